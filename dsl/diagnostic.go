@@ -1,0 +1,67 @@
+package dsl
+
+// Severity orders diagnostics: an error stops what was asked, a warning does
+// not.
+type Severity uint8
+
+// The two severities.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// A Diagnostic is one mistake, told once. Every package that reads what a
+// person or a model wrote (scripts here, palettes in verbs) reports with it,
+// and one printer shows it.
+type Diagnostic struct {
+	Severity Severity
+	Code     string // stable, kebab-case, without a dot: "unknown-verb"
+	Summary  string // one line: what is wrong, in the words of the text
+	Label    string // beside the caret: what was expected, `did you mean "date"?`
+	Notes    []string
+	Place    Place // where; a zero Place is the input as a whole
+	Related  []Related
+	Fixes    []Fix
+}
+
+// Related is another place that explains a diagnostic.
+type Related struct {
+	Place   Place
+	Message string
+}
+
+// A Fix is a change to the text that would settle a diagnostic. It is Safe
+// when it cannot change the meaning of anything that was understood.
+type Fix struct {
+	Title string
+	Safe  bool
+	Edits []Edit
+}
+
+// An Edit replaces a range of the diagnostic's source.
+type Edit struct {
+	Range Range
+	Text  string
+}
+
+// Diagnostics are kept in the order of the text.
+type Diagnostics []Diagnostic
+
+// HasErrors reports whether any of them is an error.
+func (ds Diagnostics) HasErrors() bool {
+	for i := range ds {
+		if ds[i].Severity == Error {
+			return true
+		}
+	}
+	return false
+}
+
+// A CodeDoc explains a diagnostic code. Both examples run: Wrong earns the
+// code, Right earns nothing.
+type CodeDoc struct {
+	Code    string
+	Meaning string
+	Wrong   string
+	Right   string
+}

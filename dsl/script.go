@@ -1,0 +1,101 @@
+package dsl
+
+// A Script is what Parse understood of a source: its calls in the order they
+// were written, and its comments. It is read-only once made; to write a new
+// one, build calls with the constructors and print them with Format.
+type Script struct {
+	Source   *Source
+	Calls    []Call
+	Comments []Comment // in source order, wherever they stood
+}
+
+// A Comment runs from its semicolon to the end of its line.
+type Comment struct{ Range Range }
+
+// A Call is one verb with its arguments, in either spelling:
+//
+//	client.add-note :request-id @x :note "later"
+//	(client.add-note :request-id @x :note "later" :as @note)
+type Call struct {
+	Verb      string // "domain.verb", at least two parts
+	VerbRange Range
+	Args      []Arg
+	As        string // the symbol of :as, without its @; "" when there is none
+	AsRange   Range  // of the symbol, @ included
+	Range     Range
+	// Broken says that an error inside the call was reported. It is kept so
+	// that what stands after it can be understood (its symbol is defined, its
+	// verb was meant) without a second complaint about the same mistake.
+	Broken bool
+}
+
+// An Arg is `:key value`, in a call or in a map.
+type Arg struct {
+	Key      string // without its colon
+	KeyRange Range  // colon included
+	Value    Value
+}
+
+// Kind says which literal a Value is.
+type Kind uint8
+
+// The kinds of value. Invalid stands where an error was reported.
+const (
+	Invalid  Kind = iota
+	Nil           // nil
+	Bool          // true, false
+	Integer       // 12
+	Decimal       // -3.50, exact
+	String        // "text"
+	Date          // 2025-01-03
+	DateTime      // 2025-01-03T10:00:00Z
+	UUID          // 123e4567-e89b-12d3-a456-426614174000
+	Code          // PASSPORT
+	Symbol        // @request.due-date
+	List          // [1 2 3]
+	Map           // {:street "…" :city "…"}
+	Nested        // (client.get-status)
+)
+
+// A Value is a literal, a symbol, or something made of values.
+//
+// Text is the decoded content of a string, the digits of a number, date or
+// uuid in canonical spelling (a uuid in lower case), the word of a bool or
+// code, and a symbol with its path but without its @.
+type Value struct {
+	Kind  Kind
+	Range Range
+	Text  string
+	sub   *composite // of a list, map or nested call
+}
+
+type composite struct {
+	items   []Value
+	entries []Arg
+	call    Call
+}
+
+// Items returns the values of a list, nil for every other kind.
+func (v Value) Items() []Value {
+	if v.Kind != List || v.sub == nil {
+		return nil
+	}
+	return v.sub.items
+}
+
+// Entries returns the entries of a map in the order written, nil for every
+// other kind.
+func (v Value) Entries() []Arg {
+	if v.Kind != Map || v.sub == nil {
+		return nil
+	}
+	return v.sub.entries
+}
+
+// Call returns the call of a Nested value, nil for every other kind.
+func (v Value) Call() *Call {
+	if v.Kind != Nested || v.sub == nil {
+		return nil
+	}
+	return &v.sub.call
+}

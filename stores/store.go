@@ -1,0 +1,303 @@
+// Package stores keeps rows, and what happened to them.
+//
+// It is one interface over entities that palettes declare, with two
+// implementations: stores/sqlite, a file, and stores/postgres, a server. What
+// they promise is the conformance suite in stores/storetest; a behaviour that
+// is missing there is not promised.
+package stores
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Errors that callers tell apart. Backends wrap them; nothing of a driver's
+// own types leaves a backend.
+var (
+	// ErrNotFound answers for a row that is not there and for one outside the
+	// caller's scope. Nothing distinguishes the two.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict says that a row changed since it was read, or that the
+	// database asks for the transaction to be tried again.
+	ErrConflict = errors.New("changed by somebody else")
+	// ErrDuplicate says that a unique value is taken.
+	ErrDuplicate = errors.New("already exists")
+	// ErrInvalid says that the database refused a value: a missing required
+	// field, a reference to nothing.
+	ErrInvalid = errors.New("not accepted by the database")
+	// ErrUnknown says that a commit was cut off before its answer: it may or
+	// may not have happened.
+	ErrUnknown = errors.New("unknown whether it was committed")
+	// ErrLimit says that a read asked for more rows or more time than allowed.
+	ErrLimit = errors.New("too much")
+)
+
+// An Entity is a kind of row: its table, its fields and the way from a row to
+// whoever may see it. It is made by verbs from a palette and read-only after.
+type Entity struct {
+	Name   string // "outstanding-request"
+	Table  string // "kyc.outstanding_requests"; a backend without schemas writes kyc_outstanding_requests
+	Fields []Field
+	Key    int // index of the key in Fields
+	// Scope is the way to the row that owns this one: reference fields to
+	// follow, the last of which holds the key that a Scope must hold. An empty
+	// path with Access == ByPath means that the row owns itself.
+	Scope  []Step
+	Access Access
+	// Managed tables are created and migrated by Migrate; others exist already
+	// and are verified, never altered.
+	Managed bool
+	Unique  [][]int // sets of fields unique together, always within the scope root
+	Place   string  // "client.yaml:12:5", for messages
+}
+
+// Access says which rows of an entity a scope opens.
+type Access uint8
+
+// The three kinds of access.
+const (
+	ByPath      Access = iota // rows whose scope path ends at a row that the scope holds
+	ByPrincipal               // rows whose last Scope step's field is the principal's own name
+	ForAll                    // reference data: every row, for reading only
+)
+
+// A Step follows one reference field of an entity.
+type Step struct {
+	Field int     // index in the fields of the entity reached so far
+	To    *Entity // the entity it refers to
+}
+
+// A Field is one column.
+type Field struct {
+	Name      string // "client-notes"
+	Column    string // "client_notes"
+	Kind      Kind
+	Elem      Kind    // of a JSON field that is a list of one kind; Null otherwise
+	Ref       *Entity // of a reference
+	Required  bool
+	Sensitive bool
+	Default   Value    // Null when there is none
+	Codes     []string // closed list, nil when open
+}
+
+// FieldIndex returns the index of a field by its name, or -1.
+func (e *Entity) FieldIndex(name string) int {
+	for i := range e.Fields {
+		if e.Fields[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// A Scope says for whom data is read or written. Its zero value opens nothing
+// but reference data.
+type Scope struct {
+	Principal string // name of the principal
+	All       bool   // a role that sees every row
+	// Holds lists, per root entity name, the keys of the rows held.
+	Holds map[string][]Value
+}
+
+// A Row is one row of an entity: values parallel to Entity.Fields.
+type Row struct {
+	Entity *Entity
+	Values []Value
+}
+
+// Key returns the row's key.
+func (r Row) Key() Value { return r.Values[r.Entity.Key] }
+
+// Op is what a Change does.
+type Op uint8
+
+// The operations.
+const (
+	Insert Op = iota
+	Update
+	Delete
+)
+
+// A Change is one row change, as a value. For Update and Delete, Before holds
+// the values the change was planned on, parallel to Entity.Fields; the store
+// carries the change out only while the fields listed in Guard still hold
+// them, and answers ErrConflict otherwise.
+type Change struct {
+	Op     Op
+	Entity *Entity
+	Key    Value
+	Set    []Assign // by field, ascending
+	Before []Value
+	Guard  []int
+}
+
+// An Assign gives a field a value.
+type Assign struct {
+	Field int
+	Value Value
+}
+
+// A Batch is what one transaction commits, all or nothing.
+type Batch struct {
+	Changes []Change
+	Entries []Entry
+	Notices []Notice
+}
+
+// An Entry is one line of the journal. The engine fills everything but Seq,
+// Prev and Hash, which the store gives it at commit, in commit order.
+type Entry struct {
+	Seq       int64
+	Time      time.Time
+	Principal string
+	Roles     []string
+	Session   string
+	Source    string // "year-end.dsl:3"
+	Verb      string
+	Call      string // canonical text, sensitive values left out
+	Outcome   string // "ok", "refused", "declined"
+	Reason    string // code of a refusal
+	Changes   string // canonical JSON of the row changes
+	Preview   string // id of the preview agreed to, if any
+	Agreed    string // who agreed, and how
+	Palette   string // digest of the palettes
+	Prev      [32]byte
+	Hash      [32]byte
+}
+
+// A Notice is a message to somebody, or work to start, kept in the outbox
+// with the change that caused it.
+type Notice struct {
+	ID      string
+	Kind    string // "notify" or "trigger"
+	Target  string // "assigned-analyst", "internal-review-workflow"
+	Payload string // canonical JSON
+	Time    time.Time
+}
+
+// A Principal is somebody known to the store: what they are called, which
+// roles they have and which rows they hold.
+type Principal struct {
+	Name  string
+	Label string
+	Roles []string
+	Holds map[string][]Value
+}
+
+// A Path leads from a row to a datum: along references to a field or, when
+// Count is set, to the number of rows of Count whose field By refers to the row
+// reached.
+type Path struct {
+	Steps []Step
+	Field int
+	Count *Entity
+	By    int
+}
+
+// A Find asks for rows of one entity.
+type Find struct {
+	Entity *Entity
+	Select []Path // what to return; nil is every field of the entity, in order
+	Where  *Cond  // nil is every row
+	Order  []Order
+	Limit  int // 0 is the store's cap; more rows than the limit is ErrLimit, never a silent cut
+}
+
+// A Cond is a condition on a row. And and Or have Kids; Not has one; True and
+// False have none; the rest compare Path with Value, where Null equals Null and
+// nothing else, and In takes a JSON list.
+type Cond struct {
+	Op    CondOp
+	Kids  []Cond
+	Path  Path
+	Value Value
+	// Other, when set, is compared instead of Value.
+	Other *Path
+}
+
+// CondOp is what a Cond says.
+type CondOp uint8
+
+// The conditions.
+const (
+	True CondOp = iota
+	False
+	And
+	Or
+	Not
+	Eq
+	Ne
+	Lt
+	Le
+	Gt
+	Ge
+	In
+)
+
+// Order sorts; nulls come last in either direction. Ties are broken by the key,
+// so that every order is total.
+type Order struct {
+	Path Path
+	Desc bool
+}
+
+// A SQL is a palette author's own query, prepared by Store.Prepare.
+type SQL struct {
+	Text    string
+	Params  []string // names of :name parameters, in the order of Args
+	Args    []Value
+	Columns []Column // what the palette says comes back
+	Limit   int
+}
+
+// A Column names and types one column of a SQL.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// A Store keeps rows. It is safe for use by many goroutines.
+type Store interface {
+	// Migrate plans what the entities need, and with apply does it, in one
+	// transaction. Managed tables are created and only ever extended; mapped
+	// tables are verified. Every problem is reported at once.
+	Migrate(ctx context.Context, entities []*Entity, apply bool) (Plan, error)
+	// CheckSQL refuses a query that could do anything but read the declared
+	// entities' rows inside a scope, without running it.
+	CheckSQL(ctx context.Context, entities []*Entity, q SQL) error
+	// View runs fn on one consistent snapshot, within the scope.
+	View(ctx context.Context, scope Scope, fn func(Reader) error) error
+	// Update runs fn in one read-write transaction within the scope and
+	// commits it if fn returns nil. It does not retry.
+	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
+	// Principal returns what is known of a principal; ErrNotFound.
+	Principal(ctx context.Context, name string) (Principal, error)
+	// Journal returns entries with Seq in [from, to], ascending; to == 0 is
+	// the end.
+	Journal(ctx context.Context, from, to int64) ([]Entry, error)
+	Close() error
+}
+
+// A Reader reads within one scope, on one snapshot.
+type Reader interface {
+	Get(ctx context.Context, e *Entity, key Value) (Row, error)
+	Find(ctx context.Context, f Find) ([][]Value, error)
+	// SQL runs a query that CheckSQL accepts; entities are the relations it
+	// may name.
+	SQL(ctx context.Context, entities []*Entity, q SQL) ([][]Value, error)
+}
+
+// A Tx reads its own writes and commits them with its entries.
+type Tx interface {
+	Reader
+	// Apply carries out a batch and returns the entries as they were chained.
+	// It may be called more than once in a transaction.
+	Apply(ctx context.Context, b Batch) ([]Entry, error)
+}
+
+// A Plan is what Migrate would do, or did.
+type Plan struct {
+	Steps    []string // statements, in order
+	Problems []string // what stands in the way: nothing is done while there is one
+}

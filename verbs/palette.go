@@ -1,0 +1,292 @@
+// Package verbs knows what may be said. A palette, one YAML file for a domain,
+// declares entities, codes, roles and verbs; Load reads a directory of them
+// into a Registry, whole or not at all; and Check turns a Script into a
+// Program, which is the only way to make one.
+package verbs
+
+import (
+	"regexp"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// A Registry is a set of palettes that agree with one another. It is
+// immutable and may be shared.
+type Registry struct {
+	palettes []*Palette
+	verbs    map[string]*Verb
+	sorted   []*Verb // by name
+	entities map[string]*Entity
+	codes    map[string]*CodeList
+	roles    map[string]*Role
+	digest   string // of everything that was read
+}
+
+// A Palette is one file.
+type Palette struct {
+	Domain      string
+	Description string
+	Source      *dsl.Source
+	Verbs       []*Verb
+}
+
+// A Role is what a principal is allowed to be.
+type Role struct {
+	Name        string
+	Description string
+	SeesAll     bool // rows of every scope
+	Place       dsl.Place
+}
+
+// A CodeList is a closed list of codes.
+type CodeList struct {
+	Name        string
+	Description string
+	Codes       []Code
+	Place       dsl.Place
+}
+
+// A Code is one member of a list.
+type Code struct {
+	Name        string
+	Description string
+}
+
+// An Entity is what a palette says of a kind of row beyond how it is kept.
+type Entity struct {
+	Store       *stores.Entity
+	Description string
+	Fields      []Field // parallel to Store.Fields
+	Label       Template
+	Place       dsl.Place
+}
+
+// A Field is what a palette says of a field beyond how it is kept.
+type Field struct {
+	Description string
+	Type        *Type
+	Place       dsl.Place
+}
+
+// A Template is text with paths in it: "{workstream.entity.name} {subtype}".
+// Part i of Text stands before path i; Text has one part more than Paths.
+type Template struct {
+	Text  []string
+	Paths []stores.Path
+}
+
+// A Verb is one thing that may be said.
+type Verb struct {
+	Name        string // "client.add-note"
+	Description string
+	Roles       []*Role // who may use it; empty means nobody
+	Phrases     []string
+	Params      []Param
+	Returns     Returns
+	Effects     []Effect
+	Confirm     []Confirm
+	Deprecated  *Deprecation
+	Place       dsl.Place
+
+	// How it is carried out: by one of these, or, when all are nil, by its
+	// effects alone or by a handler.
+	Read  *Read
+	Query *Query
+	Macro *Macro
+	Tool  *Tool
+	// Handler says that at least one promise can be kept only by a Go
+	// function, because an effect is prose or the palette says `handler: true`.
+	Handler bool
+
+	required uint64 // bit i: Params[i] must be given
+}
+
+// A Param is one declared argument.
+type Param struct {
+	Name        string // "expected-date"
+	Ident       string // "expected_date", as expressions call it
+	Description string
+	Type        *Type
+	Required    bool
+	Default     stores.Value // Null when there is none
+	Sensitive   bool
+	From        Origins // where a value may come from; zero is anywhere
+	Examples    []string
+	Place       dsl.Place
+}
+
+// Origins is a set of places that a value can come from.
+type Origins uint8
+
+// The origins, least trusted last.
+const (
+	FromScript Origins = 1 << iota
+	FromPerson
+	FromRecord
+	FromModel
+	FromTool
+	FromDocument
+)
+
+// TypeName names a type of argument or field.
+type TypeName uint8
+
+// The types.
+const (
+	AnyType TypeName = iota
+	StringType
+	IntegerType
+	DecimalType
+	BooleanType
+	DateType
+	DateTimeType
+	DurationType
+	UUIDType
+	CodeType
+	RefType
+	EmailType
+	PhoneType
+	MoneyType
+	ObjectType
+	ListType
+)
+
+// A Type is a type with its limits. Nil pointers and zero values mean that a
+// limit was not set.
+type Type struct {
+	Name       TypeName
+	MinLength  int // of strings, in code points; of lists, in items
+	MaxLength  int
+	Pattern    *regexp.Regexp // RE2, anchored at both ends
+	Min, Max   stores.Value   // of integers, decimals, dates
+	Scale      int            // decimals: digits after the point; -1 is any
+	Codes      *CodeList      // of a code; nil is any code
+	Entity     *Entity        // of a ref; nil is any entity
+	Item       *Type          // of a list
+	Schema     *Schema        // of an object; nil is any object
+	Currencies []string       // of money; nil is any ISO 4217 code
+}
+
+// Returns is what a verb gives back.
+type Returns struct {
+	Type     string
+	Includes []string
+}
+
+// A Deprecation says what to use instead.
+type Deprecation struct {
+	Reason     string
+	ReplacedBy string            // a verb, or ""
+	Args       map[string]string // old argument to new, where renamed
+}
+
+// EffectKind is what an effect does. Any may be promised conditionally (May).
+type EffectKind uint8
+
+// The kinds of effect.
+const (
+	Creates EffectKind = iota
+	Updates
+	Deletes
+	Triggers
+	Notifies
+	Sets
+	Stores
+	Validates
+	Attaches
+	ReturnsEffect
+	Generates
+	IfTrue
+	IfFalse
+)
+
+// An Effect is one promise.
+type Effect struct {
+	Kind    EffectKind
+	May     bool
+	Operand Operand
+	Entity  *Entity // of creates, updates, deletes; nil when none is declared under that name
+	Fields  []int   // of updates: the fields that may change; nil with Entity set means any declared by Set, or any at all when there is no Set
+	Where   *Where  // which rows; nil for creates
+	When    *Expr   // nil is always
+	Set     []Set
+	// Declared reports that the engine can perform it; otherwise a handler
+	// must.
+	Declared bool
+	Place    dsl.Place
+}
+
+// An Operand is the text of an effect and what the operand grammar made of it.
+type Operand struct {
+	Text         string
+	Path         []string // "outstanding-request.client_notes" → 2 parts
+	Value        string   // after "=", as written
+	Alternatives []string // "a OR b OR c"
+	Note         string   // in parentheses
+	Prose        bool     // it is a sentence: only a handler can keep it
+}
+
+// A Where picks rows: the row a reference argument names, or those for which
+// an expression over `row` holds.
+type Where struct {
+	Param  int // index in Params, or -1
+	Filter *Filter
+}
+
+// A Set gives a field a value.
+type Set struct {
+	Field int // in Entity.Store.Fields
+	Value *Expr
+	Place dsl.Place
+}
+
+// A Confirm is one rule for asking first. Rules add up; none takes another
+// away.
+type Confirm struct {
+	Always  bool
+	When    *Expr
+	By      *Role // somebody else with this role; nil is the person asking
+	Expires int64 // seconds; 0 is the default
+	Reason  string
+	Place   dsl.Place
+}
+
+// A Read is a declarative read.
+type Read struct {
+	Entity *Entity
+	Filter *Filter // nil is every row in scope
+	Order  []stores.Order
+	Fields []ReadField
+	One    bool // exactly one row, the one that the reference argument names
+	Limit  int
+}
+
+// A ReadField is one returned field.
+type ReadField struct {
+	Name      string
+	Path      stores.Path
+	Sensitive bool
+}
+
+// A Query is a read in the author's own SQL.
+type Query struct {
+	Text    string
+	Params  []int // index in Params of each :name, in order of first use
+	Names   []string
+	Columns []stores.Column
+	One     bool
+	Place   dsl.Place
+}
+
+// A Macro is a script of other verbs; its @names are the macro's arguments.
+type Macro struct {
+	Script *dsl.Script
+	Place  dsl.Place
+}
+
+// A Tool is a tool of an MCP server.
+type Tool struct {
+	Server, Name string
+	Place        dsl.Place
+}
