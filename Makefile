@@ -1,0 +1,55 @@
+# Everything a developer does here. `make` alone prints the list.
+# Tool versions are pinned in this file and nowhere else.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench fuzz lint cover build
+
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PEERS       := cmd/peers
+FUZZTIME    ?= 30s
+ROUNDS      ?= 7
+
+# The race detector needs cgo and a C compiler; a bare machine may have
+# neither. The program itself never uses cgo.
+RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/verbatim, one file, no cgo
+	@CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
+
+demo: ## show what it is, in under a minute, offline
+	@bash examples/client/demo.sh
+
+test: ## run every test, with the race detector where a C compiler exists
+	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
+	go test $(RACE) -timeout 20m ./...
+	cd $(PEERS) && go test -timeout 10m ./...
+
+bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
+	cd $(PEERS) && go run . -rounds $(ROUNDS)
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s)
+	@for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
+			echo "fuzz: $$pkg $$target for $(FUZZTIME)"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
+		done; \
+	done
+
+lint: ## gofmt, vet, staticcheck, modules verified and tidy, in both modules
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: these files need gofmt -w:" $$bad >&2; exit 1; fi
+	go vet ./...
+	$(STATICCHECK) ./...
+	go mod verify
+	go mod tidy -diff
+	cd $(PEERS) && go vet ./... && $(STATICCHECK) ./... && go mod verify && go mod tidy -diff
+
+cover: ## say how much of each package its tests reach
+	go test -coverprofile=coverage.out -coverpkg=./... ./... >/dev/null
+	@go tool cover -func=coverage.out | awk '/^total:/ { print "total " $$3 }'
+	@echo "line by line: go tool cover -html=coverage.out"
