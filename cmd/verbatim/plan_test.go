@@ -1,0 +1,282 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The plan of the house: which package may know which. Arrows point down only.
+//
+//	roof    cmd/verbatim        wiring
+//	2       runtime             the engine
+//	1       verbs               stores/sqlite   stores/storetest
+//	ground  dsl   stores
+//
+// A package that is not named here is not part of the house yet, and the test
+// says so: whoever adds a room adds its lines and their reasons.
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "verbs", "runtime", "cmd/verbatim"}
+
+// allowed are the arrows that exist.
+var allowed = map[string][]string{
+	"dsl":              nil,
+	"stores":           nil,
+	"stores/storetest": {"stores"},
+	"stores/sqlite":    {"stores"},
+	"verbs":            {"dsl", "stores"},
+	"runtime":          {"dsl", "verbs", "stores"},
+	"cmd/verbatim":     {"dsl", "verbs", "stores", "stores/sqlite", "runtime"},
+}
+
+// A forbidden arrow, and why.
+type arrow struct {
+	from string
+	to   []string
+	why  string
+}
+
+var forbidden = []arrow{
+	{"dsl", []string{"verbs", "runtime"}, "a well-formed call is one whatever it means: a program that only parses or formats takes dsl alone"},
+	{"dsl", []string{"stores", "stores/storetest", "stores/sqlite"}, "text has no rows; dsl hands out digits and words, and verbs makes typed values of them"},
+	{"stores", []string{"dsl", "verbs"}, "a store keeps entities, not palettes: it must be usable, and testable, without a line of YAML or of our language"},
+	{"stores", []string{"runtime"}, "who may do what is decided before a store is asked; scope reaches it as an argument"},
+	{"stores", []string{"stores/sqlite", "stores/storetest"}, "the interface does not know who implements it or how that is tested"},
+	{"stores/sqlite", []string{"dsl", "verbs", "runtime"}, "a backend has no private feature that the engine could need, so it has nothing to ask of the floors above"},
+	{"stores/sqlite", []string{"stores/storetest"}, "the conformance suite calls the backend's tests, the backend itself is built without it"},
+	{"stores/storetest", []string{"dsl", "verbs", "runtime"}, "the suite defines what a store promises, in the words of stores only"},
+	{"stores/storetest", []string{"stores/sqlite"}, "one suite for every backend: each backend's tests call it, never the other way round"},
+	{"verbs", []string{"runtime"}, "what may be said does not depend on how it is done; the engine hands verbs functions, not itself"},
+	{"verbs", []string{"stores/sqlite", "stores/storetest"}, "a palette means the same on every backend"},
+	{"runtime", []string{"stores/sqlite", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
+	{"dsl", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"stores", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"stores/storetest", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"stores/sqlite", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"verbs", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"runtime", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"cmd/verbatim", []string{"stores/storetest"}, "the suite imports testing, which a program has no use for"},
+}
+
+// exceptions are arrows that tests alone may draw.
+var exceptions = map[[2]string]string{
+	{"stores/sqlite", "stores/storetest"}: "its tests run the conformance suite",
+	{"runtime", "stores/sqlite"}:          "its tests run the engine on a real store",
+}
+
+// libraries are met in one package each, and their types stop there.
+var libraries = map[string]struct {
+	in  []string
+	why string
+}{
+	"github.com/alecthomas/participle/v2":      {[]string{"dsl", "verbs"}, "dsl declares the normative grammar with it; verbs reads effect operands with it, in one file"},
+	"gopkg.in/yaml.v3":                         {[]string{"verbs"}, "palettes are the only YAML, and a replacement should touch one package"},
+	"github.com/santhosh-tekuri/jsonschema/v5": {[]string{"verbs"}, "object arguments are checked where all arguments are"},
+	"github.com/expr-lang/expr":                {[]string{"verbs"}, "expressions are compiled with the palette; the engine sees values only"},
+	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
+	"modernc.org/sqlite":                       {[]string{"stores/sqlite"}, "nothing of a driver's own types leaves a backend"},
+	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to the driver, which pins it"},
+	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
+	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
+}
+
+// testLibraries never reach a program that is built.
+var testLibraries = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+
+// standard says where parts of the standard library stay out of: the
+// environment, files and the network arrive as arguments.
+var standard = map[string]struct {
+	in  []string
+	why string
+}{
+	"os":           {[]string{"cmd/verbatim", "stores/sqlite"}, "files and the environment arrive as arguments; only the command and a store that is a file touch them"},
+	"os/exec":      {nil, "nothing here starts other programs"},
+	"net":          {nil, "nothing here opens a connection yet"},
+	"net/http":     {nil, "the doors to the network are a room of their own"},
+	"log":          {nil, "libraries return errors, the command prints them"},
+	"math/rand":    {nil, "randomness arrives as an argument"},
+	"math/rand/v2": {nil, "randomness arrives as an argument"},
+	"plugin":       {nil, "nothing registers itself by being loaded"},
+	"testing":      {[]string{"stores/storetest"}, "only a suite that tests call needs it outside a test file"},
+	"C":            {nil, "the program builds without a C compiler"},
+}
+
+const root = "../.."
+
+// The drawing above is complete: every arrow that does not exist is forbidden
+// for a reason.
+func TestPlanGivesAReasonForEveryForbiddenArrow(t *testing.T) {
+	t.Parallel()
+	for _, from := range rooms {
+		for _, to := range rooms {
+			if from == to {
+				continue
+			}
+			reason := ""
+			for _, a := range forbidden {
+				if a.from == from && slices.Contains(a.to, to) {
+					reason = a.why
+				}
+			}
+			switch may := slices.Contains(allowed[from], to); {
+			case may && reason != "":
+				t.Errorf("%s -> %s is both allowed and forbidden", from, to)
+			case !may && reason == "":
+				t.Errorf("%s -> %s is neither allowed nor forbidden with a reason", from, to)
+			}
+		}
+	}
+}
+
+// Every import of every file follows the plan.
+func TestImportsFollowThePlan(t *testing.T) {
+	t.Parallel()
+	operandFiles := 0
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel := filepath.ToSlash(strings.TrimPrefix(name, root+string(filepath.Separator)))
+		if d.IsDir() {
+			base := d.Name()
+			// cmd/peers is another module; what it imports reaches nobody.
+			if name != root && (strings.HasPrefix(base, ".") || base == "testdata" || base == "bin" || rel == "cmd/peers") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		from := path.Dir(rel)
+		if !slices.Contains(rooms, from) {
+			t.Errorf("%s stands in a package that the plan does not know", rel)
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		test := strings.HasSuffix(name, "_test.go")
+		for _, spec := range file.Imports {
+			to, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if from == "verbs" && !test && within(to, "github.com/alecthomas/participle/v2") {
+				operandFiles++
+			}
+			if complaint := judge(from, to, test); complaint != "" {
+				t.Errorf("%s imports %s: %s", rel, to, complaint)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if operandFiles > 1 {
+		t.Errorf("%d files of verbs import participle; the operand grammar is one file", operandFiles)
+	}
+}
+
+// The test above would be worth nothing if it could not fail.
+func TestPlanJudgesArrows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		test, ok bool
+	}{
+		{"verbs", "verbatim/dsl", false, true},
+		{"dsl", "verbatim/verbs", false, false},
+		{"dsl", "verbatim/verbs", true, false},
+		{"runtime", "verbatim/stores/sqlite", false, false},
+		{"runtime", "verbatim/stores/sqlite", true, true},
+		{"runtime", "gopkg.in/yaml.v3", false, false},
+		{"dsl", "pgregory.net/rapid", true, true},
+		{"dsl", "pgregory.net/rapid", false, false},
+		{"dsl", "github.com/someone/something", false, false},
+		{"dsl", "github.com/someone/something", true, false},
+		{"stores/sqlite", "modernc.org/sqlite/lib", false, true},
+		{"verbs", "os", false, false},
+		{"verbs", "os", true, true},
+		{"dsl", "C", true, false},
+		{"dsl", "strings", false, true},
+		{"dsl", "verbatim/unheard-of", false, false},
+	} {
+		if got := judge(c.from, c.to, c.test); (got == "") != c.ok {
+			t.Errorf("%s -> %s (test %v): %q", c.from, c.to, c.test, got)
+		}
+	}
+}
+
+// The top level holds the rooms and nothing else, so that a newcomer sees all
+// of it at a glance.
+func TestTopLevelHoldsTheRoomsOnly(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := strings.Fields("verbs dsl runtime stores cmd examples go.mod go.sum Makefile README.md")
+	built := strings.Fields("bin coverage.out coverage.html") // named in .gitignore
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !slices.Contains(known, e.Name()) && !slices.Contains(built, e.Name()) {
+			t.Errorf("%s does not belong at the top level", e.Name())
+		}
+	}
+}
+
+// judge says what is wrong with an import, or nothing.
+func judge(from, to string, test bool) string {
+	if to == "C" {
+		return standard["C"].why
+	}
+	if ours, ok := strings.CutPrefix(to, "verbatim/"); ok {
+		if ours == from || slices.Contains(allowed[from], ours) {
+			return ""
+		}
+		if _, ok := exceptions[[2]string{from, ours}]; ok && test {
+			return ""
+		}
+		for _, a := range forbidden {
+			if a.from == from && slices.Contains(a.to, ours) {
+				return a.why
+			}
+		}
+		return "the plan does not know this package"
+	}
+	if first, _, _ := strings.Cut(to, "/"); !strings.Contains(first, ".") {
+		if rule, ok := standard[to]; ok && !test && !slices.Contains(rule.in, from) {
+			return rule.why
+		}
+		return ""
+	}
+	for _, lib := range testLibraries {
+		if within(to, lib) {
+			if test || from == "stores/storetest" {
+				return ""
+			}
+			return "a library for tests only"
+		}
+	}
+	for lib, rule := range libraries {
+		if within(to, lib) {
+			if slices.Contains(rule.in, from) {
+				return ""
+			}
+			return "met in " + strings.Join(rule.in, " and ") + " only: " + rule.why
+		}
+	}
+	return "a library that the plan does not name; add it with its reason, or do without"
+}
+
+func within(importPath, module string) bool {
+	return importPath == module || strings.HasPrefix(importPath, module+"/")
+}
