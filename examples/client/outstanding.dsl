@@ -1,0 +1,3 @@
+; What is still needed, and how far are we?
+client.get-outstanding
+client.get-status
