@@ -31,7 +31,24 @@ var (
 	ErrUnknown = errors.New("unknown whether it was committed")
 	// ErrLimit says that a read asked for more rows or more time than allowed.
 	ErrLimit = errors.New("too much")
+	// ErrReadOnly answers a write that the scope may not make though it sees
+	// the row: reference data, and the unique fields of rows that own
+	// themselves, which only a scope with All may write. (Were the latter
+	// allowed, a refusal would tell of a row that the caller cannot see.)
+	ErrReadOnly = errors.New("may only be read")
+	// ErrSchema says that the database lacks what the palettes or the journal
+	// need: Migrate has not run, or has problems to report.
+	ErrSchema = errors.New("the database has not been prepared by migrate")
 )
+
+// A SQLError says what is wrong with a palette author's query, and where.
+// CheckSQL answers with nothing else when the query is at fault.
+type SQLError struct {
+	Offset int    // in bytes from the beginning of SQL.Text; -1 when the place is not known
+	Msg    string // a phrase without a capital or a full stop
+}
+
+func (e *SQLError) Error() string { return e.Msg }
 
 // An Entity is a kind of row: its table, its fields and the way from a row to
 // whoever may see it. It is made by verbs from a palette and read-only after.
@@ -273,6 +290,9 @@ type Store interface {
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
 	// Principal returns what is known of a principal; ErrNotFound.
 	Principal(ctx context.Context, name string) (Principal, error)
+	// SetPrincipal makes a principal what p says, whatever it was before.
+	// Holds must be keys of kind Int, String or UUID.
+	SetPrincipal(ctx context.Context, p Principal) error
 	// Journal returns entries with Seq in [from, to], ascending; to == 0 is
 	// the end.
 	Journal(ctx context.Context, from, to int64) ([]Entry, error)
@@ -292,7 +312,8 @@ type Reader interface {
 type Tx interface {
 	Reader
 	// Apply carries out a batch and returns the entries as they were chained.
-	// It may be called more than once in a transaction.
+	// It may be called more than once in a transaction. Once it has failed,
+	// the transaction can no longer commit, whatever fn returns.
 	Apply(ctx context.Context, b Batch) ([]Entry, error)
 }
 

@@ -1,0 +1,126 @@
+package stores
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Holds returns the kind of value that the field takes: for a reference, that of
+// the key it refers to.
+func (f *Field) Holds() Kind {
+	if f.Ref != nil {
+		return f.Ref.Fields[f.Ref.Key].Kind
+	}
+	return f.Kind
+}
+
+// check reports whether the field takes v. The error wraps ErrInvalid and never
+// shows the value, which may be secret.
+func (e *Entity) check(field int, v Value) error {
+	f := &e.Fields[field]
+	refuse := func(why string) error {
+		return fmt.Errorf("%s.%s %s: %w", e.Name, f.Name, why, ErrInvalid)
+	}
+	if v.IsNull() {
+		if f.Required || field == e.Key {
+			return refuse("needs a value")
+		}
+		return nil
+	}
+	kind := f.Holds()
+	if v.Kind() != kind && !(kind == Decimal && v.Kind() == Int) {
+		return refuse(fmt.Sprintf("takes a %s, not a %s", kind, v.Kind()))
+	}
+	switch kind {
+	case String:
+		// PostgreSQL stores neither, so no backend does.
+		if s := v.Text(); !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
+			return refuse("takes text that is UTF-8 and has no zero byte")
+		}
+		if f.Codes != nil && !slices.Contains(f.Codes, v.Text()) {
+			return refuse("takes a code of its list")
+		}
+	case Date, Time:
+		if y := v.Time().Year(); y < minYear || y > maxYear {
+			return refuse("takes years from 1 to 9999")
+		}
+	}
+	return nil
+}
+
+// Prepare checks a change against its entity and returns it as backends carry
+// it out: of an Insert, Set names every field, the key and defaults included;
+// of an Update, none that is given twice. The error wraps ErrInvalid.
+func (c Change) Prepare() (Change, error) {
+	e := c.Entity
+	if err := e.check(e.Key, c.Key); err != nil {
+		return c, err
+	}
+	last := -1
+	for _, a := range c.Set {
+		if a.Field <= last || a.Field >= len(e.Fields) {
+			return c, fmt.Errorf("%s: fields are set out of order or twice: %w", e.Name, ErrInvalid)
+		}
+		last = a.Field
+	}
+	switch c.Op {
+	case Insert:
+		set := make([]Assign, len(e.Fields))
+		for i := range e.Fields {
+			set[i] = Assign{i, e.Fields[i].Default}
+		}
+		set[e.Key].Value = c.Key
+		for _, a := range c.Set {
+			if a.Field == e.Key && a.Value != c.Key {
+				return c, fmt.Errorf("%s: two keys for one row: %w", e.Name, ErrInvalid)
+			}
+			set[a.Field].Value = a.Value
+		}
+		c.Set = set
+	case Update:
+		if len(c.Set) == 0 {
+			return c, fmt.Errorf("%s: an update that sets nothing: %w", e.Name, ErrInvalid)
+		}
+		for _, a := range c.Set {
+			// A key names the row in journals and in other rows; it stays.
+			if a.Field == e.Key {
+				return c, fmt.Errorf("%s: a key cannot be changed: %w", e.Name, ErrInvalid)
+			}
+		}
+	case Delete:
+		if len(c.Set) != 0 {
+			return c, fmt.Errorf("%s: a delete that sets fields: %w", e.Name, ErrInvalid)
+		}
+	}
+	for _, a := range c.Set {
+		if err := e.check(a.Field, a.Value); err != nil {
+			return c, err
+		}
+	}
+	for _, g := range c.Guard {
+		if g < 0 || g >= len(e.Fields) || g >= len(c.Before) {
+			return c, fmt.Errorf("%s: a guard without its value: %w", e.Name, ErrInvalid)
+		}
+	}
+	return c, nil
+}
+
+// Vouches reports whether whoever sees a row of e also sees the row that its
+// reference field leads to, because e's own scope path goes that way.
+func (e *Entity) Vouches(field int) bool {
+	if len(e.Scope) == 0 || e.Scope[0].Field != field || e.Scope[0].To == nil {
+		return false
+	}
+	to, rest := e.Scope[0].To, e.Scope[1:]
+	if to.Access != e.Access || len(to.Scope) != len(rest) {
+		return false
+	}
+	for i := range rest {
+		if to.Scope[i].Field != rest[i].Field || to.Scope[i].To != rest[i].To {
+			return false
+		}
+	}
+	return e.Access == ByPath || len(rest) > 0
+}
