@@ -415,6 +415,25 @@ func NewList(items ...Value) Value {
 	return Value{kind: JSON, text: string(append(b, ']'))}
 }
 
+// NewObject makes a JSON object of values under keys, which must differ from
+// one another and come in any order.
+func NewObject(keys []string, values []Value) Value {
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
+	b := []byte{'{'}
+	for n, i := range order {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = append(AppendJSONString(b, keys[i]), ':')
+		b = values[i].AppendJSON(b)
+	}
+	return Value{kind: JSON, text: string(append(b, '}'))}
+}
+
 // Items splits a JSON list whose items are of one kind. It fails when the value
 // is no such list.
 func (v Value) Items(kind Kind) ([]Value, error) {
