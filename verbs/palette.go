@@ -20,6 +20,7 @@ type Registry struct {
 	entities map[string]*Entity
 	codes    map[string]*CodeList
 	roles    map[string]*Role
+	schemas  map[string]*Schema
 	digest   string // of everything that was read
 }
 
@@ -45,6 +46,8 @@ type CodeList struct {
 	Description string
 	Codes       []Code
 	Place       dsl.Place
+
+	index map[string]int // made by newRegistry
 }
 
 // A Code is one member of a list.
@@ -60,6 +63,8 @@ type Entity struct {
 	Fields      []Field // parallel to Store.Fields
 	Label       Template
 	Place       dsl.Place
+
+	broken bool // while loading: a field was complained about
 }
 
 // A Field is what a palette says of a field beyond how it is kept.
@@ -99,7 +104,7 @@ type Verb struct {
 	// function, because an effect is prose or the palette says `handler: true`.
 	Handler bool
 
-	required uint64 // bit i: Params[i] must be given
+	plan plan // made by newRegistry
 }
 
 // A Param is one declared argument.
@@ -211,6 +216,7 @@ type Effect struct {
 	Where   *Where  // which rows; nil for creates
 	When    *Expr   // nil is always
 	Set     []Set
+	With    []With // of triggers and notifies: what goes along
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
 	Declared bool
@@ -239,6 +245,12 @@ type Set struct {
 	Field int // in Entity.Store.Fields
 	Value *Expr
 	Place dsl.Place
+}
+
+// A With is one thing that goes along with a notice.
+type With struct {
+	Key   string
+	Value *Expr
 }
 
 // A Confirm is one rule for asking first. Rules add up; none takes another
@@ -275,6 +287,7 @@ type Query struct {
 	Params  []int // index in Params of each :name, in order of first use
 	Names   []string
 	Columns []stores.Column
+	Types   []*Type // parallel to Columns: a ref says which entity
 	One     bool
 	Place   dsl.Place
 }

@@ -14,8 +14,19 @@ type Program struct {
 	script   *dsl.Script
 	calls    []Call
 	order    []int
+
+	// What follows is memory that CheckInto uses again.
 	args     []Arg // slab that Call.Args are cut from
+	needs    []int // slab that Call.Needs are cut from
+	edges    []edge
+	bindings []binding
+	byName   map[string]int // index in bindings, when there are too many to scan
+	ints     []int
 }
+
+// Valid reports whether p holds a checked script. The zero Program does not,
+// nor does one whose last CheckInto found an error.
+func (p *Program) Valid() bool { return p.script != nil }
 
 // Registry returns the palettes that the program was checked against.
 func (p *Program) Registry() *Registry { return p.registry }

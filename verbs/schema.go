@@ -1,9 +1,533 @@
 package verbs
 
-import "verbatim/dsl"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
-// A Schema is a JSON Schema for object arguments, compiled when first needed.
+	"verbatim/dsl"
+	"verbatim/stores"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// A Schema is a JSON Schema (draft 2020-12) for object arguments. It is
+// compiled when first needed, because most runs need none of them, and is safe
+// for use by many goroutines. Formats are asserted, numbers are compared
+// exactly, and nothing is ever fetched from elsewhere.
 type Schema struct {
 	Name  string
 	Place dsl.Place
+
+	text []byte // JSON
+	once sync.Once
+	root *jsonschema.Schema
+	doc  any // the schema itself, to say what it wanted
+	err  error
+}
+
+// newSchema makes a schema of a JSON text.
+func newSchema(name string, jsonText []byte, place dsl.Place) *Schema {
+	return &Schema{Name: name, Place: place, text: jsonText}
+}
+
+// Text returns the schema as JSON.
+func (s *Schema) Text() []byte { return bytes.Clone(s.text) }
+
+// Compile says what is wrong with the schema itself, nil when nothing is.
+func (s *Schema) Compile() error {
+	s.once.Do(func() {
+		// The library panics on some patterns that it did not foresee.
+		defer func() {
+			if r := recover(); r != nil {
+				s.err = fmt.Errorf("not a usable JSON Schema: %v", r)
+			}
+		}()
+		s.err = s.compile()
+	})
+	return s.err
+}
+
+// schemaURL stands for the schema inside the library; nothing is fetched by it.
+const schemaURL = "schema:///"
+
+func (s *Schema) compile() error {
+	dec := json.NewDecoder(bytes.NewReader(s.text))
+	dec.UseNumber()
+	if err := dec.Decode(&s.doc); err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	c.LoadURL = func(u string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s lies outside the palette; a schema can refer only to its own parts, as in #/$defs/address", u)
+	}
+	if err := c.AddResource(schemaURL, bytes.NewReader(s.text)); err != nil {
+		return trimLibrary(err)
+	}
+	root, err := c.Compile(schemaURL)
+	if err != nil {
+		return trimLibrary(err)
+	}
+	s.root = root
+	return nil
+}
+
+// trimLibrary leaves the words that an author can use.
+func trimLibrary(err error) error {
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		leaf := invalid
+		for len(leaf.Causes) > 0 {
+			leaf = leaf.Causes[0]
+		}
+		where := leaf.InstanceLocation
+		if where == "" {
+			where = "the top"
+		}
+		return fmt.Errorf("not a JSON Schema: at %s, %s", where, leaf.Message)
+	}
+	var wrapped *jsonschema.SchemaError
+	if errors.As(err, &wrapped) && wrapped.Err != nil {
+		return errors.New(strings.TrimPrefix(wrapped.Err.Error(), "jsonschema: "))
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "jsonschema: "))
+}
+
+// check validates a JSON value and returns what is wrong, leaf by leaf.
+func (s *Schema) check(v stores.Value) ([]breach, error) {
+	if err := s.Compile(); err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(strings.NewReader(v.Text()))
+	dec.UseNumber()
+	var instance any
+	if err := dec.Decode(&instance); err != nil {
+		return nil, err
+	}
+	err := s.root.Validate(instance)
+	if err == nil {
+		return nil, nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return nil, trimLibrary(err)
+	}
+	var found []breach
+	s.leaves(invalid, instance, &found)
+	slices.SortFunc(found, func(a, b breach) int {
+		if n := slices.Compare(a.path, b.path); n != 0 {
+			return n
+		}
+		return strings.Compare(a.says, b.says)
+	})
+	return slices.CompactFunc(found, func(a, b breach) bool { return slices.Equal(a.path, b.path) && a.says == b.says && a.key == b.key }), nil
+}
+
+// A breach is one rule of a schema that a value breaks.
+type breach struct {
+	path []string // to the value at fault: keys and indexes
+	key  string   // the extra key at fault, if it is one
+	says string   // "is missing :city", after the name of the value
+	want string   // beside the caret
+	near []string // words that may have been meant
+	list []string // words there are to choose from
+	safe bool     // says and want quote nothing of the value
+}
+
+func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]breach) {
+	keyword := e.KeywordLocation[strings.LastIndexByte(e.KeywordLocation, '/')+1:]
+	if len(e.Causes) > 0 && keyword != "anyOf" && keyword != "oneOf" && keyword != "minContains" {
+		for _, cause := range e.Causes {
+			s.leaves(cause, instance, found)
+		}
+		return
+	}
+	b := breach{path: pointer(e.InstanceLocation), safe: true}
+	rule := at(s.doc, s.location(e))
+	switch keyword {
+	case "required":
+		object, _ := at(instance, b.path).(map[string]any)
+		for _, name := range words(rule) {
+			if _, there := object[name]; there {
+				continue
+			}
+			m := b
+			m.says, m.want = "is missing :"+name, ":"+name+" is missing"
+			*found = append(*found, m)
+		}
+		return
+	case "additionalProperties", "unevaluatedProperties":
+		loc := s.location(e)
+		parent, _ := at(s.doc, loc[:len(loc)-1]).(map[string]any)
+		object, _ := at(instance, b.path).(map[string]any)
+		declared, _ := parent["properties"].(map[string]any)
+		names := sortedKeys(declared)
+		var free []string
+		for _, n := range names {
+			if _, given := object[n]; !given {
+				free = append(free, n)
+			}
+		}
+		for _, name := range sortedKeys(object) {
+			if _, known := declared[name]; known || !strings.Contains(e.Message, quoted(name)) {
+				continue
+			}
+			m := b
+			m.key, m.says, m.near, m.list = name, "has no key :"+name, dsl.Nearest(name, free), colons(names)
+			*found = append(*found, m)
+		}
+		return
+	case "type":
+		want := words(rule)
+		if w, ok := rule.(string); ok {
+			want = []string{w}
+		}
+		for i := range want {
+			want[i] = jsonPhrase(want[i])
+		}
+		b.says = fmt.Sprintf("must be %s, not %s", listed(want, "or"), jsonKind(at(instance, b.path)))
+		b.want = listed(want, "or") + " is wanted here"
+	case "enum":
+		b.list = enumWords(rule)
+		if s, ok := at(instance, b.path).(string); ok {
+			b.near = dsl.Nearest(s, b.list)
+		}
+		b.says = "is none of the values allowed"
+	case "const":
+		b.says = "must be " + jsonText(rule)
+		b.want = jsonText(rule) + " is wanted here"
+	case "format":
+		b.says = fmt.Sprintf("is not %s", article(fmt.Sprint(rule)))
+		b.want = article(fmt.Sprint(rule)) + " is wanted here"
+	case "pattern":
+		b.says = "does not have the form wanted"
+		b.want = fmt.Sprintf("this form is wanted: %v", rule)
+	case "minLength":
+		b.says = fmt.Sprintf("needs at least %v characters", rule)
+	case "maxLength":
+		b.says = fmt.Sprintf("takes at most %v characters", rule)
+	case "minItems":
+		b.says = fmt.Sprintf("needs at least %v items", rule)
+	case "maxItems":
+		b.says = fmt.Sprintf("takes at most %v items", rule)
+	case "uniqueItems":
+		b.says = "holds the same item twice"
+	case "minProperties":
+		b.says = fmt.Sprintf("needs at least %v keys", rule)
+	case "maxProperties":
+		b.says = fmt.Sprintf("takes at most %v keys", rule)
+	case "minimum":
+		b.says = fmt.Sprintf("must be %v or more", rule)
+	case "maximum":
+		b.says = fmt.Sprintf("must be %v or less", rule)
+	case "exclusiveMinimum":
+		b.says = fmt.Sprintf("must be more than %v", rule)
+	case "exclusiveMaximum":
+		b.says = fmt.Sprintf("must be less than %v", rule)
+	case "multipleOf":
+		b.says = fmt.Sprintf("must be a multiple of %v", rule)
+	case "anyOf", "oneOf":
+		b.says = "has none of the forms allowed"
+		if len(e.Causes) == 0 {
+			b.says = "has several of the forms allowed, and must have exactly one"
+		}
+		var inner []breach
+		for _, cause := range e.Causes {
+			s.leaves(cause, instance, &inner)
+		}
+		for i := range inner {
+			rest := inner[i].path[min(len(b.path), len(inner[i].path)):]
+			b.list = append(b.list, strings.TrimSpace(strings.Join(rest, ".")+" "+inner[i].says))
+		}
+		slices.Sort(b.list)
+		b.list = slices.Compact(b.list)
+	case "not":
+		b.says = "has a form that is not allowed"
+	case "minContains":
+		b.says = "holds too few of the items wanted"
+	case "maxContains":
+		b.says = "holds too many of some items"
+	default:
+		b.says, b.safe = "does not satisfy its schema: "+e.Message, false
+	}
+	if b.want == "" {
+		b.want = "it " + b.says
+	}
+	*found = append(*found, b)
+}
+
+// location is the way to the rule inside the schema's own text.
+func (s *Schema) location(e *jsonschema.ValidationError) []string {
+	_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
+	return pointer(fragment)
+}
+
+func pointer(p string) []string {
+	if p == "" || p == "/" {
+		return nil
+	}
+	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
+	for i, part := range parts {
+		if u, err := url.PathUnescape(part); err == nil {
+			part = u
+		}
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+	}
+	return parts
+}
+
+// at walks a JSON document; nil where there is no such place.
+func at(doc any, path []string) any {
+	for _, step := range path {
+		switch d := doc.(type) {
+		case map[string]any:
+			doc = d[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(d) {
+				return nil
+			}
+			doc = d[i]
+		default:
+			return nil
+		}
+	}
+	return doc
+}
+
+func words(rule any) []string {
+	list, _ := rule.([]any)
+	var out []string
+	for _, w := range list {
+		if s, ok := w.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func enumWords(rule any) []string {
+	list, _ := rule.([]any)
+	var out []string
+	for _, w := range list {
+		if s, ok := w.(string); ok {
+			out = append(out, s)
+		} else {
+			out = append(out, jsonText(w))
+		}
+	}
+	return out
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func jsonText(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func jsonPhrase(t string) string {
+	switch t {
+	case "boolean":
+		return "true or false"
+	case "null":
+		return "nil"
+	case "array":
+		return "a list"
+	case "object":
+		return "a map"
+	}
+	return article(t)
+}
+
+func jsonKind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		return "true or false"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	}
+	return "a map"
+}
+
+// quoted is how the library spells a key in its messages.
+func quoted(s string) string {
+	s = strings.ReplaceAll(strconv.Quote(s), `\"`, `"`)
+	s = strings.ReplaceAll(s, `'`, `\'`)
+	return "'" + s[1:len(s)-1] + "'"
+}
+
+// unschematic holds a literal object against its schema and reports each
+// breach at the place inside the literal.
+func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) []dsl.Diagnostic {
+	breaches, err := s.check(w)
+	if err != nil {
+		return []dsl.Diagnostic{badSchema(c.place(v.Range), at, s, err)}
+	}
+	var ds []dsl.Diagnostic
+	for _, b := range breaches {
+		where, name := v, ":"+at.param.Name
+		for _, step := range b.path {
+			next, label := into(where, step)
+			if next == nil {
+				break
+			}
+			where, name = next, label+" in "+name
+		}
+		r := where.Range
+		if b.key != "" {
+			for i, entries := 0, where.Entries(); i < len(entries); i++ {
+				if entries[i].Key == b.key {
+					r = entries[i].KeyRange
+				}
+			}
+		}
+		ds = append(ds, schemaBreach(c.place(r), name, s, b, where.Kind, c.dark))
+	}
+	return ds
+}
+
+// into takes one step of an instance path into a literal.
+func into(v *dsl.Value, step string) (*dsl.Value, string) {
+	for i, entries := 0, v.Entries(); i < len(entries); i++ {
+		if entries[i].Key == step {
+			return &entries[i].Value, ":" + step
+		}
+	}
+	if items := v.Items(); items != nil {
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(items) {
+			return &items[i], "item " + itoa(i+1)
+		}
+	}
+	return nil, ""
+}
+
+// example is an object that satisfies the schema, where that can be told from
+// its plain rules; `{}` where there are none.
+func (s *Schema) example() string {
+	if s == nil || s.Compile() != nil {
+		return "{}"
+	}
+	return s.exampleOf(s.doc, 0)
+}
+
+func (s *Schema) exampleOf(doc any, depth int) string {
+	m, ok := doc.(map[string]any)
+	if !ok || depth > 8 {
+		return `"value"`
+	}
+	if ref, ok := m["$ref"].(string); ok && strings.HasPrefix(ref, "#/") {
+		return s.exampleOf(at(s.doc, pointer(ref[1:])), depth+1)
+	}
+	for _, key := range []string{"const", "default"} {
+		if v, ok := m[key]; ok {
+			return literalOf(v)
+		}
+	}
+	for _, key := range []string{"examples", "enum"} {
+		if list, ok := m[key].([]any); ok && len(list) > 0 {
+			return literalOf(list[0])
+		}
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		if list, ok := m[key].([]any); ok && len(list) > 0 && m["type"] == nil && m["properties"] == nil {
+			return s.exampleOf(list[0], depth+1)
+		}
+	}
+	kind, _ := m["type"].(string)
+	if kinds := words(m["type"]); len(kinds) > 0 {
+		kind = kinds[0]
+	}
+	if kind == "" && m["properties"] != nil {
+		kind = "object"
+	}
+	switch kind {
+	case "object":
+		props, _ := m["properties"].(map[string]any)
+		names := words(m["required"])
+		if len(names) == 0 {
+			names = sortedKeys(props)
+		}
+		parts := make([]string, 0, len(names))
+		for _, name := range names {
+			parts = append(parts, ":"+name+" "+s.exampleOf(props[name], depth+1))
+		}
+		return "{" + strings.Join(parts, " ") + "}"
+	case "array":
+		return "[" + s.exampleOf(m["items"], depth+1) + "]"
+	case "integer", "number":
+		for _, key := range []string{"minimum", "maximum"} {
+			if n, ok := m[key].(json.Number); ok {
+				return n.String()
+			}
+		}
+		return "1"
+	case "boolean":
+		return "true"
+	case "null":
+		return "nil"
+	}
+	switch m["format"] {
+	case "date":
+		return "2025-01-03"
+	case "date-time":
+		return "2025-01-03T10:00:00Z"
+	case "email":
+		return `"clara@example.com"`
+	case "uuid":
+		return "123e4567-e89b-12d3-a456-426614174000"
+	}
+	return `"text"`
+}
+
+// literalOf writes a JSON value in the language of scripts.
+func literalOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	case string:
+		return dsl.FormatValue(dsl.NewString(v))
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = literalOf(v[i])
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		parts := make([]string, 0, len(v))
+		for _, k := range sortedKeys(v) {
+			parts = append(parts, ":"+k+" "+literalOf(v[k]))
+		}
+		return "{" + strings.Join(parts, " ") + "}"
+	}
+	return `"value"`
 }

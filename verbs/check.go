@@ -1,0 +1,662 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// maxNesting bounds calls, lists and maps inside one another, for scripts that
+// Parse did not make. JSON is read back to the same depth.
+const maxNesting = 200
+
+// Check turns a script into a Program, or says everything that is wrong with
+// it. The Program is nil when there is an error, and also when the script has
+// broken calls: their mistakes were reported by Parse and are not repeated.
+// Warnings alone do not stop a script.
+func (r *Registry) Check(s *dsl.Script, names Names) (*Program, dsl.Diagnostics) {
+	p := new(Program)
+	ds := r.CheckInto(p, s, names)
+	if !p.Valid() {
+		return nil, ds
+	}
+	return p, ds
+}
+
+// CheckInto is Check into the memory of an earlier program, whose calls must no
+// longer be in use. For a valid script of plain values it allocates nothing.
+// When there is an error, p is left empty and not Valid.
+func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnostics {
+	c := checker{r: r, p: p, s: s, names: names}
+	c.run()
+	return c.ds
+}
+
+// CheckMacro checks the script of a macro, whose names are the arguments of
+// its verb and nothing else.
+func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
+	p := new(Program)
+	c := checker{r: r, p: p, s: v.Macro.Script, macro: v}
+	c.run()
+	if !p.Valid() {
+		return nil, c.ds
+	}
+	return p, c.ds
+}
+
+type checker struct {
+	r     *Registry
+	p     *Program
+	s     *dsl.Script
+	names Names
+	macro *Verb // whose arguments are the names, in CheckMacro
+
+	ds     dsl.Diagnostics
+	broken bool // a call is not whole: no program, and no guesses about what is unused
+	failed bool
+	dark   bool                // inside a sensitive argument: nothing of it may be quoted
+	near   map[string][]string // verbs near an unknown one
+
+	untold      int // complaints beyond the limit
+	firstUntold dsl.Place
+}
+
+// A binding is an `:as` name.
+type binding struct {
+	name string
+	call int // index in Program.calls
+	as   *dsl.Call
+	used bool
+}
+
+// An edge says that call from uses the result of call to. While its call is
+// being checked, from is -1.
+type edge struct{ from, to int }
+
+func (c *checker) run() {
+	p := c.p
+	p.registry, p.script = c.r, nil
+	p.calls, p.order, p.args, p.needs = p.calls[:0], p.order[:0], p.args[:0], p.needs[:0]
+	p.edges, p.bindings = p.edges[:0], p.bindings[:0]
+	if len(p.byName) > 0 {
+		clear(p.byName)
+	}
+
+	// First the bindings, because calls may be written in any order.
+	n, slots := 0, 0
+	for i := range c.s.Calls {
+		c.survey(&c.s.Calls[i], &n, &slots, 0)
+	}
+	if cap(p.calls) < n {
+		p.calls = make([]Call, 0, n)
+	}
+	if cap(p.args) < slots {
+		p.args = make([]Arg, 0, slots)
+	}
+	for i := range c.s.Calls {
+		c.call(&c.s.Calls[i], false, 0)
+	}
+	c.arrange()
+	if n > 1 && !c.broken && c.macro == nil {
+		c.unused()
+	}
+	if c.failed || c.broken {
+		p.calls, p.order = p.calls[:0], p.order[:0]
+	} else {
+		p.script = c.s
+	}
+	if len(c.ds) > 1 {
+		slices.SortStableFunc(c.ds, func(a, b dsl.Diagnostic) int { return int(a.Place.Range.Start) - int(b.Place.Range.Start) })
+	}
+	if c.untold > 0 {
+		c.ds = append(c.ds, untold(c.firstUntold, c.untold))
+	}
+}
+
+// survey counts calls in the order in which they will be checked, a nested one
+// before the one it stands in, and notes what each is bound to.
+func (c *checker) survey(call *dsl.Call, n, slots *int, depth int) {
+	for i := range call.Args {
+		if v := &call.Args[i].Value; v.Kind >= dsl.List {
+			c.surveyValue(v, n, slots, depth+1)
+		}
+	}
+	if v := c.r.verbs[call.Verb]; v != nil {
+		*slots += len(v.Params)
+	}
+	if call.Broken {
+		c.broken = true
+	}
+	if call.As != "" {
+		c.bind(call, *n)
+	}
+	*n++
+}
+
+func (c *checker) surveyValue(v *dsl.Value, n, slots *int, depth int) {
+	if depth > maxNesting {
+		return
+	}
+	switch v.Kind {
+	case dsl.List:
+		for i, items := 0, v.Items(); i < len(items); i++ {
+			if items[i].Kind >= dsl.List {
+				c.surveyValue(&items[i], n, slots, depth+1)
+			}
+		}
+	case dsl.Map:
+		for i, entries := 0, v.Entries(); i < len(entries); i++ {
+			if entries[i].Value.Kind >= dsl.List {
+				c.surveyValue(&entries[i].Value, n, slots, depth+1)
+			}
+		}
+	case dsl.Nested:
+		if call := v.Call(); call != nil {
+			c.survey(call, n, slots, depth+1)
+		}
+	}
+}
+
+func (c *checker) bind(call *dsl.Call, index int) {
+	if first := c.binding(call.As); first >= 0 {
+		if !call.Broken {
+			c.add(duplicateBinding(c.place(call.AsRange), call.As, c.place(c.p.bindings[first].as.AsRange)))
+		}
+		return
+	}
+	if c.names != nil && !call.Broken && c.names.Lookup(call.As) != nil {
+		c.add(bindingShadowsName(c.place(call.AsRange), call.As))
+	}
+	p := c.p
+	p.bindings = append(p.bindings, binding{name: call.As, call: index, as: call})
+	switch {
+	case len(p.bindings) <= scanBelow:
+	case len(p.bindings) == scanBelow+1:
+		if p.byName == nil {
+			p.byName = make(map[string]int)
+		}
+		for i := range p.bindings {
+			p.byName[p.bindings[i].name] = i
+		}
+	default:
+		p.byName[call.As] = len(p.bindings) - 1
+	}
+}
+
+func (c *checker) binding(name string) int {
+	p := c.p
+	if len(p.bindings) > scanBelow {
+		if i, ok := p.byName[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range p.bindings {
+		if p.bindings[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// call checks one call, after those nested in it, and returns its index.
+func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
+	p := c.p
+	mine := len(p.edges)
+	v := c.r.verbs[call.Verb]
+	var args []Arg
+	switch {
+	case call.Broken:
+		c.skim(call, depth)
+	case v == nil:
+		c.unknownVerb(call)
+		c.skim(call, depth)
+	default:
+		args = p.take(len(v.Params))
+		c.arguments(call, v, args, depth)
+		if v.Deprecated != nil {
+			c.deprecated(call, v)
+		}
+	}
+	index := len(p.calls)
+	for i := mine; i < len(p.edges); i++ {
+		if p.edges[i].from < 0 {
+			p.edges[i].from = index
+		}
+	}
+	p.calls = append(p.calls, Call{Verb: v, Syntax: call, Args: args, Nested: nested})
+	return index
+}
+
+func (p *Program) take(n int) []Arg {
+	start := len(p.args)
+	p.args = p.args[:start+n]
+	args := p.args[start : start+n : start+n]
+	clear(args)
+	return args
+}
+
+func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
+	var given uint64
+	hint := 0
+	for i := range call.Args {
+		a := &call.Args[i]
+		k := v.plan.param(a.Key, hint)
+		if k < 0 {
+			given |= c.unknownArgument(call, v, a)
+			c.stray(&a.Value, depth+1)
+			continue
+		}
+		hint = k + 1
+		if given&(1<<k) != 0 {
+			c.duplicateArgument(call, a)
+			c.stray(&a.Value, depth+1)
+			continue
+		}
+		param := &v.Params[k]
+		if a.Value.Kind == dsl.Nil {
+			// nil is "not given", and an argument that must be given is not.
+			if param.Required {
+				given |= 1 << k
+				c.add(nilForRequired(c.place(a.Value.Range), v, param))
+			}
+			continue
+		}
+		given |= 1 << k
+		c.dark = param.Sensitive
+		c.value(site{verb: v, param: param}, param.Type, &a.Value, &args[k], depth+1)
+		c.dark = false
+	}
+	if missing := v.plan.required &^ given; missing != 0 {
+		c.missing(call, v, missing)
+	}
+	for k := 0; v.plan.defaulted>>k != 0; k++ {
+		if v.plan.defaulted&(1<<k) != 0 && args[k].Kind == Absent && args[k].Syntax == nil {
+			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
+		}
+	}
+}
+
+// A site is the argument that a value is for, and where in it the value
+// stands: "" or "item 2 of".
+type site struct {
+	verb  *Verb
+	param *Param
+	part  string
+}
+
+// value checks a value against a type and sets out to what it means.
+func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
+	out.Syntax = v
+	switch v.Kind {
+	case dsl.Invalid:
+		c.broken = true
+	case dsl.Symbol:
+		c.symbol(at, t, v, out)
+	case dsl.Nested:
+		c.nested(at, t, v, out, depth)
+	case dsl.List:
+		c.list(at, t, v, out, depth)
+	case dsl.Map:
+		c.object(at, t, v, out, depth)
+	default:
+		if t.Name == RefType && v.Kind == dsl.String && c.nameInQuotes(at, t, v, out) {
+			return
+		}
+		w, p := t.literal(v)
+		if p != fine {
+			c.add(c.refuse(at, t, v, p))
+			return
+		}
+		if t.Name == RefType {
+			c.add(hardCodedUUID(c.place(v.Range), at))
+		}
+		out.Kind, out.Value = Literal, w
+	}
+}
+
+// nameInQuotes takes a string for a name where a reference is wanted and the
+// session knows exactly that name, as callers that speak JSON write it.
+func (c *checker) nameInQuotes(at site, t *Type, v *dsl.Value, out *Arg) bool {
+	if c.names == nil {
+		return false
+	}
+	e := c.names.Lookup(v.Text)
+	if e == nil {
+		return false
+	}
+	if m := (meaning{known: true, name: RefType, row: e}); !m.fits(t) {
+		c.add(c.misfit(at, t, v, m, "the name "+v.Text))
+		return true
+	}
+	out.Kind, out.Name = Name, v.Text
+	return true
+}
+
+func (c *checker) symbol(at site, t *Type, v *dsl.Value, out *Arg) {
+	name, path := v.Text, ""
+	if dot := strings.IndexByte(name, '.'); dot >= 0 {
+		name, path = name[:dot], name[dot+1:]
+	}
+	m, ok := c.resolve(name, path, v, out)
+	if ok && !m.fits(t) {
+		c.add(c.misfit(at, t, v, m, "@"+v.Text))
+	}
+}
+
+// resolve finds out what a symbol stands for. It is not ok when that was a
+// mistake, or is part of one.
+func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, bool) {
+	if len(c.p.bindings) > 0 {
+		if i := c.binding(name); i >= 0 {
+			b := &c.p.bindings[i]
+			b.used = true
+			out.Kind, out.Call, out.Path = Result, b.call, path
+			c.p.edges = append(c.p.edges, edge{-1, b.call})
+			verb := c.r.verbs[b.as.Verb]
+			if verb == nil || b.as.Broken {
+				return meaning{}, false
+			}
+			m, no := verb.plan.result.at(verb.Name, path)
+			return m, c.found(no, v)
+		}
+	}
+	out.Kind, out.Name, out.Path = Name, name, path
+	if c.macro != nil {
+		for i := range c.macro.Params {
+			p := &c.macro.Params[i]
+			if !sameName(p.Name, name) {
+				continue
+			}
+			switch {
+			case path == "":
+				return meaningOf(p.Type), true
+			case p.Type.Name == RefType && p.Type.Entity != nil:
+				m, no := p.Type.Entity.at(path)
+				return m, c.found(no, v)
+			case p.Type.Name == RefType || p.Type.Name == ObjectType || p.Type.Name == AnyType || p.Type.Name == MoneyType:
+				return meaning{}, true
+			}
+			return meaning{}, c.found(&lost{step: firstStep(path), of: "@" + name}, v)
+		}
+		c.unknownName(name, v)
+		return meaning{}, false
+	}
+	if c.names == nil {
+		return meaning{}, true
+	}
+	e := c.names.Lookup(name)
+	switch {
+	case e == nil:
+		c.unknownName(name, v)
+		return meaning{}, false
+	case path == "":
+		return meaning{known: true, name: RefType, row: e}, true
+	}
+	m, no := e.at(path)
+	return m, c.found(no, v)
+}
+
+// found reports a path that leads nowhere.
+func (c *checker) found(no *lost, v *dsl.Value) bool {
+	if no != nil {
+		c.add(unknownField(c.place(v.Range), c.s.Source, v, no))
+	}
+	return no == nil
+}
+
+func firstStep(path string) string {
+	step, _, _ := strings.Cut(path, ".")
+	return step
+}
+
+// nested checks a call inside a value; the value is that call's result.
+func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
+	call := v.Call()
+	if call == nil {
+		c.broken = true
+		return
+	}
+	if depth > maxNesting {
+		c.add(nestedTooDeep(c.place(v.Range)))
+		return
+	}
+	dark := c.dark
+	c.dark = false // the inner call's arguments have marks of their own
+	index := c.call(call, true, depth+1)
+	c.dark = dark
+	out.Kind, out.Call = Result, index
+	c.p.edges = append(c.p.edges, edge{-1, index})
+	if verb := c.r.verbs[call.Verb]; verb != nil && !call.Broken {
+		if m, _ := verb.plan.result.at(verb.Name, ""); !m.fits(t) {
+			c.add(c.misfit(at, t, v, m, "the result of "+verb.Name))
+		}
+	}
+}
+
+// list checks a list. When all of it is literal it becomes one JSON value.
+func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
+	switch {
+	case depth > maxNesting:
+		c.add(nestedTooDeep(c.place(v.Range)))
+		return
+	case t.Name != ListType && t.Name != AnyType:
+		c.add(c.refuse(at, t, v, wrongType))
+		c.stray(v, depth)
+		return
+	}
+	item := anyType
+	if t.Name == ListType && t.Item != nil {
+		item = t.Item
+	}
+	items := v.Items()
+	args := make([]Arg, len(items))
+	before := len(c.ds)
+	whole := true
+	for i := range items {
+		if items[i].Kind == dsl.Nil && item.Name != AnyType {
+			c.add(nilInList(c.place(items[i].Range), at))
+			continue
+		}
+		if items[i].Kind == dsl.Nil {
+			args[i] = Arg{Kind: Literal, Syntax: &items[i]}
+			continue
+		}
+		c.value(at.item(i), item, &items[i], &args[i], depth+1)
+		whole = whole && args[i].Kind == Literal
+	}
+	if t.Name == ListType {
+		switch {
+		case len(items) < t.MinLength:
+			c.add(c.refuse(at, t, v, tooShort))
+		case t.MaxLength > 0 && len(items) > t.MaxLength:
+			c.add(c.refuse(at, t, v, tooLong))
+		}
+	}
+	switch {
+	case len(c.ds) > before && c.failed:
+		return
+	case !whole:
+		out.Kind, out.Items = Listed, args
+		return
+	}
+	values := make([]stores.Value, len(args))
+	for i := range args {
+		values[i] = args[i].Value
+	}
+	out.Kind, out.Value = Literal, stores.NewList(values...)
+}
+
+// object checks a map. When all of it is literal it becomes one JSON value,
+// with its keys sorted; a schema can be held against that only, so a map with
+// names in it meets its schema at the run.
+func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
+	switch {
+	case depth > maxNesting:
+		c.add(nestedTooDeep(c.place(v.Range)))
+		return
+	case t.Name != ObjectType && t.Name != MoneyType && t.Name != AnyType:
+		c.add(c.refuse(at, t, v, wrongType))
+		c.stray(v, depth)
+		return
+	}
+	entries := v.Entries()
+	args := make([]Arg, len(entries))
+	keys := make([]string, len(entries))
+	before := len(c.ds)
+	whole := true
+	seen := make(map[string]int, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		keys[i] = e.Key
+		if first, twice := seen[e.Key]; twice {
+			c.add(duplicateKey(c.place(e.KeyRange), e.Key, c.place(entries[first].KeyRange)))
+		} else {
+			seen[e.Key] = i
+		}
+		if e.Value.Kind == dsl.Nil {
+			args[i] = Arg{Kind: Literal, Syntax: &e.Value}
+			continue
+		}
+		inner := anyType
+		if t.Name == MoneyType {
+			inner = t.moneyPart(e.Key)
+		}
+		c.value(at.entry(e.Key), inner, &e.Value, &args[i], depth+1)
+		whole = whole && args[i].Kind == Literal
+	}
+	if len(c.ds) > before && c.failed {
+		return
+	}
+	if t.Name == MoneyType && !c.money(at, t, v, seen) {
+		return
+	}
+	if !whole {
+		out.Kind, out.Items, out.Keys = Mapped, args, keys
+		return
+	}
+	values := make([]stores.Value, len(args))
+	for i := range args {
+		values[i] = args[i].Value
+	}
+	w := stores.NewObject(keys, values)
+	if t.Name == ObjectType && t.Schema != nil {
+		for _, d := range c.unschematic(at, t.Schema, v, w) {
+			c.add(d)
+		}
+	}
+	out.Kind, out.Value = Literal, w
+}
+
+var (
+	anyType      = &Type{Name: AnyType, Scale: -1}
+	amountType   = &Type{Name: DecimalType, Scale: -1}
+	currencyType = &Type{Name: CodeType, Scale: -1}
+)
+
+// moneyPart types the two halves of money.
+func (t *Type) moneyPart(key string) *Type {
+	switch key {
+	case "amount":
+		if t.Scale < 0 && t.Min.IsNull() && t.Max.IsNull() {
+			return amountType
+		}
+		return &Type{Name: DecimalType, Scale: t.Scale, Min: t.Min, Max: t.Max}
+	case "currency":
+		return currencyType
+	}
+	return anyType
+}
+
+// money checks that a map is an amount and a currency, and no more.
+func (c *checker) money(at site, t *Type, v *dsl.Value, seen map[string]int) bool {
+	amount, a := seen["amount"]
+	currency, b := seen["currency"]
+	entries := v.Entries()
+	if !a || !b || len(entries) != 2 || entries[amount].Value.Kind == dsl.Nil || entries[currency].Value.Kind == dsl.Nil {
+		c.add(c.refuse(at, t, v, wrongType))
+		return false
+	}
+	if cur := &entries[currency].Value; cur.Kind == dsl.Code || cur.Kind == dsl.String {
+		if !t.acceptsCurrency(cur.Text) {
+			c.add(c.unknownCurrency(at, t, cur))
+			return false
+		}
+	}
+	return true
+}
+
+func (at site) item(i int) site {
+	at.part = "item " + itoa(i+1) + " of " + at.part
+	return at
+}
+
+func (at site) entry(key string) site {
+	at.part = key + " in " + at.part
+	return at
+}
+
+// skim looks at a call that cannot be understood: names in it count as used,
+// and calls in it are checked.
+func (c *checker) skim(call *dsl.Call, depth int) {
+	for i := range call.Args {
+		c.skimValue(&call.Args[i].Value, depth+1, call.Broken)
+	}
+}
+
+// stray looks at a value that has no place to go.
+func (c *checker) stray(v *dsl.Value, depth int) { c.skimValue(v, depth, false) }
+
+func (c *checker) skimValue(v *dsl.Value, depth int, quiet bool) {
+	switch v.Kind {
+	case dsl.Symbol:
+		name, _, _ := strings.Cut(v.Text, ".")
+		var ignored Arg
+		if quiet {
+			if i := c.binding(name); i >= 0 {
+				c.p.bindings[i].used = true
+			}
+			return
+		}
+		c.resolve(name, "", v, &ignored)
+	case dsl.List:
+		if depth > maxNesting {
+			return
+		}
+		for i, items := 0, v.Items(); i < len(items); i++ {
+			c.skimValue(&items[i], depth+1, quiet)
+		}
+	case dsl.Map:
+		if depth > maxNesting {
+			return
+		}
+		for i, entries := 0, v.Entries(); i < len(entries); i++ {
+			c.skimValue(&entries[i].Value, depth+1, quiet)
+		}
+	case dsl.Nested:
+		if call := v.Call(); call != nil && depth <= maxNesting {
+			c.call(call, true, depth+1)
+		}
+	}
+}
+
+func (c *checker) place(r dsl.Range) dsl.Place { return dsl.Place{Source: c.s.Source, Range: r} }
+
+func (c *checker) add(d dsl.Diagnostic) {
+	if d.Severity == dsl.Error {
+		c.failed = true
+	}
+	if !c.full() {
+		c.ds = append(c.ds, d)
+		return
+	}
+	if c.untold++; c.untold == 1 {
+		c.firstUntold = d.Place
+	}
+}
+
+// full reports whether another complaint would go unheard, so that nobody
+// works out what it would suggest.
+func (c *checker) full() bool { return len(c.ds) >= dsl.DefaultLimits.Diagnostics }

@@ -1,0 +1,237 @@
+package verbs
+
+import (
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A result says what a call gives to those who use its `:as` name: a row, and
+// fields. The checker refuses `@x.field` only where it knows all of them.
+type result struct {
+	row    *Entity // the row that `@x` stands for, nil when it is none
+	fields []resultField
+	open   bool // there may be more fields than these
+}
+
+type resultField struct {
+	name string
+	is   meaning
+}
+
+// A meaning is what the checker knows of something that is worked out only at
+// the run: its type, as far as that can be told. The zero meaning is nothing
+// known.
+type meaning struct {
+	known bool
+	name  TypeName
+	row   *Entity   // of a reference
+	codes *CodeList // of a code
+	list  bool      // a list of these
+}
+
+func meaningOf(t *Type) meaning {
+	switch {
+	case t == nil || t.Name == AnyType:
+		return meaning{}
+	case t.Name == ListType:
+		m := meaningOf(t.Item)
+		if m.list { // a list of lists: no more than that
+			m = meaning{}
+		}
+		m.list, m.known = true, true
+		return m
+	}
+	return meaning{known: true, name: t.Name, row: t.Entity, codes: t.Codes}
+}
+
+var kindTypes = [...]TypeName{
+	stores.Bool: BooleanType, stores.Int: IntegerType, stores.Decimal: DecimalType, stores.String: StringType,
+	stores.Date: DateType, stores.Time: DateTimeType, stores.Duration: DurationType, stores.UUID: UUIDType,
+}
+
+func meaningOfKind(k stores.Kind) meaning {
+	if int(k) >= len(kindTypes) || kindTypes[k] == AnyType {
+		return meaning{}
+	}
+	return meaning{known: true, name: kindTypes[k]}
+}
+
+// resultOf works out what a verb gives back: the columns of its read or query;
+// otherwise the row that it creates, or else the one that it changes by
+// reference, with whatever its `returns` adds.
+func (r *Registry) resultOf(v *Verb) result {
+	switch {
+	case v.Read != nil:
+		var res result
+		if v.Read.One {
+			res.row = v.Read.Entity
+		}
+		for _, f := range v.Read.Fields {
+			res.fields = append(res.fields, resultField{f.Name, r.meaningOfPath(v.Read.Entity, f.Path)})
+		}
+		res.open = len(res.fields) == 0
+		return res
+	case v.Query != nil:
+		var res result
+		for _, col := range v.Query.Columns {
+			res.fields = append(res.fields, resultField{col.Name, meaningOfKind(col.Kind)})
+		}
+		res.open = len(res.fields) == 0
+		return res
+	}
+	res := result{row: changedRow(v), open: v.Macro != nil || v.Tool != nil || v.Handler}
+	for _, name := range v.Returns.Includes {
+		res.fields = append(res.fields, resultField{name: name})
+	}
+	if res.row == nil && len(res.fields) == 0 {
+		res.open = true
+	}
+	return res
+}
+
+func changedRow(v *Verb) *Entity {
+	for i := range v.Effects {
+		if e := &v.Effects[i]; e.Kind == Creates && !e.May && e.Entity != nil {
+			return e.Entity
+		}
+	}
+	for i := range v.Effects {
+		if e := &v.Effects[i]; e.Kind == Updates && e.Entity != nil && e.Where != nil && e.Where.Filter == nil && e.Where.Param >= 0 {
+			return e.Entity
+		}
+	}
+	return nil
+}
+
+func (r *Registry) meaningOfPath(e *Entity, p stores.Path) meaning {
+	if p.Count != nil {
+		return meaning{known: true, name: IntegerType}
+	}
+	for _, step := range p.Steps {
+		e = r.EntityOf(step.To)
+	}
+	if e == nil || p.Field < 0 || p.Field >= len(e.Fields) {
+		return meaning{}
+	}
+	return e.meaningOfField(p.Field)
+}
+
+// meaningOfField types a field; the key of an entity is a reference to it.
+func (e *Entity) meaningOfField(i int) meaning {
+	if i == e.Store.Key {
+		return meaning{known: true, name: RefType, row: e}
+	}
+	return meaningOf(e.Fields[i].Type)
+}
+
+// A lost is a step of a path that leads nowhere: there is no field of that
+// name among these.
+type lost struct {
+	step  string   // "due-dat"
+	of    string   // "outstanding-request", or "what client.add-note returns"
+	among []string // the fields that there are; nil when what is before the step has none at all
+}
+
+// at follows a path such as "entity.name" from a row. The meaning is unknown,
+// without a loss, where the path leaves what palettes declare.
+func (e *Entity) at(path string) (meaning, *lost) {
+	for {
+		step, rest, more := strings.Cut(path, ".")
+		i := e.field(step)
+		if i < 0 {
+			return meaning{}, &lost{step: step, of: e.Store.Name, among: e.fieldNames()}
+		}
+		m := e.meaningOfField(i)
+		if !more {
+			return m, nil
+		}
+		if i == e.Store.Key || m.list || m.known && m.name != RefType && m.name != ObjectType && m.name != MoneyType {
+			next, _, _ := strings.Cut(rest, ".")
+			return meaning{}, &lost{step: next, of: e.Store.Name + "." + e.Store.Fields[i].Name}
+		}
+		if m.row == nil {
+			return meaning{}, nil
+		}
+		e, path = m.row, rest
+	}
+}
+
+// at follows a path from what a call gave back; "" is the whole of it.
+func (res *result) at(verb, path string) (meaning, *lost) {
+	if path == "" {
+		if res.row != nil {
+			return meaning{known: true, name: RefType, row: res.row}, nil
+		}
+		return meaning{}, nil
+	}
+	step, rest, more := strings.Cut(path, ".")
+	for i := range res.fields {
+		if f := &res.fields[i]; sameName(f.name, step) {
+			switch {
+			case !more:
+				return f.is, nil
+			case f.is.row != nil && !f.is.list:
+				return f.is.row.at(rest)
+			}
+			return meaning{}, nil
+		}
+	}
+	if res.row != nil {
+		m, no := res.row.at(path)
+		if no == nil || !res.open && (no.step != step || len(res.fields) == 0) {
+			return m, no
+		}
+	}
+	if res.open {
+		return meaning{}, nil
+	}
+	no := &lost{step: step, of: "what " + verb + " returns"}
+	for _, f := range res.fields {
+		no.among = append(no.among, f.name)
+	}
+	if res.row != nil {
+		no.among = append(no.among, res.row.fieldNames()...)
+	}
+	return meaning{}, no
+}
+
+// fits reports whether something of this meaning may stand where t is wanted.
+// What is not known fits: the run asks again, on the value itself.
+func (m meaning) fits(t *Type) bool {
+	if !m.known || t == nil || t.Name == AnyType {
+		return true
+	}
+	if m.list || t.Name == ListType {
+		if !m.list || t.Name != ListType {
+			return false
+		}
+		m.list = false
+		m.known = m.name != AnyType
+		return m.fits(t.Item)
+	}
+	switch t.Name {
+	case RefType:
+		switch m.name {
+		case RefType:
+			return m.row == nil || t.Entity == nil || m.row == t.Entity
+		case UUIDType, StringType:
+			// A key that a query returned, or one kept as text.
+			return true
+		}
+		return false
+	case UUIDType:
+		return m.name == UUIDType || m.name == RefType
+	case CodeType:
+		return m.name == StringType || m.name == CodeType && (m.codes == nil || t.Codes == nil || m.codes == t.Codes)
+	case DecimalType:
+		return m.name == DecimalType || m.name == IntegerType
+	case StringType:
+		return m.name == StringType || m.name == CodeType || m.name == EmailType || m.name == PhoneType
+	case EmailType, PhoneType:
+		return m.name == t.Name || m.name == StringType
+	case ObjectType:
+		return m.name == ObjectType || m.name == MoneyType
+	}
+	return m.name == t.Name
+}

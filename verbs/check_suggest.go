@@ -1,0 +1,202 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+)
+
+// unknownVerb looks among all verbs; one of the same last part in another
+// domain counts as near, because a domain is easily mistaken.
+func (c *checker) unknownVerb(call *dsl.Call) {
+	if c.full() {
+		c.add(unknownVerb(c.place(call.VerbRange), call.Verb, nil, nil))
+		return
+	}
+	near, known := c.near[call.Verb]
+	if !known {
+		names := make([]string, 0, len(c.r.sorted))
+		_, last := splitVerb(call.Verb)
+		var elsewhere []string
+		for _, v := range c.r.sorted {
+			names = append(names, v.Name)
+			if _, l := splitVerb(v.Name); l == last {
+				elsewhere = append(elsewhere, v.Name)
+			}
+		}
+		near = dsl.Nearest(call.Verb, names)
+		if len(near) == 0 && len(elsewhere) <= maxTies {
+			near = elsewhere
+		}
+		if c.near == nil {
+			c.near = make(map[string][]string)
+		}
+		c.near[call.Verb] = near
+	}
+	var siblings []string
+	if domain, _ := splitVerb(call.Verb); len(near) == 0 {
+		if p := c.r.Palette(domain); p != nil {
+			for _, v := range p.Verbs {
+				siblings = append(siblings, v.Name)
+			}
+		}
+	}
+	c.add(unknownVerb(c.place(call.VerbRange), call.Verb, near, siblings))
+}
+
+// maxTies is how many equally good suggestions are worth naming.
+const maxTies = 3
+
+func splitVerb(name string) (domain, verb string) {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
+}
+
+// unknownArgument reports an argument that the verb does not take, and returns
+// the bits of those that were probably meant: to call them missing as well
+// would be a second complaint about the same slip.
+func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
+	var free []string
+	for _, name := range v.plan.names {
+		if !slices.ContainsFunc(call.Args, func(other dsl.Arg) bool { return other.Key == name }) {
+			free = append(free, name)
+		}
+	}
+	near := dsl.Nearest(a.Key, free)
+	if len(near) == 0 {
+		for _, name := range free {
+			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) {
+				near = []string{name}
+			}
+		}
+	}
+	c.add(unknownArgument(c.place(a.KeyRange), v, a.Key, near, free))
+	var meant uint64
+	for _, name := range near {
+		meant |= 1 << v.plan.param(name, 0)
+	}
+	return meant
+}
+
+func (c *checker) duplicateArgument(call *dsl.Call, a *dsl.Arg) {
+	for i := range call.Args {
+		if first := &call.Args[i]; first.Key == a.Key {
+			c.add(duplicateArgument(c.place(a.KeyRange), a.Key, c.place(first.KeyRange)))
+			return
+		}
+	}
+}
+
+func (c *checker) missing(call *dsl.Call, v *Verb, bits uint64) {
+	var params []*Param
+	for i := range v.Params {
+		if bits&(1<<i) != 0 {
+			params = append(params, &v.Params[i])
+		}
+	}
+	c.add(missingArguments(c.place(call.VerbRange), v, params))
+}
+
+// deprecated warns, and offers to rewrite the call where the palette says how.
+func (c *checker) deprecated(call *dsl.Call, v *Verb) {
+	var edits []dsl.Edit
+	successor := c.r.Verb(v.Deprecated.ReplacedBy)
+	if successor != nil {
+		edits = append(edits, dsl.Edit{Range: call.VerbRange, Text: successor.Name})
+		for i := range call.Args {
+			a := &call.Args[i]
+			name := a.Key
+			if renamed, ok := v.Deprecated.Args[name]; ok {
+				name = renamed
+				edits = append(edits, dsl.Edit{Range: a.KeyRange, Text: ":" + name})
+			}
+			if successor.plan.param(name, 0) < 0 {
+				edits = nil // the successor cannot take this call as it is
+				break
+			}
+		}
+	}
+	c.add(deprecatedVerb(c.place(call.VerbRange), v, edits))
+}
+
+func (c *checker) unknownName(name string, v *dsl.Value) {
+	if c.brokenBinding(name) {
+		return
+	}
+	var candidates []string
+	for i := range c.p.bindings {
+		candidates = append(candidates, c.p.bindings[i].name)
+	}
+	var near []string
+	if !c.full() {
+		if c.macro != nil {
+			for i := range c.macro.Params {
+				candidates = append(candidates, c.macro.Params[i].Name)
+			}
+		}
+		near = dsl.Nearest(name, candidates)
+		if c.names != nil && len(near) == 0 {
+			near = c.names.Nearby(name)
+		}
+	}
+	if len(near) > maxTies {
+		near = near[:maxTies]
+	}
+	at := c.nameRange(v, name)
+	c.add(unknownName(c.place(at), name, near, c.macro))
+}
+
+// nameRange narrows the range of `@name.field` to `@name`.
+func (c *checker) nameRange(v *dsl.Value, name string) dsl.Range {
+	r := v.Range
+	if strings.HasPrefix(c.text(r), "@"+name) {
+		r.End = r.Start + int32(len(name)) + 1
+	}
+	return r
+}
+
+// text returns what stands at a range, "" where a script was made by other
+// means than Parse.
+func (c *checker) text(r dsl.Range) string { return textAt(c.s.Source, r) }
+
+func textAt(s *dsl.Source, r dsl.Range) string {
+	if s == nil || r.Start < 0 || r.End < r.Start || int(r.End) > len(s.Text) {
+		return ""
+	}
+	return s.Text[r.Start:r.End]
+}
+
+// brokenBinding reports whether a broken call may have been meant to bind the
+// name: its `:as` may have been lost with the rest.
+func (c *checker) brokenBinding(name string) bool {
+	if !c.broken {
+		return false
+	}
+	for i := range c.s.Calls {
+		if call := &c.s.Calls[i]; call.Broken && strings.Contains(c.text(call.Range), ":as @"+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse reports a literal that its type does not accept.
+func (c *checker) refuse(at site, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+	return refusal(c.place(v.Range), at, t, v, p, c.dark)
+}
+
+// misfit reports a name, or the result of a call, of the wrong type.
+func (c *checker) misfit(at site, t *Type, v *dsl.Value, m meaning, what string) dsl.Diagnostic {
+	return misfit(c.place(v.Range), at, t, m, what)
+}
+
+func (c *checker) unknownCurrency(at site, t *Type, v *dsl.Value) dsl.Diagnostic {
+	known := t.Currencies
+	if len(known) == 0 {
+		known = strings.Fields(currencies)
+	}
+	return unknownCurrency(c.place(v.Range), at, v, known, c.dark)
+}

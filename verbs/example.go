@@ -1,0 +1,125 @@
+package verbs
+
+import (
+	"strings"
+
+	"verbatim/dsl"
+)
+
+// example is a value that the argument accepts, as a script writes it: the
+// palette's own if it has one, otherwise one made from the type.
+func (p *Param) example() string {
+	if len(p.Examples) > 0 {
+		return p.Type.write(p.Examples[0])
+	}
+	return p.Type.example(p.Name)
+}
+
+// write spells an example of the palette as a script would.
+func (t *Type) write(text string) string {
+	switch t.Name {
+	case StringType, EmailType, PhoneType, DurationType:
+		return dsl.FormatValue(dsl.NewString(text))
+	case RefType:
+		if text != "" && text[0] != '@' && dsl.NewSymbol(text).Kind == dsl.Symbol {
+			return "@" + text
+		}
+	}
+	return text
+}
+
+func (t *Type) example(name string) string {
+	switch t.Name {
+	case StringType:
+		return dsl.FormatValue(dsl.NewString(t.exampleText(name)))
+	case IntegerType:
+		return t.exampleNumber("1")
+	case DecimalType:
+		switch {
+		case t.Scale == 0:
+			return t.exampleNumber("10")
+		case t.Scale == 1:
+			return t.exampleNumber("10.5")
+		}
+		return t.exampleNumber("10.50")
+	case BooleanType:
+		return "true"
+	case DateType:
+		return t.exampleNumber("2025-01-03")
+	case DateTimeType:
+		return t.exampleNumber("2025-01-03T10:00:00Z")
+	case DurationType:
+		return `"3d"`
+	case UUIDType:
+		return "123e4567-e89b-12d3-a456-426614174000"
+	case CodeType:
+		if t.Codes != nil && len(t.Codes.Codes) > 0 {
+			return t.Codes.Codes[0].Name
+		}
+		return "PASSPORT"
+	case RefType:
+		return "@" + exampleName(t)
+	case EmailType:
+		return `"clara@example.com"`
+	case PhoneType:
+		return `"+44 20 7946 0018"`
+	case MoneyType:
+		currency := "EUR"
+		if len(t.Currencies) > 0 {
+			currency = t.Currencies[0]
+		}
+		return "{:amount " + t.moneyPart("amount").example("") + " :currency " + currency + "}"
+	case ListType:
+		item := anyType
+		if t.Item != nil {
+			item = t.Item
+		}
+		items := make([]string, max(1, t.MinLength))
+		for i := range items {
+			items[i] = item.example(name)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case ObjectType:
+		return t.Schema.example()
+	}
+	return `"value"`
+}
+
+// exampleNumber keeps a number, date or time within its limits.
+func (t *Type) exampleNumber(s string) string {
+	v, p := (&Type{Name: t.Name, Scale: -1}).literal(&dsl.Value{Kind: dslKinds[t.Name], Text: s})
+	switch {
+	case p != fine:
+		return s
+	case !t.Min.IsNull() && less(v, t.Min):
+		return t.Min.Text()
+	case !t.Max.IsNull() && less(t.Max, v):
+		return t.Max.Text()
+	}
+	return s
+}
+
+var dslKinds = [...]dsl.Kind{
+	IntegerType: dsl.Integer, DecimalType: dsl.Decimal, DateType: dsl.Date, DateTimeType: dsl.DateTime,
+}
+
+func (t *Type) exampleText(name string) string {
+	text := strings.ReplaceAll(name, "-", " ")
+	if text == "" {
+		text = "text"
+	}
+	for t.MinLength > 0 && len(text) < t.MinLength {
+		text += " " + text
+	}
+	if t.MaxLength > 0 && len(text) > t.MaxLength {
+		text = text[:t.MaxLength]
+	}
+	return text
+}
+
+func exampleName(t *Type) string {
+	if t.Entity != nil {
+		return t.Entity.Store.Name
+	}
+	return "name"
+}

@@ -1,0 +1,202 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A plan is what the checker needs of a verb, laid out so that a call touches
+// as little memory as possible: a palette may hold ten thousand verbs.
+type plan struct {
+	names     []string       // of the parameters, in order
+	index     map[string]int // of the same, when there are too many to scan
+	required  uint64         // bit i: Params[i] must be given
+	defaulted uint64         // bit i: Params[i] has a default
+	result    result         // what `@x` and `@x.field` are
+}
+
+// Up to scanBelow names a linear scan is faster than a map.
+const scanBelow = 12
+
+// maxParams is how many arguments a verb may declare: the bits of a plan.
+const maxParams = 64
+
+// newRegistry joins what was loaded into a Registry. Everything in it must
+// already agree; newRegistry only indexes. A name that occurs twice keeps its
+// first holder.
+func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, digest string) *Registry {
+	r := &Registry{
+		palettes: slices.Clone(palettes),
+		verbs:    make(map[string]*Verb),
+		entities: make(map[string]*Entity, len(entities)),
+		codes:    make(map[string]*CodeList, len(codes)),
+		roles:    make(map[string]*Role, len(roles)),
+		schemas:  make(map[string]*Schema, len(schemas)),
+		digest:   digest,
+	}
+	slices.SortStableFunc(r.palettes, func(a, b *Palette) int { return strings.Compare(a.Domain, b.Domain) })
+	for _, e := range entities {
+		put(r.entities, e.Store.Name, e)
+	}
+	for _, l := range codes {
+		l.index = make(map[string]int, len(l.Codes))
+		for i, c := range l.Codes {
+			put(l.index, c.Name, i)
+		}
+		put(r.codes, l.Name, l)
+	}
+	for _, role := range roles {
+		put(r.roles, role.Name, role)
+	}
+	for _, s := range schemas {
+		put(r.schemas, s.Name, s)
+	}
+	for _, p := range r.palettes {
+		for _, v := range p.Verbs {
+			if put(r.verbs, v.Name, v) {
+				r.sorted = append(r.sorted, v)
+			}
+		}
+	}
+	slices.SortFunc(r.sorted, func(a, b *Verb) int { return strings.Compare(a.Name, b.Name) })
+	for _, v := range r.sorted {
+		v.plan = r.planOf(v)
+	}
+	return r
+}
+
+func put[V any](m map[string]V, name string, v V) bool {
+	if _, taken := m[name]; taken {
+		return false
+	}
+	m[name] = v
+	return true
+}
+
+func (r *Registry) planOf(v *Verb) plan {
+	p := plan{names: make([]string, len(v.Params)), result: r.resultOf(v)}
+	if len(v.Params) > scanBelow {
+		p.index = make(map[string]int, len(v.Params))
+	}
+	for i := range v.Params {
+		param := &v.Params[i]
+		p.names[i] = param.Name
+		if p.index != nil {
+			put(p.index, param.Name, i)
+		}
+		if i < maxParams {
+			if param.Required {
+				p.required |= 1 << i
+			}
+			if !param.Default.IsNull() {
+				p.defaulted |= 1 << i
+			}
+		}
+	}
+	return p
+}
+
+// param finds a parameter by its name. Calls mostly name arguments in the
+// order in which they are declared, so the search begins at hint.
+func (p *plan) param(name string, hint int) int {
+	if hint < len(p.names) && p.names[hint] == name {
+		return hint
+	}
+	if p.index != nil {
+		if i, ok := p.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i, n := range p.names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Verb returns the verb of that full name, "client.add-note", or nil.
+func (r *Registry) Verb(name string) *Verb { return r.verbs[name] }
+
+// Verbs returns every verb, sorted by name. The slice must not be changed.
+func (r *Registry) Verbs() []*Verb { return r.sorted }
+
+// Palettes returns the palettes, sorted by domain. The slice must not be
+// changed.
+func (r *Registry) Palettes() []*Palette { return r.palettes }
+
+// Palette returns the palette of a domain, or nil.
+func (r *Registry) Palette(domain string) *Palette {
+	for _, p := range r.palettes {
+		if p.Domain == domain {
+			return p
+		}
+	}
+	return nil
+}
+
+// Entity returns the entity of that name, or nil.
+func (r *Registry) Entity(name string) *Entity { return r.entities[name] }
+
+// Entities returns every entity, sorted by name.
+func (r *Registry) Entities() []*Entity { return sortedByName(r.entities) }
+
+// CodeList returns the code list of that name, or nil.
+func (r *Registry) CodeList(name string) *CodeList { return r.codes[name] }
+
+// CodeLists returns every code list, sorted by name.
+func (r *Registry) CodeLists() []*CodeList { return sortedByName(r.codes) }
+
+// Role returns the role of that name, or nil.
+func (r *Registry) Role(name string) *Role { return r.roles[name] }
+
+// Roles returns every role, sorted by name.
+func (r *Registry) Roles() []*Role { return sortedByName(r.roles) }
+
+// Schema returns the named JSON Schema, or nil.
+func (r *Registry) Schema(name string) *Schema { return r.schemas[name] }
+
+// Digest identifies everything that was read: two registries of one digest
+// mean the same.
+func (r *Registry) Digest() string { return r.digest }
+
+// EntityOf returns what the palettes say of an entity as it is kept.
+func (r *Registry) EntityOf(e *stores.Entity) *Entity {
+	if e == nil {
+		return nil
+	}
+	return r.entities[e.Name]
+}
+
+func sortedByName[V any](m map[string]V) []V {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	list := make([]V, len(names))
+	for i, name := range names {
+		list[i] = m[name]
+	}
+	return list
+}
+
+// has reports whether the list holds a code, spelled exactly.
+func (l *CodeList) has(code string) bool {
+	if l.index != nil {
+		_, ok := l.index[code]
+		return ok
+	}
+	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
+}
+
+func (l *CodeList) names() []string {
+	names := make([]string, len(l.Codes))
+	for i, c := range l.Codes {
+		names[i] = c.Name
+	}
+	return names
+}

@@ -1,0 +1,505 @@
+package verbs
+
+import (
+	"math"
+	"net/mail"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// A problem says why a value is not accepted. It is a small number rather than
+// an error so that reading values costs nothing until something is wrong; what
+// it says to a person is in messages_check.go.
+type problem uint8
+
+const (
+	fine problem = iota
+	wrongType
+	tooShort
+	tooLong
+	noMatch // with the pattern
+	tooSmall
+	tooLarge
+	tooPrecise
+	notInt64
+	notDecimal
+	notDate
+	notDateTime
+	notDuration
+	notUUID
+	notEmail
+	notPhone
+	unknownCode
+	notCode
+	notText // not UTF-8
+)
+
+// literal reads a scalar as a type: a string is read as a date, a uuid and so
+// on where the type says so. Text in the result is the script's own, not a
+// copy. Symbols, lists, maps and nested calls are not for it.
+func (t *Type) literal(v *dsl.Value) (stores.Value, problem) {
+	switch t.Name {
+	case AnyType:
+		return anyLiteral(v)
+	case StringType:
+		if v.Kind != dsl.String {
+			return stores.Value{}, wrongType
+		}
+		return t.limit(stores.NewString(v.Text))
+	case IntegerType:
+		if v.Kind != dsl.Integer {
+			return stores.Value{}, wrongType
+		}
+		n, ok := stores.ParseInt(v.Text)
+		if !ok {
+			return n, notInt64
+		}
+		return t.limit(n)
+	case DecimalType:
+		if v.Kind != dsl.Decimal && v.Kind != dsl.Integer {
+			return stores.Value{}, wrongType
+		}
+		n, ok := stores.ParseDecimal(v.Text)
+		if !ok {
+			return n, notDecimal
+		}
+		return t.limit(n)
+	case BooleanType:
+		if v.Kind != dsl.Bool {
+			return stores.Value{}, wrongType
+		}
+		return stores.NewBool(v.Text == "true"), fine
+	case DateType:
+		if v.Kind != dsl.Date && v.Kind != dsl.String {
+			return stores.Value{}, wrongType
+		}
+	case DateTimeType:
+		if v.Kind != dsl.DateTime && v.Kind != dsl.String {
+			return stores.Value{}, wrongType
+		}
+	case UUIDType, RefType:
+		if v.Kind != dsl.UUID && v.Kind != dsl.String {
+			return stores.Value{}, wrongType
+		}
+	case CodeType:
+		if v.Kind != dsl.Code && v.Kind != dsl.String {
+			return stores.Value{}, wrongType
+		}
+	case DurationType, EmailType, PhoneType:
+		if v.Kind != dsl.String {
+			return stores.Value{}, wrongType
+		}
+	default: // money, objects and lists are not scalars
+		return stores.Value{}, wrongType
+	}
+	return t.read(v.Text)
+}
+
+// read reads a text as a type that a string may spell.
+func (t *Type) read(s string) (v stores.Value, p problem) {
+	ok := true
+	switch t.Name {
+	case DateType:
+		if v, ok = stores.ParseDate(s); !ok {
+			return v, notDate
+		}
+	case DateTimeType:
+		if v, ok = stores.ParseTime(s); !ok {
+			return v, notDateTime
+		}
+	case DurationType:
+		if v, ok = parseDuration(s); !ok {
+			return v, notDuration
+		}
+	case UUIDType, RefType:
+		if v, ok = stores.ParseUUID(s); !ok {
+			return v, notUUID
+		}
+		return v, fine
+	default:
+		v = stores.NewString(s)
+	}
+	return t.limit(v)
+}
+
+func anyLiteral(v *dsl.Value) (w stores.Value, p problem) {
+	ok := true
+	switch v.Kind {
+	case dsl.Bool:
+		return stores.NewBool(v.Text == "true"), fine
+	case dsl.Integer:
+		if w, ok = stores.ParseInt(v.Text); !ok {
+			return w, notInt64
+		}
+	case dsl.Decimal:
+		if w, ok = stores.ParseDecimal(v.Text); !ok {
+			return w, notDecimal
+		}
+	case dsl.String, dsl.Code:
+		if !utf8.ValidString(v.Text) {
+			return w, notText
+		}
+		return stores.NewString(v.Text), fine
+	case dsl.Date:
+		if w, ok = stores.ParseDate(v.Text); !ok {
+			return w, notDate
+		}
+	case dsl.DateTime:
+		if w, ok = stores.ParseTime(v.Text); !ok {
+			return w, notDateTime
+		}
+	case dsl.UUID:
+		if w, ok = stores.ParseUUID(v.Text); !ok {
+			return w, notUUID
+		}
+	default:
+		return w, wrongType
+	}
+	return w, fine
+}
+
+// limit holds a value, already of the right kind, against the limits of the
+// type. It returns the value as it is kept: a phone number without punctuation.
+func (t *Type) limit(v stores.Value) (stores.Value, problem) {
+	switch t.Name {
+	case StringType:
+		return v, t.limitText(v.Text())
+	case IntegerType, DateType, DateTimeType, DurationType:
+		return v, t.limitRange(v)
+	case DecimalType:
+		if t.Scale >= 0 && v.Scale() > t.Scale {
+			return v, tooPrecise
+		}
+		return v, t.limitRange(v)
+	case CodeType:
+		switch {
+		case t.Codes == nil && !isCode(v.Text()):
+			return v, notCode
+		case t.Codes != nil && !t.Codes.has(v.Text()):
+			return v, unknownCode
+		}
+	case EmailType:
+		if !isEmail(v.Text()) {
+			return v, notEmail
+		}
+		return v, t.limitText(v.Text())
+	case PhoneType:
+		s, ok := phone(v.Text())
+		if !ok {
+			return v, notPhone
+		}
+		return stores.NewString(s), fine
+	}
+	return v, fine
+}
+
+func (t *Type) limitText(s string) problem {
+	if !utf8.ValidString(s) {
+		return notText
+	}
+	if t.MinLength > 0 || t.MaxLength > 0 {
+		// Counting is needed only where bytes alone cannot tell.
+		n := len(s)
+		if t.MinLength > 0 || n > t.MaxLength {
+			n = utf8.RuneCountInString(s)
+		}
+		switch {
+		case n < t.MinLength:
+			return tooShort
+		case t.MaxLength > 0 && n > t.MaxLength:
+			return tooLong
+		}
+	}
+	if t.Pattern != nil && !t.Pattern.MatchString(s) {
+		return noMatch
+	}
+	return fine
+}
+
+func (t *Type) limitRange(v stores.Value) problem {
+	if !t.Min.IsNull() && less(v, t.Min) {
+		return tooSmall
+	}
+	if !t.Max.IsNull() && less(t.Max, v) {
+		return tooLarge
+	}
+	return fine
+}
+
+// less compares numbers by their digits, because stores.Compare allocates for
+// decimals and this is on the path of every call.
+func less(a, b stores.Value) bool {
+	ka, kb := a.Kind(), b.Kind()
+	if ka != stores.Decimal && kb != stores.Decimal {
+		n, ok := stores.Compare(a, b)
+		return ok && n < 0
+	}
+	var bufA, bufB [20]byte
+	return compareDigits(digitsOf(a, &bufA), digitsOf(b, &bufB)) < 0
+}
+
+func digitsOf(v stores.Value, buf *[20]byte) number {
+	if v.Kind() != stores.Int {
+		return numberOf(v.Text())
+	}
+	n := v.Int()
+	u := uint64(n)
+	if n < 0 {
+		u = -u
+	}
+	i := len(buf)
+	for u > 0 {
+		i--
+		buf[i] = byte('0' + u%10)
+		u /= 10
+	}
+	return number{negative: n < 0, whole: buf[i:], bytes: true}
+}
+
+// A number is a decimal taken apart: no leading zeros before the point, no
+// trailing zeros after it.
+type number struct {
+	negative bool
+	bytes    bool
+	whole    []byte // when bytes
+	text     string // otherwise
+	fraction string
+}
+
+func numberOf(s string) number {
+	n := number{}
+	if strings.HasPrefix(s, "-") {
+		n.negative, s = true, s[1:]
+	}
+	n.text, n.fraction, _ = strings.Cut(s, ".")
+	n.text = strings.TrimLeft(n.text, "0")
+	n.fraction = strings.TrimRight(n.fraction, "0")
+	return n
+}
+
+func (n number) size() int {
+	if n.bytes {
+		return len(n.whole)
+	}
+	return len(n.text)
+}
+
+func (n number) digit(i int) byte {
+	if n.bytes {
+		return n.whole[i]
+	}
+	return n.text[i]
+}
+
+func compareDigits(a, b number) int {
+	zeroA, zeroB := a.size() == 0 && a.fraction == "", b.size() == 0 && b.fraction == ""
+	a.negative, b.negative = a.negative && !zeroA, b.negative && !zeroB
+	sign := 1
+	switch {
+	case a.negative && !b.negative:
+		return -1
+	case !a.negative && b.negative:
+		return 1
+	case a.negative:
+		sign = -1
+	}
+	if a.size() != b.size() {
+		if a.size() < b.size() {
+			return -sign
+		}
+		return sign
+	}
+	for i := range a.size() {
+		if x, y := a.digit(i), b.digit(i); x != y {
+			if x < y {
+				return -sign
+			}
+			return sign
+		}
+	}
+	return sign * strings.Compare(a.fraction, b.fraction)
+}
+
+// isCode accepts what a script may write as a bare code: an upper-case letter,
+// then upper-case letters, digits, underscores and hyphens.
+func isCode(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= 'A' && c <= 'Z':
+		case i > 0 && (c >= '0' && c <= '9' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isEmail accepts one bare address, kept as it is written. Ordinary addresses
+// are decided here, without allocating; net/mail decides the rest.
+func isEmail(s string) bool {
+	local, domain, ok := strings.Cut(s, "@")
+	if ok && len(s) <= 254 && isDotted(local, "!#$%&'*+-/=?^_`{|}~") && isDotted(domain, "-") {
+		return true
+	}
+	if len(s) > 320 || strings.ContainsAny(s, "<>()\r\n\t, ") || !utf8.ValidString(s) {
+		return false
+	}
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Name == "" && strings.Contains(s, "@")
+}
+
+func isDotted(s, more string) bool {
+	if s == "" || s[0] == '.' || s[len(s)-1] == '.' || strings.Contains(s, "..") {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || strings.IndexByte(more, c) >= 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// phone takes the usual punctuation out of a number of 7 to 15 digits. A
+// leading plus stays; what country a number without one belongs to is not
+// guessed.
+func phone(s string) (string, bool) {
+	digits, clean := 0, true
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '+' && i == 0:
+		case strings.IndexByte(" -./()", c) >= 0:
+			clean = false
+		default:
+			return s, false
+		}
+	}
+	if digits < 7 || digits > 15 {
+		return s, false
+	}
+	if clean {
+		return s, true
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= '0' && c <= '9' || c == '+' {
+			b = append(b, c)
+		}
+	}
+	return string(b), true
+}
+
+// parseDuration reads "90m", "24h", "3d", "2w", combinations such as "1d12h",
+// and the ISO 8601 form of the same, "P1DT12H". A day is 24 hours. Months and
+// years are not durations: how long they are depends on when they begin.
+func parseDuration(s string) (v stores.Value, ok bool) {
+	iso := strings.HasPrefix(s, "P")
+	if iso {
+		s = s[1:]
+	}
+	if s == "" || s == "T" || strings.HasSuffix(s, "T") {
+		return v, false
+	}
+	var total time.Duration
+	last := time.Duration(math.MaxInt64) // units go from large to small, each once
+	clock := false
+	for s != "" {
+		if iso && s[0] == 'T' {
+			if clock {
+				return v, false
+			}
+			clock, s = true, s[1:]
+		}
+		n := 0
+		for n < len(s) && (s[n] >= '0' && s[n] <= '9') {
+			n++
+		}
+		count, err := strconv.ParseInt(s[:n], 10, 64)
+		if err != nil {
+			return v, false
+		}
+		s = s[n:]
+		u := 0
+		for u < len(s) && s[u] > '9' && (s[u] != 'T' || !iso) {
+			u++
+		}
+		unit := unitOf(s[:u], iso, clock)
+		s = s[u:]
+		if unit == 0 || unit >= last || count > int64(math.MaxInt64/unit) {
+			return v, false
+		}
+		last = unit
+		add := time.Duration(count) * unit
+		if total > math.MaxInt64-add {
+			return v, false
+		}
+		total += add
+	}
+	return stores.NewDuration(total), true
+}
+
+func unitOf(s string, iso, clock bool) time.Duration {
+	const day = 24 * time.Hour
+	if iso {
+		switch {
+		case s == "W" && !clock:
+			return 7 * day
+		case s == "D" && !clock:
+			return day
+		case s == "H" && clock:
+			return time.Hour
+		case s == "M" && clock:
+			return time.Minute
+		case s == "S" && clock:
+			return time.Second
+		}
+		return 0
+	}
+	switch s {
+	case "w":
+		return 7 * day
+	case "d":
+		return day
+	case "h":
+		return time.Hour
+	case "m":
+		return time.Minute
+	case "s":
+		return time.Second
+	case "ms":
+		return time.Millisecond
+	case "us":
+		return time.Microsecond
+	}
+	return 0
+}
+
+// acceptsCurrency reports whether money of this type may be in a currency.
+func (t *Type) acceptsCurrency(code string) bool {
+	if len(t.Currencies) == 0 {
+		return len(code) == 3 && isCode(code) && strings.Contains(currencies, " "+code+" ")
+	}
+	for _, c := range t.Currencies {
+		if c == code {
+			return true
+		}
+	}
+	return false
+}
+
+// currencies are the codes of ISO 4217 in use, without funds, metals and tests.
+const currencies = " AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD " +
+	"CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD " +
+	"HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD " +
+	"MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG " +
+	"QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS " +
+	"UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG "
