@@ -1,0 +1,209 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"verbatim/stores"
+)
+
+const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, prev, hash"
+
+// append seals entries onto the journal. The write lock is held, so that seq
+// order is commit order; that prev is unique keeps the chain from forking even
+// if it were not.
+func (t *tx) append(entries []stores.Entry) ([]stores.Entry, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	if !t.chained {
+		err := t.c.query(context.Background(), "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row []driver.Value) error {
+			t.seq, _ = row[0].(int64)
+			return readHash(row[1], &t.head)
+		})
+		if err != nil {
+			return nil, fault("journal", err)
+		}
+		t.chained = true
+	}
+	sealed := make([]stores.Entry, len(entries))
+	for i, e := range entries {
+		e.Seal(t.seq+1, t.head)
+		roles, err := json.Marshal(append([]string{}, e.Roles...))
+		if err != nil {
+			return nil, err
+		}
+		_, err = t.c.exec(context.Background(), "INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			e.Seq, e.Time.Format(timeLayout), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason,
+			e.Changes, e.Preview, e.Agreed, e.Palette, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(e.Hash[:]))
+		if err != nil {
+			return nil, fault("journal", err)
+		}
+		t.seq, t.head = e.Seq, e.Hash
+		sealed[i] = e
+	}
+	return sealed, nil
+}
+
+// post puts a notice into the outbox.
+func (t *tx) post(n stores.Notice) error {
+	_, err := t.c.exec(context.Background(), "INSERT INTO main.verbatim_outbox (id, kind, target, payload, time) VALUES (?,?,?,?,?)",
+		n.ID, n.Kind, n.Target, n.Payload, n.Time.UTC().Format(timeLayout))
+	return fault("outbox", err)
+}
+
+// Journal implements stores.Store.
+func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
+	var entries []stores.Entry
+	err := s.read(ctx, func(c *conn) error {
+		return c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal WHERE seq >= ? AND (? = 0 OR seq <= ?) ORDER BY seq", []driver.Value{from, to, to}, func(row []driver.Value) error {
+			e, err := readEntry(row)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, e)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fault("journal", err)
+	}
+	return entries, nil
+}
+
+func readEntry(row []driver.Value) (e stores.Entry, err error) {
+	e.Seq, _ = row[0].(int64)
+	bad := func(what string) (stores.Entry, error) {
+		return e, &stores.ChainError{Seq: e.Seq, Msg: "has " + what + " that cannot be read"}
+	}
+	when, _ := row[1].(string)
+	if e.Time, err = time.Parse(timeLayout, when); err != nil {
+		return bad("a time")
+	}
+	roles, _ := row[3].(string)
+	if json.Unmarshal([]byte(roles), &e.Roles) != nil {
+		return bad("roles")
+	}
+	for i, p := range map[int]*string{
+		2: &e.Principal, 4: &e.Session, 5: &e.Source, 6: &e.Verb, 7: &e.Call, 8: &e.Outcome, 9: &e.Reason,
+		10: &e.Changes, 11: &e.Preview, 12: &e.Agreed, 13: &e.Palette,
+	} {
+		text, ok := row[i].(string)
+		if !ok {
+			return bad("a text")
+		}
+		*p = text
+	}
+	if readHash(row[14], &e.Prev) != nil || readHash(row[15], &e.Hash) != nil {
+		return bad("a hash")
+	}
+	return e, nil
+}
+
+func readHash(v driver.Value, sum *[32]byte) error {
+	text, _ := v.(string)
+	if n, err := hex.Decode(sum[:], []byte(text)[:min(len(text), 2*len(sum))]); err != nil || n != len(sum) || len(text) != 2*len(sum) {
+		return errors.New("sqlite: the journal holds a hash that cannot be read")
+	}
+	return nil
+}
+
+// Principal implements stores.Store.
+func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, error) {
+	p := stores.Principal{Name: name}
+	known := false
+	err := s.read(ctx, func(c *conn) error {
+		err := c.query(ctx, "SELECT label FROM main.verbatim_principal WHERE name = ?", []driver.Value{name}, func(row []driver.Value) error {
+			known = true
+			p.Label, _ = row[0].(string)
+			return nil
+		})
+		if err != nil || !known {
+			return err
+		}
+		return c.query(ctx, "SELECT role, entity, key FROM main.verbatim_grant WHERE principal = ? ORDER BY role, entity, key", []driver.Value{name}, func(row []driver.Value) error {
+			if role, _ := row[0].(string); role != "" && !slices.Contains(p.Roles, role) {
+				p.Roles = append(p.Roles, role)
+			}
+			entity, _ := row[1].(string)
+			if entity == "" {
+				return nil
+			}
+			key, err := readKey(row[2])
+			if err != nil {
+				return err
+			}
+			if p.Holds == nil {
+				p.Holds = map[string][]stores.Value{}
+			}
+			if !slices.Contains(p.Holds[entity], key) {
+				p.Holds[entity] = append(p.Holds[entity], key)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return stores.Principal{}, fault("principal", err)
+	}
+	if !known {
+		return stores.Principal{}, stores.ErrNotFound
+	}
+	return p, nil
+}
+
+// readKey takes a text that spells a uuid for one: as a key the two are found
+// alike.
+func readKey(v driver.Value) (stores.Value, error) {
+	switch x := v.(type) {
+	case int64:
+		return stores.NewInt(x), nil
+	case string:
+		if u, ok := stores.ParseUUID(x); ok && u.Text() == x {
+			return u, nil
+		}
+		return stores.NewString(x), nil
+	}
+	return stores.Value{}, fmt.Errorf("a grant holds something other than a key: %w", stores.ErrInvalid)
+}
+
+// SetPrincipal implements stores.Store.
+func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
+	return s.write(ctx, func(c *conn) error {
+		exec := func(text string, args ...driver.Value) error {
+			_, err := c.exec(context.Background(), text, args...)
+			return fault("principal", err)
+		}
+		if p.Name == "" {
+			return fmt.Errorf("a principal without a name: %w", stores.ErrInvalid)
+		}
+		if err := exec("INSERT INTO main.verbatim_principal (name, label) VALUES (?,?) ON CONFLICT (name) DO UPDATE SET label = excluded.label", p.Name, p.Label); err != nil {
+			return err
+		}
+		if err := exec("DELETE FROM main.verbatim_grant WHERE principal = ?", p.Name); err != nil {
+			return err
+		}
+		const grant = "INSERT INTO main.verbatim_grant (principal, role, entity, key) VALUES (?,?,?,?) ON CONFLICT DO NOTHING"
+		for _, role := range p.Roles {
+			if err := exec(grant, p.Name, role, "", ""); err != nil {
+				return err
+			}
+		}
+		for entity, keys := range p.Holds {
+			for _, k := range keys {
+				if k.Kind() != stores.Int && k.Kind() != stores.String && k.Kind() != stores.UUID {
+					return fmt.Errorf("a grant on %s takes a key, not a %s: %w", entity, k.Kind(), stores.ErrInvalid)
+				}
+				if err := exec(grant, p.Name, "", entity, encode(k)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,517 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// schemaVersion is that of the store's own tables, kept in verbatim_schema. A
+// file of a newer version is refused.
+const schemaVersion = 1
+
+// ownTables are the store's own, of schemaVersion. They are plain enough to be
+// read, and the grants to be written, with any tool for SQLite.
+var ownTables = []string{
+	`CREATE TABLE "verbatim_schema" ("version" INTEGER NOT NULL) STRICT`,
+	`INSERT INTO "verbatim_schema" ("version") VALUES (1)`,
+	// A principal is somebody who may use verbs.
+	`CREATE TABLE "verbatim_principal" (
+  "name" TEXT NOT NULL PRIMARY KEY,
+  "label" TEXT NOT NULL DEFAULT ''
+) STRICT`,
+	// A grant gives a principal a role, or a row to hold, or both at once.
+	`CREATE TABLE "verbatim_grant" (
+  "principal" TEXT NOT NULL REFERENCES "verbatim_principal" ("name") ON DELETE CASCADE,
+  "role" TEXT NOT NULL DEFAULT '',
+  "entity" TEXT NOT NULL DEFAULT '',
+  "key" ANY NOT NULL DEFAULT '',
+  PRIMARY KEY ("principal", "role", "entity", "key")
+) STRICT`,
+	`CREATE TABLE "verbatim_journal" (
+  "seq" INTEGER PRIMARY KEY,
+  "time" TEXT NOT NULL,
+  "principal" TEXT NOT NULL,
+  "roles" TEXT NOT NULL,
+  "session" TEXT NOT NULL,
+  "source" TEXT NOT NULL,
+  "verb" TEXT NOT NULL,
+  "call" TEXT NOT NULL,
+  "outcome" TEXT NOT NULL,
+  "reason" TEXT NOT NULL,
+  "changes" TEXT NOT NULL,
+  "preview" TEXT NOT NULL,
+  "agreed" TEXT NOT NULL,
+  "palette" TEXT NOT NULL,
+  "prev" TEXT NOT NULL UNIQUE,
+  "hash" TEXT NOT NULL UNIQUE
+) STRICT`,
+	// These stop a slip of the hand. What they cannot stop, the chain shows.
+	`CREATE TRIGGER "verbatim_journal_update" BEFORE UPDATE ON "verbatim_journal"
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
+	`CREATE TRIGGER "verbatim_journal_delete" BEFORE DELETE ON "verbatim_journal"
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
+	`CREATE TABLE "verbatim_outbox" (
+  "id" TEXT NOT NULL PRIMARY KEY,
+  "kind" TEXT NOT NULL,
+  "target" TEXT NOT NULL,
+  "payload" TEXT NOT NULL,
+  "time" TEXT NOT NULL
+) STRICT`,
+}
+
+// Migrate implements stores.Store.
+func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool) (stores.Plan, error) {
+	var plan stores.Plan
+	run := func(c *conn) error {
+		m := &migration{c: c, entities: entities}
+		if err := m.plan(); err != nil {
+			return fault("migrate", err)
+		}
+		plan = m.Plan
+		if !apply || len(plan.Problems) > 0 {
+			return nil
+		}
+		for _, step := range plan.Steps {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if _, err := c.exec(context.Background(), step); err != nil {
+				return fault("migrate", err)
+			}
+		}
+		return nil
+	}
+	var err error
+	if apply {
+		err = s.write(ctx, run)
+	} else {
+		err = s.read(ctx, run)
+	}
+	if err != nil {
+		return stores.Plan{}, err
+	}
+	return plan, nil
+}
+
+// migration compares what is there with what should be.
+type migration struct {
+	stores.Plan
+	c        *conn
+	entities []*stores.Entity
+	objects  map[string]string // lower-case name of a table, view, index or trigger -> its type
+}
+
+func (m *migration) plan() error {
+	m.objects = map[string]string{}
+	err := m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row []driver.Value) error {
+		m.objects[row[0].(string)] = row[1].(string)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.own(); err != nil {
+		return err
+	}
+	m.names()
+	for _, e := range m.entities {
+		t, err := m.read(e)
+		if err != nil {
+			return err
+		}
+		switch {
+		case t == nil && e.Managed:
+			m.create(e)
+		case t == nil:
+			m.problem(e, "table %s is not there", tableName(e))
+		case e.Managed:
+			err = m.extend(e, t)
+		default:
+			m.verify(e, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *migration) problem(e *stores.Entity, format string, args ...any) {
+	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
+func (m *migration) step(format string, args ...any) {
+	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
+}
+
+// own plans the store's own tables.
+func (m *migration) own() error {
+	if m.objects["verbatim_schema"] == "" {
+		for name := range m.objects {
+			if strings.HasPrefix(name, "verbatim_") {
+				m.Problems = append(m.Problems, "the file has a "+m.objects[name]+" "+name+" that is not ours: names that begin with verbatim_ are taken")
+			}
+		}
+		slices.Sort(m.Problems)
+		m.Steps = append(m.Steps, ownTables...)
+		return nil
+	}
+	version := int64(0)
+	err := m.c.query(context.Background(), "SELECT max(version) FROM main.verbatim_schema", nil, func(row []driver.Value) error {
+		version, _ = row[0].(int64)
+		return nil
+	})
+	if err == nil && version != schemaVersion {
+		m.Problems = append(m.Problems, fmt.Sprintf("the file has version %d of the store's own tables, and this program knows version %d", version, schemaVersion))
+	}
+	return err
+}
+
+// names finds what would share a name.
+func (m *migration) names() {
+	tables := map[string]*stores.Entity{}
+	for _, e := range m.entities {
+		name := strings.ToLower(tableName(e))
+		if strings.HasPrefix(name, "verbatim_") || strings.HasPrefix(name, "sqlite_") {
+			m.problem(e, "a table cannot be called %s here: such names are taken", tableName(e))
+		}
+		if other := tables[name]; other != nil {
+			m.problem(e, "its table %s and %s, the table of entity %s (%s), are both called %s here: SQLite has no schemas and no case", e.Table, other.Table, other.Name, other.Place, tableName(e))
+		}
+		tables[name] = e
+		columns := map[string]string{}
+		for _, f := range e.Fields {
+			column := strings.ToLower(f.Column)
+			if other, ok := columns[column]; ok {
+				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
+			}
+			columns[column] = f.Name
+		}
+	}
+}
+
+// A tableInfo is what there is.
+type tableInfo struct {
+	view    bool
+	columns map[string]columnInfo // by lower-case name
+	key     []string              // columns of the primary key
+	indexes []indexInfo
+}
+
+type columnInfo struct {
+	declared string // upper case
+	notNull  bool
+	fallback bool // has a default, or is generated
+}
+
+type indexInfo struct {
+	columns []string // lower case; "" for an expression
+	unique  bool
+}
+
+func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
+	name := tableName(e)
+	kind := m.objects[strings.ToLower(name)]
+	if kind != "table" && kind != "view" {
+		return nil, nil
+	}
+	t := &tableInfo{view: kind == "view", columns: map[string]columnInfo{}}
+	key := map[int64]string{}
+	bg := context.Background()
+	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk FROM pragma_table_xinfo(?)`, []driver.Value{name}, func(row []driver.Value) error {
+		column := row[0].(string)
+		pk := row[4].(int64)
+		t.columns[column] = columnInfo{declared: row[1].(string), notNull: row[2] == int64(1), fallback: row[3] == int64(1)}
+		if pk > 0 {
+			key[pk] = column
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := int64(1); key[i] != ""; i++ {
+		t.key = append(t.key, key[i])
+	}
+	err = m.c.query(bg, `SELECT l.name, l."unique" AND NOT l.partial, group_concat(coalesce(lower(i.name), ''), char(0) ORDER BY i.seqno)
+FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GROUP BY l.name`, []driver.Value{name}, func(row []driver.Value) error {
+		t.indexes = append(t.indexes, indexInfo{columns: strings.Split(row[2].(string), "\x00"), unique: row[1] == int64(1)})
+		return nil
+	})
+	if len(t.key) > 0 {
+		t.indexes = append(t.indexes, indexInfo{columns: t.key, unique: true})
+	}
+	return t, err
+}
+
+// has reports whether an index begins with the columns; with unique, whether
+// one forbids two rows alike in them.
+func (t *tableInfo) has(columns []string, unique bool) bool {
+	return slices.ContainsFunc(t.indexes, func(x indexInfo) bool {
+		if unique {
+			have, want := slices.Sorted(slices.Values(x.columns)), slices.Sorted(slices.Values(columns))
+			return x.unique && slices.Equal(have, want)
+		}
+		return len(x.columns) >= len(columns) && slices.Equal(x.columns[:len(columns)], columns)
+	})
+}
+
+// lower returns the columns of fields as SQLite compares names.
+func lower(e *stores.Entity, fields []int) []string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = strings.ToLower(e.Fields[f].Column)
+	}
+	return columns
+}
+
+// walked lists the fields of an entity that scope paths follow.
+func (m *migration) walked(e *stores.Entity) []int {
+	var fields []int
+	for _, other := range m.entities {
+		at := other
+		for _, step := range other.Scope {
+			if at == e && !slices.Contains(fields, step.Field) {
+				fields = append(fields, step.Field)
+			}
+			at = step.To
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// declared is the type of a column of ours.
+func declared(kind stores.Kind) string {
+	switch kind {
+	case stores.Bool, stores.Int, stores.Duration:
+		return "INTEGER"
+	}
+	return "TEXT"
+}
+
+func (m *migration) define(e *stores.Entity, field int) string {
+	f := &e.Fields[field]
+	def := quote(f.Column) + " " + declared(f.Holds())
+	if f.Required || field == e.Key {
+		def += " NOT NULL"
+	}
+	if field == e.Key {
+		def += " PRIMARY KEY"
+	}
+	if !f.Default.IsNull() {
+		def += " DEFAULT " + literal(encodeAs(f.Holds(), f.Default))
+	}
+	if f.Holds() == stores.Bool {
+		def += " CHECK (" + quote(f.Column) + " IN (0, 1))"
+	}
+	if f.Ref != nil && m.objects[strings.ToLower(tableName(f.Ref))] != "view" {
+		def += " REFERENCES " + quote(tableName(f.Ref)) + " (" + quote(f.Ref.Fields[f.Ref.Key].Column) + ")"
+	}
+	return def
+}
+
+func literal(v driver.Value) string {
+	if s, ok := v.(string); ok {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return fmt.Sprint(v)
+}
+
+func (m *migration) create(e *stores.Entity) {
+	defs := make([]string, len(e.Fields))
+	for i := range e.Fields {
+		defs[i] = "  " + m.define(e, i)
+	}
+	m.step("CREATE TABLE %s (\n%s\n) STRICT", quote(tableName(e)), strings.Join(defs, ",\n"))
+	m.objects[strings.ToLower(tableName(e))] = "table"
+	m.index(e, &tableInfo{indexes: []indexInfo{{columns: lower(e, []int{e.Key}), unique: true}}})
+}
+
+// index plans the indexes that are not there: for unique sets, and for
+// references, which scope paths, joins and counts follow.
+func (m *migration) index(e *stores.Entity, t *tableInfo) {
+	add := func(fields []int, unique bool) {
+		if t.has(lower(e, fields), unique) {
+			return
+		}
+		kind, suffix := "INDEX", "_idx"
+		if unique {
+			kind, suffix = "UNIQUE INDEX", "_key"
+		}
+		quoted, name := make([]string, len(fields)), tableName(e)
+		for i, f := range fields {
+			quoted[i] = quote(e.Fields[f].Column)
+			name += "_" + e.Fields[f].Column
+		}
+		for name += suffix; m.objects[strings.ToLower(name)] != ""; name += "_" {
+		}
+		m.objects[strings.ToLower(name)] = "index"
+		m.step("CREATE %s %s ON %s (%s)", kind, quote(name), quote(tableName(e)), strings.Join(quoted, ", "))
+		t.indexes = append(t.indexes, indexInfo{columns: lower(e, fields), unique: unique})
+	}
+	for _, set := range e.Unique {
+		add(uniqueWithin(e, set))
+	}
+	for _, f := range m.walked(e) {
+		add([]int{f}, false)
+	}
+	for i := range e.Fields {
+		if e.Fields[i].Ref != nil {
+			add([]int{i}, false)
+		}
+	}
+}
+
+// uniqueWithin gives the index that keeps a set unique within the scope root.
+// Where the root is several references away and the set does not name the first
+// of them, no index can: tx.unique checks, with the help of a plain one.
+func uniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
+	switch {
+	case len(e.Scope) == 0 || slices.Contains(set, e.Scope[0].Field):
+		return set, true
+	case len(e.Scope) == 1:
+		return append([]int{e.Scope[0].Field}, set...), true
+	}
+	return set, false
+}
+
+// extend plans what a table of ours lacks, and finds what it cannot become.
+func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
+	if t.view {
+		m.problem(e, "%s is a view, and a managed entity needs a table", tableName(e))
+		return nil
+	}
+	if !slices.Equal(t.key, lower(e, []int{e.Key})) {
+		m.problem(e, "the key of table %s is (%s), not %s", tableName(e), strings.Join(t.key, ", "), e.Fields[e.Key].Column)
+	}
+	known := map[string]bool{}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		known[strings.ToLower(f.Column)] = true
+		c, ok := t.columns[strings.ToLower(f.Column)]
+		switch {
+		case !ok && f.Required && f.Default.IsNull():
+			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, tableName(e))
+		case !ok && f.Ref != nil && !f.Default.IsNull():
+			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, tableName(e))
+		case !ok:
+			m.step("ALTER TABLE %s ADD COLUMN %s", quote(tableName(e)), m.define(e, i))
+		case c.declared != declared(f.Holds()):
+			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Holds(), declared(f.Holds()))
+		case c.notNull && !f.Required && i != e.Key:
+			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, tableName(e))
+		case !c.notNull && f.Required:
+			// The store itself refuses a null from now on; the rows that are
+			// there have to agree.
+			found, err := m.c.exists("SELECT 1 FROM "+table(e)+" WHERE "+quote(f.Column)+" IS NULL LIMIT 1", nil)
+			if err != nil {
+				return err
+			}
+			if found {
+				m.problem(e, "column %s of table %s holds nulls, and the field is now required", f.Column, tableName(e))
+			}
+		}
+	}
+	for name, c := range t.columns {
+		if !known[name] && c.notNull && !c.fallback {
+			m.problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, tableName(e))
+		}
+	}
+	for _, set := range e.Unique {
+		fields, unique := uniqueWithin(e, set)
+		all := !slices.ContainsFunc(lower(e, fields), func(c string) bool { _, ok := t.columns[c]; return !ok })
+		if !unique || !all || t.has(lower(e, fields), true) {
+			continue
+		}
+		var columns, filled []string
+		for _, f := range fields {
+			columns = append(columns, quote(e.Fields[f].Column))
+			filled = append(filled, quote(e.Fields[f].Column)+" IS NOT NULL")
+		}
+		found, err := m.c.exists("SELECT 1 FROM "+table(e)+" WHERE "+strings.Join(filled, " AND ")+" GROUP BY "+strings.Join(columns, ", ")+" HAVING count(*) > 1 LIMIT 1", nil)
+		if err != nil {
+			return err
+		}
+		if found {
+			m.problem(e, "table %s has rows alike in (%s), which is now unique", tableName(e), strings.Join(lower(e, fields), ", "))
+		}
+	}
+	m.index(e, t)
+	return nil
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "without a type"
+	}
+	return s
+}
+
+// verify finds why a table of others cannot carry an entity.
+func (m *migration) verify(e *stores.Entity, t *tableInfo) {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		c, ok := t.columns[strings.ToLower(f.Column)]
+		if !ok {
+			m.problem(e, "table %s has no column %s, which field %s needs", tableName(e), f.Column, f.Name)
+			continue
+		}
+		if why := unfit(f.Holds(), c.declared); why != "" && !t.view {
+			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, tableName(e), orNothing(c.declared), why)
+		}
+	}
+	if t.view {
+		return // a view has neither keys nor indexes of its own
+	}
+	if key := lower(e, []int{e.Key}); t.columns[key[0]] != (columnInfo{}) && !t.has(key, true) {
+		m.problem(e, "nothing makes column %s of table %s unique, and it is the key", key[0], tableName(e))
+	}
+	for _, f := range m.walked(e) {
+		if column := lower(e, []int{f}); t.columns[column[0]] != (columnInfo{}) && !t.has(column, false) {
+			m.problem(e, "no index of table %s begins with column %s, by which rows are found for those who may see them", tableName(e), column[0])
+		}
+	}
+}
+
+// unfit says why a column declared so cannot hold values of a kind. SQLite
+// derives from the declared type whether it turns text into numbers, or numbers
+// into text, behind one's back.
+func unfit(kind stores.Kind, declared string) string {
+	affinity := "NUMERIC"
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(declared, p) })
+	}
+	switch {
+	case has("INT"):
+		affinity = "INTEGER"
+	case has("CHAR", "CLOB", "TEXT"):
+		affinity = "TEXT"
+	case declared == "", has("BLOB"), declared == "ANY":
+		affinity = ""
+	case has("REAL", "FLOA", "DOUB"):
+		affinity = "REAL"
+	}
+	switch kind {
+	case stores.Bool, stores.Int, stores.Duration:
+		if affinity == "TEXT" || affinity == "REAL" {
+			return fmt.Sprintf("a %s is kept as an integer, and SQLite would make %s of it", kind, map[string]string{"TEXT": "text", "REAL": "a binary fraction"}[affinity])
+		}
+	case stores.Decimal, stores.String:
+		if affinity != "TEXT" && affinity != "" {
+			return fmt.Sprintf("a %s is kept as text, and SQLite would make a number of it, which is not exact; declare it TEXT", kind)
+		}
+	default:
+		// A date, an instant, a uuid or JSON never reads as a number, so that a
+		// numeric column leaves it alone.
+		if affinity == "INTEGER" || affinity == "REAL" {
+			return fmt.Sprintf("a %s is kept as text, and this column is for numbers", kind)
+		}
+	}
+	return ""
+}

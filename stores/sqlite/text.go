@@ -1,0 +1,204 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"strconv"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// text is a statement in the making: its words and, in step, its arguments.
+type text struct {
+	strings.Builder
+	args []driver.Value
+	seq  *int // of aliases, shared by the parts of one statement
+}
+
+func newText() *text { return &text{seq: new(int)} }
+
+// part begins a piece that is written out of turn and joined later.
+func (t *text) part() *text { return &text{seq: t.seq} }
+
+// add writes words one after another.
+func (t *text) add(words ...string) *text {
+	for _, w := range words {
+		t.WriteString(w)
+	}
+	return t
+}
+
+// arg writes a placeholder.
+func (t *text) arg(v driver.Value) *text {
+	t.WriteByte('?')
+	t.args = append(t.args, v)
+	return t
+}
+
+// join appends a piece with its arguments.
+func (t *text) join(p *text) *text {
+	t.WriteString(p.String())
+	t.args = append(t.args, p.args...)
+	return t
+}
+
+// alias makes a name that no other part of the statement has.
+func (t *text) alias() string {
+	*t.seq++
+	return "v" + strconv.Itoa(*t.seq)
+}
+
+// quote writes a name so that it can be nothing but a name.
+func quote(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// tableName is what an entity's table is called here: SQLite has no schemas.
+func tableName(e *stores.Entity) string { return strings.ReplaceAll(e.Table, ".", "_") }
+
+// table is the entity's table as a statement names it. The schema is written, so
+// that no common table expression can stand in for it.
+func table(e *stores.Entity) string { return "main." + quote(tableName(e)) }
+
+// column is a field of the row that alias names, as it is stored.
+func column(e *stores.Entity, alias string, field int) string {
+	name := quote(e.Fields[field].Column)
+	if alias == "" {
+		return name
+	}
+	return alias + "." + name
+}
+
+// datum is a field of a row in the spelling that encode writes. In our own
+// tables that is how it is stored; in those of others it may have to be made so.
+func datum(e *stores.Entity, alias string, field int) string {
+	col := column(e, alias, field)
+	if e.Managed {
+		return col
+	}
+	switch kind := e.Fields[field].Holds(); kind {
+	case stores.Time, stores.JSON:
+		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
+		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "')"
+	case stores.Date:
+		// The plus hides a column declared DATE from the driver, which would
+		// make a time of day of it.
+		return "+" + col
+	case stores.Decimal:
+		return "CAST(" + col + " AS TEXT)"
+	case stores.String:
+		// A table of others may ignore case. Keys and scopes must not.
+		return col + " COLLATE BINARY"
+	}
+	return col
+}
+
+// view is the scope that a transaction reads and writes within.
+type view struct {
+	scope stores.Scope
+}
+
+// opens reports whether the scope opens every row of an entity.
+func (v *view) opens(e *stores.Entity) bool { return v.scope.All || e.Access == stores.ForAll }
+
+// scopeOf writes the condition that a row of e lies within the scope; col gives
+// a field of that row. For one row, the condition follows the row's references;
+// for many, it begins at the rows held, so that the indexes on references lead
+// from there.
+func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int) string) {
+	switch n := len(e.Scope); {
+	case v.opens(e):
+		t.add("1")
+	case n == 0 && e.Access == stores.ByPath:
+		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
+	case n == 0:
+		t.add("0")
+	case n == 1:
+		v.last(t, e, e, col(e.Scope[0].Field))
+	default:
+		first := e.Scope[0]
+		alias := t.alias()
+		key := datum(first.To, alias, first.To.Key)
+		if many {
+			t.add(col(first.Field), " IN (SELECT ", key)
+		} else {
+			t.add("EXISTS (SELECT 1")
+		}
+		t.add(" FROM ", table(first.To), " ", alias)
+		at := first.To
+		for _, step := range e.Scope[1 : n-1] {
+			next := t.alias()
+			t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
+			at, alias = step.To, next
+		}
+		t.add(" WHERE ")
+		if !many {
+			t.add(key, " = ", col(first.Field), " AND ")
+		}
+		v.last(t, e, at, datum(at, alias, e.Scope[n-1].Field))
+		t.add(")")
+	}
+}
+
+// last writes the condition on the field where the scope path of e ends.
+func (v *view) last(t *text, e, at *stores.Entity, col string) {
+	step := e.Scope[len(e.Scope)-1]
+	if e.Access == stores.ByPrincipal {
+		if v.scope.Principal == "" {
+			t.add("0")
+			return
+		}
+		t.add(col, " = ").arg(v.scope.Principal)
+		return
+	}
+	v.holds(t, col, step.To, at.Fields[step.Field].Holds())
+}
+
+// holds writes that a column is the key of a row of root that the scope holds.
+func (v *view) holds(t *text, col string, root *stores.Entity, kind stores.Kind) {
+	keys := v.scope.Holds[root.Name]
+	if len(keys) == 0 {
+		t.add("0")
+		return
+	}
+	t.add(col)
+	in(t, kind, keys)
+}
+
+// in writes membership in a list of values, none of them null. The lengths are
+// few, so that statements stay prepared.
+func in(t *text, kind stores.Kind, keys []stores.Value) {
+	if len(keys) == 1 {
+		t.add(" = ").arg(encodeAs(kind, keys[0]))
+		return
+	}
+	if len(keys) > 32 && kind != stores.Decimal {
+		// encode and JSON agree on these kinds but for instants and durations.
+		b := []byte{'['}
+		for i, k := range keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			switch x := encode(k).(type) {
+			case int64:
+				b = strconv.AppendInt(b, x, 10)
+			case string:
+				b = stores.AppendJSONString(b, x)
+			}
+		}
+		t.add(" IN (SELECT value FROM json_each(").arg(string(append(b, ']'))).add("))")
+		return
+	}
+	size := 1
+	for size < len(keys) && len(keys) <= 32 {
+		size *= 2
+	}
+	t.add(" IN (")
+	for i := range max(size, len(keys)) {
+		if i > 0 {
+			t.add(",")
+		}
+		t.arg(encodeAs(kind, keys[min(i, len(keys)-1)]))
+	}
+	t.add(")")
+}

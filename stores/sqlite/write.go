@@ -1,0 +1,281 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"verbatim/stores"
+)
+
+// Update implements stores.Store.
+func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	return s.write(ctx, func(c *conn) error {
+		t := &tx{reader: reader{s: s, c: c, view: view{scope}}}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.failed
+	})
+}
+
+// tx is a reader that also writes.
+type tx struct {
+	reader
+	failed  error // of the first Apply that failed: nothing commits after it
+	chained bool  // seq and head are those of the journal's last entry
+	seq     int64
+	head    [32]byte
+}
+
+// Apply implements stores.Tx.
+func (t *tx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+	if t.failed != nil {
+		return nil, t.failed
+	}
+	entries, err := t.apply(ctx, b)
+	if err != nil {
+		t.failed = err
+		return nil, err
+	}
+	return entries, nil
+}
+
+func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+	for _, c := range b.Changes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := c.Prepare()
+		if err != nil {
+			return nil, err
+		}
+		if err := t.mayWrite(c); err != nil {
+			return nil, err
+		}
+		switch c.Op {
+		case stores.Insert:
+			err = t.insert(c)
+		case stores.Update:
+			err = t.update(c)
+		case stores.Delete:
+			err = t.delete(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range b.Notices {
+		if err := t.post(n); err != nil {
+			return nil, err
+		}
+	}
+	return t.append(b.Entries)
+}
+
+// mayWrite refuses what a scope sees and must not write.
+func (t *tx) mayWrite(c stores.Change) error {
+	e := c.Entity
+	switch {
+	case t.scope.All:
+	case e.Access == stores.ForAll:
+		return stores.ErrReadOnly
+	case len(e.Scope) == 0 && c.Op != stores.Delete:
+		for _, a := range c.Set {
+			for _, set := range e.Unique {
+				if slices.Contains(set, a.Field) {
+					return stores.ErrReadOnly
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tx) insert(c stores.Change) error {
+	e := c.Entity
+	q := newText().add("INSERT INTO ", table(e), " (")
+	for i := range c.Set {
+		if i > 0 {
+			q.add(",")
+		}
+		q.add(column(e, "", i))
+	}
+	q.add(") SELECT ")
+	for i, a := range c.Set {
+		if i > 0 {
+			q.add(",")
+		}
+		q.arg(encodeAs(e.Fields[i].Holds(), a.Value))
+	}
+	q.add(" WHERE 1")
+	t.refers(q, c)
+	if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
+		// Where the path begins with a reference that vouches for the row,
+		// refers has said it already.
+		q.add(" AND ")
+		t.scopeOf(q, e, false, func(f int) string {
+			q.args = append(q.args, encodeAs(e.Fields[f].Holds(), c.Set[f].Value))
+			return "?"
+		})
+	}
+	n, err := t.c.exec(context.Background(), q.String(), q.args...)
+	if err != nil {
+		return fault("insert", err)
+	}
+	if n == 0 {
+		return stores.ErrNotFound
+	}
+	return t.unique(c)
+}
+
+// refers adds that every row the change refers to is there for the caller.
+func (t *tx) refers(q *text, c stores.Change) {
+	for _, a := range c.Set {
+		ref := c.Entity.Fields[a.Field].Ref
+		if ref == nil || a.Value.IsNull() || ref == c.Entity && a.Value == c.Key {
+			continue
+		}
+		alias := q.alias()
+		q.add(" AND EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", datum(ref, alias, ref.Key), " = ").arg(encode(a.Value))
+		t.within(q, ref, alias, false)
+		q.add(")")
+	}
+}
+
+func (t *tx) update(c stores.Change) error {
+	e := c.Entity
+	q := newText().add("UPDATE ", table(e), " AS t SET ")
+	for i, a := range c.Set {
+		if i > 0 {
+			q.add(",")
+		}
+		q.add(column(e, "", a.Field), " = ").arg(encodeAs(e.Fields[a.Field].Holds(), a.Value))
+	}
+	q.add(" WHERE ")
+	t.guarded(q, c)
+	t.refers(q, c)
+	n, err := t.c.exec(context.Background(), q.String(), q.args...)
+	if err != nil {
+		return fault("update", err)
+	}
+	if n == 0 {
+		return t.missed(c)
+	}
+	if len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !t.opens(e) && !e.Vouches(e.Scope[0].Field) {
+		// The row may not leave the scope either. Where the path begins with a
+		// reference that vouches for the row, refers has seen to it.
+		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(encode(c.Key))
+		t.within(q, e, "t", false)
+		switch ok, err := t.c.exists(q.String(), q.args); {
+		case err != nil:
+			return fault("update", err)
+		case !ok:
+			return stores.ErrNotFound
+		}
+	}
+	return t.unique(c)
+}
+
+func (t *tx) delete(c stores.Change) error {
+	q := newText().add("DELETE FROM ", table(c.Entity), " AS t WHERE ")
+	t.guarded(q, c)
+	n, err := t.c.exec(context.Background(), q.String(), q.args...)
+	if err != nil {
+		return fault("delete", err)
+	}
+	if n == 0 {
+		return t.missed(c)
+	}
+	return nil
+}
+
+// guarded writes the condition on the row t that a change is carried out on: it
+// is the one meant, within the scope, and as it was when the change was planned.
+func (t *tx) guarded(q *text, c stores.Change) {
+	e := c.Entity
+	q.add(datum(e, "t", e.Key), " = ").arg(encode(c.Key))
+	t.within(q, e, "t", false)
+	for _, g := range c.Guard {
+		q.add(" AND ", datum(e, "t", g))
+		kind := e.Fields[g].Holds()
+		if kind == stores.Decimal {
+			q.add(" COLLATE ", decimalCollation)
+		}
+		q.add(" IS ").arg(encodeAs(kind, c.Before[g]))
+	}
+}
+
+// missed says why a change found no row.
+func (t *tx) missed(c stores.Change) error {
+	look := func(c stores.Change) (bool, error) {
+		q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+		t.guarded(q, c)
+		return t.c.exists(q.String(), q.args)
+	}
+	plain := c
+	plain.Guard = nil
+	for _, c := range []stores.Change{plain, c} {
+		found, err := look(c)
+		switch {
+		case err != nil:
+			return fault("update", err)
+		case !found && len(c.Guard) > 0:
+			return stores.ErrConflict
+		case !found:
+			return stores.ErrNotFound
+		}
+	}
+	// The row is as it was: a row that it was to refer to is not there.
+	return stores.ErrNotFound
+}
+
+func sets(c stores.Change, field int) bool {
+	return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })
+}
+
+// unique checks the unique sets that no index can, because the root that they
+// are unique within is several references away. The write lock keeps others
+// out between the check and the commit.
+func (t *tx) unique(c stores.Change) error {
+	e := c.Entity
+	if !e.Managed || len(e.Scope) < 2 {
+		return nil
+	}
+	for _, set := range e.Unique {
+		if slices.Contains(set, e.Scope[0].Field) {
+			continue // within the parent, and so within the root: an index does it
+		}
+		if !slices.ContainsFunc(c.Set, func(a stores.Assign) bool {
+			return a.Field == e.Scope[0].Field || slices.Contains(set, a.Field)
+		}) {
+			continue
+		}
+		q := newText().add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
+		for _, f := range set {
+			q.add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
+		}
+		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ", column(e, "a", e.Key), " = ").arg(encode(c.Key))
+		q.add(" AND ", root(q, e, "a"), " = ", root(q, e, "b"))
+		switch taken, err := t.c.exists(q.String(), q.args); {
+		case err != nil:
+			return fault("unique", err)
+		case taken:
+			return stores.ErrDuplicate
+		}
+	}
+	return nil
+}
+
+// root returns the value at the end of the scope path of a row.
+func root(q *text, e *stores.Entity, row string) string {
+	t := q.part()
+	at, alias := e.Scope[0].To, q.alias()
+	key := datum(at, alias, at.Key) + " = " + column(e, row, e.Scope[0].Field)
+	t.add(" FROM ", table(at), " ", alias)
+	for _, step := range e.Scope[1 : len(e.Scope)-1] {
+		next := q.alias()
+		t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
+		at, alias = step.To, next
+	}
+	return "(SELECT " + datum(at, alias, e.Scope[len(e.Scope)-1].Field) + t.String() + " WHERE " + key + ")"
+}
