@@ -229,10 +229,31 @@ func (s *Store) openWriter() (*conn, error) {
 }
 
 func (c *conn) close() error {
-	for _, st := range c.stmts {
-		st.Close()
-	}
+	c.forget()
 	return c.sc.Close()
+}
+
+// forget closes the prepared statements.
+func (c *conn) forget() {
+	for text, st := range c.stmts {
+		st.Close()
+		delete(c.stmts, text)
+	}
+}
+
+// lend calls fn with the driver's connection locked. When fn panics, sql.Conn
+// closes that connection on the way out, and nothing may be left open on it.
+func (c *conn) lend(fn func() error) error {
+	c.lost = true
+	return c.sc.Raw(func(any) error {
+		defer func() {
+			if c.lost {
+				c.rollback()
+				c.forget()
+			}
+		}()
+		return fn()
+	})
 }
 
 // maxStatements bounds what a connection keeps prepared.
@@ -247,10 +268,7 @@ func (c *conn) prepare(ctx context.Context, text string) (statement, error) {
 		return nil, err
 	}
 	if len(c.stmts) >= maxStatements {
-		for k, st := range c.stmts {
-			st.Close()
-			delete(c.stmts, k)
-		}
+		c.forget()
 	}
 	st := ds.(statement)
 	c.stmts[text] = st
@@ -344,14 +362,13 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 			return fault("open", err)
 		}
 	}
-	c.lost = true // until fn returns: when it panics, sql.Conn gives the connection up
 	defer func() {
 		if c.lost {
 			c.close()
 			c = nil
 		}
 	}()
-	return c.sc.Raw(func(any) error {
+	return c.lend(func() error {
 		if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
 			return fault("begin", err)
 		}
@@ -397,14 +414,13 @@ func (s *Store) write(ctx context.Context, fn func(*conn) error) (err error) {
 			return fault("open", err)
 		}
 	}
-	c.lost = true
 	defer func() {
 		if c.lost {
 			c.close()
 			c = nil
 		}
 	}()
-	return c.sc.Raw(func(any) error {
+	return c.lend(func() error {
 		if err := c.beginImmediate(ctx, deadline); err != nil {
 			c.lost = false
 			return err

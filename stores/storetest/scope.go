@@ -1,0 +1,217 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"verbatim/stores"
+)
+
+// X4, SAFE-A2: what lies outside the scope does not exist, and nothing in an
+// answer tells it from what is not there at all.
+var scopeCases = []testCase{
+	{"a row is there for who holds its root", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		for _, c := range []struct {
+			e   *stores.Entity
+			key stores.Value
+		}{
+			{w.cbu, id("cbu", 1)}, {w.case_, id("case", 1)}, {w.workstream, id("workstream", 1)},
+			{w.request, id("request", 1)}, {w.submission, id("submission", 1)},
+		} {
+			if _, err := w.get(holding(1), c.e, c.key); err != nil {
+				t.Errorf("%s: %v", c.e.Name, err)
+			}
+			if _, err := w.get(holding(2, 1), c.e, c.key); err != nil {
+				t.Errorf("%s, holding two: %v", c.e.Name, err)
+			}
+			if _, err := w.get(everything, c.e, c.key); err != nil {
+				t.Errorf("%s, seeing all: %v", c.e.Name, err)
+			}
+			for name, scope := range map[string]stores.Scope{"nothing": {}, "another": holding(2)} {
+				if _, err := w.get(scope, c.e, c.key); err != stores.ErrNotFound {
+					t.Errorf("%s, holding %s: %v", c.e.Name, name, err)
+				}
+			}
+		}
+	}},
+	{"many held rows open as one does", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		for _, n := range []int{2, 3, 5, 40, 500} {
+			scope := holding(1)
+			for i := 1; i < n; i++ {
+				scope.Holds["cbu"] = append(scope.Holds["cbu"], id("cbu", 100+i))
+			}
+			w.wantKeys(scope, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4)
+			if _, err := w.get(scope, w.request, id("request", 11)); err != stores.ErrNotFound {
+				t.Errorf("holding %d: %v", n, err)
+			}
+		}
+	}},
+	{"a find sees the rows within the scope", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.wantKeys(holding(1), stores.Find{Entity: w.request}, "request", 1, 2, 3, 4)
+		w.wantKeys(holding(2), stores.Find{Entity: w.request}, "request", 11)
+		w.wantKeys(stores.Scope{}, stores.Find{Entity: w.request}, "request")
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+		w.wantKeys(holding(1), stores.Find{Entity: w.cbu}, "cbu", 1)
+	}},
+	{"a page belongs to the principal it names", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.wantKeys(holding(1, 2), stores.Find{Entity: w.diary}, "diary", 1)
+		w.wantKeys(stores.Scope{}, stores.Find{Entity: w.diary}, "diary")
+		if _, err := w.get(holding(1), w.diary, id("diary", 2)); err != stores.ErrNotFound {
+			t.Error(err)
+		}
+		if err := w.do(holding(), insert(w.diary, id("diary", 3), stores.Assign{Field: 1, Value: str("thomas")})); err != stores.ErrNotFound {
+			t.Errorf("a page in another's diary: %v", err)
+		}
+		w.must(w.do(holding(), insert(w.diary, id("diary", 3), stores.Assign{Field: 1, Value: str("pierre")})))
+		if err := w.do(holding(), update(w.diary, id("diary", 3), stores.Assign{Field: 1, Value: str("thomas")})); err != stores.ErrNotFound {
+			t.Errorf("a page given away: %v", err)
+		}
+	}},
+	{"reference data is read by everybody and written by who sees all", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		if _, err := w.get(stores.Scope{}, w.country, str("DE")); err != nil {
+			t.Error(err)
+		}
+		for i, c := range []stores.Change{
+			insert(w.country, str("FR")),
+			update(w.country, str("DE"), stores.Assign{Field: 1, Value: str("Allemagne")}),
+			remove(w.country, str("DE")),
+		} {
+			if err := w.do(holding(1, 2), c); !errors.Is(err, stores.ErrReadOnly) {
+				t.Errorf("change %d: %v", i, err)
+			}
+			w.must(w.do(everything, c))
+		}
+	}},
+	{"foreign and absent answer alike to every change", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		note := stores.Assign{Field: reqNotes, Value: str("x")}
+		guarded := func(c stores.Change) stores.Change {
+			c.Before = make([]stores.Value, len(w.request.Fields))
+			c.Guard = []int{reqNotes, reqStatus}
+			return c
+		}
+		for _, c := range []struct {
+			name            string
+			foreign, absent stores.Change
+		}{
+			{"update", update(w.request, id("request", 11), note), update(w.request, id("request", 99), note)},
+			{"guarded update", guarded(update(w.request, id("request", 11), note)), guarded(update(w.request, id("request", 99), note))},
+			{"delete", remove(w.request, id("request", 11)), remove(w.request, id("request", 99))},
+			{"insert below", insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 11)}), insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 99)})},
+			{"insert at the root", insert(w.case_, id("case", 9), stores.Assign{Field: 1, Value: id("cbu", 2)}), insert(w.case_, id("case", 9), stores.Assign{Field: 1, Value: id("cbu", 99)})},
+			{"insert a reference", insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 1)}, stores.Assign{Field: 3, Value: id("submission", 88)}), insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 1)}, stores.Assign{Field: 3, Value: id("submission", 99)})},
+			{"move", update(w.request, id("request", 1), stores.Assign{Field: reqWorkstream, Value: id("workstream", 2)}), update(w.request, id("request", 1), stores.Assign{Field: reqWorkstream, Value: id("workstream", 99)})},
+			{"move at the root", update(w.case_, id("case", 1), stores.Assign{Field: 1, Value: id("cbu", 2)}), update(w.case_, id("case", 1), stores.Assign{Field: 1, Value: id("cbu", 99)})},
+			{"delete at the root", remove(w.cbu, id("cbu", 2)), remove(w.cbu, id("cbu", 99))},
+			{"a duplicate of a foreign row's values", insert(w.request, id("request", 90), stores.Assign{Field: reqWorkstream, Value: id("workstream", 2)}, stores.Assign{Field: reqSubtype, Value: str("IDENTITY")}), insert(w.request, id("request", 90), stores.Assign{Field: reqWorkstream, Value: id("workstream", 99)}, stores.Assign{Field: reqSubtype, Value: str("IDENTITY")})},
+		} {
+			w.must(w.ensure(w.submission, id("submission", 88), stores.Assign{Field: 1, Value: id("request", 11)}))
+			f, a := w.do(holding(1), c.foreign), w.do(holding(1), c.absent)
+			if f == nil || a == nil || f.Error() != a.Error() || !errors.Is(f, stores.ErrNotFound) {
+				t.Errorf("%s: foreign %v, absent %v", c.name, f, a)
+			}
+		}
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+		w.wantKeys(everything, stores.Find{Entity: w.submission}, "submission", 1, 2, 88)
+	}},
+	{"a reference to nothing is not there even for who sees all", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		err := w.do(everything, insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 99)}))
+		if err != stores.ErrNotFound {
+			t.Error(err)
+		}
+	}},
+	{"unique is unique within the root, and silent beyond it", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ref := func(n int) stores.Change {
+			return update(w.request, id("request", n), stores.Assign{Field: reqReference, Value: str("R-1")})
+		}
+		w.must(w.do(everything, ref(11)))
+		w.must(w.do(holding(1), ref(1))) // another root's R-1 is no obstacle
+		if err := w.do(holding(1), ref(2)); !errors.Is(err, stores.ErrDuplicate) {
+			t.Errorf("two of one root: %v", err)
+		}
+		stage := func(key, cbu int, s string) stores.Change {
+			return insert(w.case_, id("case", key), stores.Assign{Field: 1, Value: id("cbu", cbu)}, stores.Assign{Field: 2, Value: str(s)})
+		}
+		w.must(w.do(everything, stage(20, 2, "INTAKE")))
+		w.must(w.do(holding(1), stage(21, 1, "INTAKE")))
+		if err := w.do(holding(1), stage(22, 1, "INTAKE")); !errors.Is(err, stores.ErrDuplicate) {
+			t.Errorf("two of one root, by index: %v", err)
+		}
+		// A name unique among roots would tell of roots that the caller cannot see.
+		for _, name := range []string{"CBU 2", "nobody's"} {
+			err := w.do(holding(1), update(w.cbu, id("cbu", 1), stores.Assign{Field: 1, Value: str(name)}))
+			if !errors.Is(err, stores.ErrReadOnly) {
+				t.Errorf("renaming a root: %v", err)
+			}
+		}
+		if err := w.do(everything, update(w.cbu, id("cbu", 1), stores.Assign{Field: 1, Value: str("CBU 2")})); !errors.Is(err, stores.ErrDuplicate) {
+			t.Errorf("renaming a root, seeing all: %v", err)
+		}
+	}},
+	{"what a row refers to is null when it is out of scope", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		// Only who sees all can make a reference that crosses.
+		w.must(w.do(everything, insert(w.submission, id("submission", 3), stores.Assign{Field: 1, Value: id("request", 11)}, stores.Assign{Field: 2, Value: str("theirs")})))
+		w.must(w.do(everything, insert(w.submission, id("submission", 4), stores.Assign{Field: 1, Value: id("request", 1)}, stores.Assign{Field: 3, Value: id("submission", 3)})))
+		previous := stores.Path{Steps: []stores.Step{{Field: 3, To: w.submission}}, Field: 2}
+		f := stores.Find{Entity: w.submission, Select: []stores.Path{previous}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: 0}, Value: id("submission", 4)}}
+		for scope, want := range map[*stores.Scope]stores.Value{{All: true}: str("theirs"), ptr(holding(1)): {}} {
+			rows, err := w.find(*scope, f)
+			w.must(err)
+			if len(rows) != 1 || rows[0][0] != want {
+				t.Errorf("%v, want %v", rows, want)
+			}
+		}
+		// Nor does a filter or a count look there.
+		f.Where = &stores.Cond{Op: stores.Eq, Path: previous, Value: str("theirs")}
+		if rows, _ := w.find(holding(1), f); len(rows) != 0 {
+			t.Error("a filter saw a foreign row")
+		}
+		count := stores.Path{Count: w.submission, By: 3}
+		rows, err := w.find(holding(2), stores.Find{Entity: w.submission, Select: []stores.Path{count}})
+		w.must(err)
+		if len(rows) != 1 || rows[0][0] != stores.NewInt(0) {
+			t.Errorf("counted foreign rows: %v", rows)
+		}
+	}},
+	{"a key of another kind is not there", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		for _, key := range []stores.Value{{}, str(id("cbu", 1).Text()), stores.NewInt(1)} {
+			if _, err := w.get(everything, w.cbu, key); err != stores.ErrNotFound {
+				t.Error(err)
+			}
+		}
+	}},
+	{"a transaction keeps the scope it began with", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		err := w.Update(context.Background(), holding(1), func(tx stores.Tx) error {
+			if _, err := tx.Get(context.Background(), w.request, id("request", 11)); err != stores.ErrNotFound {
+				t.Error(err)
+			}
+			rows, err := tx.Find(context.Background(), stores.Find{Entity: w.request})
+			if len(rows) != 4 {
+				t.Errorf("%d rows", len(rows))
+			}
+			return err
+		})
+		w.must(err)
+	}},
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// ensure inserts a row unless it is there.
+func (w *world) ensure(e *stores.Entity, key stores.Value, set ...stores.Assign) error {
+	if _, err := w.get(everything, e, key); err == nil {
+		return nil
+	}
+	return w.do(everything, insert(e, key, set...))
+}

@@ -1,0 +1,171 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"verbatim/stores"
+)
+
+var transactionCases = []testCase{
+	{"a transaction reads what it wrote", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
+				update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("mine")}),
+				remove(w.request, id("request", 2)),
+				insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 3)}),
+			}})
+			w.must(err)
+			row, err := tx.Get(ctx, w.request, id("request", 1))
+			if err != nil || row.Values[reqNotes] != str("mine") {
+				t.Error(row.Values, err)
+			}
+			if _, err := tx.Get(ctx, w.request, id("request", 2)); err != stores.ErrNotFound {
+				t.Error(err)
+			}
+			rows, err := tx.Find(ctx, stores.Find{Entity: w.submission})
+			if len(rows) != 3 {
+				t.Errorf("%d submissions", len(rows))
+			}
+			return err
+		}))
+	}},
+	{"an error of fn comes back as it is, and nothing stays", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		mine := errors.New("mine")
+		err := w.Update(ctx, everything, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}, Entries: []stores.Entry{entry("x")}})
+			w.must(err)
+			return mine
+		})
+		if err != mine {
+			t.Error(err)
+		}
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+		if err := w.View(ctx, everything, func(stores.Reader) error { return mine }); err != mine {
+			t.Error(err)
+		}
+	}},
+	{"a panic of fn leaves nothing behind", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		for range 10 {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("swallowed")
+					}
+				}()
+				_ = w.Update(ctx, everything, func(tx stores.Tx) error {
+					_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
+					w.must(err)
+					panic("handler")
+				})
+			}()
+			func() {
+				defer func() { _ = recover() }()
+				_ = w.View(ctx, everything, func(stores.Reader) error { panic("handler") })
+			}()
+		}
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+		w.must(w.do(everything, remove(w.request, id("request", 2))))
+	}},
+	{"a view sees one moment", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.View(ctx, holding(1), func(r stores.Reader) error {
+			w.must(w.do(everything, remove(w.request, id("request", 2))))
+			w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("later")})))
+			rows, err := r.Find(ctx, stores.Find{Entity: w.request})
+			if len(rows) != 4 || !rows[0][reqNotes].IsNull() {
+				t.Errorf("saw a later moment: %v", rows)
+			}
+			return err
+		}))
+		w.wantKeys(holding(1), stores.Find{Entity: w.request}, "request", 1, 3, 4)
+	}},
+	{"a transaction that nobody commits is seen by nobody", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
+			w.must(err)
+			w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+			return nil
+		}))
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 3, 4, 11)
+	}},
+	{"a cancelled context ends what was begun, and nothing stays", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		// SAFE-R4, in the small: cancelled at the nth step, for every n.
+		for n := 0; ; n++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			step := func(i int) {
+				if i == n {
+					cancel()
+				}
+			}
+			step(0)
+			err := w.Update(ctx, everything, func(tx stores.Tx) error {
+				step(1)
+				if _, err := tx.Get(ctx, w.request, id("request", 2)); err != nil {
+					return err
+				}
+				step(2)
+				if _, err := tx.Find(ctx, stores.Find{Entity: w.request}); err != nil {
+					return err
+				}
+				step(3)
+				if _, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}}); err != nil {
+					return err
+				}
+				step(4)
+				return nil
+			})
+			cancel()
+			if n > 4 {
+				w.must(err)
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("cancelled at step %d: %v", n, err)
+			}
+			w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+		}
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 3, 4, 11)
+	}},
+	{"who waits for the writer can give up", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
+			w.must(err)
+			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			err = w.Update(short, everything, func(tx stores.Tx) error {
+				_, err := tx.Apply(short, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})}})
+				return err
+			})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			return nil
+		}))
+	}},
+	{"a closed store says so", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.must(w.Close())
+		w.must(w.Close())
+		if err := w.do(everything, remove(w.request, id("request", 2))); err == nil {
+			t.Error("wrote")
+		}
+		if _, err := w.get(everything, w.request, id("request", 2)); err == nil || errors.Is(err, stores.ErrNotFound) {
+			t.Error(err)
+		}
+	}},
+}
