@@ -22,6 +22,9 @@ type Diagnostic struct {
 	Place    Place // where; a zero Place is the input as a whole
 	Related  []Related
 	Fixes    []Fix
+	// Mask lists ranges of the same source that must not be shown, because
+	// they hold sensitive values: excerpts have bullets in their place.
+	Mask []Range
 }
 
 // Related is another place that explains a diagnostic.
@@ -64,4 +67,7 @@ type CodeDoc struct {
 	Meaning string
 	Wrong   string
 	Right   string
+	// Limits are those the examples are parsed under. They are zero, which is
+	// the default, except where the example is about a limit.
+	Limits Limits
 }

@@ -1,0 +1,293 @@
+package dsl
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// The classes of bytes. A word is a run of word bytes: everything that is not
+// white space, a control character, a bracket, a quote, a comma or a comment
+// mark.
+const (
+	isSpace   uint8 = 1 << iota // space, tab, line breaks
+	isName                      // letters, digits, - and _
+	isWord                      // may stand in a word, valid or not
+	isLower                     // a to z
+	isUpper                     // A to Z
+	isDigit                     // 0 to 9
+	inString                    // needs no second look inside a string
+	inComment                   // needs no second look inside a comment
+)
+
+var class = func() (t [256]uint8) {
+	for c := range 256 {
+		switch b := byte(c); {
+		case b == ' ' || b == '\t' || b == '\n' || b == '\r':
+			t[c] |= isSpace
+		case b >= 'a' && b <= 'z':
+			t[c] |= isLower | isName
+		case b >= 'A' && b <= 'Z':
+			t[c] |= isUpper | isName
+		case b >= '0' && b <= '9':
+			t[c] |= isDigit | isName
+		case b == '-' || b == '_':
+			t[c] |= isName
+		}
+		if c > ' ' && c != 0x7f {
+			t[c] |= isWord
+		}
+		// The C1 controls are C2 80 to C2 9F in UTF-8.
+		if c >= ' ' && c != 0x7f && c != 0xc2 {
+			t[c] |= inString | inComment
+		}
+	}
+	for _, c := range `"()[]{},;#` {
+		t[c] &^= isWord
+	}
+	t['"'] &^= inString
+	t['\\'] &^= inString
+	t['\t'] |= inComment
+	return t
+}()
+
+// A name is an ASCII letter followed by letters, digits, hyphens and
+// underscores. Verbs and keys are made of lower names, which begin with a
+// lower-case letter; symbols of any.
+func isNameText(s string, first uint8) bool {
+	if s == "" || class[s[0]]&first == 0 {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if class[s[i]]&isName == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func isKey(s string) bool { return isNameText(s, isLower) }
+
+// isDotted says whether s is at least least names joined by dots, each
+// beginning with a letter of class first.
+func isDotted(s string, first uint8, least int) bool {
+	start := true
+	parts := 0
+	for i := 0; i < len(s); i++ {
+		c := class[s[i]]
+		switch {
+		case start:
+			if c&first == 0 {
+				return false
+			}
+			start = false
+			parts++
+		case s[i] == '.':
+			start = true
+		case c&isName == 0:
+			return false
+		}
+	}
+	return !start && parts >= least
+}
+
+func isVerb(s string) bool { return isDotted(s, isLower, 2) }
+
+// isVerbLike also takes verbs whose letters are in the wrong case, which are
+// verbs by intention.
+func isVerbLike(s string) bool { return isDotted(s, isLower|isUpper, 2) }
+
+func isSymbol(s string) bool { return isDotted(s, isLower|isUpper, 1) }
+
+func isCode(s string) bool {
+	if s == "" || class[s[0]]&isUpper == 0 {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if class[s[i]]&(isUpper|isDigit) == 0 && s[i] != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+func digits(s string, from, to int) bool {
+	if to > len(s) {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if class[s[i]]&isDigit == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isDateShape takes what is written like a date; dateProblem says whether the
+// calendar has it.
+func isDateShape(s string) bool {
+	return len(s) == 10 && digits(s, 0, 4) && s[4] == '-' && digits(s, 5, 7) && s[7] == '-' && digits(s, 8, 10)
+}
+
+// isDateTimeShape takes RFC 3339 with an offset and at most microseconds.
+func isDateTimeShape(s string) bool {
+	if len(s) < 20 || !isDateShape(s[:10]) || s[10]|0x20 != 't' ||
+		!digits(s, 11, 13) || s[13] != ':' || !digits(s, 14, 16) || s[16] != ':' || !digits(s, 17, 19) {
+		return false
+	}
+	i := 19
+	if s[i] == '.' {
+		from := i + 1
+		for i++; i < len(s) && class[s[i]]&isDigit != 0; i++ {
+		}
+		if i == from || i-from > 6 {
+			return false
+		}
+	}
+	rest := s[i:]
+	if len(rest) == 1 {
+		return rest[0]|0x20 == 'z'
+	}
+	return len(rest) == 6 && (rest[0] == '+' || rest[0] == '-') &&
+		digits(rest, 1, 3) && rest[3] == ':' && digits(rest, 4, 6)
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range 36 {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case class[c]&isDigit == 0 && (c|0x20 < 'a' || c|0x20 > 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+// numberKind is Integer, Decimal, or Invalid.
+func numberKind(s string) Kind {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	from := i
+	for i < len(s) && class[s[i]]&isDigit != 0 {
+		i++
+	}
+	if i == from || s[from] == '0' && i-from > 1 {
+		return Invalid
+	}
+	if i == len(s) {
+		return Integer
+	}
+	if s[i] != '.' || i+1 == len(s) || !digits(s, i+1, len(s)) {
+		return Invalid
+	}
+	return Decimal
+}
+
+// wordKind says which literal a word is, by its shape alone; Invalid when it
+// is none. Symbols, keys and verbs are not literals.
+func wordKind(s string) Kind {
+	if s == "" {
+		return Invalid
+	}
+	switch c := class[s[0]]; {
+	case c&isDigit != 0 || s[0] == '-':
+		if k := numberKind(s); k != Invalid {
+			return k
+		}
+		switch {
+		case isDateShape(s):
+			return Date
+		case isDateTimeShape(s):
+			return DateTime
+		}
+	case c&isUpper != 0:
+		if isCode(s) {
+			return Code
+		}
+	case c&isLower != 0:
+		switch s {
+		case "nil":
+			return Nil
+		case "true", "false":
+			return Bool
+		}
+	}
+	if isUUID(s) {
+		return UUID
+	}
+	return Invalid
+}
+
+// breaksWord says whether a character beyond ASCII ends a word: the spaces and
+// quotes that programs and models put where plain ones were meant.
+func breaksWord(r rune) bool {
+	return unusualSpace(r) || closingQuote(r) != 0 || r == '”'
+}
+
+func unusualSpace(r rune) bool {
+	switch r {
+	case '\u0085', '\u00a0', '\u1680', '\u2028', '\u2029', '\u202f', '\u205f', '\u2060', '\u3000', '\ufeff':
+		return true
+	}
+	return r >= '\u2000' && r <= '\u200b'
+}
+
+// closingQuote is the partner of a quotation mark that is not the double quote
+// of the language, 0 for every other character.
+func closingQuote(r rune) rune {
+	switch r {
+	case '\'', '`':
+		return r
+	case '“', '„', '‟':
+		return '”'
+	case '‘', '‚':
+		return '’'
+	case '«':
+		return '»'
+	}
+	return 0
+}
+
+// wordEnd returns the offset at which the word that stands at i ends.
+func wordEnd(s string, i int) int {
+	for i < len(s) && class[s[i]]&isWord != 0 {
+		if s[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if breaksWord(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// hidden says whether a character is written as an escape in canonical text
+// and in excerpts: it would not be seen there, or would change what is seen
+// around it. The list is fixed here rather than taken from Unicode's
+// tables, since the canonical spelling must not change with a version of them.
+// The joiners U+200C and U+200D are spelling in several scripts and stay.
+func hidden(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r < 0x061c:
+		return r == 0x00ad
+	case r == 0x061c, r == 0x180e, r == 0x200b, r == 0x200e, r == 0x200f, r == 0xfeff:
+		return true
+	case r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
+		return true
+	case r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef || unicode.Is(unicode.Cs, r)
+}

@@ -1,0 +1,37 @@
+package dsl
+
+// Limits bound what Parse accepts. A field that is zero takes its default from
+// DefaultLimits. Whatever the limits, a text holds fewer than 2 GiB.
+type Limits struct {
+	Bytes       int // size of the text
+	Depth       int // how many lists, maps and nested calls stand inside one another
+	Calls       int // calls in all, nested ones included
+	Values      int // arguments, map entries and list items in all
+	Diagnostics int // how many are told; one more says how many are not
+}
+
+// DefaultLimits are the limits of Parse. Nothing changes them; to parse with
+// others, call Parse on Limits of your own.
+var DefaultLimits = Limits{
+	Bytes:       4 << 20,
+	Depth:       64,
+	Calls:       20_000,
+	Values:      100_000,
+	Diagnostics: 100,
+}
+
+func (l Limits) withDefaults() Limits {
+	or := func(n, otherwise int) int {
+		if n <= 0 {
+			return otherwise
+		}
+		return n
+	}
+	return Limits{
+		Bytes:       min(or(l.Bytes, DefaultLimits.Bytes), 1<<31-2),
+		Depth:       or(l.Depth, DefaultLimits.Depth),
+		Calls:       or(l.Calls, DefaultLimits.Calls),
+		Values:      or(l.Values, DefaultLimits.Values),
+		Diagnostics: or(l.Diagnostics, DefaultLimits.Diagnostics),
+	}
+}

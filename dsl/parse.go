@@ -1,0 +1,664 @@
+package dsl
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads a script. It understands every call that is well formed, whatever
+// stands around it, and tells every mistake once, in the order of the text. The
+// Script is never nil; calls in which a mistake was found are marked Broken.
+func Parse(src *Source) (*Script, Diagnostics) { return DefaultLimits.Parse(src) }
+
+// Parse is the function Parse under limits other than the default.
+func (l Limits) Parse(src *Source) (*Script, Diagnostics) {
+	p := parser{src: src, text: src.Text, limits: l.withDefaults()}
+	script := &Script{Source: src}
+	if len(src.Text) > p.limits.Bytes {
+		return script, Diagnostics{tooLarge(src, p.limits.Bytes)}
+	}
+	p.budget = 8*len(src.Text) + 4096
+	p.script()
+	script.Calls = p.calls
+	script.Comments = p.comments
+	if !utf8.ValidString(src.Text) {
+		p.invalidUTF8()
+	}
+	return script, p.told()
+}
+
+// A parser reads bytes by offset; lines and columns are worked out only when
+// somebody is told about them. Arguments and items are gathered on two stacks
+// and moved, once their number is known, into slabs that are never
+// reallocated, so that slices of them stay good.
+type parser struct {
+	src    *Source
+	text   string
+	pos    int
+	limits Limits
+
+	args []Arg   // of the calls and maps that are open
+	vals []Value // of the lists that are open
+
+	argSlab  []Arg
+	valSlab  []Value
+	callSlab []Call
+	decoded  strings.Builder // the texts of strings with escapes
+	buf      []byte
+
+	calls    []Call
+	comments []Comment
+	values   int // counted against the limit
+	nested   int
+
+	diags   Diagnostics
+	dropped int // not kept, the limit being reached
+	errors  int // all of them
+
+	open    []opener // brackets that are open
+	callAt  int      // where the top-level call begins
+	lastEnd int      // where the last thing that was understood ended
+	// unwind is set when the parser has moved to where the next call begins
+	// and every construct that is open is to be left as it is.
+	unwind bool
+	// guest is set when the script stands inside another language: what is not
+	// a call ends it.
+	guest  bool
+	budget int // how many bytes may still be read a second time
+}
+
+type opener struct {
+	at     int
+	closer byte
+}
+
+// script reads calls to the end of the text.
+func (p *parser) script() {
+	if strings.HasPrefix(p.text, bom) {
+		p.pos = len(bom)
+	}
+	p.lastEnd = p.pos
+	for {
+		p.skip()
+		if p.pos >= len(p.text) {
+			return
+		}
+		var c Call
+		p.callAt = p.pos
+		errors, comments, nested, values := p.errors, len(p.comments), p.nested, p.values
+		switch {
+		case p.text[p.pos] == '(':
+			p.push(')')
+			p.callBody(&c, true)
+		case class[p.text[p.pos]]&(isLower|isUpper) != 0 && (p.beginsCall() || p.meantAsCall()):
+			p.callBody(&c, false)
+		default:
+			if p.guest {
+				return
+			}
+			p.strayText()
+			continue
+		}
+		if p.unwind {
+			p.settle(&c, comments)
+			p.nested, p.values = nested, values
+		}
+		c.Range = Range{int32(p.callAt), int32(max(p.lastEnd, p.callAt))}
+		c.Broken = p.errors != errors
+		if len(p.calls)+p.nested >= p.limits.Calls {
+			p.tell(func() Diagnostic { return tooManyCalls(p.place(p.callAt, p.callAt+1), p.limits.Calls) })
+			return
+		}
+		if len(p.calls) == cap(p.calls) {
+			p.calls = growFor(p.calls, p.callAt, len(p.text), 1)
+		}
+		p.calls = append(p.calls, c)
+	}
+}
+
+// growFor makes room for more, guessing how many from how many the text has
+// held so far: a script of equal calls is then allocated once.
+func growFor[T any](s []T, read, whole, least int) []T {
+	n := len(s)
+	guess := least
+	if n > 0 && read > 0 {
+		guess = int(float64(n)*float64(whole)/float64(read)*1.02) + 1
+	} else if n == 0 {
+		guess = min(max(least, whole/64), 64)
+	}
+	guess = min(max(guess, n+n/2+least), 8*n+64)
+	return slices.Grow(s, guess-n)
+}
+
+// callBody reads a call from its opening parenthesis, or from its verb when
+// there is none, to its end.
+func (p *parser) callBody(c *Call, paren bool) {
+	if paren {
+		p.pos++
+		p.skip()
+	}
+	if p.verb(c, paren) {
+		p.arguments(c, paren)
+	}
+}
+
+// arguments reads what follows the verb.
+func (p *parser) arguments(c *Call, paren bool) {
+	base := len(p.args)
+	for !p.unwind {
+		p.skip()
+		if p.pos >= len(p.text) {
+			if paren {
+				p.unclosed(p.pos)
+			}
+			break
+		}
+		switch b := p.text[p.pos]; {
+		case b == ':':
+			p.arg(c)
+			continue
+		case b == ')' && paren:
+			p.pos++
+			p.lastEnd = p.pos
+			p.pop()
+		case class[b]&(isLower|isUpper) != 0 && !paren && p.beginsCall():
+		case b == '(' && !paren:
+		default:
+			if p.strayInCall(c, paren) {
+				continue
+			}
+		}
+		break
+	}
+	c.Args = p.takeArgs(base)
+}
+
+// verb reads the name at the head of a call. It says false when the call
+// cannot be read any further.
+func (p *parser) verb(c *Call, paren bool) bool {
+	start := p.pos
+	end := start
+	for end < len(p.text) && (class[p.text[end]]&isName != 0 || p.text[end] == '.') {
+		end++
+	}
+	word := p.text[start:end]
+	if end < len(p.text) && class[p.text[end]]&isWord != 0 || p.touchesQuote(end) || !isVerb(word) {
+		return p.badVerb(c, paren)
+	}
+	c.Verb = word
+	c.VerbRange = Range{int32(start), int32(end)}
+	p.pos, p.lastEnd = end, end
+	if end < len(p.text) && p.text[end] == '(' {
+		return p.parenthesisAfterVerb(c, paren)
+	}
+	return true
+}
+
+// arg reads `:key value`, or `:as @symbol`, from its colon.
+func (p *parser) arg(c *Call) {
+	a, ok := p.key()
+	if !ok {
+		return
+	}
+	if a.Key == "as" {
+		p.as(c, a.KeyRange)
+		return
+	}
+	a.Value = p.valueOf(&a)
+	if !p.countValue(a.KeyRange) {
+		return
+	}
+	if len(p.args) == cap(p.args) {
+		p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 8)
+	}
+	p.args = append(p.args, a)
+}
+
+// key reads a key with its colon. When it is spoilt the mistake has been told;
+// it says false when not even a value can be expected after it.
+func (p *parser) key() (Arg, bool) {
+	start := p.pos
+	end := start + 1
+	if end < len(p.text) && class[p.text[end]]&isLower != 0 {
+		for end < len(p.text) && class[p.text[end]]&isName != 0 {
+			end++
+		}
+		if end == len(p.text) || class[p.text[end]]&isWord == 0 && p.text[end] != '"' {
+			p.pos, p.lastEnd = end, end
+			return Arg{Key: p.text[start+1 : end], KeyRange: Range{int32(start), int32(end)}}, true
+		}
+	}
+	return p.badKey()
+}
+
+// valueOf reads the value that follows a key.
+func (p *parser) valueOf(a *Arg) Value {
+	p.skip()
+	if p.pos < len(p.text) {
+		switch b := p.text[p.pos]; {
+		case b == '"' || b == '@' || b == '[' || b == '{' || b == '(' || class[b]&isDigit != 0:
+			return p.value(true)
+		case class[b]&(isLower|isUpper) != 0:
+			if end := wordEnd(p.text, p.pos); wordKind(p.text[p.pos:end]) != Invalid || !isVerbLike(p.text[p.pos:end]) || !p.startsLine(p.pos) {
+				return p.value(true)
+			}
+		case b == '-' || class[b]&isWord != 0 && b != ':' && b != '=':
+			return p.value(true)
+		case b == '=':
+			p.equalsSign(a)
+			return p.valueOf(a)
+		}
+	}
+	p.missingValue(a)
+	return Value{Range: Range{a.KeyRange.End, a.KeyRange.End}}
+}
+
+// as reads the symbol that names the result of a call.
+func (p *parser) as(c *Call, key Range) {
+	p.skip()
+	start := p.pos
+	if start < len(p.text) && p.text[start] == '@' {
+		end := wordEnd(p.text, start)
+		name := p.text[start+1 : end]
+		if isNameText(name, isLower|isUpper) && !p.touchesQuote(end) {
+			p.pos, p.lastEnd = end, end
+			if c.As != "" {
+				p.tell(func() Diagnostic { return duplicateAs(p.place(int(key.Start), end), p.placeOf(c.AsRange)) })
+				return
+			}
+			c.As, c.AsRange = name, Range{int32(start), int32(end)}
+			return
+		}
+	}
+	p.badAs(c, key)
+}
+
+// value reads one value. Where several unquoted words may be meant as one text
+// (after a key, but not in a list) run is true.
+func (p *parser) value(run bool) Value {
+	start := p.pos
+	switch b := p.text[start]; {
+	case b == '"':
+		return p.str(run)
+	case b == '[':
+		return p.list()
+	case b == '{':
+		return p.mapping()
+	case b == '(':
+		return p.nestedCall()
+	case b == '@':
+		end := start + 1
+		for end < len(p.text) && (class[p.text[end]]&isName != 0 || p.text[end] == '.') {
+			end++
+		}
+		if end < len(p.text) && class[p.text[end]]&isWord != 0 || p.touchesQuote(end) || !isSymbol(p.text[start+1:end]) {
+			return p.badWord(run)
+		}
+		return p.done(Symbol, start, end, p.text[start+1:end])
+	}
+	end := start
+	for end < len(p.text) && class[p.text[end]]&isWord != 0 {
+		end++
+	}
+	word := p.text[start:end]
+	kind := wordKind(word)
+	switch kind {
+	case Date:
+		if why := dateProblem(word); why != "" {
+			return p.badDate(start, end, why)
+		}
+	case DateTime:
+		if why := dateTimeProblem(word); why != "" {
+			return p.badDate(start, end, why)
+		}
+		word = canonicalDateTime(word)
+	case UUID:
+		word = lowerASCII(word)
+	case Invalid:
+		return p.badWord(run)
+	}
+	if p.touchesQuote(end) {
+		return p.badWord(run)
+	}
+	return p.done(kind, start, end, word)
+}
+
+func (p *parser) done(k Kind, start, end int, text string) Value {
+	p.pos, p.lastEnd = end, end
+	return Value{Kind: k, Range: Range{int32(start), int32(end)}, Text: text}
+}
+
+// touchesQuote says whether a string begins where a word ends. Words, keys and
+// strings are set apart by white space; a quote that touches a word has nearly
+// always lost its partner.
+func (p *parser) touchesQuote(end int) bool {
+	return end < len(p.text) && p.text[end] == '"'
+}
+
+// list reads from [ to ].
+func (p *parser) list() Value {
+	start := p.pos
+	if !p.push(']') {
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	p.pos++
+	base := len(p.vals)
+	comma := true // a comma here would follow nothing
+	for !p.unwind {
+		p.skip()
+		if p.pos >= len(p.text) {
+			p.unclosed(p.pos)
+			break
+		}
+		b := p.text[p.pos]
+		if b == ']' {
+			p.pos++
+			p.lastEnd = p.pos
+			p.pop()
+			break
+		}
+		if b == ',' && !comma {
+			comma = true
+			p.pos++
+			continue
+		}
+		if class[b]&isWord == 0 && b != '"' && b != '[' && b != '{' && b != '(' || b == ':' ||
+			class[b]&(isLower|isUpper) != 0 && p.verbAtLineStart() {
+			if b == ':' && len(p.vals) == base {
+				return p.bracketsForMap(start)
+			}
+			if p.strayInList() {
+				continue
+			}
+			break
+		}
+		v := p.value(false)
+		comma = false
+		if !p.countValue(v.Range) {
+			break
+		}
+		if len(p.vals) == cap(p.vals) {
+			p.vals = growFor(p.vals, p.pos-p.callAt, len(p.text)-p.callAt, 16)
+		}
+		p.vals = append(p.vals, v)
+	}
+	if p.unwind {
+		p.vals = p.vals[:base]
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	v := listOf(p.takeVals(base))
+	v.Range = Range{int32(start), int32(p.lastEnd)}
+	return v
+}
+
+// mapping reads from { to }.
+func (p *parser) mapping() Value {
+	start := p.pos
+	if !p.push('}') {
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	p.pos++
+	return p.entries(start, '}')
+}
+
+func (p *parser) entries(start int, closer byte) Value {
+	base := len(p.args)
+	comma := true
+	var foreign []Edit // what would make keys of the JSON kind keys of ours
+	var foreignAt Range
+	for !p.unwind {
+		p.skip()
+		if p.pos >= len(p.text) {
+			p.unclosed(p.pos)
+			break
+		}
+		b := p.text[p.pos]
+		if b == closer {
+			p.pos++
+			p.lastEnd = p.pos
+			p.pop()
+			break
+		}
+		if b == ',' && !comma {
+			comma = true
+			p.pos++
+			continue
+		}
+		var a Arg
+		ok := false
+		if b == ':' {
+			a, ok = p.key()
+			if !ok {
+				comma = false
+				continue
+			}
+		} else if a, ok = p.foreignKey(&foreign); ok {
+			if foreignAt.End == 0 {
+				foreignAt = a.KeyRange
+			}
+		} else if p.strayInMap() {
+			comma = false
+			continue
+		} else {
+			break
+		}
+		a.Value = p.valueOf(&a)
+		comma = false
+		if !p.countValue(a.KeyRange) {
+			break
+		}
+		if len(p.args) == cap(p.args) {
+			p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 8)
+		}
+		p.args = append(p.args, a)
+	}
+	if len(foreign) > 0 {
+		p.errors++
+		p.keep(func() Diagnostic { return jsonMap(p.placeOf(foreignAt), foreign) })
+	}
+	if p.unwind {
+		p.args = p.args[:base]
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	p.duplicateKeys(p.args[base:])
+	v := mapOf(p.takeArgs(base))
+	v.Range = Range{int32(start), int32(p.lastEnd)}
+	return v
+}
+
+// nestedCall reads a call in parentheses as a value.
+func (p *parser) nestedCall() Value {
+	start := p.pos
+	if len(p.calls)+p.nested+1 >= p.limits.Calls {
+		p.tell(func() Diagnostic { return tooManyCalls(p.place(start, start+1), p.limits.Calls) })
+		p.stop()
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	if !p.push(')') {
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	p.nested++
+	if len(p.callSlab) == 0 {
+		p.callSlab = make([]Call, slabSize(256, (len(p.text)-start)/64))
+	}
+	c := &p.callSlab[0]
+	p.callSlab = p.callSlab[1:]
+	errors := p.errors
+	p.callBody(c, true)
+	if p.unwind {
+		return Value{Range: Range{int32(start), int32(start + 1)}}
+	}
+	c.Range = Range{int32(start), int32(p.lastEnd)}
+	c.Broken = p.errors != errors
+	v := nestedOf(c)
+	v.Range = c.Range
+	return v
+}
+
+// push opens a bracket. When that would be too deep it tells so, leaves for the
+// next call, and says false.
+func (p *parser) push(closer byte) bool {
+	if len(p.open) >= p.limits.Depth {
+		p.tell(func() Diagnostic { return tooDeep(p.place(p.pos, p.pos+1), p.limits.Depth) })
+		p.leave(p.nextCall(p.pos+1, len(p.text)))
+		return false
+	}
+	p.open = append(p.open, opener{p.pos, closer})
+	return true
+}
+
+func (p *parser) pop() { p.open = p.open[:len(p.open)-1] }
+
+// countValue counts against the limit and stops the parser beyond it.
+func (p *parser) countValue(at Range) bool {
+	p.values++
+	if p.values <= p.limits.Values {
+		return true
+	}
+	if !p.unwind {
+		p.tell(func() Diagnostic { return tooManyValues(p.placeOf(at), p.limits.Values) })
+		p.stop()
+	}
+	return false
+}
+
+// stop ends the reading: nothing that follows is understood.
+func (p *parser) stop() { p.leave(len(p.text)) }
+
+// leave moves to an offset where a call may begin and lets go of everything
+// that is open.
+func (p *parser) leave(to int) {
+	p.pos = to
+	p.unwind = true
+}
+
+func slabSize(most, guess int) int { return min(most, guess+1) }
+
+// takeArgs moves what was gathered since base off the stack. What is large and
+// fills its stack is given away whole instead of copied, so that a single list
+// of everything does not cost its memory twice.
+func (p *parser) takeArgs(base int) []Arg {
+	n := len(p.args) - base
+	if n == 0 {
+		return nil
+	}
+	got := p.args[base:]
+	if n >= 1024 {
+		if base <= n && n >= cap(p.args)/4*3 {
+			p.args = append([]Arg(nil), p.args[:base]...)
+			return got[:n:n]
+		}
+		p.args = p.args[:base]
+		return slices.Clone(got)
+	}
+	if n > len(p.argSlab) {
+		p.argSlab = make([]Arg, max(n, slabSize(1024, (len(p.text)-p.pos)/24)))
+	}
+	out := p.argSlab[:n:n]
+	p.argSlab = p.argSlab[n:]
+	copy(out, got)
+	p.args = p.args[:base]
+	return out
+}
+
+func (p *parser) takeVals(base int) []Value {
+	n := len(p.vals) - base
+	if n == 0 {
+		return nil
+	}
+	got := p.vals[base:]
+	if n >= 1024 {
+		if base <= n && n >= cap(p.vals)/4*3 {
+			p.vals = append([]Value(nil), p.vals[:base]...)
+			return got[:n:n]
+		}
+		p.vals = p.vals[:base]
+		return slices.Clone(got)
+	}
+	if n > len(p.valSlab) {
+		p.valSlab = make([]Value, max(n, slabSize(1024, (len(p.text)-p.pos)/64)))
+	}
+	out := p.valSlab[:n:n]
+	p.valSlab = p.valSlab[n:]
+	copy(out, got)
+	p.vals = p.vals[:base]
+	return out
+}
+
+// skip moves over white space and comments.
+func (p *parser) skip() {
+	for p.pos < len(p.text) {
+		b := p.text[p.pos]
+		switch {
+		case class[b]&isSpace != 0:
+			p.pos++
+		case b == ';' || b == '#':
+			p.comment()
+		case b >= utf8.RuneSelf || b < ' ' || b == 0x7f:
+			if !p.oddity() {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) comment() {
+	start := p.pos
+	i := start
+	for i < len(p.text) {
+		if class[p.text[i]]&inComment != 0 {
+			i++
+			continue
+		}
+		if b := p.text[i]; b == '\n' || b == '\r' {
+			break
+		}
+		i += p.control(i)
+	}
+	end := i
+	for end > start && (p.text[end-1] == ' ' || p.text[end-1] == '\t') {
+		end--
+	}
+	if len(p.comments) == cap(p.comments) {
+		p.comments = growFor(p.comments, start, len(p.text), 4)
+	}
+	p.comments = append(p.comments, Comment{Range{int32(start), int32(end)}})
+	p.pos = i
+}
+
+// place is a range of the text as diagnostics want it.
+func (p *parser) place(start, end int) Place {
+	return Place{p.src, Range{int32(start), int32(min(end, len(p.text), math.MaxInt32))}}
+}
+
+func (p *parser) placeOf(r Range) Place { return Place{p.src, r} }
+
+// tell counts a mistake and keeps it while there is room; the diagnostic is
+// made only then.
+func (p *parser) tell(make func() Diagnostic) {
+	p.errors++
+	p.keep(make)
+}
+
+func (p *parser) keep(make func() Diagnostic) {
+	if len(p.diags) >= p.limits.Diagnostics {
+		p.dropped++
+		return
+	}
+	p.diags = append(p.diags, make())
+}
+
+// told gives the diagnostics in the order of the text.
+func (p *parser) told() Diagnostics {
+	slices.SortStableFunc(p.diags, func(a, b Diagnostic) int {
+		return int(a.Place.Range.Start) - int(b.Place.Range.Start)
+	})
+	if p.dropped > 0 {
+		p.diags = append(p.diags, tooManyMistakes(p.dropped, p.limits.Diagnostics))
+	}
+	return p.diags
+}
