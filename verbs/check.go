@@ -59,8 +59,7 @@ type checker struct {
 	dark   bool                // inside a sensitive argument: nothing of it may be quoted
 	near   map[string][]string // verbs near an unknown one
 
-	untold      int // complaints beyond the limit
-	firstUntold dsl.Place
+	untold int // complaints beyond the limit
 }
 
 // A binding is an `:as` name.
@@ -85,15 +84,12 @@ func (c *checker) run() {
 	}
 
 	// First the bindings, because calls may be written in any order.
-	n, slots := 0, 0
+	n := 0
 	for i := range c.s.Calls {
-		c.survey(&c.s.Calls[i], &n, &slots, 0)
+		c.survey(&c.s.Calls[i], &n, 0)
 	}
 	if cap(p.calls) < n {
 		p.calls = make([]Call, 0, n)
-	}
-	if cap(p.args) < slots {
-		p.args = make([]Arg, 0, slots)
 	}
 	for i := range c.s.Calls {
 		c.call(&c.s.Calls[i], false, 0)
@@ -111,20 +107,17 @@ func (c *checker) run() {
 		slices.SortStableFunc(c.ds, func(a, b dsl.Diagnostic) int { return int(a.Place.Range.Start) - int(b.Place.Range.Start) })
 	}
 	if c.untold > 0 {
-		c.ds = append(c.ds, untold(c.firstUntold, c.untold))
+		c.ds = append(c.ds, untold(c.untold))
 	}
 }
 
 // survey counts calls in the order in which they will be checked, a nested one
 // before the one it stands in, and notes what each is bound to.
-func (c *checker) survey(call *dsl.Call, n, slots *int, depth int) {
+func (c *checker) survey(call *dsl.Call, n *int, depth int) {
 	for i := range call.Args {
 		if v := &call.Args[i].Value; v.Kind >= dsl.List {
-			c.surveyValue(v, n, slots, depth+1)
+			c.surveyValue(v, n, depth+1)
 		}
-	}
-	if v := c.r.verbs[call.Verb]; v != nil {
-		*slots += len(v.Params)
 	}
 	if call.Broken {
 		c.broken = true
@@ -135,7 +128,7 @@ func (c *checker) survey(call *dsl.Call, n, slots *int, depth int) {
 	*n++
 }
 
-func (c *checker) surveyValue(v *dsl.Value, n, slots *int, depth int) {
+func (c *checker) surveyValue(v *dsl.Value, n *int, depth int) {
 	if depth > maxNesting {
 		return
 	}
@@ -143,18 +136,18 @@ func (c *checker) surveyValue(v *dsl.Value, n, slots *int, depth int) {
 	case dsl.List:
 		for i, items := 0, v.Items(); i < len(items); i++ {
 			if items[i].Kind >= dsl.List {
-				c.surveyValue(&items[i], n, slots, depth+1)
+				c.surveyValue(&items[i], n, depth+1)
 			}
 		}
 	case dsl.Map:
 		for i, entries := 0, v.Entries(); i < len(entries); i++ {
 			if entries[i].Value.Kind >= dsl.List {
-				c.surveyValue(&entries[i].Value, n, slots, depth+1)
+				c.surveyValue(&entries[i].Value, n, depth+1)
 			}
 		}
 	case dsl.Nested:
 		if call := v.Call(); call != nil {
-			c.survey(call, n, slots, depth+1)
+			c.survey(call, n, depth+1)
 		}
 	}
 }
@@ -230,8 +223,14 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	return index
 }
 
+// take cuts n absent arguments from the slab. When the slab is full it begins
+// another, twice as large; calls keep their parts of the old one.
 func (p *Program) take(n int) []Arg {
 	start := len(p.args)
+	if start+n > cap(p.args) {
+		p.args = make([]Arg, 0, max(n, 2*cap(p.args)))
+		start = 0
+	}
 	p.args = p.args[:start+n]
 	args := p.args[start : start+n : start+n]
 	clear(args)
@@ -255,28 +254,74 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			c.stray(&a.Value, depth+1)
 			continue
 		}
+		given |= 1 << k
+		out := &args[k]
+		out.Syntax = &a.Value
+		if v.plan.slots[k].accept(&a.Value, out) {
+			continue
+		}
 		param := &v.Params[k]
 		if a.Value.Kind == dsl.Nil {
 			// nil is "not given", and an argument that must be given is not.
+			out.Syntax = nil
 			if param.Required {
-				given |= 1 << k
 				c.add(nilForRequired(c.place(a.Value.Range), v, param))
 			}
 			continue
 		}
-		given |= 1 << k
 		c.dark = param.Sensitive
-		c.value(site{verb: v, param: param}, param.Type, &a.Value, &args[k], depth+1)
+		c.value(site{verb: v, param: param}, param.Type, &a.Value, out, depth+1)
 		c.dark = false
 	}
 	if missing := v.plan.required &^ given; missing != 0 {
 		c.missing(call, v, missing)
 	}
 	for k := 0; v.plan.defaulted>>k != 0; k++ {
-		if v.plan.defaulted&(1<<k) != 0 && args[k].Kind == Absent && args[k].Syntax == nil {
+		if v.plan.defaulted&(1<<k) != 0 && args[k].Syntax == nil {
 			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
 		}
 	}
+}
+
+// accept takes the ordinary values of ordinary types. Where it says no, the
+// long way decides, and finds the words if there is something to say.
+func (s *slot) accept(v *dsl.Value, out *Arg) bool {
+	switch v.Kind {
+	case dsl.String:
+		if s.fast == fastString && len(v.Text) <= int(s.maxBytes) && v.Text != "" {
+			out.Kind, out.Value = Literal, stores.NewString(v.Text)
+			return true
+		}
+	case dsl.Date:
+		if s.fast == fastDate {
+			if w, ok := stores.ParseDate(v.Text); ok {
+				out.Kind, out.Value = Literal, w
+				return true
+			}
+		}
+	case dsl.Code:
+		if s.fast == fastCode {
+			for i := range s.t.Codes.Codes {
+				if s.t.Codes.Codes[i].Name == v.Text {
+					out.Kind, out.Value = Literal, stores.NewString(v.Text)
+					return true
+				}
+			}
+		}
+	case dsl.Decimal, dsl.Integer:
+		if s.fast == fastDecimal && v.Text != "" && v.Text[0] != '-' {
+			if w, ok := stores.ParseDecimal(v.Text); ok && (s.scale < 0 || w.Scale() <= int(s.scale)) {
+				out.Kind, out.Value = Literal, w
+				return true
+			}
+		}
+	case dsl.Bool:
+		if s.fast == fastBool {
+			out.Kind, out.Value = Literal, stores.NewBool(v.Text == "true")
+			return true
+		}
+	}
+	return false
 }
 
 // A site is the argument that a value is for, and where in it the value
@@ -652,9 +697,7 @@ func (c *checker) add(d dsl.Diagnostic) {
 		c.ds = append(c.ds, d)
 		return
 	}
-	if c.untold++; c.untold == 1 {
-		c.firstUntold = d.Place
-	}
+	c.untold++
 }
 
 // full reports whether another complaint would go unheard, so that nobody

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"slices"
 	"strings"
 
 	"verbatim/stores"
@@ -191,7 +192,11 @@ func (res *result) at(verb, path string) (meaning, *lost) {
 		no.among = append(no.among, f.name)
 	}
 	if res.row != nil {
-		no.among = append(no.among, res.row.fieldNames()...)
+		for _, name := range res.row.fieldNames() {
+			if !slices.Contains(no.among, name) {
+				no.among = append(no.among, name)
+			}
+		}
 	}
 	return meaning{}, no
 }

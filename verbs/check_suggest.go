@@ -60,7 +60,8 @@ func splitVerb(name string) (domain, verb string) {
 // would be a second complaint about the same slip.
 func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 	var free []string
-	for _, name := range v.plan.names {
+	for i := range v.Params {
+		name := v.Params[i].Name
 		if !slices.ContainsFunc(call.Args, func(other dsl.Arg) bool { return other.Key == name }) {
 			free = append(free, name)
 		}

@@ -170,7 +170,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, dark bool) 
 		}
 		d.Notes = append(d.Notes, "dates are written year-month-day: 2025-01-03")
 	case notDateTime:
-		d.Code = "invalid-date"
+		d.Code = "invalid-datetime"
 		d.Summary = fmt.Sprintf("%s is not a date and time", quoted("this"))
 		d.Label = "a time such as 2025-01-03T10:00:00Z is wanted here"
 		d.Notes = append(d.Notes, "the time zone must be said: Z for UTC, or an offset such as +01:00")
@@ -535,13 +535,15 @@ func nestedTooDeep(at dsl.Place) dsl.Diagnostic {
 	}
 }
 
-func untold(at dsl.Place, n int) dsl.Diagnostic {
+func untold(n int) dsl.Diagnostic {
+	verb := "are"
+	if n == 1 {
+		verb = "is"
+	}
 	return dsl.Diagnostic{
-		Code:    "too-many-errors",
-		Summary: fmt.Sprintf("%s more, not shown", count(n, "mistake")),
-		Label:   "the first of them",
-		Place:   at,
-		Notes:   []string{"repair those above first, then check again"},
+		Code:    "too-many-mistakes",
+		Summary: fmt.Sprintf("%s more %s not shown; at most %d are", count(n, "mistake"), verb, dsl.DefaultLimits.Diagnostics),
+		Notes:   []string{"correct those above and check again"},
 	}
 }
 

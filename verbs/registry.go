@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -10,11 +11,56 @@ import (
 // A plan is what the checker needs of a verb, laid out so that a call touches
 // as little memory as possible: a palette may hold ten thousand verbs.
 type plan struct {
-	names     []string       // of the parameters, in order
+	slots     []slot         // the parameters, in order
 	index     map[string]int // of the same, when there are too many to scan
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
 	result    result         // what `@x` and `@x.field` are
+}
+
+// A slot is a parameter in 32 bytes, with what is needed to accept a plain
+// value of an ordinary type at once. What fast does not accept is not wrong: it
+// takes the long way.
+type slot struct {
+	name     string
+	t        *Type
+	maxBytes int32 // of a fast string
+	scale    int8  // of a fast decimal
+	fast     fastWay
+	dark     bool // sensitive
+}
+
+type fastWay uint8
+
+const (
+	noFast      fastWay = iota
+	fastString          // 1 to maxBytes bytes, no pattern
+	fastDate            // no limits
+	fastCode            // of a short list
+	fastDecimal         // up to scale digits after the point, zero or more
+	fastBool
+)
+
+func slotOf(p *Param) slot {
+	t := p.Type
+	s := slot{name: p.Name, t: t, dark: p.Sensitive}
+	free := t.Min.IsNull() && t.Max.IsNull()
+	switch {
+	case t.Name == StringType && t.Pattern == nil && t.MinLength <= 1:
+		s.fast, s.maxBytes = fastString, math.MaxInt32
+		if t.MaxLength > 0 {
+			s.maxBytes = int32(min(t.MaxLength, math.MaxInt32))
+		}
+	case t.Name == DateType && free:
+		s.fast = fastDate
+	case t.Name == CodeType && t.Codes != nil && len(t.Codes.Codes) <= scanBelow:
+		s.fast = fastCode
+	case t.Name == DecimalType && t.Scale < math.MaxInt8 && t.Max.IsNull() && (free || t.Min.Kind() == stores.Decimal && isZero(t.Min.Text())):
+		s.fast, s.scale = fastDecimal, int8(t.Scale)
+	case t.Name == BooleanType:
+		s.fast = fastBool
+	}
+	return s
 }
 
 // Up to scanBelow names a linear scan is faster than a map.
@@ -76,13 +122,13 @@ func put[V any](m map[string]V, name string, v V) bool {
 }
 
 func (r *Registry) planOf(v *Verb) plan {
-	p := plan{names: make([]string, len(v.Params)), result: r.resultOf(v)}
+	p := plan{slots: make([]slot, len(v.Params)), result: r.resultOf(v)}
 	if len(v.Params) > scanBelow {
 		p.index = make(map[string]int, len(v.Params))
 	}
 	for i := range v.Params {
 		param := &v.Params[i]
-		p.names[i] = param.Name
+		p.slots[i] = slotOf(param)
 		if p.index != nil {
 			put(p.index, param.Name, i)
 		}
@@ -101,7 +147,7 @@ func (r *Registry) planOf(v *Verb) plan {
 // param finds a parameter by its name. Calls mostly name arguments in the
 // order in which they are declared, so the search begins at hint.
 func (p *plan) param(name string, hint int) int {
-	if hint < len(p.names) && p.names[hint] == name {
+	if hint < len(p.slots) && p.slots[hint].name == name {
 		return hint
 	}
 	if p.index != nil {
@@ -110,8 +156,8 @@ func (p *plan) param(name string, hint int) int {
 		}
 		return -1
 	}
-	for i, n := range p.names {
-		if n == name {
+	for i := range p.slots {
+		if p.slots[i].name == name {
 			return i
 		}
 	}

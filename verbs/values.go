@@ -198,16 +198,10 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 	return v, fine
 }
 
+// limitText counts code points only where counting bytes does not settle it.
 func (t *Type) limitText(s string) problem {
-	if !utf8.ValidString(s) {
-		return notText
-	}
-	if t.MinLength > 0 || t.MaxLength > 0 {
-		// Counting is needed only where bytes alone cannot tell.
-		n := len(s)
-		if t.MinLength > 0 || n > t.MaxLength {
-			n = utf8.RuneCountInString(s)
-		}
+	if n := len(s); n > t.MaxLength && t.MaxLength > 0 || (n+3)/4 < t.MinLength {
+		n = utf8.RuneCountInString(s)
 		switch {
 		case n < t.MinLength:
 			return tooShort
@@ -231,99 +225,82 @@ func (t *Type) limitRange(v stores.Value) problem {
 	return fine
 }
 
-// less compares numbers by their digits, because stores.Compare allocates for
-// decimals and this is on the path of every call.
+// less orders two values of one kind. Decimals are compared by their digits,
+// because stores.Compare allocates for them and this is on the path of every
+// call.
 func less(a, b stores.Value) bool {
-	ka, kb := a.Kind(), b.Kind()
-	if ka != stores.Decimal && kb != stores.Decimal {
-		n, ok := stores.Compare(a, b)
-		return ok && n < 0
+	if a.Kind() == stores.Decimal && b.Kind() == stores.Decimal {
+		return compareDecimals(a.Text(), b.Text()) < 0
 	}
-	var bufA, bufB [20]byte
-	return compareDigits(digitsOf(a, &bufA), digitsOf(b, &bufB)) < 0
+	n, ok := stores.Compare(a, b)
+	return ok && n < 0
 }
 
-func digitsOf(v stores.Value, buf *[20]byte) number {
-	if v.Kind() != stores.Int {
-		return numberOf(v.Text())
+func compareDecimals(a, b string) int {
+	minusA, minusB := a[0] == '-', b[0] == '-'
+	if minusA {
+		a = a[1:]
 	}
-	n := v.Int()
-	u := uint64(n)
-	if n < 0 {
-		u = -u
+	if minusB {
+		b = b[1:]
 	}
-	i := len(buf)
-	for u > 0 {
-		i--
-		buf[i] = byte('0' + u%10)
-		u /= 10
+	n := comparePlain(a, b)
+	switch {
+	case minusA && minusB:
+		return -n
+	case minusA != minusB && isZero(a) && isZero(b):
+		return 0
+	case minusA:
+		return -1
+	case minusB:
+		return 1
 	}
-	return number{negative: n < 0, whole: buf[i:], bytes: true}
-}
-
-// A number is a decimal taken apart: no leading zeros before the point, no
-// trailing zeros after it.
-type number struct {
-	negative bool
-	bytes    bool
-	whole    []byte // when bytes
-	text     string // otherwise
-	fraction string
-}
-
-func numberOf(s string) number {
-	n := number{}
-	if strings.HasPrefix(s, "-") {
-		n.negative, s = true, s[1:]
-	}
-	n.text, n.fraction, _ = strings.Cut(s, ".")
-	n.text = strings.TrimLeft(n.text, "0")
-	n.fraction = strings.TrimRight(n.fraction, "0")
 	return n
 }
 
-func (n number) size() int {
-	if n.bytes {
-		return len(n.whole)
+// comparePlain compares decimals without a sign.
+func comparePlain(a, b string) int {
+	for a != "" && a[0] == '0' {
+		a = a[1:]
 	}
-	return len(n.text)
-}
-
-func (n number) digit(i int) byte {
-	if n.bytes {
-		return n.whole[i]
+	for b != "" && b[0] == '0' {
+		b = b[1:]
 	}
-	return n.text[i]
-}
-
-func compareDigits(a, b number) int {
-	zeroA, zeroB := a.size() == 0 && a.fraction == "", b.size() == 0 && b.fraction == ""
-	a.negative, b.negative = a.negative && !zeroA, b.negative && !zeroB
-	sign := 1
-	switch {
-	case a.negative && !b.negative:
-		return -1
-	case !a.negative && b.negative:
+	pointA, pointB := strings.IndexByte(a, '.'), strings.IndexByte(b, '.')
+	if pointA < 0 {
+		pointA = len(a)
+	}
+	if pointB < 0 {
+		pointB = len(b)
+	}
+	if pointA != pointB {
+		if pointA < pointB {
+			return -1
+		}
 		return 1
-	case a.negative:
-		sign = -1
 	}
-	if a.size() != b.size() {
-		if a.size() < b.size() {
-			return -sign
+	for i := 0; i < len(a) || i < len(b); i++ {
+		x, y := byte('0'), byte('0') // what is not written is zero
+		if i < len(a) {
+			x = a[i]
 		}
-		return sign
-	}
-	for i := range a.size() {
-		if x, y := a.digit(i), b.digit(i); x != y {
+		if i < len(b) {
+			y = b[i]
+		}
+		if i == pointA { // the point itself, or nothing
+			continue
+		}
+		if x != y {
 			if x < y {
-				return -sign
+				return -1
 			}
-			return sign
+			return 1
 		}
 	}
-	return sign * strings.Compare(a.fraction, b.fraction)
+	return 0
 }
+
+func isZero(s string) bool { return strings.Trim(s, "0.") == "" }
 
 // isCode accepts what a script may write as a bare code: an upper-case letter,
 // then upper-case letters, digits, underscores and hyphens.
