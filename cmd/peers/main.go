@@ -1,0 +1,197 @@
+// Peers measures Verbatim beside programs that do a comparable thing, in one
+// run on one machine, and says for each goal whether it is met:
+//
+//	go run . [-rounds 7] [-only PERF-P]
+//
+// Every figure is the median of several rounds, and the contestants take turns
+// inside a round, so that a busy moment of the machine hits all of them.
+// Nothing should be concluded from an absolute time; the ratios are the result.
+//
+// It is a module of its own so that nobody who imports Verbatim downloads the
+// peers.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A contestant does the same work n times.
+type contestant struct {
+	name    string
+	per     int // calls, files or what else one run of the work holds
+	run     func(n int)
+	n       int
+	samples []float64 // nanoseconds for one of `per`
+}
+
+// A goal is one line of the table.
+type goal struct {
+	id, what string
+	figure   func() float64
+	unit     string
+	atLeast  bool
+	limit    float64
+}
+
+// A race is some contestants and what is wanted of them.
+type race struct {
+	name        string
+	contestants []*contestant
+	goals       []goal
+}
+
+func main() {
+	rounds := flag.Int("rounds", 7, "interleaved rounds, at least six")
+	only := flag.String("only", "", "only goals whose id begins with this")
+	flag.Parse()
+	if *rounds < 6 || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "usage: peers [-rounds N] [-only ID]   at least six rounds make a median worth reading")
+		os.Exit(2)
+	}
+	if err := run(*rounds, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(4)
+	}
+}
+
+func run(rounds int, only string) error {
+	fmt.Printf("%s, %d processors, %d interleaved rounds, medians.\n", runtime.Version(), runtime.NumCPU(), rounds)
+	fmt.Println("The machine is shared and noisy: read the ratios, not the times.")
+	failed := 0
+	for _, open := range []struct {
+		id   string
+		make func() (*race, func(), error)
+	}{
+		{"PERF-P1 PERF-P2", parsing},
+		{"PERF-C1", checking},
+		{"PERF-C3", deciding},
+		{"PERF-L1", loading},
+		{"PERF-L2", starting},
+	} {
+		if only != "" && !strings.Contains(open.id, only) {
+			continue
+		}
+		r, end, err := open.make()
+		if err != nil {
+			return err
+		}
+		r.measure(rounds)
+		failed += r.print()
+		end()
+	}
+	if failed > 0 {
+		fmt.Printf("\n%d goals not met in this run.\n", failed)
+	} else {
+		fmt.Println("\nEvery goal met in this run.")
+	}
+	return nil
+}
+
+// measure lets the contestants take turns.
+func (r *race) measure(rounds int) {
+	for _, c := range r.contestants {
+		c.calibrate()
+	}
+	for range rounds {
+		for _, c := range r.contestants {
+			runtime.GC()
+			start := time.Now()
+			c.run(c.n)
+			c.samples = append(c.samples, float64(time.Since(start).Nanoseconds())/float64(c.n*c.per))
+		}
+	}
+}
+
+// calibrate finds how often the work fits into a measurable time.
+func (c *contestant) calibrate() {
+	const enough = 40 * time.Millisecond
+	c.run(1)
+	for c.n = 1; ; c.n *= 2 {
+		start := time.Now()
+		c.run(c.n)
+		if took := time.Since(start); took >= enough || c.n >= 1<<26 {
+			return
+		}
+	}
+}
+
+// ns is the median time of one of `per`.
+func (c *contestant) ns() float64 {
+	s := slices.Clone(c.samples)
+	slices.Sort(s)
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}
+
+// allocs counts allocations for one of `per`.
+func (c *contestant) allocs() float64 {
+	var before, after runtime.MemStats
+	const times = 5
+	c.run(1)
+	runtime.ReadMemStats(&before)
+	c.run(times)
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / float64(times*c.per)
+}
+
+// faster is how many times quicker ours is than theirs.
+func faster(ours, theirs *contestant) func() float64 {
+	return func() float64 { return theirs.ns() / ours.ns() }
+}
+
+// print writes the table of a race and returns how many goals were missed.
+func (r *race) print() (missed int) {
+	fmt.Printf("\n%s\n", r.name)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, c := range r.contestants {
+		fmt.Fprintf(w, "  %s\t%s\n", c.name, duration(c.ns()))
+	}
+	w.Flush()
+	w = tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, g := range r.goals {
+		got := g.figure()
+		met, sign := got <= g.limit, "at most"
+		if g.atLeast {
+			met, sign = got >= g.limit, "at least"
+		}
+		verdict := "pass"
+		if !met {
+			verdict = "MISSED"
+			missed++
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s %s\t%s\n", g.id, g.what, amount(got, g.unit), sign, amount(g.limit, g.unit), verdict)
+	}
+	w.Flush()
+	return missed
+}
+
+func amount(x float64, unit string) string {
+	switch {
+	case unit == "ns":
+		return duration(x)
+	case unit == "x" && x >= 20:
+		return fmt.Sprintf("%.0fx", x)
+	case unit == "x":
+		return fmt.Sprintf("%.2fx", x)
+	}
+	return fmt.Sprintf("%.2f %s", x, unit)
+}
+
+func duration(ns float64) string {
+	switch {
+	case ns < 1e3:
+		return fmt.Sprintf("%.0f ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.2f µs", ns/1e3)
+	}
+	return fmt.Sprintf("%.2f ms", ns/1e6)
+}
