@@ -109,6 +109,7 @@ func (c *checker) run() {
 	if c.untold > 0 {
 		c.ds = append(c.ds, untold(c.untold))
 	}
+	c.ds = c.r.Mask(c.s, c.ds)
 }
 
 // survey counts calls in the order in which they will be checked, a nested one

@@ -3,6 +3,7 @@ package verbs
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"testing"
 
 	"verbatim/dsl"
@@ -208,7 +209,7 @@ func (s session) Nearby(name string) []string {
 	for n := range s {
 		names = append(names, n)
 	}
-	return dsl.Nearest(name, names)
+	return dsl.Nearest(name, slices.Values(names))
 }
 
 func (b *bank) session() session {

@@ -25,7 +25,7 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 				elsewhere = append(elsewhere, v.Name)
 			}
 		}
-		near = dsl.Nearest(call.Verb, names)
+		near = dsl.Nearest(call.Verb, slices.Values(names))
 		if len(near) == 0 && len(elsewhere) <= maxTies {
 			near = elsewhere
 		}
@@ -66,7 +66,7 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 			free = append(free, name)
 		}
 	}
-	near := dsl.Nearest(a.Key, free)
+	near := dsl.Nearest(a.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
 			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) {
@@ -138,7 +138,7 @@ func (c *checker) unknownName(name string, v *dsl.Value) {
 				candidates = append(candidates, c.macro.Params[i].Name)
 			}
 		}
-		near = dsl.Nearest(name, candidates)
+		near = dsl.Nearest(name, slices.Values(candidates))
 		if c.names != nil && len(near) == 0 {
 			near = c.names.Nearby(name)
 		}

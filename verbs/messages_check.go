@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -310,7 +311,7 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 	names := list.names()
 	var near []string
 	if !dark {
-		near = dsl.Nearest(v.Text, names)
+		near = dsl.Nearest(v.Text, slices.Values(names))
 		for _, name := range names {
 			if strings.EqualFold(name, strings.ReplaceAll(v.Text, " ", "_")) {
 				near = []string{name}
@@ -417,7 +418,7 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 }
 
 func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Diagnostic {
-	near := dsl.Nearest(no.step, no.among)
+	near := dsl.Nearest(no.step, slices.Values(no.among))
 	d := dsl.Diagnostic{
 		Code:    "unknown-field",
 		Summary: fmt.Sprintf("%s has no field called %q", no.of, no.step),

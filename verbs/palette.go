@@ -14,14 +14,15 @@ import (
 // A Registry is a set of palettes that agree with one another. It is
 // immutable and may be shared.
 type Registry struct {
-	palettes []*Palette
-	verbs    map[string]*Verb
-	sorted   []*Verb // by name
-	entities map[string]*Entity
-	codes    map[string]*CodeList
-	roles    map[string]*Role
-	schemas  map[string]*Schema
-	digest   string // of everything that was read
+	palettes  []*Palette
+	verbs     map[string]*Verb
+	sorted    []*Verb // by name
+	entities  map[string]*Entity
+	codes     map[string]*CodeList
+	roles     map[string]*Role
+	schemas   map[string]*Schema
+	sensitive map[string]bool // names of sensitive arguments of any verb
+	digest    string          // of everything that was read
 }
 
 // A Palette is one file.
@@ -270,7 +271,8 @@ type Read struct {
 	Filter *Filter // nil is every row in scope
 	Order  []stores.Order
 	Fields []ReadField
-	One    bool // exactly one row, the one that the reference argument names
+	One    bool // exactly one row, the one that the reference argument By names
+	By     int  // index in Params, -1 without One; Filter holds the key against it already
 	Limit  int
 }
 

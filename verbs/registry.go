@@ -15,6 +15,7 @@ type plan struct {
 	index     map[string]int // of the same, when there are too many to scan
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
+	dark      bool           // a parameter is sensitive
 	result    result         // what `@x` and `@x.field` are
 }
 
@@ -131,6 +132,13 @@ func (r *Registry) planOf(v *Verb) plan {
 		p.slots[i] = slotOf(param)
 		if p.index != nil {
 			put(p.index, param.Name, i)
+		}
+		if param.Sensitive {
+			p.dark = true
+			if r.sensitive == nil {
+				r.sensitive = make(map[string]bool)
+			}
+			r.sensitive[param.Name] = true
 		}
 		if i < maxParams {
 			if param.Required {

@@ -182,7 +182,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 				continue
 			}
 			m := b
-			m.key, m.says, m.near, m.list = name, "has no key :"+name, dsl.Nearest(name, free), colons(names)
+			m.key, m.says, m.near, m.list = name, "has no key :"+name, dsl.Nearest(name, slices.Values(free)), colons(names)
 			*found = append(*found, m)
 		}
 		return
@@ -199,7 +199,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 	case "enum":
 		b.list = enumWords(rule)
 		if s, ok := at(instance, b.path).(string); ok {
-			b.near = dsl.Nearest(s, b.list)
+			b.near = dsl.Nearest(s, slices.Values(b.list))
 		}
 		b.says = "is none of the values allowed"
 	case "const":
