@@ -3,8 +3,212 @@
 // as changes that are plain values, holds every change against what the verb
 // promised, and commits changes, journal and notices in one transaction.
 //
-//	text ─dsl.Parse→ Script ─verbs.Check→ Program ─Session.Run→ Reply
+//	text ─dsl.Parse→ Script ─Session.Check→ Program ─Session.Run→ Reply
+//
+// A whole program is done or nothing of it:
+//
+//	engine, err := runtime.New(registry, store, runtime.Options{})
+//	session, err := engine.Session(ctx, "clara")
+//	program, mistakes := session.Check(script)
+//	preview, err := session.Preview(ctx, program)    // rows, before and after
+//	reply, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+//
+// Preview carries the program out in a transaction that is then rolled back,
+// and Run carries it out again, compares, and commits. An overlay of planned
+// rows over the store was considered instead: it would not hold SQLite's one
+// writer while a preview is made, but it would have to answer filters, orders,
+// counts and the palette author's own SQL as the database does, and would know
+// nothing of its constraints. What is shown must be what runs, so the database
+// itself is asked.
 //
 // The package knows no domain: what YAML cannot say of one is a handler,
 // registered by the domain's own package and joined to the engine in cmd.
 package runtime
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Options are what an engine is given from outside. The zero Options are
+// usable: the system's clock, random ids, and no handlers.
+type Options struct {
+	// Clock tells the time.
+	Clock func() time.Time
+	// NewID makes the text of a fresh UUID.
+	NewID func() string
+	// Handlers are the verbs that Go functions carry out. When it is nil, such
+	// verbs are refused as they are used; when it is not, New demands that it
+	// holds all of them.
+	Handlers *Handlers
+}
+
+// An Engine runs programs of one set of palettes on one store. It is immutable
+// and safe for use by many goroutines.
+type Engine struct {
+	reg      *verbs.Registry
+	store    stores.Store
+	clock    func() time.Time
+	newID    func() string
+	handlers map[*verbs.Verb]*handler
+	macros   map[*verbs.Verb]*verbs.Program
+	entities []*verbs.Entity  // every entity, sorted by name
+	tables   []*stores.Entity // the same, as they are kept
+}
+
+// A ConfigError says that palettes, handlers and store do not fit together. An
+// engine is not made.
+type ConfigError struct{ Diagnostics dsl.Diagnostics }
+
+// Error implements error.
+func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
+
+// New joins palettes, a store and handlers. Where they disagree it returns a
+// *ConfigError whose diagnostics point into the YAML.
+func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) {
+	e := &Engine{
+		reg:      reg,
+		store:    store,
+		clock:    opt.Clock,
+		newID:    opt.NewID,
+		handlers: make(map[*verbs.Verb]*handler),
+		macros:   make(map[*verbs.Verb]*verbs.Program),
+		entities: reg.Entities(),
+	}
+	if e.clock == nil {
+		e.clock = time.Now
+	}
+	if e.newID == nil {
+		e.newID = randomID
+	}
+	for _, entity := range e.entities {
+		e.tables = append(e.tables, entity.Store)
+	}
+	var ds dsl.Diagnostics
+	ds = append(ds, e.join(opt.Handlers)...)
+	for _, v := range reg.Verbs() {
+		ds = append(ds, e.prepare(v)...)
+	}
+	ds = append(ds, e.circles()...)
+	if ds.HasErrors() {
+		return nil, &ConfigError{ds}
+	}
+	return e, nil
+}
+
+// prepare checks what a verb needs beyond what loading could know.
+func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	if v.Query != nil {
+		err := e.store.CheckSQL(context.Background(), e.tables, queryOf(v, nil))
+		if err != nil {
+			ds = append(ds, badQuery(v, err))
+		}
+	}
+	if v.Macro != nil {
+		p, found := e.reg.CheckMacro(v)
+		for _, d := range found {
+			if d.Severity == dsl.Error {
+				ds = append(ds, d)
+			}
+		}
+		if p != nil {
+			e.macros[v] = p
+		}
+	}
+	for i := range v.Effects {
+		effect := &v.Effects[i]
+		if effect.Declared && onRows(effect) && effect.Where == nil {
+			ds = append(ds, noRowNamed(v, effect))
+		}
+	}
+	return ds
+}
+
+// circles finds macros that call themselves, directly or through others.
+func (e *Engine) circles() dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	const walking, done = 1, 2
+	state := make(map[*verbs.Verb]int)
+	var walk func(v *verbs.Verb) bool
+	walk = func(v *verbs.Verb) bool {
+		p := e.macros[v]
+		if p == nil || state[v] == done {
+			return false
+		}
+		if state[v] == walking {
+			return true
+		}
+		state[v] = walking
+		defer func() { state[v] = done }()
+		calls := p.Calls()
+		for i := range calls {
+			if walk(calls[i].Verb) {
+				ds = append(ds, macroCircle(v, calls[i].Verb))
+			}
+		}
+		return false
+	}
+	for _, v := range e.reg.Verbs() {
+		walk(v)
+	}
+	return ds
+}
+
+// Session begins a session for a principal: what they may use and see is read
+// once, here. A principal that the store does not know is refused.
+//
+// The session reads within ctx for as long as it lives.
+func (e *Engine) Session(ctx context.Context, principal string) (*Session, error) {
+	who, err := e.store.Principal(ctx, principal)
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(principal)}}
+	}
+	if err != nil {
+		return nil, failure(err)
+	}
+	s := &Session{
+		e:     e,
+		ctx:   ctx,
+		id:    e.newID(),
+		who:   who,
+		scope: stores.Scope{Principal: who.Name, Holds: who.Holds},
+	}
+	for _, name := range who.Roles {
+		// A role that no palette declares any more gives no rights.
+		if role := e.reg.Role(name); role != nil {
+			s.roles = append(s.roles, role)
+			s.scope.All = s.scope.All || role.SeesAll
+		}
+	}
+	return s, nil
+}
+
+// randomID makes a version 4 UUID.
+func randomID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails, by its documentation
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// onRows reports whether an effect changes rows that exist already.
+func onRows(e *verbs.Effect) bool {
+	return e.Entity != nil && (e.Kind == verbs.Updates || e.Kind == verbs.Deletes || e.Kind == verbs.Sets)
+}
+
+// addsRow reports whether an effect adds a row.
+func addsRow(e *verbs.Effect) bool {
+	return e.Entity != nil && (e.Kind == verbs.Creates || e.Kind == verbs.Stores || e.Kind == verbs.Attaches)
+}
+
+// sends reports whether an effect puts a notice into the outbox.
+func sends(e *verbs.Effect) bool { return e.Kind == verbs.Triggers || e.Kind == verbs.Notifies }

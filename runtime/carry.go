@@ -1,0 +1,471 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Limits of one run, far above what a person asks for and far below what
+// makes a program of macros grow out of hand.
+const (
+	maxMacroDepth = 8
+	maxSteps      = 100_000
+)
+
+// A run carries one program out, inside one transaction or on one snapshot.
+// It lives for one attempt.
+type run struct {
+	e    *Engine
+	s    *Session
+	prog *verbs.Program
+	read stores.Reader
+	tx   stores.Tx // nil where nothing may be written
+	now  time.Time // one for the whole run
+
+	rehearsal bool // it will be rolled back
+
+	top   []*step // parallel to prog.Calls()
+	steps []*step // every call carried out, those of macros included, in order
+	seen  []seen  // what the plan stands on
+
+	// Values that differ from one preview to the next without anything having
+	// changed: keys that were made up, and instants counted from now. The
+	// digest names them by what they are.
+	alias map[stores.Value]string
+	// added holds the keys of rows that this run adds, and for whom.
+	added map[stores.Value]string
+
+	digest [32]byte
+	id     string
+}
+
+// A seen is something that was read of a row, and what it was then.
+type seen struct {
+	entity *stores.Entity
+	key    stores.Value
+	paths  []stores.Path // nil is the whole row
+	values []stores.Value
+}
+
+// A step is one call being carried out.
+type step struct {
+	verb   *verbs.Verb
+	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
+	place  dsl.Place // in the script that was run
+	syntax *dsl.Call // as it is kept: see written
+	text   string    // canonical
+	args   []stores.Value
+	rows   []stores.Row // parallel to args: the rows that references name
+	sealed [32]byte     // of verb and arguments, as they passed the gate
+
+	asks    []Ask
+	changes []change
+	notices []notice
+	cells   *table
+	inner   []*step // of a macro
+	depth   int     // how many macros it stands in
+	seq     int64   // of its journal entry
+}
+
+// A change is a row change with what is to be told about it.
+type change struct {
+	stores.Change
+	entity *verbs.Entity
+	from   []string // parallel to Set: where each value comes from
+	named  named    // of a row that was there before
+}
+
+// A notice is an outgoing message before it has an id.
+type notice struct {
+	kind, target string
+	keys         []string
+	values       []stores.Value
+}
+
+// A table is what a call gives back, with keys still in it.
+type table struct {
+	columns []column
+	rows    [][]cell
+	entity  *verbs.Entity // of keys
+	keys    []stores.Value
+}
+
+type column struct {
+	name      string
+	sensitive bool
+}
+
+type cell struct {
+	value  stores.Value
+	entity *verbs.Entity // whose key the value is; nil for everything else
+}
+
+// program carries out every call of a frame, in the order that bindings
+// demand.
+func (r *run) program(ctx context.Context, f *frame) error {
+	calls := f.prog.Calls()
+	f.steps = make([]*step, len(calls))
+	for at, i := range f.prog.Order() {
+		st, err := r.call(ctx, f, i)
+		if err != nil {
+			var c *complaint
+			if f.macro == nil && errors.As(err, &c) {
+				return refuse(append([]complaint{*c}, r.others(ctx, f, at+1)...))
+			}
+			return err
+		}
+		f.steps[i] = st
+	}
+	return nil
+}
+
+// others looks for further names that stand for nothing, so that a person who
+// has to repair a script is told of all of them at once.
+func (r *run) others(ctx context.Context, f *frame, from int) []complaint {
+	var all []complaint
+	calls := f.prog.Calls()
+	for _, i := range f.prog.Order()[from:] {
+		if len(calls[i].Needs) > 0 {
+			continue // it hangs on a call that was not carried out
+		}
+		var c *complaint
+		if err := r.resolve(ctx, f, r.begin(f, i), &calls[i]); errors.As(err, &c) {
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// begin makes the step of a call.
+func (r *run) begin(f *frame, i int) *step {
+	c := &f.prog.Calls()[i]
+	st := &step{verb: c.Verb, index: i}
+	if f.macro == nil {
+		st.place = placeOf(f.prog, c)
+	} else {
+		// What a macro does is told at the call that the person wrote.
+		st.index, st.place, st.depth = f.macro.index, f.macro.place, f.macro.depth+1
+	}
+	st.syntax = r.e.written(c.Syntax, f.macro)
+	st.text = dsl.FormatCall(st.syntax)
+	return st
+}
+
+func placeOf(p *verbs.Program, c *verbs.Call) dsl.Place {
+	return dsl.Place{Source: p.Script().Source, Range: c.Syntax.Range}
+}
+
+// call takes one call from its arguments to changes that the transaction
+// holds.
+func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	st := r.begin(f, i)
+	r.steps = append(r.steps, st)
+	if f.macro == nil {
+		r.top[i] = st
+	} else {
+		f.macro.inner = append(f.macro.inner, st)
+	}
+	if len(r.steps) > maxSteps || st.depth > maxMacroDepth {
+		return nil, &complaint{st.index, tooDeep(st.place, st.verb.Name)}
+	}
+	if err := r.resolve(ctx, f, st, &f.prog.Calls()[i]); err != nil {
+		return nil, r.mapError(st, err)
+	}
+	st.sealed = st.seal()
+	if err := r.gate(ctx, st); err != nil {
+		return nil, r.mapError(st, err)
+	}
+	if err := r.carry(ctx, f, st); err != nil {
+		return nil, r.mapError(st, err)
+	}
+	if err := r.still(st); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// still asserts that what is carried out is what passed the gate.
+func (r *run) still(st *step) error {
+	if st.seal() != st.sealed {
+		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
+	}
+	return nil
+}
+
+// carry does what the verb is for, by whichever way its palette names.
+func (r *run) carry(ctx context.Context, f *frame, st *step) error {
+	v := st.verb
+	switch {
+	case v.Macro != nil:
+		return r.macro(ctx, st)
+	case v.Tool != nil:
+		return &complaint{st.index, notCarriedOut(st.place, v.Name, noToolHere)}
+	}
+	promises, err := r.promises(ctx, st)
+	if err != nil {
+		return err
+	}
+	var done deed
+	switch h := r.e.handlers[v]; {
+	case h != nil:
+		done, err = r.handle(ctx, st, h, promises)
+	case v.Handler:
+		return &complaint{st.index, notCarriedOut(st.place, v.Name, noHandlerHere)}
+	default:
+		done = declared(promises)
+		switch {
+		case v.Read != nil:
+			done.answer, err = r.find(ctx, st)
+		case v.Query != nil:
+			done.answer, err = r.query(ctx, st)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.settle(st, promises, done); err != nil {
+		return err
+	}
+	st.cells, st.notices = done.answer, done.notices
+	return r.apply(ctx, st, done.proposals)
+}
+
+// macro carries out the script of other verbs, with the rights of whoever
+// called it: forbidden has looked at its calls before anything began.
+func (r *run) macro(ctx context.Context, st *step) error {
+	inner := &frame{prog: r.e.macros[st.verb], macro: st}
+	if err := r.program(ctx, inner); err != nil {
+		return err
+	}
+	if len(inner.steps) > 0 {
+		order := inner.prog.Order()
+		st.cells = inner.steps[order[len(order)-1]].cells
+	}
+	return r.settleMacro(ctx, st)
+}
+
+// Reading
+
+// get reads a row within scope and remembers what it was.
+func (r *run) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+	row, err := r.read.Get(ctx, e, key)
+	if err == nil {
+		r.seen = append(r.seen, seen{entity: e, key: key, values: row.Values})
+	}
+	return row, err
+}
+
+// fields reads along paths from one row.
+func (r *run) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, error) {
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: isRow(e, key), Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, stores.ErrNotFound
+	}
+	r.seen = append(r.seen, seen{entity: e, key: key, paths: paths, values: rows[0]})
+	return rows[0], nil
+}
+
+func isRow(e *stores.Entity, key stores.Value) *stores.Cond {
+	return &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.Key}, Value: key}
+}
+
+// An evalError is an expression that could not be worked out.
+type evalError struct {
+	place dsl.Place
+	text  string
+	err   error
+}
+
+func (e *evalError) Error() string {
+	return fmt.Sprintf("%s: %q cannot be worked out: %s", at(e.place), e.text, e.err)
+}
+
+func (e *evalError) Unwrap() error { return e.err }
+
+// eval works an expression out. row is the row being read or changed, nil
+// where there is none.
+func (r *run) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
+	env, err := r.env(ctx, st, x.Reads, row)
+	if err != nil {
+		return stores.Value{}, err
+	}
+	v, err := x.Eval(env)
+	if err != nil {
+		return stores.Value{}, &evalError{x.Place, x.Text, err}
+	}
+	if v.Kind() == stores.Time {
+		// An instant that moves with now is known by its distance from it.
+		later := env
+		later.Now = env.Now.Add(time.Microsecond)
+		if w, err := x.Eval(later); err == nil && w.Kind() == stores.Time && w.Time().Sub(v.Time()) == time.Microsecond {
+			r.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
+		}
+	}
+	return v, nil
+}
+
+// env fetches the fields that an expression reads. What lies in the row itself
+// needs no query; all paths from one row are one query.
+func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, error) {
+	env := verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now}
+	if len(reads) == 0 {
+		return env, nil
+	}
+	env.Reads = make([]stores.Value, len(reads))
+	fetched := make([]bool, len(reads))
+	for i := range reads {
+		if fetched[i] {
+			continue
+		}
+		from := row
+		if p := reads[i].Param; p >= 0 {
+			from = &st.rows[p]
+		}
+		if from == nil || from.Entity == nil {
+			continue // the argument was left out: its fields are absent
+		}
+		if p := reads[i].Path; len(p.Steps) == 0 && p.Count == nil {
+			env.Reads[i] = from.Values[p.Field]
+			continue
+		}
+		var paths []stores.Path
+		var into []int
+		for j := i; j < len(reads); j++ {
+			if p := reads[j].Path; reads[j].Param == reads[i].Param && (len(p.Steps) > 0 || p.Count != nil) {
+				paths, into = append(paths, p), append(into, j)
+				fetched[j] = true
+			}
+		}
+		values, err := r.fields(ctx, from.Entity, from.Key(), paths)
+		if err != nil {
+			return env, err
+		}
+		for k, j := range into {
+			env.Reads[j] = values[k]
+		}
+	}
+	return env, nil
+}
+
+// cond turns a filter into a condition that the store carries out.
+func (r *run) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond, error) {
+	if f == nil {
+		return nil, nil
+	}
+	env, err := r.env(ctx, st, f.Reads, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Cond(env)
+	if err != nil {
+		return nil, &evalError{f.Place, f.Text, err}
+	}
+	return &c, nil
+}
+
+// find carries out a declarative read.
+func (r *run) find(ctx context.Context, st *step) (*table, error) {
+	read := st.verb.Read
+	where, err := r.cond(ctx, st, read.Filter)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{entity: read.Entity}
+	paths := []stores.Path{{Field: read.Entity.Store.Key}}
+	to := make([]*verbs.Entity, 0, len(read.Fields))
+	for _, f := range read.Fields {
+		paths = append(paths, f.Path)
+		to = append(to, r.pathEnd(read.Entity.Store, f.Path))
+		t.columns = append(t.columns, column{f.Name, f.Sensitive})
+	}
+	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: paths, Where: where, Order: read.Order, Limit: read.Limit})
+	if err != nil {
+		return nil, err
+	}
+	if read.One && len(rows) == 0 {
+		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
+	}
+	for _, row := range rows {
+		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: paths, values: row})
+		t.keys = append(t.keys, row[0])
+		cells := make([]cell, len(to))
+		for i := range cells {
+			cells[i] = cell{row[i+1], to[i]}
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t, r.nameCells(ctx, t)
+}
+
+// pathEnd returns the entity whose key a path ends at.
+func (r *run) pathEnd(e *stores.Entity, p stores.Path) *verbs.Entity {
+	if p.Count != nil {
+		return nil
+	}
+	for _, s := range p.Steps {
+		e = s.To
+	}
+	return r.e.refersTo(e, p.Field)
+}
+
+// query carries out a read in the palette author's own SQL.
+func (r *run) query(ctx context.Context, st *step) (*table, error) {
+	q := st.verb.Query
+	sql := queryOf(st.verb, st.args)
+	rows, err := r.read.SQL(ctx, r.e.tables, sql)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{}
+	for _, c := range q.Columns {
+		t.columns = append(t.columns, column{name: c.Name})
+	}
+	if q.One && len(rows) != 1 {
+		if len(rows) > 1 {
+			return nil, &Failure{Err: fmt.Errorf("%s: the query of %s says one row and gave %d", at(q.Place), st.verb.Name, len(rows))}
+		}
+		return nil, &complaint{st.index, nothingThere(st.place, st.verb.Name)}
+	}
+	for _, row := range rows {
+		cells := make([]cell, len(row))
+		for i, v := range row {
+			cells[i] = cell{value: v, entity: queryRef(q, i)}
+		}
+		t.rows = append(t.rows, cells)
+		r.seen = append(r.seen, seen{values: row})
+	}
+	return t, r.nameCells(ctx, t)
+}
+
+// queryRef returns the entity whose key a column of a query holds.
+func queryRef(q *verbs.Query, i int) *verbs.Entity {
+	if i < len(q.Types) && q.Types[i] != nil && q.Types[i].Name == verbs.RefType {
+		return q.Types[i].Entity
+	}
+	return nil
+}
+
+func queryOf(v *verbs.Verb, args []stores.Value) stores.SQL {
+	q := v.Query
+	sql := stores.SQL{Text: q.Text, Params: q.Names, Columns: q.Columns}
+	sql.Args = make([]stores.Value, len(q.Params))
+	for i, p := range q.Params {
+		if args != nil {
+			sql.Args[i] = args[p]
+		}
+	}
+	return sql
+}

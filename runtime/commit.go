@@ -1,0 +1,237 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// apply turns settled proposals into changes and hands them to the
+// transaction, so that the calls that follow see them. Proposals for one row
+// become one change, and what would set a value that is there already becomes
+// none.
+func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
+	for i := range proposals {
+		if err := r.join(st, &proposals[i]); err != nil {
+			return err
+		}
+	}
+	st.changes = slices.DeleteFunc(st.changes, func(c change) bool { return c.Op == stores.Update && len(c.Set) == 0 })
+	if len(st.changes) == 0 {
+		return nil
+	}
+	if r.tx == nil {
+		return &Failure{Err: fmt.Errorf("%s was taken for a verb that only reads", st.verb.Name)}
+	}
+	batch := make([]stores.Change, len(st.changes))
+	for i := range st.changes {
+		c := &st.changes[i]
+		if c.Op != stores.Insert {
+			var err error
+			if c.named, err = r.nameRow(ctx, c.entity, c.Key); err != nil {
+				return err
+			}
+		}
+		batch[i] = c.Change
+	}
+	if err := r.still(st); err != nil {
+		return err
+	}
+	_, err := r.tx.Apply(ctx, stores.Batch{Changes: batch})
+	return err
+}
+
+// join adds a proposal to the changes of a call.
+func (r *run) join(st *step, p *proposal) error {
+	e := p.entity.Store
+	if p.op == stores.Insert {
+		return r.insert(st, p)
+	}
+	var c *change
+	for i := range st.changes {
+		if d := &st.changes[i]; d.Op != stores.Insert && d.Entity == e && d.Key == p.key {
+			c = d
+		}
+	}
+	if c == nil {
+		st.changes = append(st.changes, change{entity: p.entity, Change: stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values}})
+		c = &st.changes[len(st.changes)-1]
+		if p.op == stores.Delete {
+			for i := range e.Fields {
+				c.Guard = append(c.Guard, i)
+			}
+		}
+	} else if c.Op != p.op {
+		return &Failure{Err: fmt.Errorf("%s would both change and delete one row of %s", st.verb.Name, e.Name)}
+	}
+	for _, a := range p.set {
+		if stores.Equal(a.value, p.before.Values[a.field]) {
+			if slices.ContainsFunc(c.Set, func(b stores.Assign) bool { return b.Field == a.field }) {
+				return contradiction(st, e, a.field)
+			}
+			continue
+		}
+		if err := r.accept(st, e, a); err != nil {
+			return err
+		}
+		at, found := slices.BinarySearchFunc(c.Set, a.field, func(b stores.Assign, field int) int { return b.Field - field })
+		if found {
+			if !stores.Equal(c.Set[at].Value, a.value) {
+				return contradiction(st, e, a.field)
+			}
+			continue
+		}
+		c.Set = slices.Insert(c.Set, at, stores.Assign{Field: a.field, Value: a.value})
+		c.from = slices.Insert(c.from, at, a.from)
+		c.Guard = slices.Insert(c.Guard, at, a.field)
+	}
+	return nil
+}
+
+func contradiction(st *step, e *stores.Entity, field int) error {
+	return &Failure{Err: fmt.Errorf("%s gives %s of one row of %s two values", st.verb.Name, e.Fields[field].Name, e.Name)}
+}
+
+// insert adds a row, with a key of its own unless one was given, and with the
+// defaults of the fields that were left out written down: a person who agrees
+// sees them.
+func (r *run) insert(st *step, p *proposal) error {
+	e := p.entity.Store
+	c := change{entity: p.entity, Change: stores.Change{Op: stores.Insert, Entity: e, Key: p.key}}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		a := assigned{field: i, value: f.Default, from: "default"}
+		given := false
+		for _, b := range p.set {
+			if b.field == i {
+				a, given = b, true
+			}
+		}
+		if i == e.Key {
+			if given && !a.value.IsNull() {
+				c.Key = a.value
+			}
+			continue
+		}
+		if a.value.IsNull() {
+			if f.Required {
+				return &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
+			}
+			continue
+		}
+		if err := r.accept(st, e, a); err != nil {
+			return err
+		}
+		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value})
+		c.from = append(c.from, a.from)
+	}
+	if c.Key.IsNull() {
+		var err error
+		if c.Key, err = r.newKey(e); err != nil {
+			return err
+		}
+	}
+	r.added[c.Key] = e.Name
+	st.changes = append(st.changes, c)
+	return nil
+}
+
+// accept checks what a store would refuse without saying why.
+func (r *run) accept(st *step, e *stores.Entity, a assigned) error {
+	f := &e.Fields[a.field]
+	if a.value.IsNull() {
+		if f.Required {
+			return &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
+		}
+		return nil
+	}
+	if f.Codes != nil && a.value.Kind() == stores.String && !slices.Contains(f.Codes, a.value.Text()) {
+		return &complaint{st.index, notACode(st.place, st.verb.Name, e.Name, f.Name, f.Codes)}
+	}
+	return nil
+}
+
+// newKey makes up the key of a new row.
+func (r *run) newKey(e *stores.Entity) (stores.Value, error) {
+	text := r.e.newID()
+	kind := e.Fields[e.Key].Kind
+	key, ok := stores.Parse(kind, text)
+	if !ok || kind != stores.UUID && kind != stores.String {
+		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
+	}
+	r.alias[key] = fmt.Sprintf("new %d", len(r.added)+1)
+	return key, nil
+}
+
+// mapError turns what a store says into what a person is told.
+func (r *run) mapError(st *step, err error) error {
+	var c *complaint
+	var refusal *Refusal
+	var promise *BrokenPromise
+	var failed *Failure
+	switch {
+	case errors.As(err, &c):
+		if c.call < 0 { // of a handler, which knows nothing of calls
+			c = &complaint{st.index, c.diagnostic}
+			c.diagnostic.Place = st.place
+		}
+		return c
+	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
+		return err
+	case errors.Is(err, verbs.ErrAbsent):
+		return &complaint{st.index, cannotWorkOut(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrConflict):
+		return err // the whole run may be tried again
+	case errors.Is(err, stores.ErrNotFound):
+		// A row that it would touch is not there, or not theirs.
+		return &complaint{st.index, notReached(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrReadOnly):
+		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrDuplicate):
+		return &complaint{st.index, alreadyExists(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrInvalid):
+		return &complaint{st.index, notAccepted(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrLimit):
+		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+	}
+	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
+}
+
+// row returns the row that a call gave: one that it added or changed, of the
+// wanted entity if that is known, or the one that it read.
+func (st *step) row(r *run, want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
+	fits := func(e *verbs.Entity) bool { return want == nil || e == want }
+	all := st.gather(&gathered{}).changes
+	for i := range all {
+		if c := &all[i]; c.Op == stores.Insert && fits(c.entity) {
+			return c.entity, c.Key, true
+		}
+	}
+	for i := range all {
+		if c := &all[i]; c.Op == stores.Update && fits(c.entity) {
+			return c.entity, c.Key, true
+		}
+	}
+	if t := st.cells; t != nil && t.entity != nil && len(t.keys) == 1 && fits(t.entity) {
+		return t.entity, t.keys[0], true
+	}
+	// A change that set what was there already is still about its row.
+	for i := range st.verb.Effects {
+		if e := &st.verb.Effects[i]; onRows(e) && e.Where != nil && e.Where.Filter == nil && fits(e.Entity) {
+			if row := st.rows[e.Where.Param]; row.Entity != nil {
+				return e.Entity, row.Key(), true
+			}
+		}
+	}
+	return nil, stores.Value{}, false
+}
+
+// isStoreError reports whether a store, and not an expression, failed.
+func isStoreError(err error) bool {
+	var x *evalError
+	return !errors.As(err, &x)
+}

@@ -1,0 +1,719 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Handlers are the verbs that Go functions carry out.
+type Handlers struct {
+	list []*handler
+}
+
+// NewHandlers returns an empty set, to be filled with Handle.
+func NewHandlers() *Handlers { return &Handlers{} }
+
+type handler struct {
+	verb   string
+	args   reflect.Type
+	fields []int // parallel to Verb.Params: the field of args, filled by New
+	call   func(ctx context.Context, c *Call, args reflect.Value) (Outcome, error)
+}
+
+// Handle registers the function that carries a verb out. A is a struct with a
+// field for every argument, which a tag names:
+//
+//	type addNote struct {
+//		Request  runtime.Ref `verb:"request-id"`
+//		Note     string      `verb:"note"`
+//		Expected *time.Time  `verb:"expected-date"`
+//	}
+//
+//	runtime.Handle(h, "client.add-note", func(ctx context.Context, c *runtime.Call, a addNote) (runtime.Outcome, error) {
+//		return runtime.Outcome{Changes: []runtime.Change{
+//			runtime.Update(a.Request, runtime.Fields{"client_notes": a.Note}),
+//		}}, nil
+//	})
+//
+// New compares the struct with the palette. Text, codes, addresses and numbers
+// of telephones are a string; an integer is an int64 or int; a boolean is a
+// bool; dates and date-times are a time.Time, durations a time.Duration;
+// references are a Ref; lists are slices of these; objects are a
+// map[string]any or a json.RawMessage; and anything, decimals and money above
+// all, can be a stores.Value. An argument that may be left out and has no
+// default is a pointer, a slice, a map, a json.RawMessage, a Ref or a
+// stores.Value, each of which can say that nothing was given.
+//
+// The function reads within its caller's scope through the Call, takes the
+// time from it, and returns what it wants done as values. It opens no
+// transaction and sends nothing: the engine holds the outcome against what the
+// palette promises, and commits it. It may be called more than once for one
+// run, and must not keep the Call.
+func Handle[A any](h *Handlers, verb string, fn func(ctx context.Context, c *Call, args A) (Outcome, error)) {
+	h.list = append(h.list, &handler{
+		verb: verb,
+		args: reflect.TypeFor[A](),
+		call: func(ctx context.Context, c *Call, args reflect.Value) (Outcome, error) {
+			return fn(ctx, c, args.Interface().(A))
+		},
+	})
+}
+
+// A Ref names a row to a handler. It is made by the engine and its key stays
+// out of sight; the zero Ref names nothing.
+type Ref struct {
+	entity string
+	key    stores.Value
+}
+
+// IsZero reports whether it names nothing.
+func (r Ref) IsZero() bool { return r.key.IsNull() }
+
+// Entity returns the name of the row's entity.
+func (r Ref) Entity() string { return r.entity }
+
+// String does not show the key.
+func (r Ref) String() string {
+	if r.IsZero() {
+		return "no row"
+	}
+	return "a row of " + r.entity
+}
+
+// Fields are values by field name. A value is whatever an argument of that type
+// can be, nil for none.
+type Fields map[string]any
+
+// A Change is a row change that a handler wants. Make it with Create, Update or
+// Delete.
+type Change struct {
+	Op     stores.Op
+	Entity string // of Create; otherwise Row says it
+	Row    Ref    // for Create the zero Ref, or one that Call.New made
+	Fields Fields
+}
+
+// Create adds a row. Its key is made up, and fields that are left out get
+// their defaults.
+func Create(entity string, f Fields) Change {
+	return Change{Op: stores.Insert, Entity: entity, Fields: f}
+}
+
+// Update changes fields of a row.
+func Update(row Ref, f Fields) Change {
+	return Change{Op: stores.Update, Entity: row.entity, Row: row, Fields: f}
+}
+
+// Delete removes a row.
+func Delete(row Ref) Change { return Change{Op: stores.Delete, Entity: row.entity, Row: row} }
+
+// As gives a row to be created the key of a Ref that Call.New made, so that
+// other changes of the same outcome can refer to it.
+func (c Change) As(row Ref) Change {
+	c.Row = row
+	return c
+}
+
+// A Notice is a message or a piece of work that a handler wants queued.
+type Notice struct {
+	Kind   string // "notify" or "trigger"
+	Target string // as the palette promises it
+	With   Fields
+}
+
+// Notify tells somebody; Trigger starts something.
+func Notify(target string, with Fields) Notice { return Notice{"notify", target, with} }
+
+// Trigger starts something.
+func Trigger(target string, with Fields) Notice { return Notice{"trigger", target, with} }
+
+// An Outcome is what a handler wants done, as values: two outcomes can be
+// compared in a test.
+type Outcome struct {
+	Changes []Change
+	Notices []Notice
+	// Result is what the call gives back: rows of values by column. A cell may
+	// be whatever a field may be; a Ref is shown by its name.
+	Result *Answer
+	// Kept names, word for word, the promises that leave no trace in rows or
+	// notices and that the handler kept: for "validates: value against field
+	// schema" it holds "value against field schema".
+	Kept []string
+}
+
+// An Answer is the rows that a handler gives back.
+type Answer struct {
+	Columns []string
+	Rows    [][]any
+}
+
+// A Call is one call as its handler sees it.
+type Call struct {
+	r        *run
+	st       *step
+	promises []promise
+	over     bool
+}
+
+// Verb returns the verb that was called.
+func (c *Call) Verb() *verbs.Verb { return c.st.verb }
+
+// Principal returns the name of whoever calls.
+func (c *Call) Principal() string { return c.r.s.who.Name }
+
+// Now returns the time of the run. It is the same for all of it.
+func (c *Call) Now() time.Time { return c.r.now }
+
+// Today returns the day of the run in UTC, as a midnight.
+func (c *Call) Today() time.Time { return c.r.now.Truncate(24 * time.Hour) }
+
+// New makes up the key of a row that is to be created.
+func (c *Call) New(entity string) (Ref, error) {
+	e := c.r.e.reg.Entity(entity)
+	if e == nil {
+		return Ref{}, fmt.Errorf("no entity is called %q", entity)
+	}
+	key, err := c.r.newKey(e.Store)
+	return Ref{entity, key}, err
+}
+
+// Get reads a row within scope.
+func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
+	e := c.r.e.reg.Entity(row.entity)
+	if c.over || e == nil {
+		return Row{}, stores.ErrNotFound
+	}
+	found, err := c.r.get(ctx, e.Store, row.key)
+	return Row{c.r.e, found}, err
+}
+
+// Find reads the rows within scope whose fields have these values, in the order
+// of their keys.
+func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, error) {
+	e := c.r.e.reg.Entity(entity)
+	if c.over || e == nil {
+		return nil, fmt.Errorf("no entity is called %q", entity)
+	}
+	set, err := c.r.assign(e, where)
+	if err != nil {
+		return nil, err
+	}
+	cond := &stores.Cond{Op: stores.And}
+	for _, a := range set {
+		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
+	}
+	found, err := c.r.read.Find(ctx, stores.Find{Entity: e.Store, Where: cond})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Row, len(found))
+	for i, values := range found {
+		rows[i] = Row{c.r.e, stores.Row{Entity: e.Store, Values: values}}
+		c.r.seen = append(c.r.seen, seen{entity: e.Store, key: values[e.Store.Key], values: values})
+	}
+	return rows, nil
+}
+
+// Declared returns what the palette itself says that this call does, for a
+// handler to add to or to take from: nothing has to be said twice.
+func (c *Call) Declared() Outcome {
+	d := declared(c.promises)
+	var o Outcome
+	for _, p := range d.proposals {
+		change := Change{Op: p.op, Entity: p.entity.Store.Name}
+		if p.op != stores.Insert {
+			change.Row = Ref{p.entity.Store.Name, p.key}
+		}
+		if p.op != stores.Delete {
+			change.Fields = make(Fields)
+			for _, a := range p.set {
+				change.Fields[p.entity.Store.Fields[a.field].Name] = a.value
+			}
+		}
+		o.Changes = append(o.Changes, change)
+	}
+	for _, n := range d.notices {
+		out := Notice{Kind: n.kind, Target: n.target}
+		for i, key := range n.keys {
+			if out.With == nil {
+				out.With = make(Fields)
+			}
+			out.With[key] = n.values[i]
+		}
+		o.Notices = append(o.Notices, out)
+	}
+	o.Kept = d.kept
+	return o
+}
+
+// A Row is a row as a handler reads it.
+type Row struct {
+	e   *Engine
+	row stores.Row
+}
+
+// Ref names the row.
+func (r Row) Ref() Ref { return Ref{r.row.Entity.Name, r.row.Key()} }
+
+// Value returns a field, null when there is none of that name. Of a reference,
+// use To.
+func (r Row) Value(field string) stores.Value {
+	if i := r.index(field); i >= 0 && r.row.Entity.Fields[i].Ref == nil && i != r.row.Entity.Key {
+		return r.row.Values[i]
+	}
+	return stores.Value{}
+}
+
+// To returns the row that a reference field leads to.
+func (r Row) To(field string) Ref {
+	if i := r.index(field); i >= 0 && r.row.Entity.Fields[i].Ref != nil {
+		return Ref{r.row.Entity.Fields[i].Ref.Name, r.row.Values[i]}
+	}
+	return Ref{}
+}
+
+func (r Row) index(field string) int {
+	if r.row.Entity == nil {
+		return -1
+	}
+	return slices.IndexFunc(r.row.Entity.Fields, func(f stores.Field) bool { return sameWord(f.Name, field) })
+}
+
+// handle lets a handler carry a call out, and turns what it returns into
+// proposals of the engine's own making: what the handler still holds cannot
+// change them.
+func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promise) (d deed, err error) {
+	args, err := h.arguments(r, st)
+	if err != nil {
+		return deed{}, &Failure{Err: err}
+	}
+	c := &Call{r: r, st: st, promises: promises}
+	outcome, err := h.safely(ctx, c, args)
+	c.over = true
+	if err != nil {
+		return deed{}, handlerError(st, err)
+	}
+	for _, change := range outcome.Changes {
+		p, err := r.proposal(ctx, change)
+		if err != nil {
+			return deed{}, handlerError(st, err)
+		}
+		d.proposals = append(d.proposals, p)
+	}
+	for _, n := range outcome.Notices {
+		out := notice{kind: n.Kind, target: n.Target}
+		for _, key := range sortedKeys(n.With) {
+			v, err := r.plainValue(n.With[key])
+			if err != nil {
+				return deed{}, handlerError(st, err)
+			}
+			out.keys, out.values = append(out.keys, key), append(out.values, v)
+		}
+		d.notices = append(d.notices, out)
+	}
+	if a := outcome.Result; a != nil {
+		if d.answer, err = r.answer(a); err != nil {
+			return deed{}, handlerError(st, err)
+		}
+		if err := r.nameCells(ctx, d.answer); err != nil {
+			return deed{}, err
+		}
+	}
+	d.kept = outcome.Kept
+	return d, nil
+}
+
+// safely calls the handler. A panic in it is an error of its verb and leaves
+// everybody else's work alone.
+func (h *handler) safely(ctx context.Context, c *Call, args reflect.Value) (o Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			o, err = Outcome{}, fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return h.call(ctx, c, args)
+}
+
+// handlerError tells a refusal and the store's own errors from a fault.
+func handlerError(st *step, err error) error {
+	var c *complaint
+	if errors.As(err, &c) {
+		return c
+	}
+	for _, known := range []error{stores.ErrConflict, stores.ErrNotFound, stores.ErrLimit, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
+}
+
+func (r *run) proposal(ctx context.Context, c Change) (proposal, error) {
+	e := r.e.reg.Entity(c.Entity)
+	if e == nil {
+		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
+	}
+	p := proposal{op: c.Op, entity: e, key: c.Row.key}
+	if !c.Row.IsZero() && c.Row.entity != c.Entity {
+		return proposal{}, fmt.Errorf("%s is no row of %s", c.Row, c.Entity)
+	}
+	if c.Op != stores.Insert {
+		var err error
+		if p.before, err = r.get(ctx, e.Store, p.key); err != nil {
+			return proposal{}, err
+		}
+	}
+	var err error
+	p.set, err = r.assign(e, c.Fields)
+	return p, err
+}
+
+// assign turns fields by name into fields by number, in the order of the
+// entity.
+func (r *run) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
+	var set []assigned
+	for _, name := range sortedKeys(f) {
+		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no field %q", e.Store.Name, name)
+		}
+		field := &e.Store.Fields[i]
+		v, err := r.plainValue(f[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", e.Store.Name, name, err)
+		}
+		want := field.Holds()
+		if want == stores.Date && v.Kind() == stores.Time {
+			v = stores.NewDays(v.Time().Unix() / 86400)
+		}
+		if !v.IsNull() && v.Kind() != want && !(want == stores.Decimal && v.Kind() == stores.Int) {
+			return nil, fmt.Errorf("%s.%s takes a %s, not a %s", e.Store.Name, name, want, v.Kind())
+		}
+		set = append(set, assigned{field: i, value: v})
+	}
+	slices.SortFunc(set, func(a, b assigned) int { return a.field - b.field })
+	return set, nil
+}
+
+func sortedKeys(f Fields) []string {
+	keys := make([]string, 0, len(f))
+	for k := range f {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// plainValue turns what a handler gives into a Value.
+func (r *run) plainValue(v any) (stores.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return stores.Value{}, nil
+	case stores.Value:
+		return v, nil
+	case Ref:
+		return v.key, nil
+	case string:
+		return stores.NewString(v), nil
+	case bool:
+		return stores.NewBool(v), nil
+	case int:
+		return stores.NewInt(int64(v)), nil
+	case int64:
+		return stores.NewInt(v), nil
+	case time.Time:
+		return stores.NewTime(v), nil
+	case time.Duration:
+		return stores.NewDuration(v), nil
+	case json.RawMessage:
+		return stores.ParseJSON(string(v))
+	case json.Number:
+		if n, ok := stores.ParseInt(v.String()); ok {
+			return n, nil
+		}
+		if n, ok := stores.ParseDecimal(v.String()); ok {
+			return n, nil
+		}
+	}
+	rv := reflect.ValueOf(v)
+	switch rv.Kind() {
+	case reflect.Pointer:
+		if rv.IsNil() {
+			return stores.Value{}, nil
+		}
+		return r.plainValue(rv.Elem().Interface())
+	case reflect.Slice:
+		items := make([]stores.Value, rv.Len())
+		for i := range items {
+			var err error
+			if items[i], err = r.plainValue(rv.Index(i).Interface()); err != nil {
+				return stores.Value{}, err
+			}
+		}
+		return stores.NewList(items...), nil
+	case reflect.Map, reflect.Struct:
+		text, err := json.Marshal(v)
+		if err != nil {
+			return stores.Value{}, err
+		}
+		return stores.ParseJSON(string(text))
+	}
+	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
+}
+
+func (r *run) answer(a *Answer) (*table, error) {
+	t := &table{}
+	for _, name := range a.Columns {
+		t.columns = append(t.columns, column{name: name})
+	}
+	for _, row := range a.Rows {
+		if len(row) != len(a.Columns) {
+			return nil, fmt.Errorf("a row of %d values under %d columns", len(row), len(a.Columns))
+		}
+		cells := make([]cell, len(row))
+		for i, v := range row {
+			var err error
+			if cells[i].value, err = r.plainValue(v); err != nil {
+				return nil, err
+			}
+			if ref, ok := v.(Ref); ok {
+				cells[i].entity = r.e.reg.Entity(ref.entity)
+			}
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t, nil
+}
+
+// Joining handlers and palettes
+
+// join compares handlers with palettes.
+func (e *Engine) join(h *Handlers) dsl.Diagnostics {
+	if h == nil {
+		return nil
+	}
+	var ds dsl.Diagnostics
+	for _, one := range h.list {
+		v := e.reg.Verb(one.verb)
+		switch {
+		case v == nil:
+			ds = append(ds, handlerUnknownVerb(one.verb, nearVerbs(e.reg, one.verb)))
+			continue
+		case !v.Handler:
+			ds = append(ds, handlerNotWanted(v))
+			continue
+		}
+		joined := *one // the same Handlers may serve several engines
+		ds = append(ds, joined.fit(v)...)
+		e.handlers[v] = &joined
+	}
+	for _, v := range e.reg.Verbs() {
+		if v.Handler && e.handlers[v] == nil {
+			ds = append(ds, handlerMissing(v))
+		}
+	}
+	return ds
+}
+
+func nearVerbs(reg *verbs.Registry, name string) []string {
+	var all []string
+	for _, v := range reg.Verbs() {
+		all = append(all, v.Name)
+	}
+	return dsl.Nearest(name, slices.Values(all))
+}
+
+// fit compares what a handler takes with what its verb declares.
+func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	byName := make(map[string]int)
+	var declared []string
+	for i := range v.Params {
+		declared = append(declared, v.Params[i].Name)
+	}
+	if h.args.Kind() == reflect.Struct {
+		for i := range h.args.NumField() {
+			name, tagged := h.args.Field(i).Tag.Lookup("verb")
+			switch {
+			case !tagged:
+			case !slices.Contains(declared, name):
+				ds = append(ds, handlerArgumentExtra(v, name, dsl.Nearest(name, slices.Values(declared))))
+			default:
+				byName[name] = i
+			}
+		}
+	}
+	h.fields = make([]int, len(v.Params))
+	for i := range v.Params {
+		p := &v.Params[i]
+		field, ok := byName[p.Name]
+		if !ok {
+			ds = append(ds, handlerArgumentMissing(v, p))
+			continue
+		}
+		h.fields[i] = field
+		f := h.args.Field(field)
+		optional := !p.Required && p.Default.IsNull()
+		if !f.IsExported() {
+			ds = append(ds, handlerArgumentType(v, p, "a field that only its own package can fill", "a field whose name begins with a capital letter"))
+		} else if !holds(f.Type, p.Type, optional) {
+			want := goType(p.Type)
+			if optional {
+				want += ", or a pointer to one where it may be left out"
+			}
+			ds = append(ds, handlerArgumentType(v, p, f.Type.String(), want))
+		}
+	}
+	return ds
+}
+
+var (
+	valueType    = reflect.TypeFor[stores.Value]()
+	refType      = reflect.TypeFor[Ref]()
+	timeType     = reflect.TypeFor[time.Time]()
+	durationType = reflect.TypeFor[time.Duration]()
+	rawType      = reflect.TypeFor[json.RawMessage]()
+	objectType   = reflect.TypeFor[map[string]any]()
+)
+
+// holds reports whether a Go type can hold every value of an argument.
+func holds(g reflect.Type, t *verbs.Type, optional bool) bool {
+	if g == valueType {
+		return true
+	}
+	if g.Kind() == reflect.Pointer {
+		return optional && holds(g.Elem(), t, false)
+	}
+	switch t.Name {
+	case verbs.RefType:
+		return g == refType
+	case verbs.ListType:
+		return g.Kind() == reflect.Slice && g != rawType && t.Item != nil && holds(g.Elem(), t.Item, false)
+	case verbs.ObjectType, verbs.MoneyType:
+		return g == objectType || g == rawType
+	}
+	if optional {
+		return false
+	}
+	switch t.Name {
+	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.UUIDType:
+		return g.Kind() == reflect.String
+	case verbs.IntegerType:
+		return g.Kind() == reflect.Int64 && g != durationType || g.Kind() == reflect.Int
+	case verbs.BooleanType:
+		return g.Kind() == reflect.Bool
+	case verbs.DateType, verbs.DateTimeType:
+		return g == timeType
+	case verbs.DurationType:
+		return g == durationType
+	}
+	return false
+}
+
+// goType names the Go type that holds an argument best.
+func goType(t *verbs.Type) string {
+	switch t.Name {
+	case verbs.RefType:
+		return "a runtime.Ref"
+	case verbs.ListType:
+		if t.Item != nil {
+			return "a slice, each item " + goType(t.Item)
+		}
+	case verbs.ObjectType, verbs.MoneyType:
+		return "a map[string]any"
+	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.UUIDType:
+		return "a string"
+	case verbs.IntegerType:
+		return "an int64"
+	case verbs.BooleanType:
+		return "a bool"
+	case verbs.DateType, verbs.DateTimeType:
+		return "a time.Time"
+	case verbs.DurationType:
+		return "a time.Duration"
+	}
+	return "a stores.Value"
+}
+
+// arguments fills the struct that a handler takes.
+func (h *handler) arguments(r *run, st *step) (reflect.Value, error) {
+	args := reflect.New(h.args).Elem()
+	for i := range st.args {
+		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args[i], st.rows[i]); err != nil {
+			return args, fmt.Errorf("%s: argument %s: %w", st.verb.Name, st.verb.Params[i].Name, err)
+		}
+	}
+	return args, nil
+}
+
+func (r *run) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+	if to.Type() == valueType {
+		to.Set(reflect.ValueOf(v))
+		return nil
+	}
+	if v.IsNull() {
+		return nil
+	}
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+		return r.fill(to, t, v, row)
+	}
+	switch {
+	case to.Type() == refType:
+		ref := Ref{key: v}
+		switch {
+		case row.Entity != nil:
+			ref.entity = row.Entity.Name
+		case t.Entity != nil:
+			ref.entity = t.Entity.Store.Name
+		}
+		to.Set(reflect.ValueOf(ref))
+	case to.Type() == timeType:
+		to.Set(reflect.ValueOf(v.Time()))
+	case to.Type() == durationType:
+		to.Set(reflect.ValueOf(v.Duration()))
+	case to.Type() == rawType:
+		to.SetBytes([]byte(v.Text()))
+	case to.Type() == objectType:
+		// Numbers keep their digits.
+		dec := json.NewDecoder(strings.NewReader(v.Text()))
+		dec.UseNumber()
+		return dec.Decode(to.Addr().Interface())
+	case to.Kind() == reflect.Slice:
+		kind := kindOf(t.Item.Name)
+		if t.Item.Name == verbs.RefType && t.Item.Entity != nil {
+			kind = t.Item.Entity.Store.Fields[t.Item.Entity.Store.Key].Kind
+		}
+		items, err := v.Items(kind)
+		if err != nil {
+			return err
+		}
+		to.Set(reflect.MakeSlice(to.Type(), len(items), len(items)))
+		for i, item := range items {
+			if err := r.fill(to.Index(i), t.Item, item, stores.Row{}); err != nil {
+				return err
+			}
+		}
+	case to.Kind() == reflect.String:
+		to.SetString(v.Text())
+	case to.Kind() == reflect.Bool:
+		to.SetBool(v.Bool())
+	case to.CanInt():
+		to.SetInt(v.Int())
+	default:
+		return fmt.Errorf("a %s does not go into a %s", v.Kind(), to.Type())
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Everything that the engine says stands here, to be read aloud together. What
+// a person is told holds no key, no value of a sensitive argument, no word of
+// Go and none of SQL, and is the same for what is not there and what is not
+// theirs.
+
+// A Refusal is told to the person who asked: what they asked for was not done,
+// why, and what to do next. Nothing was changed.
+type Refusal struct {
+	Diagnostics dsl.Diagnostics
+
+	calls []int // index in Program.Calls of each diagnostic's call, -1 for the whole script
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return "refused: " + tell(r.Diagnostics) }
+
+// A BrokenPromise says that what carried a verb out did more, or less, than
+// its palette promises. It is the operator's business; nothing was changed.
+type BrokenPromise struct {
+	Verb     string
+	Promise  string    // the effect as the palette words it, "" when something was done that no effect covers
+	Happened string    // "a reminder was to be added"
+	Place    dsl.Place // of the effect, or of the verb
+}
+
+// Error implements error.
+func (b *BrokenPromise) Error() string {
+	if b.Promise == "" {
+		return fmt.Sprintf("%s did what its palette does not promise (%s): %s", b.Verb, at(b.Place), b.Happened)
+	}
+	return fmt.Sprintf("%s did not keep its promise %q (%s): %s", b.Verb, b.Promise, at(b.Place), b.Happened)
+}
+
+// A Failure is everything else that can go wrong: a store that does not
+// answer, a handler that fails, an expression that cannot be worked out. The
+// chain is for the operator. Nothing was changed, unless it is Unknown.
+type Failure struct {
+	Err error
+	// Unknown says that the commit was cut off before its answer: it may or
+	// may not have happened.
+	Unknown bool
+}
+
+// Error implements error.
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap gives the chain.
+func (f *Failure) Unwrap() error { return f.Err }
+
+func failure(err error) error {
+	var known *Failure
+	if errors.As(err, &known) {
+		return err
+	}
+	return &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown)}
+}
+
+// Sentence says to the person being served what an error means for them, and
+// what to do next. It is safe to show whatever the error is.
+func Sentence(err error) string {
+	var refusal *Refusal
+	var broken *BrokenPromise
+	var failed *Failure
+	var config *ConfigError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refusal):
+		return tell(refusal.Diagnostics)
+	case errors.As(err, &config):
+		return "the palettes and this program do not fit together, so nothing can be run. Ask whoever looks after it to run verbatim lint."
+	case errors.As(err, &broken):
+		return fmt.Sprintf("%s was stopped because it did not do exactly what it promises. Nothing was changed; please tell whoever looks after this system.", broken.Verb)
+	case errors.As(err, &failed) && failed.Unknown:
+		return "the connection was cut off while this was being stored, so it may or may not have happened. Look at verbatim log before you try again."
+	case errors.Is(err, context.Canceled):
+		return "this was stopped. Nothing was changed."
+	case errors.Is(err, context.DeadlineExceeded):
+		return "this took too long and was stopped. Nothing was changed; try again, with fewer calls at a time."
+	}
+	return "the system could not do this. Nothing was changed; try again, and if it stays like this, tell whoever looks after it."
+}
+
+// tell joins what diagnostics say into one text.
+func tell(ds dsl.Diagnostics) string {
+	var b strings.Builder
+	for i := range ds {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(ds[i].Summary)
+		for _, note := range ds[i].Notes {
+			b.WriteString("; ")
+			b.WriteString(note)
+		}
+	}
+	return b.String()
+}
+
+// at prints a place for an operator.
+func at(p dsl.Place) string {
+	if p.Source == nil {
+		return "in the palette"
+	}
+	return fmt.Sprintf("%s:%d", p.Source.Name, p.Source.Position(p.Range.Start).Line)
+}
+
+// A complaint is a diagnostic about one call, on its way to a Refusal.
+type complaint struct {
+	call       int
+	diagnostic dsl.Diagnostic
+}
+
+// Error implements error, so that it can travel up from where a call is
+// carried out.
+func (c *complaint) Error() string { return c.diagnostic.Summary }
+
+func refuse(all []complaint) *Refusal {
+	r := &Refusal{}
+	for _, c := range all {
+		r.Diagnostics = append(r.Diagnostics, c.diagnostic)
+		r.calls = append(r.calls, c.call)
+	}
+	return r
+}
+
+// What a person is told
+
+const (
+	codeUnknownPrincipal = "unknown-principal"
+	codeNotPermitted     = "not-permitted"
+	codeUnknownName      = "unknown-name"
+	codeNoResult         = "no-result"
+	codeWrongValue       = "wrong-value"
+	codeNeedsAgreement   = "needs-agreement"
+	codeStalePreview     = "stale-preview"
+	codeNotCarriedOut    = "not-carried-out"
+	codeValueNeeded      = "value-needed"
+	codeNotAccepted      = "not-accepted"
+	codeAlreadyExists    = "already-exists"
+	codeChangedMeanwhile = "changed-meanwhile"
+	codeTooMuch          = "too-much"
+	codeNamesUnread      = "names-unread"
+	codeHandlerRefused   = "not-possible"
+)
+
+func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
+	return dsl.Diagnostic{Code: code, Summary: summary, Place: place, Notes: []string{next}}
+}
+
+func unknownPrincipal(name string) dsl.Diagnostic {
+	return complain(codeUnknownPrincipal, dsl.Place{}, fmt.Sprintf("nobody is known as %q", name),
+		"check the name; whoever looks after this system can add somebody")
+}
+
+func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
+	d := complain(codeNotPermitted, place, "you may not use "+verb,
+		"verbatim explain "+verb+" says who may; ask one of them")
+	if inner != "" {
+		d.Summary = fmt.Sprintf("you may not use %s, because it uses %s and you may not use that", verb, inner)
+		d.Notes[0] = "verbatim explain " + inner + " says who may; ask one of them"
+	}
+	return d
+}
+
+// unknownName must not tell whether there is such a row: the place shows what
+// was written, and nothing else differs.
+func unknownName(place dsl.Place, param string) dsl.Diagnostic {
+	return complain(codeUnknownName, place, fmt.Sprintf(":%s names nothing that you can see", param),
+		"use a name that a reading verb showed you")
+}
+
+// notReached and nothingThere are unknownName where no argument is to blame.
+func notReached(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeUnknownName, place, verb+" would touch something that you cannot see", "use a name that a reading verb showed you")
+}
+
+func nothingThere(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeUnknownName, place, verb+" found nothing that you can see", "use a name that a reading verb showed you")
+}
+
+func noResult(place dsl.Place, symbol, why string) dsl.Diagnostic {
+	return complain(codeNoResult, place, fmt.Sprintf("@%s stands for nothing here: %s", symbol, why),
+		"run the call that it comes from by itself and look at what it gives")
+}
+
+func wrongValue(place dsl.Place, param, want string) dsl.Diagnostic {
+	return complain(codeWrongValue, place, fmt.Sprintf("what :%s was given turned out to be no %s", param, want),
+		"write the value out, or take it from another field")
+}
+
+func needsAgreement(place dsl.Place, verb, reason, by, preview string) dsl.Diagnostic {
+	if by != "" {
+		return complain(codeNeedsAgreement, place, fmt.Sprintf("%s needs the agreement of somebody else with role %s: %s", verb, by, reason),
+			"ask somebody with role "+by)
+	}
+	return complain(codeNeedsAgreement, place, fmt.Sprintf("%s asks first: %s", verb, reason),
+		"look at what would change, then agree to preview "+preview)
+}
+
+func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
+	summary := "what would happen now is not what you agreed to"
+	if len(moved) > 0 {
+		summary = "something changed after you looked: " + strings.Join(moved, "; ")
+	}
+	return complain(codeStalePreview, place, summary, "nothing was changed; look again, and agree to the new preview")
+}
+
+func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {
+	return complain(codeNotCarriedOut, place, fmt.Sprintf("%s cannot be used here yet: %s", verb, why),
+		"ask whoever looks after this system; the other verbs work")
+}
+
+const (
+	noHandlerHere = "it is carried out by a program that is not part of this one"
+	noToolHere    = "it is carried out by a tool of another server, which is not connected"
+)
+
+func valueNeeded(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
+	return complain(codeValueNeeded, place, fmt.Sprintf("%s needs a value for %s of the %s", verb, field, entity),
+		"give every argument that it is taken from")
+}
+
+// cannotWorkOut is a condition or a value that needs something absent.
+func cannotWorkOut(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeValueNeeded, place, fmt.Sprintf("whether %s may be done, or how, hangs on a value that is missing", verb),
+		"give every argument that you can")
+}
+
+func notAccepted(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeNotAccepted, place, fmt.Sprintf("what %s would store was not accepted", verb),
+		"check the values, and that nothing else still needs what would be deleted")
+}
+
+func notACode(place dsl.Place, verb, entity, field string, codes []string) dsl.Diagnostic {
+	return complain(codeNotAccepted, place, fmt.Sprintf("%s would give %s of the %s a code that it does not have", verb, field, entity),
+		"its codes are "+strings.Join(codes, ", "))
+}
+
+func onlyForReading(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeNotAccepted, place, fmt.Sprintf("what %s would store is only for you to read", verb),
+		"ask whoever looks after it")
+}
+
+func alreadyExists(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeAlreadyExists, place, fmt.Sprintf("%s would add what is there already", verb),
+		"look at what is there, and change that instead")
+}
+
+func changedMeanwhile(place dsl.Place) dsl.Diagnostic {
+	return complain(codeChangedMeanwhile, place, "somebody else was changing the same rows", "nothing was changed; try again")
+}
+
+func tooMuch(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeTooMuch, place, verb+" would go through more rows than is allowed at once", "narrow it down")
+}
+
+func tooDeep(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeTooMuch, place, verb+" would make more calls than is allowed at once", "do it in several steps")
+}
+
+func namesUnread() dsl.Diagnostic {
+	return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up", "try again in a moment")
+}
+
+// Refuse makes the error with which a handler declines what it was asked for:
+// the reason and what to do next, in words for the person. Nothing is changed.
+func Refuse(reason, next string) error {
+	return &complaint{call: -1, diagnostic: complain(codeHandlerRefused, dsl.Place{}, reason, next)}
+}
+
+// What a person is asked
+
+func alwaysAsks(verb string) string { return verb + " always asks" }
+
+func asksWhen(condition string) string { return "it asks when " + condition }
+
+// What an operator is told
+
+func configError(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
+	return complain(code, place, summary, next)
+}
+
+func handlerUnknownVerb(name string, near []string) dsl.Diagnostic {
+	d := configError("handler-unknown-verb", dsl.Place{}, fmt.Sprintf("a handler is registered for %s, which no palette declares", name),
+		"declare the verb, or take the handler away")
+	if len(near) > 0 {
+		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return d
+}
+
+func handlerMissing(v *verbs.Verb) dsl.Diagnostic {
+	return configError("handler-missing", v.Place, fmt.Sprintf("%s needs a handler and none is registered", v.Name),
+		"register one, or say in the palette what it does")
+}
+
+func handlerNotWanted(v *verbs.Verb) dsl.Diagnostic {
+	return configError("handler-not-wanted", v.Place, fmt.Sprintf("%s has a handler, but its palette says all of what it does", v.Name),
+		"take the handler away, or say `handler: true`")
+}
+
+func handlerArgumentMissing(v *verbs.Verb, p *verbs.Param) dsl.Diagnostic {
+	return configError("handler-argument-missing", p.Place, fmt.Sprintf("the handler of %s takes no :%s", v.Name, p.Name),
+		"add a field with the tag `verb:\""+p.Name+"\"` to what it takes")
+}
+
+func handlerArgumentExtra(v *verbs.Verb, name string, near []string) dsl.Diagnostic {
+	d := configError("handler-argument-extra", v.Place, fmt.Sprintf("the handler of %s takes :%s, which the palette does not declare", v.Name, name),
+		"declare it, or take the field away")
+	if len(near) > 0 {
+		d.Label = "did you mean :" + strings.Join(near, ", :") + "?"
+	}
+	return d
+}
+
+func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.Diagnostic {
+	return configError("handler-argument-type", p.Place, fmt.Sprintf("the handler of %s takes :%s as %s", v.Name, p.Name, have),
+		"the palette's type is held by "+want)
+}
+
+func badQuery(v *verbs.Verb, err error) dsl.Diagnostic {
+	return configError("bad-query", v.Query.Place, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
+		"a query is one SELECT over tables of declared entities")
+}
+
+func noRowNamed(v *verbs.Verb, e *verbs.Effect) dsl.Diagnostic {
+	return configError("no-row-named", e.Place, fmt.Sprintf("%s does not say which %s it changes", v.Name, e.Entity.Store.Name),
+		"add `where:`, with a reference argument or a condition on row")
+}
+
+func macroCircle(v, inner *verbs.Verb) dsl.Diagnostic {
+	return configError("macro-circle", v.Macro.Place, fmt.Sprintf("%s uses %s, which leads back to it", v.Name, inner.Name),
+		"a script of verbs cannot use itself")
+}

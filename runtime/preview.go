@@ -1,0 +1,473 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"slices"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A Preview is what a program would do, in rows: what is shown to whoever has
+// to agree. Its ID stands for all of it, and for the rows as they were.
+type Preview struct {
+	ID      string // "c7f2-91d0"
+	Digest  [32]byte
+	Calls   []CallPreview // parallel to Program.Calls
+	Tables  []TableTotal  // sorted by table
+	Rows    int           // how many rows would be added, changed or deleted
+	Notices int
+	Asks    []Ask
+}
+
+// A CallPreview is what one call would do; for a macro, what its calls would.
+type CallPreview struct {
+	Verb    *verbs.Verb
+	Place   dsl.Place
+	Call    string // canonical text, sensitive values withheld
+	Rows    []RowChange
+	Notices []NoticeChange
+	Asks    []Ask
+	Result  *Result
+}
+
+// A RowChange is one row, before and after.
+type RowChange struct {
+	Op     stores.Op
+	Entity *verbs.Entity
+	Name   string // "@pierre-dupont-identity"; "new" for a row that has no name yet
+	Label  string
+	Fields []FieldChange // in the order of the entity; keys are left out
+}
+
+// A FieldChange is one field, before and after. References are shown by name.
+type FieldChange struct {
+	Field     string
+	Column    string
+	Before    stores.Value
+	After     stores.Value
+	Sensitive bool   // printers show that it changed, and not from what to what
+	From      string // ":expected-date", "expected_date + days(1)", "default"; "" where a handler made it
+}
+
+// A NoticeChange is a message or a piece of work that would be queued.
+type NoticeChange struct{ Kind, Target string }
+
+// A TableTotal counts the rows of one table, each once.
+type TableTotal struct {
+	Table                   string
+	Added, Changed, Deleted int
+}
+
+// A Result is what a call gives back. Rows are never identified by key: a
+// reference is the name of its row in this session.
+type Result struct {
+	Columns   []string
+	Sensitive []bool // parallel to Columns; nil when none is
+	Rows      [][]stores.Value
+}
+
+// A shown is a preview that somebody may agree to.
+type shown struct {
+	id     string
+	digest [32]byte
+	rows   []seen // whole rows that it stands on
+}
+
+// moved says which rows are no longer what they were when the preview was
+// shown. It is empty when something else differs, or nothing is remembered.
+func (p *shown) moved(r *run) []string {
+	if p == nil {
+		return nil
+	}
+	var moved []string
+	for _, old := range p.rows {
+		i := slices.IndexFunc(r.seen, func(n seen) bool { return n.paths == nil && n.entity == old.entity && n.key == old.key })
+		if i < 0 || slices.Equal(r.seen[i].values, old.values) {
+			continue
+		}
+		for f, was := range old.values {
+			is := r.seen[i].values[f]
+			if was == is {
+				continue
+			}
+			field := &old.entity.Fields[f]
+			line := fmt.Sprintf("%s of %s", field.Name, r.shownName(old.entity, old.key))
+			if !field.Sensitive && field.Ref == nil {
+				line += fmt.Sprintf(" was %s and is %s", was, is)
+			}
+			if !slices.Contains(moved, line) {
+				moved = append(moved, line)
+			}
+		}
+	}
+	return moved
+}
+
+// Names of rows
+
+const newRow = "new"
+
+// nameRow makes sure that a row is known by a name, and returns it. A row that
+// this run adds has none until it is committed; one that is out of scope never
+// gets one.
+func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (named, error) {
+	if row, ok := r.s.known(e.Store, key); ok {
+		return row, nil
+	}
+	if _, isNew := r.added[key]; isNew {
+		return named{}, nil
+	}
+	if !r.s.wholly(e) {
+		if err := r.s.read(ctx, r.read, e, r.added); err != nil {
+			return named{}, err
+		}
+		if row, ok := r.s.known(e.Store, key); ok {
+			return row, nil
+		}
+	}
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Where: isRow(e.Store, key), Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return named{}, err
+	}
+	return r.s.name(e.Store, key, label(e, rows[0])), nil
+}
+
+func (r *run) nameCells(ctx context.Context, t *table) error {
+	for _, row := range t.rows {
+		for _, c := range row {
+			if c.entity == nil || c.value.IsNull() {
+				continue
+			}
+			if _, err := r.nameRow(ctx, c.entity, c.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shownName is what stands where a key would: a name, "new" for a row that is
+// not committed yet, and no more than that it is hidden for a row out of scope.
+func (r *run) shownName(e *stores.Entity, key stores.Value) string {
+	if row, ok := r.s.known(e, key); ok {
+		return "@" + row.name
+	}
+	if _, isNew := r.added[key]; isNew {
+		return newRow
+	}
+	return "(hidden)"
+}
+
+func (r *run) shownValue(e *stores.Entity, key stores.Value) stores.Value {
+	if key.IsNull() {
+		return key
+	}
+	return stores.NewString(r.shownName(e, key))
+}
+
+// nameReferences names what the changes of a run refer to, and gives the
+// labels of the rows that it adds. It is the last thing that reads.
+func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, error) {
+	fresh := make(map[*verbs.Entity][]stores.Value)
+	var order []*verbs.Entity
+	for _, st := range r.steps {
+		for i := range st.changes {
+			c := &st.changes[i]
+			if c.Op == stores.Insert {
+				if fresh[c.entity] == nil {
+					order = append(order, c.entity)
+				}
+				fresh[c.entity] = append(fresh[c.entity], c.Key)
+			}
+			for _, a := range c.Set {
+				to := r.e.refersTo(c.Entity, a.Field)
+				if to == nil || a.Field == c.Entity.Key {
+					continue
+				}
+				values := []stores.Value{a.Value}
+				if c.Before != nil {
+					values = append(values, c.Before[a.Field])
+				}
+				for _, v := range values {
+					if !v.IsNull() {
+						if _, err := r.nameRow(ctx, to, v); err != nil {
+							return nil, err
+						}
+					}
+				}
+			}
+		}
+	}
+	found := make(map[stores.Value]string)
+	for _, e := range order {
+		if len(e.Label.Text) == 0 {
+			continue
+		}
+		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Limit: len(fresh[e]),
+			Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			found[row[0]] = label(e, row)
+		}
+	}
+	return found, nil
+}
+
+// Showing
+
+func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
+	var out []RowChange
+	for _, c := range st.gather(&gathered{}).changes {
+		row := RowChange{Op: c.Op, Entity: c.entity, Name: r.shownName(c.Entity, c.Key), Label: c.named.label}
+		if c.Op == stores.Insert {
+			row.Label = labels[c.Key]
+		}
+		if c.Op == stores.Delete {
+			for f, v := range c.Before {
+				if f != c.Entity.Key && !v.IsNull() {
+					row.Fields = append(row.Fields, r.fieldChange(c.Entity, f, v, stores.Value{}, ""))
+				}
+			}
+		}
+		for i, a := range c.Set {
+			var before stores.Value
+			if c.Before != nil {
+				before = c.Before[a.Field]
+			}
+			row.Fields = append(row.Fields, r.fieldChange(c.Entity, a.Field, before, a.Value, c.from[i]))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func (r *run) fieldChange(e *stores.Entity, field int, before, after stores.Value, from string) FieldChange {
+	f := &e.Fields[field]
+	if f.Ref != nil {
+		before, after = r.shownValue(f.Ref, before), r.shownValue(f.Ref, after)
+	}
+	return FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: f.Sensitive, From: from}
+}
+
+func noticeChanges(st *step) []NoticeChange {
+	var out []NoticeChange
+	for _, n := range st.gather(&gathered{}).notices {
+		out = append(out, NoticeChange{n.kind, n.target})
+	}
+	return out
+}
+
+func (r *run) result(st *step) *Result {
+	t := st.cells
+	if t == nil {
+		return nil
+	}
+	res := &Result{Rows: make([][]stores.Value, len(t.rows))}
+	for i, c := range t.columns {
+		res.Columns = append(res.Columns, c.name)
+		if c.sensitive {
+			if res.Sensitive == nil {
+				res.Sensitive = make([]bool, len(t.columns))
+			}
+			res.Sensitive[i] = true
+		}
+	}
+	for i, row := range t.rows {
+		res.Rows[i] = make([]stores.Value, len(row))
+		for j, c := range row {
+			switch {
+			case c.entity != nil:
+				res.Rows[i][j] = r.shownValue(c.entity.Store, c.value)
+			case t.entity == nil && c.value.Kind() == stores.UUID:
+				// A query's or a handler's own uuid may be a key of anything.
+				res.Rows[i][j] = stores.NewString("(hidden)")
+			default:
+				res.Rows[i][j] = c.value
+			}
+		}
+	}
+	return res
+}
+
+func (r *run) preview(labels map[stores.Value]string) *Preview {
+	p := &Preview{ID: r.id, Digest: r.digest}
+	type rowID struct {
+		entity *stores.Entity
+		key    stores.Value
+	}
+	ops := make(map[rowID]stores.Op)
+	totals := make(map[*stores.Entity]*TableTotal)
+	for _, st := range r.top {
+		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
+			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Result: r.result(st)}
+		p.Calls = append(p.Calls, c)
+		p.Asks = append(p.Asks, c.Asks...)
+		p.Notices += len(c.Notices)
+	}
+	for _, st := range r.steps {
+		for i := range st.changes {
+			c := &st.changes[i]
+			id := rowID{c.Entity, c.Key}
+			was, before := ops[id]
+			switch {
+			case !before:
+				ops[id] = c.Op
+			case was == stores.Insert && c.Op == stores.Delete:
+				delete(ops, id) // it came and went
+			case c.Op == stores.Delete:
+				ops[id] = stores.Delete
+			}
+		}
+	}
+	for id, op := range ops {
+		t := totals[id.entity]
+		if t == nil {
+			t = &TableTotal{Table: id.entity.Table}
+			totals[id.entity] = t
+		}
+		switch op {
+		case stores.Insert:
+			t.Added++
+		case stores.Update:
+			t.Changed++
+		case stores.Delete:
+			t.Deleted++
+		}
+		p.Rows++
+	}
+	for _, t := range totals {
+		p.Tables = append(p.Tables, *t)
+	}
+	slices.SortFunc(p.Tables, func(a, b TableTotal) int {
+		if a.Table < b.Table {
+			return -1
+		}
+		return 1
+	})
+	return p
+}
+
+// The digest
+
+// A digester hashes what a plan is. Every text has its length before it, so
+// that nothing can be moved from one part to the next.
+type digester struct {
+	h     hash.Hash
+	alias map[stores.Value]string
+}
+
+func (d *digester) text(s string) {
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+	d.h.Write(n[:])
+	d.h.Write([]byte(s))
+}
+
+func (d *digester) number(n int) { d.text(fmt.Sprint(n)) }
+
+func (d *digester) value(v stores.Value) {
+	if name, ok := d.alias[v]; ok {
+		d.text("alias")
+		d.text(name)
+		return
+	}
+	d.text(v.Kind().String())
+	d.text(v.Text())
+}
+
+func (d *digester) values(vs []stores.Value) {
+	d.number(len(vs))
+	for _, v := range vs {
+		d.value(v)
+	}
+}
+
+// seal hashes what a call says: its verb and its resolved arguments.
+func (st *step) seal() (sum [32]byte) {
+	d := digester{h: sha256.New()}
+	d.text(st.verb.Name)
+	d.values(st.args)
+	d.h.Sum(sum[:0])
+	return sum
+}
+
+// finish gives the plan its digest: who, under which palettes, would do what,
+// on which rows as they are. Keys that were made up and instants that move with
+// the clock are left out of it, so that looking twice shows the same preview.
+func (r *run) finish() {
+	d := digester{h: sha256.New(), alias: r.alias}
+	d.text("verbatim preview 1")
+	d.text(r.e.reg.Digest())
+	d.text(r.s.who.Name)
+	d.number(len(r.s.roles))
+	for _, role := range r.s.roles {
+		d.text(role.Name)
+	}
+	d.number(len(r.steps))
+	for _, st := range r.steps {
+		d.text(st.text)
+		d.values(st.args)
+		d.number(len(st.asks))
+		for _, a := range st.asks {
+			d.text(a.By)
+			d.text(a.Reason)
+		}
+		d.number(len(st.changes))
+		for i := range st.changes {
+			c := &st.changes[i]
+			d.number(int(c.Op))
+			d.text(c.Entity.Name)
+			d.value(c.Key)
+			d.number(len(c.Set))
+			for _, a := range c.Set {
+				d.number(a.Field)
+				d.value(a.Value)
+			}
+		}
+		d.number(len(st.notices))
+		for _, n := range st.notices {
+			d.text(n.kind)
+			d.text(n.target)
+			d.values(n.values)
+		}
+		d.number(0)
+		if st.cells != nil {
+			for _, row := range st.cells.rows {
+				for _, c := range row {
+					d.value(c.value)
+				}
+			}
+		}
+	}
+	d.number(len(r.seen))
+	for _, s := range r.seen {
+		if s.entity != nil {
+			d.text(s.entity.Name)
+		}
+		d.value(s.key)
+		d.values(s.values)
+	}
+	d.h.Sum(r.digest[:0])
+	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])
+}
+
+// shown keeps what is needed to say, later, what moved.
+func (r *run) shown() *shown {
+	p := &shown{id: r.id, digest: r.digest}
+	for _, s := range r.seen {
+		if s.paths == nil && s.entity != nil {
+			if _, isNew := r.added[s.key]; !isNew {
+				p.rows = append(p.rows, s)
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,373 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A frame is one program being run: the one that was asked for, or the script
+// of a macro, whose names are the arguments of its call.
+type frame struct {
+	prog  *verbs.Program
+	steps []*step // parallel to prog.Calls(); nil until carried out
+	macro *step   // the call of the macro; nil for the program itself
+	names *scriptNames
+}
+
+// A given is an argument as it was found to be.
+type given struct {
+	value  stores.Value
+	entity *verbs.Entity // of a reference that is known to be one
+	row    stores.Row    // of a reference: the row itself, within scope
+}
+
+// resolve works out the arguments of a call: literals are taken, names and
+// results become what they stand for, and a reference becomes a row within
+// scope. What is out of scope and what does not exist are one answer.
+func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
+	st.args = make([]stores.Value, len(c.Args))
+	st.rows = make([]stores.Row, len(c.Args))
+	for i := range c.Args {
+		p := &st.verb.Params[i]
+		g, err := r.argument(ctx, f, st, p.Type, &c.Args[i], p.Name)
+		if err != nil {
+			return err
+		}
+		st.args[i], st.rows[i] = g.value, g.row
+	}
+	return nil
+}
+
+func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (given, error) {
+	place := st.place
+	if f.macro == nil && a.Syntax != nil {
+		place = dsl.Place{Source: f.prog.Script().Source, Range: a.Syntax.Range}
+	}
+	switch a.Kind {
+	case verbs.Literal:
+		return r.settleType(ctx, st, t, given{value: a.Value}, place, param)
+
+	case verbs.Name:
+		g, err := r.named(ctx, f, st, t, a, place, param)
+		if err != nil {
+			return given{}, err
+		}
+		return r.settleType(ctx, st, t, g, place, param)
+
+	case verbs.Result:
+		g, err := r.resulting(ctx, f, st, t, a, place)
+		if err != nil {
+			return given{}, err
+		}
+		return r.settleType(ctx, st, t, g, place, param)
+
+	case verbs.Listed, verbs.Mapped:
+		var item *verbs.Type
+		if t != nil && t.Name == verbs.ListType {
+			item = t.Item
+		}
+		values := make([]stores.Value, len(a.Items))
+		for i := range a.Items {
+			g, err := r.argument(ctx, f, st, item, &a.Items[i], param)
+			if err != nil {
+				return given{}, err
+			}
+			values[i] = g.value
+		}
+		if a.Kind == verbs.Mapped {
+			return given{value: stores.NewObject(a.Keys, values)}, nil
+		}
+		return given{value: stores.NewList(values...)}, nil
+	}
+	return given{}, nil
+}
+
+// settleType holds a value to the type of its argument, and fetches the row of
+// a reference.
+func (r *run) settleType(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+	if t == nil || g.value.IsNull() {
+		return g, nil
+	}
+	switch t.Name {
+	case verbs.RefType:
+		if t.Entity != nil {
+			g.entity = t.Entity
+		}
+		return r.reference(ctx, st, g, place, param)
+	case verbs.ListType:
+		if t.Item == nil || t.Item.Name != verbs.RefType || t.Item.Entity == nil {
+			break
+		}
+		e := t.Item.Entity
+		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
+		if err != nil {
+			return given{}, &complaint{st.index, wrongValue(place, param, "list of references")}
+		}
+		for _, key := range keys {
+			if _, err := r.reference(ctx, st, given{value: key, entity: e}, place, param); err != nil {
+				return given{}, err
+			}
+		}
+		return g, nil
+	}
+	if want := kindOf(t.Name); want != stores.Null && g.value.Kind() != want {
+		switch have := g.value.Kind(); {
+		case want == stores.Decimal && have == stores.Int:
+		case want == stores.String && have == stores.UUID:
+			// A key that is text to a verb stays out of sight of it.
+			return given{}, &complaint{st.index, wrongValue(place, param, want.String())}
+		default:
+			return given{}, &complaint{st.index, wrongValue(place, param, want.String())}
+		}
+	}
+	return g, nil
+}
+
+// reference fetches the row that a key names.
+func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, error) {
+	candidates := r.e.entities
+	if g.entity != nil {
+		candidates = []*verbs.Entity{g.entity}
+	}
+	for _, e := range candidates {
+		kind := e.Store.Fields[e.Store.Key].Kind
+		key := g.value
+		if key.Kind() != kind {
+			var ok bool
+			if key, ok = stores.Parse(kind, key.Text()); !ok {
+				continue
+			}
+		}
+		row, err := r.get(ctx, e.Store, key)
+		if errors.Is(err, stores.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return given{}, err
+		}
+		return given{value: key, entity: e, row: row}, nil
+	}
+	return given{}, &complaint{st.index, unknownName(place, param)}
+}
+
+// named finds what a name stands for: an argument of the macro inside one,
+// otherwise a row that the session knows.
+func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (given, error) {
+	if f.macro != nil {
+		return r.ofMacro(ctx, f, st, a, place)
+	}
+	var e *verbs.Entity
+	if t != nil && t.Name == verbs.RefType && a.Path == "" {
+		e = t.Entity
+	}
+	if e == nil {
+		if f.names == nil {
+			f.names = r.s.mentioned(f.prog.Script())
+		}
+		e = f.names.Lookup(a.Name)
+	}
+	if e == nil {
+		return given{}, &complaint{st.index, unknownName(place, param)}
+	}
+	key, ok := r.s.key(e.Store, a.Name)
+	if !ok {
+		return given{}, &complaint{st.index, unknownName(place, param)}
+	}
+	if a.Path == "" {
+		return given{value: key, entity: e}, nil
+	}
+	row, err := r.get(ctx, e.Store, key)
+	if errors.Is(err, stores.ErrNotFound) {
+		return given{}, &complaint{st.index, unknownName(place, param)}
+	}
+	if err != nil {
+		return given{}, err
+	}
+	return r.follow(ctx, st, e, row, a.Name, a.Path, place)
+}
+
+// ofMacro finds an argument of the macro whose script is being run.
+func (r *run) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (given, error) {
+	m := f.macro
+	for i := range m.verb.Params {
+		p := &m.verb.Params[i]
+		if !sameWord(p.Name, a.Name) {
+			continue
+		}
+		g := given{value: m.args[i], row: m.rows[i]}
+		if m.rows[i].Entity != nil {
+			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
+		}
+		if a.Path == "" || g.value.IsNull() {
+			return g, nil
+		}
+		if g.entity == nil {
+			break
+		}
+		return r.follow(ctx, st, g.entity, g.row, a.Name, a.Path, place)
+	}
+	return given{}, &complaint{st.index, noResult(place, a.Name, "the script of "+m.verb.Name+" has no such argument")}
+}
+
+// resulting finds what an earlier call of the same script gave: the row it
+// added, changed or read, or a field of that.
+func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (given, error) {
+	from := f.steps[a.Call]
+	symbol := from.syntax.As
+	if symbol == "" {
+		symbol = from.verb.Name
+	}
+	var want *verbs.Entity
+	if t != nil && a.Path == "" {
+		want = t.Entity
+	}
+	entity, key, some := from.row(r, want)
+	if a.Path == "" {
+		switch {
+		case some:
+			return given{value: key, entity: entity}, nil
+		case from.cells != nil && len(from.cells.rows) == 1 && len(from.cells.columns) == 1:
+			cell := from.cells.rows[0][0]
+			return given{value: cell.value, entity: cell.entity}, nil
+		case from.cells != nil && len(from.cells.rows) > 1:
+			return given{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.cells.rows)))}
+		}
+		return given{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+	}
+	step, rest, more := strings.Cut(a.Path, ".")
+	if from.cells != nil {
+		for i, column := range from.cells.columns {
+			if !sameWord(column.name, step) {
+				continue
+			}
+			if n := len(from.cells.rows); n != 1 {
+				return given{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, n))}
+			}
+			cell := from.cells.rows[0][i]
+			if !more {
+				return given{value: cell.value, entity: cell.entity}, nil
+			}
+			if cell.entity == nil || cell.value.IsNull() {
+				return given{}, nil
+			}
+			row, err := r.get(ctx, cell.entity.Store, cell.value)
+			if err != nil {
+				return given{}, err
+			}
+			return r.follow(ctx, st, cell.entity, row, symbol, rest, place)
+		}
+	}
+	if !some {
+		return given{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
+	}
+	row, err := r.get(ctx, entity.Store, key)
+	if err != nil {
+		return given{}, err
+	}
+	return r.follow(ctx, st, entity, row, symbol, a.Path, place)
+}
+
+// follow goes from a row along a path such as "workstream.entity.name".
+func (r *run) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (given, error) {
+	p, to, ok := r.path(e, path)
+	if !ok {
+		return given{}, &complaint{st.index, noResult(place, symbol, "it has no "+path)}
+	}
+	g := given{entity: to}
+	if len(p.Steps) == 0 {
+		g.value = row.Values[p.Field]
+		return g, nil
+	}
+	values, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
+	if err != nil {
+		return given{}, err
+	}
+	g.value = values[0]
+	return g, nil
+}
+
+// path turns words into a Path and, where it ends at a reference or a key, the
+// entity that is referred to.
+func (r *run) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.Entity, ok bool) {
+	at := e.Store
+	for {
+		word, rest, more := strings.Cut(words, ".")
+		i := -1
+		for j := range at.Fields {
+			if sameWord(at.Fields[j].Name, word) {
+				i = j
+			}
+		}
+		if i < 0 {
+			return p, nil, false
+		}
+		if !more {
+			p.Field = i
+			return p, r.e.refersTo(at, i), true
+		}
+		if at.Fields[i].Ref == nil {
+			return p, nil, false
+		}
+		p.Steps = append(p.Steps, stores.Step{Field: i, To: at.Fields[i].Ref})
+		at, words = at.Fields[i].Ref, rest
+	}
+}
+
+// refersTo returns the entity whose key a field holds, nil when it holds none.
+func (e *Engine) refersTo(of *stores.Entity, field int) *verbs.Entity {
+	if field == of.Key {
+		return e.reg.EntityOf(of)
+	}
+	return e.reg.EntityOf(of.Fields[field].Ref)
+}
+
+// sameWord compares names, for which expected-date and expected_date are one.
+func sameWord(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := 0; i < len(a); i++ {
+		x, y := a[i], b[i]
+		if x == '_' {
+			x = '-'
+		}
+		if y == '_' {
+			y = '-'
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// kindOf returns the kind of value that a type has, Null when it has several.
+func kindOf(t verbs.TypeName) stores.Kind {
+	switch t {
+	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType:
+		return stores.String
+	case verbs.IntegerType:
+		return stores.Int
+	case verbs.DecimalType:
+		return stores.Decimal
+	case verbs.BooleanType:
+		return stores.Bool
+	case verbs.DateType:
+		return stores.Date
+	case verbs.DateTimeType:
+		return stores.Time
+	case verbs.DurationType:
+		return stores.Duration
+	case verbs.UUIDType:
+		return stores.UUID
+	case verbs.MoneyType, verbs.ObjectType, verbs.ListType:
+		return stores.JSON
+	}
+	return stores.Null
+}

@@ -1,0 +1,248 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// maxAttempts is how often a run is tried when somebody else changes the same
+// rows at the same time.
+const maxAttempts = 4
+
+// RunOptions say under what circumstances a program is run.
+type RunOptions struct {
+	// Agreed is the ID of the preview that the person agreed to. Given, it must
+	// be what would happen now, also where nothing asks first.
+	Agreed string
+	// Source is where the program came from, for the journal; without it, the
+	// name of its script.
+	Source string
+}
+
+// A Reply is what was done.
+type Reply struct {
+	Calls       []CallReply // parallel to Program.Calls
+	First, Last int64       // journal entries; zero when there are none
+	Preview     *Preview    // the same, as it would have been previewed
+}
+
+// A CallReply is what one call did; for a macro, what its calls did.
+type CallReply struct {
+	Verb    *verbs.Verb
+	Place   dsl.Place
+	Rows    []RowChange
+	Notices []NoticeChange
+	Result  *Result
+	Seq     int64 // journal entry, zero when there is none
+}
+
+// errRehearsed ends the transaction of a preview.
+var errRehearsed = errors.New("rehearsed")
+
+// Preview works out what a program would do, and does none of it. It returns a
+// *Refusal where the program could not run as it is; that somebody has to
+// agree first is part of the preview instead.
+func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, error) {
+	if err := s.ready(p); err != nil {
+		return nil, err
+	}
+	if all := s.forbidden(p); len(all) > 0 {
+		return nil, refuse(all)
+	}
+	r, labels, err := s.attempts(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.remember(r.shown())
+	return r.preview(labels), nil
+}
+
+// Run carries a program out, whole or not at all. It returns a *Refusal where
+// the person is told no, and any other error where something is wrong with the
+// system; in both cases nothing was changed, unless the error is a *Failure
+// that says Unknown.
+func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Reply, error) {
+	if err := s.ready(p); err != nil {
+		return nil, err
+	}
+	if all := s.forbidden(p); len(all) > 0 {
+		return nil, s.refusal(ctx, p, o, refuse(all))
+	}
+	r, labels, err := s.attempts(ctx, p, &o)
+	if err != nil {
+		return nil, s.refusal(ctx, p, o, err)
+	}
+	return r.reply(labels), nil
+}
+
+// ready refuses programs that were not checked against this engine's palettes.
+func (s *Session) ready(p *verbs.Program) error {
+	if p == nil || !p.Valid() || p.Registry() != s.e.reg {
+		return &Failure{Err: errors.New("the program was not checked against the palettes of this engine")}
+	}
+	return nil
+}
+
+// attempts carries a program out and, given options, commits it. When rows
+// change while it does, it begins again: what was agreed to is compared with
+// what is planned each time, so that trying again never does anything else.
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *RunOptions) (*run, map[stores.Value]string, error) {
+	for attempt := 1; ; attempt++ {
+		r, labels, err := s.attempt(ctx, p, o)
+		switch {
+		case err == nil:
+			return r, labels, nil
+		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
+			continue
+		}
+		return nil, nil, s.finalError(p, err)
+	}
+}
+
+// finalError sorts what a transaction ended with.
+func (s *Session) finalError(p *verbs.Program, err error) error {
+	var refusal *Refusal
+	var promise *BrokenPromise
+	var c *complaint
+	whole := dsl.Place{Source: p.Script().Source}
+	switch {
+	case errors.As(err, &refusal), errors.As(err, &promise):
+		return err
+	case errors.As(err, &c):
+		return refuse([]complaint{*c})
+	case errors.Is(err, stores.ErrConflict):
+		return refuse([]complaint{{-1, changedMeanwhile(whole)}})
+	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
+		// Some constraints are only looked at when a transaction ends.
+		return refuse([]complaint{{-1, notAccepted(whole, "the script")}})
+	}
+	return failure(err)
+}
+
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *RunOptions) (*run, map[stores.Value]string, error) {
+	r := &run{
+		e: s.e, s: s, prog: p,
+		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
+		rehearsal: o == nil,
+		top:       make([]*step, len(p.Calls())),
+		alias:     make(map[stores.Value]string),
+		added:     make(map[stores.Value]string),
+	}
+	r.alias[stores.NewTime(r.now)] = "now 0"
+	var labels map[stores.Value]string
+	plan := func(read stores.Reader) error {
+		r.read = read
+		if err := r.program(ctx, &frame{prog: p}); err != nil {
+			return err
+		}
+		var err error
+		if labels, err = r.nameReferences(ctx); err != nil {
+			return err
+		}
+		r.finish()
+		if o != nil {
+			return r.agreed(*o)
+		}
+		return nil
+	}
+	if s.e.onlyLooks(p) {
+		err := s.e.store.View(ctx, s.scope, plan)
+		return r, labels, err
+	}
+	err := s.e.store.Update(ctx, s.scope, func(tx stores.Tx) error {
+		r.tx = tx
+		if err := plan(tx); err != nil {
+			return err
+		}
+		if o == nil {
+			return errRehearsed
+		}
+		return r.commit(ctx, *o)
+	})
+	if o == nil && errors.Is(err, errRehearsed) {
+		err = nil
+	}
+	return r, labels, err
+}
+
+// commit adds journal and notices to a transaction that holds the changes
+// already.
+func (r *run) commit(ctx context.Context, o RunOptions) error {
+	for _, st := range r.steps {
+		if err := r.still(st); err != nil {
+			return err
+		}
+	}
+	var b stores.Batch
+	var of []*step
+	b.Entries, of = r.entries(o)
+	for _, st := range r.steps {
+		for i := range st.notices {
+			b.Notices = append(b.Notices, r.outgoing(st, &st.notices[i]))
+		}
+	}
+	if len(b.Entries) == 0 && len(b.Notices) == 0 {
+		return nil
+	}
+	chained, err := r.tx.Apply(ctx, b)
+	if err != nil {
+		return err
+	}
+	if len(chained) != len(of) {
+		return &Failure{Err: fmt.Errorf("the store chained %d journal entries of %d", len(chained), len(of))}
+	}
+	for i := range chained {
+		of[i].seq = chained[i].Seq
+	}
+	return nil
+}
+
+// outgoing makes a notice ready for the outbox: what was asked for, which rows
+// it speaks of, and what the palette sends along. It is for machines of ours
+// and holds keys; sensitive values stay out of it unless the palette sends
+// them.
+func (r *run) outgoing(st *step, n *notice) stores.Notice {
+	var refs []string
+	var keys []stores.Value
+	for i := range st.args {
+		if st.rows[i].Entity != nil {
+			refs, keys = append(refs, st.verb.Params[i].Name), append(keys, st.args[i])
+		}
+	}
+	payload := stores.NewObject(
+		[]string{"verb", "call", "refs", "with"},
+		[]stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.values)},
+	)
+	return stores.Notice{ID: r.e.newID(), Kind: n.kind, Target: n.target, Payload: payload.Text(), Time: r.now}
+}
+
+// reply tells what was committed. Only now do new rows get names.
+func (r *run) reply(labels map[stores.Value]string) *Reply {
+	for _, st := range r.steps {
+		for i := range st.changes {
+			if c := &st.changes[i]; c.Op == stores.Insert {
+				r.s.name(c.Entity, c.Key, labels[c.Key])
+			}
+		}
+	}
+	reply := &Reply{Preview: r.preview(labels)}
+	for _, st := range r.steps {
+		if st.seq == 0 {
+			continue
+		}
+		if reply.First == 0 || st.seq < reply.First {
+			reply.First = st.seq
+		}
+		reply.Last = max(reply.Last, st.seq)
+	}
+	for i, st := range r.top {
+		p := &reply.Preview.Calls[i]
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
+	}
+	return reply
+}

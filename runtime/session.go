@@ -1,0 +1,103 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A Session is one principal at work: what they may use, what they may see,
+// and the names they know it by. It is safe for use by many goroutines.
+type Session struct {
+	e     *Engine
+	ctx   context.Context // of Engine.Session
+	id    string
+	who   stores.Principal
+	roles []*verbs.Role // those that palettes declare
+	scope stores.Scope
+	names names
+
+	mu    sync.Mutex
+	shown []*shown // the latest previews, oldest first
+}
+
+// maxShown is how many previews a session remembers, to say what moved since.
+const maxShown = 16
+
+// Principal returns for whom the session works.
+func (s *Session) Principal() stores.Principal { return s.who }
+
+// Roles returns the roles that the palettes declare and the principal has. The
+// slice must not be changed.
+func (s *Session) Roles() []*verbs.Role { return s.roles }
+
+// Check turns a script into a Program with the names that this session knows.
+// Only labels of rows within scope are read for it, and only of entities that
+// the script's arguments speak of.
+func (s *Session) Check(script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
+	names, err := s.mentionedNames(script)
+	p, ds := s.e.reg.Check(script, names)
+	if err != nil && ds.HasErrors() {
+		// The checker took names for unknown that could not be read: its
+		// complaints about them would mislead.
+		return nil, dsl.Diagnostics{namesUnread()}
+	}
+	return p, ds
+}
+
+func (s *Session) mentionedNames(script *dsl.Script) (*scriptNames, error) {
+	names := s.mentioned(script)
+	var read []*verbs.Entity
+	for _, e := range names.among {
+		// Read once, and again when somebody speaks of a row that was not
+		// there then.
+		if !s.wholly(e) || names.missing(e) {
+			read = append(read, e)
+		}
+	}
+	if len(read) == 0 {
+		return names, nil
+	}
+	ctx, stop := context.WithTimeout(s.ctx, namingTime)
+	defer stop()
+	return names, s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		for _, e := range read {
+			if err := s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// wholly reports whether every row of an entity was named.
+func (s *Session) wholly(e *verbs.Entity) bool {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	return s.names.book(e.Store).whole
+}
+
+// remember keeps a preview that was shown.
+func (s *Session) remember(p *shown) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.shown) >= maxShown {
+		s.shown = append(s.shown[:0], s.shown[1:]...)
+	}
+	s.shown = append(s.shown, p)
+}
+
+// recall finds a preview that was shown in this session.
+func (s *Session) recall(id string) *shown {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.shown) - 1; i >= 0; i-- {
+		if s.shown[i].id == id {
+			return s.shown[i]
+		}
+	}
+	return nil
+}
