@@ -1,0 +1,1025 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+func (l *loader) declareVerbs(p *paletteNode) {
+	d := p.d
+	if p.f[palVerbs].value == nil {
+		return
+	}
+	n := len(p.f[palVerbs].value.Content)
+	l.verbNodes = slices.Grow(l.verbNodes, n)
+	p.palette.Verbs = make([]*Verb, 0, n)
+	made := make([]Verb, 0, n)
+	d.each(p.f[palVerbs], func(n *yaml.Node) {
+		vn := verbNode{d: d, n: n}
+		if !d.fields(n, verbShape, vn.f[:]) || vn.f[verbName].value == nil {
+			return
+		}
+		k := vn.f[verbName].value
+		made = append(made, Verb{Name: k.Value, Place: d.place(k)})
+		vn.v = &made[len(made)-1]
+		if p.palette.Domain != "" {
+			vn.v.Name = p.palette.Domain + "." + k.Value
+		}
+		d.name(k, "verb")
+		if first := l.verbNamed[vn.v.Name]; first != nil {
+			d.report(say.declaredTwice(vn.v.Place, "verb", vn.v.Name, first.Place))
+		} else {
+			l.verbNamed[vn.v.Name] = vn.v
+		}
+		p.palette.Verbs = append(p.palette.Verbs, vn.v)
+		l.verbNodes = append(l.verbNodes, vn)
+	})
+}
+
+// isReserved says which words an argument cannot be called: those that mean
+// something in an expression, and `as`, which a call writes itself.
+func isReserved(name string) bool {
+	switch name {
+	case "row", "today", "now", "principal", "true", "false", "nil", "not", "and", "or", "in", "let", "if", "else",
+		"matches", "contains", "as":
+		return true
+	}
+	return false
+}
+
+// verb reads everything about a verb that does not depend on other verbs.
+func (l *loader) verb(vn *verbNode) {
+	d, v, f := vn.d, vn.v, &vn.f
+	v.Description = text(f[verbDescription])
+	l.verbRoles(vn)
+	l.params(vn)
+	d.items(f[verbPhrases], func(n *yaml.Node) {
+		v.Phrases = append(v.Phrases, n.Value)
+		d.phrase(v, n)
+	})
+	if n := f[verbReturns].value; n != nil {
+		var rf [retKeys]pair
+		if d.fields(n, returnsShape, rf[:]) {
+			v.Returns.Type = text(rf[retType])
+			if rf[retIncludes].value != nil {
+				v.Returns.Includes = make([]string, 0, len(rf[retIncludes].value.Content))
+			}
+			d.items(rf[retIncludes], func(n *yaml.Node) { v.Returns.Includes = append(v.Returns.Includes, n.Value) })
+		}
+	}
+	if n := f[verbDeprecated].value; n != nil {
+		l.deprecation(vn, n)
+	}
+	l.confirm(vn)
+	if n := f[verbEffects].value; n != nil {
+		v.Effects = make([]Effect, 0, len(n.Content))
+		d.each(f[verbEffects], func(n *yaml.Node) { l.effect(vn, n) })
+	}
+	if n := f[verbReads].value; n != nil {
+		l.read(vn, n)
+	}
+	if n := f[verbQuery].value; n != nil {
+		l.query(vn, n)
+	}
+	if n := f[verbScript].value; n != nil {
+		l.macro(vn, n)
+	}
+	if n := f[verbTool].value; n != nil {
+		var tf [toolKeys]pair
+		if d.fields(n, toolShape, tf[:]) {
+			v.Tool = &Tool{Server: text(tf[toolServer]), Name: text(tf[toolName]), Place: d.place(n)}
+		}
+	}
+	v.Handler = d.boolean(f[verbHandler])
+	l.carriedOut(vn)
+}
+
+func (l *loader) verbRoles(vn *verbNode) {
+	d, v := vn.d, vn.v
+	roles := vn.f[verbRoles]
+	if roles.key == nil || roles.value != nil && len(roles.value.Content) == 0 {
+		place := v.Place
+		if roles.key != nil {
+			place = d.place(roles.key)
+		}
+		d.report(say.nobodyMayUse(place, v.Name))
+		return
+	}
+	if roles.value != nil {
+		v.Roles = make([]*Role, 0, len(roles.value.Content))
+	}
+	d.items(roles, func(n *yaml.Node) {
+		r := l.roleNamed[n.Value]
+		switch {
+		case r == nil:
+			d.report(say.unknownRole(d.place(n), n.Value, l.roles, ""))
+		case slices.Contains(v.Roles, r):
+			d.report(say.listedTwice(d.place(n), n.Value, "roles"))
+		default:
+			v.Roles = append(v.Roles, r)
+		}
+	})
+}
+
+// carriedOut settles by what a verb is carried out.
+func (l *loader) carriedOut(vn *verbNode) {
+	d, v, f := vn.d, vn.v, &vn.f
+	var first *yaml.Node
+	for _, k := range [...]int{verbReads, verbQuery, verbScript, verbTool} {
+		if f[k].key == nil {
+			continue
+		}
+		if first != nil {
+			d.report(say.twoWays(d.place(f[k].key), f[k].key.Value, first.Value, d.place(first)))
+			continue
+		}
+		first = f[k].key
+	}
+	if f[verbHandler].key != nil && v.Handler && first != nil {
+		d.report(say.twoWays(d.place(f[verbHandler].key), "handler", first.Value, d.place(first)))
+	}
+	prose, declared := false, (*Effect)(nil)
+	for i := range v.Effects {
+		e := &v.Effects[i]
+		prose = prose || !e.Declared && !e.May
+		if e.Declared && declared == nil && e.Kind <= Deletes {
+			declared = e
+		}
+	}
+	switch {
+	case first != nil:
+		if declared != nil && first.Value != "tool" {
+			d.report(say.twoWays(declared.Place, effectName(declared), first.Value, d.place(first)))
+		}
+	case v.Handler:
+	case prose:
+		v.Handler = true
+		var said *dsl.Diagnostic
+		for i := range v.Effects {
+			e := &v.Effects[i]
+			if e.Declared || e.May {
+				continue
+			}
+			w := say.handlerNeeded(e.Place, v.Name, effectName(e), e.Operand.Prose, e.Entity != nil)
+			if said == nil {
+				said = &w
+			} else {
+				said.Related = append(said.Related, dsl.Related{Place: e.Place, Message: w.Label})
+			}
+		}
+		d.report(*said)
+	case len(v.Effects) > 0 || f[verbEffects].key != nil && f[verbEffects].value == nil:
+	case v.Returns.Type != "":
+		v.Handler = true
+		d.report(say.handlerNeeded(v.Place, v.Name, "returns", false, false))
+	case f[verbReturns].key == nil:
+		d.report(say.nothingToDo(v.Place, v.Name))
+	}
+}
+
+func effectName(e *Effect) string {
+	for _, w := range effectWords {
+		if w.kind == e.Kind && w.may == e.May {
+			return w.name
+		}
+	}
+	return ""
+}
+
+func (l *loader) params(vn *verbNode) {
+	d, v := vn.d, vn.v
+	n := vn.f[verbArgs].value
+	if n == nil {
+		return
+	}
+	if len(n.Content) > maxParams {
+		d.report(say.tooManyArguments(d.place(n.Content[maxParams]), v.Name, maxParams))
+		return
+	}
+	v.Params = make([]Param, 0, len(n.Content))
+	d.each(vn.f[verbArgs], func(n *yaml.Node) {
+		var f [argKeys]pair
+		if !d.fields(n, argShape, f[:]) || f[argName].value == nil {
+			return
+		}
+		k := f[argName].value
+		d.name(k, "argument")
+		if isReserved(k.Value) {
+			d.report(say.reserved(d.place(k), "argument", k.Value))
+		}
+		p := Param{
+			Name:        k.Value,
+			Ident:       underscored(k.Value),
+			Description: text(f[argDescription]),
+			Required:    d.boolean(f[argRequired]),
+			Sensitive:   d.boolean(f[argSensitive]),
+			Place:       d.place(k),
+		}
+		for i := range v.Params {
+			if v.Params[i].Ident == p.Ident {
+				d.report(say.declaredTwice(p.Place, "argument", p.Name, v.Params[i].Place))
+				return
+			}
+		}
+		p.Type = l.typeOf(d, f[:typKeys], k, "argument")
+		if n := f[argDefault].value; n != nil {
+			if p.Required {
+				d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
+			}
+			if p.Type != nil {
+				p.Default, _ = l.value(d, p.Type, n, p.Name)
+			}
+		}
+		if f[argFrom].value != nil {
+			d.items(f[argFrom], func(n *yaml.Node) {
+				i := slices.Index(originWords, n.Value)
+				if i < 0 {
+					d.report(say.unknownWord(d.place(n), "from", n.Value, originWords))
+					return
+				}
+				p.From |= 1 << i
+			})
+			if len(f[argFrom].value.Content) == 0 {
+				d.report(say.contradiction(d.place(f[argFrom].key), ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
+			}
+		}
+		d.items(f[argExamples], func(n *yaml.Node) {
+			p.Examples = append(p.Examples, n.Value)
+			if p.Type != nil && p.Type.Name != RefType {
+				l.example(d, p.Type, n, p.Name)
+			}
+		})
+		v.Params = append(v.Params, p)
+	})
+}
+
+// example checks that a value held up as an example would be accepted.
+func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
+	switch t.Name {
+	case AnyType, RefType, MoneyType, ObjectType, ListType:
+		return
+	case BooleanType, IntegerType, DecimalType:
+		bare := *n // in quotes or not, an example is text
+		bare.Style, bare.Tag = 0, "!!str"
+		n = &bare
+	}
+	l.value(d, t, n, "the example of "+name)
+}
+
+// param finds an argument as palettes write it; a dash and an underscore are
+// the same.
+func (v *Verb) param(name string) int {
+	for i := range v.Params {
+		if sameName(v.Params[i].Ident, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (v *Verb) paramNames() []string {
+	names := make([]string, len(v.Params))
+	for i := range v.Params {
+		names[i] = v.Params[i].Name
+	}
+	return names
+}
+
+// phrase checks the arguments that a phrase names in braces.
+func (d *doc) phrase(v *Verb, n *yaml.Node) {
+	for at := 0; ; {
+		open := strings.IndexByte(n.Value[at:], '{')
+		if open < 0 {
+			return
+		}
+		at += open
+		end := strings.IndexByte(n.Value[at:], '}')
+		if end < 0 {
+			d.report(say.badBraces(d.within(n, at, at+1), "{"))
+			return
+		}
+		if name := n.Value[at+1 : at+end]; v.param(name) < 0 {
+			d.report(say.unknownArgument(d.within(n, at+1, at+end), v, name))
+		}
+		at += end
+	}
+}
+
+func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [depKeys]pair
+	if !d.fields(n, deprecatedShape, f[:]) {
+		return
+	}
+	v.Deprecated = &Deprecation{Reason: text(f[depReason]), ReplacedBy: text(f[depReplacedBy])}
+	d.scalars(f[depArgs], func(k, to *yaml.Node) {
+		if v.param(k.Value) < 0 {
+			d.report(say.unknownArgument(d.place(k), v, k.Value))
+			return
+		}
+		if v.Deprecated.Args == nil {
+			v.Deprecated.Args = make(map[string]string)
+		}
+		v.Deprecated.Args[k.Value] = to.Value
+	})
+}
+
+// settleDeprecation checks what a deprecated verb says of another one.
+func (l *loader) settleDeprecation(vn *verbNode) {
+	d, v := vn.d, vn.v
+	if v.Deprecated == nil {
+		return
+	}
+	var f [depKeys]pair
+	quiet := &doc{src: d.src, lines: d.lines, ascii: d.ascii} // its shape was checked already
+	quiet.fields(vn.f[verbDeprecated].value, deprecatedShape, f[:])
+	n := f[depReplacedBy].value
+	if n == nil {
+		if len(v.Deprecated.Args) > 0 {
+			d.report(say.contradiction(d.place(f[depArgs].key), "args are renamed, but nothing replaces "+v.Name, "say which verb with replaced-by", dsl.Place{}, ""))
+		}
+		return
+	}
+	other := l.verbNamed[n.Value]
+	switch {
+	case other == nil:
+		d.report(say.danglingVerb(d.place(n), n.Value, l.verbNamed))
+		return
+	case other == v:
+		d.report(say.contradiction(d.place(n), v.Name+" is replaced by itself", "name the verb to use instead", dsl.Place{}, ""))
+		return
+	case other.Deprecated != nil:
+		d.report(say.contradiction(d.place(n), v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
+		return
+	}
+	quiet.scalars(f[depArgs], func(k, to *yaml.Node) {
+		if other.param(to.Value) < 0 {
+			d.report(say.unknownArgument(d.place(to), other, to.Value))
+		}
+	})
+}
+
+func (l *loader) confirm(vn *verbNode) {
+	d, v := vn.d, vn.v
+	n := vn.f[verbConfirm].value
+	if n == nil {
+		return
+	}
+	if n.Kind == yaml.ScalarNode {
+		switch n.Value {
+		case "never":
+		case "always":
+			v.Confirm = []Confirm{{Always: true, Place: d.place(n)}}
+		default:
+			d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"never", "always"}))
+		}
+		return
+	}
+	if len(n.Content) == 0 {
+		d.report(say.emptyList(d.place(n), "confirm"))
+	}
+	for _, n := range n.Content {
+		if n.Kind == poisoned {
+			continue
+		}
+		if n.Kind == yaml.ScalarNode {
+			switch n.Value {
+			case "always":
+				v.Confirm = append(v.Confirm, Confirm{Always: true, Place: d.place(n)})
+			case "never":
+				d.report(say.contradiction(d.place(n), "never stands beside other rules", "rules add up, so `never` can only stand alone: confirm: never", dsl.Place{}, ""))
+			default:
+				d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"always"}))
+			}
+			continue
+		}
+		var f [confKeys]pair
+		if !d.fields(n, confirmShape, f[:]) {
+			continue
+		}
+		c := Confirm{Place: d.place(n), Reason: text(f[confReason])}
+		if w := f[confWhen]; w.value != nil {
+			c.When = l.compile(d, w.value, scope{verb: v}, wantBoolean, nil)
+			c.Place = d.place(w.value)
+		}
+		c.Always = f[confWhen].key == nil
+		if by := f[confBy].value; by != nil {
+			if c.By = l.roleNamed[by.Value]; c.By == nil {
+				d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
+			}
+		}
+		if e := f[confExpires].value; e != nil {
+			dur, ok := parseDuration(e.Value)
+			if !ok || dur.Duration().Seconds() < 1 {
+				d.report(say.badDuration(d.place(e), e.Value))
+			} else {
+				c.Expires = int64(dur.Duration().Seconds())
+			}
+		}
+		v.Confirm = append(v.Confirm, c)
+	}
+}
+
+func (l *loader) effect(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [effKeys]pair
+	if !d.fields(n, effectShape, f[:]) {
+		return
+	}
+	kind := -1
+	for i := range effectWords {
+		if f[i].key == nil {
+			continue
+		}
+		if kind >= 0 {
+			d.report(say.twoEffects(d.place(f[i].key), f[i].key.Value, f[kind].key.Value))
+			return
+		}
+		kind = i
+	}
+	if kind < 0 {
+		if !unknownIn(n, effectShape) { // that may have been the kind, and was reported
+			d.report(say.noEffect(d.place(n)))
+		}
+		return
+	}
+	at := f[kind].value
+	if at == nil {
+		return
+	}
+	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
+	e.Operand = parseOperand(at.Value)
+	rows := e.Kind == Updates || e.Kind == Deletes
+	for _, k := range [...]struct {
+		key int
+		ok  bool
+	}{{effWhere, rows}, {effSet, e.Kind == Creates || e.Kind == Updates}, {effWith, e.Kind == Triggers || e.Kind == Notifies}} {
+		if f[k.key].key != nil && !k.ok {
+			d.report(say.operandDoesNotApply(d.place(f[k.key].key), f[k.key].key.Value, effectWords[kind].name))
+		}
+	}
+	sc := scope{verb: v}
+	var row *Entity
+	if rows {
+		row = l.effectEntity(vn, &e, f[:], at)
+		sc.row = row
+	}
+	if w := f[effWhen]; w.value != nil && (row != nil || !rows) {
+		e.When = l.compile(d, w.value, sc, wantBoolean, nil)
+	}
+	switch e.Kind {
+	case Creates:
+		if row = l.effectEntity(vn, &e, f[:], at); row != nil {
+			l.creates(vn, &e, f[:], row)
+		}
+	case Updates, Deletes:
+		if row != nil {
+			l.changes(vn, &e, f[:], row)
+		}
+	case Triggers, Notifies:
+		d.scalars(f[effWith], func(k, val *yaml.Node) {
+			e.With = append(e.With, With{Key: k.Value, Value: l.compile(d, val, sc, wantAnything, e.When)})
+		})
+		e.Declared = !e.Operand.Prose && (!e.May || e.When != nil)
+	}
+	v.Effects = append(v.Effects, e)
+}
+
+// unknownIn reports whether a mapping has a key that its shape does not know.
+func unknownIn(n *yaml.Node, sh *shape) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Kind == poisoned || !slices.ContainsFunc(sh.keys, func(k key) bool { return k.name == n.Content[i].Value }) {
+			return true
+		}
+	}
+	return false
+}
+
+// effectEntity finds the entity that an effect is about. One that is not
+// declared is a promise for a handler, unless the palette goes on to say what
+// to do with it, or it is so near to a declared name that it must be that.
+func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) *Entity {
+	d := vn.d
+	if e.Operand.Prose || len(e.Operand.Path) == 0 {
+		for _, k := range [...]int{effWhere, effSet} {
+			if f[k].key != nil {
+				d.report(say.prosePromise(e.Place, at.Value, f[k].key.Value))
+				break
+			}
+		}
+		return nil
+	}
+	name := e.Operand.Path[0]
+	ent := l.entityNamed[name]
+	if ent == nil {
+		detailed := f[effWhere].key != nil || f[effSet].key != nil || f[effWhen].key != nil
+		if detailed || l.misspelt(name) {
+			d.report(say.unknownEntity(d.within(at, 0, len(name)), name, l.entities))
+		}
+		return nil
+	}
+	e.Entity = ent
+	switch {
+	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
+	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
+		d.report(say.operandNotEntity(e.Place, at.Value, effectName(e), name))
+		return nil
+	default:
+		field := e.Operand.Path[1]
+		from := len(name) + 1
+		place := d.within(at, from, from+len(field))
+		i := ent.field(field)
+		switch {
+		case i < 0:
+			if !ent.broken {
+				d.report(say.unknownField(place, ent, field))
+			}
+			return nil
+		case i == ent.Store.Key:
+			d.report(say.keyChanged(place, ent.Store.Fields[i].Name, ent))
+			return nil
+		}
+		e.Fields = []int{i}
+	}
+	return ent
+}
+
+func (l *loader) creates(vn *verbNode, e *Effect, f []pair, ent *Entity) {
+	d := vn.d
+	set := f[effSet]
+	if set.key == nil {
+		return // a promise about what a handler creates
+	}
+	e.Declared = true
+	l.set(vn, e, set, ent, scope{verb: vn.v})
+	if set.value == nil || ent.broken {
+		return
+	}
+	var missing []string
+	for i := range ent.Store.Fields {
+		field := &ent.Store.Fields[i]
+		if i == ent.Store.Key && field.Kind == stores.UUID || !field.Required || !field.Default.IsNull() {
+			continue
+		}
+		if !slices.ContainsFunc(e.Set, func(s Set) bool { return s.Field == i }) && !mentions(set.value, field.Name) {
+			missing = append(missing, field.Name)
+		}
+	}
+	if len(missing) > 0 {
+		d.report(say.missingFields(d.place(set.key), ent, missing))
+	}
+}
+
+func mentions(n *yaml.Node, name string) bool {
+	for i := 0; i < len(n.Content); i += 2 {
+		if sameName(n.Content[i].Value, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
+	d, v := vn.d, vn.v
+	where, set := f[effWhere], f[effSet]
+	if where.value != nil {
+		e.Where = l.where(vn, where.value, ent)
+	}
+	if e.Kind == Deletes {
+		e.Declared = where.key != nil
+		return
+	}
+	if set.key == nil {
+		return
+	}
+	if where.key == nil {
+		d.report(say.missingWhere(d.place(set.key), ent, v))
+	}
+	e.Declared = true
+	l.set(vn, e, set, ent, scope{verb: v, row: ent})
+	if len(e.Fields) > 0 && set.value != nil && !mentions(set.value, ent.Store.Fields[e.Fields[0]].Name) {
+		d.report(say.promiseNotKept(d.place(set.key), ent, ent.Store.Fields[e.Fields[0]].Name))
+	}
+}
+
+// where reads which rows an effect is about.
+func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
+	d, v := vn.d, vn.v
+	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
+	if i := v.param(name); i >= 0 {
+		p := &v.Params[i]
+		switch {
+		case p.Type == nil:
+			return nil
+		case p.Type.Name != RefType:
+			d.report(say.whereNotReference(d.place(n), p, ent))
+			return nil
+		case p.Type.Entity != nil && p.Type.Entity != ent:
+			d.report(say.whereOtherEntity(d.place(n), p, ent))
+			return nil
+		}
+		return &Where{Param: i}
+	}
+	filter := l.filter(d, n, scope{verb: v, row: ent})
+	if filter == nil {
+		return nil
+	}
+	return &Where{Param: -1, Filter: filter}
+}
+
+func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
+	d := vn.d
+	if p.value == nil {
+		return
+	}
+	if len(p.value.Content) == 0 {
+		d.report(say.emptyList(d.place(p.key), "set"))
+		return
+	}
+	e.Set = make([]Set, 0, len(p.value.Content)/2)
+	d.scalars(p, func(k, val *yaml.Node) {
+		i := ent.field(k.Value)
+		switch {
+		case i < 0:
+			if !ent.broken {
+				d.report(say.unknownField(d.place(k), ent, k.Value))
+			}
+			return
+		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID):
+			d.report(say.keyChanged(d.place(k), k.Value, ent))
+			return
+		case e.Kind == Updates && len(e.Fields) > 0 && i != e.Fields[0]:
+			d.report(say.outsidePromise(d.place(k), ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
+			return
+		case val.Tag == "!!null" && val.Style == 0 && val.Value != "null":
+			d.report(say.nothingWritten(d.place(k), &effectShape.keys[effSet]))
+			return
+		}
+		if ent.Fields[i].Type == nil {
+			return
+		}
+		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, wantField(ent, i), e.When), Place: d.place(val)})
+	})
+	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })
+}
+
+func (l *loader) read(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [readKeys]pair
+	if !d.fields(n, readsShape, f[:]) {
+		return
+	}
+	r := &Read{By: -1}
+	v.Read = r
+	r.Limit, _ = d.integer(f[readLimit], 1)
+	en := f[readEntity].value
+	if en == nil {
+		return
+	}
+	ent := l.entityNamed[en.Value]
+	if ent == nil {
+		d.report(say.unknownEntity(d.place(en), en.Value, l.entities))
+		return
+	}
+	r.Entity = ent
+	if w := f[readWhere].value; w != nil {
+		r.Filter = l.filter(d, w, scope{verb: v, row: ent})
+	}
+	if one := f[readOne].value; one != nil && one.Value != "false" {
+		switch i := v.param(strings.TrimPrefix(one.Value, ":")); {
+		case i < 0:
+			d.report(say.unknownArgument(d.place(one), v, one.Value))
+		case v.Params[i].Type == nil:
+		case v.Params[i].Type.Name != RefType:
+			d.report(say.whereNotReference(d.place(one), &v.Params[i], ent))
+		case v.Params[i].Type.Entity != nil && v.Params[i].Type.Entity != ent:
+			d.report(say.whereOtherEntity(d.place(one), &v.Params[i], ent))
+		case !v.Params[i].Required:
+			d.report(say.oneNotRequired(d.place(one), &v.Params[i]))
+		default:
+			r.One, r.By = true, i
+			r.Filter = r.Filter.andKey(ent, i, d.place(one))
+		}
+	}
+	d.items(f[readOrder], func(n *yaml.Node) {
+		path, dir, _ := strings.Cut(strings.TrimSpace(n.Value), " ")
+		o := stores.Order{}
+		switch dir = strings.TrimSpace(dir); dir {
+		case "", "asc":
+		case "desc":
+			o.Desc = true
+		default:
+			d.report(say.unknownWord(d.within(n, len(n.Value)-len(dir), len(n.Value)), "order", dir, []string{"asc", "desc"}))
+			return
+		}
+		p, last, ok := d.path(ent, n, strings.Index(n.Value, path), path)
+		if !ok {
+			return
+		}
+		if t := last.Type; t != nil && (t.Name == ListType || t.Name == ObjectType || t.Name == AnyType) {
+			d.report(say.notOrdered(d.place(n), path, typeWords[t.Name]))
+			return
+		}
+		o.Path = p
+		r.Order = append(r.Order, o)
+	})
+	if fv := f[readFields].value; fv != nil {
+		if len(fv.Content) == 0 {
+			d.report(say.emptyList(d.place(f[readFields].key), "fields"))
+		}
+		r.Fields = make([]ReadField, 0, len(fv.Content)/2)
+	}
+	d.scalars(f[readFields], func(k, val *yaml.Node) {
+		if !d.name(k, "returned field") {
+			return
+		}
+		inner, counted := strings.CutPrefix(val.Value, "count(")
+		if counted && strings.HasSuffix(inner, ")") {
+			if p, ok := l.count(d, val, ent, strings.TrimSuffix(inner, ")")); ok {
+				r.Fields = append(r.Fields, ReadField{Name: k.Value, Path: p})
+			}
+			return
+		}
+		p, _, ok := d.path(ent, val, 0, val.Value)
+		if !ok {
+			return
+		}
+		at := ent.Store
+		if len(p.Steps) > 0 {
+			at = p.Steps[len(p.Steps)-1].To
+		}
+		r.Fields = append(r.Fields, ReadField{Name: k.Value, Path: p, Sensitive: at.Fields[p.Field].Sensitive})
+	})
+	for _, name := range v.Returns.Includes {
+		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
+			d.report(say.notReturned(d.includePlace(vn, name), name, "reads"))
+		}
+	}
+}
+
+// includePlace finds where a promised field is written.
+func (d *doc) includePlace(vn *verbNode, name string) dsl.Place {
+	place := vn.v.Place
+	ret := vn.f[verbReturns].value
+	for i := 0; i+1 < len(ret.Content); i += 2 {
+		if ret.Content[i].Value == "includes" {
+			for _, n := range ret.Content[i+1].Content {
+				if n.Value == name {
+					return d.place(n)
+				}
+			}
+		}
+	}
+	return place
+}
+
+// count reads ENTITY.FIELD, the rows of which there are a number.
+func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.Path, bool) {
+	const base = len("count(")
+	name, field, ok := strings.Cut(inner, ".")
+	if !ok {
+		d.report(say.badCount(d.place(n), n.Value))
+		return stores.Path{}, false
+	}
+	other := l.entityNamed[name]
+	if other == nil {
+		d.report(say.unknownEntity(d.within(n, base, base+len(name)), name, l.entities))
+		return stores.Path{}, false
+	}
+	from := base + len(name) + 1
+	place := d.within(n, from, from+len(field))
+	i := other.field(field)
+	if i < 0 {
+		if !other.broken {
+			d.report(say.unknownField(place, other, field))
+		}
+		return stores.Path{}, false
+	}
+	t := other.Fields[i].Type
+	if t == nil {
+		return stores.Path{}, false
+	}
+	if t.Name != RefType || t.Entity != row {
+		d.report(say.countNotReference(place, other, field, row))
+		return stores.Path{}, false
+	}
+	return stores.Path{Count: other.Store, By: i}, true
+}
+
+func (l *loader) query(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [queryKeys]pair
+	if !d.fields(n, queryShape, f[:]) {
+		return
+	}
+	q := &Query{Place: d.place(n), One: d.boolean(f[queryOne])}
+	v.Query = q
+	if sql := f[querySQL].value; sql != nil {
+		q.Text = sql.Value
+		q.Place = d.place(sql)
+		for from, to := range sqlParams(sql.Value) {
+			name := sql.Value[from+1 : to]
+			i := v.param(name)
+			if i < 0 || name != v.Params[i].Ident {
+				d.report(say.unknownArgument(d.within(sql, from+1, to), v, name))
+				continue
+			}
+			if !slices.Contains(q.Names, name) {
+				q.Names = append(q.Names, name)
+				q.Params = append(q.Params, i)
+			}
+		}
+	}
+	if cv := f[queryColumns].value; cv != nil && len(cv.Content) == 0 {
+		d.report(say.emptyList(d.place(f[queryColumns].key), "columns"))
+	}
+	d.scalars(f[queryColumns], func(k, val *yaml.Node) {
+		d.name(k, "column")
+		t := l.typeText(d, val)
+		if t == nil {
+			return
+		}
+		q.Columns = append(q.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(t)})
+		q.Types = append(q.Types, t)
+	})
+	for _, name := range v.Returns.Includes {
+		if len(q.Columns) > 0 && !slices.ContainsFunc(q.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
+			d.report(say.notReturned(d.includePlace(vn, name), name, "query"))
+		}
+	}
+}
+
+// sqlParams finds the :name parameters of a query: outside strings, quoted
+// names and comments, and apart from :: casts.
+func sqlParams(sql string) func(yield func(from, to int) bool) {
+	return func(yield func(from, to int) bool) {
+		for i := 0; i < len(sql); {
+			switch c := sql[i]; {
+			case c == '\'' || c == '"' || c == '`':
+				i = after(sql, i+1, string(c))
+			case c == '[': // SQLite quotes names so; in PostgreSQL it is an index, which may hold a parameter
+				i++
+			case strings.HasPrefix(sql[i:], "--"):
+				i = after(sql, i, "\n")
+			case strings.HasPrefix(sql[i:], "/*"):
+				i = after(sql, i+2, "*/")
+			case c == '$':
+				tag := dollarTag(sql[i:])
+				if tag == "" {
+					i++
+				} else {
+					i = after(sql, i+len(tag), tag)
+				}
+			case strings.HasPrefix(sql[i:], "::"):
+				i += 2
+			case c == ':':
+				j := i + 1
+				for j < len(sql) && isWord(sql[j], j > i+1) {
+					j++
+				}
+				if j > i+1 && !yield(i, j) {
+					return
+				}
+				i = j
+			default:
+				i++
+			}
+		}
+	}
+}
+
+func after(s string, from int, mark string) int {
+	if from > len(s) {
+		return len(s)
+	}
+	i := strings.Index(s[from:], mark)
+	if i < 0 {
+		return len(s)
+	}
+	return from + i + len(mark)
+}
+
+// dollarTag returns the $tag$ that opens a PostgreSQL string, if one does.
+func dollarTag(s string) string {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '$' {
+			return s[:i+1]
+		}
+		if !isWord(s[i], i > 1) {
+			return ""
+		}
+	}
+	return ""
+}
+
+func isWord(c byte, digits bool) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || digits && c >= '0' && c <= '9'
+}
+
+// macro parses the script of a verb. What it means is checked when every verb
+// is known.
+func (l *loader) macro(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	src := dsl.NewSource(d.src.Name+" (script of "+v.Name+")", n.Value)
+	script, diags := dsl.Parse(src)
+	d.relay(n, diags)
+	if len(script.Calls) == 0 && !diags.HasErrors() {
+		d.report(say.emptyMacro(d.place(n)))
+	}
+	v.Macro = &Macro{Script: script, Place: d.place(n)}
+}
+
+// relay reports what was said of a text inside a scalar, at its place in the
+// file.
+func (d *doc) relay(n *yaml.Node, diags dsl.Diagnostics) {
+	for _, diag := range diags {
+		inner := diag.Place.Source
+		move := func(p dsl.Place) dsl.Place {
+			if p.Source == nil || p.Source != inner {
+				return p
+			}
+			return d.within(n, int(p.Range.Start), int(p.Range.End))
+		}
+		for i := range diag.Related {
+			diag.Related[i].Place = move(diag.Related[i].Place)
+		}
+		for i := range diag.Fixes {
+			edits := slices.Clone(diag.Fixes[i].Edits)
+			for j := range edits {
+				edits[j].Range = d.within(n, int(edits[j].Range.Start), int(edits[j].Range.End)).Range
+			}
+			diag.Fixes[i].Edits = edits
+		}
+		if inner == nil {
+			diag.Place = d.place(n)
+		} else {
+			diag.Place = move(diag.Place)
+		}
+		d.report(diag)
+	}
+}
+
+// recursion finds macros that call themselves, however far around, and names
+// the way. Each circle is told once.
+func (l *loader) recursion() {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := make(map[*Verb]int)
+	nodes := make(map[*Verb]*verbNode)
+	for i := range l.verbNodes {
+		if vn := &l.verbNodes[i]; vn.v.Macro != nil && l.verbNamed[vn.v.Name] == vn.v {
+			nodes[vn.v] = vn
+		}
+	}
+	var path []*Verb
+	var visit func(v *Verb)
+	var calls func(v *Verb, c *dsl.Call, value *dsl.Value)
+	calls = func(v *Verb, c *dsl.Call, value *dsl.Value) {
+		if value != nil {
+			for i := range value.Items() {
+				calls(v, nil, &value.Items()[i])
+			}
+			for i := range value.Entries() {
+				calls(v, nil, &value.Entries()[i].Value)
+			}
+			if c = value.Call(); c == nil {
+				return
+			}
+		}
+		if next := l.verbNamed[c.Verb]; next != nil && nodes[next] != nil {
+			switch state[next] {
+			case open:
+				circle := append(slices.Clone(path[slices.Index(path, next):]), next)
+				vn := nodes[v]
+				vn.d.report(say.macroCircle(vn.d.within(vn.f[verbScript].value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
+			case unseen:
+				visit(next)
+			}
+		}
+		for i := range c.Args {
+			calls(v, nil, &c.Args[i].Value)
+		}
+	}
+	visit = func(v *Verb) {
+		state[v] = open
+		path = append(path, v)
+		for i := range v.Macro.Script.Calls {
+			calls(v, &v.Macro.Script.Calls[i], nil)
+		}
+		path = path[:len(path)-1]
+		state[v] = done
+	}
+	for i := range l.verbNodes {
+		if v := l.verbNodes[i].v; nodes[v] != nil && state[v] == unseen {
+			visit(v)
+		}
+	}
+}

@@ -1,0 +1,471 @@
+package verbs
+
+// The words of a palette. One table says which keys a mapping may have, what
+// they hold and what they are for; the decoder refuses everything else by it,
+// and the JSON Schema that editors use is printed from it.
+
+// A shape is a mapping with known keys.
+type shape struct {
+	name string // "a verb", as messages call it
+	doc  string
+	keys []key
+}
+
+// A key is one key of a shape.
+type key struct {
+	name     string
+	doc      string
+	example  string // YAML flow syntax, which is JSON where it matters
+	holds    form
+	of       *shape // of maps and mappings
+	required bool
+	words    []string // of a word: the ones there are, for editors
+}
+
+// A form says which YAML a key may hold.
+type form uint8
+
+const (
+	aText       form = iota // one scalar, taken by its text
+	aBoolean                // true or false
+	anInteger               // digits
+	aNumber                 // digits with a point
+	texts                   // a list of text
+	aMap                    // a mapping of one shape
+	maps                    // a list of mappings of one shape
+	namedMaps               // a mapping from names of the author's choosing to mappings of one shape
+	namedTexts              // a mapping from names to text
+	textOrMap               // a word, or a mapping of one shape
+	textOrMaps              // a word, or a list of mappings of one shape
+	textsOrMaps             // a list whose items are words or mappings of one shape
+	uniques                 // a list of lists of text
+	anything                // whatever YAML says: a JSON Schema, a default
+	namedAny                // a mapping from names to whatever YAML says
+)
+
+// The keys of a palette file.
+const (
+	palDomain = iota
+	palDescription
+	palRoles
+	palCodes
+	palSchemas
+	palEntities
+	palVerbs
+	palKeys
+)
+
+var paletteShape = &shape{
+	name: "a palette",
+	doc:  "A verb palette for Verbatim: what may be said in one domain, about which data, and by whom.",
+	keys: []key{
+		palDomain:      {name: "domain", doc: "The first part of every verb's name in this file. It may be dotted.", example: `"client"`, required: true},
+		palDescription: {name: "description", doc: "What the domain is about, in a sentence or two.", example: `"What a client may say about its own onboarding."`},
+		palRoles:       {name: "roles", doc: "Roles, for all palettes of the directory.", example: `[{"name": "client", "description": "Somebody at the client."}]`, holds: maps, of: roleShape},
+		palCodes:       {name: "codes", doc: "Closed lists of codes, for all palettes of the directory.", example: `[{"name": "request-status", "values": ["PENDING", "FULFILLED"]}]`, holds: maps, of: codesShape},
+		palSchemas:     {name: "schemas", doc: "JSON Schemas by name, for arguments and fields of type object.", example: `{"address": {"type": "object", "properties": {"city": {"type": "string"}}}}`, holds: namedAny},
+		palEntities:    {name: "entities", doc: "Kinds of rows: their tables, fields and owners.", example: `{"cbu": {"key": "cbu_id", "scope": "self", "fields": {"name": {"type": "string"}}}}`, holds: namedMaps, of: entityShape},
+		palVerbs:       {name: "verbs", doc: "What may be said.", example: `[{"verb": "add-note", "description": "Leave a note."}]`, holds: maps, of: verbShape},
+	},
+}
+
+// The keys of a role.
+const (
+	roleName = iota
+	roleDescription
+	roleSees
+	roleKeys
+)
+
+var roleShape = &shape{
+	name: "a role",
+	doc:  "What a principal is allowed to be.",
+	keys: []key{
+		roleName:        {name: "name", doc: "The role's name.", example: `"analyst"`, required: true},
+		roleDescription: {name: "description", doc: "Who has it.", example: `"Somebody at the bank who reviews what clients send."`},
+		roleSees:        {name: "sees", doc: "Which rows it opens: granted, only those that the principal was given, or all.", example: `"all"`, words: []string{"granted", "all"}},
+	},
+}
+
+// The keys of a code list.
+const (
+	codesName = iota
+	codesDescription
+	codesValues
+	codesKeys
+)
+
+var codesShape = &shape{
+	name: "a code list",
+	doc:  "A closed list of upper-case words.",
+	keys: []key{
+		codesName:        {name: "name", doc: "The list's name, for ref-type.", example: `"request-status"`, required: true},
+		codesDescription: {name: "description", doc: "What the codes say.", example: `"How far a request has come."`},
+		codesValues:      {name: "values", doc: "The codes, each a word or a word with its description.", example: `["PENDING", {"code": "FULFILLED", "description": "settled"}]`, holds: textsOrMaps, of: codeShape, required: true},
+	},
+}
+
+// The keys of a code.
+const (
+	codeName = iota
+	codeDescription
+	codeKeys
+)
+
+var codeShape = &shape{
+	name: "a code",
+	doc:  "One member of a code list.",
+	keys: []key{
+		codeName:        {name: "code", doc: "The code, in capitals.", example: `"FULFILLED"`, required: true},
+		codeDescription: {name: "description", doc: "What it means.", example: `"settled"`},
+	},
+}
+
+// The keys of an entity.
+const (
+	entDescription = iota
+	entTable
+	entKey
+	entManaged
+	entScope
+	entLabel
+	entUnique
+	entFields
+	entKeys
+)
+
+var entityShape = &shape{
+	name: "an entity",
+	doc:  "A kind of row: its table, its fields and the way to whoever may see it.",
+	keys: []key{
+		entDescription: {name: "description", doc: "What one row is.", example: `"Something the bank still needs, and why."`},
+		entTable:       {name: "table", doc: "Its table, with the schema if there is one. The entity's name with underscores when left out.", example: `"kyc.outstanding_requests"`},
+		entKey:         {name: "key", doc: "The key field. It is a uuid unless it is declared under fields.", example: `"request_id"`, required: true},
+		entManaged:     {name: "managed", doc: "Whether Verbatim creates and extends the table. A table that is not managed exists already and is never altered.", example: `true`, holds: aBoolean},
+		entScope:       {name: "scope", doc: "Whose row it is: the reference fields that lead to the owner, `self` for a row that owns itself, `everyone` for reference data, or {principal: FIELD} for rows that name a principal.", example: `"workstream.case.cbu"`, holds: textOrMap, of: scopeShape, required: true},
+		entLabel:       {name: "label", doc: "What people read for a row; session names are made from it.", example: `"{workstream.entity.name} {request_subtype}"`},
+		entUnique:      {name: "unique", doc: "Sets of fields that no two rows of one owner share.", example: `[["workstream", "request_subtype"]]`, holds: uniques},
+		entFields:      {name: "fields", doc: "The fields by name.", example: `{"status": {"type": "code", "ref-type": "request-status"}}`, holds: namedMaps, of: fieldShape},
+	},
+}
+
+// The keys of a scope that is a mapping.
+const (
+	scopePrincipal = iota
+	scopeKeys
+)
+
+var scopeShape = &shape{
+	name: "a scope",
+	doc:  "Rows that name a principal.",
+	keys: []key{
+		scopePrincipal: {name: "principal", doc: "The field that holds the principal's name, along references if need be.", example: `"owner_name"`, required: true},
+	},
+}
+
+// The keys that say what a value may be. Fields, arguments and items of lists
+// share them, so they come first in each.
+const (
+	typType = iota
+	typRefType
+	typOf
+	typSchema
+	typMinLength
+	typMaxLength
+	typPattern
+	typMin
+	typMax
+	typScale
+	typCurrencies
+	typKeys
+)
+
+var typeKeys = []key{
+	typType:       {name: "type", doc: "The type.", example: `"string"`, required: true, words: typeWords},
+	typRefType:    {name: "ref-type", doc: "Of a ref, the entity; of a code, the code list.", example: `"outstanding-request"`},
+	typOf:         {name: "of", doc: "Of a list, what its items are: a type, or a mapping that says more.", example: `{"type": "code", "ref-type": "document-type"}`, holds: textOrMap},
+	typSchema:     {name: "schema", doc: "Of an object, the name of a schema, or a JSON Schema itself.", example: `"address"`, holds: anything},
+	typMinLength:  {name: "min-length", doc: "Of a string, the least number of characters; of a list, of items.", example: `1`, holds: anInteger},
+	typMaxLength:  {name: "max-length", doc: "Of a string, the greatest number of characters; of a list, of items.", example: `2000`, holds: anInteger},
+	typPattern:    {name: "pattern", doc: "Of a string, a regular expression (RE2) that all of it must match.", example: `"[A-Z]{2}[0-9]+"`},
+	typMin:        {name: "min", doc: "The least integer, decimal or date.", example: `0`, holds: aNumber},
+	typMax:        {name: "max", doc: "The greatest integer, decimal or date.", example: `1000000.00`, holds: aNumber},
+	typScale:      {name: "scale", doc: "Of a decimal, the digits after its point.", example: `2`, holds: anInteger},
+	typCurrencies: {name: "currencies", doc: "Of money, the currencies it may be in.", example: `["EUR", "USD"]`, holds: texts},
+}
+
+var itemShape = &shape{name: "the type of a list's items", doc: "What the items of a list are.", keys: typeKeys}
+
+// The keys of a field, after those of its type.
+const (
+	fieldColumn = typKeys + iota
+	fieldRequired
+	fieldDefault
+	fieldDescription
+	fieldSensitive
+	fieldKeys
+)
+
+var fieldShape = &shape{
+	name: "a field",
+	doc:  "One column of an entity.",
+	keys: append(typeKeys[:typKeys:typKeys], []key{
+		{name: "column", doc: "Its column. The field's name with underscores when left out.", example: `"workstream_id"`},
+		{name: "required", doc: "Whether every row has it.", example: `true`, holds: aBoolean},
+		{name: "default", doc: "What a new row holds when nothing else is said.", example: `"PENDING"`, holds: anything},
+		{name: "description", doc: "What it says.", example: `"what the client told us"`},
+		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
+	}...),
+}
+
+// The keys of an argument, after those of its type.
+const (
+	argName = typKeys + iota
+	argRequired
+	argDefault
+	argDescription
+	argSensitive
+	argFrom
+	argExamples
+	argKeys
+)
+
+var argShape = &shape{
+	name: "an argument",
+	doc:  "One argument of a verb.",
+	keys: append(typeKeys[:typKeys:typKeys], []key{
+		{name: "name", doc: "Its name, as calls write it after the colon. Expressions write it with underscores.", example: `"expected-date"`, required: true},
+		{name: "required", doc: "Whether a call must give it.", example: `true`, holds: aBoolean},
+		{name: "default", doc: "What it is when a call leaves it out.", example: `false`, holds: anything},
+		{name: "description", doc: "What to give, in words for whoever writes the call.", example: `"when it should be there"`},
+		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
+		{name: "from", doc: "Where its value may come from. Anywhere, when left out.", example: `["person", "record"]`, holds: texts, words: originWords},
+		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
+	}...),
+}
+
+// The keys of a verb.
+const (
+	verbName = iota
+	verbDescription
+	verbRoles
+	verbPhrases
+	verbDeprecated
+	verbArgs
+	verbReturns
+	verbConfirm
+	verbEffects
+	verbReads
+	verbQuery
+	verbScript
+	verbTool
+	verbHandler
+	verbKeys
+)
+
+var verbShape = &shape{
+	name: "a verb",
+	doc:  "One thing that may be said: what it takes, who may use it, what it does.",
+	keys: []key{
+		verbName:        {name: "verb", doc: "Its name within the domain.", example: `"add-note"`, required: true},
+		verbDescription: {name: "description", doc: "What it does, in a sentence.", example: `"Leave a note on a request."`},
+		verbRoles:       {name: "roles", doc: "Who may use it. Nobody, when left out.", example: `["client"]`, holds: texts},
+		verbPhrases:     {name: "phrases", doc: "What people say when they mean it, with arguments in braces.", example: `["tell them {note}"]`, holds: texts},
+		verbDeprecated:  {name: "deprecated", doc: "Says that it should no longer be used, and what to use instead.", example: `{"reason": "split in two", "replaced-by": "client.add-note"}`, holds: aMap, of: deprecatedShape},
+		verbArgs:        {name: "args", doc: "Its arguments.", example: `[{"name": "note", "type": "string", "required": true}]`, holds: maps, of: argShape},
+		verbReturns:     {name: "returns", doc: "What it gives back.", example: `{"type": "request-detail", "includes": ["status"]}`, holds: aMap, of: returnsShape},
+		verbConfirm:     {name: "confirm", doc: "When somebody must agree first: never, always, or rules, which add up.", example: `[{"when": "amount > 1000", "by": "compliance"}]`, holds: textOrMaps, of: confirmShape},
+		verbEffects:     {name: "effects", doc: "What it promises to do. Nothing else can happen.", example: `[{"creates": "reminder", "set": {"request": "request-id"}}]`, holds: maps, of: effectShape},
+		verbReads:       {name: "reads", doc: "Carries it out as a read of one entity.", example: `{"entity": "outstanding-request", "fields": {"status": "status"}}`, holds: aMap, of: readsShape},
+		verbQuery:       {name: "query", doc: "Carries it out as a query in SQL, inside the caller's scope.", example: `{"sql": "SELECT name FROM entities", "columns": {"name": "string"}}`, holds: aMap, of: queryShape},
+		verbScript:      {name: "script", doc: "Carries it out as calls of other verbs, with its arguments as @names.", example: `"client.add-note :request-id @request-id :note @note"`},
+		verbTool:        {name: "tool", doc: "Carries it out by a tool of an MCP server.", example: `{"server": "crm", "name": "create_ticket"}`, holds: aMap, of: toolShape},
+		verbHandler:     {name: "handler", doc: "Says that a Go function carries it out.", example: `true`, holds: aBoolean},
+	},
+}
+
+// The keys of a deprecation.
+const (
+	depReason = iota
+	depReplacedBy
+	depArgs
+	depKeys
+)
+
+var deprecatedShape = &shape{
+	name: "a deprecation",
+	doc:  "Why a verb should no longer be used, and what to use instead.",
+	keys: []key{
+		depReason:     {name: "reason", doc: "Why.", example: `"split in two"`},
+		depReplacedBy: {name: "replaced-by", doc: "The full name of the verb to use instead.", example: `"client.add-note"`},
+		depArgs:       {name: "args", doc: "Arguments that have another name there: old to new.", example: `{"text": "note"}`, holds: namedTexts},
+	},
+}
+
+// The keys of what a verb returns.
+const (
+	retType = iota
+	retIncludes
+	retKeys
+)
+
+var returnsShape = &shape{
+	name: "a result",
+	doc:  "What a verb gives back.",
+	keys: []key{
+		retType:     {name: "type", doc: "What the result is called.", example: `"request-detail"`, required: true},
+		retIncludes: {name: "includes", doc: "The fields it promises.", example: `["status", "due_date"]`, holds: texts},
+	},
+}
+
+// The keys of a confirmation rule.
+const (
+	confWhen = iota
+	confBy
+	confExpires
+	confReason
+	confKeys
+)
+
+var confirmShape = &shape{
+	name: "a confirmation rule",
+	doc:  "One reason to ask first. Rules add up; none takes another away.",
+	keys: []key{
+		confWhen:    {name: "when", doc: "The condition; always, when left out.", example: `"new_date > request_id.due_date + days(14)"`},
+		confBy:      {name: "by", doc: "The role of somebody else who must agree; the person asking, when left out.", example: `"compliance"`},
+		confExpires: {name: "expires", doc: "How long the question stands: hours, minutes or days.", example: `"24h"`},
+		confReason:  {name: "reason", doc: "Why it is asked, for whoever is asked.", example: `"it sends a message that cannot be recalled"`},
+	},
+}
+
+// The keys of an effect, after its kinds: effKinds[k] is kind k, and
+// effMayKinds[k] its may- form.
+const (
+	effWhere = 2*effectKinds - 3 + iota
+	effWhen
+	effSet
+	effWith
+	effKeys
+)
+
+// effectKinds counts the kinds; validates, if-true and if-false have no may-
+// form.
+const effectKinds = 13
+
+var effectWords = []struct {
+	name, doc, example string
+	kind               EffectKind
+	may                bool
+}{
+	{"creates", "Creates a row of this entity.", `"reminder"`, Creates, false},
+	{"updates", "Changes rows of this entity, or only this field of them.", `"outstanding-request.client_notes"`, Updates, false},
+	{"deletes", "Deletes rows of this entity.", `"reminder"`, Deletes, false},
+	{"triggers", "Starts this work, through the outbox.", `"internal-review-workflow"`, Triggers, false},
+	{"notifies", "Sends a message to somebody, through the outbox.", `"assigned-analyst"`, Notifies, false},
+	{"sets", "Sets something in the session.", `"session.collection_mode = true"`, Sets, false},
+	{"stores", "Keeps something.", `"partial collection progress"`, Stores, false},
+	{"validates", "Checks something.", `"value against field schema"`, Validates, false},
+	{"attaches", "Attaches something.", `"full-conversation-context"`, Attaches, false},
+	{"returns", "Gives something back.", `"next-question OR complete"`, ReturnsEffect, false},
+	{"generates", "Writes something.", `"provide-info script"`, Generates, false},
+	{"if-true", "What happens when the confirmed argument is true.", `"submits"`, IfTrue, false},
+	{"if-false", "What happens when it is false.", `"returns to editing"`, IfFalse, false},
+	{"may-create", "May create a row of this entity.", `"reminder"`, Creates, true},
+	{"may-update", "May change rows of this entity, or only this field of them.", `"outstanding-request.status"`, Updates, true},
+	{"may-delete", "May delete rows of this entity.", `"reminder"`, Deletes, true},
+	{"may-trigger", "May start this work.", `"follow-up-questions"`, Triggers, true},
+	{"may-notify", "May send a message to somebody.", `"assigned-analyst"`, Notifies, true},
+	{"may-set", "May set something in the session.", `"session.mode = done"`, Sets, true},
+	{"may-store", "May keep something.", `"partial progress"`, Stores, true},
+	{"may-attach", "May attach something.", `"transcript"`, Attaches, true},
+	{"may-return", "May give something back.", `"warning"`, ReturnsEffect, true},
+	{"may-generate", "May write something.", `"summary"`, Generates, true},
+}
+
+var effectShape = &shape{
+	name: "an effect",
+	doc:  "One promise. Exactly one key says what it does.",
+	keys: effectShapeKeys(),
+}
+
+func effectShapeKeys() []key {
+	keys := make([]key, 0, effKeys)
+	for _, w := range effectWords {
+		keys = append(keys, key{name: w.name, doc: w.doc, example: w.example})
+	}
+	return append(keys,
+		key{name: "where", doc: "Which rows: a reference argument, or an expression over `row`.", example: `"request-id"`},
+		key{name: "when", doc: "The condition; always, when left out.", example: `"expected_date != nil"`},
+		key{name: "set", doc: "Fields and what they become: an argument or an expression.", example: `{"client_notes": "note"}`, holds: namedTexts},
+		key{name: "with", doc: "Of a message or of work, what goes along: an argument or an expression.", example: `{"request": "request-id"}`, holds: namedTexts},
+	)
+}
+
+// The keys of a declarative read.
+const (
+	readEntity = iota
+	readWhere
+	readOrder
+	readOne
+	readLimit
+	readFields
+	readKeys
+)
+
+var readsShape = &shape{
+	name: "a read",
+	doc:  "A read of one entity, within the caller's scope.",
+	keys: []key{
+		readEntity: {name: "entity", doc: "What to read.", example: `"outstanding-request"`, required: true},
+		readWhere:  {name: "where", doc: "An expression over `row`.", example: `"row.client_visible and row.status != FULFILLED"`},
+		readOrder:  {name: "order", doc: "Fields to sort by, each with `desc` after it to sort downwards.", example: `["due_date", "created_at desc"]`, holds: texts},
+		readOne:    {name: "one", doc: "The reference argument that names the single row to read.", example: `"request-id"`},
+		readLimit:  {name: "limit", doc: "The most rows there may be; more are refused, never cut off.", example: `200`, holds: anInteger},
+		readFields: {name: "fields", doc: "Returned names and where each comes from: a field, a path along references, or count(ENTITY.FIELD).", example: `{"entity_name": "workstream.entity.name", "submissions": "count(document-submission.request)"}`, holds: namedTexts, required: true},
+	},
+}
+
+// The keys of a query.
+const (
+	querySQL = iota
+	queryColumns
+	queryOne
+	queryKeys
+)
+
+var queryShape = &shape{
+	name: "a query",
+	doc:  "A read in the author's own SQL.",
+	keys: []key{
+		querySQL:     {name: "sql", doc: "One SELECT. :name is an argument, with underscores.", example: `"SELECT name FROM entities WHERE entity_id = :entity_id"`, required: true},
+		queryColumns: {name: "columns", doc: "The columns and their types, in order. `ref ENTITY` is shown as a session name.", example: `{"name": "string", "owner": "ref cbu"}`, holds: namedTexts, required: true},
+		queryOne:     {name: "one", doc: "Whether it gives exactly one row.", example: `true`, holds: aBoolean},
+	},
+}
+
+// The keys of a tool.
+const (
+	toolServer = iota
+	toolName
+	toolKeys
+)
+
+var toolShape = &shape{
+	name: "a tool",
+	doc:  "A tool of an MCP server.",
+	keys: []key{
+		toolServer: {name: "server", doc: "The server, as the configuration calls it.", example: `"crm"`, required: true},
+		toolName:   {name: "name", doc: "The tool's name there.", example: `"create_ticket"`, required: true},
+	},
+}
+
+// typeWords are the types by TypeName.
+var typeWords = []string{
+	AnyType: "any", StringType: "string", IntegerType: "integer", DecimalType: "decimal",
+	BooleanType: "boolean", DateType: "date", DateTimeType: "datetime", DurationType: "duration",
+	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
+	MoneyType: "money", ObjectType: "object", ListType: "list",
+}
+
+// originWords are the origins by bit.
+var originWords = []string{"script", "person", "record", "model", "tool", "document"}

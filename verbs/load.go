@@ -1,0 +1,188 @@
+package verbs
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"verbatim/dsl"
+)
+
+// DefaultMaxFile is how many bytes a palette file may have.
+const DefaultMaxFile = 1 << 20
+
+// An Option changes how palettes are loaded.
+type Option func(*options)
+
+type options struct{ maxFile int }
+
+// MaxFile sets how many bytes a palette file may have, instead of
+// DefaultMaxFile.
+func MaxFile(bytes int) Option { return func(o *options) { o.maxFile = bytes } }
+
+// Load reads the palettes at the top of a directory: every file whose name ends
+// in .yaml or .yml, apart from hidden ones and from tests, NAME_test.yaml. They
+// load whole or not at all: the Registry is nil when there is an error, and
+// every mistake in every file is reported, once, in the order of the files.
+// Warnings may come with a Registry.
+//
+// Scripts are checked with the Registry's Check.
+func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
+	o := applied(opts)
+	entries, err := fs.ReadDir(dir, ".")
+	if err != nil {
+		return nil, dsl.Diagnostics{say.unreadable("the directory", plainError(err))}
+	}
+	var srcs []*dsl.Source
+	var unread dsl.Diagnostics
+	for _, e := range entries { // ReadDir sorts them
+		name := e.Name()
+		if e.IsDir() || !isPalette(name) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Size() > int64(o.maxFile) {
+			// Not even read: the size alone says no.
+			unread = append(unread, say.tooLarge(dsl.Place{Source: dsl.NewSource(name, "")}, int(info.Size()), o.maxFile))
+			continue
+		}
+		text, err := fs.ReadFile(dir, name)
+		if err != nil {
+			unread = append(unread, say.unreadable(name, plainError(err)))
+			continue
+		}
+		srcs = append(srcs, dsl.NewSource(name, string(text)))
+	}
+	if len(srcs) == 0 && len(unread) == 0 {
+		return nil, dsl.Diagnostics{say.noPalettes()}
+	}
+	r, diags := load(srcs, o)
+	if len(unread) > 0 {
+		return nil, append(unread, diags...)
+	}
+	return r, diags
+}
+
+// LoadSources is Load for texts that are at hand.
+func LoadSources(srcs ...*dsl.Source) (*Registry, dsl.Diagnostics) {
+	return load(srcs, applied(nil))
+}
+
+func applied(opts []Option) options {
+	o := options{maxFile: DefaultMaxFile}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+func isPalette(name string) bool {
+	base, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+	return (ext == ".yaml" || ext == ".yml") && base != "" && !strings.HasPrefix(name, ".") && !strings.HasSuffix(base, "_test")
+}
+
+// plainError is what is left of a file system's error once the path and the
+// operation, which the message names itself, are taken away.
+func plainError(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err.Error()
+}
+
+func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
+	l := newLoader()
+	l.docs = make([]*doc, len(srcs))
+	parallel(len(srcs), func(i int) { l.docs[i] = newDoc(srcs[i], o.maxFile) })
+	for _, d := range l.docs {
+		if d.root != nil {
+			l.declare(d)
+		}
+	}
+	for i := range l.entityNodes {
+		l.makeFields(&l.entityNodes[i])
+	}
+	for i := range l.entityNodes {
+		l.relate(&l.entityNodes[i])
+	}
+	for i := range l.verbNodes {
+		l.verb(&l.verbNodes[i])
+	}
+	for i := range l.verbNodes {
+		l.settleDeprecation(&l.verbNodes[i])
+	}
+	l.recursion()
+	if diags := l.diagnostics(); diags.HasErrors() {
+		return nil, diags
+	}
+	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digestOf(srcs))
+	for i := range l.verbNodes {
+		// What the calls of a macro mean can be asked only now.
+		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
+			_, diags := r.CheckMacro(vn.v)
+			vn.d.relay(vn.f[verbScript].value, diags)
+		}
+	}
+	diags := l.diagnostics()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return r, diags
+}
+
+// parallel calls fn for every i below n, on as many processors as there are.
+func parallel(n int, fn func(i int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	if workers <= 1 {
+		for i := range n {
+			fn(i)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				fn(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// diagnostics collects what was said of all files, in the order of the text.
+func (l *loader) diagnostics() dsl.Diagnostics {
+	var all dsl.Diagnostics
+	for _, d := range l.docs {
+		slices.SortStableFunc(d.diags, func(a, b dsl.Diagnostic) int {
+			return cmp.Compare(a.Place.Range.Start, b.Place.Range.Start)
+		})
+		all = append(all, d.diags...)
+	}
+	return all
+}
+
+// digestOf identifies texts with their names: none can be moved into another
+// without changing it.
+func digestOf(srcs []*dsl.Source) string {
+	h := sha256.New()
+	var n [8]byte
+	part := func(s string) {
+		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		h.Write([]byte(s))
+	}
+	for _, s := range srcs {
+		part(s.Name)
+		part(s.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,731 @@
+package verbs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// maxDepth bounds the nesting of a palette. The deepest that means anything is
+// a JSON Schema, and nobody writes one of sixty levels.
+const maxDepth = 60
+
+// A doc is one palette file while it is read. Nodes tell where they stand by
+// line and column; everything else here is counted in bytes.
+type doc struct {
+	src   *dsl.Source
+	lines []int32 // offset of the first byte of each line, as YAML counts lines
+	ascii bool
+	diags dsl.Diagnostics
+	root  *yaml.Node // nil when the file is not to be read further
+}
+
+// poisoned marks a node about which something was said already. Whatever asks
+// for its content gets none and is silent.
+const poisoned yaml.Kind = 0
+
+// newDoc parses a file as far as YAML goes and refuses what palettes do not
+// allow of it: more than one document, anchors, tags, merge keys, keys that are
+// not text.
+func newDoc(src *dsl.Source, maxSize int) *doc {
+	d := &doc{src: src}
+	if len(src.Text) > maxSize {
+		d.report(say.tooLarge(dsl.Place{Source: src}, len(src.Text), maxSize))
+		return d
+	}
+	if !utf8.ValidString(src.Text) {
+		d.report(say.notUTF8(d.at(invalidAt(src.Text), 1)))
+		return d
+	}
+	d.index()
+	if at, ok := tooNested(src.Text); ok {
+		d.report(say.tooDeep(d.at(int32(at), 1)))
+		return d
+	}
+	var root, second yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(src.Text))
+	err := decodeYAML(dec, &root)
+	if err == nil {
+		if err = decodeYAML(dec, &second); err == nil {
+			d.report(say.moreDocuments(d.place(&second)))
+			return d
+		}
+	} else if errors.Is(err, io.EOF) {
+		d.report(say.emptyPalette(d.at(0, 0)))
+		return d
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		d.report(d.syntaxError(err))
+		return d
+	}
+	d.root = root.Content[0]
+	d.inspect(d.root, 0)
+	if d.root.Kind == yaml.ScalarNode && d.root.Tag == "!!null" {
+		d.report(say.emptyPalette(d.at(0, 0)))
+		d.root = nil
+	}
+	return d
+}
+
+// decodeYAML turns what the library might panic about into an error: its
+// parser has panicked on odd input before, and a palette is input.
+func decodeYAML(dec *yaml.Decoder, n *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.New("yaml: it cannot be read")
+		}
+	}()
+	return dec.Decode(n)
+}
+
+// tooNested finds flow brackets or `- - -` and `? ? ?` chains nested beyond
+// reason before the YAML parser, which is slow on them, sees any. It may count
+// brackets inside quotes; a palette with hundreds of those unclosed does not
+// exist.
+func tooNested(text string) (at int, found bool) {
+	const most = 1000
+	depth, run := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '[', '{':
+			if depth++; depth > most {
+				return i, true
+			}
+		case ']', '}':
+			if depth > 0 {
+				depth--
+			}
+		case '-', '?', ':':
+			if i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\t') {
+				if run++; run > most {
+					return i, true
+				}
+			}
+			continue
+		case ' ', '\t':
+			continue
+		}
+		run = 0
+	}
+	return 0, false
+}
+
+func invalidAt(text string) int32 {
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
+				return int32(i)
+			}
+		}
+	}
+	return 0
+}
+
+// index notes where lines begin. YAML ends a line at three characters that
+// editors do not.
+func (d *doc) index() {
+	text := d.src.Text
+	d.ascii = true
+	d.lines = make([]int32, 1, len(text)/24+2)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			d.lines = append(d.lines, int32(i+1))
+		case c == '\r':
+			if i+1 == len(text) || text[i+1] != '\n' {
+				d.lines = append(d.lines, int32(i+1))
+			}
+		case c >= utf8.RuneSelf:
+			d.ascii = false
+			if strings.HasPrefix(text[i:], "\u0085") {
+				d.lines = append(d.lines, int32(i+2))
+			} else if strings.HasPrefix(text[i:], "\u2028") || strings.HasPrefix(text[i:], "\u2029") {
+				d.lines = append(d.lines, int32(i+3))
+			}
+		}
+	}
+	if strings.HasPrefix(text, bom) {
+		d.lines[0] = int32(len(bom))
+	}
+}
+
+const bom = "\ufeff"
+
+// offset is where a node begins.
+func (d *doc) offset(n *yaml.Node) int32 {
+	if n.Line < 1 || n.Line > len(d.lines) {
+		return int32(len(d.src.Text))
+	}
+	at := d.lines[n.Line-1]
+	if d.ascii {
+		return min(at+int32(n.Column-1), int32(len(d.src.Text)))
+	}
+	rest := d.src.Text[at:]
+	for i := 1; i < n.Column && rest != ""; i++ {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+		at += int32(size)
+	}
+	return at
+}
+
+func (d *doc) at(offset, length int32) dsl.Place {
+	end := min(offset+length, int32(len(d.src.Text)))
+	return dsl.Place{Source: d.src, Range: dsl.Range{Start: offset, End: end}}
+}
+
+// place is what to underline for a node: a scalar with its quotes, the first
+// key of a mapping, the first item of a list.
+func (d *doc) place(n *yaml.Node) dsl.Place {
+	start := d.offset(n)
+	switch n.Kind {
+	case yaml.MappingNode, yaml.SequenceNode, yaml.DocumentNode:
+		if n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0 {
+			return d.place(n.Content[0])
+		}
+		return d.at(start, 1)
+	case yaml.AliasNode:
+		return d.at(start, int32(len(n.Value))+1)
+	}
+	return d.at(start, d.scalarLength(n, start))
+}
+
+func (d *doc) scalarLength(n *yaml.Node, start int32) int32 {
+	rest := d.src.Text[start:]
+	switch {
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		if rest == "" {
+			return 0
+		}
+		quote := rest[0]
+		// Nearly every quoted scalar is written as it reads.
+		if len(rest) > len(n.Value)+1 && rest[len(n.Value)+1] == quote && rest[1:len(n.Value)+1] == n.Value {
+			return int32(len(n.Value)) + 2
+		}
+		for i := 1; i < len(rest); i++ {
+			switch {
+			case rest[i] == '\\' && quote == '"':
+				i++
+			case rest[i] == quote && quote == '\'' && i+1 < len(rest) && rest[i+1] == quote:
+				i++
+			case rest[i] == quote:
+				return int32(i + 1)
+			}
+		}
+		return int32(len(rest))
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return 1
+	case strings.HasPrefix(rest, n.Value):
+		return int32(len(n.Value))
+	}
+	line, _, _ := strings.Cut(rest, "\n") // a plain scalar of several lines
+	return int32(len(strings.TrimRight(line, " \t\r")))
+}
+
+// within is the place of the bytes [from, to) of a scalar's decoded text: an
+// expression inside YAML inside a file.
+func (d *doc) within(n *yaml.Node, from, to int) dsl.Place {
+	start := d.raw(n, from)
+	end := start
+	if to > from {
+		// The end of the last character, not the start of the one after it,
+		// which may stand on another line.
+		last := n.Value[:min(to, len(n.Value))]
+		if last != "" {
+			_, size := utf8.DecodeLastRuneInString(last)
+			end = d.raw(n, len(last)-size)
+			_, size = utf8.DecodeRuneInString(d.src.Text[end:])
+			if strings.HasPrefix(d.src.Text[end:], "''") || strings.HasPrefix(d.src.Text[end:], `\`) && n.Style&yaml.DoubleQuotedStyle != 0 {
+				size = 2
+			}
+			end += int32(size)
+		}
+	}
+	return dsl.Place{Source: d.src, Range: dsl.Range{Start: start, End: max(start, min(end, int32(len(d.src.Text))))}}
+}
+
+// raw finds where byte i of a scalar's decoded text stands in the file, by
+// reading both side by side. White space is where they differ: YAML folds and
+// cuts it.
+func (d *doc) raw(n *yaml.Node, i int) int32 {
+	text := d.src.Text
+	at := int(d.offset(n))
+	switch {
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		for at < len(text) && text[at] != '\n' {
+			at++ // the line of the indicator
+		}
+	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		at++
+	default:
+		if strings.HasPrefix(text[at:], n.Value) {
+			return int32(at + min(i, len(n.Value)))
+		}
+	}
+	double, single := n.Style&yaml.DoubleQuotedStyle != 0, n.Style&yaml.SingleQuotedStyle != 0
+	for j := 0; at < len(text) && j < len(n.Value); {
+		c := n.Value[j]
+		switch {
+		case c == ' ' || c == '\n' || c == '\t':
+			if j == i && (text[at] == c || !isBlank(text[at])) {
+				return int32(at)
+			}
+			if isBlank(text[at]) {
+				if j == i {
+					return int32(at)
+				}
+				if text[at] == c {
+					at++
+				}
+				// A line break swallows the indentation around it, unless the
+				// text goes on with blanks of its own.
+				if j+1 < len(n.Value) && !isBlank(n.Value[j+1]) {
+					for at < len(text) && isBlank(text[at]) {
+						at++
+					}
+				}
+			} else if double && text[at] == '\\' {
+				at += 2
+			}
+			j++
+		case isBlank(text[at]):
+			at++
+		default:
+			if j >= i {
+				return int32(at)
+			}
+			size := 1
+			switch {
+			case double && text[at] == '\\':
+				_, size = utf8.DecodeRuneInString(n.Value[j:])
+				j += size
+				at += escapeLength(text[at:])
+				continue
+			case single && strings.HasPrefix(text[at:], "''"):
+				at++
+			}
+			at += size
+			j += size
+		}
+	}
+	return int32(min(at, len(text)))
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// escapeLength is the length of an escape in double quotes.
+func escapeLength(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	n := 2
+	switch s[1] {
+	case 'x':
+		n = 4
+	case 'u':
+		n = 6
+	case 'U':
+		n = 10
+	}
+	return min(n, len(s))
+}
+
+func (d *doc) report(diag dsl.Diagnostic) { d.diags = append(d.diags, diag) }
+
+// inspect refuses, anywhere in the file, what makes YAML say more than it
+// shows.
+func (d *doc) inspect(n *yaml.Node, depth int) {
+	if depth > maxDepth {
+		d.report(say.tooDeep(d.place(n)))
+		n.Kind = poisoned
+		return
+	}
+	if n.Anchor != "" {
+		start := d.offset(n)
+		// The node's own place is that of its anchor.
+		d.report(say.noAnchors(d.at(start, int32(len(n.Anchor))+1), n.Anchor))
+	}
+	if n.Style&yaml.TaggedStyle != 0 {
+		d.report(say.noTags(d.at(d.offset(n), int32(strings.IndexAny(d.src.Text[d.offset(n):]+" ", " \t\r\n"))), n.Tag))
+		n.Kind = poisoned
+		return
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		d.report(say.noAliases(d.place(n), n.Value))
+		n.Kind, n.Alias = poisoned, nil
+	case yaml.SequenceNode:
+		for _, c := range n.Content {
+			d.inspect(c, depth+1)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			k := n.Content[i]
+			switch {
+			case k.Kind == yaml.ScalarNode && k.Tag == "!!merge":
+				d.report(say.noMerge(d.place(k)))
+				k.Kind = poisoned
+				n.Content[i+1].Kind = poisoned
+				continue
+			case k.Kind == yaml.ScalarNode && k.Tag == "!!null":
+				d.report(say.keyNotText(d.place(k)))
+				k.Kind = poisoned
+			case k.Kind != yaml.ScalarNode && k.Kind != yaml.AliasNode:
+				d.report(say.keyNotText(d.place(k)))
+				k.Kind = poisoned
+			default:
+				d.inspect(k, depth+1)
+			}
+			d.inspect(n.Content[i+1], depth+1)
+		}
+	}
+}
+
+// syntaxError makes a diagnostic of what the YAML library said. It counts lines
+// in its own way, and differently for each kind of mistake, so the place is
+// found by giving it the text line by line and seeing where it stopped reading.
+func (d *doc) syntaxError(err error) dsl.Diagnostic {
+	r := &lineReader{text: d.src.Text}
+	again := decodeYAML(yaml.NewDecoder(r), new(yaml.Node))
+	line := len(d.lines)
+	if again != nil && r.lines > 0 {
+		line = min(r.lines, len(d.lines))
+	}
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		if n, after, found := strings.Cut(rest, ": "); found && allDigits(n) {
+			message = after
+			// The scanner reads ahead, so the mistake stands at or before the
+			// line where it stopped, and at or after the one that it names.
+			line = max(1, min(line, parseLine(n)+1))
+		}
+	}
+	for line > 1 && strings.TrimSpace(d.line(line)) == "" {
+		line--
+	}
+	text := d.line(line)
+	from := len(text) - len(strings.TrimLeft(text, " "))
+	to := len(strings.TrimRight(text, " \t\r\n"))
+	switch {
+	case strings.Contains(message, "cannot start any token"):
+		for i := from; i < to; i++ {
+			if text[i] == '\t' || text[i] == '@' || text[i] == '`' || text[i] == '%' {
+				from, to = i, i+1
+				break
+			}
+		}
+	case strings.Contains(message, "mapping values are not allowed"):
+		if i := strings.Index(text[from:], ": "); i >= 0 {
+			if j := strings.Index(text[from+i+1:], ": "); j >= 0 {
+				i += j + 1
+			}
+			from += i
+			to = from + 1
+		}
+	}
+	return say.notYAML(d.at(d.lines[line-1]+int32(from), int32(max(to-from, 0))), message)
+}
+
+func (d *doc) line(n int) string {
+	end := int32(len(d.src.Text))
+	if n < len(d.lines) {
+		end = d.lines[n]
+	}
+	return d.src.Text[d.lines[n-1]:end]
+}
+
+// A lineReader hands out a text a line at a time and counts.
+type lineReader struct {
+	text  string
+	lines int
+}
+
+func (r *lineReader) Read(p []byte) (int, error) {
+	if r.text == "" {
+		return 0, io.EOF
+	}
+	n := strings.IndexByte(r.text, '\n') + 1
+	if n == 0 {
+		n = len(r.text)
+	}
+	if n > len(p) {
+		n = len(p)
+	} else {
+		r.lines++
+	}
+	copy(p, r.text[:n])
+	r.text = r.text[n:]
+	return n, nil
+}
+
+func allDigits(s string) bool {
+	return s != "" && len(s) < 10 && len(bytes.Trim([]byte(s), "0123456789")) == 0
+}
+
+func parseLine(s string) int {
+	n := 0
+	for _, c := range s {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// A pair is a key with its value, as found in a mapping. Both are nil when the
+// key is not there.
+type pair struct{ key, value *yaml.Node }
+
+func (p pair) given() bool { return p.value != nil }
+
+// fields sorts the entries of a mapping into out, by the keys of its shape,
+// and reports every key that is unknown, given twice, missing, or holds the
+// wrong kind of YAML. A key that was complained about is given but empty:
+// its value is nil and its key is not.
+func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
+	if n.Kind != yaml.MappingNode {
+		if n.Kind != poisoned {
+			d.report(say.wrongShape(d.place(n), sh.name, "a mapping: key: value"))
+		}
+		return false
+	}
+	next := 0
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.Kind == poisoned {
+			continue
+		}
+		j := -1
+		if next < len(sh.keys) && sh.keys[next].name == k.Value {
+			j = next
+		} else {
+			for c := range sh.keys {
+				if sh.keys[c].name == k.Value {
+					j = c
+					break
+				}
+			}
+		}
+		if j < 0 {
+			d.report(say.unknownKey(d.place(k), sh, k.Value))
+			continue
+		}
+		next = j + 1
+		if out[j].key != nil {
+			d.report(say.duplicateKey(d.place(k), k.Value, d.place(out[j].key)))
+			continue
+		}
+		out[j] = pair{key: k}
+		if d.holds(k, v, &sh.keys[j]) {
+			out[j].value = v
+		}
+	}
+	for j := range sh.keys {
+		if sh.keys[j].required && out[j].key == nil {
+			d.report(say.missingKey(d.place(n), sh, sh.keys[j].name))
+		}
+	}
+	return true
+}
+
+// holds reports whether a value is of the kind of YAML that its key wants, and
+// says so when it is not.
+func (d *doc) holds(k, v *yaml.Node, want *key) bool {
+	if v.Kind == poisoned {
+		return false
+	}
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" && want.holds != anything {
+		d.report(say.nothingWritten(d.place(k), want))
+		return false
+	}
+	scalar, list, mapping := false, false, false
+	switch want.holds {
+	case aText, aBoolean, anInteger, aNumber:
+		scalar = true
+	case texts, maps, textsOrMaps, uniques:
+		list = true
+	case aMap, namedMaps, namedTexts, namedAny:
+		mapping = true
+	case textOrMap:
+		scalar, mapping = true, true
+	case textOrMaps:
+		scalar, list = true, true
+	case anything:
+		return true
+	}
+	switch v.Kind {
+	case yaml.ScalarNode:
+		if !scalar {
+			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+		}
+		return scalar
+	case yaml.SequenceNode:
+		if !list {
+			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+		}
+		return list
+	case yaml.MappingNode:
+		if !mapping {
+			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+		}
+		return mapping
+	}
+	return false
+}
+
+var formNames = [...]string{
+	aText:       "text",
+	aBoolean:    "true or false",
+	anInteger:   "a whole number",
+	aNumber:     "a number",
+	texts:       "a list: [a, b]",
+	aMap:        "a mapping: key: value",
+	maps:        "a list of mappings, each begun by a dash",
+	namedMaps:   "a mapping from names to mappings",
+	namedTexts:  "a mapping from names to text",
+	textOrMap:   "text or a mapping",
+	textOrMaps:  "a word or a list of rules",
+	textsOrMaps: "a list: [A, B]",
+	uniques:     "a list of lists: [[a, b]]",
+	anything:    "anything",
+	namedAny:    "a mapping from names",
+}
+
+// text returns the text of a scalar that fields accepted, "" when it is not
+// given.
+func text(p pair) string {
+	if p.value == nil {
+		return ""
+	}
+	return p.value.Value
+}
+
+// boolean reads true or false. YAML 1.1 has eleven words for each, which is
+// why only these two count.
+func (d *doc) boolean(p pair) bool {
+	if p.value == nil {
+		return false
+	}
+	if p.value.Style == 0 {
+		switch p.value.Value {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	}
+	d.report(say.notBoolean(d.place(p.value), p.key.Value, p.value.Value))
+	return false
+}
+
+// integer reads a number of things.
+func (d *doc) integer(p pair, least int) (int, bool) {
+	if p.value == nil {
+		return 0, false
+	}
+	s := p.value.Value
+	if p.value.Style != 0 || !isDigits(s) || len(s) > 9 {
+		d.report(say.notInteger(d.place(p.value), p.key.Value, s, least))
+		return 0, false
+	}
+	n := parseLine(s)
+	if n < least {
+		d.report(say.notInteger(d.place(p.value), p.key.Value, s, least))
+		return 0, false
+	}
+	return n, true
+}
+
+// isDigits refuses 007 too: YAML reads octal there, and people do not.
+func isDigits(s string) bool { return allDigits(s) && (len(s) == 1 || s[0] != '0') }
+
+// items calls fn with each item of a list of text.
+func (d *doc) items(p pair, fn func(n *yaml.Node)) {
+	if p.value == nil {
+		return
+	}
+	for _, n := range p.value.Content {
+		switch {
+		case n.Kind == poisoned:
+		case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
+			d.report(say.wrongShape(d.place(n), "an item of "+p.key.Value, "text"))
+		default:
+			fn(n)
+		}
+	}
+}
+
+// entries calls fn with each entry of a mapping whose keys are names of the
+// author's choosing, once for each name; due-date and due_date are the same
+// name.
+func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
+	if n == nil {
+		return
+	}
+	var seen map[string]*yaml.Node // of a long mapping
+	if len(n.Content) > 32 {
+		seen = make(map[string]*yaml.Node, len(n.Content)/2)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if k.Kind == poisoned {
+			continue
+		}
+		var first *yaml.Node
+		if seen != nil {
+			name := underscored(k.Value)
+			if first = seen[name]; first == nil {
+				seen[name] = k
+			}
+		} else {
+			for j := 0; j < i && first == nil; j += 2 {
+				if n.Content[j].Kind != poisoned && sameName(n.Content[j].Value, k.Value) {
+					first = n.Content[j]
+				}
+			}
+		}
+		if first != nil {
+			d.report(say.duplicateKey(d.place(k), k.Value, d.place(first)))
+			continue
+		}
+		fn(k, n.Content[i+1])
+	}
+}
+
+// underscored is a name as expressions and columns write it.
+func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// sameName compares names in which a dash and an underscore are the same.
+func sameName(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := 0; i < len(a); i++ {
+		if a[i] != b[i] && !(dashed(a[i]) && dashed(b[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func dashed(c byte) bool { return c == '-' || c == '_' }
+
+// scalars is entries for mappings to text.
+func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
+	if p.value == nil {
+		return
+	}
+	d.entries(p.value, func(k, v *yaml.Node) {
+		switch {
+		case v.Kind == poisoned:
+		case v.Kind != yaml.ScalarNode:
+			d.report(say.wrongShape(d.place(v), k.Value, "text"))
+		default:
+			fn(k, v)
+		}
+	})
+}
