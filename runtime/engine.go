@@ -123,12 +123,6 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 			e.macros[v] = p
 		}
 	}
-	for i := range v.Effects {
-		effect := &v.Effects[i]
-		if effect.Declared && onRows(effect) && effect.Where == nil {
-			ds = append(ds, noRowNamed(v, effect))
-		}
-	}
 	return ds
 }
 

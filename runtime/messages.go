@@ -157,6 +157,18 @@ const (
 	codeHandlerRefused   = "not-possible"
 )
 
+// What an operator is told when palettes and handlers do not fit.
+const (
+	codeHandlerUnknownVerb     = "handler-unknown-verb"
+	codeHandlerMissing         = "handler-missing"
+	codeHandlerNotWanted       = "handler-not-wanted"
+	codeHandlerArgumentMissing = "handler-argument-missing"
+	codeHandlerArgumentExtra   = "handler-argument-extra"
+	codeHandlerArgumentType    = "handler-argument-type"
+	codeBadQuery               = "bad-query"
+	codeMacroCircle            = "macro-circle"
+)
+
 func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
 	return dsl.Diagnostic{Code: code, Summary: summary, Place: place, Notes: []string{next}}
 }
@@ -290,12 +302,8 @@ func asksWhen(condition string) string { return "it asks when " + condition }
 
 // What an operator is told
 
-func configError(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
-	return complain(code, place, summary, next)
-}
-
 func handlerUnknownVerb(name string, near []string) dsl.Diagnostic {
-	d := configError("handler-unknown-verb", dsl.Place{}, fmt.Sprintf("a handler is registered for %s, which no palette declares", name),
+	d := complain(codeHandlerUnknownVerb, dsl.Place{}, fmt.Sprintf("a handler is registered for %s, which no palette declares", name),
 		"declare the verb, or take the handler away")
 	if len(near) > 0 {
 		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
@@ -304,22 +312,22 @@ func handlerUnknownVerb(name string, near []string) dsl.Diagnostic {
 }
 
 func handlerMissing(v *verbs.Verb) dsl.Diagnostic {
-	return configError("handler-missing", v.Place, fmt.Sprintf("%s needs a handler and none is registered", v.Name),
+	return complain(codeHandlerMissing, v.Place, fmt.Sprintf("%s needs a handler and none is registered", v.Name),
 		"register one, or say in the palette what it does")
 }
 
 func handlerNotWanted(v *verbs.Verb) dsl.Diagnostic {
-	return configError("handler-not-wanted", v.Place, fmt.Sprintf("%s has a handler, but its palette says all of what it does", v.Name),
+	return complain(codeHandlerNotWanted, v.Place, fmt.Sprintf("%s has a handler, but its palette says all of what it does", v.Name),
 		"take the handler away, or say `handler: true`")
 }
 
 func handlerArgumentMissing(v *verbs.Verb, p *verbs.Param) dsl.Diagnostic {
-	return configError("handler-argument-missing", p.Place, fmt.Sprintf("the handler of %s takes no :%s", v.Name, p.Name),
+	return complain(codeHandlerArgumentMissing, p.Place, fmt.Sprintf("the handler of %s takes no :%s", v.Name, p.Name),
 		"add a field with the tag `verb:\""+p.Name+"\"` to what it takes")
 }
 
 func handlerArgumentExtra(v *verbs.Verb, name string, near []string) dsl.Diagnostic {
-	d := configError("handler-argument-extra", v.Place, fmt.Sprintf("the handler of %s takes :%s, which the palette does not declare", v.Name, name),
+	d := complain(codeHandlerArgumentExtra, v.Place, fmt.Sprintf("the handler of %s takes :%s, which the palette does not declare", v.Name, name),
 		"declare it, or take the field away")
 	if len(near) > 0 {
 		d.Label = "did you mean :" + strings.Join(near, ", :") + "?"
@@ -328,21 +336,16 @@ func handlerArgumentExtra(v *verbs.Verb, name string, near []string) dsl.Diagnos
 }
 
 func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.Diagnostic {
-	return configError("handler-argument-type", p.Place, fmt.Sprintf("the handler of %s takes :%s as %s", v.Name, p.Name, have),
+	return complain(codeHandlerArgumentType, p.Place, fmt.Sprintf("the handler of %s takes :%s as %s", v.Name, p.Name, have),
 		"the palette's type is held by "+want)
 }
 
 func badQuery(v *verbs.Verb, err error) dsl.Diagnostic {
-	return configError("bad-query", v.Query.Place, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
+	return complain(codeBadQuery, v.Query.Place, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
 		"a query is one SELECT over tables of declared entities")
 }
 
-func noRowNamed(v *verbs.Verb, e *verbs.Effect) dsl.Diagnostic {
-	return configError("no-row-named", e.Place, fmt.Sprintf("%s does not say which %s it changes", v.Name, e.Entity.Store.Name),
-		"add `where:`, with a reference argument or a condition on row")
-}
-
 func macroCircle(v, inner *verbs.Verb) dsl.Diagnostic {
-	return configError("macro-circle", v.Macro.Place, fmt.Sprintf("%s uses %s, which leads back to it", v.Name, inner.Name),
+	return complain(codeMacroCircle, v.Macro.Place, fmt.Sprintf("%s uses %s, which leads back to it", v.Name, inner.Name),
 		"a script of verbs cannot use itself")
 }

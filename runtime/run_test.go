@@ -48,7 +48,7 @@ func TestEffectsAreCarriedOut(t *testing.T) {
 			`lending.relend :loan-id @saw-bob :item-id @drill :member-id @bob :why "again"`,
 			[]string{
 				`+ loan member=` + id(12).Text() + ` item=` + id(21).Text() + ` status="OPEN" due=2025-01-10 updated_at=2025-01-03T10:00:02Z`,
-				`+ reminder loan=00000000-0000-4000-9000-000000000005 remind_on=2025-03-01 text="please return it"`,
+				`+ reminder loan=00000000-0000-4000-9000-000000000004 remind_on=2025-03-01 text="please return it"`,
 				`~ item ` + id(21).Text() + ` status="OUT"`,
 				`~ loan ` + id(31).Text() + ` note="again"`}},
 	} {

@@ -1,0 +1,155 @@
+package runtime
+
+import "verbatim/dsl"
+
+// Codes explains every code that the engine can answer with. The first line of
+// an example says who runs it and what they agree to; examples that begin with
+// `domain:` are palettes, beside a program that registers a handler for
+// shop.price which takes :name, a string.
+func Codes() []dsl.CodeDoc {
+	return []dsl.CodeDoc{
+		{
+			Code:    codeUnknownPrincipal,
+			Meaning: "A session is for somebody that the store knows: a principal with roles and with rows that they hold. Nobody of this name is known.",
+			Wrong:   "; as eve\nlending.list-items",
+			Right:   "; as kim\nlending.list-items",
+		},
+		{
+			Code:    codeNotPermitted,
+			Meaning: "A verb names the roles that may use it, and you have none of them. A script of verbs needs the right to each of them. Nothing of the script was done.",
+			Wrong:   "; as kim\nlending.board-only :item-id @saw",
+			Right:   "; as bo\nlending.board-only :item-id @saw",
+		},
+		{
+			Code:    codeUnknownName,
+			Meaning: "A reference must name something that you can see. Whether there is no such thing, or it belongs to somebody else, is not said.",
+			Wrong:   "; as kim\nlending.lose :item-id 00000000-0000-4000-8000-000000000025",
+			Right:   "; as kim\nlending.lose :item-id @drill",
+		},
+		{
+			Code:    codeNoResult,
+			Meaning: "What a name from `:as` stands for is known once its call was made. This call gave no row, or several where one is needed.",
+			Wrong:   "; as kim\nlending.list-items :as @all\nlending.note :loan-id @saw-bob :note @all.name",
+			Right:   "; as kim\nlending.get-item :item-id @saw :as @one\nlending.note :loan-id @saw-bob :note @one.name",
+		},
+		{
+			Code:    codeWrongValue,
+			Meaning: "An argument was given a field or a result, and what it held is not of the argument's type.",
+			Wrong:   "; as kim\nlending.any-of :item-id @drill :as @x\nlending.remind :loan-id @saw-bob :on @x.anything",
+			Right:   "; as kim\nlending.any-of :item-id @drill :as @x\nlending.note :loan-id @saw-bob :note @x.anything",
+		},
+		{
+			Code:    codeNeedsAgreement,
+			Meaning: "Some calls ask first. Look at the preview, and agree to it by its id. Where somebody else has to agree, your own agreement is not enough.",
+			Wrong:   "; as kim, agreeing to nothing\nlending.forget :reminder-id @saw-2025-01-11",
+			Right:   "; as kim, agreeing to what was shown\nlending.forget :reminder-id @saw-2025-01-11",
+		},
+		{
+			Code:    codeStalePreview,
+			Meaning: "You agreed to a preview, and what would happen now is something else: a row changed since, or the script did. What is shown is what runs, so nothing was done.",
+			Wrong:   "; as kim, agreeing to 0000-0000\nlending.forget :reminder-id @saw-2025-01-11",
+			Right:   "; as kim, agreeing to what was shown\nlending.forget :reminder-id @saw-2025-01-11",
+		},
+		{
+			Code:    codeNotCarriedOut,
+			Meaning: "The palette declares the verb, but what carries it out is not part of this program: a handler in Go, or a tool of another server.",
+			Wrong:   "; as kim\ncrafted.appraise :item-id @saw :worth 300.00",
+			Right:   "; as kim\nlending.lose :item-id @drill",
+		},
+		{
+			Code:    codeValueNeeded,
+			Meaning: "A row needs a value for this field, or a condition needs it to be decided, and the arguments that it comes from were left out.",
+			Wrong:   "; as kim\nlending.plan :loan-id @saw-bob",
+			Right:   "; as kim\nlending.plan :loan-id @saw-bob :on 2025-02-01",
+		},
+		{
+			Code:    codeNotAccepted,
+			Meaning: "The database, or a closed list of codes, does not take what would be stored. Something may still refer to what would be deleted.",
+			Wrong:   "; as kim, agreeing to what was shown\nlending.drop-loan :loan-id @saw-bob",
+			Right:   "; as kim, agreeing to what was shown\nlending.drop-loan :loan-id @tent-ann",
+		},
+		{
+			Code:    codeAlreadyExists,
+			Meaning: "A value that must be unique is taken already by something that you can see.",
+			Wrong:   "; as kim\nlending.add-item :club-id @north :name \"Drill\"",
+			Right:   "; as kim\nlending.add-item :club-id @north :name \"Axe\"",
+		},
+		{
+			Code:    codeChangedMeanwhile,
+			Meaning: "Somebody else was changing the same rows at the same moment, several times over. Nothing was done.",
+			Wrong:   "; as kim, while somebody else writes\nlending.lose :item-id @drill",
+			Right:   "; as kim\nlending.lose :item-id @drill",
+		},
+		{
+			Code:    codeTooMuch,
+			Meaning: "A call would go through more rows than one call may, or a script would make more calls than one script may.",
+			Wrong:   "; as kim, while there are very many rows\nlending.clean :before 2030-01-01",
+			Right:   "; as kim\nlending.clean :before 2030-01-01",
+		},
+		{
+			Code:    codeNamesUnread,
+			Meaning: "Names such as @saw stand for rows, and the store did not answer when they were looked up.",
+			Wrong:   "; as kim, while the store does not answer\nlending.lose :item-id @drill",
+			Right:   "; as kim\nlending.lose :item-id @drill",
+		},
+		{
+			Code:    codeHandlerRefused,
+			Meaning: "The program that carries the verb out looked at what was asked for, and declined. It says why.",
+			Wrong:   "; as kim, with handlers\ncrafted.appraise :item-id @saw :worth 0",
+			Right:   "; as kim, with handlers\ncrafted.appraise :item-id @saw :worth 300.00",
+		},
+		{
+			Code:    codeHandlerUnknownVerb,
+			Meaning: "A program registers a handler for a verb that no palette declares.",
+			Wrong:   "domain: shop\nverbs:\n  - {verb: prize, description: What it costs, handler: true, args: [{name: name, type: string, required: true}], effects: [{returns: price}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeHandlerMissing,
+			Meaning: "A palette says that a handler carries the verb out, and the program registers none for it.",
+			Wrong:   rightPalette + "  - {verb: audit, description: Count everything, handler: true, effects: [{returns: report}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeHandlerNotWanted,
+			Meaning: "A program registers a handler for a verb whose palette says all of what it does. Which of the two should be carried out is not guessed.",
+			Wrong:   "domain: shop\nverbs:\n  - {verb: price, description: What it costs, args: [{name: name, type: string, required: true}], effects: [{notifies: till}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeHandlerArgumentMissing,
+			Meaning: "The palette declares an argument that the handler does not take. It would be given and never looked at.",
+			Wrong:   "domain: shop\nverbs:\n  - {verb: price, description: What it costs, handler: true, args: [{name: name, type: string, required: true}, {name: size, type: integer}], effects: [{returns: price}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeHandlerArgumentExtra,
+			Meaning: "The handler takes an argument that the palette does not declare. It would never be given.",
+			Wrong:   "domain: shop\nverbs:\n  - {verb: price, description: What it costs, handler: true, effects: [{returns: price}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeHandlerArgumentType,
+			Meaning: "The handler takes an argument as a Go type that cannot hold every value the palette allows. An argument that may be left out needs a type that can say so.",
+			Wrong:   "domain: shop\nverbs:\n  - {verb: price, description: What it costs, handler: true, args: [{name: name, type: integer, required: true}], effects: [{returns: price}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeBadQuery,
+			Meaning: "A query must be one SELECT over tables of declared entities: it can do nothing but read, and reads only what its caller may see.",
+			Wrong:   rightPalette + "  - verb: count\n    description: How many\n    query: {sql: DELETE FROM shop.things, columns: {n: integer}}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeMacroCircle,
+			Meaning: "A script of verbs uses itself, directly or through another.",
+			Wrong:   rightPalette + "  - {verb: ping, description: First, script: shop.pong}\n  - {verb: pong, description: Second, script: shop.ping}\n",
+			Right:   rightPalette,
+		},
+	}
+}
+
+const rightPalette = `domain: shop
+verbs:
+  - {verb: price, description: What it costs, handler: true, args: [{name: name, type: string, required: true}], effects: [{returns: price}]}
+`
