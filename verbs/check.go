@@ -258,7 +258,7 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		given |= 1 << k
 		out := &args[k]
 		out.Syntax = &a.Value
-		if v.plan.slots[k].accept(&a.Value, out) {
+		if v.plan.inlets[k].accept(&a.Value, out) {
 			continue
 		}
 		param := &v.Params[k]
@@ -286,7 +286,7 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 
 // accept takes the ordinary values of ordinary types. Where it says no, the
 // long way decides, and finds the words if there is something to say.
-func (s *slot) accept(v *dsl.Value, out *Arg) bool {
+func (s *inlet) accept(v *dsl.Value, out *Arg) bool {
 	switch v.Kind {
 	case dsl.String:
 		if s.fast == fastString && len(v.Text) <= int(s.maxBytes) && v.Text != "" {

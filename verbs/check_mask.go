@@ -59,7 +59,7 @@ func (r *Registry) maskCall(call *dsl.Call, ranges []dsl.Range, depth int) []dsl
 		dark := r.sensitive[a.Key]
 		if v != nil {
 			k := v.plan.param(a.Key, i)
-			dark = k >= 0 && v.plan.slots[k].dark || k < 0 && (dark || v.plan.dark)
+			dark = k >= 0 && v.plan.inlets[k].dark || k < 0 && (dark || v.plan.dark)
 		}
 		ranges = r.maskValue(&a.Value, dark, ranges, depth+1)
 	}

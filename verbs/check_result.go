@@ -75,8 +75,12 @@ func (r *Registry) resultOf(v *Verb) result {
 		return res
 	case v.Query != nil:
 		var res result
-		for _, col := range v.Query.Columns {
-			res.fields = append(res.fields, resultField{col.Name, meaningOfKind(col.Kind)})
+		for i, col := range v.Query.Columns {
+			is := meaningOfKind(col.Kind)
+			if i < len(v.Query.Types) && v.Query.Types[i] != nil {
+				is = meaningOf(v.Query.Types[i])
+			}
+			res.fields = append(res.fields, resultField{col.Name, is})
 		}
 		res.open = len(res.fields) == 0
 		return res

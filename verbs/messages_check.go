@@ -775,3 +775,87 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 	}
 	return d
 }
+
+// What Drift says.
+
+func lowered(code string, at, was dsl.Place, label, summary string) dsl.Diagnostic {
+	d := dsl.Diagnostic{
+		Code:    code,
+		Summary: summary,
+		Label:   label,
+		Place:   at,
+		Notes:   []string{"this lowers safety: take it back, or let somebody agree to it and compare with the new palettes from then on"},
+	}
+	if was.Source != nil {
+		d.Related = []dsl.Related{{Place: was, Message: "as it was"}}
+	}
+	return d
+}
+
+func newVerb(v *Verb) dsl.Diagnostic {
+	d := dsl.Diagnostic{
+		Severity: dsl.Warning,
+		Code:     "new-verb",
+		Summary:  v.Name + " is new",
+		Place:    v.Place,
+		Notes:    []string{"read what it changes: verbatim explain " + v.Name},
+	}
+	if len(v.Roles) == 0 {
+		d.Label = "nobody may use it"
+	} else {
+		names := make([]string, len(v.Roles))
+		for i, r := range v.Roles {
+			names[i] = r.Name
+		}
+		d.Label = "may be used by " + listed(names, "and")
+	}
+	return d
+}
+
+func effectPhrase(e *Effect) string {
+	word := effectWord(e)
+	text := oneLine(e.Operand.Text)
+	if e.Entity != nil {
+		text = e.Entity.Store.Name
+		if fields := fieldsOf(e); fields != nil {
+			text += " (" + strings.Join(fields, ", ") + ")"
+		}
+	}
+	if e.When != nil {
+		text += " when " + exprText(e.When)
+	}
+	return word + " " + text
+}
+
+func defaultText(p *Param) string {
+	if p.Default.IsNull() {
+		return "none"
+	}
+	if p.Sensitive {
+		return "a sensitive value"
+	}
+	return p.Default.String()
+}
+
+// effectWord is the key that a palette writes for an effect.
+func effectWord(e *Effect) string {
+	for _, w := range effectWords {
+		if w.kind == e.Kind && w.may == e.May {
+			return w.name
+		}
+	}
+	return ""
+}
+
+// lasting says a number of seconds in words.
+func lasting(seconds int64) string {
+	for _, unit := range []struct {
+		seconds int64
+		name    string
+	}{{7 * 86400, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}} {
+		if seconds >= unit.seconds && seconds%unit.seconds == 0 {
+			return count(int(seconds/unit.seconds), unit.name)
+		}
+	}
+	return count(int(seconds), "second")
+}

@@ -11,7 +11,7 @@ import (
 // A plan is what the checker needs of a verb, laid out so that a call touches
 // as little memory as possible: a palette may hold ten thousand verbs.
 type plan struct {
-	slots     []slot         // the parameters, in order
+	inlets    []inlet        // the parameters, in order
 	index     map[string]int // of the same, when there are too many to scan
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
@@ -19,10 +19,10 @@ type plan struct {
 	result    result         // what `@x` and `@x.field` are
 }
 
-// A slot is a parameter in 32 bytes, with what is needed to accept a plain
+// An inlet is a parameter in 32 bytes, with what is needed to accept a plain
 // value of an ordinary type at once. What fast does not accept is not wrong: it
 // takes the long way.
-type slot struct {
+type inlet struct {
 	name     string
 	t        *Type
 	maxBytes int32 // of a fast string
@@ -42,9 +42,9 @@ const (
 	fastBool
 )
 
-func slotOf(p *Param) slot {
+func inletOf(p *Param) inlet {
 	t := p.Type
-	s := slot{name: p.Name, t: t, dark: p.Sensitive}
+	s := inlet{name: p.Name, t: t, dark: p.Sensitive}
 	free := t.Min.IsNull() && t.Max.IsNull()
 	switch {
 	case t.Name == StringType && t.Pattern == nil && t.MinLength <= 1:
@@ -123,13 +123,13 @@ func put[V any](m map[string]V, name string, v V) bool {
 }
 
 func (r *Registry) planOf(v *Verb) plan {
-	p := plan{slots: make([]slot, len(v.Params)), result: r.resultOf(v)}
+	p := plan{inlets: make([]inlet, len(v.Params)), result: r.resultOf(v)}
 	if len(v.Params) > scanBelow {
 		p.index = make(map[string]int, len(v.Params))
 	}
 	for i := range v.Params {
 		param := &v.Params[i]
-		p.slots[i] = slotOf(param)
+		p.inlets[i] = inletOf(param)
 		if p.index != nil {
 			put(p.index, param.Name, i)
 		}
@@ -155,7 +155,7 @@ func (r *Registry) planOf(v *Verb) plan {
 // param finds a parameter by its name. Calls mostly name arguments in the
 // order in which they are declared, so the search begins at hint.
 func (p *plan) param(name string, hint int) int {
-	if hint < len(p.slots) && p.slots[hint].name == name {
+	if hint < len(p.inlets) && p.inlets[hint].name == name {
 		return hint
 	}
 	if p.index != nil {
@@ -164,8 +164,8 @@ func (p *plan) param(name string, hint int) int {
 		}
 		return -1
 	}
-	for i := range p.slots {
-		if p.slots[i].name == name {
+	for i := range p.inlets {
+		if p.inlets[i].name == name {
 			return i
 		}
 	}

@@ -178,7 +178,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 			}
 		}
 		for _, name := range sortedKeys(object) {
-			if _, known := declared[name]; known || !strings.Contains(e.Message, quoted(name)) {
+			if _, known := declared[name]; known || !strings.Contains(e.Message, libraryQuote(name)) {
 				continue
 			}
 			m := b
@@ -375,8 +375,8 @@ func jsonKind(v any) string {
 	return "a map"
 }
 
-// quoted is how the library spells a key in its messages.
-func quoted(s string) string {
+// libraryQuote is how the library spells a key in its messages.
+func libraryQuote(s string) string {
 	s = strings.ReplaceAll(strconv.Quote(s), `\"`, `"`)
 	s = strings.ReplaceAll(s, `'`, `\'`)
 	return "'" + s[1:len(s)-1] + "'"

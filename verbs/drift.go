@@ -1,0 +1,692 @@
+package verbs
+
+import (
+	"fmt"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// Drift says in what the new palettes are less safe than the old ones. Every
+// change that lowers safety is an error with its place in the new palettes and,
+// where there is one, the old place beside it; a verb that is new is a warning
+// with its roles, because only a person can tell what it should be able to do.
+// What makes a palette stricter, and what changes only its words, is silent.
+//
+// Where it cannot be told whether a change lowers safety, as between two
+// conditions of different text, it counts as one that does.
+func Drift(old, new *Registry) dsl.Diagnostics {
+	d := &drift{old: old, new: new}
+	for _, role := range new.Roles() {
+		d.role(role)
+	}
+	for _, list := range new.CodeLists() {
+		d.codes(list)
+	}
+	for _, e := range new.Entities() {
+		d.entity(e)
+	}
+	for _, v := range new.Verbs() {
+		was := old.Verb(v.Name)
+		if was == nil {
+			d.add(newVerb(v))
+			continue
+		}
+		d.verb(was, v)
+	}
+	slices.SortStableFunc(d.ds, func(a, b dsl.Diagnostic) int { return comparePlaces(a.Place, b.Place) })
+	return d.ds
+}
+
+func comparePlaces(a, b dsl.Place) int {
+	if a.Source != b.Source {
+		return strings.Compare(sourceName(a), sourceName(b))
+	}
+	return int(a.Range.Start) - int(b.Range.Start)
+}
+
+func sourceName(p dsl.Place) string {
+	if p.Source == nil {
+		return ""
+	}
+	return p.Source.Name
+}
+
+type drift struct {
+	old, new *Registry
+	ds       dsl.Diagnostics
+}
+
+func (d *drift) add(diagnostic dsl.Diagnostic) { d.ds = append(d.ds, diagnostic) }
+
+// lower reports one lowering: at is its place in the new palettes, was in the
+// old.
+func (d *drift) lower(code string, at, was dsl.Place, label, format string, args ...any) {
+	d.add(lowered(code, at, was, label, fmt.Sprintf(format, args...)))
+}
+
+func (d *drift) role(role *Role) {
+	was := d.old.Role(role.Name)
+	if was != nil && role.SeesAll && !was.SeesAll {
+		d.lower("role-widened", role.Place, was.Place, "it saw only what it was granted", "role %s sees every row", role.Name)
+	}
+}
+
+func (d *drift) codes(list *CodeList) {
+	was := d.old.CodeList(list.Name)
+	if was == nil {
+		return
+	}
+	var added []string
+	for _, c := range list.Codes {
+		if !was.has(c.Name) {
+			added = append(added, c.Name)
+		}
+	}
+	if len(added) > 0 {
+		d.lower("limit-loosened", list.Place, was.Place, "more is accepted wherever the list is used", "code list %s holds %s more: %s", list.Name, count(len(added), "code"), some(added, 8))
+	}
+}
+
+func (d *drift) entity(e *Entity) {
+	was := d.old.Entity(e.Store.Name)
+	if was == nil {
+		return
+	}
+	name, n, o := e.Store.Name, e.Store, was.Store
+	if n.Table != o.Table {
+		d.lower("table-changed", e.Place, was.Place, "other rows", "%s is kept in table %s, not %s", name, n.Table, o.Table)
+	}
+	if !o.Managed && n.Managed {
+		d.lower("table-changed", e.Place, was.Place, "it was verified and never altered", "the table of %s may be altered", name)
+	}
+	if keyName(n) != keyName(o) {
+		d.lower("table-changed", e.Place, was.Place, "other rows may be meant", "the key of %s is %s, not %s", name, keyName(n), keyName(o))
+	}
+	if scope, before := scopeText(n), scopeText(o); scope != before && o.Access != stores.ForAll {
+		d.lower("scope-changed", e.Place, was.Place, "it was "+before, "rows of %s belong to %s", name, scope)
+	}
+	for i := range o.Unique {
+		if !slices.ContainsFunc(n.Unique, func(set []int) bool { return subset(fieldSet(n, set), fieldSet(o, o.Unique[i])) }) {
+			d.lower("limit-loosened", e.Place, was.Place, "two rows may now agree in them", "%s of %s need not be unique together", listed(fieldSet(o, o.Unique[i]), "and"), name)
+		}
+	}
+	for _, p := range e.Label.Paths {
+		if !slices.ContainsFunc(was.Label.Paths, func(q stores.Path) bool { return pathText(n, p) == pathText(o, q) }) {
+			d.lower("read-widened", e.Place, was.Place, "a label is shown to everybody who sees the row", "the label of %s shows %s", name, pathText(n, p))
+		}
+	}
+	for i := range e.Fields {
+		j := was.field(n.Fields[i].Name)
+		if j < 0 {
+			continue
+		}
+		d.field(e, i, was, j)
+	}
+}
+
+func (d *drift) field(e *Entity, i int, was *Entity, j int) {
+	n, o := &e.Store.Fields[i], &was.Store.Fields[j]
+	at, before := e.Fields[i].Place, was.Fields[j].Place
+	name := e.Store.Name + "." + n.Name
+	if o.Sensitive && !n.Sensitive {
+		d.lower("sensitive-dropped", at, before, "its values may be shown and logged", "%s is no longer sensitive", name)
+	}
+	if n.Column != o.Column {
+		d.lower("table-changed", at, before, "other data", "%s is kept in column %s, not %s", name, n.Column, o.Column)
+	}
+	if o.Required && !n.Required {
+		d.lower("limit-loosened", at, before, "it was required", "%s may be empty", name)
+	}
+	d.typ(at, before, name, e.Fields[i].Type, was.Fields[j].Type)
+}
+
+func (d *drift) verb(was, v *Verb) {
+	for _, role := range v.Roles {
+		if !slices.ContainsFunc(was.Roles, func(r *Role) bool { return r.Name == role.Name }) {
+			d.lower("role-added", v.Place, was.Place, "they could not before", "%s may be used by role %s", v.Name, role.Name)
+		}
+	}
+	d.params(was, v)
+	d.confirms(was, v)
+	d.effects(was, v)
+	d.carrier(was, v)
+	d.reads(was, v)
+}
+
+func (d *drift) params(was, v *Verb) {
+	for i := range v.Params {
+		p := &v.Params[i]
+		o := paramNamed(was, p.Name)
+		if o == nil {
+			continue
+		}
+		name := v.Name + " :" + p.Name
+		if o.Sensitive && !p.Sensitive {
+			d.lower("sensitive-dropped", p.Place, o.Place, "its values may be shown and logged", "%s is no longer sensitive", name)
+		}
+		if o.From != 0 && (p.From == 0 || p.From&^o.From != 0) {
+			more := p.From &^ o.From
+			if p.From == 0 {
+				more = ^o.From & (1<<len(originWords) - 1)
+			}
+			d.lower("origin-widened", p.Place, o.Place, "it had to come from "+listed(originList(o.From), "or"), "%s may also come from %s", name, listed(originList(more), "or"))
+		}
+		if o.Required && !p.Required {
+			d.lower("limit-loosened", p.Place, o.Place, "it was required", "%s may be left out", name)
+		}
+		if o.Default != p.Default && !o.Required {
+			d.lower("default-changed", p.Place, o.Place, "the same call now says something else", "%s has another default: %s, not %s", name, defaultText(p), defaultText(o))
+		}
+		d.typ(p.Place, o.Place, name, p.Type, o.Type)
+	}
+	for i := range was.Params {
+		o := &was.Params[i]
+		if o.Required && paramNamed(v, o.Name) == nil {
+			d.lower("limit-loosened", v.Place, o.Place, "it was required", "%s no longer asks for :%s", v.Name, o.Name)
+		}
+	}
+}
+
+// A type is loosened when it accepts what it did not accept before.
+func (d *drift) typ(at, before dsl.Place, name string, n, o *Type) {
+	loosened := func(label, format string, args ...any) {
+		d.lower("limit-loosened", at, before, label, "%s %s", name, fmt.Sprintf(format, args...))
+	}
+	if n.Name != o.Name {
+		narrower := o.Name == AnyType || o.Name == StringType && isSpelt(n.Name) || o.Name == DecimalType && n.Name == IntegerType
+		if !narrower {
+			loosened("it was "+o.phrase(), "is %s", n.phrase())
+			return
+		}
+		// What limited the wider type is gone with it.
+		if o.Name == StringType && (o.Pattern != nil || o.MaxLength > 0 || o.MinLength > 0) && n.Name != CodeType && n.Name != DateType && n.Name != UUIDType && n.Name != RefType {
+			loosened("it was a string with limits", "is %s", n.phrase())
+		}
+		return
+	}
+	unit := "characters"
+	if n.Name == ListType {
+		unit = "items"
+	}
+	if n.MinLength < o.MinLength {
+		loosened(fmt.Sprintf("it needed %d", o.MinLength), "needs only %d %s", n.MinLength, unit)
+	}
+	if o.MaxLength > 0 && (n.MaxLength == 0 || n.MaxLength > o.MaxLength) {
+		if n.MaxLength == 0 {
+			loosened(fmt.Sprintf("it took %d %s", o.MaxLength, unit), "has no limit of length")
+		} else {
+			loosened(fmt.Sprintf("it took %d", o.MaxLength), "takes %d %s", n.MaxLength, unit)
+		}
+	}
+	if o.Pattern != nil && patternText(n.Pattern) != patternText(o.Pattern) {
+		loosened("two patterns cannot be compared; somebody must", "has another pattern, or none")
+	}
+	if !o.Min.IsNull() && (n.Min.IsNull() || less(n.Min, o.Min)) {
+		loosened("the least was "+o.Min.Text(), "goes lower")
+	}
+	if !o.Max.IsNull() && (n.Max.IsNull() || less(o.Max, n.Max)) {
+		loosened("the most was "+o.Max.Text(), "goes higher")
+	}
+	if (n.Name == DecimalType || n.Name == MoneyType) && o.Scale >= 0 && (n.Scale < 0 || n.Scale > o.Scale) {
+		loosened(fmt.Sprintf("it took %d", o.Scale), "takes more digits after the point")
+	}
+	if o.Codes != nil && (n.Codes == nil || n.Codes.Name != o.Codes.Name && !subset(n.Codes.names(), o.Codes.names())) {
+		loosened("it took "+o.Codes.Name, "takes other codes")
+	}
+	if o.Entity != nil && (n.Entity == nil || n.Entity.Store.Name != o.Entity.Store.Name) {
+		loosened("it referred to "+article(o.Entity.Store.Name), "is %s", n.phrase())
+	}
+	if o.Schema != nil && schemaText(n.Schema) != schemaText(o.Schema) {
+		loosened("two schemas cannot be compared; somebody must", "has another schema, or none")
+	}
+	if len(o.Currencies) > 0 && (len(n.Currencies) == 0 || !subset(n.Currencies, o.Currencies)) {
+		loosened("it took "+listed(o.Currencies, "and"), "takes other currencies")
+	}
+	if o.Item != nil {
+		item := n.Item
+		if item == nil {
+			item = anyType
+		}
+		d.typ(at, before, "each of "+name, item, o.Item)
+	}
+}
+
+// isSpelt reports whether values of a type are strings with a form.
+func isSpelt(t TypeName) bool {
+	switch t {
+	case DateType, DateTimeType, DurationType, UUIDType, CodeType, EmailType, PhoneType, RefType:
+		return true
+	}
+	return false
+}
+
+// confirms holds each old rule against the new ones: at least one must ask
+// whenever it asked, the same people, for no longer.
+func (d *drift) confirms(was, v *Verb) {
+	for i := range was.Confirm {
+		o := &was.Confirm[i]
+		var closest *Confirm
+		covered, best := false, -1
+		for k := range v.Confirm {
+			n := &v.Confirm[k]
+			when := n.Always || !o.Always && sameExpr(n.When, o.When)
+			by := o.By == nil || n.By != nil && n.By.Name == o.By.Name
+			expires := expiry(n) <= expiry(o)
+			if when && by && expires {
+				covered = true
+				break
+			}
+			score := 0
+			if when {
+				score += 2
+			}
+			if by {
+				score++
+			}
+			if score > best {
+				closest, best = n, score
+			}
+		}
+		if covered {
+			continue
+		}
+		at, says := v.Place, "no rule asks any more"
+		if closest != nil {
+			at = closest.Place
+			switch {
+			case o.Always && !closest.Always:
+				says = "it asked always"
+			case !closest.Always && !sameExpr(closest.When, o.When):
+				says = "the condition was " + strconv.Quote(exprText(o.When))
+			case o.By != nil && (closest.By == nil || closest.By.Name != o.By.Name):
+				says = "somebody with role " + o.By.Name + " had to agree"
+			default:
+				says = "an agreement was good for " + lasting(expiry(o))
+			}
+		}
+		d.lower("confirm-lowered", at, o.Place, says, "%s asks less than it did", v.Name)
+	}
+}
+
+// effects compares promises in both directions. Each new effect must be within
+// an old one, or the verb can do more; each old promise without condition must
+// still be made, or something that was relied on no longer happens.
+func (d *drift) effects(was, v *Verb) {
+	for i := range v.Effects {
+		n := &v.Effects[i]
+		var closest *Effect
+		within, reason := false, ""
+		for k := range was.Effects {
+			o := &was.Effects[k]
+			if o.Kind != n.Kind || targetOf(o) != targetOf(n) {
+				continue
+			}
+			why := exceeds(v, n, was, o)
+			if why == "" {
+				within = true
+				break
+			}
+			if closest == nil {
+				closest, reason = o, why
+			}
+		}
+		switch {
+		case within:
+		case closest != nil:
+			d.lower("effect-widened", n.Place, closest.Place, reason, "%s can do more than it promised: %s", v.Name, effectPhrase(n))
+		default:
+			d.lower("effect-widened", n.Place, was.Place, "it could not before", "%s has a new effect: %s", v.Name, effectPhrase(n))
+		}
+	}
+	for i := range was.Effects {
+		o := &was.Effects[i]
+		if o.May {
+			continue
+		}
+		kept := false
+		for k := range v.Effects {
+			n := &v.Effects[k]
+			if n.Kind == o.Kind && targetOf(n) == targetOf(o) && !n.May && (n.When == nil || sameExpr(n.When, o.When)) {
+				kept = true
+				break
+			}
+		}
+		if !kept {
+			d.lower("promise-dropped", v.Place, o.Place, "it was promised here", "%s no longer promises: %s", v.Name, effectPhrase(o))
+		}
+	}
+}
+
+// exceeds says in what an effect goes beyond an older one of the same kind and
+// target; "" when it stays within.
+func exceeds(v *Verb, n *Effect, was *Verb, o *Effect) string {
+	if o.Entity != nil && n.Entity != nil {
+		could, can := fieldsOf(o), fieldsOf(n)
+		switch {
+		case could != nil && can == nil:
+			return "it changed only " + listed(could, "and")
+		case could != nil && !subset(can, could):
+			return "it changed only " + listed(could, "and")
+		}
+	}
+	if o.When != nil && !sameExpr(n.When, o.When) {
+		return "it happened only when " + exprText(o.When)
+	}
+	if w := whereText(was, o); w != "" && whereText(v, n) != w {
+		return "it reached only rows where " + w
+	}
+	for _, set := range n.Set {
+		name := n.Entity.Store.Fields[set.Field].Name
+		for _, before := range o.Set {
+			if sameName(o.Entity.Store.Fields[before.Field].Name, name) && !sameExpr(set.Value, before.Value) {
+				return fmt.Sprintf("it set %s to %s", name, exprText(before.Value))
+			}
+		}
+	}
+	if withText(n) != withText(o) {
+		return "something else went along"
+	}
+	if operandRest(n) != operandRest(o) {
+		return "it was: " + oneLine(o.Operand.Text)
+	}
+	return ""
+}
+
+// fieldsOf lists the fields that an effect may change, nil for any.
+func fieldsOf(e *Effect) []string {
+	if e.Kind != Updates && e.Kind != Creates {
+		return nil
+	}
+	set := e.Fields
+	if set == nil {
+		for _, s := range e.Set {
+			set = append(set, s.Field)
+		}
+	}
+	if set == nil {
+		return nil
+	}
+	return fieldSet(e.Entity.Store, set)
+}
+
+// carrier compares what carries a verb out.
+func (d *drift) carrier(was, v *Verb) {
+	before, now := carrierText(was), carrierText(v)
+	if before == now {
+		return
+	}
+	at, old := v.Place, was.Place
+	switch {
+	case v.Macro != nil:
+		at = v.Macro.Place
+	case v.Tool != nil:
+		at = v.Tool.Place
+	case v.Query != nil:
+		at = v.Query.Place
+	}
+	switch {
+	case was.Macro != nil:
+		old = was.Macro.Place
+	case was.Tool != nil:
+		old = was.Tool.Place
+	case was.Query != nil:
+		old = was.Query.Place
+	}
+	code, label := "carrier-changed", "it was "+carrierPhrase(was)
+	if was.Query != nil && v.Query != nil {
+		code, label = "query-changed", "two queries cannot be compared; somebody must"
+	}
+	d.lower(code, at, old, label, "%s is carried out by %s", v.Name, carrierPhrase(v))
+}
+
+func carrierText(v *Verb) string {
+	switch {
+	case v.Query != nil:
+		return "query " + oneLine(v.Query.Text)
+	case v.Macro != nil:
+		var b strings.Builder
+		for i := range v.Macro.Script.Calls {
+			b.WriteString(dsl.FormatCall(&v.Macro.Script.Calls[i]))
+			b.WriteByte('\n')
+		}
+		return "macro " + b.String()
+	case v.Tool != nil:
+		return "tool " + v.Tool.Server + " " + v.Tool.Name
+	case v.Handler:
+		return "handler"
+	case v.Read != nil:
+		return "read " + v.Read.Entity.Store.Name
+	}
+	return "effects"
+}
+
+func carrierPhrase(v *Verb) string {
+	switch {
+	case v.Query != nil:
+		return "another query"
+	case v.Macro != nil:
+		return "another script"
+	case v.Tool != nil:
+		return "tool " + v.Tool.Name + " of " + v.Tool.Server
+	case v.Handler:
+		return "a handler"
+	case v.Read != nil:
+		return "a read of " + v.Read.Entity.Store.Name
+	}
+	return "its effects"
+}
+
+// reads compares what a verb shows.
+func (d *drift) reads(was, v *Verb) {
+	for _, name := range v.Returns.Includes {
+		if !slices.Contains(was.Returns.Includes, name) {
+			d.lower("read-widened", v.Place, was.Place, "it did not before", "%s returns %s", v.Name, name)
+		}
+	}
+	if n, o := v.Query, was.Query; n != nil && o != nil && o.One && !n.One {
+		d.lower("read-widened", n.Place, o.Place, "it returned one row", "%s returns many rows", v.Name)
+	}
+	n, o := v.Read, was.Read
+	if n == nil || o == nil || n.Entity.Store.Name != o.Entity.Store.Name {
+		return
+	}
+	widened := func(label, format string, args ...any) {
+		d.lower("read-widened", v.Place, was.Place, label, "%s %s", v.Name, fmt.Sprintf(format, args...))
+	}
+	for _, f := range n.Fields {
+		path := pathText(n.Entity.Store, f.Path)
+		if !slices.ContainsFunc(o.Fields, func(g ReadField) bool { return pathText(o.Entity.Store, g.Path) == path }) {
+			widened("it did not before", "returns %s", path)
+		}
+		for _, g := range o.Fields {
+			if g.Name == f.Name && g.Sensitive && !f.Sensitive && pathText(o.Entity.Store, g.Path) == path {
+				d.lower("sensitive-dropped", v.Place, was.Place, "its values may be shown and logged", "%s returns %s as if it were not sensitive", v.Name, f.Name)
+			}
+		}
+	}
+	switch {
+	case o.One && !n.One:
+		widened("it returned the one row that an argument names", "returns many rows")
+	case o.One && n.One && (o.By < 0 || n.By < 0 || o.By >= len(was.Params) || n.By >= len(v.Params) || was.Params[o.By].Name != v.Params[n.By].Name):
+		widened("it returned the row that another argument names", "returns another row")
+	}
+	if o.Filter != nil && filterText(n.Filter) != filterText(o.Filter) {
+		widened("it returned only rows where "+filterText(o.Filter), "returns other rows")
+	}
+	if o.Limit > 0 && (n.Limit == 0 || n.Limit > o.Limit) {
+		widened(fmt.Sprintf("it returned at most %d", o.Limit), "returns more rows")
+	}
+}
+
+// Texts to compare by. White space does not count.
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func exprText(e *Expr) string {
+	if e == nil {
+		return ""
+	}
+	return oneLine(e.Text)
+}
+
+func sameExpr(a, b *Expr) bool { return (a == nil) == (b == nil) && exprText(a) == exprText(b) }
+
+func filterText(f *Filter) string {
+	if f == nil {
+		return ""
+	}
+	return oneLine(f.Text)
+}
+
+func whereText(v *Verb, e *Effect) string {
+	switch {
+	case e.Where == nil:
+		return ""
+	case e.Where.Filter != nil:
+		return filterText(e.Where.Filter)
+	case e.Where.Param >= 0 && e.Where.Param < len(v.Params):
+		return ":" + v.Params[e.Where.Param].Name + " names them"
+	}
+	return ""
+}
+
+func withText(e *Effect) string {
+	var b strings.Builder
+	for _, w := range e.With {
+		fmt.Fprintf(&b, "%s=%s;", w.Key, exprText(w.Value))
+	}
+	return b.String()
+}
+
+// targetOf is what an effect is about: its entity, or the first word of its
+// operand.
+func targetOf(e *Effect) string {
+	switch {
+	case e.Entity != nil:
+		return e.Entity.Store.Name
+	case len(e.Operand.Path) > 0:
+		return strings.Join(e.Operand.Path, ".")
+	}
+	return oneLine(e.Operand.Text)
+}
+
+// operandRest is what an operand says beyond its target. Notes are words for
+// people.
+func operandRest(e *Effect) string {
+	if e.Entity != nil {
+		return ""
+	}
+	return oneLine(e.Operand.Value + " " + strings.Join(e.Operand.Alternatives, " OR "))
+}
+
+func patternText(p *regexp.Regexp) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
+}
+
+func schemaText(s *Schema) string {
+	if s == nil {
+		return ""
+	}
+	if v, err := stores.ParseJSON(string(s.text)); err == nil {
+		return v.Text()
+	}
+	return string(s.text)
+}
+
+func keyName(e *stores.Entity) string {
+	if e.Key < 0 || e.Key >= len(e.Fields) {
+		return ""
+	}
+	return e.Fields[e.Key].Name
+}
+
+// scopeText says whose rows an entity's are.
+func scopeText(e *stores.Entity) string {
+	switch {
+	case e.Access == stores.ForAll:
+		return "everyone"
+	case e.Access == stores.ByPath && len(e.Scope) == 0:
+		return "themselves"
+	}
+	var steps []string
+	at := e
+	for _, s := range e.Scope {
+		if at != nil && s.Field >= 0 && s.Field < len(at.Fields) {
+			steps = append(steps, at.Fields[s.Field].Name)
+		}
+		at = s.To
+	}
+	if e.Access == stores.ByPrincipal {
+		return "the principal named by " + strings.Join(steps, ".")
+	}
+	return "whoever holds " + strings.Join(steps, ".")
+}
+
+func pathText(e *stores.Entity, p stores.Path) string {
+	var b strings.Builder
+	at := e
+	for _, s := range p.Steps {
+		if at == nil || s.Field >= len(at.Fields) {
+			return "?"
+		}
+		b.WriteString(at.Fields[s.Field].Name + ".")
+		at = s.To
+	}
+	switch {
+	case p.Count != nil:
+		return b.String() + "count(" + p.Count.Name + "." + p.Count.Fields[p.By].Name + ")"
+	case at == nil || p.Field < 0 || p.Field >= len(at.Fields):
+		return "?"
+	}
+	return b.String() + at.Fields[p.Field].Name
+}
+
+func fieldSet(e *stores.Entity, fields []int) []string {
+	names := make([]string, 0, len(fields))
+	for _, i := range fields {
+		names = append(names, e.Fields[i].Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func subset(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+}
+
+func paramNamed(v *Verb, name string) *Param {
+	for i := range v.Params {
+		if v.Params[i].Name == name {
+			return &v.Params[i]
+		}
+	}
+	return nil
+}
+
+// expiry is how long an agreement is good, in seconds; a rule that does not
+// say leaves it to the engine, which gives a day.
+func expiry(c *Confirm) int64 {
+	if c.Expires > 0 {
+		return c.Expires
+	}
+	return 24 * 60 * 60
+}
+
+func originList(o Origins) []string {
+	var words []string
+	for ; o != 0; o &= o - 1 {
+		if i := bits.TrailingZeros8(uint8(o)); i < len(originWords) {
+			words = append(words, originWords[i])
+		}
+	}
+	return words
+}
