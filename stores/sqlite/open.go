@@ -30,7 +30,6 @@ type Store struct {
 	busy      time.Duration
 	rowCap    int
 	queryTime time.Duration
-	cache     *queryCache
 	closed    atomic.Bool
 	done      chan struct{}
 }
@@ -92,7 +91,6 @@ func Open(path string, opts ...Option) (*Store, error) {
 		busy:      c.busy,
 		rowCap:    c.rowCap,
 		queryTime: c.queryTime,
-		cache:     newQueryCache(),
 		done:      make(chan struct{}),
 	}
 	w, err := s.openWriter()
@@ -156,6 +154,9 @@ var theDriver = sync.OnceValues(func() (*sqlite.Driver, error) {
 	err := d.RegisterCollationUtf8(decimalCollation, compareDecimals)
 	if err == nil {
 		err = d.RegisterDeterministicScalarFunction(canonicalFunction, 3, canonicalSpelling)
+	}
+	if err == nil {
+		err = d.RegisterFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum})
 	}
 	return d, err
 })

@@ -173,3 +173,44 @@ func canonicalSpelling(_ *sqlite.FunctionContext, args []driver.Value) (driver.V
 
 // unreadable begins the message by which canonicalSpelling is told from SQLite.
 const unreadable = "verbatim:"
+
+// sumFunction adds decimals exactly, where SQLite's own sum adds binary
+// fractions: decimal_sum(x), null when there is nothing to add.
+const sumFunction = "decimal_sum"
+
+type decimalSum struct{ total stores.Value }
+
+func newSum(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return new(decimalSum), nil }
+
+func (s *decimalSum) add(op byte, v driver.Value) error {
+	d, err := decode(stores.Decimal, v)
+	if err != nil {
+		return fmt.Errorf("%s %s was given %w", unreadable, sumFunction, err)
+	}
+	switch {
+	case d.IsNull():
+	case s.total.IsNull():
+		s.total = d
+	default:
+		total, ok := stores.Arith(op, s.total, d)
+		if !ok {
+			return fmt.Errorf("%s the result of %s is out of range", unreadable, sumFunction)
+		}
+		s.total = total
+	}
+	return nil
+}
+
+func (s *decimalSum) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
+	return s.add('+', args[0])
+}
+
+func (s *decimalSum) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
+	return s.add('-', args[0])
+}
+
+func (s *decimalSum) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
+	return encode(s.total), nil
+}
+
+func (s *decimalSum) Final(*sqlite.FunctionContext) {}
