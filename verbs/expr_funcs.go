@@ -190,9 +190,9 @@ func arith(op byte, x, y stores.Value) (stores.Value, error) {
 		}
 		return fail()
 	case a == stores.Duration && b == stores.Int:
-		return span(x.Duration(), y.Int())
+		return stretch(x.Duration(), y.Int())
 	case a == stores.Int && b == stores.Duration:
-		return span(y.Duration(), x.Int())
+		return stretch(y.Duration(), x.Int())
 	case op == '%':
 		if y.Int() == 0 {
 			return stores.Value{}, ErrZero
@@ -219,7 +219,7 @@ func dayAfter(day, n int64, op byte) (stores.Value, error) {
 	return stores.NewDays(day), nil
 }
 
-func span(unit time.Duration, n int64) (stores.Value, error) {
+func stretch(unit time.Duration, n int64) (stores.Value, error) {
 	total := unit * time.Duration(n)
 	if n != 0 && (total/time.Duration(n) != unit || n == -1 && unit == total && unit != 0) {
 		return stores.Value{}, ErrRange
@@ -233,7 +233,7 @@ func spanOf(unit time.Duration) function {
 		if n.IsNull() {
 			return nil, ErrAbsent
 		}
-		v, err := span(unit, n.Int())
+		v, err := stretch(unit, n.Int())
 		return &v, err
 	}
 }
