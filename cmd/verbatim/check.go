@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/dsl"
+)
+
+func checkCommand(a *app) *cobra.Command {
+	var palettes string
+	cmd := &cobra.Command{
+		Use:   "check FILE…|-",
+		Short: "Report every mistake in scripts, all at once",
+		Example: `verbatim check ask.dsl
+verbatim check --json ask.dsl
+verbatim check - <ask.dsl`,
+		Long: "Names such as @pierre-dupont-identity belong to whoever runs the script; they are looked up by run.",
+		Args: atLeast(1, "a file, or - for standard input"),
+		RunE: func(_ *cobra.Command, names []string) error {
+			return a.check(names, palettes)
+		},
+	}
+	a.palettesFlag(cmd, &palettes)
+	return cmd
+}
+
+func (a *app) check(names []string, palettes string) error {
+	reg, err := a.palettes(palettes)
+	if err != nil {
+		return err
+	}
+	var found dsl.Diagnostics
+	calls := 0
+	for _, name := range names {
+		src, err := a.source(name)
+		if err != nil {
+			return err
+		}
+		script, ds := dsl.Parse(src)
+		_, more := reg.Check(script, nil)
+		calls += len(script.Calls)
+		found = append(found, inOrder(append(ds, more...))...)
+	}
+	r := newReport(found)
+	if a.json {
+		a.emit(struct {
+			Schema string `json:"schema"`
+			OK     bool   `json:"ok"`
+			Files  int    `json:"files"`
+			Calls  int    `json:"calls"`
+			report
+		}{"verbatim/check@1", r.Errors == 0, len(names), calls, r})
+	} else {
+		a.complain(found)
+		where := counted(calls, "call")
+		if len(names) > 1 {
+			where += " of " + counted(len(names), "file")
+		}
+		if r.Errors == 0 {
+			fmt.Fprintf(a.out, "ok   %s, %s\n", where, r)
+		} else {
+			fmt.Fprintf(a.err, "\n%s in %s.\n", r, where)
+		}
+		if more := explainOne(found); more != "" {
+			fmt.Fprintln(a.err, more)
+		}
+	}
+	if r.Errors > 0 {
+		return said(exitInput)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func helpCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "help [COMMAND|exit-codes|json]",
+		Short:   "Show how a command is used, the exit codes, or the shape of the JSON",
+		Example: "verbatim help run\nverbatim help exit-codes",
+		Args:    atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Root().Help()
+			}
+			switch args[0] {
+			case "exit-codes":
+				a.printExitCodes()
+				return nil
+			case "json":
+				fmt.Fprint(a.out, outputSchema)
+				return nil
+			}
+			names := []string{"exit-codes", "json"}
+			for _, c := range cmd.Root().Commands() {
+				if c.Name() == args[0] {
+					return c.Help()
+				}
+				names = append(names, c.Name())
+			}
+			return usage(fmt.Sprintf("there is no help about %q%s", args[0], didYouMean(args[0], names)), "verbatim --help")
+		},
+	}
+	return cmd
+}
+
+var exitCodes = []struct {
+	Exit    int    `json:"exit"`
+	Name    string `json:"name"`
+	Meaning string `json:"meaning"`
+}{
+	{exitDone, "done", "what was asked for happened"},
+	{exitInput, "input", "the script or the palettes are wrong; nothing was changed"},
+	{exitUsage, "usage", "the command line makes no sense, or names something that is not there"},
+	{exitRefused, "refused", "not permitted, or an agreement is needed or was withheld; nothing was changed"},
+	{exitSystem, "system", "the system failed: disk, database, or this program itself"},
+}
+
+func (a *app) printExitCodes() {
+	if a.json {
+		a.emit(struct {
+			Schema string `json:"schema"`
+			Exits  any    `json:"exits"`
+		}{"verbatim/exit-codes@1", exitCodes})
+		return
+	}
+	for _, e := range exitCodes {
+		fmt.Fprintf(a.out, "%d  %-8s %s\n", e.Exit, e.Name, e.Meaning)
+	}
+}
+
+// help prints an example first: most people who ask for help want one.
+func (a *app) help(cmd *cobra.Command, _ []string) {
+	var b strings.Builder
+	for line := range strings.Lines(cmd.Example) {
+		b.WriteString("  " + line)
+	}
+	fmt.Fprintf(&b, "\n\n%s.\n", strings.TrimSuffix(cmd.Short, "."))
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, "usage: verbatim %s\n", cmd.Use)
+		if cmd.Long != "" {
+			fmt.Fprintf(&b, "%s\n", cmd.Long)
+		}
+	}
+	if subs := cmd.Commands(); len(subs) > 0 {
+		b.WriteByte('\n')
+		for _, c := range subs {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
+			}
+		}
+	}
+	b.WriteByte('\n')
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		name, what := pflag.UnquoteUsage(f)
+		flag := "--" + f.Name
+		if f.Shorthand != "" {
+			flag = "-" + f.Shorthand + ", " + flag
+		}
+		if f.Value.Type() != "bool" && name != "" {
+			flag += " " + strings.ToUpper(name)
+		}
+		fmt.Fprintf(&b, "  %-18s %s\n", flag, what)
+	})
+	if a.json {
+		a.emit(struct {
+			Schema string `json:"schema"`
+			Text   string `json:"text"`
+		}{"verbatim/help@1", b.String()})
+		return
+	}
+	fmt.Fprint(a.out, b.String())
+}
+
+// flagError says which flag was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	next := fmt.Sprintf("verbatim %s--help", prefix(cmd))
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		near := ""
+		if s := didYouMean(unknown.GetSpecifiedName(), names); s != "" {
+			near = strings.ReplaceAll(s, `"`, "")
+			near = strings.Replace(near, "did you mean ", "did you mean --", 1)
+			near = strings.ReplaceAll(near, " or ", " or --")
+		}
+		return usage(fmt.Sprintf("there is no flag --%s%s", unknown.GetSpecifiedName(), near), next)
+	}
+	return usage(err.Error(), next)
+}
+
+func prefix(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return ""
+	}
+	return strings.TrimPrefix(cmd.CommandPath(), "verbatim ") + " "
+}
+
+// The rules on the number of arguments, in our words.
+
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usage(fmt.Sprintf("verbatim %sdoes not know what to do with %q", prefix(cmd), args[n]), "verbatim "+prefix(cmd)+"--help")
+		}
+		return nil
+	}
+}
+
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usage(fmt.Sprintf("verbatim %swants %s", prefix(cmd), what), "verbatim "+prefix(cmd)+"--help")
+		}
+		return nil
+	}
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := atLeast(n, what)(cmd, args); err != nil {
+			return err
+		}
+		return atMost(n)(cmd, args)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"verbatim/dsl"
+)
+
+// maxInput bounds what is read before the parser is asked: enough for a file
+// that the parser itself refuses as too long, so that its words are the ones
+// that are read.
+var maxInput = int64(dsl.DefaultLimits.Bytes) + 1
+
+// source reads one file, or standard input for "-".
+func (a *app) source(name string) (*dsl.Source, error) {
+	if name == "-" {
+		text, err := io.ReadAll(io.LimitReader(a.in, maxInput))
+		if err != nil {
+			return nil, broken("standard input cannot be read", err, "")
+		}
+		return a.text("-", text)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), ""}
+	case err != nil:
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), ""}
+	case info.IsDir():
+		return nil, &stop{exitUsage, "is-a-directory", fmt.Sprintf("%s is a directory, a script is a file", quoted(name)),
+			fmt.Sprintf("name the files in it, or check palettes with: verbatim lint %s", shell(name))}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), ""}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxInput))
+	if err != nil {
+		return nil, broken(quoted(name)+" cannot be read", err, "")
+	}
+	return a.text(name, text)
+}
+
+// text refuses what is no text at all with one sentence, where a parser could
+// only complain about every other byte of it.
+func (a *app) text(name string, text []byte) (*dsl.Source, error) {
+	head := text[:min(len(text), 8000)]
+	for _, c := range head {
+		if c == 0 {
+			return nil, &stop{exitInput, "binary", fmt.Sprintf("%s is not a text: it holds zero bytes", quoted(name)), "a script is a text file in UTF-8"}
+		}
+	}
+	return dsl.NewSource(name, string(text)), nil
+}
+
+// nearFile suggests a file of the same directory.
+func nearFile(name string) string {
+	dir, base := filepath.Split(name)
+	entries, err := os.ReadDir(filepath.Clean(dir + "."))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return didYouMean(base, names)
+}
+
+// quoted shows a file name in a sentence.
+func quoted(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// shell spells a word so that a shell hands it back unchanged.
+func shell(word string) string {
+	safe := word != ""
+	for _, r := range word {
+		if !strings.ContainsRune("@%+=:,./-_", r) && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') {
+			safe = false
+		}
+	}
+	if safe {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

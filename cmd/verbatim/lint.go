@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/dsl"
+	"verbatim/verbs"
+)
+
+func lintCommand(a *app) *cobra.Command {
+	var format, against string
+	var schema bool
+	cmd := &cobra.Command{
+		Use:   "lint [DIR]",
+		Short: "Report every mistake in palettes",
+		Example: `verbatim lint
+verbatim lint --against verbs verbs
+verbatim lint --schema`,
+		Long: `--against names palettes as they were, and reports every change that lowers safety.
+--schema prints the JSON Schema of palettes, for an editor to complete and check them.`,
+		Args: atMost(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if schema {
+				return nil
+			}
+			switch format {
+			case "json":
+				a.json = true
+			case "text", "github":
+			default:
+				return usage(fmt.Sprintf("--format is text, json or github, not %q%s", format, didYouMean(format, []string{"text", "json", "github"})), "")
+			}
+			dir := a.palettesDir("")
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			return a.lint(dir, against, format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text, json, or github for annotations of a pull request")
+	cmd.Flags().StringVar(&against, "against", "", "the `dir` of the palettes as they were")
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of palettes")
+	return cmd
+}
+
+type lintJSON struct {
+	Schema   string `json:"schema"`
+	OK       bool   `json:"ok"`
+	Palettes int    `json:"palettes"`
+	Verbs    int    `json:"verbs"`
+	report
+}
+
+func newLint(l *loaded) lintJSON {
+	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, report: newReport(l.ds)}
+	if l.reg != nil {
+		j.Verbs = len(l.reg.Verbs())
+	}
+	return j
+}
+
+func (a *app) lint(dir, against, format string) error {
+	started := time.Now()
+	l, err := loadPalettes(dir)
+	if err != nil {
+		return err
+	}
+	took := time.Since(started)
+	if against != "" && l.reg != nil {
+		old, err := loadPalettes(against)
+		if err != nil {
+			return err
+		}
+		if old.reg == nil {
+			return &stop{exitInput, "bad-palettes", fmt.Sprintf("the palettes in %s do not load, so nothing can be compared with them", quoted(against)),
+				"verbatim lint " + shell(against)}
+		}
+		l.ds = append(l.ds, verbs.Drift(old.reg, l.reg)...)
+	}
+	j := newLint(l)
+	switch {
+	case a.json:
+		a.emit(j)
+	case format == "github":
+		for i := range l.ds {
+			fmt.Fprintln(a.out, annotation(&l.ds[i]))
+		}
+	case j.Errors > 0:
+		a.complain(l.ds)
+		state := "Nothing was loaded."
+		if l.reg != nil {
+			state = "They load; what they allow is less safe than it was."
+		}
+		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.report, counted(j.Palettes, "palette"), state, explainOne(l.ds))
+	default:
+		a.complain(l.ds)
+		line := fmt.Sprintf("ok   %s, %s, %s", counted(j.Palettes, "palette"), counted(j.Verbs, "verb"), j.report)
+		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
+		if more := explainOne(l.ds); more != "" {
+			fmt.Fprintln(a.err, more)
+		}
+	}
+	if j.Errors > 0 {
+		return said(exitInput)
+	}
+	return nil
+}
+
+// annotation is a diagnostic as GitHub shows it beside a line of a change.
+func annotation(d *dsl.Diagnostic) string {
+	level := "error"
+	if d.Severity == dsl.Warning {
+		level = "warning"
+	}
+	// What separates the parts of an annotation is written in percent signs.
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	message := d.Summary
+	if d.Label != "" {
+		message += "; " + d.Label
+	}
+	for _, note := range d.Notes {
+		message += "\n" + note
+	}
+	if d.Place.Source == nil {
+		return fmt.Sprintf("::%s title=%s::%s", level, property.Replace(d.Code), data.Replace(message))
+	}
+	from, to := d.Place.Source.Position(d.Place.Range.Start), d.Place.Source.Position(d.Place.Range.End)
+	return fmt.Sprintf("::%s file=%s,line=%d,endLine=%d,col=%d,endColumn=%d,title=%s::%s", level, property.Replace(d.Place.Source.Name),
+		from.Line, to.Line, from.Column, to.Column, property.Replace(d.Code), data.Replace(message))
+}

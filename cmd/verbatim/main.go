@@ -1,0 +1,278 @@
+// Command verbatim checks, formats, explains and runs scripts of calls whose
+// meaning palettes declare:
+//
+//	verbatim check ask.dsl
+//	verbatim run --dry-run --as clara ask.dsl
+//
+// This package is wiring only: it reads files and flags, calls the library
+// packages and prints what they answer. A subcommand is a file.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/dsl"
+)
+
+// What a process can end with; see `verbatim help exit-codes`.
+const (
+	exitDone    = 0
+	exitInput   = 1
+	exitUsage   = 2
+	exitRefused = 3
+	exitSystem  = 4
+)
+
+// version is what `verbatim version` says; a release sets it with -ldflags.
+var version = ""
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, world{
+		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		env: os.Getenv, now: time.Now, terminal: openTerminal,
+	})
+	stop()
+	os.Exit(code)
+}
+
+// A world is everything outside that the program touches apart from files, so
+// that a test can hand it another one.
+type world struct {
+	args     []string
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) string
+	now      func() time.Time
+	// terminal opens the terminal to read an answer from, when there is one
+	// with somebody in front of it.
+	terminal func(world) (io.ReadCloser, bool)
+}
+
+// An app is one invocation.
+type app struct {
+	world
+	json  bool   // --json
+	color string // --color
+	sent  *sink
+}
+
+// run is the program: main gives it the process, tests something else.
+func run(ctx context.Context, w world) (code int) {
+	a := &app{world: w}
+	a.sent = &sink{w: w.out}
+	out := bufio.NewWriter(a.sent)
+	a.out = out
+	defer func() {
+		if p := recover(); p != nil {
+			// A fault of ours. Where it happened is for us, not for whoever
+			// is reading, so it is told on request only.
+			if w.env("VERBATIM_TRACE") != "" {
+				fmt.Fprintf(a.err, "%v\n%s", p, debug.Stack())
+			}
+			code = a.fail(&stop{exit: exitSystem, code: "internal", text: "the program itself failed; nothing was committed by the call that failed",
+				next: "run it again with VERBATIM_TRACE=1 and report what it says"})
+		}
+		out.Flush()
+		if err := a.sent.failed; err != nil && !errors.Is(err, syscall.EPIPE) && code == exitDone {
+			fmt.Fprintf(a.err, "verbatim: the result could not be written: %s\n", reason(err))
+			code = exitSystem
+		}
+	}()
+
+	root := a.root()
+	root.SetArgs(w.args)
+	root.SetIn(w.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	// Whether the answer must be JSON matters even when the flags make no
+	// sense, so it is looked for before they are read.
+	for _, arg := range w.args {
+		if arg == "--" {
+			break
+		}
+		if arg == "--json" || arg == "--json=true" {
+			a.json = true
+		}
+	}
+	if err := a.unknownCommand(root); err != nil {
+		return a.fail(err)
+	}
+	if err := root.ExecuteContext(ctx); err != nil {
+		return a.fail(err)
+	}
+	return exitDone
+}
+
+// A stop ends an invocation with a sentence for a person, a code for a
+// program, and what to do next.
+type stop struct {
+	exit int
+	code string
+	text string
+	next string
+}
+
+func (s *stop) Error() string { return s.text }
+
+// said ends an invocation that has already told everything.
+type said int
+
+func (said) Error() string { return "" }
+
+func usage(text, next string) error { return &stop{exitUsage, "usage", text, next} }
+
+// broken is for what failed through nobody's fault but the system's.
+func broken(what string, err error, next string) error {
+	return &stop{exitSystem, "system", what + ": " + reason(err), next}
+}
+
+// fail tells why an invocation ends and returns its exit code.
+func (a *app) fail(err error) int {
+	var already said
+	if errors.As(err, &already) {
+		return int(already)
+	}
+	var s *stop
+	if !errors.As(err, &s) {
+		s = &stop{exit: exitUsage, code: "usage", text: err.Error(), next: "verbatim --help"}
+	}
+	if s.exit == exitRefused {
+		fmt.Fprintf(a.err, "refused[%s]: %s\n", s.code, s.text)
+	} else {
+		fmt.Fprintf(a.err, "verbatim: %s\n", s.text)
+	}
+	if s.next != "" {
+		fmt.Fprintf(a.err, "next: %s\n", s.next)
+	}
+	if a.json {
+		a.emit(struct {
+			Schema  string `json:"schema"`
+			Exit    int    `json:"exit"`
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Next    string `json:"next,omitempty"`
+		}{"verbatim/error@1", s.exit, s.code, s.text, s.next})
+	}
+	return s.exit
+}
+
+// emit writes one JSON document, on one line.
+func (a *app) emit(document any) {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(document); err != nil && a.sent.failed == nil {
+		a.sent.failed = err
+	}
+}
+
+// A sink remembers that writing failed: a result that was cut short is not
+// done, however well it went before.
+type sink struct {
+	w      io.Writer
+	failed error
+}
+
+func (s *sink) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	if err != nil && s.failed == nil {
+		s.failed = err
+	}
+	return n, err
+}
+
+// reason is the cause at the end of a chain of errors, in the words of the
+// operating system, without the names of calls.
+func reason(err error) string {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return err.Error()
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "verbatim",
+		Short: "Check, preview and run calls whose meaning palettes declare",
+		Example: `verbatim check ask.dsl
+verbatim run --dry-run --as clara ask.dsl
+verbatim explain client.add-note`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.PersistentFlags().BoolVar(&a.json, "json", a.json, "print one JSON document, or JSON lines, and nothing else")
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colour what is said: auto, always or never")
+	root.PersistentFlags().BoolP("help", "h", false, "show how it is used")
+	root.PersistentFlags().Lookup("help").Hidden = true
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(a.help)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		switch a.color {
+		case "auto", "always", "never":
+			return nil
+		}
+		return usage(fmt.Sprintf("--color is auto, always or never, not %q", a.color), "")
+	}
+	for _, add := range commands {
+		root.AddCommand(add(a))
+	}
+	return root
+}
+
+// unknownCommand finds a misspelt subcommand before its flags are judged: the
+// flags of a command that does not exist mean nothing.
+func (a *app) unknownCommand(root *cobra.Command) error {
+	for i, arg := range a.args {
+		if strings.HasPrefix(arg, "-") || i > 0 && a.args[i-1] == "--color" {
+			continue
+		}
+		var names []string
+		for _, c := range root.Commands() {
+			if c.Name() == arg || c.HasAlias(arg) {
+				return nil
+			}
+			if !c.Hidden {
+				names = append(names, c.Name())
+			}
+		}
+		if strings.HasPrefix(arg, "__complete") {
+			return nil
+		}
+		return usage(fmt.Sprintf("there is no subcommand %q%s", arg, didYouMean(arg, names)), "verbatim --help lists them")
+	}
+	return nil
+}
+
+// didYouMean continues a sentence with the nearest of some names.
+func didYouMean(word string, names []string) string {
+	near := dsl.Nearest(word, slices.Values(names))
+	if len(near) == 0 {
+		return ""
+	}
+	for i, n := range near {
+		near[i] = fmt.Sprintf("%q", n)
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}

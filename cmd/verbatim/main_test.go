@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+var update = flag.Bool("update", false, "write what the program printed into the session files; then read the difference")
+
+// The sessions are played by the program itself: the test binary, started
+// under its name, is it. Only the clock differs, so that dates can be written
+// down.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"verbatim": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := run(ctx, world{
+			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
+			env: os.Getenv, now: func() time.Time { return morning }, terminal: openTerminal,
+		})
+		stop()
+		os.Exit(code)
+	}})
+}
+
+// morning is when the sessions take place.
+var morning = time.Date(2024, 12, 27, 9, 14, 2, 0, time.UTC)
+
+// Each session in testdata is a story that begins with why it is told.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TERM", "dumb")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"bank":  bank,
+			"json":  isJSON,
+			"plain": isPlain,
+			"same":  isSame,
+		},
+	})
+}
+
+// exits runs a program and says which exit code it must have:
+//
+//	exits 2 verbatim chekc
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, %d wanted", got, want)
+	}
+}
+
+// bank lays out the example: the palette, the scripts, and the store as the
+// demonstration begins with it.
+func bank(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: bank")
+	}
+	ts.Check(layOut(ts.Getenv("WORK")))
+}
+
+func layOut(dir string) error {
+	if err := os.MkdirAll(filepath.Join(dir, "verbs"), 0o777); err != nil {
+		return err
+	}
+	files := map[string]string{"../../verbs/client.yaml": "verbs/client.yaml"}
+	examples, err := filepath.Glob("../../examples/client/*.*")
+	if err != nil {
+		return err
+	}
+	for _, name := range examples {
+		if filepath.Ext(name) != ".sh" {
+			files[name] = filepath.Base(name)
+		}
+	}
+	for from, to := range files {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, to), text, 0o666)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	store, err := bankStore()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "verbatim.db"), store, 0o666)
+}
+
+// bankStore is the file of the bank's store, made once.
+var bankStore = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "verbatim-bank-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "bank.db")
+	var said bytes.Buffer
+	code := run(context.Background(), world{
+		args: []string{"migrate", "--palettes", "../../verbs", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
+		in:   strings.NewReader(""), out: &said, err: &said,
+		env: func(string) string { return "" }, now: func() time.Time { return morning }, terminal: openTerminal,
+	})
+	if code != exitDone {
+		return nil, errors.New(said.String())
+	}
+	return os.ReadFile(name)
+})
+
+// isJSON demands that a stream holds JSON documents and nothing else, each of
+// them as the published schema says:
+//
+//	json stdout verbatim/check@1
+func isJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: json FILE SCHEMA")
+	}
+	text := ts.ReadFile(args[0])
+	schema, err := publishedSchema()
+	ts.Check(err)
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	n := 0
+	for ; dec.More(); n++ {
+		var doc any
+		if err := dec.Decode(&doc); err != nil {
+			ts.Fatalf("not JSON: %v\n%s", err, text)
+		}
+		object, ok := doc.(map[string]any)
+		if !ok || object["schema"] != args[1] {
+			ts.Fatalf("the schema is not %s:\n%s", args[1], text)
+		}
+		if err := schema.Validate(doc); err != nil {
+			ts.Fatalf("not as the schema says: %#v\n%s", err, text)
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("there is no JSON")
+	}
+}
+
+var publishedSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	return jsonschema.CompileString("output.schema.json", outputSchema)
+})
+
+// isPlain demands that a stream neither moves the cursor nor repaints (U7); SGR
+// sequences, which only colour, are allowed with the argument colour.
+func isPlain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: plain FILE [colour]")
+	}
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), "\r\n", "\n") // a terminal ends lines so
+	if len(args) > 1 {
+		text = uncoloured(text)
+	}
+	if i := strings.IndexAny(text, "\r\x1b\b"); i >= 0 {
+		ts.Fatalf("byte %d moves the cursor: %q", i, text[i:min(len(text), i+20)])
+	}
+}
+
+// isSame demands that files hold the same text apart from its colours, and from
+// how a terminal ends lines.
+func isSame(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: same FILE FILE…")
+	}
+	plain := func(name string) string { return strings.ReplaceAll(uncoloured(ts.ReadFile(name)), "\r\n", "\n") }
+	for _, name := range args[1:] {
+		if got, want := plain(name), plain(args[0]); got != want {
+			ts.Fatalf("%s and %s differ:\n%s\n%s", args[0], name, want, got)
+		}
+	}
+}
+
+// uncoloured drops SGR sequences, ESC [ … m.
+func uncoloured(text string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "\x1b[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		end := strings.IndexFunc(after, func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
+		if end < 0 || after[end] != 'm' {
+			b.WriteString("\x1b[") // not a colour: left for the caller to find
+			text = after
+			continue
+		}
+		text = after[end+1:]
+	}
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/stores"
+	"verbatim/stores/sqlite"
+	"verbatim/verbs"
+)
+
+func migrateCommand(a *app) *cobra.Command {
+	var store, palettes string
+	var planOnly bool
+	var data []string
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Create the tables that palettes declare, and verify those that exist",
+		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
+verbatim migrate --plan`,
+		Long: `Tables that a palette maps are compared with it and never altered. --data is for
+examples and tests: an operator's SQL, run first, and on a store without rows only.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if planOnly && len(data) > 0 {
+				return usage("--plan changes nothing and --data does", "give one of them")
+			}
+			return a.migrate(cmd.Context(), store, palettes, planOnly, data)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	a.palettesFlag(cmd, &palettes)
+	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
+	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` on a fresh store first")
+	return cmd
+}
+
+func (a *app) migrate(ctx context.Context, where, palettes string, planOnly bool, data []string) error {
+	reg, err := a.palettes(palettes)
+	if err != nil {
+		return err
+	}
+	var scripts []string
+	for _, name := range data {
+		src, err := a.source(name)
+		if err != nil {
+			return err
+		}
+		scripts = append(scripts, src.Text)
+	}
+	path, err := a.storePath(where)
+	if err != nil {
+		return err
+	}
+	_, statErr := os.Stat(path)
+	fresh := errors.Is(statErr, os.ErrNotExist)
+	store, err := a.open(where, !planOnly)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = store.Close()
+		// What failed on a file that was not there leaves none behind.
+		if fresh && err != nil {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				_ = os.Remove(path + suffix)
+			}
+		}
+	}()
+	err = a.fill(ctx, store, data, scripts)
+	if err != nil {
+		return err
+	}
+	var plan stores.Plan
+	plan, err = store.Migrate(ctx, tables(reg), !planOnly)
+	if err != nil {
+		err = broken("the store cannot be migrated", err, "nothing was changed")
+		return err
+	}
+	err = a.tellPlan(path, plan, planOnly, len(reg.Entities()))
+	return err
+}
+
+// fill runs the data of an example. The store's own tables come first, because
+// who may do what is data too.
+func (a *app) fill(ctx context.Context, store *sqlite.Store, names, scripts []string) error {
+	if len(scripts) == 0 {
+		return nil
+	}
+	if _, err := store.Migrate(ctx, nil, true); err != nil {
+		return broken("the store cannot be prepared", err, "")
+	}
+	err := store.Load(ctx, strings.Join(scripts, "\n;\n"))
+	switch {
+	case errors.Is(err, sqlite.ErrNotEmpty):
+		return &stop{exitRefused, "not-empty", err.Error(), "--data is for a fresh store: name a file that is not there yet"}
+	case errors.Is(err, stores.ErrInvalid):
+		return &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed"}
+	case err != nil:
+		return broken("the data cannot be loaded", err, "nothing was changed")
+	}
+	return nil
+}
+
+func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities int) error {
+	if a.json {
+		a.emit(struct {
+			Schema   string   `json:"schema"`
+			Store    string   `json:"store"`
+			Applied  bool     `json:"applied"`
+			Steps    []string `json:"steps"`
+			Problems []string `json:"problems"`
+		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, some(plan.Steps), some(plan.Problems)})
+	}
+	if len(plan.Problems) > 0 {
+		if !a.json {
+			for _, p := range plan.Problems {
+				fmt.Fprintln(a.err, "error[store-mismatch]: "+p)
+			}
+			fmt.Fprintf(a.err, "\n%s. Nothing was changed.\nnext: change the palette or the table, then verbatim migrate --plan\n", counted(len(plan.Problems), "problem"))
+		}
+		return said(exitInput)
+	}
+	if a.json {
+		return nil
+	}
+	if planOnly {
+		for _, s := range plan.Steps {
+			fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
+		}
+		fmt.Fprintf(a.err, "%s would be run; nothing was changed\n", counted(len(plan.Steps), "statement"))
+		return nil
+	}
+	fmt.Fprintf(a.out, "ok   %s: %s verified, %s run\n", path, counted(entities, "entity"), counted(len(plan.Steps), "statement"))
+	return nil
+}
+
+// tables are the entities as a store knows them.
+func tables(reg *verbs.Registry) []*stores.Entity {
+	var all []*stores.Entity
+	for _, e := range reg.Entities() {
+		all = append(all, e.Store)
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/dsl"
+	"verbatim/verbs"
+)
+
+func (a *app) palettesFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "palettes", "", "the `dir` of the palettes (default $VERBATIM_PALETTES or verbs)")
+}
+
+func (a *app) palettesDir(flag string) string {
+	switch {
+	case flag != "":
+		return flag
+	case a.env("VERBATIM_PALETTES") != "":
+		return a.env("VERBATIM_PALETTES")
+	}
+	return "verbs"
+}
+
+// palettes loads a directory of palettes, and tells what is wrong with it when
+// it does not load. Warnings are for lint.
+func (a *app) palettes(flag string) (*verbs.Registry, error) {
+	dir := a.palettesDir(flag)
+	l, err := loadPalettes(dir)
+	if err != nil {
+		return nil, err
+	}
+	if l.reg != nil {
+		return l.reg, nil
+	}
+	if a.json {
+		a.emit(newLint(l))
+		return nil, said(exitInput)
+	}
+	a.complain(l.ds)
+	fmt.Fprintf(a.err, "\nThe palettes in %s have mistakes; nothing was loaded.\n%s\n", quoted(dir), explainOne(l.ds))
+	return nil, said(exitInput)
+}
+
+// loaded is a directory of palettes: a registry, unless there are errors.
+type loaded struct {
+	reg   *verbs.Registry
+	ds    dsl.Diagnostics
+	files int
+}
+
+// loadPalettes loads a directory. Places are told with the directory's name in
+// front, so that an editor or a terminal can jump to them.
+func loadPalettes(dir string) (*loaded, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("there are no palettes: the directory %s does not exist", quoted(dir)),
+			"name one with --palettes DIR or VERBATIM_PALETTES"}
+	case err != nil:
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the palettes in %s cannot be read: %s", quoted(dir), reason(err)), ""}
+	case !info.IsDir():
+		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("%s is a file; palettes are a directory of YAML files", quoted(dir)),
+			"name the directory it stands in: " + shell(filepath.Dir(dir))}
+	}
+	files := os.DirFS(dir)
+	found, err := fs.Glob(files, "*.y*ml")
+	if err != nil || len(found) == 0 {
+		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("there are no palettes in %s: it holds no file that ends in .yaml", quoted(dir)),
+			"name another directory with --palettes DIR or VERBATIM_PALETTES"}
+	}
+	reg, ds := verbs.Load(files)
+	if ds.HasErrors() {
+		reg = nil
+	}
+	prefix := filepath.ToSlash(filepath.Clean(dir))
+	var seen []*dsl.Source
+	rename := func(src *dsl.Source) {
+		if src != nil && !slices.Contains(seen, src) {
+			seen = append(seen, src)
+			src.Name = path.Join(prefix, src.Name)
+		}
+	}
+	if reg != nil {
+		for _, p := range reg.Palettes() {
+			rename(p.Source)
+		}
+	}
+	for i := range ds {
+		rename(ds[i].Place.Source)
+		for j := range ds[i].Related {
+			rename(ds[i].Related[j].Place.Source)
+		}
+	}
+	return &loaded{reg, ds, len(found)}, nil
+}
+
+// inOrder sorts diagnostics of one text by place.
+func inOrder(ds dsl.Diagnostics) dsl.Diagnostics {
+	slices.SortStableFunc(ds, func(a, b dsl.Diagnostic) int { return int(a.Place.Range.Start) - int(b.Place.Range.Start) })
+	return ds
+}

@@ -1,0 +1,488 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A view prints what a program does, row by row. What somebody agrees to is
+// shown whole: nothing is cut short, and what is folded is counted exactly.
+type view struct {
+	w      io.Writer
+	p      *runtime.Preview
+	full   bool
+	whole  string // the command that shows every row
+	tables map[string]string
+}
+
+// foldAbove is how many calls are always shown one by one.
+const foldAbove = 5
+
+func newView(w io.Writer, p *runtime.Preview, full bool, whole string) *view {
+	v := &view{w: w, p: p, full: full || len(p.Calls) <= foldAbove, whole: whole, tables: map[string]string{}}
+	// A table goes by its last name, unless two would then go by the same.
+	named := map[string]int{}
+	for _, t := range p.Tables {
+		named[lastName(t.Table)]++
+	}
+	for _, t := range p.Tables {
+		v.tables[t.Table] = t.Table
+		if named[lastName(t.Table)] == 1 {
+			v.tables[t.Table] = lastName(t.Table)
+		}
+	}
+	return v
+}
+
+func lastName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+// body prints the totals and the calls.
+func (v *view) body() {
+	if len(v.p.Tables) > 1 || len(v.p.Calls) > 1 && len(v.p.Tables) > 0 {
+		fmt.Fprintln(v.w)
+		v.totals()
+	}
+	fmt.Fprintln(v.w)
+	shown := map[string]int{} // shape of a call that was shown, and which it was
+	for i := 0; i < len(v.p.Calls); {
+		c := &v.p.Calls[i]
+		if _, known := shown[shape(c)]; v.full || !known || len(c.Asks) > 0 {
+			if !known {
+				shown[shape(c)] = i + 1
+			}
+			v.call(i+1, c)
+			i++
+			continue
+		}
+		from := i
+		for i < len(v.p.Calls) && len(v.p.Calls[i].Asks) == 0 {
+			if _, known := shown[shape(&v.p.Calls[i])]; !known {
+				break
+			}
+			i++
+		}
+		v.folded(from, i, shown)
+	}
+}
+
+func (v *view) totals() {
+	w := tabwriter.NewWriter(v.w, 0, 0, 1, ' ', tabwriter.AlignRight)
+	width := 0
+	for _, t := range v.p.Tables {
+		width = max(width, len(v.tables[t.Table]))
+	}
+	for _, t := range v.p.Tables {
+		var parts []string
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{t.Added, "added"}, {t.Changed, "changed"}, {t.Deleted, "deleted"}} {
+			if part.n > 0 {
+				parts = append(parts, fmt.Sprintf("%4s %s", thousands(part.n), part.what))
+			}
+		}
+		fmt.Fprintf(v.w, "  %-*s %s\n", width+1, v.tables[t.Table], strings.Join(parts, ", "))
+	}
+	w.Flush()
+}
+
+// shape is what calls that are told together have in common: the verb, and
+// which fields of which tables it touches in which way.
+func shape(c *runtime.CallPreview) string {
+	var rows []string
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		parts := []string{strconv.Itoa(int(r.Op)), r.Entity.Store.Table}
+		for j := range r.Fields {
+			parts = append(parts, r.Fields[j].Column)
+		}
+		rows = append(rows, strings.Join(parts, " "))
+	}
+	sort.Strings(rows)
+	for _, n := range c.Notices {
+		rows = append(rows, n.Kind+" "+n.Target)
+	}
+	results := ""
+	if c.Result != nil {
+		results = "result"
+	}
+	return c.Verb.Name + "\n" + results + "\n" + strings.Join(rows, "\n")
+}
+
+// folded tells of calls from up to to, all of which look like one that was
+// shown.
+func (v *view) folded(from, to int, shown map[string]int) {
+	like := map[int]bool{}
+	count := map[string]int{}
+	var order []string
+	add := func(what string) {
+		if count[what] == 0 {
+			order = append(order, what)
+		}
+		count[what]++
+	}
+	for i := from; i < to; i++ {
+		c := &v.p.Calls[i]
+		like[shown[shape(c)]] = true
+		for j := range c.Rows {
+			r := &c.Rows[j]
+			add(opWord[r.Op] + " in " + v.table(r.Entity))
+		}
+		for range c.Notices {
+			add("sent")
+		}
+		if c.Result != nil {
+			add("answered")
+		}
+	}
+	var models []string
+	for n := range like {
+		models = append(models, strconv.Itoa(n))
+	}
+	sort.Slice(models, func(i, j int) bool {
+		return len(models[i]) < len(models[j]) || len(models[i]) == len(models[j]) && models[i] < models[j]
+	})
+	var parts []string
+	for _, what := range order {
+		if what == "sent" {
+			parts = append(parts, counted(count[what], "notice")+" sent")
+			continue
+		}
+		parts = append(parts, thousands(count[what])+" "+what)
+	}
+	where := strconv.Itoa(from + 1)
+	if to > from+1 {
+		where += ".." + strconv.Itoa(to)
+	}
+	fmt.Fprintf(v.w, "  %s  %s like %s: %s     every row: %s\n", where, counted(to-from, "call"), strings.Join(models, " and "), strings.Join(parts, ", "), v.whole)
+}
+
+var (
+	opWord = [...]string{stores.Insert: "added", stores.Update: "changed", stores.Delete: "deleted"}
+	opMark = [...]string{stores.Insert: "+", stores.Update: "~", stores.Delete: "-"}
+)
+
+func (v *view) table(e *verbs.Entity) string {
+	if name, ok := v.tables[e.Store.Table]; ok {
+		return name
+	}
+	return lastName(e.Store.Table)
+}
+
+func (v *view) call(n int, c *runtime.CallPreview) {
+	fmt.Fprintf(v.w, "  %-2d %-66s %s\n", n, c.Verb.Name, place(c.Place))
+	width := 0
+	for i := range c.Rows {
+		width = max(width, len(v.table(c.Rows[i].Entity)))
+	}
+	for i := range c.Rows {
+		v.row(&c.Rows[i], width)
+	}
+	for _, notice := range c.Notices {
+		switch notice.Kind {
+		case "trigger":
+			fmt.Fprintf(v.w, "     > starts %s\n", safe(notice.Target))
+		default:
+			fmt.Fprintf(v.w, "     > notifies %s\n", safe(notice.Target))
+		}
+	}
+	for _, ask := range c.Asks {
+		who := "asks first"
+		if ask.By != "" {
+			who = "waits for somebody else with role " + ask.By
+		}
+		fmt.Fprintf(v.w, "     ? %s: %s\n", who, safe(ask.Reason))
+	}
+	if c.Result != nil {
+		v.result(c.Result)
+	}
+	if len(c.Rows) == 0 && len(c.Notices) == 0 && c.Result == nil {
+		fmt.Fprintln(v.w, "     nothing to change: it is so already")
+	}
+}
+
+func (v *view) row(r *runtime.RowChange, width int) {
+	line := fmt.Sprintf("     %s %-*s  %s", opMark[r.Op], width, v.table(r.Entity), safe(r.Name))
+	if r.Label != "" {
+		line += "   " + safe(r.Label)
+	}
+	fmt.Fprintln(v.w, line)
+	column := 0
+	for i := range r.Fields {
+		column = max(column, len(r.Fields[i].Column))
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		var what string
+		switch {
+		case f.Sensitive:
+			what = "(not shown)"
+		case r.Op == stores.Insert:
+			what = spell(r.Entity, f.Field, f.After)
+		case r.Op == stores.Delete:
+			what = spell(r.Entity, f.Field, f.Before) + " -> gone"
+		default:
+			what = spell(r.Entity, f.Field, f.Before) + " -> " + spell(r.Entity, f.Field, f.After)
+		}
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From))
+	}
+}
+
+// from says where a value comes from.
+func from(source string) string {
+	switch {
+	case source == "":
+		return ""
+	case source == "default":
+		return "     by default"
+	case strings.HasPrefix(source, ":"):
+		return "     from " + safe(source)
+	}
+	return "     (" + safe(source) + ")"
+}
+
+// result prints rows that a call gave back, a value a line: what people write
+// does not fit into columns.
+func (v *view) result(res *runtime.Result) {
+	if len(res.Rows) == 0 {
+		fmt.Fprintln(v.w, "     = nothing")
+		return
+	}
+	width := 0
+	for _, c := range res.Columns {
+		width = max(width, len(c))
+	}
+	for i, row := range res.Rows {
+		if len(res.Rows) > 1 {
+			fmt.Fprintf(v.w, "     = %d of %d\n", i+1, len(res.Rows))
+		} else {
+			fmt.Fprintln(v.w, "     =")
+		}
+		for j, value := range row {
+			text := answer(value)
+			if res.Sensitive != nil && res.Sensitive[j] {
+				text = "(not shown)"
+			}
+			fmt.Fprintf(v.w, "         %-*s  %s\n", width, res.Columns[j], text)
+		}
+	}
+}
+
+// answer spells a value for somebody who asked for it.
+func answer(v stores.Value) string {
+	if v.Kind() == stores.JSON {
+		if items, err := v.Items(stores.String); err == nil {
+			var words []string
+			for _, item := range items {
+				words = append(words, safe(item.Text()))
+			}
+			return strings.Join(words, ", ")
+		}
+	}
+	if v.IsNull() {
+		return "(empty)"
+	}
+	return safe(v.Text())
+}
+
+// spell writes a value of a field: text in quotes, codes, names, numbers and
+// dates without.
+func spell(e *verbs.Entity, field string, v stores.Value) string {
+	if v.IsNull() {
+		return "(empty)"
+	}
+	bare := v.Kind() != stores.String
+	if i := e.Store.FieldIndex(field); i >= 0 && (e.Store.Fields[i].Ref != nil || e.Store.Fields[i].Codes != nil) {
+		bare = true
+	}
+	if bare {
+		return safe(v.Text())
+	}
+	return strconv.Quote(v.Text())
+}
+
+// safe makes text fit for a terminal: what cannot be printed, line breaks and
+// marks that turn the direction of writing are spelt out, so that nobody can
+// agree to something that looks like something else.
+func safe(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	quoted := strconv.Quote(s)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+}
+
+// place is where a call stands, as file:line.
+func place(p dsl.Place) string {
+	if p.Source == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.Source.Name, p.Source.Position(p.Range.Start).Line)
+}
+
+// spaced is how an id is read aloud: c7f2 91d0.
+func spaced(id string) string { return strings.ReplaceAll(id, "-", " ") }
+
+func short(digest string) string { return digest[:min(len(digest), 8)] }
+
+// The same for programs.
+
+type previewJSON struct {
+	ID      string      `json:"id"`
+	Calls   []callJSON  `json:"calls"`
+	Tables  []tableJSON `json:"tables"`
+	Rows    int         `json:"rows"`
+	Notices int         `json:"notices"`
+	Asks    []askJSON   `json:"asks"`
+}
+
+type callJSON struct {
+	Verb    string       `json:"verb"`
+	Place   string       `json:"place"`
+	Call    string       `json:"call"`
+	Rows    []rowJSON    `json:"rows"`
+	Notices []noticeJSON `json:"notices"`
+	Asks    []askJSON    `json:"asks"`
+	Result  *resultJSON  `json:"result,omitempty"`
+}
+
+type rowJSON struct {
+	Op     string      `json:"op"`
+	Table  string      `json:"table"`
+	Entity string      `json:"entity"`
+	Name   string      `json:"name"`
+	Label  string      `json:"label,omitempty"`
+	Fields []fieldJSON `json:"fields"`
+}
+
+type fieldJSON struct {
+	Field     string        `json:"field"`
+	Column    string        `json:"column"`
+	Before    *stores.Value `json:"before,omitempty"`
+	After     *stores.Value `json:"after,omitempty"`
+	Sensitive bool          `json:"sensitive,omitempty"`
+	From      string        `json:"from,omitempty"`
+}
+
+type noticeJSON struct {
+	Kind   string `json:"kind"`
+	Target string `json:"target"`
+}
+
+type askJSON struct {
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason"`
+	Rule   string `json:"rule"`
+}
+
+type tableJSON struct {
+	Table   string `json:"table"`
+	Added   int    `json:"added"`
+	Changed int    `json:"changed"`
+	Deleted int    `json:"deleted"`
+}
+
+type resultJSON struct {
+	Columns []string         `json:"columns"`
+	Rows    [][]stores.Value `json:"rows"`
+}
+
+func newPreview(p *runtime.Preview) *previewJSON {
+	out := &previewJSON{ID: p.ID, Calls: []callJSON{}, Tables: []tableJSON{}, Rows: p.Rows, Notices: p.Notices, Asks: newAsks(p.Asks)}
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		call := callJSON{Verb: c.Verb.Name, Place: place(c.Place), Call: c.Call, Rows: []rowJSON{}, Notices: []noticeJSON{}, Asks: newAsks(c.Asks)}
+		for j := range c.Rows {
+			r := &c.Rows[j]
+			row := rowJSON{Op: [...]string{"insert", "update", "delete"}[r.Op], Table: r.Entity.Store.Table, Entity: r.Entity.Store.Name,
+				Name: r.Name, Label: r.Label, Fields: []fieldJSON{}}
+			for k := range r.Fields {
+				f := &r.Fields[k]
+				field := fieldJSON{Field: f.Field, Column: f.Column, Sensitive: f.Sensitive, From: f.From}
+				if !f.Sensitive {
+					field.Before, field.After = &f.Before, &f.After
+				}
+				row.Fields = append(row.Fields, field)
+			}
+			call.Rows = append(call.Rows, row)
+		}
+		for _, n := range c.Notices {
+			call.Notices = append(call.Notices, noticeJSON(n))
+		}
+		if c.Result != nil {
+			call.Result = &resultJSON{Columns: some(c.Result.Columns), Rows: [][]stores.Value{}}
+			for _, row := range c.Result.Rows {
+				told := append([]stores.Value(nil), row...)
+				for k := range told {
+					if c.Result.Sensitive != nil && c.Result.Sensitive[k] {
+						told[k] = stores.Value{}
+					}
+				}
+				call.Result.Rows = append(call.Result.Rows, told)
+			}
+		}
+		out.Calls = append(out.Calls, call)
+	}
+	for _, t := range p.Tables {
+		out.Tables = append(out.Tables, tableJSON(t))
+	}
+	return out
+}
+
+func newAsks(asks []runtime.Ask) []askJSON {
+	out := []askJSON{}
+	for _, a := range asks {
+		out = append(out, askJSON{a.By, a.Reason, place(a.Rule)})
+	}
+	return out
+}
+
+// changesText tells what a journal entry says was changed.
+func changesText(text string) string {
+	changes, err := runtime.ReadChanges(text)
+	switch {
+	case err != nil:
+		return "(cannot be read)"
+	case len(changes) == 0:
+		return "nothing"
+	}
+	var b strings.Builder
+	for _, c := range changes {
+		name := c.Name
+		if name == "" {
+			name = "new"
+		}
+		mark := map[string]string{"insert": "+", "update": "~", "delete": "-"}[c.Op]
+		fmt.Fprintf(&b, "%s %s  %s\n", mark, lastName(c.Table), safe(name))
+		for _, f := range c.Fields {
+			what := loggedValue(f.After)
+			switch {
+			case f.Sensitive:
+				what = "(not shown)"
+			case c.Op == "update":
+				what = loggedValue(f.Before) + " -> " + what
+			case c.Op == "delete":
+				what = loggedValue(f.Before) + " -> gone"
+			}
+			fmt.Fprintf(&b, "    %s  %s\n", f.Field, what)
+		}
+	}
+	return b.String()
+}
+
+func loggedValue(v stores.Value) string {
+	if v.IsNull() {
+		return "(empty)"
+	}
+	return safe(v.Text())
+}

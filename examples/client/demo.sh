@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The first minute with Verbatim: a bank's database, a client's morning, what is
+# changed, what is refused, and what the journal says. Everything happens in a
+# temporary folder; the network is not used.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+
+stop() { echo "demo: $1" >&2; exit 1; }
+command -v go >/dev/null || stop "Go 1.26 or newer is needed. Get it at go.dev/dl, then run make demo again"
+have=$(go env GOVERSION)
+case $have in
+go1.[0-9] | go1.[0-9].* | go1.1[0-9]* | go1.2[0-5]*) stop "Go 1.26 or newer is needed, this is ${have#go}. Get it at go.dev/dl, then run make demo again" ;;
+esac
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
+
+# say shows a command, runs it, and goes on whatever its exit code is: some of
+# them are meant to be refused.
+say() {
+	echo
+	echo "\$ $*"
+	eval "$*" 2>&1 || true
+}
+
+started=$SECONDS
+(cd "$root" && CGO_ENABLED=0 go build -trimpath -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
+echo "build  verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) MB, in $((SECONDS - started)) s"
+verbatim migrate --data bank.sql --data people.sql >/dev/null
+echo "store  demo.db: three fund clients, fourteen people and companies, seven open requests"
+
+say verbatim run --dry-run answer.dsl
+say "verbatim run answer.dsl | tail -2"
+say "verbatim check mistakes.dsl 2>&1 | grep -A1 '^error' | grep ."
+say "verbatim run --as james answer.dsl 2>&1 | grep '^[a-z]'"
+say "verbatim log show | cut -f 1,3-"
