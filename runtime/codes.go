@@ -35,8 +35,8 @@ func Codes() []dsl.CodeDoc {
 		{
 			Code:    codeWrongValue,
 			Meaning: "An argument was given a field or a result, and what it held is not of the argument's type.",
-			Wrong:   "; as kim\nlending.any-of :item-id @drill :as @x\nlending.remind :loan-id @saw-bob :on @x.anything",
-			Right:   "; as kim\nlending.any-of :item-id @drill :as @x\nlending.note :loan-id @saw-bob :note @x.anything",
+			Wrong:   "; as kim\nlending.look :item-id @drill :as @x\nlending.remind :loan-id @saw-bob :on @x.name",
+			Right:   "; as kim\nlending.look :item-id @drill :as @x\nlending.note :loan-id @saw-bob :note @x.name",
 		},
 		{
 			Code:    codeNeedsAgreement,
@@ -138,12 +138,6 @@ func Codes() []dsl.CodeDoc {
 			Code:    codeBadQuery,
 			Meaning: "A query must be one SELECT over tables of declared entities: it can do nothing but read, and reads only what its caller may see.",
 			Wrong:   rightPalette + "  - verb: count\n    description: How many\n    query: {sql: DELETE FROM shop.things, columns: {n: integer}}\n",
-			Right:   rightPalette,
-		},
-		{
-			Code:    codeMacroCircle,
-			Meaning: "A script of verbs uses itself, directly or through another.",
-			Wrong:   rightPalette + "  - {verb: ping, description: First, script: shop.pong}\n  - {verb: pong, description: Second, script: shop.ping}\n",
 			Right:   rightPalette,
 		},
 	}

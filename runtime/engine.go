@@ -96,7 +96,6 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	for _, v := range reg.Verbs() {
 		ds = append(ds, e.prepare(v)...)
 	}
-	ds = append(ds, e.circles()...)
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}
 	}
@@ -122,36 +121,6 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 		if p != nil {
 			e.macros[v] = p
 		}
-	}
-	return ds
-}
-
-// circles finds macros that call themselves, directly or through others.
-func (e *Engine) circles() dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	const walking, done = 1, 2
-	state := make(map[*verbs.Verb]int)
-	var walk func(v *verbs.Verb) bool
-	walk = func(v *verbs.Verb) bool {
-		p := e.macros[v]
-		if p == nil || state[v] == done {
-			return false
-		}
-		if state[v] == walking {
-			return true
-		}
-		state[v] = walking
-		defer func() { state[v] = done }()
-		calls := p.Calls()
-		for i := range calls {
-			if walk(calls[i].Verb) {
-				ds = append(ds, macroCircle(v, calls[i].Verb))
-			}
-		}
-		return false
-	}
-	for _, v := range e.reg.Verbs() {
-		walk(v)
 	}
 	return ds
 }

@@ -166,7 +166,6 @@ const (
 	codeHandlerArgumentExtra   = "handler-argument-extra"
 	codeHandlerArgumentType    = "handler-argument-type"
 	codeBadQuery               = "bad-query"
-	codeMacroCircle            = "macro-circle"
 )
 
 func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
@@ -343,9 +342,4 @@ func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.D
 func badQuery(v *verbs.Verb, err error) dsl.Diagnostic {
 	return complain(codeBadQuery, v.Query.Place, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
 		"a query is one SELECT over tables of declared entities")
-}
-
-func macroCircle(v, inner *verbs.Verb) dsl.Diagnostic {
-	return complain(codeMacroCircle, v.Macro.Place, fmt.Sprintf("%s uses %s, which leads back to it", v.Name, inner.Name),
-		"a script of verbs cannot use itself")
 }

@@ -222,17 +222,6 @@ func (n *scriptNames) missing(e *verbs.Entity) bool {
 	return false
 }
 
-// entity finds what a name stands for when nothing says which kind of row is
-// wanted.
-func (s *Session) entity(name string) *verbs.Entity {
-	for _, e := range s.e.entities {
-		if _, ok := s.key(e.Store, name); ok {
-			return e
-		}
-	}
-	return nil
-}
-
 // mentioned works out what the symbols of a script may stand for. Symbols that
 // the script binds itself are not the session's.
 func (s *Session) mentioned(script *dsl.Script) *scriptNames {
@@ -346,10 +335,11 @@ func slug(label, entity string) string {
 		gap = false
 		b = append(b, word...)
 		if len(b) > maxSlug {
-			b = b[:maxSlug]
-			if cut := strings.LastIndexByte(string(b), '-'); cut > maxSlug/2 {
+			// Cut between words, where there is a place to.
+			if cut := strings.LastIndexByte(string(b[:maxSlug+1]), '-'); cut > maxSlug/2 {
 				b = b[:cut]
 			}
+			b = b[:min(len(b), maxSlug)]
 			break
 		}
 	}

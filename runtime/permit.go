@@ -55,7 +55,7 @@ func (s *Session) forbidden(p *verbs.Program) []complaint {
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
-		if !permits(s.roles, v.Roles) {
+		if decide(s.roles, v) == refused {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 			continue
 		}
@@ -75,7 +75,7 @@ func (s *Session) forbiddenInside(v *verbs.Verb, depth int) string {
 	}
 	calls := inner.Calls()
 	for i := range calls {
-		if !permits(s.roles, calls[i].Verb.Roles) {
+		if decide(s.roles, calls[i].Verb) == refused {
 			return calls[i].Verb.Name
 		}
 		if name := s.forbiddenInside(calls[i].Verb, depth+1); name != "" {

@@ -1,0 +1,62 @@
+package runtime
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/dsl"
+)
+
+func TestSlug(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string]string{
+		"Pierre Dupont SOURCE_OF_WEALTH": "pierre-dupont-source-of-wealth",
+		"Thomas Müller IDENTITY":         "thomas-muller-identity",
+		"Thomas Mu\u0308ller":            "thomas-muller",
+		"  Łódź / Ærø (Straße) ":         "lodz-aero-strasse",
+		"O'Brien & Sons, Ltd.":           "o-brien-sons-ltd",
+		"2024 accounts":                  "thing-2024-accounts",
+		"東京":                             "thing",
+		"":                               "thing",
+		"--":                             "thing",
+		"a":                              "a",
+		"Ĳsselmeer":                      "sselmeer",
+		"one two three four five six seven eight nine ten eleven": "one-two-three-four-five-six-seven-eight-nine-ten",
+		"no\u00a0break": "no-break",
+	} {
+		if got := slug(label, "thing"); got != want {
+			t.Errorf("%q: got %q, want %q", label, got, want)
+		}
+	}
+}
+
+// Whatever a label holds, its name is a symbol of the language and short.
+func TestSlugIsAlwaysASymbol(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := slug(rapid.String().Draw(t, "label"), "some-entity")
+		script, ds := dsl.Parse(dsl.NewSource("", "a.b :c @"+name))
+		if ds.HasErrors() || script.Calls[0].Args[0].Value.Text != name || len(name) > maxSlug+len("some-entity-") {
+			t.Fatalf("%q", name)
+		}
+	})
+}
+
+// The table of letters has no letter twice.
+func TestLettersAreFoldedOnce(t *testing.T) {
+	t.Parallel()
+	seen := make(map[rune]bool)
+	for _, r := range latin {
+		if r < 0xc0 {
+			continue
+		}
+		if seen[r] {
+			t.Errorf("%c stands there twice", r)
+		}
+		seen[r] = true
+		if fold(r) == "" {
+			t.Errorf("%c becomes nothing", r)
+		}
+	}
+}
