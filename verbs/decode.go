@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/expr-lang/expr/ast"
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
@@ -19,7 +20,6 @@ import (
 type loader struct {
 	docs     []*doc
 	palettes []*Palette
-	files    []paletteNode
 
 	roles    []*Role
 	codes    []*CodeList
@@ -35,15 +35,12 @@ type loader struct {
 	entityNodes []entityNode
 	verbNodes   []verbNode
 
+	// What is made once and used again.
 	patterns map[string]*regexp.Regexp
-	refs     map[*Entity]*Type   // plain types, made once
-	coded    map[*CodeList]*Type // likewise
-}
-
-type paletteNode struct {
-	d       *doc
-	palette *Palette
-	f       [palKeys]pair
+	refs     map[*Entity]*Type
+	coded    map[*CodeList]*Type
+	operands map[string]Operand
+	trees    map[string]ast.Node
 }
 
 type entityNode struct {
@@ -61,38 +58,50 @@ type verbNode struct {
 }
 
 func newLoader() *loader {
-	return &loader{
+	l := &loader{
 		roleNamed:   make(map[string]*Role),
 		codesNamed:  make(map[string]*CodeList),
 		schemaNamed: make(map[string]*Schema),
 		entityNamed: make(map[string]*Entity),
 		verbNamed:   make(map[string]*Verb),
-		patterns:    make(map[string]*regexp.Regexp),
-		refs:        make(map[*Entity]*Type),
-		coded:       make(map[*CodeList]*Type),
 	}
+	l.forget()
+	return l
+}
+
+// forget begins what is made as the loader goes, for a worker of its own.
+func (l *loader) forget() {
+	l.patterns = make(map[string]*regexp.Regexp)
+	l.refs = make(map[*Entity]*Type)
+	l.coded = make(map[*CodeList]*Type)
+	l.operands = make(map[string]Operand)
+	l.trees = make(map[string]ast.Node)
 }
 
 // declare takes down the names in a file, so that everything else can refer to
 // them. What is declared wrongly is declared all the same.
-func (l *loader) declare(d *doc) {
-	p := paletteNode{d: d, palette: &Palette{Source: d.src}}
-	if !d.fields(d.root, paletteShape, p.f[:]) {
+func (l *loader) declare(docs []*doc) {
+	d := docs[0]
+	var f [palKeys]pair
+	if !d.fields(d.root, paletteShape, f[:]) {
 		return
 	}
-	l.palettes = append(l.palettes, p.palette)
-	p.palette.Domain = text(p.f[palDomain])
-	p.palette.Description = text(p.f[palDescription])
-	if n := p.f[palDomain].value; n != nil && !isDottedName(n.Value) {
+	p := &Palette{Domain: text(f[palDomain]), Description: text(f[palDescription]), Source: d.src}
+	l.palettes = append(l.palettes, p)
+	if n := f[palDomain].value; n != nil && !isDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
-		p.palette.Domain = "" // verbs keep their own names and are not complained about again
+		p.Domain = "" // verbs keep their own names and are not complained about again
 	}
-	d.each(p.f[palRoles], func(n *yaml.Node) { l.role(d, n) })
-	d.each(p.f[palCodes], func(n *yaml.Node) { l.codeList(d, n) })
-	d.entries(p.f[palSchemas].value, func(k, v *yaml.Node) { l.schema(d, k, v) })
-	d.entries(p.f[palEntities].value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
-	l.files = append(l.files, p)
-	l.declareVerbs(&l.files[len(l.files)-1])
+	d.each(f[palRoles], func(n *yaml.Node) { l.role(d, n) })
+	d.each(f[palCodes], func(n *yaml.Node) { l.codeList(d, n) })
+	d.entries(f[palSchemas].value, func(k, v *yaml.Node) { l.schema(d, k, v) })
+	d.entries(f[palEntities].value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
+	if f[palVerbs].value != nil {
+		l.declareVerbs(d, p, f[palVerbs].value)
+	}
+	for _, more := range docs[1:] {
+		l.declareVerbs(more, p, more.root)
+	}
 }
 
 // each calls fn with each item of a list that fields accepted.

@@ -10,25 +10,23 @@ import (
 	"verbatim/stores"
 )
 
-func (l *loader) declareVerbs(p *paletteNode) {
-	d := p.d
-	if p.f[palVerbs].value == nil {
-		return
-	}
-	n := len(p.f[palVerbs].value.Content)
+func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
+	n := len(list.Content)
 	l.verbNodes = slices.Grow(l.verbNodes, n)
-	p.palette.Verbs = make([]*Verb, 0, n)
+	p.Verbs = slices.Grow(p.Verbs, n)
 	made := make([]Verb, 0, n)
-	d.each(p.f[palVerbs], func(n *yaml.Node) {
-		vn := verbNode{d: d, n: n}
+	d.each(pair{value: list}, func(n *yaml.Node) {
+		l.verbNodes = append(l.verbNodes, verbNode{d: d, n: n})
+		vn := &l.verbNodes[len(l.verbNodes)-1]
 		if !d.fields(n, verbShape, vn.f[:]) || vn.f[verbName].value == nil {
+			l.verbNodes = l.verbNodes[:len(l.verbNodes)-1]
 			return
 		}
 		k := vn.f[verbName].value
 		made = append(made, Verb{Name: k.Value, Place: d.place(k)})
 		vn.v = &made[len(made)-1]
-		if p.palette.Domain != "" {
-			vn.v.Name = p.palette.Domain + "." + k.Value
+		if p.Domain != "" {
+			vn.v.Name = p.Domain + "." + k.Value
 		}
 		d.name(k, "verb")
 		if first := l.verbNamed[vn.v.Name]; first != nil {
@@ -36,8 +34,7 @@ func (l *loader) declareVerbs(p *paletteNode) {
 		} else {
 			l.verbNamed[vn.v.Name] = vn.v
 		}
-		p.palette.Verbs = append(p.palette.Verbs, vn.v)
-		l.verbNodes = append(l.verbNodes, vn)
+		p.Verbs = append(p.Verbs, vn.v)
 	})
 }
 
@@ -453,7 +450,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		return
 	}
 	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
-	e.Operand = parseOperand(at.Value)
+	e.Operand = l.operand(at.Value)
 	rows := e.Kind == Updates || e.Kind == Deletes
 	for _, k := range [...]struct {
 		key int

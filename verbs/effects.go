@@ -70,6 +70,16 @@ func operandByGrammar(text string) Operand {
 	return o
 }
 
+// operand is parseOperand, once for each text.
+func (l *loader) operand(text string) Operand {
+	o, ok := l.operands[text]
+	if !ok {
+		o = parseOperand(text)
+		l.operands[text] = o
+	}
+	return o
+}
+
 // plainPath reads `word` and `word.word`.
 func plainPath(s string) ([]string, bool) {
 	dot := -1

@@ -186,12 +186,18 @@ func (c *exprChecker) parse() ast.Node {
 		c.fail(say.dateNotQuoted(c.at(at, at+len(date)), date))
 		return nil
 	}
+	// The same few conditions occur again and again; nothing here changes a
+	// tree, so one will do for all.
+	if root, ok := c.l.trees[c.text]; ok {
+		return root
+	}
 	config := parseConfig
 	tree, err := new(parser.Parser).Parse(c.text, &config)
 	if err != nil {
 		c.syntax(err)
 		return nil
 	}
+	c.l.trees[c.text] = tree.Node
 	return tree.Node
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"runtime"
@@ -100,11 +101,19 @@ func plainError(err error) string {
 
 func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	l := newLoader()
-	l.docs = make([]*doc, len(srcs))
-	parallel(len(srcs), func(i int) { l.docs[i] = newDoc(srcs[i], o.maxFile) })
-	for _, d := range l.docs {
-		if d.root != nil {
-			l.declare(d)
+	var digest string
+	files := make([][]*doc, len(srcs))
+	parallel(len(srcs)+1, func(i int) {
+		if i < len(srcs) {
+			files[i] = newDocs(srcs[i], o.maxFile)
+		} else {
+			digest = digestOf(srcs)
+		}
+	})
+	for _, docs := range files {
+		l.docs = append(l.docs, docs...)
+		if docs[0].root != nil {
+			l.declare(docs)
 		}
 	}
 	for i := range l.entityNodes {
@@ -113,9 +122,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.entityNodes {
 		l.relate(&l.entityNodes[i])
 	}
-	for i := range l.verbNodes {
-		l.verb(&l.verbNodes[i])
-	}
+	l.allVerbs()
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])
 	}
@@ -123,7 +130,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	if diags := l.diagnostics(); diags.HasErrors() {
 		return nil, diags
 	}
-	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digestOf(srcs))
+	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digest)
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
@@ -136,6 +143,26 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		return nil, diags
 	}
 	return r, diags
+}
+
+// allVerbs reads the verbs, those of each doc by one worker: a doc takes down
+// what is said of it, and a worker its own copy of what loaders make as they
+// go.
+func (l *loader) allVerbs() {
+	var bounds []int // where the verbs of each doc begin in verbNodes
+	for i := range l.verbNodes {
+		if i == 0 || l.verbNodes[i].d != l.verbNodes[i-1].d {
+			bounds = append(bounds, i)
+		}
+	}
+	bounds = append(bounds, len(l.verbNodes))
+	parallel(len(bounds)-1, func(i int) {
+		worker := *l
+		worker.forget()
+		for j := bounds[i]; j < bounds[i+1]; j++ {
+			worker.verb(&l.verbNodes[j])
+		}
+	})
 }
 
 // parallel calls fn for every i below n, on as many processors as there are.
@@ -178,7 +205,7 @@ func digestOf(srcs []*dsl.Source) string {
 	part := func(s string) {
 		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
-		h.Write([]byte(s))
+		io.WriteString(h, s)
 	}
 	for _, s := range srcs {
 		part(s.Name)
