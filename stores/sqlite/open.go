@@ -184,8 +184,9 @@ type statement interface {
 // than the other too: an author's query cannot blow up memory, or hang in one
 // function call that nothing can interrupt.
 const (
-	maxLength  = 64 << 20
+	maxLength  = 32 << 20
 	maxPattern = 512
+	maxProgram = 1 << 20 // instructions of a statement
 )
 
 func connect(db *sql.DB) (*conn, error) {
@@ -197,6 +198,7 @@ func connect(db *sql.DB) (*conn, error) {
 	for id, n := range map[int]int{
 		lib.SQLITE_LIMIT_LENGTH:              maxLength,
 		lib.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: maxPattern,
+		lib.SQLITE_LIMIT_VDBE_OP:             maxProgram,
 		lib.SQLITE_LIMIT_ATTACHED:            0,
 	} {
 		if _, err := sqlite.Limit(sc, id, n); err != nil {

@@ -42,6 +42,9 @@ var functions = setOf(`abs avg ceil ceiling char coalesce concat concat_ws count
 	round row_number rtrim sign sqrt strftime string_agg substr substring sum time
 	total trim trunc typeof unixepoch upper`)
 
+// implied are functions that operators, and our own part of the statement, call.
+var implied = setOf("like glob -> ->> current_date current_time current_timestamp " + canonicalFunction)
+
 // tableFunctions may stand where a table can.
 var tableFunctions = setOf("json_each json_tree")
 
@@ -84,11 +87,21 @@ type query struct {
 
 // A frame is what the walk knows of one pair of brackets.
 type frame struct {
-	from   bool // within a FROM clause
-	expect bool // a table comes next
+	from    bool // within a FROM clause
+	expect  bool // a table comes next
+	table   bool // stands where a table can
+	selects bool // holds a SELECT, and not only VALUES
+	limits  bool // has a LIMIT
 }
 
 // parse walks a query.
+//
+// What it writes for the author's own subqueries keeps them unfolded: SQLite
+// likes to put a subquery's expressions wherever its columns are mentioned, and
+// thirty subqueries that each say x || x would become a billion expressions
+// while the statement is still being prepared, where nothing can interrupt it.
+// It does so neither to a common table that is MATERIALIZED nor to a subquery
+// with a LIMIT in a query with a LIMIT.
 func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
 	toks, lexErr := lex(q.Text)
 	if lexErr != nil {
@@ -135,7 +148,13 @@ func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
 				}
 				p.ctes = append(p.ctes, strings.ToLower(t.name))
 				continue
-			case t.is("AS", "NOT", "MATERIALIZED", ","):
+			case t.is("AS"):
+				p.as[i] = "AS MATERIALIZED" // see unfolded
+				continue
+			case t.is("NOT", "MATERIALIZED"):
+				p.as[i] = ""
+				continue
+			case t.is(","):
 				continue
 			case t.is("("):
 				frames = append(frames, frame{})
@@ -155,13 +174,16 @@ func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
 			i = last
 			continue
 		case t.is("("):
-			inner := frame{from: f.expect, expect: f.expect}
+			inner := frame{from: f.expect, expect: f.expect, table: f.expect}
 			f.expect = false
 			frames = append(frames, inner)
 			continue
 		case t.is(")"):
 			if depth() == 0 {
 				return nil, p.fail(i, "a bracket that was never opened")
+			}
+			if f.table && f.selects && !f.limits {
+				p.as[i] = "LIMIT -1 )" // see unfolded
 			}
 			frames = frames[:len(frames)-1]
 			continue
@@ -172,6 +194,7 @@ func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
 		switch {
 		case t.is("SELECT", "VALUES"):
 			f.from, f.expect = false, false
+			f.selects = f.selects || t.is("SELECT")
 		case t.is("FROM"):
 			// x IS NOT DISTINCT FROM y names no table.
 			if !(prev.is("DISTINCT") && i > 1 && toks[i-2].is("IS", "NOT")) {
@@ -183,6 +206,7 @@ func parse(entities []*stores.Entity, q stores.SQL) (*query, error) {
 			f.expect = true
 		case t.is("WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT"):
 			f.from = false
+			f.limits = f.limits || t.is("LIMIT")
 		case t.is("WINDOW") && i+2 < len(toks) && toks[i+2].is("AS"):
 			f.from = false
 		case t.is("WITH"):
@@ -480,12 +504,16 @@ func (c *conn) explain(p *query, t *text) error {
 		p1, _ := row[2].(int64)
 		p2, _ := row[3].(int64)
 		p3, _ := row[4].(int64)
+		p4, _ := row[5].(string)
 		bad := false
 		switch op {
 		case "Transaction":
 			bad = p1 != 0 || p2 != 0 // another database, or one to write
 		case "OpenRead", "ReopenIdx":
 			bad = p3 != 0 || !pages[p2]
+		case "Function", "PureFunc", "AggStep", "AggStep1", "AggInverse":
+			name, _, _ := strings.Cut(p4, "(")
+			bad = !functions[name] && !implied[name]
 		case "VOpen":
 			bad = !slices.ContainsFunc(p.toks, func(t token) bool { return tableFunctions[strings.ToLower(t.name)] })
 		case "OpenWrite", "CreateBtree", "Clear", "Destroy", "DropTable", "DropIndex", "DropTrigger", "ParseSchema", "SqlExec",
