@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"verbatim/dsl"
@@ -104,6 +106,11 @@ var dslKinds = [...]dsl.Kind{
 }
 
 func (t *Type) exampleText(name string) string {
+	if t.Pattern != nil {
+		if text, ok := matching(t.Pattern); ok && t.limitText(text) == fine {
+			return text
+		}
+	}
 	text := strings.ReplaceAll(name, "-", " ")
 	if text == "" {
 		text = "text"
@@ -122,4 +129,53 @@ func exampleName(t *Type) string {
 		return t.Entity.Store.Name
 	}
 	return "name"
+}
+
+// matching makes a text that a pattern matches, for patterns of ordinary
+// parts.
+func matching(p *regexp.Regexp) (string, bool) {
+	tree, err := syntax.Parse(p.String(), syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	var b strings.Builder
+	spell(&b, tree.Simplify(), 0)
+	return b.String(), p.MatchString(b.String())
+}
+
+func spell(b *strings.Builder, re *syntax.Regexp, depth int) {
+	if depth > 100 || b.Len() > 1000 {
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		// A letter or digit reads better than whatever comes first.
+		for _, r := range "A1a" {
+			for i := 0; i+1 < len(re.Rune); i += 2 {
+				if re.Rune[i] <= r && r <= re.Rune[i+1] {
+					b.WriteRune(r)
+					return
+				}
+			}
+		}
+		if len(re.Rune) > 0 {
+			b.WriteRune(re.Rune[0])
+		}
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('a')
+	case syntax.OpCapture, syntax.OpPlus:
+		spell(b, re.Sub[0], depth+1)
+	case syntax.OpAlternate:
+		spell(b, re.Sub[0], depth+1)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			spell(b, sub, depth+1)
+		}
+	case syntax.OpRepeat:
+		for range re.Min {
+			spell(b, re.Sub[0], depth+1)
+		}
+	}
 }

@@ -208,7 +208,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, dark bool) 
 	case noMatch:
 		d.Code = "pattern-mismatch"
 		d.Summary = fmt.Sprintf("%s does not have the form that %s wants", quoted("this"), what)
-		d.Label = "this form is wanted: " + strings.TrimSuffix(strings.TrimPrefix(t.Pattern.String(), "^(?:"), ")$")
+		d.Label = "this form is wanted: " + patternOf(t)
 		if len(s.param.Examples) > 0 {
 			d.Notes = append(d.Notes, "for example "+s.param.example())
 		}

@@ -1,0 +1,515 @@
+package verbs
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// Explain prints what there is to know of a verb: its arguments, who may use
+// it, what it can change and what it cannot, when it asks first, where it is
+// declared, and a call that can be copied.
+func (r *Registry) Explain(w io.Writer, v *Verb) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%-30s  %s\n\n", v.Name, v.Description)
+	if len(v.Params) == 0 {
+		b.WriteString("  no arguments\n")
+	}
+	rows := make([][]string, len(v.Params))
+	for i := range v.Params {
+		p := &v.Params[i]
+		rows[i] = []string{":" + p.Name, p.Type.short(), p.need(), p.remark()}
+	}
+	columns(&b, rows)
+	b.WriteByte('\n')
+	for _, f := range r.facts(v) {
+		for i, line := range f.lines {
+			title := f.title
+			if i > 0 {
+				title = ""
+			}
+			fmt.Fprintf(&b, "  %-9s %s\n", title, line)
+		}
+	}
+	fmt.Fprintf(&b, "\n  %s\n", v.Example())
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// columns aligns rows, two spaces apart. The last column is ragged.
+func columns(b *bytes.Buffer, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		line := " "
+		for i, cell := range row {
+			line += " " + cell
+			if i < len(row)-1 {
+				line += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+1)
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// A fact is one thing that a reference says of a verb.
+type fact struct {
+	title string
+	lines []string
+}
+
+func (r *Registry) facts(v *Verb) []fact {
+	facts := []fact{{"who", []string{roleNames(v.Roles)}}}
+	if lines := returnLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"returns", lines})
+	}
+	facts = append(facts, fact{"changes", changeLines(v)})
+	if lines := promiseLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"promises", lines})
+	}
+	if lines := askLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"asks", lines})
+	}
+	switch {
+	case v.Tool != nil:
+		facts = append(facts, fact{"done by", []string{"tool " + v.Tool.Name + " of " + v.Tool.Server}})
+	case v.Handler:
+		facts = append(facts, fact{"done by", []string{"a handler in Go, held to what stands here"}})
+	}
+	if d := v.Deprecated; d != nil {
+		line := d.Reason
+		if d.ReplacedBy != "" {
+			line = strings.TrimPrefix(line+"; use "+d.ReplacedBy, "; ")
+		}
+		facts = append(facts, fact{"outdated", []string{line}})
+	}
+	if v.Place.Source != nil {
+		at := v.Place.Source.Position(v.Place.Range.Start)
+		facts = append(facts, fact{"declared", []string{fmt.Sprintf("%s:%d", v.Place.Source.Name, at.Line)}})
+	}
+	return facts
+}
+
+func roleNames(roles []*Role) string {
+	if len(roles) == 0 {
+		return "nobody"
+	}
+	names := make([]string, len(roles))
+	for i, role := range roles {
+		names[i] = role.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func returnLines(v *Verb) []string {
+	switch {
+	case v.Read != nil:
+		names := make([]string, len(v.Read.Fields))
+		for i, f := range v.Read.Fields {
+			names[i] = f.Name
+		}
+		what := "rows of " + v.Read.Entity.Store.Name
+		switch {
+		case v.Read.One:
+			what = "one " + v.Read.Entity.Store.Name
+		case v.Read.Limit > 0:
+			what = "up to " + strconv.Itoa(v.Read.Limit) + " " + what
+		}
+		if len(names) > 0 {
+			what += ": " + strings.Join(names, ", ")
+		}
+		return []string{what}
+	case v.Query != nil:
+		names := make([]string, len(v.Query.Columns))
+		for i, c := range v.Query.Columns {
+			names[i] = c.Name
+		}
+		what := "rows: "
+		if v.Query.One {
+			what = "one row: "
+		}
+		return []string{what + strings.Join(names, ", ")}
+	case v.Returns.Type == "" && len(v.Returns.Includes) == 0:
+		return nil
+	case len(v.Returns.Includes) == 0:
+		return []string{v.Returns.Type}
+	}
+	return []string{strings.TrimPrefix(v.Returns.Type+": "+strings.Join(v.Returns.Includes, ", "), ": ")}
+}
+
+// changeLines say which rows a verb can change. What it does not promise, it
+// cannot do, and the last line says so.
+func changeLines(v *Verb) []string {
+	if v.Macro != nil {
+		verbs := make([]string, len(v.Macro.Script.Calls))
+		for i := range v.Macro.Script.Calls {
+			verbs[i] = v.Macro.Script.Calls[i].Verb
+		}
+		return []string{"what these change, in this order: " + strings.Join(verbs, ", ") + ". Nothing else can change."}
+	}
+	var lines []string
+	for i := range v.Effects {
+		e := &v.Effects[i]
+		var what string
+		target := oneLine(e.Operand.Text)
+		if e.Entity != nil {
+			target = e.Entity.Store.Name
+		}
+		switch e.Kind {
+		case Creates:
+			what = "a new " + target
+		case Deletes:
+			what = "removes " + article(target)
+		case Updates:
+			what = target
+			if fields := fieldsOf(e); fields != nil {
+				what = target + ": " + strings.Join(fields, ", ")
+			}
+		default:
+			continue
+		}
+		if e.Where != nil && e.Where.Filter != nil {
+			what += ", of rows where " + filterText(e.Where.Filter)
+		}
+		if e.May && e.When == nil {
+			what += ", at times"
+		}
+		if e.When != nil {
+			what += ", when " + exprText(e.When)
+		}
+		lines = append(lines, what)
+	}
+	switch len(lines) {
+	case 0:
+		return []string{"nothing"}
+	case 1:
+		return []string{lines[0] + ". Nothing else can change."}
+	}
+	return append(lines, "Nothing else can change.")
+}
+
+// promiseLines are the promises that are not about rows.
+func promiseLines(v *Verb) []string {
+	var lines []string
+	for i := range v.Effects {
+		e := &v.Effects[i]
+		if e.Kind == Creates || e.Kind == Updates || e.Kind == Deletes {
+			continue
+		}
+		line := effectWord(e) + " " + oneLine(e.Operand.Text)
+		if e.When != nil {
+			line += ", when " + exprText(e.When)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func askLines(v *Verb) []string {
+	var lines []string
+	for i := range v.Confirm {
+		c := &v.Confirm[i]
+		line := "whoever asks agrees first"
+		if c.By != nil {
+			line = c.By.Name + " agrees first"
+		}
+		if !c.Always && c.When != nil {
+			line += " when " + exprText(c.When)
+		}
+		if c.Expires > 0 {
+			line += ", within " + lasting(c.Expires)
+		}
+		if c.Reason != "" {
+			line += " (" + c.Reason + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// short names a type as a palette does, in one column.
+func (t *Type) short() string {
+	switch {
+	case t.Name == RefType && t.Entity != nil:
+		return "ref " + t.Entity.Store.Name
+	case t.Name == CodeType && t.Codes != nil:
+		return "code " + t.Codes.Name
+	case t.Name == ListType && t.Item != nil && t.Item.Name != AnyType:
+		return "list of " + t.Item.short()
+	case t.Name == ObjectType && t.Schema != nil && t.Schema.Name != "":
+		return "object " + t.Schema.Name
+	}
+	return typeWords[t.Name]
+}
+
+func (p *Param) need() string {
+	switch {
+	case p.Required:
+		return "required"
+	case p.Default.IsNull():
+		return "optional"
+	case p.Sensitive:
+		return "has a default"
+	case p.Type.Name == CodeType:
+		return "default " + p.Default.Text()
+	}
+	return "default " + p.Default.String()
+}
+
+// remark is what else is worth knowing of an argument, shortest first.
+func (p *Param) remark() string {
+	var parts []string
+	if p.Description != "" {
+		parts = append(parts, p.Description)
+	}
+	if limits := p.Type.limits(); limits != "" {
+		parts = append(parts, limits)
+	}
+	if len(p.Examples) > 0 {
+		parts = append(parts, "e.g. "+p.example())
+	}
+	if p.From != 0 {
+		parts = append(parts, "must come from "+listed(withArticles(originList(p.From)), "or"))
+	}
+	if p.Sensitive {
+		parts = append(parts, "never shown")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func withArticles(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = article(w)
+	}
+	return out
+}
+
+// limits says in words what a type limits.
+func (t *Type) limits() string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	unit := "character"
+	if t.Name == ListType {
+		unit = "item"
+	}
+	switch {
+	case t.MinLength > 0 && t.MaxLength > 0:
+		add("%d to %s", t.MinLength, count(t.MaxLength, unit))
+	case t.MaxLength > 0:
+		add("at most %s", count(t.MaxLength, unit))
+	case t.MinLength > 1 || t.MinLength == 1 && t.Name == ListType:
+		add("at least %s", count(t.MinLength, unit))
+	}
+	switch {
+	case !t.Min.IsNull() && !t.Max.IsNull():
+		add("from %s to %s", t.Min.Text(), t.Max.Text())
+	case !t.Min.IsNull():
+		add("from %s", t.Min.Text())
+	case !t.Max.IsNull():
+		add("up to %s", t.Max.Text())
+	}
+	if t.Name == DecimalType && t.Scale >= 0 {
+		add("%s after the point", count(t.Scale, "digit"))
+	}
+	if t.Pattern != nil {
+		add("in the form %s", patternOf(t))
+	}
+	if t.Name == CodeType && t.Codes != nil {
+		add("%s", some(t.Codes.names(), 8))
+	}
+	if len(t.Currencies) > 0 {
+		add("in %s", listed(t.Currencies, "or"))
+	}
+	if t.Item != nil {
+		if inner := t.Item.limits(); inner != "" {
+			add("each %s", inner)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func patternOf(t *Type) string {
+	return strings.TrimSuffix(strings.TrimPrefix(t.Pattern.String(), "^(?:"), ")$")
+}
+
+// Example is a call of the verb that parses and checks: its required arguments
+// with the palette's own examples, or values made from their types.
+func (v *Verb) Example() string {
+	var b strings.Builder
+	b.WriteString(v.Name)
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required {
+			fmt.Fprintf(&b, " :%s %s", p.Name, p.example())
+		}
+	}
+	return b.String()
+}
+
+// Markdown prints the reference of a whole palette.
+func (r *Registry) Markdown(w io.Writer, p *Palette) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n\n%s\n", p.Domain, oneLine(p.Description))
+	if len(p.Verbs) > 0 {
+		b.WriteString("\n| verb | what it does | who |\n|---|---|---|\n")
+		for _, v := range p.Verbs {
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", v.Name, anchor(v.Name), cell(v.Description), cell(roleNames(v.Roles)))
+		}
+	}
+	for _, v := range p.Verbs {
+		r.markdownVerb(&b, v)
+	}
+	var entities []*Entity
+	for _, e := range r.Entities() {
+		if e.Place.Source == p.Source {
+			entities = append(entities, e)
+		}
+	}
+	if len(entities) > 0 {
+		b.WriteString("\n## What the rows are\n")
+	}
+	for _, e := range entities {
+		r.markdownEntity(&b, e)
+	}
+	var lists []*CodeList
+	for _, l := range r.CodeLists() {
+		if l.Place.Source == p.Source {
+			lists = append(lists, l)
+		}
+	}
+	if len(lists) > 0 {
+		b.WriteString("\n## Codes\n")
+	}
+	for _, l := range lists {
+		fmt.Fprintf(&b, "\n### %s\n\n", l.Name)
+		if l.Description != "" {
+			b.WriteString(oneLine(l.Description) + "\n\n")
+		}
+		for _, c := range l.Codes {
+			b.WriteString("- `" + c.Name + "`")
+			if c.Description != "" {
+				b.WriteString(" " + oneLine(c.Description))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
+	fmt.Fprintf(b, "\n## %s\n\n", v.Name)
+	if v.Description != "" {
+		b.WriteString(oneLine(v.Description) + "\n\n")
+	}
+	fmt.Fprintf(b, "```\n%s\n```\n", v.Example())
+	if len(v.Params) > 0 {
+		b.WriteString("\n| argument | type | | |\n|---|---|---|---|\n")
+		for i := range v.Params {
+			p := &v.Params[i]
+			fmt.Fprintf(b, "| `:%s` | %s | %s | %s |\n", p.Name, cell(p.Type.short()), cell(p.need()), cell(p.remark()))
+		}
+	}
+	b.WriteByte('\n')
+	for _, f := range r.facts(v) {
+		text := strings.Join(f.lines, "; ")
+		if i := strings.LastIndex(text, "; Nothing else"); i >= 0 {
+			text = text[:i] + ". " + text[i+2:]
+		}
+		fmt.Fprintf(b, "- **%s** %s\n", f.title, text)
+	}
+	if len(v.Phrases) > 0 {
+		quoted := make([]string, len(v.Phrases))
+		for i, phrase := range v.Phrases {
+			quoted[i] = "“" + phrase + "”"
+		}
+		fmt.Fprintf(b, "- **people say** %s\n", strings.Join(quoted, ", "))
+	}
+}
+
+func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
+	fmt.Fprintf(b, "\n### %s\n\n", e.Store.Name)
+	if e.Description != "" {
+		b.WriteString(oneLine(e.Description) + "\n\n")
+	}
+	owner := "Its rows belong to " + scopeText(e.Store) + "."
+	switch {
+	case e.Store.Access == stores.ForAll:
+		owner = "Everybody may read it."
+	case e.Store.Access == stores.ByPath && len(e.Store.Scope) == 0:
+		owner = "Whoever was given a row sees it, and what belongs to it."
+	}
+	fmt.Fprintf(b, "Kept in `%s`. %s\n\n", e.Store.Table, owner)
+	b.WriteString("| field | type | |\n|---|---|---|\n")
+	for i := range e.Fields {
+		f, kept := &e.Fields[i], &e.Store.Fields[i]
+		var remarks []string
+		if f.Description != "" {
+			remarks = append(remarks, f.Description)
+		} else if i == e.Store.Key {
+			remarks = append(remarks, "the key")
+		}
+		if limits := f.Type.limits(); limits != "" {
+			remarks = append(remarks, limits)
+		}
+		if kept.Required && i != e.Store.Key {
+			remarks = append(remarks, "required")
+		}
+		if kept.Default != (stores.Value{}) {
+			remarks = append(remarks, "default "+kept.Default.Text())
+		}
+		if kept.Sensitive {
+			remarks = append(remarks, "sensitive")
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.short()), cell(strings.Join(remarks, "; ")))
+	}
+}
+
+// cell makes text fit for a table of Markdown.
+func cell(s string) string { return strings.ReplaceAll(oneLine(s), "|", `\|`) }
+
+// anchor is the name that Markdown renderers give a heading.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r == ' ':
+			return '-'
+		}
+		return -1
+	}, heading)
+}
+
+// ExplainCode prints what a diagnostic code means, with a text that earns it
+// and one that does not.
+func ExplainCode(w io.Writer, doc dsl.CodeDoc) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n\n%s\n", doc.Code, doc.Meaning)
+	for _, part := range []struct{ title, text string }{{"wrong", doc.Wrong}, {"right", doc.Right}} {
+		if part.text == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n\n", part.title)
+		for _, line := range strings.Split(strings.TrimRight(part.text, "\n"), "\n") {
+			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,97 @@
+package verbs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// golden compares with a file under testdata/reference; -update rewrites it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "reference", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; run with -update and read the difference\n%s", path, got)
+	}
+}
+
+// The reference of a verb says everything that decides whether one dares to
+// use it.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	r := loadText(t, "verbs/pay.yaml", basePalette(t))
+	var b bytes.Buffer
+	for i, v := range r.Verbs() {
+		if i > 0 {
+			b.WriteString("----\n")
+		}
+		if err := r.Explain(&b, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "pay.txt", b.Bytes())
+}
+
+// The reference of a palette reads as a page.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	r := loadText(t, "verbs/pay.yaml", basePalette(t))
+	var b bytes.Buffer
+	if err := r.Markdown(&b, r.Palette("pay")); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "pay.md", b.Bytes())
+}
+
+// Every example that the reference prints can be run: it parses and checks.
+func TestExamplesCheck(t *testing.T) {
+	t.Parallel()
+	client, err := os.ReadFile("client.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Registry{loadText(t, "pay.yaml", basePalette(t)), loadText(t, "client.yaml", string(client)), newBank().Registry} {
+		for _, v := range r.Verbs() {
+			text := v.Example()
+			script, ds := dsl.Parse(dsl.NewSource("-", text))
+			if len(ds) > 0 {
+				t.Errorf("%s\n%s", text, tell(ds))
+				continue
+			}
+			if p, ds := r.Check(script, nil); p == nil {
+				t.Errorf("%s\n%s", text, tell(ds))
+			}
+			for i := range v.Params {
+				p := &v.Params[i]
+				text := "x.y :z " + p.example()
+				script, ds := dsl.Parse(dsl.NewSource("-", text))
+				if len(ds) > 0 {
+					t.Errorf("%s :%s %s\n%s", v.Name, p.Name, text, tell(ds))
+					continue
+				}
+				script.Calls[0].Verb, script.Calls[0].Args[0].Key = v.Name, p.Name
+				_, ds = r.Check(script, nil)
+				for _, d := range ds {
+					if d.Code != "missing-argument" && d.Code != "deprecated-verb" {
+						t.Errorf("%s\n%s", text, tell(ds))
+					}
+				}
+			}
+		}
+	}
+}
