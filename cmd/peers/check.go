@@ -129,7 +129,7 @@ func deciding() (*race, func(), error) {
 		return nil, nil, err
 	}
 	role := s.registry.Role("clerk")
-	decide := func(text string) *verbs.Verb {
+	decide := func(text string) *verbs.Call {
 		script, ds := dsl.Parse(dsl.NewSource("one.dsl", text))
 		if ds.HasErrors() {
 			return nil
@@ -138,10 +138,10 @@ func deciding() (*race, func(), error) {
 		if ds.HasErrors() {
 			return nil
 		}
-		verb := p.Calls()[0].Verb
-		for _, r := range verb.Roles {
+		call := &p.Calls()[0]
+		for _, r := range call.Verb.Roles {
 			if r == role {
-				return verb
+				return call
 			}
 		}
 		return nil
@@ -161,11 +161,10 @@ func deciding() (*race, func(), error) {
 		var prev [32]byte
 		for i := range n {
 			text := s.texts[i%len(s.texts)]
-			verb := decide(text)
-			script, _ := dsl.Parse(dsl.NewSource("one.dsl", text))
+			call := decide(text)
 			e := stores.Entry{
 				Time: now, Principal: "lena", Roles: []string{"clerk"}, Session: "s1", Source: "one.dsl:1",
-				Verb: verb.Name, Call: dsl.Format(script), Outcome: "ok", Palette: s.registry.Digest(),
+				Verb: call.Verb.Name, Call: dsl.FormatCall(call.Syntax), Outcome: "ok", Palette: s.registry.Digest(),
 			}
 			e.Seal(int64(i)+1, prev)
 			prev = e.Hash

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/verbs"
+	"verbatim/verbs/verbstest"
 )
 
 // loading is PERF-L1: a thousand verbs from YAML, positions included, against
@@ -14,9 +15,9 @@ import (
 // positions at all.
 func loading() (*race, func(), error) {
 	const n = 1000
-	files := palettes(n)
+	files := verbstest.Files(n)
 	reg, ds := verbs.Load(files)
-	if len(ds) > 0 || reg == nil {
+	if ds.HasErrors() || reg == nil || len(reg.Verbs()) != n {
 		return nil, nil, fmt.Errorf("the palettes of the benchmark do not load: %v", ds)
 	}
 	names, err := fs.Glob(files, "*.yaml")
