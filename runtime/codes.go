@@ -34,7 +34,7 @@ func Codes() []dsl.CodeDoc {
 		},
 		{
 			Code:    codeWrongValue,
-			Meaning: "An argument was given a field or a result, and what it held is not of the argument's type.",
+			Meaning: "An argument was given a field or a result, and what it held is not of the argument's type; or what is reckoned from the arguments is out of range.",
 			Wrong:   "; as kim\nlending.look :item-id @drill :as @x\nlending.remind :loan-id @saw-bob :on @x.name",
 			Right:   "; as kim\nlending.look :item-id @drill :as @x\nlending.note :loan-id @saw-bob :note @x.name",
 		},

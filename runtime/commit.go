@@ -184,6 +184,8 @@ func (r *run) mapError(st *step, err error) error {
 		return err
 	case errors.Is(err, verbs.ErrAbsent):
 		return &complaint{st.index, cannotWorkOut(st.place, st.verb.Name)}
+	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
+		return &complaint{st.index, leadsOutOfRange(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrConflict):
 		return err // the whole run may be tried again
 	case errors.Is(err, stores.ErrNotFound):

@@ -121,45 +121,81 @@ func told(ds dsl.Diagnostics) string {
 
 func newWorld(t testing.TB) *world { return newWorldOf(t, load(t, "testdata/palettes"), nil) }
 
+// newWorldOf opens a copy of the fixture: making it from nothing costs a dozen
+// flushes to the disk, and most tests want it.
 func newWorldOf(t testing.TB, reg *verbs.Registry, h *runtime.Handlers) *world {
 	t.Helper()
 	w := &world{t: t, reg: reg, clock: time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC)}
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "club.db"))
+	first, err := fixture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "club.db")
+	if err := os.WriteFile(path, first, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
 	w.store = store
-	ctx := context.Background()
-	plan, err := store.Migrate(ctx, w.tables(), true)
-	if err != nil || len(plan.Problems) > 0 {
-		t.Fatalf("migrate: %v %v", err, plan.Problems)
-	}
-	for _, p := range people {
-		if err := store.SetPrincipal(ctx, p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.change(func() []stores.Change {
-		var all []stores.Change
-		for _, row := range rows {
-			e := w.entity(row.entity)
-			c := stores.Change{Op: stores.Insert, Entity: e, Key: id(row.key)}
-			for i := range e.Fields {
-				if v, ok := row.fields[e.Fields[i].Name]; ok {
-					c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
-				}
-			}
-			all = append(all, c)
-		}
-		return all
-	}()...)
 	w.engine, err = runtime.New(reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: h})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
+
+// fixture makes the file that every world begins with.
+var fixture = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "club")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	reg, ds := verbs.Load(os.DirFS("testdata/palettes"))
+	if ds.HasErrors() {
+		return nil, fmt.Errorf("palettes: %s", told(ds))
+	}
+	path := filepath.Join(dir, "club.db")
+	store, err := sqlite.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{reg: reg}
+	ctx := context.Background()
+	if plan, err := store.Migrate(ctx, w.tables(), true); err != nil || len(plan.Problems) > 0 {
+		return nil, fmt.Errorf("migrate: %w %v", err, plan.Problems)
+	}
+	for _, p := range people {
+		if err := store.SetPrincipal(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	var all []stores.Change
+	for _, row := range rows {
+		e := reg.Entity(row.entity).Store
+		c := stores.Change{Op: stores.Insert, Entity: e, Key: id(row.key)}
+		for i := range e.Fields {
+			if v, ok := row.fields[e.Fields[i].Name]; ok {
+				c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
+			}
+		}
+		all = append(all, c)
+	}
+	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, stores.Batch{Changes: all})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 func (w *world) now() time.Time {
 	w.mu.Lock()
@@ -214,10 +250,13 @@ func (w *world) set(entity string, key int, field string, v stores.Value) {
 // A state is every row there is, by entity and key.
 type state map[string][]stores.Value
 
-func (w *world) state() state {
+func (w *world) state() state { return w.seen(stores.Scope{All: true}) }
+
+// seen is every row that a scope opens.
+func (w *world) seen(scope stores.Scope) state {
 	w.t.Helper()
 	s := make(state)
-	err := w.store.View(context.Background(), stores.Scope{All: true}, func(r stores.Reader) error {
+	err := w.store.View(context.Background(), scope, func(r stores.Reader) error {
 		for _, e := range w.tables() {
 			rows, err := r.Find(context.Background(), stores.Find{Entity: e})
 			if err != nil {

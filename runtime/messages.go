@@ -213,6 +213,11 @@ func wrongValue(place dsl.Place, param, want string) dsl.Diagnostic {
 		"write the value out, or take it from another field")
 }
 
+func leadsOutOfRange(place dsl.Place, verb string) dsl.Diagnostic {
+	return complain(codeWrongValue, place, fmt.Sprintf("%s would reckon with what it was given and come to no possible value", verb),
+		"give values that are less extreme")
+}
+
 func needsAgreement(place dsl.Place, verb, reason, by, preview string) dsl.Diagnostic {
 	if by != "" {
 		return complain(codeNeedsAgreement, place, fmt.Sprintf("%s needs the agreement of somebody else with role %s: %s", verb, by, reason),

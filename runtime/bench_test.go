@@ -1,0 +1,105 @@
+package runtime
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// PERF-C2: the decision on a call, by role and by rule, without an expression.
+func BenchmarkDecideRole(b *testing.B) {
+	reg := benchRegistry(b)
+	have := []*verbs.Role{reg.Role("member"), reg.Role("keeper")}
+	v := reg.Verb("lending.lose")
+	b.ReportAllocs()
+	for b.Loop() {
+		if decide(have, v) != depends {
+			b.Fatal("wrong")
+		}
+	}
+}
+
+// PERF-C3: from text to decision, one statement, no database: parse, check,
+// permit, and the part of the gate that needs no row.
+func BenchmarkDecide(b *testing.B) {
+	reg := benchRegistry(b)
+	have := []*verbs.Role{reg.Role("keeper")}
+	var p verbs.Program
+	b.ReportAllocs()
+	for b.Loop() {
+		if textToDecision(b, reg, have, &p) != allowed {
+			b.Fatal("wrong")
+		}
+	}
+}
+
+// PERF-C3: the same with an entry chained to the journal.
+func BenchmarkDecideChained(b *testing.B) {
+	reg := benchRegistry(b)
+	have := []*verbs.Role{reg.Role("keeper")}
+	names := []string{"keeper"}
+	var p verbs.Program
+	var entry stores.Entry
+	var line []byte
+	now := time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC)
+	b.ReportAllocs()
+	for b.Loop() {
+		if textToDecision(b, reg, have, &p) != allowed {
+			b.Fatal("wrong")
+		}
+		call := &p.Calls()[0]
+		line = dsl.AppendCall(line[:0], call.Syntax)
+		next := stores.Entry{Time: now, Principal: "kim", Roles: names, Session: "s", Source: "a.dsl:1",
+			Verb: call.Verb.Name, Call: string(line), Outcome: outcomeOK, Palette: reg.Digest()}
+		next.Seal(entry.Seq+1, entry.Hash)
+		entry = next
+	}
+}
+
+const benchCall = `lending.note :loan-id @saw-bob :note "Accountant is sending it" :expected-date 2025-01-03`
+
+func textToDecision(b *testing.B, reg *verbs.Registry, have []*verbs.Role, p *verbs.Program) answer {
+	script, ds := dsl.Parse(dsl.NewSource("a.dsl", benchCall))
+	if len(ds) > 0 {
+		b.Fatal(ds)
+	}
+	if ds := reg.CheckInto(p, script, nil); len(ds) > 0 {
+		b.Fatal(ds)
+	}
+	worst := allowed
+	calls := p.Calls()
+	for i := range calls {
+		worst = max(worst, decide(have, calls[i].Verb))
+	}
+	return worst
+}
+
+func benchRegistry(b *testing.B) *verbs.Registry {
+	b.Helper()
+	reg, ds := verbs.Load(os.DirFS("testdata/palettes"))
+	if ds.HasErrors() {
+		b.Fatal(ds)
+	}
+	return reg
+}
+
+// PERF-C2 as a test: deciding allocates nothing.
+func TestDecidingAllocatesNothing(t *testing.T) {
+	role := &verbs.Role{Name: "r"}
+	v := &verbs.Verb{Roles: []*verbs.Role{{Name: "other"}, role}, Confirm: []verbs.Confirm{{Always: true}}}
+	have := []*verbs.Role{role}
+	if n := testing.AllocsPerRun(100, func() { decide(have, v) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if decide(have, v) != asks || decide(nil, v) != refused || decide(have, &verbs.Verb{}) != refused {
+		t.Error("wrong")
+	}
+	v.Confirm = append(v.Confirm, verbs.Confirm{Always: true, By: role})
+	if decide(have, v) != asksElse {
+		t.Error("wrong")
+	}
+}
