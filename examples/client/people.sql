@@ -1,16 +1,13 @@
--- Who may use Verbatim in the demonstration, in its own tables: Clara holds one
--- CBU of the three, James another, and Lena reviews what clients send.
-
+-- Who may do what. Clara is at the client and holds one CBU; Jonas holds
+-- another; Weber and Keller are at the bank.
 INSERT INTO verbatim_principal (name, label) VALUES
-    ('clara', 'Clara Weiss, Allianz Reinsurance AG'),
-    ('james', 'James Okafor, Kestrel Growth Partners LP'),
-    ('lena', 'Lena Vogt, the bank');
+    ('clara', 'Clara Weiss'),
+    ('jonas', 'Jonas Lindqvist'),
+    ('t.weber', 'T. Weber'),
+    ('s.keller', 'S. Keller');
 
-INSERT INTO verbatim_grant (principal, role) VALUES
-    ('clara', 'client'),
-    ('james', 'client'),
-    ('lena', 'analyst');
-
-INSERT INTO verbatim_grant (principal, entity, "key") VALUES
-    ('clara', 'cbu', '0000000c-0000-4000-8000-000000000001'),
-    ('james', 'cbu', '0000000c-0000-4000-8000-000000000003');
+INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
+    ('clara', 'client', 'cbu', '0000000c-0000-4000-8000-000000000001'),
+    ('jonas', 'client', 'cbu', '0000000c-0000-4000-8000-000000000002'),
+    ('t.weber', 'analyst', '', ''),
+    ('s.keller', 'relationship-manager', '', '');
