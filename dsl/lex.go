@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,6 +19,14 @@ const (
 	inString                    // needs no second look inside a string
 	inComment                   // needs no second look inside a comment
 )
+
+// hexDigit is 1 for the digits of a uuid.
+var hexDigit = func() (t [256]bool) {
+	for _, c := range "0123456789abcdefABCDEF" {
+		t[c] = true
+	}
+	return t
+}()
 
 var class = func() (t [256]uint8) {
 	for c := range 256 {
@@ -155,17 +164,15 @@ func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false
 	}
+	if s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
 	for i := range 36 {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case class[c]&isDigit == 0 && (c|0x20 < 'a' || c|0x20 > 'f'):
+		if !hexDigit[s[i]] && s[i] != '-' {
 			return false
 		}
 	}
-	return true
+	return strings.Count(s, "-") == 4
 }
 
 // numberKind is Integer, Decimal, or Invalid.
@@ -253,6 +260,24 @@ func closingQuote(r rune) rune {
 		return '»'
 	}
 	return 0
+}
+
+// dottedEnd reads the names joined by dots that stand at i, each beginning with
+// a letter of class first. It returns where they end and how many they are; 0
+// when a name is missing.
+func dottedEnd(s string, i int, first uint8) (end, parts int) {
+	for {
+		if i >= len(s) || class[s[i]]&first == 0 {
+			return i, 0
+		}
+		for i++; i < len(s) && class[s[i]]&isName != 0; i++ {
+		}
+		parts++
+		if i >= len(s) || s[i] != '.' {
+			return i, parts
+		}
+		i++
+	}
 }
 
 // wordEnd returns the offset at which the word that stands at i ends.

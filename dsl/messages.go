@@ -127,7 +127,7 @@ var bracketNames = map[byte][3]string{
 func unclosed(at Place, closer byte, end int, missing string) Diagnostic {
 	n := bracketNames[closer]
 	d := mistake(n[0], at, fmt.Sprintf("the %s that begins here is not closed", n[1]),
-		fmt.Sprintf("its %q is missing", closer))
+		fmt.Sprintf("its \"%c\" is missing", closer))
 	if end < 0 {
 		return d
 	}
@@ -141,9 +141,9 @@ func strayBracket(at Place) Diagnostic {
 
 func mismatchedBracket(at Place, got, want byte, opener Place) Diagnostic {
 	d := mistake("mismatched-bracket", at,
-		fmt.Sprintf("a %s ends with %q, not with %q", bracketNames[want][1], want, got),
-		fmt.Sprintf("%q is wanted here", want)).
-		fix(false, fmt.Sprintf("write %q", want), at.Range, string(want))
+		fmt.Sprintf("a %s ends with \"%c\", not with \"%c\"", bracketNames[want][1], want, got),
+		fmt.Sprintf("\"%c\" is wanted here", want)).
+		fix(false, fmt.Sprintf("write \"%c\"", want), at.Range, string(want))
 	d.Related = []Related{{opener, fmt.Sprintf("the %s begins here", bracketNames[want][1])}}
 	return d
 }
@@ -206,6 +206,11 @@ func invalidVerb(at Place, got, fixed string) Diagnostic {
 	}
 	d.Label = fmt.Sprintf("did you mean %q?", fixed)
 	return d.fix(false, "write "+fixed, at.Range, fixed)
+}
+
+func unopenedCall(at Place) Diagnostic {
+	return mistake("unopened-call", at, "a call inside another stands in parentheses", `its "(" is missing`).
+		fix(false, `write "("`, Range{at.Range.Start, at.Range.Start}, "(")
 }
 
 func parenthesisAfterVerb(at Place, verb string) Diagnostic {

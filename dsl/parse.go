@@ -14,19 +14,23 @@ func Parse(src *Source) (*Script, Diagnostics) { return DefaultLimits.Parse(src)
 
 // Parse is the function Parse under limits other than the default.
 func (l Limits) Parse(src *Source) (*Script, Diagnostics) {
-	p := parser{src: src, text: src.Text, limits: l.withDefaults()}
-	script := &Script{Source: src}
+	p := newParser(src, l)
 	if len(src.Text) > p.limits.Bytes {
-		return script, Diagnostics{tooLarge(src, p.limits.Bytes)}
+		return &Script{Source: src}, Diagnostics{tooLarge(src, p.limits.Bytes)}
 	}
-	p.budget = 8*len(src.Text) + 4096
 	p.script()
-	script.Calls = p.calls
-	script.Comments = p.comments
 	if !utf8.ValidString(src.Text) {
 		p.invalidUTF8()
 	}
-	return script, p.told()
+	return p.result(), p.told()
+}
+
+func newParser(src *Source, l Limits) *parser {
+	return &parser{src: src, text: src.Text, limits: l.withDefaults(), budget: 8*len(src.Text) + 4096}
+}
+
+func (p *parser) result() *Script {
+	return &Script{Source: p.src, Calls: p.calls, Comments: p.comments}
 }
 
 // A parser reads bytes by offset; lines and columns are worked out only when
@@ -59,14 +63,19 @@ type parser struct {
 
 	open    []opener // brackets that are open
 	callAt  int      // where the top-level call begins
-	lastEnd int      // where the last thing that was understood ended
+	verbAt  int      // where the verb found last begins and ends
+	verbEnd int
+	lastEnd int // where the last thing that was understood ended
 	// unwind is set when the parser has moved to where the next call begins
 	// and every construct that is open is to be left as it is.
 	unwind bool
 	// guest is set when the script stands inside another language: what is not
 	// a call ends it.
-	guest  bool
-	budget int // how many bytes may still be read a second time
+	guest bool
+	// excused is the closer of a bracket that an earlier mistake lacks.
+	excused byte
+	torn    int // the end of a line of which a string took too much
+	budget  int // how many bytes may still be read a second time
 }
 
 type opener struct {
@@ -87,12 +96,16 @@ func (p *parser) script() {
 		}
 		var c Call
 		p.callAt = p.pos
+		p.excused, p.torn = 0, 0
 		errors, comments, nested, values := p.errors, len(p.comments), p.nested, p.values
 		switch {
 		case p.text[p.pos] == '(':
+			if ok, _ := p.lineCall(p.pos); p.guest && !ok {
+				return
+			}
 			p.push(')')
 			p.callBody(&c, true)
-		case class[p.text[p.pos]]&(isLower|isUpper) != 0 && (p.beginsCall() || p.meantAsCall()):
+		case class[p.text[p.pos]]&(isLower|isUpper) != 0 && (p.findVerb() || p.beginsCall() || p.meantAsCall()):
 			p.callBody(&c, false)
 		default:
 			if p.guest {
@@ -137,6 +150,7 @@ func growFor[T any](s []T, read, whole, least int) []T {
 func (p *parser) callBody(c *Call, paren bool) {
 	if paren {
 		p.pos++
+		p.lastEnd = p.pos
 		p.skip()
 	}
 	if p.verb(c, paren) {
@@ -163,7 +177,7 @@ func (p *parser) arguments(c *Call, paren bool) {
 			p.pos++
 			p.lastEnd = p.pos
 			p.pop()
-		case class[b]&(isLower|isUpper) != 0 && !paren && p.beginsCall():
+		case class[b]&(isLower|isUpper) != 0 && !paren && (p.findVerb() || p.beginsCall()):
 		case b == '(' && !paren:
 		default:
 			if p.strayInCall(c, paren) {
@@ -178,21 +192,30 @@ func (p *parser) arguments(c *Call, paren bool) {
 // verb reads the name at the head of a call. It says false when the call
 // cannot be read any further.
 func (p *parser) verb(c *Call, paren bool) bool {
-	start := p.pos
-	end := start
-	for end < len(p.text) && (class[p.text[end]]&isName != 0 || p.text[end] == '.') {
-		end++
-	}
-	word := p.text[start:end]
-	if end < len(p.text) && class[p.text[end]]&isWord != 0 || p.touchesQuote(end) || !isVerb(word) {
+	if !p.findVerb() {
 		return p.badVerb(c, paren)
 	}
-	c.Verb = word
+	start, end := p.pos, p.verbEnd
+	c.Verb = p.text[start:end]
 	c.VerbRange = Range{int32(start), int32(end)}
 	p.pos, p.lastEnd = end, end
 	if end < len(p.text) && p.text[end] == '(' {
 		return p.parenthesisAfterVerb(c, paren)
 	}
+	return true
+}
+
+// findVerb says whether a verb stands here, and keeps where it ends: the end of
+// a bare call is found by looking at the verb of the next.
+func (p *parser) findVerb() bool {
+	if p.verbAt == p.pos && p.verbEnd > 0 {
+		return true
+	}
+	end, parts := dottedEnd(p.text, p.pos, isLower)
+	if parts < 2 || end < len(p.text) && (class[p.text[end]]&isWord != 0 || p.text[end] == '"') {
+		return false
+	}
+	p.verbAt, p.verbEnd = p.pos, end
 	return true
 }
 
@@ -289,11 +312,8 @@ func (p *parser) value(run bool) Value {
 	case b == '(':
 		return p.nestedCall()
 	case b == '@':
-		end := start + 1
-		for end < len(p.text) && (class[p.text[end]]&isName != 0 || p.text[end] == '.') {
-			end++
-		}
-		if end < len(p.text) && class[p.text[end]]&isWord != 0 || p.touchesQuote(end) || !isSymbol(p.text[start+1:end]) {
+		end, parts := dottedEnd(p.text, start+1, isLower|isUpper)
+		if parts == 0 || end < len(p.text) && (class[p.text[end]]&isWord != 0 || p.text[end] == '"') {
 			return p.badWord(run)
 		}
 		return p.done(Symbol, start, end, p.text[start+1:end])
@@ -344,6 +364,7 @@ func (p *parser) list() Value {
 		return Value{Range: Range{int32(start), int32(start + 1)}}
 	}
 	p.pos++
+	p.lastEnd = p.pos
 	base := len(p.vals)
 	comma := true // a comma here would follow nothing
 	for !p.unwind {
@@ -368,6 +389,15 @@ func (p *parser) list() Value {
 			class[b]&(isLower|isUpper) != 0 && p.verbAtLineStart() {
 			if b == ':' && len(p.vals) == base {
 				return p.bracketsForMap(start)
+			}
+			if class[b]&(isLower|isUpper) != 0 {
+				if v, ok := p.unopened(); ok {
+					p.vals = append(p.vals, v)
+					comma = false
+					continue
+				} else if p.unwind {
+					break
+				}
 			}
 			if p.strayInList() {
 				continue
@@ -400,6 +430,7 @@ func (p *parser) mapping() Value {
 		return Value{Range: Range{int32(start), int32(start + 1)}}
 	}
 	p.pos++
+	p.lastEnd = p.pos
 	return p.entries(start, '}')
 }
 

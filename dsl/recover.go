@@ -28,7 +28,15 @@ func (p *parser) startsLine(i int) bool {
 func (p *parser) word() string { return p.text[p.pos:wordEnd(p.text, p.pos)] }
 
 // beginsCall says whether a verb stands here, if in the wrong letters.
-func (p *parser) beginsCall() bool { return isVerbLike(p.word()) }
+func (p *parser) beginsCall() bool { return isVerbLike(beforeColon(p.word())) }
+
+// beforeColon cuts a word at a key that touches it: a.b:key.
+func beforeColon(word string) string {
+	if i := strings.IndexByte(word, ':'); i > 0 {
+		return word[:i]
+	}
+	return word
+}
 
 func (p *parser) verbAtLineStart() bool { return p.beginsCall() && p.startsLine(p.pos) }
 
@@ -59,7 +67,7 @@ func (p *parser) lineCall(i int) (ok, paren bool) {
 	if i >= len(p.text) || class[p.text[i]]&(isLower|isUpper) == 0 {
 		return false, false
 	}
-	return isVerbLike(p.text[i:wordEnd(p.text, i)]), paren
+	return isVerbLike(beforeColon(p.text[i:wordEnd(p.text, i)])), paren
 }
 
 // nextCall finds the first line after from, and before to, that begins a call;
@@ -127,8 +135,7 @@ func (p *parser) unclosed(at int) {
 		missing = append(missing, p.open[i].closer)
 	}
 	p.diags = slices.DeleteFunc(p.diags, func(d Diagnostic) bool { return int(d.Place.Range.Start) >= next })
-	o := p.open[inner]
-	p.tell(func() Diagnostic { return p.neverClosed(o, end, string(missing)) })
+	p.tellUnclosed(p.open[inner], end, string(missing))
 	p.lastEnd = end
 	p.leave(next)
 }
@@ -141,11 +148,17 @@ func (p *parser) textEnd(i int) int {
 	return i
 }
 
-func (p *parser) neverClosed(o opener, end int, missing string) Diagnostic {
+// tellUnclosed is silent when a string without its closing quote has swallowed
+// the rest of the line, and with it, it seems, the bracket that is missed.
+func (p *parser) tellUnclosed(o opener, end int, missing string) {
+	if o.at < p.torn {
+		p.errors++
+		return
+	}
 	if p.inComment(end) {
 		end = -1
 	}
-	return unclosed(p.place(o.at, o.at+1), o.closer, end, missing)
+	p.tell(func() Diagnostic { return unclosed(p.place(o.at, o.at+1), o.closer, end, missing) })
 }
 
 // inComment says whether text put in at i would fall into a comment.
@@ -162,8 +175,7 @@ func (p *parser) inComment(i int) bool {
 // it had been, without moving.
 func (p *parser) closeHere() {
 	o := p.open[len(p.open)-1]
-	end := p.lastEnd
-	p.tell(func() Diagnostic { return p.neverClosed(o, end, string(o.closer)) })
+	p.tellUnclosed(o, p.lastEnd, string(o.closer))
 	p.pop()
 }
 
@@ -195,6 +207,58 @@ func (p *parser) quietly(f func()) {
 		p.diags = p.diags[:diags]
 	}
 	p.dropped = dropped
+}
+
+// closes says whether these brackets, and those opened meanwhile, are closed in
+// order by what follows an offset, with nothing left over, before the next call
+// begins. Where a bracket is missing or too many it tells which reading of the
+// rest makes sense.
+func (p *parser) closes(open []opener, from int) bool {
+	want := make([]byte, 0, len(open)+8)
+	for _, o := range open {
+		want = append(want, o.closer)
+	}
+	indent := p.indent(p.callAt)
+	for i := from; i < len(p.text); i++ {
+		if i-from > p.budget {
+			break
+		}
+		b := p.text[i]
+		if len(want) == 0 && class[b]&isSpace == 0 {
+			p.budget -= i - from
+			return b != ')' && b != ']' && b != '}'
+		}
+		switch b {
+		case '(':
+			want = append(want, ')')
+		case '[':
+			want = append(want, ']')
+		case '{':
+			want = append(want, '}')
+		case ')', ']', '}':
+			if want[len(want)-1] != b {
+				p.budget -= i - from
+				return false
+			}
+			want = want[:len(want)-1]
+		case '"':
+			for i++; i < len(p.text) && p.text[i] != '"' && p.text[i] != '\n' && p.text[i] != '\r'; i++ {
+				if p.text[i] == '\\' {
+					i++
+				}
+			}
+		case ';', '#':
+			i = p.lineEnd(i) - 1
+		case '\n', '\r':
+			first := p.pastBlanks(i + 1)
+			if ok, _ := p.lineCall(first); ok && first-i-1 <= indent {
+				p.budget -= i - from
+				return len(want) == 0
+			}
+		}
+	}
+	p.budget -= min(p.budget, len(p.text)-from)
+	return len(want) == 0
 }
 
 // encloses says whether a bracket that is open, the innermost apart, waits for
@@ -230,7 +294,6 @@ func (p *parser) strayText() {
 		case class[b]&isSpace != 0:
 			p.pos++
 			continue
-		case b == '\n':
 		}
 		if p.pos > start {
 			if p.startsLine(p.pos) {
@@ -305,8 +368,19 @@ func (p *parser) strayInCall(c *Call, paren bool) bool {
 		return true
 	case b == ']' || b == '}':
 		if paren && p.encloses(b) {
+			if p.closes(p.open, start+1) && !p.closes(p.open[:len(p.open)-1], start) {
+				p.pos++
+				p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
+				return true
+			}
 			p.closeHere()
 			return false
+		}
+		if p.excused == b {
+			p.excused = 0
+			p.errors++
+			p.pos++
+			return true
 		}
 		p.pos++
 		if next := p.pastBlanks(p.pos); paren && (next == len(p.text) || p.text[next] != ')' && p.text[next] != ':') {
@@ -316,10 +390,12 @@ func (p *parser) strayInCall(c *Call, paren bool) bool {
 		p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
 		return true
 	case b == ',':
-		p.commaInCall()
+		p.commaInCall(paren)
 		return true
 	case b == '(':
 		return p.callInCall()
+	case (b == '[' || b == '{') && p.oneTooMany():
+		return true
 	case class[b]&(isLower|isUpper) != 0:
 		if p.startsLine(start) && (p.beginsCall() || p.meantAsCall() && !paren) {
 			if paren {
@@ -332,6 +408,17 @@ func (p *parser) strayInCall(c *Call, paren bool) bool {
 		}
 	}
 	p.strayValues(paren)
+	return true
+}
+
+// oneTooMany deals with an opening bracket that leaves one open at the end.
+func (p *parser) oneTooMany() bool {
+	start := p.pos
+	if p.closes(p.open, start) || !p.closes(p.open, start+1) {
+		return false
+	}
+	p.pos++
+	p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
 	return true
 }
 
@@ -355,7 +442,7 @@ func (p *parser) mistypedCloser(at int, want byte) {
 
 // commaInCall deals with a comma between arguments, and with one inside a
 // number.
-func (p *parser) commaInCall() {
+func (p *parser) commaInCall(paren bool) {
 	start := p.pos
 	end := start
 	if start > 0 && class[p.text[start-1]]&isDigit != 0 {
@@ -376,6 +463,15 @@ func (p *parser) commaInCall() {
 		p.tell(func() Diagnostic { return thousands(p.place(from, end), p.text[from:end]) })
 		return
 	}
+	if next := p.pastBlanks(start + 1); next < len(p.text) {
+		to := wordEnd(p.text, next)
+		if b := p.text[next]; b == '"' && p.lineEnd(next) > next || b == '[' || b == '{' || to > next && (b == '@' || wordKind(p.text[next:to]) != Invalid) {
+			// Values separated by commas: a list without its brackets.
+			p.pos = next
+			p.strayValues(paren)
+			return
+		}
+	}
 	p.pos++
 	p.tell(func() Diagnostic { return commaBetween(p.place(start, start+1)) })
 }
@@ -387,12 +483,19 @@ func (p *parser) callInCall() bool {
 	start := p.pos
 	ok, _ := p.lineCall(start)
 	if ok && p.startsLine(start) {
+		if len(p.open) > 1 && p.closes(p.open[:len(p.open)-1], start) {
+			p.closeHere()
+			return false
+		}
 		p.unclosed(start)
 		return false
 	}
+	if p.oneTooMany() {
+		return true
+	}
 	if ok {
 		end := p.groupEnd(start)
-		next := end
+		next := max(end, 0)
 		for next < len(p.text) && class[p.text[next]]&isSpace != 0 {
 			next++
 		}
@@ -402,8 +505,7 @@ func (p *parser) callInCall() bool {
 				p.unclosed(start)
 				return false
 			}
-			last := p.lastEnd
-			p.tell(func() Diagnostic { return p.neverClosed(o, last, string(o.closer)) })
+			p.tellUnclosed(o, p.lastEnd, string(o.closer))
 			p.leave(start)
 			return false
 		}
@@ -507,13 +609,27 @@ func (p *parser) strayValues(paren bool) {
 		for p.pos < len(p.text) && !p.unwind {
 			from := p.pos
 			b := p.text[from]
-			if from > start && (b == ':' || b == ',' || b == '(' || class[b]&(isLower|isUpper) != 0 && p.verbLikeStart(paren)) {
+			if b == ',' && from > start {
+				p.pos = p.pastBlanks(from + 1)
+				continue
+			}
+			if from > start && (b == ':' || b == '(' || class[b]&(isLower|isUpper) != 0 && p.verbLikeStart(paren)) {
 				return
 			}
-			if b == ')' || b == ']' || b == '}' || b == ';' || b == '#' {
+			if b == ';' || b == '#' || b == ')' {
+				return
+			}
+			if b == ']' || b == '}' {
+				if n := len(p.open); n == 0 || p.open[n-1].closer != b && !p.encloses(b) {
+					p.pos++ // of a list or map whose opening bracket is missing
+					end = p.pos
+				}
 				return
 			}
 			p.value(true)
+			if p.unwind {
+				return
+			}
 			if p.pos == from {
 				p.pos++
 				p.lastEnd = p.pos
@@ -560,11 +676,36 @@ func (p *parser) strayInList() bool {
 	return true
 }
 
+// unopened reads a nested call whose opening parenthesis is missing, as the
+// rest of the text shows. It says false when the word that stands here is no
+// such call.
+func (p *parser) unopened() (Value, bool) {
+	start := p.pos
+	if !isVerbLike(beforeColon(p.word())) || !p.closes(append(slices.Clip(p.open), opener{start, ')'}), start) || !p.push(')') {
+		return Value{}, false
+	}
+	p.tell(func() Diagnostic { return unopenedCall(p.place(start, start+len(p.word()))) })
+	c := &Call{}
+	if p.verb(c, true) {
+		p.arguments(c, true)
+	}
+	c.Broken = true
+	c.Range = Range{int32(start), int32(max(p.lastEnd, start))}
+	v := nestedOf(c)
+	v.Range = c.Range
+	return v, !p.unwind
+}
+
 // foreignCloser deals with the closer of another kind of bracket: either the
 // innermost bracket was forgotten, or this one was mistyped.
 func (p *parser) foreignCloser(want byte) bool {
 	start := p.pos
 	if p.encloses(p.text[start]) {
+		if p.closes(p.open, start+1) && !p.closes(p.open[:len(p.open)-1], start) {
+			p.pos++
+			p.tell(func() Diagnostic { return strayBracket(p.place(start, start+1)) })
+			return true
+		}
 		p.closeHere()
 		return false
 	}
@@ -585,6 +726,8 @@ func (p *parser) strayInMap() bool {
 	case class[b]&(isLower|isUpper) != 0 && p.verbAtLineStart():
 		p.unclosed(start)
 		return false
+	case (b == '[' || b == '{' || b == '(') && p.oneTooMany():
+		return true
 	}
 	p.strayValues(true)
 	return !p.unwind

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,21 +47,28 @@ func (p *parser) badVerb(c *Call, paren bool) bool {
 			p.nested--
 			*c = *inner
 		}
-		for _, a := range c.Args {
-			p.args = append(p.args, a)
+		if p.unwind {
+			return false
 		}
-		args := c.Args
-		p.args = p.args[:len(p.args)-len(args)]
+		p.skip()
+		if p.pos >= len(p.text) || p.text[p.pos] != ')' && p.text[p.pos] != ':' {
+			p.pop() // the parenthesis was one too many
+			return false
+		}
 		outer := Call{}
-		if !p.unwind {
-			p.arguments(&outer, paren)
-		}
-		c.Args = append(args[:len(args):len(args)], outer.Args...)
+		p.arguments(&outer, paren)
+		c.Args = append(slices.Clip(c.Args), outer.Args...)
 		return false
 	case w != "" && !utf8.ValidString(w):
 		p.errors++
 		p.pos, p.lastEnd = end, end
 		return true
+	case isVerbLike(beforeColon(w)) && beforeColon(w) != w && class[w[min(len(w)-1, strings.IndexByte(w, ':')+1)]]&isLower != 0:
+		// A key touches the verb.
+		end = start + strings.IndexByte(w, ':')
+		c.VerbRange.End = int32(end)
+		c.Verb = kebab(w[:end-start])
+		p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 	case isVerbLike(w):
 		fixed := kebab(w)
 		if isVerb(w) { // it touches a quote
@@ -169,8 +177,18 @@ func (p *parser) badKey() (Arg, bool) {
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, to+1), int32(to)) })
 		return take(fixed, to)
 	}
+	if n := strings.IndexAny(name, "0123456789"); n > 0 && isKey(name[:n]) && wordKind(name[n:]) != Invalid {
+		to := start + 1 + n
+		p.tell(func() Diagnostic { return missingSpace(p.place(start, end), int32(to)) })
+		return take(name[:n], to)
+	}
 	p.tell(func() Diagnostic { return invalidKey(p.place(start, end), w) })
-	return take("", end)
+	p.pos, p.lastEnd = end, end
+	if next := p.pastBlanks(end); next < len(p.text) && strings.IndexByte(":)]},;#\r\n", p.text[next]) < 0 && (class[p.text[next]]&isWord != 0 || p.text[next] == '"') {
+		p.pos = next
+		p.quietly(func() { p.value(true) })
+	}
+	return Arg{}, false
 }
 
 // badAs deals with an :as that is not followed by a symbol.
@@ -198,6 +216,10 @@ func (p *parser) badAs(c *Call, key Range) {
 		p.pos++
 	}
 	p.errors = from
+	if p.unwind {
+		p.tell(func() Diagnostic { return asWithoutSymbol(p.placeOf(key), "") })
+		return
+	}
 	if !utf8.ValidString(w) {
 		p.errors++
 		return
@@ -235,8 +257,13 @@ func (p *parser) equalsSign(a *Arg) {
 func (p *parser) missingValue(a *Arg) {
 	at := int(a.KeyRange.End)
 	p.tell(func() Diagnostic { return missingValue(p.placeOf(a.KeyRange), p.text[a.KeyRange.Start:at]) })
-	if p.pos < len(p.text) && p.text[p.pos] == ',' {
-		p.pos++
+	if p.pos < len(p.text) {
+		switch p.text[p.pos] {
+		case ',':
+			p.pos++
+		case ':':
+			p.excused = '}' // perhaps the value was a map that lost its brace
+		}
 	}
 }
 
@@ -269,6 +296,19 @@ func (p *parser) badWord(run bool) Value {
 	if !utf8.ValidString(w) {
 		p.errors++
 		return p.spoilt(start, end)
+	}
+	if i := strings.IndexByte(w, ':'); i > 0 && i+1 < len(w) && class[w[i+1]]&isLower != 0 {
+		head := w[:i]
+		if k := wordKind(head); k != Invalid || head[0] == '@' && isSymbol(head[1:]) {
+			// A key touches the value.
+			p.tell(func() Diagnostic { return missingSpace(p.place(start, start+i+1), int32(start+i)) })
+			return p.spoilt(start, start+i)
+		}
+	}
+	if run && isVerbLike(beforeColon(w)) {
+		if v, ok := p.unopened(); ok || p.unwind {
+			return v
+		}
 	}
 	touches := p.touchesQuote(end)
 	if touches && !run && (wordKind(w) != Invalid || w[0] == '@' && isSymbol(w[1:])) {
@@ -377,9 +417,13 @@ func (p *parser) foreignQuotes(start, size int, closing rune) Value {
 // most often a quote inside the text that lacks its backslash.
 func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 	b := p.text[end]
-	if b == ':' || b == '@' || !run || b == '"' && p.nextQuoteCloses(end) {
+	if b == ':' || b == '@' || b == '"' && p.nextQuoteCloses(end) {
 		p.tell(func() Diagnostic { return missingSpace(p.place(end-1, end+1), int32(end)) })
-		return p.done(String, start, end, text)
+		v := p.done(String, start, end, text)
+		if b == '"' && run { // no more than one value has a place here
+			p.quietly(func() { p.str(run) })
+		}
+		return v
 	}
 	// The text goes on to a quote that is followed by something that may
 	// follow a string, or to the end of the line.
@@ -437,6 +481,9 @@ func (p *parser) openString(start, line int) Value {
 		return p.spoilt(start, end)
 	}
 	end := p.withoutClosers(start+1, line)
+	if end == p.textEnd(line) {
+		p.torn = line
+	}
 	p.tell(func() Diagnostic { return unclosedString(p.place(start, start+1), end) })
 	return p.spoilt(start, end)
 }
@@ -497,7 +544,7 @@ func (p *parser) foreignKey(edits *[]Edit) (Arg, bool) {
 	}
 	after := end
 	switch b := p.text[next]; {
-	case b == ':' || b == '=':
+	case b == ':' && (next == end || next+1 == len(p.text) || class[p.text[next+1]]&isLower == 0), b == '=':
 		after = next + 1
 	case p.text[start] == '"' || next == end || wordKind(name) != Invalid || !(b == '"' || b == '@' || b == '[' || b == '{' || b == '(' || class[b]&isDigit != 0):
 		return Arg{}, false

@@ -1,0 +1,376 @@
+package dsl
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// The grammar of the language, declared. It is what the specification prints
+// and what Parse is compared with; Parse itself does not use it, being some
+// thirty times faster. A type named xRule is the production x.
+type (
+	scriptRule struct {
+		Calls []*callRule `parser:"@@*"`
+	}
+	callRule struct {
+		Pos    lexer.Position
+		EndPos lexer.Position
+		Nested *nestedRule `parser:"@@"`
+		Bare   *bodyRule   `parser:"| @@"`
+	}
+	nestedRule struct {
+		Pos    lexer.Position
+		EndPos lexer.Position
+		Body   *bodyRule `parser:"'(' @@ ')'"`
+	}
+	bodyRule struct {
+		Verb      []lexer.Token   `parser:"@Verb"`
+		Arguments []*argumentRule `parser:"@@*"`
+	}
+	argumentRule struct {
+		As    []lexer.Token `parser:"':as' @Symbol"`
+		Key   []lexer.Token `parser:"| (?! ':as') @Key"`
+		Value *valueRule    `parser:"@@"`
+	}
+	valueRule struct {
+		Pos     lexer.Position
+		EndPos  lexer.Position
+		Literal []lexer.Token `parser:"@( String | Integer | Decimal | Date | DateTime | UUID | Code | Symbol | Path | Word )"`
+		List    *listRule     `parser:"| @@"`
+		Map     *mapRule      `parser:"| @@"`
+		Call    *nestedRule   `parser:"| @@"`
+	}
+	listRule struct {
+		Items []*valueRule `parser:"'[' ( @@ ','? )* ']'"`
+	}
+	mapRule struct {
+		Entries []*entryRule `parser:"'{' ( @@ ','? )* '}'"`
+	}
+	entryRule struct {
+		Key   []lexer.Token `parser:"@Key"`
+		Value *valueRule    `parser:"@@"`
+	}
+)
+
+// captured is the token a rule captures: participle puts those before it that
+// are elided.
+func captured(ts []lexer.Token) lexer.Token {
+	if len(ts) == 0 {
+		return lexer.Token{}
+	}
+	return ts[len(ts)-1]
+}
+
+// tokenRules are tried in this order; the first that matches is the token.
+var tokenRules = []lexer.SimpleRule{
+	{Name: "Space", Pattern: `[ \t\r\n]+`},
+	{Name: "Comment", Pattern: `[;#][^\x00-\x08\x0A-\x1F\x7F\x{80}-\x{9F}]*`},
+	{Name: "String", Pattern: `"([^"\\\x00-\x1F\x7F\x{80}-\x{9F}]|\\(["\\nrt]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}))*"`},
+	{Name: "Verb", Pattern: `[a-z][A-Za-z0-9_-]*(\.[a-z][A-Za-z0-9_-]*)+`},
+	{Name: "Key", Pattern: `:[a-z][A-Za-z0-9_-]*`},
+	{Name: "Path", Pattern: `@[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)+`},
+	{Name: "Symbol", Pattern: `@[A-Za-z][A-Za-z0-9_-]*`},
+	{Name: "UUID", Pattern: `[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`},
+	{Name: "DateTime", Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})`},
+	{Name: "Date", Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}`},
+	{Name: "Decimal", Pattern: `-?(0|[1-9][0-9]*)\.[0-9]+`},
+	{Name: "Integer", Pattern: `-?(0|[1-9][0-9]*)`},
+	{Name: "Code", Pattern: `[A-Z][A-Z0-9_]*`},
+	{Name: "Word", Pattern: `nil|true|false`},
+	{Name: "Punctuation", Pattern: `[()\[\]{},]`},
+}
+
+// A grammarParser is built when it is first asked for: nobody who only parses
+// pays for it.
+type grammarParser struct {
+	parser *participle.Parser[scriptRule]
+	names  map[lexer.TokenType]string
+}
+
+var theGrammar = sync.OnceValue(func() *grammarParser {
+	def := lexer.MustSimple(tokenRules)
+	g := &grammarParser{names: map[lexer.TokenType]string{}}
+	for name, t := range def.Symbols() {
+		g.names[t] = name
+	}
+	g.parser = participle.MustBuild[scriptRule](participle.Lexer(def), participle.Elide("Space", "Comment"))
+	return g
+})
+
+// Grammar is the grammar of the language in EBNF: its productions, then its
+// tokens, which are regular expressions tried in that order.
+func Grammar() string {
+	var b strings.Builder
+	b.WriteString(strings.ReplaceAll(theGrammar().parser.String(), "Rule", ""))
+	b.WriteString("\n\n")
+	for _, r := range tokenRules {
+		fmt.Fprintf(&b, "%-11s = /%s/ .\n", strings.ToLower(r.Name), r.Pattern)
+	}
+	return b.String()
+}
+
+// ParseByGrammar reads a script with the declared grammar. It is slow, stops at
+// the first mistake and says little about it; it is there to be compared with
+// Parse, which must accept the same texts and make the same of them.
+//
+// Beside the grammar it holds a text to the rules that a grammar of this kind
+// cannot say: two words, keys or strings do not touch, nor a verb and an
+// opening parenthesis; the calendar has the dates; escapes name characters;
+// the keys of a map differ and a call has one :as; the limits hold, those on
+// size apart.
+func ParseByGrammar(src *Source) (*Script, error) {
+	text, skipped := strings.CutPrefix(src.Text, bom)
+	c := converter{g: theGrammar(), src: src}
+	if skipped {
+		c.shift = int32(len(bom))
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("the text is not UTF-8")
+	}
+	lex, err := c.g.parser.Lex(src.Name, strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	script := &Script{Source: src}
+	var before lexer.Token
+	for _, t := range lex {
+		if err := c.touching(before, t); err != nil {
+			return nil, err
+		}
+		if c.g.names[t.Type] == "Comment" {
+			script.Comments = append(script.Comments, Comment{c.tokenRange(t, strings.TrimRight(t.Value, " \t"))})
+		}
+		before = t
+	}
+	tree, err := c.g.parser.ParseString(src.Name, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range tree.Calls {
+		body := r.Bare
+		if body == nil {
+			body = r.Nested.Body
+			c.depth++
+		}
+		call := c.call(body)
+		if r.Bare == nil {
+			c.depth--
+		}
+		call.Range = c.span(r.Pos, r.EndPos)
+		if r.Bare != nil {
+			call.Range.End = c.last
+		}
+		script.Calls = append(script.Calls, call)
+	}
+	return script, c.err
+}
+
+type converter struct {
+	g     *grammarParser
+	src   *Source
+	shift int32 // of a byte order mark
+	last  int32 // where the last token converted ends
+	depth int
+	calls int
+	count int
+	err   error
+}
+
+func (c *converter) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (c *converter) touching(a, b lexer.Token) error {
+	word := func(t lexer.Token) bool {
+		switch c.g.names[t.Type] {
+		case "Space", "Comment", "Punctuation", "EOF", "":
+			return false
+		}
+		return true
+	}
+	if word(a) && (word(b) || c.g.names[a.Type] == "Verb" && b.Value == "(") {
+		return fmt.Errorf("%s: %q touches %q", b.Pos, a.Value, b.Value)
+	}
+	return nil
+}
+
+func (c *converter) span(from, to lexer.Position) Range {
+	return Range{c.shift + int32(from.Offset), c.shift + int32(to.Offset)}
+}
+
+func (c *converter) tokenRange(t lexer.Token, value string) Range {
+	at := c.shift + int32(t.Pos.Offset)
+	return Range{at, at + int32(len(value))}
+}
+
+func (c *converter) token(t lexer.Token) Range {
+	r := c.tokenRange(t, t.Value)
+	c.last = r.End
+	return r
+}
+
+func (c *converter) call(body *bodyRule) Call {
+	c.calls++
+	if c.calls > DefaultLimits.Calls {
+		c.fail("too many calls")
+	}
+	verb := captured(body.Verb)
+	call := Call{Verb: verb.Value, VerbRange: c.token(verb)}
+	for _, a := range body.Arguments {
+		if as := captured(a.As); as.Value != "" {
+			if call.As != "" {
+				c.fail("%s: a second :as", as.Pos)
+			}
+			call.As, call.AsRange = as.Value[1:], c.token(as)
+			continue
+		}
+		call.Args = append(call.Args, c.arg(captured(a.Key), a.Value))
+	}
+	return call
+}
+
+func (c *converter) arg(key lexer.Token, v *valueRule) Arg {
+	c.counted()
+	return Arg{Key: key.Value[1:], KeyRange: c.tokenRange(key, key.Value), Value: c.value(v)}
+}
+
+func (c *converter) counted() {
+	if c.count++; c.count > DefaultLimits.Values {
+		c.fail("too many values")
+	}
+}
+
+func (c *converter) value(r *valueRule) Value {
+	if t := captured(r.Literal); t.Value != "" {
+		return c.literal(t)
+	}
+	if c.depth++; c.depth > DefaultLimits.Depth {
+		c.fail("%s: too deep", r.Pos)
+		return Value{}
+	}
+	var v Value
+	switch {
+	case r.List != nil:
+		var items []Value
+		for _, item := range r.List.Items {
+			c.counted()
+			items = append(items, c.value(item))
+		}
+		v = listOf(items)
+	case r.Map != nil:
+		var entries []Arg
+		seen := map[string]bool{}
+		for _, e := range r.Map.Entries {
+			entry := c.arg(captured(e.Key), e.Value)
+			if seen[entry.Key] {
+				c.fail("%s: %q twice", captured(e.Key).Pos, entry.Key)
+			}
+			seen[entry.Key] = true
+			entries = append(entries, entry)
+		}
+		v = mapOf(entries)
+	default:
+		call := c.call(r.Call.Body)
+		call.Range = c.span(r.Pos, r.EndPos)
+		v = nestedOf(&call)
+	}
+	c.depth--
+	v.Range = c.span(r.Pos, r.EndPos)
+	c.last = v.Range.End
+	return v
+}
+
+func (c *converter) literal(t lexer.Token) Value {
+	v := Value{Range: c.token(t), Text: t.Value}
+	switch c.g.names[t.Type] {
+	case "String":
+		v.Kind = String
+		v.Text = c.unquote(t.Value)
+	case "Integer":
+		v.Kind = Integer
+	case "Decimal":
+		v.Kind = Decimal
+	case "Date":
+		v.Kind = Date
+		if why := dateProblem(t.Value); why != "" {
+			c.fail("%s", why)
+		}
+	case "DateTime":
+		v.Kind = DateTime
+		v.Text = strings.ToUpper(t.Value)
+		if why := dateTimeProblem(t.Value); why != "" {
+			c.fail("%s", why)
+		}
+	case "UUID":
+		v.Kind = UUID
+		v.Text = strings.ToLower(t.Value)
+	case "Code":
+		v.Kind = Code
+	case "Symbol", "Path":
+		v.Kind = Symbol
+		v.Text = t.Value[1:]
+	default:
+		v.Kind = Bool
+		if t.Value == "nil" {
+			v.Kind = Nil
+		}
+	}
+	return v
+}
+
+// unquote decodes a string of the right shape.
+func (c *converter) unquote(s string) string {
+	var b strings.Builder
+	for s = s[1 : len(s)-1]; s != ""; {
+		plain, rest, found := strings.Cut(s, `\`)
+		b.WriteString(plain)
+		if !found {
+			break
+		}
+		s = rest[1:]
+		switch rest[0] {
+		case 'n':
+			b.WriteByte('\n')
+		case 'r':
+			b.WriteByte('\r')
+		case 't':
+			b.WriteByte('\t')
+		case 'u':
+			var r rune
+			r, s = hexRune(s)
+			if utf16.IsSurrogate(r) && rest[1] != '{' && strings.HasPrefix(s, `\u`) && s[2] != '{' {
+				low, after := hexRune(s[2:])
+				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+					r, s = pair, after
+				}
+			}
+			if !utf8.ValidRune(r) {
+				c.fail("an escape names no character")
+			}
+			b.WriteRune(r)
+		default:
+			b.WriteByte(rest[0])
+		}
+	}
+	return b.String()
+}
+
+// hexRune reads XXXX or {X…} and returns what follows.
+func hexRune(s string) (rune, string) {
+	hex, rest, braced := strings.Cut(s[1:], "}")
+	if s[0] != '{' || !braced {
+		hex, rest = s[:4], s[4:]
+	}
+	n, _ := strconv.ParseUint(hex, 16, 32)
+	return rune(n), rest
+}
