@@ -1,0 +1,101 @@
+package verbs
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+func demoPalette(t *testing.T) *Registry {
+	t.Helper()
+	text, err := os.ReadFile("testdata/codes/client.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loadText(t, "client.yaml", string(text))
+}
+
+// U4: for each code of the checker, the wrong example earns exactly it and the
+// right one earns nothing.
+func TestExamplesOfCheckCodesRun(t *testing.T) {
+	t.Parallel()
+	r := demoPalette(t)
+	names := session{"pierre-sow": r.Entity("request"), "allianz": r.Entity("cbu")}
+	for _, doc := range checkCodes() {
+		t.Run(doc.Code, func(t *testing.T) {
+			t.Parallel()
+			for i, text := range []string{doc.Wrong, doc.Right} {
+				script, ds := dsl.Parse(dsl.NewSource("-", text))
+				if len(ds) > 0 {
+					t.Fatal(tell(ds))
+				}
+				_, ds = r.Check(script, names)
+				if i == 0 && (len(ds) == 0 || ds[0].Code != doc.Code) {
+					t.Errorf("the wrong example earns %s", tell(ds))
+				}
+				if i == 1 && len(ds) > 0 {
+					t.Errorf("the right example earns %s", tell(ds))
+				}
+			}
+		})
+	}
+}
+
+// U4, SAFE-P6: the same for the codes of Drift.
+func TestExamplesOfDriftCodesRun(t *testing.T) {
+	t.Parallel()
+	for _, doc := range driftCodes() {
+		t.Run(doc.Code, func(t *testing.T) {
+			t.Parallel()
+			for i, text := range []string{doc.Wrong, doc.Right} {
+				before, after, ok := strings.Cut(text, "---\n")
+				if !ok {
+					t.Fatal("not two palettes")
+				}
+				ds := Drift(loadText(t, "old.yaml", before), loadText(t, "new.yaml", after))
+				if i == 0 && (len(ds) == 0 || ds[0].Code != doc.Code) {
+					t.Errorf("the wrong example earns %s", tell(ds))
+				}
+				if i == 1 && len(ds) > 0 {
+					t.Errorf("the right example earns %s", tell(ds))
+				}
+			}
+		})
+	}
+}
+
+// U4: every code that these files can report is explained, here or beside the
+// parser or the loader.
+func TestEveryCheckCodeIsDocumented(t *testing.T) {
+	t.Parallel()
+	elsewhere := map[string]bool{
+		"duplicate-key": true, "too-deep": true, "too-many-mistakes": true, "invalid-date": true, // by the parser
+		"bad-schema": true, // by the loader
+	}
+	documented := map[string]bool{}
+	for _, doc := range append(checkCodes(), driftCodes()...) {
+		if documented[doc.Code] {
+			t.Errorf("%s is documented twice", doc.Code)
+		}
+		documented[doc.Code] = true
+	}
+	found := 0
+	for _, file := range []string{"messages_check.go", "drift.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:Code: +|Code = |lower\(|label := )"([a-z]+(?:-[a-z]+)*)"`).FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !documented[m[1]] && !elsewhere[m[1]] {
+				t.Errorf("%s is not documented", m[1])
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d codes found", found)
+	}
+}
