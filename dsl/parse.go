@@ -322,6 +322,11 @@ func (p *parser) value(run bool) Value {
 	for end < len(p.text) && class[p.text[end]]&isWord != 0 {
 		end++
 	}
+	return p.literal(start, end, run)
+}
+
+// literal makes a value of a word.
+func (p *parser) literal(start, end int, run bool) Value {
 	word := p.text[start:end]
 	kind := wordKind(word)
 	switch kind {

@@ -63,7 +63,7 @@ func (p *parser) badVerb(c *Call, paren bool) bool {
 		p.errors++
 		p.pos, p.lastEnd = end, end
 		return true
-	case isVerbLike(beforeColon(w)) && beforeColon(w) != w && class[w[min(len(w)-1, strings.IndexByte(w, ':')+1)]]&isLower != 0:
+	case beforeColon(w) != w && isVerbLike(beforeColon(w)) && class[w[min(len(w)-1, strings.IndexByte(w, ':')+1)]]&isLower != 0:
 		// A key touches the verb.
 		end = start + strings.IndexByte(w, ':')
 		c.VerbRange.End = int32(end)
@@ -71,8 +71,10 @@ func (p *parser) badVerb(c *Call, paren bool) bool {
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 	case isVerbLike(w):
 		fixed := kebab(w)
-		if isVerb(w) { // it touches a quote
-			p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
+		if isVerb(w) { // what follows it is a quote, or an unusual space
+			if p.touchesQuote(end) {
+				p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
+			}
 		} else {
 			p.tell(func() Diagnostic { return verbCase(p.place(start, end), w, fixed) })
 		}
@@ -157,8 +159,10 @@ func (p *parser) badKey() (Arg, bool) {
 		}
 	case !isKey(fixed):
 	case rest == "":
-		if head == fixed { // it touches a quote
-			p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
+		if head == fixed { // what follows it is a quote, or an unusual space
+			if p.touchesQuote(end) {
+				p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
+			}
 		} else {
 			p.tell(func() Diagnostic { return keyCase(p.place(start, end), head, fixed) })
 		}
@@ -311,6 +315,12 @@ func (p *parser) badWord(run bool) Value {
 		}
 	}
 	touches := p.touchesQuote(end)
+	if !touches && wordKind(w) != Invalid {
+		return p.literal(start, end, run) // an unusual space follows
+	}
+	if !touches && w[0] == '@' && isSymbol(w[1:]) {
+		return p.done(Symbol, start, end, w[1:])
+	}
 	if touches && !run && (wordKind(w) != Invalid || w[0] == '@' && isSymbol(w[1:])) {
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 		return p.spoilt(start, end)
