@@ -77,15 +77,13 @@ func datum(e *stores.Entity, alias string, field int) string {
 		return col
 	}
 	switch kind := e.Fields[field].Holds(); kind {
-	case stores.Time, stores.JSON:
+	case stores.Time, stores.JSON, stores.Decimal:
 		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
 		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "')"
 	case stores.Date:
 		// The plus hides a column declared DATE from the driver, which would
 		// make a time of day of it.
 		return "+" + col
-	case stores.Decimal:
-		return "CAST(" + col + " AS TEXT)"
 	case stores.String:
 		// A table of others may ignore case. Keys and scopes must not.
 		return col + " COLLATE BINARY"

@@ -1,0 +1,262 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"verbatim/stores"
+)
+
+// legacy opens a file as an organisation may already have it.
+func legacy(t testing.TB, statements ...string) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(t.TempDir(), "legacy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	err = s.write(context.Background(), func(c *conn) error {
+		for _, text := range statements {
+			if _, err := c.exec(context.Background(), text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mappedTo(table string, fields ...stores.Field) *stores.Entity {
+	e := &stores.Entity{Name: "thing", Table: table, Place: "p.yaml:1:1", Access: stores.ForAll}
+	e.Fields = append([]stores.Field{{Name: "id", Column: "id", Kind: stores.String, Required: true}}, fields...)
+	return e
+}
+
+func find(s *Store, f stores.Find) (rows [][]stores.Value, err error) {
+	ctx := context.Background()
+	err = s.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		rows, err = r.Find(ctx, f)
+		return err
+	})
+	return rows, err
+}
+
+// O2: the organisation's own tables are read as they are. What has two
+// spellings is compared by what it means; what could be misread is an error
+// that names the field.
+func TestSpellingsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE things (id TEXT PRIMARY KEY, at TIMESTAMP, day DATE, amount TEXT, data JSON, code TEXT COLLATE NOCASE)`,
+		`INSERT INTO things VALUES ('a', '2025-01-03 10:00:00', '2025-01-03', '9.5', '{"b": 1, "a": [ ]}', 'x'),
+			('b', '2025-01-03T11:00:00.5+01:00', '2025-01-04', '10', '[1,  2]', 'X'), ('c', NULL, NULL, NULL, NULL, NULL)`)
+	e := mappedTo("things",
+		stores.Field{Name: "at", Column: "at", Kind: stores.Time}, stores.Field{Name: "day", Column: "day", Kind: stores.Date},
+		stores.Field{Name: "amount", Column: "amount", Kind: stores.Decimal}, stores.Field{Name: "data", Column: "data", Kind: stores.JSON},
+		stores.Field{Name: "code", Column: "code", Kind: stores.String})
+	plan, err := s.Migrate(context.Background(), []*stores.Entity{e}, true)
+	if err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	rows, err := find(s, stores.Find{Entity: e, Order: []stores.Order{{Path: stores.Path{Field: 1}, Desc: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range rows {
+		var line []string
+		for _, v := range row {
+			line = append(line, v.Text())
+		}
+		got = append(got, strings.Join(line, " "))
+	}
+	want := []string{
+		`b 2025-01-03T10:00:00.5Z 2025-01-04 10 [1,2] X`,
+		`a 2025-01-03T10:00:00Z 2025-01-03 9.5 {"a":[],"b":1} x`,
+		`c     `,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	at, _ := stores.ParseTime("2025-01-03T10:00:00Z")
+	data, _ := stores.ParseJSON(`{"a":[],"b":1}`)
+	for name, c := range map[string]stores.Cond{
+		"instant": {Op: stores.Eq, Path: stores.Path{Field: 1}, Value: at},
+		"json":    {Op: stores.Eq, Path: stores.Path{Field: 4}, Value: data},
+		"case":    {Op: stores.Eq, Path: stores.Path{Field: 5}, Value: stores.NewString("x")},
+	} {
+		if rows, err := find(s, stores.Find{Entity: e, Where: &c}); err != nil || len(rows) != 1 || rows[0][0] != stores.NewString("a") {
+			t.Errorf("%s: %v, %v", name, rows, err)
+		}
+	}
+	// A guard holds what was read, whatever its spelling.
+	err = s.Update(context.Background(), stores.Scope{All: true}, func(tx stores.Tx) error {
+		row, err := tx.Get(context.Background(), e, stores.NewString("a"))
+		if err != nil {
+			return err
+		}
+		_, err = tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: row.Key(), Before: row.Values, Guard: []int{0, 1, 2, 3, 4, 5},
+			Set: []stores.Assign{{Field: 5, Value: stores.NewString("y")}}}}})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestValuesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind  stores.Kind
+		value string
+	}{
+		{stores.Date, "'2025-01-03 10:00:00'"}, {stores.Date, "'03.01.2025'"}, {stores.Time, "'secret'"}, {stores.Time, "1735898400"},
+		{stores.Decimal, "0.1"}, {stores.Decimal, "'secret'"}, {stores.UUID, "'000004E9-0000-4000-8000-00000000000A'"},
+		{stores.Bool, "2"}, {stores.Int, "'secret'"}, {stores.JSON, "'{secret'"}, {stores.String, "x'ff'"}, {stores.Duration, "9223372036854775807"},
+	} {
+		s := legacy(t, `CREATE TABLE things (id TEXT PRIMARY KEY, v)`, `INSERT INTO things VALUES ('a', `+c.value+`)`)
+		e := mappedTo("things", stores.Field{Name: "worth", Column: "v", Kind: c.kind})
+		_, err := find(s, stores.Find{Entity: e})
+		if !errors.Is(err, stores.ErrInvalid) || !strings.Contains(err.Error(), "thing.worth") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s %s: %v", c.kind, c.value, err)
+		}
+	}
+}
+
+// A declared type that would change a value on the way in is a problem.
+func TestDeclaredTypes(t *testing.T) {
+	t.Parallel()
+	good := map[stores.Kind]string{
+		stores.Bool: "BOOLEAN", stores.Int: "BIGINT", stores.Decimal: "TEXT", stores.String: "VARCHAR(20)", stores.Date: "DATE",
+		stores.Time: "TIMESTAMP", stores.Duration: "INTEGER", stores.UUID: "UUID", stores.JSON: "JSON",
+	}
+	bad := map[stores.Kind]string{
+		stores.Bool: "TEXT", stores.Int: "REAL", stores.Decimal: "DECIMAL(10,2)", stores.String: "NUMERIC", stores.Date: "INTEGER",
+		stores.Time: "DOUBLE", stores.Duration: "CHAR(8)", stores.UUID: "INT", stores.JSON: "FLOAT",
+	}
+	for kind := range good {
+		if why := unfit(kind, good[kind]); why != "" {
+			t.Errorf("%s in %s: %s", kind, good[kind], why)
+		}
+		if unfit(kind, bad[kind]) == "" {
+			t.Errorf("%s in %s is accepted", kind, bad[kind])
+		}
+	}
+}
+
+// A view of others can carry an entity.
+func TestView(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE base (id TEXT PRIMARY KEY, v TEXT, secret TEXT)`, `INSERT INTO base VALUES ('a', 'one', 's')`, `CREATE VIEW things AS SELECT id, v FROM base`)
+	e := mappedTo("things", stores.Field{Name: "v", Column: "v", Kind: stores.String})
+	ctx := context.Background()
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	err := s.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+		if _, err := r.Get(ctx, e, stores.NewString("a")); err != nil {
+			return err
+		}
+		rows, err := r.SQL(ctx, []*stores.Entity{e}, stores.SQL{Text: "SELECT v FROM things", Columns: []stores.Column{{Name: "v", Kind: stores.String}}})
+		if len(rows) != 1 {
+			t.Error(rows)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// SQLite has no schemas: a point in a table's name becomes part of it.
+func TestTableNames(t *testing.T) {
+	t.Parallel()
+	for table, want := range map[string]string{"kyc.outstanding_requests": `main."kyc_outstanding_requests"`, "ob-poc.cbus": `main."ob-poc_cbus"`, `we"ird`: `main."we""ird"`} {
+		if got := quoteTable(table); got != want {
+			t.Errorf("%s is %s, want %s", table, got, want)
+		}
+	}
+}
+
+func quoteTable(name string) string { return table(&stores.Entity{Table: name}) }
+
+// A file of a newer version is left alone.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE verbatim_schema (version INTEGER)`, `INSERT INTO verbatim_schema VALUES (99)`)
+	plan, err := s.Migrate(context.Background(), nil, true)
+	if err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "99") {
+		t.Error(plan, err)
+	}
+	s = legacy(t, `CREATE TABLE verbatim_journal (x)`)
+	plan, err = s.Migrate(context.Background(), nil, true)
+	if err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "verbatim_journal") {
+		t.Error(plan, err)
+	}
+}
+
+// The journal refuses a slip of the hand.
+func TestJournalIsAppendOnly(t *testing.T) {
+	t.Parallel()
+	s, _, _ := bank(t)
+	for _, text := range []string{"UPDATE verbatim_journal SET call = ''", "DELETE FROM verbatim_journal"} {
+		err := s.write(context.Background(), func(c *conn) error {
+			_, err := c.exec(context.Background(), text)
+			return err
+		})
+		if err == nil {
+			t.Errorf("%s was done", text)
+		}
+	}
+}
+
+// Errors that users may see hold neither SQL nor SQLite's name; operators find
+// the cause behind them.
+func TestErrorsAreOurs(t *testing.T) {
+	t.Parallel()
+	s, entities, _ := bank(t)
+	ctx := context.Background()
+	note := entities[1]
+	for _, c := range []struct {
+		change stores.Change
+		want   error
+	}{
+		{stores.Change{Op: stores.Insert, Entity: note, Key: stores.NewInt(1)}, stores.ErrDuplicate},
+		{stores.Change{Op: stores.Delete, Entity: entities[0], Key: stores.NewInt(1)}, stores.ErrInvalid},
+	} {
+		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c.change}})
+			return err
+		})
+		var cause *failure
+		if !errors.Is(err, c.want) || err.Error() != c.want.Error() || !errors.As(err, &cause) || cause.code == 0 {
+			t.Errorf("%v, %v", err, cause)
+		}
+	}
+}
+
+// A Find by scope begins at the rows held and goes along indexes: it never reads
+// a whole table.
+func TestScopeWalksIndexes(t *testing.T) {
+	t.Parallel()
+	s, entities, scope := bank(t)
+	v := &view{scope}
+	q := newText().add("SELECT * FROM ", table(entities[1]), " t WHERE 1")
+	v.within(q, entities[1], "t", true)
+	var plan []string
+	err := s.read(context.Background(), func(c *conn) error {
+		return c.query(context.Background(), "EXPLAIN QUERY PLAN "+q.String(), q.args, func(row []driver.Value) error {
+			plan = append(plan, row[3].(string))
+			return nil
+		})
+	})
+	if err != nil || !strings.Contains(strings.Join(plan, "\n"), "USING INDEX") || strings.Contains(strings.Join(plan, "\n"), "SCAN") {
+		t.Error(plan, err)
+	}
+}

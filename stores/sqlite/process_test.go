@@ -1,0 +1,154 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"verbatim/stores"
+	"verbatim/stores/sqlite"
+)
+
+// counter is a table of one row, which everybody adds to.
+func counter() *stores.Entity {
+	return &stores.Entity{Name: "counter", Table: "counter", Managed: true, Access: stores.ForAll, Fields: []stores.Field{
+		{Name: "id", Column: "id", Kind: stores.Int, Required: true},
+		{Name: "n", Column: "n", Kind: stores.Int, Required: true},
+	}}
+}
+
+// add reads the counter, adds one, and journals the result.
+func add(s stores.Store, e *stores.Entity, who string) error {
+	ctx := context.Background()
+	return s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, e, stores.NewInt(1))
+		if err != nil {
+			return err
+		}
+		n := stores.NewInt(row.Values[1].Int() + 1)
+		_, err = tx.Apply(ctx, stores.Batch{
+			Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: n}}, Before: row.Values, Guard: []int{1}}},
+			Entries: []stores.Entry{{Principal: who, Changes: n.Text()}},
+		})
+		return err
+	})
+}
+
+const inChild = "VERBATIM_SQLITE_TEST_FILE"
+
+// Two processes on one file lose no update and fork no chain.
+func TestTwoProcesses(t *testing.T) {
+	const each = 40
+	if path := os.Getenv(inChild); path != "" {
+		s, err := sqlite.Open(path, sqlite.BusyTimeout(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for range each {
+			if err := add(s, counter(), "child "+strconv.Itoa(os.Getpid())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "shared.db")
+	s, err := sqlite.Open(path, sqlite.BusyTimeout(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx := context.Background()
+	e := counter()
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(0)}}}}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []*exec.Cmd
+	for range 2 {
+		c := exec.Command(os.Args[0], "-test.run=^TestTwoProcesses$")
+		c.Env = append(os.Environ(), inChild+"="+path)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, c)
+	}
+	for range each {
+		if err := add(s, e, "parent"); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, c := range children {
+		if err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	entries, err := s.Journal(ctx, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil || n != 3*each {
+		t.Errorf("%d entries, %v", n, err)
+	}
+	who := map[string]bool{}
+	for i, entry := range entries {
+		who[entry.Principal] = true
+		if entry.Changes != fmt.Sprint(i+1) {
+			t.Fatalf("entry %d committed %s", entry.Seq, entry.Changes)
+		}
+	}
+	if len(who) != 3 {
+		t.Errorf("%d processes wrote", len(who))
+	}
+}
+
+// A second handle on the file waits, and gives up with a conflict.
+func TestBusyIsAConflict(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "busy.db")
+	var handles []*sqlite.Store
+	for range 2 {
+		s, err := sqlite.Open(path, sqlite.BusyTimeout(20*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		handles = append(handles, s)
+	}
+	ctx := context.Background()
+	e := counter()
+	if _, err := handles[0].Migrate(ctx, []*stores.Entity{e}, true); err != nil {
+		t.Fatal(err)
+	}
+	err := handles[0].Update(ctx, stores.Scope{All: true}, func(stores.Tx) error {
+		for _, s := range handles {
+			err := s.Update(ctx, stores.Scope{All: true}, func(stores.Tx) error { return nil })
+			if !errors.Is(err, stores.ErrConflict) {
+				t.Errorf("second writer: %v", err)
+			}
+			if err := s.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+				_, err := r.Find(ctx, stores.Find{Entity: e})
+				return err
+			}); err != nil {
+				t.Errorf("reader: %v", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
