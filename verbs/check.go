@@ -56,6 +56,7 @@ type checker struct {
 	ds     dsl.Diagnostics
 	broken bool // a call is not whole: no program, and no guesses about what is unused
 	failed bool
+	open   bool                // every symbol is left to the run: nothing is bound and nothing known
 	dark   bool                // inside a sensitive argument: nothing of it may be quoted
 	near   map[string][]string // verbs near an unknown one
 
@@ -91,6 +92,7 @@ func (c *checker) run() {
 	if cap(p.calls) < n {
 		p.calls = make([]Call, 0, n)
 	}
+	c.open = len(p.bindings) == 0 && c.names == nil && c.macro == nil
 	for i := range c.s.Calls {
 		c.call(&c.s.Calls[i], false, 0)
 	}
@@ -258,6 +260,13 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		given |= 1 << k
 		out := &args[k]
 		out.Syntax = &a.Value
+		if a.Value.Kind == dsl.Symbol && c.open {
+			out.Kind, out.Name = Name, a.Value.Text
+			if dot := dotIn(out.Name); dot >= 0 {
+				out.Name, out.Path = out.Name[:dot], out.Name[dot+1:]
+			}
+			continue
+		}
 		if v.plan.inlets[k].accept(&a.Value, out) {
 			continue
 		}
@@ -282,6 +291,26 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
 		}
 	}
+}
+
+// fraction counts the digits after the point. Like dotIn it is a loop because
+// the texts are a few bytes long.
+func fraction(s string) int {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '.' {
+			return len(s) - 1 - i
+		}
+	}
+	return 0
+}
+
+func dotIn(s string) int {
+	for i := range len(s) {
+		if s[i] == '.' {
+			return i
+		}
+	}
+	return -1
 }
 
 // accept takes the ordinary values of ordinary types. Where it says no, the
@@ -311,7 +340,7 @@ func (s *inlet) accept(v *dsl.Value, out *Arg) bool {
 		}
 	case dsl.Decimal, dsl.Integer:
 		if s.fast == fastDecimal && v.Text != "" && v.Text[0] != '-' {
-			if w, ok := stores.ParseDecimal(v.Text); ok && (s.scale < 0 || w.Scale() <= int(s.scale)) {
+			if w, ok := stores.ParseDecimal(v.Text); ok && (s.scale < 0 || fraction(v.Text) <= int(s.scale)) {
 				out.Kind, out.Value = Literal, w
 				return true
 			}
@@ -383,7 +412,7 @@ func (c *checker) nameInQuotes(at site, t *Type, v *dsl.Value, out *Arg) bool {
 
 func (c *checker) symbol(at site, t *Type, v *dsl.Value, out *Arg) {
 	name, path := v.Text, ""
-	if dot := strings.IndexByte(name, '.'); dot >= 0 {
+	if dot := dotIn(name); dot >= 0 {
 		name, path = name[:dot], name[dot+1:]
 	}
 	m, ok := c.resolve(name, path, v, out)
