@@ -12,6 +12,7 @@ var commands = []func(*app) *cobra.Command{
 	checkCommand,
 	fmtCommand,
 	lintCommand,
+	explainCommand,
 	runCommand,
 	logCommand,
 	migrateCommand,

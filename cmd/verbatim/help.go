@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,15 @@ func (a *app) printExitCodes() {
 	}
 }
 
+// listed are the subcommands in the order of commands, which is that of use.
+func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
+	subs := slices.Clone(cmd.Commands())
+	slices.SortStableFunc(subs, func(x, y *cobra.Command) int {
+		return slices.Index(a.order, x.Name()) - slices.Index(a.order, y.Name())
+	})
+	return subs
+}
+
 // help prints an example first: most people who ask for help want one.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
@@ -78,12 +88,10 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(&b, "%s\n", cmd.Long)
 		}
 	}
-	if subs := cmd.Commands(); len(subs) > 0 {
+	if subs := a.listed(cmd); len(subs) > 0 {
 		b.WriteByte('\n')
 		for _, c := range subs {
-			if c.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
-			}
+			fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
 		}
 	}
 	b.WriteByte('\n')

@@ -66,8 +66,9 @@ type world struct {
 // An app is one invocation.
 type app struct {
 	world
-	json  bool   // --json
-	color string // --color
+	json  bool     // --json
+	color string   // --color
+	order []string // subcommands, as help lists them
 	sent  *sink
 }
 
@@ -222,8 +223,8 @@ verbatim explain client.add-note`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.PersistentFlags().BoolVar(&a.json, "json", a.json, "print one JSON document, or JSON lines, and nothing else")
-	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colour what is said: auto, always or never")
+	root.PersistentFlags().BoolVar(&a.json, "json", a.json, "print JSON and nothing else; see verbatim help json")
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colour what is said; `when` is auto, always or never")
 	root.PersistentFlags().BoolP("help", "h", false, "show how it is used")
 	root.PersistentFlags().Lookup("help").Hidden = true
 	root.SetFlagErrorFunc(flagError)
@@ -236,7 +237,9 @@ verbatim explain client.add-note`,
 		return usage(fmt.Sprintf("--color is auto, always or never, not %q", a.color), "")
 	}
 	for _, add := range commands {
-		root.AddCommand(add(a))
+		cmd := add(a)
+		a.order = append(a.order, cmd.Name())
+		root.AddCommand(cmd)
 	}
 	return root
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) palettesFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "palettes", "", "the `dir` of the palettes (default $VERBATIM_PALETTES or verbs)")
+	cmd.Flags().StringVar(dir, "palettes", "", "where the palettes are, a `dir` (default $VERBATIM_PALETTES or verbs)")
 }
 
 func (a *app) palettesDir(flag string) string {

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"verbatim/dsl"
@@ -48,7 +47,7 @@ func lastName(table string) string { return table[strings.LastIndexByte(table, '
 
 // body prints the totals and the calls.
 func (v *view) body() {
-	if len(v.p.Tables) > 1 || len(v.p.Calls) > 1 && len(v.p.Tables) > 0 {
+	if len(v.p.Calls) > 1 && len(v.p.Tables) > 0 {
 		fmt.Fprintln(v.w)
 		v.totals()
 	}
@@ -76,7 +75,6 @@ func (v *view) body() {
 }
 
 func (v *view) totals() {
-	w := tabwriter.NewWriter(v.w, 0, 0, 1, ' ', tabwriter.AlignRight)
 	width := 0
 	for _, t := range v.p.Tables {
 		width = max(width, len(v.tables[t.Table]))
@@ -93,7 +91,6 @@ func (v *view) totals() {
 		}
 		fmt.Fprintf(v.w, "  %-*s %s\n", width+1, v.tables[t.Table], strings.Join(parts, ", "))
 	}
-	w.Flush()
 }
 
 // shape is what calls that are told together have in common: the verb, and
@@ -234,14 +231,14 @@ func (v *view) row(r *runtime.RowChange, width int) {
 		default:
 			what = spell(r.Entity, f.Field, f.Before) + " -> " + spell(r.Entity, f.Field, f.After)
 		}
-		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From))
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From, what))
 	}
 }
 
-// from says where a value comes from.
-func from(source string) string {
+// from says where a value comes from, unless that is the value itself.
+func from(source, value string) string {
 	switch {
-	case source == "":
+	case source == "" || strings.HasSuffix(value, source):
 		return ""
 	case source == "default":
 		return "     by default"
@@ -480,9 +477,14 @@ func changesText(text string) string {
 	return b.String()
 }
 
+// loggedValue spells a value of the journal. Keys are for machines: they are in
+// what --json prints.
 func loggedValue(v stores.Value) string {
 	if v.IsNull() {
 		return "(empty)"
+	}
+	if _, key := stores.ParseUUID(v.Text()); key {
+		return "(a row; --json tells its key)"
 	}
 	return safe(v.Text())
 }

@@ -114,7 +114,13 @@ func (j *job) run(ctx context.Context) error {
 		return j.apply(ctx, strings.ReplaceAll(strings.TrimSpace(j.confirm), " ", "-"), false)
 	}
 	p, err := j.session.Preview(ctx, j.program)
-	if err != nil {
+	var refusal *runtime.Refusal
+	switch {
+	case errors.As(err, &refusal) && !j.dryRun:
+		// A preview leaves no trace. That somebody tried and was refused
+		// belongs into the journal, so the engine is asked in earnest.
+		return j.apply(ctx, "", false)
+	case err != nil:
 		return j.runFailed(err)
 	}
 	if j.dryRun {
@@ -185,7 +191,7 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 		if seen {
 			fmt.Fprintln(j.out)
 		}
-		fmt.Fprintf(j.out, "applied  %s%62s\n", j.summary(p, "changed", "sent"), fmt.Sprintf("%.1f s", j.now().Sub(j.started).Seconds()))
+		fmt.Fprintf(j.out, "applied  %-63s %.1f s\n", j.summary(p, "changed", "sent"), j.now().Sub(j.started).Seconds())
 	}
 	if !seen {
 		newView(j.out, p, j.full, j.whole()).body()

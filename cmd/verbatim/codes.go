@@ -1,0 +1,50 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+)
+
+// allCodes are the codes of every diagnostic and of every way to stop, sorted.
+func allCodes() []dsl.CodeDoc {
+	all := slices.Concat(runtime.Codes(), ownCodes)
+	slices.SortFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
+	return all
+}
+
+// ownCodes are what the command itself stops with. Their examples are command
+// lines in the folder of the example bank; those that need a terminal, an
+// interruption or a broken disk have none.
+var ownCodes = []dsl.CodeDoc{
+	{Code: "usage", Meaning: "The command line makes no sense: a flag, a subcommand or a value that does not exist, or two that contradict each other.",
+		Wrong: "verbatim check --palletes verbs answer.dsl", Right: "verbatim check --palettes verbs answer.dsl"},
+	{Code: "no-such-file", Meaning: "There is no file of that name.",
+		Wrong: "verbatim check anwser.dsl", Right: "verbatim check answer.dsl"},
+	{Code: "unreadable", Meaning: "The file or directory is there, and this account may not or cannot read it.",
+		Wrong: "verbatim check answer.dsl/more.dsl", Right: "verbatim check answer.dsl"},
+	{Code: "is-a-directory", Meaning: "A directory was named where a script is wanted.",
+		Wrong: "verbatim check verbs", Right: "verbatim lint verbs"},
+	{Code: "binary", Meaning: "The file holds zero bytes, so it is no text. A script is a text file in UTF-8.",
+		Wrong: "verbatim check verbatim.db", Right: "verbatim check answer.dsl"},
+	{Code: "no-palettes", Meaning: "No palettes were found. They are looked for in the directory that --palettes or VERBATIM_PALETTES names, or else in verbs.",
+		Wrong: "verbatim check --palettes nowhere answer.dsl", Right: "verbatim check --palettes verbs answer.dsl"},
+	{Code: "bad-palettes", Meaning: "The palettes to compare with do not load themselves.",
+		Wrong: "verbatim lint --against broken verbs", Right: "verbatim lint --against verbs verbs"},
+	{Code: "no-such-store", Meaning: "There is no store of that name. Only migrate makes one, so that a misspelt name does not become an empty store.",
+		Wrong: "verbatim log show --store nowhere.db", Right: "verbatim log show --store verbatim.db"},
+	{Code: "no-such-entry", Meaning: "The journal has no entry of that number.",
+		Wrong: "verbatim log show 999999", Right: "verbatim log show"},
+	{Code: "store-mismatch", Meaning: "A table that a palette maps is missing, or is not as the palette says. Tables that exist already are never altered.",
+		Wrong: "verbatim migrate --store other.db", Right: "verbatim migrate --store other.db --data bank.sql"},
+	{Code: "not-empty", Meaning: "Data is loaded into a fresh store only, and this one holds rows.",
+		Wrong: "verbatim migrate --data bank.sql", Right: "verbatim migrate --store fresh.db --data bank.sql"},
+	{Code: "bad-sql", Meaning: "The SQL that was to be loaded failed; nothing of it was kept.",
+		Wrong: "verbatim migrate --store other.db --data answer.dsl", Right: "verbatim migrate --store another.db --data bank.sql"},
+	{Code: "declined", Meaning: "The question was answered with something other than yes, so nothing was done."},
+	{Code: "stopped", Meaning: "It was interrupted before it was committed, so nothing was done."},
+	{Code: "system", Meaning: "The system failed: the disk, the database, or what it runs on. VERBATIM_TRACE=1 tells what it was."},
+	{Code: "internal", Meaning: "This program failed in a way that it should not. VERBATIM_TRACE=1 tells where; please report it."},
+}
