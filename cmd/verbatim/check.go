@@ -13,9 +13,9 @@ func checkCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE…|-",
 		Short: "Report every mistake in scripts, all at once",
-		Example: `verbatim check ask.dsl
-verbatim check --json ask.dsl
-verbatim check - <ask.dsl`,
+		Example: `verbatim check answer.dsl
+verbatim check --json answer.dsl
+verbatim check - <answer.dsl`,
 		Long: "Names such as @pierre-dupont-identity belong to whoever runs the script; they are looked up by run.",
 		Args: atLeast(1, "a file, or - for standard input"),
 		RunE: func(_ *cobra.Command, names []string) error {

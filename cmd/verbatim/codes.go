@@ -10,7 +10,7 @@ import (
 
 // allCodes are the codes of every diagnostic and of every way to stop, sorted.
 func allCodes() []dsl.CodeDoc {
-	all := slices.Concat(runtime.Codes(), ownCodes)
+	all := slices.Concat(dsl.Codes(), runtime.Codes(), ownCodes)
 	slices.SortFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }
@@ -42,7 +42,7 @@ var ownCodes = []dsl.CodeDoc{
 	{Code: "not-empty", Meaning: "Data is loaded into a fresh store only, and this one holds rows.",
 		Wrong: "verbatim migrate --data bank.sql", Right: "verbatim migrate --store fresh.db --data bank.sql"},
 	{Code: "bad-sql", Meaning: "The SQL that was to be loaded failed; nothing of it was kept.",
-		Wrong: "verbatim migrate --store other.db --data answer.dsl", Right: "verbatim migrate --store another.db --data bank.sql"},
+		Wrong: "verbatim migrate --store bad.db --data answer.dsl", Right: "verbatim migrate --store another.db --data bank.sql"},
 	{Code: "declined", Meaning: "The question was answered with something other than yes, so nothing was done."},
 	{Code: "stopped", Meaning: "It was interrupted before it was committed, so nothing was done."},
 	{Code: "system", Meaning: "The system failed: the disk, the database, or what it runs on. VERBATIM_TRACE=1 tells what it was."},

@@ -33,7 +33,7 @@ verbatim completion fish`,
 			}
 			var b bytes.Buffer
 			if err := write(&b); err != nil {
-				return broken("the completion script cannot be made", err, "")
+				return broken("the completion script cannot be made", err, "try again")
 			}
 			if a.json {
 				a.emit(struct {

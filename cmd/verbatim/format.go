@@ -15,10 +15,10 @@ func fmtCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt FILE…|-",
 		Short: "Print scripts in their one spelling",
-		Example: `verbatim fmt ask.dsl
-verbatim fmt -w ask.dsl
-verbatim fmt -d ask.dsl
-verbatim fmt - <ask.dsl`,
+		Example: `verbatim fmt answer.dsl
+verbatim fmt -w answer.dsl
+verbatim fmt -d answer.dsl
+verbatim fmt - <answer.dsl`,
 		Long: "Comments stay. A script with mistakes is left alone. With -l and -d, a difference is exit code 1.",
 		Args: atLeast(1, "a file, or - for standard input"),
 		RunE: func(_ *cobra.Command, names []string) error {
@@ -63,7 +63,7 @@ func (a *app) format(names []string, write, diff, list bool) error {
 		files = append(files, f)
 		if write && f.Changed {
 			if err := replace(name, f.Text); err != nil {
-				return broken(quoted(name)+" cannot be written", err, "the file is as it was")
+				return broken(quoted(name)+" cannot be written", err, "the file is as it was; try again")
 			}
 		}
 		switch {

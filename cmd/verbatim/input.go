@@ -22,28 +22,28 @@ func (a *app) source(name string) (*dsl.Source, error) {
 	if name == "-" {
 		text, err := io.ReadAll(io.LimitReader(a.in, maxInput))
 		if err != nil {
-			return nil, broken("standard input cannot be read", err, "")
+			return nil, broken("standard input cannot be read", err, "try again, or name a file")
 		}
 		return a.text("-", text)
 	}
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), ""}
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), "name a file that is there, or - for standard input"}
 	case err != nil:
-		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), ""}
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), "check the path, and who may read it"}
 	case info.IsDir():
 		return nil, &stop{exitUsage, "is-a-directory", fmt.Sprintf("%s is a directory, a script is a file", quoted(name)),
 			fmt.Sprintf("name the files in it, or check palettes with: verbatim lint %s", shell(name))}
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), ""}
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), "check the path, and who may read it"}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxInput))
 	if err != nil {
-		return nil, broken(quoted(name)+" cannot be read", err, "")
+		return nil, broken(quoted(name)+" cannot be read", err, "try again")
 	}
 	return a.text(name, text)
 }

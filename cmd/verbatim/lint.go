@@ -32,7 +32,7 @@ verbatim lint --schema`,
 				a.json = true
 			case "text", "github":
 			default:
-				return usage(fmt.Sprintf("--format is text, json or github, not %q%s", format, didYouMean(format, []string{"text", "json", "github"})), "")
+				return usage(fmt.Sprintf("--format is text, json or github, not %q%s", format, didYouMean(format, []string{"text", "json", "github"})), "verbatim lint --help")
 			}
 			dir := a.palettesDir("")
 			if len(args) > 0 {

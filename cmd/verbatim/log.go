@@ -34,7 +34,7 @@ func logCommand(a *app) *cobra.Command {
 		Use:     "show [N|A..B]",
 		Short:   "Print entries, one a line, or one entry in full",
 		Example: "verbatim log show\nverbatim log show 1\nverbatim log show 1..2 --json",
-		Long:    "Columns are number, time, who, outcome and call; they are separated by tabs when the output is not a terminal.",
+		Long:    "Columns are number, time, who, outcome and call, with tabs between them when piped.",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -164,7 +164,7 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 	return nil
 }
 
-func journalFailed(err error) error { return broken("the journal cannot be read", err, "") }
+func journalFailed(err error) error { return broken("the journal cannot be read", err, "verbatim migrate --plan says whether the store is whole") }
 
 func noEntry(n int64) error {
 	return &stop{exitUsage, "no-such-entry", fmt.Sprintf("the journal has no entry %d", n), "verbatim log show lists them"}

@@ -1,8 +1,8 @@
 // Command verbatim checks, formats, explains and runs scripts of calls whose
 // meaning palettes declare:
 //
-//	verbatim check ask.dsl
-//	verbatim run --dry-run --as clara ask.dsl
+//	verbatim check answer.dsl
+//	verbatim run --dry-run --as clara answer.dsl
 //
 // This package is wiring only: it reads files and flags, calls the library
 // packages and prints what they answer. A subcommand is a file.
@@ -214,8 +214,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "verbatim",
 		Short: "Check, preview and run calls whose meaning palettes declare",
-		Example: `verbatim check ask.dsl
-verbatim run --dry-run --as clara ask.dsl
+		Example: `verbatim check answer.dsl
+verbatim run --dry-run --as clara answer.dsl
 verbatim explain client.add-note`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -234,7 +234,7 @@ verbatim explain client.add-note`,
 		case "auto", "always", "never":
 			return nil
 		}
-		return usage(fmt.Sprintf("--color is auto, always or never, not %q", a.color), "")
+		return usage(fmt.Sprintf("--color is auto, always or never, not %q", a.color), "verbatim --help")
 	}
 	for _, add := range commands {
 		cmd := add(a)

@@ -79,7 +79,7 @@ func (a *app) migrate(ctx context.Context, where, palettes string, planOnly bool
 	var plan stores.Plan
 	plan, err = store.Migrate(ctx, tables(reg), !planOnly)
 	if err != nil {
-		err = broken("the store cannot be migrated", err, "nothing was changed")
+		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
 	}
 	err = a.tellPlan(path, plan, planOnly, len(reg.Entities()))
@@ -93,16 +93,16 @@ func (a *app) fill(ctx context.Context, store *sqlite.Store, names, scripts []st
 		return nil
 	}
 	if _, err := store.Migrate(ctx, nil, true); err != nil {
-		return broken("the store cannot be prepared", err, "")
+		return broken("the store cannot be prepared", err, "nothing was changed; try again")
 	}
 	err := store.Load(ctx, strings.Join(scripts, "\n;\n"))
 	switch {
 	case errors.Is(err, sqlite.ErrNotEmpty):
 		return &stop{exitRefused, "not-empty", err.Error(), "--data is for a fresh store: name a file that is not there yet"}
 	case errors.Is(err, stores.ErrInvalid):
-		return &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed"}
+		return &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed; correct the SQL and try again"}
 	case err != nil:
-		return broken("the data cannot be loaded", err, "nothing was changed")
+		return broken("the data cannot be loaded", err, "nothing was changed; try again")
 	}
 	return nil
 }

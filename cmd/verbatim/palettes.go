@@ -65,7 +65,7 @@ func loadPalettes(dir string) (*loaded, error) {
 		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("there are no palettes: the directory %s does not exist", quoted(dir)),
 			"name one with --palettes DIR or VERBATIM_PALETTES"}
 	case err != nil:
-		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the palettes in %s cannot be read: %s", quoted(dir), reason(err)), ""}
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the palettes in %s cannot be read: %s", quoted(dir), reason(err)), "check the path, and who may read it"}
 	case !info.IsDir():
 		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("%s is a file; palettes are a directory of YAML files", quoted(dir)),
 			"name the directory it stands in: " + shell(filepath.Dir(dir))}

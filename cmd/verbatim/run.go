@@ -167,11 +167,11 @@ func (j *job) run(ctx context.Context) error {
 	case word := <-answer:
 		if word != "yes" {
 			fmt.Fprintln(j.err)
-			return &stop{exitRefused, "declined", "not agreed to; nothing was changed", ""}
+			return &stop{exitRefused, "declined", "not agreed to; nothing was changed", "to do it after all, run it again and type yes"}
 		}
 	case <-ctx.Done():
 		fmt.Fprintln(j.err)
-		return &stop{exitRefused, "stopped", "stopped; nothing was changed", ""}
+		return &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
 	}
 	return j.apply(ctx, p.ID, true)
 }
@@ -353,7 +353,7 @@ func (a *app) runFailed(err error) error {
 		fmt.Fprintln(a.err, "\nThe palettes and this program do not fit together. Nothing was changed.")
 		return said(exitInput)
 	case errors.Is(err, context.Canceled):
-		return &stop{exitRefused, "stopped", "stopped; nothing was changed", ""}
+		return &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
 	}
 	s := &stop{exit: exitSystem, code: "system", text: runtime.Sentence(err)}
 	if a.env("VERBATIM_TRACE") != "" {

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) storeFlag(cmd *cobra.Command, store *string) {
-	cmd.Flags().StringVar(store, "store", "", "where rows are kept: `path` or sqlite:PATH (default $VERBATIM_STORE or verbatim.db)")
+	cmd.Flags().StringVar(store, "store", "", "where rows are, a `path` or sqlite:PATH (default $VERBATIM_STORE or verbatim.db)")
 }
 
 // storePath reads what --store says.
@@ -51,11 +51,11 @@ func (a *app) open(flag string, create bool) (*sqlite.Store, error) {
 	case errors.Is(err, fs.ErrNotExist) && !create:
 		return nil, &stop{exitUsage, "no-such-store", fmt.Sprintf("there is no store %q", path), "verbatim migrate --store " + shell(path) + " makes one"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "")
+		return nil, usage(fmt.Sprintf("the store %q cannot be read: %s", path, reason(err)), "check the path, and who may read it")
 	}
 	store, err := sqlite.Open(path)
 	if err != nil {
-		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "")
+		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "a store is an SQLite file that verbatim migrate made")
 	}
 	return store, nil
 }

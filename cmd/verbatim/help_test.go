@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A shell runs command lines in a folder of their own, where verbatim is this
+// program.
+type shellIn struct{ dir, bin string }
+
+// newShell lays out the example bank.
+func newShell(t *testing.T) shellIn {
+	t.Helper()
+	s := shellIn{t.TempDir(), t.TempDir()}
+	if err := layOut(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(s.bin, "verbatim"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s shellIn) run(t *testing.T, line string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TERM=dumb",
+		"VERBATIM_STORE=", "VERBATIM_PALETTES=", "VERBATIM_AS=", "VERBATIM_TRACE=")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		code = exit.ExitCode()
+	}
+	return out.String(), said.String(), code
+}
+
+// U12: help begins with an example, fits on a screen, and its examples work.
+func TestHelpBeginsWithExamplesThatRun(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	a := &app{world: world{env: func(string) string { return "" }}}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
+		text, _, code := s.run(t, cmd.CommandPath()+" --help")
+		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+		if code != exitDone || len(lines) > 24 || !strings.HasPrefix(lines[0], "  verbatim") {
+			t.Errorf("%s --help exits with %d, has %d lines and begins with %q", cmd.CommandPath(), code, len(lines), lines[0])
+		}
+		for _, line := range lines {
+			if len([]rune(line)) > 100 {
+				t.Errorf("%s --help has a line of %d characters: %s", cmd.CommandPath(), len(line), line)
+			}
+		}
+		for line := range strings.Lines(cmd.Example) {
+			if out, said, code := s.run(t, line); code != exitDone {
+				t.Errorf("%s: exit code %d\n%s%s", strings.TrimSpace(line), code, out, said)
+			}
+		}
+		for _, sub := range a.listed(cmd) {
+			walk(sub)
+		}
+	}
+	walk(a.root())
+}
+
+// U4: every code is explained, once, and the examples of the command's own
+// codes do what they say: the wrong one earns the code, the right one works.
+func TestEveryCodeIsExplained(t *testing.T) {
+	t.Parallel()
+	kebab := regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	seen := map[string]bool{}
+	for _, doc := range allCodes() {
+		if !kebab.MatchString(doc.Code) || doc.Meaning == "" {
+			t.Errorf("%q is no code, or says nothing: %q", doc.Code, doc.Meaning)
+		}
+		if seen[doc.Code] {
+			t.Errorf("%s is explained twice", doc.Code)
+		}
+		seen[doc.Code] = true
+	}
+	s := newShell(t)
+	if err := os.MkdirAll(filepath.Join(s.dir, "broken"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "broken", "a.yaml"), []byte("domain: 1 2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range ownCodes {
+		if doc.Wrong == "" {
+			continue
+		}
+		out, _, first := s.run(t, doc.Wrong+" --json")
+		_, said, second := s.run(t, doc.Wrong)
+		if first == exitDone || second == exitDone || !strings.Contains(out, `"code":"`+doc.Code+`"`) && !strings.Contains(said, "["+doc.Code+"]") {
+			t.Errorf("%s does not earn %s (exit codes %d, %d)\n%s%s", doc.Wrong, doc.Code, first, second, out, said)
+		}
+		if !strings.Contains(out+said, "next") {
+			t.Errorf("%s does not say what to do next\n%s", doc.Wrong, said)
+		}
+		if out, said, code := s.run(t, doc.Right); code != exitDone {
+			t.Errorf("%s: exit code %d\n%s%s", doc.Right, code, out, said)
+		}
+	}
+}
+
+// U5: what people read holds no word of Go or SQL and no key, in any of the
+// sessions. Sections that are somebody's own files are not what we say.
+func TestSessionsSayNothingInternal(t *testing.T) {
+	t.Parallel()
+	internal := regexp.MustCompile(`\*?(dsl|verbs|stores|runtime|sqlite|errors|fmt|yaml|cobra|pflag)\.[A-Z]\w+|goroutine |0x[0-9a-f]{4}|\b(SELECT|INSERT|UPDATE) [a-z"]|%!|<nil>|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}`)
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		section := ""
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "-- "); ok {
+				section = strings.TrimSuffix(strings.TrimSpace(rest), " --")
+				continue
+			}
+			if section == "" || filepath.Ext(section) != "" {
+				continue
+			}
+			if found := internal.FindString(line); found != "" {
+				t.Errorf("%s, %s says %q: %s", name, section, found, line)
+			}
+		}
+	}
+}
+
+// A reader that goes away, or a disk that is full, is not success.
+func TestResultThatCannotBeWrittenIsNotSuccess(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no /dev/full here")
+	}
+	s := newShell(t)
+	if _, said, code := s.run(t, "verbatim check answer.dsl >/dev/full"); code != exitSystem || !strings.Contains(said, "the result could not be written: no space left on device") {
+		t.Errorf("exit code %d, %q", code, said)
+	}
+}
+
+// A fault of ours is exit code 4 and one sentence, never a trace.
+func TestFaultIsOneSentence(t *testing.T) {
+	t.Parallel()
+	for _, trace := range []string{"", "1"} {
+		var out, said bytes.Buffer
+		code := run(context.Background(), world{
+			args: []string{"check", "-"}, in: faulty{}, out: &out, err: &said,
+			env: func(name string) string {
+				return map[string]string{"VERBATIM_TRACE": trace, "VERBATIM_PALETTES": "../../verbs"}[name]
+			},
+		})
+		if code != exitSystem || out.Len() > 0 || !strings.Contains(said.String(), "the program itself failed") {
+			t.Errorf("exit code %d, %q, %q", code, out.String(), said.String())
+		}
+		if got := strings.Contains(said.String(), "goroutine"); got != (trace != "") {
+			t.Errorf("with VERBATIM_TRACE=%q it says %q", trace, said.String())
+		}
+	}
+}
+
+type faulty struct{}
+
+func (faulty) Read([]byte) (int, error) { panic("a fault") }
