@@ -205,7 +205,7 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	var args []Arg
 	switch {
 	case call.Broken:
-		c.skim(call, depth)
+		c.mend(call, v, depth)
 	case v == nil:
 		c.unknownVerb(call)
 		c.skim(call, depth)
@@ -671,6 +671,37 @@ func (at site) item(i int) site {
 func (at site) entry(key string) site {
 	at.part = key + " in " + at.part
 	return at
+}
+
+// mend looks at a call in which Parse found a mistake. What stands there as it
+// was written is checked like any other; what the mistake may have cost (an
+// argument that is missing, a name that nothing uses) is not complained about.
+func (c *checker) mend(call *dsl.Call, v *Verb, depth int) {
+	if v == nil {
+		if call.Verb != "" && c.text(call.VerbRange) == call.Verb && strings.IndexByte(call.Verb, '.') > 0 {
+			c.unknownVerb(call)
+		}
+		c.skim(call, depth)
+		return
+	}
+	var ignored Arg
+	for i := range call.Args {
+		a := &call.Args[i]
+		k := v.plan.param(a.Key, i)
+		asWritten := c.text(a.KeyRange) == ":"+a.Key
+		switch {
+		case k >= 0 && asWritten && a.Value.Kind != dsl.Nil:
+			param := &v.Params[k]
+			ignored = Arg{}
+			c.dark = param.Sensitive
+			c.value(site{verb: v, param: param}, param.Type, &a.Value, &ignored, depth+1)
+			c.dark = false
+			continue
+		case k < 0 && asWritten:
+			c.unknownArgument(call, v, a)
+		}
+		c.skimValue(&a.Value, depth+1, true)
+	}
 }
 
 // skim looks at a call that cannot be understood: names in it count as used,

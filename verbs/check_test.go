@@ -264,22 +264,31 @@ func TestListsWithNamesStayLists(t *testing.T) {
 }
 
 // Mistakes that Parse reported are not reported again: a broken call defines
-// its name and means its verb, and there is no program.
+// its name and means its verb, and there is no program. Other mistakes in it,
+// which have nothing to do with the first, are told (U1, U3).
 func TestBrokenCallsAreNotReportedTwice(t *testing.T) {
 	t.Parallel()
 	bank := newBank()
 	script, ds := dsl.Parse(dsl.NewSource("-", `
 		client.remind :request-id @pierre-sow :on 2025-02-30 :as @r
 		client.drop-reminder :reminder-id @r
-		client.add-note :request-id @pierre-sow :notee "x"`))
-	if len(ds) != 1 {
+		client.add-note :request-id @pierre-sow :notee "x"
+		client.submit-document :request-id @piere-sow :document-type PASPORT :file-reference :notees "x"
+		client.nothing :day 2025-02-30 :who @nobody
+		client.add-note request-id @pierre-sow :note "x" :as @late
+		client.drop-reminder :reminder-id @late`))
+	if len(ds) != 4 {
 		t.Fatal(tell(ds))
 	}
 	p, ds := bank.Check(script, bank.session())
 	if p != nil {
 		t.Error("a program of a broken script")
 	}
-	if len(ds) != 1 || ds[0].Code != "unknown-argument" {
+	var codes []string
+	for _, d := range ds {
+		codes = append(codes, d.Code)
+	}
+	if got := strings.Join(codes, " "); got != "unknown-argument unknown-name unknown-code unknown-argument unknown-verb" {
 		t.Error(tell(ds))
 	}
 }
