@@ -365,6 +365,8 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 		e.broken = true
 		return
 	}
+	// Its fields are not known when their key may be the misspelt one.
+	e.broken = node.f[entFields].value == nil && (node.f[entFields].key != nil || unknownIn(v, entityShape))
 	l.entityNodes = append(l.entityNodes, node)
 }
 
@@ -394,11 +396,9 @@ func (l *loader) makeFields(en *entityNode) {
 	s.Fields = make([]stores.Field, 0, count)
 	e.Fields = make([]Field, 0, count)
 	s.Key = -1
-	d.entries(f[entFields].value, func(k, v *yaml.Node) {
-		if sameName(k.Value, keyName) {
-			s.Key = 0
-		}
-	})
+	if f[entFields].value != nil && mentions(f[entFields].value, keyName) {
+		s.Key = 0
+	}
 	if s.Key < 0 {
 		place := e.Place
 		if keyNode != nil {
@@ -455,11 +455,6 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		e.broken = true
 		return
 	}
-	if isReserved(k.Value) {
-		d.report(say.reserved(d.place(k), "field", k.Value))
-		e.broken = true
-		return
-	}
 	var f [fieldKeys]pair
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		d.report(say.nothingWritten(d.place(k), &entityShape.keys[entFields]))
@@ -510,13 +505,10 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		case MoneyType:
 			d.report(say.moneyField(d.place(f[typType].value), k.Value))
 			field.Type = nil
-			e.broken = true
 		}
 		if n := f[fieldDefault].value; n != nil && field.Type != nil {
 			kept.Default, _ = l.value(d, field.Type, n, k.Value)
 		}
-	} else {
-		e.broken = true
 	}
 	e.Store.Fields = append(e.Store.Fields, kept)
 	e.Fields = append(e.Fields, field)
@@ -1001,7 +993,7 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 		}
 	}
 	d.items(f[typCurrencies], func(n *yaml.Node) {
-		if !t.acceptsCurrency(n.Value) && len(t.Currencies) == 0 || !isCode(n.Value) || len(n.Value) != 3 {
+		if !plainTypes[MoneyType].acceptsCurrency(n.Value) {
 			d.report(say.badCurrency(d.place(n), n.Value))
 			return
 		}

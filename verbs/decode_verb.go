@@ -73,6 +73,7 @@ func (l *loader) verb(vn *verbNode) {
 		l.deprecation(vn, n)
 	}
 	l.confirm(vn)
+	before := len(d.diags)
 	if n := f[verbEffects].value; n != nil {
 		v.Effects = make([]Effect, 0, len(n.Content))
 		d.each(f[verbEffects], func(n *yaml.Node) { l.effect(vn, n) })
@@ -93,7 +94,7 @@ func (l *loader) verb(vn *verbNode) {
 		}
 	}
 	v.Handler = d.boolean(f[verbHandler])
-	l.carriedOut(vn)
+	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
 }
 
 func (l *loader) verbRoles(vn *verbNode) {
@@ -123,8 +124,9 @@ func (l *loader) verbRoles(vn *verbNode) {
 	})
 }
 
-// carriedOut settles by what a verb is carried out.
-func (l *loader) carriedOut(vn *verbNode) {
+// carriedOut settles by what a verb is carried out. Where something about that
+// is wrong already, what follows from it is not.
+func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	d, v, f := vn.d, vn.v, &vn.f
 	var first *yaml.Node
 	for _, k := range [...]int{verbReads, verbQuery, verbScript, verbTool} {
@@ -153,7 +155,7 @@ func (l *loader) carriedOut(vn *verbNode) {
 		if declared != nil && first.Value != "tool" {
 			d.report(say.twoWays(declared.Place, effectName(declared), first.Value, d.place(first)))
 		}
-	case v.Handler:
+	case v.Handler, wrong:
 	case prose:
 		v.Handler = true
 		var said *dsl.Diagnostic
@@ -599,9 +601,6 @@ func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 	}
 	e.Declared = true
 	l.set(vn, e, set, ent, scope{verb: v, row: ent})
-	if len(e.Fields) > 0 && set.value != nil && !mentions(set.value, ent.Store.Fields[e.Fields[0]].Name) {
-		d.report(say.promiseNotKept(d.place(set.key), ent, ent.Store.Fields[e.Fields[0]].Name))
-	}
 }
 
 // where reads which rows an effect is about.
@@ -823,7 +822,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			name := sql.Value[from+1 : to]
 			i := v.param(name)
 			if i < 0 || name != v.Params[i].Ident {
-				d.report(say.unknownArgument(d.within(sql, from+1, to), v, name))
+				d.report(say.unknownParam(d.within(sql, from+1, to), v, name))
 				continue
 			}
 			if !slices.Contains(q.Names, name) {

@@ -341,6 +341,8 @@ func (c *exprChecker) syntax(err error) {
 		c.fail(say.exprSyntax(place, "the text ends inside quotes", "a quotation mark is not closed"))
 	case strings.Contains(e.Message, "token EOF"), strings.Contains(e.Message, "unexpected end"):
 		c.fail(say.exprSyntax(c.at(len(strings.TrimRight(c.text, " \n")), len(c.text)), "the expression breaks off", "something is missing at the end"))
+	case word == "#":
+		c.fail(say.notAllowed(place, "loops", "each rule looks at one row; a handler can look at many"))
 	case word == "=":
 		d := say.exprSyntax(place, "a single = does not compare", "write ==")
 		d.Fixes = replacements(place, []string{"=="}, "")

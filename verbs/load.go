@@ -127,8 +127,12 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.settleDeprecation(&l.verbNodes[i])
 	}
 	l.recursion()
-	if diags := l.diagnostics(); diags.HasErrors() {
-		return nil, diags
+	failed := l.diagnostics().HasErrors()
+	if failed {
+		if !l.macros() {
+			return nil, l.diagnostics()
+		}
+		l.fillIn()
 	}
 	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digest)
 	for i := range l.verbNodes {
@@ -139,10 +143,40 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		}
 	}
 	diags := l.diagnostics()
-	if diags.HasErrors() {
+	if failed || diags.HasErrors() {
 		return nil, diags
 	}
 	return r, diags
+}
+
+func (l *loader) macros() bool {
+	return slices.ContainsFunc(l.verbNodes, func(vn verbNode) bool { return vn.v.Macro != nil })
+}
+
+// fillIn makes something of what errors left open, so that scripts can be
+// checked although nothing will load: what is not known accepts everything.
+func (l *loader) fillIn() {
+	for _, e := range l.entities {
+		for i := range e.Fields {
+			if e.Fields[i].Type == nil {
+				e.Fields[i].Type = plainTypes[AnyType]
+			}
+		}
+	}
+	for i := range l.verbNodes {
+		v := l.verbNodes[i].v
+		for j := range v.Params {
+			if v.Params[j].Type == nil {
+				v.Params[j].Type = plainTypes[AnyType]
+			}
+		}
+		if v.Read != nil && v.Read.Entity == nil {
+			v.Read = nil
+		}
+		if v.Deprecated != nil && l.verbNamed[v.Deprecated.ReplacedBy] == nil {
+			v.Deprecated = nil
+		}
+	}
 }
 
 // allVerbs reads the verbs, those of each doc by one worker: a doc takes down

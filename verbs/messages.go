@@ -341,12 +341,19 @@ func (loaderMessages) unknownField(at dsl.Place, e *Entity, word string) dsl.Dia
 }
 
 func (loaderMessages) unknownArgument(at dsl.Place, v *Verb, word string) dsl.Diagnostic {
+	return noArgument(at, v, word, v.paramNames())
+}
+
+// unknownParam is unknownArgument where names are written with underscores.
+func (loaderMessages) unknownParam(at dsl.Place, v *Verb, word string) dsl.Diagnostic {
 	names := v.paramNames()
-	if strings.Contains(word, "_") {
-		for i := range v.Params {
-			names[i] = v.Params[i].Ident
-		}
+	for i := range names {
+		names[i] = underscored(names[i])
 	}
+	return noArgument(at, v, word, names)
+}
+
+func noArgument(at dsl.Place, v *Verb, word string, names []string) dsl.Diagnostic {
 	d := misnamed(at, "unknown-argument", fmt.Sprintf("%s takes no argument called %s", v.Name, word), word, names, "arguments of "+v.Name)
 	if len(names) == 0 {
 		d.Notes = []string{v.Name + " takes no arguments"}
@@ -568,10 +575,6 @@ func (loaderMessages) outsidePromise(at dsl.Place, e *Entity, name, promised str
 	d := problemAt(at, "outside-promise", fmt.Sprintf("only %s may change, and this sets %s", promised, name), "outside what is promised", fmt.Sprintf("write updates: %s, to promise every field under set", e.Store.Name))
 	d.Related = []dsl.Related{{Place: promise, Message: "promised here"}}
 	return d
-}
-
-func (loaderMessages) promiseNotKept(at dsl.Place, e *Entity, field string) dsl.Diagnostic {
-	return problemAt(at, "outside-promise", fmt.Sprintf("%s.%s is promised to change, and nothing sets it", e.Store.Name, field), "it is missing here", "add "+field+": VALUE")
 }
 
 func (loaderMessages) missingFields(at dsl.Place, e *Entity, names []string) dsl.Diagnostic {

@@ -1,0 +1,290 @@
+package verbs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"verbatim/dsl"
+)
+
+// The palettes under testdata/load hold, beside each line, what is wrong with
+// it: after `#!` the code, the text that must be underlined in <angles>, and
+// pieces that the message must contain in `backquotes`. `#!+2` speaks of two
+// lines further down, for places that can hold no comment. Nothing else may be
+// said, and nothing loads where there is an error. X1, O4, O5, U1 to U3, SAFE-P5.
+func TestLoadSaysWhatStandsBeside(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/load/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no palettes", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 0
+		for i, chunk := range strings.Split(string(text), "\n#---\n") {
+			start := line
+			line += strings.Count(chunk, "\n") + 2
+			t.Run(fmt.Sprintf("%s/%d", filepath.Base(file), i), func(t *testing.T) {
+				t.Parallel()
+				loadChunk(t, file, start, chunk)
+			})
+		}
+	}
+}
+
+var beside = regexp.MustCompile("^([+-][0-9]+)? *([a-z0-9-]+) *(<.*?>)?((?: *`[^`]*`)*) *$")
+
+// loadChunk loads the part of a file between two lines of `#---`. Lines of
+// `#=== NAME` within it divide it into the files of a directory.
+func loadChunk(t *testing.T, file string, start int, chunk string) {
+	type wanted struct {
+		code, under string
+		pieces      []string
+	}
+	want := map[int][]wanted{}
+	for i, line := range strings.Split(chunk, "\n") {
+		for _, part := range strings.Split(line, "#!")[1:] {
+			m := beside.FindStringSubmatch(part)
+			if m == nil {
+				t.Fatalf("%s:%d: not an expectation: %s", file, start+i+1, part)
+			}
+			offset, _ := strconv.Atoi(m[1])
+			w := wanted{code: m[2], under: strings.TrimSuffix(strings.TrimPrefix(m[3], "<"), ">")}
+			for piece := range strings.SplitSeq(m[4], "`") {
+				if strings.TrimSpace(piece) != "" {
+					w.pieces = append(w.pieces, piece)
+				}
+			}
+			want[i+offset] = append(want[i+offset], w)
+		}
+	}
+	var srcs []*dsl.Source
+	begin := map[*dsl.Source]int{}
+	at := 0
+	for i, part := range strings.Split(chunk, "\n#=== ") {
+		name := "palette.yaml"
+		if i > 0 {
+			name, part, _ = strings.Cut(part, "\n")
+			at++
+		}
+		src := dsl.NewSource(name, part)
+		begin[src] = at
+		srcs = append(srcs, src)
+		at += strings.Count(part, "\n") + 1
+	}
+	r, diags := LoadSources(srcs...)
+	if (r == nil) != diags.HasErrors() {
+		t.Errorf("a registry: %v, errors: %v", r != nil, diags.HasErrors())
+	}
+	for _, d := range diags {
+		src := d.Place.Source
+		line := begin[src] + src.Position(d.Place.Range.Start).Line - 1
+		under := src.Text[d.Place.Range.Start:d.Place.Range.End]
+		i := slices.IndexFunc(want[line], func(w wanted) bool { return w.code == d.Code })
+		said := strings.Join(append([]string{d.Summary, d.Label}, d.Notes...), " | ")
+		for _, r := range d.Related {
+			said += " | " + r.Message
+		}
+		if i < 0 {
+			t.Errorf("%s:%d: unexpected %s <%s>: %s", file, start+line+1, d.Code, under, said)
+			continue
+		}
+		w := want[line][i]
+		want[line] = slices.Delete(want[line], i, i+1)
+		if w.under != "" && w.under != under {
+			t.Errorf("%s:%d: %s underlines %q, not %q", file, start+line+1, d.Code, under, w.under)
+		}
+		for _, piece := range w.pieces {
+			if !strings.Contains(said, piece) {
+				t.Errorf("%s:%d: %s does not say %q: %s", file, start+line+1, d.Code, piece, said)
+			}
+		}
+	}
+	for line, ws := range want {
+		for _, w := range ws {
+			t.Errorf("%s:%d: nobody said %s", file, start+line+1, w.code)
+		}
+	}
+}
+
+// O4, O5: the palette as it is printed in the document that asked for it loads
+// word for word, with warnings for what it leaves open.
+func TestThePrintedPaletteLoads(t *testing.T) {
+	t.Parallel()
+	r, diags := Load(os.DirFS("testdata/printed"))
+	if r == nil {
+		t.Fatal(diags)
+	}
+	if len(r.Verbs()) != 12 {
+		t.Errorf("%d verbs, not 12", len(r.Verbs()))
+	}
+	for _, d := range diags {
+		if d.Severity != dsl.Warning {
+			t.Errorf("%s: %s", d.Code, d.Summary)
+		}
+	}
+	v := r.Verb("client.get-outstanding")
+	if p := v.Params[v.param("include-completed")]; p.Type.Name != BooleanType || p.Required || p.Default.Text() != "false" {
+		t.Errorf("include-completed is %+v", p)
+	}
+	operands := map[string]Operand{
+		"outstanding-request.client_notes":              {Path: []string{"outstanding-request", "client_notes"}},
+		"outstanding-request (status may change)":       {Path: []string{"outstanding-request"}, Note: "status may change"},
+		"session.collection_mode = true":                {Path: []string{"session", "collection_mode"}, Value: "true"},
+		"session.active_collection = request-id":        {Path: []string{"session", "active_collection"}, Value: "request-id"},
+		"next-question OR validation-error OR complete": {Alternatives: []string{"next-question", "validation-error", "complete"}},
+		"value against field schema":                    {Prose: true},
+		"partial collection progress":                   {Prose: true},
+		"generates provide-info DSL, submits":           {Prose: true},
+		"returns to editing":                            {Prose: true},
+	}
+	for _, v := range r.Verbs() {
+		for _, e := range v.Effects {
+			if want, ok := operands[e.Operand.Text]; ok {
+				want.Text = e.Operand.Text
+				if fmt.Sprint(want) != fmt.Sprint(e.Operand) {
+					t.Errorf("%q is %+v", e.Operand.Text, e.Operand)
+				}
+				delete(operands, e.Operand.Text)
+			}
+		}
+	}
+	for text := range operands {
+		t.Errorf("no effect says %q", text)
+	}
+}
+
+// The palette that is part of the product loads.
+func TestTheClientPaletteLoads(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("client.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, diags := LoadSources(dsl.NewSource("client.yaml", string(text)))
+	if r == nil {
+		t.Fatal(diags[0].Summary)
+	}
+	for _, v := range r.Verbs() {
+		compileAll(t, v)
+	}
+}
+
+// compileAll has the library compile every expression of a verb, which
+// otherwise waits until it is needed.
+func compileAll(t *testing.T, v *Verb) {
+	t.Helper()
+	try := func(p *exprProgram) {
+		if p.kind == progCode {
+			if err := p.compile(); err != nil {
+				t.Errorf("%s: %v", v.Name, err)
+			}
+		}
+	}
+	expr := func(e *Expr) {
+		if e != nil {
+			try(&e.prog)
+		}
+	}
+	var filter func(n *filterNode)
+	filter = func(n *filterNode) {
+		for _, p := range []*exprProgram{n.value, n.cond} {
+			if p != nil {
+				try(p)
+			}
+		}
+		for i := range n.kids {
+			filter(&n.kids[i])
+		}
+	}
+	for _, c := range v.Confirm {
+		expr(c.When)
+	}
+	for _, e := range v.Effects {
+		expr(e.When)
+		for _, s := range e.Set {
+			expr(s.Value)
+		}
+		for _, w := range e.With {
+			expr(w.Value)
+		}
+		if e.Where != nil && e.Where.Filter != nil {
+			filter(&e.Where.Filter.root)
+		}
+	}
+	if v.Read != nil && v.Read.Filter != nil {
+		filter(&v.Read.Filter.root)
+	}
+}
+
+// A directory loads in the order of its names, without what is not a palette.
+func TestLoadReadsADirectory(t *testing.T) {
+	t.Parallel()
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	dir := fstest.MapFS{
+		"b.yaml":          file("domain: b\nverbs:\n  - {verb: do, roles: [r], handler: true}\n"),
+		"a.yml":           file("domain: a\nroles: [{name: r}]\n"),
+		"b_test.yaml":     file("not: a palette"),
+		".hidden.yaml":    file("not: a palette"),
+		"notes.txt":       file("not a palette"),
+		"sub/inner.yaml":  file("not: a palette"),
+		"schema.json":     file("{}"),
+		"b.yaml.bak":      file("x"),
+		"folder.yaml/x":   file("x"),
+		"c.yaml~":         file("x"),
+		".yaml":           file("x"),
+		"unrelated.yaml/": nil,
+	}
+	delete(dir, "unrelated.yaml/")
+	r, diags := Load(dir)
+	if r == nil || len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	if r.Verb("b.do") == nil || len(r.Palettes()) != 2 {
+		t.Error("the verb or a palette is missing")
+	}
+	same, _ := Load(dir)
+	if r.Digest() == "" || r.Digest() != same.Digest() {
+		t.Error("one directory, two digests")
+	}
+	dir["a.yml"] = file("domain: a\nroles: [{name: r}] # changed\n")
+	if other, _ := Load(dir); other.Digest() == r.Digest() {
+		t.Error("two directories, one digest")
+	}
+}
+
+// One bad file keeps all the others from loading, and every file is heard.
+func TestADirectoryLoadsWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	dir := fstest.MapFS{
+		"a.yaml": {Data: []byte("domain: a\nverbs:\n  - {verb: good, roles: [], handler: true}\n")},
+		"b.yaml": {Data: []byte("domain: b\nvrbs: []\n")},
+		"c.yaml": {Data: []byte("domain: [c\n")},
+		"d.yaml": {Data: []byte("domain: d\nverbs:\n  - {verb: x, handler: true, rols: []}\n")},
+	}
+	r, diags := Load(dir)
+	if r != nil {
+		t.Error("it loaded in part")
+	}
+	var names []string
+	for _, d := range diags {
+		names = append(names, d.Place.Source.Name+" "+d.Code)
+	}
+	want := []string{"a.yaml nobody-may-use", "b.yaml unknown-key", "c.yaml not-yaml", "d.yaml nobody-may-use", "d.yaml unknown-key"}
+	if !slices.Equal(names, want) {
+		t.Errorf("said %q", names)
+	}
+	if r, diags := Load(fstest.MapFS{}); r != nil || len(diags) != 1 || diags[0].Code != "no-palettes" {
+		t.Error("an empty directory loads")
+	}
+}
