@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"slices"
 	"strings"
 
 	"verbatim/dsl"
@@ -253,4 +254,11 @@ verbs:
   - {verb: count, description: How many., roles: [clerk], query: {sql: SELECT count(*) AS n FROM payees, columns: {n: integer}}}
   - {verb: ticket, description: Ask for help., roles: [clerk], tool: {server: desk, name: create}}
 `
+}
+
+// Codes explains every diagnostic code of this package. The examples of the
+// loader are palettes, those of the checker are scripts, and those of Drift are
+// two palettes with a line of three dashes between them.
+func Codes() []dsl.CodeDoc {
+	return slices.Concat(checkCodes(), driftCodes())
 }
