@@ -1001,27 +1001,50 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 	})
 }
 
-// maxPattern bounds a regular expression; RE2 is linear in the text it reads,
-// not in what it was made from.
-const maxPattern = 1000
+// A pattern is bounded by its length and by how many steps it compiles to,
+// since RE2 takes time in proportion to the text and to those: (a{1,30}){1,30}
+// is short, and slow.
+const (
+	maxPattern = 1000
+	maxSteps   = 600
+)
+
+// patternFault says what is wrong with a pattern, "" when nothing is.
+func patternFault(pattern string) string {
+	if len(pattern) > maxPattern {
+		return "it is longer than " + strconv.Itoa(maxPattern) + " characters"
+	}
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return patternProblem(err)
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return patternProblem(err)
+	}
+	if len(prog.Inst) > maxSteps {
+		return "it repeats too much: it comes to " + strconv.Itoa(len(prog.Inst)) + " steps, and may come to " + strconv.Itoa(maxSteps)
+	}
+	return ""
+}
 
 func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 	if re, ok := l.patterns[n.Value]; ok {
 		return re
 	}
-	if len(n.Value) > maxPattern {
-		d.report(say.badPattern(d.place(n), "it is longer than "+strconv.Itoa(maxPattern)+" characters"))
-		return nil
-	}
 	// On its own first: what is unbalanced could otherwise pair up with the
 	// brackets put around it.
-	_, err := syntax.Parse(n.Value, syntax.Perl)
 	var re *regexp.Regexp
-	if err == nil {
-		re, err = regexp.Compile("^(?:" + n.Value + ")$")
+	fault := patternFault(n.Value)
+	if fault == "" {
+		var err error
+		if re, err = regexp.Compile("^(?:" + n.Value + ")$"); err != nil {
+			fault = patternProblem(err)
+		}
 	}
-	if err != nil {
-		d.report(say.badPattern(d.place(n), patternProblem(err)))
+	if fault != "" {
+		d.report(say.badPattern(d.place(n), fault))
+		return nil
 	}
 	l.patterns[n.Value] = re
 	return re

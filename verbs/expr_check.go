@@ -1,16 +1,14 @@
 package verbs
 
 import (
+	"errors"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
-
-	"errors"
-	"regexp"
-	"regexp/syntax"
 
 	"gopkg.in/yaml.v3"
 
@@ -1006,14 +1004,10 @@ func (c *exprChecker) matches(n *ast.BinaryNode) term {
 	if l.path != nil {
 		return c.fail(say.filterTooMuch(c.place(n), "a pattern"))
 	}
-	if len(pattern.Value) > maxPattern {
-		return c.fail(say.badPattern(c.place(pattern), "it is longer than "+itoa(maxPattern)+" characters"))
+	if fault := patternFault(pattern.Value); fault != "" {
+		return c.fail(say.badPattern(c.place(pattern), fault))
 	}
-	_, err := syntax.Parse(pattern.Value, syntax.Perl)
-	var re *regexp.Regexp
-	if err == nil {
-		re, err = regexp.Compile(pattern.Value)
-	}
+	re, err := regexp.Compile(pattern.Value)
 	if err != nil {
 		return c.fail(say.badPattern(c.place(pattern), patternProblem(err)))
 	}
