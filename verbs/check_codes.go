@@ -108,12 +108,6 @@ func checkCodes() []dsl.CodeDoc {
 			Right:   `client.call-me :within "3d"`,
 		},
 		{
-			Code:    "invalid-datetime",
-			Meaning: "The text is no date and time. One is written with its time zone, because without one it could be any of several instants.",
-			Wrong:   `client.call-me :at "2025-01-03T10:00:00"`,
-			Right:   `client.call-me :at "2025-01-03T10:00:00+01:00"`,
-		},
-		{
 			Code:    "invalid-email",
 			Meaning: "The text is not one e-mail address by itself.",
 			Wrong:   `client.call-me :email "Clara <clara@example.com>"`,
