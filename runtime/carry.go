@@ -79,6 +79,7 @@ type change struct {
 	stores.Change
 	entity *verbs.Entity
 	from   []string // parallel to Set: where each value comes from
+	secret []int    // fields whose values are not to be shown
 	named  named    // of a row that was there before
 }
 

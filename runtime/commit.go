@@ -63,6 +63,7 @@ func (r *run) join(st *step, p *proposal) error {
 		if p.op == stores.Delete {
 			for i := range e.Fields {
 				c.Guard = append(c.Guard, i)
+				c.conceal(e, assigned{field: i})
 			}
 		}
 	} else if c.Op != p.op {
@@ -87,9 +88,30 @@ func (r *run) join(st *step, p *proposal) error {
 		}
 		c.Set = slices.Insert(c.Set, at, stores.Assign{Field: a.field, Value: a.value})
 		c.from = slices.Insert(c.from, at, a.from)
-		c.Guard = slices.Insert(c.Guard, at, a.field)
+		c.guard(a.field)
+		c.conceal(e, a)
+	}
+	if len(c.Set) > 0 {
+		for _, f := range p.stood {
+			c.guard(f)
+		}
 	}
 	return nil
+}
+
+// guard makes the change hold only while a field is what it was.
+func (c *change) guard(field int) {
+	if at, found := slices.BinarySearch(c.Guard, field); !found {
+		c.Guard = slices.Insert(c.Guard, at, field)
+	}
+}
+
+// conceal notes a field that is sensitive, or whose value is taken from an
+// argument that is.
+func (c *change) conceal(e *stores.Entity, a assigned) {
+	if a.sensitive || e.Fields[a.field].Sensitive {
+		c.secret = append(c.secret, a.field)
+	}
 }
 
 func contradiction(st *step, e *stores.Entity, field int) error {
@@ -128,6 +150,7 @@ func (r *run) insert(st *step, p *proposal) error {
 		}
 		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value})
 		c.from = append(c.from, a.from)
+		c.conceal(e, a)
 	}
 	if c.Key.IsNull() {
 		var err error

@@ -98,7 +98,7 @@ func (r *run) changesText(st *step) string {
 		field := func(f int, before, after stores.Value) {
 			def := &c.Entity.Fields[f]
 			keys, values := []string{"Field"}, []stores.Value{stores.NewString(def.Name)}
-			if def.Sensitive {
+			if slices.Contains(c.secret, f) {
 				keys, values = append(keys, "Sensitive"), append(values, stores.NewBool(true))
 			} else {
 				if !before.IsNull() {

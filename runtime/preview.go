@@ -233,7 +233,7 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 		if c.Op == stores.Delete {
 			for f, v := range c.Before {
 				if f != c.Entity.Key && !v.IsNull() {
-					row.Fields = append(row.Fields, r.fieldChange(c.Entity, f, v, stores.Value{}, ""))
+					row.Fields = append(row.Fields, r.fieldChange(&c, f, v, stores.Value{}, ""))
 				}
 			}
 		}
@@ -242,19 +242,19 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 			if c.Before != nil {
 				before = c.Before[a.Field]
 			}
-			row.Fields = append(row.Fields, r.fieldChange(c.Entity, a.Field, before, a.Value, c.from[i]))
+			row.Fields = append(row.Fields, r.fieldChange(&c, a.Field, before, a.Value, c.from[i]))
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-func (r *run) fieldChange(e *stores.Entity, field int, before, after stores.Value, from string) FieldChange {
-	f := &e.Fields[field]
+func (r *run) fieldChange(c *change, field int, before, after stores.Value, from string) FieldChange {
+	f := &c.Entity.Fields[field]
 	if f.Ref != nil {
 		before, after = r.shownValue(f.Ref, before), r.shownValue(f.Ref, after)
 	}
-	return FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: f.Sensitive, From: from}
+	return FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: slices.Contains(c.secret, field), From: from}
 }
 
 func noticeChanges(st *step) []NoticeChange {

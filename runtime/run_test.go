@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
 )
@@ -211,6 +212,41 @@ func TestOnlyVerbsChangeThings(t *testing.T) {
 	}
 }
 
+// X2: what does not fit its palette becomes no program, so it cannot be run.
+func TestOnlyCheckedScriptsRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.session("kim")
+	for text, code := range map[string]string{
+		`lending.note :loan-id @saw-bob`:                                          "missing-argument",
+		`lending.note :loan-id @saw-bob :note 3`:                                  "wrong-type",
+		`lending.note :loan-id @drill :note "x"`:                                  "",
+		`lending.extend :loan-id @saw-bob :new-date "soon"`:                       "",
+		`lending.note :loan-id @saw-bob :note "x" :nota "y"`:                      "unknown-argument",
+		`lending.nota :loan-id @saw-bob :note "x"`:                                "unknown-verb",
+		`lending.note :loan-id @saw-bob :note "` + strings.Repeat("x", 201) + `"`: "",
+	} {
+		script, ds := dsl.Parse(dsl.NewSource("test.dsl", text))
+		if ds.HasErrors() {
+			t.Fatal(told(ds))
+		}
+		p, ds := s.Check(script)
+		if p != nil || !ds.HasErrors() {
+			t.Errorf("%s became a program", text)
+			continue
+		}
+		if code != "" && ds[0].Code != code {
+			t.Errorf("%s: %s", text, told(ds))
+		}
+	}
+	if _, err := s.Run(context.Background(), nil, runtime.RunOptions{}); err == nil {
+		t.Error("ran nothing")
+	}
+	if n := len(w.journal()); n != 0 {
+		t.Errorf("%d entries", n)
+	}
+}
+
 // A macro has the rights of whoever uses it.
 func TestMacroHasItsCallersRights(t *testing.T) {
 	t.Parallel()
@@ -308,8 +344,8 @@ lending.note :loan-id @new :note @axe.name`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Written before it was lent, so read before it was lent or after? As
-	// written, among calls that do not hang on each other.
+	// The read stands after the loan in the script, and neither hangs on the
+	// other: it sees what the loan did.
 	if got := table(reply.Calls[3].Result)[1]; got != `"@axe"|"Axe"|"OUT"|nil` {
 		t.Errorf("read %s", got)
 	}

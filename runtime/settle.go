@@ -28,13 +28,17 @@ type target struct {
 	row stores.Row
 	due bool
 	set []assigned
+	// stood holds the fields of the row that conditions and values were worked
+	// out from: the change is only right while they are what they were.
+	stood []int
 }
 
 // An assigned is a value for a field, and where it comes from.
 type assigned struct {
-	field int
-	value stores.Value
-	from  string
+	field     int
+	value     stores.Value
+	from      string
+	sensitive bool // an argument that it is taken from is
 }
 
 // A deed is what carried a verb out wants done.
@@ -54,6 +58,7 @@ type proposal struct {
 	key    stores.Value
 	before stores.Row // of Update and Delete
 	set    []assigned
+	stood  []int
 }
 
 // promises works out what each effect of a verb means for this call.
@@ -136,10 +141,36 @@ func (r *run) targets(ctx context.Context, st *step, p *promise) error {
 				return err
 			}
 		}
+		t.stood = stoodOn(effect)
 		p.due = p.due || t.due
 		p.targets = append(p.targets, t)
 	}
 	return nil
+}
+
+// stoodOn lists the fields of a target itself that an effect reads.
+func stoodOn(e *verbs.Effect) []int {
+	var fields []int
+	add := func(x *verbs.Expr) {
+		if x == nil {
+			return
+		}
+		for _, read := range x.Reads {
+			own := read.Param < 0 || e.Where.Filter == nil && read.Param == e.Where.Param
+			if own && read.Path.Count == nil {
+				f := read.Path.Field
+				if len(read.Path.Steps) > 0 {
+					f = read.Path.Steps[0].Field
+				}
+				fields = append(fields, f)
+			}
+		}
+	}
+	add(e.When)
+	for i := range e.Set {
+		add(e.Set[i].Value)
+	}
+	return fields
 }
 
 func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
@@ -158,18 +189,28 @@ func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *sto
 		if err != nil {
 			return nil, err
 		}
-		set = append(set, assigned{effect.Set[i].Field, v, origin(st.verb, x)})
+		from, secret := origin(st.verb, x)
+		set = append(set, assigned{effect.Set[i].Field, v, from, secret})
 	}
 	return set, nil
 }
 
-// origin says where a set value comes from: an argument alone by its name,
-// anything else by its expression.
-func origin(v *verbs.Verb, x *verbs.Expr) string {
+// origin says where a set value comes from (an argument alone by its name,
+// anything else by its expression), and whether what it is taken from is
+// sensitive.
+func origin(v *verbs.Verb, x *verbs.Expr) (from string, sensitive bool) {
 	if i, alone := x.ArgOnly(); alone {
-		return ":" + v.Params[i].Name
+		return ":" + v.Params[i].Name, v.Params[i].Sensitive
 	}
-	return x.Text
+	words := strings.FieldsFunc(x.Text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	for i := range v.Params {
+		if v.Params[i].Sensitive && slices.Contains(words, v.Params[i].Ident) {
+			sensitive = true
+		}
+	}
+	return x.Text, sensitive
 }
 
 // declared does what promises say, where the palette says all of it.
@@ -191,7 +232,7 @@ func declared(promises []promise) deed {
 			}
 			for _, t := range p.targets {
 				if t.due {
-					d.proposals = append(d.proposals, proposal{op: op, entity: effect.Entity, key: t.row.Key(), before: t.row, set: t.set})
+					d.proposals = append(d.proposals, proposal{op: op, entity: effect.Entity, key: t.row.Key(), before: t.row, set: t.set, stood: t.stood})
 				}
 			}
 		case sends(effect):

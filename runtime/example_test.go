@@ -1,0 +1,86 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing/fstest"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/stores/sqlite"
+	"verbatim/verbs"
+)
+
+// From text to a committed row: an engine on a new file, one verb without a
+// line of Go, and what the person is shown before and after.
+func Example() {
+	reg, mistakes := verbs.Load(fstest.MapFS{"tea.yaml": &fstest.MapFile{Data: []byte(`
+domain: tea
+roles: [{name: guest}]
+entities:
+  order:
+    table: tea.orders
+    key: order_id
+    managed: true
+    scope: {principal: who}
+    label: "{kind} tea"
+    fields:
+      who:   {type: string, required: true}
+      kind:  {type: string, required: true}
+      cups:  {type: integer, required: true, default: 1}
+verbs:
+  - verb: order
+    description: Order tea.
+    roles: [guest]
+    args: [{name: kind, type: string, required: true}, {name: cups, type: integer, default: 2}]
+    effects:
+      - {creates: order, set: {who: principal, kind: kind, cups: cups}}
+`)}})
+	if mistakes.HasErrors() {
+		panic(mistakes[0].Summary)
+	}
+	dir, err := os.MkdirTemp("", "tea")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	store, err := sqlite.Open(filepath.Join(dir, "tea.db"))
+	if err != nil {
+		panic(err)
+	}
+	defer store.Close()
+	ctx := context.Background()
+	store.Migrate(ctx, []*stores.Entity{reg.Entity("order").Store}, true)
+	store.SetPrincipal(ctx, stores.Principal{Name: "alice", Roles: []string{"guest"}})
+
+	engine, err := runtime.New(reg, store, runtime.Options{})
+	if err != nil {
+		panic(err)
+	}
+	session, err := engine.Session(ctx, "alice")
+	if err != nil {
+		panic(err)
+	}
+	script, _ := dsl.Parse(dsl.NewSource("order.dsl", `tea.order :kind "green"`))
+	program, _ := session.Check(script)
+	preview, err := session.Preview(ctx, program)
+	if err != nil {
+		panic(runtime.Sentence(err))
+	}
+	for _, f := range preview.Calls[0].Rows[0].Fields {
+		fmt.Println(f.Column, f.After, f.From)
+	}
+	reply, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+	if err != nil {
+		panic(runtime.Sentence(err))
+	}
+	fmt.Println(reply.Calls[0].Rows[0].Name, "journal", reply.First)
+	// Output:
+	// who "alice" principal
+	// kind "green" :kind
+	// cups 2 :cups
+	// @green-tea journal 1
+}

@@ -1,0 +1,52 @@
+package runtime
+
+import (
+	"errors"
+	"testing"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// SAFE-S5: what passed the gate is what is carried out and committed: an
+// argument that is another one afterwards stops the run.
+func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
+	t.Parallel()
+	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}
+	st.sealed = st.seal()
+	r := &run{steps: []*step{st}}
+	if err := r.still(st); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range [][]stores.Value{
+		{stores.NewString("y"), stores.NewInt(1)},
+		{stores.NewString("x"), stores.NewInt(2)},
+		{stores.NewString("x"), stores.NewString("1")},
+		{stores.NewString("x"), stores.NewInt(1), stores.NewInt(1)},
+		{stores.NewString("x")},
+	} {
+		st.args = other
+		var failure *Failure
+		if err := r.still(st); !errors.As(err, &failure) {
+			t.Errorf("%v passed", other)
+		}
+		if err := r.commit(t.Context(), RunOptions{}); !errors.As(err, &failure) {
+			t.Errorf("%v was committed", other)
+		}
+	}
+}
+
+// The seal keeps values apart: no two lists of arguments run together.
+func TestSealKeepsArgumentsApart(t *testing.T) {
+	t.Parallel()
+	seal := func(texts ...string) [32]byte {
+		st := &step{verb: &verbs.Verb{Name: "a.b"}}
+		for _, s := range texts {
+			st.args = append(st.args, stores.NewString(s))
+		}
+		return st.seal()
+	}
+	if seal("ab", "c") == seal("a", "bc") || seal("ab") == seal("ab", "") || seal() == seal("") {
+		t.Error("two calls have one seal")
+	}
+}
