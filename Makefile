@@ -19,7 +19,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/verbatim, one file, no cgo
-	@CGO_ENABLED=0 go build -trimpath -o bin/verbatim ./cmd/verbatim
+	@CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim
 
 demo: ## show what it is, in under a minute, offline
 	@bash examples/client/demo.sh

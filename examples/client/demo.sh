@@ -20,19 +20,21 @@ export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root
 # say shows a command, runs it, and goes on whatever its exit code is: some of
 # them are meant to be refused.
 say() {
-	echo
-	echo "\$ $*"
-	eval "$*" 2>&1 || true
+	echo "\$ $1"
+	bash -c "$1" 2>&1 || true
 }
 
 started=$SECONDS
-(cd "$root" && CGO_ENABLED=0 go build -trimpath -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
-echo "build  verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) MB, in $((SECONDS - started)) s"
-verbatim migrate --data bank.sql --data people.sql >/dev/null
-echo "store  demo.db: three fund clients, fourteen people and companies, seven open requests"
-
-say verbatim run --dry-run answer.dsl
-say "verbatim run answer.dsl | tail -2"
-say "verbatim check mistakes.dsl 2>&1 | grep -A1 '^error' | grep ."
-say "verbatim run --as james answer.dsl 2>&1 | grep '^[a-z]'"
-say "verbatim log show | cut -f 1,3-"
+(cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
+echo "build     verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) MB, $((SECONDS - started)) s"
+verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
+verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
+echo
+echo 'Clara, a client, writes: "Still waiting on our accountant. Should have them next week."'
+echo "The same as a call, in note.dsl:"
+tail -n 1 note.dsl
+echo
+say "verbatim run --dry-run note.dsl | grep -v '(now)'"
+say "verbatim run answer.dsl | grep -E '^(applied|journal)'"
+say "verbatim check mistakes.dsl 2>&1 | grep '^error'"
+say "verbatim log show | cut -f 1,3-5"
