@@ -1,0 +1,102 @@
+package verbs
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// A snippet is a fenced block of the guide.
+type snippet struct {
+	line       int
+	lang, info string
+	text       string
+}
+
+func snippets(t *testing.T, file string) []snippet {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []snippet
+	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+) ?([^\n]*)\n(.*?)^```$").FindAllSubmatchIndex(text, -1) {
+		found = append(found, snippet{
+			line: strings.Count(string(text[:m[0]]), "\n") + 1,
+			lang: string(text[m[2]:m[3]]), info: string(text[m[4]:m[5]]), text: string(text[m[6]:m[7]]),
+		})
+	}
+	return found
+}
+
+// The guide's palettes load and its scripts check: nothing in it is only said.
+// Its commands are played by the tests of the command.
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	var told, rooms string
+	var scripts []snippet
+	for _, s := range snippets(t, "README.md") {
+		switch {
+		case s.info == "palette":
+			told += s.text + "\n"
+		case s.info == "file=verbs/rooms.yaml":
+			rooms = strings.Replace(s.text, "type: dat,", "type: date,", 1)
+		case s.lang == "verbatim":
+			scripts = append(scripts, s)
+		case s.lang != "console" && s.lang != "sql":
+			t.Errorf("README.md:%d: nothing runs this block", s.line)
+		}
+	}
+	pay, ds := LoadSources(dsl.NewSource("pay.yaml", told))
+	if pay == nil {
+		t.Fatal(tell(ds))
+	}
+	for _, d := range ds {
+		if d.Code != "handler-needed" && d.Code != "any-code" {
+			t.Errorf("%s: %s", d.Code, d.Summary)
+		}
+	}
+	small := loadText(t, "rooms.yaml", rooms)
+	for _, s := range scripts {
+		script, ds := dsl.Parse(dsl.NewSource("README.md", s.text))
+		r := pay
+		if strings.HasPrefix(s.text, "rooms.") {
+			r = small
+		}
+		_, more := r.Check(script, nil)
+		if ds = append(ds, more...); len(ds) > 0 {
+			t.Errorf("README.md:%d: %s", s.line, tell(ds))
+		}
+	}
+}
+
+// The guide shows every key and every type that a palette can have.
+func TestGuideShowsEveryKey(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide := string(text)
+	for _, s := range []*shape{paletteShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape,
+		verbShape, deprecatedShape, returnsShape, confirmShape, effectShape, readsShape, queryShape, toolShape} {
+		for _, k := range s.keys {
+			if !regexp.MustCompile(`(?:\b` + regexp.QuoteMeta(k.name) + `:|` + "`" + regexp.QuoteMeta(k.name) + "`" + `)`).MatchString(guide) {
+				t.Errorf("%s of %s is not shown", k.name, s.name)
+			}
+		}
+	}
+	for _, name := range typeWords {
+		if !strings.Contains(guide, "type: "+name) || !strings.Contains(guide, "| `"+name+"` |") {
+			t.Errorf("type %s is not shown", name)
+		}
+	}
+	for _, name := range originWords {
+		if !strings.Contains(guide, "`"+name+"`") {
+			t.Errorf("origin %s is not shown", name)
+		}
+	}
+}
