@@ -254,5 +254,5 @@ verbs:
 // loader are palettes, those of the checker are scripts, and those of Drift are
 // two palettes with a line of three dashes between them.
 func Codes() []dsl.CodeDoc {
-	return slices.Concat(checkCodes(), driftCodes())
+	return slices.Concat(loadCodes(), checkCodes(), driftCodes())
 }

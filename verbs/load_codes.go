@@ -1,0 +1,403 @@
+package verbs
+
+import (
+	"strings"
+
+	"verbatim/dsl"
+)
+
+// loadCodes explains what the loader says. The examples are palettes.
+func loadCodes() []dsl.CodeDoc {
+	const bank = "domain: bank\nroles: [{name: teller}]\n"
+	const account = `codes: [{name: status, values: [OPEN, CLOSED]}]
+entities:
+  account:
+    key: account_id
+    scope: self
+    fields:
+      name: {type: string, required: true}
+      status: {type: code, ref-type: status}
+      opened: {type: date}
+      balance: {type: decimal}
+`
+	verb := func(rest string) string { return bank + "verbs:\n  - verb: ask\n    roles: [teller]\n" + rest }
+	arg := func(arg string) string { return verb("    handler: true\n    args: [" + arg + "]\n") }
+	about := func(rest string) string {
+		return bank + account + "verbs:\n  - verb: change\n    roles: [teller]\n    args:\n" +
+			"      - {name: account-id, type: ref, ref-type: account, required: true}\n" +
+			"      - {name: new-name, type: string, required: true}\n" +
+			"      - {name: on, type: date}\n" + rest
+	}
+	effect := func(lines ...string) string {
+		return about("    effects:\n      - " + strings.Join(lines, "\n        ") + "\n")
+	}
+	when := func(expr string) string {
+		return about("    handler: true\n    confirm:\n      - when: " + expr + "\n")
+	}
+	entity := func(rest string) string {
+		return bank + "entities:\n  account:\n    key: account_id\n" + rest
+	}
+	arguments := func(n int) string {
+		return arg(strings.TrimSuffix(strings.Repeat("{name: aX, type: string}, ", n), ", "))
+	}
+	numbered := func(s string) string {
+		var b strings.Builder
+		for i := 0; ; i++ {
+			before, after, found := strings.Cut(s, "aX")
+			b.WriteString(before)
+			if !found {
+				return b.String()
+			}
+			b.WriteString("a" + itoa(i))
+			s = after
+		}
+	}
+	return []dsl.CodeDoc{
+		{
+			Code:    "no-palettes",
+			Meaning: "The directory holds no palette. Palettes are the files at its top whose names end in .yaml or .yml; hidden files and NAME_test.yaml are not among them.",
+			Right:   bank,
+		},
+		{
+			Code:    "unreadable-palette",
+			Meaning: "The file or the directory is there and cannot be read. The operating system's reason is given.",
+			Right:   bank,
+		},
+		{
+			Code:    "palette-too-large",
+			Meaning: "The file is longer than a palette may be. Several files are one palette each; they load together.",
+			Wrong:   bank + strings.Repeat("# and so on\n", 20),
+			Right:   bank,
+		},
+		{
+			Code:    "not-utf8",
+			Meaning: "The file holds bytes that are no UTF-8 text. Editors call the encoding UTF-8.",
+			Wrong:   "domain: bank\ndescription: Caf\xe9\n",
+			Right:   "domain: bank\ndescription: Café\n",
+		},
+		{
+			Code:    "empty-palette",
+			Meaning: "The file says nothing. A palette says at least its domain.",
+			Wrong:   "# to do\n",
+			Right:   bank,
+		},
+		{
+			Code:    "not-yaml",
+			Meaning: "The file cannot be read as YAML, so nothing in it is understood. The place is where reading stopped; what is wrong may stand a little before it.",
+			Wrong:   "domain: bank\ndescription: accounts: all of them\n",
+			Right:   "domain: bank\ndescription: \"accounts: all of them\"\n",
+		},
+		{
+			Code:    "yaml-feature",
+			Meaning: "YAML has anchors, aliases, tags, merge keys and several documents in one file. Palettes have none of them: what a palette says stands where it is said, and means what it shows.",
+			Wrong:   "domain: bank\nroles:\n  - &t {name: teller}\n",
+			Right:   bank,
+		},
+		{
+			Code:    "unknown-key",
+			Meaning: "A mapping has a key that means nothing there. Unknown keys are never ignored, because most are misspelt.",
+			Wrong:   verb("    handlr: true\n    handler: true\n"),
+			Right:   verb("    handler: true\n"),
+		},
+		{
+			Code:    "missing-key",
+			Meaning: "A mapping lacks a key that it cannot do without.",
+			Wrong:   arg("{name: note}"),
+			Right:   arg("{name: note, type: string}"),
+		},
+		{
+			Code:    "wrong-shape",
+			Meaning: "A key holds the wrong kind of YAML: text where a list is wanted, a list where a mapping is.",
+			Wrong:   "domain: bank\nroles: teller\n",
+			Right:   bank,
+		},
+		{
+			Code:    "nothing-written",
+			Meaning: "A key is there and nothing is said. Leave the key out, or say what was meant.",
+			Wrong:   "domain: bank\ndescription:\n",
+			Right:   "domain: bank\ndescription: Accounts.\n",
+		},
+		{
+			Code:    "not-boolean",
+			Meaning: "Only true and false say yes and no. YAML has other words for them, which not every reader takes the same way.",
+			Wrong:   verb("    handler: yes\n"),
+			Right:   verb("    handler: true\n"),
+		},
+		{
+			Code:    "not-a-number",
+			Meaning: "A number is written in digits, without exponents, leading zeros, other bases or quotes.",
+			Wrong:   arg("{name: note, type: string, max-length: 2e3}"),
+			Right:   arg("{name: note, type: string, max-length: 2000}"),
+		},
+		{
+			Code:    "unknown-word",
+			Meaning: "The key takes one of a few words, and this is none of them.",
+			Wrong:   verb("    handler: true\n    confirm: sometimes\n"),
+			Right:   verb("    handler: true\n    confirm: always\n"),
+		},
+		{
+			Code:    "bad-name",
+			Meaning: "Names are lower-case letters, digits, dashes and underscores, and begin with a letter. Codes are upper-case. Tables and columns are what both databases can quote.",
+			Wrong:   "domain: Bank\n",
+			Right:   "domain: bank\n",
+		},
+		{
+			Code:    "reserved-word",
+			Meaning: "An argument cannot have this name, because calls or expressions use the word for something else.",
+			Wrong:   arg("{name: row, type: integer}"),
+			Right:   arg("{name: row-number, type: integer}"),
+		},
+		{
+			Code:    "declared-twice",
+			Meaning: "Two things of one kind have the same name. Roles, codes, schemas and entities are shared by all files of the directory; a dash and an underscore are the same in a name.",
+			Wrong:   "domain: bank\nroles: [{name: teller}, {name: teller}]\n",
+			Right:   bank,
+		},
+		{
+			Code:    "unknown-type",
+			Meaning: "No type has this name.",
+			Wrong:   arg("{name: on, type: dat}"),
+			Right:   arg("{name: on, type: date}"),
+		},
+		{
+			Code:    "unknown-role",
+			Meaning: "No file of the directory declares a role of this name, so nobody has it.",
+			Wrong:   bank + "verbs:\n  - {verb: ask, roles: [teler], handler: true}\n",
+			Right:   bank + "verbs:\n  - {verb: ask, roles: [teller], handler: true}\n",
+		},
+		{
+			Code:    "unknown-entity",
+			Meaning: "No file of the directory declares an entity of this name.",
+			Wrong:   about("    reads: {entity: acount, fields: {name: name}}\n"),
+			Right:   about("    reads: {entity: account, fields: {name: name}}\n"),
+		},
+		{
+			Code:    "unknown-code-list",
+			Meaning: "No file of the directory declares a code list of this name.",
+			Wrong:   bank + account + "verbs:\n  - verb: ask\n    roles: [teller]\n    handler: true\n    args: [{name: status, type: code, ref-type: stauts}]\n",
+			Right:   bank + account + "verbs:\n  - verb: ask\n    roles: [teller]\n    handler: true\n    args: [{name: status, type: code, ref-type: status}]\n",
+		},
+		{
+			Code:    "unknown-schema",
+			Meaning: "No file of the directory declares a schema of this name.",
+			Wrong:   "schemas: {address: {type: object}}\n" + arg("{name: to, type: object, schema: adress}"),
+			Right:   "schemas: {address: {type: object}}\n" + arg("{name: to, type: object, schema: address}"),
+		},
+		{
+			Code:    "bad-schema",
+			Meaning: "What should be a JSON Schema is none.",
+			Wrong:   "schemas: {address: {type: objekt}}\n" + bank,
+			Right:   "schemas: {address: {type: object}}\n" + bank,
+		},
+		{
+			Code:    "limit-does-not-apply",
+			Meaning: "The key limits or details something else than what it stands beside, so it would do nothing.",
+			Wrong:   arg("{name: on, type: date, max-length: 10}"),
+			Right:   arg("{name: on, type: date, max: 2030-12-31}"),
+		},
+		{
+			Code:    "bad-value",
+			Meaning: "A default, an example, a limit or a constant is not a value that its type accepts.",
+			Wrong:   arg("{name: on, type: date, default: 2025-02-30}"),
+			Right:   arg("{name: on, type: date, default: 2025-02-28}"),
+		},
+		{
+			Code:    "bad-pattern",
+			Meaning: "The regular expression is not one of RE2, which has no look-around and no back-references so that it always takes time in proportion to the text, or it repeats so much that even that is long.",
+			Wrong:   arg(`{name: iban, type: string, pattern: "(?=DE)[A-Z0-9]+"}`),
+			Right:   arg(`{name: iban, type: string, pattern: "DE[0-9]{20}"}`),
+		},
+		{
+			Code:    "bad-currency",
+			Meaning: "Currencies are the codes of ISO 4217 that are in use.",
+			Wrong:   arg("{name: price, type: money, currencies: [EURO]}"),
+			Right:   arg("{name: price, type: money, currencies: [EUR]}"),
+		},
+		{
+			Code:    "bad-duration",
+			Meaning: "A length of time is a number and a unit: s, m, h, d or w.",
+			Wrong:   verb("    handler: true\n    confirm: [{expires: tomorrow}]\n"),
+			Right:   verb("    handler: true\n    confirm: [{expires: 24h}]\n"),
+		},
+		{
+			Code:    "bad-key",
+			Meaning: "The key of an entity is of a type that cannot be a key.",
+			Wrong:   entity("    scope: self\n    fields: {account_id: {type: boolean}}\n"),
+			Right:   entity("    scope: self\n    fields: {account_id: {type: string}}\n"),
+		},
+		{
+			Code:    "money-field",
+			Meaning: "Money is kept in two fields, an amount and a currency, so that a database can add it up. An argument may be money; a field may not.",
+			Wrong:   entity("    scope: self\n    fields: {price: {type: money}}\n"),
+			Right:   entity("    scope: self\n    fields: {price_amount: {type: decimal, scale: 2}, price_currency: {type: string}}\n"),
+		},
+		{
+			Code:    "bad-scope",
+			Meaning: "An entity must say whose its rows are, and this does not lead to an owner. Without one, nobody could be shown a row, or everybody would be.",
+			Wrong:   entity("    scope: name\n    fields: {name: {type: string}}\n"),
+			Right:   entity("    scope: {principal: name}\n    fields: {name: {type: string}}\n"),
+		},
+		{
+			Code:    "not-a-reference",
+			Meaning: "A path goes on after a field that refers to nothing, or something is counted by a field that does not refer to the row.",
+			Wrong:   entity("    scope: self\n    label: \"{name.first}\"\n    fields: {name: {type: string}}\n"),
+			Right:   entity("    scope: self\n    label: \"{name}\"\n    fields: {name: {type: string}}\n"),
+		},
+		{
+			Code:    "bad-braces",
+			Meaning: "A label or a phrase has a brace that is not closed, or closed without being open.",
+			Wrong:   entity("    scope: self\n    label: \"{name\"\n    fields: {name: {type: string}}\n"),
+			Right:   entity("    scope: self\n    label: \"{name}\"\n    fields: {name: {type: string}}\n"),
+		},
+		{
+			Code:    "any-reference",
+			Meaning: "The argument or field refers to a row, and of which entity is not said and cannot be told from its name. Any row will be accepted. This is a warning.",
+			Wrong:   arg("{name: account-id, type: ref}"),
+			Right:   bank + account + "verbs:\n  - {verb: ask, roles: [teller], handler: true, args: [{name: account-id, type: ref}]}\n",
+		},
+		{
+			Code:    "any-code",
+			Meaning: "The argument or field is a code of no list that is declared. Any upper-case word will be accepted. This is a warning.",
+			Wrong:   arg("{name: contact, type: code}"),
+			Right:   "codes: [{name: contact, values: [CALL, EMAIL]}]\n" + arg("{name: contact, type: code, ref-type: contact}"),
+		},
+		{
+			Code:    "contradiction",
+			Meaning: "Two things that are said cannot both be so.",
+			Wrong:   arg("{name: note, type: string, required: true, default: none}"),
+			Right:   arg("{name: note, type: string, default: none}"),
+		},
+		{
+			Code:    "nobody-may-use",
+			Meaning: "The verb names no roles, so nobody may use it. This is a warning.",
+			Wrong:   bank + "verbs:\n  - {verb: ask, handler: true}\n",
+			Right:   bank + "verbs:\n  - {verb: ask, roles: [teller], handler: true}\n",
+		},
+		{
+			Code:    "too-many-arguments",
+			Meaning: "A verb takes at most 64 arguments.",
+			Wrong:   numbered(arguments(maxParams + 1)),
+			Right:   arg("{name: everything, type: object}"),
+		},
+		{
+			Code:    "nothing-to-do",
+			Meaning: "The verb has no effects, reads nothing, returns nothing and names nothing that carries it out.",
+			Wrong:   verb("    description: Ask.\n"),
+			Right:   verb("    handler: true\n"),
+		},
+		{
+			Code:    "handler-needed",
+			Meaning: "The verb promises something that the palette does not say how to do, so it needs a handler, a function in Go. `handler: true` says that this is meant. This is a warning.",
+			Wrong:   verb("    effects: [{stores: what was answered so far}]\n"),
+			Right:   verb("    effects: [{stores: what was answered so far}]\n    handler: true\n"),
+		},
+		{
+			Code:    "two-ways",
+			Meaning: "A verb is carried out in one way: by its effects, a read, a query, a script, a tool or a handler.",
+			Wrong:   about("    reads: {entity: account, fields: {name: name}}\n    handler: true\n"),
+			Right:   about("    reads: {entity: account, fields: {name: name}}\n"),
+		},
+		{
+			Code:    "macro-circle",
+			Meaning: "A script of calls leads back to itself, directly or through other scripts, and would never end.",
+			Wrong:   verb("    script: bank.ask\n"),
+			Right:   verb("    script: bank.answer\n") + "  - {verb: answer, roles: [teller], handler: true}\n",
+		},
+		{
+			Code:    "no-effect",
+			Meaning: "An effect does not say what it does: creates, updates, deletes, triggers, notifies, sets, stores, validates, attaches, returns, generates, if-true, if-false, or may- and one of them.",
+			Wrong:   effect("when: \"true\""),
+			Right:   effect("notifies: analyst", "when: \"true\""),
+		},
+		{
+			Code:    "two-effects",
+			Meaning: "One entry under effects says two things. Each effect has a dash of its own.",
+			Wrong:   effect("notifies: analyst", "triggers: review"),
+			Right:   about("    effects:\n      - notifies: analyst\n      - triggers: review\n"),
+		},
+		{
+			Code:    "bad-operand",
+			Meaning: "What stands after the effect is not what it needs.",
+			Wrong:   effect("deletes: account.name", "where: account-id"),
+			Right:   effect("deletes: account", "where: account-id"),
+		},
+		{
+			Code:    "prose-promise",
+			Meaning: "The effect is a sentence, which only a handler can keep, and yet says which rows or fields.",
+			Wrong:   effect("updates: the name of the account", "where: account-id", "set: {name: new-name}"),
+			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
+		},
+		{
+			Code:    "key-changed",
+			Meaning: "The key of a row is given to it when it is made, and stays.",
+			Wrong:   effect("updates: account", "where: account-id", "set: {account_id: account-id}"),
+			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
+		},
+		{
+			Code:    "outside-promise",
+			Meaning: "The effect promises to change one field and sets another.",
+			Wrong:   effect("updates: account.status", "where: account-id", "set: {name: new-name}"),
+			Right:   effect("updates: account.name", "where: account-id", "set: {name: new-name}"),
+		},
+		{
+			Code:    "missing-field",
+			Meaning: "A new row lacks a field that every row has and that has no default.",
+			Wrong:   effect("creates: account", "set: {opened: today}"),
+			Right:   effect("creates: account", "set: {name: new-name, opened: today}"),
+		},
+		{
+			Code:    "missing-where",
+			Meaning: "The effect changes rows and does not say which.",
+			Wrong:   effect("updates: account", "set: {name: new-name}"),
+			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
+		},
+		{
+			Code:    "not-returned",
+			Meaning: "The verb promises to give back a field that its read or query does not have.",
+			Wrong:   about("    returns: {type: account, includes: [name, opened]}\n    reads: {entity: account, fields: {name: name}}\n"),
+			Right:   about("    returns: {type: account, includes: [name]}\n    reads: {entity: account, fields: {name: name}}\n"),
+		},
+		{
+			Code:    "type-mismatch",
+			Meaning: "A value is of another type than what it is compared with, reckoned with, or put into.",
+			Wrong:   effect("updates: account", "where: account-id", "set: {opened: new-name}"),
+			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
+		},
+		{
+			Code:    "may-be-absent",
+			Meaning: "An argument that may be left out is used where a value is needed. Without it the call fails. This is a warning.",
+			Wrong:   when("on > today"),
+			Right:   when("on != nil and on > today"),
+		},
+		{
+			Code:    "bad-expression",
+			Meaning: "The text is not an expression, or breaks a rule of theirs: arguments have underscores, text has quotes, codes are in capitals, dates are date(\"2025-01-03\").",
+			Wrong:   when("new-name == \"x\""),
+			Right:   when("new_name == \"x\""),
+		},
+		{
+			Code:    "unknown-function",
+			Meaning: "Expressions have a few functions, and this is none of them.",
+			Wrong:   when("length(new_name) > 5"),
+			Right:   when("len(new_name) > 5"),
+		},
+		{
+			Code:    "not-allowed",
+			Meaning: "The expression does something that expressions are kept from: loops, variables, ranges, division, which is not exact. They stay short, quick and sure to end.",
+			Wrong:   when("len(new_name) / 2 > 5"),
+			Right:   when("len(new_name) > 10"),
+		},
+		{
+			Code:    "too-complex",
+			Meaning: "The expression is too long, or has too many parts.",
+			Wrong:   when(strings.Repeat("1 + ", maxParts/2) + "1 > 2"),
+			Right:   when("126 > 2"),
+		},
+		{
+			Code:    "not-a-filter",
+			Meaning: "A condition on rows is carried out by the store, which can compare fields with one another and with what is known beforehand, and nothing more.",
+			Wrong:   about("    reads: {entity: account, where: row.balance * 2 > 100, fields: {name: name}}\n"),
+			Right:   about("    reads: {entity: account, where: row.balance > 50, fields: {name: name}}\n"),
+		},
+	}
+}
