@@ -731,8 +731,11 @@ func (c *conn) readOnly(fn func() ([][]stores.Value, error)) (rows [][]stores.Va
 			return nil, err
 		}
 		defer func() {
-			if _, e := c.exec(bg, "PRAGMA query_only=0"); e != nil && err == nil {
-				rows, err = nil, e
+			if _, e := c.exec(bg, "PRAGMA query_only=0"); e != nil {
+				c.spoiled = true
+				if err == nil {
+					rows, err = nil, e
+				}
 			}
 		}()
 	}

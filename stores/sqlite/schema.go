@@ -48,7 +48,7 @@ var ownTables = []string{
   "agreed" TEXT NOT NULL,
   "palette" TEXT NOT NULL,
   "prev" TEXT NOT NULL UNIQUE,
-  "hash" TEXT NOT NULL UNIQUE
+  "hash" TEXT NOT NULL
 ) STRICT`,
 	// These stop a slip of the hand. What they cannot stop, the chain shows.
 	`CREATE TRIGGER "verbatim_journal_update" BEFORE UPDATE ON "verbatim_journal"

@@ -1,0 +1,275 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"verbatim/stores"
+)
+
+// faulty is a connection whose nth use fails.
+type faulty struct {
+	driver.ConnPrepareContext
+	left *int
+}
+
+var errInjected = errors.New("injected")
+
+func (f faulty) use() error {
+	*f.left--
+	if *f.left == 0 {
+		return errInjected
+	}
+	return nil
+}
+
+func (f faulty) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	if err := f.use(); err != nil {
+		return nil, err
+	}
+	st, err := f.ConnPrepareContext.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return faultyStmt{st.(statement), f}, nil
+}
+
+func (f faulty) ColumnInfo(text string) ([]sqlite.ColumnInfo, error) {
+	if err := f.use(); err != nil {
+		return nil, err
+	}
+	return f.ConnPrepareContext.(interface {
+		ColumnInfo(string) ([]sqlite.ColumnInfo, error)
+	}).ColumnInfo(text)
+}
+
+type faultyStmt struct {
+	statement
+	f faulty
+}
+
+func (s faultyStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	if err := s.f.use(); err != nil {
+		return nil, err
+	}
+	return s.statement.ExecContext(ctx, args)
+}
+
+func (s faultyStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	if err := s.f.use(); err != nil {
+		return nil, err
+	}
+	rows, err := s.statement.QueryContext(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return faultyRows{rows, s.f}, nil
+}
+
+type faultyRows struct {
+	driver.Rows
+	f faulty
+}
+
+func (r faultyRows) Next(dest []driver.Value) error {
+	if err := r.f.use(); err != nil {
+		return err
+	}
+	return r.Rows.Next(dest)
+}
+
+// SAFE-R4, the store's part: whichever use of the driver fails, in a transaction
+// that does everything, all or nothing is kept, and the store goes on.
+func TestNthFault(t *testing.T) {
+	t.Parallel()
+	s, entities, scope := bank(t, Readers(1))
+	ctx := context.Background()
+	note := entities[1]
+	write := func() error {
+		return s.Update(ctx, scope, func(tx stores.Tx) error {
+			row, err := tx.Get(ctx, note, stores.NewInt(1))
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Find(ctx, stores.Find{Entity: note}); err != nil {
+				return err
+			}
+			if _, err := tx.SQL(ctx, entities, stores.SQL{Text: "SELECT text FROM kyc.notes", Columns: []stores.Column{{Name: "text", Kind: stores.String}}}); err != nil {
+				return err
+			}
+			_, err = tx.Apply(ctx, stores.Batch{
+				Changes: []stores.Change{
+					{Op: stores.Update, Entity: note, Key: row.Key(), Before: row.Values, Guard: []int{2}, Set: []stores.Assign{{Field: 2, Value: stores.NewString("changed")}}},
+					{Op: stores.Insert, Entity: note, Key: stores.NewInt(10), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(1)}}},
+					{Op: stores.Delete, Entity: note, Key: stores.NewInt(3)},
+				},
+				Entries: []stores.Entry{{Verb: "whole"}},
+				Notices: []stores.Notice{{ID: "whole"}},
+			})
+			return err
+		})
+	}
+	state := func() string {
+		var b strings.Builder
+		err := s.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+			rows, err := r.Find(ctx, stores.Find{Entity: note})
+			fmt.Fprint(&b, rows)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := s.Journal(ctx, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(&b, len(entries))
+		return b.String()
+	}
+	before := state()
+	for n := 1; ; n++ {
+		left := n
+		c := <-s.writer
+		if c == nil {
+			t.Fatalf("no connection after fault %d", n-1)
+		}
+		c.forget()
+		clear(c.checked)
+		sound := c.dc
+		c.dc = faulty{sound, &left}
+		s.writer <- c
+		err := write()
+		if c := <-s.writer; c == nil {
+			// The connection was given up; the next transaction opens another.
+			c, err := s.openWriter()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.writer <- c
+		} else {
+			c.forget()
+			c.dc = sound
+			s.writer <- c
+		}
+		if left > 0 {
+			if err != nil {
+				t.Fatalf("fault %d never came: %v", n, err)
+			}
+			t.Logf("%d faults", n-1)
+			break
+		}
+		// A fault in the rollback of nothing, or in asking again why, may leave
+		// the transaction whole; otherwise nothing of it is there.
+		if err == nil {
+			t.Fatalf("fault %d was swallowed", n)
+		}
+		if after := state(); after != before {
+			t.Fatalf("fault %d: %v left %s", n, err, after)
+		}
+	}
+	if state() == before {
+		t.Error("the last transaction did nothing")
+	}
+}
+
+// Errors, cancellations and panics leave no goroutine and no transaction.
+func TestNothingLeaks(t *testing.T) {
+	s, entities, scope := bank(t, Readers(2), QueryTime(5*time.Millisecond))
+	ctx := context.Background()
+	note := entities[1]
+	mess := func() {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_ = s.View(ended, scope, func(stores.Reader) error { return nil })
+		_ = s.Update(ended, scope, func(stores.Tx) error { return nil })
+		_ = s.View(ctx, scope, func(r stores.Reader) error {
+			_, _ = r.Find(ended, stores.Find{Entity: note})
+			_, _ = r.Find(ctx, stores.Find{Entity: note, Limit: 1})
+			many := strings.Repeat(", kyc.notes", 20)
+			_, err := r.SQL(ctx, entities, stores.SQL{Text: "SELECT count(*) AS n FROM kyc.notes" + many, Columns: []stores.Column{{Name: "n", Kind: stores.Int}}})
+			return err
+		})
+		_ = s.Update(ctx, scope, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(77)}}})
+			return err
+		})
+		func() {
+			defer func() { _ = recover() }()
+			_ = s.Update(ctx, scope, func(stores.Tx) error { panic("x") })
+		}()
+	}
+	mess()
+	before := runtime.NumGoroutine()
+	for range 20 {
+		mess()
+	}
+	for range 1000 {
+		if runtime.NumGoroutine() <= before+2 {
+			break
+		}
+		runtime.Gosched()
+	}
+	if after := runtime.NumGoroutine(); after > before+2 {
+		t.Errorf("%d goroutines, before %d", after, before)
+	}
+	if len(s.readers) != cap(s.readers) || len(s.writer) != 1 {
+		t.Errorf("%d of %d readers and %d writers came back", len(s.readers), cap(s.readers), len(s.writer))
+	}
+	err := s.Update(ctx, scope, func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(1)}}})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// PERF-X3: what a client reads is found along indexes, from the rows held: no
+// table is read whole.
+func TestFindWalksIndexes(t *testing.T) {
+	t.Parallel()
+	s, request, scope := benchBank(t, 3, 3)
+	ctx := context.Background()
+	err := s.View(ctx, scope, func(r stores.Reader) error {
+		if _, err := r.Find(ctx, benchFind(request)); err != nil {
+			return err
+		}
+		if _, err := r.Get(ctx, request, benchKey(4, 1)); err != nil {
+			return err
+		}
+		c := r.(*reader).c
+		var texts []string
+		for text := range c.stmts {
+			if strings.Contains(text, "kyc_requests") {
+				texts = append(texts, text)
+			}
+		}
+		if len(texts) != 2 {
+			t.Errorf("%d statements", len(texts))
+		}
+		for _, text := range texts {
+			args := make([]driver.Value, strings.Count(text, "?"))
+			err := c.query(ctx, "EXPLAIN QUERY PLAN "+text, args, func(row []driver.Value) error {
+				if step := row[3].(string); strings.HasPrefix(step, "SCAN") {
+					t.Errorf("%s: %s", text, step)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
