@@ -6,11 +6,12 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/verbs"
 )
 
 // allCodes are the codes of every diagnostic and of every way to stop, sorted.
 func allCodes() []dsl.CodeDoc {
-	all := slices.Concat(dsl.Codes(), runtime.Codes(), ownCodes)
+	all := slices.Concat(dsl.Codes(), verbs.Codes(), runtime.Codes(), ownCodes)
 	slices.SortFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
 	return all
 }

@@ -30,8 +30,7 @@ echo "build     verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) 
 verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
 verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
 echo
-echo 'Clara, a client, writes: "Still waiting on our accountant. Should have them next week."'
-echo "The same as a call, in note.dsl:"
+echo 'Clara writes "Still waiting on our accountant. Should have them next week." As a call, in note.dsl:'
 tail -n 1 note.dsl
 echo
 say "verbatim run --dry-run note.dsl | grep -v '(now)'"

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// U15, as far as it exists: the demonstration tells its story to the end, in 32
+// lines that fit a screen, and shows nothing that went wrong unasked.
+func TestDemoTellsItsStory(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds the program")
+	}
+	out, err := exec.Command("bash", "../../examples/client/demo.sh").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text := string(out)
+	if n := strings.Count(text, "\n"); n > 32 {
+		t.Errorf("it has %d lines", n)
+	}
+	last := 0
+	for _, want := range []string{
+		"build     verbatim", "store     demo.db", "palettes  1 palette, 12 verbs, 0 errors",
+		"preview  1 call would change 2 rows in 2 tables", `client_notes  (empty) -> "Waiting on accountant"`, "remind_on      2025-01-04",
+		"applied  2 calls changed 4 rows", "journal  1..2", "error[unknown-verb]", "error[wrong-type]",
+		"clara\tok\tclient.submit-document", "clara\tok\tclient.add-note",
+	} {
+		i := strings.Index(text[last:], want)
+		if i < 0 {
+			t.Fatalf("%q does not follow:\n%s", want, text)
+		}
+		last += i
+	}
+	if strings.Contains(text, "verbatim:") {
+		t.Errorf("something went wrong:\n%s", text)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+	"verbatim/verbs"
+)
+
+// The first thing that anybody reads is true: the commands of the README print
+// what it says they print, its palette is in the palette, and its calls are
+// calls. With -update the output is written into it.
+func TestReadmeIsTrue(t *testing.T) {
+	t.Parallel()
+	const name = "../../README.md"
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	palette, err := os.ReadFile("../../verbs/client.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, ds := verbs.Load(os.DirFS("../../verbs"))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	s := newShell(t)
+	blocks := 0
+	lastID := ""
+	written := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").ReplaceAllStringFunc(string(text), func(block string) string {
+		blocks++
+		head, body, _ := strings.Cut(block, "\n")
+		body = strings.TrimSuffix(body, "```")
+		switch head {
+		case "```console":
+			var b strings.Builder
+			for line := range strings.Lines(body) {
+				command, ok := strings.CutPrefix(line, "$ ")
+				if !ok {
+					continue
+				}
+				if b.Len() > 0 {
+					b.WriteByte('\n')
+				}
+				command = strings.TrimSpace(command)
+				// An id is good for the rows as they are, so the one that was
+				// printed last is meant.
+				command = confirming.ReplaceAllString(command, "--confirm "+lastID)
+				out, _, _ := s.run(t, "exec 2>&1; "+command)
+				for _, id := range previewed.FindAllStringSubmatch(out, -1) {
+					lastID = id[1] + "-" + id[2]
+				}
+				b.WriteString("$ " + command + "\n" + out)
+			}
+			return head + "\n" + b.String() + "```"
+		case "```yaml":
+			if !strings.Contains(string(palette), body) {
+				t.Errorf("this is not in verbs/client.yaml:\n%s", body)
+			}
+		case "```dsl":
+			script, ds := dsl.Parse(dsl.NewSource("README.md", body))
+			_, more := reg.Check(script, nil)
+			if ds = append(ds, more...); len(ds) > 0 {
+				t.Errorf("%v: %s", ds, body)
+			}
+		default:
+			t.Errorf("nothing checks a block of %s", strings.TrimPrefix(head, "```"))
+		}
+		return block
+	})
+	if blocks < 5 {
+		t.Errorf("only %d blocks were found", blocks)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(written), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	// Ids depend on every word of the palettes; they differ and mean nothing.
+	if got, want := anyID(written), anyID(string(text)); got != want {
+		var b strings.Builder
+		writeDiff(&b, "README.md", want, got)
+		t.Errorf("the README says something else than the program (-update writes what the program says):\n%s", b.String())
+	}
+}
+
+var (
+	confirming = regexp.MustCompile(`--confirm [0-9a-f]{4}-[0-9a-f]{4}`)
+	previewed  = regexp.MustCompile(`preview ([0-9a-f]{4}) ([0-9a-f]{4})`)
+)
+
+func anyID(text string) string {
+	return previewed.ReplaceAllString(confirming.ReplaceAllString(text, "--confirm ID"), "preview ID")
+}
