@@ -1,0 +1,194 @@
+package verbs
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// PaletteSchema returns the JSON Schema of a palette file, for editors: it
+// completes keys, shows what they are for, and underlines what is unknown. It
+// is made from the same table by which palettes are read. A palette asks for it
+// in its first line:
+//
+//	# yaml-language-server: $schema=palette.schema.json
+//
+// What a schema cannot say (that a role exists, that an expression fits) is
+// said by Load.
+func PaletteSchema() []byte {
+	d := definer{}
+	root := d.shape(paletteShape)
+	root = append([]property{
+		{"$schema", "http://json-schema.org/draft-07/schema#"},
+		{"$id", "palette.schema.json"},
+		{"$comment", "Made by verbatim from the definitions that palettes are read by."},
+	}, root...)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(object(root)); err != nil {
+		panic(err) // the table holds an example that is no JSON: a test says which
+	}
+	return b.Bytes()
+}
+
+// A definer prints shapes as JSON Schema, each in full where it is used: editors
+// show the description of a place rather than of what it refers to.
+type definer struct{}
+
+// An object keeps its members in order, so that the schema reads like the
+// table and its text is always the same.
+type object []property
+
+type property struct {
+	key   string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
+		var value bytes.Buffer
+		enc := json.NewEncoder(&value)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(m.value); err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, key...), ':'), bytes.TrimSpace(value.Bytes())...)
+	}
+	return append(b, '}'), nil
+}
+
+// shape describes a mapping of known keys.
+func (d definer) shape(sh *shape) object {
+	var required []string
+	properties := make(object, len(sh.keys))
+	for i := range sh.keys {
+		k := &sh.keys[i]
+		properties[i] = property{k.name, d.key(k)}
+		if k.required {
+			required = append(required, k.name)
+		}
+	}
+	o := object{{"title", title(sh.name)}, {"description", sh.doc}, {"type", "object"}, {"properties", properties}}
+	if required != nil {
+		o = append(o, property{"required", required})
+	}
+	return append(o, property{"additionalProperties", false})
+}
+
+func (d definer) key(k *key) object {
+	o := object{
+		{"title", title(k.name)},
+		{"description", k.doc},
+		{"examples", []json.RawMessage{json.RawMessage(k.example)}},
+	}
+	list := func(of object) { o = append(o, property{"type", "array"}, property{"items", of}) }
+	named := func(of any) {
+		o = append(o, property{"type", "object"}, property{"additionalProperties", of})
+	}
+	// A mapping is described beside the text that may stand for it; what the
+	// text is not, is then nothing to complain about.
+	or := func(kinds []string, of object) {
+		o = append(o, property{"type", kinds})
+		for _, m := range of {
+			if m.key != "title" && m.key != "description" && m.key != "type" {
+				o = append(o, m)
+			}
+		}
+	}
+	switch k.holds {
+	case aText:
+		o = append(o, property{"type", scalarTypes})
+		if k.words != nil {
+			o = append(o, property{"enum", k.words})
+		}
+	case aBoolean:
+		o = append(o, property{"type", "boolean"})
+	case anInteger:
+		o = append(o, property{"type", "integer"}, property{"minimum", 0})
+	case aNumber:
+		o = append(o, property{"type", []string{"number", "string"}})
+	case texts:
+		item := object{{"type", scalarTypes}}
+		if k.words != nil {
+			item = append(item, property{"enum", k.words})
+		}
+		list(item)
+	case aMap:
+		or([]string{"object"}, d.shape(k.of))
+	case maps:
+		list(d.shape(k.of))
+	case namedMaps:
+		named(d.shape(k.of))
+	case namedTexts:
+		named(object{{"type", scalarTypes}})
+	case namedAny:
+		named(true)
+	case uniques:
+		list(object{{"type", "array"}, {"items", object{{"type", "string"}}}})
+	case textOrMap:
+		if k.of == nil { // the items of a list: a type again, one level down
+			or([]string{"string", "object"}, object{{"properties", d.itemKeys()}, {"additionalProperties", false}})
+		} else {
+			or([]string{"string", "object"}, d.shape(k.of))
+		}
+	case textOrMaps:
+		o = append(o, property{"type", []string{"string", "array"}}, property{"items", d.orText(k.of)})
+	case textsOrMaps:
+		list(d.orText(k.of))
+	case anything:
+	}
+	return o
+}
+
+// scalarTypes are what YAML may take for a text that has no quotes: a date, a
+// number, a word.
+var scalarTypes = []string{"string", "number", "boolean"}
+
+// orText describes an item that is a mapping or text.
+func (d definer) orText(sh *shape) object {
+	o := d.shape(sh)
+	for i := range o {
+		if o[i].key == "type" {
+			o[i].value = []string{"string", "object"}
+		}
+	}
+	return o
+}
+
+// itemKeys describes the keys of a list's item type. Lists of lists of lists
+// are left to Load.
+func (d definer) itemKeys() object {
+	keys := make(object, 0, len(typeKeys))
+	for i := range typeKeys {
+		k := typeKeys[i]
+		if i == typOf {
+			keys = append(keys, property{k.name, object{
+				{"title", title(k.name)}, {"description", k.doc},
+				{"examples", []json.RawMessage{json.RawMessage(k.example)}}, {"type", []string{"string", "object"}},
+			}})
+			continue
+		}
+		keys = append(keys, property{k.name, d.key(&k)})
+	}
+	return keys
+}
+
+// title is a name as a heading.
+func title(name string) string {
+	for _, article := range []string{"a ", "an ", "the "} {
+		name = strings.TrimPrefix(name, article)
+	}
+	name = strings.ReplaceAll(name, "-", " ")
+	return strings.ToUpper(name[:1]) + name[1:]
+}

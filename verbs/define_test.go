@@ -1,0 +1,190 @@
+package verbs
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/verbs/verbstest"
+)
+
+// U21: the schema that ships is the one that the definitions make.
+func TestPaletteSchemaIsUpToDate(t *testing.T) {
+	t.Parallel()
+	const file = "palette.schema.json"
+	got := PaletteSchema()
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the definitions make; go test -update writes it", file)
+	}
+}
+
+// U21: each key has a title, a description and an example, and no object is
+// described by alternatives, on which editors complain twice.
+func TestPaletteSchemaExplainsEveryKey(t *testing.T) {
+	t.Parallel()
+	var root map[string]any
+	if err := json.Unmarshal(PaletteSchema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	keys := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, word := range []string{"anyOf", "oneOf", "$ref", "if"} {
+				if _, ok := v[word]; ok {
+					t.Errorf("%s has %s", at, word)
+				}
+			}
+			if properties, ok := v["properties"].(map[string]any); ok {
+				if v["additionalProperties"] != false {
+					t.Errorf("%s accepts unknown keys", at)
+				}
+				for name, p := range properties {
+					keys++
+					p := p.(map[string]any)
+					for _, word := range []string{"title", "description"} {
+						if s, _ := p[word].(string); s == "" {
+							t.Errorf("%s.%s has no %s", at, name, word)
+						}
+					}
+					if e, _ := p["examples"].([]any); len(e) == 0 {
+						t.Errorf("%s.%s has no example", at, name)
+					}
+				}
+			}
+			for k, inner := range v {
+				if k != "examples" {
+					walk(at+"/"+k, inner)
+				}
+			}
+		case []any:
+			for _, inner := range v {
+				walk(at+"[]", inner)
+			}
+		}
+	}
+	walk("", root)
+	if keys < 90 {
+		t.Errorf("only %d keys", keys)
+	}
+}
+
+// The examples in the table are YAML that the key accepts.
+func TestExamplesOfKeysHaveTheirShape(t *testing.T) {
+	t.Parallel()
+	for _, sh := range []*shape{paletteShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape, itemShape, verbShape, deprecatedShape, returnsShape, confirmShape, effectShape, readsShape, queryShape, toolShape} {
+		for i := range sh.keys {
+			k := &sh.keys[i]
+			var n yaml.Node
+			if err := yaml.Unmarshal([]byte("x: "+k.example), &n); err != nil {
+				t.Errorf("%s: %s: %v", sh.name, k.name, err)
+				continue
+			}
+			d := &doc{src: dsl.NewSource("example.yaml", "x: "+k.example)}
+			d.index()
+			pair := n.Content[0].Content
+			if !d.holds(pair[0], pair[1], k) || len(d.diags) > 0 {
+				t.Errorf("%s: the example of %s is %s", sh.name, k.name, k.example)
+			}
+		}
+	}
+}
+
+func compiledPaletteSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("palette.schema.json", bytes.NewReader(PaletteSchema())); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("palette.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func asJSON(t *testing.T, text []byte) any {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return plain(v)
+}
+
+// plain makes of a YAML value what JSON would have: editors do the same.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = plain(v[k])
+		}
+		return v
+	case map[any]any:
+		m := map[string]any{}
+		for k, inner := range v {
+			s, _ := k.(string)
+			m[s] = plain(inner)
+		}
+		return m
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+		return v
+	case nil, string, bool, int, float64:
+		return v
+	}
+	return "text" // a date
+}
+
+// U21: what loads, the schema accepts; a key with a typo it does not.
+func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
+	t.Parallel()
+	s := compiledPaletteSchema(t)
+	good := map[string][]byte{"generated": verbstest.Palette(16), "expressions": []byte(exprPalette)}
+	for _, pattern := range []string{"client.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/testdata/palettes/*.yaml"} {
+		files, _ := filepath.Glob(pattern)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			good[f] = text
+		}
+	}
+	for _, doc := range loadCodes() {
+		good["the right example of "+doc.Code] = []byte(doc.Right)
+	}
+	for name, text := range good {
+		if err := s.Validate(asJSON(t, text)); err != nil {
+			t.Errorf("%s: %#v", name, err)
+		}
+	}
+	typos := strings.NewReplacer("roles:", "rolls:", "required:", "requird:", "table:", "tabel:", "set:", "sett:", "where:", "were:", "values:", "valus:", "columns:", "colums:")
+	text, _ := os.ReadFile("client.yaml")
+	for _, line := range strings.Split(string(text), "\n") {
+		if bad := typos.Replace(line); bad != line && !strings.HasPrefix(strings.TrimSpace(line), "#") && !strings.HasSuffix(line, "roles: string") && !strings.Contains(line, `"`) {
+			if err := s.Validate(asJSON(t, []byte(strings.Replace(string(text), line, bad, 1)))); err == nil {
+				t.Errorf("%s is accepted", strings.TrimSpace(bad))
+			}
+		}
+	}
+}
