@@ -177,7 +177,6 @@ type conn struct {
 	args    []driver.NamedValue
 	checked map[string]bool // author's queries that EXPLAIN has cleared here
 	lost    bool            // nobody knows what state it is in: it is given up
-	spoiled bool            // it will be given up when its transaction ends
 }
 
 type statement interface {
@@ -382,7 +381,7 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 			return fault("begin", err)
 		}
 		err := fn(c)
-		c.lost = !c.rollback() || c.spoiled
+		c.lost = !c.rollback()
 		return err
 	})
 }
@@ -442,12 +441,12 @@ func (s *Store) write(ctx context.Context, fn func(*conn) error) (err error) {
 			// Nothing cancels a commit: it would be anybody's guess whether it
 			// happened.
 			if _, err = c.exec(context.Background(), "COMMIT"); err == nil {
-				c.lost = c.spoiled
+				c.lost = false
 				return nil
 			}
 			err = commitFault(err)
 		}
-		c.lost = !c.rollback() || c.spoiled
+		c.lost = !c.rollback()
 		return err
 	})
 }

@@ -29,7 +29,8 @@ import (
 //  3. The author's text stands in FROM ( … ), where only a SELECT can stand.
 //  4. SQLite is asked, with EXPLAIN, which tables the program that it made opens:
 //     they must be those of the declared entities, and all of them for reading.
-//  5. It runs with query_only, for a limited time, to a limited number of rows.
+//  5. It runs for a limited time, to a limited number of rows and, outside a
+//     transaction that writes, on a connection that refuses to write at all.
 
 // SQLite's functions that only compute, and cost no more than they are given.
 // Those that make text or blobs of any length from a number, that read or load
@@ -655,7 +656,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	}
 	timed, cancel := context.WithTimeout(ctx, r.s.queryTime)
 	defer cancel()
-	rows, err := r.c.readOnly(func() ([][]stores.Value, error) { return r.run(timed, p, t, limit) })
+	rows, err := r.run(timed, p, t, limit)
 	if err != nil {
 		switch {
 		case ctx.Err() != nil:
@@ -712,34 +713,6 @@ func (r *reader) run(ctx context.Context, p *query, t *text, limit int) ([][]sto
 		}
 		rows = append(rows, row)
 	}
-}
-
-// readOnly runs fn while the connection refuses every write: a reading one
-// always does, the writing one for as long as an author's query runs.
-func (c *conn) readOnly(fn func() ([][]stores.Value, error)) (rows [][]stores.Value, err error) {
-	bg := context.Background()
-	before := int64(1)
-	err = c.query(bg, "PRAGMA query_only", nil, func(row []driver.Value) error {
-		before, _ = row[0].(int64)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if before == 0 {
-		if _, err := c.exec(bg, "PRAGMA query_only=1"); err != nil {
-			return nil, err
-		}
-		defer func() {
-			if _, e := c.exec(bg, "PRAGMA query_only=0"); e != nil {
-				c.spoiled = true
-				if err == nil {
-					rows, err = nil, e
-				}
-			}
-		}()
-	}
-	return fn()
 }
 
 // ranInto judges an error of a query at work. SQLite's message may quote a
