@@ -100,3 +100,51 @@ func TestGuideShowsEveryKey(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the guide says of expressions loads as the condition of a rule.
+func TestGuideExpressions(t *testing.T) {
+	t.Parallel()
+	var told string
+	for _, s := range snippets(t, "README.md") {
+		if s.info == "palette" {
+			told += s.text + "\n"
+		}
+	}
+	told += `
+  - verb: attempt
+    description: Try a condition.
+    roles: [clerk]
+    args:
+      - {name: payment-id, type: ref, ref-type: payment, required: true}
+      - {name: price, type: money, required: true}
+      - {name: text, type: string, required: true}
+      - {name: day, type: date, required: true}
+      - {name: tags, type: list, of: string, required: true}
+      - {name: n, type: integer, required: true}
+    effects:
+      - notifies: somebody
+    confirm:
+      - when: `
+	for _, expr := range []string{
+		`payment_id.supplier.name == text`,
+		`price.amount > 12.50 and price.currency == EUR`,
+		`payment_id.status == DRAFT or payment_id.status in [RELEASED, REJECTED]`,
+		`payment_id.note == nil or payment_id.note != "text"`,
+		`day > today + days(2) or day < today - weeks(1)`,
+		`payment_id.entered + hours(4) < now - minutes(5)`,
+		`principal == text`,
+		`day == date("2025-01-20")`,
+		`n * 2 + 1 - 3 >= 10 and n % 2 != 0 or not (n <= 3)`,
+		`n > 3 ? true : false`,
+		`text contains "a" or text startsWith "b" or text endsWith "c" or text matches "^[a-z]+$"`,
+		`len(text) > 3 and lower(text) == upper(trim(text))`,
+		`len(tags) > 3 or "a" in tags`,
+	} {
+		if r, ds := LoadSources(dsl.NewSource("pay.yaml", told+"'"+expr+"'\n")); r == nil {
+			t.Errorf("%s\n%s", expr, tell(ds))
+		}
+	}
+	if r, _ := LoadSources(dsl.NewSource("pay.yaml", told+"'n == text'\n")); r != nil {
+		t.Error("a number is compared with a text and nobody minds")
+	}
+}

@@ -1,0 +1,160 @@
+package verbs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// Accept holds a value that became known only at the run, such as a field of
+// another call's result, against the type, as Check does with what is written:
+// its kind, its limits, its code list, its schema. It returns the value as it
+// is kept. The error is a sentence about what is wanted and quotes nothing of
+// the value. Null is accepted; whether it may be missing is the argument's
+// business. That a reference leads to a row is for the store to say.
+func (t *Type) Accept(v stores.Value) (stores.Value, error) {
+	if v.IsNull() {
+		return v, nil
+	}
+	switch t.Name {
+	case AnyType, RefType:
+		return v, nil
+	case ListType:
+		return t.acceptList(v)
+	case ObjectType, MoneyType:
+		return t.acceptObject(v)
+	}
+	want := t.kind()
+	if want == stores.Decimal && v.Kind() == stores.Int {
+		v, _ = stores.ParseDecimal(v.Text())
+	}
+	if v.Kind() != want {
+		return v, fmt.Errorf("%s is wanted, not %s", t.phrase(), article(v.Kind().String()))
+	}
+	v, p := t.limit(v)
+	if p != fine {
+		return v, errors.New(t.wants(p))
+	}
+	return v, nil
+}
+
+func (t *Type) kind() stores.Kind {
+	switch t.Name {
+	case StringType, CodeType, EmailType, PhoneType:
+		return stores.String
+	case IntegerType:
+		return stores.Int
+	case DecimalType:
+		return stores.Decimal
+	case BooleanType:
+		return stores.Bool
+	case DateType:
+		return stores.Date
+	case DateTimeType:
+		return stores.Time
+	case DurationType:
+		return stores.Duration
+	case UUIDType, RefType:
+		return stores.UUID
+	case ObjectType, ListType, MoneyType:
+		return stores.JSON
+	}
+	return stores.Null
+}
+
+func (t *Type) acceptList(v stores.Value) (stores.Value, error) {
+	var raw []json.RawMessage
+	if v.Kind() != stores.JSON || json.Unmarshal([]byte(v.Text()), &raw) != nil {
+		return v, fmt.Errorf("%s is wanted", t.phrase())
+	}
+	switch {
+	case len(raw) < t.MinLength:
+		return v, errors.New(t.wants(tooShort))
+	case t.MaxLength > 0 && len(raw) > t.MaxLength:
+		return v, errors.New(t.wants(tooLong))
+	case t.Item == nil || t.Item.Name == AnyType:
+		return v, nil
+	}
+	items := make([]stores.Value, len(raw))
+	for i := range raw {
+		item, ok := stores.FromJSON(t.Item.kind(), raw[i])
+		if ok && item.IsNull() {
+			ok = false
+		}
+		if !ok {
+			return v, fmt.Errorf("item %d: %s is wanted", i+1, t.Item.phrase())
+		}
+		item, err := t.Item.Accept(item)
+		if err != nil {
+			return v, fmt.Errorf("item %d: %w", i+1, err)
+		}
+		items[i] = item
+	}
+	return stores.NewList(items...), nil
+}
+
+func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
+	if v.Kind() != stores.JSON || !strings.HasPrefix(v.Text(), "{") {
+		return v, fmt.Errorf("%s is wanted", t.phrase())
+	}
+	if t.Name == MoneyType {
+		var parts map[string]json.RawMessage
+		if json.Unmarshal([]byte(v.Text()), &parts) != nil || len(parts) != 2 {
+			return v, errors.New("an amount and a currency are wanted")
+		}
+		amount, ok := stores.FromJSON(stores.Decimal, parts["amount"])
+		if !ok || amount.IsNull() {
+			return v, errors.New("an amount and a currency are wanted")
+		}
+		if _, err := t.moneyPart("amount").Accept(amount); err != nil {
+			return v, err
+		}
+		currency, ok := stores.FromJSON(stores.String, parts["currency"])
+		if !ok || !t.acceptsCurrency(currency.Text()) {
+			return v, errors.New("another currency is wanted")
+		}
+		return v, nil
+	}
+	if t.Schema == nil {
+		return v, nil
+	}
+	breaches, err := t.Schema.check(v)
+	switch {
+	case err != nil:
+		return v, err
+	case len(breaches) == 0:
+		return v, nil
+	}
+	b := breaches[0]
+	says := b.says
+	if !b.safe {
+		says = "does not satisfy its schema"
+	}
+	return v, errors.New(strings.TrimSpace(strings.Join(b.path, ".") + " " + says))
+}
+
+// wants says what a limit asks for, without the value that broke it.
+func (t *Type) wants(p problem) string {
+	unit := "character"
+	if t.Name == ListType {
+		unit = "item"
+	}
+	switch p {
+	case tooShort:
+		return "at least " + count(t.MinLength, unit) + " must be given"
+	case tooLong:
+		return "at most " + count(t.MaxLength, unit) + " may be given"
+	case noMatch:
+		return "this form is wanted: " + patternOf(t)
+	case tooSmall:
+		return "the least is " + t.Min.Text()
+	case tooLarge:
+		return "the most is " + t.Max.Text()
+	case tooPrecise:
+		return "at most " + count(t.Scale, "digit") + " may stand after the point"
+	}
+	return t.phrase() + " is wanted"
+}
