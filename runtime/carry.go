@@ -15,8 +15,8 @@ import (
 // Limits of one run, far above what a person asks for and far below what
 // makes a program of macros grow out of hand.
 const (
-	maxMacroDepth = 8
-	maxSteps      = 100_000
+	maxMacroDepth = 8    // macros inside macros
+	maxMacroCalls = 1000 // made by one call that a person wrote
 )
 
 // A run carries one program out, inside one transaction or on one snapshot.
@@ -71,6 +71,7 @@ type step struct {
 	cells   *table
 	inner   []*step // of a macro
 	depth   int     // how many macros it stands in
+	made    int     // of a call that a person wrote: the calls that it led to, itself included
 	seq     int64   // of its journal entry
 }
 
@@ -176,7 +177,8 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 	} else {
 		f.macro.inner = append(f.macro.inner, st)
 	}
-	if len(r.steps) > maxSteps || st.depth > maxMacroDepth {
+	written := r.top[st.index]
+	if written.made++; written.made > maxMacroCalls || st.depth > maxMacroDepth {
 		return nil, &complaint{st.index, tooDeep(st.place, st.verb.Name)}
 	}
 	known := decide(r.s.roles, st.verb)

@@ -30,6 +30,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"verbatim/dsl"
@@ -59,8 +60,9 @@ type Engine struct {
 	newID    func() string
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
-	entities []*verbs.Entity  // every entity, sorted by name
-	tables   []*stores.Entity // the same, as they are kept
+	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
+	entities []*verbs.Entity               // every entity, sorted by name
+	tables   []*stores.Entity              // the same, as they are kept
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -80,6 +82,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		newID:    opt.NewID,
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
+		inside:   make(map[*verbs.Verb][]*verbs.Verb),
 		entities: reg.Entities(),
 	}
 	if e.clock == nil {
@@ -99,7 +102,31 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}
 	}
+	for v := range e.macros {
+		e.look(v)
+	}
 	return e, nil
+}
+
+// look finds the verbs that a macro uses. Macros of macros multiply the calls
+// they make, so each is looked into once.
+func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
+	p := e.macros[v]
+	if found, done := e.inside[v]; done || p == nil {
+		return found
+	}
+	e.inside[v] = nil // loading refused circles; this would end one
+	var all []*verbs.Verb
+	calls := p.Calls()
+	for i := range calls {
+		for _, inner := range append([]*verbs.Verb{calls[i].Verb}, e.look(calls[i].Verb)...) {
+			if !slices.Contains(all, inner) {
+				all = append(all, inner)
+			}
+		}
+	}
+	e.inside[v] = all
+	return all
 }
 
 // prepare checks what a verb needs beyond what loading could know.

@@ -183,10 +183,10 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 	told := make(map[int]bool)
 	calls := p.Calls()
 	for i, call := range r.calls {
-		if call < 0 {
-			call = p.Order()[0]
+		if call < 0 && len(calls) > 0 {
+			call = p.Order()[0] // it is about the script, which begins here
 		}
-		if told[call] {
+		if call < 0 || told[call] {
 			continue
 		}
 		told[call] = true
@@ -195,6 +195,9 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 		e.Time, e.Verb, e.Outcome, e.Reason = s.e.clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
 		e.Call = dsl.FormatCall(s.e.written(c.Syntax, nil))
 		entries = append(entries, e)
+	}
+	if len(entries) == 0 {
+		return err
 	}
 	// The refusal stands even where the request was cancelled meanwhile.
 	ctx = context.WithoutCancel(ctx)
@@ -215,21 +218,17 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 }
 
 // onlyReads reports whether a verb cannot change anything: it promises nothing
-// but an answer.
+// but an answer, and nor does any verb that it uses.
 func (e *Engine) onlyReads(v *verbs.Verb) bool {
+	return answers(v) && !slices.ContainsFunc(e.inside[v], func(inner *verbs.Verb) bool { return !answers(inner) })
+}
+
+func answers(v *verbs.Verb) bool {
 	for i := range v.Effects {
 		switch v.Effects[i].Kind {
 		case verbs.ReturnsEffect, verbs.Validates:
 		default:
 			return false
-		}
-	}
-	if p := e.macros[v]; p != nil {
-		calls := p.Calls()
-		for i := range calls {
-			if !e.onlyReads(calls[i].Verb) {
-				return false
-			}
 		}
 	}
 	return true
@@ -241,15 +240,13 @@ func (e *Engine) onlyLooks(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
-		if !e.onlyReads(v) {
-			return false
-		}
-		if v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive }) {
-			return false
-		}
-		if inner := e.macros[v]; inner != nil && !e.onlyLooks(inner) {
+		if !e.onlyReads(v) || givesSensitive(v) || slices.ContainsFunc(e.inside[v], givesSensitive) {
 			return false
 		}
 	}
 	return true
+}
+
+func givesSensitive(v *verbs.Verb) bool {
+	return v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
 }

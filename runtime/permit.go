@@ -59,28 +59,13 @@ func (s *Session) forbidden(p *verbs.Program) []complaint {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 			continue
 		}
-		if inner := s.forbiddenInside(v, 0); inner != "" {
-			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner)})
+		// A macro runs with its caller's rights.
+		for _, inner := range s.e.inside[v] {
+			if decide(s.roles, inner) == refused {
+				all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner.Name)})
+				break
+			}
 		}
 	}
 	return all
-}
-
-// forbiddenInside returns the name of a verb that a macro would use and the
-// principal may not: a macro runs with its caller's rights.
-func (s *Session) forbiddenInside(v *verbs.Verb, depth int) string {
-	inner := s.e.macros[v]
-	if inner == nil || depth > maxMacroDepth {
-		return ""
-	}
-	calls := inner.Calls()
-	for i := range calls {
-		if decide(s.roles, calls[i].Verb) == refused {
-			return calls[i].Verb.Name
-		}
-		if name := s.forbiddenInside(calls[i].Verb, depth+1); name != "" {
-			return name
-		}
-	}
-	return ""
 }

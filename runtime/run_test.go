@@ -3,9 +3,11 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -278,6 +280,39 @@ verbs:
 	if s := r.Diagnostics[0].Summary; !strings.Contains(s, "m.inner") {
 		t.Errorf("says %q", s)
 	}
+}
+
+// SAFE-P7: macros that multiply are stopped by a count, not by patience; asking
+// whether they are permitted does not walk them either.
+func TestMacrosThatMultiplyAreStopped(t *testing.T) {
+	t.Parallel()
+	yaml := "domain: m\nroles: [{name: r}]\nverbs:\n"
+	for i := range 8 {
+		script := strings.Repeat(fmt.Sprintf("      m.v%d\n", i+1), 20)
+		yaml += fmt.Sprintf("  - verb: v%d\n    description: many\n    roles: [r]\n    script: |\n%s", i, script)
+	}
+	yaml += "  - {verb: v8, description: one, roles: [r], effects: [{notifies: somebody}]}\n"
+	w := newBare(t, loadYAML(t, map[string]string{"m.yaml": yaml}), stores.Principal{Name: "p", Roles: []string{"r"}})
+	begun := time.Now()
+	w.refused("p", "m.v0", "too-much")
+	if _, err := w.run("p", "m.v6"); err != nil { // 20 × 20 calls
+		t.Error(err)
+	}
+	if d := time.Since(begun); d > 20*time.Second {
+		t.Errorf("it took %s", d)
+	}
+}
+
+// A script without calls does nothing, whatever was agreed to.
+func TestEmptyScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.run("kim", "; nothing"); err != nil {
+		t.Error(err)
+	}
+	s := w.session("kim")
+	_, err := s.Run(context.Background(), w.program(s, ""), runtime.RunOptions{Agreed: "0000-0000"})
+	wantRefusal(t, err, "stale-preview")
 }
 
 // Refused calls are journalled, with the code of the refusal.
