@@ -37,7 +37,8 @@ func parsing() (*race, func(), error) {
 	if cs, err := frozen.Parse(ours); err != nil || len(cs) != calls {
 		return nil, nil, fmt.Errorf("frozen read %d calls: %v", len(cs), err)
 	}
-	if f, err := syntax.Parse("corpus", star, 0); err != nil || len(f.Stmts) != calls {
+	dialect := new(syntax.FileOptions)
+	if f, err := dialect.Parse("corpus", star, 0); err != nil || len(f.Stmts) != calls {
 		return nil, nil, fmt.Errorf("starlark: %v", err)
 	}
 	if f, ds := hclsyntax.ParseConfig(blocks, "corpus", hcl.InitialPos); ds.HasErrors() || len(f.Body.(*hclsyntax.Body).Blocks) != calls {
@@ -60,7 +61,7 @@ func parsing() (*race, func(), error) {
 	}}
 	starlark := &contestant{name: "Starlark's parser, a call", per: calls, run: func(n int) {
 		for range n {
-			_, _ = syntax.Parse("corpus", star, 0)
+			_, _ = dialect.Parse("corpus", star, 0)
 		}
 	}}
 	hcl2 := &contestant{name: "HCL's parser, a block", per: calls, run: func(n int) {

@@ -56,12 +56,12 @@ func (a *app) check(names []string, palettes string) error {
 		a.complain(found)
 		where := counted(calls, "call")
 		if len(names) > 1 {
-			where += " of " + counted(len(names), "file")
+			where += " in " + counted(len(names), "file")
 		}
 		if r.Errors == 0 {
 			fmt.Fprintf(a.out, "ok   %s, %s\n", where, r)
 		} else {
-			fmt.Fprintf(a.err, "\n%s in %s.\n", r, where)
+			fmt.Fprintf(a.err, "\n%s, %s.\n", where, r)
 		}
 		if more := explainOne(found); more != "" {
 			fmt.Fprintln(a.err, more)

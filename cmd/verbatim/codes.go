@@ -10,10 +10,12 @@ import (
 )
 
 // allCodes are the codes of every diagnostic and of every way to stop, sorted.
+// A mistake that two packages can find has one code, and is explained by the
+// first that does.
 func allCodes() []dsl.CodeDoc {
 	all := slices.Concat(dsl.Codes(), verbs.Codes(), runtime.Codes(), ownCodes)
-	slices.SortFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
-	return all
+	slices.SortStableFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
+	return slices.CompactFunc(all, func(a, b dsl.CodeDoc) bool { return a.Code == b.Code })
 }
 
 // ownCodes are what the command itself stops with. Their examples are command
@@ -30,8 +32,6 @@ var ownCodes = []dsl.CodeDoc{
 		Wrong: "verbatim check verbs", Right: "verbatim lint verbs"},
 	{Code: "binary", Meaning: "The file holds zero bytes, so it is no text. A script is a text file in UTF-8.",
 		Wrong: "verbatim check verbatim.db", Right: "verbatim check answer.dsl"},
-	{Code: "no-palettes", Meaning: "No palettes were found. They are looked for in the directory that --palettes or VERBATIM_PALETTES names, or else in verbs.",
-		Wrong: "verbatim check --palettes nowhere answer.dsl", Right: "verbatim check --palettes verbs answer.dsl"},
 	{Code: "bad-palettes", Meaning: "The palettes to compare with do not load themselves.",
 		Wrong: "verbatim lint --against broken verbs", Right: "verbatim lint --against verbs verbs"},
 	{Code: "no-such-store", Meaning: "There is no store of that name. Only migrate makes one, so that a misspelt name does not become an empty store.",

@@ -25,7 +25,8 @@ verbatim lint --schema`,
 		Args: atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if schema {
-				return nil
+				_, err := a.out.Write(verbs.PaletteSchema())
+				return err
 			}
 			switch format {
 			case "json":
