@@ -70,6 +70,10 @@ func (r *run) agreed(o RunOptions) error {
 		return nil
 	}
 	// Consent to a preview is consent to that one, also where none was needed.
+	// A session that showed it compares the whole digest. In another process
+	// there is only the id that the person read, which is the beginning of it:
+	// enough to tell two plans of one person's apart, and no secret. Consent of
+	// somebody else will need more, and a record of its own.
 	before := r.s.recall(o.Agreed)
 	if before != nil && before.digest == r.digest || before == nil && o.Agreed == r.id {
 		return nil

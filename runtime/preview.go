@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash"
 	"slices"
 
 	"verbatim/dsl"
@@ -357,21 +356,19 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 
 // The digest
 
-// A digester hashes what a plan is. Every text has its length before it, so
-// that nothing can be moved from one part to the next.
+// A digester writes down what is to be hashed. Every text has its length before
+// it, so that nothing can be moved from one part to the next.
 type digester struct {
-	h     hash.Hash
+	b     []byte
 	alias map[stores.Value]string
 }
 
 func (d *digester) text(s string) {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-	d.h.Write(n[:])
-	d.h.Write([]byte(s))
+	d.b = binary.BigEndian.AppendUint64(d.b, uint64(len(s)))
+	d.b = append(d.b, s...)
 }
 
-func (d *digester) number(n int) { d.text(fmt.Sprint(n)) }
+func (d *digester) number(n int) { d.b = binary.BigEndian.AppendUint64(d.b, uint64(n)) }
 
 func (d *digester) value(v stores.Value) {
 	if name, ok := d.alias[v]; ok {
@@ -380,7 +377,10 @@ func (d *digester) value(v stores.Value) {
 		return
 	}
 	d.text(v.Kind().String())
-	d.text(v.Text())
+	at := len(d.b)
+	d.b = append(d.b, 0, 0, 0, 0, 0, 0, 0, 0)
+	d.b = v.AppendText(d.b)
+	binary.BigEndian.PutUint64(d.b[at:], uint64(len(d.b)-at-8))
 }
 
 func (d *digester) values(vs []stores.Value) {
@@ -391,19 +391,19 @@ func (d *digester) values(vs []stores.Value) {
 }
 
 // seal hashes what a call says: its verb and its resolved arguments.
-func (st *step) seal() (sum [32]byte) {
-	d := digester{h: sha256.New()}
+func (st *step) seal() [32]byte {
+	var few [512]byte
+	d := digester{b: few[:0]}
 	d.text(st.verb.Name)
 	d.values(st.args)
-	d.h.Sum(sum[:0])
-	return sum
+	return sha256.Sum256(d.b)
 }
 
 // finish gives the plan its digest: who, under which palettes, would do what,
 // on which rows as they are. Keys that were made up and instants that move with
 // the clock are left out of it, so that looking twice shows the same preview.
 func (r *run) finish() {
-	d := digester{h: sha256.New(), alias: r.alias}
+	d := digester{alias: r.alias}
 	d.text("verbatim preview 1")
 	d.text(r.e.reg.Digest())
 	d.text(r.s.who.Name)
@@ -438,8 +438,8 @@ func (r *run) finish() {
 			d.text(n.target)
 			d.values(n.values)
 		}
-		d.number(0)
 		if st.cells != nil {
+			d.number(len(st.cells.rows))
 			for _, row := range st.cells.rows {
 				for _, c := range row {
 					d.value(c.value)
@@ -455,7 +455,7 @@ func (r *run) finish() {
 		d.value(s.key)
 		d.values(s.values)
 	}
-	d.h.Sum(r.digest[:0])
+	r.digest = sha256.Sum256(d.b)
 	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])
 }
 

@@ -199,6 +199,50 @@ func TestSensitiveValuesStayOutOfTexts(t *testing.T) {
 	}
 }
 
+// What is taken from a sensitive argument is sensitive wherever it goes, also
+// into a field that is not marked, and by way of an expression.
+func TestSensitiveArgumentsStaySensitiveInOtherFields(t *testing.T) {
+	t.Parallel()
+	w := newBare(t, loadYAML(t, map[string]string{"s.yaml": `domain: s
+roles: [{name: r}]
+entities:
+  box:
+    table: s.boxes
+    key: box_id
+    managed: true
+    scope: {principal: who}
+    label: box
+    fields: {who: {type: string, required: true}, plain: {type: string}, shouted: {type: string}}
+verbs:
+  - verb: keep
+    description: keep it
+    roles: [r]
+    args: [{name: the-word, type: string, required: true, sensitive: true}]
+    effects: [{creates: box, set: {who: principal, plain: the-word, shouted: upper(the_word)}}]
+  - verb: outer
+    description: keep it, in other words
+    roles: [r]
+    args: [{name: the-word, type: string, required: true, sensitive: true}]
+    script: s.keep :the-word @the-word
+`}), stores.Principal{Name: "p", Roles: []string{"r"}})
+	for _, text := range []string{`s.keep :the-word "sesame"`, `s.outer :the-word "sesame"`} {
+		reply, err := w.run("p", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range reply.Calls[0].Rows[0].Fields {
+			if f.Sensitive != (f.Field != "who") {
+				t.Errorf("%s: %+v", text, f)
+			}
+		}
+	}
+	for _, e := range w.journal() {
+		if s := strings.ToLower(e.Call + e.Changes); strings.Contains(s, "sesame") {
+			t.Errorf("the journal holds it: %s", s)
+		}
+	}
+}
+
 // X5, O1: what a verb does not promise cannot be reached by any argument: a
 // member has no verb that changes a thing's status, and gets none by asking.
 func TestOnlyVerbsChangeThings(t *testing.T) {
