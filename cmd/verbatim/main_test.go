@@ -58,6 +58,7 @@ func TestSessions(t *testing.T) {
 			"json":  isJSON,
 			"plain": isPlain,
 			"same":  isSame,
+			"mask":  mask,
 		},
 	})
 }
@@ -192,6 +193,18 @@ func isPlain(ts *testscript.TestScript, neg bool, args []string) {
 	if i := strings.IndexAny(text, "\r\x1b\b"); i >= 0 {
 		ts.Fatalf("byte %d moves the cursor: %q", i, text[i:min(len(text), i+20)])
 	}
+}
+
+// mask copies a stream with the ids of previews blacked out: an id stands for
+// every word of the palettes and every value of the rows, so it would change
+// here with each of them.
+//
+//	mask stdout masked
+func mask(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mask FILE COPY")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(anyID(ts.ReadFile(args[0]))), 0o666))
 }
 
 // isSame demands that files hold the same text apart from its colours, and from
