@@ -313,3 +313,20 @@ func BenchmarkCheckScript1000(b *testing.B) {
 		}
 	}
 }
+
+// PERF-C3, its first half: from the text of one statement to a program.
+func BenchmarkParseAndCheck(b *testing.B) {
+	r := manyVerbs(1000)
+	text := r.Verbs()[500].Name + ` :request-id @pierre-sow :document-type TAX_RETURN :note "Accountant is sending it" :expected-date 2025-01-03 :amount 12.50`
+	b.ReportAllocs()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		script, ds := dsl.Parse(dsl.NewSource("-", text))
+		if len(ds) > 0 {
+			b.Fatal(tell(ds))
+		}
+		if p, ds := r.Check(script, nil); p == nil {
+			b.Fatal(tell(ds))
+		}
+	}
+}
