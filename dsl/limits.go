@@ -15,8 +15,8 @@ type Limits struct {
 var DefaultLimits = Limits{
 	Bytes:       4 << 20,
 	Depth:       64,
-	Calls:       20_000,
-	Values:      100_000,
+	Calls:       16_000,
+	Values:      80_000,
 	Diagnostics: 100,
 }
 

@@ -363,6 +363,9 @@ func misplacedQuote(at, whole Place, text string, last int) Diagnostic {
 		case '\\':
 			i++
 		case '"':
+			if len(edits) == 16 {
+				return d // nobody meant that
+			}
 			edits = append(edits, Edit{Range{int32(i), int32(i)}, `\`})
 		}
 	}

@@ -26,7 +26,7 @@ func (l Limits) Parse(src *Source) (*Script, Diagnostics) {
 }
 
 func newParser(src *Source, l Limits) *parser {
-	return &parser{src: src, text: src.Text, limits: l.withDefaults(), budget: 8*len(src.Text) + 4096}
+	return &parser{src: src, text: src.Text, limits: l.withDefaults(), budget: 8*len(src.Text) + 4096, endOf: 1}
 }
 
 func (p *parser) result() *Script {
@@ -51,6 +51,7 @@ type parser struct {
 	callSlab []Call
 	decoded  strings.Builder // the texts of strings with escapes
 	buf      []byte
+	want     []byte // closers, while looking ahead
 
 	calls    []Call
 	comments []Comment
@@ -75,6 +76,11 @@ type parser struct {
 	// excused is the closer of a bracket that an earlier mistake lacks.
 	excused byte
 	torn    int // the end of a line of which a string took too much
+	sureTo  int // nested calls before this offset are known to be nested
+	lineOf  int // an offset whose line is known to begin at lineAt
+	lineAt  int
+	endOf   int // offsets from here to endAt are on a line that ends at endAt
+	endAt   int
 	budget  int // how many bytes may still be read a second time
 }
 
@@ -125,24 +131,26 @@ func (p *parser) script() {
 			return
 		}
 		if len(p.calls) == cap(p.calls) {
-			p.calls = growFor(p.calls, p.callAt, len(p.text), 1)
+			p.calls = growFor(p.calls, p.callAt, len(p.text), 64, p.limits.Calls)
 		}
 		p.calls = append(p.calls, c)
 	}
 }
 
-// growFor makes room for more, guessing how many from how many the text has
-// held so far: a script of equal calls is then allocated once.
-func growFor[T any](s []T, read, whole, least int) []T {
+// growFor makes room for more elements of which one takes about per bytes of
+// text, and at least two. While they are few it takes a handful; of many it
+// guesses how many there will be from how many the first read bytes of whole
+// held, so that what is uniform is allocated about once.
+func growFor[T any](s []T, read, whole, per, most int) []T {
 	n := len(s)
-	guess := least
-	if n > 0 && read > 0 {
-		guess = int(float64(n)*float64(whole)/float64(read)*1.02) + 1
-	} else if n == 0 {
-		guess = min(max(least, whole/64), 64)
+	guess := 2*n + min(256, max(0, whole-read)/per) + 4
+	if n >= 512 {
+		guess = max(n+n/2, int(float64(n)*float64(whole)/float64(max(read, 1))*1.02)+8)
 	}
-	guess = min(max(guess, n+n/2+least), 8*n+64)
-	return slices.Grow(s, guess-n)
+	guess = max(n+1, min(guess, n+(whole-read)/2+8, most+1))
+	grown := make([]T, n, guess)
+	copy(grown, s)
+	return grown
 }
 
 // callBody reads a call from its opening parenthesis, or from its verb when
@@ -234,7 +242,7 @@ func (p *parser) arg(c *Call) {
 		return
 	}
 	if len(p.args) == cap(p.args) {
-		p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 8)
+		p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 24, p.limits.Values)
 	}
 	p.args = append(p.args, a)
 }
@@ -390,6 +398,10 @@ func (p *parser) list() Value {
 			p.pos++
 			continue
 		}
+		if b == '(' && p.pos >= p.sureTo && !p.belongsHere() {
+			p.unclosed(p.pos)
+			break
+		}
 		if class[b]&isWord == 0 && b != '"' && b != '[' && b != '{' && b != '(' || b == ':' ||
 			class[b]&(isLower|isUpper) != 0 && p.verbAtLineStart() {
 			if b == ':' && len(p.vals) == base {
@@ -415,7 +427,7 @@ func (p *parser) list() Value {
 			break
 		}
 		if len(p.vals) == cap(p.vals) {
-			p.vals = growFor(p.vals, p.pos-p.callAt, len(p.text)-p.callAt, 16)
+			p.vals = growFor(p.vals, p.pos-p.callAt, len(p.text)-p.callAt, 64, p.limits.Values)
 		}
 		p.vals = append(p.vals, v)
 	}
@@ -486,7 +498,7 @@ func (p *parser) entries(start int, closer byte) Value {
 			break
 		}
 		if len(p.args) == cap(p.args) {
-			p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 8)
+			p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 24, p.limits.Values)
 		}
 		p.args = append(p.args, a)
 	}
@@ -517,7 +529,7 @@ func (p *parser) nestedCall() Value {
 	}
 	p.nested++
 	if len(p.callSlab) == 0 {
-		p.callSlab = make([]Call, slabSize(256, (len(p.text)-start)/64))
+		p.callSlab = make([]Call, min(256, (len(p.text)-start)/64+1))
 	}
 	c := &p.callSlab[0]
 	p.callSlab = p.callSlab[1:]
@@ -570,57 +582,36 @@ func (p *parser) leave(to int) {
 	p.unwind = true
 }
 
-func slabSize(most, guess int) int { return min(most, guess+1) }
-
-// takeArgs moves what was gathered since base off the stack. What is large and
-// fills its stack is given away whole instead of copied, so that a single list
-// of everything does not cost its memory twice.
+// takeArgs takes what was gathered since base off the stack. Where next to
+// nothing lies below, as in every call at the top, it is given away as it is and
+// the stack goes on behind it; otherwise it is copied.
 func (p *parser) takeArgs(base int) []Arg {
-	n := len(p.args) - base
-	if n == 0 {
-		return nil
-	}
-	got := p.args[base:]
-	if n >= 1024 {
-		if base <= n && n >= cap(p.args)/4*3 {
-			p.args = append([]Arg(nil), p.args[:base]...)
-			return got[:n:n]
-		}
-		p.args = p.args[:base]
-		return slices.Clone(got)
-	}
-	if n > len(p.argSlab) {
-		p.argSlab = make([]Arg, max(n, slabSize(1024, (len(p.text)-p.pos)/24)))
-	}
-	out := p.argSlab[:n:n]
-	p.argSlab = p.argSlab[n:]
-	copy(out, got)
-	p.args = p.args[:base]
+	out, stack, slab := take(p.args, base, p.argSlab, (len(p.text)-p.pos)/24)
+	p.args, p.argSlab = stack, slab
 	return out
 }
 
 func (p *parser) takeVals(base int) []Value {
-	n := len(p.vals) - base
-	if n == 0 {
-		return nil
-	}
-	got := p.vals[base:]
-	if n >= 1024 {
-		if base <= n && n >= cap(p.vals)/4*3 {
-			p.vals = append([]Value(nil), p.vals[:base]...)
-			return got[:n:n]
-		}
-		p.vals = p.vals[:base]
-		return slices.Clone(got)
-	}
-	if n > len(p.valSlab) {
-		p.valSlab = make([]Value, max(n, slabSize(1024, (len(p.text)-p.pos)/64)))
-	}
-	out := p.valSlab[:n:n]
-	p.valSlab = p.valSlab[n:]
-	copy(out, got)
-	p.vals = p.vals[:base]
+	out, stack, slab := take(p.vals, base, p.valSlab, (len(p.text)-p.pos)/64)
+	p.vals, p.valSlab = stack, slab
 	return out
+}
+
+func take[T any](stack []T, base int, slab []T, guess int) (out, newStack, newSlab []T) {
+	n := len(stack) - base
+	switch {
+	case n == 0:
+		return nil, stack, slab
+	case base <= n/8:
+		return stack[base : base+n : base+n], append(stack[base+n:], stack[:base]...), slab
+	case n > len(slab):
+		if n >= 1024 {
+			return slices.Clone(stack[base:]), stack[:base], slab
+		}
+		slab = make([]T, max(n, min(256, guess+1)))
+	}
+	copy(slab, stack[base:])
+	return slab[:n:n], stack[:base], slab[n:]
 }
 
 // skip moves over white space and comments.
@@ -660,7 +651,7 @@ func (p *parser) comment() {
 		end--
 	}
 	if len(p.comments) == cap(p.comments) {
-		p.comments = growFor(p.comments, start, len(p.text), 4)
+		p.comments = growFor(p.comments, start, len(p.text), 256, len(p.text))
 	}
 	p.comments = append(p.comments, Comment{Range{int32(start), int32(end)}})
 	p.pos = i

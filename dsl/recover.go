@@ -25,7 +25,15 @@ func (p *parser) startsLine(i int) bool {
 	return true
 }
 
-func (p *parser) word() string { return p.text[p.pos:wordEnd(p.text, p.pos)] }
+// longWord bounds how far ahead a word is looked at before it is known what it
+// is. What is longer is no verb that somebody misspelt.
+const longWord = 512
+
+func (p *parser) word() string { return p.wordAt(p.pos) }
+
+func (p *parser) wordAt(i int) string {
+	return p.text[i:wordEnd(p.text[:min(len(p.text), i+longWord)], i)]
+}
 
 // beginsCall says whether a verb stands here, if in the wrong letters.
 func (p *parser) beginsCall() bool { return isVerbLike(beforeColon(p.word())) }
@@ -67,7 +75,7 @@ func (p *parser) lineCall(i int) (ok, paren bool) {
 	if i >= len(p.text) || class[p.text[i]]&(isLower|isUpper) == 0 {
 		return false, false
 	}
-	return isVerbLike(beforeColon(p.text[i:wordEnd(p.text, i)])), paren
+	return isVerbLike(beforeColon(p.wordAt(i))), paren
 }
 
 // nextCall finds the first line after from, and before to, that begins a call;
@@ -96,20 +104,33 @@ func (p *parser) nextCallWithin(from, to, indent int) int {
 }
 
 func (p *parser) nextCall(from, to int) int {
-	return p.nextCallWithin(from, to, p.indent(p.callAt))
+	return p.nextCallWithin(from, to, p.callIndent())
 }
 
-// indent is how many bytes stand before the first word of the line of i.
+// indent is how many blanks begin the line of i, before which only blanks stand.
 func (p *parser) indent(i int) int {
 	start := i
-	for start > 0 && p.text[start-1] != '\n' && p.text[start-1] != '\r' {
+	for start > 0 && (p.text[start-1] == ' ' || p.text[start-1] == '\t') {
 		start--
 	}
-	n := start
-	for n < i && (p.text[n] == ' ' || p.text[n] == '\t') {
-		n++
+	return i - start
+}
+
+// callIndent is how many blanks begin the line of the top-level call.
+func (p *parser) callIndent() int {
+	// Calls come one after the other, so the line of the next is found from
+	// that of the last: a line of many calls is read once.
+	if p.lineOf < p.callAt {
+		start := p.callAt
+		for start > p.lineOf && p.text[start-1] != '\n' && p.text[start-1] != '\r' {
+			start--
+		}
+		if start > p.lineOf {
+			p.lineAt = start
+		}
+		p.lineOf = p.callAt
 	}
-	return n - start
+	return p.pastBlanks(p.lineAt) - p.lineAt
 }
 
 // unclosed is called where it becomes certain that the brackets which are open
@@ -214,11 +235,12 @@ func (p *parser) quietly(f func()) {
 // begins. Where a bracket is missing or too many it tells which reading of the
 // rest makes sense.
 func (p *parser) closes(open []opener, from int) bool {
-	want := make([]byte, 0, len(open)+8)
+	want := p.want[:0]
+	defer func() { p.want = want[:0] }()
 	for _, o := range open {
 		want = append(want, o.closer)
 	}
-	indent := p.indent(p.callAt)
+	indent := p.callIndent()
 	for i := from; i < len(p.text); i++ {
 		if i-from > p.budget {
 			break
@@ -259,6 +281,43 @@ func (p *parser) closes(open []opener, from int) bool {
 	}
 	p.budget -= min(p.budget, len(p.text)-from)
 	return len(want) == 0
+}
+
+// belongsHere says whether a call in parentheses that stands in a list is an
+// item of it. One that begins a line, no further in than the call around it,
+// may be the next call, the list being left open: then it depends on whether
+// what is open is closed at all.
+func (p *parser) belongsHere() bool {
+	if !p.startsLine(p.pos) || p.indent(p.pos) > p.callIndent() {
+		return true
+	}
+	depth := len(p.open)
+	for i := p.pos; i < len(p.text); i++ {
+		if i-p.pos > p.budget {
+			p.budget = 0
+			return false
+		}
+		switch p.text[i] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth == 0 {
+				p.budget -= i - p.pos
+				p.sureTo = i
+				return true
+			}
+		case '"':
+			for i++; i < len(p.text) && p.text[i] != '"' && p.text[i] != '\n' && p.text[i] != '\r'; i++ {
+				if p.text[i] == '\\' {
+					i++
+				}
+			}
+		case ';', '#':
+			i = p.lineEnd(i)
+		}
+	}
+	p.budget -= len(p.text) - p.pos
+	return false
 }
 
 // encloses says whether a bracket that is open, the innermost apart, waits for
@@ -344,11 +403,15 @@ func (p *parser) callMidLine() bool {
 	return isVerb(p.text[i:end]) && len(rest) > 1 && rest[0] == ':' && class[rest[1]]&isLower != 0
 }
 
+// lineEnd is where the line of i ends.
 func (p *parser) lineEnd(i int) int {
-	if n := strings.IndexAny(p.text[i:], "\n\r"); n >= 0 {
-		return i + n
+	if i < p.endOf || i > p.endAt {
+		p.endOf, p.endAt = i, len(p.text)
+		if n := strings.IndexAny(p.text[i:], "\n\r"); n >= 0 {
+			p.endAt = i + n
+		}
 	}
-	return len(p.text)
+	return p.endAt
 }
 
 // strayInCall deals with what is neither an argument nor the end of a call. It
@@ -358,7 +421,7 @@ func (p *parser) strayInCall(c *Call, paren bool) bool {
 		return false
 	}
 	start := p.pos
-	if !paren && p.text[start] != ',' && p.startsLine(start) && p.indent(start) <= p.indent(p.callAt) {
+	if !paren && p.text[start] != ',' && p.startsLine(start) && p.indent(start) <= p.callIndent() {
 		return false // a line of its own is no part of the call above it
 	}
 	switch b := p.text[start]; {

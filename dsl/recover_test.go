@@ -29,13 +29,14 @@ func mixed() []string {
 // calls are understood as before.
 func TestMutatedCallsAreDiagnosedAndLeaveTheOthersAlone(t *testing.T) {
 	t.Parallel()
-	calls := mixed()
+	all := mixed()
 	r := rand.New(rand.NewPCG(1, 2))
 	g := theGrammar()
 	var mutants, refused, single, others, spared int
 	kinds := map[string]int{}
 	for mutants < 10_000 {
-		r.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		calls := all[:4]
 		which := r.IntN(len(calls))
 		tokens, err := g.parser.Lex("", strings.NewReader(calls[which]))
 		if err != nil {

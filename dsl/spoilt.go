@@ -129,21 +129,23 @@ func (p *parser) parenthesisAfterVerb(c *Call, paren bool) bool {
 // badKey deals with a key that is not one.
 func (p *parser) badKey() (Arg, bool) {
 	start := p.pos
-	end := wordEnd(p.text, start)
-	w := p.text[start:end]
-	name := w[1:]
 	take := func(key string, to int) (Arg, bool) {
 		p.pos, p.lastEnd = to, to
 		return Arg{Key: key, KeyRange: Range{int32(start), int32(to)}}, true
 	}
-	if !utf8.ValidString(w) {
-		p.errors++
-		return take("", end)
-	}
 	n := 0
-	for n < len(name) && class[name[n]]&isName != 0 {
+	for start+1+n < len(p.text) && class[p.text[start+1+n]]&isName != 0 {
 		n++
 	}
+	// A word may be very long, and be left after its first few bytes: it is not
+	// read to its end before that is needed.
+	w := p.word()
+	end := start + len(w)
+	if len(w) < n+1 {
+		w = p.text[start : start+1+n]
+		end = start + 1 + n
+	}
+	name := w[1:]
 	head, rest := name[:n], name[n:]
 	fixed := kebab(head)
 	switch {
@@ -180,6 +182,12 @@ func (p *parser) badKey() (Arg, bool) {
 		to := start + 1 + n
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, to+1), int32(to)) })
 		return take(fixed, to)
+	}
+	end = wordEnd(p.text, start)
+	w = p.text[start:end]
+	if !utf8.ValidString(w) {
+		p.errors++
+		return take("", end)
 	}
 	if n := strings.IndexAny(name, "0123456789"); n > 0 && isKey(name[:n]) && wordKind(name[n:]) != Invalid {
 		to := start + 1 + n
@@ -250,12 +258,17 @@ func (p *parser) badAs(c *Call, key Range) {
 	p.tell(func() Diagnostic { return asWithoutSymbol(p.place(start, end), name) })
 }
 
+// equalsSign passes over the sign, and over any that follow it.
 func (p *parser) equalsSign(a *Arg) {
-	start := p.pos
-	for p.pos < len(p.text) && p.text[p.pos] == '=' {
+	start, end := p.pos, p.pos
+	for p.pos < len(p.text) && (p.text[p.pos] == '=' || class[p.text[p.pos]]&isSpace != 0) {
+		if p.text[p.pos] == '=' {
+			end = p.pos + 1
+		}
 		p.pos++
 	}
-	p.tell(func() Diagnostic { return equalsSign(p.place(start, p.pos), a.Key) })
+	p.pos = end
+	p.tell(func() Diagnostic { return equalsSign(p.place(start, end), a.Key) })
 }
 
 func (p *parser) missingValue(a *Arg) {
@@ -285,6 +298,9 @@ func (p *parser) badDate(start, end int, why string) Value {
 // badWord deals with a word that is no literal.
 func (p *parser) badWord(run bool) Value {
 	start := p.pos
+	if p.keyTouches() {
+		return p.spoilt(start, p.lastEnd)
+	}
 	end := wordEnd(p.text, start)
 	if r, size := utf8.DecodeRuneInString(p.text[start:]); r != utf8.RuneError {
 		if closing := closingQuote(r); closing != 0 {
@@ -300,14 +316,6 @@ func (p *parser) badWord(run bool) Value {
 	if !utf8.ValidString(w) {
 		p.errors++
 		return p.spoilt(start, end)
-	}
-	if i := strings.IndexByte(w, ':'); i > 0 && i+1 < len(w) && class[w[i+1]]&isLower != 0 {
-		head := w[:i]
-		if k := wordKind(head); k != Invalid || head[0] == '@' && isSymbol(head[1:]) {
-			// A key touches the value.
-			p.tell(func() Diagnostic { return missingSpace(p.place(start, start+i+1), int32(start+i)) })
-			return p.spoilt(start, start+i)
-		}
 	}
 	if run && isVerbLike(beforeColon(w)) {
 		if v, ok := p.unopened(); ok || p.unwind {
@@ -344,13 +352,31 @@ func (p *parser) badWord(run bool) Value {
 	return p.spoilt(start, end)
 }
 
+// keyTouches tells about a value that a key follows without a space, and says
+// false when it is something else that stands here. Then lastEnd is where the
+// value ends.
+func (p *parser) keyTouches() bool {
+	start := p.pos
+	w := p.word()
+	i := strings.IndexByte(w, ':')
+	if i < 1 || i+1 >= len(w) || class[w[i+1]]&isLower == 0 {
+		return false
+	}
+	if head := w[:i]; wordKind(head) == Invalid && (head[0] != '@' || !isSymbol(head[1:])) {
+		return false
+	}
+	p.tell(func() Diagnostic { return missingSpace(p.place(start, start+i+1), int32(start+i)) })
+	p.lastEnd = start + i
+	return true
+}
+
 // textRun finds the end of a text whose quotes were forgotten: further words
 // on the same line belong to it, up to the next key.
 func (p *parser) textRun(end int) int {
+	line := p.lineEnd(end)
 	for {
 		if p.touchesQuote(end) {
 			// The quote at the end is there, or a quoted part is.
-			line := p.lineEnd(end)
 			next := p.pastBlanks(end + 1)
 			if next >= line || p.text[next] == ':' || p.text[next] == ')' || p.text[next] == ']' || p.text[next] == '}' {
 				return end + 1
@@ -376,9 +402,12 @@ func (p *parser) textRun(end int) int {
 	}
 }
 
+// longText bounds how far the end of a spoilt text is looked for.
+const longText = 4096
+
 // foreignQuotes reads a text in quotes of another kind.
 func (p *parser) foreignQuotes(start, size int, closing rune) Value {
-	line := p.lineEnd(start)
+	line := min(p.lineEnd(start), start+size+longText)
 	body := p.text[start+size : line]
 	n := strings.IndexRune(body, closing)
 	if closing == '\'' || closing == '’' {
@@ -437,7 +466,7 @@ func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 	}
 	// The text goes on to a quote that is followed by something that may
 	// follow a string, or to the end of the line.
-	line := p.lineEnd(end)
+	line := min(p.lineEnd(end), end+longText)
 	last := -1
 	for i := end; i < line; i++ {
 		if p.text[i] == '\\' {
@@ -462,8 +491,8 @@ func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 // nextQuoteCloses says whether the quote at i opens a string that is closed on
 // its line.
 func (p *parser) nextQuoteCloses(i int) bool {
-	n := strings.IndexAny(p.text[i+1:], "\"\n\r")
-	return n >= 0 && p.text[i+1+n] == '"' && n > 0
+	n := strings.IndexAny(p.text[i+1:min(len(p.text), i+1+longText)], "\"\n\r")
+	return n > 0 && p.text[i+1+n] == '"'
 }
 
 // withoutClosers is where the text between from and to ends when the brackets

@@ -1,0 +1,49 @@
+//go:build unix
+
+package dsl
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// SAFE-P3: twice the text takes about twice the time. What counts is the
+// processor time of the process, which other processes do not lengthen much,
+// the best of several runs; a bad ratio is measured again.
+func TestHostileTextsTakeLinearTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures time")
+	}
+	spent := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(u.Utime.Nano())
+	}
+	best := func(text string) time.Duration {
+		least := time.Hour
+		for range 3 {
+			src := NewSource("", text)
+			start := spent()
+			Parse(src)
+			least = min(least, spent()-start)
+		}
+		return least
+	}
+	for name, make := range hostile {
+		var ratio float64
+		for range 10 {
+			// Limits end some of them early; half of what fits is well below.
+			one, two := best(make(1<<16)), best(make(1<<17))
+			ratio = float64(two) / float64(max(one, 100*time.Microsecond))
+			if ratio <= 2.3 {
+				break
+			}
+		}
+		if ratio > 2.3 {
+			t.Errorf("%s: twice the text takes %.1f times as long", name, ratio)
+		}
+	}
+}
