@@ -149,7 +149,7 @@ func mismatchedBracket(at Place, got, want byte, opener Place) Diagnostic {
 }
 
 func strayComma(at Place) Diagnostic {
-	return mistake("stray-comma", at, "a comma stands between two values, and there is none before this one", "").
+	return mistake("stray-comma", at, "a comma stands between two values, and there is none before this one", "remove it").
 		fix(true, "remove it", at.Range, "")
 }
 
@@ -171,7 +171,7 @@ func firstLine(s string) string {
 }
 
 func codeFence(at Place) Diagnostic {
-	return mistake("code-fence", at, "a line of backquotes is not part of the language", "").
+	return mistake("code-fence", at, "a line of backquotes is not part of the language", "remove it").
 		fix(true, "remove it", at.Range, "")
 }
 
@@ -257,7 +257,7 @@ func colonAfterKey(at Place, key string) Diagnostic {
 }
 
 func missingSpace(at Place, where int32) Diagnostic {
-	return mistake("missing-space", at, "white space is missing between these two", "").
+	return mistake("missing-space", at, "white space is missing between these two", "a space is wanted here").
 		fix(true, "put a space between them", Range{where, where}, " ")
 }
 
@@ -272,7 +272,7 @@ func valueWithoutKey(at Place, text string) Diagnostic {
 }
 
 func commaBetween(at Place) Diagnostic {
-	return mistake("comma-between-arguments", at, "arguments are not separated by commas", "").
+	return mistake("comma-between-arguments", at, "arguments are not separated by commas", "remove it").
 		fix(true, "remove it", at.Range, "")
 }
 
@@ -395,7 +395,7 @@ func foreignQuotes(at Place, opening, text string) Diagnostic {
 	if opening == "'" || opening == "`" {
 		code, summary = "single-quotes", fmt.Sprintf("a text stands in double quotes, not in %s", opening)
 	}
-	return mistake(code, at, summary, "").
+	return mistake(code, at, summary, "write plain double quotes").
 		fix(true, "write double quotes", at.Range, string(appendString(nil, text)))
 }
 
@@ -415,7 +415,7 @@ func invalidDate(at Place, got, why string) Diagnostic {
 	if len(got) > 10 {
 		code, what = "invalid-datetime", "a date and time"
 	}
-	return mistake(code, at, fmt.Sprintf("%s is not %s; %s", shown(got), what, why), "")
+	return mistake(code, at, fmt.Sprintf("%s is not %s; %s", shown(got), what, why), what+" of the calendar is wanted here")
 }
 
 // wordMistake names what is wrong with a word that was meant as a literal; nil
@@ -561,9 +561,11 @@ func twoDigits(s string) string {
 
 func thousands(at Place, got string) Diagnostic {
 	fixed := strings.ReplaceAll(got, ",", "")
-	d := mistake("thousands-separator", at, fmt.Sprintf("a number is written without commas: %s", shown(fixed)), "")
+	d := mistake("thousands-separator", at, fmt.Sprintf("the number %s is written without commas", shown(fixed)), "")
 	if numberKind(fixed) == Invalid {
+		d.Label = "write its digits together"
 		return d
 	}
+	d.Label = fmt.Sprintf("did you mean %s?", shown(fixed))
 	return d.fix(false, "write "+fixed, at.Range, fixed)
 }

@@ -679,7 +679,7 @@ func (p *parser) strayValues(paren bool) {
 			if from > start && (b == ':' || b == '(' || class[b]&(isLower|isUpper) != 0 && p.verbLikeStart(paren)) {
 				return
 			}
-			if b == ';' || b == '#' || b == ')' {
+			if b == ';' || b == '#' || b == ')' || class[b]&isSpace != 0 {
 				return
 			}
 			if b == ']' || b == '}' {
