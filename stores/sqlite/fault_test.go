@@ -224,7 +224,7 @@ func TestNothingLeaks(t *testing.T) {
 		t.Errorf("%d of %d readers and %d writers came back", len(s.readers), cap(s.readers), len(s.writer))
 	}
 	err := s.Update(ctx, scope, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(1)}}})
+		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(3)}}})
 		return err
 	})
 	if err != nil {
