@@ -16,7 +16,8 @@ func checkCommand(a *app) *cobra.Command {
 		Example: `verbatim check answer.dsl
 verbatim check --json answer.dsl
 verbatim check - <answer.dsl`,
-		Long: "Names such as @pierre-dupont-identity belong to whoever runs the script; they are looked up by run.",
+		Long: `Names such as @pierre-dupont-identity belong to whoever runs the script; run looks them up.
+Where verbs stand in palettes is remembered under ~/.cache; VERBATIM_CACHE=off does without.`,
 		Args: atLeast(1, "a file, or - for standard input"),
 		RunE: func(_ *cobra.Command, names []string) error {
 			return a.check(names, palettes)
@@ -27,21 +28,34 @@ verbatim check - <answer.dsl`,
 }
 
 func (a *app) check(names []string, palettes string) error {
-	reg, err := a.palettes(palettes)
-	if err != nil {
-		return err
-	}
-	var found dsl.Diagnostics
-	calls := 0
+	var scripts []*dsl.Script
+	var ofEach []dsl.Diagnostics
+	calls, wellFormed := 0, true
 	for _, name := range names {
 		src, err := a.source(name)
 		if err != nil {
 			return err
 		}
 		script, ds := dsl.Parse(src)
-		_, more := reg.Check(script, nil)
+		scripts, ofEach = append(scripts, script), append(ofEach, ds)
 		calls += len(script.Calls)
-		found = append(found, inOrder(append(ds, more...))...)
+		wellFormed = wellFormed && len(ds) == 0
+	}
+	var found dsl.Diagnostics
+	dir := a.palettesDir(palettes)
+	ix := a.quickIndex(dir)
+	if !wellFormed || !ix.quickCheck(scripts) {
+		reg, err := a.palettes(dir)
+		if err != nil {
+			return err
+		}
+		if ix != nil {
+			ix.remember(reg)
+		}
+		for i, script := range scripts {
+			_, more := reg.Check(script, nil)
+			found = append(found, inOrder(append(ofEach[i], more...))...)
+		}
 	}
 	r := newReport(found)
 	if a.json {

@@ -164,7 +164,9 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 	return nil
 }
 
-func journalFailed(err error) error { return broken("the journal cannot be read", err, "verbatim migrate --plan says whether the store is whole") }
+func journalFailed(err error) error {
+	return broken("the journal cannot be read", err, "verbatim migrate --plan says whether the store is whole")
+}
 
 func noEntry(n int64) error {
 	return &stop{exitUsage, "no-such-entry", fmt.Sprintf("the journal has no entry %d", n), "verbatim log show lists them"}

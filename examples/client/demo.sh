@@ -15,7 +15,7 @@ esac
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
+export PATH=$folder:$PATH XDG_CACHE_HOME=$folder/cache VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
 
 # say shows a command, runs it, and goes on whatever its exit code is: some of
 # them are meant to be refused.
