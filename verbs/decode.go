@@ -46,8 +46,9 @@ type loader struct {
 type entityNode struct {
 	d *doc
 	e *Entity
-	k *yaml.Node
 	f [entKeys]pair
+
+	columns map[string]int // fields by column
 }
 
 type verbNode struct {
@@ -353,7 +354,7 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 		l.entities = append(l.entities, e)
 	}
 	e.Store.Place = d.src.Name + ":" + strconv.Itoa(k.Line) + ":" + strconv.Itoa(k.Column)
-	node := entityNode{d: d, e: e, k: k}
+	node := entityNode{d: d, e: e, columns: make(map[string]int)}
 	if v.Kind == poisoned || v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		if v.Kind != poisoned {
 			d.report(say.nothingWritten(e.Place, &paletteShape.keys[palEntities]))
@@ -406,6 +407,7 @@ func (l *loader) makeFields(en *entityNode) {
 		}
 		s.Fields = append(s.Fields, stores.Field{Name: keyName, Column: underscored(keyName), Kind: stores.UUID, Required: true})
 		e.Fields = append(e.Fields, Field{Type: plainTypes[UUIDType], Description: "The key.", Place: place})
+		en.columns[underscored(keyName)] = 0
 		s.Key = 0
 	}
 	d.entries(f[entFields].value, func(k, v *yaml.Node) { l.field(en, k, v) })
@@ -479,15 +481,14 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	if kept.Column == "" {
 		kept.Column = underscored(k.Value)
 	}
-	for i := range e.Store.Fields {
-		if e.Store.Fields[i].Column == kept.Column {
-			at := k
-			if n := f[fieldColumn].value; n != nil {
-				at = n
-			}
-			d.report(say.declaredTwice(d.place(at), "column", kept.Column, e.Fields[i].Place))
-			break
+	if i, taken := en.columns[kept.Column]; taken {
+		at := k
+		if n := f[fieldColumn].value; n != nil {
+			at = n
 		}
+		d.report(say.declaredTwice(d.place(at), "column", kept.Column, e.Fields[i].Place))
+	} else {
+		en.columns[kept.Column] = len(e.Fields)
 	}
 	if t := field.Type; t != nil {
 		kept.Kind = l.kindOf(t)

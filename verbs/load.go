@@ -106,7 +106,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	parallel(len(srcs)+1, func(i int) {
 		if i < len(srcs) {
 			files[i] = newDocs(srcs[i], o.maxFile)
-		} else {
+		} else if !slices.ContainsFunc(srcs, func(s *dsl.Source) bool { return len(s.Text) > o.maxFile }) {
 			digest = digestOf(srcs)
 		}
 	})
@@ -227,6 +227,9 @@ func (l *loader) diagnostics() dsl.Diagnostics {
 			return cmp.Compare(a.Place.Range.Start, b.Place.Range.Start)
 		})
 		all = append(all, d.diags...)
+		if d.more > 0 {
+			all = append(all, say.tooMany(d.at(int32(len(d.src.Text)), 0), d.more))
+		}
 	}
 	return all
 }

@@ -168,6 +168,10 @@ func (loaderMessages) keyNotText(at dsl.Place) dsl.Diagnostic {
 	return problemAt(at, "yaml-feature", "a key must be a word", "this is none", "write key: value")
 }
 
+func (loaderMessages) tooMany(at dsl.Place, more int) dsl.Diagnostic {
+	return problemAt(at, "too-many-mistakes", fmt.Sprintf("there are %d more mistakes, which are not shown", more), "", "mend some of those above and try again")
+}
+
 // Keys and their values
 
 func (loaderMessages) unknownKey(at dsl.Place, sh *shape, word string) dsl.Diagnostic {

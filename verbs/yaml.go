@@ -26,6 +26,9 @@ type doc struct {
 	ascii bool
 	diags dsl.Diagnostics
 	root  *yaml.Node // nil when the file is not to be read further
+
+	failed bool // there is an error among diags
+	more   int  // complaints that are not among diags
 }
 
 // poisoned marks a node about which something was said already. Whatever asks
@@ -443,7 +446,18 @@ func escapeLength(s string) int {
 	return min(n, len(s))
 }
 
-func (d *doc) report(diag dsl.Diagnostic) { d.diags = append(d.diags, diag) }
+// maxMistakes is how many complaints a part of a file can earn; nobody reads
+// more. An error is never left out in favour of warnings.
+const maxMistakes = 1000
+
+func (d *doc) report(diag dsl.Diagnostic) {
+	if len(d.diags) >= maxMistakes && (d.failed || diag.Severity == dsl.Warning) {
+		d.more++
+		return
+	}
+	d.failed = d.failed || diag.Severity == dsl.Error
+	d.diags = append(d.diags, diag)
+}
 
 // inspect refuses, anywhere in the file, what makes YAML say more than it
 // shows.
@@ -459,7 +473,12 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		d.report(say.noAnchors(d.at(start, int32(len(n.Anchor))+1), n.Anchor))
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
-		d.report(say.noTags(d.at(d.offset(n), int32(strings.IndexAny(d.src.Text[d.offset(n):]+" ", " \t\r\n"))), n.Tag))
+		start := d.offset(n)
+		length := strings.IndexAny(d.src.Text[start:], " \t\r\n,}]")
+		if length < 0 {
+			length = len(d.src.Text) - int(start)
+		}
+		d.report(say.noTags(d.at(start, int32(length)), n.Tag))
 		n.Kind = poisoned
 		return
 	}
@@ -586,8 +605,6 @@ func parseLine(s string) int {
 // A pair is a key with its value, as found in a mapping. Both are nil when the
 // key is not there.
 type pair struct{ key, value *yaml.Node }
-
-func (p pair) given() bool { return p.value != nil }
 
 // fields sorts the entries of a mapping into out, by the keys of its shape,
 // and reports every key that is unknown, given twice, missing, or holds the

@@ -1,0 +1,275 @@
+package verbs
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/verbs/verbstest"
+)
+
+// slow is how long any input may take: 100 ms, and as much again for a machine
+// that does other things too.
+const slow = 100 * time.Millisecond
+
+// checkLoad holds what is true of every load: no panic, a registry or an error
+// and never both, each place within its text, each fix too, and no end of it
+// within sight of a second.
+func checkLoad(t *testing.T, texts ...string) (*Registry, dsl.Diagnostics) {
+	t.Helper()
+	var srcs []*dsl.Source
+	for i, text := range texts {
+		srcs = append(srcs, dsl.NewSource(string(rune('a'+i))+".yaml", text))
+	}
+	start := time.Now()
+	r, diags := LoadSources(srcs...)
+	if took := time.Since(start); took > 10*slow {
+		t.Errorf("it took %v", took)
+	}
+	if (r == nil) != diags.HasErrors() {
+		t.Errorf("a registry: %v, errors: %v", r != nil, diags.HasErrors())
+	}
+	for _, d := range diags {
+		if d.Code == "" || d.Summary == "" || strings.Contains(d.Summary, "\n") {
+			t.Errorf("an odd diagnostic: %+v", d)
+		}
+		places := []dsl.Place{d.Place}
+		for _, r := range d.Related {
+			places = append(places, r.Place)
+		}
+		for _, f := range d.Fixes {
+			for _, e := range f.Edits {
+				places = append(places, dsl.Place{Source: d.Place.Source, Range: e.Range})
+			}
+		}
+		for _, p := range places {
+			if p.Source == nil || p.Range.Start < 0 || p.Range.Start > p.Range.End || int(p.Range.End) > len(p.Source.Text) {
+				t.Errorf("%s: a place outside its text: %+v", d.Code, p.Range)
+			}
+		}
+	}
+	return r, diags
+}
+
+// SAFE-P5, SAFE-P1: whatever a file holds, Load ends soon, says what is wrong
+// within it, and never loads a part.
+func FuzzLoad(f *testing.F) {
+	for _, pattern := range []string{"client.yaml", "testdata/printed/*.yaml", "testdata/load/*.yaml"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			for chunk := range strings.SplitSeq(string(text), "\n#---\n") {
+				f.Add(chunk)
+			}
+		}
+	}
+	for _, doc := range loadCodes() {
+		f.Add(doc.Wrong)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<16 {
+			return
+		}
+		r, _ := checkLoad(t, text)
+		if r != nil {
+			for _, v := range r.Verbs() {
+				compileAll(t, v)
+			}
+		}
+	})
+}
+
+// SAFE-P7: whatever an expression holds, it is refused or it evaluates, to a
+// value or an error.
+func FuzzExpr(f *testing.F) {
+	text, err := os.ReadFile("testdata/load/expressions.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if _, when, ok := strings.Cut(line, "when: "); ok {
+			when, _, _ = strings.Cut(when, " #!")
+			f.Add(strings.Trim(when, `"'`))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		fix := newExprFixture(t)
+		for _, w := range []want{wantAnything, wantBoolean, wantField(fix.row, fix.row.field("limit"))} {
+			e, diags := fix.compile(text, w)
+			if (e == nil) != diags.HasErrors() {
+				t.Fatalf("%q: an expression: %v, errors: %v", text, e != nil, diags)
+			}
+			if e == nil {
+				continue
+			}
+			env := fix.env(e.Reads)
+			if e.prog.kind == progCode {
+				if err := e.prog.compile(); err != nil {
+					t.Fatalf("%q does not compile: %v", text, err)
+				}
+			}
+			v, err := e.Eval(env)
+			if err != nil && strings.Contains(err.Error(), "it cannot be worked out") {
+				t.Fatalf("%q: the machine panicked", text)
+			}
+			if err == nil && w.is != nil && w.is.Name == BooleanType && v.Kind().String() != "boolean" && !v.IsNull() {
+				t.Fatalf("%q: a condition is %s", text, v.Kind())
+			}
+		}
+		d := fix.doc(text)
+		if d.root == nil {
+			return
+		}
+		if filter := fix.l.filter(d, d.root, scope{verb: fix.verb, row: fix.row}); filter != nil {
+			if _, err := filter.Cond(fix.env(filter.Reads)); err != nil && strings.Contains(err.Error(), "it cannot be worked out") {
+				t.Fatalf("%q: the machine panicked in a filter", text)
+			}
+		}
+	})
+}
+
+// The grammar of operands is what participle says it is; the quick way reads
+// the same.
+func FuzzOperand(f *testing.F) {
+	for _, s := range []string{"a", "a.b", "a.b.c", "a OR b", "OR", "a.OR", "OR.a", "a-1", "a.1", "a (b)", "a = b", "a = 1.5", "a b", "", "a.", ".a", "a..b", "-a", "_", "a -b", "aOR", "A-Z_9.x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		path, quick := plainPath(s)
+		o := operandByGrammar(s)
+		if !quick {
+			return
+		}
+		if o.Prose || o.Value != "" || o.Note != "" || o.Alternatives != nil || strings.Join(o.Path, "\x00") != strings.Join(path, "\x00") {
+			t.Errorf("%q: quickly %q, by the grammar %+v", s, path, o)
+		}
+	})
+}
+
+// SAFE-P5: what is made to be slow is refused quickly.
+func TestHostileFilesAreRefusedQuickly(t *testing.T) {
+	t.Parallel()
+	laughs := "a: &a [x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c <= 'k'; c++ {
+		p := string(c - 1)
+		laughs += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+p+", ", 9), ", ") + "]\n"
+	}
+	for name, text := range map[string]string{
+		"billion laughs":  laughs,
+		"flow depth":      "domain: " + strings.Repeat("[", 100000),
+		"flow maps":       "domain: " + strings.Repeat("{a: ", 100000),
+		"block depth":     "domain: a\nverbs:\n" + strings.Repeat("- ", 100000),
+		"question marks":  strings.Repeat("? ", 100000),
+		"indents":         nested(3000),
+		"100 MB":          strings.Repeat("#", 100<<20),
+		"many fields":     "domain: a\nentities:\n  e:\n    key: k\n    scope: self\n    fields:\n" + repeat(3000, "      f%d: {type: string, column: c}\n"),
+		"many bad keys":   "domain: a\n" + repeat(3000, "f%d: x\n"),
+		"many bad verbs":  "domain: a\nverbs:\n" + repeat(1500, "  - {verb: v%d, rolls: []}\n"),
+		"many bad fields": "domain: a\nverbs:\n" + repeat(400, "  - {verb: v%d, roles: [x], args: [{name: a, type: dat}], handler: true}\n"),
+		"long quote":      "domain: \"" + strings.Repeat("\\u00e9", 20000),
+		"anchors":         repeat(3000, "a%d: &a%d x\n"),
+		"tags":            repeat(3000, "a%d: !!x%d x\n"),
+		"colons":          strings.Repeat("a: ", 20000),
+		"null bytes":      "domain: a\x00b",
+		"utf-16":          "\xff\xfed\x00o\x00",
+		"cr only":         strings.ReplaceAll("domain: a\nrols: []\n", "\n", "\r"),
+		"line separator":  "domain: a\u2028rols: []\n",
+		"bom":             bom + "domain: a\nrols: []\n",
+		"tabs":            "domain:\ta\n\troles: []\n",
+		"directives":      "%YAML 1.2\n%TAG ! x\n---\ndomain: a\n--- \nb: c\n",
+		"long pattern":    "domain: a\nverbs:\n  - {verb: v, roles: [], handler: true, args: [{name: a, type: string, pattern: \"" + strings.Repeat("(a|b)*", 150) + "\"}, {name: b, type: date, x: y}]}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			r, diags := checkLoad(t, text)
+			took := time.Since(start)
+			if r != nil || len(diags) == 0 {
+				t.Error("it loads")
+			}
+			if took > 3*slow { // measured alone: under 100 ms each
+				t.Errorf("it took %v", took)
+			}
+			if name != "100 MB" && diags[0].Place.Source == nil {
+				t.Error("no place")
+			}
+			t.Logf("%v: %s", took, diags[0].Code)
+		})
+	}
+}
+
+func nested(n int) string {
+	var b bytes.Buffer
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i%200) + "a:\n")
+	}
+	return b.String()
+}
+
+func repeat(n int, line string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(line, "%d", itoa(i)))
+	}
+	return b.String()
+}
+
+// A file that is divided to be read faster reads the same: every part of it,
+// and every place.
+func TestDividedFilesReadTheSame(t *testing.T) {
+	t.Parallel()
+	text := string(verbstest.Palette(200))
+	src := dsl.NewSource("work.yaml", text)
+	whole := &doc{src: src}
+	whole.index()
+	whole.parse(text)
+	for n := 2; n <= 5; n++ {
+		d := &doc{src: src}
+		d.index()
+		docs := d.divided(n)
+		if len(docs) != n {
+			t.Fatalf("%d parts, not %d", len(docs), n)
+		}
+		items := whole.root.Content[len(whole.root.Content)-1].Content
+		for i, part := range docs {
+			list := part.root
+			if i == 0 {
+				list = part.root.Content[len(part.root.Content)-1]
+			}
+			for _, item := range list.Content {
+				if got, want := part.place(item), whole.place(items[0]); got.Range != want.Range {
+					t.Fatalf("a verb stands at %v, not %v", got.Range, want.Range)
+				}
+				items = items[1:]
+			}
+		}
+		if len(items) != 0 {
+			t.Errorf("%d verbs are missing", len(items))
+		}
+	}
+	for name, odd := range map[string]string{
+		"a quote over a boundary":    strings.Replace(text, "description: Leave a note", "description: \"Leave\n  - verb: x\n"+strings.Repeat("  - verb: y\n", 30000)+"\" # ", 1),
+		"verbs are not the last key": text + "schemas: {}\n",
+		"verbs in a quote":           strings.Replace(text, "description: Requests", "description: \"\nverbs:\n  - x\n\" # ", 1),
+		"other indents":              strings.Replace(text, "\n  - verb: submit", "\n - verb: submit", 1),
+	} {
+		d := &doc{src: dsl.NewSource("odd.yaml", odd)}
+		d.index()
+		if docs := d.divided(3); docs != nil && name != "verbs in a quote" {
+			t.Errorf("%s: it is divided", name)
+		}
+		r, diags := LoadSources(dsl.NewSource("odd.yaml", odd))
+		one := &doc{src: dsl.NewSource("odd.yaml", odd)}
+		one.index()
+		one.parse(odd)
+		if (r == nil) != (len(one.diags) > 0 || diags.HasErrors()) {
+			t.Errorf("%s: divided or not makes a difference", name)
+		}
+	}
+}
