@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -29,9 +30,65 @@ func (r *Registry) Check(s *dsl.Script, names Names) (*Program, dsl.Diagnostics)
 // longer be in use. For a valid script of plain values it allocates nothing.
 // When there is an error, p is left empty and not Valid.
 func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnostics {
+	if r.plainly(p, s, names) {
+		return nil
+	}
 	c := checker{r: r, p: p, s: s, names: names}
 	c.run()
 	return c.ds
+}
+
+// plainly checks scripts of ordinary calls: no call uses another, every value
+// is a plain one, and nothing is wrong. Most scripts are such. It says no at
+// the first thing that needs more thought, and leaves the whole to checker.
+func (r *Registry) plainly(p *Program, s *dsl.Script, names Names) bool {
+	n := len(s.Calls)
+	if cap(p.calls) < n {
+		p.calls = make([]Call, n)
+	}
+	if cap(p.order) < n {
+		p.order = make([]int, n)
+	}
+	calls, order := p.calls[:n], p.order[:n]
+	p.args = p.args[:0]
+	for i := range s.Calls {
+		call := &s.Calls[i]
+		v := r.verbs[call.Verb]
+		if v == nil || call.Broken || call.As != "" || v.Deprecated != nil {
+			return false
+		}
+		args := p.take(len(v.Params))
+		var given uint64
+		for j := range call.Args {
+			a := &call.Args[j]
+			k := v.plan.param(a.Key, j)
+			if k < 0 || given&(1<<k) != 0 {
+				return false
+			}
+			given |= 1 << k
+			out, in := &args[k], &v.plan.inlets[k]
+			out.Syntax = &a.Value
+			if a.Value.Kind == dsl.Symbol {
+				if !in.acceptName(a.Value.Text, names, out) {
+					return false
+				}
+			} else if !in.accept(&a.Value, out) {
+				return false
+			}
+		}
+		if v.plan.required&^given != 0 {
+			return false
+		}
+		for left := v.plan.defaulted &^ given; left != 0; left &= left - 1 {
+			k := bits.TrailingZeros64(left)
+			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
+		}
+		c := &calls[i]
+		c.Verb, c.Syntax, c.Args, c.Needs, c.Nested = v, call, args, nil, false
+		order[i] = i
+	}
+	p.registry, p.script, p.calls, p.order = r, s, calls, order
+	return true
 }
 
 // CheckMacro checks the script of a macro, whose names are the arguments of
@@ -92,7 +149,6 @@ func (c *checker) run() {
 	if cap(p.calls) < n {
 		p.calls = make([]Call, 0, n)
 	}
-	c.open = len(p.bindings) == 0 && c.names == nil && c.macro == nil
 	for i := range c.s.Calls {
 		c.call(&c.s.Calls[i], false, 0)
 	}
@@ -260,13 +316,6 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		given |= 1 << k
 		out := &args[k]
 		out.Syntax = &a.Value
-		if a.Value.Kind == dsl.Symbol && c.open {
-			out.Kind, out.Name = Name, a.Value.Text
-			if dot := dotIn(out.Name); dot >= 0 {
-				out.Name, out.Path = out.Name[:dot], out.Name[dot+1:]
-			}
-			continue
-		}
 		if v.plan.inlets[k].accept(&a.Value, out) {
 			continue
 		}
@@ -291,6 +340,36 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
 		}
 	}
+}
+
+// acceptName takes a name that needs no more thought: any, when the names are
+// left to the run, or one of a row of the very entity that is wanted.
+func (s *inlet) acceptName(name string, names Names, out *Arg) bool {
+	path := ""
+	if dot := dotIn(name); dot >= 0 {
+		name, path = name[:dot], name[dot+1:]
+	}
+	if names != nil && (path != "" || s.t.Name != RefType || s.t.Entity == nil || names.Lookup(name) != s.t.Entity) {
+		return false
+	}
+	out.Kind, out.Name, out.Path = Name, name, path
+	return true
+}
+
+// day is stores.ParseDate without its loops.
+func day(s string) (stores.Value, bool) {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
+		return stores.Value{}, false
+	}
+	for _, i := range [...]int{0, 1, 2, 3, 5, 6, 8, 9} {
+		if s[i]-'0' > 9 {
+			return stores.Value{}, false
+		}
+	}
+	y := int(s[0])*1000 + int(s[1])*100 + int(s[2])*10 + int(s[3]) - '0'*1111
+	m := int(s[5])*10 + int(s[6]) - '0'*11
+	d := int(s[8])*10 + int(s[9]) - '0'*11
+	return stores.NewDate(y, m, d)
 }
 
 // fraction counts the digits after the point. Like dotIn it is a loop because
@@ -324,7 +403,7 @@ func (s *inlet) accept(v *dsl.Value, out *Arg) bool {
 		}
 	case dsl.Date:
 		if s.fast == fastDate {
-			if w, ok := stores.ParseDate(v.Text); ok {
+			if w, ok := day(v.Text); ok {
 				out.Kind, out.Value = Literal, w
 				return true
 			}

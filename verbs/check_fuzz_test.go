@@ -3,6 +3,7 @@ package verbs
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,8 @@ func FuzzCheck(f *testing.F) {
 		}
 	}
 	f.Add(`client.add-note :request-id @a :note (client.add-note :request-id @b) :as @b client.x`)
+	f.Add(`bank.everything :count 3 :flag true :day 2025-01-03 :code ANY :secret "abc" client.get-outstanding client.get-outstanding :cbu-id @allianz :include-completed nil`)
+	f.Add(`client.submit-document :request-id @pierre-sow :document-type PASSPORT :file-reference "f"`)
 	f.Add(`bank.everything :address {:a {:b [@x.y (bank.everything :as @x)]}} :money {:amount @x :currency EUR}`)
 	bank := newBank()
 	names := bank.session()
@@ -33,6 +36,15 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		script, parsed := dsl.Parse(dsl.NewSource("-", text))
 		p, ds := bank.Check(script, names)
+		// The short way for ordinary scripts and the long way are one.
+		long := checker{r: bank.Registry, p: new(Program), s: script, names: names}
+		long.run()
+		if tell(long.ds) != tell(ds) || long.p.Valid() != (p != nil) {
+			t.Fatalf("the long way says\n%s\nthe short way\n%s", tell(long.ds), tell(ds))
+		}
+		if p != nil && !(reflect.DeepEqual(long.p.Calls(), p.Calls()) && slices.Equal(long.p.Order(), p.Order())) {
+			t.Fatalf("the long way makes\n%+v\nthe short way\n%+v", long.p.Calls(), p.Calls())
+		}
 		for _, d := range ds {
 			if r := d.Place.Range; r.Start < 0 || r.End < r.Start || int(r.End) > len(text) {
 				t.Fatalf("%s at %v of %d bytes", d.Code, r, len(text))
