@@ -208,8 +208,14 @@ func noResult(place dsl.Place, symbol, why string) dsl.Diagnostic {
 		"run the call that it comes from by itself and look at what it gives")
 }
 
-func wrongValue(place dsl.Place, param, want string) dsl.Diagnostic {
-	return complain(codeWrongValue, place, fmt.Sprintf("what :%s was given turned out to be no %s", param, want),
+// wrongValue quotes nothing of the value, which may be secret.
+func wrongValue(place dsl.Place, param, wanted string) dsl.Diagnostic {
+	return complain(codeWrongValue, place, fmt.Sprintf("what :%s was given does not fit: %s", param, wanted),
+		"write the value out, or take it from another field")
+}
+
+func gaveNothing(place dsl.Place, param string) dsl.Diagnostic {
+	return complain(codeWrongValue, place, fmt.Sprintf(":%s is needed, and what it was given turned out to be nothing", param),
 		"write the value out, or take it from another field")
 }
 

@@ -39,19 +39,19 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 		if err != nil {
 			return err
 		}
+		if p.Required && g.value.IsNull() {
+			return &complaint{st.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
+		}
 		st.args[i], st.rows[i] = g.value, g.row
 	}
 	return nil
 }
 
 func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (given, error) {
-	place := st.place
-	if f.macro == nil && a.Syntax != nil {
-		place = dsl.Place{Source: f.prog.Script().Source, Range: a.Syntax.Range}
-	}
+	place := r.placeOfArg(f, st, a)
 	switch a.Kind {
 	case verbs.Literal:
-		return r.settleType(ctx, st, t, given{value: a.Value}, place, param)
+		return r.referred(ctx, st, t, given{value: a.Value}, place, param)
 
 	case verbs.Name:
 		g, err := r.named(ctx, f, st, t, a, place, param)
@@ -80,50 +80,70 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 			}
 			values[i] = g.value
 		}
+		g := given{value: stores.NewList(values...)}
 		if a.Kind == verbs.Mapped {
-			return given{value: stores.NewObject(a.Keys, values)}, nil
+			g.value = stores.NewObject(a.Keys, values)
 		}
-		return given{value: stores.NewList(values...)}, nil
+		if item != nil && item.Name == verbs.RefType {
+			return g, nil // each item was, and a key need not be a uuid
+		}
+		return accept(st, t, g, place, param)
 	}
 	return given{}, nil
 }
 
-// settleType holds a value to the type of its argument, and fetches the row of
-// a reference.
+// placeOfArg is where an argument was written: inside a macro, where the macro
+// was called.
+func (r *run) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
+	if f.macro == nil && a.Syntax != nil {
+		return dsl.Place{Source: f.prog.Script().Source, Range: a.Syntax.Range}
+	}
+	return st.place
+}
+
+// settleType holds a value that became known only now to the type of its
+// argument, as the checker did with what was written out.
 func (r *run) settleType(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
-	if t == nil || g.value.IsNull() {
+	g, err := r.referred(ctx, st, t, g, place, param)
+	if err != nil || t == nil || t.Name == verbs.RefType || t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
+		return g, err
+	}
+	return accept(st, t, g, place, param)
+}
+
+// accept asks the type. A key is text to no verb: it stays out of sight.
+func accept(st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+	if t == nil {
 		return g, nil
 	}
-	switch t.Name {
-	case verbs.RefType:
+	v, err := t.Accept(g.value)
+	if err != nil {
+		return given{}, &complaint{st.index, wrongValue(place, param, err.Error())}
+	}
+	g.value = v
+	return g, nil
+}
+
+// referred fetches the rows that a value refers to, where its type says that it
+// does.
+func (r *run) referred(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+	switch {
+	case t == nil || g.value.IsNull():
+	case t.Name == verbs.RefType:
 		if t.Entity != nil {
 			g.entity = t.Entity
 		}
 		return r.reference(ctx, st, g, place, param)
-	case verbs.ListType:
-		if t.Item == nil || t.Item.Name != verbs.RefType || t.Item.Entity == nil {
-			break
-		}
+	case t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType && t.Item.Entity != nil:
 		e := t.Item.Entity
 		keys, err := g.value.Items(e.Store.Fields[e.Store.Key].Kind)
 		if err != nil {
-			return given{}, &complaint{st.index, wrongValue(place, param, "list of references")}
+			return given{}, &complaint{st.index, wrongValue(place, param, "a list of references is wanted")}
 		}
 		for _, key := range keys {
 			if _, err := r.reference(ctx, st, given{value: key, entity: e}, place, param); err != nil {
 				return given{}, err
 			}
-		}
-		return g, nil
-	}
-	if want := kindOf(t.Name); want != stores.Null && g.value.Kind() != want {
-		switch have := g.value.Kind(); {
-		case want == stores.Decimal && have == stores.Int:
-		case want == stores.String && have == stores.UUID:
-			// A key that is text to a verb stays out of sight of it.
-			return given{}, &complaint{st.index, wrongValue(place, param, want.String())}
-		default:
-			return given{}, &complaint{st.index, wrongValue(place, param, want.String())}
 		}
 	}
 	return g, nil

@@ -486,3 +486,18 @@ func TestUnknownPrincipalIsRefused(t *testing.T) {
 	_, err := newWorld(t).engine.Session(context.Background(), "eve")
 	wantRefusal(t, err, "unknown-principal")
 }
+
+// X2: a value that becomes known only at the run is held to the limits that the
+// checker holds written ones to, and an argument that must be given is given.
+func TestValuesKnownAtTheRunKeepTheLimits(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"too long": `lending.note :loan-id @saw-bob :note "` + strings.Repeat("x", 101) + `" :as @l lending.add-item :club-id @north :name @l.note`,
+		"nothing":  `lending.note :loan-id @saw-bob :note @saw-bob.note`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newWorld(t).refused("kim", script, "wrong-value")
+		})
+	}
+}
