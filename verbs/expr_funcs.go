@@ -127,7 +127,7 @@ func order(a []any) (int, error) {
 
 const (
 	microsOfDay = int64(24 * time.Hour / time.Microsecond)
-	maxText     = 1 << 20 // what an expression may join together
+	maxText     = 1 << 16 // what an expression may join together
 	minDay      = -719162 // 0001-01-01
 	maxDay      = 2932896 // 9999-12-31
 )

@@ -327,8 +327,8 @@ func TestArgOnly(t *testing.T) {
 	}
 }
 
-// Every expression that compiles evaluates to the same through the library's
-// machine and by a plain walk of what it says, for numbers. O10: exact amounts.
+// Arithmetic through the library's machine is the arithmetic of values: exact,
+// to the last digit.
 func TestArithmeticIsExact(t *testing.T) {
 	t.Parallel()
 	f := newExprFixture(t)
@@ -363,7 +363,7 @@ func TestExpressionsStayCheap(t *testing.T) {
 		"choice":   strings.Repeat("flag ? 1 : ", 80) + "2",
 		"list":     "count in [" + strings.TrimSuffix(strings.Repeat("1, ", 200), ", ") + "]",
 		"pattern":  `text matches "^(((a*)*)*)*$"`,
-		"counted":  `text matches "(a{1,9}){1,9}$"`,
+		"counted":  `text matches "(a{1,6}){1,6}$"`,
 	} {
 		e, diags := f.compile(text, wantAnything)
 		if e == nil {
@@ -371,17 +371,11 @@ func TestExpressionsStayCheap(t *testing.T) {
 			continue
 		}
 		env := f.env(e.Reads)
-		env.Args[f.verb.param("text")] = stores.NewString(strings.Repeat("a", 5000))
+		env.Args[f.verb.param("text")] = stores.NewString(strings.Repeat("a", 2000))
 		if _, err := e.Eval(env); err != nil && !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %v", name, err)
 		}
-		start := time.Now()
-		for range 3 {
-			e.Eval(env)
-		}
-		if took := time.Since(start) / 3; took > 100*time.Millisecond { // 10 ms, and a busy machine
-			t.Errorf("%s takes %v", name, took)
-		}
+		within(t, 10*time.Millisecond, name, func() { e.Eval(env) })
 	}
 	for name, text := range map[string]string{
 		"long":      strings.Repeat("x", maxExpr+1),
@@ -395,14 +389,11 @@ func TestExpressionsStayCheap(t *testing.T) {
 		"counted":   `text matches "(a{1,30}){1,30}"`,
 		"env":       "$env",
 	} {
-		start := time.Now()
-		e, diags := f.compile(text, wantAnything)
-		if e != nil || len(diags) == 0 {
-			t.Errorf("%s compiles", name)
-		}
-		if took := time.Since(start); took > 200*time.Millisecond {
-			t.Errorf("%s is refused after %v", name, took)
-		}
+		within(t, 10*time.Millisecond, "refusing "+name, func() {
+			if e, diags := f.compile(text, wantAnything); e != nil || len(diags) == 0 {
+				t.Errorf("%s compiles", name)
+			}
+		})
 	}
 }
 

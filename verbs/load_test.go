@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs/verbstest"
 )
 
 // The palettes under testdata/load hold, beside each line, what is wrong with
@@ -286,5 +288,123 @@ func TestADirectoryLoadsWholeOrNotAtAll(t *testing.T) {
 	}
 	if r, diags := Load(fstest.MapFS{}); r != nil || len(diags) != 1 || diags[0].Code != "no-palettes" {
 		t.Error("an empty directory loads")
+	}
+}
+
+// O18: the thirteen kinds of effect, and their may- forms, are declarations
+// that the engine can tell apart.
+func TestEveryKindOfEffectIsRead(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("domain: a\nroles: [{name: r}]\nverbs:\n  - verb: v\n    roles: [r]\n    handler: true\n    effects:\n")
+	for _, w := range effectWords {
+		b.WriteString("      - " + w.name + ": something\n")
+	}
+	r, diags := LoadSources(dsl.NewSource("a.yaml", b.String()))
+	if r == nil {
+		t.Fatal(diags)
+	}
+	kinds := map[EffectKind]int{}
+	for i, e := range r.Verb("a.v").Effects {
+		w := effectWords[i]
+		if e.Kind != w.kind || e.May != w.may || e.Operand.Text != "something" || effectName(&e) != w.name {
+			t.Errorf("%s is read as %+v", w.name, e)
+		}
+		if declared := (w.kind == Triggers || w.kind == Notifies) && !w.may; e.Declared != declared {
+			t.Errorf("%s: the engine can do it: %v", w.name, e.Declared)
+		}
+		kinds[e.Kind]++
+	}
+	if len(kinds) != effectKinds {
+		t.Errorf("%d kinds", len(kinds))
+	}
+}
+
+// What a verb's YAML says arrives where the engine looks for it.
+func TestVerbsAreReadInFull(t *testing.T) {
+	t.Parallel()
+	r, diags := LoadSources(dsl.NewSource("work.yaml", string(verbstest.Palette(8))))
+	if r == nil {
+		t.Fatal(diags)
+	}
+	request := r.Entity("request")
+	note := r.Verb("work." + verbstest.VerbName(0))
+	if len(note.Effects) != 2 || note.Effects[0].Entity != request || note.Effects[0].Where.Param != 0 || !note.Effects[0].Declared {
+		t.Errorf("the first effect is %+v", note.Effects[0])
+	}
+	if e := note.Effects[1]; !e.May || e.When == nil || len(e.Set) != 3 || e.Set[1].Value.Text != "expected_date + days(1)" {
+		t.Errorf("the second effect is %+v", e)
+	}
+	extend := r.Verb("work." + verbstest.VerbName(3))
+	if c := extend.Confirm[0]; c.By != r.Role("compliance") || c.Expires != 24*60*60 || c.Always || len(c.When.Reads) != 1 || c.When.Reads[0].Param != 0 {
+		t.Errorf("the rule is %+v", c)
+	}
+	record := r.Verb("work." + verbstest.VerbName(4))
+	if p := record.Params[3]; !p.Sensitive || p.From != FromPerson|FromRecord {
+		t.Errorf("the argument is %+v", p)
+	}
+	if p := record.Params[1]; p.Type.Scale != 2 || p.Type.Max.Text() != "1000000.00" || p.Ident != "amount" {
+		t.Errorf("the amount is %+v", p.Type)
+	}
+	if p := record.Params[4]; p.Type.Item.MaxLength != 20 || p.Type.MaxLength != 10 {
+		t.Errorf("the list is %+v", p.Type)
+	}
+	list := r.Verb("work." + verbstest.VerbName(2)).Read
+	if list.Limit != 200 || list.One || list.Order[1].Desc != true || len(list.Fields) != 5 || list.Fields[4].Path.Count != r.Entity("submission").Store {
+		t.Errorf("the read is %+v", list)
+	}
+	s := request.Store
+	if len(s.Scope) != 2 || s.Scope[1].To != r.Entity("cbu").Store || s.Fields[s.Key].Name != "request_id" || s.Table != "work.requests" {
+		t.Errorf("the entity is %+v", s)
+	}
+	if f := s.Fields[request.field("case")]; f.Ref != r.Entity("case").Store || f.Column != "case_id" || f.Kind.String() != "uuid" {
+		t.Errorf("the reference is %+v", f)
+	}
+	if l := request.Label; len(l.Text) != 3 || len(l.Paths) != 2 || len(l.Paths[0].Steps) != 2 || l.Text[1] != " " {
+		t.Errorf("the label is %+v", l)
+	}
+	if files, _ := Load(verbstest.Files(1200)); files == nil || len(files.Verbs()) != 1200 || files.Verb("work2."+verbstest.VerbName(1100)) == nil {
+		t.Error("the generated directory does not load")
+	}
+}
+
+// A key may be of another type than uuid, a scope may be a principal's name,
+// a table may be called as its entity.
+func TestEntitiesOfOtherShapes(t *testing.T) {
+	t.Parallel()
+	r, diags := LoadSources(dsl.NewSource("a.yaml", `domain: a
+entities:
+  page-view:
+    key: id
+    scope: {principal: reader.name}
+    unique: [[reader, page]]
+    fields:
+      reader: {type: ref, ref-type: reader, required: true}
+      page: {type: ref, ref-type: page}
+  reader: {key: reader-id, scope: {principal: name}, fields: {name: {type: string}}}
+  page: {key: slug, scope: everyone, managed: true, fields: {title: {type: string}, slug: {type: string}}}
+  owner: {key: id, scope: self}
+`))
+	if r == nil {
+		t.Fatal(diags)
+	}
+	view, page := r.Entity("page-view").Store, r.Entity("page").Store
+	if view.Table != "page_view" || view.Access != stores.ByPrincipal || len(view.Scope) != 2 || view.Scope[1].To != nil {
+		t.Errorf("the view is %+v", view)
+	}
+	if f := view.Fields[view.FieldIndex("page")]; f.Kind.String() != "string" {
+		t.Errorf("a reference to a string key is a %s", f.Kind)
+	}
+	if !page.Managed || page.Key != 1 || !page.Fields[1].Required || page.Access != stores.ForAll {
+		t.Errorf("the page is %+v", page)
+	}
+	if reader := r.Entity("reader").Store; reader.Fields[0].Column != "reader_id" || reader.Place != "a.yaml:10:3" {
+		t.Errorf("the reader is %+v", reader)
+	}
+	if owner := r.Entity("owner").Store; owner.Access != stores.ByPath || owner.Scope != nil {
+		t.Errorf("the owner is %+v", owner)
+	}
+	if len(view.Unique) != 1 || len(view.Unique[0]) != 2 {
+		t.Errorf("unique is %v", view.Unique)
 	}
 }
