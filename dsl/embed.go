@@ -30,7 +30,8 @@ func (s *Script) Parse(lex *lexer.PeekingLexer) error {
 	if len(p.calls) == 0 && len(p.diags) == 0 {
 		return participle.NextMatch
 	}
-	for _, d := range p.told() {
+	if ds := p.told(); len(ds) > 0 {
+		d := ds[0]
 		start := int(d.Place.Range.Start)
 		i := 0
 		for i+1 < len(at) && at[i+1].offset <= start {
@@ -39,6 +40,11 @@ func (s *Script) Parse(lex *lexer.PeekingLexer) error {
 		pos := at[i].token.Pos
 		skipped := text[at[i].offset:min(start, len(text))]
 		pos.Advance(skipped)
+		// What was read stays read, so that the other grammar does not take the
+		// mistake for something it may try to read differently.
+		for range i + 1 {
+			lex.Next()
+		}
 		return participle.Errorf(pos, "%s", d.Summary)
 	}
 	for i := 0; !lex.Peek().EOF() && i < len(at) && at[i].offset < p.lastEnd; i++ {

@@ -12,7 +12,7 @@ import (
 // processor time of the process, which other processes do not lengthen much,
 // the best of several runs; a bad ratio is measured again.
 func TestHostileTextsTakeLinearTime(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || underRace {
 		t.Skip("measures time")
 	}
 	spent := func() time.Duration {

@@ -238,8 +238,8 @@ func (p *parser) arg(c *Call) {
 		return
 	}
 	a.Value = p.valueOf(&a)
-	if !p.countValue(a.KeyRange) {
-		return
+	if !p.countValue(a.KeyRange) || a.Value.Kind == Invalid && p.errors > p.limits.Diagnostics {
+		return // a text of nothing but mistakes is not worth keeping
 	}
 	if len(p.args) == cap(p.args) {
 		p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 24, p.limits.Values)

@@ -32,7 +32,19 @@ const longWord = 512
 func (p *parser) word() string { return p.wordAt(p.pos) }
 
 func (p *parser) wordAt(i int) string {
-	return p.text[i:wordEnd(p.text[:min(len(p.text), i+longWord)], i)]
+	return p.text[i:wordEnd(p.text[:p.whole(i+longWord)], i)]
+}
+
+// whole moves an offset back to where a character begins, or to the end of the
+// text.
+func (p *parser) whole(i int) int {
+	if i >= len(p.text) {
+		return len(p.text)
+	}
+	for i > 0 && !utf8.RuneStart(p.text[i]) {
+		i--
+	}
+	return i
 }
 
 // beginsCall says whether a verb stands here, if in the wrong letters.

@@ -35,8 +35,8 @@ func (p *parser) badVerb(c *Call, paren bool) bool {
 		p.unclosed(start)
 		return false
 	}
-	w := p.word()
-	end := start + len(w)
+	end := wordEnd(p.text, start)
+	w := p.text[start:end]
 	c.VerbRange = Range{int32(start), int32(end)}
 	switch {
 	case p.text[start] == '(':
@@ -407,7 +407,7 @@ const longText = 4096
 
 // foreignQuotes reads a text in quotes of another kind.
 func (p *parser) foreignQuotes(start, size int, closing rune) Value {
-	line := min(p.lineEnd(start), start+size+longText)
+	line := min(p.lineEnd(start), p.whole(start+size+longText))
 	body := p.text[start+size : line]
 	n := strings.IndexRune(body, closing)
 	if closing == '\'' || closing == '’' {
@@ -419,13 +419,11 @@ func (p *parser) foreignQuotes(start, size int, closing rune) Value {
 				break
 			}
 			from = after
-			if n = strings.IndexRune(body[from:], closing); n < 0 {
-				break
-			}
+			n = strings.IndexRune(body[from:], closing)
 		}
 	}
 	plain := strings.IndexByte(body, '"')
-	end := line
+	var end int
 	text := body
 	switch {
 	case n >= 0:
@@ -437,7 +435,6 @@ func (p *parser) foreignQuotes(start, size int, closing rune) Value {
 	default:
 		if key := strings.Index(body, " :"); key >= 0 {
 			text = body[:key]
-			end = start + size + key
 		}
 		text = strings.TrimRight(text, ")]} \t")
 		end = start + size + len(text)
@@ -466,7 +463,7 @@ func (p *parser) quoteTouchesWord(start, end int, text string, run bool) Value {
 	}
 	// The text goes on to a quote that is followed by something that may
 	// follow a string, or to the end of the line.
-	line := min(p.lineEnd(end), end+longText)
+	line := min(p.lineEnd(end), p.whole(end+longText))
 	last := -1
 	for i := end; i < line; i++ {
 		if p.text[i] == '\\' {
