@@ -588,6 +588,12 @@ func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 	where, set := f[effWhere], f[effSet]
 	if where.value != nil {
 		e.Where = l.where(vn, where.value, ent)
+		if e.Where != nil && e.Where.Param >= 0 {
+			p := &v.Params[e.Where.Param]
+			if !p.Required && p.Default.IsNull() && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
+				d.report(say.mayBeAbsent(d.place(where.value), p))
+			}
+		}
 	}
 	if e.Kind == Deletes {
 		e.Declared = where.key != nil

@@ -408,3 +408,29 @@ entities:
 		t.Errorf("unique is %v", view.Unique)
 	}
 }
+
+// U1: places are exact whatever ends the lines and begins the file, and where
+// characters are of several bytes.
+func TestPlacesInOddFiles(t *testing.T) {
+	t.Parallel()
+	const text = "domain: a\ndescription: \"Größe\", # é\nroles: [{name: \"ü\", nam: b}]\nverbs:\n  - {verb: x, \"rols\": [a]}\n"
+	good := strings.Replace(text, "\",", "\"", 1)
+	for name, edit := range map[string]func(string) string{
+		"as it is": func(s string) string { return s },
+		"bom":      func(s string) string { return bom + s },
+		"crlf":     func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"cr":       func(s string) string { return strings.ReplaceAll(s, "\n", "\r") },
+		"nel":      func(s string) string { return strings.ReplaceAll(s, "\n", "\u0085") },
+		"ls":       func(s string) string { return strings.ReplaceAll(s, "\n", "\u2028") },
+	} {
+		_, diags := LoadSources(dsl.NewSource("a.yaml", edit(good)))
+		var under []string
+		for _, d := range diags {
+			under = append(under, d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End])
+		}
+		want := []string{`"ü"`, "nam", "x", "x", `"rols"`}
+		if !slices.Equal(under, want) {
+			t.Errorf("%s: underlined %q", name, under)
+		}
+	}
+}

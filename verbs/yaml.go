@@ -635,7 +635,11 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 			}
 		}
 		if j < 0 {
-			d.report(say.unknownKey(d.place(k), sh, k.Value))
+			diag := say.unknownKey(d.place(k), sh, k.Value)
+			if n.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Tag == "!!null" && v.Value == "" {
+				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
+			}
+			d.report(diag)
 			continue
 		}
 		next = j + 1
