@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"runtime"
@@ -238,11 +237,14 @@ func (l *loader) diagnostics() dsl.Diagnostics {
 // without changing it.
 func digestOf(srcs []*dsl.Source) string {
 	h := sha256.New()
-	var n [8]byte
+	buf := make([]byte, 0, 8<<10) // a text is not copied whole for this
 	part := func(s string) {
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		io.WriteString(h, s)
+		h.Write(binary.BigEndian.AppendUint64(buf, uint64(len(s))))
+		for s != "" {
+			n := min(len(s), cap(buf))
+			h.Write(append(buf, s[:n]...))
+			s = s[n:]
+		}
 	}
 	for _, s := range srcs {
 		part(s.Name)
