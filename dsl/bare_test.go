@@ -5,8 +5,9 @@ import "testing"
 // A bare scanner and recursive descent over the same texts, without
 // diagnostics, escapes or recovery: what the least possible parser costs.
 type bare struct {
-	s string
-	i int
+	s     string
+	i     int
+	arena []Arg
 }
 
 func (p *bare) ws() {
@@ -96,6 +97,7 @@ func (p *bare) arg() Arg {
 }
 
 func (p *bare) script() (calls []Call) {
+	calls = make([]Call, 0, len(p.s)/90)
 	for p.ws(); p.i < len(p.s); p.ws() {
 		c := Call{Range: Range{Start: int32(p.i)}}
 		paren := p.s[p.i] == '('
@@ -105,6 +107,10 @@ func (p *bare) script() (calls []Call) {
 		from := p.i
 		c.Verb = p.run()
 		c.VerbRange = Range{int32(from), int32(p.i)}
+		if cap(p.arena)-len(p.arena) < 32 {
+			p.arena = make([]Arg, 0, 1024)
+		}
+		first := len(p.arena)
 		for p.ws(); p.i < len(p.s) && p.s[p.i] == ':'; p.ws() {
 			if p.s[p.i:p.i+4] == ":as " {
 				p.i += 4
@@ -113,8 +119,9 @@ func (p *bare) script() (calls []Call) {
 				c.AsRange = Range{int32(from), int32(p.i)}
 				continue
 			}
-			c.Args = append(c.Args, p.arg())
+			p.arena = append(p.arena, p.arg())
 		}
+		c.Args = p.arena[first:len(p.arena):len(p.arena)]
 		if paren {
 			p.i++
 		}

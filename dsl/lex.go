@@ -10,14 +10,15 @@ import (
 // white space, a control character, a bracket, a quote, a comma or a comment
 // mark.
 const (
-	isSpace   uint8 = 1 << iota // space, tab, line breaks
-	isName                      // letters, digits, - and _
-	isWord                      // may stand in a word, valid or not
-	isLower                     // a to z
-	isUpper                     // A to Z
-	isDigit                     // 0 to 9
-	inString                    // needs no second look inside a string
-	inComment                   // needs no second look inside a comment
+	isSpace   uint16 = 1 << iota // space, tab, line breaks
+	isName                       // letters, digits, - and _
+	isWord                       // may stand in a word, valid or not
+	isLower                      // a to z
+	isUpper                      // A to Z
+	isDigit                      // 0 to 9
+	inString                     // needs no second look inside a string
+	inComment                    // needs no second look inside a comment
+	isStart                      // an ASCII character that begins something
 )
 
 // hexDigit is 1 for the digits of a uuid.
@@ -28,7 +29,7 @@ var hexDigit = func() (t [256]bool) {
 	return t
 }()
 
-var class = func() (t [256]uint8) {
+var class = func() (t [256]uint16) {
 	for c := range 256 {
 		switch b := byte(c); {
 		case b == ' ' || b == '\t' || b == '\n' || b == '\r':
@@ -53,6 +54,11 @@ var class = func() (t [256]uint8) {
 	for _, c := range `"()[]{},;#` {
 		t[c] &^= isWord
 	}
+	for c := '!'; c < 0x7f; c++ {
+		if c != ';' && c != '#' {
+			t[c] |= isStart
+		}
+	}
 	t['"'] &^= inString
 	t['\\'] &^= inString
 	t['\t'] |= inComment
@@ -62,7 +68,7 @@ var class = func() (t [256]uint8) {
 // A name is an ASCII letter followed by letters, digits, hyphens and
 // underscores. Verbs and keys are made of lower names, which begin with a
 // lower-case letter; symbols of any.
-func isNameText(s string, first uint8) bool {
+func isNameText(s string, first uint16) bool {
 	if s == "" || class[s[0]]&first == 0 {
 		return false
 	}
@@ -78,7 +84,7 @@ func isKey(s string) bool { return isNameText(s, isLower) }
 
 // isDotted says whether s is at least least names joined by dots, each
 // beginning with a letter of class first.
-func isDotted(s string, first uint8, least int) bool {
+func isDotted(s string, first uint16, least int) bool {
 	start := true
 	parts := 0
 	for i := 0; i < len(s); i++ {
@@ -265,7 +271,7 @@ func closingQuote(r rune) rune {
 // dottedEnd reads the names joined by dots that stand at i, each beginning with
 // a letter of class first. It returns where they end and how many they are; 0
 // when a name is missing.
-func dottedEnd(s string, i int, first uint8) (end, parts int) {
+func dottedEnd(s string, i int, first uint16) (end, parts int) {
 	for {
 		if i >= len(s) || class[s[i]]&first == 0 {
 			return i, 0

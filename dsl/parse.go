@@ -229,27 +229,39 @@ func (p *parser) findVerb() bool {
 
 // arg reads `:key value`, or `:as @symbol`, from its colon.
 func (p *parser) arg(c *Call) {
-	a, ok := p.key()
+	key, at, ok := p.key()
 	if !ok {
 		return
 	}
-	if a.Key == "as" {
-		p.as(c, a.KeyRange)
+	if key == "as" {
+		p.as(c, at)
 		return
 	}
-	a.Value = p.valueOf(&a)
-	if !p.countValue(a.KeyRange) || a.Value.Kind == Invalid && p.errors > p.limits.Diagnostics {
+	v := p.valueOf(key, at)
+	if v.Kind == Invalid && p.errors > p.limits.Diagnostics {
 		return // a text of nothing but mistakes is not worth keeping
 	}
-	if len(p.args) == cap(p.args) {
+	p.pushArg(key, at, v)
+}
+
+// pushArg says false when there are too many.
+func (p *parser) pushArg(key string, at Range, v Value) bool {
+	if !p.countValue(at) {
+		return false
+	}
+	n := len(p.args)
+	if n == cap(p.args) {
 		p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 24, p.limits.Values)
 	}
-	p.args = append(p.args, a)
+	p.args = p.args[:n+1]
+	a := &p.args[n]
+	a.Key, a.KeyRange, a.Value = key, at, v
+	return true
 }
 
 // key reads a key with its colon. When it is spoilt the mistake has been told;
 // it says false when not even a value can be expected after it.
-func (p *parser) key() (Arg, bool) {
+func (p *parser) key() (key string, at Range, ok bool) {
 	start := p.pos
 	end := start + 1
 	if end < len(p.text) && class[p.text[end]]&isLower != 0 {
@@ -258,32 +270,32 @@ func (p *parser) key() (Arg, bool) {
 		}
 		if end == len(p.text) || class[p.text[end]]&isWord == 0 && p.text[end] != '"' {
 			p.pos, p.lastEnd = end, end
-			return Arg{Key: p.text[start+1 : end], KeyRange: Range{int32(start), int32(end)}}, true
+			return p.text[start+1 : end], Range{int32(start), int32(end)}, true
 		}
 	}
 	return p.badKey()
 }
 
 // valueOf reads the value that follows a key.
-func (p *parser) valueOf(a *Arg) Value {
+func (p *parser) valueOf(key string, at Range) Value {
 	p.skip()
 	if p.pos < len(p.text) {
 		switch b := p.text[p.pos]; {
 		case b == '"' || b == '@' || b == '[' || b == '{' || b == '(' || class[b]&isDigit != 0:
 			return p.value(true)
 		case class[b]&(isLower|isUpper) != 0:
-			if end := wordEnd(p.text, p.pos); wordKind(p.text[p.pos:end]) != Invalid || !isVerbLike(p.text[p.pos:end]) || !p.startsLine(p.pos) {
+			if !p.startsLine(p.pos) || !p.beginsCall() {
 				return p.value(true)
 			}
 		case b == '-' || class[b]&isWord != 0 && b != ':' && b != '=':
 			return p.value(true)
 		case b == '=':
-			p.equalsSign(a)
-			return p.valueOf(a)
+			p.equalsSign(key)
+			return p.valueOf(key, at)
 		}
 	}
-	p.missingValue(a)
-	return Value{Range: Range{a.KeyRange.End, a.KeyRange.End}}
+	p.missingValue(at)
+	return Value{Range: Range{at.End, at.End}}
 }
 
 // as reads the symbol that names the result of a call.
@@ -474,17 +486,18 @@ func (p *parser) entries(start int, closer byte) Value {
 			p.pos++
 			continue
 		}
-		var a Arg
+		var key string
+		var at Range
 		ok := false
 		if b == ':' {
-			a, ok = p.key()
+			key, at, ok = p.key()
 			if !ok {
 				comma = false
 				continue
 			}
-		} else if a, ok = p.foreignKey(&foreign); ok {
+		} else if key, at, ok = p.foreignKey(&foreign); ok {
 			if foreignAt.End == 0 {
-				foreignAt = a.KeyRange
+				foreignAt = at
 			}
 		} else if p.strayInMap() {
 			comma = false
@@ -492,15 +505,10 @@ func (p *parser) entries(start int, closer byte) Value {
 		} else {
 			break
 		}
-		a.Value = p.valueOf(&a)
 		comma = false
-		if !p.countValue(a.KeyRange) {
+		if v := p.valueOf(key, at); !p.pushArg(key, at, v) {
 			break
 		}
-		if len(p.args) == cap(p.args) {
-			p.args = growFor(p.args, p.pos-p.callAt, len(p.text)-p.callAt, 24, p.limits.Values)
-		}
-		p.args = append(p.args, a)
 	}
 	if len(foreign) > 0 {
 		p.errors++
@@ -614,8 +622,16 @@ func take[T any](stack []T, base int, slab []T, guess int) (out, newStack, newSl
 	return slab[:n:n], stack[:base], slab[n:]
 }
 
-// skip moves over white space and comments.
+// skip moves over white space and comments, most often a single space.
 func (p *parser) skip() {
+	if p.pos+1 < len(p.text) && p.text[p.pos] == ' ' && class[p.text[p.pos+1]]&isStart != 0 {
+		p.pos++
+		return
+	}
+	p.skipMore()
+}
+
+func (p *parser) skipMore() {
 	for p.pos < len(p.text) {
 		b := p.text[p.pos]
 		switch {

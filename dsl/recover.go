@@ -666,11 +666,7 @@ func (p *parser) missingColon(c *Call) bool {
 		p.as(c, r)
 		return true
 	}
-	a := Arg{Key: key, KeyRange: r}
-	a.Value = p.valueOf(&a)
-	if p.countValue(r) {
-		p.args = append(p.args, a)
-	}
+	p.pushArg(key, r, p.valueOf(key, r))
 	return true
 }
 

@@ -127,11 +127,11 @@ func (p *parser) parenthesisAfterVerb(c *Call, paren bool) bool {
 }
 
 // badKey deals with a key that is not one.
-func (p *parser) badKey() (Arg, bool) {
+func (p *parser) badKey() (key string, at Range, ok bool) {
 	start := p.pos
-	take := func(key string, to int) (Arg, bool) {
+	take := func(key string, to int) (string, Range, bool) {
 		p.pos, p.lastEnd = to, to
-		return Arg{Key: key, KeyRange: Range{int32(start), int32(to)}}, true
+		return key, Range{int32(start), int32(to)}, true
 	}
 	n := 0
 	for start+1+n < len(p.text) && class[p.text[start+1+n]]&isName != 0 {
@@ -172,9 +172,9 @@ func (p *parser) badKey() (Arg, bool) {
 	case rest[0] == '=':
 		to := start + 1 + n
 		p.tell(func() Diagnostic { return equalsSign(p.place(to, to+1), head) })
-		a, _ := take(fixed, to)
+		take(fixed, to)
 		p.pos = to + 1
-		return a, true
+		return fixed, Range{int32(start), int32(to)}, true
 	case rest == ":":
 		p.tell(func() Diagnostic { return colonAfterKey(p.place(start, end), fixed) })
 		return take(fixed, end)
@@ -200,7 +200,7 @@ func (p *parser) badKey() (Arg, bool) {
 		p.pos = next
 		p.quietly(func() { p.value(true) })
 	}
-	return Arg{}, false
+	return "", Range{}, false
 }
 
 // badAs deals with an :as that is not followed by a symbol.
@@ -259,7 +259,7 @@ func (p *parser) badAs(c *Call, key Range) {
 }
 
 // equalsSign passes over the sign, and over any that follow it.
-func (p *parser) equalsSign(a *Arg) {
+func (p *parser) equalsSign(key string) {
 	start, end := p.pos, p.pos
 	for p.pos < len(p.text) && (p.text[p.pos] == '=' || class[p.text[p.pos]]&isSpace != 0) {
 		if p.text[p.pos] == '=' {
@@ -268,12 +268,11 @@ func (p *parser) equalsSign(a *Arg) {
 		p.pos++
 	}
 	p.pos = end
-	p.tell(func() Diagnostic { return equalsSign(p.place(start, end), a.Key) })
+	p.tell(func() Diagnostic { return equalsSign(p.place(start, end), key) })
 }
 
-func (p *parser) missingValue(a *Arg) {
-	at := int(a.KeyRange.End)
-	p.tell(func() Diagnostic { return missingValue(p.placeOf(a.KeyRange), p.text[a.KeyRange.Start:at]) })
+func (p *parser) missingValue(key Range) {
+	p.tell(func() Diagnostic { return missingValue(p.placeOf(key), p.text[key.Start:key.End]) })
 	if p.pos < len(p.text) {
 		switch p.text[p.pos] {
 		case ',':
@@ -557,14 +556,14 @@ func (p *parser) stringGoesOn(i int) int {
 
 // foreignKey reads a key of a map in the manner of other languages: "street":,
 // street:, street=, or a bare word before a value.
-func (p *parser) foreignKey(edits *[]Edit) (Arg, bool) {
+func (p *parser) foreignKey(edits *[]Edit) (key string, at Range, ok bool) {
 	start := p.pos
 	var name string
 	end := start
 	if p.text[start] == '"' {
 		n := strings.IndexAny(p.text[start+1:], "\"\\\n\r")
 		if n < 0 || p.text[start+1+n] != '"' {
-			return Arg{}, false
+			return "", Range{}, false
 		}
 		name = p.text[start+1 : start+1+n]
 		end = start + n + 2
@@ -576,16 +575,16 @@ func (p *parser) foreignKey(edits *[]Edit) (Arg, bool) {
 	}
 	next := p.pastBlanks(end)
 	if next >= len(p.text) {
-		return Arg{}, false
+		return "", Range{}, false
 	}
 	after := end
 	switch b := p.text[next]; {
 	case b == ':' && (next == end || next+1 == len(p.text) || class[p.text[next+1]]&isLower == 0), b == '=':
 		after = next + 1
 	case p.text[start] == '"' || next == end || wordKind(name) != Invalid || !(b == '"' || b == '@' || b == '[' || b == '{' || b == '(' || class[b]&isDigit != 0):
-		return Arg{}, false
+		return "", Range{}, false
 	}
-	key := kebab(name)
+	key = kebab(name)
 	if !isKey(key) {
 		key = ""
 	}
@@ -598,7 +597,7 @@ func (p *parser) foreignKey(edits *[]Edit) (Arg, bool) {
 	}
 	*edits = append(*edits, Edit{Range{int32(start), int32(after)}, spelt})
 	p.pos, p.lastEnd = after, after
-	return Arg{Key: key, KeyRange: Range{int32(start), int32(end)}}, true
+	return key, Range{int32(start), int32(end)}, true
 }
 
 // bracketsForMap deals with [:k v].
