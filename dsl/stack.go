@@ -1,0 +1,55 @@
+package dsl
+
+import "slices"
+
+// This file holds how the parser gathers what it does not know the number of,
+// and where it keeps it: next to no allocation, and no more memory than a small
+// multiple of the text whatever the text.
+
+// growFor makes room for more elements of which one takes about per bytes of
+// text, and at least two. While they are few it takes a handful; of many it
+// guesses how many there will be from how many the first read bytes of whole
+// held, so that what is uniform is allocated about once.
+func growFor[T any](s []T, read, whole, per, most int) []T {
+	n := len(s)
+	guess := 2*n + min(256, max(0, whole-read)/per) + 4
+	if n >= 512 {
+		guess = max(n+n/2, int(float64(n)*float64(whole)/float64(max(read, 1))*1.02)+8)
+	}
+	guess = max(n+1, min(guess, n+(whole-read)/2+8, most+1))
+	grown := make([]T, n, guess)
+	copy(grown, s)
+	return grown
+}
+
+// takeArgs takes what was gathered since base off the stack. Where next to
+// nothing lies below, as in every call at the top, it is given away as it is and
+// the stack goes on behind it; otherwise it is copied.
+func (p *parser) takeArgs(base int) []Arg {
+	out, stack, slab := take(p.args, base, p.argSlab, (len(p.text)-p.pos)/24)
+	p.args, p.argSlab = stack, slab
+	return out
+}
+
+func (p *parser) takeVals(base int) []Value {
+	out, stack, slab := take(p.vals, base, p.valSlab, (len(p.text)-p.pos)/64)
+	p.vals, p.valSlab = stack, slab
+	return out
+}
+
+func take[T any](stack []T, base int, slab []T, guess int) (out, newStack, newSlab []T) {
+	n := len(stack) - base
+	switch {
+	case n == 0:
+		return nil, stack, slab
+	case base <= n/8:
+		return stack[base : base+n : base+n], append(stack[base+n:], stack[:base]...), slab
+	case n > len(slab):
+		if n >= 1024 {
+			return slices.Clone(stack[base:]), stack[:base], slab
+		}
+		slab = make([]T, max(n, min(256, guess+1)))
+	}
+	copy(slab, stack[base:])
+	return slab[:n:n], stack[:base], slab[n:]
+}
