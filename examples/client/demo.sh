@@ -15,7 +15,7 @@ esac
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export PATH=$folder:$PATH XDG_CACHE_HOME=$folder/cache VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
+export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
 
 # say shows a command, runs it, and goes on whatever its exit code is: some of
 # them are meant to be refused.
@@ -27,6 +27,7 @@ say() {
 started=$SECONDS
 (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
 echo "build     verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) MB, $((SECONDS - started)) s"
+export XDG_CACHE_HOME=$folder/cache # not before: the Go tool keeps what it built there
 verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
 verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
 echo
