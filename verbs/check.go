@@ -110,12 +110,12 @@ type checker struct {
 	names Names
 	macro *Verb // whose arguments are the names, in CheckMacro
 
-	ds     dsl.Diagnostics
-	broken bool // a call is not whole: no program, and no guesses about what is unused
-	failed bool
-	open   bool                // every symbol is left to the run: nothing is bound and nothing known
-	dark   bool                // inside a sensitive argument: nothing of it may be quoted
-	near   map[string][]string // verbs near an unknown one
+	ds      dsl.Diagnostics
+	broken  bool // a call is not whole: no program, and no guesses about what is unused
+	failed  bool
+	dark    bool                // inside a sensitive argument: nothing of it may be quoted
+	mending bool                // inside a broken call: the parser has complained already
+	near    map[string][]string // verbs near an unknown one
 
 	untold int // complaints beyond the limit
 }
@@ -167,7 +167,7 @@ func (c *checker) run() {
 	if c.untold > 0 {
 		c.ds = append(c.ds, untold(c.untold))
 	}
-	c.ds = c.r.Mask(c.s, c.ds)
+	c.ds = c.r.mask(c.s, c.ds, false)
 }
 
 // survey counts calls in the order in which they will be checked, a nested one
@@ -666,7 +666,9 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		e := &entries[i]
 		keys[i] = e.Key
 		if first, twice := seen[e.Key]; twice {
-			c.add(duplicateKey(c.place(e.KeyRange), e.Key, c.place(entries[first].KeyRange)))
+			if !c.mending { // the parser has said it
+				c.add(duplicateKey(c.place(e.KeyRange), e.Key, c.place(entries[first].KeyRange)))
+			}
 		} else {
 			seen[e.Key] = i
 		}
@@ -772,9 +774,9 @@ func (c *checker) mend(call *dsl.Call, v *Verb, depth int) {
 		case k >= 0 && asWritten && a.Value.Kind != dsl.Nil:
 			param := &v.Params[k]
 			ignored = Arg{}
-			c.dark = param.Sensitive
+			c.dark, c.mending = param.Sensitive, true
 			c.value(site{verb: v, param: param}, param.Type, &a.Value, &ignored, depth+1)
-			c.dark = false
+			c.dark, c.mending = false, false
 			continue
 		case k < 0 && asWritten:
 			c.unknownArgument(call, v, a)

@@ -7,11 +7,19 @@ import (
 	"verbatim/dsl"
 )
 
-// Mask marks what must not be shown in the excerpts of diagnostics about a
-// script: the values of sensitive arguments. Check does it for its own; those
-// of Parse should pass through here before anybody prints them. Where a call
-// or an argument is not understood, what may be sensitive counts as sensitive.
+// Mask keeps the values of sensitive arguments out of what Parse said about a
+// script: out of the excerpts and out of the words. Check does it for its own
+// diagnostics; those of Parse should pass through here before anybody prints
+// them. Where a call or an argument is not understood, what may be sensitive
+// counts as sensitive.
 func (r *Registry) Mask(s *dsl.Script, ds dsl.Diagnostics) dsl.Diagnostics {
+	return r.mask(s, ds, true)
+}
+
+// mask with foreign set takes the words of a complaint about a sensitive value
+// for the words of somebody who did not know that it was sensitive, and puts
+// the meaning of its code in their place.
+func (r *Registry) mask(s *dsl.Script, ds dsl.Diagnostics, foreign bool) dsl.Diagnostics {
 	if len(ds) == 0 || len(r.sensitive) == 0 || s == nil {
 		return ds
 	}
@@ -36,6 +44,14 @@ func (r *Registry) Mask(s *dsl.Script, ds dsl.Diagnostics) dsl.Diagnostics {
 		d.Mask = append(slices.Clip(d.Mask), ranges...)
 		if !slices.ContainsFunc(ranges, func(m dsl.Range) bool { return overlap(m, d.Place.Range) }) {
 			continue
+		}
+		if foreign {
+			d.Label, d.Notes, d.Fixes = "", nil, nil
+			for _, doc := range dsl.Codes() {
+				if doc.Code == d.Code {
+					d.Summary = "in a value that is not shown: " + doc.Meaning
+				}
+			}
 		}
 		d.Summary, d.Label = dim.Replace(d.Summary), dim.Replace(d.Label)
 		for n := range d.Notes {

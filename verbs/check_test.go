@@ -306,6 +306,8 @@ func TestSensitiveValuesAreNotShown(t *testing.T) {
 		`bank.everything :sns "123-45-6789"`, `bank.everything :anything (client.nothing :ssn "123-45-6789")`,
 		`bank.everything :ssn "123-45-6789" :count 2025-02-31`,
 		`bank.everything :secret "hun" :secret "hunter2"`,
+		`bank.everything :secret {:a 123-45-6789}`, `bank.everything :secret [1972-02-31]`,
+		`bank.everything :secret [“hunter2”]`, `bank.everything :secret {:a 'hunter2'}`,
 	} {
 		script, ds := dsl.Parse(dsl.NewSource("-", text))
 		ds = bank.Mask(script, ds)
@@ -322,7 +324,7 @@ func TestSensitiveValuesAreNotShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := b.String() + string(json); regexp.MustCompile(`(?i)hunter2|1234567|123-45|2025-01-03`).MatchString(said) {
+		if said := b.String() + string(json); regexp.MustCompile(`(?i)hunter2|1234567|123-45|2025-01-03|1972`).MatchString(said) {
 			t.Errorf("%s:\n%s", text, said)
 		}
 	}

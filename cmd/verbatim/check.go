@@ -54,7 +54,7 @@ func (a *app) check(names []string, palettes string) error {
 		}
 		for i, script := range scripts {
 			_, more := reg.Check(script, nil)
-			found = append(found, inOrder(append(ofEach[i], more...))...)
+			found = append(found, inOrder(append(reg.Mask(script, ofEach[i]), more...))...)
 		}
 	}
 	r := newReport(found)

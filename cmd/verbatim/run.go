@@ -92,7 +92,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	}
 	script, ds := dsl.Parse(src)
 	program, more := session.Check(script)
-	ds = inOrder(append(ds, more...))
+	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if ds.HasErrors() {
 		return a.runInvalid(script, ds)
 	}
