@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench fuzz lint cover build
+.PHONY: help demo test postgres bench fuzz lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -24,10 +24,17 @@ build: ## build bin/verbatim, one file, no cgo
 demo: ## show what it is, in under a minute, offline
 	@bash examples/client/demo.sh
 
-test: ## run every test, with the race detector where a C compiler exists
+test: postgres ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
-	go test $(RACE) -timeout 20m ./...
+	VERBATIM_REQUIRE_POSTGRES=1 go test $(RACE) -timeout 20m ./...
 	cd $(PEERS) && go test -timeout 10m ./...
+
+postgres: ## find the PostgreSQL server that tests run on, or install it with apt-get
+	@if ls /usr/lib/postgresql/*/bin/initdb /usr/pgsql-*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "postgres: install the PostgreSQL server (initdb, postgres), on which the tests run" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "postgres: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends postgresql </dev/null
 
 bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
 	cd $(PEERS) && go run . -rounds $(ROUNDS)

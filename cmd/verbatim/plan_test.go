@@ -17,23 +17,25 @@ import (
 //
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
-//	1       verbs               verbs/verbstest   stores/sqlite   stores/storetest
+//	1       verbs               verbs/verbstest   stores/{sqlite,postgres}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "verbs", "verbs/verbstest", "runtime", "cmd/verbatim"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/verbstest", "runtime", "cmd/verbatim"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
-	"dsl":              nil,
-	"stores":           nil,
-	"stores/storetest": {"stores"},
-	"stores/sqlite":    {"stores"},
-	"verbs":            {"dsl", "stores"},
-	"verbs/verbstest":  nil,
-	"runtime":          {"dsl", "verbs", "stores"},
-	"cmd/verbatim":     {"dsl", "verbs", "stores", "stores/sqlite", "runtime"},
+	"dsl":                    nil,
+	"stores":                 nil,
+	"stores/storetest":       {"stores"},
+	"stores/sqlite":          {"stores"},
+	"stores/postgres":        {"stores"},
+	"stores/postgres/pgtest": nil,
+	"verbs":                  {"dsl", "stores"},
+	"verbs/verbstest":        nil,
+	"runtime":                {"dsl", "verbs", "stores"},
+	"cmd/verbatim":           {"dsl", "verbs", "stores", "stores/sqlite", "stores/postgres", "runtime"},
 }
 
 // A forbidden arrow, and why. From "*" is from anywhere.
@@ -49,17 +51,23 @@ func (a arrow) forbids(from, to string) bool {
 
 var forbidden = []arrow{
 	{"dsl", []string{"verbs", "runtime"}, "a well-formed call is one whatever it means: a program that only parses or formats takes dsl alone"},
-	{"dsl", []string{"stores", "stores/storetest", "stores/sqlite"}, "text has no rows; dsl hands out digits and words, and verbs makes typed values of them"},
+	{"dsl", []string{"stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "text has no rows; dsl hands out digits and words, and verbs makes typed values of them"},
 	{"stores", []string{"dsl", "verbs"}, "a store keeps entities, not palettes: it must be usable, and testable, without a line of YAML or of our language"},
 	{"stores", []string{"runtime"}, "who may do what is decided before a store is asked; scope reaches it as an argument"},
-	{"stores", []string{"stores/sqlite", "stores/storetest"}, "the interface does not know who implements it or how that is tested"},
+	{"stores", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the interface does not know who implements it or how that is tested"},
 	{"stores/sqlite", []string{"dsl", "verbs", "runtime"}, "a backend has no private feature that the engine could need, so it has nothing to ask of the floors above"},
 	{"stores/sqlite", []string{"stores/storetest"}, "the conformance suite calls the backend's tests, the backend itself is built without it"},
+	{"stores/sqlite", []string{"stores/postgres"}, "two dialects of one interface: what they share is in stores, and either can go without the other"},
+	{"stores/postgres", []string{"stores/sqlite"}, "two dialects of one interface: what they share is in stores, and either can go without the other"},
+	{"stores/postgres", []string{"dsl", "verbs", "runtime"}, "a backend has no private feature that the engine could need, so it has nothing to ask of the floors above"},
+	{"stores/postgres", []string{"stores/storetest"}, "the conformance suite calls the backend's tests, the backend itself is built without it"},
+	{"*", []string{"stores/postgres/pgtest"}, "it starts servers for tests, which no program needs"},
+	{"stores/postgres/pgtest", rooms, "it hands out empty databases, whoever fills them"},
 	{"stores/storetest", []string{"dsl", "verbs", "runtime"}, "the suite defines what a store promises, in the words of stores only"},
-	{"stores/storetest", []string{"stores/sqlite"}, "one suite for every backend: each backend's tests call it, never the other way round"},
+	{"stores/storetest", []string{"stores/sqlite", "stores/postgres"}, "one suite for every backend: each backend's tests call it, never the other way round"},
 	{"verbs", []string{"runtime"}, "what may be said does not depend on how it is done; the engine hands verbs functions, not itself"},
-	{"verbs", []string{"stores/sqlite", "stores/storetest"}, "a palette means the same on every backend"},
-	{"runtime", []string{"stores/sqlite", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
+	{"verbs", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "a palette means the same on every backend"},
+	{"runtime", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
 	{"verbs/verbstest", rooms, "it writes text, and is the same whatever reads it"},
@@ -69,6 +77,11 @@ var forbidden = []arrow{
 // exceptions are arrows that tests alone may draw.
 var exceptions = map[[2]string]string{
 	{"stores/sqlite", "stores/storetest"}:                        "its tests run the conformance suite",
+	{"stores/postgres", "stores/storetest"}:                      "its tests run the conformance suite",
+	{"stores/postgres", "stores/postgres/pgtest"}:                "its tests run on a real server",
+	{"runtime", "stores/postgres"}:                               "its tests run the engine on a real store",
+	{"runtime", "stores/postgres/pgtest"}:                        "its tests run the engine on a real server",
+	{"cmd/verbatim", "stores/postgres/pgtest"}:                   "its tests run the command on a real server",
 	{"verbs", "verbs/verbstest"}:                                 "its benchmarks need palettes of any size",
 	{"cmd/verbatim", "verbs/verbstest"}:                          "its benchmarks need palettes of any size",
 	{"runtime", "stores/sqlite"}:                                 "its tests run the engine on a real store",
@@ -86,6 +99,7 @@ var libraries = map[string]struct {
 	"github.com/expr-lang/expr":                {[]string{"verbs"}, "expressions are compiled with the palette; the engine sees values only"},
 	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
 	"modernc.org/sqlite":                       {[]string{"stores/sqlite"}, "nothing of a driver's own types leaves a backend"},
+	"github.com/jackc/pgx/v5":                  {[]string{"stores/postgres", "stores/postgres/pgtest"}, "nothing of a driver's own types leaves a backend, but the pool that a caller may hand in"},
 	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to the driver, which pins it"},
 	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
@@ -101,15 +115,15 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"cmd/verbatim", "stores/sqlite"}, "files and the environment arrive as arguments; only the command and a store that is a file touch them"},
-	"os/exec":      {nil, "nothing here starts other programs"},
+	"os":           {[]string{"cmd/verbatim", "stores/sqlite", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only the command, a store that is a file and a server for tests touch them"},
+	"os/exec":      {[]string{"stores/postgres/pgtest"}, "nothing here starts other programs, but for a server that tests run on"},
 	"net":          {nil, "nothing here opens a connection yet"},
 	"net/http":     {nil, "the doors to the network are a room of their own"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},
 	"math/rand/v2": {[]string{"stores/sqlite"}, "randomness arrives as an argument; a store may wait a random moment before it tries again"},
 	"plugin":       {nil, "nothing registers itself by being loaded"},
-	"testing":      {[]string{"stores/storetest"}, "only a suite that tests call needs it outside a test file"},
+	"testing":      {[]string{"stores/storetest", "stores/postgres/pgtest"}, "only what tests call needs it outside a test file"},
 	"C":            {nil, "the program builds without a C compiler"},
 }
 

@@ -1,0 +1,2 @@
+// Package postgres keeps rows and the journal in a PostgreSQL database.
+package postgres

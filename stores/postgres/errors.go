@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"verbatim/stores"
+)
+
+// A failure is what operators may know of an error of PostgreSQL's: what was
+// being done, and PostgreSQL's own code for what went wrong, with the names of
+// the table, column or constraint. It holds no statement and no value: a message
+// of PostgreSQL's may quote either.
+type failure struct {
+	doing string
+	code  string // SQLSTATE, "" when the connection failed
+	about string
+	cause error // of a connection that failed; its text names an address, no data
+}
+
+func (f *failure) Error() string {
+	switch {
+	case f.code == "" && f.cause != nil:
+		return fmt.Sprintf("postgres: %s: %v", f.doing, f.cause)
+	case f.about != "":
+		return fmt.Sprintf("postgres: %s: SQLSTATE %s on %s", f.doing, f.code, f.about)
+	}
+	return fmt.Sprintf("postgres: %s: SQLSTATE %s", f.doing, f.code)
+}
+
+// fault turns an error of the driver into one of ours. Errors that are ours
+// already pass unchanged; when the context has ended, that is the reason.
+func fault(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var mine *failure
+	var sql *stores.SQLError
+	if errors.As(err, &mine) || errors.As(err, &sql) || ours(err) {
+		return err
+	}
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &failure{doing: doing, cause: plainCause(err)}
+	}
+	f := &failure{doing: doing, code: e.Code, about: about(e)}
+	switch e.Code {
+	case "57014": // cancelled: by the context, or by a timeout of the server's
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return because(stores.ErrLimit, f)
+	case "40001", "40P01", "55P03", "0A000": // the last: a prepared plan that a migration outdated
+		return because(stores.ErrConflict, f)
+	case "23505", "23P01":
+		return because(stores.ErrDuplicate, f)
+	case "42P01", "3F000", "42703", "42704":
+		return because(stores.ErrSchema, f)
+	case "42501":
+		// A policy refused a row, which no missing privilege can look like.
+		if e.Routine == "ExecWithCheckOptions" {
+			return stores.ErrNotFound
+		}
+	case "54000", "53200":
+		return because(stores.ErrLimit, f)
+	}
+	switch e.Code[:2] {
+	case "22", "23", "44":
+		return because(stores.ErrInvalid, f)
+	}
+	return f
+}
+
+func ours(err error) bool {
+	for _, known := range []error{stores.ErrNotFound, stores.ErrConflict, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrUnknown,
+		stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	var chain *stores.ChainError
+	return errors.As(err, &chain)
+}
+
+// plainCause keeps passwords out: an error of parsing or connecting may quote
+// the whole URL.
+func plainCause(err error) error {
+	var connect *pgconn.ConnectError
+	var parse *pgconn.ParseConfigError
+	switch {
+	case errors.As(err, &parse):
+		return errors.New("the URL cannot be read")
+	case errors.As(err, &connect):
+		return fmt.Errorf("no connection: %w", connect.Unwrap())
+	}
+	return err
+}
+
+func about(e *pgconn.PgError) string {
+	switch {
+	case e.ConstraintName != "":
+		return "constraint " + e.ConstraintName
+	case e.ColumnName != "":
+		return "column " + e.TableName + "." + e.ColumnName
+	}
+	return e.TableName
+}
+
+// commitFault judges what became of a commit. When the server answered, it did
+// not commit; when the answer is missing, nobody knows. A server that is going
+// down may have done either before it said so.
+func commitFault(err error) error {
+	var f *failure
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return because(stores.ErrUnknown, &failure{doing: "commit", cause: err})
+	case !errors.As(err, &f):
+		return err
+	case f.code == "" && pgconn.SafeToRetry(f.cause):
+		return err
+	case f.code == "" || f.code[:2] == "57" || f.code[:2] == "08":
+		return because(stores.ErrUnknown, f)
+	}
+	return err
+}
+
+// because gives an error the text and the identity of one of ours, and keeps the
+// cause for errors.As. The text is that of ours alone: users may see it.
+func because(ours error, cause *failure) error { return &caused{ours, cause} }
+
+type caused struct {
+	ours  error
+	cause *failure
+}
+
+func (c *caused) Error() string   { return c.ours.Error() }
+func (c *caused) Unwrap() []error { return []error{c.ours, c.cause} }

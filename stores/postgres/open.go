@@ -1,0 +1,379 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"verbatim/stores"
+)
+
+// A Store is one PostgreSQL database. Make it with Open or New; it is safe for
+// use by many goroutines, and by many processes at a time.
+type Store struct {
+	config
+	pool   *pgxpool.Pool
+	opened bool // the pools are ours to close
+	closed atomic.Bool
+
+	mu     sync.Mutex
+	shapes map[*stores.Entity]*shape // what was found of tables
+	sound  map[string]bool           // authors' queries that EXPLAIN has cleared
+
+	ajar bool // a test's: see view
+}
+
+// An Option changes how a database is opened.
+type Option func(*config)
+
+type config struct {
+	busy      time.Duration
+	rowCap    int
+	queryTime time.Duration
+	owner     *pgxpool.Pool
+	ownerURL  string
+	asOwner   bool
+	grantTo   string
+}
+
+// BusyTimeout says how long to wait for a row or the journal while somebody else
+// writes, before ErrConflict. The default is five seconds.
+func BusyTimeout(d time.Duration) Option { return func(c *config) { c.busy = d } }
+
+// RowCap says how many rows one read may return, before ErrLimit. The default is
+// ten thousand.
+func RowCap(n int) Option { return func(c *config) { c.rowCap = max(1, n) } }
+
+// QueryTime says how long a query that a palette's author wrote may take, before
+// ErrLimit. The default is ten seconds.
+func QueryTime(d time.Duration) Option { return func(c *config) { c.queryTime = d } }
+
+// MigrateAs gives Migrate and Load connections of their own, as the role that
+// owns the tables of ours. What they make is granted to the store's own role.
+func MigrateAs(url string) Option { return func(c *config) { c.ownerURL = url } }
+
+// MigrateOn is MigrateAs with a pool of the caller's.
+func MigrateOn(pool *pgxpool.Pool) Option { return func(c *config) { c.owner = pool } }
+
+// AsOwner opens the database as the role that owns the tables of ours, to
+// migrate them and to say who holds what: View and Update refuse. What Migrate
+// makes is granted to the role that the application will use, unless that is "".
+func AsOwner(grantTo string) Option {
+	return func(c *config) { c.asOwner, c.grantTo = true, grantTo }
+}
+
+// ErrRole says that the database was opened with a role that row-level security
+// does not hold: a superuser, one with BYPASSRLS, or the owner of tables of ours.
+var ErrRole = errors.New("the role may go around row-level security")
+
+// Open connects to a database. The caller closes the store.
+func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
+	pool, err := connect(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newStore(pool, opts)
+	s.opened = true
+	if err == nil && s.ownerURL != "" {
+		s.owner, err = connect(ctx, s.ownerURL)
+	}
+	if err == nil {
+		err = s.start(ctx)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// New makes a store of a pool of the caller's, who closes it after the store.
+// The pool's settings hold: without prepared statements, for a pgbouncer that
+// pools transactions, set default_query_exec_mode to exec. The simple protocol
+// is not supported.
+func New(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error) {
+	s, err := newStore(pool, opts)
+	if err == nil && s.ownerURL != "" {
+		err = errors.New("postgres: MigrateAs goes with Open; a store of a pool takes MigrateOn")
+	}
+	if err == nil {
+		err = s.start(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, &failure{doing: "open", cause: plainCause(err)}
+	}
+	params := c.ConnConfig.RuntimeParams
+	if params["application_name"] == "" {
+		params["application_name"] = "verbatim"
+	}
+	// Transactions set these too, whatever a connection's are; being the same,
+	// they let prepared plans stand.
+	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, &failure{doing: "open", cause: plainCause(err)}
+	}
+	return pool, nil
+}
+
+func newStore(pool *pgxpool.Pool, opts []Option) (*Store, error) {
+	s := &Store{
+		pool:   pool,
+		config: config{busy: 5 * time.Second, rowCap: 10_000, queryTime: 10 * time.Second},
+		shapes: map[*stores.Entity]*shape{},
+		sound:  map[string]bool{},
+	}
+	for _, o := range opts {
+		o(&s.config)
+	}
+	if mode := pool.Config().ConnConfig.DefaultQueryExecMode; mode == pgx.QueryExecModeSimpleProtocol {
+		return s, errors.New("postgres: the simple protocol is not supported: it cannot keep arguments and statements apart")
+	}
+	return s, nil
+}
+
+// start makes sure that row-level security will hold, and learns whom to grant
+// what Migrate makes.
+func (s *Store) start(ctx context.Context) error {
+	var role string
+	var super, bypass, owns bool
+	err := s.lend(ctx, s.pool, func(c *conn) error {
+		c.begin = nil
+		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls),
+	EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'MEMBER')
+		AND (n.nspname = 'public' AND c.relname ^@ 'verbatim_'
+			OR EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname ^@ 'verbatim_')))
+	FROM pg_catalog.pg_roles r WHERE r.rolname IN (current_user, session_user)`,
+			read: func(r row) error {
+				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(3)
+				return nil
+			}})
+	})
+	if err != nil || s.asOwner {
+		return err
+	}
+	s.grantTo = role
+	switch {
+	case super:
+		return fmt.Errorf("postgres: role %s is a superuser: %w", role, ErrRole)
+	case bypass:
+		return fmt.Errorf("postgres: role %s has BYPASSRLS: %w", role, ErrRole)
+	case owns:
+		return fmt.Errorf("postgres: role %s is, or can become, the owner of tables of ours: %w", role, ErrRole)
+	}
+	return nil
+}
+
+// Close waits for running transactions, and closes the connections that Open
+// made.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) || !s.opened {
+		return nil
+	}
+	s.pool.Close()
+	if s.owner != nil {
+		s.owner.Close()
+	}
+	return nil
+}
+
+var (
+	errClosed = errors.New("postgres: the store is closed")
+	errOwner  = errors.New("postgres: the store was opened as the owner of its tables, to migrate them and no more")
+)
+
+// An op is one statement of a batch. Its arguments are strings and nils.
+type op struct {
+	doing string
+	sql   string
+	args  []any
+	read  func(row) error     // each row; nil when none matters
+	done  func(n int64) error // how many rows it changed or returned; may be nil
+}
+
+// conn is a connection while a transaction has it.
+type conn struct {
+	s      *Store
+	pc     *pgxpool.Conn
+	begin  []op  // goes ahead of the first statement, in the same round trip
+	begun  bool  // the transaction is open
+	last   []op  // goes with the commit, or ahead of the next statement
+	broken error // the first error of a statement: the transaction is lost
+}
+
+// do runs statements in order, in one round trip. It stops at the first error.
+func (c *conn) do(ctx context.Context, ops ...op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if c.broken != nil {
+		return c.broken
+	}
+	if !c.begun && c.begin != nil {
+		ops = append(c.begin[:len(c.begin):len(c.begin)], ops...)
+		c.begun = true
+	}
+	if len(c.last) > 0 {
+		ops = append(c.last, ops...)
+		c.last = nil
+	}
+	err := c.send(ctx, ops)
+	if err != nil && c.pc.Conn().PgConn().TxStatus() != 'T' {
+		c.broken = err
+	}
+	return err
+}
+
+func (c *conn) send(ctx context.Context, ops []op) (err error) {
+	b := &pgx.Batch{}
+	for _, o := range ops {
+		b.Queue(o.sql, o.args...)
+	}
+	res := c.pc.SendBatch(ctx, b)
+	defer func() {
+		if e := res.Close(); err == nil && e != nil {
+			err = fault(ctx, ops[len(ops)-1].doing, e)
+		}
+	}()
+	var r row
+	for _, o := range ops {
+		rows, err := res.Query()
+		if err != nil {
+			return fault(ctx, o.doing, err)
+		}
+		r.format, r.oid = r.format[:0], r.oid[:0]
+		if o.read != nil {
+			for _, f := range rows.FieldDescriptions() {
+				r.format, r.oid = append(r.format, f.Format), append(r.oid, f.DataTypeOID)
+			}
+		}
+		for err == nil && rows.Next() {
+			if o.read != nil {
+				r.raw = rows.RawValues()
+				err = o.read(r)
+			}
+		}
+		rows.Close()
+		if e := rows.Err(); e != nil {
+			return fault(ctx, o.doing, e)
+		}
+		if err == nil && o.done != nil {
+			err = o.done(rows.CommandTag().RowsAffected())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain runs one statement without arguments.
+func (c *conn) plain(ctx context.Context, doing, sql string) error {
+	_, err := c.pc.Exec(ctx, sql)
+	return fault(ctx, doing, err)
+}
+
+// lend lends a connection of a pool. One that is not idle when it comes back,
+// because fn panicked or a context ended, is closed and not lent again.
+func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.closed.Load() {
+		return errClosed
+	}
+	pc, err := pool.Acquire(ctx)
+	if err != nil {
+		return fault(ctx, "open", err)
+	}
+	defer pc.Release()
+	return fn(&conn{s: s, pc: pc})
+}
+
+// settings are those of every transaction, and end with it. Nothing is said for
+// the connection itself, which somebody else may use next. The scope is what the
+// policies of row-level security read.
+func (s *Store) settings(scope stores.Scope) op {
+	return op{doing: "begin",
+		sql: `SELECT pg_catalog.set_config('verbatim.scope', $1::text, true), pg_catalog.set_config('lock_timeout', $2::text, true),
+	pg_catalog.set_config('search_path', 'pg_catalog', true), pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('DateStyle', 'ISO, YMD', true)`,
+		args: []any{scopeSetting(scope), milliseconds(s.busy)}}
+}
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(max(1, d.Milliseconds()), 10)
+}
+
+// read lends a connection inside a transaction that sees one snapshot.
+func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
+	return s.lend(ctx, pool, func(c *conn) error {
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(scope)}
+		// The snapshot is that of the first statement, and should not wait for fn.
+		err := c.do(ctx)
+		if err == nil {
+			err = fn(c)
+		}
+		c.rollback(ctx)
+		return err
+	})
+}
+
+// write lends a connection inside a transaction that is committed when fn
+// returns nil. Every statement sees what is committed when it begins: a chain of
+// commits cannot be appended to from an older snapshot.
+func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
+	return s.lend(ctx, pool, func(c *conn) error {
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(scope)}
+		err := fn(c)
+		if err == nil {
+			err = c.broken
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || !c.begun {
+			c.rollback(ctx)
+			return err
+		}
+		return c.commit(ctx)
+	})
+}
+
+// patience is how long a commit or a rollback is waited for once nothing else
+// bounds the wait.
+const patience = 30 * time.Second
+
+// commit ends a transaction, in one round trip with what was left for it.
+// Nothing cancels it: it would be anybody's guess whether it happened.
+func (c *conn) commit(ctx context.Context) error {
+	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return commitFault(c.send(firm, append(c.last, op{doing: "commit", sql: "COMMIT"})))
+}
+
+// rollback ends a transaction that is not to be kept. When the context has
+// ended the connection is closed by now, and the server rolls back by itself.
+func (c *conn) rollback(ctx context.Context) {
+	if !c.begun || c.pc.Conn().IsClosed() {
+		return
+	}
+	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_, _ = c.pc.Exec(firm, "ROLLBACK") // a connection that failed is not lent again
+}

@@ -1,0 +1,268 @@
+// Package pgtest gives tests a PostgreSQL server of their own.
+//
+//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//
+//	func TestSomething(t *testing.T) {
+//		db := pgtest.Database(t) // a new, empty database
+//		s, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
+//		…
+//	}
+//
+// A test process has one server, which begins with the first database asked for
+// and ends with the process, whichever way that ends. It listens on a socket in a
+// temporary directory and nowhere else. Where PostgreSQL is not installed, tests
+// that need it are skipped, and fail when VERBATIM_REQUIRE_POSTGRES is 1.
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A DB is one database, as three roles see it.
+type DB struct {
+	App   string // URL of a role with no rights but those it is granted
+	Owner string // URL of the role that owns the database, no superuser
+	Admin string // URL of the superuser
+	Dir   string // directory of the server's socket
+}
+
+// Database makes an empty database, dropped when the test ends. The server does
+// not wait for the disk.
+func Database(t testing.TB) DB { return database(t, quick) }
+
+// Durable is Database on a server that does wait for the disk, as one that holds
+// anything of worth would.
+func Durable(t testing.TB) DB { return database(t, durable) }
+
+// Main runs the tests of a package and stops the servers.
+func Main(m *testing.M) {
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
+
+var (
+	quick   = sync.OnceValues(func() (*cluster, error) { return start(false) })
+	durable = sync.OnceValues(func() (*cluster, error) { return start(true) })
+
+	mu      sync.Mutex
+	running []*cluster
+	count   atomic.Int64
+)
+
+// A cluster is one server.
+type cluster struct {
+	dir  string
+	proc *os.Process
+	done chan struct{} // closed when the server has ended
+}
+
+func database(t testing.TB, get func() (*cluster, error)) DB {
+	t.Helper()
+	c, err := get()
+	if errors.Is(err, errNotFound) && os.Getenv("VERBATIM_REQUIRE_POSTGRES") != "1" {
+		t.Skip("SKIPPED, NOT TESTED: PostgreSQL is not installed; `make postgres` installs it")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("test%d", count.Add(1))
+	if err := c.admin("CREATE DATABASE " + name + " OWNER verbatim_owner"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.admin("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return DB{App: c.url("verbatim_app", name), Owner: c.url("verbatim_owner", name), Admin: c.url("postgres", name), Dir: c.dir}
+}
+
+func (c *cluster) url(role, name string) string {
+	return "postgres:///" + name + "?" + url.Values{"host": {c.dir}, "user": {role}}.Encode()
+}
+
+func (c *cluster) admin(sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.url("postgres", "postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
+
+var errNotFound = errors.New("pgtest: PostgreSQL is not installed; `make postgres` installs it")
+
+// programs finds the newest server that is installed.
+func programs() (string, error) {
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	more, _ := filepath.Glob("/usr/pgsql-*/bin")
+	dirs = append(dirs, more...)
+	version := func(dir string) int {
+		n, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "pgsql-"))
+		return n
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return version(b) - version(a) })
+	if path, err := exec.LookPath("initdb"); err == nil {
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", errNotFound
+}
+
+const prefix = "verbatim-pg-"
+
+// start makes a cluster and waits until it answers.
+func start(durable bool) (*cluster, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	tmp := os.TempDir()
+	if len(tmp) > 50 {
+		tmp = "/tmp" // the path of a socket has at most 107 bytes
+	}
+	sweep(tmp)
+	dir, err := os.MkdirTemp(tmp, fmt.Sprintf("%s%d-", prefix, os.Getpid()))
+	if err != nil {
+		return nil, err
+	}
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
+	if os.Geteuid() == 0 {
+		// PostgreSQL refuses to run as root.
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			u, err = user.Lookup("nobody")
+		}
+		if err != nil {
+			return nil, err
+		}
+		uid, _ := strconv.Atoi(u.Uid)
+		gid, _ := strconv.Atoi(u.Gid)
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		if err := os.Chown(dir, uid, gid); err != nil {
+			return nil, err
+		}
+	}
+	c := &cluster{dir: dir, done: make(chan struct{})}
+	data := filepath.Join(dir, "data")
+	command := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.SysProcAttr, cmd.Dir = attr, dir
+		cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C"}
+		return cmd
+	}
+	var out bytes.Buffer
+	initdb := command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	initdb.Stdout, initdb.Stderr = &out, &out
+	started := make(chan error, 1)
+	go func() {
+		// The server is told to end when the thread that began it does, and a
+		// thread ends with the goroutine that is locked to it.
+		runtime.LockOSThread()
+		if err := initdb.Run(); err != nil {
+			started <- fmt.Errorf("pgtest: initdb: %w\n%s", err, out.Bytes())
+			return
+		}
+		on := map[bool]string{true: "on", false: "off"}[durable]
+		server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync="+on, "-c", "full_page_writes="+on,
+			"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal", "-c", "log_min_error_statement=panic")
+		log, err := os.Create(filepath.Join(dir, "log"))
+		if err == nil {
+			server.Stdout, server.Stderr = log, log
+			err = server.Start()
+		}
+		if err != nil {
+			started <- fmt.Errorf("pgtest: postgres: %w", err)
+			return
+		}
+		c.proc = server.Process
+		started <- nil
+		_ = server.Wait()
+		close(c.done)
+	}()
+	if err := <-started; err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	mu.Lock()
+	running = append(running, c)
+	mu.Unlock()
+	return c, c.wait()
+}
+
+// wait asks until the server answers, and makes the roles.
+func (c *cluster) wait() error {
+	for deadline := time.Now().Add(time.Minute); ; {
+		err := c.admin("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-c.done:
+			log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
+			return fmt.Errorf("pgtest: postgres ended\n%s", log)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("pgtest: postgres does not answer: %w", err)
+		}
+	}
+}
+
+// stop ends the servers at once, and removes what they held.
+func stop() {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, c := range running {
+		_ = c.proc.Signal(syscall.SIGQUIT)
+		select {
+		case <-c.done:
+		case <-time.After(10 * time.Second):
+			_ = c.proc.Kill()
+		}
+		_ = os.RemoveAll(c.dir)
+	}
+	running = nil
+}
+
+// sweep removes what processes left that did not come to their end.
+func sweep(tmp string) {
+	dirs, _ := filepath.Glob(filepath.Join(tmp, prefix+"*"))
+	for _, dir := range dirs {
+		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), prefix), "-")
+		pid, err := strconv.Atoi(owner)
+		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// Row-level security is a second lock on tables of ours: were a condition of the
+// engine's ever missing or wrong, PostgreSQL would still hand out the rows of the
+// scope and no others. The two share nothing but the entities' scope paths. The
+// policies read the scope from the setting verbatim.scope, which every
+// transaction of ours sets for itself and which no query of an author's can set.
+// Where it is not set there are no rows.
+//
+// The setting is a JSON object:
+//
+//	{"all": true, "principal": "pierre", "holds": {"cbu": {"uuid": ["…"], "integer": ["…"], "string": ["…"]}}}
+//
+// A key is listed under every kind that it can be read as, so that a policy can
+// never fail on a key of another kind.
+
+// scopeSetting writes a scope as policies read it.
+func scopeSetting(scope stores.Scope) string {
+	b := []byte{'{'}
+	if scope.All {
+		b = append(b, `"all":true,`...)
+	}
+	b = append(b, `"principal":`...)
+	b = stores.AppendJSONString(b, strings.ReplaceAll(scope.Principal, "\x00", ""))
+	if len(scope.Holds) > 0 {
+		b = append(b, `,"holds":{`...)
+		for name, keys := range scope.Holds {
+			if b[len(b)-1] != '{' {
+				b = append(b, ',')
+			}
+			b = append(stores.AppendJSONString(b, name), ":{"...)
+			for i, kind := range heldKinds {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = append(stores.AppendJSONString(b, kind.String()), ":["...)
+				for j, k := range fitting(keys, kind) {
+					if j > 0 {
+						b = append(b, ',')
+					}
+					b = stores.AppendJSONString(b, k.Text())
+				}
+				b = append(b, ']')
+			}
+			b = append(b, '}')
+		}
+		b = append(b, '}')
+	}
+	return string(append(b, '}'))
+}
+
+// heldKinds are the kinds of keys that a principal can hold.
+var heldKinds = [...]stores.Kind{stores.UUID, stores.Int, stores.String}
+
+// Each part that does not depend on the row stands in a SELECT of its own, which
+// PostgreSQL runs once for a statement and not once for a row.
+const (
+	theScope     = `NULLIF(pg_catalog.current_setting('verbatim.scope', true), '')::jsonb`
+	everyRow     = `(SELECT (` + theScope + ` ->> 'all') = 'true')`
+	thePrincipal = `(SELECT NULLIF(` + theScope + ` ->> 'principal', ''))`
+)
+
+// heldKeys are the keys of a root that the scope holds.
+func heldKeys(root *stores.Entity, kind stores.Kind) string {
+	if !slices.Contains(heldKinds[:], kind) {
+		return "ARRAY[]::" + typeOf(kind) + "[]"
+	}
+	return fmt.Sprintf("ARRAY(SELECT h::%s FROM jsonb_array_elements_text(%s -> 'holds' -> %s -> '%s') h)", typeOf(kind), theScope, literalText(root.Name), kind)
+}
+
+// A policy is one rule of a table.
+type policy struct {
+	name    string // with a digest of the rest: another rule has another name
+	command string
+	using   string
+	check   string
+	strict  bool
+}
+
+// policies are those of an entity's table.
+func (m *migration) policies(e *stores.Entity) []policy {
+	list := []policy{{name: "verbatim_open", command: "ALL", using: "true", check: "true"}}
+	strict := func(word, command string, using, check bool, rule string) {
+		p := policy{command: command, strict: true}
+		if using {
+			p.using = rule
+		}
+		if check {
+			p.check = rule
+		}
+		p.name = fmt.Sprintf("verbatim_%s_%x", word, sha256.Sum256([]byte(p.statement(e))))[:len("verbatim__")+len(word)+12]
+		list = append(list, p)
+	}
+	if e.Access == stores.ForAll {
+		strict("insert", "INSERT", false, true, everyRow)
+		strict("update", "UPDATE", true, true, everyRow)
+		strict("delete", "DELETE", true, false, everyRow)
+		return list
+	}
+	strict("scope", "ALL", true, true, everyRow+" OR "+m.rule(e))
+	return list
+}
+
+// statement makes a policy.
+func (p policy) statement(e *stores.Entity) string {
+	kind := "PERMISSIVE"
+	if p.strict {
+		kind = "RESTRICTIVE"
+	}
+	s := fmt.Sprintf("CREATE POLICY %s ON %s AS %s FOR %s", quote(p.name), table(e), kind, p.command)
+	if p.using != "" {
+		s += "\n  USING (" + p.using + ")"
+	}
+	if p.check != "" {
+		s += "\n  WITH CHECK (" + p.check + ")"
+	}
+	return s
+}
+
+// rule is the condition that a row of e lies within the scope of the setting.
+// Where the path begins with a reference to a row of ours that vouches for this
+// one, that row being visible is enough: its own policy says the rest.
+func (m *migration) rule(e *stores.Entity) string {
+	n := len(e.Scope)
+	own := table(e) // a policy's columns are the row's, named with the table
+	switch {
+	case n == 0 && e.Access == stores.ByPath:
+		return own + "." + quote(e.Fields[e.Key].Column) + " = ANY (" + heldKeys(e, e.Fields[e.Key].Kind) + ")"
+	case n == 0:
+		return "false"
+	case n == 1:
+		return m.end(e, e, m.read(e, own, e.Scope[0].Field))
+	}
+	first := e.Scope[0]
+	at, alias := first.To, "v1"
+	from := table(at) + " " + alias
+	where := m.read(at, alias, at.Key) + " = " + m.read(e, own, first.Field)
+	if at.Managed && e.Vouches(first.Field) {
+		return "EXISTS (SELECT 1 FROM " + from + " WHERE " + where + ")"
+	}
+	for i, step := range e.Scope[1 : n-1] {
+		next := fmt.Sprint("v", i+2)
+		from += " JOIN " + table(step.To) + " " + next + " ON " + m.read(step.To, next, step.To.Key) + " = " + m.read(at, alias, step.Field)
+		at, alias = step.To, next
+	}
+	return "EXISTS (SELECT 1 FROM " + from + " WHERE " + where + " AND " + m.end(e, at, m.read(at, alias, e.Scope[n-1].Field)) + ")"
+}
+
+// end is the condition on the field where the scope path of e ends.
+func (m *migration) end(e, at *stores.Entity, col string) string {
+	step := e.Scope[len(e.Scope)-1]
+	if e.Access == stores.ByPrincipal {
+		return col + " = " + thePrincipal
+	}
+	return col + " = ANY (" + heldKeys(step.To, at.Fields[step.Field].Holds()) + ")"
+}
+
+// read is a field of a row in the form in which values are compared.
+func (m *migration) read(e *stores.Entity, alias string, field int) string {
+	col := column(e, alias, field)
+	if t := m.tables[e]; t != nil {
+		if d, ok := t.columns[e.Fields[field].Column]; ok {
+			if f, err := d.form(e.Fields[field].Holds(), e.Managed); err == nil {
+				return f.read(col)
+			}
+		}
+	}
+	return col
+}

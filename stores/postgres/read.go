@@ -1,0 +1,448 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"verbatim/stores"
+)
+
+// View implements stores.Store.
+func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Reader) error) error {
+	if s.asOwner {
+		return errOwner
+	}
+	return s.read(ctx, s.pool, scope, func(c *conn) error {
+		return fn(&reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}})
+	})
+}
+
+// reader reads on one connection within one scope.
+type reader struct {
+	s *Store
+	c *conn
+	view
+	writes bool // within an Update
+}
+
+// Get implements stores.Reader. Within an Update it also locks the row, so that
+// what was read stays true until the commit, and whoever else would change the
+// row waits instead of working in vain.
+func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+	if err := ctx.Err(); err != nil {
+		return stores.Row{}, err
+	}
+	if key.IsNull() || key.Kind() != e.Fields[e.Key].Kind {
+		return stores.Row{}, stores.ErrNotFound
+	}
+	if err := r.c.ready(ctx, &r.view, e); err != nil {
+		return stores.Row{}, err
+	}
+	t := newText().add("SELECT ")
+	for i := range e.Fields {
+		if i > 0 {
+			t.add(",")
+		}
+		t.add(r.datum(e, "t", i))
+	}
+	t.add(" FROM ", table(e), " t WHERE ")
+	r.is(t, e, "t", key)
+	r.within(t, e, "t", false)
+	if r.writes && r.shapes[e].lockable && (r.scope.All || e.Access != stores.ForAll) {
+		t.add(" FOR NO KEY UPDATE OF t")
+	}
+	found := stores.Row{Entity: e}
+	err := r.c.do(ctx, t.op("get", func(raw row) (err error) {
+		found.Values = make([]stores.Value, len(e.Fields))
+		for i := range found.Values {
+			if found.Values[i], err = raw.field(i, e, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	if err != nil {
+		return stores.Row{}, err
+	}
+	if found.Values == nil {
+		return stores.Row{}, stores.ErrNotFound
+	}
+	return found, nil
+}
+
+// is writes that a row has a key.
+func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
+	t.add(v.datum(e, alias, e.Key), " = ").arg(encode(key), v.shapes[e].columns[e.Key].arg)
+}
+
+// Find implements stores.Reader.
+func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	if err := r.c.ready(ctx, &r.view, counted(f)...); err != nil {
+		return nil, err
+	}
+	limit := f.Limit
+	if limit <= 0 || limit > r.s.rowCap {
+		limit = r.s.rowCap
+	}
+	q := &finder{view: &r.view, from: newText(), root: f.Entity}
+	sel := q.from.part()
+	kinds := make([]stores.Kind, 0, max(len(f.Select), len(f.Entity.Fields)))
+	names := f.Select
+	if names == nil {
+		for i := range f.Entity.Fields {
+			names = append(names, stores.Path{Field: i})
+		}
+	}
+	sel.add("SELECT ")
+	for i, p := range names {
+		if i > 0 {
+			sel.add(",")
+		}
+		kind, err := q.path(sel, p)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, kind)
+	}
+	if len(names) == 0 {
+		sel.add("1")
+	}
+	where := q.from.part()
+	if f.Where != nil {
+		if err := q.cond(where, *f.Where, false); err != nil {
+			return nil, err
+		}
+	} else {
+		where.add("true")
+	}
+	r.within(where, f.Entity, "t", true)
+	order := q.from.part()
+	order.add(" ORDER BY ")
+	for _, o := range f.Order {
+		kind, err := q.path(order, o.Path)
+		if err != nil {
+			return nil, err
+		}
+		if kind == stores.String || kind == stores.JSON && q.form(o.Path).text {
+			order.add(bytewise)
+		}
+		if o.Desc {
+			order.add(" DESC")
+		}
+		order.add(" NULLS LAST,")
+	}
+	order.add(r.datum(f.Entity, "t", f.Entity.Key))
+	if f.Entity.Fields[f.Entity.Key].Kind == stores.String {
+		order.add(bytewise)
+	}
+
+	t := sel.add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where).join(order)
+	t.add(" LIMIT ").arg(strconv.Itoa(limit+1), "bigint")
+
+	var rows [][]stores.Value
+	var block []stores.Value
+	err := r.c.do(ctx, t.op("find", func(raw row) error {
+		if len(rows) == limit {
+			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
+		}
+		if len(block) < len(names) {
+			block = make([]stores.Value, len(names)*min(64, 2*len(rows)+4))
+		}
+		row := block[:len(names):len(names)]
+		block = block[len(names):]
+		for i := range row {
+			v, err := raw.decode(i, kinds[i])
+			if err != nil {
+				e, field := reached(f.Entity, names[i])
+				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+			}
+			row[i] = v
+		}
+		rows = append(rows, row)
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// counted lists the entity that rows are asked of, and those whose rows are
+// counted: nothing refers to them.
+func counted(f stores.Find) []*stores.Entity {
+	all := []*stores.Entity{f.Entity}
+	for _, p := range f.Select {
+		all = append(all, p.Count)
+	}
+	for _, o := range f.Order {
+		all = append(all, o.Path.Count)
+	}
+	var walk func(c *stores.Cond)
+	walk = func(c *stores.Cond) {
+		all = append(all, c.Path.Count)
+		if c.Other != nil {
+			all = append(all, c.Other.Count)
+		}
+		for i := range c.Kids {
+			walk(&c.Kids[i])
+		}
+	}
+	if f.Where != nil {
+		walk(f.Where)
+	}
+	return all
+}
+
+// reached is the entity and field at the end of a path.
+func reached(e *stores.Entity, p stores.Path) (*stores.Entity, int) {
+	for _, s := range p.Steps {
+		e = s.To
+	}
+	return e, p.Field
+}
+
+// finder writes the parts of one Find. Every path that goes the same way shares
+// the same joins.
+type finder struct {
+	*view
+	from  *text // the joins
+	root  *stores.Entity
+	joins map[string]string // "3.1" -> alias of the row reached by fields 3 and then 1
+}
+
+// row returns the alias of the row that steps lead to, and its entity. A row
+// outside the scope is not reached: everything about it is null.
+func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
+	alias, e, way := "t", q.root, ""
+	for _, s := range steps {
+		if s.To == nil || s.Field < 0 || s.Field >= len(e.Fields) || e.Fields[s.Field].Ref != s.To {
+			return "", nil, fmt.Errorf("a path from %s follows a field of %s that is no reference: %w", q.root.Name, e.Name, stores.ErrInvalid)
+		}
+		way += "." + strconv.Itoa(s.Field)
+		next, ok := q.joins[way]
+		if !ok {
+			next = q.from.alias()
+			if q.joins == nil {
+				q.joins = map[string]string{}
+			}
+			q.joins[way] = next
+			q.from.add(" LEFT JOIN ", table(s.To), " ", next, " ON ", q.datum(s.To, next, s.To.Key), " = ", q.datum(e, alias, s.Field))
+			if !e.Vouches(s.Field) {
+				q.within(q.from, s.To, next, false)
+			}
+		}
+		alias, e = next, s.To
+	}
+	return alias, e, nil
+}
+
+// path writes what a path leads to and returns its kind.
+func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
+	alias, e, err := q.row(p.Steps)
+	if err != nil {
+		return 0, err
+	}
+	if p.Count == nil {
+		if p.Field < 0 || p.Field >= len(e.Fields) {
+			return 0, fmt.Errorf("a path from %s ends at no field of %s: %w", q.root.Name, e.Name, stores.ErrInvalid)
+		}
+		t.add(q.datum(e, alias, p.Field))
+		return e.Fields[p.Field].Holds(), nil
+	}
+	if p.By < 0 || p.By >= len(p.Count.Fields) || p.Count.Fields[p.By].Ref != e {
+		return 0, fmt.Errorf("a count of %s by a field that does not refer to %s: %w", p.Count.Name, e.Name, stores.ErrInvalid)
+	}
+	c := t.alias()
+	t.add("(SELECT count(*) FROM ", table(p.Count), " ", c, " WHERE ", q.datum(p.Count, c, p.By), " = ", q.datum(e, alias, e.Key))
+	if !p.Count.Vouches(p.By) {
+		q.within(t, p.Count, c, false)
+	}
+	t.add(")")
+	return stores.Int, nil
+}
+
+// cond writes a condition. SQL has three truth values and stores.Cond two, in
+// which null equals null and nothing is before or after null; under a Not the
+// difference shows, so there, in exact mode, unknown is made false.
+func (q *finder) cond(t *text, c stores.Cond, exact bool) error {
+	switch c.Op {
+	case stores.True:
+		t.add("true")
+	case stores.False:
+		t.add("false")
+	case stores.And, stores.Or:
+		word, none := " AND ", "true"
+		if c.Op == stores.Or {
+			word, none = " OR ", "false"
+		}
+		if len(c.Kids) == 0 {
+			t.add(none)
+			return nil
+		}
+		t.add("(")
+		for i, k := range c.Kids {
+			if i > 0 {
+				t.add(word)
+			}
+			if err := q.cond(t, k, exact); err != nil {
+				return err
+			}
+		}
+		t.add(")")
+	case stores.Not:
+		if len(c.Kids) != 1 {
+			return fmt.Errorf("a negation of %d conditions: %w", len(c.Kids), stores.ErrInvalid)
+		}
+		t.add("NOT (")
+		if err := q.cond(t, c.Kids[0], true); err != nil {
+			return err
+		}
+		t.add(")")
+	case stores.In:
+		return q.member(t, c, exact)
+	case stores.Eq, stores.Ne, stores.Lt, stores.Le, stores.Gt, stores.Ge:
+		return q.compare(t, c, exact)
+	default:
+		return fmt.Errorf("an unknown condition: %w", stores.ErrInvalid)
+	}
+	return nil
+}
+
+var operators = map[stores.CondOp]string{
+	stores.Lt: " < ", stores.Le: " <= ", stores.Gt: " > ", stores.Ge: " >= ",
+}
+
+func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
+	left, right := t.part(), t.part()
+	kind, err := q.path(left, c.Path)
+	if err != nil {
+		return err
+	}
+	other, constant := c.Value.Kind(), c.Other == nil
+	if !constant {
+		if other, err = q.path(right, *c.Other); err != nil {
+			return err
+		}
+	} else if c.Value.IsNull() {
+		switch c.Op {
+		case stores.Eq:
+			t.join(left).add(" IS NULL")
+		case stores.Ne:
+			t.join(left).add(" IS NOT NULL")
+		default:
+			t.add("false")
+		}
+		return nil
+	}
+	number := func(k stores.Kind) bool { return k == stores.Int || k == stores.Decimal }
+	if kind != other && !(number(kind) && number(other)) {
+		// Values of different kinds are never equal, unless both are null, and
+		// never in an order.
+		equal := t.part().add("false")
+		if !constant {
+			equal = t.part().add("(").join(left).add(" IS NULL AND ").join(right).add(" IS NULL)")
+		}
+		switch c.Op {
+		case stores.Eq:
+			t.join(equal)
+		case stores.Ne:
+			t.add("NOT ").join(equal)
+		default:
+			t.add("false")
+		}
+		return nil
+	}
+	if constant {
+		typ := typeOf(other)
+		if other == stores.JSON {
+			typ = q.form(c.Path).arg
+		}
+		right.arg(encode(c.Value), typ)
+	} else if kind == stores.JSON && q.form(c.Path).arg != q.form(*c.Other).arg {
+		left, right = t.part().add("(").join(left).add(")::jsonb"), t.part().add("(").join(right).add(")::jsonb")
+	}
+	text := kind == stores.String || kind == stores.JSON && (!constant || q.form(c.Path).text)
+	switch c.Op {
+	case stores.Eq:
+		// = finds through an index what IS NOT DISTINCT FROM does not, and a
+		// constant is not null.
+		if constant && !exact {
+			t.join(left).add(" = ").join(right)
+			return nil
+		}
+		if text && !constant && q.textual(c) {
+			left.add(bytewise)
+		}
+		t.add("(").join(left).add(" IS NOT DISTINCT FROM ").join(right).add(")")
+	case stores.Ne:
+		if text && !constant && q.textual(c) {
+			left.add(bytewise)
+		}
+		t.add("(").join(left).add(" IS DISTINCT FROM ").join(right).add(")")
+	default:
+		if kind == stores.JSON {
+			t.add("false")
+			return nil
+		}
+		if text {
+			left.add(bytewise)
+		}
+		t.add("(").join(left).add(operators[c.Op]).join(right).add(")")
+		if exact {
+			t.add(" IS TRUE")
+		}
+	}
+	return nil
+}
+
+// bytewise orders text by its bytes, as stores.Compare does.
+const bytewise = ` COLLATE pg_catalog."C"`
+
+// form is that of the column at the end of a path.
+func (q *finder) form(p stores.Path) *form {
+	e, field := reached(q.root, p)
+	return &q.shapes[e].columns[field]
+}
+
+// textual reports whether both sides of a comparison are text to PostgreSQL.
+func (q *finder) textual(c stores.Cond) bool { return q.form(c.Path).text && q.form(*c.Other).text }
+
+func (q *finder) member(t *text, c stores.Cond, exact bool) error {
+	left := t.part()
+	kind, err := q.path(left, c.Path)
+	if err != nil {
+		return err
+	}
+	items, err := c.Value.Items(kind)
+	if err != nil {
+		return fmt.Errorf("a list to look in: %w: %w", err, stores.ErrInvalid)
+	}
+	null := false
+	some := items[:0]
+	for _, v := range items {
+		if v.IsNull() {
+			null = true
+		} else {
+			some = append(some, v)
+		}
+	}
+	t.add("(")
+	if null {
+		t.join(left).add(" IS NULL OR ")
+	}
+	if len(some) == 0 {
+		t.add("false)")
+		return nil
+	}
+	t.join(left)
+	typ := typeOf(kind)
+	if kind == stores.JSON {
+		typ = q.form(c.Path).arg
+	}
+	t.add(" = ANY (").arg(array(some), typ+"[]").add("))")
+	if exact {
+		t.add(" IS TRUE")
+	}
+	return nil
+}

@@ -1,0 +1,677 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"verbatim/stores"
+)
+
+// schemaVersion is that of the store's own tables, kept in verbatim_schema. A
+// database of a newer version is refused.
+const schemaVersion = 1
+
+// ownTables are the store's own, of schemaVersion. They have the names that they
+// have in SQLite, and stand in the schema public, so that what reads or fills
+// them is the same for both.
+var ownTables = []string{
+	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL)`,
+	`INSERT INTO public.verbatim_schema (version) VALUES (1)`,
+	// A principal is somebody who may use verbs.
+	`CREATE TABLE public.verbatim_principal (
+  name text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
+  label text NOT NULL DEFAULT ''
+)`,
+	// A grant gives a principal a role, or a row to hold, or both at once. The
+	// kind of a key is 'integer', or '' for a uuid or a text.
+	`CREATE TABLE public.verbatim_grant (
+  principal text COLLATE pg_catalog."C" NOT NULL REFERENCES public.verbatim_principal (name) ON DELETE CASCADE,
+  role text COLLATE pg_catalog."C" NOT NULL DEFAULT '',
+  entity text COLLATE pg_catalog."C" NOT NULL DEFAULT '',
+  key text COLLATE pg_catalog."C" NOT NULL DEFAULT '',
+  kind text NOT NULL DEFAULT '' CHECK (kind IN ('', 'integer')),
+  PRIMARY KEY (principal, role, entity, key)
+)`,
+	`CREATE TABLE public.verbatim_journal (
+  seq bigint NOT NULL PRIMARY KEY,
+  "time" timestamp with time zone NOT NULL,
+  principal text NOT NULL,
+  roles json NOT NULL,
+  session text NOT NULL,
+  source text NOT NULL,
+  verb text NOT NULL,
+  call text NOT NULL,
+  outcome text NOT NULL,
+  reason text NOT NULL,
+  changes text NOT NULL,
+  preview text NOT NULL,
+  agreed text NOT NULL,
+  palette text NOT NULL,
+  prev bytea NOT NULL UNIQUE,
+  hash bytea NOT NULL
+)`,
+	// These stop a slip of the hand. What they cannot stop, the chain shows.
+	`CREATE FUNCTION public.verbatim_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
+$$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`,
+	`CREATE TRIGGER verbatim_journal_rows BEFORE UPDATE OR DELETE ON public.verbatim_journal
+FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()`,
+	`CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON public.verbatim_journal
+FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()`,
+	`CREATE TABLE public.verbatim_outbox (
+  id text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
+  kind text NOT NULL,
+  target text NOT NULL,
+  payload text NOT NULL,
+  "time" timestamp with time zone NOT NULL
+)`,
+}
+
+// ownRights are what the application needs of them: it can neither change the
+// journal nor say that it is of another version.
+var ownRights = []struct{ table, rights string }{
+	{"verbatim_schema", "SELECT"},
+	{"verbatim_principal", "SELECT, INSERT, UPDATE"},
+	{"verbatim_grant", "SELECT, INSERT, DELETE"},
+	{"verbatim_journal", "SELECT, INSERT"},
+	{"verbatim_outbox", "SELECT, INSERT"},
+}
+
+// migrateLock is held while a database is migrated, so that two processes that
+// start together do not both try.
+const migrateLock = "-2102251852386772863"
+
+// migrator is the pool of the role that owns tables of ours.
+func (s *Store) migrator() *pgxpool.Pool {
+	if s.owner != nil {
+		return s.owner
+	}
+	return s.pool
+}
+
+// Migrate implements stores.Store. It works as the role of MigrateAs, when there
+// is one. What it makes is granted to the role of the application; what it needs
+// of tables of others, their owners grant.
+func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool) (stores.Plan, error) {
+	var plan stores.Plan
+	run := func(c *conn) error {
+		m := &migration{c: c, ctx: ctx, entities: entities, role: s.grantTo}
+		if apply {
+			if err := c.do(ctx, op{doing: "migrate", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + migrateLock + ")"}); err != nil {
+				return err
+			}
+		}
+		if err := m.plan(); err != nil {
+			return err
+		}
+		plan = m.Plan
+		if !apply || len(plan.Problems) > 0 {
+			return nil
+		}
+		for _, step := range plan.Steps {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := c.plain(ctx, "migrate", step); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// Row-level security holds for owners too, and a plan has to see every row.
+	all := stores.Scope{All: true}
+	var err error
+	if apply {
+		err = s.write(ctx, s.migrator(), all, run)
+	} else {
+		err = s.read(ctx, s.migrator(), all, run)
+	}
+	if err != nil {
+		return stores.Plan{}, err
+	}
+	s.mu.Lock()
+	clear(s.shapes)
+	clear(s.sound)
+	s.mu.Unlock()
+	return plan, nil
+}
+
+// migration compares what is there with what should be.
+type migration struct {
+	stores.Plan
+	c        *conn
+	ctx      context.Context
+	entities []*stores.Entity
+	role     string // of the application; "" when nothing is to be granted
+	tables   map[*stores.Entity]*tableInfo
+	schemas  map[string]bool            // that are there, or planned
+	indexes  map[string]map[string]bool // schema -> names of relations that are there, or planned
+	grants   []string                   // schemas that the role may use, or will
+}
+
+func (m *migration) plan() error {
+	m.tables, m.schemas, m.indexes = map[*stores.Entity]*tableInfo{}, map[string]bool{}, map[string]map[string]bool{}
+	err := m.ask("SELECT n.nspname::text, COALESCE(c.relname::text, '') FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid WHERE n.nspname <> 'pg_catalog'",
+		nil, func(r row) error {
+			m.schemas[r.str(0)] = true
+			if m.indexes[r.str(0)] == nil {
+				m.indexes[r.str(0)] = map[string]bool{}
+			}
+			m.indexes[r.str(0)][r.str(1)] = true
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	if err := m.own(); err != nil {
+		return err
+	}
+	m.names()
+	all := slices.Clone(m.entities)
+	for _, e := range m.entities { // what references lead to, declared here or not
+		for i := range e.Fields {
+			if ref := e.Fields[i].Ref; ref != nil && !slices.Contains(all, ref) {
+				all = append(all, ref)
+			}
+		}
+	}
+	for _, e := range all {
+		t, err := m.look(e)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			m.tables[e] = t
+		}
+	}
+	var fresh []*stores.Entity
+	for _, e := range m.entities {
+		t := m.tables[e]
+		switch {
+		case t == nil && e.Managed:
+			m.create(e)
+			fresh = append(fresh, e)
+		case t == nil:
+			m.problem(e, "table %s is not there", e.Table)
+		case e.Managed:
+			err = m.extend(e, t)
+		default:
+			m.verify(e, t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// References and policies name other tables, which are there by now.
+	for _, e := range fresh {
+		for i := range e.Fields {
+			m.reference(e, i)
+		}
+	}
+	for _, e := range m.entities {
+		if e.Managed {
+			if err := m.secure(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *migration) ask(sql string, args []any, read func(row) error) error {
+	return m.c.do(m.ctx, op{doing: "migrate", sql: sql, args: args, read: read})
+}
+
+// exists reports whether a statement returns a row.
+func (m *migration) exists(sql string, args ...any) (bool, error) {
+	found := false
+	err := m.ask(sql, args, func(row) error {
+		found = true
+		return nil
+	})
+	return found, err
+}
+
+func (m *migration) problem(e *stores.Entity, format string, args ...any) {
+	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
+func (m *migration) step(format string, args ...any) {
+	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
+}
+
+// own plans the store's own tables.
+func (m *migration) own() error {
+	there := m.indexes["public"]
+	if !there["verbatim_schema"] {
+		for name := range there {
+			if strings.HasPrefix(name, "verbatim_") {
+				m.Problems = append(m.Problems, "the schema public has "+name+", which is not ours: names that begin with verbatim_ are taken")
+			}
+		}
+		slices.Sort(m.Problems)
+		m.Steps = append(m.Steps, ownTables...)
+	} else {
+		version := int64(0)
+		err := m.ask("SELECT COALESCE(max(version), 0) FROM public.verbatim_schema", nil, func(r row) error {
+			version = r.num(0)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if version != schemaVersion {
+			m.Problems = append(m.Problems, fmt.Sprintf("the database has version %d of the store's own tables, and this program knows version %d", version, schemaVersion))
+			return nil
+		}
+	}
+	for _, g := range ownRights {
+		if err := m.grant("public", g.table, g.rights); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grant plans rights on a table of ours that the application does not have.
+func (m *migration) grant(schema, name, rights string) error {
+	if m.role == "" {
+		return nil
+	}
+	role := quote(m.role)
+	if !slices.Contains(m.grants, schema) {
+		m.grants = append(m.grants, schema)
+		may, err := m.exists("SELECT 1 FROM pg_catalog.pg_namespace n WHERE n.nspname = $1::text AND pg_catalog.has_schema_privilege($2::text, n.oid, 'USAGE')", schema, m.role)
+		if err != nil {
+			return err
+		}
+		if !may {
+			m.step("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), role)
+		}
+	}
+	has := 0
+	wants := strings.Split(rights, ", ")
+	for _, right := range wants {
+		may, err := m.exists("SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text AND pg_catalog.has_table_privilege($3::text, c.oid, $4::text)",
+			schema, name, m.role, right)
+		if err != nil {
+			return err
+		}
+		if may {
+			has++
+		}
+	}
+	if has < len(wants) {
+		m.step("GRANT %s ON %s.%s TO %s", rights, quote(schema), quote(name), role)
+	}
+	return nil
+}
+
+// names finds what would share a name.
+func (m *migration) names() {
+	tables := map[string]*stores.Entity{}
+	for _, e := range m.entities {
+		schema, name := schemaAndName(e.Table)
+		if strings.HasPrefix(strings.ToLower(name), "verbatim_") || strings.HasPrefix(schema, "pg_") || schema == "information_schema" {
+			m.problem(e, "a table cannot be called %s here: such names are taken", e.Table)
+		}
+		if other := tables[schema+"."+name]; other != nil {
+			m.problem(e, "its table %s is also that of entity %s (%s)", e.Table, other.Name, other.Place)
+		}
+		tables[schema+"."+name] = e
+		columns := map[string]string{}
+		for _, f := range e.Fields {
+			// A query without quotes could not tell names apart by their case.
+			column := strings.ToLower(f.Column)
+			if other, ok := columns[column]; ok {
+				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
+			}
+			columns[column] = f.Name
+		}
+	}
+}
+
+// A tableInfo is what there is.
+type tableInfo struct {
+	view       bool
+	columns    map[string]declaration
+	key        []string // columns of the primary key
+	indexes    []indexInfo
+	secured    bool // row-level security is enabled and forced
+	policies   []string
+	referrable bool // the migrating role may refer to it
+}
+
+type indexInfo struct {
+	columns []string // "" for an expression
+	unique  bool
+}
+
+func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
+	schema, name := schemaAndName(e.Table)
+	const of = " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+	const is = " WHERE n.nspname = $1::text AND c.relname = $2::text "
+	args := []any{schema, name}
+	var t *tableInfo
+	err := m.ask("SELECT c.relkind IN ('v', 'm'), c.relrowsecurity AND c.relforcerowsecurity, pg_catalog.has_table_privilege(c.oid, 'REFERENCES')"+of+is+"AND c.relkind IN ('r', 'p', 'v', 'm', 'f')", args, func(r row) error {
+		t = &tableInfo{view: r.yes(0), secured: r.yes(1), referrable: r.yes(2), columns: map[string]declaration{}}
+		return nil
+	})
+	if err != nil || t == nil {
+		return nil, err
+	}
+	err = m.ask(theColumns, args, func(r row) error {
+		d := readDeclaration(r)
+		t.columns[d.name] = d
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = m.ask(`SELECT i.indisunique AND i.indimmediate, i.indisprimary,
+	pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
+		LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
+		of+"JOIN pg_catalog.pg_index i ON i.indrelid = c.oid"+is+"AND i.indpred IS NULL AND i.indisvalid ORDER BY i.indexrelid", args, func(r row) error {
+		x := indexInfo{columns: strings.Split(r.str(2), "\x01"), unique: r.yes(0)}
+		if r.yes(1) {
+			t.key = x.columns
+		}
+		t.indexes = append(t.indexes, x)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = m.ask("SELECT p.polname::text"+of+"JOIN pg_catalog.pg_policy p ON p.polrelid = c.oid"+is+"ORDER BY 1", args, func(r row) error {
+		t.policies = append(t.policies, r.str(0))
+		return nil
+	})
+	return t, err
+}
+
+// has reports whether an index begins with the columns; with unique, whether
+// one forbids two rows alike in them.
+func (t *tableInfo) has(columns []string, unique bool) bool {
+	return slices.ContainsFunc(t.indexes, func(x indexInfo) bool {
+		if unique {
+			have, want := slices.Sorted(slices.Values(x.columns)), slices.Sorted(slices.Values(columns))
+			return x.unique && slices.Equal(have, want)
+		}
+		return len(x.columns) >= len(columns) && slices.Equal(x.columns[:len(columns)], columns)
+	})
+}
+
+// columnsOf returns the columns of fields.
+func columnsOf(e *stores.Entity, fields []int) []string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = e.Fields[f].Column
+	}
+	return columns
+}
+
+// walked lists the fields of an entity that scope paths follow.
+func (m *migration) walked(e *stores.Entity) []int {
+	var fields []int
+	for _, other := range m.entities {
+		at := other
+		for _, step := range other.Scope {
+			if at == e && !slices.Contains(fields, step.Field) {
+				fields = append(fields, step.Field)
+			}
+			at = step.To
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+func (m *migration) define(e *stores.Entity, field int) string {
+	f := &e.Fields[field]
+	def := quote(f.Column) + " " + declaredAs(f.Holds())
+	if f.Required || field == e.Key {
+		def += " NOT NULL"
+	}
+	if field == e.Key {
+		def += " PRIMARY KEY"
+	}
+	if !f.Default.IsNull() {
+		def += " DEFAULT " + literalText(encode(f.Default).(string))
+	}
+	return def
+}
+
+// literalText writes a constant. A backslash in it is one, whatever the settings.
+func literalText(s string) string {
+	s = strings.ReplaceAll(s, "'", "''")
+	if strings.Contains(s, `\`) {
+		return `E'` + strings.ReplaceAll(s, `\`, `\\`) + `'`
+	}
+	return "'" + s + "'"
+}
+
+func (m *migration) create(e *stores.Entity) {
+	schema, name := schemaAndName(e.Table)
+	if !m.schemas[schema] {
+		m.step("CREATE SCHEMA %s", quote(schema))
+		m.schemas[schema], m.indexes[schema] = true, map[string]bool{}
+	}
+	defs := make([]string, len(e.Fields))
+	for i := range e.Fields {
+		defs[i] = "  " + m.define(e, i)
+	}
+	m.step("CREATE TABLE %s (\n%s\n)", table(e), strings.Join(defs, ",\n"))
+	m.indexes[schema][name] = true
+	m.index(e, &tableInfo{indexes: []indexInfo{{columns: columnsOf(e, []int{e.Key}), unique: true}}})
+}
+
+// reference plans the constraint that a field refers to a row, where the table
+// referred to can be.
+func (m *migration) reference(e *stores.Entity, field int) {
+	ref := e.Fields[field].Ref
+	if ref == nil {
+		return
+	}
+	key := columnsOf(ref, []int{ref.Key})
+	if t := m.tables[ref]; t != nil {
+		d := t.columns[key[0]]
+		f, err := d.form(ref.Fields[ref.Key].Kind, ref.Managed)
+		if t.view || !t.referrable || err != nil || f.reads != "" || f.typ != f.arg || !t.has(key, true) {
+			return
+		}
+	} else if !ref.Managed {
+		return
+	}
+	m.step("ALTER TABLE %s ADD FOREIGN KEY (%s) REFERENCES %s (%s)", table(e), quote(e.Fields[field].Column), table(ref), quote(key[0]))
+}
+
+// secure plans row-level security and the application's rights.
+func (m *migration) secure(e *stores.Entity) error {
+	t := m.tables[e]
+	if t == nil {
+		t = &tableInfo{}
+	}
+	if t.view {
+		return nil // a problem already
+	}
+	if !t.secured {
+		m.step("ALTER TABLE %s ENABLE ROW LEVEL SECURITY", table(e))
+		m.step("ALTER TABLE %s FORCE ROW LEVEL SECURITY", table(e))
+	}
+	var keep []string
+	for _, p := range m.policies(e) {
+		keep = append(keep, p.name)
+		if !slices.Contains(t.policies, p.name) {
+			m.step("%s", p.statement(e))
+		}
+	}
+	for _, name := range t.policies {
+		if strings.HasPrefix(name, "verbatim_") && !slices.Contains(keep, name) {
+			m.step("DROP POLICY %s ON %s", quote(name), table(e))
+		}
+	}
+	schema, name := schemaAndName(e.Table)
+	return m.grant(schema, name, "SELECT, INSERT, UPDATE, DELETE")
+}
+
+// index plans the indexes that are not there: for unique sets, and for
+// references, which scope paths, joins and counts follow.
+func (m *migration) index(e *stores.Entity, t *tableInfo) {
+	schema, tableName := schemaAndName(e.Table)
+	add := func(fields []int, unique bool) {
+		if t.has(columnsOf(e, fields), unique) {
+			return
+		}
+		kind, suffix := "INDEX", "_idx"
+		if unique {
+			kind, suffix = "UNIQUE INDEX", "_key"
+		}
+		quoted, name := make([]string, len(fields)), tableName
+		for i, f := range fields {
+			quoted[i] = quote(e.Fields[f].Column)
+			name += "_" + e.Fields[f].Column
+		}
+		// PostgreSQL would cut a longer name, and two could become one.
+		if len(name) > 50 {
+			name = fmt.Sprintf("%.40s_%.8x", name, sha256.Sum256([]byte(name)))
+			name = strings.ToValidUTF8(name, "")
+		}
+		for name += suffix; m.indexes[schema][name]; name += "_" {
+		}
+		m.indexes[schema][name] = true
+		m.step("CREATE %s %s ON %s (%s)", kind, quote(name), table(e), strings.Join(quoted, ", "))
+		t.indexes = append(t.indexes, indexInfo{columns: columnsOf(e, fields), unique: unique})
+	}
+	for _, set := range e.Unique {
+		add(uniqueWithin(e, set))
+	}
+	for _, f := range m.walked(e) {
+		add([]int{f}, false)
+	}
+	for i := range e.Fields {
+		if e.Fields[i].Ref != nil {
+			add([]int{i}, false)
+		}
+	}
+}
+
+// uniqueWithin gives the index that keeps a set unique within the scope root.
+// Where the root is several references away and the set does not name the first
+// of them, no index can: tx.unique checks, with the help of a plain one.
+func uniqueWithin(e *stores.Entity, set []int) (fields []int, unique bool) {
+	switch {
+	case len(e.Scope) == 0 || slices.Contains(set, e.Scope[0].Field):
+		return set, true
+	case len(e.Scope) == 1:
+		return append([]int{e.Scope[0].Field}, set...), true
+	}
+	return set, false
+}
+
+// fullType is a column's type as the catalogue spells it.
+func fullType(kind stores.Kind) string {
+	switch kind {
+	case stores.String:
+		return "text"
+	case stores.Time:
+		return "timestamp with time zone"
+	}
+	return declaredAs(kind)
+}
+
+// extend plans what a table of ours lacks, and finds what it cannot become.
+func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
+	if t.view {
+		m.problem(e, "%s is a view, and a managed entity needs a table", e.Table)
+		return nil
+	}
+	if !slices.Equal(t.key, columnsOf(e, []int{e.Key})) {
+		m.problem(e, "the key of table %s is (%s), not %s", e.Table, strings.Join(t.key, ", "), e.Fields[e.Key].Column)
+	}
+	known := map[string]bool{}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		known[f.Column] = true
+		c, ok := t.columns[f.Column]
+		switch {
+		case !ok && f.Required && f.Default.IsNull():
+			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, e.Table)
+		case !ok && f.Ref != nil && !f.Default.IsNull():
+			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, e.Table)
+		case !ok:
+			m.step("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
+			m.reference(e, i)
+		case c.full != fullType(f.Holds()):
+			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Holds(), fullType(f.Holds()))
+		case c.notNull && !f.Required && i != e.Key:
+			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, e.Table)
+		case !c.notNull && f.Required:
+			// The store itself refuses a null from now on; the rows that are
+			// there have to agree.
+			found, err := m.exists("SELECT 1 FROM " + table(e) + " WHERE " + quote(f.Column) + " IS NULL LIMIT 1")
+			if err != nil {
+				return err
+			}
+			if found {
+				m.problem(e, "column %s of table %s holds nulls, and the field is now required", f.Column, e.Table)
+			}
+		}
+	}
+	for name, c := range t.columns {
+		if !known[name] && c.notNull && !c.fallback {
+			m.problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, e.Table)
+		}
+	}
+	for _, set := range e.Unique {
+		fields, unique := uniqueWithin(e, set)
+		columns := columnsOf(e, fields)
+		all := !slices.ContainsFunc(columns, func(c string) bool { _, ok := t.columns[c]; return !ok })
+		if !unique || !all || t.has(columns, true) {
+			continue
+		}
+		var quoted, filled []string
+		for _, c := range columns {
+			quoted = append(quoted, quote(c))
+			filled = append(filled, quote(c)+" IS NOT NULL")
+		}
+		found, err := m.exists("SELECT 1 FROM " + table(e) + " WHERE " + strings.Join(filled, " AND ") + " GROUP BY " + strings.Join(quoted, ", ") + " HAVING count(*) > 1 LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if found {
+			m.problem(e, "table %s has rows alike in (%s), which is now unique", e.Table, strings.Join(columns, ", "))
+		}
+	}
+	m.index(e, t)
+	return nil
+}
+
+// verify finds why a table of others cannot carry an entity.
+func (m *migration) verify(e *stores.Entity, t *tableInfo) {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		c, ok := t.columns[f.Column]
+		if !ok {
+			m.problem(e, "table %s has no column %s, which field %s needs", e.Table, f.Column, f.Name)
+			continue
+		}
+		if _, err := c.form(f.Holds(), false); err != nil {
+			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, e.Table, c.full, err)
+		}
+	}
+	if t.view {
+		return // a view has neither keys nor indexes of its own
+	}
+	if key := columnsOf(e, []int{e.Key}); t.columns[key[0]].name != "" && !t.has(key, true) {
+		m.problem(e, "nothing makes column %s of table %s unique, and it is the key", key[0], e.Table)
+	}
+	for _, f := range m.walked(e) {
+		if column := columnsOf(e, []int{f}); t.columns[column[0]].name != "" && !t.has(column, false) {
+			m.problem(e, "no index of table %s begins with column %s, by which rows are found for those who may see them", e.Table, column[0])
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A shape is what the database has for an entity: how its columns are declared,
+// and so how they are read and written. Tables of others come in many shapes.
+type shape struct {
+	columns  []form // parallel to Entity.Fields
+	lockable bool   // rows may be locked by this role
+	view     bool
+}
+
+// A form is how one column holds its field.
+type form struct {
+	typ    string // of an argument that sets it
+	arg    string // type of the argument compared with what read makes
+	reads  string // what makes a datum of the column, % standing for it; "" is the column
+	writes string // what makes the column of an argument
+	list   bool   // an array, set from its items
+	text   bool   // compared as text of whichever collation
+}
+
+func (f *form) read(col string) string  { return fill(f.reads, col) }
+func (f *form) write(arg string) string { return fill(f.writes, arg) }
+
+func fill(pattern, with string) string {
+	if pattern == "" {
+		return with
+	}
+	return strings.ReplaceAll(pattern, "%", with)
+}
+
+// A declaration is what the catalogue says of a column.
+type declaration struct {
+	name       string
+	typ        string // as an argument is cast: without length or precision
+	full       string // as a person would declare it
+	base       string // pg_type.typname, of a domain that of its base
+	baseSchema string
+	class      string // pg_type.typtype of the base: b, e …
+	category   string // pg_type.typcategory of the base: A is an array
+	element    string // typname of an array's element
+	notNull    bool
+	fallback   bool // has a default, or is generated
+	exact      bool // its collation tells apart what differs
+}
+
+// theColumns asks the catalogue about the columns of a table; its arguments are
+// schema and name.
+const theColumns = `SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), pg_catalog.format_type(a.atttypid, a.atttypmod),
+	b.typname::text, bn.nspname::text, b.typtype::text, b.typcategory::text, COALESCE(e.typname::text, ''),
+	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true)
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_type d ON d.oid = a.atttypid
+JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN d.typtype = 'd' THEN d.typbasetype ELSE d.oid END
+JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
+LEFT JOIN pg_catalog.pg_type e ON e.oid = b.typelem AND b.typcategory = 'A'
+LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
+WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`
+
+func readDeclaration(r row) declaration {
+	return declaration{name: r.str(0), typ: r.str(1), full: r.str(2), base: r.str(3), baseSchema: r.str(4), class: r.str(5),
+		category: r.str(6), element: r.str(7), notNull: r.yes(8), fallback: r.yes(9), exact: r.yes(10)}
+}
+
+// form says how a declared column holds values of a kind, or why it cannot.
+func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
+	plain := form{typ: d.typ, arg: typeOf(kind)}
+	refuse := func(why string) (form, error) {
+		return plain, fmt.Errorf("a %s does not fit in it%s", kind, why)
+	}
+	builtin := d.baseSchema == "pg_catalog"
+	switch kind {
+	case stores.Bool:
+		if builtin && d.base == "bool" {
+			return plain, nil
+		}
+	case stores.Int:
+		if builtin && (d.base == "int2" || d.base == "int4" || d.base == "int8") {
+			return plain, nil
+		}
+	case stores.Decimal:
+		if builtin && d.base == "numeric" {
+			return plain, nil
+		}
+		if d.base == "float4" || d.base == "float8" || d.base == "money" {
+			return refuse(": it would not be exact; declare it numeric")
+		}
+	case stores.String:
+		switch {
+		case d.class == "e", d.base == "citext", builtin && (d.base == "bpchar" || d.base == "name"):
+			return form{typ: d.typ, arg: "text", reads: `(%::text COLLATE pg_catalog."C")`, text: true}, nil
+		case builtin && (d.base == "text" || d.base == "varchar"):
+			plain.text = true
+			if !d.exact {
+				plain.reads = `(% COLLATE pg_catalog."C")`
+			}
+			return plain, nil
+		}
+	case stores.Date:
+		if builtin && d.base == "date" {
+			return plain, nil
+		}
+	case stores.Time:
+		switch {
+		case builtin && d.base == "timestamptz":
+			return plain, nil
+		case builtin && d.base == "timestamp": // which means UTC
+			return form{typ: "timestamptz", arg: "timestamptz", reads: "(% AT TIME ZONE 'UTC')", writes: "(% AT TIME ZONE 'UTC')"}, nil
+		}
+	case stores.Duration:
+		switch {
+		case builtin && d.base == "int8":
+			return plain, nil
+		case builtin && d.base == "interval":
+			// A month has no length, and is an error rather than thirty days.
+			return form{typ: "bigint", arg: "bigint", writes: "(% * interval '1 microsecond')",
+				reads: "(EXTRACT(epoch FROM %) * 1000000 / CASE WHEN EXTRACT(year FROM %) = 0 AND EXTRACT(month FROM %) = 0 THEN 1 ELSE 0 END)::bigint"}, nil
+		}
+	case stores.UUID:
+		if builtin && d.base == "uuid" {
+			return plain, nil
+		}
+	case stores.JSON:
+		switch {
+		case builtin && d.base == "json" && managed:
+			// What we wrote is canonical, and compares as text does.
+			return form{typ: d.typ, arg: "text", reads: "%::text", text: true}, nil
+		case builtin && (d.base == "json" || d.base == "jsonb" || d.base == "text"):
+			return form{typ: d.typ, arg: "jsonb", reads: "%::jsonb"}, nil
+		case d.category == "A" && arrayElements[d.element]:
+			return form{typ: "text", arg: "jsonb", reads: "pg_catalog.to_jsonb(%)", writes: "%::text::" + d.typ, list: true}, nil
+		}
+	}
+	return refuse("")
+}
+
+// arrayElements are the types of items that a list in an array may have.
+var arrayElements = setOf("text varchar bpchar citext uuid int2 int4 int8 numeric bool date")
+
+// declaredAs is the type of a column of ours.
+func declaredAs(kind stores.Kind) string {
+	switch kind {
+	case stores.String:
+		return `text COLLATE pg_catalog."C"`
+	case stores.Time:
+		return "timestamp with time zone"
+	case stores.JSON:
+		return "json"
+	}
+	return typeOf(kind)
+}
+
+// ready learns the shapes of entities and of those that their references lead
+// to.
+func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) error {
+	if v.shapes == nil {
+		v.shapes = map[*stores.Entity]*shape{}
+	}
+	for _, e := range entities {
+		if e == nil || v.shapes[e] != nil {
+			continue
+		}
+		sh, err := c.shape(ctx, e)
+		if err != nil {
+			return err
+		}
+		v.shapes[e] = sh
+		for i := range e.Fields {
+			if err := c.ready(ctx, v, e.Fields[i].Ref); err != nil {
+				return err
+			}
+		}
+		for _, step := range e.Scope {
+			if err := c.ready(ctx, v, step.To); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shape returns what is known of an entity's table, and asks when nothing is.
+func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
+	c.s.mu.Lock()
+	sh := c.s.shapes[e]
+	c.s.mu.Unlock()
+	if sh != nil {
+		return sh, nil
+	}
+	sh = &shape{columns: make([]form, len(e.Fields))}
+	schema, name := schemaAndName(e.Table)
+	found := map[string]declaration{}
+	err := c.do(ctx,
+		op{doing: "schema", sql: theColumns, args: []any{schema, name}, read: func(r row) error {
+			d := readDeclaration(r)
+			found[d.name] = d
+			return nil
+		}},
+		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'UPDATE')
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
+			args: []any{schema, name}, read: func(r row) error {
+				sh.view, sh.lockable = r.yes(0), r.yes(1)
+				return nil
+			}})
+	if err != nil {
+		return nil, err
+	}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		d, ok := found[f.Column]
+		if !ok {
+			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
+		}
+		if sh.columns[i], err = d.form(f.Holds(), e.Managed); err != nil {
+			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
+		}
+	}
+	c.s.mu.Lock()
+	c.s.shapes[e] = sh
+	c.s.mu.Unlock()
+	return sh, nil
+}
+
+// encodeAs is encode for a column: an array is set from its items.
+func (f *form) encodeAs(v stores.Value) (any, error) {
+	if !f.list || v.IsNull() {
+		return encode(v), nil
+	}
+	items, err := v.Items(stores.JSON)
+	if err != nil {
+		return nil, fmt.Errorf("the column takes a list: %w", stores.ErrInvalid)
+	}
+	list := make([]any, len(items))
+	for i, item := range items {
+		switch raw := item.Text(); {
+		case item.IsNull():
+		case raw[0] == '"':
+			s, ok := stores.FromJSON(stores.String, []byte(raw))
+			if !ok {
+				return nil, fmt.Errorf("the column takes a list of values: %w", stores.ErrInvalid)
+			}
+			list[i] = s.Text()
+		case raw[0] == '[' || raw[0] == '{':
+			return nil, fmt.Errorf("the column takes a list of single values: %w", stores.ErrInvalid)
+		default:
+			list[i] = raw
+		}
+	}
+	return arrayOf(list), nil
+}
+
+// setOf makes a set of words.
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}

@@ -1,0 +1,40 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+
+	"verbatim/stores"
+	"verbatim/stores/postgres"
+	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// The conformance suite says what a store is. X4 O2 O24 SAFE-A2.
+func TestStore(t *testing.T) {
+	storetest.Run(t, open)
+}
+
+func open(t *testing.T, entities []*stores.Entity) stores.Store {
+	t.Helper()
+	db := pgtest.Database(t)
+	ctx := context.Background()
+	s, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if entities != nil {
+		plan, err := s.Migrate(ctx, entities, true)
+		if err != nil || len(plan.Problems) > 0 {
+			t.Fatal(plan.Problems, err)
+		}
+	}
+	return s
+}

@@ -1,0 +1,217 @@
+package postgres
+
+import (
+	"strconv"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// text is a statement in the making: its words and, in step, its arguments.
+type text struct {
+	strings.Builder
+	args []any // strings and nils: every argument is written with its type
+	seq  *int  // of aliases, shared by the parts of one statement
+}
+
+// hole stands for an argument until the statement is whole and its arguments
+// are numbered. No name and no word of ours holds it.
+const hole = "\x00"
+
+func newText() *text { return &text{seq: new(int)} }
+
+// part begins a piece that is written out of turn and joined later.
+func (t *text) part() *text { return &text{seq: t.seq} }
+
+// add writes words one after another.
+func (t *text) add(words ...string) *text {
+	for _, w := range words {
+		t.WriteString(w)
+	}
+	return t
+}
+
+// arg writes a placeholder of a type.
+func (t *text) arg(v any, typ string) *text {
+	t.add(hole, "::", typ)
+	t.args = append(t.args, v)
+	return t
+}
+
+// join appends a piece with its arguments.
+func (t *text) join(p *text) *text {
+	t.WriteString(p.String())
+	t.args = append(t.args, p.args...)
+	return t
+}
+
+// alias makes a name that no other part of the statement has.
+func (t *text) alias() string {
+	*t.seq++
+	return "v" + strconv.Itoa(*t.seq)
+}
+
+// op makes the statement one that can be run; read is called with each row.
+func (t *text) op(doing string, read func(row) error) op {
+	return op{doing: doing, sql: t.whole(), args: t.args, read: read}
+}
+
+// whole is the statement with its arguments numbered.
+func (t *text) whole() string {
+	s := t.String()
+	if len(t.args) == 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s)+2*len(t.args))
+	n := 0
+	for i := range len(s) {
+		if s[i] != hole[0] {
+			b = append(b, s[i])
+			continue
+		}
+		n++
+		b = strconv.AppendInt(append(b, '$'), int64(n), 10)
+	}
+	return string(b)
+}
+
+// quote writes a name so that it can be nothing but a name.
+func quote(name string) string {
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(name, hole, ""), `"`, `""`) + `"`
+}
+
+// schemaAndName splits a table's name. A table without a schema is in public.
+func schemaAndName(table string) (schema, name string) {
+	if schema, name, ok := strings.Cut(table, "."); ok {
+		return schema, name
+	}
+	return "public", table
+}
+
+// table is the entity's table as a statement names it, with its schema, so that
+// nothing else can stand in for it.
+func table(e *stores.Entity) string {
+	schema, name := schemaAndName(e.Table)
+	return quote(schema) + "." + quote(name)
+}
+
+// column is a field of the row that alias names, as it is stored.
+func column(e *stores.Entity, alias string, field int) string {
+	name := quote(e.Fields[field].Column)
+	if alias == "" {
+		return name
+	}
+	return alias + "." + name
+}
+
+// view is the scope that a transaction reads and writes within.
+type view struct {
+	scope  stores.Scope
+	shapes map[*stores.Entity]*shape
+	// ajar leaves the engine's own condition out, so that a test can see that
+	// row-level security holds alone.
+	ajar bool
+}
+
+// datum is a field of a row in the form in which values are compared.
+func (v *view) datum(e *stores.Entity, alias string, field int) string {
+	return v.shapes[e].columns[field].read(column(e, alias, field))
+}
+
+// opens reports whether the scope opens every row of an entity.
+func (v *view) opens(e *stores.Entity) bool {
+	return v.ajar || v.scope.All || e.Access == stores.ForAll
+}
+
+// within adds to a condition that the row alias names lies within the scope.
+func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
+	if v.opens(e) {
+		return
+	}
+	t.add(" AND ")
+	v.scopeOf(t, e, many, func(f int) string { return v.datum(e, alias, f) })
+}
+
+// scopeOf writes the condition that a row of e lies within the scope; col gives
+// a field of that row. For one row, the condition follows the row's references;
+// for many, it begins at the rows held, so that the indexes on references lead
+// from there.
+func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int) string) {
+	switch n := len(e.Scope); {
+	case v.opens(e):
+		t.add("true")
+	case n == 0 && e.Access == stores.ByPath:
+		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
+	case n == 0:
+		t.add("false")
+	case n == 1:
+		v.last(t, e, e, col(e.Scope[0].Field))
+	default:
+		first := e.Scope[0]
+		alias := t.alias()
+		key := v.datum(first.To, alias, first.To.Key)
+		if many {
+			t.add(col(first.Field), " IN (SELECT ", key)
+		} else {
+			t.add("EXISTS (SELECT 1")
+		}
+		t.add(" FROM ", table(first.To), " ", alias)
+		at := first.To
+		for _, step := range e.Scope[1 : n-1] {
+			next := t.alias()
+			t.add(" JOIN ", table(step.To), " ", next, " ON ", v.datum(step.To, next, step.To.Key), " = ", v.datum(at, alias, step.Field))
+			at, alias = step.To, next
+		}
+		t.add(" WHERE ")
+		if !many {
+			t.add(key, " = ", col(first.Field), " AND ")
+		}
+		v.last(t, e, at, v.datum(at, alias, e.Scope[n-1].Field))
+		t.add(")")
+	}
+}
+
+// last writes the condition on the field where the scope path of e ends.
+func (v *view) last(t *text, e, at *stores.Entity, col string) {
+	step := e.Scope[len(e.Scope)-1]
+	if e.Access == stores.ByPrincipal {
+		if v.scope.Principal == "" {
+			t.add("false")
+			return
+		}
+		t.add(col, " = ").arg(v.scope.Principal, "text")
+		return
+	}
+	v.holds(t, col, step.To, at.Fields[step.Field].Holds())
+}
+
+// holds writes that a column is the key of a row of root that the scope holds.
+// However many they are, they are one argument, so that the statement stays
+// prepared.
+func (v *view) holds(t *text, col string, root *stores.Entity, kind stores.Kind) {
+	keys := fitting(v.scope.Holds[root.Name], kind)
+	switch len(keys) {
+	case 0:
+		t.add("false")
+	case 1:
+		t.add(col, " = ").arg(encode(keys[0]), typeOf(kind))
+	default:
+		t.add(col, " = ANY (").arg(array(keys), typeOf(kind)+"[]").add(")")
+	}
+}
+
+// fitting leaves out the keys that no column of the kind can hold. Keys read
+// from a grant do not know whether they are text or numbers.
+func fitting(keys []stores.Value, kind stores.Kind) []stores.Value {
+	var fit []stores.Value
+	for _, k := range keys {
+		if k.Kind() != kind {
+			var ok bool
+			if k, ok = stores.Parse(kind, k.Text()); !ok {
+				continue
+			}
+		}
+		fit = append(fit, k)
+	}
+	return fit
+}

@@ -1,0 +1,341 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"verbatim/stores"
+)
+
+// How values are kept in tables of ours:
+//
+//	boolean   boolean
+//	integer   bigint
+//	decimal   numeric, which keeps the digits after the point
+//	string    text COLLATE "C", so that order is that of bytes
+//	date      date
+//	datetime  timestamp with time zone
+//	duration  bigint, microseconds: an interval's months have no length
+//	uuid      uuid
+//	json      json, canonical: jsonb would write 1e5 as 100000
+
+// typeOf is the type in which values of a kind are compared.
+func typeOf(kind stores.Kind) string {
+	switch kind {
+	case stores.Bool:
+		return "boolean"
+	case stores.Int, stores.Duration:
+		return "bigint"
+	case stores.Decimal:
+		return "numeric"
+	case stores.Date:
+		return "date"
+	case stores.Time:
+		return "timestamptz"
+	case stores.UUID:
+		return "uuid"
+	}
+	return "text"
+}
+
+// encode writes a value as PostgreSQL reads it. Every argument is text beside
+// the name of its type: that holds in every mode of the protocol.
+func encode(v stores.Value) any {
+	switch v.Kind() {
+	case stores.Null:
+		return nil
+	case stores.Duration:
+		return strconv.FormatInt(v.Duration().Microseconds(), 10)
+	}
+	return v.Text()
+}
+
+// array writes values as PostgreSQL reads an array of them.
+func array(values []stores.Value) string {
+	items := make([]any, len(values))
+	for i, v := range values {
+		items[i] = encode(v)
+	}
+	return arrayOf(items)
+}
+
+func arrayOf(items []any) string {
+	b := []byte{'{'}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		s, ok := item.(string)
+		if !ok {
+			b = append(b, "NULL"...)
+			continue
+		}
+		b = append(b, '"')
+		for j := range len(s) {
+			if s[j] == '"' || s[j] == '\\' {
+				b = append(b, '\\')
+			}
+			b = append(b, s[j])
+		}
+		b = append(b, '"')
+	}
+	return string(append(b, '}'))
+}
+
+// A row is what came back of one row, not yet decoded. It is good until the next
+// is asked for.
+type row struct {
+	raw    [][]byte
+	format []int16
+	oid    []uint32
+}
+
+// Days and microseconds between 1970-01-01 and 2000-01-01, from which
+// PostgreSQL counts.
+const (
+	epochDays   = 10957
+	epochMicros = epochDays * 86400 * 1e6
+)
+
+// decode reads a column of a kind. The error says what is wrong and not what is
+// there.
+func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
+	b := r.raw[i]
+	if b == nil {
+		return stores.Value{}, nil
+	}
+	fail := func() (stores.Value, error) {
+		return stores.Value{}, fmt.Errorf("something other than a %s", kind)
+	}
+	given := func(v stores.Value, ok bool) (stores.Value, error) {
+		if !ok {
+			return fail()
+		}
+		return v, nil
+	}
+	binary := r.format[i] == pgtype.BinaryFormatCode
+	switch oid := r.oid[i]; oid {
+	case pgtype.BoolOID:
+		on := len(b) == 1 && (b[0] == 1 || b[0] == 't')
+		return given(stores.NewBool(on), kind == stores.Bool)
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
+		n, ok := integer(b, binary)
+		switch {
+		case !ok:
+			return fail()
+		case kind == stores.Int:
+			return stores.NewInt(n), nil
+		case kind == stores.Decimal:
+			return given(stores.ParseDecimal(strconv.FormatInt(n, 10)))
+		case kind == stores.Duration && n <= math.MaxInt64/1000 && n >= math.MinInt64/1000:
+			return stores.NewDuration(time.Duration(n) * time.Microsecond), nil
+		}
+		return fail()
+	case pgtype.NumericOID:
+		s := string(b)
+		if binary {
+			s = numeric(b)
+		}
+		switch kind {
+		case stores.Decimal:
+			return given(stores.ParseDecimal(s))
+		case stores.Int: // sum of integers
+			return given(stores.ParseInt(s))
+		}
+		return fail()
+	case pgtype.Float4OID, pgtype.Float8OID:
+		if kind == stores.Decimal {
+			return stores.Value{}, errors.New("a binary fraction, which is not exact, instead of a numeric")
+		}
+		return fail()
+	case pgtype.DateOID:
+		if kind != stores.Date {
+			return fail()
+		}
+		if !binary {
+			return given(stores.ParseDate(string(b)))
+		}
+		if len(b) != 4 {
+			return fail()
+		}
+		v := stores.NewDays(int64(int32(uint32(b[0])<<24|uint32(b[1])<<16|uint32(b[2])<<8|uint32(b[3]))) + epochDays)
+		y := v.Time().Year()
+		return given(v, y >= 1 && y <= 9999)
+	case pgtype.TimestamptzOID, pgtype.TimestampOID:
+		if kind != stores.Time {
+			return fail()
+		}
+		if !binary {
+			s := strings.Replace(string(b), " ", "T", 1)
+			s = strings.TrimSuffix(s, "+00") // TimeZone is UTC
+			return given(stores.ParseTime(s + "Z"))
+		}
+		n, ok := integer(b, true)
+		if !ok || n > math.MaxInt64-epochMicros {
+			return fail()
+		}
+		v := stores.NewTime(time.UnixMicro(n + epochMicros))
+		y := v.Time().Year()
+		return given(v, y >= 1 && y <= 9999)
+	case pgtype.UUIDOID:
+		if kind != stores.UUID && kind != stores.String {
+			return fail()
+		}
+		s := string(b)
+		if binary {
+			if len(b) != 16 {
+				return fail()
+			}
+			h := hex.EncodeToString(b)
+			s = h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+		}
+		if kind == stores.String {
+			return stores.NewString(s), nil
+		}
+		return given(stores.ParseUUID(s))
+	case pgtype.JSONOID, pgtype.JSONBOID:
+		if oid == pgtype.JSONBOID && binary && len(b) > 0 {
+			b = b[1:] // the version
+		}
+		if kind != stores.JSON {
+			return fail()
+		}
+		v, err := stores.ParseJSON(string(b))
+		return given(v, err == nil)
+	case pgtype.TextArrayOID, pgtype.VarcharArrayOID:
+		var items []*string
+		if kind != stores.JSON || arrays.Scan(oid, r.format[i], b, &items) != nil {
+			return fail()
+		}
+		values := make([]stores.Value, len(items))
+		for j, s := range items {
+			if s != nil {
+				values[j] = stores.NewString(*s)
+			}
+		}
+		return stores.NewList(values...), nil
+	case pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID, pgtype.UnknownOID:
+	default:
+		// An enumeration, citext and the like are text in both formats; whatever
+		// else comes here does not parse as what was meant.
+		if kind != stores.String || binary {
+			return fail()
+		}
+	}
+	switch kind {
+	case stores.String:
+		return stores.NewString(string(b)), nil
+	case stores.JSON:
+		v, err := stores.ParseJSON(string(b))
+		return given(v, err == nil)
+	case stores.Date, stores.UUID:
+		v, ok := stores.Parse(kind, string(b))
+		return given(v, ok && v.Text() == string(b))
+	}
+	return fail()
+}
+
+// arrays knows how arrays are written.
+var arrays = pgtype.NewMap()
+
+// field is decode with the field's name in the error.
+func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {
+	v, err := r.decode(i, e.Fields[field].Holds())
+	if err != nil {
+		return v, fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+	}
+	return v, nil
+}
+
+// str and num read columns of ours, in which nothing else can be.
+func (r row) str(i int) string { return string(r.raw[i]) }
+
+func (r row) num(i int) int64 {
+	n, _ := integer(r.raw[i], r.format[i] == pgtype.BinaryFormatCode)
+	return n
+}
+
+func (r row) yes(i int) bool {
+	return len(r.raw[i]) == 1 && (r.raw[i][0] == 1 || r.raw[i][0] == 't')
+}
+
+// bytes reads a bytea.
+func (r row) bytes(i int) []byte {
+	b := r.raw[i]
+	if r.format[i] == pgtype.BinaryFormatCode {
+		return b
+	}
+	b, err := hex.DecodeString(strings.TrimPrefix(string(b), `\x`))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func integer(b []byte, bin bool) (int64, bool) {
+	if !bin {
+		n, err := strconv.ParseInt(string(b), 10, 64)
+		return n, err == nil
+	}
+	switch len(b) {
+	case 2:
+		return int64(int16(binary.BigEndian.Uint16(b))), true
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(b))), true
+	case 8:
+		return int64(binary.BigEndian.Uint64(b)), true
+	}
+	return 0, false
+}
+
+// numeric writes PostgreSQL's binary numeric in digits, "" when it is no number.
+// It is four 16-bit integers — how many groups of four digits, the weight of the
+// first of them in powers of ten thousand, the sign, and how many digits stand
+// after the point — and then the groups.
+func numeric(b []byte) string {
+	if len(b) < 8 {
+		return ""
+	}
+	word := func(i int) int { return int(int16(binary.BigEndian.Uint16(b[2*i:]))) }
+	n, weight, sign, scale := word(0), word(1), uint16(word(2)), word(3)
+	if len(b) != 8+2*n || sign != 0 && sign != 0x4000 || scale < 0 {
+		return "" // not a number, or infinite
+	}
+	group := func(i int) int {
+		if i < 0 || i >= n {
+			return 0
+		}
+		return word(4 + i)
+	}
+	var s []byte
+	if sign != 0 {
+		s = append(s, '-')
+	}
+	if weight < 0 {
+		s = append(s, '0')
+	}
+	for i := 0; i <= weight; i++ {
+		if i == 0 {
+			s = strconv.AppendInt(s, int64(group(0)), 10)
+			continue
+		}
+		s = fmt.Appendf(s, "%04d", group(i))
+	}
+	if scale > 0 {
+		s = append(s, '.')
+		from := len(s)
+		for i := weight + 1; len(s)-from < scale; i++ {
+			s = fmt.Appendf(s, "%04d", group(i))
+		}
+		s = s[:from+scale]
+	}
+	return string(s)
+}

@@ -1,0 +1,488 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"verbatim/stores"
+)
+
+// Update implements stores.Store.
+func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	if s.asOwner {
+		return errOwner
+	}
+	return s.write(ctx, s.pool, scope, func(c *conn) error {
+		t := &tx{reader: reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}, writes: true}}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.failed
+	})
+}
+
+// tx is a reader that also writes.
+type tx struct {
+	reader
+	failed  error // of the first Apply that failed: nothing commits after it
+	chained bool  // the journal is ours until the commit; seq and head are those of its last entry
+	seq     int64
+	head    [32]byte
+}
+
+// Apply implements stores.Tx. A batch is one round trip, and one more when it
+// begins to write several entries to the journal.
+func (t *tx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+	if t.failed != nil {
+		return nil, t.failed
+	}
+	entries, err := t.apply(ctx, b)
+	if err != nil {
+		t.failed = err
+		return nil, err
+	}
+	return entries, nil
+}
+
+func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+	changes := make([]stores.Change, len(b.Changes))
+	for i, c := range b.Changes {
+		var err error
+		if changes[i], err = c.Prepare(); err == nil {
+			err = t.mayWrite(changes[i])
+		}
+		if err != nil {
+			// What comes before in the batch may have a better reason to fail,
+			// but nothing is done either way.
+			return nil, err
+		}
+		if err := t.c.ready(ctx, &t.view, c.Entity); err != nil {
+			return nil, err
+		}
+	}
+	var ops []op
+	for i := 0; i < len(changes); {
+		n := alike(changes[i:], t.shapes)
+		more, err := t.change(changes[i : i+n])
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, more...)
+		i += n
+	}
+	ops = append(ops, t.post(b.Notices)...)
+	return t.append(ctx, ops, b.Entries)
+}
+
+// mayWrite refuses what a scope sees and must not write.
+func (t *tx) mayWrite(c stores.Change) error {
+	e := c.Entity
+	switch {
+	case t.scope.All:
+	case e.Access == stores.ForAll:
+		return stores.ErrReadOnly
+	case len(e.Scope) == 0 && c.Op != stores.Delete:
+		for _, a := range c.Set {
+			for _, set := range e.Unique {
+				if slices.Contains(set, a.Field) {
+					return stores.ErrReadOnly
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// maxRun bounds the changes of one statement.
+const maxRun = 1000
+
+// alike counts the changes, from the first, that one statement can carry out
+// together: they do the same to the same fields of different rows, and none of
+// them needs to see what another did.
+func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
+	first := &changes[0]
+	e := first.Entity
+	seen := map[stores.Value]bool{}
+	for n := range changes {
+		c := &changes[n]
+		same := n < maxRun && c.Op == first.Op && c.Entity == e && !seen[c.Key] && slices.Equal(c.Guard, first.Guard) &&
+			slices.EqualFunc(c.Set, first.Set, func(a, b stores.Assign) bool { return a.Field == b.Field })
+		for _, a := range c.Set {
+			// A row that refers to one of its own kind may refer to one before it.
+			same = same && (e.Fields[a.Field].Ref != e || a.Value.IsNull() || a.Value == c.Key)
+		}
+		if !same {
+			return max(1, n)
+		}
+		seen[c.Key] = true
+	}
+	return len(changes)
+}
+
+// Outcomes of a change, as its statement tells them.
+const (
+	missing   = 1 // the row, or one that it was to refer to, is not there for the caller
+	different = 2 // the row is there, and not as it was
+)
+
+func outcome(n int64) error {
+	if n == different {
+		return stores.ErrConflict
+	}
+	return stores.ErrNotFound
+}
+
+// change makes the statements of changes that are alike.
+func (t *tx) change(cs []stores.Change) ([]op, error) {
+	e := cs[0].Entity
+	rows, err := t.rows(cs)
+	if err != nil {
+		return nil, err
+	}
+	var ops []op
+	switch cs[0].Op {
+	case stores.Insert:
+		ops = []op{t.insert(cs, rows)}
+	case stores.Update:
+		ops = []op{t.update(cs, rows)}
+		if len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !t.opens(e) && !e.Vouches(e.Scope[0].Field) {
+			// The row may not leave the scope either. Where the path begins with
+			// a reference that vouches for the row, refers has seen to it.
+			q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
+			t.among(q, cs, "t")
+			t.within(q, e, "t", false)
+			o := q.op("update", nil)
+			o.done = func(n int64) error {
+				if n != int64(len(cs)) {
+					return stores.ErrNotFound
+				}
+				return nil
+			}
+			ops = append(ops, o)
+		}
+	case stores.Delete:
+		return []op{t.delete(cs, rows)}, nil
+	}
+	return append(ops, t.unique(cs)...), nil
+}
+
+// among writes that the row alias names is one of those changed.
+func (t *tx) among(q *text, cs []stores.Change, alias string) {
+	e := cs[0].Entity
+	if len(cs) == 1 {
+		t.is(q, e, alias, cs[0].Key)
+		return
+	}
+	keys := make([]stores.Value, len(cs))
+	for i := range cs {
+		keys[i] = cs[i].Key
+	}
+	q.add(t.datum(e, alias, e.Key), " = ANY (").arg(array(keys), t.shapes[e].columns[e.Key].arg+"[]").add(")")
+}
+
+// rowsOf is where the values of changes come from: a list of arguments for one
+// change, and for several a table v of arrays side by side. Its columns are k,
+// the key; s0, s1 … what is set; g0, g1 … what is guarded; and n, which row it
+// is.
+type rowsOf struct {
+	many bool
+	args []vector
+	at   map[string]int
+}
+
+// A vector is one column of rowsOf: a name, a type and the value of each row.
+type vector struct {
+	name, typ string
+	values    []any
+}
+
+func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
+	e := cs[0].Entity
+	r := &rowsOf{many: len(cs) > 1, at: map[string]int{}}
+	forms := t.shapes[e].columns
+	add := func(name, typ string, value func(c *stores.Change) (any, error)) error {
+		col := vector{name: name, typ: typ, values: make([]any, len(cs))}
+		for i := range cs {
+			var err error
+			if col.values[i], err = value(&cs[i]); err != nil {
+				return err
+			}
+		}
+		r.at[name] = len(r.args)
+		r.args = append(r.args, col)
+		return nil
+	}
+	if err := add("k", forms[e.Key].arg, func(c *stores.Change) (any, error) { return encode(c.Key), nil }); err != nil {
+		return nil, err
+	}
+	for i, a := range cs[0].Set {
+		f := &forms[a.Field]
+		err := add("s"+strconv.Itoa(i), f.typ, func(c *stores.Change) (any, error) {
+			v, err := f.encodeAs(c.Set[i].Value)
+			if err != nil {
+				return nil, fmt.Errorf("%s.%s: %w", e.Name, e.Fields[a.Field].Name, err)
+			}
+			return v, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, g := range cs[0].Guard {
+		if err := add("g"+strconv.Itoa(i), forms[g].arg, func(c *stores.Change) (any, error) { return encode(c.Before[g]), nil }); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// val writes one column of the row at hand.
+func (r *rowsOf) val(q *text, name string) {
+	if r.many {
+		q.add("v.", name)
+		return
+	}
+	c := r.args[r.at[name]]
+	q.arg(c.values[0], c.typ)
+}
+
+// from writes the table v.
+func (r *rowsOf) from(q *text) {
+	q.add("unnest(")
+	names := ""
+	for i, c := range r.args {
+		if i > 0 {
+			q.add(",")
+		}
+		q.arg(arrayOf(c.values), c.typ+"[]")
+		names += c.name + ","
+	}
+	q.add(") WITH ORDINALITY AS v(", names, "n)")
+}
+
+func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
+	e, c := cs[0].Entity, cs[0]
+	forms := t.shapes[e].columns
+	q := newText().add("INSERT INTO ", table(e), " (")
+	for i := range c.Set {
+		if i > 0 {
+			q.add(",")
+		}
+		q.add(column(e, "", i))
+	}
+	q.add(") SELECT ")
+	for i := range c.Set {
+		if i > 0 {
+			q.add(",")
+		}
+		p := q.part()
+		rows.val(p, "s"+strconv.Itoa(i))
+		q.add(forms[i].write(p.String()))
+		q.args = append(q.args, p.args...)
+	}
+	if rows.many {
+		q.add(" FROM ")
+		rows.from(q)
+	}
+	q.add(" WHERE true")
+	t.refers(q, cs, rows)
+	if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
+		// Where the path begins with a reference that vouches for the row,
+		// refers has said it already.
+		q.add(" AND ")
+		t.scopeOf(q, e, false, func(f int) string {
+			p := q.part()
+			rows.val(p, "s"+strconv.Itoa(f))
+			q.args = append(q.args, p.args...)
+			return p.String()
+		})
+	}
+	o := q.op("insert", nil)
+	o.done = func(n int64) error {
+		if n != int64(len(cs)) {
+			return stores.ErrNotFound
+		}
+		return nil
+	}
+	return o
+}
+
+// refers adds that every row the changes refer to is there for the caller.
+func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf) {
+	e := cs[0].Entity
+	for i, a := range cs[0].Set {
+		ref := e.Fields[a.Field].Ref
+		if ref == nil {
+			continue
+		}
+		null, own := 0, 0
+		for j := range cs {
+			switch v := cs[j].Set[i].Value; {
+			case v.IsNull():
+				null++
+			case ref == e && v == cs[j].Key:
+				own++
+			}
+		}
+		if null+own == len(cs) {
+			continue
+		}
+		q.add(" AND (")
+		if null > 0 {
+			rows.val(q, "s"+strconv.Itoa(i))
+			q.add(" IS NULL OR ")
+		}
+		if own > 0 {
+			rows.val(q, "s"+strconv.Itoa(i))
+			q.add(" = v.k OR ")
+		}
+		alias := q.alias()
+		q.add("EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", t.datum(ref, alias, ref.Key), " = ")
+		rows.val(q, "s"+strconv.Itoa(i))
+		t.within(q, ref, alias, false)
+		q.add("))")
+	}
+}
+
+func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
+	e := cs[0].Entity
+	forms := t.shapes[e].columns
+	q := newText().add("UPDATE ", table(e), " AS t SET ")
+	for i, a := range cs[0].Set {
+		if i > 0 {
+			q.add(",")
+		}
+		p := q.part()
+		rows.val(p, "s"+strconv.Itoa(i))
+		q.add(column(e, "", a.Field), " = ", forms[a.Field].write(p.String()))
+		q.args = append(q.args, p.args...)
+	}
+	if rows.many {
+		q.add(" FROM ")
+		rows.from(q)
+	}
+	q.add(" WHERE ")
+	t.guarded(q, cs[0], rows)
+	t.refers(q, cs, rows)
+	return t.told(q, cs, rows, "update")
+}
+
+func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
+	q := newText().add("DELETE FROM ", table(cs[0].Entity), " AS t")
+	if rows.many {
+		q.add(" USING ")
+		rows.from(q)
+	}
+	q.add(" WHERE ")
+	t.guarded(q, cs[0], rows)
+	return t.told(q, cs, rows, "delete")
+}
+
+// guarded writes the condition on the row t that a change is carried out on: it
+// is the one meant, within the scope, and as it was when the change was planned.
+func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
+	e := c.Entity
+	q.add(t.datum(e, "t", e.Key), " = ")
+	rows.val(q, "k")
+	t.within(q, e, "t", false)
+	for i, g := range c.Guard {
+		q.add(" AND ", t.datum(e, "t", g), " IS NOT DISTINCT FROM ")
+		rows.val(q, "g"+strconv.Itoa(i))
+	}
+}
+
+// told completes a statement that changes rows so that it tells, when it missed
+// one, whether the row is there and differs. A row that another transaction has
+// changed meanwhile is one that differs.
+func (t *tx) told(change *text, cs []stores.Change, rows *rowsOf, doing string) op {
+	if len(cs[0].Guard) == 0 {
+		o := change.op(doing, nil)
+		o.done = func(n int64) error {
+			if n != int64(len(cs)) {
+				return stores.ErrNotFound
+			}
+			return nil
+		}
+		return o
+	}
+	e := cs[0].Entity
+	q := change.part().add("WITH done AS (").join(change).add(" RETURNING ", t.datum(e, "t", e.Key), " AS k) SELECT CASE WHEN EXISTS (SELECT 1 FROM ", table(e), " t WHERE ", t.datum(e, "t", e.Key), " = ")
+	rows.val(q, "k")
+	t.within(q, e, "t", false)
+	q.add(")")
+	if cs[0].Op == stores.Update {
+		t.refers(q, cs, rows)
+	}
+	q.add(" THEN ", strconv.Itoa(different), " ELSE ", strconv.Itoa(missing), " END")
+	if rows.many {
+		q.add(" FROM ")
+		rows.from(q)
+		q.add(" WHERE v.k NOT IN (SELECT k FROM done) ORDER BY v.n LIMIT 1")
+	} else {
+		q.add(" WHERE NOT EXISTS (SELECT 1 FROM done)")
+	}
+	return q.op(doing, func(r row) error { return outcome(r.num(0)) })
+}
+
+func sets(c stores.Change, field int) bool {
+	return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == field })
+}
+
+// unique checks the unique sets that no index can, because the root that they
+// are unique within is several references away. One transaction at a time does
+// so for one root and one set: the next sees what it committed.
+func (t *tx) unique(cs []stores.Change) []op {
+	e := cs[0].Entity
+	if !e.Managed || len(e.Scope) < 2 {
+		return nil
+	}
+	var ops []op
+	for n, set := range e.Unique {
+		if slices.Contains(set, e.Scope[0].Field) {
+			continue // within the parent, and so within the root: an index does it
+		}
+		if !slices.ContainsFunc(cs[0].Set, func(a stores.Assign) bool {
+			return a.Field == e.Scope[0].Field || slices.Contains(set, a.Field)
+		}) {
+			continue
+		}
+		filled := func(q *text) {
+			for _, f := range set {
+				q.add(" AND ", column(e, "a", f), " IS NOT NULL")
+			}
+		}
+		lock := newText()
+		root := t.root(lock, e, "a")
+		lock.add("SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(").arg(e.Table+"."+strconv.Itoa(n)+":", "text")
+		lock.add(" || ", root, "::text, 0) AS h FROM ", table(e), " a WHERE ")
+		t.among(lock, cs, "a")
+		filled(lock)
+		lock.add(" ORDER BY h) x")
+
+		q := newText().add("SELECT 1 FROM ", table(e), " a JOIN ", table(e), " b ON ")
+		for _, f := range set {
+			q.add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
+		}
+		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ")
+		t.among(q, cs, "a")
+		q.add(" AND ", t.root(q, e, "a"), " = ", t.root(q, e, "b"), " LIMIT 1")
+		ops = append(ops, lock.op("unique", nil), q.op("unique", func(row) error { return stores.ErrDuplicate }))
+	}
+	return ops
+}
+
+// root returns the value at the end of the scope path of a row.
+func (t *tx) root(q *text, e *stores.Entity, row string) string {
+	p := q.part()
+	at, alias := e.Scope[0].To, q.alias()
+	key := t.datum(at, alias, at.Key) + " = " + t.datum(e, row, e.Scope[0].Field)
+	p.add(" FROM ", table(at), " ", alias)
+	for _, step := range e.Scope[1 : len(e.Scope)-1] {
+		next := q.alias()
+		p.add(" JOIN ", table(step.To), " ", next, " ON ", t.datum(step.To, next, step.To.Key), " = ", t.datum(at, alias, step.Field))
+		at, alias = step.To, next
+	}
+	return "(SELECT " + t.datum(at, alias, e.Scope[len(e.Scope)-1].Field) + p.String() + " WHERE " + key + ")"
+}
