@@ -30,7 +30,7 @@ test: postgres ## run every test, with the race detector where a C compiler exis
 	cd $(PEERS) && go test -timeout 10m ./...
 
 postgres: ## find the PostgreSQL server that tests run on, or install it with apt-get
-	@if ls /usr/lib/postgresql/*/bin/initdb /usr/pgsql-*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then exit 0; fi; \
+	@if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || compgen -G '/usr/pgsql-*/bin/initdb' >/dev/null || command -v initdb >/dev/null; then exit 0; fi; \
 	if ! command -v apt-get >/dev/null; then echo "postgres: install the PostgreSQL server (initdb, postgres), on which the tests run" >&2; exit 1; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "postgres: not installed; installing it with apt-get" >&2; \

@@ -324,6 +324,9 @@ func (p *query) table(i int, entities []*stores.Entity, with bool) (int, error) 
 		}
 	}
 	e := declared2(entities, name)
+	if last == i && strings.Contains(name, ".") {
+		e = nil // "schema.table" is one name, of another table
+	}
 	if e == nil {
 		for _, e := range entities {
 			if strings.EqualFold(lastPart(e.Table), name) {

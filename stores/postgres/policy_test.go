@@ -1,0 +1,311 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"verbatim/stores"
+)
+
+// SAFE-A5: row-level security is a lock of its own. The engine's condition is
+// left out here, and still no row of another's is read or written in a table of
+// ours.
+func TestPoliciesHoldAlone(t *testing.T) {
+	t.Parallel()
+	s, entities, scope, _ := bank(t)
+	s.ajar = true
+	ctx := context.Background()
+	for _, e := range entities {
+		if !e.Managed {
+			continue // the organisation's own tables have the engine's lock only
+		}
+		err := s.View(ctx, scope, func(r stores.Reader) error {
+			rows, err := r.Find(ctx, stores.Find{Entity: e})
+			if len(rows) == 0 {
+				t.Errorf("%s: not even our own rows", e.Name)
+			}
+			for _, row := range rows {
+				if row[len(row)-1] == stores.NewString(canary) {
+					t.Errorf("%s: found %v", e.Name, row)
+				}
+			}
+			if e.Access != stores.ForAll {
+				if _, err := r.Get(ctx, e, stores.NewInt(2)); err != stores.ErrNotFound {
+					t.Errorf("%s: got another's row: %v", e.Name, err)
+				}
+			}
+			q := stores.SQL{Text: "SELECT id FROM " + e.Table + " WHERE id = 2", Columns: []stores.Column{{Name: "id", Kind: stores.Int}}}
+			if asked, e := r.SQL(ctx, entities, q); e != nil || len(asked) != 0 {
+				t.Errorf("asked: %v, %v", asked, e)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(e.Fields) - 1
+		set := []stores.Assign{{Field: last, Value: stores.NewString("x")}}
+		theirs := append([]stores.Assign{}, set...)
+		switch {
+		case e.Access == stores.ByPrincipal:
+			theirs = append([]stores.Assign{{Field: 1, Value: stores.NewString("q")}}, set...)
+		case len(e.Scope) > 0:
+			theirs = append([]stores.Assign{{Field: 1, Value: stores.NewInt(2)}}, set...)
+		}
+		key := int64(2)
+		if e.Access == stores.ForAll {
+			key = 1
+		}
+		for name, c := range map[string]stores.Change{
+			"update": {Op: stores.Update, Entity: e, Key: stores.NewInt(key), Set: set},
+			"delete": {Op: stores.Delete, Entity: e, Key: stores.NewInt(key)},
+			"insert": {Op: stores.Insert, Entity: e, Key: stores.NewInt(99), Set: theirs},
+			"move":   {Op: stores.Update, Entity: e, Key: stores.NewInt(1), Set: theirs},
+		} {
+			if name == "move" && len(theirs) == len(set) {
+				continue
+			}
+			for _, run := range []int{1, 2} { // alone, and with another
+				changes := []stores.Change{c}
+				if run == 2 {
+					changes = append(changes, c)
+					changes[1].Key = stores.NewInt(c.Key.Int() + 1000)
+				}
+				err := s.Update(ctx, scope, func(raw stores.Tx) error {
+					// Past the check that reference data is only read.
+					tx := raw.(*tx)
+					if err := tx.c.ready(ctx, &tx.view, e); err != nil {
+						return err
+					}
+					var ops []op
+					for i := range changes {
+						p, err := changes[i].Prepare()
+						if err != nil {
+							return err
+						}
+						changes[i] = p
+					}
+					ops, err := tx.change(changes)
+					if err != nil {
+						return err
+					}
+					return tx.c.do(ctx, ops...)
+				})
+				if err != stores.ErrNotFound {
+					t.Errorf("%s of %s, %d at a time: %v", name, e.Name, run, err)
+				}
+			}
+		}
+	}
+}
+
+// A connection that says nothing of a scope sees nothing, nor does one that says
+// something else.
+func TestUnsetScopeIsEmpty(t *testing.T) {
+	t.Parallel()
+	_, entities, _, db := bank(t)
+	ctx := context.Background()
+	for _, url := range []string{db.App, db.Owner} { // FORCE: the owner too
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(ctx)
+		for _, setting := range []string{"", `{}`, `{"principal":""}`, `{"all":false}`, `{"holds":{"cbu":{}}}`, `{"holds":{"note":{"integer":["1"]}}}`} {
+			for _, e := range entities {
+				if !e.Managed || e.Access == stores.ForAll {
+					continue
+				}
+				n := 0
+				tx, err := conn.Begin(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if setting != "" {
+					if _, err := tx.Exec(ctx, "SELECT set_config('verbatim.scope', $1, true)", setting); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := tx.QueryRow(ctx, "SELECT count(*) FROM "+e.Table).Scan(&n); err != nil || n != 0 {
+					t.Errorf("%s with scope %q: %d rows, %v", e.Table, setting, n, err)
+				}
+				_ = tx.Rollback(ctx)
+			}
+		}
+	}
+}
+
+// No key that a scope can hold makes a policy fail, whatever its kind.
+func TestKeysOfAnyKind(t *testing.T) {
+	t.Parallel()
+	s, entities, _, _ := bank(t)
+	ctx := context.Background()
+	u, _ := stores.ParseUUID("00000000-0000-4000-8000-000000000001")
+	scope := stores.Scope{Principal: `p"\` + "\x00", Holds: map[string][]stores.Value{
+		"cbu":  {stores.NewString("x"), u, stores.NewString("1"), stores.NewInt(7), stores.NewString(`",'\`)},
+		`we"i`: {stores.NewInt(1)}, "empty": nil,
+	}}
+	err := s.View(ctx, scope, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, stores.Find{Entity: entities[1]})
+		if len(rows) != 2 {
+			t.Errorf("a key read from a grant as text: %v", rows)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever can go around row-level security does not get to start.
+func TestRolesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	_, _, _, db := bank(t)
+	ctx := context.Background()
+	name := strings.TrimPrefix(strings.Split(db.App, "?")[0], "postgres:///")
+	role := func(attributes string) string {
+		r := "r" + name + "_" + strings.ToLower(strings.Fields(attributes)[0])
+		run(t, db.Admin, "CREATE ROLE "+r+" LOGIN "+attributes)
+		t.Cleanup(func() { run(t, strings.Replace(db.Admin, name, "postgres", 1), "DROP ROLE "+r) })
+		return strings.Replace(db.App, "verbatim_app", r, 1)
+	}
+	for what, url := range map[string]string{
+		"superuser":        db.Admin,
+		"owner":            db.Owner,
+		"bypass":           role("BYPASSRLS"),
+		"member of owner":  role("IN ROLE verbatim_owner"),
+		"may become owner": role("NOINHERIT IN ROLE verbatim_owner"),
+	} {
+		if s, err := Open(ctx, url); !errors.Is(err, ErrRole) {
+			t.Errorf("%s: %v", what, err)
+			if err == nil {
+				s.Close()
+			}
+		}
+	}
+	// To migrate is another matter, and no more than that.
+	s, err := Open(ctx, db.Owner, AsOwner("verbatim_app"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.View(ctx, stores.Scope{All: true}, func(stores.Reader) error { return nil }); err == nil {
+		t.Error("an owner viewed")
+	}
+	if err := s.Update(ctx, stores.Scope{All: true}, func(stores.Tx) error { return nil }); err == nil {
+		t.Error("an owner updated")
+	}
+}
+
+// A connection comes back to the pool as it was lent, or not at all.
+func TestConnectionsComeBackClean(t *testing.T) {
+	t.Parallel()
+	s0, entities, scope, _ := bank(t)
+	ctx := context.Background()
+	cfg := s0.pool.Config().Copy()
+	cfg.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	s, err := New(ctx, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := stores.Find{Entity: &stores.Entity{Name: "x", Table: "kyc.nowhere", Fields: []stores.Field{{Name: "id", Column: "id", Kind: stores.Int}}}}
+	crash := stores.SQL{Text: "SELECT 1/(id - id) AS n FROM kyc.notes", Columns: []stores.Column{{Name: "n", Kind: stores.Int}}}
+	cancelled := func(fn func(context.Context)) {
+		ctx, cancel := context.WithCancel(ctx)
+		fn(ctx)
+		cancel()
+	}
+	for name, use := range map[string]func(){
+		"nothing wrong": func() { _ = s.View(ctx, scope, func(stores.Reader) error { return nil }) },
+		"error":         func() { _ = s.View(ctx, scope, func(stores.Reader) error { return errors.New("x") }) },
+		"panic": func() {
+			defer func() { _ = recover() }()
+			_ = s.Update(ctx, scope, func(tx stores.Tx) error {
+				_, _ = tx.Get(ctx, entities[1], stores.NewInt(1))
+				panic("x")
+			})
+		},
+		"panic in a view": func() {
+			defer func() { _ = recover() }()
+			_ = s.View(ctx, scope, func(stores.Reader) error { panic("x") })
+		},
+		"a failed statement": func() {
+			_ = s.View(ctx, scope, func(r stores.Reader) error { _, err := r.Find(ctx, bad); return err })
+		},
+		"a failed query": func() {
+			_ = s.View(ctx, scope, func(r stores.Reader) error {
+				var wrong *stores.SQLError
+				if _, err := r.SQL(ctx, entities, crash); !errors.As(err, &wrong) {
+					t.Error(err)
+				}
+				rows, err := r.Find(ctx, stores.Find{Entity: entities[1]})
+				if err != nil || len(rows) != 2 {
+					t.Errorf("after a failed query: %v, %v", rows, err)
+				}
+				return nil
+			})
+		},
+		"cancelled": func() {
+			cancelled(func(ctx context.Context) {
+				_ = s.Update(ctx, scope, func(tx stores.Tx) error {
+					_, _ = tx.Get(ctx, entities[1], stores.NewInt(1))
+					ctx, cancel := context.WithCancel(ctx)
+					cancel()
+					_, err := tx.Get(ctx, entities[1], stores.NewInt(1))
+					return err
+				})
+			})
+		},
+		"an error swallowed": func() {
+			_ = s.Update(ctx, scope, func(tx stores.Tx) error {
+				_, _ = tx.Get(ctx, entities[1], stores.NewInt(1))
+				_, _ = tx.(interface {
+					Find(context.Context, stores.Find) ([][]stores.Value, error)
+				}).Find(ctx, bad)
+				return nil
+			})
+		},
+	} {
+		use()
+		var scopeNow, path, readOnly string
+		var count int
+		if err := pool.QueryRow(ctx, "SELECT COALESCE(current_setting('verbatim.scope', true), ''), current_setting('lock_timeout'), current_setting('transaction_read_only'), (SELECT count(*) FROM kyc.notes)").Scan(&scopeNow, &path, &readOnly, &count); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if scopeNow != "" || path != "0" || readOnly != "off" || count != 0 {
+			t.Errorf("%s: a connection came back with scope %q, lock_timeout %s, read-only %s, %d rows", name, scopeNow, path, readOnly, count)
+		}
+		if n := pool.Stat().AcquiredConns(); n != 0 {
+			t.Errorf("%s: %d connections are still lent", name, n)
+		}
+	}
+}
+
+// A journal that the application may only append to.
+func TestJournalIsAppendOnly(t *testing.T) {
+	t.Parallel()
+	_, _, _, db := bank(t)
+	ctx := context.Background()
+	for _, url := range []string{db.App, db.Owner} {
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(ctx)
+		for _, sql := range []string{"UPDATE verbatim_journal SET verb = 'x'", "DELETE FROM verbatim_journal", "TRUNCATE verbatim_journal"} {
+			if _, err := conn.Exec(ctx, sql); err == nil {
+				t.Errorf("%s ran", sql)
+			}
+		}
+	}
+}
