@@ -96,6 +96,9 @@ func (d *declaration) form(kind stores.Kind, managed bool) (form, error) {
 		}
 	case stores.String:
 		switch {
+		case d.typ == "character":
+			// Cast to, without its length, it would be one character.
+			return form{typ: "text", arg: "text", reads: `(%::text COLLATE pg_catalog."C")`, text: true}, nil
 		case d.class == "e", d.base == "citext", builtin && (d.base == "bpchar" || d.base == "name"):
 			return form{typ: d.typ, arg: "text", reads: `(%::text COLLATE pg_catalog."C")`, text: true}, nil
 		case builtin && (d.base == "text" || d.base == "varchar"):

@@ -1,0 +1,287 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/stores"
+	"verbatim/stores/postgres/pgtest"
+)
+
+// legacy opens a database as an organisation may already have it.
+func legacy(t testing.TB, sql string) *Store {
+	t.Helper()
+	db := pgtest.Database(t)
+	run(t, db.Admin, sql+"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO verbatim_app")
+	s, err := Open(context.Background(), db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func mappedTo(table string, fields ...stores.Field) *stores.Entity {
+	e := &stores.Entity{Name: "thing", Table: table, Place: "p.yaml:1:1", Access: stores.ForAll}
+	e.Fields = append([]stores.Field{{Name: "id", Column: "id", Kind: stores.String, Required: true}}, fields...)
+	return e
+}
+
+func of(name string, kind stores.Kind) stores.Field {
+	return stores.Field{Name: name, Column: name, Kind: kind}
+}
+
+func find(s *Store, f stores.Find) (rows [][]stores.Value, err error) {
+	ctx := context.Background()
+	err = s.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		rows, err = r.Find(ctx, f)
+		return err
+	})
+	return rows, err
+}
+
+// O2: the organisation's own tables are read, compared and written as they are.
+func TestTypesOfOthers(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN iban AS varchar(34); CREATE EXTENSION IF NOT EXISTS citext;
+		CREATE TABLE things (id varchar(10) PRIMARY KEY, at timestamp, zoned timestamptz, day date, amount numeric(12,2), small smallint, data jsonb, text_data text, raw json,
+			tags text[], keys uuid[], counts int[], mood mood, account iban, folded citext, padded char(5), spell interval, span bigint, yes boolean);
+		INSERT INTO things VALUES ('a', '2025-01-03 10:00', '2025-01-03 11:00+01', '2025-01-03', 9.50, 7, '{"b": 1, "a": [ ]}', '{"b": 1, "a": [ ]}', '{"b": 1, "a": [ ]}',
+			'{x,"y \" z",NULL}', '{00000000-0000-4000-8000-00000000000a}', '{1,2}', 'ok', 'LU28', 'Abc', 'xy', '1 day 00:00:01.5', 1500000, true); INSERT INTO things (id) VALUES ('b')`)
+	e := mappedTo("things", of("at", stores.Time), of("zoned", stores.Time), of("day", stores.Date), of("amount", stores.Decimal), of("small", stores.Int), of("data", stores.JSON), of("text_data", stores.JSON),
+		of("raw", stores.JSON), of("tags", stores.JSON), of("keys", stores.JSON), of("counts", stores.JSON), of("mood", stores.String), of("account", stores.String), of("folded", stores.String), of("padded", stores.String),
+		of("spell", stores.Duration), of("span", stores.Duration), of("yes", stores.Bool))
+	ctx := context.Background()
+	plan, err := s.Migrate(ctx, []*stores.Entity{e}, false)
+	if err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	rows, err := find(s, stores.Find{Entity: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range rows[0] {
+		got = append(got, v.Text())
+	}
+	want := `a|2025-01-03T10:00:00Z|2025-01-03T10:00:00Z|2025-01-03|9.50|7|{"a":[],"b":1}|{"a":[],"b":1}|{"a":[],"b":1}|["x","y \" z",null]|["00000000-0000-4000-8000-00000000000a"]|[1,2]|ok|LU28|Abc|xy|24h0m1.5s|1.5s|true`
+	if strings.Join(got, "|") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
+	}
+	for f := range e.Fields {
+		// Each is found by its own value, beside null, ordered, and written back.
+		c := stores.Cond{Op: stores.Eq, Path: stores.Path{Field: f}, Value: rows[0][f]}
+		for _, c := range []stores.Cond{c, {Op: stores.Not, Kids: []stores.Cond{{Op: stores.Ne, Path: c.Path, Value: c.Value}}}, {Op: stores.In, Path: c.Path, Value: stores.NewList(c.Value)}} {
+			found, err := find(s, stores.Find{Entity: e, Where: &c, Order: []stores.Order{{Path: stores.Path{Field: f}}}})
+			if err != nil || len(found) != 1 || found[0][0] != stores.NewString("a") {
+				t.Errorf("%s: %v, %v", e.Fields[f].Name, found, err)
+			}
+		}
+	}
+	all := make([]int, len(e.Fields))
+	var set []stores.Assign
+	for i := range all {
+		all[i] = i
+		if i > 0 {
+			set = append(set, stores.Assign{Field: i, Value: rows[0][i]})
+		}
+	}
+	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
+			{Op: stores.Update, Entity: e, Key: stores.NewString("a"), Before: rows[0], Guard: all, Set: set},
+			{Op: stores.Update, Entity: e, Key: stores.NewString("b"), Before: rows[1], Guard: all, Set: set},
+			{Op: stores.Insert, Entity: e, Key: stores.NewString("c"), Set: set},
+			{Op: stores.Insert, Entity: e, Key: stores.NewString("d"), Set: set},
+			{Op: stores.Insert, Entity: e, Key: stores.NewString("e")},
+		}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := find(s, stores.Find{Entity: e})
+	if err != nil || len(again) != 5 {
+		t.Fatal(again, err)
+	}
+	for i, row := range again[:4] {
+		if fmt.Sprint(row[1:]) != fmt.Sprint(rows[0][1:]) {
+			t.Errorf("row %d came back as\n%v", i, row)
+		}
+	}
+	if !again[4][9].IsNull() {
+		t.Errorf("no list came back as %v", again[4][9])
+	}
+	// What the column would not take is refused, and its value is not told.
+	for f, v := range map[int]stores.Value{5: stores.NewInt(1 << 40), 9: stores.NewObject([]string{"secret"}, []stores.Value{{}}), 11: stores.NewList(stores.NewString("secret")), 12: stores.NewString("secret"), 13: stores.NewString("secret" + strings.Repeat("x", 40))} {
+		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: stores.NewString("a"), Set: []stores.Assign{{Field: f, Value: v}}}}})
+			return err
+		})
+		if !errors.Is(err, stores.ErrInvalid) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", e.Fields[f].Name, err)
+		}
+	}
+}
+
+// What could be misread is an error that names the field.
+func TestValuesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, spell interval, day date, at timestamptz, amount numeric, note text, list text);
+		INSERT INTO things VALUES ('a', '1 month', 'infinity', 'infinity', 'NaN', 'x', '{secret')`)
+	for _, f := range []stores.Field{of("spell", stores.Duration), of("day", stores.Date), of("at", stores.Time), of("amount", stores.Decimal), of("list", stores.JSON)} {
+		_, err := find(s, stores.Find{Entity: mappedTo("things", f)})
+		if !errors.Is(err, stores.ErrInvalid) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		if f.Kind != stores.Duration && f.Kind != stores.JSON && !strings.Contains(err.Error(), "thing."+f.Name) {
+			t.Errorf("%s is not named: %v", f.Name, err)
+		}
+	}
+}
+
+// A declared type that would change a value, or that has no place here, is a
+// problem.
+func TestDeclaredTypes(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, a real, b double precision, c money, d bytea, e xml, f text, g integer, h date, i uuid, j boolean, k numeric, l inet[])`)
+	var fields []stores.Field
+	for name, kind := range map[string]stores.Kind{"a": stores.Decimal, "b": stores.Decimal, "c": stores.Decimal, "d": stores.String, "e": stores.String, "f": stores.UUID,
+		"g": stores.Decimal, "h": stores.Time, "i": stores.String, "j": stores.Int, "k": stores.Int, "l": stores.JSON} {
+		fields = append(fields, of(name, kind))
+	}
+	plan, err := s.Migrate(context.Background(), []*stores.Entity{mappedTo("things", fields...)}, false)
+	if err != nil || len(plan.Problems) != len(fields) {
+		t.Errorf("%d problems, %v\n%s", len(plan.Problems), err, strings.Join(plan.Problems, "\n"))
+	}
+}
+
+// A view of others can carry an entity, and so can a table with policies of its
+// owner's that look at tables of theirs.
+func TestViewsAndPoliciesOfOthers(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE base (id text PRIMARY KEY, v text, secret text); INSERT INTO base VALUES ('a', 'one', 's'); CREATE VIEW things AS SELECT id, v FROM base;
+		CREATE TABLE allowed (id text PRIMARY KEY); INSERT INTO allowed VALUES ('a'); CREATE TABLE guarded (id text PRIMARY KEY, v text); INSERT INTO guarded VALUES ('a', 'one'), ('b', 'two');
+		ALTER TABLE guarded ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON guarded USING (EXISTS (SELECT 1 FROM allowed WHERE allowed.id = guarded.id))`)
+	ctx := context.Background()
+	for _, table := range []string{"things", "guarded"} {
+		e := mappedTo(table, of("v", stores.String))
+		if plan, err := s.Migrate(ctx, []*stores.Entity{e}, false); err != nil || len(plan.Problems) > 0 {
+			t.Fatal(plan, err)
+		}
+		err := s.Update(ctx, stores.Scope{All: true}, func(r stores.Tx) error {
+			if _, err := r.Get(ctx, e, stores.NewString("a")); err != nil {
+				return err
+			}
+			rows, err := r.SQL(ctx, []*stores.Entity{e}, stores.SQL{Text: "SELECT v FROM " + table, Columns: []stores.Column{{Name: "v", Kind: stores.String}}})
+			if len(rows) != 1 {
+				t.Error(rows)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+}
+
+// A pool without prepared statements, as pgbouncer asks for one, gives the same.
+func TestWithoutPreparedStatements(t *testing.T) {
+	t.Parallel()
+	_, entities, scope, db := bank(t)
+	ctx := context.Background()
+	for _, mode := range []string{"exec", "describe_exec", "cache_describe"} {
+		s, err := Open(ctx, db.App+"&default_query_exec_mode="+mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Update(ctx, scope, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
+				{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 2, Value: stores.NewString(mode)}}},
+				{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(3), Set: []stores.Assign{{Field: 2, Value: stores.NewString(mode)}}},
+			}, Entries: []stores.Entry{{Verb: mode, Roles: []string{"a"}}}})
+			if err != nil {
+				return err
+			}
+			rows, err := tx.SQL(ctx, entities, stores.SQL{Text: "SELECT count(*) AS n FROM kyc.notes WHERE text = :mode", Params: []string{"mode"}, Args: []stores.Value{stores.NewString(mode)}, Columns: []stores.Column{{Name: "n", Kind: stores.Int}}})
+			if err == nil && rows[0][0] != stores.NewInt(2) {
+				t.Errorf("%s: %v", mode, rows)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		entries, err := s.Journal(ctx, 0, 0)
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if _, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		s.Close()
+	}
+	if s, err := Open(ctx, db.App+"&default_query_exec_mode=simple_protocol"); err == nil {
+		s.Close()
+		t.Error("the simple protocol is accepted")
+	}
+}
+
+// Whatever digits a decimal has, they come back.
+func TestDecimalsKeepTheirDigits(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, n numeric)`)
+	e := mappedTo("things", of("n", stores.Decimal))
+	ctx := context.Background()
+	n := 0
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?`).Draw(r, "digits")
+		want, ok := stores.ParseDecimal(text)
+		if !ok {
+			r.Fatal(text)
+		}
+		if zero, _ := stores.Compare(want, stores.NewInt(0)); zero == 0 {
+			want, _ = stores.ParseDecimal(strings.TrimPrefix(text, "-"))
+		}
+		n++
+		key := stores.NewString(fmt.Sprint(n))
+		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			if _, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: want}}}}}); err != nil {
+				return err
+			}
+			row, err := tx.Get(ctx, e, key)
+			if err == nil && row.Values[1] != want {
+				r.Fatalf("%s came back as %s", want.Text(), row.Values[1].Text())
+			}
+			return err
+		})
+		if err != nil {
+			r.Fatal(err)
+		}
+	})
+}
+
+// A database of a newer version is left alone.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE verbatim_schema (version bigint); INSERT INTO verbatim_schema VALUES (99); ALTER TABLE verbatim_schema OWNER TO verbatim_owner`)
+	plan, err := s.Migrate(context.Background(), nil, true)
+	if err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "99") {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// An error tells neither a password nor a statement.
+func TestOpenKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"postgres://u:hunter2@localhost:1/x", "postgres://u:hunter2@[/x", "postgres://u:hunter2@localhost/x?sslmode=wrong"} {
+		_, err := Open(context.Background(), url)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
