@@ -72,9 +72,9 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 		if t != nil && t.Name == verbs.ListType {
 			item = t.Item
 		}
-		values := make([]stores.Value, len(a.Items))
-		for i := range a.Items {
-			g, err := r.argument(ctx, f, st, item, &a.Items[i], param)
+		values := make([]stores.Value, len(a.Items()))
+		for i := range a.Items() {
+			g, err := r.argument(ctx, f, st, item, &a.Items()[i], param)
 			if err != nil {
 				return given{}, err
 			}
@@ -82,7 +82,7 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 		}
 		g := given{value: stores.NewList(values...)}
 		if a.Kind == verbs.Mapped {
-			g.value = stores.NewObject(a.Keys, values)
+			g.value = stores.NewObject(a.Keys(), values)
 		}
 		if item != nil && item.Name == verbs.RefType {
 			return g, nil // each item was, and a key need not be a uuid
@@ -183,23 +183,23 @@ func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *v
 		return r.ofMacro(ctx, f, st, a, place)
 	}
 	var e *verbs.Entity
-	if t != nil && t.Name == verbs.RefType && a.Path == "" {
+	if t != nil && t.Name == verbs.RefType && a.Path() == "" {
 		e = t.Entity
 	}
 	if e == nil {
 		if f.names == nil {
 			f.names = r.s.mentioned(f.prog.Script())
 		}
-		e = f.names.Lookup(a.Name)
+		e = f.names.Lookup(a.Name())
 	}
 	if e == nil {
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}
-	key, ok := r.s.key(e.Store, a.Name)
+	key, ok := r.s.key(e.Store, a.Name())
 	if !ok {
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}
-	if a.Path == "" {
+	if a.Path() == "" {
 		return given{value: key, entity: e}, nil
 	}
 	row, err := r.get(ctx, e.Store, key)
@@ -209,7 +209,7 @@ func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *v
 	if err != nil {
 		return given{}, err
 	}
-	return r.follow(ctx, st, e, row, a.Name, a.Path, place)
+	return r.follow(ctx, st, e, row, a.Name(), a.Path(), place)
 }
 
 // ofMacro finds an argument of the macro whose script is being run.
@@ -217,22 +217,22 @@ func (r *run) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, pla
 	m := f.macro
 	for i := range m.verb.Params {
 		p := &m.verb.Params[i]
-		if !sameWord(p.Name, a.Name) {
+		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
 		g := given{value: m.args[i], row: m.rows[i]}
 		if m.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
 		}
-		if a.Path == "" || g.value.IsNull() {
+		if a.Path() == "" || g.value.IsNull() {
 			return g, nil
 		}
 		if g.entity == nil {
 			break
 		}
-		return r.follow(ctx, st, g.entity, g.row, a.Name, a.Path, place)
+		return r.follow(ctx, st, g.entity, g.row, a.Name(), a.Path(), place)
 	}
-	return given{}, &complaint{st.index, noResult(place, a.Name, "the script of "+m.verb.Name+" has no such argument")}
+	return given{}, &complaint{st.index, noResult(place, a.Name(), "the script of "+m.verb.Name+" has no such argument")}
 }
 
 // resulting finds what an earlier call of the same script gave: the row it
@@ -244,11 +244,11 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 		symbol = from.verb.Name
 	}
 	var want *verbs.Entity
-	if t != nil && a.Path == "" {
+	if t != nil && a.Path() == "" {
 		want = t.Entity
 	}
 	entity, key, some := from.row(r, want)
-	if a.Path == "" {
+	if a.Path() == "" {
 		switch {
 		case some:
 			return given{value: key, entity: entity}, nil
@@ -260,7 +260,7 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 		}
 		return given{}, &complaint{st.index, noResult(place, symbol, from.verb.Name+" gave no row")}
 	}
-	step, rest, more := strings.Cut(a.Path, ".")
+	step, rest, more := strings.Cut(a.Path(), ".")
 	if from.cells != nil {
 		for i, column := range from.cells.columns {
 			if !sameWord(column.name, step) {
@@ -290,7 +290,7 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 	if err != nil {
 		return given{}, err
 	}
-	return r.follow(ctx, st, entity, row, symbol, a.Path, place)
+	return r.follow(ctx, st, entity, row, symbol, a.Path(), place)
 }
 
 // follow goes from a row along a path such as "workstream.entity.name".

@@ -54,34 +54,34 @@ func (r *Registry) plainly(p *Program, s *dsl.Script, names Names) bool {
 	for i := range s.Calls {
 		call := &s.Calls[i]
 		v := r.verbs[call.Verb]
-		if v == nil || call.Broken || call.As != "" || v.Deprecated != nil {
+		if v == nil || v.plan.deprecated || call.Broken || call.As != "" {
 			return false
 		}
-		args := p.take(len(v.Params))
+		inlets := v.plan.inlets
+		args := p.take(len(inlets))
 		var given uint64
 		for j := range call.Args {
 			a := &call.Args[j]
-			k := v.plan.param(a.Key, j)
-			if k < 0 || given&(1<<k) != 0 {
+			k := j
+			if j >= len(inlets) || inlets[j].name != a.Key {
+				if k = v.plan.param(a.Key, j); k < 0 {
+					return false
+				}
+			}
+			if given&(1<<k) != 0 || !inlets[k].accept(&a.Value, names, &args[k]) {
 				return false
 			}
 			given |= 1 << k
-			out, in := &args[k], &v.plan.inlets[k]
-			out.Syntax = &a.Value
-			if a.Value.Kind == dsl.Symbol {
-				if !in.acceptName(a.Value.Text, names, out) {
-					return false
-				}
-			} else if !in.accept(&a.Value, out) {
-				return false
-			}
 		}
 		if v.plan.required&^given != 0 {
 			return false
 		}
-		for left := v.plan.defaulted &^ given; left != 0; left &= left - 1 {
+		for left := v.plan.all &^ given; left != 0; left &= left - 1 {
 			k := bits.TrailingZeros64(left)
-			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
+			args[k] = Arg{}
+			if v.plan.defaulted&(1<<k) != 0 {
+				args[k].Kind, args[k].Value = Literal, v.Params[k].Default
+			}
 		}
 		c := &calls[i]
 		c.Verb, c.Syntax, c.Args, c.Needs, c.Nested = v, call, args, nil, false
@@ -267,6 +267,7 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 		c.skim(call, depth)
 	default:
 		args = p.take(len(v.Params))
+		clear(args)
 		c.arguments(call, v, args, depth)
 		if v.Deprecated != nil {
 			c.deprecated(call, v)
@@ -282,8 +283,9 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	return index
 }
 
-// take cuts n absent arguments from the slab. When the slab is full it begins
-// another, twice as large; calls keep their parts of the old one.
+// take cuts n arguments from the slab, with whatever they held before. When the
+// slab is full it begins another, twice as large; calls keep their parts of the
+// old one.
 func (p *Program) take(n int) []Arg {
 	start := len(p.args)
 	if start+n > cap(p.args) {
@@ -291,9 +293,7 @@ func (p *Program) take(n int) []Arg {
 		start = 0
 	}
 	p.args = p.args[:start+n]
-	args := p.args[start : start+n : start+n]
-	clear(args)
-	return args
+	return p.args[start : start+n : start+n]
 }
 
 func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
@@ -316,7 +316,7 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		given |= 1 << k
 		out := &args[k]
 		out.Syntax = &a.Value
-		if v.plan.inlets[k].accept(&a.Value, out) {
+		if a.Value.Kind != dsl.Symbol && v.plan.inlets[k].accept(&a.Value, nil, out) {
 			continue
 		}
 		param := &v.Params[k]
@@ -344,35 +344,49 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 
 // acceptName takes a name that needs no more thought: any, when the names are
 // left to the run, or one of a row of the very entity that is wanted.
-func (s *inlet) acceptName(name string, names Names, out *Arg) bool {
-	path := ""
-	if dot := dotIn(name); dot >= 0 {
-		name, path = name[:dot], name[dot+1:]
+func (s *inlet) acceptName(symbol string, names Names) bool {
+	if names == nil {
+		return true
 	}
-	if names != nil && (path != "" || s.t.Name != RefType || s.t.Entity == nil || names.Lookup(name) != s.t.Entity) {
-		return false
-	}
-	out.Kind, out.Name, out.Path = Name, name, path
-	return true
+	name, path := divide(symbol)
+	return path == "" && s.t.Name == RefType && s.t.Entity != nil && names.Lookup(name) == s.t.Entity
 }
 
-// day is stores.ParseDate without its loops.
+// day is stores.ParseDate for a processor that does not like to branch: eight
+// digits and two dashes are looked at together. Days that not every month has
+// are left to the calendar.
 func day(s string) (stores.Value, bool) {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
+	if len(s) != 10 {
 		return stores.Value{}, false
 	}
-	for _, i := range [...]int{0, 1, 2, 3, 5, 6, 8, 9} {
-		if s[i]-'0' > 9 {
-			return stores.Value{}, false
-		}
+	// With '0' or '-' taken from each byte, what is not 0 to 9, or not 0 where
+	// the dash stands, has or gets its highest bit.
+	a := (uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56) ^ 0x2d30302d_30303030
+	b := (uint64(s[8]) | uint64(s[9])<<8) ^ 0x3030
+	if (a|(a+0x7f76767f_76767676)|b|(b+0x7676))&0x80808080_80808080 != 0 {
+		return stores.Value{}, false
 	}
-	y := int(s[0])*1000 + int(s[1])*100 + int(s[2])*10 + int(s[3]) - '0'*1111
-	m := int(s[5])*10 + int(s[6]) - '0'*11
-	d := int(s[8])*10 + int(s[9]) - '0'*11
-	return stores.NewDate(y, m, d)
+	y := int(a&0xff)*1000 + int(a>>8&0xff)*100 + int(a>>16&0xff)*10 + int(a>>24&0xff)
+	m := int(a>>40&0xff)*10 + int(a>>48&0xff)
+	d := int(b&0xff)*10 + int(b>>8)
+	if y == 0 || m == 0 || m > 12 || d == 0 {
+		return stores.Value{}, false
+	}
+	if d > 28 {
+		return stores.NewDate(y, m, d)
+	}
+	if m <= 2 {
+		y--
+	}
+	return stores.NewDays(int64(365*y+y/4-y/100+y/400+daysBefore[m]+d) - 719469), true
 }
 
-// fraction counts the digits after the point. Like dotIn it is a loop because
+// daysBefore counts the days before each month in a year that begins in March,
+// so that the day of a leap year is its last.
+var daysBefore = [13]int{1: 306, 2: 337, 3: 0, 4: 31, 5: 61, 6: 92, 7: 122, 8: 153, 9: 184, 10: 214, 11: 245, 12: 275}
+
+// fraction counts the digits after the point. Like divide it is a loop because
 // the texts are a few bytes long.
 func fraction(s string) int {
 	for i := len(s) - 1; i >= 0; i-- {
@@ -383,54 +397,54 @@ func fraction(s string) int {
 	return 0
 }
 
-func dotIn(s string) int {
-	for i := range len(s) {
-		if s[i] == '.' {
-			return i
-		}
-	}
-	return -1
-}
-
-// accept takes the ordinary values of ordinary types. Where it says no, the
-// long way decides, and finds the words if there is something to say.
-func (s *inlet) accept(v *dsl.Value, out *Arg) bool {
+// accept takes the ordinary values of ordinary types, and then writes the whole
+// of out. Where it says no, the long way decides, and finds the words if there
+// is something to say.
+func (s *inlet) accept(v *dsl.Value, names Names, out *Arg) bool {
+	var w stores.Value
 	switch v.Kind {
-	case dsl.String:
-		if s.fast == fastString && len(v.Text) <= int(s.maxBytes) && v.Text != "" {
-			out.Kind, out.Value = Literal, stores.NewString(v.Text)
-			return true
+	case dsl.Symbol:
+		if !s.acceptName(v.Text, names) {
+			return false
 		}
+		out.Kind, out.Call, out.Value, out.Syntax, out.items = Name, 0, w, v, nil
+		return true
+	case dsl.String:
+		if s.fast != fastString || len(v.Text) > int(s.maxBytes) || v.Text == "" {
+			return false
+		}
+		w = stores.NewString(v.Text)
 	case dsl.Date:
-		if s.fast == fastDate {
-			if w, ok := day(v.Text); ok {
-				out.Kind, out.Value = Literal, w
-				return true
-			}
+		if s.fast != fastDate {
+			return false
+		}
+		var ok bool
+		if w, ok = day(v.Text); !ok {
+			return false
 		}
 	case dsl.Code:
-		if s.fast == fastCode {
-			for i := range s.t.Codes.Codes {
-				if s.t.Codes.Codes[i].Name == v.Text {
-					out.Kind, out.Value = Literal, stores.NewString(v.Text)
-					return true
-				}
-			}
+		if s.fast != fastCode || !s.t.Codes.among(v.Text) {
+			return false
 		}
+		w = stores.NewString(v.Text)
 	case dsl.Decimal, dsl.Integer:
-		if s.fast == fastDecimal && v.Text != "" && v.Text[0] != '-' {
-			if w, ok := stores.ParseDecimal(v.Text); ok && (s.scale < 0 || fraction(v.Text) <= int(s.scale)) {
-				out.Kind, out.Value = Literal, w
-				return true
-			}
+		if s.fast != fastDecimal || v.Text == "" || v.Text[0] == '-' {
+			return false
+		}
+		var ok bool
+		if w, ok = stores.ParseDecimal(v.Text); !ok || s.scale >= 0 && fraction(v.Text) > int(s.scale) {
+			return false
 		}
 	case dsl.Bool:
-		if s.fast == fastBool {
-			out.Kind, out.Value = Literal, stores.NewBool(v.Text == "true")
-			return true
+		if s.fast != fastBool {
+			return false
 		}
+		w = stores.NewBool(v.Text == "true")
+	default:
+		return false
 	}
-	return false
+	out.Kind, out.Call, out.Value, out.Syntax, out.items = Literal, 0, w, v, nil
+	return true
 }
 
 // A site is the argument that a value is for, and where in it the value
@@ -485,15 +499,12 @@ func (c *checker) nameInQuotes(at site, t *Type, v *dsl.Value, out *Arg) bool {
 		c.add(c.misfit(at, t, v, m, "the name "+v.Text))
 		return true
 	}
-	out.Kind, out.Name = Name, v.Text
+	out.Kind = Name
 	return true
 }
 
 func (c *checker) symbol(at site, t *Type, v *dsl.Value, out *Arg) {
-	name, path := v.Text, ""
-	if dot := dotIn(name); dot >= 0 {
-		name, path = name[:dot], name[dot+1:]
-	}
+	name, path := divide(v.Text)
 	m, ok := c.resolve(name, path, v, out)
 	if ok && !m.fits(t) {
 		c.add(c.misfit(at, t, v, m, "@"+v.Text))
@@ -507,7 +518,7 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 		if i := c.binding(name); i >= 0 {
 			b := &c.p.bindings[i]
 			b.used = true
-			out.Kind, out.Call, out.Path = Result, b.call, path
+			out.Kind, out.Call = Result, int32(b.call)
 			c.p.edges = append(c.p.edges, edge{-1, b.call})
 			verb := c.r.verbs[b.as.Verb]
 			if verb == nil || b.as.Broken {
@@ -517,7 +528,7 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 			return m, c.found(no, v)
 		}
 	}
-	out.Kind, out.Name, out.Path = Name, name, path
+	out.Kind = Name
 	if c.macro != nil {
 		for i := range c.macro.Params {
 			p := &c.macro.Params[i]
@@ -581,7 +592,7 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	c.dark = false // the inner call's arguments have marks of their own
 	index := c.call(call, true, depth+1)
 	c.dark = dark
-	out.Kind, out.Call = Result, index
+	out.Kind, out.Call = Result, int32(index)
 	c.p.edges = append(c.p.edges, edge{-1, index})
 	if verb := c.r.verbs[call.Verb]; verb != nil && !call.Broken {
 		if m, _ := verb.plan.result.at(verb.Name, ""); !m.fits(t) {
@@ -633,7 +644,7 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	case len(c.ds) > before && c.failed:
 		return
 	case !whole:
-		out.Kind, out.Items = Listed, args
+		out.Kind, out.items = Listed, &args
 		return
 	}
 	values := make([]stores.Value, len(args))
@@ -690,7 +701,7 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		return
 	}
 	if !whole {
-		out.Kind, out.Items, out.Keys = Mapped, args, keys
+		out.Kind, out.items = Mapped, &args
 		return
 	}
 	values := make([]stores.Value, len(args))

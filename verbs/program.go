@@ -59,22 +59,81 @@ const (
 	Absent  ArgKind = iota // not given, and without a default
 	Literal                // Value
 	Result                 // the result of Call, or the field Path of it
-	Name                   // a name the session knows, or the field Path of its row
+	Name                   // a Name the session knows, or the field Path of its row
 	Listed                 // Items, at least one of which is not a literal
 	Mapped                 // Items under Keys, at least one of which is not a literal
 )
 
 // An Arg is a checked argument. Literal lists and objects are one Value of kind
-// JSON.
+// JSON. An Arg holds as little as can be, since each is written anew for every
+// call: what a name says is left where the script has it.
 type Arg struct {
 	Kind   ArgKind
+	Call   int32 // of a Result: index in Program.Calls
 	Value  stores.Value
-	Call   int    // of a Result: index in Program.Calls
-	Name   string // of a Name, without its @
-	Path   string // after the first dot: "entity.name"
-	Items  []Arg
-	Keys   []string
 	Syntax *dsl.Value // nil when it is the default
+	items  *[]Arg
+}
+
+// Name is the name that an argument of kind Name gives, without its @ and
+// without a path.
+func (a *Arg) Name() string {
+	if a.Kind != Name {
+		return ""
+	}
+	name, _ := a.words()
+	return name
+}
+
+// Path is what follows the first dot of a Name or of a Result, "entity.name",
+// or "" when the whole is meant.
+func (a *Arg) Path() string {
+	if a.Kind != Name && a.Kind != Result {
+		return ""
+	}
+	_, path := a.words()
+	return path
+}
+
+// words divides a symbol. A name in quotes has no path, and the result of a
+// nested call none either.
+func (a *Arg) words() (name, path string) {
+	if a.Syntax.Kind == dsl.Symbol {
+		return divide(a.Syntax.Text)
+	}
+	return a.Syntax.Text, ""
+}
+
+// divide cuts a symbol at its first dot. It is a loop because the texts are a
+// few bytes long.
+func divide(symbol string) (name, path string) {
+	for i := range len(symbol) {
+		if symbol[i] == '.' {
+			return symbol[:i], symbol[i+1:]
+		}
+	}
+	return symbol, ""
+}
+
+// Items are the parts of a Listed or Mapped argument, nil for every other kind.
+func (a *Arg) Items() []Arg {
+	if a.items == nil {
+		return nil
+	}
+	return *a.items
+}
+
+// Keys are the keys of a Mapped argument, parallel to Items.
+func (a *Arg) Keys() []string {
+	if a.Kind != Mapped {
+		return nil
+	}
+	entries := a.Syntax.Entries()
+	keys := make([]string, len(entries))
+	for i := range entries {
+		keys[i] = entries[i].Key
+	}
+	return keys
 }
 
 // Names tells the checker which names a session knows: the entity behind one,

@@ -13,10 +13,13 @@ import (
 type plan struct {
 	inlets    []inlet        // the parameters, in order
 	index     map[string]int // of the same, when there are too many to scan
+	all       uint64         // bit i: there is a Params[i]
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
-	dark      bool           // a parameter is sensitive
-	result    result         // what `@x` and `@x.field` are
+
+	deprecated bool
+	dark       bool   // a parameter is sensitive
+	result     result // what `@x` and `@x.field` are
 }
 
 // An inlet is a parameter in 32 bytes, with what is needed to accept a plain
@@ -123,7 +126,7 @@ func put[V any](m map[string]V, name string, v V) bool {
 }
 
 func (r *Registry) planOf(v *Verb) plan {
-	p := plan{inlets: make([]inlet, len(v.Params)), result: r.resultOf(v)}
+	p := plan{inlets: make([]inlet, len(v.Params)), deprecated: v.Deprecated != nil, result: r.resultOf(v)}
 	if len(v.Params) > scanBelow {
 		p.index = make(map[string]int, len(v.Params))
 	}
@@ -141,6 +144,7 @@ func (r *Registry) planOf(v *Verb) plan {
 			r.sensitive[param.Name] = true
 		}
 		if i < maxParams {
+			p.all |= 1 << i
 			if param.Required {
 				p.required |= 1 << i
 			}
@@ -245,6 +249,16 @@ func (l *CodeList) has(code string) bool {
 		return ok
 	}
 	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
+}
+
+// among is has for lists that are too short for a map to be worth its while.
+func (l *CodeList) among(code string) bool {
+	for i := range l.Codes {
+		if l.Codes[i].Name == code {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *CodeList) names() []string {
