@@ -1,2 +1,96 @@
-// Package postgres keeps rows and the journal in a PostgreSQL database.
+// Package postgres keeps rows and the journal in a PostgreSQL database, for many
+// processes on many machines.
+//
+//	s, err := postgres.Open(ctx, "postgres://verbatim_app@db/bank", postgres.MigrateAs("postgres://verbatim_owner@db/bank"))
+//	plan, err := s.Migrate(ctx, entities, true)
+//	err = s.View(ctx, scope, func(r stores.Reader) error {
+//		row, err := r.Get(ctx, request, key)
+//		…
+//	})
+//
+// # What is promised
+//
+// The suite in stores/storetest, which this package passes, and in addition:
+//
+// Two locks. Every statement holds the condition that its rows lie within the
+// scope. Beside it, tables of ours have row-level security, enabled and forced,
+// with restrictive policies that Migrate derives from the entities' scope paths;
+// the scope reaches them in a setting that ends with the transaction, and where
+// it is not set there are no rows. The store refuses to start, with ErrRole, as a
+// role that policies do not bind: a superuser, one with BYPASSRLS, or one that is
+// or can become the owner of tables of ours. Whoever can run SQL of their own as
+// the application's role can set the setting: keep that role to the application.
+//
+// Tables of others are never altered. They have the first lock only, unless the
+// organisation makes policies of its own for them; those may read the settings
+// verbatim.scope and verbatim.all, which are described in policy.go.
+//
+// Roles. Migrate works as the owner, whose URL MigrateAs gives, or on a store
+// opened with AsOwner. It makes what is missing in one transaction, under a lock
+// that other migrations wait for, and grants it to the application's role. What
+// that role needs of tables of others (SELECT, and INSERT, UPDATE, DELETE where
+// verbs write), their owners grant. An owner needs REFERENCES on a table of
+// others for foreign keys to be made to it; without, there are none.
+//
+// Transactions. A View is one snapshot: repeatable read, read-only. An Update
+// reads what is committed when each statement begins, for two reasons: a chain of
+// commits cannot be appended to from a snapshot taken before the commit that it
+// has to follow, and a row that another has changed meanwhile is found out by the
+// guards of a change, as a conflict that can be tried again. A Get within an
+// Update locks its row until the commit, so that what a verb decides by stays
+// true; what Find and SQL return may change before the commit, unless a guard
+// holds it. In a store that is a file, nobody else writes at all. A View that is
+// called within an Update is another transaction, and needs a connection of its
+// own: a pool of one would wait for itself.
+//
+// Journal. Appending is serialised by an advisory lock that is taken when
+// everything else of a batch is done, and held until the commit; prev is unique
+// besides. The application's role can add to the journal and change nothing in
+// it; triggers stop everybody else's slips.
+//
+// Round trips. A transaction that applies one batch takes two: all its changes
+// with the head of the journal, and the new entries with the commit. Changes of a
+// batch that do the same to different rows are one statement.
+//
+// Durability. That of the server's synchronous_commit. A commit whose answer did
+// not come is answered with stores.ErrUnknown; every other error means that
+// nothing was committed.
+//
+// Cancellation. A context ends waiting and reading, and the transaction with it:
+// the connection is closed, and the server told. Nothing interrupts a commit. A
+// connection that does not come back idle is closed and not lent again.
+//
+// Errors. Those of package stores, to be told apart with errors.Is. Their text
+// may be shown to users: it names entities and fields, and holds neither SQL nor
+// values. The cause, for operators, is behind errors.As and names the SQLSTATE.
+//
+// # Names and types
+//
+// A table's name is schema.table; without a schema it is in public, whatever the
+// search_path. Names are taken as they are written, in their case. The store's
+// own tables are public.verbatim_*, as in a file.
+//
+// value.go lists how values are kept in tables of ours, and shape.go which types
+// of others can hold them: among them varchar, enumerations, domains, citext,
+// timestamp without time zone (which means UTC), interval (without months), json
+// and jsonb, and arrays for lists. What could be misread is an error that names
+// the field, a type that is not exact a problem of Migrate.
+//
+// # Where the dialects differ
+//
+// An author's query is PostgreSQL's SQL. decimal_sum, which a file needs to add
+// exactly, is sum here. A parameter's type is that of its value, and in CheckSQL,
+// which may have none, that of the place where it stands. Tables of ours compare
+// text by its bytes, here and there; tables of others in a query compare it as
+// their columns are declared to.
+//
+// A decimal keeps its digits, but not zeros before them nor the sign of a zero:
+// -0.00 comes back as 0.00.
+//
+// An author's query can make a value as large as the server allows, a gigabyte,
+// within its time. PostgreSQL has no setting that would keep it smaller.
+//
+// A unique constraint on a table of others is that table's business. When its
+// columns do not include the root of the scope, a duplicate tells that a row
+// exists which the caller cannot see; on tables of ours it never does.
 package postgres

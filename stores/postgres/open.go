@@ -75,14 +75,15 @@ var ErrRole = errors.New("the role may go around row-level security")
 
 // Open connects to a database. The caller closes the store.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
-	pool, err := connect(ctx, url)
+	s := newStore(opts)
+	s.opened = true
+	pool, err := s.connect(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStore(pool, opts)
-	s.opened = true
-	if err == nil && s.ownerURL != "" {
-		s.owner, err = connect(ctx, s.ownerURL)
+	s.pool = pool
+	if s.ownerURL != "" {
+		s.owner, err = s.connect(ctx, s.ownerURL)
 	}
 	if err == nil {
 		err = s.start(ctx)
@@ -99,20 +100,18 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 // pools transactions, set default_query_exec_mode to exec. The simple protocol
 // is not supported.
 func New(ctx context.Context, pool *pgxpool.Pool, opts ...Option) (*Store, error) {
-	s, err := newStore(pool, opts)
-	if err == nil && s.ownerURL != "" {
-		err = errors.New("postgres: MigrateAs goes with Open; a store of a pool takes MigrateOn")
+	s := newStore(opts)
+	s.pool = pool
+	if s.ownerURL != "" {
+		return nil, errors.New("postgres: MigrateAs goes with Open; a store of a pool takes MigrateOn")
 	}
-	if err == nil {
-		err = s.start(ctx)
-	}
-	if err != nil {
+	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, &failure{doing: "open", cause: plainCause(err)}
@@ -121,9 +120,8 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if params["application_name"] == "" {
 		params["application_name"] = "verbatim"
 	}
-	// Transactions set these too, whatever a connection's are; being the same,
-	// they let prepared plans stand.
 	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
+	params["lock_timeout"] = milliseconds(s.busy)
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, &failure{doing: "open", cause: plainCause(err)}
@@ -131,9 +129,8 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-func newStore(pool *pgxpool.Pool, opts []Option) (*Store, error) {
+func newStore(opts []Option) *Store {
 	s := &Store{
-		pool:   pool,
 		config: config{busy: 5 * time.Second, rowCap: 10_000, queryTime: 10 * time.Second},
 		shapes: map[*stores.Entity]*shape{},
 		sound:  map[string]bool{},
@@ -141,15 +138,15 @@ func newStore(pool *pgxpool.Pool, opts []Option) (*Store, error) {
 	for _, o := range opts {
 		o(&s.config)
 	}
-	if mode := pool.Config().ConnConfig.DefaultQueryExecMode; mode == pgx.QueryExecModeSimpleProtocol {
-		return s, errors.New("postgres: the simple protocol is not supported: it cannot keep arguments and statements apart")
-	}
-	return s, nil
+	return s
 }
 
 // start makes sure that row-level security will hold, and learns whom to grant
 // what Migrate makes.
 func (s *Store) start(ctx context.Context) error {
+	if mode := s.pool.Config().ConnConfig.DefaultQueryExecMode; mode == pgx.QueryExecModeSimpleProtocol {
+		return errors.New("postgres: the simple protocol is not supported: it cannot keep arguments and statements apart")
+	}
 	var role string
 	var super, bypass, owns bool
 	err := s.lend(ctx, s.pool, func(c *conn) error {
@@ -186,7 +183,9 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) || !s.opened {
 		return nil
 	}
-	s.pool.Close()
+	if s.pool != nil {
+		s.pool.Close()
+	}
 	if s.owner != nil {
 		s.owner.Close()
 	}
@@ -306,14 +305,19 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 	return fn(&conn{s: s, pc: pc})
 }
 
-// settings are those of every transaction, and end with it. Nothing is said for
-// the connection itself, which somebody else may use next. The scope is what the
-// policies of row-level security read.
+// settings are those of every transaction, and end with it. The scope, which the
+// policies of row-level security read, is never said for the connection itself,
+// which somebody else may use next; the others are there already on connections
+// that we opened.
 func (s *Store) settings(scope stores.Scope) op {
-	return op{doing: "begin",
-		sql: `SELECT pg_catalog.set_config('verbatim.scope', $1::text, true), pg_catalog.set_config('lock_timeout', $2::text, true),
-	pg_catalog.set_config('search_path', 'pg_catalog', true), pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('DateStyle', 'ISO, YMD', true)`,
-		args: []any{scopeSetting(scope), milliseconds(s.busy)}}
+	o := op{doing: "begin", sql: `SELECT pg_catalog.set_config('verbatim.scope', $1::text, true), pg_catalog.set_config('verbatim.all', $2::text, true)`,
+		args: []any{scopeSetting(scope), map[bool]string{true: "on", false: "off"}[scope.All]}}
+	if !s.opened {
+		o.sql += `, pg_catalog.set_config('lock_timeout', $3::text, true), pg_catalog.set_config('search_path', 'pg_catalog', true),
+	pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('DateStyle', 'ISO, YMD', true)`
+		o.args = append(o.args, milliseconds(s.busy))
+	}
+	return o
 }
 
 func milliseconds(d time.Duration) string {

@@ -12,24 +12,21 @@ import (
 // Row-level security is a second lock on tables of ours: were a condition of the
 // engine's ever missing or wrong, PostgreSQL would still hand out the rows of the
 // scope and no others. The two share nothing but the entities' scope paths. The
-// policies read the scope from the setting verbatim.scope, which every
-// transaction of ours sets for itself and which no query of an author's can set.
-// Where it is not set there are no rows.
+// policies read the scope from two settings, which every transaction of ours sets
+// for itself and which no query of an author's can set. Where they are not set
+// there are no rows.
 //
-// The setting is a JSON object:
+// The setting verbatim.all is "on" for a scope that sees every row. verbatim.scope
+// is a JSON object:
 //
-//	{"all": true, "principal": "pierre", "holds": {"cbu": {"uuid": ["…"], "integer": ["…"], "string": ["…"]}}}
+//	{"principal": "pierre", "holds": {"cbu": {"uuid": ["…"], "integer": ["…"], "string": ["…"]}}}
 //
 // A key is listed under every kind that it can be read as, so that a policy can
 // never fail on a key of another kind.
 
 // scopeSetting writes a scope as policies read it.
 func scopeSetting(scope stores.Scope) string {
-	b := []byte{'{'}
-	if scope.All {
-		b = append(b, `"all":true,`...)
-	}
-	b = append(b, `"principal":`...)
+	b := []byte(`{"principal":`)
 	b = stores.AppendJSONString(b, strings.ReplaceAll(scope.Principal, "\x00", ""))
 	if len(scope.Holds) > 0 {
 		b = append(b, `,"holds":{`...)
@@ -61,11 +58,12 @@ func scopeSetting(scope stores.Scope) string {
 // heldKinds are the kinds of keys that a principal can hold.
 var heldKinds = [...]stores.Kind{stores.UUID, stores.Int, stores.String}
 
-// Each part that does not depend on the row stands in a SELECT of its own, which
-// PostgreSQL runs once for a statement and not once for a row.
+// What costs more than to look at a setting, and does not depend on the row,
+// stands in a SELECT of its own, which PostgreSQL runs once for a statement and
+// not once for a row.
 const (
 	theScope     = `NULLIF(pg_catalog.current_setting('verbatim.scope', true), '')::jsonb`
-	everyRow     = `(SELECT (` + theScope + ` ->> 'all') = 'true')`
+	everyRow     = `pg_catalog.current_setting('verbatim.all', true) = 'on'`
 	thePrincipal = `(SELECT NULLIF(` + theScope + ` ->> 'principal', ''))`
 )
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,6 +40,10 @@ func (t *tx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) 
 		return nil, t.failed
 	}
 	entries, err := t.apply(ctx, b)
+	var miss *missed
+	if errors.As(err, &miss) {
+		err = t.why(ctx, miss.change)
+	}
 	if err != nil {
 		t.failed = err
 		return nil, err
@@ -119,19 +124,6 @@ func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
 		seen[c.Key] = true
 	}
 	return len(changes)
-}
-
-// Outcomes of a change, as its statement tells them.
-const (
-	missing   = 1 // the row, or one that it was to refer to, is not there for the caller
-	different = 2 // the row is there, and not as it was
-)
-
-func outcome(n int64) error {
-	if n == different {
-		return stores.ErrConflict
-	}
-	return stores.ErrNotFound
 }
 
 // change makes the statements of changes that are alike.
@@ -366,7 +358,7 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
 	t.refers(q, cs, rows)
-	return t.told(q, cs, rows, "update")
+	return t.told(q, cs, "update")
 }
 
 func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
@@ -377,7 +369,7 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
 	}
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
-	return t.told(q, cs, rows, "delete")
+	return t.told(q, cs, "delete")
 }
 
 // guarded writes the condition on the row t that a change is carried out on: it
@@ -393,37 +385,72 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	}
 }
 
-// told completes a statement that changes rows so that it tells, when it missed
-// one, whether the row is there and differs. A row that another transaction has
-// changed meanwhile is one that differs.
-func (t *tx) told(change *text, cs []stores.Change, rows *rowsOf, doing string) op {
-	if len(cs[0].Guard) == 0 {
-		o := change.op(doing, nil)
+// told makes the statement of changes tell which of them it missed.
+func (t *tx) told(q *text, cs []stores.Change, doing string) op {
+	if len(cs) == 1 {
+		o := q.op(doing, nil)
 		o.done = func(n int64) error {
-			if n != int64(len(cs)) {
-				return stores.ErrNotFound
+			if n == 0 {
+				return &missed{&cs[0]}
 			}
 			return nil
 		}
 		return o
 	}
-	e := cs[0].Entity
-	q := change.part().add("WITH done AS (").join(change).add(" RETURNING ", t.datum(e, "t", e.Key), " AS k) SELECT CASE WHEN EXISTS (SELECT 1 FROM ", table(e), " t WHERE ", t.datum(e, "t", e.Key), " = ")
-	rows.val(q, "k")
-	t.within(q, e, "t", false)
-	q.add(")")
-	if cs[0].Op == stores.Update {
-		t.refers(q, cs, rows)
+	done := make(map[int64]bool, len(cs))
+	q.add(" RETURNING v.n")
+	o := q.op(doing, func(r row) error {
+		done[r.num(0)] = true
+		return nil
+	})
+	o.done = func(int64) error {
+		for i := range cs {
+			if !done[int64(i+1)] {
+				return &missed{&cs[i]}
+			}
+		}
+		return nil
 	}
-	q.add(" THEN ", strconv.Itoa(different), " ELSE ", strconv.Itoa(missing), " END")
-	if rows.many {
-		q.add(" FROM ")
-		rows.from(q)
-		q.add(" WHERE v.k NOT IN (SELECT k FROM done) ORDER BY v.n LIMIT 1")
-	} else {
-		q.add(" WHERE NOT EXISTS (SELECT 1 FROM done)")
+	return o
+}
+
+// missed says that a change found no row to carry it out on.
+type missed struct{ change *stores.Change }
+
+func (*missed) Error() string { return "missed" }
+
+// why says why a change found no row: it is not there for the caller, nor is one
+// that it was to refer to, or it is there and not as it was.
+func (t *tx) why(ctx context.Context, c *stores.Change) error {
+	if len(c.Guard) == 0 {
+		return stores.ErrNotFound
 	}
-	return q.op(doing, func(r row) error { return outcome(r.num(0)) })
+	if t.c.broken != nil {
+		// A later change of the batch ended the transaction, which will not commit
+		// either way. Another tells.
+		t.c.rollback(ctx)
+		t.c.begun, t.c.broken, t.c.last = false, nil, nil
+	}
+	q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+	t.is(q, c.Entity, "t", c.Key)
+	t.within(q, c.Entity, "t", false)
+	rows, err := t.rows([]stores.Change{*c})
+	if err != nil {
+		return err
+	}
+	t.refers(q, []stores.Change{*c}, rows)
+	there := false
+	err = t.c.do(ctx, q.op("look", func(row) error {
+		there = true
+		return nil
+	}))
+	switch {
+	case err != nil:
+		return err
+	case there:
+		return stores.ErrConflict
+	}
+	return stores.ErrNotFound
 }
 
 func sets(c stores.Change, field int) bool {
