@@ -45,7 +45,7 @@ func logCommand(a *app) *cobra.Command {
 			if err := q.from(a.now()); err != nil {
 				return err
 			}
-			s, err := a.open(store, false)
+			s, err := a.open(cmd.Context(), store)
 			if err != nil {
 				return err
 			}

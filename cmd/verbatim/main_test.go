@@ -18,6 +18,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"verbatim/stores/postgres/pgtest"
 )
 
 var update = flag.Bool("update", false, "write what the program printed into the session files; then read the difference")
@@ -26,7 +28,7 @@ var update = flag.Bool("update", false, "write what the program printed into the
 // under its name, is it. Only the clock differs, so that dates can be written
 // down.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"verbatim": func() {
+	testscript.Main(servers{m}, map[string]func(){"verbatim": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{
 			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
@@ -37,19 +39,36 @@ func TestMain(m *testing.M) {
 	}})
 }
 
+// servers stops what tests started.
+type servers struct{ m *testing.M }
+
+func (s servers) Run() int { return pgtest.Run(s.m) }
+
 // morning is when the sessions take place.
 var morning = time.Date(2024, 12, 27, 9, 14, 2, 0, time.UTC)
 
 // Each session in testdata is a story that begins with why it is told.
 func TestSessions(t *testing.T) {
 	t.Parallel()
+	sessions(t, "testdata")
+}
+
+// The same program keeps rows on a PostgreSQL server.
+func TestSessionsOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	sessions(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App)
+}
+
+func sessions(t *testing.T, dir string, vars ...string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir:                 dir,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "dumb")
+			env.Vars = append(env.Vars, vars...)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

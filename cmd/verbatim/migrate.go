@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
 
 func migrateCommand(a *app) *cobra.Command {
-	var store, palettes string
+	var store, palettes, grantTo string
 	var planOnly bool
 	var data []string
 	cmd := &cobra.Command{
@@ -24,23 +25,26 @@ func migrateCommand(a *app) *cobra.Command {
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
 verbatim migrate --plan`,
 		Long: `Tables that a palette maps are compared with it and never altered. --data is for
-examples and tests: an operator's SQL, run first, and on a store without rows only.`,
+examples and tests: an operator's SQL, run first, and on a store without rows only.
+On PostgreSQL, connect as the role that is to own the tables, and name with
+--grant-to the one that runs use.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if planOnly && len(data) > 0 {
 				return usage("--plan changes nothing and --data does", "give one of them")
 			}
-			return a.migrate(cmd.Context(), store, palettes, planOnly, data)
+			return a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, data)
 		},
 	}
 	a.storeFlag(cmd, &store)
 	a.palettesFlag(cmd, &palettes)
+	cmd.Flags().StringVar(&grantTo, "grant-to", "", "on PostgreSQL, the `role` that runs use")
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` on a fresh store first")
 	return cmd
 }
 
-func (a *app) migrate(ctx context.Context, where, palettes string, planOnly bool, data []string) error {
+func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, planOnly bool, data []string) error {
 	reg, err := a.palettes(palettes)
 	if err != nil {
 		return err
@@ -53,13 +57,16 @@ func (a *app) migrate(ctx context.Context, where, palettes string, planOnly bool
 		}
 		scripts = append(scripts, src.Text)
 	}
-	path, err := a.storePath(where)
+	at, err := a.storeAddress(where)
 	if err != nil {
 		return err
 	}
-	_, statErr := os.Stat(path)
-	fresh := errors.Is(statErr, os.ErrNotExist)
-	store, err := a.open(where, !planOnly)
+	fresh := false
+	if at.url == "" {
+		_, statErr := os.Stat(at.file)
+		fresh = errors.Is(statErr, os.ErrNotExist)
+	}
+	store, err := a.prepare(ctx, at, !planOnly, grantTo)
 	if err != nil {
 		return err
 	}
@@ -68,7 +75,7 @@ func (a *app) migrate(ctx context.Context, where, palettes string, planOnly bool
 		// What failed on a file that was not there leaves none behind.
 		if fresh && err != nil {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
-				_ = os.Remove(path + suffix)
+				_ = os.Remove(at.file + suffix)
 			}
 		}
 	}()
@@ -82,13 +89,13 @@ func (a *app) migrate(ctx context.Context, where, palettes string, planOnly bool
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
 	}
-	err = a.tellPlan(path, plan, planOnly, len(reg.Entities()))
+	err = a.tellPlan(at.String(), plan, planOnly, len(reg.Entities()))
 	return err
 }
 
 // fill runs the data of an example. The store's own tables come first, because
 // who may do what is data too.
-func (a *app) fill(ctx context.Context, store *sqlite.Store, names, scripts []string) error {
+func (a *app) fill(ctx context.Context, store preparer, names, scripts []string) error {
 	if len(scripts) == 0 {
 		return nil
 	}
@@ -97,8 +104,8 @@ func (a *app) fill(ctx context.Context, store *sqlite.Store, names, scripts []st
 	}
 	err := store.Load(ctx, strings.Join(scripts, "\n;\n"))
 	switch {
-	case errors.Is(err, sqlite.ErrNotEmpty):
-		return &stop{exitRefused, "not-empty", err.Error(), "--data is for a fresh store: name a file that is not there yet"}
+	case errors.Is(err, sqlite.ErrNotEmpty) || errors.Is(err, postgres.ErrNotEmpty):
+		return &stop{exitRefused, "not-empty", err.Error(), "--data is for a fresh store: name a file that is not there yet, or an empty database"}
 	case errors.Is(err, stores.ErrInvalid):
 		return &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed; correct the SQL and try again"}
 	case err != nil:

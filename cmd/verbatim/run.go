@@ -77,7 +77,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	store, err := a.open(f.store, false)
+	store, err := a.open(ctx, f.store)
 	if err != nil {
 		return err
 	}

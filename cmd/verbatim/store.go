@@ -1,49 +1,112 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"verbatim/stores"
+	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
 )
 
 func (a *app) storeFlag(cmd *cobra.Command, store *string) {
-	cmd.Flags().StringVar(store, "store", "", "where rows are, a `path` or sqlite:PATH (default $VERBATIM_STORE or verbatim.db)")
+	cmd.Flags().StringVar(store, "store", "", "where rows are, a `path` or postgres://… (default $VERBATIM_STORE or verbatim.db)")
 }
 
-// storePath reads what --store says.
-func (a *app) storePath(flag string) (string, error) {
+// An address says where a store is.
+type address struct {
+	file string // of SQLite
+	url  string // of PostgreSQL
+}
+
+// String names it without a password.
+func (p address) String() string {
+	if p.url == "" {
+		return p.file
+	}
+	u, err := url.Parse(p.url)
+	if err != nil {
+		return "the database"
+	}
+	// A password may stand among the parameters too.
+	u.RawQuery, u.Fragment = "", ""
+	return u.Redacted()
+}
+
+// storeAddress reads what --store says.
+func (a *app) storeAddress(flag string) (address, error) {
 	where := flag
 	if where == "" {
 		where = a.env("VERBATIM_STORE")
 	}
 	if where == "" {
-		return "verbatim.db", nil
+		return address{file: "verbatim.db"}, nil
 	}
 	kind, path, ok := strings.Cut(where, ":")
 	switch {
 	case !ok || strings.ContainsAny(kind, `/\.`):
-		return where, nil
+		return address{file: where}, nil
 	case kind == "sqlite" && path != "":
-		return strings.TrimPrefix(path, "//"), nil
-	case kind == "postgres" || kind == "postgresql":
-		return "", usage("PostgreSQL is not in this build yet", "use a file: --store verbatim.db")
+		return address{file: strings.TrimPrefix(path, "//")}, nil
+	case (kind == "postgres" || kind == "postgresql") && strings.HasPrefix(path, "//"):
+		return address{url: where}, nil
 	}
-	return "", usage(fmt.Sprintf("--store does not know %q", kind+":"), "give a path, or sqlite:PATH")
+	return address{}, usage(fmt.Sprintf("--store does not know %q", kind+":"), "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
 }
 
-// open opens the store. Only migrate makes one: a misspelt path must not
-// become an empty database that answers every question with nothing.
-func (a *app) open(flag string, create bool) (*sqlite.Store, error) {
-	path, err := a.storePath(flag)
+// open opens the store for those who use it.
+func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
+	at, err := a.storeAddress(flag)
 	if err != nil {
 		return nil, err
 	}
+	if at.url == "" {
+		return a.openFile(at, false)
+	}
+	store, err := postgres.Open(ctx, at.url)
+	if errors.Is(err, postgres.ErrRole) {
+		return nil, &stop{exitUsage, "store-role", fmt.Sprintf("the store %s is opened with a role that could see everything: %s", at, err),
+			"name a role that owns no tables and is no superuser; migrate grants it what it needs with --grant-to"}
+	}
+	if err != nil {
+		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
+	}
+	return store, nil
+}
+
+// A preparer is a store that can be made ready: migrated, and filled for an
+// example.
+type preparer interface {
+	stores.Store
+	Load(ctx context.Context, script string) error
+}
+
+// prepare opens the store for migrate.
+func (a *app) prepare(ctx context.Context, at address, create bool, grantTo string) (preparer, error) {
+	if at.url == "" {
+		if grantTo != "" {
+			return nil, usage("a file has no roles to grant anything to", "leave --grant-to out")
+		}
+		return a.openFile(at, create)
+	}
+	store, err := postgres.Open(ctx, at.url, postgres.AsOwner(grantTo))
+	if err != nil {
+		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
+	}
+	return store, nil
+}
+
+// openFile opens a file. Only migrate makes one: a misspelt path must not
+// become an empty database that answers every question with nothing.
+func (a *app) openFile(at address, create bool) (*sqlite.Store, error) {
+	path := at.file
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():

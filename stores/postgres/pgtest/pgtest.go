@@ -53,11 +53,13 @@ func Database(t testing.TB) DB { return database(t, quick) }
 // anything of worth would.
 func Durable(t testing.TB) DB { return database(t, durable) }
 
-// Main runs the tests of a package and stops the servers.
-func Main(m *testing.M) {
-	code := m.Run()
-	stop()
-	os.Exit(code)
+// Main runs the tests of a package, stops the servers and ends the process.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for those who end the process themselves.
+func Run(m *testing.M) int {
+	defer stop()
+	return m.Run()
 }
 
 var (
