@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// onServer asks for the server. Where there is none, the contestants are told
+// of and not measured.
+func onServer(with func(s *server) (*race, error), otherwise func(why error) *race) (*race, func(), error) {
+	s, err := theServer()
+	var none errNoServer
+	if errors.As(err, &none) {
+		return otherwise(none), func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := with(s)
+	return r, func() {}, err
+}
+
+// nobody are contestants of a race that cannot take place.
+func nobody(why error, names ...string) []*contestant {
+	all := make([]*contestant, len(names))
+	for i, name := range names {
+		all[i] = absent(name, why)
+	}
+	return all
+}
+
+const (
+	ourWrite  = "a write verb, text to committed"
+	cteWrite  = "pgbench, the writes as one statement"
+	sixWrite  = "pgbench, six statements"
+	pgxWrite  = "pgx, the writes as one statement"
+	ourScript = "one script, a call"
+	ourCalls  = "a transaction for each call, a call"
+	ourRead   = "a read verb, text to rows"
+	pgRead    = "pgbench, the same rows"
+)
+
+// writing is PERF-X1: a write through the whole path, eight clients at once.
+func writing() (*race, func(), error) {
+	with := func(cs []*contestant) *race {
+		return &race{
+			name:        "A write on PostgreSQL that waits for the disk, 8 connections: one row changed, one added, one line in the journal",
+			contestants: cs,
+			goals: []goal{
+				{"PERF-X1", "speed of pgbench with one statement", faster(cs[0], cs[1]), "x", true, 0.75},
+				{"PERF-X1", "speed of pgbench with six statements", faster(cs[0], cs[2]), "x", true, 1.3},
+			},
+		}
+	}
+	return onServer(func(s *server) (*race, error) {
+		sql, args := s.forPgx(oneStatement)
+		write := func(who, i int) error {
+			tag, err := s.pool.Exec(context.Background(), sql, args(who, i)...)
+			if err == nil && tag.RowsAffected() != 1 {
+				err = fmt.Errorf("%d rows were written", tag.RowsAffected())
+			}
+			return err
+		}
+		if err := write(0, 0); err != nil {
+			return nil, err
+		}
+		return with([]*contestant{
+			{name: ourWrite, per: 1, sample: together(s.aNote)},
+			s.pgbench(cteWrite, oneStatement),
+			s.pgbench(sixWrite, sixStatements...),
+			{name: pgxWrite, per: 1, sample: together(write)},
+		}), nil
+	}, func(why error) *race { return with(nobody(why, ourWrite, cteWrite, sixWrite, pgxWrite)) })
+}
+
+// scripting is PERF-X2: a thousand calls in one transaction against one
+// transaction for each call.
+func scripting() (*race, func(), error) {
+	const (
+		off   = ", synchronous_commit off"
+		calls = 1000
+		some  = 150 // calls one by one, in each round
+	)
+	with := func(cs []*contestant) *race {
+		return &race{
+			name:        "A script of 1 000 calls on PostgreSQL",
+			contestants: cs,
+			goals: []goal{
+				{"PERF-X2", "times faster than call by call", faster(cs[0], cs[1]), "x", true, 8},
+				{"PERF-X2", "the same" + off, faster(cs[2], cs[3]), "x", true, 4},
+			},
+		}
+	}
+	return onServer(func(s *server) (*race, error) {
+		return with([]*contestant{
+			{name: ourScript, per: 1, sample: timed(calls, func() error { return s.script(0, calls) })},
+			{name: ourCalls, per: 1, sample: timed(some, repeat(some, func(i int) error { return s.script(i, 1) }))},
+			{name: ourScript + off, per: 1, sample: timed(calls, func() error { return s.async.script(0, calls) })},
+			{name: ourCalls + off, per: 1, sample: timed(some, repeat(some, func(i int) error { return s.async.script(i, 1) }))},
+		}), nil
+	}, func(why error) *race { return with(nobody(why, ourScript, ourCalls, ourScript+off, ourCalls+off)) })
+}
+
+// reading is PERF-X3: a read verb, eight clients at once.
+func reading() (*race, func(), error) {
+	with := func(cs []*contestant) *race {
+		return &race{
+			name:        "A read on PostgreSQL, 8 connections: ten rows in order, of one client among nine",
+			contestants: cs,
+			goals:       []goal{{"PERF-X3", "speed of pgbench", faster(cs[0], cs[1]), "x", true, 0.75}},
+		}
+	}
+	return onServer(func(s *server) (*race, error) {
+		return with([]*contestant{
+			{name: ourRead, per: 1, sample: together(func(who, _ int) error {
+				reply, err := s.do(who, listing)
+				if err == nil && len(reply.Calls[0].Result.Rows) != theirRows {
+					err = fmt.Errorf("%d rows were read", len(reply.Calls[0].Result.Rows))
+				}
+				return err
+			})},
+			s.pgbench(pgRead, theirs),
+		}), nil
+	}, func(why error) *race { return with(nobody(why, ourRead, pgRead)) })
+}
