@@ -57,23 +57,9 @@ func (r *Registry) plainly(p *Program, s *dsl.Script, names Names) bool {
 		if v == nil || v.plan.deprecated || call.Broken || call.As != "" {
 			return false
 		}
-		inlets := v.plan.inlets
-		args := p.take(len(inlets))
-		var given uint64
-		for j := range call.Args {
-			a := &call.Args[j]
-			k := j
-			if j >= len(inlets) || inlets[j].name != a.Key {
-				if k = v.plan.param(a.Key, j); k < 0 {
-					return false
-				}
-			}
-			if given&(1<<k) != 0 || !inlets[k].accept(&a.Value, names, &args[k]) {
-				return false
-			}
-			given |= 1 << k
-		}
-		if v.plan.required&^given != 0 {
+		args := p.take(len(v.plan.inlets))
+		given, ok := v.plan.acceptAll(call.Args, names, args)
+		if !ok || v.plan.required&^given != 0 {
 			return false
 		}
 		for left := v.plan.all &^ given; left != 0; left &= left - 1 {
@@ -89,6 +75,28 @@ func (r *Registry) plainly(p *Program, s *dsl.Script, names Names) bool {
 	}
 	p.registry, p.script, p.calls, p.order = r, s, calls, order
 	return true
+}
+
+// acceptAll accepts the arguments of a call and says which they were. It is not
+// ok when there is one that is not plain.
+func (p *plan) acceptAll(in []dsl.Arg, names Names, out []Arg) (given uint64, ok bool) {
+	inlets := p.inlets
+	out = out[:len(inlets)]
+	for j := range in {
+		a := &in[j]
+		k := j
+		if j >= len(inlets) || inlets[j].name != a.Key {
+			if k = p.param(a.Key, j); k < 0 {
+				return given, false
+			}
+		}
+		bit := uint64(1) << (k & (maxParams - 1))
+		if given&bit != 0 || !inlets[k].accept(&a.Value, names, &out[k]) {
+			return given, false
+		}
+		given |= bit
+	}
+	return given, true
 }
 
 // CheckMacro checks the script of a macro, whose names are the arguments of
@@ -342,12 +350,9 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 	}
 }
 
-// acceptName takes a name that needs no more thought: any, when the names are
-// left to the run, or one of a row of the very entity that is wanted.
+// acceptName takes a name that needs no more thought: one of a row of the very
+// entity that is wanted.
 func (s *inlet) acceptName(symbol string, names Names) bool {
-	if names == nil {
-		return true
-	}
 	name, path := divide(symbol)
 	return path == "" && s.t.Name == RefType && s.t.Entity != nil && names.Lookup(name) == s.t.Entity
 }
@@ -404,7 +409,7 @@ func (s *inlet) accept(v *dsl.Value, names Names, out *Arg) bool {
 	var w stores.Value
 	switch v.Kind {
 	case dsl.Symbol:
-		if !s.acceptName(v.Text, names) {
+		if names != nil && !s.acceptName(v.Text, names) {
 			return false
 		}
 		out.Kind, out.Call, out.Value, out.Syntax, out.items = Name, 0, w, v, nil
