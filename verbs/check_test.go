@@ -277,8 +277,9 @@ func TestBrokenCallsAreNotReportedTwice(t *testing.T) {
 		client.submit-document :request-id @piere-sow :document-type PASPORT :file-reference :notees "x"
 		client.nothing :day 2025-02-30 :who @nobody
 		client.add-note request-id @pierre-sow :note "x" :as @late
-		client.drop-reminder :reminder-id @late`))
-	if len(ds) != 4 {
+		client.drop-reminder :reminder-id @late
+		client.add-note :request-id @pierre-sow "a text without its key"`))
+	if len(ds) != 5 {
 		t.Fatal(tell(ds))
 	}
 	p, ds := bank.Check(script, bank.session())
