@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,30 +19,40 @@ import (
 // editor or a hook checks often. So check remembers, for palettes that loaded
 // without a mistake, on which lines each verb stands, and the next time reads
 // only the verbs that the script names, the other lines left empty. The memory
-// is good for these bytes and this program alone.
+// is good for these bytes and this program alone: it holds the bytes too,
+// because comparing them is far quicker than hashing them.
 //
 // It may say only one thing: that a script has nothing wrong with it. Anything
 // else is left to the palettes as a whole, which know all the words that may
 // have been meant.
 
 // quickFormat is the first line of an index; another format gets another.
-const quickFormat = "verbatim palette index 1"
+const quickFormat = "verbatim palette index 2"
 
 // An index says where the verbs of a directory of palettes stand.
 type index struct {
-	key   string // of everything the index depends on
-	place string // the file it is kept in
-	files []indexed
-	lists map[string]int // of each palette: the line on which its verbs begin, 0 when it has none
-	verbs map[string]indexedVerb
+	key      string // of everything the index depends on, apart from the bytes
+	place    string // the file it is kept in
+	files    []indexed
+	palettes []indexedPalette
+	verbs    map[string]indexedVerb
 }
 
 type indexed struct{ name, text string }
 
+// A span is some whole lines of a file.
+type span struct{ start, end, lines int }
+
+type indexedPalette struct {
+	file  string
+	list  span // the line on which its verbs begin; empty when it has none
+	verbs []indexedVerb
+}
+
 type indexedVerb struct {
-	file        string
-	first, last int      // lines, from one
-	needs       []string // verbs that it speaks of
+	name  string
+	at    span
+	needs []string // verbs that it speaks of
 }
 
 // quickIndex reads the palettes' bytes and what is remembered of them. Without
@@ -65,9 +77,14 @@ func (a *app) quickIndex(dir string) *index {
 	if err != nil {
 		return nil
 	}
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
 	ix := &index{}
+	where := sha256.Sum256([]byte(whole))
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%d %d\n", quickFormat, program.Size(), program.ModTime().UnixNano())
+	fmt.Fprintf(sum, "%d %d\n", program.Size(), program.ModTime().UnixNano())
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" {
 			continue
@@ -77,41 +94,62 @@ func (a *app) quickIndex(dir string) *index {
 			return nil
 		}
 		fmt.Fprintf(sum, "%q %d\n", e.Name(), len(text))
-		sum.Write(text)
 		ix.files = append(ix.files, indexed{e.Name(), string(text)})
 	}
 	ix.key = hex.EncodeToString(sum.Sum(nil))
-	ix.place = filepath.Join(cache, "verbatim", ix.key[:32])
+	ix.place = filepath.Join(cache, "verbatim", hex.EncodeToString(where[:16]))
 	return ix
+}
+
+// head begins the memory of an index of so many bytes.
+func (ix *index) head(size int) string {
+	return fmt.Sprintf("%s %s %d", quickFormat, ix.key, size)
 }
 
 // read fills the index from what was remembered.
 func (ix *index) read() bool {
-	text, err := os.ReadFile(ix.place)
+	kept, err := os.ReadFile(ix.place)
 	if err != nil {
 		return false
 	}
-	head, rest, _ := strings.Cut(string(text), "\n")
-	if head != quickFormat+" "+ix.key {
+	first, texts, _ := bytes.Cut(kept, []byte("\n"))
+	head := string(first)
+	size, err := strconv.Atoi(head[strings.LastIndexByte(head, ' ')+1:])
+	if err != nil || size < 0 || size > len(texts) || head != ix.head(size) {
 		return false
 	}
-	ix.lists = map[string]int{}
+	rest := string(texts[:size])
+	texts = texts[size:]
+	for _, f := range ix.files {
+		if len(texts) < len(f.text) || string(texts[:len(f.text)]) != f.text {
+			return false
+		}
+		texts = texts[len(f.text):]
+	}
+	if len(texts) > 0 {
+		return false
+	}
+	ix.palettes = nil
 	ix.verbs = make(map[string]indexedVerb, strings.Count(rest, "\n"))
 	for line := range strings.Lines(rest) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		switch {
-		case len(fields) == 3 && fields[0] == "palette":
-			ix.lists[fields[1]], err = strconv.Atoi(fields[2])
-		case len(fields) >= 5 && fields[0] == "verb":
-			v := indexedVerb{file: fields[2], needs: fields[5:]}
-			if v.first, err = strconv.Atoi(fields[3]); err == nil {
-				v.last, err = strconv.Atoi(fields[4])
-			}
-			ix.verbs[fields[1]] = v
-		default:
+		if len(fields) < 5 {
 			return false
 		}
-		if err != nil {
+		var at span
+		for i, n := range []*int{&at.start, &at.end, &at.lines} {
+			if *n, err = strconv.Atoi(fields[2+i]); err != nil {
+				return false
+			}
+		}
+		switch n := len(ix.palettes); {
+		case fields[0] == "palette" && len(fields) == 5:
+			ix.palettes = append(ix.palettes, indexedPalette{file: fields[1], list: at})
+		case fields[0] == "verb" && n > 0:
+			v := indexedVerb{fields[1], at, fields[5:]}
+			ix.verbs[v.name] = v
+			ix.palettes[n-1].verbs = append(ix.palettes[n-1].verbs, v)
+		default:
 			return false
 		}
 	}
@@ -145,49 +183,63 @@ func (ix *index) registry(scripts []*dsl.Script) *verbs.Registry {
 	if !known {
 		return nil
 	}
-	// Line by line, what is not wanted is left empty, so that every line keeps
-	// its number.
-	drop := map[string]map[int]int{} // of a file: first line to last
-	kept := map[string]bool{}
-	for name, v := range ix.verbs {
-		if keep[name] {
-			kept[v.file] = true
-			continue
-		}
-		if drop[v.file] == nil {
-			drop[v.file] = map[int]int{}
-		}
-		drop[v.file][v.first] = v.last
-	}
 	var srcs []*dsl.Source
-	for _, f := range ix.files {
-		list, ok := ix.lists[f.name]
+	for i := range ix.palettes {
+		p := &ix.palettes[i]
+		text, ok := ix.text(p.file)
 		if !ok {
-			continue // no palette: a test, or hidden
+			return nil
 		}
-		if drop[f.name] != nil && !kept[f.name] {
-			drop[f.name][list] = list // a list without items is none
+		if text, ok = p.without(text, keep); !ok {
+			return nil
 		}
-		var b strings.Builder
-		until, number := 0, 0
-		for line := range strings.Lines(f.text) {
-			number++
-			if last, ok := drop[f.name][number]; ok {
-				until = last
-			}
-			if number <= until {
-				b.WriteByte('\n')
-				continue
-			}
-			b.WriteString(line)
-		}
-		srcs = append(srcs, dsl.NewSource(f.name, b.String()))
+		srcs = append(srcs, dsl.NewSource(p.file, text))
 	}
+	slices.SortFunc(srcs, func(a, b *dsl.Source) int { return strings.Compare(a.Name, b.Name) })
 	reg, ds := verbs.LoadSources(srcs...)
 	if ds.HasErrors() {
 		return nil
 	}
 	return reg
+}
+
+func (ix *index) text(file string) (string, bool) {
+	for _, f := range ix.files {
+		if f.name == file {
+			return f.text, true
+		}
+	}
+	return "", false
+}
+
+// without leaves the lines of verbs that are not wanted empty, so that every
+// other line keeps its number. A list without items is no list, so its key goes
+// too.
+func (p *indexedPalette) without(text string, keep map[string]bool) (string, bool) {
+	var b strings.Builder
+	b.Grow(len(text) / 4)
+	done := 0
+	drop := func(at span) bool {
+		if at.start < done || at.end < at.start || at.end > len(text) || at.lines < 0 || at.lines > at.end-at.start {
+			return false
+		}
+		b.WriteString(text[done:at.start])
+		for range at.lines {
+			b.WriteByte('\n')
+		}
+		done = at.end
+		return true
+	}
+	if !slices.ContainsFunc(p.verbs, func(v indexedVerb) bool { return keep[v.name] }) && !drop(p.list) {
+		return "", false
+	}
+	for _, v := range p.verbs {
+		if !keep[v.name] && !drop(v.at) {
+			return "", false
+		}
+	}
+	b.WriteString(text[done:])
+	return b.String(), true
 }
 
 // verbsOf are the verbs that a script names, those of nested calls included.
@@ -206,7 +258,6 @@ func verbsOf(s *dsl.Script) []string {
 // is nobody's concern.
 func (ix *index) remember(reg *verbs.Registry) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", quickFormat, ix.key)
 	for _, p := range reg.Palettes() {
 		if !writeIndex(&b, p) {
 			return
@@ -221,7 +272,11 @@ func (ix *index) remember(reg *verbs.Registry) {
 	if err != nil {
 		return
 	}
-	_, err = tmp.WriteString(b.String())
+	parts := []string{ix.head(b.Len()), "\n", b.String()}
+	for _, f := range ix.files {
+		parts = append(parts, f.text)
+	}
+	_, err = tmp.WriteString(strings.Join(parts, ""))
 	if closed := tmp.Close(); err == nil {
 		err = closed
 	}
@@ -261,7 +316,18 @@ func writeIndex(b *strings.Builder, p *verbs.Palette) bool {
 	if (list == 0) != (len(p.Verbs) == 0) {
 		return false
 	}
-	fmt.Fprintf(b, "palette\t%s\t%d\n", file, list)
+	starts := make([]int, len(lines)+1) // where each line begins
+	for i, line := range lines {
+		starts[i+1] = min(starts[i]+len(line)+1, len(p.Source.Text))
+	}
+	lay := func(first, last int) string {
+		return fmt.Sprintf("%d\t%d\t%d", starts[first-1], starts[last], last-first+1)
+	}
+	if list == 0 {
+		fmt.Fprintf(b, "palette\t%s\t0\t0\t0\n", file)
+	} else {
+		fmt.Fprintf(b, "palette\t%s\t%s\n", file, lay(list, list))
+	}
 	indent, before := -1, list
 	var firsts []int
 	for _, v := range p.Verbs {
@@ -290,7 +356,7 @@ func writeIndex(b *strings.Builder, p *verbs.Palette) bool {
 				}
 			}
 		}
-		fmt.Fprintf(b, "verb\t%s\t%s\t%d\t%d", v.Name, file, firsts[i], last)
+		fmt.Fprintf(b, "verb\t%s\t%s", v.Name, lay(firsts[i], last))
 		if v.Deprecated != nil && v.Deprecated.ReplacedBy != "" {
 			b.WriteString("\t" + v.Deprecated.ReplacedBy)
 		}
