@@ -7,12 +7,13 @@ import "slices"
 // multiple of the text whatever the text.
 
 // growFor makes room for more elements of which one takes about per bytes of
-// text, and at least two. While they are few it takes a handful; of many it
-// guesses how many there will be from how many the first read bytes of whole
+// text, and at least two. While they are few it takes about as many as the rest
+// of the text may hold, since one short call is the text that is read most; of
+// many it guesses how many there will be from how many the first read bytes of whole
 // held, so that what is uniform is allocated about once.
 func growFor[T any](s []T, read, whole, per, most int) []T {
 	n := len(s)
-	guess := 2*n + min(256, max(0, whole-read)/per) + 4
+	guess := 2*n + min(256, max(0, whole-read)/per) + min(n, 3) + 1
 	if n >= 512 {
 		guess = max(n+n/2, int(float64(n)*float64(whole)/float64(max(read, 1))*1.02)+8)
 	}
