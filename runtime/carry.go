@@ -70,6 +70,7 @@ type step struct {
 	notices []notice
 	cells   *table
 	inner   []*step // of a macro
+	outer   *step   // the macro that it belongs to
 	depth   int     // how many macros it stands in
 	made    int     // of a call that a person wrote: the calls that it led to, itself included
 	seq     int64   // of its journal entry
@@ -118,8 +119,14 @@ func (r *run) program(ctx context.Context, f *frame) error {
 		st, err := r.call(ctx, f, i)
 		if err != nil {
 			var c *complaint
-			if f.macro == nil && errors.As(err, &c) {
+			var all *Refusal
+			switch {
+			case f.macro != nil:
+				return err
+			case errors.As(err, &c):
 				return refuse(append([]complaint{*c}, r.others(ctx, f, at+1)...))
+			case errors.As(err, &all):
+				return refuse(append(all.complaints(), r.others(ctx, f, at+1)...))
 			}
 			return err
 		}
@@ -153,7 +160,7 @@ func (r *run) begin(f *frame, i int) *step {
 		st.place = placeOf(f.prog, c)
 	} else {
 		// What a macro does is told at the call that the person wrote.
-		st.index, st.place, st.depth = f.macro.index, f.macro.place, f.macro.depth+1
+		st.outer, st.index, st.place, st.depth = f.macro, f.macro.index, f.macro.place, f.macro.depth+1
 	}
 	st.syntax = r.e.written(c.Syntax, f.macro)
 	st.text = dsl.FormatCall(st.syntax)
@@ -191,6 +198,9 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 		return nil, r.mapError(st, err)
 	}
 	st.sealed = st.seal()
+	if err := r.require(ctx, st); err != nil {
+		return nil, r.mapError(st, err)
+	}
 	if known != allowed {
 		if err := r.gate(ctx, st); err != nil {
 			return nil, r.mapError(st, err)

@@ -45,6 +45,12 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, agreeing to what was shown\nlending.forget :reminder-id @saw-2025-01-11",
 		},
 		{
+			Code:    codeRequirementNotMet,
+			Meaning: "A palette says what must hold before a verb may be used, and this did not. What is told is the palette's own sentence, and the place is where it stands there.",
+			Wrong:   "; as kim\nlending.return :loan-id @saw-bob\nlending.return :loan-id @saw-bob",
+			Right:   "; as kim\nlending.return :loan-id @saw-bob",
+		},
+		{
 			Code:    codeStalePreview,
 			Meaning: "You agreed to a preview, and what would happen now is something else: a row changed since, or the script did. What is shown is what runs, so nothing was done.",
 			Wrong:   "; as kim, agreeing to 0000-0000\nlending.forget :reminder-id @saw-2025-01-11",

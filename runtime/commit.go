@@ -95,6 +95,7 @@ func (r *run) join(st *step, p *proposal) error {
 		for _, f := range p.stood {
 			c.guard(f)
 		}
+		c.rely(st)
 	}
 	return nil
 }

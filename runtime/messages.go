@@ -137,24 +137,34 @@ func refuse(all []complaint) *Refusal {
 	return r
 }
 
+// complaints takes a refusal apart again.
+func (r *Refusal) complaints() []complaint {
+	all := make([]complaint, len(r.calls))
+	for i := range all {
+		all[i] = complaint{r.calls[i], r.Diagnostics[i]}
+	}
+	return all
+}
+
 // What a person is told
 
 const (
-	codeUnknownPrincipal = "unknown-principal"
-	codeNotPermitted     = "not-permitted"
-	codeUnknownName      = "unknown-name"
-	codeNoResult         = "no-result"
-	codeWrongValue       = "wrong-value"
-	codeNeedsAgreement   = "needs-agreement"
-	codeStalePreview     = "stale-preview"
-	codeNotCarriedOut    = "not-carried-out"
-	codeValueNeeded      = "value-needed"
-	codeNotAccepted      = "not-accepted"
-	codeAlreadyExists    = "already-exists"
-	codeChangedMeanwhile = "changed-meanwhile"
-	codeTooMuch          = "too-much"
-	codeNamesUnread      = "names-unread"
-	codeHandlerRefused   = "not-possible"
+	codeUnknownPrincipal  = "unknown-principal"
+	codeNotPermitted      = "not-permitted"
+	codeUnknownName       = "unknown-name"
+	codeNoResult          = "no-result"
+	codeWrongValue        = "wrong-value"
+	codeRequirementNotMet = "requirement-not-met"
+	codeNeedsAgreement    = "needs-agreement"
+	codeStalePreview      = "stale-preview"
+	codeNotCarriedOut     = "not-carried-out"
+	codeValueNeeded       = "value-needed"
+	codeNotAccepted       = "not-accepted"
+	codeAlreadyExists     = "already-exists"
+	codeChangedMeanwhile  = "changed-meanwhile"
+	codeTooMuch           = "too-much"
+	codeNamesUnread       = "names-unread"
+	codeHandlerRefused    = "not-possible"
 )
 
 // What an operator is told when palettes and handlers do not fit.
@@ -222,6 +232,20 @@ func gaveNothing(place dsl.Place, param string) dsl.Diagnostic {
 func leadsOutOfRange(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s would reckon with what it was given and come to no possible value", verb),
 		"give values that are less extreme")
+}
+
+// requirementNotMet says what the palette says, and where it says it.
+func requirementNotMet(place dsl.Place, verb string, rule *verbs.Require) dsl.Diagnostic {
+	d := complain(codeRequirementNotMet, place, rule.Else, "verbatim explain "+verb+" says what it needs; see to that first")
+	d.Related = []dsl.Related{{Place: rule.Place, Message: verb + " requires this"}}
+	return d
+}
+
+// requirementUnclear is a requirement that needs something absent.
+func requirementUnclear(place dsl.Place, verb string, rule *verbs.Require) dsl.Diagnostic {
+	d := requirementNotMet(place, verb, rule)
+	d.Notes[0] = "it could not be worked out, because a value is missing or out of range; " + d.Notes[0]
+	return d
 }
 
 func needsAgreement(place dsl.Place, verb, reason, by, preview string) dsl.Diagnostic {

@@ -171,6 +171,12 @@ func driftCodes() []dsl.CodeDoc {
 			Right:   ask(`[{when: "limit > 100"}]`) + "---\n" + ask("[always]"),
 		},
 		{
+			Code:    "requirement-dropped",
+			Meaning: "A verb required something that it no longer requires, or that it now words in another way: it can be used where it was refused." + raise,
+			Wrong:   driftExample(`requires: [{that: "limit > 1", else: that is too little}]`) + "---\n" + driftExample(""),
+			Right:   driftExample("") + "---\n" + driftExample(`requires: [{that: "limit > 1", else: that is too little}]`),
+		},
+		{
 			Code:    "role-added",
 			Meaning: "A verb may be used by a role that could not use it." + raise,
 			Wrong:   driftExample("") + "---\n" + strings.Replace(driftExample(""), "roles: [clerk]", "roles: [clerk, guest]", 1),

@@ -72,6 +72,7 @@ func (l *loader) verb(vn *verbNode) {
 	if n := f[verbDeprecated].value; n != nil {
 		l.deprecation(vn, n)
 	}
+	l.requires(vn)
 	l.confirm(vn)
 	before := len(d.diags)
 	if n := f[verbEffects].value; n != nil {
@@ -363,6 +364,33 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 	})
 }
 
+// requires reads what must hold first. Whatever is said after it in the verb may
+// rely on it.
+func (l *loader) requires(vn *verbNode) {
+	d, v := vn.d, vn.v
+	list := vn.f[verbRequires]
+	if list.value != nil && len(list.value.Content) == 0 {
+		d.report(say.emptyList(d.place(list.key), "requires"))
+	}
+	d.each(list, func(n *yaml.Node) {
+		var f [reqKeys]pair
+		if !d.fields(n, requireShape, f[:]) || f[reqThat].value == nil {
+			return
+		}
+		rule := Require{Else: text(f[reqElse]), Place: d.place(f[reqThat].value)}
+		rule.That = l.compile(d, f[reqThat].value, scope{verb: v}, wantBoolean, nil)
+		if rule.That == nil {
+			return
+		}
+		if holds, ok := rule.That.Constant(); ok {
+			d.report(say.requiresNothing(rule.Place, v.Name, holds.Bool()))
+			return
+		}
+		v.there |= rule.That.nonNil
+		v.Requires = append(v.Requires, rule)
+	})
+}
+
 func (l *loader) confirm(vn *verbNode) {
 	d, v := vn.d, vn.v
 	n := vn.f[verbConfirm].value
@@ -590,7 +618,7 @@ func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 		e.Where = l.where(vn, where.value, ent)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
-			if !p.Required && p.Default.IsNull() && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
+			if !p.Required && p.Default.IsNull() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
 				d.report(say.mayBeAbsent(d.place(where.value), p))
 			}
 		}

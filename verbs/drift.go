@@ -153,6 +153,7 @@ func (d *drift) verb(was, v *Verb) {
 		}
 	}
 	d.params(was, v)
+	d.requires(was, v)
 	d.confirms(was, v)
 	d.effects(was, v)
 	d.carrier(was, v)
@@ -264,6 +265,23 @@ func isSpelt(t TypeName) bool {
 		return true
 	}
 	return false
+}
+
+// requires holds each old requirement against the new ones. The sentence that
+// goes with it is only words.
+func (d *drift) requires(was, v *Verb) {
+	for i := range was.Requires {
+		o := &was.Requires[i]
+		if slices.ContainsFunc(v.Requires, func(n Require) bool { return sameExpr(n.That, o.That) }) {
+			continue
+		}
+		// One that stands alone in the same place was probably rewritten.
+		at := v.Place
+		if i < len(v.Requires) && !slices.ContainsFunc(was.Requires, func(o Require) bool { return sameExpr(v.Requires[i].That, o.That) }) {
+			at = v.Requires[i].Place
+		}
+		d.lower("requirement-dropped", at, o.Place, "it required "+exprText(o.That), "%s can be used where it could not", v.Name)
+	}
 }
 
 // confirms holds each old rule against the new ones: at least one must ask

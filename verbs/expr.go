@@ -15,8 +15,8 @@ import (
 	"verbatim/stores"
 )
 
-// An Expr is a compiled expression: a condition of an effect or of a
-// confirmation rule, or a value to set. It is type-checked when the palette is
+// An Expr is a compiled expression: a requirement, a condition of an effect or
+// of a confirmation rule, or a value to set. It is type-checked when the palette is
 // loaded, has no loops, reads no clock and cannot change anything. It is
 // immutable and may be shared.
 //

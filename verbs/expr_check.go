@@ -93,9 +93,9 @@ func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Ex
 	if e, done := l.bare(d, n, sc, w, when); done {
 		return e
 	}
-	c := exprChecker{l: l, d: d, n: n, sc: sc}
+	c := exprChecker{l: l, d: d, n: n, sc: sc, there: sc.verb.there}
 	if when != nil {
-		c.there = when.nonNil
+		c.there |= when.nonNil
 	}
 	root := c.parse()
 	if root == nil {
@@ -130,9 +130,9 @@ func (l *loader) bare(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr
 	if p.Type == nil {
 		return nil, true
 	}
-	c := exprChecker{l: l, d: d, n: n, sc: sc, text: n.Value}
+	c := exprChecker{l: l, d: d, n: n, sc: sc, text: n.Value, there: sc.verb.there}
 	if when != nil {
-		c.there = when.nonNil
+		c.there |= when.nonNil
 	}
 	t := paramTerm(p, i)
 	if w.is != nil && !exactly(t, w.is) {

@@ -253,6 +253,7 @@ const (
 	verbDeprecated
 	verbArgs
 	verbReturns
+	verbRequires
 	verbConfirm
 	verbEffects
 	verbReads
@@ -274,6 +275,7 @@ var verbShape = &shape{
 		verbDeprecated:  {name: "deprecated", doc: "Says that it should no longer be used, and what to use instead.", example: `{"reason": "split in two", "replaced-by": "client.add-note"}`, holds: aMap, of: deprecatedShape},
 		verbArgs:        {name: "args", doc: "Its arguments.", example: `[{"name": "note", "type": "string", "required": true}]`, holds: maps, of: argShape},
 		verbReturns:     {name: "returns", doc: "What it gives back.", example: `{"type": "request-detail", "includes": ["status"]}`, holds: aMap, of: returnsShape},
+		verbRequires:    {name: "requires", doc: "What must hold before anything happens. Every rule must.", example: `[{"that": "order_id.status == PAID", "else": "the order has not been paid"}]`, holds: maps, of: requireShape},
 		verbConfirm:     {name: "confirm", doc: "When somebody must agree first: never, always, or rules, which add up.", example: `[{"when": "amount > 1000", "by": "compliance"}]`, holds: textOrMaps, of: confirmShape},
 		verbEffects:     {name: "effects", doc: "What it promises to do. Nothing else can happen.", example: `[{"creates": "reminder", "set": {"request": "request-id"}}]`, holds: maps, of: effectShape},
 		verbReads:       {name: "reads", doc: "Carries it out as a read of one entity.", example: `{"entity": "outstanding-request", "fields": {"status": "status"}}`, holds: aMap, of: readsShape},
@@ -315,6 +317,22 @@ var returnsShape = &shape{
 	keys: []key{
 		retType:     {name: "type", doc: "What the result is called.", example: `"request-detail"`, required: true},
 		retIncludes: {name: "includes", doc: "The fields it promises.", example: `["status", "due_date"]`, holds: texts},
+	},
+}
+
+// The keys of a requirement.
+const (
+	reqThat = iota
+	reqElse
+	reqKeys
+)
+
+var requireShape = &shape{
+	name: "a requirement",
+	doc:  "One thing that must hold. Where it does not, the call is refused and nothing happens.",
+	keys: []key{
+		reqThat: {name: "that", doc: "The condition, over arguments and fields of the rows that they name.", example: `"order_id.status == PAID"`, required: true},
+		reqElse: {name: "else", doc: "What whoever asked is told when it does not hold.", example: `"the order has not been paid"`, required: true},
 	},
 }
 

@@ -220,6 +220,12 @@ entities:
 			Right:   verb("    handler: true\n    confirm: [{expires: 24h}]\n"),
 		},
 		{
+			Code:    "requires-nothing",
+			Meaning: "A requirement always holds, or never does, whatever a call says. A requirement names an argument, or a field of the row that an argument names.",
+			Wrong:   about("    handler: true\n    requires:\n      - {that: OPEN == CLOSED, else: it is closed}\n"),
+			Right:   about("    handler: true\n    requires:\n      - {that: account_id.status == OPEN, else: it is closed}\n"),
+		},
+		{
 			Code:    "bad-key",
 			Meaning: "The key of an entity is of a type that cannot be a key.",
 			Wrong:   entity("    scope: self\n    fields: {account_id: {type: boolean}}\n"),

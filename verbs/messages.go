@@ -237,6 +237,13 @@ func (loaderMessages) emptyList(at dsl.Place, key string) dsl.Diagnostic {
 	return problemAt(at, "nothing-written", fmt.Sprintf("%s holds nothing", key), "leave it out, or say what")
 }
 
+func (loaderMessages) requiresNothing(at dsl.Place, verb string, holds bool) dsl.Diagnostic {
+	if holds {
+		return problemAt(at, "requires-nothing", fmt.Sprintf("this always holds, so %s requires nothing by it", verb), "name an argument, or a field of the row that one names")
+	}
+	return problemAt(at, "requires-nothing", fmt.Sprintf("this never holds, so %s could never be used", verb), "name an argument, or a field of the row that one names")
+}
+
 // Names
 
 func (loaderMessages) badName(at dsl.Place, what, word string) dsl.Diagnostic {

@@ -91,6 +91,7 @@ type Verb struct {
 	Params      []Param
 	Returns     Returns
 	Effects     []Effect
+	Requires    []Require
 	Confirm     []Confirm
 	Deprecated  *Deprecation
 	Place       dsl.Place
@@ -105,7 +106,8 @@ type Verb struct {
 	// function, because an effect is prose or the palette says `handler: true`.
 	Handler bool
 
-	plan plan // made by newRegistry
+	plan  plan   // made by newRegistry
+	there uint64 // arguments that are there whenever Requires holds
 }
 
 // A Param is one declared argument.
@@ -252,6 +254,14 @@ type Set struct {
 type With struct {
 	Key   string
 	Value *Expr
+}
+
+// A Require is one precondition. A call for which one does not hold, or cannot
+// be worked out, is refused.
+type Require struct {
+	That  *Expr  // over arguments and the rows that they name
+	Else  string // what whoever asked is told
+	Place dsl.Place
 }
 
 // A Confirm is one rule for asking first. Rules add up; none takes another

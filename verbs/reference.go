@@ -80,6 +80,9 @@ func (r *Registry) facts(v *Verb) []fact {
 	if lines := promiseLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"promises", lines})
 	}
+	if lines := needLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"needs", lines})
+	}
 	if lines := askLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"asks", lines})
 	}
@@ -214,6 +217,15 @@ func promiseLines(v *Verb) []string {
 			line += ", when " + exprText(e.When)
 		}
 		lines = append(lines, line)
+	}
+	return lines
+}
+
+// needLines say what must hold first, and what is told where it does not.
+func needLines(v *Verb) []string {
+	lines := make([]string, len(v.Requires))
+	for i, rule := range v.Requires {
+		lines[i] = exprText(rule.That) + " (otherwise: " + oneLine(rule.Else) + ")"
 	}
 	return lines
 }
