@@ -24,6 +24,7 @@ var calls = map[string]string{
 	"lending.lend":       `lending.lend :item-id @drill :member-id @ann`,
 	"lending.note":       `lending.note :loan-id @saw-bob :note "x" :expected-date 2025-01-03`,
 	"lending.extend":     `lending.extend :loan-id @saw-bob :new-date 2025-01-11`,
+	"lending.return":     `lending.return :loan-id @saw-bob`,
 	"lending.close-late": `lending.close-late :member-id @ann`,
 	"lending.remind":     `lending.remind :loan-id @saw-bob :on 2025-02-01`,
 	"lending.forget":     `lending.forget :reminder-id @saw-2025-01-11`,
