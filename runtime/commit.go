@@ -76,7 +76,8 @@ func (r *run) join(st *step, p *proposal) error {
 			}
 			continue
 		}
-		if err := r.accept(st, e, a); err != nil {
+		var err error
+		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return err
 		}
 		at, found := slices.BinarySearchFunc(c.Set, a.field, func(b stores.Assign, field int) int { return b.Field - field })
@@ -146,7 +147,8 @@ func (r *run) insert(st *step, p *proposal) error {
 			}
 			continue
 		}
-		if err := r.accept(st, e, a); err != nil {
+		var err error
+		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return err
 		}
 		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value})
@@ -164,19 +166,26 @@ func (r *run) insert(st *step, p *proposal) error {
 	return nil
 }
 
-// accept checks what a store would refuse without saying why.
-func (r *run) accept(st *step, e *stores.Entity, a assigned) error {
+// accept holds a value to what its field can hold, wherever it comes from: an
+// argument has limits of its own, and what is reckoned has none. A store would
+// refuse it without saying why, or round it.
+func (r *run) accept(st *step, entity *verbs.Entity, a assigned) (stores.Value, error) {
+	e := entity.Store
 	f := &e.Fields[a.field]
 	if a.value.IsNull() {
 		if f.Required {
-			return &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
+			return a.value, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
 		}
-		return nil
+		return a.value, nil
 	}
 	if f.Codes != nil && a.value.Kind() == stores.String && !slices.Contains(f.Codes, a.value.Text()) {
-		return &complaint{st.index, notACode(st.place, st.verb.Name, e.Name, f.Name, f.Codes)}
+		return a.value, &complaint{st.index, notACode(st.place, st.verb.Name, e.Name, f.Name, f.Codes)}
 	}
-	return nil
+	v, err := entity.Fields[a.field].Type.Accept(a.value)
+	if err != nil {
+		return v, &complaint{st.index, notHeld(st.place, st.verb.Name, e.Name, f.Name, err.Error())}
+	}
+	return v, nil
 }
 
 // newKey makes up the key of a new row.

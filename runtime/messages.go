@@ -296,6 +296,12 @@ func notACode(place dsl.Place, verb, entity, field string, codes []string) dsl.D
 		"its codes are "+strings.Join(codes, ", "))
 }
 
+// notHeld quotes nothing of the value: why is about what the field holds.
+func notHeld(place dsl.Place, verb, entity, field, why string) dsl.Diagnostic {
+	return complain(codeNotAccepted, place, fmt.Sprintf("%s would give %s of the %s a value that it does not hold: %s", verb, field, entity, why),
+		"give other values")
+}
+
 func onlyForReading(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeNotAccepted, place, fmt.Sprintf("what %s would store is only for you to read", verb),
 		"ask whoever looks after it")
