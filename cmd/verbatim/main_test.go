@@ -74,6 +74,7 @@ func sessions(t *testing.T, dir string, vars ...string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
 			"bank":  bank,
+			"shop":  shop,
 			"json":  isJSON,
 			"plain": isPlain,
 			"same":  isSame,
@@ -141,6 +142,19 @@ func layOut(dir string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "verbatim.db"), store, 0o666)
+}
+
+// shop lays out the other example: its palette, its scripts, and the SQL that
+// its store is made from.
+func shop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: shop")
+	}
+	ts.Check(layOutShop(ts.Getenv("WORK")))
+}
+
+func layOutShop(dir string) error {
+	return os.CopyFS(dir, os.DirFS("../../examples/retail"))
 }
 
 // bankStore is the file of the bank's store, made once.

@@ -37,26 +37,7 @@ func TestReadmeIsTrue(t *testing.T) {
 		body = strings.TrimSuffix(body, "```")
 		switch head {
 		case "```console":
-			var b strings.Builder
-			for line := range strings.Lines(body) {
-				command, ok := strings.CutPrefix(line, "$ ")
-				if !ok {
-					continue
-				}
-				if b.Len() > 0 {
-					b.WriteByte('\n')
-				}
-				command = strings.TrimSpace(command)
-				// An id is good for the rows as they are, so the one that was
-				// printed last is meant.
-				command = confirming.ReplaceAllString(command, "--confirm "+lastID)
-				out, _, _ := s.run(t, "exec 2>&1; "+command)
-				for _, id := range previewed.FindAllStringSubmatch(out, -1) {
-					lastID = id[1] + "-" + id[2]
-				}
-				b.WriteString("$ " + command + "\n" + out)
-			}
-			return head + "\n" + b.String() + "```"
+			return head + "\n" + s.replay(t, body, &lastID) + "```"
 		case "```yaml":
 			if !strings.Contains(string(palette), body) {
 				t.Errorf("this is not in verbs/client.yaml:\n%s", body)
@@ -87,6 +68,32 @@ func TestReadmeIsTrue(t *testing.T) {
 		writeDiff(&b, "README.md", want, got)
 		t.Errorf("the README says something else than the program (-update writes what the program says):\n%s", b.String())
 	}
+}
+
+// replay runs the commands of a block and gives the block as it should read.
+// lastID is the id of the preview that was printed last.
+func (s shellIn) replay(t *testing.T, body string, lastID *string) string {
+	t.Helper()
+	var b strings.Builder
+	for line := range strings.Lines(body) {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		command = strings.TrimSpace(command)
+		// An id is good for the rows as they are, so the one that was printed
+		// last is meant.
+		command = confirming.ReplaceAllString(command, "--confirm "+*lastID)
+		out, _, _ := s.run(t, "exec 2>&1; "+command)
+		for _, id := range previewed.FindAllStringSubmatch(out, -1) {
+			*lastID = id[1] + "-" + id[2]
+		}
+		b.WriteString("$ " + command + "\n" + out)
+	}
+	return b.String()
 }
 
 var (

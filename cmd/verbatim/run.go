@@ -338,6 +338,9 @@ func (a *app) runFailed(err error) error {
 			if at := place(d.Place); at != "" {
 				fmt.Fprintf(a.err, "   --> %s\n", at)
 			}
+			for _, r := range d.Related {
+				fmt.Fprintf(a.err, "   --> %s  %s\n", place(r.Place), safe(r.Message))
+			}
 			for _, note := range d.Notes {
 				fmt.Fprintf(a.err, "next: %s\n", safe(note))
 			}
