@@ -96,7 +96,7 @@ func (r *run) join(st *step, p *proposal) error {
 		for _, f := range p.stood {
 			c.guard(f)
 		}
-		c.rely(st)
+		return r.rely(c, st)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"verbatim/stores"
 )
@@ -36,23 +38,33 @@ func (r *run) require(ctx context.Context, st *step) error {
 // rely makes a change hold only while the fields of its row that requirements
 // looked at are what they were: those of its call, and of the macros that it
 // belongs to.
-func (c *change) rely(st *step) {
-	for ; st != nil; st = st.outer {
-		for i := range st.verb.Requires {
-			for _, read := range st.verb.Requires[i].That.Reads {
+//
+// A row that a condition picked was read again since its requirement was asked.
+// Where it is another one by then although this run has changed nothing in
+// between, somebody else did, and it is all looked at again.
+func (r *run) rely(c *change, st *step) error {
+	between := false // this run may have changed the row since it was looked at
+	for s := st; s != nil; s = s.outer {
+		for i := range s.verb.Requires {
+			for _, read := range s.verb.Requires[i].That.Reads {
 				if read.Param < 0 || read.Path.Count != nil && len(read.Path.Steps) == 0 {
 					continue
 				}
-				row := &st.rows[read.Param]
+				row := &s.rows[read.Param]
 				if row.Entity != c.Entity || row.Key() != c.Key {
 					continue
 				}
+				field := read.Path.Field
 				if len(read.Path.Steps) > 0 {
-					c.guard(read.Path.Steps[0].Field)
-				} else {
-					c.guard(read.Path.Field)
+					field = read.Path.Steps[0].Field
 				}
+				if !between && !stores.Equal(row.Values[field], c.Before[field]) {
+					return fmt.Errorf("%s: %w", c.Entity.Name, stores.ErrConflict)
+				}
+				c.guard(field)
 			}
 		}
+		between = between || slices.ContainsFunc(r.steps, func(other *step) bool { return other != st && len(other.changes) > 0 })
 	}
+	return nil
 }
