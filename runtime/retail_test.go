@@ -322,7 +322,7 @@ func TestShopsKeepTheirBooks(t *testing.T) {
 		s := &shop{reg: reg, store: store, engine: engine}
 		b := s.books(t)
 		b.opening = b.pieces()
-		for i := range 15 {
+		for i := range 8 {
 			call := b.draw(rt, i)
 			verb, _, _ := strings.Cut(call, " ")
 			err := s.say("otto", call)
@@ -511,10 +511,12 @@ func (b *books) audit(rt interface{ Errorf(string, ...any) }, call string, befor
 	}
 }
 
-// drawn are the verbs that the test asks for.
+// drawn are the verbs that the test asks for. Money is asked for more often: it
+// takes an order that was placed and a sum that fits.
 var drawn = []string{
 	"retail.add-item", "retail.remove-item", "retail.place-order", "retail.pay", "retail.ship", "retail.deliver",
 	"retail.refund", "retail.cancel", "retail.put-back", "retail.restock", "retail.open-order", "retail.sell",
+	"retail.pay", "retail.pay",
 }
 
 // wanted says in which state a row has to be, for a verb that looks at it.
