@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // onServer asks for the server. Where there is none, the contestants are told
@@ -35,6 +39,7 @@ const (
 	cteWrite  = "pgbench, the writes as one statement"
 	sixWrite  = "pgbench, six statements"
 	pgxWrite  = "pgx, the writes as one statement"
+	pgxChain  = "pgx, the same and each line chained to the last"
 	ourScript = "one script, a call"
 	ourCalls  = "a transaction for each call, a call"
 	ourRead   = "a read verb, text to rows"
@@ -70,8 +75,42 @@ func writing() (*race, func(), error) {
 			s.pgbench(cteWrite, oneStatement),
 			s.pgbench(sixWrite, sixStatements...),
 			{name: pgxWrite, per: 1, sample: together(write)},
+			{name: pgxChain, per: 1, sample: together(s.chained())},
 		}), nil
-	}, func(why error) *race { return with(nobody(why, ourWrite, cteWrite, sixWrite, pgxWrite)) })
+	}, func(why error) *race { return with(nobody(why, ourWrite, cteWrite, sixWrite, pgxWrite, pgxChain)) })
+}
+
+// chained is the least that a chain costs: one transaction at a time holds its
+// end, from reading the last line until the next is on the disk.
+func (s *server) chained() func(who, i int) error {
+	sql, args := s.forPgx(twoRows)
+	line, lineArgs := s.forPgx(chainedLine)
+	return func(who, i int) error {
+		ctx := context.Background()
+		return s.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+			var first, last pgx.Batch
+			first.Queue("BEGIN")
+			first.Queue(sql, args(who, i)...)
+			first.Queue("SELECT pg_advisory_xact_lock(1)")
+			first.Queue("SELECT hash FROM public.peers_chain ORDER BY seq DESC LIMIT 1")
+			r := c.SendBatch(ctx, &first)
+			for range 3 {
+				if _, err := r.Exec(); err != nil {
+					_ = r.Close()
+					return err
+				}
+			}
+			var head []byte
+			err := r.QueryRow().Scan(&head)
+			if end := r.Close(); err != nil || end != nil {
+				return errors.Join(err, end)
+			}
+			next := sha256.Sum256(head)
+			last.Queue(line, append(lineArgs(who, i), head, next[:])...)
+			last.Queue("COMMIT")
+			return c.SendBatch(ctx, &last).Close()
+		})
+	}
 }
 
 // scripting is PERF-X2: a thousand calls in one transaction against one

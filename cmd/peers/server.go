@@ -80,60 +80,64 @@ var (
 	stopServer = func() {}
 )
 
-func openServer() (s *server, err error) {
-	ctx := context.Background()
-	s = &server{host: &host{}}
-	defer func() {
-		if err != nil {
-			s.stop()
-		}
-	}()
-	if s.db, err = s.host.database(); err != nil {
+func openServer() (*server, error) {
+	s := &server{host: &host{}}
+	if err := s.open(context.Background()); err != nil {
+		s.stop()
 		return nil, err
 	}
+	return s, nil
+}
+
+func (s *server) open(ctx context.Context) (err error) {
+	if s.db, err = s.host.database(); err != nil {
+		return err
+	}
 	size := fmt.Sprintf("&pool_max_conns=%d", clients)
-	open := func(more string) (*postgres.Store, error) {
+	connect := func(more string) (*postgres.Store, error) {
 		store, err := postgres.Open(ctx, s.db.App+size+more, postgres.MigrateAs(s.db.Owner))
 		if err == nil {
 			s.host.Cleanup(func() { store.Close() })
 		}
 		return store, err
 	}
-	waits, err := open("")
+	waits, err := connect("")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.bank, err = openBank(waits); err != nil {
-		return nil, err
+		return err
 	}
-	async, err := open("&synchronous_commit=off")
+	async, err := connect("&synchronous_commit=off")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.async, err = enterBank(async, s.bank.reg); err != nil {
-		return nil, err
+		return err
 	}
 	if s.pool, err = pgxpool.New(ctx, s.db.Admin+size); err != nil {
-		return nil, err
+		return err
 	}
 	s.host.Cleanup(s.pool.Close)
+	if err := s.aNote(0, 0); err != nil {
+		return err
+	}
 	for _, sql := range []string{
-		`CREATE TABLE public.peers_journal (LIKE public.verbatim_journal INCLUDING ALL)`, `CREATE SEQUENCE public.peers_seq`, `VACUUM ANALYZE`,
+		`CREATE TABLE public.peers_journal (LIKE public.verbatim_journal INCLUDING ALL)`, `CREATE SEQUENCE public.peers_seq`,
+		`CREATE TABLE public.peers_chain (LIKE public.verbatim_journal INCLUDING ALL)`, `INSERT INTO public.peers_chain SELECT * FROM public.verbatim_journal LIMIT 1`,
+		`VACUUM ANALYZE`,
 	} {
 		if _, err = s.pool.Exec(ctx, sql); err != nil {
-			return nil, err
+			return err
 		}
-	}
-	if err := s.aNote(0, 0); err != nil {
-		return nil, err
 	}
 	e, err := s.lastEntry()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.line = map[string]string{"principal": e.Principal, "session": e.Session, "source": e.Source, "verb": e.Verb,
 		"call": e.Call, "changes": e.Changes, "preview": e.Preview, "palette": e.Palette}
-	return s, nil
+	return nil
 }
 
 // stop ends the server.
@@ -175,6 +179,14 @@ const (
 // oneStatement is a write as one statement.
 var oneStatement = `WITH r AS (` + theRow + `), u AS (UPDATE bank.requests t SET notes = {note}, updated_at = now() FROM r WHERE t.request_id = r.request_id RETURNING t.request_id),
 	m AS (` + reminder + `u) ` + aLine + `, u`
+
+// twoRows is a write without its line of the journal, and chainedLine the line,
+// in a copy of the journal of its own: two more arguments are the hashes.
+var (
+	twoRows     = `WITH r AS (` + theRow + `), u AS (UPDATE bank.requests t SET notes = {note}, updated_at = now() FROM r WHERE t.request_id = r.request_id RETURNING t.request_id) ` + reminder + `u`
+	chainedLine = strings.NewReplacer("peers_journal", "peers_chain", "sha256(int8send(n)), sha256(int8send(n))",
+		fmt.Sprintf("$%d::bytea, $%d::bytea", len(vars)+1, len(vars)+2)).Replace(aLine)
+)
 
 // sixStatements are a write as a program without an engine does it.
 var sixStatements = []string{
