@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test postgres bench fuzz lint cover build
+.PHONY: help demo test postgres bench fuzz teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -47,6 +47,9 @@ fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
 		done; \
 	done
+
+teeth: ## seed known faults, one at a time, and see that a test catches each
+	go run ./cmd/teeth
 
 lint: ## gofmt, vet, staticcheck, modules verified and tidy, in both modules
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "lint: these files need gofmt -w:" $$bad >&2; exit 1; fi

@@ -1,0 +1,183 @@
+// Command teeth shows that tests can fail. It seeds one fault at a time into a
+// copy of a file, runs the test that exists for it on the faulty program, and
+// expects that test to fail. A fault that no test notices is printed, and the
+// command exits 1.
+//
+//	go run ./cmd/teeth              all of faults.txt
+//	go run ./cmd/teeth SAFE-C SAFE-A7
+//
+// Nothing in the tree is changed: the faulty file reaches the compiler through
+// the overlay of the go command.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func main() { os.Exit(run(".", os.Args[1:], os.Stdout)) }
+
+// A fault is one wrong line, and the test that has to notice it.
+type fault struct {
+	id, what string
+	file     string
+	find     string // stands in the file exactly once
+	put      string
+	pkg, run string
+}
+
+func run(root string, want []string, out io.Writer) int {
+	faults, err := read(filepath.Join(root, "cmd/teeth/faults.txt"))
+	if err != nil {
+		fmt.Fprintln(out, "teeth:", err)
+		return 1
+	}
+	missed, tried := 0, 0
+	for _, f := range faults {
+		if !wanted(f, want) {
+			continue
+		}
+		tried++
+		verdict := seed(root, f)
+		if verdict != "" {
+			missed++
+			fmt.Fprintf(out, "MISSED  %-8s %s\n        %s\n", f.id, f.what, strings.ReplaceAll(verdict, "\n", "\n        "))
+			continue
+		}
+		fmt.Fprintf(out, "caught  %-8s %s\n", f.id, f.what)
+	}
+	fmt.Fprintf(out, "\n%d passed, %d failed\n", tried-missed, missed)
+	if missed > 0 || tried == 0 {
+		return 1
+	}
+	return 0
+}
+
+func wanted(f fault, want []string) bool {
+	for _, w := range want {
+		if strings.HasPrefix(f.id, w) {
+			return true
+		}
+	}
+	return len(want) == 0
+}
+
+// seed returns why a fault was not caught, or nothing.
+func seed(root string, f fault) string {
+	if err := f.fits(root); err != nil {
+		return err.Error()
+	}
+	text, err := os.ReadFile(filepath.Join(root, f.file))
+	if err != nil {
+		return err.Error()
+	}
+	dir, err := os.MkdirTemp("", "teeth")
+	if err != nil {
+		return err.Error()
+	}
+	defer os.RemoveAll(dir)
+	faulty, overlay := filepath.Join(dir, "faulty.go"), filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(faulty, bytes.Replace(text, []byte(f.find), []byte(f.put), 1), 0o600); err != nil {
+		return err.Error()
+	}
+	at, err := filepath.Abs(filepath.Join(root, f.file))
+	if err != nil {
+		return err.Error()
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {at: faulty}})
+	if err != nil {
+		return err.Error()
+	}
+	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
+		return err.Error()
+	}
+	cmd := exec.Command("go", "test", "-count=1", "-timeout", (3 * time.Minute).String(), "-overlay", overlay, "-vet=off", "-run", f.run, f.pkg)
+	cmd.Dir = root
+	said, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil && bytes.Contains(said, []byte("no tests to run")):
+		return "there is no test " + f.run + " in " + f.pkg
+	case err == nil:
+		return f.pkg + " " + f.run + " passes all the same"
+	case !errors.As(err, &exit):
+		return err.Error()
+	case bytes.Contains(said, []byte("[build failed]")) || bytes.Contains(said, []byte("[setup failed]")):
+		return "the faulty program does not build:\n" + string(said)
+	}
+	return ""
+}
+
+// fits reports whether the line to spoil stands exactly once in its file.
+func (f fault) fits(root string) error {
+	text, err := os.ReadFile(filepath.Join(root, f.file))
+	if err != nil {
+		return err
+	}
+	if n := bytes.Count(text, []byte(f.find)); n != 1 {
+		return fmt.Errorf("the line to spoil stands %d times in %s: faults.txt is out of date", n, f.file)
+	}
+	return nil
+}
+
+// read takes faults from lines such as
+//
+//	SAFE-A7 a change that no promise covers is let through
+//	  file runtime/settle.go
+//	  find if !covered {
+//	  put  if false {
+//	  test ./runtime TestSettle
+//
+// In find and put, \n is a line break and \t a tab.
+func read(name string) ([]fault, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	unescape := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`)
+	var all []fault
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		key, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		rest = strings.TrimSpace(rest)
+		if key == "" || strings.HasPrefix(key, "#") {
+			continue
+		}
+		if line[0] != ' ' {
+			all = append(all, fault{id: key, what: rest})
+			continue
+		}
+		if len(all) == 0 {
+			return nil, fmt.Errorf("%s:%d: a fault begins with its id", name, n)
+		}
+		f := &all[len(all)-1]
+		switch key {
+		case "file":
+			f.file = rest
+		case "find":
+			f.find = unescape.Replace(rest)
+		case "put":
+			f.put = unescape.Replace(rest)
+		case "test":
+			f.pkg, f.run, _ = strings.Cut(rest, " ")
+		default:
+			return nil, fmt.Errorf("%s:%d: %q is not file, find, put or test", name, n, key)
+		}
+	}
+	for _, f := range all {
+		if f.file == "" || f.find == "" || f.pkg == "" || f.run == "" {
+			return nil, fmt.Errorf("%s: %s %s is not whole", name, f.id, f.what)
+		}
+	}
+	return all, lines.Err()
+}
