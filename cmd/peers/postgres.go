@@ -44,6 +44,7 @@ const (
 	ourCalls  = "a transaction for each call, a call"
 	ourRead   = "a read verb, text to rows"
 	pgRead    = "pgbench, the same rows"
+	pgxRead   = "pgx, the same rows"
 )
 
 // writing is PERF-X1: a write through the whole path, eight clients at once.
@@ -151,6 +152,7 @@ func reading() (*race, func(), error) {
 		}
 	}
 	return onServer(func(s *server) (*race, error) {
+		sql, args := s.forPgx(theirs)
 		return with([]*contestant{
 			{name: ourRead, per: 1, sample: together(func(who, _ int) error {
 				reply, err := s.do(who, listing)
@@ -160,6 +162,24 @@ func reading() (*race, func(), error) {
 				return err
 			})},
 			s.pgbench(pgRead, theirs),
+			{name: pgxRead, per: 1, sample: together(func(who, i int) error {
+				rows, err := s.pool.Query(context.Background(), sql, args(who, i)...)
+				if err != nil {
+					return err
+				}
+				n := 0
+				for rows.Next() {
+					if _, err := rows.Values(); err != nil {
+						return err
+					}
+					n++
+				}
+				rows.Close()
+				if n != theirRows {
+					return errors.Join(rows.Err(), fmt.Errorf("%d rows were read", n))
+				}
+				return nil
+			})},
 		}), nil
-	}, func(why error) *race { return with(nobody(why, ourRead, pgRead)) })
+	}, func(why error) *race { return with(nobody(why, ourRead, pgRead, pgxRead)) })
 }
