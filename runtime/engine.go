@@ -169,7 +169,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 		ctx:   ctx,
 		id:    e.newID(),
 		who:   who,
-		scope: stores.Scope{Principal: who.Name, Holds: who.Holds},
+		scope: stores.Scope{Principal: who.Name, Holds: withoutOwn(who.Holds)},
 	}
 	for _, name := range who.Roles {
 		// A role that no palette declares any more gives no rights.

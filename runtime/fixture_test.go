@@ -165,7 +165,7 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 	}
 	w := &world{reg: reg}
 	ctx := context.Background()
-	if plan, err := store.Migrate(ctx, w.tables(), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		return nil, fmt.Errorf("migrate: %w %v", err, plan.Problems)
 	}
 	for _, p := range people {
