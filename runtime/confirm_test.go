@@ -311,7 +311,8 @@ func TestAnAgreementCannotBeReplayedOrGuessed(t *testing.T) {
 	}
 
 	// Proposed again it is the same question, and one answer answers it.
-	if again := w.propose(w.session("kim"), p); again.ID != c.ID {
+	other := w.session("kim")
+	if again := w.propose(other, w.program(other, tooLong)); again.ID != c.ID {
 		t.Errorf("asked twice: %s and %s", c.ID, again.ID)
 	}
 	if _, _, err := w.session("bo").Agree(ctx, c.ID); err != nil {
@@ -387,7 +388,7 @@ func TestSeveralRolesAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		files[name] = strings.Replace(string(text), `      - {when: "new_date > loan_id.due + days(60)", by: board,`,
-			`      - {always: true, by: auditor, expires: 2h, reason: the books}
+			`      - {by: auditor, expires: 2h, reason: the books}
       - {when: "new_date > loan_id.due + days(60)", by: board,`, 1)
 	}
 	w := newWorld(t)
@@ -433,8 +434,7 @@ func TestAKeptPreviewIsGoodOnce(t *testing.T) {
 	}
 	// The id alone is nothing: it was kept for kim, on this store.
 	lost := newWorld(t)
-	_, err = lost.session("kim").Run(ctx, lost.program(lost.session("kim"), ask), agreed)
-	wantRefusal(t, err, "stale-preview")
+	wantRefusal(t, run(lost.session("kim"), agreed), "stale-preview")
 
 	w.set("reminder", 41, "text", str("second"))
 	wantRefusal(t, run(w.session("kim"), agreed), "stale-preview")

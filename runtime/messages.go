@@ -87,7 +87,7 @@ func Sentence(err error) string {
 	case errors.As(err, &broken):
 		return fmt.Sprintf("%s was stopped because it did not do exactly what it promises. Nothing was changed; please tell whoever looks after this system.", broken.Verb)
 	case errors.As(err, &failed) && failed.Unknown:
-		return "the connection was cut off while this was being stored, so it is unknown whether it happened. Send it again with the same key, if it had one: it is done once, and you are told. Otherwise look at verbatim log before you try again."
+		return "the connection was cut off while this was being stored, so it is unknown whether it happened: it may or may not have. Send it again with the same key, if it had one: it is done once, and you are told. Otherwise look at verbatim log before you try again."
 	case errors.Is(err, context.Canceled):
 		return "this was stopped. Nothing was changed."
 	case errors.Is(err, context.DeadlineExceeded):
