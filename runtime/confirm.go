@@ -381,9 +381,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 		return nil, s.refusal(ctx, p, o, refuse(mine))
 	}
 	t := &terms{RunOptions: o}
-	if len(mine) > 0 {
-		s.claim(ctx, t)
-	}
+	s.claim(ctx, t)
 	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
 	if err != nil {
 		s.release(t, err)
@@ -423,8 +421,8 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				return nil
 			}
 		}
-		if asked {
-			if err := r.ownConsent(ctx, t, true); err != nil {
+		if t.Agreed != "" {
+			if err := r.ownConsent(ctx, t, asked); err != nil {
 				return err
 			}
 		}
@@ -446,7 +444,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				told[o.call] = true
 				e := s.entry(r.prog, t.RunOptions, st.place)
 				e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, st.text, outcomeRefused, codeNeedsAgreement, r.id
-				if asked {
+				if t.Agreed != "" {
 					e.Agreed = s.who.Name
 				}
 				b.Entries = append(b.Entries, e)
