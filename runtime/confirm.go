@@ -606,10 +606,9 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 
 // A consent is the agreement that carries a confirmation out.
 type consent struct {
-	key    stores.Value
-	by     string
-	fills  []int // which of the roles that must agree
-	source string
+	key   stores.Value
+	by    string
+	fills []int // which of the roles that must agree
 }
 
 // Agree agrees to what somebody else proposed. The script is worked out again

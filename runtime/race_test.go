@@ -463,7 +463,7 @@ func TestSensitiveValuesOfAProposalAreNotTold(t *testing.T) {
 		}
 	}
 	// Under other palettes nobody knows what is sensitive.
-	c = w.propose(kim, w.program(kim, strings.Replace(tooLong, "2025", "2026", 1)))
+	w.propose(kim, w.program(kim, strings.Replace(tooLong, "2025", "2026", 1)))
 	if list, err := w.otherPalettes().session("bo").Pending(ctx); err != nil || len(list) != 1 || list[0].Calls != nil {
 		t.Errorf("%+v %v", list, err)
 	}

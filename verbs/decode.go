@@ -387,7 +387,11 @@ func (l *loader) makeFields(en *entityNode) {
 		s.Table = underscored(s.Name)
 	}
 	if isOurs(s.Table) {
-		d.report(say.ours(e.Place, "table", s.Table))
+		at := e.Place
+		if n := f[entTable].value; n != nil {
+			at = d.place(n)
+		}
+		d.report(say.ours(at, "table", s.Table))
 	}
 	keyNode := f[entKey].value
 	keyName := text(f[entKey])
