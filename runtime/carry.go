@@ -44,6 +44,10 @@ type run struct {
 
 	digest [32]byte
 	id     string
+
+	own      []stores.Change // of rows that the engine keeps about this run
+	agreedBy string          // who else agreed, and as what
+	repeated *Reply          // of the run that had the same key
 }
 
 // A seen is something that was read of a row, and what it was then.

@@ -2,6 +2,8 @@ package runtime
 
 import "verbatim/dsl"
 
+const agreedExample = "; as kim, agreed to by bo\nlending.extend :loan-id @saw-bob :new-date 2025-03-20"
+
 // Codes explains every code that the engine can answer with. The first line of
 // an example says who runs it and what they agree to; examples that begin with
 // `domain:` are palettes, beside a program that registers a handler for
@@ -103,6 +105,54 @@ func Codes() []dsl.CodeDoc {
 			Meaning: "The program that carries the verb out looked at what was asked for, and declined. It says why.",
 			Wrong:   "; as kim, with handlers\ncrafted.appraise :item-id @saw :worth 0",
 			Right:   "; as kim, with handlers\ncrafted.appraise :item-id @saw :worth 300.00",
+		},
+		{
+			Code:    codeUnknownConfirmation,
+			Meaning: "Nothing under this id waits for somebody like you: there is nothing, or it needs a role that you do not have, or it is about rows that are not yours to see.",
+			Wrong:   "; as kim, agreed to by mia\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeAlreadyUsed,
+			Meaning: "An agreement is good for one time. It was used: what was agreed to has been carried out.",
+			Wrong:   "; as kim, agreed to by bo twice\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeAgreementExpired,
+			Meaning: "What waits for an agreement waits as long as the palette's rule says, a day when it does not say. Afterwards it has to be proposed or looked at again.",
+			Wrong:   "; as kim, agreed to by bo a week later\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeDeclinedBefore,
+			Meaning: "Somebody who was asked said no, and nothing about the question has changed since: not the calls, and not the rows that they stand on.",
+			Wrong:   "; as kim, declined by bo and proposed again\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeSamePerson,
+			Meaning: "A rule demands that somebody else agrees. Whoever asked cannot, in whatever session.",
+			Wrong:   "; as kim, agreed to by kim\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeRoleLost,
+			Meaning: "Who may ask and who may agree is looked up when it counts. One of them has lost the role that it needs since the question was asked.",
+			Wrong:   "; as kim, agreed to by bo, who has lost the role\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeOtherPalette,
+			Meaning: "The palettes are not those under which the question was asked, so that the same words might do something else.",
+			Wrong:   "; as kim, agreed to by bo under other palettes\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",
+			Right:   agreedExample,
+		},
+		{
+			Code:    codeKeyReused,
+			Meaning: "A key makes it safe to send a script again: it is done once. This key was used for another script.",
+			Wrong:   "; as kim, sent with the key of another script\nlending.lose :item-id @drill",
+			Right:   "; as kim, sent twice with one key\nlending.lose :item-id @drill",
 		},
 		{
 			Code:    codeHandlerUnknownVerb,

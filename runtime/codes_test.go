@@ -8,10 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // Every code is documented once, and every documented code can be earned.
@@ -127,8 +129,52 @@ func earned(t *testing.T, example string) string {
 			o.Agreed = ""
 		}
 	}
+	switch {
+	case strings.HasPrefix(how, "agreed to by "):
+		return codeOf(t, agreedBy(w, s, p, strings.TrimPrefix(how, "agreed to by ")))
+	case strings.HasPrefix(how, "declined by bo"):
+		c := w.propose(s, p)
+		if err := w.session("bo").Decline(ctx, c.ID, "not this year"); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Propose(ctx, p, w.own(s, p))
+		return codeOf(t, err)
+	case strings.HasPrefix(how, "sent "):
+		o.Key = "k"
+		if how == "sent with the key of another script" {
+			_, err = s.Run(ctx, w.program(s, "lending.lose :item-id @tent"), o)
+		} else {
+			_, err = s.Run(ctx, p, o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, err = s.Run(ctx, p, o)
 	return codeOf(t, err)
+}
+
+// agreedBy proposes a program and has somebody agree to it.
+func agreedBy(w *world, s *runtime.Session, p *verbs.Program, how string) error {
+	ctx := context.Background()
+	c := w.propose(s, p)
+	who, rest, _ := strings.Cut(how, " ")
+	who = strings.TrimSuffix(who, ",")
+	agreer := w.session(who)
+	switch rest {
+	case "twice":
+		if _, _, err := agreer.Agree(ctx, c.ID); err != nil {
+			return err
+		}
+	case "a week later":
+		w.later(7 * 24 * time.Hour)
+	case "who has lost the role":
+		w.grant(who, "member")
+	case "under other palettes":
+		agreer = w.otherPalettes().session(who)
+	}
+	_, _, err := agreer.Agree(ctx, c.ID)
+	return err
 }
 
 func codeOf(t *testing.T, err error) string {

@@ -13,6 +13,17 @@
 //	preview, err := session.Preview(ctx, program)    // rows, before and after
 //	reply, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
 //
+// Where a rule wants somebody else's agreement, Run refuses. Propose keeps the
+// program instead, and Agree, by whoever has the role, carries it out as its
+// asker, if it still comes to what was asked for:
+//
+//	pending, err := session.Propose(ctx, program, runtime.RunOptions{})
+//	_, reply, err := other.Agree(ctx, pending.ID)
+//
+// With a RunOptions.Key, Run can be sent again when its answer was lost: it has
+// its effect once. Both stand in rows of the engine's own; Migrate is given the
+// entities of Own for them, beside those of the palettes.
+//
 // Preview carries the program out in a transaction that is then rolled back,
 // and Run carries it out again, compares, and commits. An overlay of planned
 // rows over the store was considered instead: it would not hold SQLite's one
@@ -169,7 +180,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 		ctx:   ctx,
 		id:    e.newID(),
 		who:   who,
-		scope: stores.Scope{Principal: who.Name, Holds: who.Holds},
+		scope: stores.Scope{Principal: who.Name, Holds: withoutOwn(who.Holds)},
 	}
 	for _, name := range who.Roles {
 		// A role that no palette declares any more gives no rights.

@@ -119,13 +119,16 @@ func told(ds dsl.Diagnostics) string {
 	return b.String()
 }
 
+// newWorldClock is when every world begins.
+var newWorldClock = time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC)
+
 func newWorld(t testing.TB) *world { return newWorldOf(t, load(t, "testdata/palettes"), nil) }
 
 // newWorldOf opens a copy of the fixture: making it from nothing costs a dozen
 // flushes to the disk, and most tests want it.
 func newWorldOf(t testing.TB, reg *verbs.Registry, h *runtime.Handlers) *world {
 	t.Helper()
-	w := &world{t: t, reg: reg, clock: time.Date(2025, 1, 3, 10, 0, 0, 0, time.UTC)}
+	w := &world{t: t, reg: reg, clock: newWorldClock}
 	first, err := fixture()
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +168,7 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 	}
 	w := &world{reg: reg}
 	ctx := context.Background()
-	if plan, err := store.Migrate(ctx, w.tables(), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		return nil, fmt.Errorf("migrate: %w %v", err, plan.Problems)
 	}
 	for _, p := range people {

@@ -2,9 +2,13 @@ package runtime
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // An Ask is one confirmation that a call needs before it may happen.
@@ -13,6 +17,8 @@ type Ask struct {
 	Reason string    // "it sends a message that cannot be recalled"
 	Rule   dsl.Place // in the palette
 	Call   int       // index in Program.Calls
+
+	lasts time.Duration
 }
 
 // gate works out who must agree to a call first. Rules add up. A rule whose
@@ -30,7 +36,7 @@ func (r *run) gate(ctx context.Context, st *step) error {
 				continue
 			}
 		}
-		ask := Ask{Reason: rule.Reason, Rule: rule.Place, Call: st.index}
+		ask := Ask{Reason: rule.Reason, Rule: rule.Place, Call: st.index, lasts: rule.Lasts()}
 		if rule.By != nil {
 			ask.By = rule.By.Name
 		}
@@ -47,8 +53,28 @@ func (r *run) gate(ctx context.Context, st *step) error {
 
 // agreed decides whether what was asked for has been agreed to. The plan has
 // just been made inside the transaction that would commit it.
-func (r *run) agreed(o RunOptions) error {
-	var others, mine []complaint
+func (r *run) agreed(ctx context.Context, o *terms) error {
+	if o.pending != nil {
+		// The asker agreed to what was theirs to agree to when they proposed
+		// it, and the digest is that of all of it.
+		return r.consented(ctx, o.pending)
+	}
+	others, mine := r.unanswered()
+	switch {
+	case len(others) > 0:
+		// Somebody else has to agree, which is what Propose is for: no consent
+		// of the person's own makes up for it.
+		return refuse(append(others, mine...))
+	case o.Agreed == "" && len(mine) > 0:
+		return refuse(mine)
+	case o.Agreed == "":
+		return nil
+	}
+	return r.ownConsent(ctx, o, len(mine) > 0)
+}
+
+// unanswered tells what somebody else has to agree to, and what the person.
+func (r *run) unanswered() (others, mine []complaint) {
 	for _, st := range r.top {
 		for _, ask := range st.allAsks(nil) {
 			c := complaint{st.index, needsAgreement(st.place, st.verb.Name, ask.Reason, ask.By, r.id)}
@@ -59,27 +85,76 @@ func (r *run) agreed(o RunOptions) error {
 			}
 		}
 	}
-	switch {
-	case len(others) > 0:
-		// Somebody else has to agree, and there is no door for them yet: no
-		// consent of the person's own makes up for it.
-		return refuse(append(others, mine...))
-	case o.Agreed == "" && len(mine) > 0:
-		return refuse(mine)
-	case o.Agreed == "":
-		return nil
+	return others, mine
+}
+
+// lasts is how long an agreement to this plan is good: as long as the strictest
+// of the rules that ask lets it.
+func (r *run) lasts() time.Duration {
+	var least time.Duration
+	for _, st := range r.top {
+		for _, ask := range st.allAsks(nil) {
+			if least == 0 || ask.lasts < least {
+				least = ask.lasts
+			}
+		}
 	}
-	// Consent to a preview is consent to that one, also where none was needed.
-	// A session that showed it compares the whole digest. In another process
-	// there is only the id that the person read, which is the beginning of it:
-	// enough to tell two plans of one person's apart, and no secret. Consent of
-	// somebody else will need more, and a record of its own.
-	before := r.s.recall(o.Agreed)
-	if before != nil && before.digest == r.digest || before == nil && o.Agreed == r.id {
-		return nil
+	if least == 0 {
+		return verbs.DefaultExpiry
 	}
+	return least
+}
+
+// ownConsent holds the person's agreement against the plan. Consent to a preview
+// is consent to that one, also where none was needed; it is good once.
+//
+// A preview that this session showed, or that was kept for other processes, is
+// compared by its whole digest. For what asks nobody, and was shown in another
+// process, there is only the id that the person read: it stops somebody who
+// looked at something else, and no right hangs on it.
+func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	at := dsl.Place{Source: r.prog.Script().Source}
-	return refuse([]complaint{{-1, stalePreview(at, before.moved(r))}})
+	keys := o.kept
+	if c := o.claimed; c != nil {
+		switch {
+		case o.spent:
+			return refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
+		case c.digest != r.digest:
+			return refuse([]complaint{{-1, stalePreview(at, c.moved(r))}})
+		case asked && !r.now.Before(c.until):
+			return refuse([]complaint{{-1, agreementExpired(at, c.until)}})
+		case c.kept.IsNull():
+			return nil
+		}
+		keys = []stores.Value{c.kept}
+	}
+	why := stalePreview(at, nil)
+	for _, key := range keys {
+		row, err := r.read.Get(ctx, confirmations, key)
+		if errors.Is(err, stores.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c := confirmationOf(row)
+		if c.digest != fmt.Sprintf("%x", r.digest) {
+			continue
+		}
+		if d := r.e.unusable(c, r.now, at); d != nil {
+			why = *d
+			continue
+		}
+		r.own = append(r.own, c.settle(StatusUsed, r.s.who.Name, "", r.now))
+		return nil
+	}
+	switch {
+	case asked && o.unread != nil:
+		return &Failure{Err: o.unread}
+	case !asked && o.claimed == nil && o.Agreed == r.id:
+		return nil
+	}
+	return refuse([]complaint{{-1, why}})
 }
 
 // allAsks gathers the asks of a call and of those it makes as a macro.

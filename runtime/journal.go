@@ -19,8 +19,9 @@ import (
 // changed; the entry of the macro before them says what was asked for.
 
 const (
-	outcomeOK      = "ok"
-	outcomeRefused = "refused"
+	outcomeOK       = "ok"
+	outcomeRefused  = "refused"
+	outcomeDeclined = "declined"
 )
 
 // A LoggedChange is one row change as a journal entry tells it.
@@ -146,7 +147,10 @@ func (r *run) entries(o RunOptions) ([]stores.Entry, []*step) {
 		}
 		e := r.s.entry(r.prog, o, st.place)
 		e.Time, e.Verb, e.Call, e.Outcome, e.Changes = r.now, st.verb.Name, st.text, outcomeOK, r.changesText(st)
-		if o.Agreed != "" {
+		switch {
+		case r.agreedBy != "":
+			e.Preview, e.Agreed = r.id, r.agreedBy
+		case o.Agreed != "":
 			e.Preview, e.Agreed = r.id, r.s.who.Name
 		}
 		entries, of = append(entries, e), append(of, st)
@@ -199,20 +203,29 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 	if len(entries) == 0 {
 		return err
 	}
-	// The refusal stands even where the request was cancelled meanwhile.
+	if failed := s.record(ctx, stores.Batch{Entries: entries}); failed != nil {
+		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
+	}
+	return err
+}
+
+// record writes what has to be kept even where the request was cancelled
+// meanwhile.
+func (s *Session) record(ctx context.Context, b stores.Batch) error {
 	ctx = context.WithoutCancel(ctx)
-	var failed error
+	return s.e.write(ctx, s.scope, func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, b)
+		return err
+	})
+}
+
+// write runs fn in a transaction, again when rows change meanwhile.
+func (e *Engine) write(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	var err error
 	for range maxAttempts {
-		failed = s.e.store.Update(ctx, s.scope, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Entries: entries})
-			return err
-		})
-		if !errors.Is(failed, stores.ErrConflict) {
+		if err = e.store.Update(ctx, scope, fn); !errors.Is(err, stores.ErrConflict) || ctx.Err() != nil {
 			break
 		}
-	}
-	if failed != nil {
-		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err
 }

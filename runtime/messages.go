@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -85,7 +87,7 @@ func Sentence(err error) string {
 	case errors.As(err, &broken):
 		return fmt.Sprintf("%s was stopped because it did not do exactly what it promises. Nothing was changed; please tell whoever looks after this system.", broken.Verb)
 	case errors.As(err, &failed) && failed.Unknown:
-		return "the connection was cut off while this was being stored, so it may or may not have happened. Look at verbatim log before you try again."
+		return "the connection was cut off while this was being stored, so it is unknown whether it happened: it may or may not have. Send it again with the same key, if it had one: it is done once, and you are told. Otherwise look at verbatim log before you try again."
 	case errors.Is(err, context.Canceled):
 		return "this was stopped. Nothing was changed."
 	case errors.Is(err, context.DeadlineExceeded):
@@ -165,6 +167,15 @@ const (
 	codeTooMuch           = "too-much"
 	codeNamesUnread       = "names-unread"
 	codeHandlerRefused    = "not-possible"
+
+	codeUnknownConfirmation = "unknown-confirmation"
+	codeAlreadyUsed         = "already-used"
+	codeAgreementExpired    = "agreement-expired"
+	codeDeclinedBefore      = "declined-before"
+	codeSamePerson          = "same-person"
+	codeRoleLost            = "role-lost"
+	codeOtherPalette        = "other-palette"
+	codeKeyReused           = "key-reused"
 )
 
 // What an operator is told when palettes and handlers do not fit.
@@ -263,6 +274,66 @@ func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
 		summary = "something changed after you looked: " + strings.Join(moved, "; ")
 	}
 	return complain(codeStalePreview, place, summary, "nothing was changed; look again, and agree to the new preview")
+}
+
+// unknownConfirmation must not tell whether there is something that somebody
+// else could agree to.
+func unknownConfirmation(id string) dsl.Diagnostic {
+	return complain(codeUnknownConfirmation, dsl.Place{}, fmt.Sprintf("nothing that is called %q waits for you", id),
+		"verbatim confirm lists what does")
+}
+
+func alreadyUsed(place dsl.Place, by, when string) dsl.Diagnostic {
+	summary := "this was agreed to and carried out already"
+	if by != "" {
+		summary += fmt.Sprintf(", by %s at %s", by, when)
+	}
+	return complain(codeAlreadyUsed, place, summary, "an agreement is good once; to do it again, look again and agree again")
+}
+
+// agreedAlready says so of the roles that the person has; others are missing.
+func agreedAlready(by []string) dsl.Diagnostic {
+	var who []string
+	for _, name := range by {
+		if name != "" && !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+	}
+	return complain(codeAlreadyUsed, dsl.Place{}, "what you could agree to has the agreement of "+strings.Join(who, " and ")+" already",
+		"it waits for somebody with another role; verbatim confirm shows which")
+}
+
+func agreementExpired(place dsl.Place, until time.Time) dsl.Diagnostic {
+	return complain(codeAgreementExpired, place, "this could be agreed to until "+stamp(until), "nothing was changed; look again, or have it proposed again")
+}
+
+func declinedBefore(place dsl.Place, by, reason string) dsl.Diagnostic {
+	summary := by + " said no to this"
+	if reason != "" {
+		summary += ": " + reason
+	}
+	return complain(codeDeclinedBefore, place, summary, "talk to "+by+"; it can be proposed again once something about it is different")
+}
+
+func samePerson() dsl.Diagnostic {
+	return complain(codeSamePerson, dsl.Place{}, "you asked for this yourself, and somebody else has to decide", "ask somebody who has the role")
+}
+
+func roleLost(roles []string) dsl.Diagnostic {
+	return complain(codeRoleLost, dsl.Place{}, "you may not agree to this any more; it needs role "+strings.Join(roles, " and "),
+		"ask somebody who has the role")
+}
+
+func askerMayNot(asker string) dsl.Diagnostic {
+	return complain(codeRoleLost, dsl.Place{}, asker+" asked for this and may not do it any more", "nothing was changed; somebody who may do it has to propose it")
+}
+
+func otherPalette(place dsl.Place) dsl.Diagnostic {
+	return complain(codeOtherPalette, place, "the palettes have changed since this was asked for, so it may mean something else", "nothing was changed; have it proposed again")
+}
+
+func keyReused(place dsl.Place) dsl.Diagnostic {
+	return complain(codeKeyReused, place, "this key was used for something else already", "nothing was changed; a key stands for one script: take a new one")
 }
 
 func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -75,7 +76,12 @@ type Result struct {
 type shown struct {
 	id     string
 	digest [32]byte
-	rows   []seen // whole rows that it stands on
+	rows   []seen       // whole rows that it stands on
+	until  time.Time    // how long agreeing to it is good, where something asks
+	kept   stores.Value // key of its row, when other processes know it too
+	asking []int        // calls that ask the person
+
+	used bool // guarded by Session.mu: a run has claimed it
 }
 
 // moved says which rows are no longer what they were when the preview was
@@ -110,7 +116,11 @@ func (p *shown) moved(r *run) []string {
 
 // Names of rows
 
-const newRow = "new"
+// What stands where a row has no name.
+const (
+	newRow = "new"
+	hidden = "(hidden)"
+)
 
 // nameRow makes sure that a row is known by a name, and returns it. A row that
 // this run adds has none until it is committed; one that is out of scope never
@@ -160,7 +170,7 @@ func (r *run) shownName(e *stores.Entity, key stores.Value) string {
 	if _, isNew := r.added[key]; isNew {
 		return newRow
 	}
-	return "(hidden)"
+	return hidden
 }
 
 func (r *run) shownValue(e *stores.Entity, key stores.Value) stores.Value {
@@ -184,22 +194,8 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 				}
 				fresh[c.entity] = append(fresh[c.entity], c.Key)
 			}
-			for _, a := range c.Set {
-				to := r.e.refersTo(c.Entity, a.Field)
-				if to == nil || a.Field == c.Entity.Key {
-					continue
-				}
-				values := []stores.Value{a.Value}
-				if c.Before != nil {
-					values = append(values, c.Before[a.Field])
-				}
-				for _, v := range values {
-					if !v.IsNull() {
-						if _, err := r.nameRow(ctx, to, v); err != nil {
-							return nil, err
-						}
-					}
-				}
+			if err := r.nameChange(ctx, c); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -287,7 +283,7 @@ func (r *run) result(st *step) *Result {
 				res.Rows[i][j] = r.shownValue(c.entity.Store, c.value)
 			case t.entity == nil && c.value.Kind() == stores.UUID:
 				// A query's or a handler's own uuid may be a key of anything.
-				res.Rows[i][j] = stores.NewString("(hidden)")
+				res.Rows[i][j] = stores.NewString(hidden)
 			default:
 				res.Rows[i][j] = c.value
 			}
@@ -461,7 +457,14 @@ func (r *run) finish() {
 
 // shown keeps what is needed to say, later, what moved.
 func (r *run) shown() *shown {
-	p := &shown{id: r.id, digest: r.digest}
+	p := &shown{id: r.id, digest: r.digest, until: r.now.Add(r.lasts())}
+	for _, st := range r.top {
+		for _, ask := range st.allAsks(nil) {
+			if ask.By == "" && !slices.Contains(p.asking, ask.Call) {
+				p.asking = append(p.asking, ask.Call)
+			}
+		}
+	}
 	for _, s := range r.seen {
 		if s.paths == nil && s.entity != nil {
 			if _, isNew := r.added[s.key]; !isNew {

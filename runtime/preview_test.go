@@ -246,8 +246,13 @@ func TestAgreementIsNotTransferred(t *testing.T) {
 	again := w.session("kim")
 	_, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), runtime.RunOptions{Agreed: "0000-0000"})
 	wantRefusal(t, err, "stale-preview")
-	// The person's own consent, on another day and in another process, holds
-	// for as long as nothing moved.
+	// The person's own consent holds in another process where the preview was
+	// kept for it, and for as long as nothing moved.
+	_, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), runtime.RunOptions{Agreed: preview.ID})
+	wantRefusal(t, err, "stale-preview")
+	if _, err = kim.Keep(ctx, one); err != nil {
+		t.Fatal(err)
+	}
 	if _, err = again.Run(ctx, w.program(again, `lending.forget :reminder-id @saw-2025-01-11`), runtime.RunOptions{Agreed: preview.ID}); err != nil {
 		t.Error(err)
 	}

@@ -22,6 +22,22 @@ type RunOptions struct {
 	// Source is where the program came from, for the journal; without it, the
 	// name of its script.
 	Source string
+	// Key makes it safe to ask for the same thing again when it is not known
+	// whether it was done: under one key of one principal, a program has its
+	// effect once, and every further Run of the same text gives the same reply.
+	// Another text under the same key is refused. Without one, every Run is a
+	// request of its own.
+	Key string
+}
+
+// A terms is RunOptions with what the session knows about them.
+type terms struct {
+	RunOptions
+	claimed *shown         // the preview agreed to, when this session showed it
+	spent   bool           // claimed is another run's already
+	kept    []stores.Value // previews of that ID that another process kept
+	unread  error          // why kept is not known
+	pending *consent       // what somebody else agreed to
 }
 
 // A Reply is what was done.
@@ -29,6 +45,9 @@ type Reply struct {
 	Calls       []CallReply // parallel to Program.Calls
 	First, Last int64       // journal entries; zero when there are none
 	Preview     *Preview    // the same, as it would have been previewed
+	// Repeated says that it was done before, under the same key. Values of
+	// sensitive fields are not kept and left out of such a reply.
+	Repeated bool
 }
 
 // A CallReply is what one call did; for a macro, what its calls did.
@@ -62,6 +81,9 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, erro
 	return r.preview(labels), nil
 }
 
+// errRepeated ends the transaction of a run that was done before.
+var errRepeated = errors.New("repeated")
+
 // Run carries a program out, whole or not at all. It returns a *Refusal where
 // the person is told no, and any other error where something is wrong with the
 // system; in both cases nothing was changed, unless the error is a *Failure
@@ -73,9 +95,16 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Rep
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
-	r, labels, err := s.attempts(ctx, p, &o)
+	t := &terms{RunOptions: o}
+	s.claim(ctx, t)
+	r, labels, err := s.attempts(ctx, p, t)
 	if err != nil {
+		s.release(t, err)
 		return nil, s.refusal(ctx, p, o, err)
+	}
+	if r.repeated != nil {
+		s.release(t, errRepeated)
+		return r.repeated, nil
 	}
 	return r.reply(labels), nil
 }
@@ -91,7 +120,7 @@ func (s *Session) ready(p *verbs.Program) error {
 // attempts carries a program out and, given options, commits it. When rows
 // change while it does, it begins again: what was agreed to is compared with
 // what is planned each time, so that trying again never does anything else.
-func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *RunOptions) (*run, map[stores.Value]string, error) {
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
 	for attempt := 1; ; attempt++ {
 		r, labels, err := s.attempt(ctx, p, o)
 		switch {
@@ -124,7 +153,7 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	return failure(err)
 }
 
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *RunOptions) (*run, map[stores.Value]string, error) {
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
 	r := &run{
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
@@ -146,39 +175,72 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *RunOptions) 
 		}
 		r.finish()
 		if o != nil {
-			return r.agreed(*o)
+			return r.agreed(ctx, o)
 		}
 		return nil
 	}
-	if s.e.onlyLooks(p) {
-		err := s.e.store.View(ctx, s.scope, plan)
+	scope := s.scope
+	if o != nil {
+		scope = o.opens(s)
+	}
+	if s.e.onlyLooks(p) && (o == nil || o.Key == "" && o.Agreed == "" && o.pending == nil) {
+		err := s.e.store.View(ctx, scope, plan)
 		return r, labels, err
 	}
-	err := s.e.store.Update(ctx, s.scope, func(tx stores.Tx) error {
+	err := s.e.store.Update(ctx, scope, func(tx stores.Tx) error {
 		r.tx = tx
+		if o != nil && o.Key != "" {
+			var err error
+			if r.repeated, err = s.delivered(ctx, tx, p.Script(), o.Key, true); err != nil {
+				return err
+			}
+			if r.repeated != nil {
+				return errRepeated
+			}
+		}
 		if err := plan(tx); err != nil {
 			return err
 		}
 		if o == nil {
 			return errRehearsed
 		}
-		return r.commit(ctx, *o)
+		return r.commit(ctx, o.RunOptions, labels)
 	})
-	if o == nil && errors.Is(err, errRehearsed) {
+	if o == nil && errors.Is(err, errRehearsed) || errors.Is(err, errRepeated) {
 		err = nil
 	}
 	return r, labels, err
 }
 
-// commit adds journal and notices to a transaction that holds the changes
-// already.
-func (r *run) commit(ctx context.Context, o RunOptions) error {
+// opens is the scope of a run: the session's, and what the engine itself keeps
+// about this run.
+func (o *terms) opens(s *Session) stores.Scope {
+	scope := s.scope
+	if o.Key != "" {
+		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.Key))
+	}
+	keys := o.kept
+	if o.claimed != nil && !o.claimed.kept.IsNull() {
+		keys = append(keys, o.claimed.kept)
+	}
+	if o.pending != nil {
+		keys = append(keys, o.pending.key)
+	}
+	if len(keys) > 0 {
+		scope = holding(scope, confirmations, keys...)
+	}
+	return scope
+}
+
+// commit adds journal, notices and what the engine keeps of its own to a
+// transaction that holds the changes already.
+func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]string) error {
 	for _, st := range r.steps {
 		if err := r.still(st); err != nil {
 			return err
 		}
 	}
-	var b stores.Batch
+	b := stores.Batch{Changes: r.own}
 	var of []*step
 	b.Entries, of = r.entries(o)
 	for _, st := range r.steps {
@@ -186,7 +248,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 			b.Notices = append(b.Notices, r.outgoing(st, &st.notices[i]))
 		}
 	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 {
+	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && o.Key == "" {
 		return nil
 	}
 	chained, err := r.tx.Apply(ctx, b)
@@ -198,6 +260,9 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	}
 	for i := range chained {
 		of[i].seq = chained[i].Seq
+	}
+	if o.Key != "" {
+		return r.deliver(ctx, o.Key, labels)
 	}
 	return nil
 }
@@ -231,18 +296,24 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 		}
 	}
 	reply := &Reply{Preview: r.preview(labels)}
-	for _, st := range r.steps {
-		if st.seq == 0 {
-			continue
-		}
-		if reply.First == 0 || st.seq < reply.First {
-			reply.First = st.seq
-		}
-		reply.Last = max(reply.Last, st.seq)
-	}
+	reply.First, reply.Last = r.journalled()
 	for i, st := range r.top {
 		p := &reply.Preview.Calls[i]
 		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
 	}
 	return reply
+}
+
+// journalled returns the first and the last journal entry of a run.
+func (r *run) journalled() (first, last int64) {
+	for _, st := range r.steps {
+		if st.seq == 0 {
+			continue
+		}
+		if first == 0 || st.seq < first {
+			first = st.seq
+		}
+		last = max(last, st.seq)
+	}
+	return first, last
 }

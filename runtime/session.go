@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"verbatim/dsl"
@@ -90,14 +91,34 @@ func (s *Session) remember(p *shown) {
 	s.shown = append(s.shown, p)
 }
 
-// recall finds a preview that was shown in this session.
-func (s *Session) recall(id string) *shown {
+// claim takes the preview that a run agrees to, so that no other run of this
+// session can. Where this session did not show it, it looks for one that was
+// kept.
+func (s *Session) claim(ctx context.Context, t *terms) {
+	if t.Agreed == "" {
+		return
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := len(s.shown) - 1; i >= 0; i-- {
-		if s.shown[i].id == id {
-			return s.shown[i]
+	for i := len(s.shown) - 1; i >= 0 && t.claimed == nil; i-- {
+		if p := s.shown[i]; p.id == t.Agreed {
+			t.claimed, t.spent = p, p.used
+			p.used = true
 		}
 	}
-	return nil
+	s.mu.Unlock()
+	if t.claimed == nil {
+		t.kept, t.unread = s.keptPreviews(ctx, t.Agreed)
+	}
+}
+
+// release gives a preview back that a run claimed and did not use. Where it is
+// unknown whether it did, the preview counts as used.
+func (s *Session) release(t *terms, err error) {
+	var failed *Failure
+	if t.claimed == nil || t.spent || errors.As(err, &failed) && failed.Unknown {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.claimed.used = false
 }

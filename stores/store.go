@@ -54,7 +54,7 @@ func (e *SQLError) Error() string { return e.Msg }
 // whoever may see it. It is made by verbs from a palette and read-only after.
 type Entity struct {
 	Name   string // "outstanding-request"
-	Table  string // "kyc.outstanding_requests"; a backend without schemas writes kyc_outstanding_requests
+	Table  string // "kyc.outstanding_requests"; a backend without schemas writes kyc_outstanding_requests. The schema verbatim is the engine's
 	Fields []Field
 	Key    int // index of the key in Fields
 	// Scope is the way to the row that owns this one: reference fields to

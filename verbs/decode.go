@@ -92,6 +92,8 @@ func (l *loader) declare(docs []*doc) {
 	if n := f[palDomain].value; n != nil && !isDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
 		p.Domain = "" // verbs keep their own names and are not complained about again
+	} else if isOurs(p.Domain) {
+		d.report(say.ours(d.place(n), "domain", n.Value))
 	}
 	d.each(f[palRoles], func(n *yaml.Node) { l.role(d, n) })
 	d.each(f[palCodes], func(n *yaml.Node) { l.codeList(d, n) })
@@ -384,6 +386,13 @@ func (l *loader) makeFields(en *entityNode) {
 	if s.Table == "" {
 		s.Table = underscored(s.Name)
 	}
+	if isOurs(s.Table) {
+		at := e.Place
+		if n := f[entTable].value; n != nil {
+			at = d.place(n)
+		}
+		d.report(say.ours(at, "table", s.Table))
+	}
 	keyNode := f[entKey].value
 	keyName := text(f[entKey])
 	if keyNode == nil || !d.name(keyNode, "key field") {
@@ -422,6 +431,12 @@ func (l *loader) makeFields(en *entityNode) {
 			e.broken = true
 		}
 	}
+}
+
+// isOurs reports whether a name is kept for what the engine keeps of its own.
+func isOurs(name string) bool {
+	name = strings.ToLower(name)
+	return name == "verbatim" || strings.HasPrefix(name, "verbatim.") || strings.HasPrefix(name, "verbatim_")
 }
 
 // isTable accepts what both databases can quote: a table, or a schema and a

@@ -295,7 +295,7 @@ func (d *drift) confirms(was, v *Verb) {
 			n := &v.Confirm[k]
 			when := n.Always || !o.Always && sameExpr(n.When, o.When)
 			by := o.By == nil || n.By != nil && n.By.Name == o.By.Name
-			expires := expiry(n) <= expiry(o)
+			expires := n.Lasts() <= o.Lasts()
 			if when && by && expires {
 				covered = true
 				break
@@ -325,7 +325,7 @@ func (d *drift) confirms(was, v *Verb) {
 			case o.By != nil && (closest.By == nil || closest.By.Name != o.By.Name):
 				says = "somebody with role " + o.By.Name + " had to agree"
 			default:
-				says = "an agreement was good for " + lasting(expiry(o))
+				says = "an agreement was good for " + lasting(int64(o.Lasts().Seconds()))
 			}
 		}
 		d.lower("confirm-lowered", at, o.Place, says, "%s asks less than it did", v.Name)
@@ -688,15 +688,6 @@ func paramNamed(v *Verb, name string) *Param {
 		}
 	}
 	return nil
-}
-
-// expiry is how long an agreement is good, in seconds; a rule that does not
-// say leaves it to the engine, which gives a day.
-func expiry(c *Confirm) int64 {
-	if c.Expires > 0 {
-		return c.Expires
-	}
-	return 24 * 60 * 60
 }
 
 func originList(o Origins) []string {

@@ -143,7 +143,7 @@ entities:
 		},
 		{
 			Code:    "reserved-word",
-			Meaning: "An argument cannot have this name, because calls or expressions use the word for something else.",
+			Meaning: "An argument cannot have this name, because calls or expressions use the word for something else. Domains and tables whose names begin with verbatim are what the engine keeps of its own.",
 			Wrong:   arg("{name: row, type: integer}"),
 			Right:   arg("{name: row-number, type: integer}"),
 		},

@@ -283,6 +283,10 @@ func (loaderMessages) reserved(at dsl.Place, what, word string) dsl.Diagnostic {
 	return problemAt(at, "reserved-word", fmt.Sprintf("%s cannot be called %q", article(what)+" "+what, word), "this word means something else", "expressions and calls use it; another name, such as "+word+"-value, will do")
 }
 
+func (loaderMessages) ours(at dsl.Place, what, word string) dsl.Diagnostic {
+	return problemAt(at, "reserved-word", fmt.Sprintf("%s cannot be called %q", article(what)+" "+what, word), "names that begin with verbatim are taken", "what the engine keeps of its own has them; choose another")
+}
+
 func (loaderMessages) declaredTwice(at dsl.Place, what, name string, first dsl.Place) dsl.Diagnostic {
 	d := problemAt(at, "declared-twice", fmt.Sprintf("%s %s is declared twice", what, name), "the second time", "keep one of the two, or give it another name; all files of the directory count")
 	if first.Source != nil {

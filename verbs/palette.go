@@ -6,6 +6,7 @@ package verbs
 
 import (
 	"regexp"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -273,6 +274,18 @@ type Confirm struct {
 	Expires int64 // seconds; 0 is the default
 	Reason  string
 	Place   dsl.Place
+}
+
+// DefaultExpiry is how long an agreement is good when its rule does not say.
+const DefaultExpiry = 24 * time.Hour
+
+// Lasts is how long an agreement that the rule asks for is good.
+func (c *Confirm) Lasts() time.Duration {
+	if c.Expires > 0 {
+		const century = 100 * 365 * 24 * 60 * 60 // no sum of times overflows
+		return time.Duration(min(c.Expires, century)) * time.Second
+	}
+	return DefaultExpiry
 }
 
 // A Read is a declarative read.

@@ -46,6 +46,7 @@ var ownCodes = []dsl.CodeDoc{
 		Wrong: "verbatim migrate --store bad.db --data answer.dsl", Right: "verbatim migrate --store another.db --data bank.sql"},
 	{Code: "declined", Meaning: "The question was answered with something other than yes, so nothing was done."},
 	{Code: "stopped", Meaning: "It was interrupted before it was committed, so nothing was done."},
+	{Code: "unknown", Meaning: "The connection broke while it was being committed, so it is unknown whether it was. Sent again with the same --key it is done once, and told; without one, the journal says."},
 	{Code: "system", Meaning: "The system failed: the disk, the database, or what it runs on. VERBATIM_TRACE=1 tells what it was."},
 	{Code: "internal", Meaning: "This program failed in a way that it should not. VERBATIM_TRACE=1 tells where; please report it."},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/sqlite"
@@ -84,7 +85,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		return err
 	}
 	var plan stores.Plan
-	plan, err = store.Migrate(ctx, tables(reg), !planOnly)
+	plan, err = store.Migrate(ctx, append(tables(reg), runtime.Own()...), !planOnly)
 	if err != nil {
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err

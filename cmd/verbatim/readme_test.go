@@ -98,9 +98,11 @@ func (s shellIn) replay(t *testing.T, body string, lastID *string) string {
 
 var (
 	confirming = regexp.MustCompile(`--confirm [0-9a-f]{4}-[0-9a-f]{4}`)
+	deciding   = regexp.MustCompile(`(?m)((?:^|\bverbatim )confirm +|^|"id":")[0-9a-f]{4}[- ][0-9a-f]{4}\b`)
 	previewed  = regexp.MustCompile(`preview ([0-9a-f]{4}) ([0-9a-f]{4})`)
 )
 
 func anyID(text string) string {
+	text = deciding.ReplaceAllString(text, "${1}ID")
 	return previewed.ReplaceAllString(confirming.ReplaceAllString(text, "--confirm ID"), "preview ID")
 }

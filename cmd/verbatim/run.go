@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -12,13 +13,14 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/stores"
 	"verbatim/verbs"
 )
 
 // runFlags are what `verbatim run` is told.
 type runFlags struct {
-	palettes, store, as, confirm string
-	dryRun, full, yes            bool
+	palettes, store, as, confirm, key string
+	dryRun, full, yes                 bool
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -30,7 +32,8 @@ func runCommand(a *app) *cobra.Command {
 verbatim run --as clara answer.dsl`,
 		Long: `Calls that their palette wants agreed to are shown first; the question is asked on
 the terminal and answered with the word yes. --yes answers it beforehand, --confirm for
-one preview only. What needs somebody else's agreement is never done by either.`,
+one preview only, that --dry-run showed. What needs somebody else's agreement is done by
+neither: it is kept until they decide, with verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runScript(cmd.Context(), args[0], f)
@@ -43,6 +46,7 @@ one preview only. What needs somebody else's agreement is never done by either.`
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every row, also of calls that look alike")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
 	cmd.Flags().StringVar(&f.confirm, "confirm", "", "agree to the preview with this `id`, and to no other")
+	cmd.Flags().StringVar(&f.key, "key", "", "do it once under this `key`, however often it is sent")
 	return cmd
 }
 
@@ -51,6 +55,7 @@ type job struct {
 	*app
 	runFlags
 	file    string
+	engine  *runtime.Engine
 	session *runtime.Session
 	program *verbs.Program
 	started time.Time
@@ -68,6 +73,8 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		return usage("--yes agrees to anything and --confirm to one preview", "give one of them")
 	case f.confirm != "" && f.dryRun:
 		return usage("--dry-run changes nothing, so there is nothing to confirm", "leave one of them out")
+	case f.key != "" && f.dryRun:
+		return usage("--dry-run changes nothing, so there is nothing to do once", "leave one of them out")
 	}
 	reg, err := a.palettes(f.palettes)
 	if err != nil {
@@ -91,6 +98,16 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		return a.runFailed(err)
 	}
 	script, ds := dsl.Parse(src)
+	if f.key != "" && !ds.HasErrors() {
+		reply, err := session.Repeat(ctx, script, f.key)
+		if err != nil {
+			return a.runFailed(err)
+		}
+		if reply != nil {
+			j := &job{app: a, runFlags: f, file: file, started: started}
+			return j.told(reply, false)
+		}
+	}
 	program, more := session.Check(script)
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if ds.HasErrors() {
@@ -105,13 +122,13 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
 		return nil
 	}
-	j := &job{app: a, runFlags: f, file: file, session: session, program: program, started: started}
+	j := &job{app: a, runFlags: f, file: file, engine: engine, session: session, program: program, started: started}
 	return j.run(ctx)
 }
 
 func (j *job) run(ctx context.Context) error {
 	if j.confirm != "" {
-		return j.apply(ctx, strings.ReplaceAll(strings.TrimSpace(j.confirm), " ", "-"), false)
+		return j.confirmed(ctx, strings.ReplaceAll(strings.TrimSpace(j.confirm), " ", "-"))
 	}
 	p, err := j.session.Preview(ctx, j.program)
 	var refusal *runtime.Refusal
@@ -123,30 +140,23 @@ func (j *job) run(ctx context.Context) error {
 	case err != nil:
 		return j.runFailed(err)
 	}
-	if j.dryRun {
-		if j.json {
-			j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "previewed", Preview: newPreview(p), report: newReport(nil)})
-			return nil
-		}
-		j.preview(p, "nothing was changed (dry run)")
-		return nil
-	}
-	others := false
-	for _, ask := range p.Asks {
-		others = others || ask.By != ""
-	}
+	mine, others := asking(p)
 	switch {
-	case len(p.Asks) == 0:
+	case j.dryRun:
+		return j.rehearse(ctx, p, mine > 0)
+	case mine == 0 && others:
+		return j.propose(ctx, "", false)
+	case mine == 0:
 		return j.apply(ctx, "", false)
-	case others || j.yes:
-		// Where somebody else has to agree, the engine says no, whatever was
-		// said here.
+	case j.yes && others:
+		return j.propose(ctx, p.ID, false)
+	case j.yes:
 		return j.apply(ctx, p.ID, false)
 	}
 	terminal, ok := j.terminal(j.world)
 	if !ok {
 		s := &stop{exitRefused, "needs-agreement",
-			fmt.Sprintf("%s first and there is no terminal to ask on", countedVerb(len(p.Asks), "call asks", "calls ask")),
+			fmt.Sprintf("%s first and there is no terminal to ask on", countedVerb(mine, "call asks", "calls ask")),
 			fmt.Sprintf("read it with verbatim run --dry-run, then pass --confirm %s", p.ID)}
 		return s
 	}
@@ -157,7 +167,44 @@ func (j *job) run(ctx context.Context) error {
 	if err := j.flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(j.err, "\nApply %s, in one transaction?  Type yes, anything else stops: ", all(len(p.Calls)))
+	question := fmt.Sprintf("Apply %s, in one transaction?", all(len(p.Calls)))
+	if others {
+		question = "Agree to your part, and ask for the agreement of others?"
+	}
+	yes, err := j.ask(ctx, terminal, question)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !yes:
+		if err := j.session.DeclinePreview(ctx, j.program, p.ID); err != nil {
+			return j.runFailed(err)
+		}
+		return &stop{exitRefused, "declined", "not agreed to; nothing was changed", "to do it after all, run it again and type yes"}
+	case others:
+		return j.propose(ctx, p.ID, true)
+	}
+	return j.apply(ctx, p.ID, true)
+}
+
+// asking counts the calls that ask the person, and says whether any asks
+// somebody else.
+func asking(p *runtime.Preview) (mine int, others bool) {
+	calls := map[int]bool{}
+	for _, ask := range p.Asks {
+		if ask.By != "" {
+			others = true
+		} else if !calls[ask.Call] {
+			calls[ask.Call] = true
+			mine++
+		}
+	}
+	return mine, others
+}
+
+// ask asks on the terminal. Only the word yes is yes.
+func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (bool, error) {
+	fmt.Fprintf(a.err, "\n%s  Type yes, anything else stops: ", question)
 	answer := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(terminal).ReadString('\n')
@@ -166,26 +213,100 @@ func (j *job) run(ctx context.Context) error {
 	select {
 	case word := <-answer:
 		if word != "yes" {
-			fmt.Fprintln(j.err)
-			return &stop{exitRefused, "declined", "not agreed to; nothing was changed", "to do it after all, run it again and type yes"}
+			fmt.Fprintln(a.err)
 		}
+		return word == "yes", nil
 	case <-ctx.Done():
-		fmt.Fprintln(j.err)
-		return &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
+		fmt.Fprintln(a.err)
+		return false, &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
 	}
-	return j.apply(ctx, p.ID, true)
+}
+
+// rehearse shows what would happen. What asks the person is kept, so that they
+// can agree to exactly that from another process.
+func (j *job) rehearse(ctx context.Context, p *runtime.Preview, mine bool) error {
+	lost := error(nil)
+	if mine {
+		kept, err := j.session.Keep(ctx, j.program)
+		if kept == nil {
+			return j.runFailed(err)
+		}
+		p, lost = kept, err
+	}
+	if j.json {
+		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "previewed", Preview: newPreview(p), report: newReport(nil)})
+	} else {
+		j.preview(p, "nothing was changed (dry run)")
+	}
+	if lost != nil {
+		fmt.Fprintln(j.err, "this preview could not be kept: agree to it on a terminal, without --dry-run")
+	}
+	return nil
+}
+
+// confirmed does what the person agreed to in another process.
+func (j *job) confirmed(ctx context.Context, id string) error {
+	// Whether somebody else has to agree as well is asked in a session of its
+	// own: a session that makes a preview has shown it, and what this one has to
+	// be held against is what was shown before.
+	other, err := j.engine.Session(ctx, j.as)
+	if err != nil {
+		return j.runFailed(err)
+	}
+	if program, _ := other.Check(j.program.Script()); program != nil {
+		if p, err := other.Preview(ctx, program); err == nil {
+			if _, others := asking(p); others {
+				return j.propose(ctx, id, false)
+			}
+		}
+	}
+	return j.apply(ctx, id, false)
+}
+
+// propose keeps the script until somebody else has agreed, and says who may.
+func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
+	c, err := j.session.Propose(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key})
+	if err != nil {
+		return j.runFailed(err)
+	}
+	if c.ID == "" { // meanwhile nobody else has to
+		return j.apply(ctx, agreed, seen)
+	}
+	if j.json {
+		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "waiting", Preview: newPreview(c.Preview), Confirmation: newConfirmation(c), report: newReport(nil)})
+		return said(exitRefused)
+	}
+	if !seen {
+		j.preview(c.Preview, "nothing has changed yet")
+		if err := j.flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(j.err)
+	}
+	fmt.Fprintf(j.err, "refused[needs-agreement]: this needs the agreement of somebody else with %s\n", missing(c))
+	fmt.Fprintf(j.err, "next: it is kept until %s; who has the role decides with: verbatim confirm %s --as NAME\n", minute(c.Expires), c.ID)
+	fmt.Fprintln(j.err, "Nothing was changed.")
+	return said(exitRefused)
 }
 
 // apply does it. seen says that the preview was printed already.
 func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
-	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed})
+	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key})
 	if err != nil {
 		return j.runFailed(err)
 	}
+	return j.told(reply, seen)
+}
+
+// told tells what was done.
+func (j *job) told(reply *runtime.Reply, seen bool) error {
 	p := reply.Preview
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "done", Preview: newPreview(p), First: reply.First, Last: reply.Last, report: newReport(nil)})
+		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "done", Preview: newPreview(p), First: reply.First, Last: reply.Last, Repeated: reply.Repeated, report: newReport(nil)})
 		return nil
+	}
+	if reply.Repeated {
+		fmt.Fprintln(j.err, "this was done before, under the same key; here is what it did then")
 	}
 	if p.Rows > 0 || p.Notices > 0 {
 		if seen {
@@ -287,10 +408,13 @@ func (a *app) flush() error {
 // runJSON is what run answers to a program.
 type runJSON struct {
 	Schema  string       `json:"schema"`
-	Outcome string       `json:"outcome"` // "done", "previewed", "refused" or "invalid"
+	Outcome string       `json:"outcome"` // "done", "previewed", "waiting", "refused" or "invalid"
 	Preview *previewJSON `json:"preview,omitempty"`
 	First   int64        `json:"first,omitempty"`
 	Last    int64        `json:"last,omitempty"`
+	// Repeated says that it was done before, under the same key.
+	Repeated     bool              `json:"repeated,omitempty"`
+	Confirmation *confirmationJSON `json:"confirmation,omitempty"`
 	report
 }
 
@@ -359,6 +483,14 @@ func (a *app) runFailed(err error) error {
 		return &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
 	}
 	s := &stop{exit: exitSystem, code: "system", text: runtime.Sentence(err)}
+	var failed *runtime.Failure
+	if errors.As(err, &failed) && failed.Unknown {
+		s.code = "unknown"
+	}
+	if errors.Is(err, stores.ErrSchema) {
+		s.text, s.next = "the store lacks tables that this program needs. Nothing was changed", "verbatim migrate makes them"
+		return s
+	}
 	if a.env("VERBATIM_TRACE") != "" {
 		s.next = err.Error()
 	} else {

@@ -239,3 +239,25 @@ func TestErrorsAreOurs(t *testing.T) {
 		}
 	}
 }
+
+// The engine's own rows have the schema verbatim, and never the store's own
+// tables; nobody else has either.
+func TestTablesOfTheEngine(t *testing.T) {
+	t.Parallel()
+	for table, fine := range map[string]bool{"verbatim.confirmations": true, "verbatim.journal": false, "verbatim.Grant": false, "verbatim_confirmations": false} {
+		s := legacy(t)
+		e := mappedTo(table)
+		e.Managed = true
+		plan, err := s.Migrate(context.Background(), []*stores.Entity{e}, true)
+		if err != nil || len(plan.Problems) == 0 != fine {
+			t.Errorf("%s: %v %v", table, plan.Problems, err)
+		}
+		if !fine {
+			continue
+		}
+		err = s.CheckSQL(context.Background(), nil, stores.SQL{Text: "SELECT id FROM verbatim_confirmations", Columns: []stores.Column{{Name: "id", Kind: stores.String}}})
+		if err == nil {
+			t.Error("a query may read the engine's own rows")
+		}
+	}
+}

@@ -177,7 +177,7 @@ func (m *migration) names() {
 	tables := map[string]*stores.Entity{}
 	for _, e := range m.entities {
 		name := strings.ToLower(tableName(e))
-		if strings.HasPrefix(name, "verbatim_") || strings.HasPrefix(name, "sqlite_") {
+		if strings.HasPrefix(name, "verbatim_") && !engineOwn(e) || strings.HasPrefix(name, "sqlite_") {
 			m.problem(e, "a table cannot be called %s here: such names are taken", tableName(e))
 		}
 		if other := tables[name]; other != nil {
@@ -193,6 +193,15 @@ func (m *migration) names() {
 			columns[column] = f.Name
 		}
 	}
+}
+
+// engineOwn reports whether an entity is kept for the engine, in the schema
+// verbatim, which palettes cannot name; it must not be one of the store's own
+// tables all the same.
+func engineOwn(e *stores.Entity) bool {
+	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(ownTables, func(statement string) bool {
+		return strings.HasPrefix(strings.ToLower(statement), "create table "+strings.ToLower(quote(tableName(e)))+" ")
+	})
 }
 
 // A tableInfo is what there is.

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+)
+
+// confirmFlags are what `verbatim confirm` is told.
+type confirmFlags struct {
+	palettes, store, as, reason string
+	agree, decline              bool
+}
+
+func confirmCommand(a *app) *cobra.Command {
+	var f confirmFlags
+	cmd := &cobra.Command{
+		Use:   "confirm [ID]",
+		Short: "Decide what others asked for: list, look, agree, decline",
+		Example: `verbatim confirm --as clara
+verbatim confirm --as clara --json`,
+		Long: `With an ID it shows what would happen now, and asks on a terminal. What is agreed to is
+done as whoever asked for it, if it is still what they asked for. Declining is remembered.`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id := ""
+			if len(args) > 0 {
+				id = strings.ReplaceAll(strings.TrimSpace(args[0]), " ", "-")
+			}
+			return a.decide(cmd.Context(), id, f)
+		},
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever decides (default $VERBATIM_AS)")
+	cmd.Flags().BoolVar(&f.agree, "agree", false, "agree to it without being asked")
+	cmd.Flags().BoolVar(&f.decline, "decline", false, "say no to it, for as long as nothing about it changes")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "why not: a `text` for whoever asked")
+	return cmd
+}
+
+func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
+	started := a.now()
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	switch {
+	case f.as == "":
+		return usage("who decides?", "verbatim confirm --as NAME")
+	case f.agree && f.decline:
+		return usage("--agree and --decline are opposites", "give one of them")
+	case (f.agree || f.decline) && id == "":
+		return usage("which one?", "verbatim confirm --as "+shell(f.as)+" lists what waits; give its ID")
+	case f.reason != "" && !f.decline:
+		return usage("--reason says why somebody declines", "give --decline as well, or leave it out")
+	}
+	reg, err := a.palettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	engine, err := runtime.New(reg, store, runtime.Options{Clock: a.now})
+	if err != nil {
+		return a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, f.as)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if id == "" {
+		return a.listPending(ctx, session)
+	}
+	d := &decision{job: &job{app: a, runFlags: runFlags{as: f.as, full: true}, session: session, started: started}, id: id}
+	switch {
+	case f.agree:
+		return d.agree(ctx, false)
+	case f.decline:
+		return d.decline(ctx, f.reason)
+	}
+	return d.look(ctx)
+}
+
+// A decision is one confirmation being decided.
+type decision struct {
+	*job
+	id string
+}
+
+// look shows it and, where it can be decided here, asks.
+func (d *decision) look(ctx context.Context) error {
+	c, err := d.session.Show(ctx, d.id)
+	if err != nil {
+		return d.runFailed(err)
+	}
+	if d.json {
+		d.emit(newDecision("shown", c, nil))
+		return nil
+	}
+	d.card(c)
+	if !c.Mine || c.Stale || c.Preview == nil {
+		return nil
+	}
+	terminal, ok := d.terminal(d.world)
+	if !ok {
+		fmt.Fprintf(d.out, "  decide   verbatim confirm %s --as %s --agree, or --decline --reason TEXT\n", d.id, shell(d.as))
+		return nil
+	}
+	defer terminal.Close()
+	if err := d.flush(); err != nil {
+		return err
+	}
+	yes, err := d.ask(ctx, terminal, fmt.Sprintf("Agree to %s as %s, for %s?", all(len(c.Preview.Calls)), safe(d.as), safe(c.Asker)))
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return &stop{exitRefused, "declined", "nothing was decided and nothing was changed",
+			fmt.Sprintf("to say no for good: verbatim confirm %s --as %s --decline --reason TEXT", d.id, shell(d.as))}
+	}
+	return d.agree(ctx, true)
+}
+
+func (d *decision) agree(ctx context.Context, seen bool) error {
+	c, reply, err := d.session.Agree(ctx, d.id)
+	if err != nil {
+		return d.runFailed(err)
+	}
+	if d.json {
+		outcome := "agreed"
+		if reply != nil {
+			outcome = "done"
+		}
+		d.emit(newDecision(outcome, c, reply))
+		return nil
+	}
+	if reply == nil {
+		fmt.Fprintf(d.out, "agreed   %s; it still waits for somebody with %s\n", spaced(c.ID), missing(c))
+		return nil
+	}
+	return d.told(reply, seen)
+}
+
+func (d *decision) decline(ctx context.Context, reason string) error {
+	c, err := d.session.Show(ctx, d.id)
+	if err == nil {
+		err = d.session.Decline(ctx, d.id, reason)
+	}
+	if err != nil {
+		return d.runFailed(err)
+	}
+	c.Status, c.By, c.Reason, c.Mine = runtime.StatusDeclined, d.as, reason, false
+	if d.json {
+		d.emit(newDecision("declined", c, nil))
+		return nil
+	}
+	fmt.Fprintf(d.out, "declined %s; nothing was changed. %s is told when they ask for it again\n", spaced(c.ID), safe(c.Asker))
+	return nil
+}
+
+// card shows one confirmation: who wants what, why it is asked, and what would
+// happen now, whole.
+func (d *decision) card(c *runtime.Pending) {
+	fmt.Fprintf(d.out, "confirm  %s   %s asked at %s, from %s\n", spaced(c.ID), safe(c.Asker), minute(c.Asked), safe(c.Source))
+	switch {
+	case c.Preview == nil && len(c.Calls) > 0:
+		fmt.Fprintln(d.out)
+		for _, call := range c.Calls {
+			fmt.Fprintln(d.out, "  "+safe(call))
+		}
+	case c.Preview != nil:
+		newView(d.out, c.Preview, true, "").body()
+	}
+	fmt.Fprintln(d.out)
+	if c.Preview != nil {
+		for _, ask := range c.Preview.Asks {
+			if ask.By != "" {
+				fmt.Fprintf(d.out, "  asked    because of %s: %s\n", place(ask.Rule), safe(ask.Reason))
+			}
+		}
+	}
+	for _, r := range c.Roles {
+		if r.By != "" {
+			fmt.Fprintf(d.out, "  agreed   %s, role %s\n", safe(r.By), r.Role)
+		}
+	}
+	switch {
+	case c.Status == runtime.StatusWaiting && c.Stale:
+		fmt.Fprintln(d.out, "  state    what would happen now is not what was asked for; it has to be proposed again")
+	case c.Status == runtime.StatusWaiting:
+		fmt.Fprintf(d.out, "  state    waits for somebody with %s, until %s\n", missing(c), minute(c.Expires))
+	default:
+		state := strings.ToLower(c.Status)
+		if c.By != "" {
+			state += " by " + safe(c.By)
+		}
+		if !c.Settled.IsZero() {
+			state += " at " + minute(c.Settled)
+		}
+		if c.Reason != "" {
+			state += ": " + safe(c.Reason)
+		}
+		fmt.Fprintln(d.out, "  state    "+state)
+	}
+}
+
+// listPending lists what waits, one a line.
+func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
+	all, err := s.Pending(ctx)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if a.json {
+		list := []*confirmationJSON{}
+		for _, c := range all {
+			list = append(list, newConfirmation(c))
+		}
+		a.emit(struct {
+			Schema        string              `json:"schema"`
+			Confirmations []*confirmationJSON `json:"confirmations"`
+		}{"verbatim/confirmations@1", list})
+		return nil
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(a.err, "nothing waits for you, and nothing that you asked for waits for others")
+	}
+	for _, c := range all {
+		whose := "yours to decide"
+		if !c.Mine {
+			whose = "waits for " + missing(c)
+		}
+		what := "(asked for under other palettes)"
+		if len(c.Calls) > 0 {
+			what = safe(c.Calls[0])
+		}
+		if n := len(c.Calls) - 1; n > 0 {
+			what += " and " + counted(n, "more call")
+		}
+		fmt.Fprintln(a.out, strings.Join([]string{c.ID, safe(c.Asker), "until " + minute(c.Expires), whose, what}, "\t"))
+	}
+	return nil
+}
+
+// missing names the roles that have not agreed yet.
+func missing(c *runtime.Pending) string {
+	var roles []string
+	for _, r := range c.Roles {
+		if r.By == "" {
+			roles = append(roles, r.Role)
+		}
+	}
+	return "role " + strings.Join(roles, " and somebody with role ")
+}
+
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
+
+// The same for programs.
+
+type decisionJSON struct {
+	Schema       string            `json:"schema"`
+	Outcome      string            `json:"outcome"` // "shown", "agreed", "done" or "declined"
+	Confirmation *confirmationJSON `json:"confirmation"`
+	Preview      *previewJSON      `json:"preview,omitempty"`
+	First        int64             `json:"first,omitempty"`
+	Last         int64             `json:"last,omitempty"`
+}
+
+type confirmationJSON struct {
+	ID      string          `json:"id"`
+	Asker   string          `json:"asker"`
+	Asked   time.Time       `json:"asked"`
+	Expires time.Time       `json:"expires"`
+	Source  string          `json:"source"`
+	Calls   []string        `json:"calls"`
+	Roles   []agreementJSON `json:"roles"`
+	Status  string          `json:"status"`
+	By      string          `json:"settled_by,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Mine    bool            `json:"mine"`
+	Stale   bool            `json:"stale"`
+}
+
+type agreementJSON struct {
+	Role string `json:"role"`
+	By   string `json:"by,omitempty"`
+}
+
+func newConfirmation(c *runtime.Pending) *confirmationJSON {
+	out := &confirmationJSON{ID: c.ID, Asker: c.Asker, Asked: c.Asked, Expires: c.Expires, Source: c.Source, Calls: some(c.Calls),
+		Roles: []agreementJSON{}, Status: c.Status, By: c.By, Reason: c.Reason, Mine: c.Mine, Stale: c.Stale}
+	for _, r := range c.Roles {
+		out.Roles = append(out.Roles, agreementJSON(r))
+	}
+	return out
+}
+
+func newDecision(outcome string, c *runtime.Pending, reply *runtime.Reply) decisionJSON {
+	out := decisionJSON{Schema: "verbatim/confirm@1", Outcome: outcome, Confirmation: newConfirmation(c)}
+	if c.Preview != nil {
+		out.Preview = newPreview(c.Preview)
+	}
+	if reply != nil {
+		out.First, out.Last = reply.First, reply.Last
+	}
+	return out
+}

@@ -1,0 +1,924 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A Pending is a script that waits for the agreement of somebody else, or that
+// did.
+type Pending struct {
+	ID      string // "c7f2-91d0"; empty when nobody has to be asked
+	Asker   string
+	Asked   time.Time
+	Expires time.Time // it is good until then
+	Source  string
+	Calls   []string // canonical text, sensitive values withheld; none when the palettes are others now
+	Roles   []Agreement
+	Status  string // StatusWaiting and the others
+	Settled time.Time
+	By      string // who settled it
+	Reason  string // of a decline
+	// Mine says that it waits for the principal who looks at it.
+	Mine bool
+	// Preview is what would happen now, done as the asker may at this moment. It
+	// is given by Propose and Show, and nil where the script could not run.
+	Preview *Preview
+	// Stale says that Preview is not what was asked for: nobody can agree to it
+	// any more.
+	Stale bool
+}
+
+// An Agreement is one that is needed, and who gave it.
+type Agreement struct {
+	Role string
+	By   string // "" while nobody has
+}
+
+// What the engine writes into the journal of its own has these verbs. No
+// palette can declare them.
+const (
+	verbAgree   = "verbatim.agree"
+	verbDecline = "verbatim.decline"
+)
+
+// A confirmation is one row of confirmations.
+type confirmation struct {
+	row            stores.Row
+	key            stores.Value
+	id             string
+	asker, session string
+	source, script string
+	digest         string
+	preview        string
+	palette        string
+	roles, agreed  []string
+	rows           []string
+	underKey       string
+	time, expires  time.Time
+	status         string
+	by, reason     string
+	settled        time.Time
+}
+
+func confirmationOf(row stores.Row) *confirmation {
+	v := row.Values
+	when := func(i int) time.Time {
+		if v[i].IsNull() {
+			return time.Time{}
+		}
+		return v[i].Time()
+	}
+	return &confirmation{
+		row: row, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), session: v[confSession].Text(),
+		source: v[confSource].Text(), script: v[confScript].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
+		palette: v[confPalette].Text(), roles: texts(v[confRoles]), agreed: texts(v[confAgreed]), rows: texts(v[confRows]),
+		underKey: v[confUnderKey].Text(), time: when(confTime), expires: when(confExpires), status: v[confStatus].Text(),
+		by: v[confSettledBy].Text(), settled: when(confSettledAt), reason: v[confReason].Text(),
+	}
+}
+
+func texts(list stores.Value) []string {
+	items, _ := list.Items(stores.String)
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = item.Text()
+	}
+	return out
+}
+
+func listOf(words []string) stores.Value {
+	values := make([]stores.Value, len(words))
+	for i, w := range words {
+		values[i] = stores.NewString(w)
+	}
+	return stores.NewList(values...)
+}
+
+// change makes a change of the row that holds only while it is what it was.
+func (c *confirmation) change(set ...stores.Assign) stores.Change {
+	return stores.Change{Op: stores.Update, Entity: confirmations, Key: c.key, Set: set, Before: c.row.Values,
+		Guard: []int{confDigest, confAgreed, confExpires, confStatus}}
+}
+
+// settle makes the change that decides it, which can happen once.
+func (c *confirmation) settle(status, by, reason string, now time.Time) stores.Change {
+	set := []stores.Assign{}
+	if status == StatusUsed {
+		set = append(set, stores.Assign{Field: confAgreed, Value: listOf(c.agreed)})
+	}
+	return c.change(append(set,
+		stores.Assign{Field: confStatus, Value: stores.NewString(status)},
+		stores.Assign{Field: confSettledBy, Value: stores.NewString(by)},
+		stores.Assign{Field: confSettledAt, Value: stores.NewTime(now)},
+		stores.Assign{Field: confReason, Value: stores.NewString(reason)})...)
+}
+
+// unusable says why a confirmation cannot be used now, whoever uses it.
+func (e *Engine) unusable(c *confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
+	var d dsl.Diagnostic
+	switch {
+	case c.status == StatusUsed:
+		d = alreadyUsed(at, c.by, stamp(c.settled))
+	case c.status == StatusDeclined:
+		d = declinedBefore(at, c.by, c.reason)
+	case c.status == StatusExpired, c.status == StatusWaiting && !now.Before(c.expires):
+		d = agreementExpired(at, c.expires)
+	case c.status == StatusStale:
+		d = stalePreview(at, nil)
+	case c.status != StatusWaiting:
+		d = unknownConfirmation(c.id)
+	case c.palette != e.reg.Digest():
+		d = otherPalette(at)
+	default:
+		return nil
+	}
+	return &d
+}
+
+// engineScope is the scope in which the engine looks after its own rows.
+func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
+
+// findConfirmations reads confirmations whose fields have these values.
+func findConfirmations(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*confirmation, error) {
+	cond := stores.Cond{Op: stores.And}
+	for f := range confirmations.Fields {
+		if v, ok := where[f]; ok {
+			cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: f}, Value: v})
+		}
+	}
+	rows, err := r.Find(ctx, stores.Find{Entity: confirmations, Where: &cond, Order: []stores.Order{{Path: stores.Path{Field: confTime}}}})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*confirmation, len(rows))
+	for i, row := range rows {
+		out[i] = confirmationOf(stores.Row{Entity: confirmations, Values: row})
+	}
+	return out, nil
+}
+
+// keptPreviews finds previews with an ID that the principal kept.
+func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, error) {
+	var keys []stores.Value
+	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
+		found, err := findConfirmations(ctx, r, map[int]stores.Value{
+			confID: {}, confAsker: stores.NewString(s.who.Name), confPreview: stores.NewString(id)})
+		for _, c := range found {
+			keys = append(keys, c.key)
+		}
+		return err
+	})
+	return keys, err
+}
+
+// Keep is Preview for a person who will agree in another process: where the
+// program asks them, the preview is kept in the store, for one use, by them,
+// and for as long as the rules allow. Where it could not be kept, the preview
+// is returned beside the error.
+func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) {
+	if err := s.ready(p); err != nil {
+		return nil, err
+	}
+	if all := s.forbidden(p); len(all) > 0 {
+		return nil, refuse(all)
+	}
+	r, labels, err := s.attempts(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	shown := r.shown()
+	preview := r.preview(labels)
+	if len(shown.asking) == 0 {
+		s.remember(shown)
+		return preview, nil
+	}
+	c := r.confirmation("", nil, RunOptions{})
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		mine := map[int]stores.Value{confID: {}, confAsker: stores.NewString(s.who.Name)}
+		old, err := findConfirmations(ctx, tx, mine)
+		if err != nil {
+			return err
+		}
+		b := stores.Batch{}
+		for _, o := range old {
+			switch {
+			case !r.now.Before(o.expires):
+				// Nobody can agree to it any more, so there is nothing to remember.
+				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations, Key: o.key, Before: o.row.Values, Guard: []int{confExpires}})
+			case o.digest == c.digest && o.status == StatusWaiting:
+				c.key = stores.Value{}
+				shown.kept = o.key
+				b.Changes = append(b.Changes, o.change(stores.Assign{Field: confExpires, Value: stores.NewTime(c.expires)}))
+			}
+		}
+		if shown.kept.IsNull() {
+			b.Changes = append(b.Changes, c.insert())
+		}
+		_, err = tx.Apply(ctx, b)
+		return err
+	})
+	if err != nil {
+		s.remember(shown)
+		return preview, failure(fmt.Errorf("the preview could not be kept: %w", err))
+	}
+	if shown.kept.IsNull() {
+		shown.kept = c.key
+	}
+	s.remember(shown)
+	return preview, nil
+}
+
+// confirmation makes the row that stands for a plan.
+func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmation {
+	source := o.Source
+	if src := r.prog.Script().Source; source == "" && src != nil {
+		source = src.Name
+	}
+	return &confirmation{
+		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, session: r.s.id, source: source,
+		script: dsl.Format(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
+		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key,
+		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
+	}
+}
+
+func (c *confirmation) insert() stores.Change {
+	id := stores.Value{}
+	if c.id != "" {
+		id = stores.NewString(c.id)
+	}
+	return stores.Change{Op: stores.Insert, Entity: confirmations, Key: c.key, Set: []stores.Assign{
+		{Field: confID, Value: id}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confSession, Value: stores.NewString(c.session)},
+		{Field: confSource, Value: stores.NewString(c.source)}, {Field: confScript, Value: stores.NewString(c.script)},
+		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
+		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},
+		{Field: confRows, Value: listOf(c.rows)}, {Field: confUnderKey, Value: stores.NewString(c.underKey)}, {Field: confTime, Value: stores.NewTime(c.time)},
+		{Field: confExpires, Value: stores.NewTime(c.expires)}, {Field: confStatus, Value: stores.NewString(c.status)},
+	}}
+}
+
+// What a plan stands on decides who may look at it: somebody who has to agree
+// sees, of what they are shown, nothing that is outside their own scope.
+
+// anything stands for rows that a palette's own SQL gave: which they were is
+// not known, so that only who sees all rows sees them.
+const anything = "*"
+
+// footing lists the rows that a plan stands on, and that were there before it.
+func (r *run) footing() []string {
+	var rows []string
+	add := func(row string) {
+		if !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	for _, s := range r.seen {
+		if s.entity == nil {
+			add(anything)
+			continue
+		}
+		if _, isNew := r.added[s.key]; !isNew {
+			add(s.entity.Name + " " + s.key.Text())
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// sees reports whether every row of a footing lies within the session's scope.
+func (s *Session) sees(ctx context.Context, r stores.Reader, rows []string) (bool, error) {
+	if s.scope.All {
+		return true, nil
+	}
+	keys := make(map[*stores.Entity][]stores.Value)
+	var order []*stores.Entity
+	for _, row := range rows {
+		name, text, _ := strings.Cut(row, " ")
+		e := s.e.reg.Entity(name)
+		if e == nil {
+			return false, nil
+		}
+		key, ok := stores.Parse(e.Store.Fields[e.Store.Key].Kind, text)
+		if !ok {
+			return false, nil
+		}
+		if keys[e.Store] == nil {
+			order = append(order, e.Store)
+		}
+		keys[e.Store] = append(keys[e.Store], key)
+	}
+	for _, e := range order {
+		found, err := r.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}},
+			Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Key}, Value: stores.NewList(keys[e]...)}})
+		if err != nil || len(found) != len(keys[e]) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// has reports whether the session's principal has a role.
+func (s *Session) has(role string) bool {
+	return slices.ContainsFunc(s.roles, func(r *verbs.Role) bool { return r.Name == role })
+}
+
+// concerns reports whether a confirmation is the principal's business: their
+// own, or for a role of theirs to agree to, on rows within their scope.
+func (s *Session) concerns(ctx context.Context, c *confirmation) (bool, error) {
+	if c.id == "" {
+		return false, nil
+	}
+	if c.asker == s.who.Name {
+		return true, nil
+	}
+	if !slices.ContainsFunc(c.roles, s.has) {
+		return false, nil
+	}
+	ok := false
+	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) (err error) {
+		ok, err = s.sees(ctx, r, c.rows)
+		return err
+	})
+	return ok, err
+}
+
+// Propose asks for the agreement that somebody else has to give: the program is
+// kept as it is, whole, until somebody with each of the roles that its rules
+// name agrees to it, and nothing of it is done before. What it asks the person
+// as well must have been agreed to already, by o.Agreed. It returns a Pending
+// without an ID where nobody else has to be asked.
+//
+// Proposing the same thing again gives the same Pending while it waits, and a
+// *Refusal once somebody declined it.
+func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (*Pending, error) {
+	if err := s.ready(p); err != nil {
+		return nil, err
+	}
+	if all := s.forbidden(p); len(all) > 0 {
+		return nil, s.refusal(ctx, p, o, refuse(all))
+	}
+	r, labels, err := s.attempts(ctx, p, nil)
+	if err != nil {
+		return nil, s.refusal(ctx, p, o, err)
+	}
+	preview := r.preview(labels)
+	others, mine := r.unanswered()
+	if len(others) == 0 {
+		s.remember(r.shown())
+		return &Pending{Asker: s.who.Name, Preview: preview}, nil
+	}
+	if len(mine) > 0 && o.Agreed == "" {
+		s.remember(r.shown())
+		return nil, s.refusal(ctx, p, o, refuse(mine))
+	}
+	t := &terms{RunOptions: o}
+	s.claim(ctx, t)
+	c, err := s.propose(ctx, r, t, others, len(mine) > 0)
+	if err != nil {
+		s.release(t, err)
+		return nil, s.refusal(ctx, p, o, s.finalError(p, err))
+	}
+	pending := s.pending(c)
+	pending.Preview = preview
+	return pending, nil
+}
+
+func (s *Session) propose(ctx context.Context, r *run, t *terms, others []complaint, asked bool) (*confirmation, error) {
+	var roles []string
+	for _, st := range r.top {
+		for _, ask := range st.allAsks(nil) {
+			if ask.By != "" && !slices.Contains(roles, ask.By) {
+				roles = append(roles, ask.By)
+			}
+		}
+	}
+	slices.Sort(roles)
+	at := dsl.Place{Source: r.prog.Script().Source}
+	var c *confirmation
+	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		r.read, r.tx, r.own = tx, tx, nil
+		before, err := findConfirmations(ctx, tx, map[int]stores.Value{
+			confAsker: stores.NewString(s.who.Name), confDigest: stores.NewString(fmt.Sprintf("%x", r.digest))})
+		if err != nil {
+			return err
+		}
+		for _, b := range before {
+			switch {
+			case b.id == "":
+			case b.status == StatusDeclined:
+				return refuse([]complaint{{-1, declinedBefore(at, b.by, b.reason)}})
+			case b.status == StatusWaiting && r.now.Before(b.expires):
+				c = b
+				return nil
+			}
+		}
+		if t.Agreed != "" {
+			if err := r.ownConsent(ctx, t, asked); err != nil {
+				return err
+			}
+		}
+		c = r.confirmation("", roles, t.RunOptions)
+		for c.id == "" {
+			c.id = shortID(s.e.newID())
+			taken, err := findConfirmations(ctx, tx, map[int]stores.Value{confID: stores.NewString(c.id)})
+			if err != nil {
+				return err
+			}
+			if len(taken) > 0 {
+				c.id = ""
+			}
+		}
+		b := stores.Batch{Changes: append(r.own, c.insert())}
+		told := map[int]bool{}
+		for _, o := range others {
+			if st := r.top[o.call]; !told[o.call] {
+				told[o.call] = true
+				e := s.entry(r.prog, t.RunOptions, st.place)
+				e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, st.text, outcomeRefused, codeNeedsAgreement, r.id
+				if t.Agreed != "" {
+					e.Agreed = s.who.Name
+				}
+				b.Entries = append(b.Entries, e)
+			}
+		}
+		_, err = tx.Apply(ctx, b)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// shortID makes an id that people can read to one another of a random one. It
+// is no secret: looking something up by it is for those whom it concerns.
+func shortID(random string) string {
+	hex := strings.ReplaceAll(random, "-", "")
+	hex = hex[max(0, len(hex)-8):]
+	return hex[:len(hex)/2] + "-" + hex[len(hex)/2:]
+}
+
+// pending tells of a confirmation.
+func (s *Session) pending(c *confirmation) *Pending {
+	p := &Pending{ID: c.id, Asker: c.asker, Asked: c.time, Expires: c.expires, Source: c.source, Status: c.status, Settled: c.settled, By: c.by, Reason: c.reason}
+	if c.palette == s.e.reg.Digest() {
+		// Only the palettes of then know what is sensitive.
+		script, _ := dsl.Parse(dsl.NewSource(c.source, c.script))
+		for i := range script.Calls {
+			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(&script.Calls[i], nil)))
+		}
+	}
+	for i, role := range c.roles {
+		p.Roles = append(p.Roles, Agreement{role, c.agreed[i]})
+		p.Mine = p.Mine || c.status == StatusWaiting && c.asker != s.who.Name && c.agreed[i] == "" && s.has(role)
+	}
+	return p
+}
+
+// Pending lists what waits for the principal's agreement, and what they asked
+// others for, oldest first.
+func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
+	now := s.e.clock()
+	var found []*confirmation
+	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
+		found, err = findConfirmations(ctx, r, map[int]stores.Value{confStatus: stores.NewString(StatusWaiting)})
+		return err
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	var all []*Pending
+	for _, c := range found {
+		if !now.Before(c.expires) {
+			continue
+		}
+		ok, err := s.concerns(ctx, c)
+		if err != nil {
+			return nil, failure(err)
+		}
+		if ok {
+			all = append(all, s.pending(c))
+		}
+	}
+	return all, nil
+}
+
+// look finds a confirmation that is the principal's business. What is nobody's
+// and what is somebody else's are one answer.
+func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
+	var found []*confirmation
+	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
+		found, err = findConfirmations(ctx, r, map[int]stores.Value{confID: stores.NewString(id)})
+		return err
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	if id != "" && len(found) == 1 {
+		ok, err := s.concerns(ctx, found[0])
+		if err != nil {
+			return nil, failure(err)
+		}
+		if ok {
+			return found[0], nil
+		}
+	}
+	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
+}
+
+// Show tells what agreeing would do now: it is worked out again, with the roles
+// and the scope that the asker has at this moment. It changes nothing. A
+// *Refusal with code unknown-confirmation answers for what is not the
+// principal's business.
+func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p := s.pending(c)
+	if c.status != StatusWaiting {
+		return p, nil
+	}
+	now := s.e.clock()
+	if !now.Before(c.expires) {
+		p.Status, p.Mine = StatusExpired, false
+		return p, nil
+	}
+	asker, prog, err := s.again(ctx, c)
+	if err == nil {
+		var r *run
+		var labels map[stores.Value]string
+		if r, labels, err = asker.attempts(ctx, prog, nil); err == nil {
+			p.Preview = r.preview(labels)
+			p.Stale = fmt.Sprintf("%x", r.digest) != c.digest
+			return p, nil
+		}
+	}
+	var refusal *Refusal
+	if !errors.As(err, &refusal) {
+		return nil, err
+	}
+	p.Stale = true
+	return p, nil
+}
+
+// again makes the program of a confirmation once more, for the asker as they
+// are now.
+func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.Program, error) {
+	if c.palette != s.e.reg.Digest() {
+		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
+	}
+	asker, err := s.e.Session(ctx, c.asker)
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	asker.id = c.session
+	script, ds := dsl.Parse(dsl.NewSource(c.source, c.script))
+	if ds.HasErrors() {
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.id, tell(ds))}
+	}
+	p, ds := asker.Check(script)
+	switch {
+	case p != nil:
+	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
+		return nil, nil, refuse([]complaint{{-1, ds[0]}})
+	default:
+		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	if len(asker.forbidden(p)) > 0 {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
+	}
+	return asker, p, nil
+}
+
+// A consent is the agreement that carries a confirmation out.
+type consent struct {
+	key   stores.Value
+	by    string
+	fills []int // which of the roles that must agree
+}
+
+// Agree agrees to what somebody else proposed. The script is worked out again
+// inside the transaction that would commit it, as its asker; where it comes to
+// exactly what was asked for, and this is the last agreement needed, it is
+// carried out and the Reply tells what happened. While others have to agree as
+// well the Reply is nil.
+//
+// Somebody with several of the roles agrees for each of them.
+func (s *Session) Agree(ctx context.Context, id string) (*Pending, *Reply, error) {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return nil, nil, s.noted(ctx, verbAgree, id, nil, err)
+	}
+	reply, err := s.agree(ctx, c)
+	if err != nil {
+		return nil, nil, s.noted(ctx, verbAgree, id, c, err)
+	}
+	p := s.pending(c)
+	if reply != nil {
+		p.Preview = reply.Preview
+	}
+	return p, reply, nil
+}
+
+func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
+	now := stores.NewTime(s.e.clock()).Time()
+	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
+		return nil, refuse([]complaint{{-1, *d}})
+	}
+	if c.asker == s.who.Name {
+		return nil, refuse([]complaint{{-1, samePerson()}})
+	}
+	// Roles are what they are now, not what they were when the session began.
+	me, err := s.e.Session(ctx, s.who.Name)
+	if err != nil {
+		return nil, err
+	}
+	k := &consent{key: c.key, by: s.who.Name}
+	has := false
+	for i, role := range c.roles {
+		if me.has(role) {
+			has = true
+			if c.agreed[i] == "" {
+				k.fills = append(k.fills, i)
+			}
+		}
+	}
+	if ok, err := me.concerns(ctx, c); err != nil {
+		return nil, failure(err)
+	} else if !has || !ok {
+		return nil, refuse([]complaint{{-1, roleLost(c.roles)}})
+	}
+	if len(k.fills) == 0 {
+		return nil, refuse([]complaint{{-1, agreedAlready(c.agreed)}})
+	}
+	asker, p, err := s.again(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range k.fills {
+		c.agreed[i] = s.who.Name
+	}
+	if slices.Contains(c.agreed, "") {
+		return nil, s.agreeToo(ctx, asker, p, c, k)
+	}
+	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey}, pending: k}
+	r, labels, err := asker.attempts(ctx, p, t)
+	if err != nil {
+		return nil, err
+	}
+	c.status, c.by, c.settled = StatusUsed, s.who.Name, r.now
+	if r.repeated != nil {
+		return r.repeated, nil
+	}
+	return r.reply(labels), nil
+}
+
+// agreeToo writes an agreement down that is not the last one needed.
+func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
+	r, _, err := asker.attempts(ctx, p, nil)
+	if err != nil {
+		return err
+	}
+	if fmt.Sprintf("%x", r.digest) != c.digest {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, confirmations, c.key)
+		if err != nil {
+			return err
+		}
+		now := confirmationOf(row)
+		if d := s.e.unusable(now, r.now, dsl.Place{}); d != nil {
+			return refuse([]complaint{{-1, *d}})
+		}
+		for _, i := range k.fills {
+			if now.agreed[i] != "" {
+				return refuse([]complaint{{-1, agreedAlready(now.agreed)}})
+			}
+			now.agreed[i] = k.by
+		}
+		e := s.own(verbAgree, c.id, c)
+		e.Outcome = outcomeOK
+		_, err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
+			Changes: []stores.Change{now.change(stores.Assign{Field: confAgreed, Value: listOf(now.agreed)})}})
+		c.agreed = now.agreed
+		return err
+	})
+	if err != nil {
+		return s.finalError(p, err)
+	}
+	return nil
+}
+
+// consented holds somebody else's agreement against the plan that is about to
+// be committed, and uses it up.
+func (r *run) consented(ctx context.Context, k *consent) error {
+	row, err := r.read.Get(ctx, confirmations, k.key)
+	if errors.Is(err, stores.ErrNotFound) {
+		return refuse([]complaint{{-1, unknownConfirmation("")}})
+	}
+	if err != nil {
+		return err
+	}
+	c := confirmationOf(row)
+	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
+		return refuse([]complaint{{-1, *d}})
+	}
+	for _, i := range k.fills {
+		if c.agreed[i] == "" {
+			c.agreed[i] = k.by
+		}
+	}
+	// The digest holds every question that the plan asks, so that the roles are
+	// those of this plan.
+	if c.asker != r.s.who.Name || c.digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.agreed, "") {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	var said []string
+	for i, role := range c.roles {
+		said = append(said, c.agreed[i]+", role "+role)
+	}
+	r.agreedBy = strings.Join(said, "; ")
+	r.own = append(r.own, c.settle(StatusUsed, k.by, "", r.now))
+	return nil
+}
+
+// Decline says no to what somebody else proposed. It is remembered: the same
+// proposal is not asked about again until something about it has changed.
+func (s *Session) Decline(ctx context.Context, id, reason string) error {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return s.noted(ctx, verbDecline, id, nil, err)
+	}
+	err = s.decline(ctx, c, reason)
+	if err != nil {
+		return s.noted(ctx, verbDecline, id, c, err)
+	}
+	return nil
+}
+
+func (s *Session) decline(ctx context.Context, c *confirmation, reason string) error {
+	if c.asker == s.who.Name {
+		return refuse([]complaint{{-1, samePerson()}})
+	}
+	me, err := s.e.Session(ctx, s.who.Name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(c.roles, me.has) {
+		return refuse([]complaint{{-1, roleLost(c.roles)}})
+	}
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, confirmations, c.key)
+		if err != nil {
+			return err
+		}
+		now := confirmationOf(row)
+		at := stores.NewTime(s.e.clock()).Time()
+		// Saying no to what other palettes meant is as good as saying no.
+		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
+			return refuse([]complaint{{-1, *d}})
+		}
+		e := s.own(verbDecline, c.id, c)
+		e.Time, e.Outcome = at, outcomeDeclined
+		_, err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(StatusDeclined, s.who.Name, reason, at)}})
+		return err
+	})
+	var refusal *Refusal
+	switch {
+	case err == nil, errors.As(err, &refusal):
+		return err
+	case errors.Is(err, stores.ErrConflict):
+		return refuse([]complaint{{-1, changedMeanwhile(dsl.Place{})}})
+	}
+	return failure(err)
+}
+
+// DeclinePreview says no to a preview of one's own, as somebody does who is
+// asked and answers anything but yes. It is journalled, and the preview is good
+// for nothing any more; a new one may be agreed to.
+func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id string) error {
+	if err := s.ready(p); err != nil {
+		return err
+	}
+	t := &terms{RunOptions: RunOptions{Agreed: id}}
+	s.claim(ctx, t) // and never released
+	keys := t.kept
+	b := stores.Batch{}
+	calls := p.Calls()
+	asking := []int{}
+	if t.claimed != nil {
+		asking = t.claimed.asking
+		if !t.claimed.kept.IsNull() {
+			keys = append(keys, t.claimed.kept)
+		}
+	}
+	if len(asking) == 0 && len(calls) > 0 {
+		asking = p.Order()[:1] // it is about the script, which begins here
+	}
+	now := stores.NewTime(s.e.clock()).Time()
+	for _, i := range asking {
+		c := &calls[i]
+		e := s.entry(p, RunOptions{}, placeOf(p, c))
+		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
+		e.Call = dsl.FormatCall(s.e.written(c.Syntax, nil))
+		b.Entries = append(b.Entries, e)
+	}
+	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		b.Changes = nil
+		for _, key := range keys {
+			row, err := tx.Get(ctx, confirmations, key)
+			if errors.Is(err, stores.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if c := confirmationOf(row); c.status == StatusWaiting {
+				b.Changes = append(b.Changes, c.settle(StatusDeclined, s.who.Name, "", now))
+			}
+		}
+		_, err := tx.Apply(ctx, b)
+		return err
+	})
+	if err != nil {
+		return failure(err)
+	}
+	return nil
+}
+
+// own begins a journal entry about a confirmation.
+func (s *Session) own(verb, id string, c *confirmation) stores.Entry {
+	call := dsl.NewCall(verb, dsl.NewArg("id", dsl.NewString(id)))
+	e := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "confirm", Verb: verb,
+		Call: dsl.FormatCall(&call), Palette: s.e.reg.Digest()}
+	for _, role := range s.roles {
+		e.Roles = append(e.Roles, role.Name)
+	}
+	if c != nil {
+		e.Preview = c.preview
+	}
+	return e
+}
+
+// noted writes a refusal into the journal and, where the confirmation can never
+// be used again, says so in its row.
+func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	code := r.Diagnostics[0].Code
+	status := ""
+	switch code {
+	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeOtherPalette, codeChangedMeanwhile, codeNamesUnread:
+	case codeAgreementExpired:
+		status = StatusExpired
+	default:
+		// What was asked for can no longer be done as it was asked for.
+		status = StatusStale
+		if code != codeStalePreview {
+			r = refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+			code, err = codeStalePreview, r
+		}
+	}
+	e := s.own(verb, id, c)
+	e.Outcome, e.Reason = outcomeRefused, code
+	ctx = context.WithoutCancel(ctx)
+	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		b := stores.Batch{Entries: []stores.Entry{e}}
+		if c != nil && status != "" {
+			row, err := tx.Get(ctx, confirmations, c.key)
+			if err != nil && !errors.Is(err, stores.ErrNotFound) {
+				return err
+			}
+			if now := (*confirmation)(nil); err == nil {
+				if now = confirmationOf(row); now.status == StatusWaiting {
+					b.Changes = append(b.Changes, now.settle(status, "", "", stores.NewTime(e.Time).Time()))
+				}
+			}
+		}
+		_, err := tx.Apply(ctx, b)
+		return err
+	})
+	if failed != nil {
+		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
+	}
+	return err
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

@@ -1,0 +1,446 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// What was done under a key is kept in the transaction that did it, so that
+// asking again finds it exactly when it was done. Kept are rows by their keys,
+// not what was shown: whoever asks again, perhaps in another session, is told
+// the names that they know the rows by.
+
+// A kept is a reply as it is kept.
+type kept struct {
+	First, Last int64
+	Digest      string // of the preview
+	ID          string
+	Calls       []keptCall // parallel to Program.Calls
+}
+
+type keptCall struct {
+	Verb    string
+	Text    string
+	Seq     int64        `json:",omitempty"`
+	Asks    []keptAsk    `json:",omitempty"`
+	Changes []keptChange `json:",omitempty"`
+	Notices []keptNotice `json:",omitempty"`
+	Table   *keptTable   `json:",omitempty"`
+}
+
+type keptAsk struct{ By, Reason string }
+
+type keptNotice struct{ Kind, Target string }
+
+type keptChange struct {
+	Op     stores.Op
+	Entity string
+	Key    keptValue
+	Name   string `json:",omitempty"`
+	Label  string `json:",omitempty"`
+	Fields []keptField
+}
+
+type keptField struct {
+	Field         string
+	Before, After keptValue
+	Set           bool   // it was assigned; otherwise it is a field of a row that was deleted
+	From          string `json:",omitempty"`
+	Secret        bool   `json:",omitempty"`
+}
+
+type keptTable struct {
+	Columns []keptColumn
+	Entity  string
+	Keys    []keptValue
+	Rows    [][]keptCell
+}
+
+type keptColumn struct {
+	Name   string
+	Secret bool `json:",omitempty"`
+}
+
+type keptCell struct {
+	Value  keptValue
+	Entity string `json:",omitempty"`
+}
+
+// A keptValue is a value with its kind.
+type keptValue struct {
+	Kind stores.Kind
+	Text string
+}
+
+func keep(v stores.Value) keptValue { return keptValue{v.Kind(), v.Text()} }
+
+func (k keptValue) value() (stores.Value, error) {
+	if k.Kind == stores.Null {
+		return stores.Value{}, nil
+	}
+	v, ok := stores.Parse(k.Kind, k.Text)
+	if !ok {
+		return v, errors.New("a reply that was kept holds a value that cannot be read")
+	}
+	return v, nil
+}
+
+// deliveryKey is the key of what a principal did under a key of theirs. Nobody
+// else's leads to the same row.
+func deliveryKey(principal, key string) stores.Value {
+	d := digester{}
+	d.text("verbatim key 1")
+	d.text(principal)
+	d.text(key)
+	return stores.NewString(fmt.Sprintf("%x", sha256.Sum256(d.b)))
+}
+
+func textDigest(script *dsl.Script) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(dsl.Format(script))))
+}
+
+// Repeat returns the reply of a script that was done under a key already, and
+// nil when none was. Run does the same; but what was done may have taken away
+// the rows that the script names, so that it can no longer be checked.
+func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*Reply, error) {
+	var reply *Reply
+	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
+		reply, err = s.delivered(ctx, r, script, key, false)
+		return err
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	return reply, nil
+}
+
+// delivered looks for what was done under a key. Another text under it is a
+// complaint when it is about to be run.
+func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl.Script, key string, run bool) (*Reply, error) {
+	row, err := read.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row.Values[dlvText].Text() != textDigest(script) {
+		if !run {
+			return nil, nil
+		}
+		return nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
+	}
+	var k kept
+	if err := json.Unmarshal([]byte(row.Values[dlvReply].Text()), &k); err != nil {
+		return nil, &Failure{Err: fmt.Errorf("a reply that was kept cannot be read: %w", err)}
+	}
+	return s.retell(ctx, read, script, &k)
+}
+
+// deliver keeps what a run did, with the run.
+func (r *run) deliver(ctx context.Context, key string, labels map[stores.Value]string) error {
+	k := kept{Digest: fmt.Sprintf("%x", r.digest), ID: r.id}
+	k.First, k.Last = r.journalled()
+	for _, st := range r.top {
+		c := keptCall{Verb: st.verb.Name, Text: st.text, Seq: st.seq}
+		for _, a := range st.allAsks(nil) {
+			c.Asks = append(c.Asks, keptAsk{a.By, a.Reason})
+		}
+		all := st.gather(&gathered{})
+		for i := range all.changes {
+			c.Changes = append(c.Changes, keepChange(&all.changes[i], labels))
+		}
+		for _, n := range all.notices {
+			c.Notices = append(c.Notices, keptNotice{n.kind, n.target})
+		}
+		c.Table = keepTable(st.cells)
+		k.Calls = append(k.Calls, c)
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return &Failure{Err: fmt.Errorf("the reply cannot be kept: %w", err)}
+	}
+	_, err = r.tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.prog.Script()))},
+		{Field: dlvReply, Value: stores.NewString(string(text))}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	}}}})
+	if errors.Is(err, stores.ErrDuplicate) {
+		// Somebody did it under the same key at the same time: looking again
+		// finds what they did.
+		return fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
+	}
+	return err
+}
+
+func keepChange(c *change, labels map[stores.Value]string) keptChange {
+	k := keptChange{Op: c.Op, Entity: c.Entity.Name, Key: keep(c.Key), Name: c.named.name, Label: c.named.label}
+	if c.Op == stores.Insert {
+		k.Label = labels[c.Key]
+	}
+	field := func(f int, before, after stores.Value, set bool, from string) {
+		secret := false
+		for _, s := range c.secret {
+			secret = secret || s == f
+		}
+		if secret {
+			before, after = stores.Value{}, stores.Value{}
+		}
+		k.Fields = append(k.Fields, keptField{c.Entity.Fields[f].Name, keep(before), keep(after), set, from, secret})
+	}
+	if c.Op == stores.Delete {
+		for f, v := range c.Before {
+			if f != c.Entity.Key && !v.IsNull() {
+				field(f, v, stores.Value{}, false, "")
+			}
+		}
+	}
+	for i, a := range c.Set {
+		var before stores.Value
+		if c.Before != nil {
+			before = c.Before[a.Field]
+		}
+		field(a.Field, before, a.Value, true, c.from[i])
+	}
+	return k
+}
+
+func keepTable(t *table) *keptTable {
+	if t == nil {
+		return nil
+	}
+	k := &keptTable{}
+	for _, c := range t.columns {
+		k.Columns = append(k.Columns, keptColumn{c.name, c.sensitive})
+	}
+	if t.entity != nil {
+		k.Entity = t.entity.Store.Name
+	}
+	for _, key := range t.keys {
+		k.Keys = append(k.Keys, keep(key))
+	}
+	for _, row := range t.rows {
+		cells := make([]keptCell, len(row))
+		for i, c := range row {
+			if !t.columns[i].sensitive {
+				cells[i].Value = keep(c.value)
+			}
+			if c.entity != nil {
+				cells[i].Entity = c.entity.Store.Name
+			}
+		}
+		k.Rows = append(k.Rows, cells)
+	}
+	return k
+}
+
+// retell makes the reply again of what was kept, as the run would have made it
+// in this session. What the palettes of today have no words for is left out;
+// the journal has it.
+func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Script, k *kept) (*Reply, error) {
+	r := &run{e: s.e, s: s, read: read, id: k.ID, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+	if digest, err := hex.DecodeString(k.Digest); err == nil {
+		copy(r.digest[:], digest)
+	}
+	places := callPlaces(script)
+	names := map[stores.Value]string{} // of rows that are there no more
+	for i := range k.Calls {
+		c := &k.Calls[i]
+		st := &step{verb: s.e.reg.Verb(c.Verb), index: i, text: c.Text, seq: c.Seq, place: dsl.Place{Source: script.Source}}
+		if st.verb == nil {
+			continue
+		}
+		if len(places) == len(k.Calls) {
+			st.place.Range = places[i]
+		}
+		for _, a := range c.Asks {
+			st.asks = append(st.asks, Ask{By: a.By, Reason: a.Reason, Call: i})
+		}
+		for _, n := range c.Notices {
+			st.notices = append(st.notices, notice{kind: n.Kind, target: n.Target})
+		}
+		for j := range c.Changes {
+			change, err := s.retellChange(&c.Changes[j])
+			if err != nil {
+				return nil, err
+			}
+			if change == nil {
+				continue
+			}
+			if c.Changes[j].Name != "" {
+				names[change.Key] = "@" + c.Changes[j].Name
+			}
+			if _, err := r.nameRow(ctx, change.entity, change.Key); err != nil {
+				return nil, err
+			}
+			st.changes = append(st.changes, *change)
+		}
+		var err error
+		if st.cells, err = s.retellTable(c.Table); err != nil {
+			return nil, err
+		}
+		if st.cells != nil {
+			if err := r.nameCells(ctx, st.cells); err != nil {
+				return nil, err
+			}
+		}
+		r.top, r.steps = append(r.top, st), append(r.steps, st)
+	}
+	for _, st := range r.steps {
+		for i := range st.changes {
+			if err := r.nameChange(ctx, &st.changes[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	labels := map[stores.Value]string{}
+	for _, st := range r.steps {
+		for i := range st.changes {
+			labels[st.changes[i].Key] = st.changes[i].named.label
+		}
+	}
+	reply := &Reply{Preview: r.preview(labels), First: k.First, Last: k.Last, Repeated: true}
+	for i, st := range r.top {
+		p := &reply.Preview.Calls[i]
+		for j := range p.Rows {
+			if name := names[st.changes[j].Key]; name != "" && p.Rows[j].Name == hidden {
+				p.Rows[j].Name = name
+			}
+		}
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
+	}
+	return reply, nil
+}
+
+// nameChange names what a change refers to.
+func (r *run) nameChange(ctx context.Context, c *change) error {
+	for _, a := range c.Set {
+		to := r.e.refersTo(c.Entity, a.Field)
+		if to == nil || a.Field == c.Entity.Key {
+			continue
+		}
+		values := []stores.Value{a.Value}
+		if c.Before != nil {
+			values = append(values, c.Before[a.Field])
+		}
+		for _, v := range values {
+			if !v.IsNull() {
+				if _, err := r.nameRow(ctx, to, v); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// retellChange returns nil where the palettes do not know the row any more.
+func (s *Session) retellChange(k *keptChange) (*change, error) {
+	e := s.e.reg.Entity(k.Entity)
+	if e == nil {
+		return nil, nil
+	}
+	key, err := k.Key.value()
+	if err != nil {
+		return nil, err
+	}
+	c := &change{entity: e, named: named{k.Name, k.Label}, Change: stores.Change{Op: k.Op, Entity: e.Store, Key: key}}
+	if k.Op != stores.Insert {
+		c.Before = make([]stores.Value, len(e.Store.Fields))
+		c.Before[e.Store.Key] = key
+	}
+	for _, f := range k.Fields {
+		i := e.Store.FieldIndex(f.Field)
+		if i < 0 {
+			return nil, nil
+		}
+		before, err := f.Before.value()
+		if err != nil {
+			return nil, err
+		}
+		after, err := f.After.value()
+		if err != nil {
+			return nil, err
+		}
+		if c.Before != nil {
+			c.Before[i] = before
+		}
+		if f.Set {
+			c.Set, c.from = append(c.Set, stores.Assign{Field: i, Value: after}), append(c.from, f.From)
+		}
+		if f.Secret {
+			c.secret = append(c.secret, i)
+		}
+	}
+	return c, nil
+}
+
+func (s *Session) retellTable(k *keptTable) (*table, error) {
+	if k == nil {
+		return nil, nil
+	}
+	t := &table{}
+	if k.Entity != "" {
+		t.entity = s.e.reg.Entity(k.Entity)
+	}
+	for _, c := range k.Columns {
+		t.columns = append(t.columns, column{c.Name, c.Secret})
+	}
+	for _, key := range k.Keys {
+		v, err := key.value()
+		if err != nil {
+			return nil, err
+		}
+		t.keys = append(t.keys, v)
+	}
+	for _, row := range k.Rows {
+		cells := make([]cell, len(row))
+		for i, c := range row {
+			v, err := c.Value.value()
+			if err != nil {
+				return nil, err
+			}
+			cells[i].value = v
+			if c.Entity != "" {
+				cells[i].entity = s.e.reg.Entity(c.Entity)
+			}
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t, nil
+}
+
+// callPlaces lists where the calls of a script stand, in the order of
+// Program.Calls: a nested call before the call that it stands in.
+func callPlaces(script *dsl.Script) []dsl.Range {
+	var out []dsl.Range
+	var call func(c *dsl.Call)
+	var value func(v dsl.Value)
+	call = func(c *dsl.Call) {
+		for i := range c.Args {
+			value(c.Args[i].Value)
+		}
+		out = append(out, c.Range)
+	}
+	value = func(v dsl.Value) {
+		if nested := v.Call(); nested != nil {
+			call(nested)
+		}
+		for _, item := range v.Items() {
+			value(item)
+		}
+		for _, entry := range v.Entries() {
+			value(entry.Value)
+		}
+	}
+	for i := range script.Calls {
+		call(&script.Calls[i])
+	}
+	return out
+}

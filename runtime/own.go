@@ -1,0 +1,129 @@
+package runtime
+
+import "verbatim/stores"
+
+// The engine keeps two kinds of rows of its own: what waits for somebody's
+// agreement, and what was done under a key. They are entities like those of
+// palettes, so that every store keeps them in the transaction of what they
+// stand for, and no palette can speak of them: their names and tables are
+// refused there.
+//
+// Each row owns itself. Nobody holds one; the engine adds the rows that a
+// transaction needs to its scope, and looks for others with a scope of its own.
+
+// Own returns the entities that the engine needs besides those of palettes, to
+// be given to Migrate with them.
+func Own() []*stores.Entity { return []*stores.Entity{confirmations, deliveries} }
+
+// The states of a confirmation.
+const (
+	// StatusWaiting says that nothing was decided yet.
+	StatusWaiting = "WAITING"
+	// StatusUsed says that it was agreed to and carried out, once.
+	StatusUsed = "USED"
+	// StatusDeclined says that somebody said no.
+	StatusDeclined = "DECLINED"
+	// StatusExpired says that nobody decided in time.
+	StatusExpired = "EXPIRED"
+	// StatusStale says that what would have happened was no longer what had
+	// been asked for.
+	StatusStale = "STALE"
+)
+
+// The fields of a confirmation, in the order of the entity.
+const (
+	confKey      = iota // random
+	confID              // what people call it; empty for a preview that somebody keeps for themselves
+	confAsker           // name of a principal
+	confSession         // of the asker
+	confSource          // where the script came from
+	confScript          // canonical text, every value in it
+	confDigest          // of the whole plan, in hex
+	confPreview         // ID of the preview
+	confPalette         // digest of the palettes
+	confRoles           // who must agree; empty for the asker
+	confAgreed          // parallel to confRoles: who did, "" while nobody has
+	confRows            // what the plan stands on: see footing
+	confUnderKey        // RunOptions.Key
+	confTime
+	confExpires
+	confStatus
+	confSettledBy
+	confSettledAt
+	confReason
+)
+
+var confirmations = &stores.Entity{
+	Name:    "verbatim.confirmation",
+	Table:   "verbatim.confirmations",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     confKey,
+	Fields: []stores.Field{
+		confKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		confID:        {Name: "id", Column: "id", Kind: stores.String},
+		confAsker:     {Name: "asker", Column: "asker", Kind: stores.String, Required: true},
+		confSession:   {Name: "session", Column: "session", Kind: stores.String, Required: true},
+		confSource:    {Name: "source", Column: "source", Kind: stores.String, Required: true},
+		confScript:    {Name: "script", Column: "script", Kind: stores.String, Required: true, Sensitive: true},
+		confDigest:    {Name: "digest", Column: "digest", Kind: stores.String, Required: true},
+		confPreview:   {Name: "preview", Column: "preview", Kind: stores.String, Required: true},
+		confPalette:   {Name: "palette", Column: "palette", Kind: stores.String, Required: true},
+		confRoles:     {Name: "roles", Column: "roles", Kind: stores.JSON, Elem: stores.String, Required: true},
+		confAgreed:    {Name: "agreed", Column: "agreed", Kind: stores.JSON, Elem: stores.String, Required: true},
+		confRows:      {Name: "rows", Column: "stands_on", Kind: stores.JSON, Elem: stores.String, Required: true},
+		confUnderKey:  {Name: "under-key", Column: "under_key", Kind: stores.String},
+		confTime:      {Name: "time", Column: "asked_at", Kind: stores.Time, Required: true},
+		confExpires:   {Name: "expires", Column: "expires", Kind: stores.Time, Required: true},
+		confStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{StatusWaiting, StatusUsed, StatusDeclined, StatusExpired, StatusStale}},
+		confSettledBy: {Name: "settled-by", Column: "settled_by", Kind: stores.String},
+		confSettledAt: {Name: "settled-at", Column: "settled_at", Kind: stores.Time},
+		confReason:    {Name: "reason", Column: "reason", Kind: stores.String},
+	},
+}
+
+// The fields of a delivery: what was done under a key, and what was answered.
+const (
+	dlvKey = iota // hash of the principal and their key
+	dlvPrincipal
+	dlvText  // hash of the canonical text
+	dlvReply // canonical JSON, see kept
+	dlvTime
+)
+
+var deliveries = &stores.Entity{
+	Name:    "verbatim.delivery",
+	Table:   "verbatim.deliveries",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     dlvKey,
+	Fields: []stores.Field{
+		dlvKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		dlvPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+		dlvText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
+		dlvReply:     {Name: "reply", Column: "reply", Kind: stores.String, Required: true, Sensitive: true},
+		dlvTime:      {Name: "time", Column: "done_at", Kind: stores.Time, Required: true},
+	},
+}
+
+// holding adds rows of the engine's own to a scope.
+func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scope {
+	holds := make(map[string][]stores.Value, len(s.Holds)+1)
+	for name, held := range s.Holds {
+		holds[name] = held
+	}
+	holds[e.Name] = append(holds[e.Name][:len(holds[e.Name]):len(holds[e.Name])], keys...)
+	s.Holds = holds
+	return s
+}
+
+// withoutOwn takes away what nobody may hold, whatever the grants say.
+func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
+	out := make(map[string][]stores.Value, len(holds))
+	for name, held := range holds {
+		if name != confirmations.Name && name != deliveries.Name {
+			out[name] = held
+		}
+	}
+	return out
+}
