@@ -30,14 +30,14 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 	s := newShell(t)
 	blocks := 0
-	lastID := ""
+	var last lastIDs
 	written := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").ReplaceAllStringFunc(string(text), func(block string) string {
 		blocks++
 		head, body, _ := strings.Cut(block, "\n")
 		body = strings.TrimSuffix(body, "```")
 		switch head {
 		case "```console":
-			return head + "\n" + s.replay(t, body, &lastID) + "```"
+			return head + "\n" + s.replay(t, body, &last) + "```"
 		case "```yaml":
 			if !strings.Contains(string(palette), body) {
 				t.Errorf("this is not in verbs/client.yaml:\n%s", body)
@@ -70,9 +70,12 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 }
 
+// lastIDs are the ids of a preview and of what waits for somebody.
+type lastIDs struct{ preview, waiting string }
+
 // replay runs the commands of a block and gives the block as it should read.
-// lastID is the id of the preview that was printed last.
-func (s shellIn) replay(t *testing.T, body string, lastID *string) string {
+// last are the ids that were printed last.
+func (s shellIn) replay(t *testing.T, body string, last *lastIDs) string {
 	t.Helper()
 	var b strings.Builder
 	for line := range strings.Lines(body) {
@@ -86,10 +89,14 @@ func (s shellIn) replay(t *testing.T, body string, lastID *string) string {
 		command = strings.TrimSpace(command)
 		// An id is good for the rows as they are, so the one that was printed
 		// last is meant.
-		command = confirming.ReplaceAllString(command, "--confirm "+*lastID)
+		command = confirming.ReplaceAllString(command, "--confirm "+last.preview)
+		command = settling.ReplaceAllString(command, "verbatim confirm "+last.waiting)
 		out, _, _ := s.run(t, "exec 2>&1; "+command)
 		for _, id := range previewed.FindAllStringSubmatch(out, -1) {
-			*lastID = id[1] + "-" + id[2]
+			last.preview = id[1] + "-" + id[2]
+		}
+		for _, id := range settling.FindAllStringSubmatch(out, -1) {
+			last.waiting = id[1]
 		}
 		b.WriteString("$ " + command + "\n" + out)
 	}
@@ -97,8 +104,9 @@ func (s shellIn) replay(t *testing.T, body string, lastID *string) string {
 }
 
 var (
+	settling   = regexp.MustCompile(`verbatim confirm ([0-9a-f]{4}-[0-9a-f]{4})`)
 	confirming = regexp.MustCompile(`--confirm [0-9a-f]{4}-[0-9a-f]{4}`)
-	deciding   = regexp.MustCompile(`(?m)((?:^|\bverbatim )confirm +|^|"id":")[0-9a-f]{4}[- ][0-9a-f]{4}\b`)
+	deciding   = regexp.MustCompile(`(?m)((?:^|\bverbatim )confirm +|^|"id":"|:id ")[0-9a-f]{4}[- ][0-9a-f]{4}\b`)
 	previewed  = regexp.MustCompile(`preview ([0-9a-f]{4}) ([0-9a-f]{4})`)
 )
 

@@ -33,13 +33,13 @@ func TestShopsReadmeIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lastID := ""
+	var last lastIDs
 	written := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").ReplaceAllStringFunc(string(text), func(block string) string {
 		head, body, _ := strings.Cut(block, "\n")
 		body = strings.TrimSuffix(body, "```")
 		switch head {
 		case "```console":
-			return head + "\n" + s.replay(t, body, &lastID) + "```"
+			return head + "\n" + s.replay(t, body, &last) + "```"
 		case "```yaml":
 			if !strings.Contains(string(palette), body) {
 				t.Errorf("this is not in verbs/retail.yaml:\n%s", body)
