@@ -27,6 +27,14 @@ func TestObservedChangesArePromisedChanges(t *testing.T) {
 	reg := load(t, "testdata/palettes")
 	ran, refused := make(map[string]int), make(map[string]int)
 	next := 0 // every verb has its turn, again and again
+	// Verbs that chance seldom pleases begin with a call that is known to work,
+	// so that each verb is carried out whatever the seed.
+	first := map[string]string{
+		"lending.return":    `lending.return :loan-id @saw-bob`,
+		"lending.plan":      `lending.plan :loan-id @saw-bob :on 2025-03-01`,
+		"lending.extend":    `lending.extend :loan-id @saw-bob :new-date 2025-01-12`,
+		"lending.drop-loan": `lending.drop-loan :loan-id @tent-ann`,
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorldOf(t, reg, handlers(honest, appraised))
 		for range 2 {
@@ -36,7 +44,11 @@ func TestObservedChangesArePromisedChanges(t *testing.T) {
 			if !slices.ContainsFunc(v.Roles, func(r *verbs.Role) bool { return r.Name == "keeper" }) {
 				who = "bo"
 			}
-			if w.oneCall(rt, who, w.draw(rt, v), v) {
+			call := w.draw(rt, v)
+			if next <= len(reg.Verbs()) && first[v.Name] != "" {
+				w, call = newWorldOf(t, reg, handlers(honest, appraised)), first[v.Name]
+			}
+			if w.oneCall(rt, who, call, v) {
 				ran[v.Name]++
 			} else {
 				refused[v.Name]++
