@@ -72,7 +72,7 @@ func main() {
 func run(rounds int, only string) error {
 	fmt.Printf("%s, %d processors, %d interleaved rounds, medians.\n", runtime.Version(), runtime.NumCPU(), rounds)
 	fmt.Println("The machine is shared and noisy: read the ratios, not the times.")
-	failed, unknown := 0, 0
+	failed, unknown, raced := 0, 0, 0
 	defer func() { stopServer() }()
 	for _, open := range []struct {
 		id   string
@@ -92,6 +92,7 @@ func run(rounds int, only string) error {
 		if only != "" && !strings.Contains(open.id, only) {
 			continue
 		}
+		raced++
 		r, end, err := open.make()
 		if err != nil {
 			return err
@@ -107,6 +108,8 @@ func run(rounds int, only string) error {
 		}
 	}
 	switch {
+	case raced == 0:
+		return fmt.Errorf("no goal is called %s", only)
 	case failed > 0:
 		fmt.Printf("\n%d goals not met in this run.\n", failed)
 	case unknown == 0:
