@@ -166,7 +166,8 @@ func TestThePrintedPaletteLoads(t *testing.T) {
 	}
 }
 
-// The palette that is part of the product loads.
+// O2, O3: the palette that is part of the product loads, and its entities lie on
+// the tables that were there before it; whose a row is follows from them.
 func TestTheClientPaletteLoads(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("client.yaml")
@@ -179,6 +180,24 @@ func TestTheClientPaletteLoads(t *testing.T) {
 	}
 	for _, v := range r.Verbs() {
 		compileAll(t, v)
+	}
+	for name, want := range map[string]string{
+		"outstanding-request": "kyc.outstanding_requests workstream.case.cbu",
+		"entity-workstream":   "kyc.entity_workstreams case.cbu",
+		"case":                "kyc.cases cbu",
+		"entity":              "ob-poc.entities cbu",
+		"document-submission": "kyc.request_submissions request.workstream.case.cbu",
+	} {
+		e := r.Entity(name).Store
+		var path []string
+		at := e
+		for _, step := range e.Scope {
+			path = append(path, at.Fields[step.Field].Name)
+			at = step.To
+		}
+		if got := e.Table + " " + strings.Join(path, "."); got != want || e.Managed {
+			t.Errorf("%s lies on %s, managed %v; want %s", name, got, e.Managed, want)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// X16, O3: the example of the shops is true: what its README shows is what
+// X16: the example of the shops is true: what its README shows is what
 // happens, its palette stands in its palette, and every script of it is played.
 // With -update the output is written into it.
 func TestShopsReadmeIsTrue(t *testing.T) {
