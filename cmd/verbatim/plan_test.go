@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/verbstest", "runtime", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/verbstest", "runtime", "runtime/llm", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -35,6 +35,7 @@ var allowed = map[string][]string{
 	"verbs":                  {"dsl", "stores"},
 	"verbs/verbstest":        nil,
 	"runtime":                {"dsl", "verbs", "stores"},
+	"runtime/llm":            nil,
 	"cmd/verbatim":           {"dsl", "verbs", "stores", "stores/sqlite", "stores/postgres", "runtime"},
 	"cmd/teeth":              nil,
 }
@@ -69,6 +70,8 @@ var forbidden = []arrow{
 	{"verbs", []string{"runtime"}, "what may be said does not depend on how it is done; the engine hands verbs functions, not itself"},
 	{"verbs", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "a palette means the same on every backend"},
 	{"runtime", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
+	{"*", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
+	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
 	{"verbs/verbstest", rooms, "it writes text, and is the same whatever reads it"},
@@ -106,6 +109,7 @@ var libraries = map[string]struct {
 	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to the driver, which pins it"},
 	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
+	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"github.com/mattn/go-isatty":               {[]string{"cmd/verbatim"}, "only the command talks to a terminal"},
 }
 
@@ -121,7 +125,7 @@ var standard = map[string]struct {
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file and a server for tests touch them"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest"}, "nothing here starts other programs, but for the tests that a fault is tried on and the server that they run on"},
 	"net":          {nil, "nothing here opens a connection yet"},
-	"net/http":     {nil, "the doors to the network are a room of their own"},
+	"net/http":     {[]string{"runtime/llm"}, "the doors to the network are rooms of their own; a model is behind one"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},
 	"math/rand/v2": {[]string{"stores/sqlite"}, "randomness arrives as an argument; a store may wait a random moment before it tries again"},

@@ -1,0 +1,495 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// Grammars says how an endpoint is asked to keep to a grammar, and in which
+// syntax it wants it.
+type Grammars string
+
+// The ways to hand over a grammar.
+const (
+	NoGrammars Grammars = ""          // it cannot be asked
+	LlamaCpp   Grammars = "llama.cpp" // field grammar, in GBNF
+	VLLM       Grammars = "vllm"      // field structured_outputs.grammar, in GBNF or Lark
+)
+
+// Config says which endpoint to ask, and how patiently.
+type Config struct {
+	BaseURL   string // "http://localhost:8080/v1"; without a path, /v1 is added
+	Key       string // sent as a bearer token; empty for endpoints that want none
+	Model     string
+	Embedding string // the model of Embed; without one, Embed is Unsupported
+	Grammars  Grammars
+
+	// Timeout bounds one attempt, Idle the silence within one. The defaults are
+	// two minutes and thirty seconds.
+	Timeout, Idle time.Duration
+	// Attempts is how often a request is sent at most; the default is 3, and 1
+	// tries once. Nothing is sent again after a piece of it was handed over.
+	Attempts int
+	// Backoff is the longest wait before the second attempt, and doubles with
+	// each; MaxWait bounds it, and a Retry-After beyond it is not waited for.
+	// The defaults are half a second and twenty seconds.
+	Backoff, MaxWait time.Duration
+	// MaxBytes bounds an answer on the wire; the default is 8 MiB.
+	MaxBytes int64
+
+	// Random gives numbers in [0, 1), with which waits are spread so that many
+	// clients do not come back together (full jitter, as in M. Brooker,
+	// "Exponential Backoff And Jitter", 2015). Without it every wait is as long
+	// as it may be.
+	Random func() float64
+	// Wait waits, or returns the context's error; Now tells the time. The
+	// defaults are the clock's.
+	Wait func(context.Context, time.Duration) error
+	Now  func() time.Time
+	// Transport reaches the network; the default is a copy of
+	// http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+// A Client asks one endpoint.
+type Client struct {
+	Config
+	key  string
+	base string
+	api  *openai.Client
+}
+
+// New makes a client. It sends nothing.
+func New(c Config) (*Client, error) {
+	base, err := url.Parse(c.BaseURL)
+	switch {
+	case c.BaseURL == "":
+		return nil, errors.New("a base URL is needed, such as http://localhost:8080/v1")
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		return nil, errors.New("the base URL is not one of http or https, such as http://localhost:8080/v1")
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return nil, errors.New("the base URL must be scheme, host and path alone: the key goes elsewhere")
+	case c.Model == "":
+		return nil, errors.New("the name of a model is needed")
+	case strings.ContainsAny(c.Key, "\r\n\x00"):
+		return nil, errors.New("the key contains a line break")
+	}
+	switch c.Grammars {
+	case NoGrammars, LlamaCpp, VLLM:
+	default:
+		return nil, fmt.Errorf("grammars are handed over as %s or %s", LlamaCpp, VLLM)
+	}
+	if base.Path == "" || base.Path == "/" {
+		base.Path = "/v1"
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&c.Timeout, 2 * time.Minute}, {&c.Idle, 30 * time.Second}, {&c.Backoff, time.Second / 2}, {&c.MaxWait, 20 * time.Second}} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	if c.Attempts <= 0 {
+		c.Attempts = 3
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = 8 << 20
+	}
+	if c.Random == nil {
+		c.Random = func() float64 { return math.Nextafter(1, 0) }
+	}
+	if c.Wait == nil {
+		c.Wait = wait
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Transport == nil {
+		if c.Transport, err = ownTransport(); err != nil {
+			return nil, err
+		}
+	}
+	client := &Client{Config: c, key: c.Key, base: strings.TrimSuffix(base.String(), "/")}
+	config := openai.DefaultConfig(c.Key)
+	config.BaseURL = client.base
+	config.HTTPClient = &http.Client{
+		Transport: &transport{next: c.Transport, maxBytes: c.MaxBytes, idle: c.Idle, now: c.Now},
+	}
+	client.api = openai.NewClientWithConfig(config)
+	client.Key = ""
+	return client, nil
+}
+
+func ownTransport() (http.RoundTripper, error) {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("the default transport was replaced: give one")
+	}
+	return t.Clone(), nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// String names the model and where it is; never the key.
+func (c *Client) String() string { return c.Model + " at " + c.base }
+
+// Format keeps the key out of %+v too.
+func (c *Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// Chat asks for the next message.
+func (c *Client) Chat(ctx context.Context, r Request, piece func(string)) (*Reply, error) {
+	request, extra, err := c.request(&r)
+	if err != nil {
+		return nil, err
+	}
+	var reply *Reply
+	handed := false
+	attempt := func(ctx context.Context) error {
+		var err error
+		if piece == nil {
+			reply, err = c.whole(ctx, request)
+		} else {
+			reply, err = c.stream(ctx, request, func(s string) { handed = true; piece(s) })
+		}
+		return err
+	}
+	if e := c.persist(ctx, extra, attempt, &handed); e != nil {
+		e.Usage = Usage{In: r.estimate(), Estimated: true}
+		return nil, e
+	}
+	if reply.Usage.Total() == 0 {
+		reply.Usage = Usage{In: r.estimate(), Out: EstimateTokens(reply.Text), Estimated: true}
+		for _, call := range reply.Calls {
+			reply.Usage.Out += EstimateTokens(call.Name) + EstimateTokens(call.Arguments)
+		}
+	}
+	return reply, nil
+}
+
+// request says a Request in the words of the protocol.
+func (c *Client) request(r *Request) (openai.ChatCompletionRequest, map[string]any, error) {
+	q := openai.ChatCompletionRequest{Model: c.Model, Seed: r.Seed, Stop: r.Stop}
+	extra := map[string]any{}
+	shapes := 0
+	for _, shaped := range []bool{len(r.Tools) > 0, len(r.Schema) > 0, r.Grammar != ""} {
+		if shaped {
+			shapes++
+		}
+	}
+	invalid := func(text string) (openai.ChatCompletionRequest, map[string]any, error) {
+		return q, nil, &Error{Kind: Invalid, Err: errors.New(text)}
+	}
+	switch {
+	case len(r.Messages) == 0:
+		return invalid("there is no message")
+	case shapes > 1:
+		return invalid("an answer is shaped by tools, a schema or a grammar: one of them")
+	case r.Grammar != "" && c.Grammars == NoGrammars:
+		return q, nil, &Error{Kind: Unsupported, Err: errors.New("this endpoint is not known to take grammars")}
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		if m.Text == "" && len(m.Calls) == 0 && m.Role != ToolRole {
+			return invalid(fmt.Sprintf("message %d is empty", i+1))
+		}
+		if m.Role == ToolRole && m.CallID == "" {
+			return invalid(fmt.Sprintf("message %d answers no call", i+1))
+		}
+		msg := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID}
+		if m.Role == ToolRole && m.Text == "" {
+			msg.Content = " " // the library leaves an empty text out, which endpoints refuse
+		}
+		for _, call := range m.Calls {
+			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: call.Name, Arguments: call.Arguments}})
+		}
+		q.Messages = append(q.Messages, msg)
+	}
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
+	}
+	if r.MustCall && len(r.Tools) > 0 {
+		q.ToolChoice = "required"
+	}
+	if len(r.Schema) > 0 {
+		name := r.SchemaName
+		if name == "" {
+			name = "answer"
+		}
+		q.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: name, Schema: r.Schema, Strict: true},
+		}
+	}
+	if r.Grammar != "" {
+		switch c.Grammars {
+		case LlamaCpp:
+			extra["grammar"] = r.Grammar
+		case VLLM:
+			extra["structured_outputs"] = map[string]string{"grammar": r.Grammar}
+		}
+	}
+	if r.Temperature != nil {
+		// Said here, because the library leaves a zero out and the endpoint's own
+		// default is not zero.
+		extra["temperature"] = *r.Temperature
+	}
+	if r.MaxTokens > 0 {
+		extra[c.bound()] = r.MaxTokens
+	}
+	return q, extra, nil
+}
+
+// bound names the field that bounds an answer: the newer name, which OpenAI
+// demands, or the older one, which servers at home know.
+func (c *Client) bound() string {
+	if strings.Contains(c.base, "://api.openai.com/") {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
+}
+
+// whole asks for an answer in one piece.
+func (c *Client) whole(ctx context.Context, q openai.ChatCompletionRequest) (*Reply, error) {
+	resp, err := c.api.CreateChatCompletion(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(resp.Choices) == 0 {
+		return nil, errors.New("there is no choice in the answer")
+	}
+	choice := &resp.Choices[0]
+	reply := &Reply{
+		Text: choice.Message.Content, Refusal: choice.Message.Refusal, Model: resp.Model,
+		Usage: Usage{In: resp.Usage.PromptTokens, Out: resp.Usage.CompletionTokens},
+	}
+	for _, t := range choice.Message.ToolCalls {
+		reply.Calls = append(reply.Calls, ToolCall{ID: t.ID, Name: t.Function.Name, Arguments: t.Function.Arguments})
+	}
+	return reply, reply.end(choice.FinishReason)
+}
+
+// stream asks for an answer piece by piece.
+func (c *Client) stream(ctx context.Context, q openai.ChatCompletionRequest, piece func(string)) (*Reply, error) {
+	q.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	s, err := c.api.CreateChatCompletionStream(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	reply := &Reply{}
+	var text, refusal strings.Builder
+	var finish openai.FinishReason
+	for {
+		chunk, err := s.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if chunk.Model != "" {
+			reply.Model = chunk.Model
+		}
+		if chunk.Usage != nil {
+			reply.Usage = Usage{In: chunk.Usage.PromptTokens, Out: chunk.Usage.CompletionTokens}
+		}
+		for i := range chunk.Choices {
+			choice := &chunk.Choices[i]
+			if choice.Index != 0 {
+				continue
+			}
+			if choice.FinishReason != "" {
+				finish = choice.FinishReason
+			}
+			refusal.WriteString(choice.Delta.Refusal)
+			if err := reply.grow(choice.Delta.ToolCalls); err != nil {
+				return nil, err
+			}
+			if choice.Delta.Content != "" {
+				text.WriteString(choice.Delta.Content)
+				piece(choice.Delta.Content)
+			}
+		}
+	}
+	reply.Text, reply.Refusal = text.String(), refusal.String()
+	if finish == "" {
+		// A stream that simply ends was cut, whatever the connection says.
+		return nil, &Error{Kind: Cut, Status: http.StatusOK, Err: errors.New("the stream ended without a reason")}
+	}
+	return reply, reply.end(finish)
+}
+
+// maxCalls bounds the tools that one answer may ask for.
+const maxCalls = 1000
+
+// grow adds pieces of tool calls to those that have begun.
+func (r *Reply) grow(pieces []openai.ToolCall) error {
+	for _, t := range pieces {
+		at := len(r.Calls) - 1
+		switch {
+		case t.Index != nil:
+			at = *t.Index
+		case t.ID != "":
+			at = len(r.Calls)
+		}
+		if at < 0 || at > len(r.Calls) || at >= maxCalls {
+			return &Error{Kind: Garbled, Err: fmt.Errorf("tool call %d begins out of order", at)}
+		}
+		if at == len(r.Calls) {
+			r.Calls = append(r.Calls, ToolCall{})
+		}
+		call := &r.Calls[at]
+		if t.ID != "" {
+			call.ID = t.ID
+		}
+		call.Name += t.Function.Name
+		call.Arguments += t.Function.Arguments
+	}
+	return nil
+}
+
+// end says why an answer ended.
+func (r *Reply) end(reason openai.FinishReason) error {
+	if len(r.Calls) > maxCalls {
+		return &Error{Kind: Garbled, Err: fmt.Errorf("it asks for %d tools at once", len(r.Calls))}
+	}
+	for i := range r.Calls {
+		if r.Calls[i].Name == "" {
+			return &Error{Kind: Garbled, Err: fmt.Errorf("tool call %d has no name", i+1)}
+		}
+	}
+	switch {
+	case r.Refusal != "" || reason == openai.FinishReasonContentFilter:
+		r.Finish = Filtered
+	case reason == openai.FinishReasonLength:
+		r.Finish = TooLong
+	case len(r.Calls) > 0: // some endpoints say "stop" here too
+		r.Finish = Called
+	default:
+		r.Finish = Stopped
+	}
+	return nil
+}
+
+// Embed asks for vectors.
+func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
+	if c.Embedding == "" {
+		return nil, Usage{}, &Error{Kind: Unsupported, Err: errors.New("no embedding model is configured")}
+	}
+	if len(texts) == 0 {
+		return nil, Usage{}, nil
+	}
+	cost := Usage{Estimated: true}
+	for i, t := range texts {
+		if t == "" {
+			return nil, Usage{}, &Error{Kind: Invalid, Err: fmt.Errorf("text %d is empty", i+1)}
+		}
+		cost.In += EstimateTokens(t)
+	}
+	var vectors [][]float32
+	var usage Usage
+	attempt := func(ctx context.Context) error {
+		resp, err := c.api.CreateEmbeddings(ctx, openai.EmbeddingRequestStrings{Input: texts, Model: openai.EmbeddingModel(c.Embedding), EncodingFormat: openai.EmbeddingEncodingFormatFloat})
+		if err != nil {
+			return err
+		}
+		usage = Usage{In: resp.Usage.PromptTokens}
+		vectors, err = inOrder(resp.Data, len(texts))
+		return err
+	}
+	never := false
+	if e := c.persist(ctx, nil, attempt, &never); e != nil {
+		e.Usage = cost
+		return nil, Usage{}, e
+	}
+	if usage.Total() == 0 {
+		usage = cost
+	}
+	return vectors, usage, nil
+}
+
+// inOrder sorts vectors by the text that each belongs to.
+func inOrder(data []openai.Embedding, n int) ([][]float32, error) {
+	vectors := make([][]float32, n)
+	for i := range data {
+		d := &data[i]
+		if d.Index < 0 || d.Index >= n || vectors[d.Index] != nil {
+			return nil, fmt.Errorf("a vector for text %d, of %d, is one too many", d.Index+1, n)
+		}
+		vectors[d.Index] = d.Embedding
+	}
+	for i, v := range vectors {
+		if len(v) == 0 || len(v) != len(vectors[0]) {
+			return nil, fmt.Errorf("the vector for text %d is missing or of another length", i+1)
+		}
+		for _, x := range v {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+				return nil, fmt.Errorf("the vector for text %d is not of numbers", i+1)
+			}
+		}
+	}
+	return vectors, nil
+}
+
+// persist makes attempts until one succeeds, none can, or no more are allowed.
+func (c *Client) persist(ctx context.Context, extra map[string]any, attempt func(context.Context) error, handed *bool) *Error {
+	for n := 1; ; n++ {
+		x := &exchange{extra: extra}
+		err := c.once(ctx, x, attempt)
+		if err == nil {
+			return nil
+		}
+		err.Attempts = n
+		if n == c.Attempts || !err.again() || *handed || ctx.Err() != nil {
+			return err
+		}
+		pause, ok := c.pause(n, err.RetryAfter)
+		if !ok {
+			return err
+		}
+		if c.Wait(ctx, pause) != nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, x *exchange, attempt func(context.Context) error) *Error {
+	within, stop := context.WithTimeoutCause(context.WithValue(ctx, exchangeKey{}, x), c.Timeout, errLate)
+	defer stop()
+	if err := attempt(within); err != nil {
+		return c.failed(ctx, within, err, x)
+	}
+	return nil
+}
+
+// pause says how long to wait after the n-th attempt: what the endpoint asked
+// for, and a random part of what doubles each time. ok is false when the
+// endpoint asks for longer than we are willing to wait.
+func (c *Client) pause(n int, asked time.Duration) (d time.Duration, ok bool) {
+	most := c.Backoff << min(n-1, 20)
+	if most <= 0 || most > c.MaxWait {
+		most = c.MaxWait
+	}
+	d = asked + time.Duration(c.Random()*float64(most))
+	return d, asked <= c.MaxWait
+}

@@ -1,0 +1,191 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// An Error says why there is no answer. Its text is safe to show an operator:
+// it never holds the key, nor what was asked.
+type Error struct {
+	Kind Kind
+	// Status is the HTTP status, 0 when there was none.
+	Status int
+	// RetryAfter is when the endpoint said to come back; zero when it did not.
+	RetryAfter time.Duration
+	// Attempts says how often it was tried.
+	Attempts int
+	// Usage is what the attempt cost although it failed, as far as is known.
+	Usage Usage
+	// Err is what happened, for a log.
+	Err error
+}
+
+// Kind sorts errors by what a caller can do about them.
+type Kind string
+
+// The kinds of error.
+const (
+	Unavailable Kind = "unavailable"   // nobody answered, or the endpoint is in trouble: another time
+	Busy        Kind = "busy"          // too many requests: after RetryAfter
+	Denied      Kind = "denied"        // the key or the account is not accepted: an operator has to act
+	Invalid     Kind = "invalid"       // the endpoint does not take such a request: a fault of ours, or of the configuration
+	Overlong    Kind = "overlong"      // the conversation does not fit the model: send less
+	Late        Kind = "late"          // it took longer than allowed
+	Cut         Kind = "cut"           // the answer broke off in the middle
+	Garbled     Kind = "garbled"       // what came back is not the protocol, or more than allowed
+	Spent       Kind = "budget-spent"  // a budget has nothing left: nothing was sent
+	Cancelled   Kind = "cancelled"     // the caller gave up
+	Unrecorded  Kind = "not-recorded"  // a replay has no answer to this
+	Unsupported Kind = "not-supported" // this endpoint is not configured for what was asked
+)
+
+func (e *Error) Error() string {
+	text := "the model " + e.says()
+	if e.Status != 0 {
+		text += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	if e.Attempts > 1 {
+		text += fmt.Sprintf(", tried %d times", e.Attempts)
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *Error) says() string {
+	switch e.Kind {
+	case Unavailable:
+		return "could not be reached"
+	case Busy:
+		return "has too many requests"
+	case Denied:
+		return "does not accept our key"
+	case Invalid:
+		return "does not take such a request"
+	case Overlong:
+		return "cannot hold so long a conversation"
+	case Late:
+		return "took too long"
+	case Cut:
+		return "broke off in the middle"
+	case Garbled:
+		return "answered with something else than the protocol"
+	case Spent:
+		return "was not asked: the budget is spent"
+	case Cancelled:
+		return "was told to stop"
+	case Unrecorded:
+		return "was asked something that was not recorded"
+	case Unsupported:
+		return "cannot be asked for that here"
+	}
+	return "failed"
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// again reports whether the same request may do better another time.
+func (e *Error) again() bool {
+	switch e.Kind {
+	case Unavailable, Busy, Late, Cut, Garbled:
+		return true
+	}
+	return false
+}
+
+// failed makes an *Error of what the protocol library or the network says. The
+// key is taken out of it: providers repeat it, or part of it, in their answers.
+// ctx is the caller's context, attempt the one of the exchange.
+func (c *Client) failed(ctx, attempt context.Context, err error, s *exchange) *Error {
+	e := &Error{Kind: Unavailable, Status: s.status, RetryAfter: s.retryAfter, Err: c.scrubbed(err)}
+	var api *openai.APIError
+	var req *openai.RequestError
+	var known *Error
+	switch {
+	case errors.As(err, &known):
+		known.Status = s.status
+		return known
+	case ctx.Err() != nil:
+		e.Kind = Cancelled
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			e.Kind = Late
+		}
+	case errors.Is(context.Cause(attempt), errLate), errors.Is(context.Cause(attempt), errSilent):
+		e.Kind, e.Err = Late, context.Cause(attempt)
+	case errors.Is(err, errTooMuch):
+		e.Kind, e.Err = Garbled, errTooMuch
+	case errors.As(err, &api):
+		if api.HTTPStatusCode != 0 {
+			e.Status = api.HTTPStatusCode
+		}
+		switch e.Kind = kindOf(e.Status); {
+		case overlong(api):
+			e.Kind = Overlong
+		case e.Status < 400: // said in the middle of a stream that began well
+			e.Kind = Unavailable
+		}
+	case errors.As(err, &req):
+		if req.HTTPStatusCode != 0 {
+			e.Status = req.HTTPStatusCode
+		}
+		e.Kind = kindOf(e.Status)
+	case !s.sent:
+		e.Kind = Invalid // the library itself would not send it
+	case s.broken:
+		e.Kind = Cut
+	case s.status != 0:
+		e.Kind = Garbled
+	}
+	return e
+}
+
+func kindOf(status int) Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return Busy
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
+		return Denied
+	case status == http.StatusRequestEntityTooLarge:
+		return Overlong
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		return Unavailable
+	case status >= 400:
+		return Invalid
+	}
+	return Garbled
+}
+
+// overlong recognises the ways in which endpoints say that a conversation does
+// not fit: a code where there is one, the words of llama.cpp and vLLM otherwise.
+func overlong(e *openai.APIError) bool {
+	if code, _ := e.Code.(string); code == "context_length_exceeded" {
+		return true
+	}
+	text := strings.ToLower(e.Message)
+	return e.Type == "exceed_context_size_error" || strings.Contains(text, "maximum context length") || strings.Contains(text, "exceeds the available context size")
+}
+
+// scrubbed is an error's text without the key, and not longer than a log line.
+func (c *Client) scrubbed(err error) error {
+	const most = 500
+	text := err.Error()
+	if c.key != "" {
+		text = strings.ReplaceAll(text, c.key, "(key)")
+		// Some providers show the ends of a key around stars.
+		if len(c.key) > 8 {
+			text = strings.ReplaceAll(text, c.key[len(c.key)-4:], "(key)")
+		}
+	}
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,160 @@
+// Package llm asks a language model, and doubts what comes back.
+//
+// It speaks the chat completions protocol that hosted providers, vLLM,
+// llama.cpp and Ollama have in common, keeps to time-outs and to budgets, and
+// can record a conversation with a model and play it again:
+//
+//	model, err := llm.New(llm.Config{BaseURL: "http://localhost:8080/v1", Model: "qwen"})
+//	…
+//	reply, err := model.Chat(ctx, llm.Request{Messages: []llm.Message{
+//		{Role: llm.System, Text: rules},
+//		{Role: llm.User, Text: "what do you still need from me?"},
+//	}}, nil)
+//
+// What a model says is text from a stranger. The package bounds it and hands it
+// over; whether it may have any effect is decided by others. It imports nothing
+// of ours.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// A Model answers. Its implementations are *Client, which asks an endpoint, and
+// what Recorder, Replay and Limited make. All are safe for use by many
+// goroutines.
+type Model interface {
+	// Chat asks for the next message of a conversation. With a function, the
+	// answer is streamed and the function is given each piece of text as it
+	// comes, on the caller's goroutine; the Reply holds all of it again. An
+	// error is an *Error, whatever went wrong.
+	Chat(ctx context.Context, r Request, piece func(string)) (*Reply, error)
+	// Embed returns one vector per text, in their order.
+	Embed(ctx context.Context, texts []string) ([][]float32, Usage, error)
+}
+
+// Role says whose message it is.
+type Role string
+
+// The roles of the protocol.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool" // the answer to a ToolCall
+)
+
+// A Message is one message of a conversation.
+type Message struct {
+	Role   Role       `json:"role"`
+	Text   string     `json:"text,omitempty"`
+	Calls  []ToolCall `json:"calls,omitempty"`  // of an assistant
+	CallID string     `json:"callId,omitempty"` // of a tool's answer: what it answers
+}
+
+// A Tool is something that the model may ask to have called.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"` // a JSON Schema
+}
+
+// A ToolCall is what the model asked for. Arguments are its text, which may be
+// anything; nobody has looked at it.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// A Request asks for one message. Of Schema, Grammar and Tools, at most one
+// shapes the answer.
+type Request struct {
+	Messages []Message `json:"messages"`
+	// Tools are what the model may ask to have called; MustCall makes it ask.
+	Tools    []Tool `json:"tools,omitempty"`
+	MustCall bool   `json:"mustCall,omitempty"`
+	// Schema makes the answer JSON that the schema accepts, at endpoints that
+	// hold themselves to it; SchemaName names it.
+	Schema     json.RawMessage `json:"schema,omitempty"`
+	SchemaName string          `json:"schemaName,omitempty"`
+	// Grammar makes the answer a sentence of a grammar, in the syntax that
+	// Config.Grammars stands for.
+	Grammar string `json:"grammar,omitempty"`
+	// MaxTokens bounds the answer; 0 leaves that to the endpoint and, where
+	// there is one, to the budget.
+	MaxTokens int `json:"maxTokens,omitempty"`
+	// Temperature is 0 for the likeliest answer; nil leaves it to the endpoint,
+	// which models that reason insist on. Seed, where an endpoint honours it,
+	// makes answers repeatable.
+	Temperature *float32 `json:"temperature,omitempty"`
+	Seed        *int     `json:"seed,omitempty"`
+	// Stop ends the answer where one of these texts would appear.
+	Stop []string `json:"stop,omitempty"`
+}
+
+// A Reply is what came back.
+type Reply struct {
+	Text   string     `json:"text,omitempty"`
+	Calls  []ToolCall `json:"calls,omitempty"`
+	Finish Finish     `json:"finish"`
+	// Refusal is what the provider said instead of an answer.
+	Refusal string `json:"refusal,omitempty"`
+	// Model is what the endpoint says answered.
+	Model string `json:"model,omitempty"`
+	Usage Usage  `json:"usage"`
+}
+
+// Finish says why an answer ended.
+type Finish string
+
+// The ends of an answer.
+const (
+	Stopped  Finish = "stop"     // it was complete
+	TooLong  Finish = "length"   // MaxTokens were reached: it is cut
+	Called   Finish = "calls"    // it asks for tools
+	Filtered Finish = "filtered" // the provider withheld it, or refused
+)
+
+// Usage counts tokens.
+type Usage struct {
+	In  int `json:"in"`
+	Out int `json:"out"`
+	// Estimated says that the endpoint did not count, and EstimateTokens did.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Total is what a budget is charged.
+func (u Usage) Total() int { return u.In + u.Out }
+
+// EstimateTokens guesses how many tokens a text is: one for every four bytes of
+// ASCII and one for every character beyond it, rounded up. It is meant to err
+// on the high side for prose in European languages; only the endpoint knows.
+func EstimateTokens(text string) int {
+	ascii, other := 0, 0
+	for _, c := range text {
+		if c < 0x80 {
+			ascii++
+		} else {
+			other++
+		}
+	}
+	return (ascii+3)/4 + other
+}
+
+// estimate guesses what a request costs to send.
+func (r *Request) estimate() int {
+	n := EstimateTokens(string(r.Schema))
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		n += 4 + EstimateTokens(m.Text) // every message has a frame around it
+		for _, c := range m.Calls {
+			n += EstimateTokens(c.Name) + EstimateTokens(c.Arguments)
+		}
+	}
+	for _, t := range r.Tools {
+		n += EstimateTokens(t.Name) + EstimateTokens(t.Description) + EstimateTokens(string(t.Parameters))
+	}
+	return n
+}
