@@ -94,6 +94,7 @@ type Field struct {
 	Ref       *Entity // of a reference
 	Required  bool
 	Sensitive bool
+	Personal  bool     // of a person: erasable from the journal
 	Default   Value    // Null when there is none
 	Codes     []string // closed list, nil when open
 }

@@ -190,6 +190,8 @@ func driftCodes() []dsl.CodeDoc {
 			"- notifies: supervisor", "- may-notify: supervisor"),
 		driftDoc("sensitive-dropped", "Values that were never shown may be shown and logged."+raise,
 			"{name: name, type: string, sensitive: true}", "{name: name, type: string}"),
+		driftDoc("personal-dropped", "Values that could be erased from the journal will stay in it for ever."+raise,
+			"fields: {name: {type: string, personal: true}", "fields: {name: {type: string}"),
 		driftDoc("origin-widened", "An argument may come from somewhere it could not come from, such as a document."+raise,
 			"from: [person]", "from: [person, document]"),
 		driftDoc("limit-loosened", "Something is accepted that was refused: a longer text, a larger number, another code, an argument left out."+raise,
@@ -236,7 +238,7 @@ entities:
     table: payees
     key: payee_id
     scope: self
-    fields: {name: {type: string}, limit: {type: decimal}}
+    fields: {name: {type: string, personal: true}, limit: {type: decimal}}
 verbs:
   - verb: set-limit
     description: How much may be paid.

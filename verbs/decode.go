@@ -429,6 +429,10 @@ func (l *loader) makeFields(en *entityNode) {
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
 			d.report(say.badKeyType(e.Fields[i].Place, keyName, typeWords[t.Name]))
 			e.broken = true
+		case key.Personal:
+			// The journal names rows by their keys, and keeps those.
+			d.report(say.contradiction(e.Fields[i].Place, keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
+			e.broken = true
 		}
 	}
 }
@@ -489,6 +493,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		Column:    text(f[fieldColumn]),
 		Required:  d.boolean(f[fieldRequired]),
 		Sensitive: d.boolean(f[fieldSensitive]),
+		Personal:  d.boolean(f[fieldPersonal]),
 	}
 	if n := f[fieldColumn].value; n != nil && !isColumn(n.Value) {
 		d.report(say.badTable(d.place(n), n.Value))

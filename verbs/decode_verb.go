@@ -218,6 +218,7 @@ func (l *loader) params(vn *verbNode) {
 			Description: text(f[argDescription]),
 			Required:    d.boolean(f[argRequired]),
 			Sensitive:   d.boolean(f[argSensitive]),
+			Personal:    d.boolean(f[argPersonal]),
 			Place:       d.place(k),
 		}
 		for i := range v.Params {

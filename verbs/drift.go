@@ -137,6 +137,9 @@ func (d *drift) field(e *Entity, i int, was *Entity, j int) {
 	if o.Sensitive && !n.Sensitive {
 		d.lower("sensitive-dropped", at, before, "its values may be shown and logged", "%s is no longer sensitive", name)
 	}
+	if o.Personal && !n.Personal {
+		d.lower("personal-dropped", at, before, "its values stay in the journal for ever", "%s is no longer personal", name)
+	}
 	if n.Column != o.Column {
 		d.lower("table-changed", at, before, "other data", "%s is kept in column %s, not %s", name, n.Column, o.Column)
 	}
@@ -170,6 +173,9 @@ func (d *drift) params(was, v *Verb) {
 		name := v.Name + " :" + p.Name
 		if o.Sensitive && !p.Sensitive {
 			d.lower("sensitive-dropped", p.Place, o.Place, "its values may be shown and logged", "%s is no longer sensitive", name)
+		}
+		if o.Personal && !p.Personal {
+			d.lower("personal-dropped", p.Place, o.Place, "its values stay in the journal for ever", "%s is no longer personal", name)
 		}
 		if o.From != 0 && (p.From == 0 || p.From&^o.From != 0) {
 			more := p.From &^ o.From

@@ -203,6 +203,7 @@ const (
 	fieldDefault
 	fieldDescription
 	fieldSensitive
+	fieldPersonal
 	fieldKeys
 )
 
@@ -215,6 +216,7 @@ var fieldShape = &shape{
 		{name: "default", doc: "What a new row holds when nothing else is said.", example: `"PENDING"`, holds: anything},
 		{name: "description", doc: "What it says.", example: `"what the client told us"`},
 		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
+		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},
 	}...),
 }
 
@@ -225,6 +227,7 @@ const (
 	argDefault
 	argDescription
 	argSensitive
+	argPersonal
 	argFrom
 	argExamples
 	argKeys
@@ -239,6 +242,7 @@ var argShape = &shape{
 		{name: "default", doc: "What it is when a call leaves it out.", example: `false`, holds: anything},
 		{name: "description", doc: "What to give, in words for whoever writes the call.", example: `"when it should be there"`},
 		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
+		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},
 		{name: "from", doc: "Where its value may come from. Anywhere, when left out.", example: `["person", "record"]`, holds: texts, words: originWords},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
 	}...),

@@ -120,6 +120,7 @@ type Param struct {
 	Required    bool
 	Default     stores.Value // Null when there is none
 	Sensitive   bool
+	Personal    bool    // of a person: erasable from the journal
 	From        Origins // where a value may come from; zero is anywhere
 	Examples    []string
 	Place       dsl.Place

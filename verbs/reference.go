@@ -486,6 +486,9 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 		if kept.Sensitive {
 			remarks = append(remarks, "sensitive")
 		}
+		if kept.Personal {
+			remarks = append(remarks, "personal")
+		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.short()), cell(strings.Join(remarks, "; ")))
 	}
 }
