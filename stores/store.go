@@ -220,6 +220,10 @@ type Find struct {
 	Where  *Cond  // nil is every row
 	Order  []Order
 	Limit  int // 0 is the store's cap; more rows than the limit is ErrLimit, never a silent cut
+	// Cut asks for the first rows up to the limit, however many there are. It is
+	// for going through rows a page at a time: by the order of their keys, with a
+	// Where that begins behind the last of the page before.
+	Cut bool
 }
 
 // A Cond is a condition on a row. And and Or have Kids; Not has one; True and

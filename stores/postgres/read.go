@@ -138,7 +138,11 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	}
 
 	t := sel.add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where).join(order)
-	t.add(" LIMIT ").arg(strconv.Itoa(limit+1), "bigint")
+	most := limit
+	if !f.Cut {
+		most++ // one more shows that there are too many
+	}
+	t.add(" LIMIT ").arg(strconv.Itoa(most), "bigint")
 
 	var rows [][]stores.Value
 	var block []stores.Value

@@ -128,7 +128,11 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	order.add(datum(f.Entity, "t", f.Entity.Key))
 
 	t := sel.add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where).join(order)
-	t.add(" LIMIT ").arg(int64(limit + 1))
+	most := limit
+	if !f.Cut {
+		most++ // one more shows that there are too many
+	}
+	t.add(" LIMIT ").arg(int64(most))
 
 	var rows [][]stores.Value
 	var block []stores.Value

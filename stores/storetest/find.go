@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,29 @@ var findCases = []testCase{
 			rows, err := w.find(holding(1), stores.Find{Entity: w.request, Limit: limit})
 			if ok && (err != nil || len(rows) != 4) || !ok && (!errors.Is(err, stores.ErrLimit) || rows != nil) {
 				t.Errorf("limit %d: %d rows, %v", limit, len(rows), err)
+			}
+		}
+	}},
+	{"a page is the first rows in order, and the next begins behind it", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		all, err := w.find(holding(1), stores.Find{Entity: w.request})
+		w.must(err)
+		for size := 1; size <= len(all)+1; size++ {
+			var got [][]stores.Value
+			f := stores.Find{Entity: w.request, Limit: size, Cut: true}
+			for {
+				page, err := w.find(holding(1), f)
+				w.must(err)
+				if len(page) > size {
+					t.Fatalf("%d rows of at most %d", len(page), size)
+				}
+				if got = append(got, page...); len(page) < size {
+					break
+				}
+				f.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: w.request.Key}, Value: page[len(page)-1][w.request.Key]}
+			}
+			if !reflect.DeepEqual(got, all) {
+				t.Errorf("by %d: %d rows, want %d in order", size, len(got), len(all))
 			}
 		}
 	}},
