@@ -30,6 +30,7 @@ type run struct {
 	now  time.Time // one for the whole run
 
 	rehearsal bool // it will be rolled back
+	held
 
 	top   []*step // parallel to prog.Calls()
 	steps []*step // every call carried out, those of macros included, in order
@@ -126,6 +127,10 @@ func (r *run) program(ctx context.Context, f *frame) error {
 			var all *Refusal
 			switch {
 			case f.macro != nil:
+				return err
+			case r.failed:
+				// Not every store answers any more in this transaction.
+				r.unread = func(ctx context.Context) []complaint { return r.others(ctx, f, at+1) }
 				return err
 			case errors.As(err, &c):
 				return refuse(append([]complaint{*c}, r.others(ctx, f, at+1)...))
@@ -281,7 +286,13 @@ func (r *run) macro(ctx context.Context, st *step) error {
 
 // get reads a row within scope and remembers what it was.
 func (r *run) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
-	row, err := r.read.Get(ctx, e, key)
+	row := stores.Row{Entity: e, Values: r.rows[rowKey{e, key}]}
+	var err error
+	if row.Values == nil {
+		if row, err = r.read.Get(ctx, e, key); err == nil {
+			r.keep(row)
+		}
+	}
 	if err == nil {
 		r.seen = append(r.seen, seen{entity: e, key: key, values: row.Values})
 	}

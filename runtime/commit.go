@@ -41,8 +41,7 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
 	if err := r.still(st); err != nil {
 		return err
 	}
-	_, err := r.tx.Apply(ctx, stores.Batch{Changes: batch})
-	return err
+	return r.change(ctx, batch)
 }
 
 // join adds a proposal to the changes of a call.

@@ -74,6 +74,9 @@ type Engine struct {
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
 	entities []*verbs.Entity               // every entity, sorted by name
 	tables   []*stores.Entity              // the same, as they are kept
+	atOnce   bool                          // a test's: nothing is kept, and nothing waits
+	leads    map[lead]bool                 // fields on which it depends what lies within a scope
+	labelled map[*verbs.Entity][]stores.Path
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -95,6 +98,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
 		entities: reg.Entities(),
+		labelled: make(map[*verbs.Entity][]stores.Path),
 	}
 	if e.clock == nil {
 		e.clock = time.Now
@@ -104,7 +108,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	}
 	for _, entity := range e.entities {
 		e.tables = append(e.tables, entity.Store)
+		e.labelled[entity] = labels(entity)
 	}
+	e.leads = leadsOf(e.tables)
 	var ds dsl.Diagnostics
 	ds = append(ds, e.join(opt.Handlers)...)
 	for _, v := range reg.Verbs() {

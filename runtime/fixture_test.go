@@ -167,18 +167,29 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	w := &world{reg: reg}
+	if err := w.furnish(store); err != nil {
+		return nil, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// furnish makes the tables, and puts into them what every world begins with.
+func (w *world) furnish(store stores.Store) error {
 	ctx := context.Background()
 	if plan, err := store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
-		return nil, fmt.Errorf("migrate: %w %v", err, plan.Problems)
+		return fmt.Errorf("migrate: %w %v", err, plan.Problems)
 	}
 	for _, p := range people {
 		if err := store.SetPrincipal(ctx, p); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	var all []stores.Change
 	for _, row := range rows {
-		e := reg.Entity(row.entity).Store
+		e := w.reg.Entity(row.entity).Store
 		c := stores.Change{Op: stores.Insert, Entity: e, Key: id(row.key)}
 		for i := range e.Fields {
 			if v, ok := row.fields[e.Fields[i].Name]; ok {
@@ -187,18 +198,11 @@ var fixture = sync.OnceValues(func() ([]byte, error) {
 		}
 		all = append(all, c)
 	}
-	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+	return store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		_, err := tx.Apply(ctx, stores.Batch{Changes: all})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := store.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-})
+}
 
 func (w *world) now() time.Time {
 	w.mu.Lock()

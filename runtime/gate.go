@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"verbatim/dsl"
@@ -71,6 +72,11 @@ func (r *run) agreed(ctx context.Context, o *terms) error {
 		return nil
 	}
 	return r.ownConsent(ctx, o, len(mine) > 0)
+}
+
+// asksAnybody reports whether somebody has to agree to what is planned.
+func (r *run) asksAnybody() bool {
+	return slices.ContainsFunc(r.steps, func(st *step) bool { return len(st.asks) > 0 })
 }
 
 // unanswered tells what somebody else has to agree to, and what the person.

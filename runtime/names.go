@@ -32,8 +32,10 @@ type names struct {
 // A book holds the names of one entity's rows.
 type book struct {
 	whole bool // every row in scope was read; otherwise only single rows were named
+	vast  bool // there were too many to read
 	keys  map[string]stores.Value
 	rows  map[stores.Value]named
+	next  map[string]int // of each name without its number, the number to try next
 }
 
 type named struct{ name, label string }
@@ -55,7 +57,7 @@ func (n *names) book(e *stores.Entity) *book {
 	}
 	b := n.books[e]
 	if b == nil {
-		b = &book{keys: make(map[string]stores.Value), rows: make(map[stores.Value]named)}
+		b = &book{keys: make(map[string]stores.Value), rows: make(map[stores.Value]named), next: make(map[string]int)}
 		n.books[e] = b
 	}
 	return b
@@ -67,13 +69,18 @@ func (b *book) mint(e *stores.Entity, key stores.Value, label string) named {
 		return row
 	}
 	base := slug(label, e.Name)
-	name := base
-	for n := 2; ; n++ {
-		if _, taken := b.keys[name]; !taken {
+	name, n := base, b.next[base]
+	if n > 0 {
+		// A name is never given back, so that all below are taken.
+		name = base + "-" + strconv.Itoa(n)
+	}
+	for {
+		if n = max(n+1, 2); b.keys[name].IsNull() {
 			break
 		}
 		name = base + "-" + strconv.Itoa(n)
 	}
+	b.next[base] = n
 	row := named{name: name, label: label}
 	b.keys[name], b.rows[key] = key, row
 	return row
@@ -116,8 +123,11 @@ func label(e *verbs.Entity, values []stores.Value) string {
 // read names every row of an entity within scope that has no name yet. Rows
 // that a run has added and not yet committed are left out: they may never be.
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[stores.Value]string) error {
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Limit: maxNamed})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.labelled[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
+		s.names.mu.Lock()
+		defer s.names.mu.Unlock()
+		s.names.book(e.Store).vast = true
 		return nil
 	}
 	if err != nil {

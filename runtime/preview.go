@@ -132,7 +132,7 @@ func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (n
 	if _, isNew := r.added[key]; isNew {
 		return named{}, nil
 	}
-	if !r.s.wholly(e) {
+	if r.s.nameable(e) {
 		if err := r.s.read(ctx, r.read, e, r.added); err != nil {
 			return named{}, err
 		}
@@ -140,7 +140,10 @@ func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (n
 			return row, nil
 		}
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Where: isRow(e.Store, key), Limit: 1})
+	if text, ok := r.labelKnown(e, key); ok {
+		return r.s.name(e.Store, key, text), nil
+	}
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Where: isRow(e.Store, key), Limit: 1})
 	if err != nil || len(rows) == 0 {
 		return named{}, err
 	}
@@ -183,29 +186,33 @@ func (r *run) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 // nameReferences names what the changes of a run refer to, and gives the
 // labels of the rows that it adds. It is the last thing that reads.
 func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, error) {
+	found := make(map[stores.Value]string)
 	fresh := make(map[*verbs.Entity][]stores.Value)
 	var order []*verbs.Entity
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
-			if c.Op == stores.Insert {
-				if fresh[c.entity] == nil {
-					order = append(order, c.entity)
+			if c.Op == stores.Insert && len(c.entity.Label.Text) > 0 {
+				if text, ok := r.labelKnown(c.entity, c.Key); ok {
+					found[c.Key] = text
+				} else {
+					if fresh[c.entity] == nil {
+						order = append(order, c.entity)
+					}
+					fresh[c.entity] = append(fresh[c.entity], c.Key)
 				}
-				fresh[c.entity] = append(fresh[c.entity], c.Key)
 			}
 			if err := r.nameChange(ctx, c); err != nil {
 				return nil, err
 			}
 		}
 	}
-	found := make(map[stores.Value]string)
 	for _, e := range order {
-		if len(e.Label.Text) == 0 {
-			continue
+		where := isRow(e.Store, fresh[e][0])
+		if len(fresh[e]) > 1 {
+			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}
 		}
-		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Limit: len(fresh[e]),
-			Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}})
+		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: len(fresh[e]), Where: where})
 		if err != nil {
 			return nil, err
 		}

@@ -121,11 +121,16 @@ func (s *Session) ready(p *verbs.Program) error {
 // change while it does, it begins again: what was agreed to is compared with
 // what is planned each time, so that trying again never does anything else.
 func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
+	atOnce := s.e.atOnce
 	for attempt := 1; ; attempt++ {
-		r, labels, err := s.attempt(ctx, p, o)
+		r, labels, err := s.attempt(ctx, p, o, atOnce)
 		switch {
 		case err == nil:
 			return r, labels, nil
+		case r.late != nil && ctx.Err() == nil:
+			// A change was not accepted, and whose it was is not known.
+			atOnce = true
+			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
 			continue
 		}
@@ -153,11 +158,12 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	return failure(err)
 }
 
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, atOnce bool) (*run, map[stores.Value]string, error) {
 	r := &run{
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
 		rehearsal: o == nil,
+		held:      held{atOnce: atOnce},
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),
@@ -165,8 +171,12 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms) (*run
 	r.alias[stores.NewTime(r.now)] = "now 0"
 	var labels map[stores.Value]string
 	plan := func(read stores.Reader) error {
-		r.read = read
-		if err := r.program(ctx, &frame{prog: p}); err != nil {
+		r.read = current{read, r}
+		f := &frame{prog: p}
+		if err := r.ahead(ctx, f); err != nil {
+			return err
+		}
+		if err := r.program(ctx, f); err != nil {
 			return err
 		}
 		var err error
@@ -174,6 +184,13 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms) (*run
 			return err
 		}
 		r.finish()
+		if o == nil || o.Agreed != "" || o.pending != nil || r.asksAnybody() {
+			// What is shown, and what is said about an agreement, is said of
+			// changes that the database has accepted.
+			if err := r.handOver(ctx); err != nil {
+				return err
+			}
+		}
 		if o != nil {
 			return r.agreed(ctx, o)
 		}
@@ -206,10 +223,31 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms) (*run
 		}
 		return r.commit(ctx, o.RunOptions, labels)
 	})
+	if r.unread != nil && r.late == nil {
+		err = s.unread(ctx, r, err)
+	}
 	if o == nil && errors.Is(err, errRehearsed) || errors.Is(err, errRepeated) {
 		err = nil
 	}
 	return r, labels, err
+}
+
+// unread adds to a refusal what is wrong with the calls that came after it.
+func (s *Session) unread(ctx context.Context, r *run, err error) error {
+	var c *complaint
+	if !errors.As(err, &c) {
+		return err
+	}
+	var more []complaint
+	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		r.read, r.held = read, held{unread: r.unread, atOnce: true}
+		more = r.unread(ctx)
+		return nil
+	})
+	if looked != nil {
+		return err
+	}
+	return refuse(append([]complaint{*c}, more...))
 }
 
 // opens is the scope of a run: the session's, and what the engine itself keeps
@@ -248,10 +286,10 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 			b.Notices = append(b.Notices, r.outgoing(st, &st.notices[i]))
 		}
 	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && o.Key == "" {
+	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(r.waiting) == 0 && o.Key == "" {
 		return nil
 	}
-	chained, err := r.tx.Apply(ctx, b)
+	chained, err := r.hand(ctx, b)
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,15 @@ func (s *Session) wholly(e *verbs.Entity) bool {
 	return s.names.book(e.Store).whole
 }
 
+// nameable reports whether it is worth reading all rows of an entity to name
+// them: it was not done, and nobody found that there are too many.
+func (s *Session) nameable(e *verbs.Entity) bool {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	b := s.names.book(e.Store)
+	return !b.whole && !b.vast
+}
+
 // remember keeps a preview that was shown.
 func (s *Session) remember(p *shown) {
 	s.mu.Lock()

@@ -307,6 +307,9 @@ type Store interface {
 // A Reader reads within one scope, on one snapshot.
 type Reader interface {
 	Get(ctx context.Context, e *Entity, key Value) (Row, error)
+	// Rows is Get for several keys at once: it returns the rows that are there,
+	// each once, in the order of their keys.
+	Rows(ctx context.Context, e *Entity, keys []Value) ([]Row, error)
 	Find(ctx context.Context, f Find) ([][]Value, error)
 	// SQL runs a query that CheckSQL accepts; entities are the relations it
 	// may name.

@@ -49,7 +49,7 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	t.add(" FROM ", table(e), " t WHERE ")
 	r.is(t, e, "t", key)
 	r.within(t, e, "t", false)
-	if r.writes && r.shapes[e].lockable && (r.scope.All || e.Access != stores.ForAll) {
+	if r.locks(e) {
 		t.add(" FOR NO KEY UPDATE OF t")
 	}
 	found := stores.Row{Entity: e}

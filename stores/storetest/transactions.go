@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,6 +75,66 @@ var transactionCases = []testCase{
 		}
 		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
 		w.must(w.do(everything, remove(w.request, id("request", 2))))
+	}},
+	{"rows are read by their keys, those that are there, in order", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		wanted := []stores.Value{id("request", 3), id("request", 11), id("request", 1), id("request", 99), id("request", 3), {}, str("no uuid")}
+		check := func(r stores.Reader, scope stores.Scope, want ...int) {
+			t.Helper()
+			rows, err := r.Rows(ctx, w.request, wanted)
+			w.must(err)
+			if len(rows) != len(want) {
+				t.Fatalf("%d rows, want %v", len(rows), want)
+			}
+			for i, n := range want {
+				one, err := w.get(scope, w.request, id("request", n))
+				w.must(err)
+				if rows[i].Key() != id("request", n) || rows[i].Entity != w.request || !slices.Equal(rows[i].Values, one.Values) {
+					t.Errorf("row %d is %v", i, rows[i])
+				}
+			}
+		}
+		for _, scope := range []stores.Scope{holding(1), holding(1, 7)} {
+			w.must(w.View(ctx, scope, func(r stores.Reader) error {
+				check(r, scope, 1, 3)
+				return nil
+			}))
+		}
+		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
+			check(tx, everything, 1, 3, 11)
+			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 3), stores.Assign{Field: reqNotes, Value: str("mine")})}})
+			w.must(err)
+			rows, err := tx.Rows(ctx, w.request, wanted[:1])
+			if err != nil || rows[0].Values[reqNotes] != str("mine") {
+				t.Error(rows, err)
+			}
+			many := make([]stores.Value, 0, 500)
+			for n := range 500 {
+				many = append(many, id("request", n))
+			}
+			rows, err = tx.Rows(ctx, w.request, many)
+			if err != nil || len(rows) != 5 {
+				t.Error(len(rows), err)
+			}
+			rows, err = tx.Rows(ctx, w.country, []stores.Value{str("FR"), str("DE")})
+			if err != nil || len(rows) != 1 {
+				t.Error(rows, err)
+			}
+			return err
+		}))
+		w.must(w.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+			check(r, stores.Scope{})
+			return nil
+		}))
+		stopped, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := w.View(ctx, everything, func(r stores.Reader) error {
+			_, err := r.Rows(stopped, w.request, wanted)
+			return err
+		}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	}},
 	{"a view sees one moment", func(t *testing.T, open Open) {
 		w := newWorld(t, open)

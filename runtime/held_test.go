@@ -1,0 +1,215 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+)
+
+// A countingStore counts what a run asks of it.
+type countingStore struct {
+	stores.Store
+	gets, rows, finds, applies int
+	batches                    [][]stores.Change
+}
+
+func (s *countingStore) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	return s.Store.Update(ctx, scope, func(tx stores.Tx) error { return fn(&countingTx{tx, s}) })
+}
+
+type countingTx struct {
+	stores.Tx
+	s *countingStore
+}
+
+func (t *countingTx) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+	t.s.gets++
+	return t.Tx.Get(ctx, e, key)
+}
+
+func (t *countingTx) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
+	t.s.rows++
+	return t.Tx.Rows(ctx, e, keys)
+}
+
+func (t *countingTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	t.s.finds++
+	return t.Tx.Find(ctx, f)
+}
+
+func (t *countingTx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+	t.s.applies++
+	t.s.batches = append(t.s.batches, b.Changes)
+	return t.Tx.Apply(ctx, b)
+}
+
+func (w *world) counting() *countingStore {
+	w.t.Helper()
+	s := &countingStore{Store: w.store}
+	engine, err := runtime.New(w.reg, s, runtime.Options{Clock: w.now, NewID: w.newID})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.engine = engine
+	return s
+}
+
+// PERF-X1, PERF-X2: a run asks the store as little as it can: one read and one
+// batch for a write, and no more for a script of many. What is read in between
+// sees what was written before.
+func TestARunAsksLittle(t *testing.T) {
+	t.Parallel()
+	notes := ""
+	for i := range 50 {
+		notes += fmt.Sprintf("lending.note :loan-id %s :note \"n%d\"\n", []string{"@saw-bob", "@tent-ann", "@ladder-ann"}[i%3], i)
+	}
+	for _, c := range []struct {
+		name, text                 string
+		gets, rows, finds, applies int
+	}{
+		{"a write", `lending.note :loan-id @saw-bob :note "x"`, 1, 0, 0, 1},
+		// The label of the new row goes by way of the loan and its item, which
+		// is not at hand.
+		{"a write and a new row", `lending.note :loan-id @saw-bob :note "x" :expected-date 2025-02-01`, 1, 0, 1, 2},
+		{"a new row whose label is its own", `lending.add-item :club-id @north :name "Axe"`, 1, 0, 0, 1},
+		{"many writes", notes, 0, 1, 0, 1},
+		{"a read between writes", "lending.note :loan-id @saw-bob :note \"x\"\nlending.close-late :member-id @ann\nlending.note :loan-id @saw-bob :note \"y\"", 2, 0, 1, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			s := w.counting()
+			kim := w.session("kim")
+			p := w.program(kim, c.text)
+			if _, err := kim.Run(context.Background(), p, runtime.RunOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprintf("%d gets, %d rows, %d finds, %d applies", s.gets, s.rows, s.finds, s.applies)
+			if want := fmt.Sprintf("%d gets, %d rows, %d finds, %d applies", c.gets, c.rows, c.finds, c.applies); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// A change that the store does not accept is told at the call that made it, also
+// when it waited until later.
+func TestALateRefusalNamesItsCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	refusal := w.refused("kim", `lending.note :loan-id @saw-bob :note "x"
+lending.add-item :club-id @north :name "Saw"
+lending.note :loan-id @tent-ann :note "y"`, "already-exists")
+	if d := refusal.Diagnostics[0]; len(refusal.Diagnostics) != 1 || d.Place.Source.Position(d.Place.Range.Start).Line != 2 {
+		t.Errorf("told %s", told(refusal.Diagnostics))
+	}
+}
+
+// Changes that are like one another come together, and none passes another that
+// it may depend on: the order of the changes of every row stays, and a row comes
+// before what refers to it.
+func TestChangesAreGroupedInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	loan, reminder, item := w.entity("loan"), w.entity("reminder"), w.entity("item")
+	field := func(e *stores.Entity, name string, v stores.Value) stores.Assign {
+		return stores.Assign{Field: e.FieldIndex(name), Value: v}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		var changes []stores.Change
+		n := 100
+		for range rapid.IntRange(0, 30).Draw(rt, "changes") {
+			n++
+			key := id(rapid.IntRange(1, 4).Draw(rt, "row"))
+			var c stores.Change
+			switch rapid.IntRange(0, 5).Draw(rt, "kind") {
+			case 0:
+				c = stores.Change{Op: stores.Update, Entity: loan, Key: key, Set: []stores.Assign{field(loan, "note", id(n))}}
+			case 1:
+				c = stores.Change{Op: stores.Insert, Entity: reminder, Key: id(n), Set: []stores.Assign{field(reminder, "loan", key)}}
+			case 2:
+				c = stores.Change{Op: stores.Insert, Entity: loan, Key: key, Set: []stores.Assign{field(loan, "item", key)}}
+			case 3:
+				c = stores.Change{Op: stores.Update, Entity: reminder, Key: id(rapid.IntRange(101, n).Draw(rt, "reminder")), Set: []stores.Assign{field(reminder, "text", id(n))}}
+			case 4:
+				c = stores.Change{Op: stores.Delete, Entity: reminder, Key: key}
+			case 5:
+				c = stores.Change{Op: stores.Update, Entity: item, Key: key, Set: []stores.Assign{field(item, "name", id(n))}}
+			}
+			c.Before = []stores.Value{id(n)} // no two are the same
+			changes = append(changes, c)
+		}
+		sorted := runtime.InRuns(w.engine, changes)
+		place := func(all []stores.Change, c *stores.Change) int {
+			for i := range all {
+				if all[i].Before[0] == c.Before[0] {
+					return i
+				}
+			}
+			rt.Fatalf("%v is not there", *c)
+			return -1
+		}
+		if len(sorted) != len(changes) {
+			rt.Fatalf("%d of %d", len(sorted), len(changes))
+		}
+		for i := range changes {
+			for j := range changes[:i] {
+				a, b := &changes[j], &changes[i]
+				refers := func(x, y *stores.Change) bool {
+					for _, s := range x.Set {
+						if x.Entity.Fields[s.Field].Ref == y.Entity && s.Value == y.Key {
+							return y.Op == stores.Insert
+						}
+					}
+					return false
+				}
+				bound := a.Entity == b.Entity && a.Key == b.Key || refers(a, b) || refers(b, a) ||
+					a.Op == stores.Delete || b.Op == stores.Delete || a.Entity == item && b.Entity == item
+				if bound && place(sorted, a) > place(sorted, b) {
+					rt.Fatalf("%v was to come before %v", *a, *b)
+				}
+			}
+		}
+	})
+	var changes []stores.Change
+	for i := range 10 {
+		changes = append(changes,
+			stores.Change{Op: stores.Update, Entity: loan, Key: id(i), Set: []stores.Assign{field(loan, "note", id(i))}},
+			stores.Change{Op: stores.Insert, Entity: reminder, Key: id(100 + i), Set: []stores.Assign{field(reminder, "loan", id(i))}})
+	}
+	kinds := ""
+	for _, c := range runtime.InRuns(w.engine, changes) {
+		kinds += c.Entity.Name[:1]
+	}
+	if kinds != strings.Repeat("l", 10)+strings.Repeat("r", 10) {
+		t.Errorf("they come as %s", kinds)
+	}
+}
+
+// Many rows of one label are named in time that grows as they do, and to the
+// same names.
+func TestManyRowsOfOneLabelAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := w.session("kim")
+	text := strings.Repeat("lending.remind :loan-id @saw-bob :on 2025-05-01\n", 999)
+	reply, err := kim.Run(context.Background(), w.program(kim, text), runtime.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 1, 998} {
+		want := "@saw-2025-05-01"
+		if n > 0 {
+			want += fmt.Sprint("-", n+1)
+		}
+		if got := reply.Calls[n].Rows[0].Name; got != want {
+			t.Errorf("row %d is %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"verbatim/stores"
+)
+
+// Rows implements stores.Reader.
+func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
+	kind := e.Fields[e.Key].Kind
+	fit := make([]stores.Value, 0, len(keys))
+	for _, k := range keys {
+		if k.Kind() == kind {
+			fit = append(fit, k)
+		}
+	}
+	if len(fit) == 0 {
+		return nil, ctx.Err()
+	}
+	t := newText().add("SELECT ")
+	for i := range e.Fields {
+		if i > 0 {
+			t.add(",")
+		}
+		t.add(datum(e, "t", i))
+	}
+	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key))
+	in(t, kind, fit)
+	r.within(t, e, "t", true)
+	t.add(" ORDER BY ", datum(e, "t", e.Key))
+	var rows []stores.Row
+	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) error {
+		row := stores.Row{Entity: e, Values: make([]stores.Value, len(vals))}
+		for i := range vals {
+			var err error
+			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
+				return err
+			}
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err != nil {
+		return nil, fault("get", err)
+	}
+	return rows, nil
+}
