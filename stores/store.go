@@ -161,6 +161,8 @@ type Batch struct {
 	Changes []Change
 	Entries []Entry
 	Notices []Notice
+	Jobs    []Job        // to be done later
+	Settled []Settlement // runs that end with this transaction
 }
 
 // An Entry is one line of the journal. The engine fills everything but Seq,
@@ -301,6 +303,7 @@ type Store interface {
 	// Journal returns entries with Seq in [from, to], ascending; to == 0 is
 	// the end.
 	Journal(ctx context.Context, from, to int64) ([]Entry, error)
+	Queue
 	Close() error
 }
 

@@ -106,6 +106,7 @@ var libraries = map[string]struct {
 	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
 	"modernc.org/sqlite":                       {[]string{"stores/sqlite"}, "nothing of a driver's own types leaves a backend"},
 	"github.com/jackc/pgx/v5":                  {[]string{"stores/postgres", "stores/postgres/pgtest"}, "nothing of a driver's own types leaves a backend, but the pool that a caller may hand in"},
+	"github.com/riverqueue/river":              {[]string{"stores/postgres"}, "jobs on PostgreSQL are rows of River's; another queue would touch one file"},
 	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to the driver, which pins it"},
 	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},

@@ -64,6 +64,14 @@
 // may be shown to users: it names entities and fields, and holds neither SQL nor
 // values. The cause, for operators, is behind errors.As and names the SQLSTATE.
 //
+// Jobs. They are rows of River, the queue, in the schema verbatim_river, which
+// Migrate makes with River's own migrations; River's tools can look at them. Any
+// number of machines take from them, each job once at a time. What time it is,
+// for all of them, is the server's to say. Row-level security does not hold for
+// jobs: no query of a palette's author reaches them, and the engine looks at a
+// principal's rights when it carries one out. See job.go for what is River's and
+// what is ours.
+//
 // # Names and types
 //
 // A table's name is schema.table; without a schema it is in public, whatever the

@@ -79,7 +79,7 @@ func fault(ctx context.Context, doing string, err error) error {
 
 func ours(err error) bool {
 	for _, known := range []error{stores.ErrNotFound, stores.ErrConflict, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrUnknown,
-		stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, context.Canceled, context.DeadlineExceeded} {
+		stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return true
 		}

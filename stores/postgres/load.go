@@ -21,7 +21,8 @@ func (s *Store) Load(ctx context.Context, script string) error {
 		var tables []string
 		err := c.do(ctx, op{doing: "load", sql: `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname)
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p') AND n.nspname <> 'information_schema' AND NOT n.nspname ^@ 'pg_' AND c.relname <> 'verbatim_schema' ORDER BY 1`,
+WHERE c.relkind IN ('r', 'p') AND n.nspname <> 'information_schema' AND NOT n.nspname ^@ 'pg_' AND c.relname <> 'verbatim_schema'
+	AND NOT (n.nspname = '` + riverSchema + `' AND c.relname = 'river_migration') ORDER BY 1`,
 			read: func(r row) error {
 				tables = append(tables, r.str(0))
 				return nil

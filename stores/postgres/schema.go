@@ -170,6 +170,9 @@ func (m *migration) plan() error {
 	if err := m.own(); err != nil {
 		return err
 	}
+	if err := m.jobs(); err != nil {
+		return err
+	}
 	m.names()
 	all := slices.Clone(m.entities)
 	for _, e := range m.entities { // what references lead to, declared here or not

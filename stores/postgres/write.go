@@ -78,6 +78,15 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) 
 		i += n
 	}
 	ops = append(ops, t.post(b.Notices)...)
+	jobs, err := t.enqueue(b.Jobs)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := t.settle(b.Settled)
+	if err != nil {
+		return nil, err
+	}
+	ops = append(append(ops, jobs...), settled...)
 	return t.append(ctx, ops, b.Entries)
 }
 

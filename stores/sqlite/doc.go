@@ -35,6 +35,10 @@
 // may be shown to users: it names entities and fields, and holds neither SQL nor
 // values. The cause, for operators, is behind errors.As and names SQLite's code.
 //
+// Jobs. They are rows of the table verbatim_job. Any number of processes on this
+// machine take from them, each job once at a time; what time it is, this
+// machine's clock says.
+//
 // # Names and types
 //
 // SQLite has no schemas: the table kyc.requests is called kyc_requests here.

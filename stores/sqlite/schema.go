@@ -158,8 +158,11 @@ func (m *migration) own() error {
 			}
 		}
 		slices.Sort(m.Problems)
-		m.Steps = append(m.Steps, ownTables...)
+		m.Steps = append(m.Steps, slices.Concat(ownTables, jobTable)...)
 		return nil
+	}
+	if m.objects["verbatim_job"] == "" {
+		m.Steps = append(m.Steps, jobTable...)
 	}
 	version := int64(0)
 	err := m.c.query(context.Background(), "SELECT max(version) FROM main.verbatim_schema", nil, func(row []driver.Value) error {
@@ -199,7 +202,7 @@ func (m *migration) names() {
 // verbatim, which palettes cannot name; it must not be one of the store's own
 // tables all the same.
 func engineOwn(e *stores.Entity) bool {
-	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(ownTables, func(statement string) bool {
+	return e.Managed && strings.HasPrefix(e.Table, "verbatim.") && !slices.ContainsFunc(slices.Concat(ownTables, jobTable), func(statement string) bool {
 		return strings.HasPrefix(strings.ToLower(statement), "create table "+strings.ToLower(quote(tableName(e)))+" ")
 	})
 }

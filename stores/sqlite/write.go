@@ -69,6 +69,12 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) 
 			return nil, err
 		}
 	}
+	if err := t.enqueue(b.Jobs); err != nil {
+		return nil, err
+	}
+	if err := t.settle(b.Settled); err != nil {
+		return nil, err
+	}
 	return t.append(b.Entries)
 }
 

@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"principals", principalCases},
 		{"migrate", migrateCases},
 		{"query", queryCases},
+		{"jobs", jobCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,180 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// ErrFenced says that a run is over already: its job was rescued from it, and
+// given to another worker or given up. Nothing of the transaction that would
+// have settled it is committed.
+var ErrFenced = errors.New("the job is no longer this worker's")
+
+// DefaultAttempts is how often a job is tried when it does not say.
+const DefaultAttempts = 12
+
+// A Job is work to be done later, or now in the background. It is enqueued by a
+// Batch, and so exists exactly when the changes of that transaction do. It is
+// run at least once; what it commits together with its Settlement, it commits
+// exactly once.
+type Job struct {
+	ID       string    // stable, made up by whoever enqueues it; no other job ever has it
+	Kind     string    // says who knows how to carry it out: "call", "notice"
+	Payload  string    // a JSON object in canonical form
+	At       time.Time // not before
+	Attempts int       // how often it is tried, at most; 0 is DefaultAttempts
+	// Unique is a correlation key, or "". While a job of the same Kind and key is
+	// waiting or running, enqueueing another adds none.
+	Unique    string
+	Principal string // in whose name its effect happens
+	Origins   string // where the values of the payload come from, as the engine spells it
+}
+
+// Check reports what no store keeps; the error wraps ErrInvalid. Backends call
+// it.
+func (j *Job) Check() error {
+	for _, s := range [...]string{j.ID, j.Kind, j.Unique, j.Principal, j.Origins} {
+		if !utf8.ValidString(s) || len(s) > 100_000 {
+			return fmt.Errorf("a job with text that is not UTF-8, or too long: %w", ErrInvalid)
+		}
+		for i := range len(s) {
+			if s[i] == 0 {
+				return fmt.Errorf("a job with a zero byte in it: %w", ErrInvalid)
+			}
+		}
+	}
+	switch {
+	case j.ID == "" || len(j.ID) > 200:
+		return fmt.Errorf("a job without an id, or with a very long one: %w", ErrInvalid)
+	case j.Kind == "" || len(j.Kind) > 100:
+		return fmt.Errorf("a job without a kind, or with a very long one: %w", ErrInvalid)
+	case j.At.IsZero() || j.At.Year() < minYear || j.At.Year() > maxYear:
+		return fmt.Errorf("a job without a time: %w", ErrInvalid)
+	case j.Attempts < 0 || j.Attempts > 1000:
+		return fmt.Errorf("a job is tried 1 to 1000 times: %w", ErrInvalid)
+	}
+	if len(j.Payload) == 0 || j.Payload[0] != '{' {
+		return fmt.Errorf("the payload of a job is a JSON object: %w", ErrInvalid)
+	}
+	if v, err := ParseJSON(j.Payload); err != nil || v.Text() != j.Payload {
+		return fmt.Errorf("the payload of a job is JSON in canonical form: %w", ErrInvalid)
+	}
+	return nil
+}
+
+// Tries is Attempts, or what stands for it.
+func (j *Job) Tries() int {
+	if j.Attempts == 0 {
+		return DefaultAttempts
+	}
+	return j.Attempts
+}
+
+// JobState is how far a job is.
+type JobState uint8
+
+// The states of a job.
+const (
+	JobWaiting JobState = iota // for its time, or for a worker
+	JobRunning
+	JobDone
+	JobDead // given up: a person has to look at it
+)
+
+var jobStates = [...]string{"waiting", "running", "done", "dead"}
+
+func (s JobState) String() string { return jobStates[s] }
+
+// Read makes s the state of a name, and reports whether there is one.
+func (s *JobState) Read(name string) bool {
+	for i, n := range jobStates {
+		if n == name {
+			*s = JobState(i)
+			return true
+		}
+	}
+	return false
+}
+
+// NoteRescued is the note of a job whose run was ended by Rescue.
+const NoteRescued = "worker-lost"
+
+// A Run is one attempt at a job, by one worker. Only Take makes one.
+type Run struct {
+	Job
+	Attempt int // from 1; of one job, no two runs have the same
+	Started time.Time
+	Ref     string // by which the store finds the job again
+}
+
+// A Settlement ends a run. It holds while the job is still at that run; when it
+// is not, the Batch fails with ErrFenced.
+type Settlement struct {
+	Run   Run
+	State JobState // JobDone, JobDead, or JobWaiting to be tried again
+	// At is when it ended or, for JobWaiting, before when it is not tried again.
+	At time.Time
+	// Free says that this run does not count among the attempts.
+	Free bool
+	Note string // why it is not done, without anybody's values
+}
+
+// Check reports what no store keeps; the error wraps ErrInvalid. Backends call
+// it.
+func (s *Settlement) Check() error {
+	if s.State == JobRunning || int(s.State) >= len(jobStates) || s.Run.Ref == "" || s.Run.Attempt < 1 ||
+		s.At.IsZero() || s.At.Year() < minYear || s.At.Year() > maxYear {
+		return fmt.Errorf("a run is settled as done, dead or waiting, at a time: %w", ErrInvalid)
+	}
+	return nil
+}
+
+// A JobRecord is what is known of a job.
+type JobRecord struct {
+	Job
+	State   JobState
+	Attempt int // of the latest run, 0 when there was none
+	Created time.Time
+	Started time.Time // of the latest run
+	Ended   time.Time // when it was done or given up
+	Worker  string    // of the latest run
+	Note    string    // of the latest settlement that had one
+}
+
+// A JobFilter picks jobs. Its zero value picks all.
+type JobFilter struct {
+	IDs    []string
+	States []JobState
+	Kinds  []string
+	Limit  int // 0 is the store's cap; what is beyond it is left out
+}
+
+// A Queue hands jobs to workers, any number of them in any number of processes.
+// Times are arguments: a zero time stands for the store's own clock, which is
+// the same for every machine.
+type Queue interface {
+	// Clock tells the store's time.
+	Clock(ctx context.Context) (time.Time, error)
+	// Take gives a worker up to n jobs of some kinds, of any when there are none,
+	// that are due: those due longest first, and of those due at one moment the
+	// one enqueued first.
+	Take(ctx context.Context, now time.Time, worker string, n int, kinds ...string) ([]Run, error)
+	// Rescue ends the runs that began more than age ago, whose workers died or
+	// hang, and returns them. Their jobs wait again, or are dead when they were
+	// tried often enough. What is done stays done.
+	Rescue(ctx context.Context, now time.Time, age time.Duration) ([]Run, error)
+	// Jobs lists jobs in the order in which they fall due.
+	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
+	// RetryJob makes a job that is dead or waiting due at once, for one more
+	// attempt at least. ErrNotFound; ErrConflict when it is running or done.
+	RetryJob(ctx context.Context, now time.Time, id string) error
+	// DropJob removes a job that is dead or waiting, for good. ErrNotFound;
+	// ErrConflict when it is running or done.
+	DropJob(ctx context.Context, id string) error
+	// Prune forgets jobs that were done before a time, and says how many. The
+	// dead stay.
+	Prune(ctx context.Context, before time.Time) (int, error)
+}

@@ -1,0 +1,455 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"verbatim/stores"
+)
+
+// Jobs are rows of River, a job queue that others know how to look at and to
+// look after. Its tables, its migrations and its statements for taking, rescuing
+// and listing are used as they are. Two statements are ours, because they belong
+// into the transaction of the effects: the one that enqueues, as River has
+// clients in other languages do it, and the one that settles a run, which River
+// does by the job alone and we by the job and its attempt.
+//
+// River's own client is not used. It reads this machine's clock, fetches and
+// rescues in goroutines of its own, and would complete a job outside the
+// transaction that holds its effect.
+//
+// A job that waits is "available" whenever it is due: River takes no such job
+// before its time, and nobody has to move it from "scheduled".
+
+// riverSchema holds River's tables.
+const riverSchema = "verbatim_river"
+
+// riverQueue is the one queue of River's that we use.
+const riverQueue = "verbatim"
+
+const riverJob = riverSchema + ".river_job"
+
+// unfinished are the states of River's in which a correlation key is taken, as
+// it keeps them: scheduled, running, retryable, pending and available.
+const unfinished = "11110001"
+
+// A tag is what we keep in a job's metadata.
+type tag struct {
+	ID        string `json:"verbatim_id"`
+	Unique    string `json:"unique,omitempty"`
+	Principal string `json:"principal,omitempty"`
+	Origins   string `json:"origins,omitempty"`
+}
+
+// enqueue adds jobs.
+func (t *tx) enqueue(jobs []stores.Job) ([]op, error) {
+	var ops []op
+	for i := range jobs {
+		j := &jobs[i]
+		if err := j.Check(); err != nil {
+			return nil, err
+		}
+		meta, err := json.Marshal(tag{j.ID, j.Unique, j.Principal, j.Origins})
+		if err != nil {
+			return nil, err
+		}
+		var key any
+		if j.Unique != "" {
+			key = fmt.Sprintf(`\x%x`, sha256.Sum256([]byte(j.Kind+"\x00"+j.Unique)))
+		}
+		ops = append(ops,
+			op{doing: "enqueue", sql: `INSERT INTO ` + riverJob + ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
+VALUES ($1::jsonb, $2::text, $3::smallint, $4::jsonb, '` + riverQueue + `', $5::timestamptz, 'available', $6::bytea, CASE WHEN $6::bytea IS NOT NULL THEN B'` + unfinished + `' END)
+ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL AND ` + riverSchema + `.river_job_state_in_bitmask(unique_states, state) DO NOTHING`,
+				args: []any{j.Payload, j.Kind, strconv.Itoa(j.Tries()), string(meta), j.At.UTC().Format(time.RFC3339Nano), key}})
+	}
+	return ops, nil
+}
+
+// settle ends runs. The attempt is the fence: a run that was rescued finds its
+// job available, or at another attempt. What River keeps of failures is kept of
+// the last two dozen.
+func (t *tx) settle(settled []stores.Settlement) ([]op, error) {
+	var ops []op
+	for i := range settled {
+		s := &settled[i]
+		if err := s.Check(); err != nil {
+			return nil, err
+		}
+		state := map[stores.JobState]rivertype.JobState{stores.JobWaiting: rivertype.JobStateAvailable, stores.JobDone: rivertype.JobStateCompleted,
+			stores.JobDead: rivertype.JobStateDiscarded}[s.State]
+		free := "0"
+		if s.Free {
+			free = "1"
+		}
+		ops = append(ops, op{doing: "settle", sql: `UPDATE ` + riverJob + ` SET state = $3::text::` + riverSchema + `.river_job_state,
+	finalized_at = CASE WHEN $3::text <> 'available' THEN $4::timestamptz END,
+	scheduled_at = CASE WHEN $3::text = 'available' THEN $4::timestamptz ELSE scheduled_at END,
+	max_attempts = max_attempts + $5::smallint,
+	errors = CASE WHEN $6::text = '' THEN errors ELSE array_append(errors[GREATEST(1, COALESCE(array_length(errors, 1), 0) - 22):],
+		jsonb_build_object('at', $4::timestamptz, 'attempt', attempt, 'error', $6::text, 'trace', '')) END
+WHERE id = $1::bigint AND attempt = $2::smallint AND state = 'running'`,
+			args: []any{s.Run.Ref, strconv.Itoa(s.Run.Attempt), string(state), s.At.UTC().Format(time.RFC3339Nano), free, s.Note},
+			done: func(n int64) error {
+				if n == 0 {
+					return stores.ErrFenced
+				}
+				return nil
+			}})
+	}
+	return ops, nil
+}
+
+// river is River's driver on our pool.
+func (s *Store) river() riverdriver.Executor { return riverpgxv5.New(s.pool).GetExecutor() }
+
+// queue asks River something.
+func (s *Store) queue(ctx context.Context, doing string, fn func(riverdriver.Executor) error) error {
+	switch {
+	case s.closed.Load():
+		return errClosed
+	case s.asOwner:
+		return errOwner
+	}
+	return fault(ctx, doing, fn(s.river()))
+}
+
+func orClock(now time.Time) *time.Time {
+	if now.IsZero() {
+		return nil
+	}
+	return &now
+}
+
+// Clock implements stores.Queue.
+func (s *Store) Clock(ctx context.Context) (now time.Time, err error) {
+	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		return c.do(ctx, op{doing: "clock", sql: "SELECT now()", read: func(r row) error {
+			v, err := r.decode(0, stores.Time)
+			if err == nil {
+				now = v.Time()
+			}
+			return err
+		}})
+	})
+	return now, err
+}
+
+// Take implements stores.Queue.
+func (s *Store) Take(ctx context.Context, now time.Time, worker string, n int, kinds ...string) ([]stores.Run, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	if len(kinds) == 0 {
+		kinds = nil // River takes none of an empty list
+	}
+	var runs []stores.Run
+	err := s.queue(ctx, "take", func(x riverdriver.Executor) error {
+		found, err := x.JobGetAvailable(ctx, &riverdriver.JobGetAvailableParams{ClientID: worker, Kind: kinds, MaxAttemptedBy: 10, MaxToLock: n,
+			Now: orClock(now), Queue: riverQueue, Schema: riverSchema})
+		if err != nil {
+			return err
+		}
+		runs, err = runsOf(found.Jobs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runs, nil
+}
+
+// runsOf puts what was taken into order: PostgreSQL returns what an update
+// changed in any.
+func runsOf(jobs []*rivertype.JobRow) ([]stores.Run, error) {
+	slices.SortFunc(jobs, func(a, b *rivertype.JobRow) int {
+		if c := a.ScheduledAt.Compare(b.ScheduledAt); c != 0 {
+			return c
+		}
+		return int(a.ID - b.ID)
+	})
+	runs := make([]stores.Run, len(jobs))
+	for i, j := range jobs {
+		r, err := recordOf(j)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = stores.Run{Job: r.Job, Attempt: r.Attempt, Started: r.Started, Ref: strconv.FormatInt(j.ID, 10)}
+	}
+	return runs, nil
+}
+
+var stateOf = map[rivertype.JobState]stores.JobState{
+	rivertype.JobStateAvailable: stores.JobWaiting, rivertype.JobStateScheduled: stores.JobWaiting, rivertype.JobStateRetryable: stores.JobWaiting,
+	rivertype.JobStatePending: stores.JobWaiting, rivertype.JobStateRunning: stores.JobRunning, rivertype.JobStateCompleted: stores.JobDone,
+	rivertype.JobStateDiscarded: stores.JobDead, rivertype.JobStateCancelled: stores.JobDead,
+}
+
+func recordOf(j *rivertype.JobRow) (stores.JobRecord, error) {
+	var t tag
+	payload, err := stores.ParseJSON(string(j.EncodedArgs)) // River keeps jsonb, in a spelling of its own
+	if err == nil {
+		err = json.Unmarshal(j.Metadata, &t)
+	}
+	if err != nil {
+		return stores.JobRecord{}, fmt.Errorf("a job that cannot be read: %w", stores.ErrInvalid)
+	}
+	r := stores.JobRecord{
+		Job: stores.Job{ID: t.ID, Kind: j.Kind, Payload: payload.Text(), At: j.ScheduledAt.UTC(), Attempts: j.MaxAttempts, Unique: t.Unique,
+			Principal: t.Principal, Origins: t.Origins},
+		State: stateOf[j.State], Attempt: j.Attempt, Created: j.CreatedAt.UTC(),
+	}
+	if j.AttemptedAt != nil {
+		r.Started = j.AttemptedAt.UTC()
+	}
+	if j.FinalizedAt != nil {
+		r.Ended = j.FinalizedAt.UTC()
+	}
+	if n := len(j.AttemptedBy); n > 0 {
+		r.Worker = j.AttemptedBy[n-1]
+	}
+	if n := len(j.Errors); n > 0 {
+		r.Note = j.Errors[n-1].Error
+	}
+	return r, nil
+}
+
+// Rescue implements stores.Queue. That River rescues only what is still running,
+// since before the horizon, keeps it from undoing what was settled meanwhile.
+func (s *Store) Rescue(ctx context.Context, now time.Time, age time.Duration) ([]stores.Run, error) {
+	if now.IsZero() {
+		var err error
+		if now, err = s.Clock(ctx); err != nil {
+			return nil, err
+		}
+	}
+	horizon := now.Add(-age)
+	var runs []stores.Run
+	err := s.queue(ctx, "rescue", func(x riverdriver.Executor) error {
+		stuck, err := x.JobGetStuck(ctx, &riverdriver.JobGetStuckParams{Max: 1000, Schema: riverSchema, StuckHorizon: horizon})
+		if err != nil || len(stuck) == 0 {
+			return err
+		}
+		p := &riverdriver.JobRescueManyParams{Schema: riverSchema, StuckHorizon: horizon}
+		for _, j := range stuck {
+			note, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: j.Attempt, Error: stores.NoteRescued})
+			if err != nil {
+				return err
+			}
+			state, ended := rivertype.JobStateAvailable, (*time.Time)(nil)
+			if j.Attempt >= j.MaxAttempts {
+				state, ended = rivertype.JobStateDiscarded, &now
+			}
+			p.ID, p.Error, p.State = append(p.ID, j.ID), append(p.Error, note), append(p.State, string(state))
+			p.FinalizedAt, p.ScheduledAt = append(p.FinalizedAt, ended), append(p.ScheduledAt, j.ScheduledAt)
+		}
+		if _, err := x.JobRescueMany(ctx, p); err != nil {
+			return err
+		}
+		runs, err = runsOf(stuck)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runs, nil
+}
+
+// Jobs implements stores.Queue.
+func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+	where, args := "true", map[string]any{}
+	if len(f.IDs) > 0 {
+		where, args["ids"] = where+" AND metadata->>'verbatim_id' = ANY(@ids::text[])", f.IDs
+	}
+	if len(f.Kinds) > 0 {
+		where, args["kinds"] = where+" AND kind = ANY(@kinds::text[])", f.Kinds
+	}
+	if len(f.States) > 0 {
+		var states []string
+		for theirs, ours := range stateOf {
+			if slices.Contains(f.States, ours) {
+				states = append(states, string(theirs))
+			}
+		}
+		where, args["states"] = where+" AND state::text = ANY(@states::text[])", states
+	}
+	limit := s.rowCap
+	if f.Limit > 0 {
+		limit = min(limit, f.Limit)
+	}
+	var records []stores.JobRecord
+	err := s.queue(ctx, "jobs", func(x riverdriver.Executor) error {
+		found, err := x.JobList(ctx, &riverdriver.JobListParams{Max: int32(limit), NamedArgs: args, OrderByClause: "scheduled_at, id", Schema: riverSchema, WhereClause: where})
+		if err != nil {
+			return err
+		}
+		for _, j := range found {
+			r, err := recordOf(j)
+			if err != nil {
+				return err
+			}
+			records = append(records, r)
+		}
+		return nil
+	})
+	return records, err
+}
+
+// RetryJob implements stores.Queue.
+func (s *Store) RetryJob(ctx context.Context, now time.Time, id string) error {
+	var at any
+	if !now.IsZero() {
+		at = now.UTC().Format(time.RFC3339Nano)
+	}
+	return s.touch(ctx, id, "UPDATE "+riverJob+` SET state = 'available', finalized_at = NULL, scheduled_at = COALESCE($2::timestamptz, now()),
+	max_attempts = GREATEST(max_attempts, attempt + 1), metadata = metadata - 'cancel_attempted_at'`, id, at)
+}
+
+// DropJob implements stores.Queue.
+func (s *Store) DropJob(ctx context.Context, id string) error {
+	return s.touch(ctx, id, "DELETE FROM "+riverJob, id)
+}
+
+// touch changes a job that is at rest.
+func (s *Store) touch(ctx context.Context, id, q string, args ...any) error {
+	if s.asOwner {
+		return errOwner
+	}
+	touched, there := false, false
+	err := s.write(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		return c.do(ctx,
+			op{doing: "job", sql: q + ` WHERE metadata->>'verbatim_id' = $1::text AND state NOT IN ('running', 'completed')`, args: args,
+				done: func(n int64) error {
+					touched = n > 0
+					return nil
+				}},
+			op{doing: "job", sql: "SELECT 1 FROM " + riverJob + " WHERE metadata->>'verbatim_id' = $1::text", args: []any{id},
+				read: func(row) error {
+					there = true
+					return nil
+				}})
+	})
+	switch {
+	case errors.Is(err, stores.ErrDuplicate):
+		return stores.ErrConflict // its correlation key is another's by now
+	case err != nil || touched:
+		return err
+	case there:
+		return stores.ErrConflict
+	}
+	return stores.ErrNotFound
+}
+
+// Prune implements stores.Queue.
+func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
+	const portion = 1000
+	pruned := 0
+	for {
+		n := 0
+		err := s.queue(ctx, "prune", func(x riverdriver.Executor) (err error) {
+			n, err = x.JobDeleteBefore(ctx, &riverdriver.JobDeleteBeforeParams{CompletedDoDelete: true, CompletedFinalizedAtHorizon: before, Max: portion,
+				QueuesIncluded: []string{riverQueue}, Schema: riverSchema})
+			return err
+		})
+		pruned += n
+		if err != nil || n < portion {
+			return pruned, err
+		}
+	}
+}
+
+// jobs plans River's tables and the application's rights on them.
+func (m *migration) jobs() error {
+	done := map[int]bool{}
+	if !m.schemas[riverSchema] {
+		m.step("CREATE SCHEMA %s", riverSchema)
+	} else if m.indexes[riverSchema]["river_migration"] {
+		err := m.ask("SELECT version FROM "+riverSchema+".river_migration", nil, func(r row) error {
+			done[int(r.num(0))] = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	steps, err := riverMigrations()
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if !done[s.version] {
+			m.Steps = append(m.Steps, s.sql...)
+		}
+	}
+	if !m.indexes[riverSchema]["verbatim_job_id"] {
+		m.step("CREATE UNIQUE INDEX verbatim_job_id ON %s ((metadata->>'verbatim_id'))", riverJob)
+	}
+	if m.role == "" {
+		return nil
+	}
+	if err := m.grant(riverSchema, "river_job", "SELECT, INSERT, UPDATE, DELETE"); err != nil {
+		return err
+	}
+	// UPDATE on a sequence is what drawing numbers from it needs.
+	return m.grant(riverSchema, "river_job_id_seq", "UPDATE")
+}
+
+type riverStep struct {
+	version int
+	sql     []string
+}
+
+// riverMigrations are River's own, as text for our one transaction, each with
+// the line that tells River's tools that it was made.
+func riverMigrations() ([]riverStep, error) {
+	files := riverpgxv5.New(nil).GetMigrationFS(riverdriver.MigrationLineMain)
+	names, err := fs.Glob(files, "migration/main/*.up.sql")
+	if err != nil {
+		return nil, err
+	}
+	var steps []riverStep
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		sql := strings.TrimSpace(strings.ReplaceAll(string(text), "/* TEMPLATE: schema */", riverSchema+"."))
+		number, _, _ := strings.Cut(path.Base(name), "_")
+		version, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, fmt.Errorf("postgres: a migration of River's has no number: %w", err)
+		}
+		note := fmt.Sprintf("INSERT INTO %s.river_migration (line, version) VALUES ('%s', %d)", riverSchema, riverdriver.MigrationLineMain, version)
+		if version < 5 { // the fifth makes the table what it is now
+			note = fmt.Sprintf("INSERT INTO %s.river_migration (version) VALUES (%d)", riverSchema, version)
+		}
+		if version == 2 {
+			// The fourth adds a value to this enumeration, unless it is there, and
+			// the sixth uses it, which PostgreSQL refuses in one transaction.
+			const before, after = "'discarded',\n  'retryable',", "'discarded',\n  'pending',\n  'retryable',"
+			if !strings.Contains(sql, before) {
+				return nil, errors.New("postgres: River's states are not those that are known here")
+			}
+			sql = strings.Replace(sql, before, after, 1)
+		}
+		steps = append(steps, riverStep{version, []string{sql, note}})
+	}
+	slices.SortFunc(steps, func(a, b riverStep) int { return a.version - b.version })
+	if len(steps) == 0 {
+		return nil, errors.New("postgres: River has no migrations")
+	}
+	return steps, nil
+}

@@ -1,0 +1,301 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/stores"
+)
+
+// jobTable holds the jobs. seq is the order in which they were enqueued; the
+// attempt of a job only ever grows, so that it tells one run from another.
+var jobTable = []string{
+	`CREATE TABLE "verbatim_job" (
+  "seq" INTEGER PRIMARY KEY AUTOINCREMENT,
+  "id" TEXT NOT NULL UNIQUE,
+  "kind" TEXT NOT NULL,
+  "payload" TEXT NOT NULL,
+  "at" TEXT NOT NULL,
+  "attempt" INTEGER NOT NULL DEFAULT 0,
+  "attempts" INTEGER NOT NULL,
+  "correlation" TEXT,
+  "principal" TEXT NOT NULL,
+  "origins" TEXT NOT NULL,
+  "state" TEXT NOT NULL DEFAULT 'waiting' CHECK ("state" IN ('waiting', 'running', 'done', 'dead')),
+  "created" TEXT NOT NULL,
+  "started" TEXT,
+  "ended" TEXT,
+  "worker" TEXT NOT NULL DEFAULT '',
+  "note" TEXT NOT NULL DEFAULT ''
+) STRICT`,
+	`CREATE INDEX "verbatim_job_due" ON "verbatim_job" ("state", "at", "seq")`,
+	`CREATE UNIQUE INDEX "verbatim_job_correlation" ON "verbatim_job" ("kind", "correlation")
+WHERE "correlation" IS NOT NULL AND "state" IN ('waiting', 'running')`,
+}
+
+const jobColumns = `seq, id, kind, payload, at, attempt, attempts, correlation, principal, origins, state, created, started, ended, worker, note`
+
+// enqueue adds jobs.
+func (t *tx) enqueue(jobs []stores.Job) error {
+	for i := range jobs {
+		j := &jobs[i]
+		if err := j.Check(); err != nil {
+			return err
+		}
+		var correlation driver.Value
+		if j.Unique != "" {
+			correlation = j.Unique
+		}
+		_, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_job (id, kind, payload, at, attempts, correlation, principal, origins, created)
+VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT (kind, correlation) WHERE correlation IS NOT NULL AND state IN ('waiting', 'running') DO NOTHING`,
+			j.ID, j.Kind, j.Payload, stamp(j.At), int64(j.Tries()), correlation, j.Principal, j.Origins, stamp(time.Now()))
+		if err != nil {
+			return fault("enqueue", err)
+		}
+	}
+	return nil
+}
+
+// settle ends runs. The attempt is the fence: a run that was rescued finds its
+// job waiting, or at another attempt.
+func (t *tx) settle(settled []stores.Settlement) error {
+	for i := range settled {
+		s := &settled[i]
+		if err := s.Check(); err != nil {
+			return err
+		}
+		var ended driver.Value
+		at, free := driver.Value(nil), int64(0)
+		if s.State == stores.JobWaiting {
+			at = stamp(s.At)
+		} else {
+			ended = stamp(s.At)
+		}
+		if s.Free {
+			free = 1
+		}
+		n, err := t.c.exec(context.Background(), `UPDATE main.verbatim_job SET state = ?, at = coalesce(?, at), ended = ?, attempts = attempts + ?,
+note = CASE WHEN ? = '' THEN note ELSE ? END WHERE seq = ? AND attempt = ? AND state = 'running'`,
+			s.State.String(), at, ended, free, s.Note, s.Note, s.Run.Ref, int64(s.Run.Attempt))
+		switch {
+		case err != nil:
+			return fault("settle", err)
+		case n == 0:
+			return stores.ErrFenced
+		}
+	}
+	return nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Truncate(time.Microsecond).Format(timeLayout) }
+
+// moment is a time that was given, or that of the store's clock, which is this
+// machine's: a file is on one machine.
+func moment(now time.Time) time.Time {
+	if now.IsZero() {
+		return time.Now().UTC().Truncate(time.Microsecond)
+	}
+	return now.UTC().Truncate(time.Microsecond)
+}
+
+// Clock implements stores.Queue.
+func (s *Store) Clock(context.Context) (time.Time, error) { return moment(time.Time{}), nil }
+
+// Take implements stores.Queue.
+func (s *Store) Take(ctx context.Context, now time.Time, worker string, n int, kinds ...string) ([]stores.Run, error) {
+	now = moment(now)
+	due := " WHERE state = 'waiting' AND at <= ?" + among("kind", len(kinds))
+	args := []driver.Value{stamp(now)}
+	for _, k := range kinds {
+		args = append(args, k)
+	}
+	// Looking first keeps an idle worker from taking the write lock.
+	some := false
+	err := s.read(ctx, func(c *conn) (err error) {
+		some, err = c.exists("SELECT 1 FROM main.verbatim_job"+due+" LIMIT 1", args)
+		return fault("take", err)
+	})
+	if err != nil || !some || n <= 0 {
+		return nil, err
+	}
+	var taken []stores.JobRecord
+	var refs []string
+	err = s.write(ctx, func(c *conn) error {
+		taken, refs, err = readJobs(c, ctx, "UPDATE main.verbatim_job SET state = 'running', attempt = attempt + 1, started = ?, worker = ? WHERE seq IN (SELECT seq FROM main.verbatim_job"+
+			due+" ORDER BY at, seq LIMIT ?) RETURNING "+jobColumns, slices.Concat([]driver.Value{stamp(now), worker}, args, []driver.Value{int64(n)}))
+		return fault("take", err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runs(taken, refs), nil
+}
+
+// runs puts what was taken into order: SQLite returns what an update changed in
+// any.
+func runs(records []stores.JobRecord, refs []string) []stores.Run {
+	out := make([]stores.Run, len(records))
+	for i, r := range records {
+		out[i] = stores.Run{Job: r.Job, Attempt: r.Attempt, Started: r.Started, Ref: refs[i]}
+	}
+	slices.SortFunc(out, func(a, b stores.Run) int {
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		x, _ := strconv.ParseInt(a.Ref, 10, 64)
+		y, _ := strconv.ParseInt(b.Ref, 10, 64)
+		return int(x - y)
+	})
+	return out
+}
+
+// Rescue implements stores.Queue.
+func (s *Store) Rescue(ctx context.Context, now time.Time, age time.Duration) ([]stores.Run, error) {
+	now = moment(now)
+	stuck, args := "state = 'running' AND started < ?", []driver.Value{stamp(now.Add(-age))}
+	some := false
+	err := s.read(ctx, func(c *conn) (err error) {
+		some, err = c.exists("SELECT 1 FROM main.verbatim_job WHERE "+stuck+" LIMIT 1", args)
+		return fault("rescue", err)
+	})
+	if err != nil || !some {
+		return nil, err
+	}
+	var rescued []stores.JobRecord
+	var refs []string
+	err = s.write(ctx, func(c *conn) error {
+		rescued, refs, err = readJobs(c, ctx, `UPDATE main.verbatim_job SET state = CASE WHEN attempt < attempts THEN 'waiting' ELSE 'dead' END,
+ended = CASE WHEN attempt < attempts THEN NULL ELSE ? END, note = ? WHERE `+stuck+" RETURNING "+jobColumns,
+			slices.Concat([]driver.Value{stamp(now), stores.NoteRescued}, args))
+		return fault("rescue", err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runs(rescued, refs), nil
+}
+
+// Jobs implements stores.Queue.
+func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+	q := "SELECT " + jobColumns + " FROM main.verbatim_job WHERE 1"
+	var args []driver.Value
+	q += among("id", len(f.IDs))
+	for _, id := range f.IDs {
+		args = append(args, id)
+	}
+	q += among("state", len(f.States))
+	for _, state := range f.States {
+		args = append(args, state.String())
+	}
+	q += among("kind", len(f.Kinds))
+	for _, kind := range f.Kinds {
+		args = append(args, kind)
+	}
+	limit := s.rowCap
+	if f.Limit > 0 {
+		limit = min(limit, f.Limit)
+	}
+	var records []stores.JobRecord
+	err := s.read(ctx, func(c *conn) (err error) {
+		records, _, err = readJobs(c, ctx, q+" ORDER BY at, seq LIMIT ?", append(args, int64(limit)))
+		return fault("jobs", err)
+	})
+	return records, err
+}
+
+// among writes that a column is one of some arguments; of none, that it may be
+// anything.
+func among(column string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " AND " + column + " IN (?" + strings.Repeat(",?", n-1) + ")"
+}
+
+func readJobs(c *conn, ctx context.Context, q string, args []driver.Value) (records []stores.JobRecord, refs []string, err error) {
+	err = c.query(ctx, q, args, func(row []driver.Value) error {
+		text := func(i int) string {
+			s, _ := row[i].(string)
+			return s
+		}
+		number := func(i int) int {
+			n, _ := row[i].(int64)
+			return int(n)
+		}
+		var bad error
+		when := func(i int) time.Time {
+			if row[i] == nil {
+				return time.Time{}
+			}
+			t, err := time.Parse(timeLayout, text(i))
+			if err != nil {
+				bad = fmt.Errorf("a job has a time that cannot be read: %w", stores.ErrInvalid)
+			}
+			return t
+		}
+		r := stores.JobRecord{
+			Job: stores.Job{ID: text(1), Kind: text(2), Payload: text(3), At: when(4), Attempts: number(6), Unique: text(7),
+				Principal: text(8), Origins: text(9)},
+			Attempt: number(5), Created: when(11), Started: when(12), Ended: when(13), Worker: text(14), Note: text(15),
+		}
+		r.State.Read(text(10))
+		records, refs = append(records, r), append(refs, strconv.Itoa(number(0)))
+		return bad
+	})
+	return records, refs, err
+}
+
+// RetryJob implements stores.Queue.
+func (s *Store) RetryJob(ctx context.Context, now time.Time, id string) error {
+	return s.touch(ctx, id, `UPDATE main.verbatim_job SET state = 'waiting', at = ?, ended = NULL, attempts = max(attempts, attempt + 1)
+WHERE id = ? AND state IN ('waiting', 'dead')`, stamp(moment(now)), id)
+}
+
+// DropJob implements stores.Queue.
+func (s *Store) DropJob(ctx context.Context, id string) error {
+	return s.touch(ctx, id, "DELETE FROM main.verbatim_job WHERE id = ? AND state IN ('waiting', 'dead')", id)
+}
+
+// touch changes a job that is at rest.
+func (s *Store) touch(ctx context.Context, id, q string, args ...driver.Value) error {
+	return s.write(ctx, func(c *conn) error {
+		n, err := c.exec(context.Background(), q, args...)
+		if err = fault("job", err); errors.Is(err, stores.ErrDuplicate) {
+			return stores.ErrConflict // its correlation key is another's by now
+		}
+		if n > 0 || err != nil {
+			return err
+		}
+		there, err := c.exists("SELECT 1 FROM main.verbatim_job WHERE id = ?", []driver.Value{id})
+		switch {
+		case err != nil:
+			return fault("job", err)
+		case there:
+			return stores.ErrConflict
+		}
+		return stores.ErrNotFound
+	})
+}
+
+// Prune implements stores.Queue.
+func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
+	pruned := 0
+	for {
+		// In portions, so that nobody who writes waits for long.
+		var n int64
+		err := s.write(ctx, func(c *conn) (err error) {
+			n, err = c.exec(context.Background(), "DELETE FROM main.verbatim_job WHERE seq IN (SELECT seq FROM main.verbatim_job WHERE state = 'done' AND ended < ? LIMIT 1000)", stamp(before))
+			return fault("prune", err)
+		})
+		pruned += int(n)
+		if err != nil || n == 0 {
+			return pruned, err
+		}
+	}
+}

@@ -1,0 +1,469 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"verbatim/stores"
+)
+
+// noon is when the jobs of these cases fall due, unless they say otherwise.
+var noon = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
+
+func job(id string, at time.Time) stores.Job {
+	return stores.Job{ID: id, Kind: "call", Payload: `{}`, At: at}
+}
+
+// batch commits a batch in a transaction of its own.
+func (w *world) batch(b stores.Batch) error {
+	ctx := context.Background()
+	return w.Update(ctx, everything, func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, b)
+		return err
+	})
+}
+
+func (w *world) enqueue(jobs ...stores.Job) {
+	w.t.Helper()
+	w.must(w.batch(stores.Batch{Jobs: jobs}))
+}
+
+// take takes what is due, and says which jobs.
+func (w *world) take(now time.Time, n int, kinds ...string) []stores.Run {
+	w.t.Helper()
+	runs, err := w.Take(context.Background(), now, "worker", n, kinds...)
+	w.must(err)
+	return runs
+}
+
+func (w *world) wantTaken(runs []stores.Run, ids ...string) {
+	w.t.Helper()
+	var got []string
+	for _, r := range runs {
+		got = append(got, r.ID)
+	}
+	if !slices.Equal(got, ids) {
+		w.t.Errorf("taken: %q, want %q", got, ids)
+	}
+}
+
+func (w *world) record(id string) stores.JobRecord {
+	w.t.Helper()
+	records, err := w.Jobs(context.Background(), stores.JobFilter{IDs: []string{id}})
+	w.must(err)
+	if len(records) != 1 {
+		w.t.Fatalf("%d jobs have the id %s", len(records), id)
+	}
+	return records[0]
+}
+
+func (w *world) wantState(id string, state stores.JobState, attempt int) {
+	w.t.Helper()
+	if r := w.record(id); r.State != state || r.Attempt != attempt {
+		w.t.Errorf("%s is %s at attempt %d, want %s at %d", id, r.State, r.Attempt, state, attempt)
+	}
+}
+
+func settle(run stores.Run, state stores.JobState, at time.Time) stores.Settlement {
+	return stores.Settlement{Run: run, State: state, At: at}
+}
+
+// note is a change by which a case sees whether a transaction was committed.
+func (w *world) effect(n int, text string) stores.Change {
+	return update(w.request, id("request", n), stores.Assign{Field: reqNotes, Value: str(text)})
+}
+
+func (w *world) notes(n int) string {
+	w.t.Helper()
+	var text string
+	ctx := context.Background()
+	w.must(w.View(ctx, everything, func(r stores.Reader) error {
+		row, err := r.Get(ctx, w.request, id("request", n))
+		if err == nil {
+			text = row.Values[reqNotes].Text()
+		}
+		return err
+	}))
+	return text
+}
+
+// SAFE-Q2, SAFE-Q4 as far as they are the store's.
+var jobCases = []testCase{
+	{"a job comes back as it was enqueued", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		j := stores.Job{ID: "j-1", Kind: "call", Payload: `{"a":1.50,"b":{"long":"Größe","z":[1,"x"]}}`, At: noon.Add(1500 * time.Microsecond), Attempts: 7,
+			Unique: "correlation", Principal: "clara", Origins: `{"note":"person"}`}
+		w.enqueue(j)
+		runs := w.take(noon.Add(time.Second), 5)
+		w.wantTaken(runs, "j-1")
+		if r := runs[0]; r.Job != j || r.Attempt != 1 || !r.Started.Equal(noon.Add(time.Second)) {
+			t.Errorf("%+v", r)
+		}
+		if r := w.record("j-1"); r.Job != j || r.State != stores.JobRunning || r.Worker != "worker" || r.Created.IsZero() || !r.Ended.IsZero() {
+			t.Errorf("%+v", r)
+		}
+	}},
+	{"a job exists exactly when its transaction was committed", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		mine := errors.New("mine")
+		err := w.Update(ctx, everything, func(tx stores.Tx) error {
+			_, err := tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{job("never", noon)}})
+			w.must(err)
+			return mine
+		})
+		if err != mine {
+			t.Error(err)
+		}
+		// A change that fails takes the job with it, whichever came first.
+		err = w.batch(stores.Batch{Jobs: []stores.Job{job("nor-this", noon)}, Changes: []stores.Change{remove(w.request, id("request", 99))}})
+		if err == nil {
+			t.Error("a row that is not there was deleted")
+		}
+		w.enqueue(job("this", noon))
+		w.wantTaken(w.take(noon, 5), "this")
+	}},
+	{"jobs are due by their time, and in order", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.enqueue(job("late", noon.Add(2*time.Hour)), job("second", noon), job("third", noon), job("first", noon.Add(-time.Minute)))
+		w.enqueue(job("fourth", noon))
+		w.wantTaken(w.take(noon.Add(-time.Minute-time.Microsecond), 5))
+		w.wantTaken(w.take(noon, 2), "first", "second")
+		w.wantTaken(w.take(noon, 0))
+		w.wantTaken(w.take(noon.Add(time.Hour), 5), "third", "fourth")
+		w.wantTaken(w.take(noon.Add(24*time.Hour), 5), "late")
+		w.wantTaken(w.take(noon.Add(24*time.Hour), 5))
+	}},
+	{"a clock that goes back takes nothing early and nothing twice", func(t *testing.T, open Open) {
+		// SAFE-R11
+		w := newWorld(t, open)
+		w.enqueue(job("a", noon), job("b", noon.Add(30*time.Minute)))
+		w.wantTaken(w.take(noon, 5), "a")
+		w.wantTaken(w.take(noon.Add(-time.Hour), 5))
+		w.wantTaken(w.take(noon, 5))
+		w.wantTaken(w.take(noon.Add(24*time.Hour), 5), "b")
+	}},
+	{"without a time the store's clock decides", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		now, err := w.Clock(ctx)
+		w.must(err)
+		w.enqueue(job("past", now.Add(-time.Second)), job("future", now.Add(time.Hour)))
+		runs := w.take(time.Time{}, 5)
+		w.wantTaken(runs, "past")
+		if runs[0].Started.Before(now) {
+			t.Errorf("started %s, before %s", runs[0].Started, now)
+		}
+		w.must(w.RetryJob(ctx, time.Time{}, "future"))
+		w.wantTaken(w.take(time.Time{}, 5), "future")
+	}},
+	{"a worker takes the kinds it knows", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		other := job("other", noon.Add(-time.Hour))
+		other.Kind = "notice"
+		w.enqueue(other, job("call", noon))
+		w.wantTaken(w.take(noon, 5, "call", "unheard-of"), "call")
+		w.wantTaken(w.take(noon, 5), "other")
+	}},
+	{"no two workers take one job", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		const n = 60
+		var jobs []stores.Job
+		for i := range n {
+			jobs = append(jobs, job(fmt.Sprint("j", i), noon))
+		}
+		w.enqueue(jobs...)
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		seen := map[string]int{}
+		for i := range 4 {
+			wg.Go(func() {
+				for empty := 0; empty < 3; {
+					runs, err := w.Take(context.Background(), noon, fmt.Sprint("worker ", i), 3)
+					if errors.Is(err, stores.ErrConflict) {
+						continue
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if len(runs) == 0 {
+						empty++
+					}
+					mu.Lock()
+					for _, r := range runs {
+						seen[r.ID]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		for id, times := range seen {
+			if times != 1 {
+				t.Errorf("%s was taken %d times", id, times)
+			}
+		}
+		if len(seen) != n {
+			t.Errorf("%d jobs of %d were taken", len(seen), n)
+		}
+	}},
+	{"a run is settled with its effect, or neither is", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.enqueue(job("a", noon))
+		run := w.take(noon, 1)[0]
+		err := w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDone, noon)}, Changes: []stores.Change{remove(w.request, id("request", 99))}})
+		if err == nil {
+			t.Error("a row that is not there was deleted")
+		}
+		w.wantState("a", stores.JobRunning, 1)
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDone, noon.Add(time.Second))}, Changes: []stores.Change{w.effect(1, "effect")}}))
+		w.wantState("a", stores.JobDone, 1)
+		if r := w.record("a"); !r.Ended.Equal(noon.Add(time.Second)) || w.notes(1) != "effect" {
+			t.Errorf("ended %s, notes %q", r.Ended, w.notes(1))
+		}
+		w.wantTaken(w.take(noon.Add(time.Hour), 5))
+	}},
+	{"a run that was rescued settles nothing", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.enqueue(job("a", noon))
+		zombie := w.take(noon, 1)[0]
+		late := func(when string) {
+			t.Helper()
+			err := w.batch(stores.Batch{Settled: []stores.Settlement{settle(zombie, stores.JobDone, noon)}, Changes: []stores.Change{w.effect(1, "zombie")}})
+			if !errors.Is(err, stores.ErrFenced) || errors.Is(err, stores.ErrConflict) {
+				t.Errorf("%s: %v", when, err)
+			}
+			if w.notes(1) == "zombie" {
+				t.Errorf("%s: its effect was committed", when)
+			}
+		}
+		rescued, err := w.Rescue(ctx, noon.Add(time.Minute), time.Minute)
+		w.must(err)
+		w.wantTaken(rescued) // not older than that
+		rescued, err = w.Rescue(ctx, noon.Add(time.Minute+time.Microsecond), time.Minute)
+		w.must(err)
+		w.wantTaken(rescued, "a")
+		if r := w.record("a"); r.State != stores.JobWaiting || r.Note != stores.NoteRescued {
+			t.Errorf("%+v", r)
+		}
+		late("waiting again")
+		second := w.take(noon.Add(2*time.Minute), 1)
+		w.wantTaken(second, "a")
+		late("with another worker")
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(second[0], stores.JobDone, noon)}, Changes: []stores.Change{w.effect(1, "second")}}))
+		late("done")
+		w.wantState("a", stores.JobDone, 2)
+		// And what is done stays done.
+		rescued, err = w.Rescue(ctx, noon.Add(24*time.Hour), time.Minute)
+		w.must(err)
+		w.wantTaken(rescued)
+		w.wantState("a", stores.JobDone, 2)
+		if w.notes(1) != "second" {
+			t.Errorf("notes %q", w.notes(1))
+		}
+	}},
+	{"completion and rescue race, and one of them wins", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		for n := range 12 {
+			name := fmt.Sprint("j", n)
+			w.enqueue(job(name, noon))
+			run := w.take(noon, 1)[0]
+			var wg sync.WaitGroup
+			var settled, rescue error
+			wg.Go(func() {
+				settled = w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDone, noon)}, Changes: []stores.Change{w.effect(1, name)}})
+			})
+			wg.Go(func() { _, rescue = w.Rescue(ctx, noon.Add(time.Hour), time.Minute) })
+			wg.Wait()
+			w.must(rescue)
+			switch r := w.record(name); {
+			case settled == nil && r.State == stores.JobDone && w.notes(1) == name:
+			case errors.Is(settled, stores.ErrFenced) && r.State == stores.JobWaiting && w.notes(1) != name:
+				w.must(w.DropJob(ctx, name))
+			default:
+				t.Fatalf("%s is %s, the settlement says %v, the row %q", name, r.State, settled, w.notes(1))
+			}
+		}
+	}},
+	{"a run that failed is tried again, later", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.enqueue(job("a", noon))
+		again := settle(w.take(noon, 1)[0], stores.JobWaiting, noon.Add(time.Minute))
+		again.Note = "channel-failed: it does not answer"
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{again}}))
+		w.wantTaken(w.take(noon.Add(59*time.Second), 1))
+		if r := w.record("a"); r.Note != again.Note || !r.At.Equal(noon.Add(time.Minute)) || !r.Ended.IsZero() {
+			t.Errorf("%+v", r)
+		}
+		runs := w.take(noon.Add(time.Minute), 1)
+		w.wantTaken(runs, "a")
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDone, noon)}}))
+		if r := w.record("a"); r.State != stores.JobDone || r.Attempt != 2 || r.Note != again.Note {
+			t.Errorf("%+v", r)
+		}
+	}},
+	{"a job that kills its workers is given up, and holds up no other", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		poison := job("poison", noon.Add(-time.Hour))
+		poison.Attempts = 3
+		w.enqueue(poison, job("good", noon))
+		now := noon
+		for attempt := 1; attempt <= 3; attempt++ {
+			w.wantTaken(w.take(now, 1, "call"), "poison")
+			if attempt == 1 {
+				w.wantTaken(w.take(now, 1), "good")
+			}
+			now = now.Add(time.Hour)
+			_, err := w.Rescue(ctx, now, 30*time.Minute)
+			w.must(err)
+			if attempt == 1 { // good's worker died as well
+				w.wantState("good", stores.JobWaiting, 1)
+				w.must(w.DropJob(ctx, "good"))
+			}
+		}
+		w.wantState("poison", stores.JobDead, 3)
+		if r := w.record("poison"); r.Note != stores.NoteRescued || !r.Ended.Equal(now) {
+			t.Errorf("%+v", r)
+		}
+		w.wantTaken(w.take(now.Add(time.Hour), 5))
+	}},
+	{"a run that does not count leaves the attempts there are", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		j := job("a", noon)
+		j.Attempts = 1
+		w.enqueue(j)
+		for n := 1; n <= 3; n++ {
+			free := settle(w.take(noon, 1)[0], stores.JobWaiting, noon)
+			free.Free = true
+			w.must(w.batch(stores.Batch{Settled: []stores.Settlement{free}}))
+			w.wantState("a", stores.JobWaiting, n)
+		}
+		w.wantTaken(w.take(noon, 1), "a")
+		_, err := w.Rescue(ctx, noon.Add(time.Hour), time.Minute)
+		w.must(err)
+		w.wantState("a", stores.JobDead, 4)
+	}},
+	{"of a correlation key one job is waiting or running", func(t *testing.T, open Open) {
+		// OB15
+		w := newWorld(t, open)
+		with := func(id, kind, key string) stores.Job {
+			j := job(id, noon)
+			j.Kind, j.Unique = kind, key
+			return j
+		}
+		w.enqueue(with("a", "call", "k"), with("b", "call", "k"), with("c", "notice", "k"), with("d", "call", "other"), with("e", "call", ""), with("f", "call", ""))
+		w.enqueue(with("g", "call", "k"))
+		runs := w.take(noon, 9)
+		w.wantTaken(runs, "a", "c", "d", "e", "f")
+		w.enqueue(with("h", "call", "k"))
+		w.wantTaken(w.take(noon, 9))
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDead, noon)}}))
+		w.enqueue(with("i", "call", "k"))
+		w.wantTaken(w.take(noon, 9), "i")
+		if err := w.RetryJob(context.Background(), noon, "a"); !errors.Is(err, stores.ErrConflict) {
+			t.Errorf("a second job of the key: %v", err)
+		}
+	}},
+	{"no two jobs have one id", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.enqueue(job("a", noon))
+		if err := w.batch(stores.Batch{Jobs: []stores.Job{job("a", noon)}, Changes: []stores.Change{w.effect(1, "again")}}); !errors.Is(err, stores.ErrDuplicate) {
+			t.Error(err)
+		}
+		if w.notes(1) == "again" {
+			t.Error("the rest of the batch was committed")
+		}
+	}},
+	{"what is no job is refused", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		for name, spoil := range map[string]func(*stores.Job){
+			"no id":                     func(j *stores.Job) { j.ID = "" },
+			"no kind":                   func(j *stores.Job) { j.Kind = "" },
+			"no time":                   func(j *stores.Job) { j.At = time.Time{} },
+			"no payload":                func(j *stores.Job) { j.Payload = "" },
+			"a payload that is a list":  func(j *stores.Job) { j.Payload = "[]" },
+			"a payload not canonical":   func(j *stores.Job) { j.Payload = `{"b":1,"a":2}` },
+			"a payload that is no JSON": func(j *stores.Job) { j.Payload = `{"a":` },
+			"attempts below nothing":    func(j *stores.Job) { j.Attempts = -1 },
+			"a zero byte":               func(j *stores.Job) { j.Principal = "a\x00" },
+			"text that is not UTF-8":    func(j *stores.Job) { j.Unique = "\xff" },
+		} {
+			j := job("a", noon)
+			spoil(&j)
+			if err := w.batch(stores.Batch{Jobs: []stores.Job{j}}); !errors.Is(err, stores.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		w.enqueue(job("a", noon))
+		run := w.take(noon, 1)[0]
+		for name, s := range map[string]stores.Settlement{
+			"running": settle(run, stores.JobRunning, noon), "no time": settle(run, stores.JobDone, time.Time{}), "no run": settle(stores.Run{}, stores.JobDone, noon),
+		} {
+			if err := w.batch(stores.Batch{Settled: []stores.Settlement{s}}); !errors.Is(err, stores.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}},
+	{"jobs are listed, retried, dropped and forgotten", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.enqueue(job("dead", noon), job("done", noon), job("running", noon), job("waiting", noon.Add(time.Hour)))
+		runs := w.take(noon, 3)
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDead, noon), settle(runs[1], stores.JobDone, noon)}}))
+		list := func(f stores.JobFilter, want ...string) {
+			t.Helper()
+			records, err := w.Jobs(ctx, f)
+			w.must(err)
+			var got []string
+			for _, r := range records {
+				got = append(got, r.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: %q, want %q", f, got, want)
+			}
+		}
+		list(stores.JobFilter{}, "dead", "done", "running", "waiting")
+		list(stores.JobFilter{Limit: 2}, "dead", "done")
+		list(stores.JobFilter{States: []stores.JobState{stores.JobDead, stores.JobRunning}}, "dead", "running")
+		list(stores.JobFilter{IDs: []string{"done", "nobody"}}, "done")
+		list(stores.JobFilter{Kinds: []string{"notice"}})
+		for id, want := range map[string]error{"done": stores.ErrConflict, "running": stores.ErrConflict, "nobody": stores.ErrNotFound} {
+			if err := w.RetryJob(ctx, noon, id); !errors.Is(err, want) {
+				t.Errorf("retry %s: %v", id, err)
+			}
+			if err := w.DropJob(ctx, id); !errors.Is(err, want) {
+				t.Errorf("drop %s: %v", id, err)
+			}
+		}
+		// A dead job that is tried again has one attempt at least.
+		w.must(w.RetryJob(ctx, noon.Add(time.Minute), "dead"))
+		w.must(w.RetryJob(ctx, noon.Add(time.Minute), "waiting"))
+		w.wantTaken(w.take(noon, 5))
+		w.wantTaken(w.take(noon.Add(time.Minute), 5), "dead", "waiting")
+		w.wantState("dead", stores.JobRunning, 2)
+		n, err := w.Prune(ctx, noon)
+		w.must(err)
+		if n != 0 {
+			t.Errorf("%d jobs were forgotten too early", n)
+		}
+		n, err = w.Prune(ctx, noon.Add(time.Microsecond))
+		w.must(err)
+		if n != 1 {
+			t.Errorf("%d jobs were forgotten", n)
+		}
+		list(stores.JobFilter{States: []stores.JobState{stores.JobDone}})
+		w.enqueue(job("spare", noon))
+		w.must(w.DropJob(ctx, "spare"))
+		list(stores.JobFilter{IDs: []string{"spare"}})
+	}},
+}
