@@ -69,14 +69,14 @@ func (c Change) Prepare() (Change, error) {
 	case Insert:
 		set := make([]Assign, len(e.Fields))
 		for i := range e.Fields {
-			set[i] = Assign{i, e.Fields[i].Default}
+			set[i] = Assign{Field: i, Value: e.Fields[i].Default}
 		}
 		set[e.Key].Value = c.Key
 		for _, a := range c.Set {
 			if a.Field == e.Key && a.Value != c.Key {
 				return c, fmt.Errorf("%s: two keys for one row: %w", e.Name, ErrInvalid)
 			}
-			set[a.Field].Value = a.Value
+			set[a.Field].Value, set[a.Field].Origin = a.Value, a.Origin
 		}
 		c.Set = set
 	case Update:
@@ -98,6 +98,9 @@ func (c Change) Prepare() (Change, error) {
 		if err := e.check(a.Field, a.Value); err != nil {
 			return c, err
 		}
+	}
+	if err := c.checkMarks(); err != nil {
+		return c, err
 	}
 	for _, g := range c.Guard {
 		if g < 0 || g >= len(e.Fields) || g >= len(c.Before) {

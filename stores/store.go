@@ -122,6 +122,7 @@ type Scope struct {
 type Row struct {
 	Entity *Entity
 	Values []Value
+	Marks  []Mark // by field, ascending; nil for a row that is trusted throughout
 }
 
 // Key returns the row's key.
@@ -148,12 +149,19 @@ type Change struct {
 	Set    []Assign // by field, ascending
 	Before []Value
 	Guard  []int
+	// Marks holds the marks that the row was read with. What is assigned
+	// without an Origin loses the mark listed here; one that is not listed
+	// stays, which is too little trust and never too much.
+	Marks []Mark
 }
 
 // An Assign gives a field a value.
 type Assign struct {
 	Field int
 	Value Value
+	// Origin is what the field is marked with, "" for a value that is as
+	// trusted as a record.
+	Origin string
 }
 
 // A Batch is what one transaction commits, all or nothing.
@@ -213,6 +221,9 @@ type Path struct {
 	Field int
 	Count *Entity
 	By    int
+	// Marks asks for the marks of the row reached instead, as ReadMarks reads
+	// them: null when it has none. It is for Select only.
+	Marks bool
 }
 
 // A Find asks for rows of one entity.
@@ -273,6 +284,10 @@ type SQL struct {
 	Args    []Value
 	Columns []Column // what the palette says comes back
 	Limit   int
+	// Origins, when set, is given the origins that rows of the tables it reads
+	// are marked with, within the scope, each once. Which of them the query's
+	// own values have cannot be known.
+	Origins *[]string
 }
 
 // A Column names and types one column of a SQL.

@@ -170,7 +170,7 @@ func TestViewsAndPoliciesOfOthers(t *testing.T) {
 	ctx := context.Background()
 	for _, table := range []string{"things", "guarded"} {
 		e := mappedTo(table, of("v", stores.String))
-		if plan, err := s.Migrate(ctx, []*stores.Entity{e}, false); err != nil || len(plan.Problems) > 0 {
+		if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
 			t.Fatal(plan, err)
 		}
 		err := s.Update(ctx, stores.Scope{All: true}, func(r stores.Tx) error {
@@ -237,6 +237,9 @@ func TestDecimalsKeepTheirDigits(t *testing.T) {
 	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, n numeric)`)
 	e := mappedTo("things", of("n", stores.Decimal))
 	ctx := context.Background()
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?`).Draw(r, "digits")
@@ -282,6 +285,51 @@ func TestOpenKeepsSecrets(t *testing.T) {
 		_, err := Open(context.Background(), url)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// SAFE-S4: tables of others carry marks without being altered, whatever they
+// are: partitioned, a view, with keys of any kind.
+func TestMarksInTablesOfOthers(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE parted (id bigint PRIMARY KEY, iban text) PARTITION BY RANGE (id); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10);
+		CREATE TABLE padded (id char(5) PRIMARY KEY, iban text); CREATE TABLE named (id text PRIMARY KEY, iban text); CREATE VIEW seen AS SELECT * FROM named;
+		INSERT INTO parted VALUES (1, ''); INSERT INTO padded VALUES ('ab', ''); INSERT INTO named VALUES ('it''s', '')`)
+	ctx := context.Background()
+	keyed := func(table string, kind stores.Kind) *stores.Entity {
+		e := mappedTo(table, of("iban", stores.String))
+		e.Name, e.Fields[0].Kind = table, kind
+		return e
+	}
+	entities := []*stores.Entity{keyed("parted", stores.Int), keyed("padded", stores.String), keyed("named", stores.String), keyed("seen", stores.String)}
+	if plan, err := s.Migrate(ctx, entities, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	all := stores.Scope{All: true}
+	for i, key := range []stores.Value{stores.NewInt(1), stores.NewString("ab"), stores.NewString("it's"), stores.NewString("it's")} {
+		e := entities[i]
+		if i == 1 { // as the table has it
+			rows, err := find(s, stores.Find{Entity: e})
+			if err != nil || len(rows) != 1 {
+				t.Fatal(rows, err)
+			}
+			key = rows[0][0]
+		}
+		var row stores.Row
+		err := s.Update(ctx, all, func(tx stores.Tx) (err error) {
+			_, err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: stores.NewString("DE89"), Origin: "document"}}}}})
+			if err == nil {
+				row, err = tx.Get(ctx, e, key)
+			}
+			return err
+		})
+		if err != nil || stores.MarkOf(row.Marks, 1) != "document" {
+			t.Error(e.Table, row.Marks, err)
+		}
+		rows, err := find(s, stores.Find{Entity: e, Select: []stores.Path{{Marks: true}}})
+		if err != nil || len(rows) != 1 || rows[0][0].Text() != `{ "iban" : "document" }` {
+			t.Error(e.Table, rows, err)
 		}
 	}
 }

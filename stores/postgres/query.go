@@ -510,11 +510,12 @@ func columnsNamed(q stores.SQL) error {
 }
 
 // aside runs fn where nothing can be written, for so long and no longer, and
-// leaves the transaction as it was before, even when fn fails.
-func (c *conn) aside(ctx context.Context, fn func() error) error {
-	err := c.do(ctx, op{doing: "query", sql: "SAVEPOINT verbatim_aside"},
-		op{doing: "query", sql: "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true)",
-			args: []any{milliseconds(c.s.queryTime)}})
+// leaves the transaction as it was before, even when fn fails. What look reads is
+// read before fn and again after it, in round trips that are made anyway.
+func (c *conn) aside(ctx context.Context, fn func() error, look ...op) error {
+	err := c.do(ctx, append([]op{{doing: "query", sql: "SAVEPOINT verbatim_aside"},
+		{doing: "query", sql: "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true)",
+			args: []any{milliseconds(c.s.queryTime)}}}, look...)...)
 	if err != nil {
 		return err
 	}
@@ -528,6 +529,9 @@ func (c *conn) aside(ctx context.Context, fn func() error) error {
 	}
 	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
+	if err == nil && len(look) > 0 {
+		return c.do(firm, append(look[:len(look):len(look)], op{doing: "query", sql: "ROLLBACK TO SAVEPOINT verbatim_aside"}, op{doing: "query", sql: "RELEASE SAVEPOINT verbatim_aside"})...)
+	}
 	if e := c.plain(firm, "query", "ROLLBACK TO SAVEPOINT verbatim_aside; RELEASE SAVEPOINT verbatim_aside"); e != nil {
 		c.broken = e
 		if err == nil {
@@ -769,6 +773,11 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 		limit = r.s.rowCap
 	}
 	var rows [][]stores.Value
+	var look []op
+	if q.Origins != nil && len(p.tables) > 0 {
+		*q.Origins = nil
+		look = []op{r.origins(p.tables, q.Origins)}
+	}
 	err = r.c.aside(ctx, func() error {
 		st := p.write(&r.view, limit+1)
 		if err := r.c.check(ctx, p, &r.view, st); err != nil {
@@ -776,9 +785,13 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 		}
 		rows, err = r.c.run(ctx, p, st, limit)
 		return err
-	})
+	}, look...)
 	if err != nil {
 		return nil, ranInto(err)
+	}
+	if q.Origins != nil {
+		slices.Sort(*q.Origins)
+		*q.Origins = slices.Compact(*q.Origins)
 	}
 	return rows, nil
 }

@@ -46,13 +46,19 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 		}
 		t.add(r.datum(e, "t", i))
 	}
+	t.add(",")
+	marksOfRow(t, e, key)
+	locks := r.locks(e)
+	if locks {
+		t.add(",", waited)
+	}
 	t.add(" FROM ", table(e), " t WHERE ")
 	r.is(t, e, "t", key)
 	r.within(t, e, "t", false)
-	if r.locks(e) {
+	if locks {
 		t.add(" FOR NO KEY UPDATE OF t")
 	}
-	found := stores.Row{Entity: e}
+	found, late := stores.Row{Entity: e}, false
 	err := r.c.do(ctx, t.op("get", func(raw row) (err error) {
 		found.Values = make([]stores.Value, len(e.Fields))
 		for i := range found.Values {
@@ -60,8 +66,13 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 				return err
 			}
 		}
-		return nil
+		late = locks && raw.yes(len(e.Fields)+1)
+		found.Marks, err = raw.marks(len(e.Fields), e)
+		return err
 	}))
+	if err == nil && late {
+		found.Marks, err = r.marksNow(ctx, e, key)
+	}
 	if err != nil {
 		return stores.Row{}, err
 	}
@@ -246,6 +257,10 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 	alias, e, err := q.row(p.Steps)
 	if err != nil {
 		return 0, err
+	}
+	if p.Marks {
+		q.marksOf(t, e, alias)
+		return stores.String, nil
 	}
 	if p.Count == nil {
 		if p.Field < 0 || p.Field >= len(e.Fields) {

@@ -30,6 +30,12 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 		}
 		t.add(r.datum(e, "t", i))
 	}
+	t.add(",")
+	r.marksOf(t, e, "t")
+	locks := r.locks(e)
+	if locks {
+		t.add(",", waited)
+	}
 	key := r.datum(e, "t", e.Key)
 	t.add(" FROM ", table(e), " t WHERE ", key, " = ANY (").arg(array(fit), r.shapes[e].columns[e.Key].arg+"[]").add(")")
 	r.within(t, e, "t", true)
@@ -37,23 +43,34 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 	if kind == stores.String {
 		t.add(bytewise)
 	}
-	if r.locks(e) {
+	if locks {
 		t.add(" FOR NO KEY UPDATE OF t")
 	}
 	rows := make([]stores.Row, 0, len(fit))
-	err := r.c.do(ctx, t.op("get", func(raw row) error {
+	var late []int // rows that somebody else changed meanwhile
+	err := r.c.do(ctx, t.op("get", func(raw row) (err error) {
 		found := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
 		for i := range found.Values {
-			var err error
 			if found.Values[i], err = raw.field(i, e, i); err != nil {
 				return err
 			}
+		}
+		if found.Marks, err = raw.marks(len(e.Fields), e); err != nil {
+			return err
+		}
+		if locks && raw.yes(len(e.Fields)+1) {
+			late = append(late, len(rows))
 		}
 		rows = append(rows, found)
 		return nil
 	}))
 	if err != nil {
 		return nil, err
+	}
+	for _, i := range late {
+		if rows[i].Marks, err = r.marksNow(ctx, e, rows[i].Key()); err != nil {
+			return nil, err
+		}
 	}
 	return rows, nil
 }

@@ -37,6 +37,15 @@ var ownTables = []string{
   kind text NOT NULL DEFAULT '' CHECK (kind IN ('', 'integer')),
   PRIMARY KEY (principal, role, entity, key)
 )`,
+	// An origin marks a value that is less trusted than the record it is in. It
+	// names table and column as the palettes do.
+	`CREATE TABLE public.verbatim_origin (
+  table_name text COLLATE pg_catalog."C" NOT NULL,
+  row_key text COLLATE pg_catalog."C" NOT NULL,
+  column_name text COLLATE pg_catalog."C" NOT NULL,
+  origin text NOT NULL,
+  PRIMARY KEY (table_name, row_key, column_name)
+)`,
 	`CREATE TABLE public.verbatim_journal (
   seq bigint NOT NULL PRIMARY KEY,
   "time" timestamp with time zone NOT NULL,
@@ -77,6 +86,7 @@ var ownRights = []struct{ table, rights string }{
 	{"verbatim_schema", "SELECT"},
 	{"verbatim_principal", "SELECT, INSERT, UPDATE"},
 	{"verbatim_grant", "SELECT, INSERT, DELETE"},
+	{"verbatim_origin", "SELECT, INSERT, UPDATE, DELETE"},
 	{"verbatim_journal", "SELECT, INSERT"},
 	{"verbatim_outbox", "SELECT, INSERT"},
 }

@@ -164,9 +164,9 @@ func (t *tx) change(cs []stores.Change) ([]op, error) {
 			ops = append(ops, o)
 		}
 	case stores.Delete:
-		return []op{t.delete(cs, rows)}, nil
+		return append([]op{t.delete(cs, rows)}, markOps(cs)...), nil
 	}
-	return append(ops, t.unique(cs)...), nil
+	return append(append(ops, t.unique(cs)...), markOps(cs)...), nil
 }
 
 // among writes that the row alias names is one of those changed.

@@ -261,3 +261,37 @@ func TestTablesOfTheEngine(t *testing.T) {
 		}
 	}
 }
+
+// SAFE-S4: tables of others carry marks without being altered, with keys of any
+// kind.
+func TestMarksInTablesOfOthers(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE numbered (id INTEGER PRIMARY KEY, iban TEXT)`, `CREATE TABLE named (id TEXT PRIMARY KEY COLLATE NOCASE, iban TEXT)`,
+		`INSERT INTO numbered VALUES (1, '')`, `INSERT INTO named VALUES ('it''s', '')`)
+	ctx := context.Background()
+	all := stores.Scope{All: true}
+	numbered := mappedTo("numbered", stores.Field{Name: "iban", Column: "iban", Kind: stores.String})
+	numbered.Fields[0].Kind = stores.Int
+	named := mappedTo("named", stores.Field{Name: "iban", Column: "iban", Kind: stores.String})
+	named.Name = "named"
+	if plan, err := s.Migrate(ctx, []*stores.Entity{numbered, named}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	for e, key := range map[*stores.Entity]stores.Value{numbered: stores.NewInt(1), named: stores.NewString("it's")} {
+		var row stores.Row
+		err := s.Update(ctx, all, func(tx stores.Tx) (err error) {
+			_, err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: stores.NewString("DE89"), Origin: "document"}}}}})
+			if err == nil {
+				row, err = tx.Get(ctx, e, key)
+			}
+			return err
+		})
+		if err != nil || stores.MarkOf(row.Marks, 1) != "document" {
+			t.Error(e.Table, row.Marks, err)
+		}
+		rows, err := find(s, stores.Find{Entity: e, Select: []stores.Path{{Marks: true}}})
+		if err != nil || len(rows) != 1 || rows[0][0].Text() != `{"iban":"document"}` {
+			t.Error(e.Table, rows, err)
+		}
+	}
+}

@@ -654,6 +654,11 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 	if err != nil {
 		return nil, err
 	}
+	if q.Origins != nil {
+		if *q.Origins, err = r.origins(p.tables); err != nil {
+			return nil, err
+		}
+	}
 	timed, cancel := context.WithTimeout(ctx, r.s.queryTime)
 	defer cancel()
 	rows, err := r.run(timed, p, t, limit)

@@ -42,17 +42,20 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 		}
 		t.add(datum(e, "t", i))
 	}
+	t.add(",")
+	marksOfRow(t, e, key)
 	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(encode(key))
 	r.within(t, e, "t", false)
 	row := stores.Row{Entity: e}
 	err := r.c.query(context.Background(), t.String(), t.args, func(vals []driver.Value) (err error) {
-		row.Values = make([]stores.Value, len(vals))
-		for i := range vals {
+		row.Values = make([]stores.Value, len(e.Fields))
+		for i := range row.Values {
 			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
 				return err
 			}
 		}
-		return nil
+		row.Marks, err = readMarks(e, vals[len(e.Fields)])
+		return err
 	})
 	if err != nil {
 		return stores.Row{}, fault("get", err)
@@ -210,6 +213,10 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 	alias, e, err := q.row(p.Steps)
 	if err != nil {
 		return 0, err
+	}
+	if p.Marks {
+		marksOf(t, e, alias)
+		return stores.String, nil
 	}
 	if p.Count == nil {
 		if p.Field < 0 || p.Field >= len(e.Fields) {

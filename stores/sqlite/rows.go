@@ -26,21 +26,23 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 		}
 		t.add(datum(e, "t", i))
 	}
+	t.add(",")
+	marksOf(t, e, "t")
 	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key))
 	in(t, kind, fit)
 	r.within(t, e, "t", true)
 	t.add(" ORDER BY ", datum(e, "t", e.Key))
 	var rows []stores.Row
-	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) error {
-		row := stores.Row{Entity: e, Values: make([]stores.Value, len(vals))}
-		for i := range vals {
-			var err error
+	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) (err error) {
+		row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
+		for i := range row.Values {
 			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
 				return err
 			}
 		}
+		row.Marks, err = readMarks(e, vals[len(e.Fields)])
 		rows = append(rows, row)
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, fault("get", err)

@@ -32,6 +32,15 @@ var ownTables = []string{
   "key" ANY NOT NULL DEFAULT '',
   PRIMARY KEY ("principal", "role", "entity", "key")
 ) STRICT`,
+	// An origin marks a value that is less trusted than the record it is in. It
+	// names table and column as they are called here.
+	`CREATE TABLE "verbatim_origin" (
+  "table_name" TEXT NOT NULL,
+  "row_key" TEXT NOT NULL,
+  "column_name" TEXT NOT NULL,
+  "origin" TEXT NOT NULL,
+  PRIMARY KEY ("table_name", "row_key", "column_name")
+) STRICT, WITHOUT ROWID`,
 	`CREATE TABLE "verbatim_journal" (
   "seq" INTEGER PRIMARY KEY,
   "time" TEXT NOT NULL,

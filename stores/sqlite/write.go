@@ -60,6 +60,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) 
 		case stores.Delete:
 			err = t.delete(c)
 		}
+		if err == nil {
+			err = t.mark(&c)
+		}
 		if err != nil {
 			return nil, err
 		}

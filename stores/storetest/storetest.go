@@ -38,6 +38,7 @@ func Run(t *testing.T, open Open) {
 		{"migrate", migrateCases},
 		{"query", queryCases},
 		{"jobs", jobCases},
+		{"marks", markCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

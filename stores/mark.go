@@ -1,0 +1,84 @@
+package stores
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Mark says that the value of a field is less trusted than a record: it came
+// out of a document, say, and was saved. Stores keep the words of Origin as they
+// are and do not read them.
+//
+// A mark is kept beside the row and never in it, so that tables of others carry
+// marks too. It is found by the names that the database knows, of the table and
+// of the column, so that nothing a palette renames loses it.
+type Mark struct {
+	Field  int
+	Origin string
+}
+
+// MarkOf returns the origin that marks say a field has, "" when none does.
+func MarkOf(marks []Mark, field int) string {
+	for i := range marks {
+		if marks[i].Field == field {
+			return marks[i].Origin
+		}
+	}
+	return ""
+}
+
+// ReadMarks reads what a Path with Marks led to: the marks of a row of e, by
+// field, ascending. Null is no marks. Columns that e has no field for are left
+// out.
+func ReadMarks(e *Entity, v Value) ([]Mark, error) {
+	if v.IsNull() {
+		return nil, nil
+	}
+	var columns map[string]string
+	if err := json.Unmarshal([]byte(v.Text()), &columns); err != nil {
+		return nil, fmt.Errorf("the marks of a row of %s cannot be read: %w", e.Name, ErrInvalid)
+	}
+	var marks []Mark
+	for i := range e.Fields {
+		if origin, ok := columns[e.Fields[i].Column]; ok {
+			marks = append(marks, Mark{i, origin})
+		}
+	}
+	return marks, nil
+}
+
+// Marked lists what a change does to marks, for backends: the fields that get
+// one, and those that lose theirs. A deleted row loses all that the change knows
+// of.
+func (c *Change) Marked() (set []Mark, clear []int) {
+	for i := range c.Set {
+		if a := &c.Set[i]; a.Origin != "" {
+			set = append(set, Mark{a.Field, a.Origin})
+		}
+	}
+	for _, m := range c.Marks {
+		assigned := slices.IndexFunc(c.Set, func(a Assign) bool { return a.Field == m.Field })
+		if c.Op == Delete || assigned >= 0 && c.Set[assigned].Origin == "" {
+			clear = append(clear, m.Field)
+		}
+	}
+	return set, clear
+}
+
+// checkMarks reports whether the marks of a change can be kept.
+func (c *Change) checkMarks() error {
+	for i := range c.Set {
+		if o := c.Set[i].Origin; o != "" && (!utf8.ValidString(o) || strings.IndexByte(o, 0) >= 0) {
+			return fmt.Errorf("%s: an origin that is no text: %w", c.Entity.Name, ErrInvalid)
+		}
+	}
+	for _, m := range c.Marks {
+		if m.Field < 0 || m.Field >= len(c.Entity.Fields) {
+			return fmt.Errorf("%s: a mark of no field: %w", c.Entity.Name, ErrInvalid)
+		}
+	}
+	return nil
+}

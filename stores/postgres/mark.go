@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+
+	"verbatim/stores"
+)
+
+// The marks of a row are an object from column to origin. A row that nobody
+// marked costs a look at an index; while a table has no marks at all, a read of
+// many rows looks once.
+
+const marksObject = `(SELECT json_object_agg(o.column_name, o.origin)::text FROM public.verbatim_origin o WHERE o.table_name = `
+
+// waited tells that the row t was locked only after somebody else had changed
+// it: what the statement shows of the row is what they made of it, and what it
+// shows of other tables is what was there before. Their change may have brought
+// marks, which are then read again.
+//
+// The number of a transaction is completed from that of the latest one; where
+// that is wrong, because the row is very old, the marks are read again for
+// nothing.
+const waited = `(NOT pg_visible_in_snapshot(((pg_snapshot_xmax(pg_current_snapshot())::text::bigint & -4294967296) | t.xmin::text::bigint)::text::xid8, pg_current_snapshot())
+	AND t.xmin <> COALESCE(pg_current_xact_id_if_assigned()::xid, '0'::xid))`
+
+// marksOf writes the marks of the row that alias names.
+func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
+	t.add("CASE WHEN EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ").arg(e.Table, "text")
+	t.add(") THEN ", marksObject).arg(e.Table, "text")
+	t.add(" AND o.row_key = ", v.datum(e, alias, e.Key), "::text) END")
+}
+
+// marksOfRow writes the marks of the row with a key.
+func marksOfRow(t *text, e *stores.Entity, key stores.Value) {
+	t.add(marksObject).arg(e.Table, "text")
+	t.add(" AND o.row_key = ").arg(key.Text(), "text")
+	t.add(")")
+}
+
+// marks reads them.
+func (r row) marks(i int, e *stores.Entity) ([]stores.Mark, error) {
+	if r.raw[i] == nil {
+		return nil, nil
+	}
+	return stores.ReadMarks(e, stores.NewString(r.str(i)))
+}
+
+// marksNow reads the marks of a row that is locked.
+func (r *reader) marksNow(ctx context.Context, e *stores.Entity, key stores.Value) (found []stores.Mark, err error) {
+	t := newText().add("SELECT ")
+	marksOfRow(t, e, key)
+	err = r.c.do(ctx, t.op("marks", func(raw row) (err error) {
+		found, err = raw.marks(0, e)
+		return err
+	}))
+	return found, err
+}
+
+// origins makes the statement that adds to found what rows of entities are
+// marked with, within the scope. Somebody else may bring or take marks while a
+// query runs; who asks before it and after it misses none.
+func (r *reader) origins(entities []*stores.Entity, found *[]string) op {
+	t := newText()
+	for i, e := range entities {
+		if i > 0 {
+			t.add(" UNION ")
+		}
+		t.add("SELECT DISTINCT o.origin FROM public.verbatim_origin o")
+		if !r.opens(e) {
+			// Keys of other tables may be no keys of this one.
+			t.add(" JOIN ", table(e), " t ON ", r.datum(e, "t", e.Key), " = (CASE WHEN o.table_name = ").arg(e.Table, "text")
+			t.add(" THEN o.row_key END)::", r.shapes[e].columns[e.Key].arg)
+		}
+		t.add(" WHERE o.table_name = ").arg(e.Table, "text")
+		r.within(t, e, "t", false)
+	}
+	return t.op("marks", func(raw row) error {
+		*found = append(*found, raw.str(0))
+		return nil
+	})
+}
+
+// markOps makes the statements that keep what changes of one entity do to marks:
+// none for most, since most change none.
+func markOps(cs []stores.Change) []op {
+	var ops []op
+	e := cs[0].Entity
+	var set, clear [3][]any // keys, columns and origins
+	for i := range cs {
+		more, less := cs[i].Marked()
+		key := cs[i].Key.Text()
+		for _, m := range more {
+			set[0], set[1], set[2] = append(set[0], key), append(set[1], e.Fields[m.Field].Column), append(set[2], m.Origin)
+		}
+		for _, f := range less {
+			clear[0], clear[1] = append(clear[0], key), append(clear[1], e.Fields[f].Column)
+		}
+	}
+	if len(set[0]) > 0 {
+		q := newText().add("INSERT INTO public.verbatim_origin (table_name, row_key, column_name, origin) SELECT ").arg(e.Table, "text").add(", v.* FROM unnest(")
+		for i := range set {
+			if i > 0 {
+				q.add(",")
+			}
+			q.arg(arrayOf(set[i]), "text[]")
+		}
+		q.add(") v ON CONFLICT (table_name, row_key, column_name) DO UPDATE SET origin = excluded.origin")
+		ops = append(ops, q.op("mark", nil))
+	}
+	if len(clear[0]) > 0 {
+		q := newText().add("DELETE FROM public.verbatim_origin o USING unnest(").arg(arrayOf(clear[0]), "text[]").add(",").arg(arrayOf(clear[1]), "text[]")
+		q.add(") v(k, c) WHERE o.table_name = ").arg(e.Table, "text").add(" AND o.row_key = v.k AND o.column_name = v.c")
+		ops = append(ops, q.op("mark", nil))
+	}
+	return ops
+}

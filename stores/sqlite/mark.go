@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+
+	"verbatim/stores"
+)
+
+// The marks of a row are an object from column to origin. A row that nobody
+// marked costs a look at an index; while there are no marks at all, a read of
+// many rows looks once.
+
+const marksObject = `(SELECT nullif(json_group_object(o.column_name, o.origin), '{}') FROM main.verbatim_origin o WHERE o.table_name = `
+
+// marksOf writes the marks of the row that alias names.
+func marksOf(t *text, e *stores.Entity, alias string) {
+	t.add("CASE WHEN EXISTS (SELECT 1 FROM main.verbatim_origin) THEN ", marksObject).arg(tableName(e))
+	t.add(" AND o.row_key = CAST(", datum(e, alias, e.Key), " AS TEXT)) END")
+}
+
+// marksOfRow writes the marks of the row with a key.
+func marksOfRow(t *text, e *stores.Entity, key stores.Value) {
+	t.add(marksObject).arg(tableName(e))
+	t.add(" AND o.row_key = ").arg(markKey(key))
+	t.add(")")
+}
+
+// markKey is a key as marks know it: as a cast to text writes it.
+func markKey(key stores.Value) string { return key.Text() }
+
+func readMarks(e *stores.Entity, v driver.Value) ([]stores.Mark, error) {
+	if v == nil {
+		return nil, nil
+	}
+	s, err := decode(stores.String, v)
+	if err != nil {
+		return nil, err
+	}
+	return stores.ReadMarks(e, s)
+}
+
+// origins lists what rows of entities are marked with, within the scope.
+func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
+	if len(entities) == 0 {
+		return nil, nil
+	}
+	t := newText()
+	for i, e := range entities {
+		if i > 0 {
+			t.add(" UNION ")
+		}
+		t.add("SELECT DISTINCT o.origin FROM main.verbatim_origin o")
+		if !r.opens(e) {
+			key := "o.row_key"
+			if e.Fields[e.Key].Kind == stores.Int {
+				key = "CAST(o.row_key AS INTEGER)"
+			}
+			t.add(" JOIN ", table(e), " t ON ", datum(e, "t", e.Key), " = ", key)
+		}
+		t.add(" WHERE o.table_name = ").arg(tableName(e))
+		r.within(t, e, "t", false)
+	}
+	var found []string
+	err := r.c.query(context.Background(), t.String()+" ORDER BY 1", t.args, func(vals []driver.Value) error {
+		s, err := decode(stores.String, vals[0])
+		found = append(found, s.Text())
+		return err
+	})
+	return slices.Compact(found), fault("marks", err)
+}
+
+// mark keeps what a change does to marks.
+func (t *tx) mark(c *stores.Change) error {
+	set, clear := c.Marked()
+	key, table := markKey(c.Key), tableName(c.Entity)
+	for _, m := range set {
+		_, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_origin (table_name, row_key, column_name, origin) VALUES (?,?,?,?)
+ON CONFLICT (table_name, row_key, column_name) DO UPDATE SET origin = excluded.origin`, table, key, c.Entity.Fields[m.Field].Column, m.Origin)
+		if err != nil {
+			return fault("mark", err)
+		}
+	}
+	for _, f := range clear {
+		_, err := t.c.exec(context.Background(), "DELETE FROM main.verbatim_origin WHERE table_name = ? AND row_key = ? AND column_name = ?",
+			table, key, c.Entity.Fields[f].Column)
+		if err != nil {
+			return fault("mark", err)
+		}
+	}
+	return nil
+}
