@@ -203,9 +203,11 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 		// began; nothing is carried out on its word alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
 	}
+	r.e.enter(StageResolve)
 	if err := r.resolve(ctx, f, st, &f.prog.Calls()[i]); err != nil {
 		return nil, r.mapError(st, err)
 	}
+	r.e.enter(StageGate)
 	st.sealed = st.seal()
 	if err := r.require(ctx, st); err != nil {
 		return nil, r.mapError(st, err)
@@ -215,6 +217,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 			return nil, r.mapError(st, err)
 		}
 	}
+	r.e.enter(StageCarry)
 	if err := r.carry(ctx, f, st); err != nil {
 		return nil, r.mapError(st, err)
 	}
@@ -261,10 +264,12 @@ func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 	if err != nil {
 		return err
 	}
+	r.e.enter(StageSettle)
 	if err := r.settle(st, promises, done); err != nil {
 		return err
 	}
 	st.cells, st.notices = done.answer, done.notices
+	r.e.enter(StageApply)
 	return r.apply(ctx, st, done.proposals)
 }
 

@@ -60,6 +60,9 @@ type Options struct {
 	// verbs are refused as they are used; when it is not, New demands that it
 	// holds all of them.
 	Handlers *Handlers
+	// At, when set, is told of each stage as a run enters it, on the run's own
+	// goroutine. It is for tests, which stop a process there.
+	At func(Stage)
 }
 
 // An Engine runs programs of one set of palettes on one store. It is immutable
@@ -69,6 +72,7 @@ type Engine struct {
 	store    stores.Store
 	clock    func() time.Time
 	newID    func() string
+	at       func(Stage) // nil but in tests
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
@@ -94,6 +98,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		store:    store,
 		clock:    opt.Clock,
 		newID:    opt.NewID,
+		at:       opt.At,
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),

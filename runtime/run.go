@@ -92,6 +92,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Rep
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
+	s.e.enter(StagePermit)
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
@@ -192,6 +193,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, atOnc
 			}
 		}
 		if o != nil {
+			r.e.enter(StageAgreed)
 			return r.agreed(ctx, o)
 		}
 		return nil
@@ -273,6 +275,7 @@ func (o *terms) opens(s *Session) stores.Scope {
 // commit adds journal, notices and what the engine keeps of its own to a
 // transaction that holds the changes already.
 func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]string) error {
+	r.e.enter(StageRecord)
 	for _, st := range r.steps {
 		if err := r.still(st); err != nil {
 			return err
@@ -326,6 +329,7 @@ func (r *run) outgoing(st *step, n *notice) stores.Notice {
 
 // reply tells what was committed. Only now do new rows get names.
 func (r *run) reply(labels map[stores.Value]string) *Reply {
+	r.e.enter(StageReply)
 	for _, st := range r.steps {
 		for i := range st.changes {
 			if c := &st.changes[i]; c.Op == stores.Insert {

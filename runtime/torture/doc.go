@@ -1,0 +1,46 @@
+// Package torture pulls the plug. It runs the engine on real stores in processes
+// of their own, kills them, cuts their connections, fails their writes and loses
+// what they had not flushed; then it opens what is left and counts.
+//
+// What is counted is the same whatever was done to the process:
+//
+//   - lost: a script that was acknowledged, and of which nothing is there;
+//   - half: a script of which some calls are there and others are not;
+//   - double: a call that is there more than once;
+//   - broken: a journal whose chain does not hold, a file that does not open, a
+//     journal and rows that tell different stories, or money that was made.
+//
+// There are only tests here, and two ways to run them. `make test` runs each for
+// a moment, from a fixed seed. `make torture` runs the long versions from a seed
+// of the day, prints one table of what was tried, how often and what was lost,
+// and fails where something was lost or something could not be tried:
+//
+//	make torture MINUTES=30
+//	make torture MINUTES=30 SEED=17 ONLY=PowerLoss
+//
+// A failure prints the seed that replays it. What cannot be repeated bit for bit
+// is the timing of processes: a replay asks for the same faults at the same
+// points of the same scripts.
+//
+// The parts:
+//
+//	bank_test.go      the palette, the rows it begins with, the stores
+//	script_test.go    a stream of scripts from a seed
+//	child_test.go     the process that is tortured, and what it says
+//	judge_test.go     what is counted, and how
+//	report_test.go    the table
+//	power_test.go     SAFE-R1: power cuts, replayed from what strace saw
+//	kill_test.go      SAFE-R2: killed at every point, and at random
+//	inject_test.go    SAFE-R3: every write and flush fails in its turn
+//	call_test.go      SAFE-R4: every call of the network fails in its turn
+//	once_test.go      SAFE-R5, SAFE-C3: one key, one agreement, many who use it
+//	cut_test.go       SAFE-R6: the line is cut after every byte
+//	storm_test.go     SAFE-R7: partitions, delays, servers that go and come back
+//	load_test.go      SAFE-R8: many at once, with faults, and replay equals state
+//	twins_test.go     SAFE-R9: the same stream everywhere says the same
+//	release_test.go   SAFE-R10: the journals of every release
+//
+// Tests that need strace or PostgreSQL are skipped where there is none, saying
+// so; with VERBATIM_REQUIRE_STRACE=1 and VERBATIM_REQUIRE_POSTGRES=1, which make
+// sets, they fail instead.
+package torture
