@@ -4,12 +4,15 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test postgres bench fuzz teeth lint cover build
+.PHONY: help demo test postgres strace bench fuzz torture teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
 FUZZTIME    ?= 30s
 ROUNDS      ?= 7
+MINUTES     ?= 30
+SEED        ?= $(shell date +%Y%m%d)
+ONLY        ?= .
 
 # The race detector needs cgo and a C compiler; a bare machine may have
 # neither. The program itself never uses cgo.
@@ -24,9 +27,9 @@ build: ## build bin/verbatim, one file, no cgo
 demo: ## show what it is, in under a minute, offline
 	@bash examples/client/demo.sh
 
-test: postgres ## run every test, with the race detector where a C compiler exists
+test: postgres strace ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
-	VERBATIM_REQUIRE_POSTGRES=1 go test $(RACE) -timeout 20m ./...
+	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 go test $(RACE) -timeout 20m ./...
 	cd $(PEERS) && go test -timeout 10m ./...
 
 postgres: ## find the PostgreSQL server that tests run on, or install it with apt-get
@@ -35,6 +38,17 @@ postgres: ## find the PostgreSQL server that tests run on, or install it with ap
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "postgres: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends postgresql </dev/null
+
+strace: ## find strace, with which crashes are tested, or install it with apt-get
+	@if command -v strace >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "strace: install strace, with which crashes are tested" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "strace: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends strace </dev/null
+
+torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
+	@go test -c -o bin/torture ./runtime/torture
+	@cd runtime/torture && VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 ../../bin/torture -test.timeout 6h -test.run '$(ONLY)' -torture $(MINUTES) -seed $(SEED)
 
 bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
 	cd $(PEERS) && go run . -rounds $(ROUNDS)

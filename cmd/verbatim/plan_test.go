@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/verbstest", "runtime", "runtime/llm", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/verbstest", "runtime", "runtime/llm", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"verbs/verbstest":        nil,
 	"runtime":                {"dsl", "verbs", "stores"},
 	"runtime/llm":            nil,
+	"runtime/torture":        nil,
 	"cmd/verbatim":           {"dsl", "verbs", "stores", "stores/sqlite", "stores/postgres", "runtime"},
 	"cmd/teeth":              nil,
 }
@@ -72,6 +73,8 @@ var forbidden = []arrow{
 	{"runtime", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
 	{"*", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
 	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
+	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
+	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
 	{"verbs/verbstest", rooms, "it writes text, and is the same whatever reads it"},
@@ -88,6 +91,13 @@ var exceptions = map[[2]string]string{
 	{"runtime", "stores/postgres"}:                               "its tests run the engine on a real store",
 	{"runtime", "stores/postgres/pgtest"}:                        "its tests run the engine on a real server",
 	{"cmd/verbatim", "stores/postgres/pgtest"}:                   "its tests run the command on a real server",
+	{"runtime/torture", "dsl"}:                                   "it writes scripts",
+	{"runtime/torture", "verbs"}:                                 "it has a palette",
+	{"runtime/torture", "stores"}:                                "it looks at what is left",
+	{"runtime/torture", "stores/sqlite"}:                         "it pulls the plug on real stores",
+	{"runtime/torture", "stores/postgres"}:                       "it pulls the plug on real stores",
+	{"runtime/torture", "stores/postgres/pgtest"}:                "it pulls the plug on real servers",
+	{"runtime/torture", "runtime"}:                               "it pulls the plug on the engine",
 	{"verbs", "verbs/verbstest"}:                                 "its benchmarks need palettes of any size",
 	{"cmd/verbatim", "verbs/verbstest"}:                          "its benchmarks need palettes of any size",
 	{"runtime", "stores/sqlite"}:                                 "its tests run the engine on a real store",

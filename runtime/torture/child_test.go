@@ -95,7 +95,7 @@ func (o *order) work(out io.Writer) error {
 		turn = o.Reopen
 	}
 	for done := 0; done == 0 || done < o.Count; done += turn {
-		if err := o.sitting(ctx, streams, turn, p, opts, tell); err != nil {
+		if err := o.sitting(ctx, streams, min(turn, o.Count-done), p, opts, tell); err != nil {
 			return err
 		}
 	}

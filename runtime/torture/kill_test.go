@@ -50,7 +50,11 @@ func settle(t *testing.T, y *tally, at, when string, said []word, text map[strin
 			continue
 		}
 		tried[w.tag] = true
-		sc := text[w.tag]
+		sc, known := text[w.tag]
+		if !known {
+			y.wrong("%s: nobody asked for script %s", when, w.tag)
+			continue
+		}
 		var reply *runtime.Reply
 		if sc.big {
 			reply, err = tess.propose(ctx, mara, sc)

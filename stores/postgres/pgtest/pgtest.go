@@ -73,9 +73,62 @@ var (
 
 // A cluster is one server.
 type cluster struct {
-	dir  string
-	proc *os.Process
-	done chan struct{} // closed when the server has ended
+	dir     string
+	bin     string
+	attr    *syscall.SysProcAttr
+	durable bool
+	proc    *os.Process
+	done    chan struct{} // closed when the server has ended
+}
+
+// A Server is a server of one test alone, which may take it down.
+type Server struct {
+	DB
+	c *cluster
+}
+
+// Own starts a server that waits for the disk, with one empty database on it.
+func Own(t testing.TB) *Server {
+	t.Helper()
+	s := new(Server)
+	t.Cleanup(func() {
+		if s.c != nil {
+			s.c.stop()
+		}
+	})
+	s.DB = database(t, func() (*cluster, error) {
+		c, err := start(true)
+		s.c = c
+		return c, err
+	})
+	return s
+}
+
+// Crash stops the server at once, as when its machine fails, and starts it
+// again. It returns when the server answers.
+func (s *Server) Crash() error {
+	_ = s.c.proc.Signal(syscall.SIGQUIT)
+	<-s.c.done
+	if err := s.c.serve(); err != nil {
+		return err
+	}
+	return s.c.wait("SELECT 1")
+}
+
+// HangUp ends every session of the application's role, as an administrator or a
+// failover would, and says how many there were.
+func (d DB) HangUp() (int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, d.Admin)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close(ctx)
+	var n int
+	err = conn.QueryRow(ctx, `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = 'verbatim_app'`).Scan(&n)
+	return n, err
 }
 
 func database(t testing.TB, get func() (*cluster, error)) DB {
@@ -175,57 +228,67 @@ func start(durable bool) (*cluster, error) {
 			return nil, err
 		}
 	}
-	c := &cluster{dir: dir, done: make(chan struct{})}
-	data := filepath.Join(dir, "data")
-	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.SysProcAttr, cmd.Dir = attr, dir
-		cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C"}
-		return cmd
-	}
-	var out bytes.Buffer
-	initdb := command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-	initdb.Stdout, initdb.Stderr = &out, &out
-	started := make(chan error, 1)
-	go func() {
-		// The server is told to end when the thread that began it does, and a
-		// thread ends with the goroutine that is locked to it.
-		runtime.LockOSThread()
-		if err := initdb.Run(); err != nil {
-			started <- fmt.Errorf("pgtest: initdb: %w\n%s", err, out.Bytes())
-			return
-		}
-		on := map[bool]string{true: "on", false: "off"}[durable]
-		server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync="+on, "-c", "full_page_writes="+on,
-			"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal", "-c", "log_min_error_statement=panic")
-		log, err := os.Create(filepath.Join(dir, "log"))
-		if err == nil {
-			server.Stdout, server.Stderr = log, log
-			err = server.Start()
-		}
-		if err != nil {
-			started <- fmt.Errorf("pgtest: postgres: %w", err)
-			return
-		}
-		c.proc = server.Process
-		started <- nil
-		_ = server.Wait()
-		close(c.done)
-	}()
-	if err := <-started; err != nil {
+	c := &cluster{dir: dir, bin: bin, attr: attr, durable: durable}
+	if err := c.serve(); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
 	mu.Lock()
 	running = append(running, c)
 	mu.Unlock()
-	return c, c.wait()
+	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN")
 }
 
-// wait asks until the server answers, and makes the roles.
-func (c *cluster) wait() error {
+func (c *cluster) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(c.bin, name), args...)
+	cmd.SysProcAttr, cmd.Dir = c.attr, c.dir
+	cmd.Env = []string{"PATH=" + c.bin + ":/usr/bin:/bin", "LC_ALL=C"}
+	return cmd
+}
+
+// serve starts the server, and makes what it serves when there is nothing yet.
+func (c *cluster) serve() error {
+	data := filepath.Join(c.dir, "data")
+	var out bytes.Buffer
+	initdb := c.command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+	initdb.Stdout, initdb.Stderr = &out, &out
+	started := make(chan error, 1)
+	done := make(chan struct{})
+	go func() {
+		// The server is told to end when the thread that began it does, and a
+		// thread ends with the goroutine that is locked to it.
+		runtime.LockOSThread()
+		if _, err := os.Stat(data); err != nil {
+			if err := initdb.Run(); err != nil {
+				started <- fmt.Errorf("pgtest: initdb: %w\n%s", err, out.Bytes())
+				return
+			}
+		}
+		on := map[bool]string{true: "on", false: "off"}[c.durable]
+		server := c.command("postgres", "-D", data, "-k", c.dir, "-c", "listen_addresses=", "-c", "fsync="+on, "-c", "full_page_writes="+on,
+			"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal", "-c", "log_min_error_statement=panic")
+		log, err := os.Create(filepath.Join(c.dir, "log"))
+		if err == nil {
+			server.Stdout, server.Stderr = log, log
+			err = server.Start()
+			_ = log.Close() // the server has it open for itself
+		}
+		if err != nil {
+			started <- fmt.Errorf("pgtest: postgres: %w", err)
+			return
+		}
+		c.proc, c.done = server.Process, done
+		started <- nil
+		_ = server.Wait()
+		close(done)
+	}()
+	return <-started
+}
+
+// wait asks until the server answers.
+func (c *cluster) wait(sql string) error {
 	for deadline := time.Now().Add(time.Minute); ; {
-		err := c.admin("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN")
+		err := c.admin(sql)
 		if err == nil {
 			return nil
 		}
@@ -246,15 +309,19 @@ func stop() {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, c := range running {
-		_ = c.proc.Signal(syscall.SIGQUIT)
-		select {
-		case <-c.done:
-		case <-time.After(10 * time.Second):
-			_ = c.proc.Kill()
-		}
-		_ = os.RemoveAll(c.dir)
+		c.stop()
 	}
 	running = nil
+}
+
+func (c *cluster) stop() {
+	_ = c.proc.Signal(syscall.SIGQUIT)
+	select {
+	case <-c.done:
+	case <-time.After(10 * time.Second):
+		_ = c.proc.Kill()
+	}
+	_ = os.RemoveAll(c.dir)
 }
 
 // sweep removes what processes left that did not come to their end.
