@@ -68,6 +68,7 @@ type step struct {
 	text   string    // canonical
 	args   []stores.Value
 	rows   []stores.Row // parallel to args: the rows that references name
+	dark   []bool       // parallel to args: what was taken from something sensitive; nil when nothing was
 	sealed [32]byte     // of verb and arguments, as they passed the gate
 
 	asks    []Ask
@@ -469,8 +470,9 @@ func (r *run) query(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	t := &table{}
-	for _, c := range q.Columns {
-		t.columns = append(t.columns, column{name: c.Name})
+	dark := r.e.dark[st.verb]
+	for i, c := range q.Columns {
+		t.columns = append(t.columns, column{c.Name, dark != nil && dark[i]})
 	}
 	if q.One && len(rows) != 1 {
 		if len(rows) > 1 {

@@ -109,9 +109,10 @@ func (c *confirmation) change(set ...stores.Assign) stores.Change {
 		Guard: []int{confDigest, confAgreed, confExpires, confStatus}}
 }
 
-// settle makes the change that decides it, which can happen once.
-func (c *confirmation) settle(status, by, reason string, now time.Time) stores.Change {
-	set := []stores.Assign{}
+// settle makes the change that decides it, which can happen once. What was
+// decided needs its secrets no more, so they go with it.
+func (c *confirmation) settle(e *Engine, status, by, reason string, now time.Time) stores.Change {
+	set := []stores.Assign{{Field: confScript, Value: stores.NewString(e.writtenScript(c))}}
 	if status == StatusUsed {
 		set = append(set, stores.Assign{Field: confAgreed, Value: listOf(c.agreed)})
 	}
@@ -202,6 +203,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 		return preview, nil
 	}
 	c := r.confirmation("", nil, RunOptions{})
+	c.script = s.e.writtenScript(c) // whoever agrees to a preview of their own has the script
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		mine := map[int]stores.Value{confID: {}, confAsker: stores.NewString(s.who.Name)}
 		old, err := findConfirmations(ctx, tx, mine)
@@ -249,6 +251,20 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key,
 		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
 	}
+}
+
+// writtenScript is the script of a confirmation without its secrets.
+func (e *Engine) writtenScript(c *confirmation) string {
+	if c.palette != e.reg.Digest() {
+		return withheld // only the palettes of then know what is sensitive
+	}
+	script, _ := dsl.Parse(dsl.NewSource(c.source, c.script))
+	var b strings.Builder
+	for i := range script.Calls {
+		b.WriteString(dsl.FormatCall(e.written(&script.Calls[i], nil)))
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 func (c *confirmation) insert() stores.Change {
@@ -753,7 +769,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 		said = append(said, c.agreed[i]+", role "+role)
 	}
 	r.agreedBy = strings.Join(said, "; ")
-	r.own = append(r.own, c.settle(StatusUsed, k.by, "", r.now))
+	r.own = append(r.own, c.settle(r.e, StatusUsed, k.by, "", r.now))
 	return nil
 }
 
@@ -795,7 +811,7 @@ func (s *Session) decline(ctx context.Context, c *confirmation, reason string) e
 		}
 		e := s.own(verbDecline, c.id, c)
 		e.Time, e.Outcome = at, outcomeDeclined
-		_, err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(StatusDeclined, s.who.Name, reason, at)}})
+		_, err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(s.e, StatusDeclined, s.who.Name, reason, at)}})
 		return err
 	})
 	var refusal *Refusal
@@ -849,7 +865,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 				return err
 			}
 			if c := confirmationOf(row); c.status == StatusWaiting {
-				b.Changes = append(b.Changes, c.settle(StatusDeclined, s.who.Name, "", now))
+				b.Changes = append(b.Changes, c.settle(s.e, StatusDeclined, s.who.Name, "", now))
 			}
 		}
 		_, err := tx.Apply(ctx, b)
@@ -908,7 +924,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 			}
 			if now := (*confirmation)(nil); err == nil {
 				if now = confirmationOf(row); now.status == StatusWaiting {
-					b.Changes = append(b.Changes, now.settle(status, "", "", stores.NewTime(e.Time).Time()))
+					b.Changes = append(b.Changes, now.settle(s.e, status, "", "", stores.NewTime(e.Time).Time()))
 				}
 			}
 		}

@@ -76,6 +76,7 @@ type Engine struct {
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
+	dark     map[*verbs.Verb][]bool        // of a query: which columns are sensitive; none of a verb that has no such
 	entities []*verbs.Entity               // every entity, sorted by name
 	tables   []*stores.Entity              // the same, as they are kept
 	atOnce   bool                          // a test's: nothing is kept, and nothing waits
@@ -102,6 +103,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
+		dark:     make(map[*verbs.Verb][]bool),
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),
 	}
@@ -158,6 +160,9 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 		err := e.store.CheckSQL(context.Background(), e.tables, queryOf(v, nil))
 		if err != nil {
 			ds = append(ds, badQuery(v, err))
+		}
+		if dark := e.darkColumns(v.Query); dark != nil {
+			e.dark[v] = dark
 		}
 	}
 	if v.Macro != nil {

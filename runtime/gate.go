@@ -151,7 +151,7 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 			why = *d
 			continue
 		}
-		r.own = append(r.own, c.settle(StatusUsed, r.s.who.Name, "", r.now))
+		r.own = append(r.own, c.settle(r.e, StatusUsed, r.s.who.Name, "", r.now))
 		return nil
 	}
 	switch {

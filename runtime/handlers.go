@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -302,10 +301,10 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 	outcome, err := h.safely(ctx, c, args)
 	c.over = true
 	if err != nil {
-		return deed{}, handlerError(st, err)
+		return deed{}, handlerError(st, r.redact(st, err))
 	}
 	for _, change := range outcome.Changes {
-		p, err := r.proposal(ctx, change)
+		p, err := r.proposal(ctx, st, change)
 		if err != nil {
 			return deed{}, handlerError(st, err)
 		}
@@ -324,8 +323,9 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 	}
 	if a := outcome.Result; a != nil {
 		if d.answer, err = r.answer(a); err != nil {
-			return deed{}, handlerError(st, err)
+			return deed{}, handlerError(st, r.redact(st, err))
 		}
+		r.dim(st, d.answer)
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return deed{}, err
 		}
@@ -339,7 +339,7 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 func (h *handler) safely(ctx context.Context, c *Call, args reflect.Value) (o Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			o, err = Outcome{}, fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())
+			o, err = Outcome{}, panicked(p)
 		}
 	}()
 	return h.call(ctx, c, args)
@@ -359,7 +359,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *run) proposal(ctx context.Context, c Change) (proposal, error) {
+func (r *run) proposal(ctx context.Context, st *step, c Change) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
@@ -375,8 +375,13 @@ func (r *run) proposal(ctx context.Context, c Change) (proposal, error) {
 		}
 	}
 	var err error
-	p.set, err = r.assign(e, c.Fields)
-	return p, err
+	if p.set, err = r.assign(e, c.Fields); err != nil {
+		return proposal{}, err
+	}
+	for i := range p.set {
+		p.set[i].sensitive = r.carries(st, p.set[i].value)
+	}
+	return p, nil
 }
 
 // assign turns fields by name into fields by number, in the order of the

@@ -253,13 +253,13 @@ func (e *Engine) onlyLooks(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
-		if !e.onlyReads(v) || givesSensitive(v) || slices.ContainsFunc(e.inside[v], givesSensitive) {
+		if !e.onlyReads(v) || e.givesSensitive(v) || slices.ContainsFunc(e.inside[v], e.givesSensitive) {
 			return false
 		}
 	}
 	return true
 }
 
-func givesSensitive(v *verbs.Verb) bool {
-	return v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
+func (e *Engine) givesSensitive(v *verbs.Verb) bool {
+	return e.dark[v] != nil || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
 }

@@ -102,8 +102,15 @@ func deliveryKey(principal, key string) stores.Value {
 	return stores.NewString(fmt.Sprintf("%x", sha256.Sum256(d.b)))
 }
 
-func textDigest(script *dsl.Script) string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(dsl.Format(script))))
+// textDigest stands for a script under a key. The key goes into it, so that
+// nobody who does not know the key can find out by trying what a short secret
+// in the script was.
+func textDigest(script *dsl.Script, key string) string {
+	d := digester{}
+	d.text("verbatim text 1")
+	d.text(key)
+	d.text(dsl.Format(script))
+	return fmt.Sprintf("%x", sha256.Sum256(d.b))
 }
 
 // Repeat returns the reply of a script that was done under a key already, and
@@ -131,7 +138,7 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl
 	if err != nil {
 		return nil, err
 	}
-	if row.Values[dlvText].Text() != textDigest(script) {
+	if row.Values[dlvText].Text() != textDigest(script, key) {
 		if !run {
 			return nil, nil
 		}
@@ -168,7 +175,7 @@ func (r *run) deliver(ctx context.Context, key string, labels map[stores.Value]s
 		return &Failure{Err: fmt.Errorf("the reply cannot be kept: %w", err)}
 	}
 	_, err = r.tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.prog.Script()))},
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.prog.Script(), key))},
 		{Field: dlvReply, Value: stores.NewString(string(text))}, {Field: dlvTime, Value: stores.NewTime(r.now)},
 	}}}})
 	if errors.Is(err, stores.ErrDuplicate) {

@@ -37,7 +37,7 @@ const (
 	confAsker           // name of a principal
 	confSession         // of the asker
 	confSource          // where the script came from
-	confScript          // canonical text, every value in it
+	confScript          // canonical text; every value in it while somebody else may agree to it
 	confDigest          // of the whole plan, in hex
 	confPreview         // ID of the preview
 	confPalette         // digest of the palettes

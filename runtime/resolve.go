@@ -25,6 +25,7 @@ type given struct {
 	value  stores.Value
 	entity *verbs.Entity // of a reference that is known to be one
 	row    stores.Row    // of a reference: the row itself, within scope
+	dark   bool          // it was taken from something sensitive
 }
 
 // resolve works out the arguments of a call: literals are taken, names and
@@ -43,6 +44,9 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 			return &complaint{st.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
 		}
 		st.args[i], st.rows[i] = g.value, g.row
+		if g.dark || p.Sensitive {
+			st.darken(i)
+		}
 	}
 	return nil
 }
@@ -73,14 +77,16 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 			item = t.Item
 		}
 		values := make([]stores.Value, len(a.Items()))
+		dark := false
 		for i := range a.Items() {
 			g, err := r.argument(ctx, f, st, item, &a.Items()[i], param)
 			if err != nil {
 				return given{}, err
 			}
 			values[i] = g.value
+			dark = dark || g.dark
 		}
-		g := given{value: stores.NewList(values...)}
+		g := given{value: stores.NewList(values...), dark: dark}
 		if a.Kind == verbs.Mapped {
 			g.value = stores.NewObject(a.Keys(), values)
 		}
@@ -171,7 +177,7 @@ func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place,
 		if err != nil {
 			return given{}, err
 		}
-		return given{value: key, entity: e, row: row}, nil
+		return given{value: key, entity: e, row: row, dark: g.dark}, nil
 	}
 	return given{}, &complaint{st.index, unknownName(place, param)}
 }
@@ -220,7 +226,7 @@ func (r *run) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, pla
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := given{value: m.args[i], row: m.rows[i]}
+		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i)}
 		if m.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
 		}
@@ -254,7 +260,7 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 			return given{value: key, entity: entity}, nil
 		case from.cells != nil && len(from.cells.rows) == 1 && len(from.cells.columns) == 1:
 			cell := from.cells.rows[0][0]
-			return given{value: cell.value, entity: cell.entity}, nil
+			return given{value: cell.value, entity: cell.entity, dark: from.cells.columns[0].sensitive}, nil
 		case from.cells != nil && len(from.cells.rows) > 1:
 			return given{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.cells.rows)))}
 		}
@@ -271,7 +277,7 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 			}
 			cell := from.cells.rows[0][i]
 			if !more {
-				return given{value: cell.value, entity: cell.entity}, nil
+				return given{value: cell.value, entity: cell.entity, dark: column.sensitive}, nil
 			}
 			if cell.entity == nil || cell.value.IsNull() {
 				return given{}, nil
@@ -299,7 +305,7 @@ func (r *run) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.
 	if !ok {
 		return given{}, &complaint{st.index, noResult(place, symbol, "it has no "+path)}
 	}
-	g := given{entity: to}
+	g := given{entity: to, dark: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
 		g.value = row.Values[p.Field]
 		return g, nil

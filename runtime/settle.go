@@ -189,28 +189,10 @@ func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *sto
 		if err != nil {
 			return nil, err
 		}
-		from, secret := origin(st.verb, x)
+		from, secret := st.origin(x, row)
 		set = append(set, assigned{effect.Set[i].Field, v, from, secret})
 	}
 	return set, nil
-}
-
-// origin says where a set value comes from (an argument alone by its name,
-// anything else by its expression), and whether what it is taken from is
-// sensitive.
-func origin(v *verbs.Verb, x *verbs.Expr) (from string, sensitive bool) {
-	if i, alone := x.ArgOnly(); alone {
-		return ":" + v.Params[i].Name, v.Params[i].Sensitive
-	}
-	words := strings.FieldsFunc(x.Text, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-	for i := range v.Params {
-		if v.Params[i].Sensitive && slices.Contains(words, v.Params[i].Ident) {
-			sensitive = true
-		}
-	}
-	return x.Text, sensitive
 }
 
 // declared does what promises say, where the palette says all of it.

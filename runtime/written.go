@@ -88,6 +88,8 @@ func (e *Engine) writtenValue(v *dsl.Value, macro *step) (dsl.Value, bool) {
 			}
 			outer, given := macro.syntax.Get(p.Name)
 			switch {
+			case macro.isDark(i) && (!given || outer.Kind != dsl.Symbol):
+				outer = dsl.NewString(withheld)
 			case !given:
 				outer = literal(macro.args[i])
 			case path != "" && outer.Kind == dsl.Symbol:

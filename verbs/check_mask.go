@@ -27,6 +27,7 @@ func (r *Registry) mask(s *dsl.Script, ds dsl.Diagnostics, foreign bool) dsl.Dia
 	for i := range s.Calls {
 		ranges = r.maskCall(&s.Calls[i], ranges, 0)
 	}
+	ranges = r.maskRest(s, ranges)
 	if len(ranges) == 0 {
 		return ds
 	}
@@ -70,13 +71,22 @@ func overlap(a, b dsl.Range) bool { return a.Start < b.End && b.Start < a.End }
 
 func (r *Registry) maskCall(call *dsl.Call, ranges []dsl.Range, depth int) []dsl.Range {
 	v := r.verbs[call.Verb]
+	lacking := false
 	for i := range call.Args {
 		a := &call.Args[i]
-		dark := r.sensitive[a.Key]
+		// Of a verb that nobody declares, an argument that nobody declares may
+		// be any.
+		dark := r.sensitive[a.Key] || v == nil && !r.open[a.Key]
 		if v != nil {
 			k := v.plan.param(a.Key, i)
 			dark = k >= 0 && v.plan.inlets[k].dark || k < 0 && (dark || v.plan.dark)
 		}
+		// What follows a key that has no value, and is no key of the verb, may
+		// be meant as the value.
+		if i > 0 && lacking && !r.open[a.Key] && !r.sensitive[a.Key] {
+			ranges = append(ranges, a.KeyRange)
+		}
+		lacking = dark && a.Value.Kind == dsl.Invalid
 		ranges = r.maskValue(&a.Value, dark, ranges, depth+1)
 	}
 	return ranges
@@ -110,5 +120,91 @@ func (r *Registry) maskValue(v *dsl.Value, dark bool, ranges []dsl.Range, depth 
 			return append(ranges, v.Range)
 		}
 	}
+	return ranges
+}
+
+// maskRest masks what the parser made nothing of: between the arguments of a
+// call that takes something sensitive all of it, and elsewhere what begins like
+// a value.
+func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
+	var made []dsl.Range // of what it understood
+	var call func(c *dsl.Call, depth int) (dark bool)
+	var value func(v *dsl.Value, depth int) bool
+	call = func(c *dsl.Call, depth int) bool {
+		v := r.verbs[c.Verb]
+		dark := v == nil || v.plan.dark
+		made = append(made, c.VerbRange, c.AsRange)
+		for i := range c.Args {
+			made = append(made, c.Args[i].KeyRange)
+			dark = value(&c.Args[i].Value, depth+1) || dark
+		}
+		return dark
+	}
+	value = func(v *dsl.Value, depth int) (dark bool) {
+		switch {
+		case v.Kind == dsl.Invalid:
+			return false
+		case depth > maxNesting:
+		case v.Kind == dsl.Nested && v.Call() != nil:
+			return call(v.Call(), depth+1)
+		case v.Kind == dsl.List, v.Kind == dsl.Map:
+			for i, items := 0, v.Items(); i < len(items); i++ {
+				dark = value(&items[i], depth+1) || dark
+			}
+			for i, entries := 0, v.Entries(); i < len(entries); i++ {
+				made = append(made, entries[i].KeyRange)
+				dark = value(&entries[i].Value, depth+1) || dark
+			}
+			return dark
+		}
+		made = append(made, v.Range)
+		return false
+	}
+	owners := make([]bool, len(s.Calls))
+	for i := range s.Calls {
+		owners[i] = call(&s.Calls[i], 0)
+	}
+	for _, c := range s.Comments {
+		made = append(made, c.Range)
+	}
+	slices.SortFunc(made, func(a, b dsl.Range) int { return int(a.Start) - int(b.Start) })
+	text := s.Source.Text
+	owner, at := -1, 0
+	rest := func(to int) {
+		for at < to {
+			for owner+1 < len(s.Calls) && int(s.Calls[owner+1].Range.Start) <= at {
+				owner++
+			}
+			if strings.IndexByte(" \t\r\n()[]{},", text[at]) >= 0 || strings.HasPrefix(text[at:], ":as") {
+				at++
+				if text[at-1] == ':' {
+					at += 2
+				}
+				continue
+			}
+			end := at
+			for end < to && text[end] != '\n' {
+				end++
+			}
+			from := at
+			if owner < 0 || !owners[owner] {
+				// Words of somebody who talks are no secret; what follows a
+				// quote, a colon or a digit may be.
+				i := strings.IndexAny(text[at:end], "0123456789\"'`:=@“”‘’")
+				if i < 0 {
+					at = end
+					continue
+				}
+				from = at + strings.LastIndexAny(text[at:at+i], " \t") + 1
+			}
+			ranges = append(ranges, dsl.Range{Start: int32(from), End: int32(end)})
+			at = end
+		}
+	}
+	for _, m := range made {
+		rest(min(int(m.Start), len(text)))
+		at = max(at, min(int(m.End), len(text)))
+	}
+	rest(len(text))
 	return ranges
 }

@@ -871,9 +871,21 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	}
 	d.scalars(f[queryColumns], func(k, val *yaml.Node) {
 		d.name(k, "column")
+		word, dark := strings.CutPrefix(val.Value, "sensitive ")
+		if dark {
+			bare := *val
+			bare.Value, bare.Column = word, val.Column+len("sensitive ")
+			val = &bare
+		}
 		t := l.typeText(d, val)
 		if t == nil {
 			return
+		}
+		if dark && q.Sensitive == nil {
+			q.Sensitive = make([]bool, len(q.Columns))
+		}
+		if q.Sensitive != nil {
+			q.Sensitive = append(q.Sensitive, dark)
 		}
 		q.Columns = append(q.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(t)})
 		q.Types = append(q.Types, t)

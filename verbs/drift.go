@@ -513,6 +513,14 @@ func (d *drift) reads(was, v *Verb) {
 			d.lower("read-widened", v.Place, was.Place, "it did not before", "%s returns %s", v.Name, name)
 		}
 	}
+	if n, o := v.Query, was.Query; n != nil && o != nil {
+		for i, c := range n.Columns {
+			j := slices.IndexFunc(o.Columns, func(d stores.Column) bool { return d.Name == c.Name })
+			if j >= 0 && o.Sensitive != nil && o.Sensitive[j] && (n.Sensitive == nil || !n.Sensitive[i]) {
+				d.lower("sensitive-dropped", n.Place, o.Place, "its values may be shown and logged", "%s returns %s as if it were not sensitive", v.Name, c.Name)
+			}
+		}
+	}
 	if n, o := v.Query, was.Query; n != nil && o != nil && o.One && !n.One {
 		d.lower("read-widened", n.Place, o.Place, "it returned one row", "%s returns many rows", v.Name)
 	}

@@ -460,7 +460,7 @@ var queryShape = &shape{
 	doc:  "A read in the author's own SQL.",
 	keys: []key{
 		querySQL:     {name: "sql", doc: "One SELECT. :name is an argument, with underscores.", example: `"SELECT name FROM entities WHERE entity_id = :entity_id"`, required: true},
-		queryColumns: {name: "columns", doc: "The columns and their types, in order. `ref ENTITY` is shown as a session name.", example: `{"name": "string", "owner": "ref cbu"}`, holds: namedTexts, required: true},
+		queryColumns: {name: "columns", doc: "The columns and their types, in order. `ref ENTITY` is shown as a session name, `sensitive TYPE` is kept out of logs and messages.", example: `{"name": "string", "owner": "ref cbu"}`, holds: namedTexts, required: true},
 		queryOne:     {name: "one", doc: "Whether it gives exactly one row.", example: `true`, holds: aBoolean},
 	},
 }

@@ -23,6 +23,7 @@ type Registry struct {
 	roles     map[string]*Role
 	schemas   map[string]*Schema
 	sensitive map[string]bool // names of sensitive arguments of any verb
+	open      map[string]bool // names of arguments of any verb that are not
 	digest    string          // of everything that was read
 }
 
@@ -314,8 +315,11 @@ type Query struct {
 	Names   []string
 	Columns []stores.Column
 	Types   []*Type // parallel to Columns: a ref says which entity
-	One     bool
-	Place   dsl.Place
+	// Sensitive is parallel to Columns, and nil where the palette marks none:
+	// then those that could hold a sensitive field count as sensitive.
+	Sensitive []bool
+	One       bool
+	Place     dsl.Place
 }
 
 // A Macro is a script of other verbs; its @names are the macro's arguments.

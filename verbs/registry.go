@@ -142,6 +142,11 @@ func (r *Registry) planOf(v *Verb) plan {
 				r.sensitive = make(map[string]bool)
 			}
 			r.sensitive[param.Name] = true
+		} else {
+			if r.open == nil {
+				r.open = make(map[string]bool)
+			}
+			r.open[param.Name] = true
 		}
 		if i < maxParams {
 			p.all |= 1 << i

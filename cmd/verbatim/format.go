@@ -53,7 +53,7 @@ func (a *app) format(names []string, write, diff, list bool) error {
 			return err
 		}
 		script, ds := dsl.Parse(src)
-		found = append(found, ds...)
+		found = append(found, a.withoutSecrets(script, ds)...)
 		if ds.HasErrors() {
 			continue
 		}
@@ -92,6 +92,18 @@ func (a *app) format(names []string, write, diff, list bool) error {
 		return said(exitInput)
 	}
 	return nil
+}
+
+// withoutSecrets keeps sensitive values out of what is said of a script, where
+// there are palettes to know them by. A script can be formatted without.
+func (a *app) withoutSecrets(script *dsl.Script, ds dsl.Diagnostics) dsl.Diagnostics {
+	if len(ds) == 0 {
+		return ds
+	}
+	if l, err := loadPalettes(a.palettesDir("")); err == nil && l.reg != nil {
+		return l.reg.Mask(script, ds)
+	}
+	return ds
 }
 
 // replace writes a file so that at every moment it holds the old text or the

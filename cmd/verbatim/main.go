@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	goruntime "runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -82,8 +83,16 @@ func run(ctx context.Context, w world) (code int) {
 		if p := recover(); p != nil {
 			// A fault of ours. Where it happened is for us, not for whoever
 			// is reading, so it is told on request only.
+			// What was being handled when it happened may be secret: only what
+			// Go itself says of a fault holds no value.
 			if w.env("VERBATIM_TRACE") != "" {
-				fmt.Fprintf(a.err, "%v\n%s", p, debug.Stack())
+				var fault goruntime.Error
+				if err, ok := p.(error); ok && errors.As(err, &fault) {
+					fmt.Fprintln(a.err, fault)
+				} else {
+					fmt.Fprintf(a.err, "it panicked with a %T\n", p)
+				}
+				fmt.Fprintf(a.err, "%s", debug.Stack())
 			}
 			code = a.fail(&stop{exit: exitSystem, code: "internal", text: "the program itself failed; nothing was committed by the call that failed",
 				next: "run it again with VERBATIM_TRACE=1 and report what it says"})

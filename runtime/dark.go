@@ -1,0 +1,188 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A value that was taken from something sensitive is as sensitive, wherever it
+// goes next: through the result of another call, an argument of a macro, an
+// expression or a handler. The palette marks where such values begin; a step
+// knows which of its arguments hold one, and every change that one reaches is
+// told without it.
+
+// darken notes that an argument was taken from something sensitive.
+func (st *step) darken(i int) {
+	if st.dark == nil {
+		st.dark = make([]bool, len(st.args))
+	}
+	st.dark[i] = true
+}
+
+func (st *step) isDark(i int) bool { return st.dark != nil && st.dark[i] }
+
+// origin says where a set value comes from (an argument alone by its name,
+// anything else by its expression), and whether what it is taken from is
+// sensitive.
+func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) {
+	if i, alone := x.ArgOnly(); alone {
+		return ":" + st.verb.Params[i].Name, st.isDark(i)
+	}
+	for i := range x.Reads {
+		read := &x.Reads[i]
+		of := row
+		if read.Param >= 0 {
+			of = &st.rows[read.Param]
+		}
+		if of != nil && of.Entity != nil && sensitivePath(of.Entity, read.Path) {
+			return x.Text, true
+		}
+	}
+	if st.dark == nil {
+		return x.Text, false
+	}
+	words := strings.FieldsFunc(x.Text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	for i := range st.verb.Params {
+		if st.dark[i] && slices.Contains(words, st.verb.Params[i].Ident) {
+			return x.Text, true
+		}
+	}
+	return x.Text, false
+}
+
+// darkColumns says which columns of a query are sensitive: those that the
+// palette marks; where it marks none, and the query reads a sensitive field,
+// every column that could hold it.
+func (e *Engine) darkColumns(q *verbs.Query) []bool {
+	dark := q.Sensitive
+	if dark == nil {
+		words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool {
+			return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+		})
+		everything := strings.Contains(strings.ReplaceAll(q.Text, "(*)", ""), "*")
+		for _, t := range e.tables {
+			if table := t.Table[strings.LastIndexByte(t.Table, '.')+1:]; !slices.Contains(words, strings.ToLower(table)) {
+				continue
+			}
+			for i := range t.Fields {
+				if f := &t.Fields[i]; f.Sensitive && (everything || slices.Contains(words, strings.ToLower(f.Column))) {
+					for j, c := range q.Columns {
+						if c.Kind == f.Holds() {
+							if dark == nil {
+								dark = make([]bool, len(q.Columns))
+							}
+							dark[j] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	if !slices.Contains(dark, true) {
+		return nil
+	}
+	return dark
+}
+
+// secrets calls fn for the sensitive values that a call was given, and those
+// of the rows that were read for it.
+func (r *run) secrets(st *step, fn func(stores.Value)) {
+	for i := range st.args {
+		if st.isDark(i) {
+			fn(st.args[i])
+		}
+	}
+	for i := range r.seen {
+		s := &r.seen[i]
+		if s.entity == nil {
+			continue
+		}
+		for j, v := range s.values {
+			if s.paths == nil && s.entity.Fields[j].Sensitive || s.paths != nil && sensitivePath(s.entity, s.paths[j]) {
+				fn(v)
+			}
+		}
+	}
+}
+
+// carries reports whether a value that a handler gave is sensitive: it is one
+// that the handler was given or has read as such.
+func (r *run) carries(st *step, v stores.Value) bool {
+	found := false
+	if !v.IsNull() && v.Kind() != stores.Bool {
+		r.secrets(st, func(secret stores.Value) { found = found || stores.Equal(secret, v) })
+	}
+	return found
+}
+
+// dim marks the columns of a handler's answer that hold something sensitive.
+func (r *run) dim(st *step, t *table) {
+	for _, row := range t.rows {
+		for i, c := range row {
+			if !t.columns[i].sensitive && c.entity == nil {
+				t.columns[i].sensitive = r.carries(st, c.value)
+			}
+		}
+	}
+}
+
+// A redacted is an error of somebody else's making, told without the sensitive
+// values that the call held: it goes to an operator, who looks after the system
+// and not into it.
+type redacted struct {
+	text string
+	err  error
+}
+
+func (e *redacted) Error() string { return e.text }
+func (e *redacted) Unwrap() error { return e.err }
+
+// redact leaves the sensitive values out of what a handler says, to a person or
+// to an operator.
+func (r *run) redact(st *step, err error) error {
+	dim := func(text string) string {
+		r.secrets(st, func(v stores.Value) {
+			if secret := v.Text(); len(secret) > 1 {
+				text = strings.ReplaceAll(text, secret, withheld)
+				text = strings.ReplaceAll(text, strings.Trim(strconv.Quote(secret), `"`), withheld)
+			}
+		})
+		return text
+	}
+	var c *complaint
+	if errors.As(err, &c) {
+		told := *c
+		d := &told.diagnostic
+		d.Summary, d.Label, d.Notes = dim(d.Summary), dim(d.Label), slices.Clone(d.Notes)
+		for i := range d.Notes {
+			d.Notes[i] = dim(d.Notes[i])
+		}
+		return &told
+	}
+	if text := dim(err.Error()); text != err.Error() {
+		return &redacted{text, err}
+	}
+	return err
+}
+
+// panicked makes an error of what a handler panicked with. What Go says of a
+// fault names types and numbers; what somebody else's code says may hold
+// anything, so that only its kind is told, and where it happened.
+func panicked(p any) error {
+	what := fmt.Sprintf("with a %T", p)
+	var fault goruntime.Error
+	if err, ok := p.(error); ok && errors.As(err, &fault) {
+		what = fault.Error()
+	}
+	return fmt.Errorf("it panicked: %s\n%s", what, debug.Stack())
+}
