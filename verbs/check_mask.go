@@ -136,6 +136,9 @@ func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
 		made = append(made, c.VerbRange, c.AsRange)
 		for i := range c.Args {
 			made = append(made, c.Args[i].KeyRange)
+			if c.Args[i].Value.Kind == dsl.Invalid && !dark {
+				made = append(made, c.Args[i].Value.Range) // wrong, and no secret
+			}
 			dark = value(&c.Args[i].Value, depth+1) || dark
 		}
 		return dark
