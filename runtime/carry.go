@@ -34,6 +34,7 @@ type run struct {
 
 	top   []*step // parallel to prog.Calls()
 	steps []*step // every call carried out, those of macros included, in order
+	of    []*step // those that the journal tells of, parallel to its entries
 	seen  []seen  // what the plan stands on
 
 	// Values that differ from one preview to the next without anything having

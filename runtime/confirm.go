@@ -225,8 +225,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 		if shown.kept.IsNull() {
 			b.Changes = append(b.Changes, c.insert())
 		}
-		_, err = tx.Apply(ctx, b)
-		return err
+		return tx.Apply(ctx, b)
 	})
 	if err != nil {
 		s.remember(shown)
@@ -466,8 +465,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				b.Entries = append(b.Entries, e)
 			}
 		}
-		_, err = tx.Apply(ctx, b)
-		return err
+		return tx.Apply(ctx, b)
 	})
 	if err != nil {
 		return nil, err
@@ -729,7 +727,7 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 		}
 		e := s.own(verbAgree, c.id, c)
 		e.Outcome = outcomeOK
-		_, err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
+		err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
 			Changes: []stores.Change{now.change(stores.Assign{Field: confAgreed, Value: listOf(now.agreed)})}})
 		c.agreed = now.agreed
 		return err
@@ -811,8 +809,7 @@ func (s *Session) decline(ctx context.Context, c *confirmation, reason string) e
 		}
 		e := s.own(verbDecline, c.id, c)
 		e.Time, e.Outcome = at, outcomeDeclined
-		_, err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(s.e, StatusDeclined, s.who.Name, reason, at)}})
-		return err
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(s.e, StatusDeclined, s.who.Name, reason, at)}})
 	})
 	var refusal *Refusal
 	switch {
@@ -868,8 +865,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 				b.Changes = append(b.Changes, c.settle(s.e, StatusDeclined, s.who.Name, "", now))
 			}
 		}
-		_, err := tx.Apply(ctx, b)
-		return err
+		return tx.Apply(ctx, b)
 	})
 	if err != nil {
 		return failure(err)
@@ -928,8 +924,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 				}
 			}
 		}
-		_, err := tx.Apply(ctx, b)
-		return err
+		return tx.Apply(ctx, b)
 	})
 	if failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}

@@ -259,8 +259,7 @@ func (w *world) tamper(public, field string, v stores.Value) {
 		if len(rows) != 1 {
 			w.t.Fatalf("%d rows are called %s", len(rows), public)
 		}
-		_, err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: rows[0][e.Key], Set: []stores.Assign{{Field: e.FieldIndex(field), Value: v}}}}})
-		return err
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: rows[0][e.Key], Set: []stores.Assign{{Field: e.FieldIndex(field), Value: v}}}}})
 	})
 	if err != nil {
 		w.t.Fatal(err)

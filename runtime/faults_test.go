@@ -122,12 +122,14 @@ type faultyTx struct {
 	tx stores.Tx
 }
 
-func (t *faultyTx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+func (t *faultyTx) Apply(ctx context.Context, b stores.Batch) error {
 	if err := t.s.count(); err != nil {
-		return nil, err
+		return err
 	}
 	return t.tx.Apply(ctx, b)
 }
+
+func (t *faultyTx) Chained() []stores.Entry { return t.tx.Chained() }
 
 func (w *world) faulty(s *faultyStore) {
 	w.t.Helper()

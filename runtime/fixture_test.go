@@ -199,8 +199,7 @@ func (w *world) furnish(store stores.Store) error {
 		all = append(all, c)
 	}
 	return store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: all})
-		return err
+		return tx.Apply(ctx, stores.Batch{Changes: all})
 	})
 }
 
@@ -239,8 +238,7 @@ func (w *world) entity(name string) *stores.Entity {
 func (w *world) change(changes ...stores.Change) {
 	w.t.Helper()
 	err := w.store.Update(context.Background(), stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(context.Background(), stores.Batch{Changes: changes})
-		return err
+		return tx.Apply(context.Background(), stores.Batch{Changes: changes})
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -85,8 +85,7 @@ func (c current) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 // change lets the changes of a call wait.
 func (r *run) change(ctx context.Context, changes []stores.Change) error {
 	if r.atOnce {
-		_, err := r.hand(ctx, stores.Batch{Changes: changes})
-		return err
+		return r.hand(ctx, stores.Batch{Changes: changes})
 	}
 	for i := range changes {
 		r.waiting = append(r.waiting, changes[i])
@@ -100,23 +99,22 @@ func (r *run) handOver(ctx context.Context) error {
 	if len(r.waiting) == 0 {
 		return nil
 	}
-	_, err := r.hand(ctx, stores.Batch{})
-	return err
+	return r.hand(ctx, stores.Batch{})
 }
 
 // hand applies a batch, and before it the changes that wait.
-func (r *run) hand(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+func (r *run) hand(ctx context.Context, b stores.Batch) error {
 	waited := len(r.waiting) > 0
 	if waited {
 		b.Changes = append(r.e.inRuns(r.waiting), b.Changes...)
 		r.waiting = nil
 	}
-	entries, err := r.tx.Apply(ctx, b)
+	err := r.tx.Apply(ctx, b)
 	r.failed = r.failed || err != nil
 	if err != nil && waited && isVerdict(err) {
 		r.late = err
 	}
-	return entries, err
+	return err
 }
 
 // isVerdict reports whether an error is a store's judgement on a change, which

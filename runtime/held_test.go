@@ -43,7 +43,7 @@ func (t *countingTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value,
 	return t.Tx.Find(ctx, f)
 }
 
-func (t *countingTx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+func (t *countingTx) Apply(ctx context.Context, b stores.Batch) error {
 	t.s.applies++
 	t.s.batches = append(t.s.batches, b.Changes)
 	return t.Tx.Apply(ctx, b)

@@ -214,8 +214,7 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 func (s *Session) record(ctx context.Context, b stores.Batch) error {
 	ctx = context.WithoutCancel(ctx)
 	return s.e.write(ctx, s.scope, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, b)
-		return err
+		return tx.Apply(ctx, b)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -19,16 +20,16 @@ import (
 
 // A kept is a reply as it is kept.
 type kept struct {
-	First, Last int64
-	Digest      string // of the preview
-	ID          string
-	Calls       []keptCall // parallel to Program.Calls
+	Entries int    // how many the journal has of it, one after another
+	Digest  string // of the preview
+	ID      string
+	Calls   []keptCall // parallel to Program.Calls
 }
 
 type keptCall struct {
 	Verb    string
 	Text    string
-	Seq     int64        `json:",omitempty"`
+	Entry   int          `json:",omitempty"` // which of the entries is its own, from one
 	Asks    []keptAsk    `json:",omitempty"`
 	Changes []keptChange `json:",omitempty"`
 	Notices []keptNotice `json:",omitempty"`
@@ -148,15 +149,19 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl
 	if err := json.Unmarshal([]byte(row.Values[dlvReply].Text()), &k); err != nil {
 		return nil, &Failure{Err: fmt.Errorf("a reply that was kept cannot be read: %w", err)}
 	}
-	return s.retell(ctx, read, script, &k)
+	first := int64(0)
+	if v := row.Values[dlvFirst]; !v.IsNull() {
+		first = v.Int()
+	}
+	return s.retell(ctx, read, script, &k, first)
 }
 
-// deliver keeps what a run did, with the run.
-func (r *run) deliver(ctx context.Context, key string, labels map[stores.Value]string) error {
-	k := kept{Digest: fmt.Sprintf("%x", r.digest), ID: r.id}
-	k.First, k.Last = r.journalled()
+// delivery is the row that keeps what a run did, with the run. It is made before
+// the run has its place in the journal: the store notes where that begins.
+func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Change, error) {
+	k := kept{Entries: len(r.of), Digest: fmt.Sprintf("%x", r.digest), ID: r.id}
 	for _, st := range r.top {
-		c := keptCall{Verb: st.verb.Name, Text: st.text, Seq: st.seq}
+		c := keptCall{Verb: st.verb.Name, Text: st.text, Entry: 1 + slices.Index(r.of, st)}
 		for _, a := range st.allAsks(nil) {
 			c.Asks = append(c.Asks, keptAsk{a.By, a.Reason})
 		}
@@ -172,18 +177,12 @@ func (r *run) deliver(ctx context.Context, key string, labels map[stores.Value]s
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
-		return &Failure{Err: fmt.Errorf("the reply cannot be kept: %w", err)}
+		return stores.Change{}, &Failure{Err: fmt.Errorf("the reply cannot be kept: %w", err)}
 	}
-	_, err = r.tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Set: []stores.Assign{
+	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
 		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.prog.Script(), key))},
 		{Field: dlvReply, Value: stores.NewString(string(text))}, {Field: dlvTime, Value: stores.NewTime(r.now)},
-	}}}})
-	if errors.Is(err, stores.ErrDuplicate) {
-		// Somebody did it under the same key at the same time: looking again
-		// finds what they did.
-		return fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
-	}
-	return err
+	}}, nil
 }
 
 func keepChange(c *change, labels map[stores.Value]string) keptChange {
@@ -248,9 +247,9 @@ func keepTable(t *table) *keptTable {
 }
 
 // retell makes the reply again of what was kept, as the run would have made it
-// in this session. What the palettes of today have no words for is left out;
-// the journal has it.
-func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Script, k *kept) (*Reply, error) {
+// in this session, where the journal begins to tell of it at first. What the
+// palettes of today have no words for is left out; the journal has it.
+func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Script, k *kept, first int64) (*Reply, error) {
 	r := &run{e: s.e, s: s, read: read, id: k.ID, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
 	if digest, err := hex.DecodeString(k.Digest); err == nil {
 		copy(r.digest[:], digest)
@@ -259,9 +258,12 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 	names := map[stores.Value]string{} // of rows that are there no more
 	for i := range k.Calls {
 		c := &k.Calls[i]
-		st := &step{verb: s.e.reg.Verb(c.Verb), index: i, text: c.Text, seq: c.Seq, place: dsl.Place{Source: script.Source}}
+		st := &step{verb: s.e.reg.Verb(c.Verb), index: i, text: c.Text, place: dsl.Place{Source: script.Source}}
 		if st.verb == nil {
 			continue
+		}
+		if c.Entry > 0 {
+			st.seq = first + int64(c.Entry) - 1
 		}
 		if len(places) == len(k.Calls) {
 			st.place.Range = places[i]
@@ -312,7 +314,10 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 			labels[st.changes[i].Key] = st.changes[i].named.label
 		}
 	}
-	reply := &Reply{Preview: r.preview(labels), First: k.First, Last: k.Last, Repeated: true}
+	reply := &Reply{Preview: r.preview(labels), Repeated: true}
+	if k.Entries > 0 {
+		reply.First, reply.Last = first, first+int64(k.Entries)-1
+	}
 	for i, st := range r.top {
 		p := &reply.Preview.Calls[i]
 		for j := range p.Rows {

@@ -89,6 +89,7 @@ const (
 	dlvText  // hash of the canonical text
 	dlvReply // canonical JSON, see kept
 	dlvTime
+	dlvFirst // number of the first journal entry, if there is one
 )
 
 var deliveries = &stores.Entity{
@@ -103,6 +104,7 @@ var deliveries = &stores.Entity{
 		dlvText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
 		dlvReply:     {Name: "reply", Column: "reply", Kind: stores.String, Required: true, Sensitive: true},
 		dlvTime:      {Name: "time", Column: "done_at", Kind: stores.Time, Required: true},
+		dlvFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},
 	},
 }
 

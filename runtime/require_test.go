@@ -247,7 +247,7 @@ func (tx *lateTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, er
 	return rows, err
 }
 
-func (tx *lateTx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+func (tx *lateTx) Apply(ctx context.Context, b stores.Batch) error {
 	for _, c := range b.Changes {
 		var names []string
 		for _, f := range c.Guard {

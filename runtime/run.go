@@ -228,8 +228,17 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, atOnc
 	if r.unread != nil && r.late == nil {
 		err = s.unread(ctx, r, err)
 	}
-	if o == nil && errors.Is(err, errRehearsed) || errors.Is(err, errRepeated) {
-		err = nil
+	switch {
+	case o == nil && errors.Is(err, errRehearsed), errors.Is(err, errRepeated):
+		return r, labels, nil
+	case o != nil && o.Key != "" && errors.Is(err, stores.ErrDuplicate) && r.late == nil:
+		// Somebody did it under the same key at the same time: looking again
+		// finds what they did.
+		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
+	case err == nil:
+		for i, e := range r.tx.Chained() {
+			r.of[i].seq = e.Seq
+		}
 	}
 	return r, labels, err
 }
@@ -282,30 +291,23 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 		}
 	}
 	b := stores.Batch{Changes: r.own}
-	var of []*step
-	b.Entries, of = r.entries(o)
+	b.Entries, r.of = r.entries(o)
 	for _, st := range r.steps {
 		for i := range st.notices {
 			b.Notices = append(b.Notices, r.outgoing(st, &st.notices[i]))
 		}
 	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(r.waiting) == 0 && o.Key == "" {
+	if o.Key != "" {
+		kept, err := r.delivery(o.Key, labels)
+		if err != nil {
+			return err
+		}
+		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], kept)
+	}
+	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(r.waiting) == 0 {
 		return nil
 	}
-	chained, err := r.hand(ctx, b)
-	if err != nil {
-		return err
-	}
-	if len(chained) != len(of) {
-		return &Failure{Err: fmt.Errorf("the store chained %d journal entries of %d", len(chained), len(of))}
-	}
-	for i := range chained {
-		of[i].seq = chained[i].Seq
-	}
-	if o.Key != "" {
-		return r.deliver(ctx, o.Key, labels)
-	}
-	return nil
+	return r.hand(ctx, b)
 }
 
 // outgoing makes a notice ready for the outbox: what was asked for, which rows

@@ -5,56 +5,79 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash"
 	"time"
 )
 
-// sealVersion names the encoding below. It is hashed first, so that no entry of
-// one encoding can pass for an entry of another.
-const sealVersion = "verbatim journal entry 1"
+// The names of the two encodings below. Each is hashed first, so that nothing of
+// one encoding can pass for something of another.
+const (
+	bodyVersion  = "verbatim journal body 2"
+	entryVersion = "verbatim journal entry 2"
+)
 
-// Seal makes e the entry that follows the one numbered seq-1 whose hash is prev:
-// it sets Seq and Prev, cuts Time to the microsecond and computes Hash. The
-// first entry of a journal has Seq 1 and a zero Prev.
+// Write cuts Time to the microsecond, which is what a store keeps, and computes
+// Body, the digest of everything that an entry says.
 //
-// Hash is SHA-256 over, in this order: the text "verbatim journal entry 1",
-// Prev, Seq, Time in microseconds since 1970-01-01 UTC, Principal, the number of
-// Roles and each of them, Session, Source, Verb, Call, Outcome, Reason, Changes,
-// Preview, Agreed, Palette. Numbers are 8 bytes, big-endian; a text is its
-// length in bytes as such a number and then its bytes.
-func (e *Entry) Seal(seq int64, prev [32]byte) {
-	e.Seq, e.Prev = seq, prev
+// Body is SHA-256 over, in this order: the text "verbatim journal body 2", Time
+// in microseconds since 1970-01-01 UTC, Principal, the number of Roles and each
+// of them, Session, Source, Verb, Call, Outcome, Reason, Changes, Preview,
+// Agreed, Palette, Turn, Origins. Numbers are 8 bytes, big-endian; a text is its
+// length in bytes as such a number and then its bytes, but for the first, which
+// is its bytes alone.
+func (e *Entry) Write() {
 	e.Time = time.UnixMicro(e.Time.UnixMicro()).UTC()
+	e.Body = e.body()
+}
+
+// Chain makes e the entry that follows the one numbered seq-1 whose hash is
+// prev: it sets Seq and Prev and computes Hash of them and Body. The first entry
+// of a journal has Seq 1 and a zero Prev.
+//
+// Hash is SHA-256 over the text "verbatim journal entry 2", Prev, Seq as 8 bytes,
+// big-endian, and Body. So little stands in it that a database can work it out
+// while it commits, and knows of a place in the journal only when it is taken.
+func (e *Entry) Chain(seq int64, prev [32]byte) {
+	e.Seq, e.Prev = seq, prev
 	e.Hash = e.digest()
 }
 
-func (e *Entry) digest() (sum [32]byte) {
-	h := sha256.New()
-	sealText(h, sealVersion)
-	h.Write(e.Prev[:])
-	sealInt(h, e.Seq)
-	sealInt(h, e.Time.UnixMicro())
-	sealText(h, e.Principal)
-	sealInt(h, int64(len(e.Roles)))
-	for _, r := range e.Roles {
-		sealText(h, r)
-	}
-	for _, s := range [...]string{e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette} {
-		sealText(h, s)
-	}
-	h.Sum(sum[:0])
-	return sum
+// Seal is Write and Chain.
+func (e *Entry) Seal(seq int64, prev [32]byte) {
+	e.Write()
+	e.Chain(seq, prev)
 }
 
-func sealInt(h hash.Hash, n int64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	h.Write(b[:])
+func (e *Entry) body() [32]byte {
+	texts := [...]string{e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins}
+	n := len(bodyVersion) + 8*(3+len(e.Roles)+len(texts)) + len(e.Principal)
+	for _, s := range e.Roles {
+		n += len(s)
+	}
+	for _, s := range texts {
+		n += len(s)
+	}
+	b := append(make([]byte, 0, n), bodyVersion...)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.Time.UnixMicro()))
+	b = sealText(b, e.Principal)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Roles)))
+	for _, s := range e.Roles {
+		b = sealText(b, s)
+	}
+	for _, s := range texts {
+		b = sealText(b, s)
+	}
+	return sha256.Sum256(b)
 }
 
-func sealText(h hash.Hash, s string) {
-	sealInt(h, int64(len(s)))
-	h.Write([]byte(s))
+func sealText(b []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
+}
+
+func (e *Entry) digest() [32]byte {
+	b := append(make([]byte, 0, len(entryVersion)+len(e.Prev)+8+len(e.Body)), entryVersion...)
+	b = append(b, e.Prev[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.Seq))
+	return sha256.Sum256(append(b, e.Body[:]...))
 }
 
 // A ChainError names the first entry that does not follow from the one before.
@@ -67,27 +90,28 @@ func (e *ChainError) Error() string { return fmt.Sprintf("journal entry %d %s", 
 
 // VerifyChain checks that entries follow one another, and the first of them the
 // entry numbered seq whose hash is prev; for a whole journal, 0 and the zero
-// hash. It returns the number and the hash of the last, from which a later call
-// can go on. The error is a *ChainError.
+// hash. Of each it checks Body against what the entry says, and Hash against
+// Body and the entry's place. It returns the number and the hash of the last,
+// from which a later call can go on. The error is a *ChainError.
 //
 // A chain that verifies has not been altered in the middle. Whether its end was
 // cut off, or all of it rewritten, only a head kept elsewhere can tell.
 func VerifyChain(seq int64, prev [32]byte, entries []Entry) (int64, [32]byte, error) {
 	for i := range entries {
 		e := &entries[i]
-		var sum [32]byte
-		switch {
-		case e.Seq != seq+1:
+		if e.Seq != seq+1 {
 			return seq, prev, &ChainError{seq + 1, fmt.Sprintf("is missing: entry %d stands in its place", e.Seq)}
-		case !bytes.Equal(e.Prev[:], prev[:]):
-			return seq, prev, &ChainError{e.Seq, "does not follow the entry before it"}
-		default:
-			sum = e.digest()
 		}
-		if !bytes.Equal(e.Hash[:], sum[:]) {
+		if !bytes.Equal(e.Prev[:], prev[:]) {
+			return seq, prev, &ChainError{e.Seq, "does not follow the entry before it"}
+		}
+		if body := e.body(); !bytes.Equal(e.Body[:], body[:]) {
 			return seq, prev, &ChainError{e.Seq, "was altered after it was written"}
 		}
-		seq, prev = e.Seq, sum
+		if sum := e.digest(); !bytes.Equal(e.Hash[:], sum[:]) {
+			return seq, prev, &ChainError{e.Seq, "has a hash that is not its own"}
+		}
+		seq, prev = e.Seq, e.Hash
 	}
 	return seq, prev, nil
 }

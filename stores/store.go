@@ -153,6 +153,12 @@ type Change struct {
 	// without an Origin loses the mark listed here; one that is not listed
 	// stays, which is too little trust and never too much.
 	Marks []Mark
+	// Number, when it is not zero, is an Int field of a row to insert that the
+	// store sets: to the number of the first journal entry of the transaction, or
+	// to nothing when there is none. That number is known at commit and not
+	// before. So such a change is carried out then, the last of all, no read of
+	// the transaction sees it, and where it fails, Update says so and not Apply.
+	Number int
 }
 
 // An Assign gives a field a value.
@@ -174,7 +180,7 @@ type Batch struct {
 }
 
 // An Entry is one line of the journal. The engine fills everything but Seq,
-// Prev and Hash, which the store gives it at commit, in commit order.
+// Prev, Body and Hash. The store gives it those at commit, in commit order.
 type Entry struct {
 	Seq       int64
 	Time      time.Time
@@ -190,8 +196,11 @@ type Entry struct {
 	Preview   string // id of the preview agreed to, if any
 	Agreed    string // who agreed, and how
 	Palette   string // digest of the palettes
+	Turn      string // id of the turn of a conversation that it came of, if any
+	Origins   string // canonical JSON: where what it was given came from, if that is told
 	Prev      [32]byte
-	Hash      [32]byte
+	Body      [32]byte // see Write
+	Hash      [32]byte // see Chain
 }
 
 // A Notice is a message to somebody, or work to start, kept in the outbox
@@ -337,10 +346,16 @@ type Reader interface {
 // A Tx reads its own writes and commits them with its entries.
 type Tx interface {
 	Reader
-	// Apply carries out a batch and returns the entries as they were chained.
-	// It may be called more than once in a transaction. Once it has failed,
-	// the transaction can no longer commit, whatever fn returns.
-	Apply(ctx context.Context, b Batch) ([]Entry, error)
+	// Apply carries out a batch. It may be called more than once in a
+	// transaction. Once it has failed, the transaction can no longer commit,
+	// whatever fn returns.
+	Apply(ctx context.Context, b Batch) error
+	// Chained returns the entries of all batches as they were chained, in their
+	// order and standing together in the journal. Which place they have there is
+	// settled while the transaction commits, so that writers wait for one another
+	// no longer than that takes: Chained returns nothing until Update has
+	// returned nil.
+	Chained() []Entry
 }
 
 // A Plan is what Migrate would do, or did.

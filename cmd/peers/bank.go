@@ -158,8 +158,7 @@ func openBank(store stores.Store) (*bank, error) {
 		return nil, fmt.Errorf("the store cannot be prepared: %v", plan.Problems)
 	}
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: bankRows(reg)})
-		return err
+		return tx.Apply(ctx, stores.Batch{Changes: bankRows(reg)})
 	})
 	if err != nil {
 		return nil, err

@@ -125,8 +125,8 @@ func openLibrary(path string, line stores.Entry) (*library, error) {
 		{&l.update, `UPDATE bank_requests SET notes = ?, updated_at = ? WHERE request_id = ?`},
 		{&l.remind, `INSERT INTO bank_reminders (reminder_id, request, commitment, remind_on, created_at) VALUES (?, ?, ?, '2025-01-04', ?)`},
 		{&l.head, `SELECT seq, hash FROM verbatim_journal ORDER BY seq DESC LIMIT 1`},
-		{&l.entry, `INSERT INTO verbatim_journal (seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, prev, hash)
-			VALUES (?, ?, ?, '["client"]', ?, ?, ?, ?, 'ok', '', ?, ?, '', ?, ?, ?)`},
+		{&l.entry, `INSERT INTO verbatim_journal (seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash)
+			VALUES (?, ?, ?, '["client"]', ?, ?, ?, ?, 'ok', '', ?, ?, '', ?, '', '', ?, ?, ?)`},
 	} {
 		if *p.stmt, err = db.Prepare(p.text); err != nil {
 			_ = db.Close()
@@ -174,7 +174,7 @@ func (l *library) script(first, n int) (err error) {
 		e := &l.line
 		seq++
 		next := fmt.Sprintf("%064x", seq)
-		if _, err := entry.Exec(seq, now, e.Principal, e.Session, e.Source, e.Verb, e.Call, e.Changes, e.Preview, e.Palette, hash, next); err != nil {
+		if _, err := entry.Exec(seq, now, e.Principal, e.Session, e.Source, e.Verb, e.Call, e.Changes, e.Preview, e.Palette, hash, next, next); err != nil {
 			return err
 		}
 		hash = next

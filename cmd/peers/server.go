@@ -171,7 +171,7 @@ const (
 	theRow = `SELECT q.request_id FROM bank.requests q JOIN bank.workstreams w ON w.workstream_id = q.workstream JOIN bank.cases c ON c.case_id = w."case"
 		WHERE q.request_id = {request}::uuid AND c.cbu = {cbu}::uuid AND q.status IS NOT NULL`
 	setNote  = `UPDATE bank.requests SET notes = {note}, updated_at = now() WHERE request_id = `
-	aLine    = `INSERT INTO public.peers_journal SELECT n, now(), {principal}, '["client"]', {session}, {source}, {verb}, {call}, 'ok', '', {changes}, {preview}, '', {palette}, sha256(int8send(n)), sha256(int8send(n)) FROM nextval('public.peers_seq') n`
+	aLine    = `INSERT INTO public.peers_journal SELECT n, now(), {principal}, '["client"]', {session}, {source}, {verb}, {call}, 'ok', '', {changes}, {preview}, '', {palette}, '', '', sha256(int8send(n)), sha256(int8send(n)), sha256(int8send(n)) FROM nextval('public.peers_seq') n`
 	theirs   = `SELECT q.request_id, q.name, q.due_date, q.status, w.name FROM bank.requests q JOIN bank.workstreams w ON w.workstream_id = q.workstream JOIN bank.cases c ON c.case_id = w."case" WHERE c.cbu = {cbu}::uuid AND q.status <> 'FULFILLED' ORDER BY q.due_date, q.request_id LIMIT 100`
 	reminder = `INSERT INTO bank.reminders (reminder_id, request, commitment, remind_on, created_at) SELECT gen_random_uuid(), request_id, {note}, date '2025-01-04', now() FROM `
 )
@@ -184,8 +184,8 @@ var oneStatement = `WITH r AS (` + theRow + `), u AS (UPDATE bank.requests t SET
 // in a copy of the journal of its own: two more arguments are the hashes.
 var (
 	twoRows     = `WITH r AS (` + theRow + `), u AS (UPDATE bank.requests t SET notes = {note}, updated_at = now() FROM r WHERE t.request_id = r.request_id RETURNING t.request_id) ` + reminder + `u`
-	chainedLine = strings.NewReplacer("peers_journal", "peers_chain", "sha256(int8send(n)), sha256(int8send(n))",
-		fmt.Sprintf("$%d::bytea, $%d::bytea", len(vars)+1, len(vars)+2)).Replace(aLine)
+	chainedLine = strings.NewReplacer("peers_journal", "peers_chain", "sha256(int8send(n)), sha256(int8send(n)), sha256(int8send(n))",
+		fmt.Sprintf("$%d::bytea, $%d::bytea, $%d::bytea", len(vars)+1, len(vars)+2, len(vars)+2)).Replace(aLine)
 )
 
 // sixStatements are a write as a program without an engine does it.

@@ -65,7 +65,7 @@ func bank(t testing.TB, opts ...Option) (*Store, []*stores.Entity, stores.Scope,
 	}
 	one, two, mine, theirs := stores.NewInt(1), stores.NewInt(2), stores.NewString("mine"), stores.NewString(canary)
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{
+		return tx.Apply(ctx, stores.Batch{
 			Changes: []stores.Change{
 				change(root, 1, mine), change(root, 2, theirs),
 				change(note, 1, one, mine), change(note, 2, two, theirs), change(note, 3, one, stores.NewString("mine too")),
@@ -77,7 +77,6 @@ func bank(t testing.TB, opts ...Option) (*Store, []*stores.Entity, stores.Scope,
 			Entries: []stores.Entry{{Verb: canary, Call: canary}},
 			Notices: []stores.Notice{{ID: "1", Target: canary, Payload: canary}},
 		})
-		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -59,8 +59,7 @@ func benchBank(b testing.TB, durable bool, cbus, requests int) (s *Store, reques
 		}
 	}
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, batch)
-		return err
+		return tx.Apply(ctx, batch)
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -141,8 +140,7 @@ func benchApplyOne(b *testing.B, durable bool) {
 	eight(b, func(who, i int) error {
 		scope := stores.Scope{Principal: scope.Principal, Holds: map[string][]stores.Value{"cbu": {benchKey(1, who)}}}
 		return s.Update(ctx, scope, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, 10*who+i%10, i)}, Entries: []stores.Entry{benchEntry()}})
-			return err
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, 10*who+i%10, i)}, Entries: []stores.Entry{benchEntry()}})
 		})
 	})
 }
@@ -211,7 +209,7 @@ func benchApply1000(b *testing.B, each int) {
 					batch.Changes = append(batch.Changes, benchNote(request, j+k, i))
 					batch.Entries = append(batch.Entries, benchEntry())
 				}
-				if _, err := tx.Apply(ctx, batch); err != nil {
+				if err := tx.Apply(ctx, batch); err != nil {
 					return err
 				}
 			}

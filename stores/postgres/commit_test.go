@@ -34,7 +34,7 @@ func TestManyWritersKeepOneChain(t *testing.T) {
 					err := s.Update(ctx, scope, func(tx stores.Tx) error {
 						// Two batches, and rows that others write too.
 						for k := range 2 {
-							_, err := tx.Apply(ctx, stores.Batch{
+							err := tx.Apply(ctx, stores.Batch{
 								Changes: []stores.Change{{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(int64(1 + 2*(i%2))), Set: []stores.Assign{{Field: 2, Value: stores.NewString(fmt.Sprint(i, n))}}}},
 								Entries: []stores.Entry{{Verb: fmt.Sprintf("w%d.%d.%d", i, n, k)}, {Verb: "more"}},
 							})
@@ -171,7 +171,7 @@ func TestCommitCutOff(t *testing.T) {
 	defer s.Close()
 	write := func(text, cut string) error {
 		return s.Update(ctx, scope, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{
+			err := tx.Apply(ctx, stores.Batch{
 				Changes: []stores.Change{{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 2, Value: stores.NewString(text)}}}},
 				Entries: []stores.Entry{{Verb: text}},
 			})
@@ -231,8 +231,7 @@ func TestConnectionLostBeforeCommit(t *testing.T) {
 			return err
 		}
 		run(t, strings.Replace(db.Admin, name, "postgres", 1), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"' AND usename = 'verbatim_app'")
-		_, err := tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{{Verb: "x"}}})
-		return err
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{{Verb: "x"}}})
 	})
 	if err == nil || errors.Is(err, stores.ErrUnknown) {
 		t.Error(err)
@@ -252,8 +251,7 @@ func TestLocksAreConflicts(t *testing.T) {
 	s, entities, scope, _ := bank(t, BusyTimeout(200*time.Millisecond))
 	ctx := context.Background()
 	note := func(tx stores.Tx, key int64) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(key), Set: []stores.Assign{{Field: 2, Value: stores.NewString("x")}}}}})
-		return err
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(key), Set: []stores.Assign{{Field: 2, Value: stores.NewString("x")}}}}})
 	}
 	err := s.Update(ctx, scope, func(outer stores.Tx) error {
 		if err := note(outer, 1); err != nil {
@@ -304,7 +302,7 @@ func TestRunsTellWhatSingleChangesDo(t *testing.T) {
 	} {
 		undo := errors.New("undo")
 		err := s.Update(ctx, scope, func(raw stores.Tx) error {
-			if _, err := raw.Apply(ctx, stores.Batch{Changes: c.changes}); err != nil {
+			if err := raw.Apply(ctx, stores.Batch{Changes: c.changes}); err != nil {
 				return err
 			}
 			for _, ch := range c.changes {

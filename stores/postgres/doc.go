@@ -43,14 +43,16 @@
 // called within an Update is another transaction, and needs a connection of its
 // own: a pool of one would wait for itself.
 //
-// Journal. Appending is serialised by an advisory lock that is taken when
-// everything else of a batch is done, and held until the commit; prev is unique
+// Journal. Entries are chained in the server while the transaction commits: an
+// advisory lock is taken when everything else is done and COMMIT is on its way
+// already, so that it is held for no longer than the server takes; prev is unique
 // besides. The application's role can add to the journal and change nothing in
 // it; triggers stop everybody else's slips.
 //
-// Round trips. A transaction that applies one batch takes two: all its changes
-// with the head of the journal, and the new entries with the commit. Changes of a
-// batch that do the same to different rows are one statement.
+// Round trips. A transaction that applies one batch takes two: all its changes,
+// and the new entries and notices with the commit. Changes of a batch that do the
+// same to different rows are one statement. A statement that finds no row to
+// change fails in the server, so that a commit behind it cannot happen.
 //
 // Durability. That of the server's synchronous_commit. A commit whose answer did
 // not come is answered with stores.ErrUnknown; every other error means that

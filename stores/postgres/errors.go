@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -77,6 +79,39 @@ func fault(ctx context.Context, doing string, err error) error {
 	return f
 }
 
+// missing is what a statement fails with that did not find what it was meant to
+// find. The server has to judge that, and not the client: what comes after the
+// statement, the commit too, may be on its way already. It is a cast that cannot
+// be made, because SQL has no other way to fail, and the number says what was
+// missed.
+const missing = "verbatim missed "
+
+// orMiss writes that a statement fails where a condition does not hold.
+func orMiss(holds, number string) string {
+	return "CASE WHEN " + holds + " THEN 0 ELSE ('" + missing + "' || " + number + ")::int END"
+}
+
+// counted makes a statement one that fails, with otherwise, unless it returns so
+// many rows.
+func (o op) counted(rows int, otherwise error) op {
+	o.args = append(o.args[:len(o.args):len(o.args)], strconv.Itoa(rows))
+	o.sql = "WITH u AS (" + o.sql + ") SELECT " + orMiss("count(*) = $"+strconv.Itoa(len(o.args))+"::bigint", "count(*)") + " FROM u"
+	o.fails = func(int64) error { return otherwise }
+	return o
+}
+
+// fault is fault for an error of this statement.
+func (o *op) fault(ctx context.Context, err error) error {
+	var e *pgconn.PgError
+	if o.fails != nil && errors.As(err, &e) && e.Code == "22P02" {
+		if _, text, ok := strings.Cut(e.Message, missing); ok {
+			n, _ := strconv.ParseInt(strings.TrimRight(text, `"\'»“”`), 10, 64)
+			return o.fails(n)
+		}
+	}
+	return fault(ctx, o.doing, err)
+}
+
 func ours(err error) bool {
 	for _, known := range []error{stores.ErrNotFound, stores.ErrConflict, stores.ErrDuplicate, stores.ErrInvalid, stores.ErrUnknown,
 		stores.ErrLimit, stores.ErrReadOnly, stores.ErrSchema, stores.ErrFenced, context.Canceled, context.DeadlineExceeded} {
@@ -114,8 +149,9 @@ func about(e *pgconn.PgError) string {
 
 // commitFault judges what became of a commit. When the server answered, it did
 // not commit; when the answer is missing, nobody knows. A server that is going
-// down may have done either before it said so.
-func commitFault(err error) error {
+// down may have done either before it said so, unless it said so in the place of
+// the answer to a statement before COMMIT: answers come in order.
+func commitFault(err error, before bool) error {
 	var f *failure
 	switch {
 	case err == nil:
@@ -126,7 +162,7 @@ func commitFault(err error) error {
 		return err
 	case f.code == "" && pgconn.SafeToRetry(f.cause):
 		return err
-	case f.code == "" || f.code[:2] == "57" || f.code[:2] == "08":
+	case f.code == "" || f.code[:2] == "57" && !before || f.code[:2] == "08":
 		return because(stores.ErrUnknown, f)
 	}
 	return err

@@ -95,20 +95,15 @@ func (t *tx) settle(settled []stores.Settlement) ([]op, error) {
 		if s.Free {
 			free = "1"
 		}
-		ops = append(ops, op{doing: "settle", sql: `UPDATE ` + riverJob + ` SET state = $3::text::` + riverSchema + `.river_job_state,
+		o := op{doing: "settle", sql: `UPDATE ` + riverJob + ` SET state = $3::text::` + riverSchema + `.river_job_state,
 	finalized_at = CASE WHEN $3::text <> 'available' THEN $4::timestamptz END,
 	scheduled_at = CASE WHEN $3::text = 'available' THEN $4::timestamptz ELSE scheduled_at END,
 	max_attempts = max_attempts + $5::smallint,
 	errors = CASE WHEN $6::text = '' THEN errors ELSE array_append(errors[GREATEST(1, COALESCE(array_length(errors, 1), 0) - 22):],
 		jsonb_build_object('at', $4::timestamptz, 'attempt', attempt, 'error', $6::text, 'trace', '')) END
-WHERE id = $1::bigint AND attempt = $2::smallint AND state = 'running'`,
-			args: []any{s.Run.Ref, strconv.Itoa(s.Run.Attempt), string(state), s.At.UTC().Format(time.RFC3339Nano), free, s.Note},
-			done: func(n int64) error {
-				if n == 0 {
-					return stores.ErrFenced
-				}
-				return nil
-			}})
+WHERE id = $1::bigint AND attempt = $2::smallint AND state = 'running' RETURNING 1`,
+			args: []any{s.Run.Ref, strconv.Itoa(s.Run.Attempt), string(state), s.At.UTC().Format(time.RFC3339Nano), free, s.Note}}
+		ops = append(ops, o.counted(1, stores.ErrFenced))
 	}
 	return ops, nil
 }

@@ -6,105 +6,117 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"verbatim/stores"
 )
 
-const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, prev, hash"
+const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
 
 // journalLock is held by the one transaction that appends, until it ends. It is
 // the first eight bytes of the SHA-256 of "verbatim journal".
 const journalLock = "-2102251852386772864"
 
-// append runs statements and seals entries onto the journal. The lock comes
-// last, when everything else of the batch is done, so that it is held for as
-// little as the commit takes; the head is read by a statement of its own, which
-// begins when the lock is ours and so sees every entry that was committed. That
+// append makes the statements that chain the entries of a transaction to the
+// journal. They go with the commit, when everything else is done and sent, so
+// that the lock is held for as little as the server takes to seal and commit:
+// never while the client thinks or an answer travels. The statement that seals
+// begins when the lock is ours, and so sees every entry that was committed. That
 // prev is unique keeps the chain from forking whatever happens to the lock.
-func (t *tx) append(ctx context.Context, ops []op, entries []stores.Entry) ([]stores.Entry, error) {
-	if len(entries) == 0 {
-		if len(ops) == 0 {
-			return nil, ctx.Err()
+func (t *tx) append() ([]op, error) {
+	if len(t.entries) == 0 {
+		return nil, nil
+	}
+	ops := []op{{doing: "journal", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"}}
+	for run := range slices.Chunk(t.entries, maxRun) {
+		for i := range run {
+			run[i].Write()
 		}
-		return nil, t.c.do(ctx, ops...)
-	}
-	if !t.chained {
-		ops = append(ops,
-			op{doing: "journal", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"},
-			op{doing: "journal", sql: "SELECT seq, hash FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1", read: func(r row) error {
-				t.seq = r.num(0)
-				if copy(t.head[:], r.bytes(1)) != len(t.head) {
-					return &stores.ChainError{Seq: t.seq, Msg: "has a hash that cannot be read"}
-				}
-				return nil
-			}})
-		if err := t.c.do(ctx, ops...); err != nil {
-			return nil, err
-		}
-		t.chained, ops = true, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	sealed := slices.Clone(entries)
-	for i := range sealed {
-		e := &sealed[i]
-		e.Seal(t.seq+1, t.head)
-		t.seq, t.head = e.Seq, e.Hash
-	}
-	var writes []op
-	for run := range slices.Chunk(sealed, maxRun) {
-		o, err := write(run)
+		o, err := seal(run)
 		if err != nil {
 			return nil, err
 		}
-		writes = append(writes, o)
+		ops = append(ops, o)
 	}
-	if len(ops) > 0 {
-		if err := t.c.do(ctx, ops...); err != nil {
-			return nil, err
-		}
-	}
-	// Nothing in a transaction reads the journal: what is written to it goes with
-	// the commit.
-	t.c.last = append(t.c.last, writes...)
-	return sealed, nil
+	return ops, nil
 }
 
-// write makes the statement that keeps sealed entries.
-func write(entries []stores.Entry) (op, error) {
-	types := [...]string{"bigint", "timestamptz", "text", "json", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "bytea", "bytea"}
-	var cols [len(types)][]any
+// hashOf is stores.Entry's Hash, in SQL.
+func hashOf(prev, seq, body string) string {
+	return "pg_catalog.sha256('verbatim journal entry 2'::bytea || " + prev + " || pg_catalog.int8send(" + seq + ") || " + body + ")"
+}
+
+// theHead is the place after which the next entry goes.
+const theHead = `SELECT seq, hash FROM public.verbatim_journal UNION ALL SELECT 0, '\x` + noHash + `'::bytea ORDER BY seq DESC LIMIT 1`
+
+const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// entryTypes are those of what an entry says, in the order of entryColumns.
+var entryTypes = [...]string{"timestamptz", "text", "json", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text"}
+
+// sealOne keeps one entry, and sealMany those that stand in arrays, of which the
+// last argument but one is the bodies, one after another, and the last how many
+// they are. Both say where the first one went.
+var sealOne, sealMany = func() (string, string) {
+	n := len(entryTypes)
+	var values, arrays, names []string
+	for i, typ := range entryTypes {
+		values = append(values, fmt.Sprintf("$%d::%s", i+1, typ))
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, typ))
+		names = append(names, fmt.Sprintf("v.c%d", i))
+	}
+	body := fmt.Sprintf("$%d::bytea", n+1)
+	one := "INSERT INTO public.verbatim_journal (" + entryColumns + ") SELECT h.seq + 1, " + strings.Join(values, ", ") + ", h.hash, " + body + ", " +
+		hashOf("h.hash", "h.seq + 1", body) + " FROM (" + theHead + ") h RETURNING seq, prev"
+	nth := func(n string) string { return "substr(" + body + ", " + n + ", 32)" }
+	many := "WITH RECURSIVE c (n, seq, prev, body, hash) AS (SELECT 1::bigint, h.seq + 1, h.hash, " + nth("1") + ", " + hashOf("h.hash", "h.seq + 1", nth("1")) + " FROM (" + theHead + ") h " +
+		"UNION ALL SELECT c.n + 1, c.seq + 1, c.hash, " + nth("(32 * c.n + 1)::int") + ", " + hashOf("c.hash", "c.seq + 1", nth("(32 * c.n + 1)::int")) + fmt.Sprintf(" FROM c WHERE c.n < $%d::bigint), ", n+2) +
+		"w AS (INSERT INTO public.verbatim_journal (" + entryColumns + ") SELECT c.seq, " + strings.Join(names, ", ") + ", c.prev, c.body, c.hash FROM c JOIN unnest(" + strings.Join(arrays, ", ") +
+		") WITH ORDINALITY AS v(" + strings.ReplaceAll(strings.Join(names, ", "), "v.", "") + ", n) ON v.n = c.n) SELECT seq, prev FROM c WHERE n = 1"
+	return one, many
+}()
+
+// seal makes the statement that chains entries and keeps them. Their places are
+// known when it has run.
+func seal(entries []stores.Entry) (op, error) {
+	o := op{doing: "journal", sql: sealOne, read: func(r row) error {
+		seq, prev := r.num(0), [32]byte{}
+		if copy(prev[:], r.bytes(1)) != len(prev) {
+			return &stores.ChainError{Seq: seq - 1, Msg: "has a hash that cannot be read"}
+		}
+		for i := range entries {
+			entries[i].Chain(seq+int64(i), prev)
+			prev = entries[i].Hash
+		}
+		return nil
+	}}
+	var bodies []byte
+	var cols [len(entryTypes)][]any
 	for i := range entries {
 		e := &entries[i]
 		roles, err := json.Marshal(append([]string{}, e.Roles...))
 		if err != nil {
 			return op{}, err
 		}
-		for j, v := range [...]string{strconv.FormatInt(e.Seq, 10), e.Time.Format(time.RFC3339Nano), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call,
-			e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, fmt.Sprintf(`\x%x`, e.Prev), fmt.Sprintf(`\x%x`, e.Hash)} {
+		for j, v := range [...]string{e.Time.Format(time.RFC3339Nano), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call,
+			e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins} {
 			cols[j] = append(cols[j], v)
 		}
+		bodies = append(bodies, e.Body[:]...)
 	}
-	q := newText().add("INSERT INTO public.verbatim_journal (", entryColumns, ") SELECT ")
-	if len(entries) > 1 {
-		q.add("* FROM unnest(")
-	}
-	for j, typ := range types {
-		if j > 0 {
-			q.add(",")
-		}
-		if len(entries) > 1 {
-			q.arg(arrayOf(cols[j]), typ+"[]")
+	for _, col := range cols {
+		if len(entries) == 1 {
+			o.args = append(o.args, col[0])
 		} else {
-			q.arg(cols[j][0], typ)
+			o.args = append(o.args, arrayOf(col))
 		}
 	}
+	o.args = append(o.args, fmt.Sprintf(`\x%x`, bodies))
 	if len(entries) > 1 {
-		q.add(")")
+		o.sql, o.args = sealMany, append(o.args, strconv.Itoa(len(entries)))
 	}
-	return q.op("journal", nil), nil
+	return o, nil
 }
 
 // post puts notices into the outbox.
@@ -154,11 +166,11 @@ func readEntry(r row) (e stores.Entry, err error) {
 	}
 	for i, p := range map[int]*string{
 		2: &e.Principal, 4: &e.Session, 5: &e.Source, 6: &e.Verb, 7: &e.Call, 8: &e.Outcome, 9: &e.Reason,
-		10: &e.Changes, 11: &e.Preview, 12: &e.Agreed, 13: &e.Palette,
+		10: &e.Changes, 11: &e.Preview, 12: &e.Agreed, 13: &e.Palette, 14: &e.Turn, 15: &e.Origins,
 	} {
 		*p = r.str(i)
 	}
-	if copy(e.Prev[:], r.bytes(14)) != len(e.Prev) || copy(e.Hash[:], r.bytes(15)) != len(e.Hash) {
+	if copy(e.Prev[:], r.bytes(16)) != len(e.Prev) || copy(e.Body[:], r.bytes(17)) != len(e.Body) || copy(e.Hash[:], r.bytes(18)) != len(e.Hash) {
 		return bad("a hash")
 	}
 	return e, nil

@@ -92,14 +92,13 @@ func TestTypesOfOthers(t *testing.T) {
 		}
 	}
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
 			{Op: stores.Update, Entity: e, Key: stores.NewString("a"), Before: rows[0], Guard: all, Set: set},
 			{Op: stores.Update, Entity: e, Key: stores.NewString("b"), Before: rows[1], Guard: all, Set: set},
 			{Op: stores.Insert, Entity: e, Key: stores.NewString("c"), Set: set},
 			{Op: stores.Insert, Entity: e, Key: stores.NewString("d"), Set: set},
 			{Op: stores.Insert, Entity: e, Key: stores.NewString("e")},
 		}})
-		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,8 +118,7 @@ func TestTypesOfOthers(t *testing.T) {
 	// What the column would not take is refused, and its value is not told.
 	for f, v := range map[int]stores.Value{5: stores.NewInt(1 << 40), 9: stores.NewObject([]string{"secret"}, []stores.Value{{}}), 11: stores.NewList(stores.NewString("secret")), 12: stores.NewString("secret"), 13: stores.NewString("secret" + strings.Repeat("x", 40))} {
 		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: stores.NewString("a"), Set: []stores.Assign{{Field: f, Value: v}}}}})
-			return err
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: stores.NewString("a"), Set: []stores.Assign{{Field: f, Value: v}}}}})
 		})
 		if !errors.Is(err, stores.ErrInvalid) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", e.Fields[f].Name, err)
@@ -200,7 +198,7 @@ func TestWithoutPreparedStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = s.Update(ctx, scope, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
 				{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 2, Value: stores.NewString(mode)}}},
 				{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(3), Set: []stores.Assign{{Field: 2, Value: stores.NewString(mode)}}},
 			}, Entries: []stores.Entry{{Verb: mode, Roles: []string{"a"}}}})
@@ -253,7 +251,7 @@ func TestDecimalsKeepTheirDigits(t *testing.T) {
 		n++
 		key := stores.NewString(fmt.Sprint(n))
 		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-			if _, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: want}}}}}); err != nil {
+			if err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: want}}}}}); err != nil {
 				return err
 			}
 			row, err := tx.Get(ctx, e, key)
@@ -318,7 +316,7 @@ func TestMarksInTablesOfOthers(t *testing.T) {
 		}
 		var row stores.Row
 		err := s.Update(ctx, all, func(tx stores.Tx) (err error) {
-			_, err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: stores.NewString("DE89"), Origin: "document"}}}}})
+			err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: stores.NewString("DE89"), Origin: "document"}}}}})
 			if err == nil {
 				row, err = tx.Get(ctx, e, key)
 			}

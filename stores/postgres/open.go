@@ -203,7 +203,8 @@ type op struct {
 	sql   string
 	args  []any
 	read  func(row) error     // each row; nil when none matters
-	done  func(n int64) error // how many rows it changed or returned; may be nil
+	done  func(n int64) error // how many rows it changed or returned, where nothing comes after it that must not; may be nil
+	fails func(n int64) error // what it means that the statement says it missed; nil where it never does
 }
 
 // conn is a connection while a transaction has it.
@@ -232,14 +233,15 @@ func (c *conn) do(ctx context.Context, ops ...op) error {
 		ops = append(c.last, ops...)
 		c.last = nil
 	}
-	err := c.send(ctx, ops)
+	_, err := c.send(ctx, ops)
 	if err != nil && c.pc.Conn().PgConn().TxStatus() != 'T' {
 		c.broken = err
 	}
 	return err
 }
 
-func (c *conn) send(ctx context.Context, ops []op) (err error) {
+// send runs statements in one round trip, and says at which it stopped.
+func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 	b := &pgx.Batch{}
 	for _, o := range ops {
 		b.Queue(o.sql, o.args...)
@@ -251,10 +253,10 @@ func (c *conn) send(ctx context.Context, ops []op) (err error) {
 		}
 	}()
 	var r row
-	for _, o := range ops {
+	for at, o := range ops {
 		rows, err := res.Query()
 		if err != nil {
-			return fault(ctx, o.doing, err)
+			return at, o.fault(ctx, err)
 		}
 		r.format, r.oid = r.format[:0], r.oid[:0]
 		if o.read != nil {
@@ -270,16 +272,16 @@ func (c *conn) send(ctx context.Context, ops []op) (err error) {
 		}
 		rows.Close()
 		if e := rows.Err(); e != nil {
-			return fault(ctx, o.doing, e)
+			return at, o.fault(ctx, e)
 		}
 		if err == nil && o.done != nil {
 			err = o.done(rows.CommandTag().RowsAffected())
 		}
 		if err != nil {
-			return err
+			return at, err
 		}
 	}
-	return nil
+	return len(ops), nil
 }
 
 // plain runs one statement without arguments.
@@ -351,7 +353,7 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil || !c.begun {
+		if err != nil || !c.begun && len(c.last) == 0 {
 			c.rollback(ctx)
 			return err
 		}
@@ -368,7 +370,12 @@ const patience = 30 * time.Second
 func (c *conn) commit(ctx context.Context) error {
 	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return commitFault(c.send(firm, append(c.last, op{doing: "commit", sql: "COMMIT"})))
+	ops := append(c.last, op{doing: "commit", sql: "COMMIT"})
+	if !c.begun {
+		ops, c.begun = append(c.begin, ops...), true
+	}
+	at, err := c.send(firm, ops)
+	return commitFault(err, at < len(ops)-1)
 }
 
 // rollback ends a transaction that is not to be kept. When the context has

@@ -205,7 +205,8 @@ func TestAsideWritesNothing(t *testing.T) {
 	ctx := context.Background()
 	err := s.write(ctx, s.pool, scope, func(c *conn) error {
 		err := c.aside(ctx, func() error {
-			return c.send(ctx, []op{{doing: "test", sql: "UPDATE kyc.notes SET text = 'x'"}})
+			_, err := c.send(ctx, []op{{doing: "test", sql: "UPDATE kyc.notes SET text = 'x'"}})
+			return err
 		})
 		var f *failure
 		if !errors.As(err, &f) || f.code != "25006" {

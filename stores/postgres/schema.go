@@ -14,14 +14,14 @@ import (
 
 // schemaVersion is that of the store's own tables, kept in verbatim_schema. A
 // database of a newer version is refused.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // ownTables are the store's own, of schemaVersion. They have the names that they
 // have in SQLite, and stand in the schema public, so that what reads or fills
 // them is the same for both.
 var ownTables = []string{
 	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL)`,
-	`INSERT INTO public.verbatim_schema (version) VALUES (1)`,
+	`INSERT INTO public.verbatim_schema (version) VALUES (2)`,
 	// A principal is somebody who may use verbs.
 	`CREATE TABLE public.verbatim_principal (
   name text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
@@ -61,7 +61,10 @@ var ownTables = []string{
   preview text NOT NULL,
   agreed text NOT NULL,
   palette text NOT NULL,
+  turn text NOT NULL,
+  origins text NOT NULL,
   prev bytea NOT NULL UNIQUE,
+  body bytea NOT NULL,
   hash bytea NOT NULL
 )`,
 	// These stop a slip of the hand. What they cannot stop, the chain shows.

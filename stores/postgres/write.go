@@ -15,79 +15,123 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	if s.asOwner {
 		return errOwner
 	}
-	return s.write(ctx, s.pool, scope, func(c *conn) error {
-		t := &tx{reader: reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}, writes: true}}
+	t := &tx{}
+	err := s.write(ctx, s.pool, scope, func(c *conn) error {
+		t.reader = reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}, writes: true}
 		if err := fn(t); err != nil {
 			return err
 		}
-		return t.failed
+		if t.failed != nil {
+			return t.failed
+		}
+		return t.finish()
 	})
+	t.done = err == nil
+	return err
 }
 
 // tx is a reader that also writes.
 type tx struct {
 	reader
-	failed  error // of the first Apply that failed: nothing commits after it
-	chained bool  // the journal is ours until the commit; seq and head are those of its last entry
-	seq     int64
-	head    [32]byte
+	failed  error           // of the first Apply that failed: nothing commits after it
+	entries []stores.Entry  // of all batches, chained while the transaction commits
+	numbers []stores.Change // that wait for the journal's numbers
+	done    bool            // it was committed
 }
 
-// Apply implements stores.Tx. A batch is one round trip, and one more when it
-// begins to write several entries to the journal.
-func (t *tx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+// Apply implements stores.Tx. The changes of a batch are one round trip. Its
+// entries and its notices go with the commit: nothing in a transaction reads
+// them.
+func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
 	if t.failed != nil {
-		return nil, t.failed
+		return t.failed
 	}
-	entries, err := t.apply(ctx, b)
+	err := t.apply(ctx, b)
 	var miss *missed
 	if errors.As(err, &miss) {
 		err = t.why(ctx, miss.change)
 	}
-	if err != nil {
-		t.failed = err
-		return nil, err
-	}
-	return entries, nil
+	t.failed = err
+	return err
 }
 
-func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
-	changes := make([]stores.Change, len(b.Changes))
-	for i, c := range b.Changes {
-		var err error
-		if changes[i], err = c.Prepare(); err == nil {
-			err = t.mayWrite(changes[i])
+// Chained implements stores.Tx.
+func (t *tx) Chained() []stores.Entry {
+	if !t.done {
+		return nil
+	}
+	return t.entries
+}
+
+func (t *tx) apply(ctx context.Context, b stores.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	changes := make([]stores.Change, 0, len(b.Changes))
+	for _, c := range b.Changes {
+		c, err := c.Prepare()
+		if err == nil {
+			err = t.mayWrite(c)
 		}
 		if err != nil {
 			// What comes before in the batch may have a better reason to fail,
 			// but nothing is done either way.
-			return nil, err
+			return err
 		}
 		if err := t.c.ready(ctx, &t.view, c.Entity); err != nil {
-			return nil, err
+			return err
 		}
+		if c.Number != 0 {
+			t.numbers = append(t.numbers, c)
+			continue
+		}
+		changes = append(changes, c)
 	}
 	var ops []op
 	for i := 0; i < len(changes); {
 		n := alike(changes[i:], t.shapes)
 		more, err := t.change(changes[i : i+n])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		ops = append(ops, more...)
 		i += n
 	}
-	ops = append(ops, t.post(b.Notices)...)
 	jobs, err := t.enqueue(b.Jobs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	settled, err := t.settle(b.Settled)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ops = append(append(ops, jobs...), settled...)
-	return t.append(ctx, ops, b.Entries)
+	if len(ops) > 0 {
+		if err := t.c.do(ctx, ops...); err != nil {
+			return err
+		}
+	}
+	t.c.last = append(t.c.last, t.post(b.Notices)...)
+	t.entries = append(t.entries, b.Entries...)
+	return nil
+}
+
+// finish says what is left for the commit: the entries take their places in the
+// journal, and rows that hold the number of the first are added.
+func (t *tx) finish() error {
+	ops, err := t.append()
+	if err != nil {
+		return err
+	}
+	for i := range t.numbers {
+		more, err := t.change(t.numbers[i : i+1])
+		if err != nil {
+			return err
+		}
+		ops = append(ops, more...)
+	}
+	t.c.last = append(t.c.last, ops...)
+	return nil
 }
 
 // mayWrite refuses what a scope sees and must not write.
@@ -154,14 +198,7 @@ func (t *tx) change(cs []stores.Change) ([]op, error) {
 			q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
 			t.among(q, cs, "t")
 			t.within(q, e, "t", false)
-			o := q.op("update", nil)
-			o.done = func(n int64) error {
-				if n != int64(len(cs)) {
-					return stores.ErrNotFound
-				}
-				return nil
-			}
-			ops = append(ops, o)
+			ops = append(ops, q.op("update", nil).counted(len(cs), stores.ErrNotFound))
 		}
 	case stores.Delete:
 		return append([]op{t.delete(cs, rows)}, markOps(cs)...), nil
@@ -279,7 +316,11 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 			q.add(",")
 		}
 		p := q.part()
-		rows.val(p, "s"+strconv.Itoa(i))
+		if i == c.Number && len(t.entries) > 0 {
+			p.add("(SELECT seq - ").arg(strconv.Itoa(len(t.entries)-1), "bigint").add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
+		} else {
+			rows.val(p, "s"+strconv.Itoa(i))
+		}
 		q.add(forms[i].write(p.String()))
 		q.args = append(q.args, p.args...)
 	}
@@ -300,14 +341,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 			return p.String()
 		})
 	}
-	o := q.op("insert", nil)
-	o.done = func(n int64) error {
-		if n != int64(len(cs)) {
-			return stores.ErrNotFound
-		}
-		return nil
-	}
-	return o
+	return q.add(" RETURNING 1").op("insert", nil).counted(len(cs), stores.ErrNotFound)
 }
 
 // refers adds that every row the changes refer to is there for the caller.
@@ -397,28 +431,17 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 // told makes the statement of changes tell which of them it missed.
 func (t *tx) told(q *text, cs []stores.Change, doing string) op {
 	if len(cs) == 1 {
-		o := q.op(doing, nil)
-		o.done = func(n int64) error {
-			if n == 0 {
-				return &missed{&cs[0]}
-			}
-			return nil
-		}
-		return o
+		return q.add(" RETURNING 1").op(doing, nil).counted(1, &missed{&cs[0]})
 	}
-	done := make(map[int64]bool, len(cs))
 	q.add(" RETURNING v.n")
-	o := q.op(doing, func(r row) error {
-		done[r.num(0)] = true
-		return nil
-	})
-	o.done = func(int64) error {
-		for i := range cs {
-			if !done[int64(i+1)] {
-				return &missed{&cs[i]}
-			}
+	whole := newText().add("WITH u AS (").join(q).add(") SELECT ", orMiss("m IS NULL", "m"), " FROM (SELECT min(i) AS m FROM generate_series(1, ").
+		arg(strconv.Itoa(len(cs)), "bigint").add(") i WHERE i NOT IN (SELECT n FROM u)) x")
+	o := whole.op(doing, nil)
+	o.fails = func(n int64) error {
+		if n < 1 || n > int64(len(cs)) {
+			return stores.ErrNotFound
 		}
-		return nil
+		return &missed{&cs[n-1]}
 	}
 	return o
 }
@@ -504,7 +527,7 @@ func (t *tx) unique(cs []stores.Change) []op {
 		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ")
 		t.among(q, cs, "a")
 		q.add(" AND ", t.root(q, e, "a"), " = ", t.root(q, e, "b"), " LIMIT 1")
-		ops = append(ops, lock.op("unique", nil), q.op("unique", func(row) error { return stores.ErrDuplicate }))
+		ops = append(ops, lock.op("unique", nil), q.op("unique", nil).counted(0, stores.ErrDuplicate))
 	}
 	return ops
 }

@@ -52,8 +52,7 @@ func benchBank(b testing.TB, cbus, requests int) (s *Store, request *stores.Enti
 		}
 	}
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, batch)
-		return err
+		return tx.Apply(ctx, batch)
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -130,8 +129,7 @@ func BenchmarkApplyOne(b *testing.B) {
 	ctx := context.Background()
 	for i := range b.N {
 		err := s.Update(ctx, scope, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, i%10, i)}, Entries: []stores.Entry{benchEntry()}})
-			return err
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, i%10, i)}, Entries: []stores.Entry{benchEntry()}})
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -146,7 +144,7 @@ func BenchmarkApply1000(b *testing.B) {
 	for i := range b.N {
 		err := s.Update(ctx, scope, func(tx stores.Tx) error {
 			for j := range 1000 {
-				if _, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, j, i)}, Entries: []stores.Entry{benchEntry()}}); err != nil {
+				if err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{benchNote(request, j, i)}, Entries: []stores.Entry{benchEntry()}}); err != nil {
 					return err
 				}
 			}

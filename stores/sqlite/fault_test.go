@@ -105,7 +105,7 @@ func TestNthFault(t *testing.T) {
 			if _, err := tx.SQL(ctx, entities, stores.SQL{Text: "SELECT text FROM kyc.notes", Columns: []stores.Column{{Name: "text", Kind: stores.String}}}); err != nil {
 				return err
 			}
-			_, err = tx.Apply(ctx, stores.Batch{
+			return tx.Apply(ctx, stores.Batch{
 				Changes: []stores.Change{
 					{Op: stores.Update, Entity: note, Key: row.Key(), Before: row.Values, Guard: []int{2}, Set: []stores.Assign{{Field: 2, Value: stores.NewString("changed")}}},
 					{Op: stores.Insert, Entity: note, Key: stores.NewInt(10), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(1)}}},
@@ -114,7 +114,6 @@ func TestNthFault(t *testing.T) {
 				Entries: []stores.Entry{{Verb: "whole"}},
 				Notices: []stores.Notice{{ID: "whole"}},
 			})
-			return err
 		})
 	}
 	state := func() string {
@@ -198,8 +197,7 @@ func TestNothingLeaks(t *testing.T) {
 			return err
 		})
 		_ = s.Update(ctx, scope, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(77)}}})
-			return err
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(77)}}})
 		})
 		func() {
 			defer func() { _ = recover() }()
@@ -224,8 +222,7 @@ func TestNothingLeaks(t *testing.T) {
 		t.Errorf("%d of %d readers and %d writers came back", len(s.readers), cap(s.readers), len(s.writer))
 	}
 	err := s.Update(ctx, scope, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(3)}}})
-		return err
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(3)}}})
 	})
 	if err != nil {
 		t.Error(err)

@@ -13,42 +13,40 @@ import (
 	"verbatim/stores"
 )
 
-const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, prev, hash"
+const entryColumns = "seq, time, principal, roles, session, source, verb, call, outcome, reason, changes, preview, agreed, palette, turn, origins, prev, body, hash"
 
-// append seals entries onto the journal. The write lock is held, so that seq
-// order is commit order; that prev is unique keeps the chain from forking even
-// if it were not.
-func (t *tx) append(entries []stores.Entry) ([]stores.Entry, error) {
-	if len(entries) == 0 {
-		return nil, nil
+// append chains the entries of a transaction to the journal. The write lock is
+// held, so that seq order is commit order; that prev is unique keeps the chain
+// from forking even if it were not.
+func (t *tx) append() error {
+	if len(t.entries) == 0 {
+		return nil
 	}
-	if !t.chained {
-		err := t.c.query(context.Background(), "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row []driver.Value) error {
-			t.seq, _ = row[0].(int64)
-			return readHash(row[1], &t.head)
-		})
-		if err != nil {
-			return nil, fault("journal", err)
-		}
-		t.chained = true
+	var seq int64
+	var head [32]byte
+	err := t.c.query(context.Background(), "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row []driver.Value) error {
+		seq, _ = row[0].(int64)
+		return readHash(row[1], &head)
+	})
+	if err != nil {
+		return fault("journal", err)
 	}
-	sealed := make([]stores.Entry, len(entries))
-	for i, e := range entries {
-		e.Seal(t.seq+1, t.head)
+	for i := range t.entries {
+		e := &t.entries[i]
+		e.Seal(seq+1, head)
 		roles, err := json.Marshal(append([]string{}, e.Roles...))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		_, err = t.c.exec(context.Background(), "INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		_, err = t.c.exec(context.Background(), "INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 			e.Seq, e.Time.Format(timeLayout), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason,
-			e.Changes, e.Preview, e.Agreed, e.Palette, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(e.Hash[:]))
+			e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(e.Body[:]), hex.EncodeToString(e.Hash[:]))
 		if err != nil {
-			return nil, fault("journal", err)
+			return fault("journal", err)
 		}
-		t.seq, t.head = e.Seq, e.Hash
-		sealed[i] = e
+		seq, head = e.Seq, e.Hash
 	}
-	return sealed, nil
+	return nil
 }
 
 // post puts a notice into the outbox.
@@ -92,7 +90,7 @@ func readEntry(row []driver.Value) (e stores.Entry, err error) {
 	}
 	for i, p := range map[int]*string{
 		2: &e.Principal, 4: &e.Session, 5: &e.Source, 6: &e.Verb, 7: &e.Call, 8: &e.Outcome, 9: &e.Reason,
-		10: &e.Changes, 11: &e.Preview, 12: &e.Agreed, 13: &e.Palette,
+		10: &e.Changes, 11: &e.Preview, 12: &e.Agreed, 13: &e.Palette, 14: &e.Turn, 15: &e.Origins,
 	} {
 		text, ok := row[i].(string)
 		if !ok {
@@ -100,7 +98,7 @@ func readEntry(row []driver.Value) (e stores.Entry, err error) {
 		}
 		*p = text
 	}
-	if readHash(row[14], &e.Prev) != nil || readHash(row[15], &e.Hash) != nil {
+	if readHash(row[16], &e.Prev) != nil || readHash(row[17], &e.Body) != nil || readHash(row[18], &e.Hash) != nil {
 		return bad("a hash")
 	}
 	return e, nil

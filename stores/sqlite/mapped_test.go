@@ -100,9 +100,8 @@ func TestSpellingsOfOthers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: row.Key(), Before: row.Values, Guard: []int{0, 1, 2, 3, 4, 5},
+		return tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: row.Key(), Before: row.Values, Guard: []int{0, 1, 2, 3, 4, 5},
 			Set: []stores.Assign{{Field: 5, Value: stores.NewString("y")}}}}})
-		return err
 	})
 	if err != nil {
 		t.Error(err)
@@ -230,8 +229,7 @@ func TestErrorsAreOurs(t *testing.T) {
 		{stores.Change{Op: stores.Delete, Entity: entities[0], Key: stores.NewInt(1)}, stores.ErrInvalid},
 	} {
 		err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c.change}})
-			return err
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c.change}})
 		})
 		var cause *failure
 		if !errors.Is(err, c.want) || err.Error() != c.want.Error() || !errors.As(err, &cause) || cause.code == 0 {
@@ -280,7 +278,7 @@ func TestMarksInTablesOfOthers(t *testing.T) {
 	for e, key := range map[*stores.Entity]stores.Value{numbered: stores.NewInt(1), named: stores.NewString("it's")} {
 		var row stores.Row
 		err := s.Update(ctx, all, func(tx stores.Tx) (err error) {
-			_, err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: stores.NewString("DE89"), Origin: "document"}}}}})
+			err = tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: key, Set: []stores.Assign{{Field: 1, Value: stores.NewString("DE89"), Origin: "document"}}}}})
 			if err == nil {
 				row, err = tx.Get(ctx, e, key)
 			}

@@ -32,11 +32,10 @@ func add(s stores.Store, e *stores.Entity, who string) error {
 			return err
 		}
 		n := stores.NewInt(row.Values[1].Int() + 1)
-		_, err = tx.Apply(ctx, stores.Batch{
+		return tx.Apply(ctx, stores.Batch{
 			Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: n}}, Before: row.Values, Guard: []int{1}}},
 			Entries: []stores.Entry{{Principal: who, Changes: n.Text()}},
 		})
-		return err
 	})
 }
 
@@ -71,8 +70,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(plan, err)
 	}
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(0)}}}}})
-		return err
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(0)}}}}})
 	})
 	if err != nil {
 		t.Fatal(err)

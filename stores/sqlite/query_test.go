@@ -50,7 +50,7 @@ func bank(t testing.TB, opts ...Option) (*Store, []*stores.Entity, stores.Scope)
 		return c
 	}
 	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{
+		return tx.Apply(ctx, stores.Batch{
 			Changes: []stores.Change{
 				change(root, 1, stores.NewString("mine")), change(root, 2, stores.NewString(canary)),
 				change(note, 1, stores.NewInt(1), stores.NewString("mine")), change(note, 2, stores.NewInt(2), stores.NewString(canary)),
@@ -61,7 +61,6 @@ func bank(t testing.TB, opts ...Option) (*Store, []*stores.Entity, stores.Scope)
 			Entries: []stores.Entry{{Verb: canary, Call: canary}},
 			Notices: []stores.Notice{{ID: "1", Target: canary, Payload: canary}},
 		})
-		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,13 +12,13 @@ import (
 
 // schemaVersion is that of the store's own tables, kept in verbatim_schema. A
 // file of a newer version is refused.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // ownTables are the store's own, of schemaVersion. They are plain enough to be
 // read, and the grants to be written, with any tool for SQLite.
 var ownTables = []string{
 	`CREATE TABLE "verbatim_schema" ("version" INTEGER NOT NULL) STRICT`,
-	`INSERT INTO "verbatim_schema" ("version") VALUES (1)`,
+	`INSERT INTO "verbatim_schema" ("version") VALUES (2)`,
 	// A principal is somebody who may use verbs.
 	`CREATE TABLE "verbatim_principal" (
   "name" TEXT NOT NULL PRIMARY KEY,
@@ -56,7 +56,10 @@ var ownTables = []string{
   "preview" TEXT NOT NULL,
   "agreed" TEXT NOT NULL,
   "palette" TEXT NOT NULL,
+  "turn" TEXT NOT NULL,
+  "origins" TEXT NOT NULL,
   "prev" TEXT NOT NULL UNIQUE,
+  "body" TEXT NOT NULL,
   "hash" TEXT NOT NULL
 ) STRICT`,
 	// These stop a slip of the hand. What they cannot stop, the chain shows.

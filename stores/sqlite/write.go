@@ -9,76 +9,108 @@ import (
 
 // Update implements stores.Store.
 func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
-	return s.write(ctx, func(c *conn) error {
-		t := &tx{reader: reader{s: s, c: c, view: view{scope}}}
+	t := &tx{}
+	err := s.write(ctx, func(c *conn) error {
+		t.reader = reader{s: s, c: c, view: view{scope}}
 		if err := fn(t); err != nil {
 			return err
 		}
-		return t.failed
+		if t.failed != nil {
+			return t.failed
+		}
+		return t.finish(ctx)
 	})
+	t.done = err == nil
+	return err
 }
 
 // tx is a reader that also writes.
 type tx struct {
 	reader
-	failed  error // of the first Apply that failed: nothing commits after it
-	chained bool  // seq and head are those of the journal's last entry
-	seq     int64
-	head    [32]byte
+	failed  error           // of the first Apply that failed: nothing commits after it
+	entries []stores.Entry  // of all batches, chained by finish
+	numbers []stores.Change // that wait for the journal's numbers
+	done    bool            // it was committed
 }
 
 // Apply implements stores.Tx.
-func (t *tx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
-	if t.failed != nil {
-		return nil, t.failed
+func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
+	if t.failed == nil {
+		t.failed = t.apply(ctx, b)
 	}
-	entries, err := t.apply(ctx, b)
-	if err != nil {
-		t.failed = err
-		return nil, err
-	}
-	return entries, nil
+	return t.failed
 }
 
-func (t *tx) apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+// Chained implements stores.Tx.
+func (t *tx) Chained() []stores.Entry {
+	if !t.done {
+		return nil
+	}
+	return t.entries
+}
+
+func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	for _, c := range b.Changes {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		c, err := c.Prepare()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := t.mayWrite(c); err != nil {
-			return nil, err
+			return err
 		}
-		switch c.Op {
-		case stores.Insert:
+		switch {
+		case c.Number != 0:
+			t.numbers = append(t.numbers, c)
+		case c.Op == stores.Insert:
 			err = t.insert(c)
-		case stores.Update:
+		case c.Op == stores.Update:
 			err = t.update(c)
-		case stores.Delete:
+		case c.Op == stores.Delete:
 			err = t.delete(c)
 		}
 		if err == nil {
 			err = t.mark(&c)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, n := range b.Notices {
 		if err := t.post(n); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := t.enqueue(b.Jobs); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.settle(b.Settled); err != nil {
-		return nil, err
+		return err
 	}
-	return t.append(b.Entries)
+	t.entries = append(t.entries, b.Entries...)
+	return nil
+}
+
+// finish does what is left for the commit: the entries take their places in the
+// journal, and rows that hold the number of the first are added.
+func (t *tx) finish(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.append(); err != nil {
+		return err
+	}
+	for _, c := range t.numbers {
+		if len(t.entries) > 0 {
+			c.Set[c.Number].Value = stores.NewInt(t.entries[0].Seq)
+		}
+		if err := t.insert(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mayWrite refuses what a scope sees and must not write.

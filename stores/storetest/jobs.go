@@ -23,7 +23,7 @@ func job(id string, at time.Time) stores.Job {
 func (w *world) batch(b stores.Batch) error {
 	ctx := context.Background()
 	return w.Update(ctx, everything, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, b)
+		err := tx.Apply(ctx, b)
 		return err
 	})
 }
@@ -113,7 +113,7 @@ var jobCases = []testCase{
 		ctx := context.Background()
 		mine := errors.New("mine")
 		err := w.Update(ctx, everything, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{job("never", noon)}})
+			err := tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{job("never", noon)}})
 			w.must(err)
 			return mine
 		})

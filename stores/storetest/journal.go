@@ -23,21 +23,25 @@ var journalCases = []testCase{
 			Time: time.Date(2025, 1, 3, 10, 0, 0, 123456789, time.FixedZone("", 3600)), Principal: "pierre", Roles: []string{"client", "owner"},
 			Session: "s", Source: "a.dsl:3", Verb: "client.add-note", Call: "client.add-note :note \"é\n\"", Outcome: "refused",
 			Reason: "not-permitted", Changes: `[{"op":"update"}]`, Preview: "p", Agreed: "thomas, by mail", Palette: "d1",
+			Turn: "t7", Origins: `{"note":"document"}`,
 		}
-		var sealed []stores.Entry
+		var of stores.Tx
 		err := s.Update(ctx, everything, func(tx stores.Tx) error {
+			of = tx
 			for _, entries := range [][]stores.Entry{{full, {}}, nil, {entry("c")}} {
-				got, err := tx.Apply(ctx, stores.Batch{Entries: entries})
-				if err != nil {
+				if err := tx.Apply(ctx, stores.Batch{Entries: entries}); err != nil {
 					return err
 				}
-				sealed = append(sealed, got...)
+				if tx.Chained() != nil {
+					t.Error("chained before the commit")
+				}
 			}
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		sealed := of.Chained()
 		kept, err := s.Journal(ctx, 0, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -49,12 +53,15 @@ var journalCases = []testCase{
 			if len(kept[i].Roles) == 0 {
 				kept[i].Roles = nil
 			}
+			if i > 0 && kept[i].Prev != kept[i-1].Hash {
+				t.Errorf("entry %d does not follow the one before it", i+1)
+			}
 		}
 		if !reflect.DeepEqual(kept, sealed) {
 			t.Errorf("kept\n%+v\nsealed\n%+v", kept, sealed)
 		}
 		full.Time = time.Date(2025, 1, 3, 9, 0, 0, 123456000, time.UTC)
-		full.Seq, full.Prev, full.Hash = kept[0].Seq, kept[0].Prev, kept[0].Hash
+		full.Seal(1, [32]byte{})
 		if !reflect.DeepEqual(kept[0], full) {
 			t.Errorf("kept\n%+v\nmeant\n%+v", kept[0], full)
 		}
@@ -62,13 +69,94 @@ var journalCases = []testCase{
 			t.Error(err)
 		}
 	}},
+	{"entries have no place in the journal until they are committed", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.apply(everything, stores.Batch{Entries: []stores.Entry{entry("first")}}))
+		var outer, failed stores.Tx
+		mine := errors.New("mine")
+		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
+			outer = tx
+			return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{entry("a"), entry("b")}})
+		}))
+		err := w.Update(ctx, everything, func(tx stores.Tx) error {
+			failed = tx
+			w.must(tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{entry("never")}}))
+			return mine
+		})
+		if err != mine || failed.Chained() != nil {
+			t.Errorf("%v, chained %v", err, failed.Chained())
+		}
+		kept, err := w.Journal(ctx, 2, 0)
+		w.must(err)
+		got := outer.Chained()
+		if len(got) != 2 || len(kept) != 2 {
+			t.Fatalf("%d entries, %d of them told", len(kept), len(got))
+		}
+		for i, e := range got {
+			if e.Seq != int64(i+2) || e.Seq != kept[i].Seq || e.Prev != kept[i].Prev || e.Body != kept[i].Body || e.Hash != kept[i].Hash {
+				t.Errorf("told %+v, kept %+v", e, kept[i])
+			}
+		}
+	}},
+	{"a new row may hold the number of the transaction's first entry", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		request := func(n int) stores.Change {
+			c := insert(w.request, id("request", n), stores.Assign{Field: reqWorkstream, Value: id("workstream", 1)}, stores.Assign{Field: reqSubtype, Value: str(fmt.Sprint("S", n))})
+			c.Number = reqCount
+			return c
+		}
+		for n, entries := range [][]stores.Entry{{entry("a")}, nil, {entry("b"), entry("c"), entry("d")}, {entry("e"), entry("f")}} {
+			w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
+				if err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{request(50 + n)}, Entries: entries[:len(entries)/2]}); err != nil {
+					return err
+				}
+				if _, err := tx.Get(ctx, w.request, id("request", 50+n)); err != stores.ErrNotFound {
+					t.Errorf("read before the commit: %v", err)
+				}
+				return tx.Apply(ctx, stores.Batch{Entries: entries[len(entries)/2:]})
+			}))
+		}
+		for n, want := range []stores.Value{stores.NewInt(1), {}, stores.NewInt(2), stores.NewInt(5)} {
+			row, err := w.get(holding(1), w.request, id("request", 50+n))
+			if err != nil || row.Values[reqCount] != want {
+				t.Errorf("row %d holds %v, %v", n, row.Values, err)
+			}
+		}
+		// It fails as any other change does, and then nothing of the rest stays.
+		for name, c := range map[string]struct {
+			scope  stores.Scope
+			change stores.Change
+			want   error
+		}{
+			"there already":   {holding(1), request(50), stores.ErrDuplicate},
+			"another's":       {holding(2), request(60), stores.ErrNotFound},
+			"no integer":      {holding(1), stores.Change{Op: stores.Insert, Entity: w.request, Key: id("request", 60), Set: request(60).Set, Number: reqNotes}, stores.ErrInvalid},
+			"no field":        {holding(1), stores.Change{Op: stores.Insert, Entity: w.request, Key: id("request", 60), Set: request(60).Set, Number: 99}, stores.ErrInvalid},
+			"no new row":      {holding(1), stores.Change{Op: stores.Update, Entity: w.request, Key: id("request", 50), Set: request(60).Set[1:], Number: reqCount}, stores.ErrInvalid},
+			"set beside that": {holding(1), stores.Change{Op: stores.Insert, Entity: w.request, Key: id("request", 60), Set: append(request(60).Set, stores.Assign{Field: reqCount, Value: stores.NewInt(3)}), Number: reqCount}, stores.ErrInvalid},
+		} {
+			b := stores.Batch{Changes: []stores.Change{update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("half")}), c.change}, Entries: []stores.Entry{entry("half")}}
+			if name == "another's" {
+				b.Changes = b.Changes[1:]
+			}
+			if err := w.apply(c.scope, b); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+		}
+		row, err := w.get(holding(1), w.request, id("request", 1))
+		w.must(err)
+		if entries, err := w.Journal(ctx, 0, 0); err != nil || len(entries) != 6 || !row.Values[reqNotes].IsNull() {
+			t.Errorf("half was done: %v, %d entries, %v", row.Values, len(entries), err)
+		}
+	}},
 	{"a range of entries is a range", func(t *testing.T, open Open) {
 		s := open(t, newSchema().all())
 		ctx := context.Background()
 		for i := range 5 {
 			err := s.Update(ctx, everything, func(tx stores.Tx) error {
-				_, err := tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{entry(fmt.Sprint("v", i))}})
-				return err
+				return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{entry(fmt.Sprint("v", i))}})
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -100,11 +188,10 @@ var journalCases = []testCase{
 						count := stores.NewInt(row.Values[reqCount].Int() + 1)
 						e := entry(fmt.Sprintf("w%d-%d", i, n))
 						e.Changes = count.Text()
-						_, err = tx.Apply(ctx, stores.Batch{
+						return tx.Apply(ctx, stores.Batch{
 							Changes: []stores.Change{update(w.request, id("request", 1), stores.Assign{Field: reqCount, Value: count})},
 							Entries: []stores.Entry{e},
 						})
-						return err
 					})
 					if err != nil {
 						t.Error(err)

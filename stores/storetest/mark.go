@@ -113,7 +113,7 @@ var markCases = []testCase{
 		ctx := context.Background()
 		mine := errors.New("mine")
 		err := w.Update(ctx, holding(1), func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{w.noted(1, "DE89", letter)}})
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{w.noted(1, "DE89", letter)}})
 			w.must(err)
 			row, err := tx.Get(ctx, w.request, id("request", 1))
 			if err != nil || stores.MarkOf(row.Marks, reqNotes) != letter {

@@ -194,7 +194,7 @@ var queryCases = []testCase{
 		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
 			for i := range 2 {
 				subtype := []string{"NEW", "NEWER"}[i]
-				_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 1+i), stores.Assign{Field: reqSubtype, Value: str(subtype)})}})
+				err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 1+i), stores.Assign{Field: reqSubtype, Value: str(subtype)})}})
 				w.must(err)
 				rows, err := tx.SQL(ctx, w.all(), q)
 				w.must(err)

@@ -258,8 +258,7 @@ func (w *world) must(err error) {
 // apply commits a batch in a transaction of its own.
 func (w *world) apply(scope stores.Scope, b stores.Batch) error {
 	return w.Update(context.Background(), scope, func(tx stores.Tx) error {
-		_, err := tx.Apply(context.Background(), b)
-		return err
+		return tx.Apply(context.Background(), b)
 	})
 }
 

@@ -15,7 +15,7 @@ var transactionCases = []testCase{
 		w := newWorld(t, open)
 		ctx := context.Background()
 		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{
 				update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("mine")}),
 				remove(w.request, id("request", 2)),
 				insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 3)}),
@@ -40,7 +40,7 @@ var transactionCases = []testCase{
 		ctx := context.Background()
 		mine := errors.New("mine")
 		err := w.Update(ctx, everything, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}, Entries: []stores.Entry{entry("x")}})
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}, Entries: []stores.Entry{entry("x")}})
 			w.must(err)
 			return mine
 		})
@@ -63,7 +63,7 @@ var transactionCases = []testCase{
 					}
 				}()
 				_ = w.Update(ctx, everything, func(tx stores.Tx) error {
-					_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
+					err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
 					w.must(err)
 					panic("handler")
 				})
@@ -103,7 +103,7 @@ var transactionCases = []testCase{
 		}
 		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
 			check(tx, everything, 1, 3, 11)
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 3), stores.Assign{Field: reqNotes, Value: str("mine")})}})
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 3), stores.Assign{Field: reqNotes, Value: str("mine")})}})
 			w.must(err)
 			rows, err := tx.Rows(ctx, w.request, wanted[:1])
 			if err != nil || rows[0].Values[reqNotes] != str("mine") {
@@ -154,7 +154,7 @@ var transactionCases = []testCase{
 		w := newWorld(t, open)
 		ctx := context.Background()
 		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
 			w.must(err)
 			w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
 			return nil
@@ -182,7 +182,7 @@ var transactionCases = []testCase{
 					return err
 				}
 				step(3)
-				if _, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}}); err != nil {
+				if err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}}); err != nil {
 					return err
 				}
 				step(4)
@@ -204,13 +204,12 @@ var transactionCases = []testCase{
 		w := newWorld(t, open)
 		ctx := context.Background()
 		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
+			err := tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}})
 			w.must(err)
 			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 			defer cancel()
 			err = w.Update(short, everything, func(tx stores.Tx) error {
-				_, err := tx.Apply(short, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})}})
-				return err
+				return tx.Apply(short, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})}})
 			})
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
