@@ -104,7 +104,7 @@ func found(ctx context.Context, s stores.Store) error {
 			"branch": id(1), "name": stores.NewString(fmt.Sprintf("acc%d", i)), "balance": stores.NewInt(opening)})})
 	}
 	return s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, stores.Batch{Changes: changes})
+		err := tx.Apply(ctx, stores.Batch{Changes: changes})
 		return err
 	})
 }

@@ -303,7 +303,7 @@ func (w *watchedTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, 
 	return w.Tx.Find(ctx, f)
 }
 
-func (w *watchedTx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, error) {
+func (w *watchedTx) Apply(ctx context.Context, b stores.Batch) error {
 	before, after := "write", "written"
 	switch {
 	case len(b.Notices) > 0:
@@ -312,9 +312,9 @@ func (w *watchedTx) Apply(ctx context.Context, b stores.Batch) ([]stores.Entry, 
 		before, after = "journal", "journalled"
 	}
 	w.p.at(before)
-	entries, err := w.Tx.Apply(ctx, b)
+	err := w.Tx.Apply(ctx, b)
 	w.p.at(after)
-	return entries, err
+	return err
 }
 
 // A process is a child while it runs.
