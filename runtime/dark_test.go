@@ -108,7 +108,7 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = store.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
-				_, err := tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: box, Key: id(1), Set: []stores.Assign{
+				err := tx.Apply(t.Context(), stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: box, Key: id(1), Set: []stores.Assign{
 					{Field: box.FieldIndex("title"), Value: str("Red")}, {Field: box.FieldIndex("pin"), Value: str(kept)}}}}})
 				return err
 			})

@@ -103,7 +103,7 @@ func newCage(t *testing.T) *cage {
 			{Field: safe.FieldIndex("owner"), Value: id("a1")}, {Field: safe.FieldIndex("title"), Value: stores.NewString(title)}}})
 	}
 	err = store.Update(t.Context(), stores.Scope{All: true}, func(tx stores.Tx) error {
-		_, err := tx.Apply(t.Context(), stores.Batch{Changes: all})
+		err := tx.Apply(t.Context(), stores.Batch{Changes: all})
 		return err
 	})
 	if err != nil {
