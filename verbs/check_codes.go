@@ -254,7 +254,7 @@ verbs:
       - notifies: supervisor
   - {verb: list, description: All., roles: [clerk], reads: {entity: payee, limit: 50, fields: {name: name}}}
   - {verb: count, description: How many., roles: [clerk], query: {sql: SELECT count(*) AS n FROM payees, columns: {n: integer}}}
-  - {verb: ticket, description: Ask for help., roles: [clerk], tool: {server: desk, name: create}}
+  - {verb: ticket, description: Ask for help., roles: [clerk], tool: {server: desk, name: create}, confirm: always}
 `
 }
 

@@ -84,6 +84,12 @@ func (r *Registry) resultOf(v *Verb) result {
 		}
 		res.open = len(res.fields) == 0
 		return res
+	case v.Tool != nil && len(v.Tool.Columns) > 0:
+		res := result{row: changedRow(v)}
+		for i, col := range v.Tool.Columns {
+			res.fields = append(res.fields, resultField{col.Name, meaningOf(v.Tool.Types[i])})
+		}
+		return res
 	}
 	res := result{row: changedRow(v), open: v.Macro != nil || v.Tool != nil || v.Handler}
 	for _, name := range v.Returns.Includes {

@@ -89,10 +89,7 @@ func (l *loader) verb(vn *verbNode) {
 		l.macro(vn, n)
 	}
 	if n := f[verbTool].value; n != nil {
-		var tf [toolKeys]pair
-		if d.fields(n, toolShape, tf[:]) {
-			v.Tool = &Tool{Server: text(tf[toolServer]), Name: text(tf[toolName]), Place: d.place(n)}
-		}
+		l.tool(vn, n)
 	}
 	v.Handler = d.boolean(f[verbHandler])
 	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())

@@ -481,7 +481,7 @@ func carrierText(v *Verb) string {
 		}
 		return "macro " + b.String()
 	case v.Tool != nil:
-		return "tool " + v.Tool.Server + " " + v.Tool.Name
+		return toolText(v)
 	case v.Handler:
 		return "handler"
 	case v.Read != nil:

@@ -101,6 +101,10 @@ var lowering = []mutation{
 	{"another macro", "pay.get-payee :payee-id @payee-id", "pay.list-payees :payee-id @payee-id", "carrier-changed"},
 	{"another tool", "create_ticket", "close_ticket", "carrier-changed"},
 	{"another server", "server: desk", "server: evil", "carrier-changed"},
+	{"a tool is called in previews", "name: create_ticket, ", "name: create_ticket, read-only: true, ", "carrier-changed"},
+	{"a tool is asked again", "name: create_ticket, ", "name: create_ticket, idempotent: true, ", "carrier-changed"},
+	{"a tool is sent something else", "name: create_ticket, ", "name: create_ticket, with: {body: text}, ", "carrier-changed"},
+	{"nobody is asked about a tool", "columns: {number: string}}\n    confirm: always\n", "columns: {number: string}}\n    confirm: never\n", "confirm-lowered"},
 	{"a handler takes over", "      - triggers: screening\n", "      - triggers: screening\n    handler: true\n", "carrier-changed"},
 	{"a handler returns more", "includes: [approved]", "includes: [approved, iban]", "read-widened"},
 }

@@ -90,8 +90,14 @@ type exprChecker struct {
 // compile makes an expression of a scalar. It returns nil after an error. When,
 // if not nil, is a condition under which the expression is used.
 func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Expr {
-	if e, done := l.bare(d, n, sc, w, when); done {
-		return e
+	e, _ := l.compileTerm(d, n, sc, w, when)
+	return e
+}
+
+// compileTerm also tells what the expression turned out to be.
+func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term) {
+	if e, t, done := l.bare(d, n, sc, w, when); done {
+		return e, t
 	}
 	c := exprChecker{l: l, d: d, n: n, sc: sc, there: sc.verb.there}
 	if when != nil {
@@ -99,36 +105,36 @@ func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Ex
 	}
 	root := c.parse()
 	if root == nil {
-		return nil
+		return nil, bad
 	}
 	t := c.check(root, wanted(w.is))
 	t = c.assign(root, t, w)
 	if c.failed || t.name == badType {
-		return nil
+		return nil, bad
 	}
 	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads}
 	if w.is != nil && w.is.Name == BooleanType {
 		e.nonNil = c.present(root, true)
 	}
 	c.finish(t, &e.prog)
-	return e
+	return e, t
 }
 
 // bare handles what most expressions are: exactly one argument, with or
 // without its colon.
-func (l *loader) bare(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, bool) {
+func (l *loader) bare(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term, bool) {
 	name, colon := strings.CutPrefix(n.Value, ":")
 	i := sc.verb.param(name)
 	if i < 0 {
 		if colon && isName(name) {
 			d.report(say.unknownArgument(d.within(n, 1, len(n.Value)), sc.verb, name))
-			return nil, true
+			return nil, bad, true
 		}
-		return nil, false
+		return nil, bad, false
 	}
 	p := &sc.verb.Params[i]
 	if p.Type == nil {
-		return nil, true
+		return nil, bad, true
 	}
 	c := exprChecker{l: l, d: d, n: n, sc: sc, text: n.Value, there: sc.verb.there}
 	if when != nil {
@@ -140,14 +146,14 @@ func (l *loader) bare(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr
 	}
 	t = c.assign(nil, t, w)
 	if c.failed || t.name == badType {
-		return nil, true
+		return nil, bad, true
 	}
 	e := &Expr{Text: n.Value, Place: d.place(n)}
 	if w.is != nil && w.is.Name == BooleanType {
 		e.nonNil = 1 << i
 	}
 	c.finish(t, &e.prog)
-	return e, true
+	return e, t, true
 }
 
 func wanted(t *Type) *term {

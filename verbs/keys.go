@@ -469,6 +469,11 @@ var queryShape = &shape{
 const (
 	toolServer = iota
 	toolName
+	toolWith
+	toolReadOnly
+	toolIdempotent
+	toolRows
+	toolColumns
 	toolKeys
 )
 
@@ -476,8 +481,13 @@ var toolShape = &shape{
 	name: "a tool",
 	doc:  "A tool of an MCP server.",
 	keys: []key{
-		toolServer: {name: "server", doc: "The server, as the configuration calls it.", example: `"crm"`, required: true},
-		toolName:   {name: "name", doc: "The tool's name there.", example: `"create_ticket"`, required: true},
+		toolServer:     {name: "server", doc: "The server, as the configuration calls it.", example: `"crm"`, required: true},
+		toolName:       {name: "name", doc: "The tool's name there.", example: `"create_ticket"`, required: true},
+		toolWith:       {name: "with", doc: "What is sent: the tool's names, and an expression for each. Every argument under its own name, when left out.", example: `{"title": "request_id.subtype", "body": "text"}`, holds: namedTexts},
+		toolReadOnly:   {name: "read-only", doc: "Whether it changes nothing anywhere, so that a preview may call it.", example: `true`, holds: aBoolean},
+		toolIdempotent: {name: "idempotent", doc: "Whether the server does it once however often it is asked under one idempotency key.", example: `true`, holds: aBoolean},
+		toolRows:       {name: "rows", doc: "Where the list stands in its answer, when it answers with several.", example: `"tickets"`},
+		toolColumns:    {name: "columns", doc: "What it answers with, and the types.", example: `{"number": "string", "opened": "datetime"}`, holds: namedTexts},
 	},
 }
 

@@ -304,6 +304,30 @@ entities:
 			Right:   about("    reads: {entity: account, fields: {name: name}}\n"),
 		},
 		{
+			Code:    "tool-unasked",
+			Meaning: "A tool of another server acts outside of this system, where nothing can be taken back. Somebody has to decide who agrees first: `confirm` says it, also when it says never. A tool that changes nothing anywhere is `read-only: true`.",
+			Wrong:   verb("    tool: {server: crm, name: create_ticket}\n"),
+			Right:   verb("    tool: {server: crm, name: create_ticket}\n    confirm: always\n"),
+		},
+		{
+			Code:    "tool-key",
+			Meaning: "Keys of rows never leave this system, and another system cannot name a row of it by a key. Send fields of the row instead; take what comes back as text.",
+			Wrong:   about("    tool: {server: crm, name: find, read-only: true}\n"),
+			Right:   about("    tool: {server: crm, name: find, read-only: true, with: {name: account_id.name}}\n"),
+		},
+		{
+			Code:    "tool-columns",
+			Meaning: "`rows` says where the list stands in what a tool answers, and `columns` says what is in each of its items. The one needs the other.",
+			Wrong:   verb("    tool: {server: crm, name: list, read-only: true, rows: tickets}\n"),
+			Right:   verb("    tool: {server: crm, name: list, read-only: true, rows: tickets, columns: {number: string}}\n"),
+		},
+		{
+			Code:    "tool-rows",
+			Meaning: "A tool knows nothing of the rows that are kept here. The engine changes them once the tool has answered, and the palette has to say how.",
+			Wrong:   about("    tool: {server: crm, name: rename, with: {to: new-name}}\n    confirm: always\n    effects: [{updates: account}]\n"),
+			Right:   about("    tool: {server: crm, name: rename, with: {to: new-name}}\n    confirm: always\n    effects: [{updates: account, where: account-id, set: {name: new-name}}]\n"),
+		},
+		{
 			Code:    "macro-circle",
 			Meaning: "A script of calls leads back to itself, directly or through other scripts, and would never end.",
 			Wrong:   verb("    script: bank.ask\n"),

@@ -539,6 +539,29 @@ func (loaderMessages) twoWays(at dsl.Place, second, first string, other dsl.Plac
 	return d
 }
 
+// Tools of other servers
+
+func (loaderMessages) toolUnasked(at dsl.Place, v *Verb) dsl.Diagnostic {
+	return problemAt(at, "tool-unasked", fmt.Sprintf("%s acts on another system, and nothing says who agrees first", v.Name),
+		"what is done there cannot be taken back here", "write confirm: always, or rules", "write confirm: never where nobody has to be asked, so that it is somebody's decision", "write read-only: true when the tool changes nothing anywhere")
+}
+
+func (loaderMessages) toolKey(at dsl.Place, v *Verb, what string) dsl.Diagnostic {
+	return problemAt(at, "tool-key", fmt.Sprintf("%s would send the key of a row to another system", v.Name), what, "send a field of the row instead: with: {customer: customer_id.name}")
+}
+
+func (loaderMessages) toolGivesKey(at dsl.Place, v *Verb) dsl.Diagnostic {
+	return problemAt(at, "tool-key", fmt.Sprintf("%s would take the key of a row from another system", v.Name), "what another system answers names no row here", "take it as a string or uuid")
+}
+
+func (loaderMessages) toolRowsOfNothing(at dsl.Place) dsl.Diagnostic {
+	return problemAt(at, "tool-columns", "rows are listed, and nothing says what is in them", "columns are missing", "name them and their types: columns: {number: string}")
+}
+
+func (loaderMessages) toolChangesRows(at dsl.Place, v *Verb, e *Entity) dsl.Diagnostic {
+	return problemAt(at, "tool-rows", fmt.Sprintf("%s cannot change rows of %s by a tool", v.Name, e.Store.Name), "how is not said", "say with set and where what the engine changes once the tool has answered")
+}
+
 func (loaderMessages) emptyMacro(at dsl.Place) dsl.Diagnostic {
 	return problemAt(at, "nothing-written", "the script has no calls", "write calls of other verbs", "for example: client.add-note :request-id @request-id :note @note")
 }
@@ -650,7 +673,7 @@ func (loaderMessages) countNotReference(at dsl.Place, e *Entity, field string, r
 
 func (loaderMessages) notReturned(at dsl.Place, name, by string) dsl.Diagnostic {
 	where := "fields"
-	if by == "query" {
+	if by == "query" || by == "tool" {
 		where = "columns"
 	}
 	return problemAt(at, "not-returned", fmt.Sprintf("%s is promised, and %s does not give it", name, by), "no such name under "+where, "add it to "+where+", or take it out of includes")

@@ -331,5 +331,23 @@ type Macro struct {
 // A Tool is a tool of an MCP server.
 type Tool struct {
 	Server, Name string
-	Place        dsl.Place
+	Sends        []Send
+	// ReadOnly says that it changes nothing anywhere: a preview may call it.
+	ReadOnly bool
+	// Idempotent says that the server does it once, however often it is asked
+	// under one idempotency key.
+	Idempotent bool
+	Rows       string          // the member of the answer that lists rows; "" when the answer is one
+	Columns    []stores.Column // members of the answer; none when its text is all there is
+	Types      []*Type         // parallel to Columns
+	Place      dsl.Place
+}
+
+// A Send is one thing that a tool is sent.
+type Send struct {
+	Key   string
+	Param int   // the argument that it is, -1 when Value says
+	Value *Expr // nil when it is an argument
+	Type  *Type // what it is, as far as the palette tells; nil when it does not
+	Place dsl.Place
 }

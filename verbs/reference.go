@@ -88,7 +88,7 @@ func (r *Registry) facts(v *Verb) []fact {
 	}
 	switch {
 	case v.Tool != nil:
-		facts = append(facts, fact{"done by", []string{"tool " + v.Tool.Name + " of " + v.Tool.Server}})
+		facts = append(facts, fact{"done by", toolLines(v)})
 	case v.Handler:
 		facts = append(facts, fact{"done by", []string{"a handler in Go, held to what stands here"}})
 	}
@@ -145,6 +145,15 @@ func returnLines(v *Verb) []string {
 			what = "one row: "
 		}
 		return []string{what + strings.Join(names, ", ")}
+	case v.Tool != nil && len(v.Tool.Columns) > 0:
+		names := make([]string, len(v.Tool.Columns))
+		for i, c := range v.Tool.Columns {
+			names[i] = c.Name
+		}
+		if v.Tool.Rows != "" {
+			return []string{"rows: " + strings.Join(names, ", ")}
+		}
+		return []string{strings.Join(names, ", ")}
 	case v.Returns.Type == "" && len(v.Returns.Includes) == 0:
 		return nil
 	case len(v.Returns.Includes) == 0:

@@ -1,0 +1,147 @@
+package verbs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/stores"
+)
+
+// tool reads how a tool of another server carries a verb out. What it does is
+// done outside of our transaction and cannot be taken back by us, so that a
+// palette has to say more of it than of anything else.
+func (l *loader) tool(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [toolKeys]pair
+	if !d.fields(n, toolShape, f[:]) {
+		return
+	}
+	t := &Tool{Server: text(f[toolServer]), Name: text(f[toolName]), Rows: text(f[toolRows]), Place: d.place(n),
+		ReadOnly: d.boolean(f[toolReadOnly]), Idempotent: d.boolean(f[toolIdempotent])}
+	v.Tool = t
+	if name := f[toolName].value; name != nil {
+		t.Place = d.place(name)
+	}
+	if !t.ReadOnly && vn.f[verbConfirm].key == nil {
+		d.report(say.toolUnasked(t.Place, v))
+	}
+	if f[toolReadOnly].key != nil && f[toolIdempotent].key != nil && t.ReadOnly && t.Idempotent {
+		d.report(say.contradiction(d.place(f[toolIdempotent].key), "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f[toolReadOnly].key), "said here"))
+	}
+	if f[toolWith].key == nil {
+		for i := range v.Params {
+			p := &v.Params[i]
+			t.Sends = append(t.Sends, Send{Key: p.Ident, Param: i, Type: p.Type, Place: p.Place})
+			if holdsKey(p.Type) {
+				d.report(say.toolKey(p.Place, v, ":"+p.Name+" is a reference"))
+			}
+		}
+	}
+	d.scalars(f[toolWith], func(k, val *yaml.Node) {
+		s := Send{Key: k.Value, Param: -1, Place: d.place(val)}
+		var is term
+		if s.Value, is = l.compileTerm(d, val, scope{verb: v}, wantAnything, nil); s.Value == nil {
+			return
+		}
+		if i, alone := s.Value.ArgOnly(); alone {
+			s.Param, s.Value, s.Type = i, nil, v.Params[i].Type
+		} else if is.name < nilType && is.name != AnyType {
+			s.Type = &Type{Name: is.name, Codes: is.codes, Entity: is.entity, Item: is.item, Scale: -1}
+		}
+		if holdsKey(s.Type) {
+			d.report(say.toolKey(s.Place, v, "this is a reference"))
+		}
+		t.Sends = append(t.Sends, s)
+	})
+	l.toolColumns(vn, t, f[:])
+	// A tool knows nothing of our rows. A promise about what is no entity here
+	// is the tool's own to keep.
+	for i := range v.Effects {
+		if e := &v.Effects[i]; e.Entity != nil && !e.Declared {
+			d.report(say.toolChangesRows(e.Place, v, e.Entity))
+		}
+	}
+}
+
+// holdsKey reports whether values of a type are keys of rows.
+func holdsKey(t *Type) bool {
+	return t != nil && (t.Name == RefType || t.Name == ListType && holdsKey(t.Item))
+}
+
+func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
+	d, v := vn.d, vn.v
+	columns := f[toolColumns]
+	if columns.value != nil && len(columns.value.Content) == 0 {
+		d.report(say.emptyList(d.place(columns.key), "columns"))
+	}
+	d.scalars(columns, func(k, val *yaml.Node) {
+		d.name(k, "column")
+		is := l.typeText(d, val)
+		if is == nil {
+			return
+		}
+		if holdsKey(is) {
+			d.report(say.toolGivesKey(d.place(val), v))
+			return
+		}
+		t.Columns = append(t.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(is)})
+		t.Types = append(t.Types, is)
+	})
+	if f[toolRows].key != nil && columns.key == nil {
+		d.report(say.toolRowsOfNothing(d.place(f[toolRows].key)))
+	}
+	for _, name := range v.Returns.Includes {
+		if columns.key != nil && !slices.ContainsFunc(t.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
+			d.report(say.notReturned(d.includePlace(vn, name), name, "tool"))
+		}
+	}
+}
+
+// toolText is everything that makes one tool another, for comparing palettes.
+func toolText(v *Verb) string {
+	t := v.Tool
+	var b strings.Builder
+	fmt.Fprintf(&b, "tool %s %s %t %t %s", t.Server, t.Name, t.ReadOnly, t.Idempotent, t.Rows)
+	for i := range t.Sends {
+		s := &t.Sends[i]
+		fmt.Fprintf(&b, "\n%s=%s", s.Key, s.text(v))
+	}
+	return b.String()
+}
+
+func (s *Send) text(v *Verb) string {
+	if s.Value == nil {
+		return v.Params[s.Param].Ident
+	}
+	return oneLine(s.Value.Text)
+}
+
+// toolLines describe a tool in a reference.
+func toolLines(v *Verb) []string {
+	t := v.Tool
+	line := "tool " + t.Name + " of " + t.Server
+	switch {
+	case t.ReadOnly:
+		line += ", which only reads"
+	case t.Idempotent:
+		line += ", outside of this system; asked again under one key, it does nothing twice"
+	default:
+		line += ", outside of this system, where nothing is taken back"
+	}
+	lines := []string{line}
+	if len(t.Sends) > 0 {
+		sent := make([]string, len(t.Sends))
+		for i := range t.Sends {
+			s := &t.Sends[i]
+			sent[i] = s.Key
+			if what := s.text(v); what != s.Key {
+				sent[i] += " (" + what + ")"
+			}
+		}
+		lines = append(lines, "it is sent "+strings.Join(sent, ", "))
+	}
+	return lines
+}
