@@ -50,6 +50,9 @@ type run struct {
 	own      []stores.Change // of rows that the engine keeps about this run
 	agreedBy string          // who else agreed, and as what
 	repeated *Reply          // of the run that had the same key
+
+	errands *errands // what tools answered
+	errand  *errand  // the call that changes something elsewhere, while it has no answer
 }
 
 // A seen is something that was read of a row, and what it was then.
@@ -76,6 +79,7 @@ type step struct {
 	changes []change
 	notices []notice
 	cells   *table
+	errand  *errand // what a tool is asked
 	inner   []*step // of a macro
 	outer   *step   // the macro that it belongs to
 	depth   int     // how many macros it stands in
@@ -105,6 +109,10 @@ type table struct {
 	rows    [][]cell
 	entity  *verbs.Entity // of keys
 	keys    []stores.Value
+	from    verbs.Origins // where all of it comes from; zero is from rows within scope
+	// late says that it is known only once a tool has acted: no plan stands on
+	// it.
+	late bool
 }
 
 type column struct {
@@ -238,11 +246,8 @@ func (r *run) still(st *step) error {
 // carry does what the verb is for, by whichever way its palette names.
 func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 	v := st.verb
-	switch {
-	case v.Macro != nil:
+	if v.Macro != nil {
 		return r.macro(ctx, st)
-	case v.Tool != nil:
-		return &complaint{st.index, notCarriedOut(st.place, v.Name, noToolHere)}
 	}
 	promises, err := r.promises(ctx, st)
 	if err != nil {
@@ -254,6 +259,8 @@ func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 		done, err = r.handle(ctx, st, h, promises)
 	case v.Handler:
 		return &complaint{st.index, notCarriedOut(st.place, v.Name, noHandlerHere)}
+	case v.Tool != nil:
+		done, err = r.useTool(ctx, st, promises)
 	default:
 		done = declared(promises)
 		switch {

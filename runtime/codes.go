@@ -1,6 +1,10 @@
 package runtime
 
-import "verbatim/dsl"
+import (
+	"strings"
+
+	"verbatim/dsl"
+)
 
 const agreedExample = "; as kim, agreed to by bo\nlending.extend :loan-id @saw-bob :new-date 2025-03-20"
 
@@ -196,6 +200,102 @@ func Codes() []dsl.CodeDoc {
 			Wrong:   rightPalette + "  - verb: count\n    description: How many\n    query: {sql: DELETE FROM shop.things, columns: {n: integer}}\n",
 			Right:   rightPalette,
 		},
+		{
+			Code:    codeToolUnfit,
+			Meaning: "The verb is carried out by a tool of another server, and the tool is not there, does not fit the palette, or says something else of itself than what whoever looks after this system accepted. Nothing was asked of it.",
+			Wrong:   "; as kim, with a workshop that says something else of itself\ndesk.order :item-id @drill :text \"new blade\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeToolNeeds,
+			Meaning: "What a tool of another server cannot do without has to be sent, and the row or argument that it is taken from is empty. Nothing was asked of it.",
+			Wrong:   "; as kim, with a workshop\ndesk.compare :item-id @ladder",
+			Right:   "; as kim, with a workshop\ndesk.compare :item-id @drill",
+		},
+		{
+			Code:    codeToolSilent,
+			Meaning: "The server of a tool could not be reached, so that it is certain that the tool did nothing; or a tool that only reads did not answer.",
+			Wrong:   "; as kim, with a workshop that does not answer\ndesk.order :item-id @drill :text \"new blade\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeToolFailed,
+			Meaning: "The tool answered that it did not do what it was asked. Nothing was changed here. What it says is quoted: it is somebody else's word.",
+			Wrong:   "; as kim, with a workshop that has no blades\ndesk.order :item-id @drill :text \"new blade\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeToolAnswer,
+			Meaning: "A tool that only reads answered with something else than its palette says that it does.",
+			Wrong:   "; as kim, with a workshop that answers in prose\ndesk.prices :text \"saws\"",
+			Right:   "; as kim, with a workshop\ndesk.prices :text \"saws\"",
+		},
+		{
+			Code:    codeToolUnknown,
+			Meaning: "A tool was asked to do something, and its answer was lost or cannot be understood, so that nobody knows whether it did it. Nothing was changed here, and the tool is not asked again unless its palette says that it does a thing once. Look at the other system before you ask again.",
+			Wrong:   "; as kim, with a workshop that is cut off\ndesk.order :item-id @drill :text \"new blade\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeToolAlone,
+			Meaning: "A tool did what it was asked, and meanwhile something changed that the script stands on, so that nothing was changed here. Sent again under the same key, the tool is not asked again.",
+			Wrong:   "; as kim, with a workshop while somebody else writes\ndesk.order :item-id @drill :text \"new blade\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeToolOtherwise,
+			Meaning: "Under this key a tool was asked for something before, and what it would be asked now is not the same, because a row or the time that it is taken from has changed. It is not asked for both.",
+			Wrong:   "; as kim, with a workshop that was asked under the same key at another time\ndesk.order :item-id @drill :text \"new blade\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeOneTool,
+			Meaning: "What a tool does on another system cannot be taken back here. So a script holds at most one call of one: when a second failed, the first would stand.",
+			Wrong:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"\ndesk.order :item-id @saw :text \"new handle\"",
+			Right:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\"",
+		},
+		{
+			Code:    codeToolAnswerLater,
+			Meaning: "A tool that does something is asked after the script was shown and agreed to, so that nothing in the script can use what it answers. What a tool that only reads answers can be used.",
+			Wrong:   "; as kim, with a workshop\ndesk.order :item-id @drill :text \"new blade\" :as @order\nlending.note :loan-id @saw-bob :note @order.number",
+			Right:   "; as kim, with a workshop\ndesk.say :text \"hello\" :as @word\nlending.note :loan-id @saw-bob :note @word",
+		},
+		{
+			Code:    codeToolMissing,
+			Meaning: "A palette names a server that the configuration does not know, or a tool that the server does not have.",
+			Wrong:   shopTool("server: desk, name: opne"),
+			Right:   shopTool("server: desk, name: open"),
+		},
+		{
+			Code:    codeToolUnreached,
+			Meaning: "A server could not be asked what its tools are: it does not run, does not answer in time, or does not speak the protocol.",
+			Wrong:   shopTool("server: down, name: open"),
+			Right:   shopTool("server: desk, name: open"),
+		},
+		{
+			Code:    codeToolUnaccepted,
+			Meaning: "What a tool says of itself can steer whoever reads it, so somebody has to read it first. It is accepted as it is, and whenever it changes it has to be accepted again.",
+			Wrong:   shopTool("server: desk, name: unread"),
+			Right:   shopTool("server: desk, name: open"),
+		},
+		{
+			Code:    codeToolChanged,
+			Meaning: "A tool says something else of itself than when it was accepted: its description, what it takes or what it answers. That may be an update, and it may be somebody who has taken its place.",
+			Wrong:   shopTool("server: desk, name: rewritten"),
+			Right:   shopTool("server: desk, name: open"),
+		},
+		{
+			Code:    codeToolWrites,
+			Meaning: "The palette says that the tool only reads, so that previews may call it, and the tool says of itself that it does not.",
+			Wrong:   shopTool("server: desk, name: close, read-only: true"),
+			Right:   shopTool("server: desk, name: open, read-only: true"),
+		},
+		{
+			Code:    codeToolMismatch,
+			Meaning: "A tool does not take what the palette sends, needs something that it does not send, or does not answer with what the palette wants.",
+			Wrong:   shopTool("server: desk, name: open, with: {titel: text}"),
+			Right:   shopTool("server: desk, name: open, with: {title: text}"),
+		},
 	}
 }
 
@@ -203,3 +303,15 @@ const rightPalette = `domain: shop
 verbs:
   - {verb: price, description: What it costs, handler: true, args: [{name: name, type: string, required: true}], effects: [{returns: price}]}
 `
+
+// shopTool is a palette whose verb is carried out by a tool. The program beside
+// it reaches a server called desk, with the tools open, close, unread and
+// rewritten, and none called down.
+func shopTool(tool string) string {
+	args := ""
+	if strings.Contains(tool, "with") {
+		args = "\n    args: [{name: text, type: string}]"
+	}
+	return "domain: shop\nroles: [{name: clerk}]\nverbs:\n  - {verb: price, roles: [clerk], handler: true, args: [{name: name, type: string, required: true}]}\n  - verb: ask\n    roles: [clerk]" + args +
+		"\n    confirm: always\n    tool: {" + tool + "}\n"
+}

@@ -95,6 +95,9 @@ func earned(t *testing.T, example string) string {
 			t.Fatal(err)
 		}
 	}
+	if workshop, ok := strings.CutPrefix(how, "with a workshop"); ok {
+		return earnedOfTools(t, who, strings.TrimPrefix(workshop, " "), example)
+	}
 	switch how {
 	case "while somebody else writes":
 		faulty(&faultyStore{update: func(int) error { return stores.ErrConflict }})
@@ -183,6 +186,10 @@ func codeOf(t *testing.T, err error) string {
 	if errors.As(err, &r) {
 		return r.Diagnostics[0].Code
 	}
+	var f *runtime.Failure
+	if errors.As(err, &f) && f.Told != nil {
+		return f.Told.Code
+	}
 	if err != nil {
 		t.Fatalf("%T: %v", err, err)
 	}
@@ -191,7 +198,7 @@ func codeOf(t *testing.T, err error) string {
 
 func earnedByPalette(t *testing.T, text string) string {
 	t.Helper()
-	reg := loadYAML(t, map[string]string{"shop.yaml": "roles: []\n" + text})
+	reg := loadYAML(t, map[string]string{"shop.yaml": text})
 	type price struct {
 		Name string `verb:"name"`
 	}
@@ -203,7 +210,12 @@ func earnedByPalette(t *testing.T, text string) string {
 		}
 		return nil
 	}}
-	_, err := runtime.New(reg, store, runtime.Options{Handlers: h})
+	e, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
+	if err == nil {
+		for _, d := range e.CheckTools(context.Background()) {
+			return d.Code
+		}
+	}
 	var config *runtime.ConfigError
 	if errors.As(err, &config) {
 		return config.Diagnostics[0].Code

@@ -205,7 +205,10 @@ func (r *run) mapError(st *step, err error) error {
 	var refusal *Refusal
 	var promise *BrokenPromise
 	var failed *Failure
+	var e *errand
 	switch {
+	case errors.As(err, &e):
+		return err
 	case errors.As(err, &c):
 		if c.call < 0 { // of a handler, which knows nothing of calls
 			c = &complaint{st.index, c.diagnostic}

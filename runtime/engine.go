@@ -63,6 +63,9 @@ type Options struct {
 	// At, when set, is told of each stage as a run enters it, on the run's own
 	// goroutine. It is for tests, which stop a process there.
 	At func(Stage)
+	// Tools reach the tools of other servers. When it is nil, verbs that are
+	// carried out by one are refused as they are used.
+	Tools Tools
 }
 
 // An Engine runs programs of one set of palettes on one store. It is immutable
@@ -82,6 +85,7 @@ type Engine struct {
 	atOnce   bool                          // a test's: nothing is kept, and nothing waits
 	leads    map[lead]bool                 // fields on which it depends what lies within a scope
 	labelled map[*verbs.Entity][]stores.Path
+	box      *toolbox
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -129,6 +133,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	for v := range e.macros {
 		e.look(v)
 	}
+	e.box = e.newToolbox(opt.Tools)
 	return e, nil
 }
 

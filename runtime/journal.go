@@ -180,7 +180,7 @@ func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.
 // refusal writes refused calls into the journal, in a transaction of their own.
 func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, err error) error {
 	var r *Refusal
-	if !errors.As(err, &r) {
+	if !errors.As(err, &r) || r.told {
 		return err
 	}
 	var entries []stores.Entry
@@ -236,6 +236,9 @@ func (e *Engine) onlyReads(v *verbs.Verb) bool {
 }
 
 func answers(v *verbs.Verb) bool {
+	if v.Tool != nil {
+		return false // whatever it is for, something leaves the house
+	}
 	for i := range v.Effects {
 		switch v.Effects[i].Kind {
 		case verbs.ReturnsEffect, verbs.Validates:

@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // What was done under a key is kept in the transaction that did it, so that
@@ -62,6 +63,7 @@ type keptTable struct {
 	Entity  string
 	Keys    []keptValue
 	Rows    [][]keptCell
+	From    verbs.Origins `json:",omitempty"`
 }
 
 type keptColumn struct {
@@ -100,7 +102,7 @@ func deliveryKey(principal, key string) stores.Value {
 	d.text("verbatim key 1")
 	d.text(principal)
 	d.text(key)
-	return stores.NewString(fmt.Sprintf("%x", sha256.Sum256(d.b)))
+	return stores.NewString(d.sum())
 }
 
 // textDigest stands for a script under a key. The key goes into it, so that
@@ -221,7 +223,7 @@ func keepTable(t *table) *keptTable {
 	if t == nil {
 		return nil
 	}
-	k := &keptTable{}
+	k := &keptTable{From: t.from}
 	for _, c := range t.columns {
 		k.Columns = append(k.Columns, keptColumn{c.name, c.sensitive})
 	}
@@ -397,7 +399,7 @@ func (s *Session) retellTable(k *keptTable) (*table, error) {
 	if k == nil {
 		return nil, nil
 	}
-	t := &table{}
+	t := &table{from: k.From}
 	if k.Entity != "" {
 		t.entity = s.e.reg.Entity(k.Entity)
 	}

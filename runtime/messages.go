@@ -24,6 +24,7 @@ type Refusal struct {
 	Diagnostics dsl.Diagnostics
 
 	calls []int // index in Program.Calls of each diagnostic's call, -1 for the whole script
+	told  bool  // the journal knows
 }
 
 // Error implements error.
@@ -51,9 +52,12 @@ func (b *BrokenPromise) Error() string {
 // chain is for the operator. Nothing was changed, unless it is Unknown.
 type Failure struct {
 	Err error
-	// Unknown says that the commit was cut off before its answer: it may or
-	// may not have happened.
+	// Unknown says that the commit was cut off before its answer, or a tool of
+	// another server before its own: it may or may not have happened.
 	Unknown bool
+	// Told, where it is not nil, says to the person what is known: a tool was
+	// asked, and what came of it is not that all was done.
+	Told *dsl.Diagnostic
 }
 
 // Error implements error.
@@ -86,6 +90,8 @@ func Sentence(err error) string {
 		return "the palettes and this program do not fit together, so nothing can be run. Ask whoever looks after it to run verbatim lint."
 	case errors.As(err, &broken):
 		return fmt.Sprintf("%s was stopped because it did not do exactly what it promises. Nothing was changed; please tell whoever looks after this system.", broken.Verb)
+	case errors.As(err, &failed) && failed.Told != nil:
+		return tell(dsl.Diagnostics{*failed.Told})
 	case errors.As(err, &failed) && failed.Unknown:
 		return "the connection was cut off while this was being stored, so it is unknown whether it happened: it may or may not have. Send it again with the same key, if it had one: it is done once, and you are told. Otherwise look at verbatim log before you try again."
 	case errors.Is(err, context.Canceled):
@@ -168,6 +174,17 @@ const (
 	codeNamesUnread       = "names-unread"
 	codeHandlerRefused    = "not-possible"
 
+	codeToolUnfit       = "tool-unfit"
+	codeToolNeeds       = "tool-needs"
+	codeToolSilent      = "tool-silent"
+	codeToolFailed      = "tool-failed"
+	codeToolAnswer      = "tool-answer"
+	codeToolUnknown     = "tool-unknown"
+	codeToolAlone       = "tool-alone"
+	codeToolOtherwise   = "tool-otherwise"
+	codeOneTool         = "one-tool"
+	codeToolAnswerLater = "tool-answers-later"
+
 	codeUnknownConfirmation = "unknown-confirmation"
 	codeAlreadyUsed         = "already-used"
 	codeAgreementExpired    = "agreement-expired"
@@ -187,6 +204,13 @@ const (
 	codeHandlerArgumentExtra   = "handler-argument-extra"
 	codeHandlerArgumentType    = "handler-argument-type"
 	codeBadQuery               = "bad-query"
+
+	codeToolMissing    = "tool-missing"
+	codeToolUnreached  = "tool-unreached"
+	codeToolUnaccepted = "tool-unaccepted"
+	codeToolChanged    = "tool-changed"
+	codeToolWrites     = "tool-writes"
+	codeToolMismatch   = "tool-mismatch"
 )
 
 func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
@@ -397,6 +421,113 @@ func tooDeep(place dsl.Place, verb string) dsl.Diagnostic {
 
 func namesUnread() dsl.Diagnostic {
 	return complain(codeNamesUnread, dsl.Place{}, "what your names stand for could not be looked up", "try again in a moment")
+}
+
+// Tools of other servers: what they say is quoted once, as what they say, and
+// nowhere else.
+
+func toolUnfit(place dsl.Place, v *verbs.Verb, code string) dsl.Diagnostic {
+	return complain(codeToolUnfit, place, fmt.Sprintf("%s cannot be used now: %s of %s is not as it was accepted (%s)", v.Name, v.Tool.Name, v.Tool.Server, code),
+		"nothing was asked of it; whoever looks after this system finds out more with verbatim lint --servers")
+}
+
+func toolNeeds(place dsl.Place, verb, tool, name string) dsl.Diagnostic {
+	return complain(codeToolNeeds, place, fmt.Sprintf("%s has nothing to send as %q, which %s needs", verb, name, tool),
+		"give every argument that you can")
+}
+
+func toolSilent(place dsl.Place, v *verbs.Verb) dsl.Diagnostic {
+	return complain(codeToolSilent, place, fmt.Sprintf("%s of %s does not answer", v.Tool.Name, v.Tool.Server),
+		"nothing was done there; try again in a while")
+}
+
+// maxToolWords is how much of what a tool says about its failure is repeated.
+const maxToolWords = 300
+
+func toolFailed(place dsl.Place, v *verbs.Verb, says string) dsl.Diagnostic {
+	d := complain(codeToolFailed, place, fmt.Sprintf("%s of %s did not do it", v.Tool.Name, v.Tool.Server),
+		"see to what it says, or ask whoever looks after "+v.Tool.Server)
+	says = strings.Join(strings.Fields(says), " ")
+	if runes := []rune(says); len(runes) > maxToolWords {
+		says = string(runes[:maxToolWords]) + "..."
+	}
+	if says != "" {
+		d.Notes = append([]string{fmt.Sprintf("it says: %q", says)}, d.Notes...)
+	}
+	return d
+}
+
+func toolAnswerUnfit(place dsl.Place, v *verbs.Verb, why string) dsl.Diagnostic {
+	return complain(codeToolAnswer, place, fmt.Sprintf("what %s of %s answered cannot be used: %s", v.Tool.Name, v.Tool.Server, why),
+		"ask whoever looks after this system to compare the palette with the tool")
+}
+
+func toolLost(place dsl.Place, v *verbs.Verb, when string, again bool) dsl.Diagnostic {
+	d := complain(codeToolUnknown, place,
+		fmt.Sprintf("%s of %s was asked at %s and its answer was lost: it is unknown whether it did what it was asked. Nothing was changed here", v.Tool.Name, v.Tool.Server, when),
+		"look there before you ask again, under another key if this had one")
+	if again {
+		d.Notes[0] = "send it again under the same key: the tool does it once"
+	}
+	return d
+}
+
+func toolAlone(place dsl.Place, v *verbs.Verb, why string, keyed bool) dsl.Diagnostic {
+	d := complain(codeToolAlone, place, fmt.Sprintf("%s of %s did what it was asked, but nothing was changed here: %s", v.Tool.Name, v.Tool.Server, why),
+		"what it did stands; look at both, and do here what is missing")
+	if keyed {
+		d.Notes[0] = "send it again under the same key: the tool is not asked again, and what is missing here is done"
+	}
+	return d
+}
+
+func toolOtherwise(place dsl.Place, v *verbs.Verb, when string) dsl.Diagnostic {
+	return complain(codeToolOtherwise, place, fmt.Sprintf("under this key %s of %s was asked something else at %s, because rows have changed since", v.Tool.Name, v.Tool.Server, when),
+		"nothing was done now; look there at what was done then, and take a new key")
+}
+
+func oneTool(place dsl.Place, verb, other string) dsl.Diagnostic {
+	return complain(codeOneTool, place, fmt.Sprintf("%s and %s both act on another system, where nothing can be taken back when the other fails", other, verb),
+		"put them into two scripts")
+}
+
+func toolAnswersLater(place dsl.Place, symbol, verb string) dsl.Diagnostic {
+	return complain(codeToolAnswerLater, place, fmt.Sprintf("@%s is known only once %s was done, and nobody could see beforehand what is done with it", symbol, verb),
+		"run it by itself, and use what it answers in the next script")
+}
+
+func toolMissing(v *verbs.Verb, err error) dsl.Diagnostic {
+	return complain(codeToolMissing, v.Tool.Place, fmt.Sprintf("%s is carried out by a tool that is not there: %s", v.Name, err),
+		"name a server of the configuration, and a tool that it has")
+}
+
+func toolUnreached(v *verbs.Verb, err error) dsl.Diagnostic {
+	return complain(codeToolUnreached, v.Tool.Place, fmt.Sprintf("server %s, which carries out %s, cannot be asked: %s", v.Tool.Server, v.Name, err),
+		"see that it runs, and that its configuration is right")
+}
+
+func toolUnaccepted(v *verbs.Verb) dsl.Diagnostic {
+	return complain(codeToolUnaccepted, v.Tool.Place, fmt.Sprintf("nobody has accepted %s of server %s yet", v.Tool.Name, v.Tool.Server),
+		"read what it says of itself, then accept it: verbatim lint --servers FILE --accept")
+}
+
+func toolChanged(v *verbs.Verb) dsl.Diagnostic {
+	return complain(codeToolChanged, v.Tool.Place, fmt.Sprintf("%s of server %s says something else of itself than what was accepted", v.Tool.Name, v.Tool.Server),
+		"it is not used until somebody has read what it says now and accepts it: verbatim lint --servers FILE --accept")
+}
+
+func toolWrites(v *verbs.Verb) dsl.Diagnostic {
+	return complain(codeToolWrites, v.Tool.Place, fmt.Sprintf("%s is said to be read-only, and %s of server %s says that it is not", v.Name, v.Tool.Name, v.Tool.Server),
+		"take read-only out, and say with confirm who agrees first")
+}
+
+func toolMismatch(v *verbs.Verb, place dsl.Place, why string, near []string) dsl.Diagnostic {
+	d := complain(codeToolMismatch, place, fmt.Sprintf("%s and %s of server %s do not fit together: %s", v.Name, v.Tool.Name, v.Tool.Server, why),
+		"change the palette, or have the tool changed")
+	if len(near) > 0 {
+		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return d
 }
 
 // Refuse makes the error with which a handler declines what it was asked for:

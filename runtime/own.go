@@ -2,8 +2,9 @@ package runtime
 
 import "verbatim/stores"
 
-// The engine keeps two kinds of rows of its own: what waits for somebody's
-// agreement, and what was done under a key. They are entities like those of
+// The engine keeps three kinds of rows of its own: what waits for somebody's
+// agreement, what was done under a key, and what a tool of another server was
+// asked under one. They are entities like those of
 // palettes, so that every store keeps them in the transaction of what they
 // stand for, and no palette can speak of them: their names and tables are
 // refused there.
@@ -13,7 +14,7 @@ import "verbatim/stores"
 
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
-func Own() []*stores.Entity { return []*stores.Entity{confirmations, deliveries} }
+func Own() []*stores.Entity { return []*stores.Entity{confirmations, deliveries, attempts} }
 
 // The states of a confirmation.
 const (
@@ -123,9 +124,40 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	out := make(map[string][]stores.Value, len(holds))
 	for name, held := range holds {
-		if name != confirmations.Name && name != deliveries.Name {
+		if name != confirmations.Name && name != deliveries.Name && name != attempts.Name {
 			out[name] = held
 		}
 	}
 	return out
+}
+
+// The fields of an attempt: what a tool of another server was asked, under a
+// key of the run that asked it.
+const (
+	attKey = iota // hash of the principal and their key; the tool is asked under it
+	attPrincipal
+	attText // hash of the canonical text
+	attSent // hash of what was asked
+	attTool
+	attStatus
+	attAnswer // of a tool that has answered
+	attTime
+)
+
+var attempts = &stores.Entity{
+	Name:    "verbatim.attempt",
+	Table:   "verbatim.attempts",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     attKey,
+	Fields: []stores.Field{
+		attKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		attPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+		attText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
+		attSent:      {Name: "sent", Column: "sent_digest", Kind: stores.String, Required: true},
+		attTool:      {Name: "tool", Column: "tool", Kind: stores.String, Required: true},
+		attStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{AttemptOpen, AttemptDone, AttemptFailed, AttemptUnknown}},
+		attAnswer:    {Name: "answer", Column: "answer", Kind: stores.JSON, Sensitive: true},
+		attTime:      {Name: "time", Column: "settled_at", Kind: stores.Time, Required: true},
+	},
 }

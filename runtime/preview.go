@@ -33,6 +33,7 @@ type CallPreview struct {
 	Rows    []RowChange
 	Notices []NoticeChange
 	Asks    []Ask
+	Errands []Errand // what tools of other servers are asked
 	Result  *Result
 }
 
@@ -70,6 +71,9 @@ type Result struct {
 	Columns   []string
 	Sensitive []bool // parallel to Columns; nil when none is
 	Rows      [][]stores.Value
+	// From says where all of it comes from, when that is not from rows within
+	// scope: what a tool of another server answered is verbs.FromTool.
+	From verbs.Origins
 }
 
 // A shown is a preview that somebody may agree to.
@@ -267,12 +271,24 @@ func noticeChanges(st *step) []NoticeChange {
 	return out
 }
 
+// errandsOf gathers what a call asks of tools, and those that it makes as a
+// macro.
+func (st *step) errandsOf(all []Errand) []Errand {
+	if st.errand != nil {
+		all = append(all, st.errand.Errand)
+	}
+	for _, inner := range st.inner {
+		all = inner.errandsOf(all)
+	}
+	return all
+}
+
 func (r *run) result(st *step) *Result {
 	t := st.cells
-	if t == nil {
+	if t == nil || t.late && t.rows == nil {
 		return nil
 	}
-	res := &Result{Rows: make([][]stores.Value, len(t.rows))}
+	res := &Result{Rows: make([][]stores.Value, len(t.rows)), From: t.from}
 	for i, c := range t.columns {
 		res.Columns = append(res.Columns, c.name)
 		if c.sensitive {
@@ -309,7 +325,7 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 	totals := make(map[*stores.Entity]*TableTotal)
 	for _, st := range r.top {
 		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
-			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Result: r.result(st)}
+			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Errands: st.errandsOf(nil), Result: r.result(st)}
 		p.Calls = append(p.Calls, c)
 		p.Asks = append(p.Asks, c.Asks...)
 		p.Notices += len(c.Notices)
@@ -370,6 +386,9 @@ func (d *digester) text(s string) {
 	d.b = binary.BigEndian.AppendUint64(d.b, uint64(len(s)))
 	d.b = append(d.b, s...)
 }
+
+// sum is the hash of what was written down, in hex.
+func (d *digester) sum() string { return fmt.Sprintf("%x", sha256.Sum256(d.b)) }
 
 func (d *digester) number(n int) { d.b = binary.BigEndian.AppendUint64(d.b, uint64(n)) }
 
@@ -441,7 +460,16 @@ func (r *run) finish() {
 			d.text(n.target)
 			d.values(n.values)
 		}
-		if st.cells != nil {
+		if e := st.errand; e != nil {
+			d.text(e.Server)
+			d.text(e.Name)
+			d.text(e.spec.Digest)
+			for _, sent := range e.Sent {
+				d.text(sent.Key)
+				d.value(sent.Value)
+			}
+		}
+		if st.cells != nil && !st.cells.late {
 			d.number(len(st.cells.rows))
 			for _, row := range st.cells.rows {
 				for _, c := range row {

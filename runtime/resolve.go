@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"verbatim/dsl"
@@ -254,6 +255,9 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 		want = t.Entity
 	}
 	entity, key, some := from.row(r, want)
+	if t := from.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
+		return given{}, &complaint{st.index, toolAnswersLater(place, symbol, from.verb.Name)}
+	}
 	if a.Path() == "" {
 		switch {
 		case some:
@@ -297,6 +301,12 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 		return given{}, err
 	}
 	return r.follow(ctx, st, entity, row, symbol, a.Path(), place)
+}
+
+// has reports whether a path begins with one of the columns.
+func (t *table) has(path string) bool {
+	step, _, _ := strings.Cut(path, ".")
+	return slices.ContainsFunc(t.columns, func(c column) bool { return sameWord(c.name, step) })
 }
 
 // follow goes from a row along a path such as "workstream.entity.name".

@@ -38,6 +38,9 @@ type terms struct {
 	kept    []stores.Value // previews of that ID that another process kept
 	unread  error          // why kept is not known
 	pending *consent       // what somebody else agreed to
+
+	tools     bool // the program uses tools of other servers
+	attempted bool // one of them was asked to do something
 }
 
 // A Reply is what was done.
@@ -122,9 +125,28 @@ func (s *Session) ready(p *verbs.Program) error {
 // change while it does, it begins again: what was agreed to is compared with
 // what is planned each time, so that trying again never does anything else.
 func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
+	tools, err := s.e.meetTools(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o != nil {
+		o.tools = tools
+	}
+	var asked errands
 	atOnce := s.e.atOnce
 	for attempt := 1; ; attempt++ {
-		r, labels, err := s.attempt(ctx, p, o, atOnce)
+		r, labels, err := s.attempt(ctx, p, o, &asked, atOnce)
+		var e *errand
+		if errors.As(err, &e) {
+			err = s.fetch(ctx, o, &asked, e)
+			switch {
+			case err == nil:
+				attempt-- // it only goes on
+				continue
+			case asked.sent != nil, !errors.Is(err, stores.ErrConflict):
+				return nil, nil, s.finalError(p, err)
+			}
+		}
 		switch {
 		case err == nil:
 			return r, labels, nil
@@ -134,6 +156,8 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
 			continue
+		case asked.sent != nil:
+			return nil, nil, s.halfway(ctx, o, &asked, err)
 		}
 		return nil, nil, s.finalError(p, err)
 	}
@@ -144,8 +168,11 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	var refusal *Refusal
 	var promise *BrokenPromise
 	var c *complaint
+	var failed *Failure
 	whole := dsl.Place{Source: p.Script().Source}
 	switch {
+	case errors.As(err, &failed) && failed.Told != nil:
+		return err
 	case errors.As(err, &refusal), errors.As(err, &promise):
 		return err
 	case errors.As(err, &c):
@@ -159,7 +186,7 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	return failure(err)
 }
 
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, atOnce bool) (*run, map[stores.Value]string, error) {
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, atOnce bool) (*run, map[stores.Value]string, error) {
 	r := &run{
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
@@ -168,6 +195,10 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, atOnc
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),
+		errands:   asked,
+	}
+	if !asked.now.IsZero() {
+		r.now = asked.now // what was asked may speak of it
 	}
 	r.alias[stores.NewTime(r.now)] = "now 0"
 	var labels map[stores.Value]string
@@ -185,16 +216,25 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, atOnc
 			return err
 		}
 		r.finish()
-		if o == nil || o.Agreed != "" || o.pending != nil || r.asksAnybody() {
-			// What is shown, and what is said about an agreement, is said of
-			// changes that the database has accepted.
+		if o == nil || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
+			// What is shown, what is said about an agreement, and what a tool is
+			// asked, is said of changes that the database has accepted.
 			if err := r.handOver(ctx); err != nil {
 				return err
 			}
 		}
-		if o != nil {
-			r.e.enter(StageAgreed)
-			return r.agreed(ctx, o)
+		switch {
+		case o == nil:
+			return nil
+		case asked.sent != nil:
+			return asked.sent.still(r)
+		}
+		r.e.enter(StageAgreed)
+		if err := r.agreed(ctx, o); err != nil {
+			return err
+		}
+		if r.errand != nil {
+			return r.errand
 		}
 		return nil
 	}
@@ -267,6 +307,9 @@ func (o *terms) opens(s *Session) stores.Scope {
 	scope := s.scope
 	if o.Key != "" {
 		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.Key))
+		if o.tools {
+			scope = holding(scope, attempts, attemptKey(s.who.Name, o.Key))
+		}
 	}
 	keys := o.kept
 	if o.claimed != nil && !o.claimed.kept.IsNull() {

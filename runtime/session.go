@@ -124,7 +124,7 @@ func (s *Session) claim(ctx context.Context, t *terms) {
 // unknown whether it did, the preview counts as used.
 func (s *Session) release(t *terms, err error) {
 	var failed *Failure
-	if t.claimed == nil || t.spent || errors.As(err, &failed) && failed.Unknown {
+	if t.claimed == nil || t.spent || t.attempted || errors.As(err, &failed) && failed.Unknown {
 		return
 	}
 	s.mu.Lock()

@@ -88,7 +88,7 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
 			return
 		}
 		t.Columns = append(t.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(is)})
-		t.Types = append(t.Types, is)
+		t.Types, t.Places = append(t.Types, is), append(t.Places, d.place(k))
 	})
 	if f[toolRows].key != nil && columns.key == nil {
 		d.report(say.toolRowsOfNothing(d.place(f[toolRows].key)))

@@ -340,6 +340,7 @@ type Tool struct {
 	Rows       string          // the member of the answer that lists rows; "" when the answer is one
 	Columns    []stores.Column // members of the answer; none when its text is all there is
 	Types      []*Type         // parallel to Columns
+	Places     []dsl.Place     // parallel to Columns
 	Place      dsl.Place
 }
 

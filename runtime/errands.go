@@ -1,0 +1,359 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// A tool of another server acts outside of our transaction, and nothing makes
+// the two one. So this is done in steps, each of which can be the last:
+//
+//  1. The whole script is worked out inside a transaction: permitted, resolved,
+//     gated, settled, agreed to. Whatever can be refused is refused here. The
+//     transaction is rolled back.
+//  2. The attempt is journalled, together with whatever agreement it uses up,
+//     and committed. From here on it is known that the tool may have acted.
+//  3. The tool is asked, with no transaction open.
+//  4. The script is worked out again with the answer, and if it comes to what
+//     was agreed to in step 1, rows, notices and the journal are committed.
+//
+// When the tool says that it failed, or cannot be reached, nothing changes here
+// and the journal says failed. When its answer is lost nobody knows, and the
+// journal says so: unknown. When rows have changed between 1 and 4, the tool has
+// acted and nothing was changed here: that is said too, and under a key of the
+// run the answer is kept for the next try.
+//
+// Sending it after the commit was considered: rows would then say that
+// something was done which perhaps never is. Asking it inside the transaction
+// was too: every other writer of an SQLite file would wait for somebody else's
+// server.
+
+const (
+	outcomeAttempted = "attempted"
+	outcomeFailed    = "failed"
+	outcomeUnknown   = "unknown"
+)
+
+const (
+	// maxErrands is how many answers of tools one run may need.
+	maxErrands = 50
+	// toolTries is how often a tool is asked that may be asked again.
+	toolTries = 3
+)
+
+// errands are what the tools answered that one run asked, over all attempts at
+// its transaction.
+type errands struct {
+	now     time.Time // of the first attempt, once something was asked
+	answers map[string]ToolAnswer
+	sent    *sentErrand
+}
+
+// A sentErrand is the one call of a run that changes something elsewhere, once
+// it was asked for.
+type sentErrand struct {
+	errand   *errand
+	digest   [32]byte // of the plan that was agreed to
+	agreedBy string
+	row      stores.Value // key of its row, when there is one
+}
+
+// still holds a plan with the tool's answer against the plan without it.
+func (a *sentErrand) still(r *run) error {
+	if r.digest != a.digest {
+		return errMoved
+	}
+	r.agreedBy = a.agreedBy
+	if !a.row.IsNull() {
+		r.own = append(r.own, a.settle(AttemptDone, r.errands.answers[a.errand.id()], r.now))
+	}
+	return nil
+}
+
+// errMoved says that what a run comes to is no longer what was agreed to when
+// its tool was asked.
+var errMoved = errors.New("rows changed while the tool was being asked")
+
+// fetch asks a tool for what a run cannot go on without.
+func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) error {
+	if len(a.answers) >= maxErrands {
+		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
+	}
+	if a.answers == nil {
+		a.answers, a.now = make(map[string]ToolAnswer), e.run.now
+	}
+	if e.st.verb.Tool.ReadOnly {
+		answer, err := s.ask(ctx, e, s.e.newID())
+		if err != nil {
+			return err
+		}
+		a.answers[e.id()] = answer
+		return nil
+	}
+	return s.send(ctx, o, a, e)
+}
+
+// ask asks until there is an answer that fits. A tool that may have acted is
+// only asked again where that does nothing twice.
+func (s *Session) ask(ctx context.Context, e *errand, key string) (ToolAnswer, error) {
+	v := e.st.verb
+	for try := 1; ; try++ {
+		answer, err := s.e.box.tools.Call(ctx, ToolCall{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
+		switch {
+		case err == nil && answer.Failed:
+			return answer, &complaint{e.st.index, toolFailed(e.st.place, v, answer.Text)}
+		case err == nil:
+			if _, err = answerTable(v, answer); err == nil {
+				return answer, nil
+			}
+			// It would answer the same again.
+			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
+		case errors.Is(err, ErrToolChanged):
+			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, codeToolChanged)}
+		case ctx.Err() == nil && try < toolTries && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, ErrNotCalled)):
+			continue
+		case errors.Is(err, ErrNotCalled), v.Tool.ReadOnly:
+			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
+		}
+		return answer, fmt.Errorf("%w: %w", errLost, err)
+	}
+}
+
+// errLost says that it is not known what a tool did.
+var errLost = errors.New("the answer of the tool was lost")
+
+// send journals the attempt, asks the tool, and journals what came of it where
+// that is not that it was done.
+func (s *Session) send(ctx context.Context, o *terms, a *errands, e *errand) error {
+	sent := &sentErrand{errand: e, digest: e.run.digest, agreedBy: e.run.agreedBy}
+	key, answer, err := s.begin(ctx, o, sent)
+	if err != nil {
+		return err
+	}
+	o.attempted, a.sent = true, sent
+	if answer != nil { // of an earlier run under the same key
+		a.answers[e.id()] = *answer
+		return nil
+	}
+	got, err := s.ask(ctx, e, key)
+	if err == nil {
+		a.answers[e.id()] = got
+		return nil
+	}
+	entry := s.attemptEntry(o, sent)
+	var c *complaint
+	switch {
+	case errors.As(err, &c) && c.diagnostic.Code != codeToolAnswer:
+		entry.Outcome, entry.Reason = outcomeFailed, c.diagnostic.Code
+		err = &Refusal{Diagnostics: dsl.Diagnostics{c.diagnostic}, calls: []int{c.call}, told: true}
+		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
+	default:
+		// It answered with something that cannot be understood, or not at all.
+		d := toolLost(e.st.place, e.st.verb, stamp(e.run.now), o.Key != "" && e.st.verb.Tool.Idempotent)
+		if c != nil {
+			d.Notes = append(d.Notes, c.diagnostic.Summary)
+		}
+		entry.Outcome, entry.Reason = outcomeUnknown, codeToolUnknown
+		return s.afterwards(ctx, o, sent, entry, AttemptUnknown, nil, &Failure{Err: err, Unknown: true, Told: &d})
+	}
+}
+
+// halfway tells that a tool has acted and that its own side of the script was
+// not carried out.
+func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) error {
+	e := a.sent.errand
+	why := "a row that it stands on was changed meanwhile"
+	var refusal *Refusal
+	var c *complaint
+	switch {
+	case errors.As(err, &c):
+		why = c.diagnostic.Summary
+	case errors.As(err, &refusal):
+		why = refusal.Diagnostics[0].Summary
+	case !errors.Is(err, errMoved) && !errors.Is(err, stores.ErrConflict):
+		why = "the system could not store it"
+	}
+	entry := s.attemptEntry(o, a.sent)
+	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
+	answer := a.answers[e.id()]
+	d := toolAlone(e.st.place, e.st.verb, why, o.Key != "")
+	return s.afterwards(ctx, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
+}
+
+func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
+	st := a.errand.st
+	e := s.entry(a.errand.run.prog, o.RunOptions, st.place)
+	e.Time, e.Verb, e.Call = s.e.clock(), st.verb.Name, st.text
+	switch {
+	case a.agreedBy != "":
+		e.Preview, e.Agreed = a.errand.run.id, a.agreedBy
+	case o.Agreed != "":
+		e.Preview, e.Agreed = a.errand.run.id, s.who.Name
+	}
+	return e
+}
+
+// afterwards journals what came of an attempt, even where the request was
+// cancelled meanwhile, and returns what is to be told.
+func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry stores.Entry, status string, answer *ToolAnswer, err error) error {
+	b := stores.Batch{Entries: []stores.Entry{entry}}
+	if !a.row.IsNull() {
+		var kept ToolAnswer
+		if answer != nil {
+			kept = *answer
+		}
+		b.Changes = []stores.Change{a.settle(status, kept, entry.Time)}
+	}
+	ctx = context.WithoutCancel(ctx)
+	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
+		_, err := tx.Apply(ctx, b)
+		return err
+	})
+	if failed != nil {
+		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed), Unknown: true, Told: toldOf(err)}
+	}
+	return err
+}
+
+func toldOf(err error) *dsl.Diagnostic {
+	var f *Failure
+	var r *Refusal
+	switch {
+	case errors.As(err, &f):
+		return f.Told
+	case errors.As(err, &r):
+		return &r.Diagnostics[0]
+	}
+	return nil
+}
+
+// Attempts
+
+// The states of an attempt.
+const (
+	// AttemptOpen says that the tool may have been asked, and no more is known.
+	AttemptOpen = "ATTEMPTED"
+	// AttemptDone says that it answered; the answer is kept.
+	AttemptDone = "DONE"
+	// AttemptFailed says that it did not do what it was asked.
+	AttemptFailed = "FAILED"
+	// AttemptUnknown says that its answer was lost.
+	AttemptUnknown = "UNKNOWN"
+)
+
+// begin commits that a tool is about to be asked, and whatever agreement that
+// uses up. It returns the key under which to ask, or the answer where the same
+// was asked before under the same key of the run.
+func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *ToolAnswer, err error) {
+	r := a.errand.run
+	key = s.e.newID()
+	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
+		entry := s.attemptEntry(o, a)
+		entry.Time, entry.Outcome = r.now, outcomeAttempted
+		b := stores.Batch{Changes: append([]stores.Change(nil), r.own...), Entries: []stores.Entry{entry}}
+		if o.Key != "" {
+			a.row = attemptKey(s.who.Name, o.Key)
+			key = a.row.Text()
+			row, err := tx.Get(ctx, attempts, a.row)
+			switch {
+			case errors.Is(err, stores.ErrNotFound):
+				b.Changes = append(b.Changes, a.insert(r))
+			case err != nil:
+				return err
+			default:
+				var again stores.Change
+				if answer, again, err = a.resume(r, row); err != nil {
+					return err
+				}
+				b.Changes = append(b.Changes, again)
+			}
+		}
+		_, err := tx.Apply(ctx, b)
+		if errors.Is(err, stores.ErrDuplicate) && o.Key != "" {
+			return fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
+		}
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return key, answer, nil
+}
+
+// resume goes on with what was begun under the same key.
+func (a *sentErrand) resume(r *run, row stores.Row) (*ToolAnswer, stores.Change, error) {
+	e := a.errand
+	at := dsl.Place{Source: r.prog.Script().Source}
+	v := row.Values
+	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}}}
+	status := v[attStatus].Text()
+	switch {
+	case v[attText].Text() != textDigest(r.prog.Script()):
+		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
+	case status == AttemptFailed:
+		return nil, change, nil
+	case v[attSent].Text() != sentDigest(e):
+		return nil, change, refuse([]complaint{{e.st.index, toolOtherwise(e.st.place, e.st.verb, stamp(v[attTime].Time()))}})
+	case status == AttemptDone:
+		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.now)}}
+		kept := keptAnswer(v[attAnswer])
+		return &kept, change, nil
+	case e.st.verb.Tool.Idempotent:
+		return nil, change, nil
+	}
+	d := toolLost(e.st.place, e.st.verb, stamp(v[attTime].Time()), false)
+	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
+}
+
+// sentDigest stands for what was asked, which may be sensitive.
+func sentDigest(e *errand) string {
+	var few digester
+	few.text("verbatim errand 1")
+	few.text(e.id())
+	return few.sum()
+}
+
+// keptAnswer reads what settle keeps.
+func keptAnswer(v stores.Value) ToolAnswer {
+	var a ToolAnswer
+	if json.Unmarshal([]byte(v.Text()), &a) != nil {
+		return ToolAnswer{} // it fits no column, and is refused for that
+	}
+	return a
+}
+
+func attemptKey(principal, key string) stores.Value {
+	var d digester
+	d.text("verbatim attempt 1")
+	d.text(principal)
+	d.text(key)
+	return stores.NewString(d.sum())
+}
+
+func (a *sentErrand) insert(r *run) stores.Change {
+	e := a.errand
+	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Set: []stores.Assign{
+		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.prog.Script()))},
+		{Field: attSent, Value: stores.NewString(sentDigest(e))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
+		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
+	}}
+}
+
+// settle makes the change that says what came of an attempt.
+func (a *sentErrand) settle(status string, answer ToolAnswer, now time.Time) stores.Change {
+	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
+	if status == AttemptDone {
+		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject([]string{"structured", "text"},
+			[]stores.Value{stores.NewString(answer.Structured), stores.NewString(strings.ReplaceAll(answer.Text, "\x00", ""))})})
+	}
+	set = append(set, stores.Assign{Field: attTime, Value: stores.NewTime(now)})
+	return stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Set: set}
+}

@@ -1,0 +1,80 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"verbatim/runtime"
+)
+
+// deskTools is the server of the examples that are palettes.
+type deskTools struct{}
+
+func (deskTools) Tool(_ context.Context, server, name string) (runtime.ToolSpec, error) {
+	spec := runtime.ToolSpec{Input: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}}}`), Digest: "1", Accepted: "1"}
+	switch {
+	case server == "down":
+		return spec, errors.New("nobody answers")
+	case server != "desk":
+		return spec, fmt.Errorf("no server is called %q: %w", server, runtime.ErrNoTool)
+	}
+	switch name {
+	case "open":
+	case "close":
+		spec.Writes = true
+	case "unread":
+		spec.Accepted = ""
+	case "rewritten":
+		spec.Digest = "2"
+	default:
+		return spec, fmt.Errorf("%s has no tool %q: %w", server, name, runtime.ErrNoTool)
+	}
+	return spec, nil
+}
+
+func (deskTools) Call(context.Context, runtime.ToolCall) (runtime.ToolAnswer, error) {
+	return runtime.ToolAnswer{}, runtime.ErrNotCalled
+}
+
+// earnedOfTools runs an example with a workshop that behaves in some way.
+func earnedOfTools(t *testing.T, who, how, text string) string {
+	w, shop := newToolWorld(t)
+	ctx := context.Background()
+	o := runtime.RunOptions{}
+	answer := func(a runtime.ToolAnswer, err error) {
+		shop.answer = func(int, runtime.ToolCall) (runtime.ToolAnswer, error) { return a, err }
+	}
+	move := func() { w.set("item", 21, "worth", decimal("81")) }
+	switch how {
+	case "":
+	case "that says something else of itself":
+		spec := shop.specs["order"]
+		spec.Digest = "2"
+		shop.specs["order"] = spec
+		w.tools(shop)
+	case "that does not answer":
+		answer(runtime.ToolAnswer{}, runtime.ErrNotCalled)
+	case "that has no blades":
+		answer(runtime.ToolAnswer{Failed: true, Text: "no blades left"}, nil)
+	case "that answers in prose":
+		answer(runtime.ToolAnswer{Text: "it depends"}, nil)
+	case "that is cut off":
+		answer(runtime.ToolAnswer{}, errCut)
+	case "while somebody else writes":
+		shop.before = move
+	case "that was asked under the same key at another time":
+		o.Key, shop.before = "k", move
+		s := w.session(who)
+		if _, err := s.Run(ctx, w.program(s, text), o); err == nil {
+			t.Error("nothing moved")
+		}
+	default:
+		t.Fatalf("no workshop %q", how)
+	}
+	s := w.session(who)
+	_, err := s.Run(ctx, w.program(s, text), o)
+	return codeOf(t, err)
+}

@@ -1,0 +1,327 @@
+package runtime
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A schema is a JSON Schema as far as it matters here: which members there are
+// and what they hold. What is not understood is not held against a tool; it
+// looks at what it is sent itself.
+type schema struct {
+	root map[string]any
+	is   map[string]any
+	any  bool // it takes everything
+	none bool // it takes nothing
+}
+
+func readSchema(raw json.RawMessage) schema {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return schema{any: true}
+	}
+	root, _ := v.(map[string]any)
+	return schema{root: root}.of(v, 0)
+}
+
+// of reads a part of the schema.
+func (s schema) of(v any, depth int) schema {
+	switch v := v.(type) {
+	case bool:
+		return schema{root: s.root, any: v, none: !v}
+	case map[string]any:
+		ref, ok := v["$ref"].(string)
+		if !ok {
+			return schema{root: s.root, is: v, any: len(v) == 0}
+		}
+		at := any(s.root)
+		for _, step := range strings.Split(strings.TrimPrefix(ref, "#"), "/")[1:] {
+			m, _ := at.(map[string]any)
+			at = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+		}
+		if !strings.HasPrefix(ref, "#/") || at == nil || depth > 16 {
+			return schema{root: s.root, any: true}
+		}
+		return s.of(at, depth+1)
+	}
+	return schema{root: s.root, any: true}
+}
+
+func (s schema) list(key string) []schema {
+	items, _ := s.is[key].([]any)
+	out := make([]schema, len(items))
+	for i, item := range items {
+		out[i] = s.of(item, 0)
+	}
+	return out
+}
+
+func (s schema) properties() map[string]any {
+	p, _ := s.is["properties"].(map[string]any)
+	return p
+}
+
+// open reports whether there may be members that it does not name.
+func (s schema) open() bool {
+	if s.any || s.is["patternProperties"] != nil || s.is["$ref"] != nil || s.is["allOf"] != nil || s.is["anyOf"] != nil || s.is["oneOf"] != nil {
+		return true
+	}
+	more, said := s.is["additionalProperties"]
+	return said && more != false
+}
+
+func (s schema) required() []string { return words(s.is["required"]) }
+
+// types are the JSON types that it allows; nil is all of them.
+func (s schema) types() []string {
+	if t, ok := s.is["type"].(string); ok {
+		return []string{t}
+	}
+	return words(s.is["type"])
+}
+
+func words(v any) []string {
+	items, _ := v.([]any)
+	var out []string
+	for _, item := range items {
+		if w, ok := item.(string); ok {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (s schema) number(key string) (stores.Value, bool) {
+	n, ok := s.is[key].(float64)
+	if !ok {
+		return stores.Value{}, false
+	}
+	text, _ := json.Marshal(n)
+	return stores.ParseDecimal(string(text))
+}
+
+func requiredMembers(raw json.RawMessage) []string { return readSchema(raw).required() }
+
+// fitTool compares what a tool says of itself with what its palette wants of
+// it.
+func fitTool(v *verbs.Verb, spec ToolSpec) dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	t := v.Tool
+	if t.ReadOnly && spec.Writes {
+		ds = append(ds, toolWrites(v))
+	}
+	in := readSchema(spec.Input)
+	if in.none || in.types() != nil && !slices.Contains(in.types(), "object") {
+		return append(ds, toolMismatch(v, t.Place, "it takes no named arguments", nil))
+	}
+	sure := make(map[string]bool) // sent in every call
+	for i := range t.Sends {
+		s := &t.Sends[i]
+		if s.Param >= 0 {
+			p := &v.Params[s.Param]
+			sure[s.Key] = p.Required || !p.Default.IsNull()
+		} else {
+			sure[s.Key] = true // what it comes to is looked at when it is sent
+		}
+		member, there := in.properties()[s.Key]
+		if !there {
+			if !in.open() {
+				ds = append(ds, toolMismatch(v, s.Place, fmt.Sprintf("it takes no %q", s.Key), nearest(s.Key, in.properties())))
+			}
+			continue
+		}
+		if why := in.of(member, 0).takes(s.Type); why != "" {
+			ds = append(ds, toolMismatch(v, s.Place, fmt.Sprintf("%q of it %s", s.Key, why), nil))
+		}
+	}
+	for _, name := range in.required() {
+		always, sent := sure[name]
+		switch {
+		case !sent:
+			ds = append(ds, toolMismatch(v, t.Place, fmt.Sprintf("it needs %q, which is not sent", name), nil))
+		case !always:
+			i := slices.IndexFunc(t.Sends, func(s verbs.Send) bool { return s.Key == name })
+			ds = append(ds, toolMismatch(v, t.Sends[i].Place, fmt.Sprintf("it needs %q, which may be left out", name), nil))
+		}
+	}
+	if spec.Output != nil {
+		ds = append(ds, fitAnswer(v, readSchema(spec.Output))...)
+	}
+	return ds
+}
+
+func nearest(name string, among map[string]any) []string {
+	var all []string
+	for key := range among {
+		all = append(all, key)
+	}
+	slices.Sort(all)
+	return dsl.Nearest(name, slices.Values(all))
+}
+
+// takes says why values of a type are not all accepted, "" when they are as
+// far as can be told.
+func (s schema) takes(t *verbs.Type) string {
+	switch {
+	case s.none:
+		return "takes nothing"
+	case s.any || t == nil || t.Name == verbs.AnyType:
+		return ""
+	}
+	for _, all := range s.list("allOf") {
+		if why := all.takes(t); why != "" {
+			return why
+		}
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		why := ""
+		branches := s.list(key)
+		for _, branch := range branches {
+			if why = branch.takes(t); why == "" {
+				break
+			}
+		}
+		if why != "" {
+			return why
+		}
+	}
+	if types := s.types(); types != nil && !slices.ContainsFunc(jsonTypes(t), func(is string) bool { return slices.Contains(types, is) }) {
+		return fmt.Sprintf("takes %s; this is %s", aType(types), aType(jsonTypes(t)[:1]))
+	}
+	if allowed := words(s.is["enum"]); s.is["enum"] != nil && jsonTypes(t)[0] == "string" {
+		if t.Codes == nil {
+			return "takes only " + strings.Join(allowed, ", ") + "; this may be anything else"
+		}
+		for _, c := range t.Codes.Codes {
+			if !slices.Contains(allowed, c.Name) {
+				return "takes only " + strings.Join(allowed, ", ") + "; this may be " + c.Name
+			}
+		}
+	}
+	return s.limits(t)
+}
+
+func (s schema) limits(t *verbs.Type) string {
+	if most, ok := s.number("maxLength"); ok && t.Name == verbs.StringType {
+		if n := stores.NewInt(int64(t.MaxLength)); t.MaxLength == 0 || after(n, most) {
+			return "takes at most " + most.Text() + " characters; this may be longer"
+		}
+	}
+	if least, ok := s.number("minLength"); ok && t.Name == verbs.StringType && after(least, stores.NewInt(int64(t.MinLength))) {
+		return "takes at least " + least.Text() + " characters; this may be shorter"
+	}
+	if t.Name != verbs.IntegerType && t.Name != verbs.DecimalType {
+		return ""
+	}
+	if most, ok := s.number("maximum"); ok && (t.Max.IsNull() || after(t.Max, most)) {
+		return "takes at most " + most.Text() + "; this may be more"
+	}
+	if least, ok := s.number("minimum"); ok && (t.Min.IsNull() || after(least, t.Min)) {
+		return "takes at least " + least.Text() + "; this may be less"
+	}
+	return ""
+}
+
+func after(a, b stores.Value) bool {
+	order, ok := stores.Compare(a, b)
+	return !ok || order > 0
+}
+
+// jsonTypes are the JSON types that fit values of a type, what they are first.
+func jsonTypes(t *verbs.Type) []string {
+	switch t.Name {
+	case verbs.IntegerType:
+		return []string{"integer", "number"}
+	case verbs.DecimalType:
+		return []string{"number"}
+	case verbs.BooleanType:
+		return []string{"boolean"}
+	case verbs.ObjectType, verbs.MoneyType:
+		return []string{"object"}
+	case verbs.ListType:
+		return []string{"array"}
+	}
+	return []string{"string"}
+}
+
+func aType(types []string) string {
+	out := make([]string, len(types))
+	for i, t := range types {
+		switch t {
+		case "integer", "array", "object":
+			out[i] = "an " + t
+		case "null":
+			out[i] = "nothing"
+		default:
+			out[i] = "a " + t
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+// fitAnswer compares what a tool says that it answers with the columns that its
+// palette wants.
+func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	t := v.Tool
+	if len(t.Columns) == 0 {
+		return nil
+	}
+	if t.Rows != "" {
+		list, there := out.named(t.Rows)
+		switch {
+		case !there && out.open():
+			return nil
+		case !there:
+			return append(ds, toolMismatch(v, t.Place, fmt.Sprintf("it answers with no %q", t.Rows), nearest(t.Rows, out.properties())))
+		case list.types() != nil && !slices.Contains(list.types(), "array"):
+			return append(ds, toolMismatch(v, t.Place, fmt.Sprintf("%q of its answer is no list", t.Rows), nil))
+		}
+		out = list.of(list.is["items"], 0)
+	}
+	for i, c := range t.Columns {
+		member, there := out.named(c.Name)
+		if !there {
+			if !out.open() {
+				ds = append(ds, toolMismatch(v, t.Places[i], fmt.Sprintf("it answers with no %q", c.Name), nearest(c.Name, out.properties())))
+			}
+			continue
+		}
+		types := member.types()
+		// Whatever is no object or list may come as text as well.
+		fit := append(jsonTypes(t.Types[i]), "string")
+		if t.Types[i].Name == verbs.AnyType {
+			types = nil
+		}
+		for _, is := range types {
+			if is != "null" && !slices.Contains(fit, is) && !(is == "integer" && slices.Contains(fit, "number")) {
+				ds = append(ds, toolMismatch(v, t.Places[i], fmt.Sprintf("%q of its answer may be %s", c.Name, aType([]string{is})), nil))
+				break
+			}
+		}
+	}
+	return ds
+}
+
+// named finds a member as an answer's are found.
+func (s schema) named(name string) (schema, bool) {
+	properties := s.properties()
+	if m, ok := properties[name]; ok {
+		return s.of(m, 0), true
+	}
+	var found any
+	n := 0
+	for key, m := range properties {
+		if squash(key) == squash(name) {
+			found = m
+			n++
+		}
+	}
+	return s.of(found, 0), n == 1
+}
