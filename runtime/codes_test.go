@@ -210,9 +210,9 @@ func earnedByPalette(t *testing.T, text string) string {
 		}
 		return nil
 	}}
-	e, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
+	_, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
 	if err == nil {
-		for _, d := range e.CheckTools(context.Background()) {
+		for _, d := range runtime.CheckTools(context.Background(), reg, deskTools{}) {
 			return d.Code
 		}
 	}

@@ -447,6 +447,11 @@ const maxToolWords = 300
 func toolFailed(place dsl.Place, v *verbs.Verb, says string) dsl.Diagnostic {
 	d := complain(codeToolFailed, place, fmt.Sprintf("%s of %s did not do it", v.Tool.Name, v.Tool.Server),
 		"see to what it says, or ask whoever looks after "+v.Tool.Server)
+	return said(says, d)
+}
+
+// said adds what a tool says, as what it says.
+func said(says string, d dsl.Diagnostic) dsl.Diagnostic {
 	says = strings.Join(strings.Fields(says), " ")
 	if runes := []rune(says); len(runes) > maxToolWords {
 		says = string(runes[:maxToolWords]) + "..."
@@ -506,14 +511,14 @@ func toolUnreached(v *verbs.Verb, err error) dsl.Diagnostic {
 		"see that it runs, and that its configuration is right")
 }
 
-func toolUnaccepted(v *verbs.Verb) dsl.Diagnostic {
-	return complain(codeToolUnaccepted, v.Tool.Place, fmt.Sprintf("nobody has accepted %s of server %s yet", v.Tool.Name, v.Tool.Server),
-		"read what it says of itself, then accept it: verbatim lint --servers FILE --accept")
+func toolUnaccepted(v *verbs.Verb, says string) dsl.Diagnostic {
+	return said(says, complain(codeToolUnaccepted, v.Tool.Place, fmt.Sprintf("nobody has accepted %s of server %s yet", v.Tool.Name, v.Tool.Server),
+		"read what it says of itself, then accept it: verbatim lint --servers FILE --accept"))
 }
 
-func toolChanged(v *verbs.Verb) dsl.Diagnostic {
-	return complain(codeToolChanged, v.Tool.Place, fmt.Sprintf("%s of server %s says something else of itself than what was accepted", v.Tool.Name, v.Tool.Server),
-		"it is not used until somebody has read what it says now and accepts it: verbatim lint --servers FILE --accept")
+func toolChanged(v *verbs.Verb, says string) dsl.Diagnostic {
+	return said(says, complain(codeToolChanged, v.Tool.Place, fmt.Sprintf("%s of server %s says something else of itself than what was accepted", v.Tool.Name, v.Tool.Server),
+		"it is not used until somebody has read what it says now and accepts it: verbatim lint --servers FILE --accept"))
 }
 
 func toolWrites(v *verbs.Verb) dsl.Diagnostic {

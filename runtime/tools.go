@@ -40,6 +40,7 @@ type ToolSpec struct {
 	Input    json.RawMessage // JSON Schema of what it takes
 	Output   json.RawMessage // JSON Schema of what it answers; nil when it does not say
 	Writes   bool            // it says outright that it does not only read
+	Says     string          // how it describes itself
 	Digest   string          // of everything that it says of itself
 	Accepted string          // the digest that the operator accepted, "" when none
 }
@@ -84,11 +85,12 @@ func (e *Engine) newToolbox(tools Tools) *toolbox {
 // CheckTools asks every server that the palettes name whether its tools are
 // there, take what is sent, answer with what is wanted, and are those that the
 // operator accepted. What is wrong points into the YAML.
-func (e *Engine) CheckTools(ctx context.Context) dsl.Diagnostics {
+func CheckTools(ctx context.Context, reg *verbs.Registry, tools Tools) dsl.Diagnostics {
 	var ds dsl.Diagnostics
-	for _, v := range e.reg.Verbs() {
-		if v.Tool != nil && e.box.tools != nil {
-			_, found := e.box.meet(ctx, v)
+	b := toolbox{tools: tools, specs: make(map[*verbs.Verb]ToolSpec)}
+	for _, v := range reg.Verbs() {
+		if v.Tool != nil {
+			_, found := b.meet(ctx, v)
 			ds = append(ds, found...)
 		}
 	}
@@ -111,9 +113,9 @@ func (b *toolbox) meet(ctx context.Context, v *verbs.Verb) (ToolSpec, dsl.Diagno
 	case err != nil:
 		return spec, dsl.Diagnostics{toolUnreached(v, err)}
 	case spec.Accepted == "":
-		return spec, append(dsl.Diagnostics{toolUnaccepted(v)}, fitTool(v, spec)...)
+		return spec, append(dsl.Diagnostics{toolUnaccepted(v, spec.Says)}, fitTool(v, spec)...)
 	case spec.Accepted != spec.Digest:
-		return spec, append(dsl.Diagnostics{toolChanged(v)}, fitTool(v, spec)...)
+		return spec, append(dsl.Diagnostics{toolChanged(v, spec.Says)}, fitTool(v, spec)...)
 	}
 	if ds := fitTool(v, spec); len(ds) > 0 {
 		return spec, ds

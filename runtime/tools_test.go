@@ -585,7 +585,7 @@ func TestStoreThatFailsAroundATool(t *testing.T) {
 func TestCheckTools(t *testing.T) {
 	t.Parallel()
 	w, shop := newToolWorld(t)
-	if ds := w.engine.CheckTools(context.Background()); len(ds) > 0 {
+	if ds := runtime.CheckTools(context.Background(), w.reg, shop); len(ds) > 0 {
 		t.Errorf("what fits does not: %s", told(ds))
 	}
 	order := func(input string) runtime.ToolSpec {
@@ -621,9 +621,8 @@ func TestCheckTools(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			mine := newWorkshop()
 			mine.specs["order"] = c.spec
-			w.tools(mine)
 			var got []string
-			for _, d := range w.engine.CheckTools(context.Background()) {
+			for _, d := range runtime.CheckTools(context.Background(), w.reg, mine) {
 				if !strings.HasPrefix(d.Summary, "desk.order ") {
 					continue
 				}
@@ -639,13 +638,12 @@ func TestCheckTools(t *testing.T) {
 		})
 	}
 	shop.specs["order"] = runtime.ToolSpec{Input: json.RawMessage(orderInput), Output: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"number":{"type":"integer"},"price":{"type":"array"}}}`), Digest: "1", Accepted: "1"}
-	w.tools(shop)
-	equal(t, summaries(w, "desk.order "), []string{`tool-mismatch "number" of its answer may be an integer`, `tool-mismatch "price" of its answer may be an array`, `tool-mismatch it answers with no "ready"`})
+	equal(t, summaries(w, shop, "desk.order "), []string{`tool-mismatch "number" of its answer may be an integer`, `tool-mismatch "price" of its answer may be an array`, `tool-mismatch it answers with no "ready"`})
 }
 
-func summaries(w *world, verb string) []string {
+func summaries(w *world, shop runtime.Tools, verb string) []string {
 	var out []string
-	for _, d := range w.engine.CheckTools(context.Background()) {
+	for _, d := range runtime.CheckTools(context.Background(), w.reg, shop) {
 		if strings.HasPrefix(d.Summary, verb) {
 			_, why, _ := strings.Cut(d.Summary, "fit together: ")
 			out = append(out, d.Code+" "+why)
@@ -664,7 +662,7 @@ func TestToolThatSaysThatItWrites(t *testing.T) {
 	shop.specs["say"] = spec
 	delete(shop.specs, "prices")
 	var got []string
-	for _, d := range w.engine.CheckTools(context.Background()) {
+	for _, d := range runtime.CheckTools(context.Background(), w.reg, shop) {
 		got = append(got, d.Code)
 	}
 	equal(t, got, []string{"tool-missing", "tool-writes"})
