@@ -96,6 +96,8 @@ func play(t *testing.T, folder, command string) (said string, exit int) {
 	}
 	said = regexp.MustCompile(`preview [0-9a-f]{4} [0-9a-f]{4}`).ReplaceAllString(string(out), "preview c7f2 91d0")
 	said = regexp.MustCompile(`(?m) +\d+ ms$`).ReplaceAllString(said, "      3 ms")
+	// How many statements it takes grows with what the engine keeps of its own.
+	said = regexp.MustCompile(`\b[1-9]\d* statements run`).ReplaceAllString(said, "17 statements run")
 	said = regexp.MustCompile(`(?m)\d+\.\d s$`).ReplaceAllString(said, "0.0 s")
 	return said, exit
 }
