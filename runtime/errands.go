@@ -213,8 +213,7 @@ func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry
 	}
 	ctx = context.WithoutCancel(ctx)
 	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
-		_, err := tx.Apply(ctx, b)
-		return err
+		return tx.Apply(ctx, b)
 	})
 	if failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed), Unknown: true, Told: toldOf(err)}
@@ -264,18 +263,18 @@ func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key strin
 			row, err := tx.Get(ctx, attempts, a.row)
 			switch {
 			case errors.Is(err, stores.ErrNotFound):
-				b.Changes = append(b.Changes, a.insert(r))
+				b.Changes = append(b.Changes, a.insert(r, o.Key))
 			case err != nil:
 				return err
 			default:
 				var again stores.Change
-				if answer, again, err = a.resume(r, row); err != nil {
+				if answer, again, err = a.resume(r, row, o.Key); err != nil {
 					return err
 				}
 				b.Changes = append(b.Changes, again)
 			}
 		}
-		_, err := tx.Apply(ctx, b)
+		err := tx.Apply(ctx, b)
 		if errors.Is(err, stores.ErrDuplicate) && o.Key != "" {
 			return fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
 		}
@@ -288,19 +287,19 @@ func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key strin
 }
 
 // resume goes on with what was begun under the same key.
-func (a *sentErrand) resume(r *run, row stores.Row) (*ToolAnswer, stores.Change, error) {
+func (a *sentErrand) resume(r *run, row stores.Row, key string) (*ToolAnswer, stores.Change, error) {
 	e := a.errand
 	at := dsl.Place{Source: r.prog.Script().Source}
 	v := row.Values
 	change := stores.Change{Op: stores.Update, Entity: attempts, Key: a.row, Before: v, Guard: []int{attText, attSent, attStatus},
-		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}}}
+		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}}}
 	status := v[attStatus].Text()
 	switch {
-	case v[attText].Text() != textDigest(r.prog.Script()):
+	case v[attText].Text() != textDigest(r.prog.Script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
 	case status == AttemptFailed:
 		return nil, change, nil
-	case v[attSent].Text() != sentDigest(e):
+	case v[attSent].Text() != sentDigest(e, key):
 		return nil, change, refuse([]complaint{{e.st.index, toolOtherwise(e.st.place, e.st.verb, stamp(v[attTime].Time()))}})
 	case status == AttemptDone:
 		change.Set = []stores.Assign{{Field: attTime, Value: stores.NewTime(r.now)}}
@@ -313,10 +312,12 @@ func (a *sentErrand) resume(r *run, row stores.Row) (*ToolAnswer, stores.Change,
 	return nil, change, &Failure{Err: errLost, Unknown: true, Told: &d}
 }
 
-// sentDigest stands for what was asked, which may be sensitive.
-func sentDigest(e *errand) string {
+// sentDigest stands for what was asked, which may be sensitive: as a text's, it
+// cannot be guessed without the key.
+func sentDigest(e *errand, key string) string {
 	var few digester
 	few.text("verbatim errand 1")
+	few.text(key)
 	few.text(e.id())
 	return few.sum()
 }
@@ -338,11 +339,11 @@ func attemptKey(principal, key string) stores.Value {
 	return stores.NewString(d.sum())
 }
 
-func (a *sentErrand) insert(r *run) stores.Change {
+func (a *sentErrand) insert(r *run, key string) stores.Change {
 	e := a.errand
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Set: []stores.Assign{
-		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.prog.Script()))},
-		{Field: attSent, Value: stores.NewString(sentDigest(e))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
+		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.prog.Script(), key))},
+		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
 		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
 	}}
 }

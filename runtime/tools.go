@@ -249,18 +249,13 @@ func (r *run) pack(ctx context.Context, e *errand) error {
 		sent := Sent{Key: s.Key}
 		if s.Value == nil {
 			p := &st.verb.Params[s.Param]
-			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], p.Sensitive, ":"+p.Name
+			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isDark(s.Param), ":"+p.Name
 		} else {
 			var err error
 			if sent.Value, err = r.eval(ctx, st, s.Value, nil); err != nil {
 				return err
 			}
-			sent.From, sent.Sensitive = origin(st.verb, s.Value)
-			for _, read := range s.Value.Reads {
-				if row := st.rows[max(read.Param, 0)]; row.Entity != nil && sensitivePath(row.Entity, read.Path) {
-					sent.Sensitive = true
-				}
-			}
+			sent.From, sent.Sensitive = st.origin(s.Value, nil)
 		}
 		if sent.Value.IsNull() {
 			continue
