@@ -14,7 +14,7 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	t.Parallel()
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}
 	st.sealed = st.seal()
-	r := &run{steps: []*step{st}}
+	r := &run{e: &Engine{}, steps: []*step{st}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
 	}
