@@ -742,6 +742,9 @@ func (t *Type) moneyPart(key string) *Type {
 	return anyType
 }
 
+// Amount is the type of the amount of money.
+func (t *Type) Amount() *Type { return t.moneyPart("amount") }
+
 // money checks that a map is an amount and a currency, and no more.
 func (c *checker) money(at site, t *Type, v *dsl.Value, seen map[string]int) bool {
 	amount, a := seen["amount"]

@@ -3,6 +3,7 @@ package verbs
 import (
 	"math"
 	"net/mail"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -471,6 +472,14 @@ func (t *Type) acceptsCurrency(code string) bool {
 		}
 	}
 	return false
+}
+
+// CurrencyCodes are the currencies that money of this type may be in.
+func (t *Type) CurrencyCodes() []string {
+	if len(t.Currencies) > 0 {
+		return slices.Clone(t.Currencies)
+	}
+	return strings.Fields(currencies)
 }
 
 // currencies are the codes of ISO 4217 in use, without funds, metals and tests.

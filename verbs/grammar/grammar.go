@@ -1,0 +1,328 @@
+// Package grammar makes grammars of palettes, so that a language model can be
+// held to them while it writes: what is not permitted cannot be said at all.
+//
+//	g := grammar.New(grammar.Vocabulary{Verbs: permitted, Names: session.Names})
+//	reply, err := model.Chat(ctx, llm.Request{Messages: m, Grammar: g.GBNF()}, nil)
+//
+// A grammar covers verbs, arguments, types and their limits, code lists and the
+// names that a session knows, in the one spelling of the language. It is no
+// permission: what was said is parsed and checked like anything else.
+package grammar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A Vocabulary is what may be said: by one principal, in one session.
+type Vocabulary struct {
+	Verbs []*verbs.Verb
+	// Names returns the names that stand for rows of an entity, of any entity
+	// for nil. Rows that have no name cannot be spoken of, and a verb that needs
+	// one is left out.
+	Names func(*verbs.Entity) []string
+	// Calls bounds how many calls one answer makes; 0 bounds nothing.
+	Calls int
+}
+
+const root = "root"
+
+// New makes the grammar of a vocabulary: one call or more, each on a line, with
+// the arguments in the order in which the palette declares them.
+func New(v Vocabulary) *Grammar {
+	b := &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}
+	b.g.add(root, nil, false)
+	var calls alt
+	for _, verb := range v.Verbs {
+		if name, ok := b.verb(verb); ok {
+			calls = append(calls, rule(name))
+		}
+	}
+	b.g.rules[root] = text("") // when there is nothing to say
+	if len(calls) > 0 {
+		b.g.rules[root] = several(rule("call"), v.Calls)
+		b.g.add("call", simple(calls), false)
+	}
+	slices.Sort(b.g.loose)
+	return b.g
+}
+
+func several(call node, most int) node {
+	switch most {
+	case 0:
+		return seq{call, times{seq{text("\n"), call}, 0, -1}}
+	case 1:
+		return call
+	}
+	return seq{call, times{seq{text("\n"), call}, 0, most - 1}}
+}
+
+// Loose lists the arguments, as "client.add-note :note", of which the grammar
+// allows more than the palette: those with limits that no grammar can say, or
+// not together. What is said there may still be refused when it is checked.
+func (g *Grammar) Loose() []string { return slices.Clone(g.loose) }
+
+type builder struct {
+	v  Vocabulary
+	g  *Grammar
+	of map[string]string // rule of a value by what it accepts
+}
+
+// verb adds the rule of a verb; ok is false when it cannot be said, because
+// something that it needs has no name.
+func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
+	parts := seq{text(v.Name)}
+	for i := range v.Params {
+		p := &v.Params[i]
+		value, ok := b.value(p.Type, v.Name+" :"+p.Name)
+		if !ok {
+			if p.Required {
+				return "", false
+			}
+			continue
+		}
+		part := seq{text(" :" + p.Name + " "), value}
+		if p.Required {
+			parts = append(parts, part...)
+		} else {
+			parts = append(parts, maybe(part))
+		}
+	}
+	name = "call-" + strings.NewReplacer(".", "-", "_", "-").Replace(strings.ToLower(v.Name))
+	for n := 2; b.g.rules[name] != nil; n++ {
+		name = fmt.Sprintf("%s-%d", strings.TrimRight(name, "-0123456789"), n)
+	}
+	b.g.add(name, parts, false)
+	return name, true
+}
+
+// value returns what stands for a value of a type, adding a rule for it unless
+// there is one. site is named where the grammar is loose.
+func (b *builder) value(t *verbs.Type, site string) (node, bool) {
+	switch t.Name {
+	case verbs.ListType:
+		return b.list(t, site)
+	case verbs.ObjectType:
+		return b.object(t, site)
+	case verbs.MoneyType:
+		amount, ok := b.value(t.Amount(), site)
+		if !ok {
+			return nil, false
+		}
+		return seq{text("{:amount "), amount, text(" :currency "), b.leaf("currency", oneOf(t.CurrencyCodes())), text("}")}, true
+	case verbs.AnyType:
+		b.loosen(site) // a call may take any of them for what it is not
+		return b.anything(), true
+	}
+	n, ok := b.scalar(t, site)
+	if !ok {
+		return nil, false
+	}
+	return b.leaf(ruleNames[t.Name], n), true
+}
+
+var ruleNames = map[verbs.TypeName]string{
+	verbs.StringType: "string", verbs.IntegerType: "integer", verbs.DecimalType: "decimal", verbs.BooleanType: "boolean",
+	verbs.DateType: "date", verbs.DateTimeType: "datetime", verbs.DurationType: "duration", verbs.UUIDType: "uuid",
+	verbs.CodeType: "code", verbs.RefType: "ref", verbs.EmailType: "email", verbs.PhoneType: "phone",
+}
+
+// leaf names a value's rule. Two that accept the same are one.
+func (b *builder) leaf(name string, n node) node {
+	key := fmt.Sprintf("%#v", n)
+	if known, ok := b.of[key]; ok {
+		return rule(known)
+	}
+	unique := name
+	for i := 2; b.g.rules[unique] != nil; i++ {
+		unique = fmt.Sprintf("%s-%d", name, i)
+	}
+	b.of[key] = unique
+	b.g.add(unique, n, true)
+	return rule(unique)
+}
+
+func (b *builder) loosen(site string) {
+	if !slices.Contains(b.g.loose, site) {
+		b.g.loose = append(b.g.loose, site)
+	}
+}
+
+func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
+	switch t.Name {
+	case verbs.StringType:
+		return b.text(t, site), true
+	case verbs.IntegerType:
+		lo, hi := int64(-1<<63), int64(1<<63-1)
+		if !t.Min.IsNull() {
+			lo = t.Min.Int()
+		}
+		if !t.Max.IsNull() {
+			hi = t.Max.Int()
+		}
+		if lo > hi {
+			return nil, false
+		}
+		return integers(lo, hi), true
+	case verbs.DecimalType:
+		return decimals(t.Min, t.Max, t.Scale), true
+	case verbs.BooleanType:
+		return oneOf([]string{"true", "false"}), true
+	case verbs.DateType:
+		lo, hi := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+		if !t.Min.IsNull() {
+			lo = dayOf(t.Min)
+		}
+		if !t.Max.IsNull() {
+			hi = dayOf(t.Max)
+		}
+		if hi.Before(lo) {
+			return nil, false
+		}
+		return dates(lo, hi), true
+	case verbs.DateTimeType:
+		if !t.Min.IsNull() || !t.Max.IsNull() {
+			b.loosen(site)
+		}
+		return instants(), true
+	case verbs.DurationType:
+		if !t.Min.IsNull() || !t.Max.IsNull() {
+			b.loosen(site)
+		}
+		return durations(), true
+	case verbs.UUIDType:
+		hex := class{{'0', '9'}, {'a', 'f'}}
+		return seq{times{hex, 8, 8}, text("-"), times{hex, 4, 4}, text("-"), times{hex, 4, 4}, text("-"), times{hex, 4, 4}, text("-"), times{hex, 12, 12}}, true
+	case verbs.CodeType:
+		if t.Codes == nil {
+			return seq{class{{'A', 'Z'}}, times{class{{'0', '9'}, {'A', 'Z'}, {'_', '_'}}, 0, 40}}, true
+		}
+		words := make([]string, len(t.Codes.Codes))
+		for i, c := range t.Codes.Codes {
+			word := dsl.NewCode(c.Name)
+			if word.Kind != dsl.Code { // it cannot be written bare
+				word = dsl.NewString(c.Name)
+			}
+			words[i] = dsl.FormatValue(word)
+		}
+		return oneOf(words), len(words) > 0
+	case verbs.RefType:
+		var names []string
+		if b.v.Names != nil {
+			names = slices.Clone(b.v.Names(t.Entity))
+		}
+		slices.Sort(names)
+		for i := range names {
+			names[i] = "@" + names[i]
+		}
+		return oneOf(names), len(names) > 0
+	case verbs.EmailType:
+		if t.MinLength > 0 || t.MaxLength > 0 || t.Pattern != nil {
+			b.loosen(site)
+		}
+		return email(), true
+	case verbs.PhoneType:
+		return seq{text(`"`), maybe(text("+")), digits('0', '9'), times{seq{maybe(class{{' ', ' '}, {'-', '/'}}), digits('0', '9')}, 6, 14}, text(`"`)}, true
+	}
+	return nil, false
+}
+
+// text is a text within limits. A pattern and a length cannot be said together.
+func (b *builder) text(t *verbs.Type, site string) node {
+	if t.Pattern == nil {
+		if t.MaxLength > maxText || t.MinLength > maxText {
+			b.loosen(site)
+			return quoted(min(t.MinLength, maxText), 0)
+		}
+		return quoted(t.MinLength, t.MaxLength)
+	}
+	n, ok := pattern(t.Pattern.String())
+	if !ok {
+		b.loosen(site)
+		return quoted(t.MinLength, t.MaxLength)
+	}
+	if t.MinLength > 0 || t.MaxLength > 0 {
+		b.loosen(site)
+	}
+	return n
+}
+
+func dayOf(v stores.Value) time.Time {
+	const seconds = 24 * 60 * 60
+	return time.Unix(v.Days()*seconds, 0).UTC()
+}
+
+// instants are dates and times of day. The first and the last year are left out,
+// where an offset would lead out of the calendar.
+func instants() node {
+	day := dates(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9998, 12, 31, 0, 0, 0, 0, time.UTC))
+	hour, minute := sameLength("00", "23"), sameLength("00", "59")
+	offset := seq{class{{'+', '+'}, {'-', '-'}}, sameLength("00", "13"), text(":"), minute}
+	return seq{day, text("T"), hour, text(":"), minute, text(":"), minute, maybe(seq{text("."), times{digits('0', '9'), 1, 6}}), alt{text("Z"), offset}}
+}
+
+// durations are weeks, days, hours, minutes and seconds, large before small.
+func durations() node {
+	count := times{digits('0', '9'), 1, 4}
+	units := []string{"w", "d", "h", "m", "s"}
+	var all alt
+	for i, first := range units {
+		parts := seq{count, text(first)}
+		for _, u := range units[i+1:] {
+			parts = append(parts, maybe(seq{count, text(u)}))
+		}
+		all = append(all, parts)
+	}
+	return seq{text(`"`), all, text(`"`)}
+}
+
+// email is addresses of the ordinary form, not longer than they may be.
+func email() node {
+	atom := times{class{{'!', '!'}, {'#', '\''}, {'*', '+'}, {'-', '-'}, {'/', '9'}, {'=', '='}, {'?', '?'}, {'A', 'Z'}, {'^', '~'}}, 1, 16}
+	alnum := class{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}
+	label := seq{alnum, maybe(seq{times{class{{'-', '-'}, {'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, 0, 28}, alnum})}
+	return seq{text(`"`), atom, times{seq{text("."), atom}, 0, 2}, text("@"), label, times{seq{text("."), label}, 1, 3}, text(`"`)}
+}
+
+func (b *builder) list(t *verbs.Type, site string) (node, bool) {
+	if t.MaxLength > 0 && t.MaxLength < t.MinLength {
+		return nil, false
+	}
+	item := b.anything()
+	if t.Item != nil {
+		var ok bool
+		if item, ok = b.value(t.Item, site); !ok {
+			return text("[]"), t.MinLength == 0
+		}
+	} else {
+		b.loosen(site)
+	}
+	more := times{seq{text(" "), item}, max(t.MinLength-1, 0), -1}
+	if t.MaxLength > 0 {
+		more.max = t.MaxLength - 1
+	}
+	var inside node = seq{item, more}
+	if t.MinLength == 0 {
+		inside = maybe(inside)
+	}
+	return seq{text("["), inside, text("]")}, true
+}
+
+// anything is a value of any kind, not too deep.
+func (b *builder) anything() node {
+	if b.g.rules["any"] != nil {
+		return rule("any")
+	}
+	n := alt{
+		b.leaf("string", quoted(0, 0)), b.leaf("integer", integers(-1<<63, 1<<63-1)),
+		b.leaf("decimal", decimals(stores.Value{}, stores.Value{}, -1)), b.leaf("boolean", oneOf([]string{"true", "false"})),
+	}
+	b.g.add("any", n, false)
+	return rule("any")
+}

@@ -1,0 +1,443 @@
+package grammar
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Endpoints that take no grammar take a JSON Schema, or tools with one each.
+// Both are what strict modes ask for: every key is required, one that may be
+// left out may be null instead, and there are no others. Decimals are texts,
+// because numbers of JSON are rounded on the way.
+
+// A member is one key of an object, whose order is kept.
+type member struct {
+	key   string
+	value any
+}
+
+type object []member
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:", m.key)
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// JSONSchema is the schema of {"calls": [{"verb": …, "args": {…}}, …]}, which
+// Read makes calls of.
+func JSONSchema(v Vocabulary) ([]byte, error) {
+	b := newJSONBuilder(v)
+	calls := []any{}
+	for _, verb := range v.Verbs {
+		args, ok := b.arguments(verb)
+		if !ok {
+			continue
+		}
+		calls = append(calls, object{
+			{"type", "object"},
+			{"description", verb.Description},
+			{"properties", object{{"verb", object{{"type", "string"}, {"const", verb.Name}}}, {"args", args}}},
+			{"required", []string{"verb", "args"}},
+			{"additionalProperties", false},
+		})
+	}
+	list := object{{"type", "array"}}
+	if len(calls) > 0 {
+		list = append(list, member{"minItems", 1}, member{"items", object{{"anyOf", calls}}})
+	} else {
+		list = append(list, member{"maxItems", 0})
+	}
+	if v.Calls > 0 && len(calls) > 0 {
+		list = append(list, member{"maxItems", v.Calls})
+	}
+	return b.finish(object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+		{"type", "object"},
+		{"properties", object{{"calls", list}}},
+		{"required", []string{"calls"}},
+		{"additionalProperties", false},
+	})
+}
+
+// A Tool is a verb as something that a model may ask to have called.
+type Tool struct {
+	Verb        *verbs.Verb
+	Name        string // as endpoints allow names: no dots
+	Description string
+	Parameters  json.RawMessage // a JSON Schema of its arguments
+}
+
+// Tools makes a tool of every verb that can be said. Call makes a call of what
+// the model asks for.
+func Tools(v Vocabulary) ([]Tool, error) {
+	var tools []Tool
+	for _, verb := range v.Verbs {
+		b := newJSONBuilder(v)
+		args, ok := b.arguments(verb)
+		if !ok {
+			continue
+		}
+		text, err := b.finish(args)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, Tool{Verb: verb, Name: toolName(verb.Name), Description: verb.Description, Parameters: text})
+	}
+	return tools, nil
+}
+
+// toolName keeps to letters, digits, underscores and hyphens.
+func toolName(verb string) string { return strings.ReplaceAll(verb, ".", "__") }
+
+type jsonBuilder struct {
+	b    *builder
+	defs object // schemas of palettes, whose own references lead into them
+}
+
+func newJSONBuilder(v Vocabulary) *jsonBuilder {
+	return &jsonBuilder{b: &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}}
+}
+
+func (b *jsonBuilder) finish(doc object) ([]byte, error) {
+	if len(b.defs) > 0 {
+		doc = append(doc, member{"$defs", b.defs})
+	}
+	return json.Marshal(doc)
+}
+
+func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
+	props, required := object{}, []string{}
+	for i := range v.Params {
+		p := &v.Params[i]
+		s, ok := b.of(p.Type)
+		if !ok {
+			if p.Required {
+				return nil, false
+			}
+			continue
+		}
+		if !p.Required {
+			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
+		}
+		if p.Description != "" {
+			s = append(object{{"description", p.Description}}, s...)
+		}
+		props = append(props, member{p.Name, s})
+		required = append(required, p.Name)
+	}
+	return object{{"type", "object"}, {"properties", props}, {"required", required}, {"additionalProperties", false}}, true
+}
+
+func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
+	text := object{{"type", "string"}}
+	pattern := func(p string) object { return append(text, member{"pattern", "^(?:" + p + ")$"}) }
+	switch t.Name {
+	case verbs.StringType, verbs.EmailType:
+		if t.MinLength > 0 {
+			text = append(text, member{"minLength", t.MinLength})
+		}
+		if t.MaxLength > 0 {
+			text = append(text, member{"maxLength", t.MaxLength})
+		}
+		if t.Pattern != nil {
+			text = append(text, member{"pattern", t.Pattern.String()})
+		}
+		if t.Name == verbs.EmailType {
+			text = append(text, member{"format", "email"})
+		}
+		return text, true
+	case verbs.IntegerType:
+		s := object{{"type", "integer"}}
+		lo, hi := stores.NewInt(-1<<63), stores.NewInt(1<<63-1)
+		if !t.Min.IsNull() {
+			lo = t.Min
+		}
+		if !t.Max.IsNull() {
+			hi = t.Max
+		}
+		return append(s, member{"minimum", json.Number(lo.Text())}, member{"maximum", json.Number(hi.Text())}), lo.Int() <= hi.Int()
+	case verbs.DecimalType:
+		return pattern(regexpOf(decimals(t.Min, t.Max, t.Scale))), true
+	case verbs.BooleanType:
+		return object{{"type", "boolean"}}, true
+	case verbs.DateType:
+		n, ok := b.b.scalar(t, "")
+		if !ok {
+			return nil, false
+		}
+		return append(pattern(regexpOf(n)), member{"format", "date"}), true
+	case verbs.DateTimeType:
+		return pattern(regexpOf(instants())), true
+	case verbs.DurationType:
+		return pattern(strings.Trim(regexpOf(durations()), `\"`)), true
+	case verbs.UUIDType:
+		return append(text, member{"format", "uuid"}), true
+	case verbs.PhoneType:
+		return pattern(`\+?[0-9](?:[ \-./]?[0-9]){6,14}`), true
+	case verbs.CodeType:
+		if t.Codes == nil {
+			return pattern(`[A-Z][A-Z0-9_]{0,40}`), true
+		}
+		words := make([]string, len(t.Codes.Codes))
+		for i, c := range t.Codes.Codes {
+			words[i] = c.Name
+		}
+		return append(text, member{"enum", words}), len(words) > 0
+	case verbs.RefType:
+		var names []string
+		if b.b.v.Names != nil {
+			for _, n := range b.b.v.Names(t.Entity) {
+				names = append(names, "@"+n)
+			}
+		}
+		slices.Sort(names)
+		return append(text, member{"enum", names}), len(names) > 0
+	case verbs.MoneyType:
+		amount, ok := b.of(t.Amount())
+		return object{
+			{"type", "object"},
+			{"properties", object{{"amount", amount}, {"currency", object{{"type", "string"}, {"enum", t.CurrencyCodes()}}}}},
+			{"required", []string{"amount", "currency"}},
+			{"additionalProperties", false},
+		}, ok
+	case verbs.ListType:
+		s := object{{"type", "array"}}
+		if t.MinLength > 0 {
+			s = append(s, member{"minItems", t.MinLength})
+		}
+		if t.MaxLength > 0 {
+			s = append(s, member{"maxItems", t.MaxLength})
+		}
+		if t.Item == nil {
+			return s, true
+		}
+		item, ok := b.of(t.Item)
+		if !ok {
+			return append(s, member{"maxItems", 0}), t.MinLength == 0
+		}
+		return append(s, member{"items", item}), true
+	case verbs.ObjectType:
+		return b.schema(t)
+	}
+	return object{{"type", []string{"string", "number", "boolean"}}}, true
+}
+
+// schema puts the palette's schema beside the others; its references to its own
+// parts go there too.
+func (b *jsonBuilder) schema(t *verbs.Type) (object, bool) {
+	if t.Schema == nil {
+		return object{{"type", "object"}}, true
+	}
+	dec := json.NewDecoder(bytes.NewReader(t.Schema.Text()))
+	dec.UseNumber()
+	var doc any
+	if err := dec.Decode(&doc); err != nil {
+		return nil, false
+	}
+	name := fmt.Sprintf("object-%d", len(b.defs)+1)
+	here := "#/$defs/" + name
+	relocate(doc, here)
+	b.defs = append(b.defs, member{name, doc})
+	return object{{"$ref", here}}, true
+}
+
+// relocate changes references from the top of a schema to where it now is.
+func relocate(doc any, here string) {
+	switch d := doc.(type) {
+	case map[string]any:
+		delete(d, "$id")
+		delete(d, "$schema")
+		if ref, ok := d["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
+			d["$ref"] = here + ref[1:]
+		}
+		for _, v := range d {
+			relocate(v, here)
+		}
+	case []any:
+		for _, v := range d {
+			relocate(v, here)
+		}
+	}
+}
+
+func regexpOf(n node) string {
+	var b strings.Builder
+	writeRegexp(&b, tidy(n), anywhere)
+	return b.String()
+}
+
+// Read makes calls of an answer that keeps to JSONSchema. What does not is an
+// error here only where no call can be made of it; the rest is for the checker,
+// which says it better.
+func Read(v Vocabulary, answer string) ([]dsl.Call, error) {
+	var said struct {
+		Calls []struct {
+			Verb string         `json:"verb"`
+			Args map[string]any `json:"args"`
+		} `json:"calls"`
+	}
+	if err := decode(answer, &said); err != nil {
+		return nil, err
+	}
+	calls := make([]dsl.Call, len(said.Calls))
+	for i, c := range said.Calls {
+		var err error
+		if calls[i], err = callOf(v, c.Verb, c.Args); err != nil {
+			return nil, fmt.Errorf("call %d: %w", i+1, err)
+		}
+	}
+	return calls, nil
+}
+
+// Call makes a call of a tool that the model asked for, by the name and the
+// arguments that it gave.
+func Call(v Vocabulary, tool, arguments string) (dsl.Call, error) {
+	var args map[string]any
+	if strings.TrimSpace(arguments) != "" { // which some models leave out
+		if err := decode(arguments, &args); err != nil {
+			return dsl.Call{}, err
+		}
+	}
+	for _, verb := range v.Verbs {
+		if toolName(verb.Name) == tool {
+			return callOf(v, verb.Name, args)
+		}
+	}
+	return callOf(v, strings.ReplaceAll(tool, "__", "."), args)
+}
+
+func decode(text string, into any) error {
+	if !utf8.ValidString(text) {
+		return errors.New("the answer is not UTF-8")
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("the answer is not the JSON that was asked for: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more behind the JSON that was asked for")
+	}
+	return nil
+}
+
+// callOf writes a call, its arguments in the order of the palette and those that
+// it does not know behind them.
+func callOf(v Vocabulary, name string, args map[string]any) (dsl.Call, error) {
+	call := dsl.NewCall(name)
+	left := maps.Clone(args)
+	for _, verb := range v.Verbs {
+		if verb.Name != name {
+			continue
+		}
+		for i := range verb.Params {
+			p := &verb.Params[i]
+			value, there := left[p.Name]
+			delete(left, p.Name)
+			if there && value != nil {
+				call.Args = append(call.Args, dsl.NewArg(p.Name, valueOf(p.Type, value)))
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(left)) {
+		if left[key] != nil {
+			call.Args = append(call.Args, dsl.NewArg(key, plainValue(left[key])))
+		}
+	}
+	if err := call.Err(); err != nil {
+		return call, err
+	}
+	return call, nil
+}
+
+// valueOf spells a JSON value as its type is spelt, and as it is where it does
+// not fit.
+func valueOf(t *verbs.Type, v any) dsl.Value {
+	word, isText := v.(string)
+	fits := func(w dsl.Value) dsl.Value {
+		if w.Kind == dsl.Invalid {
+			return plainValue(v)
+		}
+		return w
+	}
+	switch {
+	case t.Name == verbs.ListType && t.Item != nil:
+		if list, ok := v.([]any); ok {
+			items := make([]dsl.Value, len(list))
+			for i := range list {
+				items[i] = valueOf(t.Item, list[i])
+			}
+			return dsl.NewList(items...)
+		}
+	case t.Name == verbs.MoneyType:
+		if m, ok := v.(map[string]any); ok && m["amount"] != nil && m["currency"] != nil && len(m) == 2 {
+			currency, _ := m["currency"].(string)
+			if code := dsl.NewCode(currency); code.Kind == dsl.Code {
+				return dsl.NewMap(dsl.NewArg("amount", valueOf(t.Amount(), m["amount"])), dsl.NewArg("currency", code))
+			}
+		}
+	case !isText:
+	case t.Name == verbs.DecimalType || t.Name == verbs.IntegerType:
+		return fits(dsl.NewNumber(word))
+	case t.Name == verbs.DateType:
+		return fits(dsl.NewDate(word))
+	case t.Name == verbs.DateTimeType:
+		return fits(dsl.NewDateTime(word))
+	case t.Name == verbs.UUIDType:
+		return fits(dsl.NewUUID(word))
+	case t.Name == verbs.CodeType:
+		return fits(dsl.NewCode(word))
+	case t.Name == verbs.RefType && strings.HasPrefix(word, "@"):
+		return fits(dsl.NewSymbol(word[1:]))
+	}
+	return plainValue(v)
+}
+
+// plainValue spells a JSON value without knowing what it is for.
+func plainValue(v any) dsl.Value {
+	switch v := v.(type) {
+	case bool:
+		return dsl.NewBool(v)
+	case json.Number:
+		return dsl.NewNumber(v.String())
+	case string:
+		return dsl.NewString(v)
+	case []any:
+		items := make([]dsl.Value, len(v))
+		for i := range v {
+			items[i] = plainValue(v[i])
+		}
+		return dsl.NewList(items...)
+	case map[string]any:
+		var entries []dsl.Arg
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			entries = append(entries, dsl.NewArg(key, plainValue(v[key])))
+		}
+		return dsl.NewMap(entries...)
+	}
+	return dsl.NewNil()
+}

@@ -1,0 +1,331 @@
+package grammar
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+	"verbatim/verbs"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+func wide(t *testing.T) (*verbs.Registry, Vocabulary) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/wide.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, ds := verbs.LoadSources(dsl.NewSource("wide.yaml", string(text)))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	return reg, Vocabulary{Verbs: reg.Verbs(), Names: func(*verbs.Entity) []string { return []string{"thing-1", "thing-2"} }, Calls: 2}
+}
+
+func compile(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat = true
+	if err := c.AddResource("mem:///s", strings.NewReader(string(text))); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	s, err := c.Compile("mem:///s")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return s
+}
+
+// What the grammar can say, the schema accepts, and it comes back as the same
+// call, whether it is said as one document or as a tool's arguments.
+func TestJSONSaysTheSameCalls(t *testing.T) {
+	t.Parallel()
+	reg, v := wide(t)
+	text, err := JSONSchema(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := compile(t, text)
+	tools, err := Tools(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(v)
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 300 {
+		script, ds := dsl.Parse(dsl.NewSource("model", g.Sample(r)))
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		var calls []any
+		for i := range script.Calls {
+			c := &script.Calls[i]
+			verb := reg.Verb(c.Verb)
+			args := map[string]any{}
+			for j := range verb.Params {
+				p := &verb.Params[j]
+				args[p.Name] = nil
+				for k := range c.Args {
+					if c.Args[k].Key == p.Name {
+						args[p.Name] = inJSON(p.Type, &c.Args[k].Value)
+					}
+				}
+			}
+			calls = append(calls, map[string]any{"verb": c.Verb, "args": args})
+			for _, tool := range tools {
+				if tool.Verb == verb {
+					same(t, c, func() (dsl.Call, error) { return Call(v, tool.Name, asText(t, args)) })
+				}
+			}
+		}
+		doc := asText(t, map[string]any{"calls": calls})
+		var instance any
+		if err := decode(doc, &instance); err != nil {
+			t.Fatal(err)
+		}
+		if err := whole.Validate(instance); err != nil {
+			t.Fatalf("%#v\n%s", err, doc)
+		}
+		read, err := Read(v, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range read {
+			same(t, &script.Calls[i], func() (dsl.Call, error) { return read[i], nil })
+		}
+	}
+}
+
+func same(t *testing.T, want *dsl.Call, read func() (dsl.Call, error)) {
+	t.Helper()
+	got, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := dsl.FormatCall(want), dsl.FormatCall(&got); a != b {
+		t.Fatalf("said %s\nread %s", a, b)
+	}
+}
+
+func asText(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// inJSON is a value as a model would say it.
+func inJSON(t *verbs.Type, v *dsl.Value) any {
+	switch v.Kind {
+	case dsl.Bool:
+		return v.Text == "true"
+	case dsl.Integer, dsl.Decimal:
+		if t != nil && t.Name == verbs.DecimalType {
+			return v.Text
+		}
+		return json.Number(v.Text)
+	case dsl.Symbol:
+		return "@" + v.Text
+	case dsl.Nil:
+		return nil
+	case dsl.List:
+		items := []any{}
+		for i := range v.Items() {
+			var item *verbs.Type
+			if t != nil {
+				item = t.Item
+			}
+			items = append(items, inJSON(item, &v.Items()[i]))
+		}
+		return items
+	case dsl.Map:
+		m := map[string]any{}
+		for i := range v.Entries() {
+			e := &v.Entries()[i]
+			var part *verbs.Type
+			if t != nil && t.Name == verbs.MoneyType && e.Key == "amount" {
+				part = t.Amount()
+			}
+			m[e.Key] = inJSON(part, &e.Value)
+		}
+		return m
+	}
+	return v.Text
+}
+
+// What the schema accepts, the checker accepts.
+func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
+	t.Parallel()
+	reg, v := wide(t)
+	tools, err := Tools(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for range 60 {
+		for _, tool := range tools {
+			var doc any
+			if err := decode(string(tool.Parameters), &doc); err != nil {
+				t.Fatal(err)
+			}
+			args := asText(t, sampleSchema(t, r, doc))
+			var instance any
+			if err := decode(args, &instance); err != nil {
+				t.Fatal(err)
+			}
+			if err := compile(t, tool.Parameters).Validate(instance); err != nil {
+				t.Fatalf("the sampler is wrong: %#v", err)
+			}
+			call, err := Call(v, tool.Name, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := dsl.FormatCall(&call)
+			script, ds := dsl.Parse(dsl.NewSource("model", text))
+			if !ds.HasErrors() {
+				_, ds = reg.Check(script, nil)
+			}
+			if ds.HasErrors() {
+				t.Fatalf("%s\n%v", text, ds)
+			}
+		}
+	}
+}
+
+func sampleSchema(t *testing.T, r *rand.Rand, doc any) any {
+	t.Helper()
+	m := doc.(map[string]any)
+	if list, ok := m["anyOf"].([]any); ok {
+		part := list[r.IntN(len(list))].(map[string]any)
+		if part["$ref"] != nil {
+			return nil
+		}
+		return sampleSchema(t, r, part)
+	}
+	if list, ok := m["enum"].([]any); ok {
+		return list[r.IntN(len(list))]
+	}
+	n := func(key string, otherwise int) int {
+		if x, ok := m[key].(json.Number); ok {
+			i, err := x.Int64()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return int(i)
+		}
+		return otherwise
+	}
+	switch m["type"] {
+	case "null":
+		return nil
+	case "boolean":
+		return r.IntN(2) == 0
+	case "integer":
+		lo, hi := n("minimum", 0), n("maximum", 0)
+		return json.Number(fmt.Sprint([]int{lo, hi, lo/2 + hi/2}[r.IntN(3)]))
+	case "array":
+		items := []any{}
+		for range n("minItems", 0) + r.IntN(2) {
+			items = append(items, sampleSchema(t, r, m["items"]))
+		}
+		return items
+	case "object":
+		o := map[string]any{}
+		for key, part := range m["properties"].(map[string]any) {
+			o[key] = sampleSchema(t, r, part)
+		}
+		return o
+	}
+	switch {
+	case m["format"] == "uuid":
+		return "123e4567-e89b-12d3-a456-426614174000"
+	case m["format"] == "email":
+		return "clara@example.com"
+	case m["pattern"] != nil:
+		n, ok := pattern(m["pattern"].(string))
+		if !ok {
+			t.Fatalf("no sample of %s", m["pattern"])
+		}
+		g := &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}
+		g.add(root, seq{text("a.b :x "), n}, true)
+		script, ds := dsl.Parse(dsl.NewSource("sample", g.Sample(r)))
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		return script.Calls[0].Args[0].Value.Text
+	}
+	least, most := n("minLength", 0), n("maxLength", 10)
+	return strings.Repeat("é", least+r.IntN(min(most-least, 1)+1))
+}
+
+// What a model says that is not what was asked for is an error, or a call that
+// the checker refuses; never another call.
+func TestAnswersThatAreNotWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	reg, v := wide(t)
+	for name, answer := range map[string]string{
+		"prose":           `Sure, here you go.`,
+		"half":            `{"calls":[{"verb":"wide.needs","args":{"thi`,
+		"more":            `{"calls":[]} {"calls":[]}`,
+		"a verb in prose": `{"calls":[{"verb":"please do it","args":{}}]}`,
+		"a broken key":    `{"calls":[{"verb":"wide.needs","args":{"a b":1}}]}`,
+		"no text":         "{\"calls\":[{\"verb\":\"wide.needs\",\"args\":{\"thing\":\"\xff\"}}]}",
+		"an exponent":     `{"calls":[{"verb":"wide.numbers","args":{"any":1e3}}]}`,
+	} {
+		if calls, err := Read(v, answer); err == nil {
+			t.Errorf("%s: read as %v", name, calls)
+		}
+	}
+	for name, args := range map[string]string{
+		"a name in words":   `{"thing":"thing-1 please"}`,
+		"an injected call":  `{"thing":"@thing-1 wide.times :day 2024-01-01"}`,
+		"another kind":      `{"thing":{"a":1}}`,
+		"an unknown key":    `{"thing":"@thing-1","other":true}`,
+		"nothing":           `{}`,
+		"nothing but blank": ` `,
+	} {
+		call, err := Call(v, "wide__needs", args)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		script, ds := dsl.Parse(dsl.NewSource("model", dsl.FormatCall(&call)))
+		if !ds.HasErrors() {
+			if len(script.Calls) != 1 {
+				t.Errorf("%s became %d calls", name, len(script.Calls))
+			}
+			_, ds = reg.Check(script, nil)
+		}
+		if !ds.HasErrors() {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := Call(v, "no verb", "{}"); err == nil {
+		t.Error("a tool that nobody offered")
+	}
+}
+
+// Tools have names that endpoints take, and an order.
+func TestToolsAreNamed(t *testing.T) {
+	t.Parallel()
+	_, v := wide(t)
+	tools, err := Tools(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	if want := []string{"wide__needs", "wide__numbers", "wide__rest", "wide__texts", "wide__times"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+}

@@ -1,0 +1,509 @@
+package grammar
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A node is one part of a rule. The six kinds of them are all that GBNF and
+// Lark have in common and all that is needed.
+type node interface{ node() }
+
+type (
+	text  string   // itself
+	class []span   // one character out of these, ascending
+	seq   []node   // one after the other
+	alt   []node   // one of them
+	times struct { // between min and max of it; max < 0 is any number
+		of       node
+		min, max int
+	}
+	rule string // the rule of that name
+)
+
+func (text) node()  {}
+func (class) node() {}
+func (seq) node()   {}
+func (alt) node()   {}
+func (times) node() {}
+func (rule) node()  {}
+
+// A span is the characters from lo to hi.
+type span struct{ lo, hi rune }
+
+func maybe(n node) node { return times{n, 0, 1} }
+
+// oneOf is an alternative of texts.
+func oneOf(words []string) node {
+	all := make(alt, len(words))
+	for i, w := range words {
+		all[i] = text(w)
+	}
+	return simple(all)
+}
+
+// simple unwraps what has one part.
+func simple(n node) node {
+	switch n := n.(type) {
+	case seq:
+		if len(n) == 1 {
+			return n[0]
+		}
+	case alt:
+		if len(n) == 1 {
+			return n[0]
+		}
+	case times:
+		if n.min == 1 && n.max == 1 {
+			return n.of
+		}
+	}
+	return n
+}
+
+// tidy is the same with as few parts as can be: sequences in sequences are one,
+// neighbouring texts are joined, and what says nothing is gone.
+func tidy(n node) node {
+	switch n := n.(type) {
+	case seq:
+		var all seq
+		for _, p := range n {
+			switch p := tidy(p).(type) {
+			case seq:
+				all = append(all, p...)
+			case text:
+				if p != "" {
+					all = append(all, p)
+				}
+			default:
+				all = append(all, p)
+			}
+		}
+		out := all[:0]
+		for _, p := range all {
+			if t, ok := p.(text); ok && len(out) > 0 {
+				if before, ok := out[len(out)-1].(text); ok {
+					out[len(out)-1] = before + t
+					continue
+				}
+			}
+			out = append(out, p)
+		}
+		return simple(out)
+	case alt:
+		all := make(alt, 0, len(n))
+		for _, p := range n {
+			if inner, ok := tidy(p).(alt); ok {
+				all = append(all, inner...)
+			} else {
+				all = append(all, tidy(p))
+			}
+		}
+		return simple(all)
+	case times:
+		n.of = tidy(n.of)
+		return simple(n)
+	}
+	return n
+}
+
+// digits are the characters from lo to hi.
+func digits(lo, hi byte) node {
+	if lo == hi {
+		return text(string(lo))
+	}
+	return class{{rune(lo), rune(hi)}}
+}
+
+// A Grammar says what may be said. It is immutable.
+type Grammar struct {
+	names []string        // of rules, in the order in which they are written
+	rules map[string]node // by name
+	// leaf rules hold values: they use no other rule.
+	leaf  map[string]bool
+	loose []string
+}
+
+func (g *Grammar) add(name string, n node, leaf bool) {
+	g.names = append(g.names, name)
+	g.rules[name] = tidy(n)
+	g.leaf[name] = leaf
+}
+
+// GBNF writes the grammar as llama.cpp reads it: see its grammars/README.md.
+// The whole is the rule root.
+func (g *Grammar) GBNF() string {
+	var b strings.Builder
+	for _, name := range g.names {
+		b.WriteString(name)
+		b.WriteString(" ::= ")
+		writeGBNF(&b, g.rules[name], 0)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// How tightly a part has to hang together where it stands.
+const (
+	anywhere = iota // alternatives need no parentheses
+	inSeq
+	repeated
+)
+
+func writeGBNF(b *strings.Builder, n node, where int) {
+	switch n := n.(type) {
+	case text:
+		b.WriteByte('"')
+		for _, c := range string(n) {
+			b.WriteString(gbnfRune(c, false))
+		}
+		b.WriteByte('"')
+	case class:
+		b.WriteByte('[')
+		for _, s := range n {
+			b.WriteString(gbnfRune(s.lo, true))
+			if s.hi > s.lo {
+				b.WriteByte('-')
+				b.WriteString(gbnfRune(s.hi, true))
+			}
+		}
+		b.WriteByte(']')
+	case seq:
+		writeParts(b, n, " ", where >= repeated, func(n node) { writeGBNF(b, n, inSeq) })
+	case alt:
+		writeParts(b, n, " | ", where >= inSeq, func(n node) { writeGBNF(b, n, inSeq) })
+	case times:
+		if where >= repeated {
+			b.WriteByte('(')
+			defer b.WriteByte(')')
+		}
+		writeGBNF(b, n.of, repeated)
+		switch {
+		case n.min == 0 && n.max == 1:
+			b.WriteByte('?')
+		case n.min == 0 && n.max < 0:
+			b.WriteByte('*')
+		case n.min == 1 && n.max < 0:
+			b.WriteByte('+')
+		case n.max < 0:
+			fmt.Fprintf(b, "{%d,}", n.min)
+		case n.min == n.max:
+			fmt.Fprintf(b, "{%d}", n.min)
+		default:
+			fmt.Fprintf(b, "{%d,%d}", n.min, n.max)
+		}
+	case rule:
+		b.WriteString(string(n))
+	}
+}
+
+func writeParts(b *strings.Builder, parts []node, between string, wrap bool, write func(node)) {
+	if wrap {
+		b.WriteByte('(')
+	}
+	if len(parts) == 0 {
+		b.WriteString(`""`)
+	}
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		write(p)
+	}
+	if wrap {
+		b.WriteByte(')')
+	}
+}
+
+// gbnfRune spells a character inside quotes or brackets. What could end them,
+// and what an editor would not show, is a number.
+func gbnfRune(c rune, inClass bool) string {
+	switch {
+	case c == '\n':
+		return `\n`
+	case c == '\\':
+		return `\\`
+	case c == '"' && !inClass:
+		return `\"`
+	case inClass && (c == ']' || c == '[' || c == '^' || c == '-'), c < ' ', c == 0x7F:
+		return fmt.Sprintf(`\x%02X`, c)
+	case c < 0x7F:
+		return string(c)
+	case c <= 0xFFFF:
+		return fmt.Sprintf(`\u%04X`, c)
+	}
+	return fmt.Sprintf(`\U%08X`, c)
+}
+
+// Lark writes the grammar for Lark, and what reads Lark's syntax. The whole is
+// the rule start; values are terminals.
+func (g *Grammar) Lark() string {
+	var b strings.Builder
+	for _, name := range g.names {
+		if g.leaf[name] {
+			b.WriteString(larkName(name, true))
+			b.WriteString(": /")
+			writeRegexp(&b, g.rules[name], anywhere)
+			b.WriteString("/\n")
+			continue
+		}
+		b.WriteString(larkName(name, false))
+		b.WriteString(": ")
+		g.writeLark(&b, g.rules[name], anywhere)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// larkName spells a rule's name: terminals are in capitals, and neither has
+// hyphens.
+func larkName(name string, leaf bool) string {
+	if name == root {
+		return "start"
+	}
+	name = strings.ReplaceAll(name, "-", "_")
+	if leaf {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+func (g *Grammar) writeLark(b *strings.Builder, n node, where int) {
+	switch n := n.(type) {
+	case text:
+		fmt.Fprintf(b, "%q", string(n))
+	case class:
+		b.WriteByte('/')
+		writeRegexp(b, n, anywhere)
+		b.WriteByte('/')
+	case seq:
+		writeParts(b, n, " ", where >= repeated, func(n node) { g.writeLark(b, n, inSeq) })
+	case alt:
+		writeParts(b, n, " | ", where >= inSeq, func(n node) { g.writeLark(b, n, inSeq) })
+	case times:
+		b.WriteByte('(')
+		g.writeLark(b, n.of, anywhere)
+		b.WriteByte(')')
+		switch {
+		case n.min == 0 && n.max == 1:
+			b.WriteByte('?')
+		case n.min == 0 && n.max < 0:
+			b.WriteByte('*')
+		case n.min == 1 && n.max < 0:
+			b.WriteByte('+')
+		case n.max < 0:
+			fmt.Fprintf(b, "~%d (", n.min)
+			g.writeLark(b, n.of, anywhere)
+			b.WriteString(")*")
+		case n.min == n.max:
+			fmt.Fprintf(b, "~%d", n.min)
+		default:
+			fmt.Fprintf(b, "~%d..%d", n.min, n.max)
+		}
+	case rule:
+		b.WriteString(larkName(string(n), g.leaf[string(n)]))
+	}
+}
+
+// writeRegexp writes a leaf as a regular expression that Python, Rust and Go
+// read alike.
+func writeRegexp(b *strings.Builder, n node, where int) {
+	switch n := n.(type) {
+	case text:
+		wrap := where >= repeated && len([]rune(string(n))) != 1
+		if wrap {
+			b.WriteString("(?:")
+		}
+		for _, c := range string(n) {
+			b.WriteString(regexpRune(c))
+		}
+		if wrap {
+			b.WriteByte(')')
+		}
+	case class:
+		b.WriteByte('[')
+		for _, s := range n {
+			b.WriteString(regexpRune(s.lo))
+			if s.hi > s.lo {
+				b.WriteByte('-')
+				b.WriteString(regexpRune(s.hi))
+			}
+		}
+		b.WriteByte(']')
+	case seq:
+		writeGroup(b, n, "", where >= repeated, inSeq)
+	case alt:
+		writeGroup(b, longestFirst(n), "|", where >= inSeq, inSeq)
+	case times:
+		if where >= repeated {
+			b.WriteString("(?:")
+			defer b.WriteByte(')')
+		}
+		writeRegexp(b, n.of, repeated)
+		switch {
+		case n.min == 0 && n.max == 1:
+			b.WriteByte('?')
+		case n.min == 0 && n.max < 0:
+			b.WriteByte('*')
+		case n.min == 1 && n.max < 0:
+			b.WriteByte('+')
+		case n.max < 0:
+			fmt.Fprintf(b, "{%d,}", n.min)
+		case n.min == n.max:
+			fmt.Fprintf(b, "{%d}", n.min)
+		default:
+			fmt.Fprintf(b, "{%d,%d}", n.min, n.max)
+		}
+	case rule:
+		panic("grammar: a leaf uses the rule " + string(n))
+	}
+}
+
+// longestFirst orders alternatives for engines that take the first that fits,
+// as Python's does, and not the longest: texts by their length, and others from
+// last to first, since the shorter numbers are made first.
+func longestFirst(n alt) alt {
+	n = slices.Clone(n)
+	slices.Reverse(n)
+	slices.SortStableFunc(n, func(a, b node) int {
+		x, ok := a.(text)
+		y, also := b.(text)
+		if !ok || !also {
+			return 0
+		}
+		return len(y) - len(x)
+	})
+	return n
+}
+
+func writeGroup(b *strings.Builder, parts []node, between string, wrap bool, where int) {
+	if wrap {
+		b.WriteString("(?:")
+	}
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		writeRegexp(b, p, where)
+	}
+	if wrap {
+		b.WriteByte(')')
+	}
+}
+
+func regexpRune(c rune) string {
+	switch {
+	case strings.ContainsRune(`\.+*?()|[]{}^$/-"&~#`, c):
+		return `\` + string(c)
+	case c < ' ' || c == 0x7F:
+		return fmt.Sprintf(`\x%02x`, c)
+	case c < 0x7F:
+		return string(c)
+	case c <= 0xFFFF:
+		return fmt.Sprintf(`\u%04x`, c)
+	}
+	return fmt.Sprintf(`\U%08x`, c)
+}
+
+// Sample says something that the grammar allows: every sentence has a chance.
+func (g *Grammar) Sample(r *rand.Rand) string {
+	var b strings.Builder
+	g.sample(&b, r, g.rules[root])
+	return b.String()
+}
+
+func (g *Grammar) sample(b *strings.Builder, r *rand.Rand, n node) {
+	switch n := n.(type) {
+	case text:
+		b.WriteString(string(n))
+	case class:
+		s := n[r.IntN(len(n))]
+		c := s.lo + r.Int32N(s.hi-s.lo+1)
+		b.WriteRune(c)
+	case seq:
+		for _, p := range n {
+			g.sample(b, r, p)
+		}
+	case alt:
+		g.sample(b, r, n[r.IntN(len(n))])
+	case times:
+		for i := 0; i < n.min; i++ {
+			g.sample(b, r, n.of)
+		}
+		// Mostly few, now and then as many as there may be.
+		stop, all := 3, n.max >= 0 && r.IntN(20) == 0
+		for i := n.min; (n.max < 0 || i < n.max) && (all || r.IntN(stop) > 0); i++ {
+			g.sample(b, r, n.of)
+		}
+	case rule:
+		g.sample(b, r, g.rules[string(n)])
+	}
+}
+
+// Accepts reports whether the grammar allows a sentence.
+func (g *Grammar) Accepts(sentence string) bool {
+	return slices.Contains(g.match(g.rules[root], sentence, []int{0}), len(sentence))
+}
+
+// match returns where a part can end that begins at one of the places from, in
+// order, each once. Rules do not begin with themselves, so this comes to an end.
+func (g *Grammar) match(n node, s string, from []int) []int {
+	if len(from) == 0 {
+		return nil
+	}
+	switch n := n.(type) {
+	case text:
+		var to []int
+		for _, at := range from {
+			if strings.HasPrefix(s[at:], string(n)) {
+				to = append(to, at+len(n))
+			}
+		}
+		return to
+	case class:
+		var to []int
+		for _, at := range from {
+			c, size := utf8.DecodeRuneInString(s[at:])
+			if size > 0 && slices.ContainsFunc(n, func(p span) bool { return p.lo <= c && c <= p.hi }) {
+				to = append(to, at+size)
+			}
+		}
+		return to
+	case seq:
+		for _, p := range n {
+			from = g.match(p, s, from)
+		}
+		return from
+	case alt:
+		var to []int
+		for _, p := range n {
+			to = append(to, g.match(p, s, from)...)
+		}
+		slices.Sort(to)
+		return slices.Compact(to)
+	case times:
+		for range n.min {
+			from = g.match(n.of, s, from)
+		}
+		to, seen := slices.Clone(from), map[int]bool{}
+		for _, at := range from {
+			seen[at] = true
+		}
+		for i := n.min; (n.max < 0 || i < n.max) && len(from) > 0; i++ {
+			next := g.match(n.of, s, from)
+			from = slices.DeleteFunc(next, func(at int) bool { return seen[at] })
+			for _, at := range from {
+				seen[at] = true
+			}
+			to = append(to, from...)
+		}
+		slices.Sort(to)
+		return slices.Compact(to)
+	case rule:
+		return g.match(g.rules[string(n)], s, from)
+	}
+	return nil
+}

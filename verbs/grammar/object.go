@@ -1,0 +1,295 @@
+package grammar
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// object is a map that a JSON Schema accepts, where the schema keeps to plain
+// rules; the grammar is loose where it does not.
+func (b *builder) object(t *verbs.Type, site string) (node, bool) {
+	if t.Schema == nil {
+		b.loosen(site)
+		return text("{}"), true
+	}
+	dec := json.NewDecoder(bytes.NewReader(t.Schema.Text()))
+	dec.UseNumber()
+	s := &schema{b: b, site: site}
+	if err := dec.Decode(&s.doc); err != nil {
+		return nil, false
+	}
+	return s.of(s.doc, 0)
+}
+
+// A schema is one JSON Schema being read.
+type schema struct {
+	b    *builder
+	site string
+	doc  any
+}
+
+// maxDepth bounds schemas that refer to themselves.
+const maxDepth = 6
+
+// understood are the keywords that of reads; the rest makes the grammar loose.
+var understood = []string{
+	"$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated",
+	"$ref", "const", "enum", "anyOf", "type", "properties", "required", "additionalProperties", "items", "minItems",
+	"maxItems", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
+}
+
+func (s *schema) of(doc any, depth int) (node, bool) {
+	m, ok := doc.(map[string]any)
+	if !ok || depth > maxDepth {
+		return s.free(), doc != false && depth <= maxDepth
+	}
+	for key := range m {
+		if !slices.Contains(understood, key) {
+			s.b.loosen(s.site)
+		}
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		if len(m) > 1 {
+			s.b.loosen(s.site)
+		}
+		return s.of(s.at(ref), depth+1)
+	}
+	if v, ok := m["const"]; ok {
+		return text(literal(v)), true
+	}
+	if list, ok := m["enum"].([]any); ok {
+		words := make([]string, len(list))
+		for i, v := range list {
+			words[i] = literal(v)
+		}
+		return oneOf(words), len(words) > 0
+	}
+	if list, ok := m["anyOf"].([]any); ok {
+		if m["type"] != nil || m["properties"] != nil {
+			s.b.loosen(s.site) // both at once
+		}
+		var all alt
+		for _, part := range list {
+			if n, ok := s.of(part, depth+1); ok {
+				all = append(all, n)
+			}
+		}
+		return simple(all), len(all) > 0
+	}
+	kinds, _ := m["type"].([]any)
+	if kind, ok := m["type"].(string); ok {
+		kinds = []any{kind}
+	}
+	if len(kinds) == 0 && m["properties"] != nil {
+		kinds = []any{"object"}
+	}
+	if len(kinds) == 0 {
+		return s.free(), true
+	}
+	var all alt
+	for _, kind := range kinds {
+		if n, ok := s.kind(m, kind, depth); ok {
+			all = append(all, n)
+		}
+	}
+	return simple(all), len(all) > 0
+}
+
+func (s *schema) kind(m map[string]any, kind any, depth int) (node, bool) {
+	switch kind {
+	case "object":
+		return s.entries(m, depth)
+	case "array":
+		items := s.b.anything()
+		if m["items"] != nil {
+			var ok bool
+			if items, ok = s.of(m["items"], depth+1); !ok {
+				return nil, false
+			}
+		}
+		least, most := number(m["minItems"], 0), number(m["maxItems"], -1)
+		if most == 0 {
+			return text("[]"), least == 0
+		}
+		more := times{seq{text(" "), items}, max(least-1, 0), most}
+		if most > 0 {
+			more.max = most - 1
+		}
+		var inside node = seq{items, more}
+		if least == 0 {
+			inside = maybe(inside)
+		}
+		return seq{text("["), inside, text("]")}, true
+	case "string":
+		return s.text(m), true
+	case "integer", "number":
+		lo, hi := bound(m["minimum"]), bound(m["maximum"])
+		scale := -1
+		if kind == "integer" {
+			scale = 0
+		}
+		return s.b.leaf("number", decimals(lo, hi, scale)), true
+	case "boolean":
+		return s.b.leaf("boolean", oneOf([]string{"true", "false"})), true
+	case "null":
+		return text("nil"), true
+	}
+	return nil, false
+}
+
+func (s *schema) text(m map[string]any) node {
+	day := dates(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
+	least, most := number(m["minLength"], 0), number(m["maxLength"], 0)
+	switch format, _ := m["format"].(string); format {
+	case "":
+	case "date":
+		return s.b.leaf("quoted-date", seq{text(`"`), day, text(`"`)})
+	case "email":
+		return s.b.leaf("email", email())
+	default:
+		s.b.loosen(s.site)
+	}
+	if p, ok := m["pattern"].(string); ok {
+		// A pattern of a schema may match anywhere; only an anchored one is said.
+		if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") {
+			if n, ok := pattern(p); ok {
+				if least > 0 || most > 0 {
+					s.b.loosen(s.site)
+				}
+				return s.b.leaf("string", n)
+			}
+		}
+		s.b.loosen(s.site)
+	}
+	return s.b.leaf("string", quoted(least, most))
+}
+
+// entries are the keys of a map in the order of the alphabet; those that are not
+// required may be left out.
+func (s *schema) entries(m map[string]any, depth int) (node, bool) {
+	props, _ := m["properties"].(map[string]any)
+	needed, _ := m["required"].([]any)
+	type entry struct {
+		n        node
+		required bool
+	}
+	var all []entry
+	for _, key := range slices.Sorted(maps.Keys(props)) {
+		required := slices.Contains(needed, any(key))
+		n, ok := s.of(props[key], depth+1)
+		if !isKey(key) || !ok {
+			if required {
+				return nil, false
+			}
+			continue
+		}
+		all = append(all, entry{seq{text(":" + key + " "), n}, required})
+	}
+	for _, key := range needed {
+		if name, ok := key.(string); ok && props[name] == nil {
+			return nil, false // nothing is said of what it is
+		}
+	}
+	// One way for each entry that can come first, the rest behind it.
+	var ways alt
+	optional := true
+	for i, first := range all {
+		way := seq{first.n}
+		for _, e := range all[i+1:] {
+			part := seq{text(" "), e.n}
+			if e.required {
+				way = append(way, part)
+			} else {
+				way = append(way, maybe(part))
+			}
+		}
+		ways = append(ways, way)
+		if first.required {
+			optional = false
+			break
+		}
+	}
+	switch {
+	case len(ways) == 0:
+		return text("{}"), true
+	case optional:
+		return seq{text("{"), maybe(simple(ways)), text("}")}, true
+	}
+	return seq{text("{"), simple(ways), text("}")}, true
+}
+
+func (s *schema) free() node {
+	s.b.loosen(s.site)
+	return s.b.anything()
+}
+
+func (s *schema) at(ref string) any {
+	doc := s.doc
+	for _, step := range strings.Split(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
+		if step == "" {
+			continue
+		}
+		m, _ := doc.(map[string]any)
+		doc = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return doc
+}
+
+// isKey reports whether a name can be written as a key.
+func isKey(s string) bool {
+	call := dsl.NewCall("a.b", dsl.NewArg(s, dsl.NewNil()))
+	return call.Err() == nil && s != "as"
+}
+
+func number(v any, otherwise int) int {
+	if n, ok := v.(json.Number); ok {
+		if i, err := n.Int64(); err == nil && i >= 0 && i < 1e6 {
+			return int(i)
+		}
+	}
+	return otherwise
+}
+
+func bound(v any) stores.Value {
+	if n, ok := v.(json.Number); ok {
+		if d, ok := stores.ParseDecimal(n.String()); ok {
+			return d
+		}
+	}
+	return stores.Value{}
+}
+
+// literal writes a JSON value in the language.
+func literal(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		return dsl.FormatValue(dsl.NewBool(v))
+	case json.Number:
+		return v.String()
+	case string:
+		return dsl.FormatValue(dsl.NewString(v))
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = literal(v[i])
+		}
+		return "[" + strings.Join(parts, " ") + "]"
+	case map[string]any:
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, ":"+k+" "+literal(v[k]))
+		}
+		return "{" + strings.Join(parts, " ") + "}"
+	}
+	return "nil"
+}
