@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/verbstest", "runtime", "runtime/llm", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/llm", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"stores/postgres":        {"stores"},
 	"stores/postgres/pgtest": nil,
 	"verbs":                  {"dsl", "stores"},
+	"verbs/grammar":          {"dsl", "stores", "verbs"},
 	"verbs/verbstest":        nil,
 	"runtime":                {"dsl", "verbs", "stores"},
 	"runtime/llm":            nil,
@@ -76,6 +77,8 @@ var forbidden = []arrow{
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
+	{"*", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, and asked of nobody else"},
+	{"verbs/grammar", []string{"runtime", "runtime/llm", "runtime/torture", "verbs/verbstest", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest"}, "a grammar is text made of palettes; whose session it is for arrives as an argument"},
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
 	{"verbs/verbstest", rooms, "it writes text, and is the same whatever reads it"},
 	{"*", []string{"cmd/teeth"}, "a library is not built on a command"},
@@ -85,23 +88,24 @@ var forbidden = []arrow{
 
 // exceptions are arrows that tests alone may draw.
 var exceptions = map[[2]string]string{
-	{"stores/sqlite", "stores/storetest"}:                        "its tests run the conformance suite",
-	{"stores/postgres", "stores/storetest"}:                      "its tests run the conformance suite",
-	{"stores/postgres", "stores/postgres/pgtest"}:                "its tests run on a real server",
-	{"runtime", "stores/postgres"}:                               "its tests run the engine on a real store",
-	{"runtime", "stores/postgres/pgtest"}:                        "its tests run the engine on a real server",
-	{"cmd/verbatim", "stores/postgres/pgtest"}:                   "its tests run the command on a real server",
-	{"runtime/torture", "dsl"}:                                   "it writes scripts",
-	{"runtime/torture", "verbs"}:                                 "it has a palette",
-	{"runtime/torture", "stores"}:                                "it looks at what is left",
-	{"runtime/torture", "stores/sqlite"}:                         "it pulls the plug on real stores",
-	{"runtime/torture", "stores/postgres"}:                       "it pulls the plug on real stores",
-	{"runtime/torture", "stores/postgres/pgtest"}:                "it pulls the plug on real servers",
-	{"runtime/torture", "runtime"}:                               "it pulls the plug on the engine",
-	{"verbs", "verbs/verbstest"}:                                 "its benchmarks need palettes of any size",
-	{"cmd/verbatim", "verbs/verbstest"}:                          "its benchmarks need palettes of any size",
-	{"runtime", "stores/sqlite"}:                                 "its tests run the engine on a real store",
-	{"cmd/verbatim", "github.com/santhosh-tekuri/jsonschema/v5"}: "its tests hold what --json prints against the published schema",
+	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
+	{"stores/postgres", "stores/storetest"}:                       "its tests run the conformance suite",
+	{"stores/postgres", "stores/postgres/pgtest"}:                 "its tests run on a real server",
+	{"runtime", "stores/postgres"}:                                "its tests run the engine on a real store",
+	{"runtime", "stores/postgres/pgtest"}:                         "its tests run the engine on a real server",
+	{"cmd/verbatim", "stores/postgres/pgtest"}:                    "its tests run the command on a real server",
+	{"runtime/torture", "dsl"}:                                    "it writes scripts",
+	{"runtime/torture", "verbs"}:                                  "it has a palette",
+	{"runtime/torture", "stores"}:                                 "it looks at what is left",
+	{"runtime/torture", "stores/sqlite"}:                          "it pulls the plug on real stores",
+	{"runtime/torture", "stores/postgres"}:                        "it pulls the plug on real stores",
+	{"runtime/torture", "stores/postgres/pgtest"}:                 "it pulls the plug on real servers",
+	{"runtime/torture", "runtime"}:                                "it pulls the plug on the engine",
+	{"verbs", "verbs/verbstest"}:                                  "its benchmarks need palettes of any size",
+	{"cmd/verbatim", "verbs/verbstest"}:                           "its benchmarks need palettes of any size",
+	{"runtime", "stores/sqlite"}:                                  "its tests run the engine on a real store",
+	{"verbs/grammar", "github.com/santhosh-tekuri/jsonschema/v5"}: "its tests hold what a schema allows against an independent reading of it",
+	{"cmd/verbatim", "github.com/santhosh-tekuri/jsonschema/v5"}:  "its tests hold what --json prints against the published schema",
 }
 
 // libraries are met in one package each, and their types stop there.
@@ -139,7 +143,7 @@ var standard = map[string]struct {
 	"net/http":     {[]string{"runtime/llm"}, "the doors to the network are rooms of their own; a model is behind one"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},
-	"math/rand/v2": {[]string{"stores/sqlite"}, "randomness arrives as an argument; a store may wait a random moment before it tries again"},
+	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from"},
 	"plugin":       {nil, "nothing registers itself by being loaded"},
 	"testing":      {[]string{"stores/storetest", "stores/postgres/pgtest"}, "only what tests call needs it outside a test file"},
 	"C":            {nil, "the program builds without a C compiler"},
