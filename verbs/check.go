@@ -30,6 +30,7 @@ func (r *Registry) Check(s *dsl.Script, names Names) (*Program, dsl.Diagnostics)
 // longer be in use. For a valid script of plain values it allocates nothing.
 // When there is an error, p is left empty and not Valid.
 func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnostics {
+	p.said = Literals{}
 	if r.plainly(p, s, names) {
 		return nil
 	}
@@ -107,6 +108,9 @@ func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
 	c.run()
 	if !p.Valid() {
 		return nil, c.ds
+	}
+	if more := p.unattainable(v); more.HasErrors() {
+		return nil, append(c.ds, more...)
 	}
 	return p, c.ds
 }

@@ -246,6 +246,7 @@ func (l *loader) params(vn *verbNode) {
 				d.report(say.contradiction(d.place(f[argFrom].key), ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
 			}
 		}
+		l.otherwise(d, &p, f[:])
 		d.items(f[argExamples], func(n *yaml.Node) {
 			p.Examples = append(p.Examples, n.Value)
 			if p.Type != nil && p.Type.Name != RefType {
@@ -433,20 +434,55 @@ func (l *loader) confirm(vn *verbNode) {
 			c.Place = d.place(w.value)
 		}
 		c.Always = f[confWhen].key == nil
-		if by := f[confBy].value; by != nil {
-			if c.By = l.roleNamed[by.Value]; c.By == nil {
-				d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
-			}
-		}
-		if e := f[confExpires].value; e != nil {
-			dur, ok := parseDuration(e.Value)
-			if !ok || dur.Duration().Seconds() < 1 {
-				d.report(say.badDuration(d.place(e), e.Value))
-			} else {
-				c.Expires = int64(dur.Duration().Seconds())
-			}
-		}
+		l.agreement(d, &c, f[confBy].value, f[confExpires].value)
 		v.Confirm = append(v.Confirm, c)
+	}
+}
+
+// agreement reads who must agree, and for how long the question stands.
+func (l *loader) agreement(d *doc, c *Confirm, by, expires *yaml.Node) {
+	if by != nil {
+		if c.By = l.roleNamed[by.Value]; c.By == nil {
+			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
+		}
+	}
+	if expires != nil {
+		dur, ok := parseDuration(expires.Value)
+		if !ok || dur.Duration().Seconds() < 1 {
+			d.report(say.badDuration(d.place(expires), expires.Value))
+		} else {
+			c.Expires = int64(dur.Duration().Seconds())
+		}
+	}
+}
+
+// otherwise reads what happens to a value of another origin than the argument
+// demands.
+func (l *loader) otherwise(d *doc, p *Param, f []pair) {
+	n := f[argOtherwise].value
+	switch {
+	case n == nil:
+	case f[argFrom].value == nil:
+		d.report(say.contradiction(d.place(f[argOtherwise].key), ":"+p.Name+" says what happens otherwise, and accepts a value from anywhere", "say with `from` where it should come from", dsl.Place{}, ""))
+		return
+	case n.Kind == yaml.ScalarNode:
+		switch n.Value {
+		case "refuse":
+		case "ask":
+			p.Otherwise = &Confirm{Always: true, Place: d.place(n)}
+		default:
+			d.report(say.unknownWord(d.place(n), "otherwise", n.Value, []string{"refuse", "ask"}))
+		}
+	default:
+		var o [confKeys - 1]pair
+		if d.fields(n, otherwiseShape, o[:]) {
+			p.Otherwise = &Confirm{Always: true, Place: d.place(n), Reason: text(o[confReason-1])}
+			l.agreement(d, p.Otherwise, o[confBy-1].value, o[confExpires-1].value)
+		}
+	}
+	if p.From != 0 && p.From&FromScript == 0 && p.Otherwise == nil && f[argDefault].value != nil {
+		d.report(say.contradiction(d.place(f[argDefault].key), "the default of :"+p.Name+" can never be used", "a default is the palette author's own, which is as a script's; add script to from, or leave the default out",
+			d.place(f[argFrom].key), "it must come from "+p.From.Wanted()))
 	}
 }
 

@@ -184,6 +184,7 @@ func (d *drift) params(was, v *Verb) {
 			}
 			d.lower("origin-widened", p.Place, o.Place, "it had to come from "+listed(originList(o.From), "or"), "%s may also come from %s", name, listed(originList(more), "or"))
 		}
+		d.otherwise(name, p, o)
 		if o.Required && !p.Required {
 			d.lower("limit-loosened", p.Place, o.Place, "it was required", "%s may be left out", name)
 		}
@@ -197,6 +198,20 @@ func (d *drift) params(was, v *Verb) {
 		if o.Required && paramNamed(v, o.Name) == nil {
 			d.lower("limit-loosened", v.Place, o.Place, "it was required", "%s no longer asks for :%s", v.Name, o.Name)
 		}
+	}
+}
+
+// otherwise holds what happens to other origins against what happened to them.
+func (d *drift) otherwise(name string, p, was *Param) {
+	n, o := p.Otherwise, was.Otherwise
+	switch {
+	case was.From == 0 || p.From == 0 || n == nil: // as strict as can be, or reported already
+	case o == nil:
+		d.lower("origin-widened", p.Place, was.Place, "it was refused", "%s asks where it comes from elsewhere", name)
+	case o.By != nil && (n.By == nil || n.By.Name != o.By.Name):
+		d.lower("origin-widened", p.Place, was.Place, "somebody with role "+o.By.Name+" had to agree", "%s asks others where it comes from elsewhere", name)
+	case n.Lasts() > o.Lasts():
+		d.lower("origin-widened", p.Place, was.Place, "an agreement was good for "+lasting(int64(o.Lasts().Seconds())), "%s is agreed to for longer where it comes from elsewhere", name)
 	}
 }
 

@@ -56,6 +56,7 @@ var lowering = []mutation{
 	{"an argument is not personal", "personal: true, description: anything else", "description: anything else", "personal-dropped"},
 	{"a field is not sensitive", "iban: {type: string, sensitive: true}", "iban: {type: string}", "sensitive-dropped"},
 	{"another origin is allowed", "from: [person, record]", "from: [person, record, document]", "origin-widened"},
+	{"other origins ask", "from: [person, record]", "from: [person, record], otherwise: ask", "origin-widened"},
 	{"any origin is allowed", ", from: [person, record]", "", "origin-widened"},
 	{"an argument may be left out", "{name: reason, type: code, ref-type: reason, required: true}", "{name: reason, type: code, ref-type: reason}", "limit-loosened"},
 	{"an argument is gone", "      - {name: reason, type: code, ref-type: reason, required: true}\n", "", "limit-loosened"},

@@ -81,6 +81,19 @@ func (e *Expr) ArgOnly() (param int, ok bool) {
 	return e.prog.index, e.prog.kind == progArgument
 }
 
+// Args calls fn with each argument that the value is worked out from, by its
+// index; not with one of which only fields of its row are read.
+func (e *Expr) Args(fn func(param int)) {
+	if e.prog.kind == progArgument {
+		fn(e.prog.index)
+	}
+	for _, s := range e.prog.slots {
+		if s.kind == slotArg {
+			fn(s.index)
+		}
+	}
+}
+
 // Constant reports whether the expression is a constant, and which.
 func (e *Expr) Constant() (stores.Value, bool) {
 	return e.prog.value, e.prog.kind == progConstant

@@ -229,6 +229,7 @@ const (
 	argSensitive
 	argPersonal
 	argFrom
+	argOtherwise
 	argExamples
 	argKeys
 )
@@ -244,6 +245,7 @@ var argShape = &shape{
 		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
 		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},
 		{name: "from", doc: "Where its value may come from. Anywhere, when left out.", example: `["person", "record"]`, holds: texts, words: originWords},
+		{name: "otherwise", doc: "What happens to a value that comes from elsewhere: refuse, which is the default; ask; or a rule for asking.", example: `{"by": "compliance"}`, holds: textOrMap, of: otherwiseShape},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
 	}...),
 }
@@ -357,6 +359,16 @@ var confirmShape = &shape{
 		confBy:      {name: "by", doc: "The role of somebody else who must agree; the person asking, when left out.", example: `"compliance"`},
 		confExpires: {name: "expires", doc: "How long the question stands: hours, minutes or days.", example: `"24h"`},
 		confReason:  {name: "reason", doc: "Why it is asked, for whoever is asked.", example: `"it sends a message that cannot be recalled"`},
+	},
+}
+
+var otherwiseShape = &shape{
+	name: "a rule for other origins",
+	doc:  "Who must agree to a value that does not come from where it should.",
+	keys: []key{
+		confBy - 1:      {name: "by", doc: "The role of somebody else who must agree; the person asking, when left out.", example: `"compliance"`},
+		confExpires - 1: {name: "expires", doc: "How long the question stands: hours, minutes or days.", example: `"24h"`},
+		confReason - 1:  {name: "reason", doc: "What else whoever is asked should know.", example: `"money cannot be called back"`},
 	},
 }
 

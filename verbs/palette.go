@@ -123,6 +123,9 @@ type Param struct {
 	Sensitive   bool
 	Personal    bool    // of a person: erasable from the journal
 	From        Origins // where a value may come from; zero is anywhere
+	// Otherwise is the rule by which a value that came from elsewhere asks; nil
+	// refuses it.
+	Otherwise *Confirm
 	Examples    []string
 	Place       dsl.Place
 }

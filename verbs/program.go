@@ -14,6 +14,7 @@ type Program struct {
 	script   *dsl.Script
 	calls    []Call
 	order    []int
+	said     Literals
 
 	// What follows is memory that CheckInto uses again.
 	args     []Arg // slab that Call.Args are cut from
@@ -33,6 +34,24 @@ func (p *Program) Registry() *Registry { return p.registry }
 
 // Script returns the script that the program was made from.
 func (p *Program) Script() *dsl.Script { return p.script }
+
+// SaidBy says where what the script writes out comes from; without it, it is the
+// author's own. It is called by whoever checked the script, before anybody else
+// has the program.
+func (p *Program) SaidBy(l Literals) { p.said = l }
+
+// Literals returns what SaidBy said.
+func (p *Program) Literals() Literals { return p.said }
+
+// Said is the origin of what an argument of the script writes out: a value, a
+// name, or a list or a map of them. That of a default, which nobody wrote, is the
+// zero Origin.
+func (p *Program) Said(a *Arg) Origin {
+	if a.Syntax == nil {
+		return Origin{}
+	}
+	return p.said.of(a.Syntax)
+}
 
 // Calls returns the calls as written, nested calls before the call they stand
 // in.

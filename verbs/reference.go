@@ -303,20 +303,20 @@ func (p *Param) remark() string {
 		parts = append(parts, "e.g. "+p.example())
 	}
 	if p.From != 0 {
-		parts = append(parts, "must come from "+listed(withArticles(originList(p.From)), "or"))
+		says := "must come from " + p.From.Wanted()
+		switch o := p.Otherwise; {
+		case o == nil:
+		case o.By == nil:
+			says += ", asks otherwise"
+		default:
+			says += ", otherwise " + o.By.Name + " agrees first"
+		}
+		parts = append(parts, says)
 	}
 	if p.Sensitive {
 		parts = append(parts, "never shown")
 	}
 	return strings.Join(parts, "; ")
-}
-
-func withArticles(words []string) []string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = article(w)
-	}
-	return out
 }
 
 // limits says in words what a type limits.

@@ -1,0 +1,59 @@
+package verbs
+
+import (
+	"fmt"
+
+	"verbatim/dsl"
+)
+
+// unattainable finds the arguments in the calls of a macro that can never be
+// where their palettes let them come from: what the macro's author wrote out is
+// the author's own, and an argument of the macro that comes from elsewhere comes
+// from elsewhere. Whoever wrote it should know before somebody is refused.
+func (p *Program) unattainable(macro *Verb) dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	for i := range p.calls {
+		c := &p.calls[i]
+		for j := range c.Args {
+			param := &c.Verb.Params[j]
+			if param.From == 0 || param.Otherwise != nil {
+				continue
+			}
+			p.unattained(macro, c, param, &c.Args[j], &ds)
+		}
+	}
+	return ds
+}
+
+func (p *Program) unattained(macro *Verb, c *Call, param *Param, a *Arg, ds *dsl.Diagnostics) {
+	if a.Syntax == nil {
+		return
+	}
+	add := func(what, note string) {
+		d := problemAt(dsl.Place{Source: p.script.Source, Range: a.Syntax.Range}, "contradiction",
+			fmt.Sprintf(":%s of %s must come from %s, and %s", param.Name, c.Verb.Name, param.From.Wanted(), what), "", note)
+		d.Related = []dsl.Related{{Place: param.Place, Message: ":" + param.Name + " is declared here"}}
+		*ds = append(*ds, d)
+	}
+	switch a.Kind {
+	case Literal:
+		if param.From&FromScript == 0 && !a.Value.IsNull() {
+			add("here it is the palette author's own", "make it an argument of the macro")
+		}
+	case Name:
+		if a.Path() != "" {
+			return // a field of a row may always be a record's
+		}
+		for i := range macro.Params {
+			outer := &macro.Params[i]
+			if sameName(outer.Ident, a.Name()) && outer.From != 0 && outer.From&param.From == 0 {
+				add(fmt.Sprintf(":%s of %s comes from %s", outer.Name, macro.Name, outer.From.Wanted()), "let both come from the same")
+			}
+		}
+	case Listed, Mapped:
+		items := a.Items()
+		for i := range items {
+			p.unattained(macro, c, param, &items[i], ds)
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+)
+
+// An Origin says where a value came from: the script's author, the person's own
+// words, a record, the model, a tool or a document, of the last two with a name.
+// A value that was mixed of several has the origins of all of them, and is
+// trusted as little as the least trusted of them. Origins are compared with ==.
+//
+// The zero Origin is that of values that nobody gave: what a palette itself
+// says, in a default, a macro or an expression; the time; the name of whoever
+// asks. Its author being the author of a script as well, it is accepted where
+// FromScript is, and mixed with anything it adds nothing.
+type Origin struct {
+	kinds Origins
+	// sources names documents and tools, as String writes them: sorted, each
+	// once, joined by commas.
+	sources string
+}
+
+// untrusted are the origins that a value keeps when it is saved.
+const untrusted = FromModel | FromTool | FromDocument
+
+// Limits of an Origin, which anything that names documents can make grow.
+const (
+	maxSource  = 120 // bytes of one name
+	maxSources = 6   // names beyond these are dropped; the kind stays
+)
+
+// NewOrigin makes an origin of one kind. Only tools and documents have a name,
+// which may be "".
+func NewOrigin(kind Origins, source string) Origin {
+	o := Origin{kinds: kind & (1<<len(originWords) - 1)}
+	if kind != FromTool && kind != FromDocument || source == "" {
+		return o
+	}
+	o.sources = originWords[bits.TrailingZeros8(uint8(kind))] + "=" + escapeSource(source)
+	return o
+}
+
+// Kinds returns where it came from, as a set.
+func (o Origin) Kinds() Origins { return o.kinds }
+
+// Trusted reports whether nothing in it is less trusted than a record.
+func (o Origin) Trusted() bool { return o.kinds&untrusted == 0 }
+
+// Sources returns the names of documents and tools, in the form in which String
+// has them.
+func (o Origin) Sources() string { return o.sources }
+
+// Within reports whether all that it came from is accepted.
+func (o Origin) Within(accepted Origins) bool {
+	if o.kinds == 0 {
+		return accepted&FromScript != 0
+	}
+	return o.kinds&^accepted == 0
+}
+
+// Mix is the origin of a value made of two.
+func (o Origin) Mix(p Origin) Origin {
+	o.kinds |= p.kinds
+	switch {
+	case p.sources == "" || o.sources == p.sources:
+	case o.sources == "":
+		o.sources = p.sources
+	default:
+		all := append(strings.Split(o.sources, ","), strings.Split(p.sources, ",")...)
+		slices.Sort(all)
+		all = slices.Compact(all)
+		o.sources = strings.Join(all[:min(len(all), maxSources)], ",")
+	}
+	return o
+}
+
+// Mark is what is kept of it beside a field: String without what is as trusted
+// as a record, "" when nothing is left.
+func (o Origin) Mark() string {
+	o.kinds &= untrusted
+	return o.String()
+}
+
+// Stored is the origin of a value that was read from a field with a mark, "" for
+// none. A mark that cannot be read is taken for the worst there is.
+func Stored(mark string) Origin {
+	if mark == "" {
+		return Origin{kinds: FromRecord}
+	}
+	o, err := ParseOrigin(mark)
+	if err != nil || o.kinds == 0 {
+		return Origin{kinds: FromDocument}
+	}
+	return o
+}
+
+// String writes the origin in a form that ParseOrigin reads, least trusted
+// first: "document=letter.pdf,model".
+func (o Origin) String() string {
+	if o.sources == "" && bits.OnesCount8(uint8(o.kinds)) == 1 {
+		return originWords[bits.TrailingZeros8(uint8(o.kinds))]
+	}
+	var parts []string
+	for i := len(originWords) - 1; i >= 0; i-- {
+		if o.kinds&(1<<i) == 0 {
+			continue
+		}
+		named := false
+		for _, s := range strings.Split(o.sources, ",") {
+			if strings.HasPrefix(s, originWords[i]+"=") {
+				parts, named = append(parts, s), true
+			}
+		}
+		if !named {
+			parts = append(parts, originWords[i])
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+var errOrigin = fmt.Errorf("an origin is one of %s, and document or tool may be followed by = and a name", strings.Join(originWords, ", "))
+
+// ParseOrigin reads what String wrote. "" is the zero Origin.
+func ParseOrigin(s string) (Origin, error) {
+	var o Origin
+	if s == "" {
+		return o, nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		word, source, named := strings.Cut(part, "=")
+		i := slices.Index(originWords, word)
+		if i < 0 {
+			return Origin{}, errOrigin
+		}
+		kind := Origins(1) << i
+		if named {
+			name, ok := unescapeSource(source)
+			if !ok || name == "" || kind != FromTool && kind != FromDocument {
+				return Origin{}, errOrigin
+			}
+			source = name
+		}
+		o = o.Mix(NewOrigin(kind, source))
+	}
+	return o, nil
+}
+
+// Words says it to a person: "letter.pdf", "the model and a record". It is ""
+// for what nobody gave.
+func (o Origin) Words() string {
+	var parts []string
+	for i := len(originWords) - 1; i >= 0; i-- {
+		kind := Origins(1) << i
+		if o.kinds&kind == 0 {
+			continue
+		}
+		named := false
+		for _, s := range strings.Split(o.sources, ",") {
+			name, ok := strings.CutPrefix(s, originWords[i]+"=")
+			if !ok {
+				continue
+			}
+			named = true
+			name, _ = unescapeSource(name)
+			if kind == FromTool {
+				name = "the tool " + name
+			}
+			parts = append(parts, name)
+		}
+		if !named {
+			parts = append(parts, originPhrases[i])
+		}
+	}
+	return listed(parts, "and")
+}
+
+// originPhrases are what Words calls the origins, by bit.
+var originPhrases = []string{"the script", "a person", "a record", "the model", "a tool", "a document"}
+
+// Wanted says which origins are accepted: "a person or a record".
+func (o Origins) Wanted() string {
+	var parts []string
+	for i := range originWords {
+		if o&(1<<i) != 0 {
+			parts = append(parts, originPhrases[i])
+		}
+	}
+	return listed(parts, "or")
+}
+
+// escapeSource makes a name fit to stand in an origin: on one line, without the
+// signs that have a meaning there. A name that is too long is cut.
+func escapeSource(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	b := make([]byte, 0, len(s))
+	for i, r := range s {
+		if len(b) >= maxSource {
+			b = append(b, "…"...)
+			break
+		}
+		if strings.ContainsRune("%,=;", r) || !unicode.IsPrint(r) {
+			for _, c := range []byte(s[i : i+utf8.RuneLen(r)]) {
+				b = fmt.Appendf(b, "%%%02X", c)
+			}
+			continue
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return string(b)
+}
+
+func unescapeSource(s string) (string, bool) {
+	if !strings.Contains(s, "%") {
+		return s, utf8.ValidString(s)
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b = append(b, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", false
+		}
+		n, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b = append(b, byte(n))
+		i += 2
+	}
+	return string(b), utf8.Valid(b)
+}
+
+// Literals say where the values came from that a script's author wrote out. The
+// zero Literals are those of a script that a person of the house wrote:
+// everything in it is the author's own.
+type Literals struct {
+	// Origin is that of every value; zero is FromScript.
+	Origin Origin
+	// Of, when set, knows single values that came from elsewhere, by where they
+	// stand: of what a model wrote, what it repeats of the person's own words.
+	// It is asked about what stands by itself, and about each part of a list or
+	// a map.
+	Of func(at dsl.Range) (Origin, bool)
+}
+
+func (l *Literals) at(r dsl.Range) Origin {
+	if l.Of != nil {
+		if o, ok := l.Of(r); ok {
+			return o
+		}
+	}
+	if l.Origin == (Origin{}) {
+		return Origin{kinds: FromScript}
+	}
+	return l.Origin
+}
+
+// of is the origin of a value that was written out, mixed of its parts.
+func (l *Literals) of(v *dsl.Value) Origin {
+	if l.Of == nil {
+		return l.at(dsl.Range{})
+	}
+	var o Origin
+	eachLiteral(v, func(v *dsl.Value) { o = o.Mix(l.at(v.Range)) })
+	if o == (Origin{}) { // an empty list
+		o = l.at(v.Range)
+	}
+	return o
+}
+
+// eachLiteral calls fn with what is written out in a value, in order; the
+// arguments of nested calls are theirs, and come too.
+func eachLiteral(v *dsl.Value, fn func(*dsl.Value)) {
+	switch v.Kind {
+	case dsl.List:
+		items := v.Items()
+		for i := range items {
+			eachLiteral(&items[i], fn)
+		}
+	case dsl.Map:
+		entries := v.Entries()
+		for i := range entries {
+			eachLiteral(&entries[i].Value, fn)
+		}
+	case dsl.Nested:
+		args := v.Call().Args
+		for i := range args {
+			eachLiteral(&args[i].Value, fn)
+		}
+	default:
+		fn(v)
+	}
+}
+
+// Encode writes down, in few bytes, what Literals say of a script, for ReadLiterals
+// to read beside the script's canonical text: "" for the author's own,
+// "model;2:person" where the third value is the person's own words.
+func (l Literals) Encode(script *dsl.Script) string {
+	all := l.at(dsl.Range{})
+	if l.Of != nil {
+		all = (&Literals{Origin: l.Origin}).at(dsl.Range{})
+	}
+	text := all.String()
+	if l.Of == nil && all.kinds == FromScript {
+		return ""
+	}
+	n := 0
+	for i := range script.Calls {
+		args := script.Calls[i].Args
+		for j := range args {
+			eachLiteral(&args[j].Value, func(v *dsl.Value) {
+				if o := l.at(v.Range); o != all {
+					text += ";" + strconv.Itoa(n) + ":" + o.String()
+				}
+				n++
+			})
+		}
+	}
+	return text
+}
+
+// EncodeOrigins is Encode for a call in the making: an origin for each value
+// that it writes out, in order.
+func EncodeOrigins(origins []Origin) string {
+	if len(origins) == 0 {
+		return ""
+	}
+	text := origins[0].String()
+	for i, o := range origins[1:] {
+		if o != origins[0] {
+			text += ";" + strconv.Itoa(i+1) + ":" + o.String()
+		}
+	}
+	return text
+}
+
+var errLiterals = errors.New("what was kept of where values came from cannot be read")
+
+// ReadLiterals reads what Encode wrote of a script. On an error everything in
+// the script is taken for a document's.
+func ReadLiterals(text string, script *dsl.Script) (Literals, error) {
+	worst := Literals{Origin: Origin{kinds: FromDocument}}
+	parts := strings.Split(text, ";")
+	all, err := ParseOrigin(parts[0])
+	if err != nil {
+		return worst, errLiterals
+	}
+	l := Literals{Origin: all}
+	if len(parts) == 1 {
+		return l, nil
+	}
+	other := make(map[int]Origin)
+	for _, part := range parts[1:] {
+		at, origin, ok := strings.Cut(part, ":")
+		n, err := strconv.Atoi(at)
+		o, err2 := ParseOrigin(origin)
+		if !ok || err != nil || err2 != nil || o.kinds == 0 {
+			return worst, errLiterals
+		}
+		other[n] = o
+	}
+	places := make(map[dsl.Range]Origin)
+	n := 0
+	for i := range script.Calls {
+		args := script.Calls[i].Args
+		for j := range args {
+			eachLiteral(&args[j].Value, func(v *dsl.Value) {
+				if o, ok := other[n]; ok {
+					places[v.Range] = o
+					delete(other, n)
+				}
+				n++
+			})
+		}
+	}
+	if len(other) > 0 {
+		return worst, errLiterals
+	}
+	l.Of = func(at dsl.Range) (Origin, bool) {
+		o, ok := places[at]
+		return o, ok
+	}
+	return l, nil
+}
