@@ -61,19 +61,23 @@ type seen struct {
 	key    stores.Value
 	paths  []stores.Path // nil is the whole row
 	values []stores.Value
+	marks  []stores.Mark // of a whole row
 }
 
 // A step is one call being carried out.
 type step struct {
-	verb   *verbs.Verb
-	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
-	place  dsl.Place // in the script that was run
-	syntax *dsl.Call // as it is kept: see written
-	text   string    // canonical
-	args   []stores.Value
-	rows   []stores.Row // parallel to args: the rows that references name
-	dark   []bool       // parallel to args: what was taken from something sensitive; nil when nothing was
-	sealed [32]byte     // of verb and arguments, as they passed the gate
+	verb    *verbs.Verb
+	index   int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
+	place   dsl.Place // in the script that was run
+	syntax  *dsl.Call // as it is kept: see written
+	text    string    // canonical
+	args    []stores.Value
+	rows    []stores.Row   // parallel to args: the rows that references name
+	from    []verbs.Origin // parallel to args: where they came from
+	accepts verbs.Origins  // of the argument at hand: where it may come from
+	trail   []string       // and on which way it came, where that is not so
+	dark    []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
+	sealed  [32]byte       // of verb and arguments, as they passed the gate
 
 	asks    []Ask
 	changes []change
@@ -91,9 +95,10 @@ type step struct {
 type change struct {
 	stores.Change
 	entity *verbs.Entity
-	from   []string // parallel to Set: where each value comes from
-	secret []int    // fields whose values are not to be shown
-	named  named    // of a row that was there before
+	from   []string       // parallel to Set: what each value is worked out from
+	came   []verbs.Origin // parallel to Set: and where that came from
+	secret []int          // fields whose values are not to be shown
+	named  named          // of a row that was there before
 }
 
 // A notice is an outgoing message before it has an id.
@@ -101,6 +106,7 @@ type notice struct {
 	kind, target string
 	keys         []string
 	values       []stores.Value
+	came         []verbs.Origin // parallel to values
 }
 
 // A table is what a call gives back, with keys still in it.
@@ -123,6 +129,7 @@ type column struct {
 type cell struct {
 	value  stores.Value
 	entity *verbs.Entity // whose key the value is; nil for everything else
+	from   verbs.Origin
 }
 
 // program carries out every call of a frame, in the order that bindings
@@ -300,30 +307,59 @@ func (r *run) macro(ctx context.Context, st *step) error {
 
 // get reads a row within scope and remembers what it was.
 func (r *run) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
-	row := stores.Row{Entity: e, Values: r.rows[rowKey{e, key}]}
+	row, known := r.rows[rowKey{e, key}]
 	var err error
-	if row.Values == nil {
+	if !known {
 		if row, err = r.read.Get(ctx, e, key); err == nil {
 			r.keep(row)
 		}
 	}
 	if err == nil {
-		r.seen = append(r.seen, seen{entity: e, key: key, values: row.Values})
+		r.seen = append(r.seen, seen{entity: e, key: key, values: row.Values, marks: row.Marks})
 	}
 	return row, err
 }
 
-// fields reads along paths from one row.
-func (r *run) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, error) {
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: isRow(e, key), Limit: 1})
+// fields reads along paths from one row, and says where the values come from.
+func (r *run) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
+	all, at := withMarks(e, paths)
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: all, Where: isRow(e, key), Limit: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(rows) == 0 {
+		return nil, nil, stores.ErrNotFound
+	}
+	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: rows[0]})
+	came := make([]verbs.Origin, len(paths))
+	for i := range came {
+		came[i] = pathOrigin(e, paths, at, i, rows[0])
+	}
+	return rows[0], came, nil
+}
+
+// rowsWhere reads the rows that a condition picks, and remembers what they were.
+func (r *run) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond) ([]stores.Row, error) {
+	n := len(e.Fields)
+	paths := make([]stores.Path, n+1)
+	for i := range n {
+		paths[i].Field = i
+	}
+	paths[n].Marks = true
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where})
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
-		return nil, stores.ErrNotFound
+	rows := make([]stores.Row, len(found))
+	for i, values := range found {
+		row := stores.Row{Entity: e, Values: values[:n:n]}
+		if row.Marks, err = stores.ReadMarks(e, values[n]); err != nil {
+			return nil, err
+		}
+		r.seen = append(r.seen, seen{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
+		rows[i] = row
 	}
-	r.seen = append(r.seen, seen{entity: e, key: key, paths: paths, values: rows[0]})
-	return rows[0], nil
+	return rows, nil
 }
 
 func isRow(e *stores.Entity, key stores.Value) *stores.Cond {
@@ -346,13 +382,19 @@ func (e *evalError) Unwrap() error { return e.err }
 // eval works an expression out. row is the row being read or changed, nil
 // where there is none.
 func (r *run) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
-	env, err := r.env(ctx, st, x.Reads, row)
+	v, _, err := r.evalFrom(ctx, st, x, row)
+	return v, err
+}
+
+// evalFrom is eval that also says where the value comes from.
+func (r *run) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, verbs.Origin, error) {
+	env, reads, err := r.env(ctx, st, x.Reads, row)
 	if err != nil {
-		return stores.Value{}, err
+		return stores.Value{}, verbs.Origin{}, err
 	}
 	v, err := x.Eval(env)
 	if err != nil {
-		return stores.Value{}, &evalError{x.Place, x.Text, err}
+		return stores.Value{}, verbs.Origin{}, &evalError{x.Place, x.Text, err}
 	}
 	if v.Kind() == stores.Time {
 		// An instant that moves with now is known by its distance from it.
@@ -362,17 +404,19 @@ func (r *run) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row
 			r.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
 		}
 	}
-	return v, nil
+	return v, made(st, x, reads), nil
 }
 
 // env fetches the fields that an expression reads. What lies in the row itself
-// needs no query; all paths from one row are one query.
-func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, error) {
+// needs no query; all paths from one row are one query. It says, parallel to
+// reads, where they come from.
+func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
 	env := verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now}
 	if len(reads) == 0 {
-		return env, nil
+		return env, nil, nil
 	}
 	env.Reads = make([]stores.Value, len(reads))
+	came := make([]verbs.Origin, len(reads))
 	fetched := make([]bool, len(reads))
 	for i := range reads {
 		if fetched[i] {
@@ -386,7 +430,7 @@ func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *st
 			continue // the argument was left out: its fields are absent
 		}
 		if p := reads[i].Path; len(p.Steps) == 0 && p.Count == nil {
-			env.Reads[i] = from.Values[p.Field]
+			env.Reads[i], came[i] = from.Values[p.Field], fieldOrigin(from, p.Field)
 			continue
 		}
 		var paths []stores.Path
@@ -397,15 +441,15 @@ func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *st
 				fetched[j] = true
 			}
 		}
-		values, err := r.fields(ctx, from.Entity, from.Key(), paths)
+		values, origins, err := r.fields(ctx, from.Entity, from.Key(), paths)
 		if err != nil {
-			return env, err
+			return env, nil, err
 		}
 		for k, j := range into {
-			env.Reads[j] = values[k]
+			env.Reads[j], came[j] = values[k], origins[k]
 		}
 	}
-	return env, nil
+	return env, came, nil
 }
 
 // cond turns a filter into a condition that the store carries out.
@@ -413,7 +457,7 @@ func (r *run) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond
 	if f == nil {
 		return nil, nil
 	}
-	env, err := r.env(ctx, st, f.Reads, nil)
+	env, _, err := r.env(ctx, st, f.Reads, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -439,19 +483,24 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 		to = append(to, r.pathEnd(read.Entity.Store, f.Path))
 		t.columns = append(t.columns, column{f.Name, f.Sensitive})
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: paths, Where: where, Order: read.Order, Limit: read.Limit})
+	all, at := withMarks(read.Entity.Store, paths)
+	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: all, Where: where, Order: read.Order, Limit: read.Limit})
 	if err != nil {
 		return nil, err
 	}
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
 	}
+	chosen := st.chosen()
 	for _, row := range rows {
-		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: paths, values: row})
+		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: all, values: row})
 		t.keys = append(t.keys, row[0])
 		cells := make([]cell, len(to))
 		for i := range cells {
-			cells[i] = cell{row[i+1], to[i]}
+			cells[i] = cell{row[i+1], to[i], pathOrigin(read.Entity.Store, paths, at, i+1, row)}
+			if p := paths[i+1]; len(p.Steps) == 0 && p.Count == nil && p.Field == read.Entity.Store.Key {
+				cells[i].from = chosen // which row it is, and not what is in it
+			}
 		}
 		t.rows = append(t.rows, cells)
 	}
@@ -473,6 +522,8 @@ func (r *run) pathEnd(e *stores.Entity, p stores.Path) *verbs.Entity {
 func (r *run) query(ctx context.Context, st *step) (*table, error) {
 	q := st.verb.Query
 	sql := queryOf(st.verb, st.args)
+	var marks []string
+	sql.Origins = &marks
 	rows, err := r.read.SQL(ctx, r.e.tables, sql)
 	if err != nil {
 		return nil, err
@@ -488,10 +539,15 @@ func (r *run) query(ctx context.Context, st *step) (*table, error) {
 		}
 		return nil, &complaint{st.index, nothingThere(st.place, st.verb.Name)}
 	}
+	// What SQL makes of its arguments and of rows cannot be followed.
+	came := st.told().Mix(ofRecord)
+	for _, mark := range marks {
+		came = came.Mix(verbs.Stored(mark))
+	}
 	for _, row := range rows {
 		cells := make([]cell, len(row))
 		for i, v := range row {
-			cells[i] = cell{value: v, entity: queryRef(q, i)}
+			cells[i] = cell{value: v, entity: queryRef(q, i), from: came}
 		}
 		t.rows = append(t.rows, cells)
 		r.seen = append(r.seen, seen{values: row})

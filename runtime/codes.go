@@ -159,6 +159,12 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, sent twice with one key\nlending.lose :item-id @drill",
 		},
 		{
+			Code:    codeOrigin,
+			Meaning: "An argument can say where its value may come from: the script, a person's own words, a record, the model, a tool, a document. This value came from elsewhere. A value keeps its origin through names, lists and macros, and when it is saved and read back; of several it has all. It is not about what the value is: the same one is accepted from the right place.",
+			Wrong:   "; as kim, out of letter.pdf\nlending.rename-member :member-id @ann :name \"Mallory\"",
+			Right:   "; as kim, in a person's words\nlending.rename-member :member-id @ann :name \"Anna\"",
+		},
+		{
 			Code:    codeHandlerUnknownVerb,
 			Meaning: "A program registers a handler for a verb that no palette declares.",
 			Wrong:   "domain: shop\nverbs:\n  - {verb: prize, description: What it costs, handler: true, args: [{name: name, type: string, required: true}], effects: [{returns: price}]}\n",

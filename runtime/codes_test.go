@@ -114,7 +114,14 @@ func earned(t *testing.T, example string) string {
 	if ds.HasErrors() {
 		t.Fatal(told(ds))
 	}
-	p, ds := s.Check(script)
+	said := verbs.Literals{}
+	switch {
+	case how == "in a person's words":
+		said.Origin = verbs.NewOrigin(verbs.FromPerson, "")
+	case strings.HasPrefix(how, "out of "):
+		said.Origin = verbs.NewOrigin(verbs.FromDocument, strings.TrimPrefix(how, "out of "))
+	}
+	p, ds := s.CheckFrom(script, said)
 	if p == nil {
 		if len(ds) != 1 {
 			t.Fatal(told(ds))

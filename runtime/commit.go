@@ -57,7 +57,7 @@ func (r *run) join(st *step, p *proposal) error {
 		}
 	}
 	if c == nil {
-		st.changes = append(st.changes, change{entity: p.entity, Change: stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values}})
+		st.changes = append(st.changes, change{entity: p.entity, Change: stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks}})
 		c = &st.changes[len(st.changes)-1]
 		if p.op == stores.Delete {
 			for i := range e.Fields {
@@ -69,7 +69,7 @@ func (r *run) join(st *step, p *proposal) error {
 		return &Failure{Err: fmt.Errorf("%s would both change and delete one row of %s", st.verb.Name, e.Name)}
 	}
 	for _, a := range p.set {
-		if stores.Equal(a.value, p.before.Values[a.field]) {
+		if stores.Equal(a.value, p.before.Values[a.field]) && !vouches(a, p.before.Marks) {
 			if slices.ContainsFunc(c.Set, func(b stores.Assign) bool { return b.Field == a.field }) {
 				return contradiction(st, e, a.field)
 			}
@@ -84,10 +84,13 @@ func (r *run) join(st *step, p *proposal) error {
 			if !stores.Equal(c.Set[at].Value, a.value) {
 				return contradiction(st, e, a.field)
 			}
+			// One value, worked out twice, is trusted as the lesser of the two.
+			c.came[at] = c.came[at].Mix(a.came)
+			c.Set[at].Origin = c.came[at].Mark()
 			continue
 		}
-		c.Set = slices.Insert(c.Set, at, stores.Assign{Field: a.field, Value: a.value})
-		c.from = slices.Insert(c.from, at, a.from)
+		c.Set = slices.Insert(c.Set, at, stores.Assign{Field: a.field, Value: a.value, Origin: a.came.Mark()})
+		c.from, c.came = slices.Insert(c.from, at, a.from), slices.Insert(c.came, at, a.came)
 		c.guard(a.field)
 		c.conceal(e, a)
 	}
@@ -150,8 +153,8 @@ func (r *run) insert(st *step, p *proposal) error {
 		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return err
 		}
-		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value})
-		c.from = append(c.from, a.from)
+		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value, Origin: a.came.Mark()})
+		c.from, c.came = append(c.from, a.from), append(c.came, a.came)
 		c.conceal(e, a)
 	}
 	if c.Key.IsNull() {

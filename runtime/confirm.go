@@ -57,6 +57,7 @@ type confirmation struct {
 	id             string
 	asker, session string
 	source, script string
+	origins        string
 	digest         string
 	preview        string
 	palette        string
@@ -79,7 +80,7 @@ func confirmationOf(row stores.Row) *confirmation {
 	}
 	return &confirmation{
 		row: row, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), session: v[confSession].Text(),
-		source: v[confSource].Text(), script: v[confScript].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
+		source: v[confSource].Text(), script: v[confScript].Text(), origins: v[confOrigins].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
 		palette: v[confPalette].Text(), roles: texts(v[confRoles]), agreed: texts(v[confAgreed]), rows: texts(v[confRows]),
 		underKey: v[confUnderKey].Text(), time: when(confTime), expires: when(confExpires), status: v[confStatus].Text(),
 		by: v[confSettledBy].Text(), settled: when(confSettledAt), reason: v[confReason].Text(),
@@ -246,7 +247,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	}
 	return &confirmation{
 		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, session: r.s.id, source: source,
-		script: dsl.Format(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
+		script: dsl.Format(r.prog.Script()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
 		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key,
 		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
 	}
@@ -273,7 +274,7 @@ func (c *confirmation) insert() stores.Change {
 	}
 	return stores.Change{Op: stores.Insert, Entity: confirmations, Key: c.key, Set: []stores.Assign{
 		{Field: confID, Value: id}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confSession, Value: stores.NewString(c.session)},
-		{Field: confSource, Value: stores.NewString(c.source)}, {Field: confScript, Value: stores.NewString(c.script)},
+		{Field: confSource, Value: stores.NewString(c.source)}, {Field: confScript, Value: stores.NewString(c.script)}, {Field: confOrigins, Value: stores.NewString(c.origins)},
 		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
 		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},
 		{Field: confRows, Value: listOf(c.rows)}, {Field: confUnderKey, Value: stores.NewString(c.underKey)}, {Field: confTime, Value: stores.NewTime(c.time)},
@@ -604,7 +605,11 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	if ds.HasErrors() {
 		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.id, tell(ds))}
 	}
-	p, ds := asker.Check(script)
+	said, err := verbs.ReadLiterals(c.origins, script)
+	if err != nil {
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.id, err)}
+	}
+	p, ds := asker.CheckFrom(script, said)
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:

@@ -101,7 +101,8 @@ func (r *faultyReader) Rows(ctx context.Context, e *stores.Entity, keys []stores
 }
 
 func (r *faultyReader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	if r.s.find != nil && f.Select == nil {
+	whole := f.Select == nil || f.Limit == 0 && f.Select[len(f.Select)-1].Marks
+	if r.s.find != nil && whole {
 		return nil, r.s.find
 	}
 	if err := r.s.count(); err != nil {

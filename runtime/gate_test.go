@@ -36,6 +36,28 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	}
 }
 
+// SAFE-S5: and so does an argument that is the same and comes from elsewhere.
+func TestOriginsThatChangeAfterTheGateStopTheRun(t *testing.T) {
+	t.Parallel()
+	person, letter := verbs.NewOrigin(verbs.FromPerson, ""), verbs.NewOrigin(verbs.FromDocument, "letter.pdf")
+	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}, from: []verbs.Origin{letter, person}}
+	st.sealed = st.seal()
+	r := &run{e: new(Engine), steps: []*step{st}}
+	if err := r.still(st); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range [][]verbs.Origin{{person, person}, {letter, letter}, {person, letter}, {verbs.NewOrigin(verbs.FromDocument, ""), person}, {{}, {}}, nil} {
+		st.from = other
+		var failure *Failure
+		if err := r.still(st); !errors.As(err, &failure) {
+			t.Errorf("%v passed", other)
+		}
+		if err := r.commit(t.Context(), RunOptions{}, nil); !errors.As(err, &failure) {
+			t.Errorf("%v was committed", other)
+		}
+	}
+}
+
 // The seal keeps values apart: no two lists of arguments run together.
 func TestSealKeepsArgumentsApart(t *testing.T) {
 	t.Parallel()

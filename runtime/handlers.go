@@ -163,6 +163,7 @@ type Call struct {
 	st       *step
 	promises []promise
 	over     bool
+	read     verbs.Origin // of the rows that it read
 }
 
 // Verb returns the verb that was called.
@@ -194,6 +195,9 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 		return Row{}, stores.ErrNotFound
 	}
 	found, err := c.r.get(ctx, e.Store, row.key)
+	if err == nil {
+		c.saw(&found)
+	}
 	return Row{c.r.e, found}, err
 }
 
@@ -212,14 +216,14 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	for _, a := range set {
 		cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: a.field}, Value: a.value})
 	}
-	found, err := c.r.read.Find(ctx, stores.Find{Entity: e.Store, Where: cond})
+	found, err := c.r.rowsWhere(ctx, e.Store, cond)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]Row, len(found))
-	for i, values := range found {
-		rows[i] = Row{c.r.e, stores.Row{Entity: e.Store, Values: values}}
-		c.r.seen = append(c.r.seen, seen{entity: e.Store, key: values[e.Store.Key], values: values})
+	for i := range found {
+		rows[i] = Row{c.r.e, found[i]}
+		c.saw(&found[i])
 	}
 	return rows, nil
 }
@@ -303,11 +307,13 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 	if err != nil {
 		return deed{}, handlerError(st, r.redact(st, err))
 	}
+	came := st.told().Mix(c.read)
 	for _, change := range outcome.Changes {
 		p, err := r.proposal(ctx, st, change)
 		if err != nil {
 			return deed{}, handlerError(st, err)
 		}
+		p.vouch(change.Fields, came, promises)
 		d.proposals = append(d.proposals, p)
 	}
 	for _, n := range outcome.Notices {
@@ -318,11 +324,12 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 				return deed{}, handlerError(st, err)
 			}
 			out.keys, out.values = append(out.keys, key), append(out.values, v)
+			out.came = append(out.came, vouched(n.With[key], came))
 		}
 		d.notices = append(d.notices, out)
 	}
 	if a := outcome.Result; a != nil {
-		if d.answer, err = r.answer(a); err != nil {
+		if d.answer, err = r.answer(a, came); err != nil {
 			return deed{}, handlerError(st, r.redact(st, err))
 		}
 		r.dim(st, d.answer)
@@ -427,6 +434,11 @@ func (r *run) plainValue(v any) (stores.Value, error) {
 		return stores.Value{}, nil
 	case stores.Value:
 		return v, nil
+	case Known:
+		if _, twice := v.Value.(Known); twice {
+			return stores.Value{}, errors.New("a Known holds another")
+		}
+		return r.plainValue(v.Value)
 	case Ref:
 		return v.key, nil
 	case string:
@@ -462,7 +474,11 @@ func (r *run) plainValue(v any) (stores.Value, error) {
 		items := make([]stores.Value, rv.Len())
 		for i := range items {
 			var err error
-			if items[i], err = r.plainValue(rv.Index(i).Interface()); err != nil {
+			item := rv.Index(i).Interface()
+			if _, known := item.(Known); known {
+				return stores.Value{}, errors.New("a Known is the whole of a value, not a part of it")
+			}
+			if items[i], err = r.plainValue(item); err != nil {
 				return stores.Value{}, err
 			}
 		}
@@ -477,7 +493,7 @@ func (r *run) plainValue(v any) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
 }
 
-func (r *run) answer(a *Answer) (*table, error) {
+func (r *run) answer(a *Answer, came verbs.Origin) (*table, error) {
 	t := &table{}
 	for _, name := range a.Columns {
 		t.columns = append(t.columns, column{name: name})
@@ -491,6 +507,10 @@ func (r *run) answer(a *Answer) (*table, error) {
 			var err error
 			if cells[i].value, err = r.plainValue(v); err != nil {
 				return nil, err
+			}
+			cells[i].from = vouched(v, came)
+			if known, ok := v.(Known); ok {
+				v = known.Value
 			}
 			if ref, ok := v.(Ref); ok {
 				cells[i].entity = r.e.reg.Entity(ref.entity)

@@ -30,7 +30,7 @@ type rowKey struct {
 type held struct {
 	// atOnce keeps nothing and lets nothing wait.
 	atOnce  bool
-	rows    map[rowKey][]stores.Value
+	rows    map[rowKey]stores.Row
 	waiting []stores.Change
 	late    error // why changes that had waited were not accepted
 	failed  bool  // the transaction is lost
@@ -135,9 +135,9 @@ func (r *run) keep(row stores.Row) {
 		return
 	}
 	if r.rows == nil {
-		r.rows = make(map[rowKey][]stores.Value)
+		r.rows = make(map[rowKey]stores.Row)
 	}
-	r.rows[rowKey{row.Entity, row.Key()}] = row.Values
+	r.rows[rowKey{row.Entity, row.Key()}] = row
 }
 
 // follows makes what is remembered follow a change, or forgets it where what
@@ -170,7 +170,7 @@ func (r *run) follows(c *stores.Change) {
 		if !known {
 			return
 		}
-		values = slices.Clone(old)
+		values = slices.Clone(old.Values)
 	}
 	for _, a := range c.Set {
 		values[a.Field] = a.Value
@@ -181,7 +181,7 @@ func (r *run) follows(c *stores.Change) {
 			return
 		}
 	}
-	r.keep(stores.Row{Entity: e, Values: values})
+	r.keep(stores.Row{Entity: e, Values: values, Marks: marksAfter(old.Marks, c)})
 }
 
 // readsBack reports whether a value comes back from a table of ours as it was
@@ -295,7 +295,7 @@ func (r *run) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	paths := r.e.labelled[e]
 	values := make([]stores.Value, len(paths))
 	for i, p := range paths {
-		if values[i], ok = r.along(e.Store, row, p); !ok {
+		if values[i], ok = r.along(e.Store, row.Values, p); !ok {
 			return "", false
 		}
 	}
@@ -316,7 +316,7 @@ func (r *run) along(e *stores.Entity, row []stores.Value, p stores.Path) (stores
 		if !ok {
 			return stores.Value{}, false
 		}
-		row = next
+		row = next.Values
 	}
 	return row[p.Field], true
 }

@@ -41,6 +41,7 @@ type LoggedField struct {
 	Before    stores.Value
 	After     stores.Value
 	Sensitive bool
+	Origin    string // what the field is marked with: see verbs.Stored
 }
 
 // ReadChanges reads what stores.Entry.Changes holds. Values come back by their
@@ -56,6 +57,7 @@ func ReadChanges(text string) ([]LoggedChange, error) {
 			Before    json.RawMessage
 			After     json.RawMessage
 			Sensitive bool
+			Origin    string
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
@@ -65,7 +67,7 @@ func ReadChanges(text string) ([]LoggedChange, error) {
 	for _, c := range raw {
 		change := LoggedChange{Op: c.Op, Entity: c.Entity, Table: c.Table, Key: c.Key, Name: c.Name}
 		for _, f := range c.Fields {
-			change.Fields = append(change.Fields, LoggedField{f.Field, plain(f.Before), plain(f.After), f.Sensitive})
+			change.Fields = append(change.Fields, LoggedField{f.Field, plain(f.Before), plain(f.After), f.Sensitive, f.Origin})
 		}
 		out = append(out, change)
 	}
@@ -96,7 +98,7 @@ func (r *run) changesText(st *step) string {
 	for i := range st.changes {
 		c := &st.changes[i]
 		var fields []stores.Value
-		field := func(f int, before, after stores.Value) {
+		field := func(f int, before, after stores.Value, mark string) {
 			def := &c.Entity.Fields[f]
 			keys, values := []string{"Field"}, []stores.Value{stores.NewString(def.Name)}
 			if slices.Contains(c.secret, f) {
@@ -109,12 +111,15 @@ func (r *run) changesText(st *step) string {
 					keys, values = append(keys, "After"), append(values, after)
 				}
 			}
+			if mark != "" {
+				keys, values = append(keys, "Origin"), append(values, stores.NewString(mark))
+			}
 			fields = append(fields, stores.NewObject(keys, values))
 		}
 		if c.Op == stores.Delete {
 			for f, v := range c.Before {
 				if f != c.Entity.Key && !v.IsNull() {
-					field(f, v, stores.Value{})
+					field(f, v, stores.Value{}, "")
 				}
 			}
 		}
@@ -123,7 +128,7 @@ func (r *run) changesText(st *step) string {
 			if c.Before != nil {
 				before = c.Before[a.Field]
 			}
-			field(a.Field, before, a.Value)
+			field(a.Field, before, a.Value, a.Origin)
 		}
 		keys := []string{"Op", "Entity", "Table", "Key", "Fields"}
 		values := []stores.Value{stores.NewString(opNames[c.Op]), stores.NewString(c.Entity.Name), stores.NewString(c.Entity.Table),
@@ -147,6 +152,7 @@ func (r *run) entries(o RunOptions) ([]stores.Entry, []*step) {
 		}
 		e := r.s.entry(r.prog, o, st.place)
 		e.Time, e.Verb, e.Call, e.Outcome, e.Changes = r.now, st.verb.Name, st.text, outcomeOK, r.changesText(st)
+		e.Origins = originsText(st)
 		switch {
 		case r.agreedBy != "":
 			e.Preview, e.Agreed = r.id, r.agreedBy

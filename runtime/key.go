@@ -55,6 +55,7 @@ type keptField struct {
 	Before, After keptValue
 	Set           bool   // it was assigned; otherwise it is a field of a row that was deleted
 	From          string `json:",omitempty"`
+	Origin, Was   string `json:",omitempty"`
 	Secret        bool   `json:",omitempty"`
 }
 
@@ -192,7 +193,7 @@ func keepChange(c *change, labels map[stores.Value]string) keptChange {
 	if c.Op == stores.Insert {
 		k.Label = labels[c.Key]
 	}
-	field := func(f int, before, after stores.Value, set bool, from string) {
+	field := func(f int, before, after stores.Value, set bool, from string, came verbs.Origin) {
 		secret := false
 		for _, s := range c.secret {
 			secret = secret || s == f
@@ -200,12 +201,12 @@ func keepChange(c *change, labels map[stores.Value]string) keptChange {
 		if secret {
 			before, after = stores.Value{}, stores.Value{}
 		}
-		k.Fields = append(k.Fields, keptField{c.Entity.Fields[f].Name, keep(before), keep(after), set, from, secret})
+		k.Fields = append(k.Fields, keptField{c.Entity.Fields[f].Name, keep(before), keep(after), set, from, came.String(), stores.MarkOf(c.Marks, f), secret})
 	}
 	if c.Op == stores.Delete {
 		for f, v := range c.Before {
 			if f != c.Entity.Key && !v.IsNull() {
-				field(f, v, stores.Value{}, false, "")
+				field(f, v, stores.Value{}, false, "", verbs.Origin{})
 			}
 		}
 	}
@@ -214,7 +215,7 @@ func keepChange(c *change, labels map[stores.Value]string) keptChange {
 		if c.Before != nil {
 			before = c.Before[a.Field]
 		}
-		field(a.Field, before, a.Value, true, c.from[i])
+		field(a.Field, before, a.Value, true, c.from[i], c.came[i])
 	}
 	return k
 }
@@ -386,7 +387,14 @@ func (s *Session) retellChange(k *keptChange) (*change, error) {
 			c.Before[i] = before
 		}
 		if f.Set {
-			c.Set, c.from = append(c.Set, stores.Assign{Field: i, Value: after}), append(c.from, f.From)
+			came, err := verbs.ParseOrigin(f.Origin)
+			if err != nil {
+				came = ofDocument
+			}
+			c.Set, c.from, c.came = append(c.Set, stores.Assign{Field: i, Value: after}), append(c.from, f.From), append(c.came, came)
+		}
+		if f.Was != "" {
+			c.Marks = append(c.Marks, stores.Mark{Field: i, Origin: f.Was})
 		}
 		if f.Secret {
 			c.secret = append(c.secret, i)

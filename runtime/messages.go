@@ -193,6 +193,7 @@ const (
 	codeRoleLost            = "role-lost"
 	codeOtherPalette        = "other-palette"
 	codeKeyReused           = "key-reused"
+	codeOrigin              = "origin"
 )
 
 // What an operator is told when palettes and handlers do not fit.
@@ -533,6 +534,41 @@ func toolMismatch(v *verbs.Verb, place dsl.Place, why string, near []string) dsl
 		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return d
+}
+
+// wrongOrigin names the argument, where its value may come from and where it did,
+// and never the value.
+func wrongOrigin(place dsl.Place, p *verbs.Param, from verbs.Origin, trail []string) dsl.Diagnostic {
+	return complain(codeOrigin, place, cameFrom(p, from, trail), toComeFrom(p.From))
+}
+
+func cameFrom(p *verbs.Param, from verbs.Origin, trail []string) string {
+	words := from.Words()
+	if words == "" {
+		words = "the palette itself"
+	}
+	return fmt.Sprintf(":%s must come from %s; this came from %s%s", p.Name, p.From.Wanted(), words, throughWords(trail))
+}
+
+// toComeFrom says how a value can come from where it should.
+func toComeFrom(accepted verbs.Origins) string {
+	var ways []string
+	for _, way := range []struct {
+		from verbs.Origins
+		says string
+	}{
+		{verbs.FromPerson, "a person says it in their own words"},
+		{verbs.FromRecord, "somebody who knows it adds it to the record"},
+		{verbs.FromScript, "it is written in the script"},
+		{verbs.FromModel, "the model says it"},
+		{verbs.FromTool, "a tool is asked for it"},
+		{verbs.FromDocument, "it is taken out of a document"},
+	} {
+		if accepted&way.from != 0 {
+			ways = append(ways, way.says)
+		}
+	}
+	return strings.Join(ways, ", or ")
 }
 
 // Refuse makes the error with which a handler declines what it was asked for:

@@ -39,6 +39,7 @@ const (
 	confSession         // of the asker
 	confSource          // where the script came from
 	confScript          // canonical text; every value in it while somebody else may agree to it
+	confOrigins         // of what is written out in it: see verbs.Literals
 	confDigest          // of the whole plan, in hex
 	confPreview         // ID of the preview
 	confPalette         // digest of the palettes
@@ -70,6 +71,7 @@ var confirmations = &stores.Entity{
 		confDigest:    {Name: "digest", Column: "digest", Kind: stores.String, Required: true},
 		confPreview:   {Name: "preview", Column: "preview", Kind: stores.String, Required: true},
 		confPalette:   {Name: "palette", Column: "palette", Kind: stores.String, Required: true},
+		confOrigins:   {Name: "origins", Column: "origins", Kind: stores.String},
 		confRoles:     {Name: "roles", Column: "roles", Kind: stores.JSON, Elem: stores.String, Required: true},
 		confAgreed:    {Name: "agreed", Column: "agreed", Kind: stores.JSON, Elem: stores.String, Required: true},
 		confRows:      {Name: "rows", Column: "stands_on", Kind: stores.JSON, Elem: stores.String, Required: true},

@@ -54,6 +54,9 @@ type FieldChange struct {
 	After     stores.Value
 	Sensitive bool   // printers show that it changed, and not from what to what
 	From      string // ":expected-date", "expected_date + days(1)", "default"; "" where a handler made it
+	// Origin says where that came from. Was is the origin that the field had,
+	// where it was less trusted than a record; the zero Origin otherwise.
+	Origin, Was verbs.Origin
 }
 
 // A NoticeChange is a message or a piece of work that would be queued.
@@ -239,7 +242,7 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 		if c.Op == stores.Delete {
 			for f, v := range c.Before {
 				if f != c.Entity.Key && !v.IsNull() {
-					row.Fields = append(row.Fields, r.fieldChange(&c, f, v, stores.Value{}, ""))
+					row.Fields = append(row.Fields, r.fieldChange(&c, f, v, stores.Value{}, "", verbs.Origin{}))
 				}
 			}
 		}
@@ -248,19 +251,23 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 			if c.Before != nil {
 				before = c.Before[a.Field]
 			}
-			row.Fields = append(row.Fields, r.fieldChange(&c, a.Field, before, a.Value, c.from[i]))
+			row.Fields = append(row.Fields, r.fieldChange(&c, a.Field, before, a.Value, c.from[i], c.came[i]))
 		}
 		out = append(out, row)
 	}
 	return out
 }
 
-func (r *run) fieldChange(c *change, field int, before, after stores.Value, from string) FieldChange {
+func (r *run) fieldChange(c *change, field int, before, after stores.Value, from string, came verbs.Origin) FieldChange {
 	f := &c.Entity.Fields[field]
 	if f.Ref != nil {
 		before, after = r.shownValue(f.Ref, before), r.shownValue(f.Ref, after)
 	}
-	return FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: slices.Contains(c.secret, field), From: from}
+	out := FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: slices.Contains(c.secret, field), From: from, Origin: came}
+	if mark := stores.MarkOf(c.Marks, field); mark != "" {
+		out.Was = verbs.Stored(mark)
+	}
+	return out
 }
 
 func noticeChanges(st *step) []NoticeChange {
@@ -418,6 +425,7 @@ func (st *step) seal() [32]byte {
 	d := digester{b: few[:0]}
 	d.text(st.verb.Name)
 	d.values(st.args)
+	d.origins(st.from)
 	return sha256.Sum256(d.b)
 }
 
@@ -437,6 +445,7 @@ func (r *run) finish() {
 	for _, st := range r.steps {
 		d.text(st.text)
 		d.values(st.args)
+		d.origins(st.from)
 		d.number(len(st.asks))
 		for _, a := range st.asks {
 			d.text(a.By)
@@ -453,12 +462,14 @@ func (r *run) finish() {
 				d.number(a.Field)
 				d.value(a.Value)
 			}
+			d.origins(c.came)
 		}
 		d.number(len(st.notices))
 		for _, n := range st.notices {
 			d.text(n.kind)
 			d.text(n.target)
 			d.values(n.values)
+			d.origins(n.came)
 		}
 		if e := st.errand; e != nil {
 			d.text(e.Server)
@@ -474,6 +485,7 @@ func (r *run) finish() {
 			for _, row := range st.cells.rows {
 				for _, c := range row {
 					d.value(c.value)
+					d.origin(c.from)
 				}
 			}
 		}
@@ -485,6 +497,11 @@ func (r *run) finish() {
 		}
 		d.value(s.key)
 		d.values(s.values)
+		d.number(len(s.marks))
+		for _, m := range s.marks {
+			d.number(m.Field)
+			d.text(m.Origin)
+		}
 	}
 	r.digest = sha256.Sum256(d.b)
 	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])

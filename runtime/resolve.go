@@ -27,6 +27,7 @@ type given struct {
 	entity *verbs.Entity // of a reference that is known to be one
 	row    stores.Row    // of a reference: the row itself, within scope
 	dark   bool          // it was taken from something sensitive
+	from   verbs.Origin
 }
 
 // resolve works out the arguments of a call: literals are taken, names and
@@ -35,8 +36,11 @@ type given struct {
 func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
 	st.args = make([]stores.Value, len(c.Args))
 	st.rows = make([]stores.Row, len(c.Args))
+	st.from = make([]verbs.Origin, len(c.Args))
+	var elsewhere []complaint
 	for i := range c.Args {
 		p := &st.verb.Params[i]
+		st.accepts, st.trail = p.From, nil
 		g, err := r.argument(ctx, f, st, p.Type, &c.Args[i], p.Name)
 		if err != nil {
 			return err
@@ -44,10 +48,16 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 		if p.Required && g.value.IsNull() {
 			return &complaint{st.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
 		}
-		st.args[i], st.rows[i] = g.value, g.row
+		st.args[i], st.rows[i], st.from[i] = g.value, g.row, g.from
 		if g.dark || p.Sensitive {
 			st.darken(i)
 		}
+		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
+			elsewhere = append(elsewhere, *c)
+		}
+	}
+	if len(elsewhere) > 0 {
+		return refuse(elsewhere)
 	}
 	return nil
 }
@@ -56,13 +66,14 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 	place := r.placeOfArg(f, st, a)
 	switch a.Kind {
 	case verbs.Literal:
-		return r.referred(ctx, st, t, given{value: a.Value}, place, param)
+		return r.referred(ctx, st, t, given{value: a.Value, from: f.said(a)}, place, param)
 
 	case verbs.Name:
 		g, err := r.named(ctx, f, st, t, a, place, param)
 		if err != nil {
 			return given{}, err
 		}
+		st.follow(f, a, g)
 		return r.settleType(ctx, st, t, g, place, param)
 
 	case verbs.Result:
@@ -70,6 +81,7 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 		if err != nil {
 			return given{}, err
 		}
+		st.follow(f, a, g)
 		return r.settleType(ctx, st, t, g, place, param)
 
 	case verbs.Listed, verbs.Mapped:
@@ -79,15 +91,16 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 		}
 		values := make([]stores.Value, len(a.Items()))
 		dark := false
+		var came verbs.Origin
 		for i := range a.Items() {
 			g, err := r.argument(ctx, f, st, item, &a.Items()[i], param)
 			if err != nil {
 				return given{}, err
 			}
 			values[i] = g.value
-			dark = dark || g.dark
+			dark, came = dark || g.dark, came.Mix(g.from)
 		}
-		g := given{value: stores.NewList(values...), dark: dark}
+		g := given{value: stores.NewList(values...), dark: dark, from: came}
 		if a.Kind == verbs.Mapped {
 			g.value = stores.NewObject(a.Keys(), values)
 		}
@@ -178,7 +191,7 @@ func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place,
 		if err != nil {
 			return given{}, err
 		}
-		return given{value: key, entity: e, row: row, dark: g.dark}, nil
+		return given{value: key, entity: e, row: row, dark: g.dark, from: g.from}, nil
 	}
 	return given{}, &complaint{st.index, unknownName(place, param)}
 }
@@ -207,7 +220,7 @@ func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *v
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}
 	if a.Path() == "" {
-		return given{value: key, entity: e}, nil
+		return given{value: key, entity: e, from: f.said(a)}, nil
 	}
 	row, err := r.get(ctx, e.Store, key)
 	if errors.Is(err, stores.ErrNotFound) {
@@ -227,7 +240,7 @@ func (r *run) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, pla
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i)}
+		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i), from: m.from[i]}
 		if m.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
 		}
@@ -261,10 +274,10 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 	if a.Path() == "" {
 		switch {
 		case some:
-			return given{value: key, entity: entity}, nil
+			return given{value: key, entity: entity, from: from.rowOrigin(key)}, nil
 		case from.cells != nil && len(from.cells.rows) == 1 && len(from.cells.columns) == 1:
 			cell := from.cells.rows[0][0]
-			return given{value: cell.value, entity: cell.entity, dark: from.cells.columns[0].sensitive}, nil
+			return given{value: cell.value, entity: cell.entity, dark: from.cells.columns[0].sensitive, from: cell.from}, nil
 		case from.cells != nil && len(from.cells.rows) > 1:
 			return given{}, &complaint{st.index, noResult(place, symbol, fmt.Sprintf("%s gave %d rows", from.verb.Name, len(from.cells.rows)))}
 		}
@@ -281,7 +294,7 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 			}
 			cell := from.cells.rows[0][i]
 			if !more {
-				return given{value: cell.value, entity: cell.entity, dark: column.sensitive}, nil
+				return given{value: cell.value, entity: cell.entity, dark: column.sensitive, from: cell.from}, nil
 			}
 			if cell.entity == nil || cell.value.IsNull() {
 				return given{}, nil
@@ -317,14 +330,14 @@ func (r *run) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.
 	}
 	g := given{entity: to, dark: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
-		g.value = row.Values[p.Field]
+		g.value, g.from = row.Values[p.Field], fieldOrigin(&row, p.Field)
 		return g, nil
 	}
-	values, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
+	values, came, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
 	if err != nil {
 		return given{}, err
 	}
-	g.value = values[0]
+	g.value, g.from = values[0], came[0]
 	return g, nil
 }
 

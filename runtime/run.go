@@ -365,10 +365,12 @@ func (r *run) outgoing(st *step, n *notice) stores.Notice {
 			refs, keys = append(refs, st.verb.Params[i].Name), append(keys, st.args[i])
 		}
 	}
-	payload := stores.NewObject(
-		[]string{"verb", "call", "refs", "with"},
-		[]stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.values)},
-	)
+	names := []string{"verb", "call", "refs", "with"}
+	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.values)}
+	if marks, ok := n.marks(); ok {
+		names, parts = append(names, "origins"), append(parts, marks)
+	}
+	payload := stores.NewObject(names, parts)
 	return stores.Notice{ID: r.e.newID(), Kind: n.kind, Target: n.target, Payload: payload.Text(), Time: r.now}
 }
 

@@ -21,6 +21,7 @@ type promise struct {
 	set     []assigned // of a row to be added
 	targets []target   // of rows to be changed or deleted
 	values  []stores.Value
+	came    []verbs.Origin // parallel to values
 }
 
 // A target is a row that an effect picks.
@@ -39,6 +40,7 @@ type assigned struct {
 	value     stores.Value
 	from      string
 	sensitive bool // an argument that it is taken from is
+	came      verbs.Origin
 }
 
 // A deed is what carried a verb out wants done.
@@ -79,11 +81,11 @@ func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
 			}
 			if err == nil && p.due {
 				for _, w := range effect.With {
-					v, err := r.eval(ctx, st, w.Value, nil)
+					v, came, err := r.evalFrom(ctx, st, w.Value, nil)
 					if err != nil {
 						return nil, err
 					}
-					p.values = append(p.values, v)
+					p.values, p.came = append(p.values, v), append(p.came, came)
 				}
 			}
 		}
@@ -110,15 +112,8 @@ func (r *run) targets(ctx context.Context, st *step, p *promise) error {
 		if err != nil {
 			return err
 		}
-		e := effect.Entity.Store
-		found, err := r.read.Find(ctx, stores.Find{Entity: e, Where: where})
-		if err != nil {
+		if rows, err = r.rowsWhere(ctx, effect.Entity.Store, where); err != nil {
 			return err
-		}
-		for _, values := range found {
-			row := stores.Row{Entity: e, Values: values}
-			r.seen = append(r.seen, seen{entity: e, key: row.Key(), values: values})
-			rows = append(rows, row)
 		}
 	default:
 		row := st.rows[w.Param]
@@ -185,12 +180,12 @@ func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *sto
 	var set []assigned
 	for i := range effect.Set {
 		x := effect.Set[i].Value
-		v, err := r.eval(ctx, st, x, row)
+		v, came, err := r.evalFrom(ctx, st, x, row)
 		if err != nil {
 			return nil, err
 		}
 		from, secret := st.origin(x, row)
-		set = append(set, assigned{effect.Set[i].Field, v, from, secret})
+		set = append(set, assigned{effect.Set[i].Field, v, from, secret, came})
 	}
 	return set, nil
 }
@@ -229,7 +224,7 @@ func declared(promises []promise) deed {
 }
 
 func noticeOf(p *promise) notice {
-	n := notice{kind: noticeKind(p.effect.Kind), target: noticeTarget(p.effect), values: p.values}
+	n := notice{kind: noticeKind(p.effect.Kind), target: noticeTarget(p.effect), values: p.values, came: p.came}
 	for _, w := range p.effect.With {
 		n.keys = append(n.keys, w.Key)
 	}

@@ -20,20 +20,21 @@ import (
 // calls has one call of every verb of the lending palette that changes
 // something itself, with every one of its conditions met.
 var calls = map[string]string{
-	"lending.add-item":   `lending.add-item :club-id @north :name "Axe" :worth 1.50 :tags ["a"]`,
-	"lending.lend":       `lending.lend :item-id @drill :member-id @ann`,
-	"lending.note":       `lending.note :loan-id @saw-bob :note "x" :expected-date 2025-01-03`,
-	"lending.extend":     `lending.extend :loan-id @saw-bob :new-date 2025-01-11`,
-	"lending.return":     `lending.return :loan-id @saw-bob`,
-	"lending.close-late": `lending.close-late :member-id @ann`,
-	"lending.remind":     `lending.remind :loan-id @saw-bob :on 2025-02-01`,
-	"lending.forget":     `lending.forget :reminder-id @saw-2025-01-11`,
-	"lending.clean":      `lending.clean :before 2030-01-01`,
-	"lending.set-phone":  `lending.set-phone :member-id @bob :phone "1"`,
-	"lending.lose":       `lending.lose :item-id @tent`,
-	"lending.board-only": `lending.board-only :item-id @saw`,
-	"lending.plan":       `lending.plan :loan-id @saw-bob :on 2025-02-01`,
-	"lending.drop-loan":  `lending.drop-loan :loan-id @tent-ann`,
+	"lending.add-item":      `lending.add-item :club-id @north :name "Axe" :worth 1.50 :tags ["a"]`,
+	"lending.lend":          `lending.lend :item-id @drill :member-id @ann`,
+	"lending.note":          `lending.note :loan-id @saw-bob :note "x" :expected-date 2025-01-03`,
+	"lending.extend":        `lending.extend :loan-id @saw-bob :new-date 2025-01-11`,
+	"lending.return":        `lending.return :loan-id @saw-bob`,
+	"lending.close-late":    `lending.close-late :member-id @ann`,
+	"lending.remind":        `lending.remind :loan-id @saw-bob :on 2025-02-01`,
+	"lending.forget":        `lending.forget :reminder-id @saw-2025-01-11`,
+	"lending.clean":         `lending.clean :before 2030-01-01`,
+	"lending.set-phone":     `lending.set-phone :member-id @bob :phone "1"`,
+	"lending.lose":          `lending.lose :item-id @tent`,
+	"lending.board-only":    `lending.board-only :item-id @saw`,
+	"lending.plan":          `lending.plan :loan-id @saw-bob :on 2025-02-01`,
+	"lending.rename-member": `lending.rename-member :member-id @bob :name "Robert"`,
+	"lending.drop-loan":     `lending.drop-loan :loan-id @tent-ann`,
 }
 
 // SAFE-A7: for every verb of the palette that changes anything, a handler that

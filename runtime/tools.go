@@ -236,6 +236,13 @@ func (r *run) useTool(ctx context.Context, st *step, promises []promise) (deed, 
 		d.answer = &table{columns: toolColumns(st.verb)}
 	}
 	d.answer.from, d.answer.late = verbs.FromTool, !t.ReadOnly
+	// A tool may answer with what it was told.
+	came := st.told().Mix(verbs.NewOrigin(verbs.FromTool, t.Server+"."+t.Name))
+	for _, row := range d.answer.rows {
+		for i := range row {
+			row[i].from = came
+		}
+	}
 	return d, nil
 }
 

@@ -1,0 +1,390 @@
+package runtime
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Where values come from.
+//
+// Every argument of a call has an origin: a literal that of whoever wrote it (see
+// Session.CheckFrom), a field of a row that of a record or of what the field is
+// marked with, an answer that of its tool, and whatever is made of several all of
+// theirs. What is saved keeps what is less trusted than a record as a mark beside
+// the field, so that saving and reading back makes nothing better.
+//
+// Two things carry no origin. A row that somebody chose: `@payee.iban` is a
+// record's value whoever named @payee. But which row was chosen is a value too:
+// a reference has the origin of whoever wrote it, and the row that a read found
+// that of what it was looked for with. And a condition: a value that the palette
+// sets `when` a document says so is the palette's, because the palette's author
+// wrote both the condition and what follows from it, and a document can only
+// choose among what they foresaw. (Were it marked, nearly every row would be,
+// after the first document, and people would learn to agree without reading.) A
+// conditional expression is not such a case: `a ? b : c` has the origins of all
+// three.
+
+// CheckFrom is Check for a script whose author is not all that speaks in it: it
+// says where what was written out comes from. The origins go with the program,
+// into its previews, its runs and what is asked of others.
+func (s *Session) CheckFrom(script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+	p, ds := s.Check(script)
+	if p != nil {
+		p.SaidBy(said)
+	}
+	return p, ds
+}
+
+// fieldOrigin is the origin of a field of a row.
+func fieldOrigin(row *stores.Row, field int) verbs.Origin {
+	if len(row.Marks) == 0 {
+		return ofRecord
+	}
+	return verbs.Stored(stores.MarkOf(row.Marks, field))
+}
+
+var (
+	ofRecord   = verbs.NewOrigin(verbs.FromRecord, "")
+	ofDocument = verbs.NewOrigin(verbs.FromDocument, "")
+)
+
+// markedAt says where the mark of what a path leads to stands: at a field of the
+// row that steps lead to. A key is chosen by the reference that leads to it.
+func markedAt(e *stores.Entity, p stores.Path) (steps []stores.Step, field int) {
+	at := e
+	for _, s := range p.Steps {
+		at = s.To
+	}
+	if n := len(p.Steps); n > 0 && p.Field == at.Key {
+		return p.Steps[:n-1], p.Steps[n-1].Field
+	}
+	return p.Steps, p.Field
+}
+
+// withMarks adds to paths from one entity what is needed to know where their
+// values come from. at holds, for each path, which of the paths that come back
+// holds its marks; -1 for a count.
+func withMarks(e *stores.Entity, paths []stores.Path) (all []stores.Path, at []int) {
+	all = paths[:len(paths):len(paths)]
+	at = make([]int, len(paths))
+	for i, p := range paths {
+		if p.Count != nil {
+			at[i] = -1
+			continue
+		}
+		steps, _ := markedAt(e, p)
+		at[i] = len(paths)
+		for at[i] < len(all) && !slices.Equal(all[at[i]].Steps, steps) {
+			at[i]++
+		}
+		if at[i] == len(all) {
+			all = append(all, stores.Path{Steps: steps, Marks: true})
+		}
+	}
+	return all, at
+}
+
+// pathOrigin is the origin of the value of path i, given what all of withMarks
+// led to.
+func pathOrigin(e *stores.Entity, paths []stores.Path, at []int, i int, values []stores.Value) verbs.Origin {
+	if at[i] < 0 || values[at[i]].IsNull() {
+		return ofRecord
+	}
+	steps, field := markedAt(e, paths[i])
+	reached := e
+	for _, s := range steps {
+		reached = s.To
+	}
+	marks, err := stores.ReadMarks(reached, values[at[i]])
+	if err != nil {
+		return ofDocument // the worst there is
+	}
+	return verbs.Stored(stores.MarkOf(marks, field))
+}
+
+// chosen is the origin of the choice of the rows that a call found, or made: of
+// all that it was told, and of a record where it was told nothing.
+func (st *step) chosen() verbs.Origin {
+	if o := st.told(); o != (verbs.Origin{}) {
+		return o
+	}
+	return ofRecord
+}
+
+// told mixes the origins of all arguments, those of the calls of a macro too.
+func (st *step) told() verbs.Origin {
+	var o verbs.Origin
+	for i := range st.from {
+		if !st.args[i].IsNull() {
+			o = o.Mix(st.from[i])
+		}
+	}
+	for _, inner := range st.inner {
+		o = o.Mix(inner.told())
+	}
+	return o
+}
+
+// rowOrigin is the origin of a reference to a row that a call gave: that of the
+// argument that named it, if one did.
+func (st *step) rowOrigin(key stores.Value) verbs.Origin {
+	for s := st; s != nil; {
+		for i := range s.rows {
+			if s.rows[i].Entity != nil && s.args[i] == key {
+				return s.from[i]
+			}
+		}
+		if len(s.inner) != 1 {
+			break
+		}
+		s = s.inner[0]
+	}
+	return st.chosen()
+}
+
+// made is the origin of what an expression comes to: of the arguments and the
+// fields that it is worked out from.
+func made(st *step, x *verbs.Expr, reads []verbs.Origin) verbs.Origin {
+	var o verbs.Origin
+	if i, alone := x.ArgOnly(); alone {
+		return st.from[i]
+	}
+	x.Args(func(i int) {
+		if !st.args[i].IsNull() {
+			o = o.Mix(st.from[i])
+		}
+	})
+	for _, p := range reads {
+		o = o.Mix(p)
+	}
+	return o
+}
+
+// wants holds an argument against where its palette lets it come from. What the
+// palette does not accept is refused, or asked about.
+func (st *step) wants(i int, g given, place dsl.Place) *complaint {
+	p := &st.verb.Params[i]
+	if p.From == 0 || g.value.IsNull() || g.from.Within(p.From) {
+		return nil
+	}
+	if p.Otherwise == nil {
+		return &complaint{st.index, wrongOrigin(place, p, g.from, st.trail)}
+	}
+	ask := Ask{Reason: p.Otherwise.Reason, Rule: p.Otherwise.Place, Call: st.index, lasts: p.Otherwise.Lasts()}
+	if p.Otherwise.By != nil {
+		ask.By = p.Otherwise.By.Name
+	}
+	said := cameFrom(p, g.from, st.trail)
+	if ask.Reason != "" {
+		said += "; " + ask.Reason
+	}
+	ask.Reason = said
+	st.asks = append(st.asks, ask)
+	return nil
+}
+
+// follow notes, of an argument that is not from where it may come, the way on
+// which it came.
+func (st *step) follow(f *frame, a *verbs.Arg, g given) {
+	if st.accepts == 0 || g.value.IsNull() || g.from.Within(st.accepts) {
+		return
+	}
+	way := symbolOf(a)
+	if f.macro != nil && a.Kind == verbs.Name {
+		// Inside a macro a name is an argument of the macro's.
+		way = ":" + a.Syntax.Text + " of " + f.macro.verb.Name
+		for i := range f.macro.verb.Params {
+			p := &f.macro.verb.Params[i]
+			if !sameWord(p.Name, a.Name()) {
+				continue
+			}
+			if outer, ok := f.macro.syntax.Get(p.Name); ok && outer.Kind == dsl.Symbol {
+				way = "@" + outer.Text + " and " + way
+			}
+		}
+	}
+	if way != "" && !slices.Contains(st.trail, way) {
+		st.trail = append(st.trail, way)
+	}
+}
+
+func symbolOf(a *verbs.Arg) string {
+	if a.Syntax.Kind == dsl.Symbol {
+		return "@" + a.Syntax.Text
+	}
+	if call := a.Syntax.Call(); call != nil {
+		return "the answer of " + call.Verb
+	}
+	return ""
+}
+
+// originsText is what a journal entry keeps of where the arguments of a call
+// came from: canonical JSON, from argument to origin, of those that are neither
+// the palette's nor the script's own; "" when all are.
+func originsText(st *step) string {
+	var keys []string
+	var values []stores.Value
+	for i, o := range st.from {
+		if o.Kinds()&^verbs.FromScript != 0 && !st.args[i].IsNull() {
+			keys, values = append(keys, st.verb.Params[i].Name), append(values, stores.NewString(o.String()))
+		}
+	}
+	if keys == nil {
+		return ""
+	}
+	return stores.NewObject(keys, values).Text()
+}
+
+// origins writes down where values came from.
+func (d *digester) origins(origins []verbs.Origin) {
+	for _, o := range origins {
+		d.origin(o)
+	}
+}
+
+func (d *digester) origin(o verbs.Origin) {
+	d.number(int(o.Kinds()))
+	d.text(o.Sources())
+}
+
+// throughWords is the way that a value came, for a sentence.
+func throughWords(trail []string) string {
+	if len(trail) == 0 {
+		return ""
+	}
+	return ", through " + strings.Join(trail, " and ")
+}
+
+// said is the origin of what an argument writes out. What a macro's script says
+// is the palette's, and nobody's.
+func (f *frame) said(a *verbs.Arg) verbs.Origin {
+	if f.macro != nil {
+		return verbs.Origin{}
+	}
+	return f.prog.Said(a)
+}
+
+// vouches reports whether an assignment makes a field trusted that holds its very
+// value already, of somebody less trusted: that it is the same value is then news.
+func vouches(a assigned, marks []stores.Mark) bool {
+	return a.came.Trusted() && stores.MarkOf(marks, a.field) != ""
+}
+
+// marksAfter is what is left of the marks of a row, and what is added, after a
+// change.
+func marksAfter(marks []stores.Mark, c *stores.Change) []stores.Mark {
+	untouched := len(marks) == 0
+	for i := range c.Set {
+		untouched = untouched && c.Set[i].Origin == ""
+	}
+	if untouched {
+		return marks
+	}
+	after := slices.DeleteFunc(slices.Clone(marks), func(m stores.Mark) bool {
+		return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == m.Field })
+	})
+	for _, a := range c.Set {
+		if a.Origin != "" {
+			after = append(after, stores.Mark{Field: a.Field, Origin: a.Origin})
+		}
+	}
+	slices.SortFunc(after, func(a, b stores.Mark) int { return a.Field - b.Field })
+	return after
+}
+
+// marks is what goes along with a notice of where its values came from: of those
+// less trusted than a record.
+func (n *notice) marks() (stores.Value, bool) {
+	var keys []string
+	var values []stores.Value
+	for i, o := range n.came {
+		if !o.Trusted() {
+			keys, values = append(keys, n.keys[i]), append(values, stores.NewString(o.Mark()))
+		}
+	}
+	return stores.NewObject(keys, values), keys != nil
+}
+
+// A Known is a value of which a handler says where it came from: one that it read
+// out of a document, say, or asked another system for. Whatever else a handler
+// returns has the origins of all of its arguments and of every row that it read,
+// because what it made of them cannot be followed. A Known stands for a whole
+// value of Fields or of an Answer.
+type Known struct {
+	Value  any
+	Origin verbs.Origin
+}
+
+// Origin returns where an argument came from, by its name; the zero Origin when
+// there is none of that name.
+func (c *Call) Origin(arg string) verbs.Origin {
+	for i := range c.st.from {
+		if sameWord(c.st.verb.Params[i].Name, arg) {
+			return c.st.from[i]
+		}
+	}
+	return verbs.Origin{}
+}
+
+// Origin returns where the value of a field came from.
+func (r Row) Origin(field string) verbs.Origin {
+	if i := r.index(field); i >= 0 {
+		return fieldOrigin(&r.row, i)
+	}
+	return verbs.Origin{}
+}
+
+// saw notes that a handler read a row.
+func (c *Call) saw(row *stores.Row) {
+	c.read = c.read.Mix(ofRecord)
+	for _, m := range row.Marks {
+		c.read = c.read.Mix(verbs.Stored(m.Origin))
+	}
+}
+
+// vouched is the origin of what a handler returned.
+func vouched(v any, came verbs.Origin) verbs.Origin {
+	if known, ok := v.(Known); ok {
+		return known.Origin
+	}
+	return came
+}
+
+// vouch says where the values of a handler's proposal came from. What the palette
+// itself says to the letter came from where the palette takes it.
+func (p *proposal) vouch(f Fields, came verbs.Origin, promises []promise) {
+	e := p.entity.Store
+	for i := range p.set {
+		a := &p.set[i]
+		a.came = came
+		known := false
+		for name, v := range f {
+			if k, ok := v.(Known); ok && sameWord(name, e.Fields[a.field].Name) {
+				a.came, known = k.Origin, true
+			}
+		}
+		if known {
+			continue
+		}
+		for j := range promises {
+			q := &promises[j]
+			if q.effect.Entity != p.entity {
+				continue
+			}
+			sets := q.set
+			if onRows(q.effect) {
+				sets = nil
+				if t := picks(q, p.key); t != nil {
+					sets = t.set
+				}
+			}
+			if k := slices.IndexFunc(sets, func(b assigned) bool { return b.field == a.field && stores.Equal(a.value, b.value) }); k >= 0 {
+				a.came = sets[k].came
+			}
+		}
+	}
+}
