@@ -126,8 +126,8 @@ type Param struct {
 	// Otherwise is the rule by which a value that came from elsewhere asks; nil
 	// refuses it.
 	Otherwise *Confirm
-	Examples    []string
-	Place       dsl.Place
+	Examples  []string
+	Place     dsl.Place
 }
 
 // Origins is a set of places that a value can come from.
