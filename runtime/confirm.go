@@ -613,7 +613,8 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
-		return nil, nil, refuse([]complaint{{-1, ds[0]}})
+		// Nobody said no, and the agreement can be given again.
+		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}

@@ -10,8 +10,77 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
 )
+
+// beforeCommit does something when everything of a transaction is done but its
+// commit.
+type beforeCommit struct {
+	stores.Store
+	do func()
+}
+
+func (b *beforeCommit) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
+	return b.Store.Update(ctx, scope, func(tx stores.Tx) error {
+		err := fn(tx)
+		if err == nil {
+			b.do()
+		}
+		return err
+	})
+}
+
+// SAFE-R7: a network that swallows the answer to a commit does not keep whoever
+// asked waiting long after their deadline: they are told that it is not known,
+// and their key settles it.
+func TestCommitWithoutAnswerIsUnknown(t *testing.T) {
+	t.Parallel()
+	y := begin(t, "SAFE-R7", "commit whose answer is swallowed, PostgreSQL", "commits")
+	db := newDatabase(t)
+	p := newProxy(t, db, "")
+	held := &beforeCommit{Store: opened(t, p.store), do: func() { p.hold(false, true) }}
+	tess, err := sit(context.Background(), held, "tess", runtime.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := map[string]script{"held-1/1": {tag: "held-1/1", text: `bank.move :from-id @acc0 :to-id @acc1 :amount 1 :tag "held-1/1" :part 1`}}
+	prog, err := tess.program(text["held-1/1"].text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The deadline counts from the commit, so that a slow machine is no fault.
+	ctx, late := context.WithCancel(context.Background())
+	defer late()
+	soon := &soonDue{Context: ctx}
+	held.do = func() {
+		p.hold(false, true)
+		soon.at.Store(time.Now().Add(200 * time.Millisecond).UnixNano())
+	}
+	began := time.Now()
+	what, rest := outcome(tess.Run(soon, prog, runtime.RunOptions{Key: "held-1/1"}))
+	y.try(1)
+	if took := time.Since(began); took > 20*time.Second {
+		y.wrong("the answer took %s", took)
+	}
+	if what != saidUnknown {
+		y.wrong("it is said to be %s %s", what, rest)
+	}
+	p.heal()
+	settle(t, y, db.App, "afterwards", []word{{saidTry, "held-1/1", ""}}, text)
+}
+
+// soonDue is a context whose deadline is known once there is a commit to wait
+// for.
+type soonDue struct {
+	context.Context
+	at atomic.Int64
+}
+
+func (c *soonDue) Deadline() (time.Time, bool) {
+	at := c.at.Load()
+	return time.Unix(0, at), at != 0
+}
 
 // SAFE-R7: the network between the engine and PostgreSQL is parted, slowed,
 // half-open and cut, the server ends its sessions, and stops at once and starts
@@ -55,6 +124,10 @@ func TestStorm(t *testing.T) {
 				mu.Lock()
 				texts[sc.tag] = sc
 				mu.Unlock()
+				// Names are read in a time of their own, before there is a request.
+				if _, err := d.program(sc.text); err != nil {
+					continue
+				}
 				once, end := context.WithTimeout(ctx, within)
 				tell(saidTry, sc.tag, "")
 				began := time.Now()
