@@ -916,7 +916,8 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 	}
 	e := s.own(verb, id, c)
 	e.Outcome, e.Reason = outcomeRefused, code
-	ctx = context.WithoutCancel(ctx)
+	ctx, stop := firmly(ctx)
+	defer stop()
 	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {
