@@ -613,8 +613,7 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
-		// Nobody said no, and the agreement can be given again.
-		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
+		return nil, nil, refuse([]complaint{{-1, ds[0]}})
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
@@ -916,8 +915,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 	}
 	e := s.own(verb, id, c)
 	e.Outcome, e.Reason = outcomeRefused, code
-	ctx, stop := firmly(ctx)
-	defer stop()
+	ctx = context.WithoutCancel(ctx)
 	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {

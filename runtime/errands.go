@@ -211,8 +211,7 @@ func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry
 		}
 		b.Changes = []stores.Change{a.settle(status, kept, entry.Time)}
 	}
-	ctx, stop := firmly(ctx)
-	defer stop()
+	ctx = context.WithoutCancel(ctx)
 	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
 		return tx.Apply(ctx, b)
 	})

@@ -13,6 +13,7 @@ var commands = []func(*app) *cobra.Command{
 	fmtCommand,
 	lintCommand,
 	explainCommand,
+	grammarCommand,
 	runCommand,
 	confirmCommand,
 	logCommand,

@@ -237,28 +237,22 @@ func (d *desk) program(text string) (*verbs.Program, error) {
 	return p, nil
 }
 
-// do runs a script under a key, agreeing to what it asks of this person. When
-// rows move between the question and the answer, it is asked again.
+// do runs a script under a key, agreeing to what it asks of this person.
 func (d *desk) do(ctx context.Context, text, key string) (*runtime.Reply, error) {
 	p, err := d.program(text)
 	if err != nil {
 		return nil, err
 	}
 	o := runtime.RunOptions{Key: key}
-	for tries := 0; ; tries++ {
-		reply, err := d.Run(ctx, p, o)
-		if tries > 5 || !refusedFor(err, "needs-agreement") && !refusedFor(err, "stale-preview") {
-			return reply, err
-		}
-		preview, err := d.Preview(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		o.Agreed = preview.ID
-	}
-}
-
-func refusedFor(err error, code string) bool {
+	reply, err := d.Run(ctx, p, o)
 	var refusal *runtime.Refusal
-	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code == code
+	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "needs-agreement" {
+		return reply, err
+	}
+	preview, err := d.Preview(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	o.Agreed = preview.ID
+	return d.Run(ctx, p, o)
 }

@@ -365,24 +365,10 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 // bounds the wait.
 const patience = 30 * time.Second
 
-// grace is how long past a deadline the end of a transaction is waited for. A
-// network that swallows the answer must not hold up whoever asked.
-const grace = 500 * time.Millisecond
-
-// firmly is a context for what ends a transaction: nobody can cancel it, and it
-// ends with grace after the deadline there is, or with patience.
-func firmly(ctx context.Context) (context.Context, context.CancelFunc) {
-	wait := patience
-	if at, ok := ctx.Deadline(); ok {
-		wait = min(wait, max(0, time.Until(at))+grace)
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), wait)
-}
-
 // commit ends a transaction, in one round trip with what was left for it.
-// Nobody cancels it: it would be anybody's guess whether it happened.
+// Nothing cancels it: it would be anybody's guess whether it happened.
 func (c *conn) commit(ctx context.Context) error {
-	firm, cancel := firmly(ctx)
+	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	ops := append(c.last, op{doing: "commit", sql: "COMMIT"})
 	if !c.begun {
@@ -398,7 +384,7 @@ func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.pc.Conn().IsClosed() {
 		return
 	}
-	firm, cancel := firmly(ctx)
+	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	_, _ = c.pc.Exec(firm, "ROLLBACK") // a connection that failed is not lent again
 }

@@ -25,7 +25,7 @@ type Vocabulary struct {
 	Verbs []*verbs.Verb
 	// Names returns the names that stand for rows of an entity, of any entity
 	// for nil. Rows that have no name cannot be spoken of, and a verb that needs
-	// one is left out.
+	// one is left out. Without the function, any name may be said.
 	Names func(*verbs.Entity) []string
 	// Calls bounds how many calls one answer makes; 0 bounds nothing.
 	Calls int
@@ -213,10 +213,10 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		}
 		return oneOf(words), len(words) > 0
 	case verbs.RefType:
-		var names []string
-		if b.v.Names != nil {
-			names = slices.Clone(b.v.Names(t.Entity))
+		if b.v.Names == nil {
+			return anyName(), true
 		}
+		names := slices.Clone(b.v.Names(t.Entity))
 		slices.Sort(names)
 		for i := range names {
 			names[i] = "@" + names[i]
@@ -231,6 +231,11 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		return seq{text(`"`), maybe(text("+")), digits('0', '9'), times{seq{maybe(class{{' ', ' '}, {'-', '/'}}), digits('0', '9')}, 6, 14}, text(`"`)}, true
 	}
 	return nil, false
+}
+
+// anyName is a name, whatever it stands for.
+func anyName() node {
+	return seq{text("@"), class{{'a', 'z'}}, times{class{{'-', '-'}, {'0', '9'}, {'a', 'z'}}, 0, 60}}
 }
 
 // text is a text within limits. A pattern and a length cannot be said together.

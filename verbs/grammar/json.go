@@ -208,11 +208,12 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		}
 		return append(text, member{"enum", words}), len(words) > 0
 	case verbs.RefType:
+		if b.b.v.Names == nil {
+			return pattern(regexpOf(anyName())), true
+		}
 		var names []string
-		if b.b.v.Names != nil {
-			for _, n := range b.b.v.Names(t.Entity) {
-				names = append(names, "@"+n)
-			}
+		for _, n := range b.b.v.Names(t.Entity) {
+			names = append(names, "@"+n)
 		}
 		slices.Sort(names)
 		return append(text, member{"enum", names}), len(names) > 0

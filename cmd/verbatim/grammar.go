@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/verbs"
+	"verbatim/verbs/grammar"
+)
+
+// The forms in which a grammar is printed.
+var grammarFormats = []string{"gbnf", "lark", "json-schema", "openai-tools"}
+
+func grammarCommand(a *app) *cobra.Command {
+	var palettes, store, as, format string
+	var calls int
+	cmd := &cobra.Command{
+		Use:   "grammar",
+		Short: "Print what a model may say, for engines that hold it to that",
+		Example: `verbatim grammar --as clara --format gbnf
+verbatim grammar --format openai-tools`,
+		Long: `With --as, it holds the verbs that this principal may use and the names that stand for
+the rows that they may see now; without, all verbs and any name.`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(grammarFormats, format) {
+				return usage(fmt.Sprintf("there is no format %q%s", format, didYouMean(format, grammarFormats)), "the formats are "+strings.Join(grammarFormats, ", "))
+			}
+			if calls < 0 {
+				return usage("--calls counts calls", "give a number, or 0 for any number of them")
+			}
+			v, err := a.vocabulary(cmd.Context(), palettes, store, as)
+			if err != nil {
+				return err
+			}
+			v.Calls = calls
+			return a.printGrammar(v, format)
+		},
+	}
+	a.palettesFlag(cmd, &palettes)
+	a.storeFlag(cmd, &store)
+	cmd.Flags().StringVar(&as, "as", "", "the `name` of the principal whom the model speaks for (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&format, "format", "gbnf", "one of "+strings.Join(grammarFormats, ", "))
+	cmd.Flags().IntVar(&calls, "calls", 0, "how many calls one answer makes at most; 0 is any number")
+	return cmd
+}
+
+// vocabulary is what may be said: by anybody, or by one principal now.
+func (a *app) vocabulary(ctx context.Context, palettes, store, as string) (grammar.Vocabulary, error) {
+	reg, err := a.palettes(palettes)
+	if err != nil {
+		return grammar.Vocabulary{}, err
+	}
+	if as == "" {
+		as = a.env("VERBATIM_AS")
+	}
+	if as == "" {
+		return grammar.Vocabulary{Verbs: reg.Verbs()}, nil
+	}
+	at, err := a.open(ctx, store)
+	if err != nil {
+		return grammar.Vocabulary{}, err
+	}
+	defer at.Close()
+	engine, err := runtime.New(reg, at, runtime.Options{Clock: a.now})
+	if err != nil {
+		return grammar.Vocabulary{}, a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, as)
+	if err != nil {
+		return grammar.Vocabulary{}, a.runFailed(err)
+	}
+	names, err := session.Names(ctx, reg.Entities())
+	if err != nil {
+		return grammar.Vocabulary{}, a.runFailed(err)
+	}
+	return grammar.Vocabulary{Verbs: session.Verbs(), Names: func(e *verbs.Entity) []string {
+		if e != nil {
+			return names[e]
+		}
+		var all []string
+		for _, of := range reg.Entities() {
+			all = append(all, names[of]...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}}, nil
+}
+
+func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
+	var text []byte
+	var loose []string
+	var err error
+	switch format {
+	case "gbnf", "lark":
+		g := grammar.New(v)
+		text, loose = []byte(g.GBNF()), g.Loose()
+		if format == "lark" {
+			text = []byte(g.Lark())
+		}
+	case "json-schema":
+		if text, err = grammar.JSONSchema(v); err == nil {
+			text = append(text, '\n')
+		}
+	case "openai-tools":
+		if text, err = openaiTools(v); err == nil {
+			text = append(text, '\n')
+		}
+	}
+	if err != nil {
+		return broken("the grammar cannot be written", err, "verbatim lint says whether the palettes are in order")
+	}
+	if a.json {
+		a.emit(struct {
+			Schema  string   `json:"schema"`
+			Format  string   `json:"format"`
+			Grammar string   `json:"grammar"`
+			Loose   []string `json:"loose"`
+		}{"verbatim/grammar@1", format, string(text), append([]string{}, loose...)})
+		return nil
+	}
+	if len(loose) > 0 {
+		fmt.Fprintf(a.err, "note: more can be said than is accepted of %s; it is refused when it is checked\n", strings.Join(loose, ", "))
+	}
+	_, err = a.out.Write(text)
+	return err
+}
+
+// openaiTools are the tools of a chat completions request.
+func openaiTools(v grammar.Vocabulary) ([]byte, error) {
+	type function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+		Strict      bool            `json:"strict"`
+	}
+	type tool struct {
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	tools, err := grammar.Tools(v)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]tool, len(tools))
+	for i, t := range tools {
+		all[i] = tool{"function", function{t.Name, t.Description, t.Parameters, true}}
+	}
+	return json.MarshalIndent(all, "", "  ")
+}

@@ -1,0 +1,57 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// May reports whether the principal may use a verb at all. Whether a call of it
+// is carried out depends on more: its rows, its preconditions, who has to agree.
+func (s *Session) May(v *verbs.Verb) bool { return decide(s.roles, v) != refused }
+
+// Verbs returns the verbs that the principal may use, by name.
+func (s *Session) Verbs() []*verbs.Verb {
+	var may []*verbs.Verb
+	for _, v := range s.e.reg.Verbs() {
+		if s.May(v) {
+			may = append(may, v)
+		}
+	}
+	return may
+}
+
+// Names returns what this session calls the rows of entities that it may see,
+// by entity and in order, naming those that have no name yet. Of an entity with
+// more rows than a session names by itself, only those are there that it was
+// shown.
+func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
+	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		for _, e := range entities {
+			if s.wholly(e) {
+				continue
+			}
+			if err := s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	all := make(map[*verbs.Entity][]string, len(entities))
+	for _, e := range entities {
+		if b := s.names.books[e.Store]; b != nil {
+			for name := range b.keys {
+				all[e] = append(all[e], name)
+			}
+			slices.Sort(all[e])
+		}
+	}
+	return all, nil
+}
