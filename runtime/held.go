@@ -33,6 +33,7 @@ type held struct {
 	rows    map[rowKey]stores.Row
 	waiting []stores.Change
 	late    error // why changes that had waited were not accepted
+	parting bool  // changes that had waited went with the commit, which judges them
 	failed  bool  // the transaction is lost
 	// unread looks at the calls that were not looked at because of that.
 	unread func(context.Context) []complaint
@@ -108,6 +109,7 @@ func (r *run) hand(ctx context.Context, b stores.Batch) error {
 	if waited {
 		b.Changes = append(r.e.inRuns(r.waiting), b.Changes...)
 		r.waiting = nil
+		r.parting = b.Late
 	}
 	err := r.tx.Apply(ctx, b)
 	r.failed = r.failed || err != nil

@@ -265,6 +265,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		}
 		return r.commit(ctx, o.RunOptions, labels)
 	})
+	if r.parting && isVerdict(err) {
+		r.late = err
+	}
 	if r.unread != nil && r.late == nil {
 		err = s.unread(ctx, r, err)
 	}
@@ -333,7 +336,7 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 			return err
 		}
 	}
-	b := stores.Batch{Changes: r.own}
+	b := stores.Batch{Changes: r.own, Late: true}
 	b.Entries, r.of = r.entries(o)
 	for _, st := range r.steps {
 		for i := range st.notices {

@@ -177,6 +177,10 @@ type Batch struct {
 	Notices []Notice
 	Jobs    []Job        // to be done later
 	Settled []Settlement // runs that end with this transaction
+	// Late allows the store to carry the batch out no sooner than something is
+	// read after it, or the transaction commits. What is wrong with it is then
+	// told there, by Update at the latest.
+	Late bool
 }
 
 // An Entry is one line of the journal. The engine fills everything but Seq,

@@ -92,7 +92,8 @@ func (s *server) chained() func(who, i int) error {
 			var first, last pgx.Batch
 			first.Queue("BEGIN")
 			first.Queue(sql, args(who, i)...)
-			first.Queue("SELECT pg_advisory_xact_lock(1)")
+			// Its last line was planned for when there was one.
+			first.Queue("SELECT pg_advisory_xact_lock(1), set_config('enable_seqscan', 'off', true)")
 			first.Queue("SELECT hash FROM public.peers_chain ORDER BY seq DESC LIMIT 1")
 			r := c.SendBatch(ctx, &first)
 			for range 3 {

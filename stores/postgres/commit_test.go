@@ -169,11 +169,13 @@ func TestCommitCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	late := false // all of it goes with COMMIT
 	write := func(text, cut string) error {
 		return s.Update(ctx, scope, func(tx stores.Tx) error {
 			err := tx.Apply(ctx, stores.Batch{
 				Changes: []stores.Change{{Op: stores.Update, Entity: entities[1], Key: stores.NewInt(1), Set: []stores.Assign{{Field: 2, Value: stores.NewString(text)}}}},
 				Entries: []stores.Entry{{Verb: text}},
+				Late:    late,
 			})
 			p.set(cut)
 			return err
@@ -182,7 +184,12 @@ func TestCommitCutOff(t *testing.T) {
 	if err := write("whole", ""); err != nil {
 		t.Fatal(err)
 	}
-	for cut, committed := range map[string]bool{"before": false, "after": true} {
+	for n := range 4 {
+		cut, committed := "before", false
+		if n%2 == 1 {
+			cut, committed = "after", true
+		}
+		late = n >= 2
 		err := write(cut, cut)
 		p.set("")
 		if !errors.Is(err, stores.ErrUnknown) || err.Error() != stores.ErrUnknown.Error() {

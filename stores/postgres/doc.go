@@ -23,7 +23,7 @@
 //
 // Tables of others are never altered. They have the first lock only, unless the
 // organisation makes policies of its own for them; those may read the settings
-// verbatim.scope and verbatim.all, which are described in policy.go.
+// that are described in policy.go.
 //
 // Roles. Migrate works as the owner, whose URL MigrateAs gives, or on a store
 // opened with AsOwner. It makes what is missing in one transaction, under a lock

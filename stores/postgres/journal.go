@@ -18,6 +18,24 @@ const entryColumns = "seq, time, principal, roles, session, source, verb, call, 
 // the first eight bytes of the SHA-256 of "verbatim journal".
 const journalLock = "-2102251852386772864"
 
+// takeJournal takes the lock. From here on the commit does not wait for the disk
+// with the lock in its hand, and everybody else behind it: lateFlush waits, when
+// the lock is free.
+//
+// The settings after it are for the planner: a connection that first wrote to a
+// journal of a few entries would else go on reading all of it for its end, sure
+// that it has a few.
+const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + "), pg_catalog.set_config('synchronous_commit', 'off', true), " +
+	"pg_catalog.set_config('enable_seqscan', 'off', true), pg_catalog.set_config('enable_bitmapscan', 'off', true)"
+
+// lateFlush is a transaction of its own behind COMMIT, in the same round trip,
+// that waits as the server's synchronous_commit says: for the disk, and for
+// replicas where it has such. What is in the log before it is safe when it is,
+// and the transaction that it follows is. It writes a message to the log, which
+// means nothing to anybody, because a commit that wrote nothing waits for
+// nothing.
+const lateFlush = "SELECT pg_catalog.pg_logical_emit_message(true, 'verbatim', '')"
+
 // append makes the statements that chain the entries of a transaction to the
 // journal. They go with the commit, when everything else is done and sent, so
 // that the lock is held for as little as the server takes to seal and commit:
@@ -28,7 +46,8 @@ func (t *tx) append() ([]op, error) {
 	if len(t.entries) == 0 {
 		return nil, nil
 	}
-	ops := []op{{doing: "journal", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + ")"}}
+	t.c.chains = true
+	ops := []op{{doing: "journal", sql: takeJournal}}
 	for run := range slices.Chunk(t.entries, maxRun) {
 		for i := range run {
 			run[i].Write()
@@ -48,7 +67,8 @@ func hashOf(prev, seq, body string) string {
 }
 
 // theHead is the place after which the next entry goes.
-const theHead = `SELECT seq, hash FROM public.verbatim_journal UNION ALL SELECT 0, '\x` + noHash + `'::bytea ORDER BY seq DESC LIMIT 1`
+const theHead = `SELECT COALESCE(j.seq, 0) AS seq, COALESCE(j.hash, '\x` + noHash + `'::bytea) AS hash
+FROM (VALUES (0)) v LEFT JOIN (SELECT seq, hash FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1) j ON true`
 
 const noHash = "0000000000000000000000000000000000000000000000000000000000000000"
 

@@ -19,9 +19,10 @@ import (
 // use by many goroutines, and by many processes at a time.
 type Store struct {
 	config
-	pool   *pgxpool.Pool
-	opened bool // the pools are ours to close
-	closed atomic.Bool
+	pool    *pgxpool.Pool
+	opened  bool // the pools are ours to close
+	flushes bool // commits wait for the disk, as far as the server's settings go
+	closed  atomic.Bool
 
 	mu     sync.Mutex
 	shapes map[*stores.Entity]*shape // what was found of tables
@@ -151,14 +152,15 @@ func (s *Store) start(ctx context.Context) error {
 	var super, bypass, owns bool
 	err := s.lend(ctx, s.pool, func(c *conn) error {
 		c.begin = nil
-		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls),
+		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls), pg_catalog.current_setting('synchronous_commit') <> 'off',
 	EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'MEMBER')
 		AND (n.nspname = 'public' AND c.relname ^@ 'verbatim_'
 			OR EXISTS (SELECT 1 FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname ^@ 'verbatim_')))
 	FROM pg_catalog.pg_roles r WHERE r.rolname IN (current_user, session_user)`,
 			read: func(r row) error {
-				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(3)
+				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(4)
+				s.flushes = r.yes(3)
 				return nil
 			}})
 	})
@@ -215,6 +217,9 @@ type conn struct {
 	begun  bool  // the transaction is open
 	last   []op  // goes with the commit, or ahead of the next statement
 	broken error // the first error of a statement: the transaction is lost
+	chains bool  // it adds to the journal, so that what it commits is flushed late
+	// judge says what an error of a statement in last means.
+	judge func(context.Context, error) error
 }
 
 // do runs statements in order, in one round trip. It stops at the first error.
@@ -225,17 +230,20 @@ func (c *conn) do(ctx context.Context, ops ...op) error {
 	if c.broken != nil {
 		return c.broken
 	}
-	if !c.begun && c.begin != nil {
+	late := len(c.last)
+	ops = append(c.last, ops...)
+	c.last = nil
+	if begins := !c.begun && c.begin != nil; begins {
 		ops = append(c.begin[:len(c.begin):len(c.begin)], ops...)
+		late += len(c.begin)
 		c.begun = true
 	}
-	if len(c.last) > 0 {
-		ops = append(c.last, ops...)
-		c.last = nil
-	}
-	_, err := c.send(ctx, ops)
+	at, err := c.send(ctx, ops)
 	if err != nil && c.pc.Conn().PgConn().TxStatus() != 'T' {
 		c.broken = err
+	}
+	if err != nil && at < late && c.judge != nil {
+		err = c.judge(ctx, err)
 	}
 	return err
 }
@@ -312,14 +320,23 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 // which somebody else may use next; the others are there already on connections
 // that we opened.
 func (s *Store) settings(scope stores.Scope) op {
-	o := op{doing: "begin", sql: `SELECT pg_catalog.set_config('verbatim.scope', $1::text, true), pg_catalog.set_config('verbatim.all', $2::text, true)`,
-		args: []any{scopeSetting(scope), map[bool]string{true: "on", false: "off"}[scope.All]}}
+	list := scopeSettings(scope)
 	if !s.opened {
-		o.sql += `, pg_catalog.set_config('lock_timeout', $3::text, true), pg_catalog.set_config('search_path', 'pg_catalog', true),
-	pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('DateStyle', 'ISO, YMD', true)`
-		o.args = append(o.args, milliseconds(s.busy))
+		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
-	return o
+	return op{doing: "begin", sql: settingSQL(len(list) / 2), args: list}
+}
+
+// settingSQL is the statement that makes n settings, until the transaction ends.
+func settingSQL(n int) string {
+	b := []byte("SELECT ")
+	for i := range n {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = fmt.Appendf(b, "pg_catalog.set_config($%d::text, $%d::text, true)", 2*i+1, 2*i+2)
+	}
+	return string(b)
 }
 
 func milliseconds(d time.Duration) string {
@@ -357,7 +374,10 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 			c.rollback(ctx)
 			return err
 		}
-		return c.commit(ctx)
+		if err = c.commit(ctx); err != nil && c.judge != nil {
+			err = c.judge(ctx, err)
+		}
+		return err
 	})
 }
 
@@ -365,17 +385,40 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 // bounds the wait.
 const patience = 30 * time.Second
 
-// commit ends a transaction, in one round trip with what was left for it.
-// Nothing cancels it: it would be anybody's guess whether it happened.
+// commit ends a transaction, in one round trip with what was left for it. When
+// the context ends, the server is asked to give up what it is doing: before
+// COMMIT that ends the transaction, and COMMIT itself runs on. The answers are
+// awaited in any case, because nobody could say otherwise whether it happened.
 func (c *conn) commit(ctx context.Context) error {
 	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	ops := append(c.last, op{doing: "commit", sql: "COMMIT"})
 	if !c.begun {
-		ops, c.begun = append(c.begin, ops...), true
+		ops, c.begun = append(c.begin[:len(c.begin):len(c.begin)], ops...), true
 	}
+	c.last = nil
+	last := len(ops) - 1
+	if c.chains && c.s.flushes {
+		ops = append(ops, op{doing: "commit", sql: lateFlush})
+	}
+	asked := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(asked)
+		_ = c.pc.Conn().PgConn().CancelRequest(firm)
+	})
 	at, err := c.send(firm, ops)
-	return commitFault(err, at < len(ops)-1)
+	if !stop() {
+		// The request may reach the server when somebody else has the connection.
+		<-asked
+		_ = c.pc.Conn().Close(firm)
+		if at < last && errors.Is(err, stores.ErrLimit) {
+			return ctx.Err()
+		}
+	}
+	if err != nil {
+		c.broken = err
+	}
+	return commitFault(err, at < last)
 }
 
 // rollback ends a transaction that is not to be kept. When the context has

@@ -120,7 +120,7 @@ func TestUnsetScopeIsEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close(ctx)
-		for _, setting := range []string{"", `{}`, `{"principal":""}`, `{"holds":{"cbu":{}}}`, `{"holds":{"note":{"integer":["1"]}}}`} {
+		for _, setting := range [][2]string{{}, {"all", "off"}, {"all", ""}, {"principal", ""}, {"holds_cbu_integer", ""}, {"holds_cbu_integer", "{}"}, {"holds_cbu_string", "{1}"}, {"holds_note_integer", "{1}"}} {
 			for _, e := range entities {
 				if !e.Managed || e.Access == stores.ForAll {
 					continue
@@ -130,8 +130,8 @@ func TestUnsetScopeIsEmpty(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if setting != "" {
-					if _, err := tx.Exec(ctx, "SELECT set_config('verbatim.scope', $1, true)", setting); err != nil {
+				if setting[0] != "" {
+					if _, err := tx.Exec(ctx, "SELECT set_config('verbatim.' || $1::text, $2, true)", setting[0], setting[1]); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -283,7 +283,7 @@ func TestConnectionsComeBackClean(t *testing.T) {
 		use()
 		var scopeNow, all, readOnly string
 		var count int
-		if err := pool.QueryRow(ctx, "SELECT COALESCE(current_setting('verbatim.scope', true), ''), COALESCE(current_setting('verbatim.all', true), ''), current_setting('transaction_read_only'), (SELECT count(*) FROM kyc.notes)").Scan(&scopeNow, &all, &readOnly, &count); err != nil {
+		if err := pool.QueryRow(ctx, "SELECT COALESCE(current_setting('verbatim.principal', true), '') || COALESCE(current_setting('verbatim.holds_cbu_integer', true), ''), COALESCE(current_setting('verbatim.all', true), ''), current_setting('transaction_read_only'), (SELECT count(*) FROM kyc.notes)").Scan(&scopeNow, &all, &readOnly, &count); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if scopeNow != "" || all != "" || readOnly != "off" || count != 0 {

@@ -17,6 +17,10 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 	}
 	t := &tx{}
 	err := s.write(ctx, s.pool, scope, func(c *conn) error {
+		c.judge = func(ctx context.Context, err error) error {
+			t.failed = t.told(ctx, err)
+			return t.failed
+		}
 		t.reader = reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}, writes: true}
 		if err := fn(t); err != nil {
 			return err
@@ -46,12 +50,16 @@ func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
 	if t.failed != nil {
 		return t.failed
 	}
-	err := t.apply(ctx, b)
+	t.failed = t.told(ctx, t.apply(ctx, b))
+	return t.failed
+}
+
+// told says what an error of a change means.
+func (t *tx) told(ctx context.Context, err error) error {
 	var miss *missed
 	if errors.As(err, &miss) {
 		err = t.why(ctx, miss.change)
 	}
-	t.failed = err
 	return err
 }
 
@@ -106,7 +114,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		return err
 	}
 	ops = append(append(ops, jobs...), settled...)
-	if len(ops) > 0 {
+	if b.Late {
+		t.c.last = append(t.c.last, ops...)
+	} else if len(ops) > 0 {
 		if err := t.c.do(ctx, ops...); err != nil {
 			return err
 		}
@@ -401,7 +411,7 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
 	t.refers(q, cs, rows)
-	return t.told(q, cs, "update")
+	return t.telling(q, cs, "update")
 }
 
 func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
@@ -412,7 +422,7 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
 	}
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
-	return t.told(q, cs, "delete")
+	return t.telling(q, cs, "delete")
 }
 
 // guarded writes the condition on the row t that a change is carried out on: it
@@ -428,8 +438,8 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	}
 }
 
-// told makes the statement of changes tell which of them it missed.
-func (t *tx) told(q *text, cs []stores.Change, doing string) op {
+// telling makes the statement of changes tell which of them it missed.
+func (t *tx) telling(q *text, cs []stores.Change, doing string) op {
 	if len(cs) == 1 {
 		return q.add(" RETURNING 1").op(doing, nil).counted(1, &missed{&cs[0]})
 	}

@@ -35,6 +35,85 @@ var transactionCases = []testCase{
 			return err
 		}))
 	}},
+	{"a batch that may wait is carried out all the same", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		late := func(c ...stores.Change) stores.Batch {
+			return stores.Batch{Changes: c, Entries: []stores.Entry{entry("late")}, Late: true}
+		}
+		note := func(n int, text string) stores.Change {
+			return update(w.request, id("request", n), stores.Assign{Field: reqNotes, Value: str(text)})
+		}
+		w.must(w.apply(holding(1), late(note(1, "a"), note(2, "b"))))
+		// What is read after it sees it, and so does the batch behind it.
+		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
+			if err := tx.Apply(ctx, late(note(1, "c"))); err != nil {
+				return err
+			}
+			row, err := tx.Get(ctx, w.request, id("request", 1))
+			if err != nil || row.Values[reqNotes] != str("c") {
+				t.Errorf("read %v, %v", row.Values, err)
+			}
+			guarded := note(1, "d")
+			guarded.Before, guarded.Guard = row.Values, []int{reqNotes}
+			return tx.Apply(ctx, late(guarded))
+		}))
+		stale := note(1, "e")
+		stale.Before, stale.Guard = make([]stores.Value, len(w.request.Fields)), []int{reqNotes}
+		stale.Before[reqNotes] = str("c")
+		for name, c := range map[string]struct {
+			change stores.Change
+			want   error
+		}{
+			"gone":       {remove(w.request, id("request", 99)), stores.ErrNotFound},
+			"another's":  {note(11, "x"), stores.ErrNotFound},
+			"changed":    {stale, stores.ErrConflict},
+			"there":      {insert(w.submission, id("submission", 1), stores.Assign{Field: 1, Value: id("request", 1)}), stores.ErrDuplicate},
+			"not unique": {update(w.request, id("request", 2), stores.Assign{Field: reqSubtype, Value: str("IDENTITY")}), stores.ErrDuplicate},
+			"needed":     {remove(w.request, id("request", 1)), stores.ErrInvalid},
+			"impossible": {update(w.request, id("request", 1), stores.Assign{Field: reqVisible}), stores.ErrInvalid},
+		} {
+			// Update tells, whatever else was said to fn.
+			for _, reads := range []bool{false, true} {
+				err := w.Update(ctx, holding(1), func(tx stores.Tx) error {
+					_ = tx.Apply(ctx, late(note(3, "half"), c.change))
+					if reads {
+						_, _ = tx.Find(ctx, stores.Find{Entity: w.diary})
+					}
+					return nil
+				})
+				if !errors.Is(err, c.want) {
+					t.Errorf("%s, read after it %t: %v", name, reads, err)
+				}
+			}
+		}
+		row, err := w.get(holding(1), w.request, id("request", 3))
+		w.must(err)
+		first, err := w.get(holding(1), w.request, id("request", 1))
+		w.must(err)
+		entries, err := w.Journal(ctx, 0, 0)
+		w.must(err)
+		if !row.Values[reqNotes].IsNull() || first.Values[reqNotes] != str("d") || len(entries) != 3 {
+			t.Errorf("half was done: %v, %v, %d entries", row.Values, first.Values, len(entries))
+		}
+	}},
+	{"who waits for a row to change it at the commit can give up", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
+			w.must(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(w.request, id("request", 2))}}))
+			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			err := w.Update(short, everything, func(tx stores.Tx) error {
+				return tx.Apply(short, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})}, Late: true})
+			})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			return nil
+		}))
+		w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("y")})))
+	}},
 	{"an error of fn comes back as it is, and nothing stays", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		ctx := context.Background()
