@@ -32,6 +32,12 @@ type run struct {
 	rehearsal bool // it will be rolled back
 	held
 
+	share *share // the part of the program that this is about; nil for all of it
+	tell  func(Progress)
+	first int // number of the program's first call
+	done  int // calls carried out, of total, for tell
+	total int
+
 	top   []*step // parallel to prog.Calls()
 	steps []*step // every call carried out, those of macros included, in order
 	of    []*step // those that the journal tells of, parallel to its entries
@@ -50,6 +56,7 @@ type run struct {
 	own      []stores.Change // of rows that the engine keeps about this run
 	agreedBy string          // who else agreed, and as what
 	repeated *Reply          // of the run that had the same key
+	again    []*step         // what that run did
 
 	errands *errands // what tools answered
 	errand  *errand  // the call that changes something elsewhere, while it has no answer
@@ -89,6 +96,8 @@ type step struct {
 	depth   int     // how many macros it stands in
 	made    int     // of a call that a person wrote: the calls that it led to, itself included
 	seq     int64   // of its journal entry
+
+	seenFrom, seenTo int // what was read for it, in run.seen
 }
 
 // A change is a row change with what is to be told about it.
@@ -135,9 +144,13 @@ type cell struct {
 // program carries out every call of a frame, in the order that bindings
 // demand.
 func (r *run) program(ctx context.Context, f *frame) error {
-	calls := f.prog.Calls()
+	calls, order := f.prog.Calls(), f.prog.Order()
 	f.steps = make([]*step, len(calls))
-	for at, i := range f.prog.Order() {
+	if r.share != nil && f.macro == nil {
+		order = r.share.calls
+		copy(f.steps, r.share.before)
+	}
+	for at, i := range order {
 		st, err := r.call(ctx, f, i)
 		if err != nil {
 			var c *complaint
@@ -147,26 +160,29 @@ func (r *run) program(ctx context.Context, f *frame) error {
 				return err
 			case r.failed:
 				// Not every store answers any more in this transaction.
-				r.unread = func(ctx context.Context) []complaint { return r.others(ctx, f, at+1) }
+				r.unread = func(ctx context.Context) []complaint { return r.others(ctx, f, order[at+1:]) }
 				return err
 			case errors.As(err, &c):
-				return refuse(append([]complaint{*c}, r.others(ctx, f, at+1)...))
+				return refuse(append([]complaint{*c}, r.others(ctx, f, order[at+1:])...))
 			case errors.As(err, &all):
-				return refuse(append(all.complaints(), r.others(ctx, f, at+1)...))
+				return refuse(append(all.complaints(), r.others(ctx, f, order[at+1:])...))
 			}
 			return err
 		}
 		f.steps[i] = st
+		if f.macro == nil {
+			r.progress(i)
+		}
 	}
 	return nil
 }
 
 // others looks for further names that stand for nothing, so that a person who
 // has to repair a script is told of all of them at once.
-func (r *run) others(ctx context.Context, f *frame, from int) []complaint {
+func (r *run) others(ctx context.Context, f *frame, left []int) []complaint {
 	var all []complaint
 	calls := f.prog.Calls()
-	for _, i := range f.prog.Order()[from:] {
+	for _, i := range left {
 		if len(calls[i].Needs) > 0 {
 			continue // it hangs on a call that was not carried out
 		}
@@ -204,6 +220,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 		return nil, err
 	}
 	st := r.begin(f, i)
+	st.seenFrom = len(r.seen)
 	r.steps = append(r.steps, st)
 	if f.macro == nil {
 		r.top[i] = st
@@ -238,6 +255,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 	if err := r.carry(ctx, f, st); err != nil {
 		return nil, r.mapError(st, err)
 	}
+	st.seenTo = len(r.seen)
 	return st, nil
 }
 

@@ -165,6 +165,24 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, in a person's words\nlending.rename-member :member-id @ann :name \"Anna\"",
 		},
 		{
+			Code:    codeNeedsEarlierCall,
+			Meaning: "A script is continued from one of its calls, and a call uses what a call before that gave. What it gave is not known any more; the row that it stands for has a name.",
+			Wrong:   "; as kim, from call 2\nlending.lend :item-id @drill :member-id @ann :as @l\nlending.remind :loan-id @l :on 2025-02-02",
+			Right:   "; as kim, from call 2\nlending.lose :item-id @drill\nlending.remind :loan-id @saw-bob :on 2025-02-02",
+		},
+		{
+			Code:    codeNoSuchCall,
+			Meaning: "A script is continued from a call that it does not have. Calls are counted from 1; one that stands inside another counts with it.",
+			Wrong:   "; as kim, from call 3\nlending.lose :item-id @drill\nlending.lose :item-id @tent",
+			Right:   "; as kim, from call 2\nlending.lose :item-id @drill\nlending.lose :item-id @tent",
+		},
+		{
+			Code:    codeOutOfOrder,
+			Meaning: "Call by call, calls are done in the order in which they are written, so that one can say where it stopped. A call that uses a result must come after the call that gives it.",
+			Wrong:   "; as kim, call by call\nlending.remind :loan-id @l :on 2025-02-02\nlending.lend :item-id @drill :member-id @ann :as @l",
+			Right:   "; as kim, call by call\nlending.lend :item-id @drill :member-id @ann :as @l\nlending.remind :loan-id @l :on 2025-02-02",
+		},
+		{
 			Code:    codeHandlerUnknownVerb,
 			Meaning: "A program registers a handler for a verb that no palette declares.",
 			Wrong:   "domain: shop\nverbs:\n  - {verb: prize, description: What it costs, handler: true, args: [{name: name, type: string, required: true}], effects: [{returns: price}]}\n",

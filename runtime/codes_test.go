@@ -121,14 +121,18 @@ func earned(t *testing.T, example string) string {
 	case strings.HasPrefix(how, "out of "):
 		said.Origin = verbs.NewOrigin(verbs.FromDocument, strings.TrimPrefix(how, "out of "))
 	}
-	p, ds := s.CheckFrom(script, said)
+	from := 0
+	if _, err := fmt.Sscanf(how, "from call %d", &from); err != nil {
+		from = 0
+	}
+	p, ds := s.CheckRest(script, from, said)
 	if p == nil {
 		if len(ds) != 1 {
 			t.Fatal(told(ds))
 		}
 		return ds[0].Code
 	}
-	o := runtime.RunOptions{}
+	o := runtime.RunOptions{Each: how == "call by call"}
 	switch preview, err := s.Preview(ctx, p); {
 	case err != nil:
 		return codeOf(t, err)

@@ -198,7 +198,11 @@ func (r *run) newKey(e *stores.Entity) (stores.Value, error) {
 	if !ok || kind != stores.UUID && kind != stores.String {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
 	}
-	r.alias[key] = fmt.Sprintf("new %d", len(r.added)+1)
+	made := len(r.added) + 1
+	if r.share != nil {
+		made += r.share.made
+	}
+	r.alias[key] = fmt.Sprintf("new %d", made)
 	return key, nil
 }
 

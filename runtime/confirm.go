@@ -193,7 +193,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, labels, err := s.attempts(ctx, p, nil)
+	r, labels, err := s.attempts(ctx, p, rehearsal(RunOptions{}))
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +382,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
-	r, labels, err := s.attempts(ctx, p, nil)
+	r, labels, err := s.attempts(ctx, p, rehearsal(RunOptions{}))
 	if err != nil {
 		return nil, s.refusal(ctx, p, o, err)
 	}
@@ -410,7 +410,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 
 func (s *Session) propose(ctx context.Context, r *run, t *terms, others []complaint, asked bool) (*confirmation, error) {
 	var roles []string
-	for _, st := range r.top {
+	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if ask.By != "" && !slices.Contains(roles, ask.By) {
 				roles = append(roles, ask.By)
@@ -572,7 +572,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	if err == nil {
 		var r *run
 		var labels map[stores.Value]string
-		if r, labels, err = asker.attempts(ctx, prog, nil); err == nil {
+		if r, labels, err = asker.attempts(ctx, prog, rehearsal(RunOptions{})); err == nil {
 			p.Preview = r.preview(labels)
 			p.Stale = fmt.Sprintf("%x", r.digest) != c.digest
 			return p, nil
@@ -708,7 +708,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 
 // agreeToo writes an agreement down that is not the last one needed.
 func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
-	r, _, err := asker.attempts(ctx, p, nil)
+	r, _, err := asker.attempts(ctx, p, rehearsal(RunOptions{}))
 	if err != nil {
 		return err
 	}

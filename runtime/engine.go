@@ -56,6 +56,10 @@ type Options struct {
 	Clock func() time.Time
 	// NewID makes the text of a fresh UUID.
 	NewID func() string
+	// Backoff says how long to wait before trying again what somebody else's
+	// change was in the way of, for the first time and each time after. Without
+	// one it is a few milliseconds, longer each time and never quite the same.
+	Backoff func(attempt int) time.Duration
 	// Handlers are the verbs that Go functions carry out. When it is nil, such
 	// verbs are refused as they are used; when it is not, New demands that it
 	// holds all of them.
@@ -76,6 +80,7 @@ type Engine struct {
 	clock    func() time.Time
 	newID    func() string
 	at       func(Stage) // nil but in tests
+	backoff  func(attempt int) time.Duration
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
@@ -104,6 +109,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		clock:    opt.Clock,
 		newID:    opt.NewID,
 		at:       opt.At,
+		backoff:  opt.Backoff,
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
@@ -113,6 +119,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	}
 	if e.clock == nil {
 		e.clock = time.Now
+	}
+	if e.backoff == nil {
+		e.backoff = backoff
 	}
 	if e.newID == nil {
 		e.newID = randomID

@@ -295,7 +295,7 @@ func (a *sentErrand) resume(r *run, row stores.Row, key string) (*ToolAnswer, st
 		Set: []stores.Assign{{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)}}}
 	status := v[attStatus].Text()
 	switch {
-	case v[attText].Text() != textDigest(r.prog.Script(), key):
+	case v[attText].Text() != textDigest(r.script(), key):
 		return nil, change, refuse([]complaint{{-1, keyReused(at)}})
 	case status == AttemptFailed:
 		return nil, change, nil
@@ -342,7 +342,7 @@ func attemptKey(principal, key string) stores.Value {
 func (a *sentErrand) insert(r *run, key string) stores.Change {
 	e := a.errand
 	return stores.Change{Op: stores.Insert, Entity: attempts, Key: a.row, Set: []stores.Assign{
-		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.prog.Script(), key))},
+		{Field: attPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: attText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: attSent, Value: stores.NewString(sentDigest(e, key))}, {Field: attTool, Value: stores.NewString(e.Server + " " + e.Name)},
 		{Field: attStatus, Value: stores.NewString(AttemptOpen)}, {Field: attTime, Value: stores.NewTime(r.now)},
 	}}

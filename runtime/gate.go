@@ -55,6 +55,14 @@ func (r *run) gate(ctx context.Context, st *step) error {
 // agreed decides whether what was asked for has been agreed to. The plan has
 // just been made inside the transaction that would commit it.
 func (r *run) agreed(ctx context.Context, o *terms) error {
+	if part := o.share; part != nil && part.agreed != "" {
+		// The agreement is to the whole script, of which this is a part.
+		if r.unitDigest(part.calls) != part.shown {
+			last := r.top[part.calls[len(part.calls)-1]]
+			return refuse([]complaint{{last.index, stalePreview(last.place, nil)}})
+		}
+		return nil
+	}
 	if o.pending != nil {
 		// The asker agreed to what was theirs to agree to when they proposed
 		// it, and the digest is that of all of it.
@@ -81,7 +89,7 @@ func (r *run) asksAnybody() bool {
 
 // unanswered tells what somebody else has to agree to, and what the person.
 func (r *run) unanswered() (others, mine []complaint) {
-	for _, st := range r.top {
+	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			c := complaint{st.index, needsAgreement(st.place, st.verb.Name, ask.Reason, ask.By, r.id)}
 			if ask.By != "" {
@@ -98,7 +106,7 @@ func (r *run) unanswered() (others, mine []complaint) {
 // of the rules that ask lets it.
 func (r *run) lasts() time.Duration {
 	var least time.Duration
-	for _, st := range r.top {
+	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if least == 0 || ask.lasts < least {
 				least = ask.lasts

@@ -228,14 +228,17 @@ func (r *run) ahead(ctx context.Context, f *frame) error {
 	if r.atOnce {
 		return nil
 	}
-	calls := f.prog.Calls()
-	if len(calls) < few {
+	calls, order := f.prog.Calls(), f.prog.Order()
+	if r.share != nil {
+		order = r.share.calls
+	}
+	if len(order) < few {
 		return nil
 	}
 	keys := make(map[*stores.Entity][]stores.Value)
-	var order []*stores.Entity
+	var entities []*stores.Entity
 	asked := make(map[rowKey]bool)
-	for _, i := range f.prog.Order() {
+	for _, i := range order {
 		c := &calls[i]
 		for j := range c.Args {
 			t := c.Verb.Params[j].Type
@@ -266,12 +269,12 @@ func (r *run) ahead(ctx context.Context, f *frame) error {
 			}
 			asked[rowKey{e, key}] = true
 			if keys[e] == nil {
-				order = append(order, e)
+				entities = append(entities, e)
 			}
 			keys[e] = append(keys[e], key)
 		}
 	}
-	for _, e := range order {
+	for _, e := range entities {
 		if len(keys[e]) < few {
 			continue
 		}

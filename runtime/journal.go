@@ -227,7 +227,10 @@ func (s *Session) record(ctx context.Context, b stores.Batch) error {
 // write runs fn in a transaction, again when rows change meanwhile.
 func (e *Engine) write(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
 	var err error
-	for range maxAttempts {
+	for attempt := range maxAttempts {
+		if attempt > 0 {
+			e.pause(ctx, attempt)
+		}
 		if err = e.store.Update(ctx, scope, fn); !errors.Is(err, stores.ErrConflict) || ctx.Err() != nil {
 			break
 		}

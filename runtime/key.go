@@ -123,7 +123,7 @@ func textDigest(script *dsl.Script, key string) string {
 func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*Reply, error) {
 	var reply *Reply
 	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
-		reply, err = s.delivered(ctx, r, script, key, false)
+		reply, _, err = s.delivered(ctx, r, script, key, false)
 		return err
 	})
 	if err != nil {
@@ -134,23 +134,23 @@ func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*
 
 // delivered looks for what was done under a key. Another text under it is a
 // complaint when it is about to be run.
-func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl.Script, key string, run bool) (*Reply, error) {
+func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl.Script, key string, run bool) (*Reply, []*step, error) {
 	row, err := read.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
 	if errors.Is(err, stores.ErrNotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if row.Values[dlvText].Text() != textDigest(script, key) {
 		if !run {
-			return nil, nil
+			return nil, nil, nil
 		}
-		return nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
+		return nil, nil, refuse([]complaint{{-1, keyReused(dsl.Place{Source: script.Source})}})
 	}
 	var k kept
 	if err := json.Unmarshal([]byte(row.Values[dlvReply].Text()), &k); err != nil {
-		return nil, &Failure{Err: fmt.Errorf("a reply that was kept cannot be read: %w", err)}
+		return nil, nil, &Failure{Err: fmt.Errorf("a reply that was kept cannot be read: %w", err)}
 	}
 	first := int64(0)
 	if v := row.Values[dlvFirst]; !v.IsNull() {
@@ -163,7 +163,7 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl
 // the run has its place in the journal: the store notes where that begins.
 func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Change, error) {
 	k := kept{Entries: len(r.of), Digest: fmt.Sprintf("%x", r.digest), ID: r.id}
-	for _, st := range r.top {
+	for _, st := range r.written() {
 		c := keptCall{Verb: st.verb.Name, Text: st.text, Entry: 1 + slices.Index(r.of, st)}
 		for _, a := range st.allAsks(nil) {
 			c.Asks = append(c.Asks, keptAsk{a.By, a.Reason})
@@ -183,14 +183,14 @@ func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Chang
 		return stores.Change{}, &Failure{Err: fmt.Errorf("the reply cannot be kept: %w", err)}
 	}
 	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.prog.Script(), key))},
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: dlvReply, Value: stores.NewString(string(text))}, {Field: dlvTime, Value: stores.NewTime(r.now)},
 	}}, nil
 }
 
 func keepChange(c *change, labels map[stores.Value]string) keptChange {
 	k := keptChange{Op: c.Op, Entity: c.Entity.Name, Key: keep(c.Key), Name: c.named.name, Label: c.named.label}
-	if c.Op == stores.Insert {
+	if c.Op == stores.Insert || k.Label == "" {
 		k.Label = labels[c.Key]
 	}
 	field := func(f int, before, after stores.Value, set bool, from string, came verbs.Origin) {
@@ -252,7 +252,7 @@ func keepTable(t *table) *keptTable {
 // retell makes the reply again of what was kept, as the run would have made it
 // in this session, where the journal begins to tell of it at first. What the
 // palettes of today have no words for is left out; the journal has it.
-func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Script, k *kept, first int64) (*Reply, error) {
+func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Script, k *kept, first int64) (*Reply, []*step, error) {
 	r := &run{e: s.e, s: s, read: read, id: k.ID, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
 	if digest, err := hex.DecodeString(k.Digest); err == nil {
 		copy(r.digest[:], digest)
@@ -268,6 +268,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 		if c.Entry > 0 {
 			st.seq = first + int64(c.Entry) - 1
 		}
+		st.rows = make([]stores.Row, len(st.verb.Params))
 		if len(places) == len(k.Calls) {
 			st.place.Range = places[i]
 		}
@@ -280,7 +281,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 		for j := range c.Changes {
 			change, err := s.retellChange(&c.Changes[j])
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if change == nil {
 				continue
@@ -289,17 +290,17 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 				names[change.Key] = "@" + c.Changes[j].Name
 			}
 			if _, err := r.nameRow(ctx, change.entity, change.Key); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			st.changes = append(st.changes, *change)
 		}
 		var err error
 		if st.cells, err = s.retellTable(c.Table); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if st.cells != nil {
 			if err := r.nameCells(ctx, st.cells); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		r.top, r.steps = append(r.top, st), append(r.steps, st)
@@ -307,7 +308,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 	for _, st := range r.steps {
 		for i := range st.changes {
 			if err := r.nameChange(ctx, &st.changes[i]); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
@@ -330,7 +331,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 		}
 		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
 	}
-	return reply, nil
+	return reply, r.top, nil
 }
 
 // nameChange names what a change refers to.

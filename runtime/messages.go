@@ -194,6 +194,10 @@ const (
 	codeOtherPalette        = "other-palette"
 	codeKeyReused           = "key-reused"
 	codeOrigin              = "origin"
+
+	codeNeedsEarlierCall = "needs-earlier-call"
+	codeOutOfOrder       = "out-of-order"
+	codeNoSuchCall       = "no-such-call"
 )
 
 // What an operator is told when palettes and handlers do not fit.
@@ -359,6 +363,20 @@ func otherPalette(place dsl.Place) dsl.Diagnostic {
 
 func keyReused(place dsl.Place) dsl.Diagnostic {
 	return complain(codeKeyReused, place, "this key was used for something else already", "nothing was changed; a key stands for one script: take a new one")
+}
+
+func needsEarlierCall(place dsl.Place, number int, symbol string, by int) dsl.Diagnostic {
+	return complain(codeNeedsEarlierCall, place, fmt.Sprintf("call %d needs @%s, which call %d gave, and that is left out", number, symbol, by),
+		"write a name that a reading verb shows you in its place; nothing was changed")
+}
+
+func noSuchCall(place dsl.Place, number, calls int) dsl.Diagnostic {
+	return complain(codeNoSuchCall, place, fmt.Sprintf("there is no call %d: the script has %d", number, calls), "nothing was changed; look where it stopped, in verbatim log show")
+}
+
+func outOfOrder(place dsl.Place) dsl.Diagnostic {
+	return complain(codeOutOfOrder, place, "this is written before a call whose result it needs, and call by call they are done as they are written",
+		"nothing was changed; write it after that call, or do the script whole")
 }
 
 func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {

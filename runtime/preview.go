@@ -236,7 +236,7 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 	var out []RowChange
 	for _, c := range st.gather(&gathered{}).changes {
 		row := RowChange{Op: c.Op, Entity: c.entity, Name: r.shownName(c.Entity, c.Key), Label: c.named.label}
-		if c.Op == stores.Insert {
+		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
 			row.Label = labels[c.Key]
 		}
 		if c.Op == stores.Delete {
@@ -330,7 +330,7 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 	}
 	ops := make(map[rowID]stores.Op)
 	totals := make(map[*stores.Entity]*TableTotal)
-	for _, st := range r.top {
+	for _, st := range r.written() {
 		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
 			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Errands: st.errandsOf(nil), Result: r.result(st)}
 		p.Calls = append(p.Calls, c)
@@ -443,55 +443,67 @@ func (r *run) finish() {
 	}
 	d.number(len(r.steps))
 	for _, st := range r.steps {
-		d.text(st.text)
-		d.values(st.args)
-		d.origins(st.from)
-		d.number(len(st.asks))
-		for _, a := range st.asks {
-			d.text(a.By)
-			d.text(a.Reason)
+		d.step(st)
+	}
+	d.seen(r.seen)
+	r.digest = sha256.Sum256(d.b)
+	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])
+}
+
+// step writes down what a call would do.
+func (d *digester) step(st *step) {
+	d.text(st.text)
+	d.values(st.args)
+	d.origins(st.from)
+	d.number(len(st.asks))
+	for _, a := range st.asks {
+		d.text(a.By)
+		d.text(a.Reason)
+	}
+	d.number(len(st.changes))
+	for i := range st.changes {
+		c := &st.changes[i]
+		d.number(int(c.Op))
+		d.text(c.Entity.Name)
+		d.value(c.Key)
+		d.number(len(c.Set))
+		for _, a := range c.Set {
+			d.number(a.Field)
+			d.value(a.Value)
 		}
-		d.number(len(st.changes))
-		for i := range st.changes {
-			c := &st.changes[i]
-			d.number(int(c.Op))
-			d.text(c.Entity.Name)
-			d.value(c.Key)
-			d.number(len(c.Set))
-			for _, a := range c.Set {
-				d.number(a.Field)
-				d.value(a.Value)
-			}
-			d.origins(c.came)
+		d.origins(c.came)
+	}
+	d.number(len(st.notices))
+	for _, n := range st.notices {
+		d.text(n.kind)
+		d.text(n.target)
+		d.values(n.values)
+		d.origins(n.came)
+	}
+	if e := st.errand; e != nil {
+		d.text(e.Server)
+		d.text(e.Name)
+		d.text(e.spec.Digest)
+		for _, sent := range e.Sent {
+			d.text(sent.Key)
+			d.value(sent.Value)
 		}
-		d.number(len(st.notices))
-		for _, n := range st.notices {
-			d.text(n.kind)
-			d.text(n.target)
-			d.values(n.values)
-			d.origins(n.came)
-		}
-		if e := st.errand; e != nil {
-			d.text(e.Server)
-			d.text(e.Name)
-			d.text(e.spec.Digest)
-			for _, sent := range e.Sent {
-				d.text(sent.Key)
-				d.value(sent.Value)
-			}
-		}
-		if st.cells != nil && !st.cells.late {
-			d.number(len(st.cells.rows))
-			for _, row := range st.cells.rows {
-				for _, c := range row {
-					d.value(c.value)
-					d.origin(c.from)
-				}
+	}
+	if st.cells != nil && !st.cells.late {
+		d.number(len(st.cells.rows))
+		for _, row := range st.cells.rows {
+			for _, c := range row {
+				d.value(c.value)
+				d.origin(c.from)
 			}
 		}
 	}
-	d.number(len(r.seen))
-	for _, s := range r.seen {
+}
+
+// seen writes down the rows that a plan stands on.
+func (d *digester) seen(rows []seen) {
+	d.number(len(rows))
+	for _, s := range rows {
 		if s.entity != nil {
 			d.text(s.entity.Name)
 		}
@@ -503,14 +515,12 @@ func (r *run) finish() {
 			d.text(m.Origin)
 		}
 	}
-	r.digest = sha256.Sum256(d.b)
-	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])
 }
 
 // shown keeps what is needed to say, later, what moved.
 func (r *run) shown() *shown {
 	p := &shown{id: r.id, digest: r.digest, until: r.now.Add(r.lasts())}
-	for _, st := range r.top {
+	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
 			if ask.By == "" && !slices.Contains(p.asking, ask.Call) {
 				p.asking = append(p.asking, ask.Call)

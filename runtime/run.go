@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -12,7 +13,7 @@ import (
 
 // maxAttempts is how often a run is tried when somebody else changes the same
 // rows at the same time.
-const maxAttempts = 4
+const maxAttempts = 8
 
 // RunOptions say under what circumstances a program is run.
 type RunOptions struct {
@@ -28,6 +29,13 @@ type RunOptions struct {
 	// Another text under the same key is refused. Without one, every Run is a
 	// request of its own.
 	Key string
+	// Each commits after each call, instead of all calls together: see Stopped.
+	Each bool
+	// From is the number of the program's first call in the script that it is
+	// the rest of: see Session.CheckRest. Without one, it is 1.
+	From int
+	// Progress is told after each call.
+	Progress func(Progress)
 }
 
 // A terms is RunOptions with what the session knows about them.
@@ -39,8 +47,10 @@ type terms struct {
 	unread  error          // why kept is not known
 	pending *consent       // what somebody else agreed to
 
-	tools     bool // the program uses tools of other servers
-	attempted bool // one of them was asked to do something
+	rehearsal bool   // it is rolled back
+	share     *share // the part of the program that it is about
+	tools     bool   // the program uses tools of other servers
+	attempted bool   // one of them was asked to do something
 }
 
 // A Reply is what was done.
@@ -70,13 +80,19 @@ var errRehearsed = errors.New("rehearsed")
 // *Refusal where the program could not run as it is; that somebody has to
 // agree first is part of the preview instead.
 func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, error) {
+	return s.PreviewWith(ctx, p, RunOptions{})
+}
+
+// PreviewWith is Preview that tells its progress. Other options do not matter to
+// it.
+func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*Preview, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, labels, err := s.attempts(ctx, p, nil)
+	r, labels, err := s.attempts(ctx, p, rehearsal(o))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +103,8 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, erro
 // errRepeated ends the transaction of a run that was done before.
 var errRepeated = errors.New("repeated")
 
-// Run carries a program out, whole or not at all. It returns a *Refusal where
+// Run carries a program out, whole or not at all, unless told otherwise by
+// RunOptions.Each. It returns a *Refusal where
 // the person is told no, and any other error where something is wrong with the
 // system; in both cases nothing was changed, unless the error is a *Failure
 // that says Unknown.
@@ -98,6 +115,9 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Rep
 	s.e.enter(StagePermit)
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
+	}
+	if o.Each {
+		return s.each(ctx, p, o)
 	}
 	t := &terms{RunOptions: o}
 	s.claim(ctx, t)
@@ -121,7 +141,12 @@ func (s *Session) ready(p *verbs.Program) error {
 	return nil
 }
 
-// attempts carries a program out and, given options, commits it. When rows
+// rehearsal is the terms of a run that is rolled back.
+func rehearsal(o RunOptions) *terms {
+	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From}, rehearsal: true}
+}
+
+// attempts carries a program out and, unless it rehearses, commits it. When rows
 // change while it does, it begins again: what was agreed to is compared with
 // what is planned each time, so that trying again never does anything else.
 func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
@@ -129,9 +154,7 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 	if err != nil {
 		return nil, nil, err
 	}
-	if o != nil {
-		o.tools = tools
-	}
+	o.tools = tools
 	var asked errands
 	atOnce := s.e.atOnce
 	for attempt := 1; ; attempt++ {
@@ -155,6 +178,7 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 			atOnce = true
 			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
+			s.e.pause(ctx, attempt)
 			continue
 		case asked.sent != nil:
 			return nil, nil, s.halfway(ctx, o, &asked, err)
@@ -190,7 +214,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	r := &run{
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
-		rehearsal: o == nil,
+		rehearsal: o.rehearsal,
+		share:     o.share,
+		first:     max(1, o.From),
 		held:      held{atOnce: atOnce},
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
@@ -199,6 +225,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	}
 	if !asked.now.IsZero() {
 		r.now = asked.now // what was asked may speak of it
+	}
+	if o.share == nil || o.rehearsal {
+		r.tell = o.Progress
+	} else if o.share.agreed != "" {
+		r.alias = o.share.alias
 	}
 	r.alias[stores.NewTime(r.now)] = "now 0"
 	var labels map[stores.Value]string
@@ -216,7 +247,10 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			return err
 		}
 		r.finish()
-		if o == nil || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
+		if r.share != nil && r.share.agreed != "" {
+			r.id = r.share.agreed // the agreement is to the whole script
+		}
+		if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
 			// What is shown, what is said about an agreement, and what a tool is
 			// asked, is said of changes that the database has accepted.
 			if err := r.handOver(ctx); err != nil {
@@ -224,7 +258,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			}
 		}
 		switch {
-		case o == nil:
+		case o.rehearsal:
 			return nil
 		case asked.sent != nil:
 			return asked.sent.still(r)
@@ -238,19 +272,16 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		}
 		return nil
 	}
-	scope := s.scope
-	if o != nil {
-		scope = o.opens(s)
-	}
-	if s.e.onlyLooks(p) && (o == nil || o.Key == "" && o.Agreed == "" && o.pending == nil) {
+	scope := o.opens(s)
+	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil) {
 		err := s.e.store.View(ctx, scope, plan)
 		return r, labels, err
 	}
 	err := s.e.store.Update(ctx, scope, func(tx stores.Tx) error {
 		r.tx = tx
-		if o != nil && o.Key != "" {
+		if o.Key != "" {
 			var err error
-			if r.repeated, err = s.delivered(ctx, tx, p.Script(), o.Key, true); err != nil {
+			if r.repeated, r.again, err = s.delivered(ctx, tx, r.script(), o.Key, true); err != nil {
 				return err
 			}
 			if r.repeated != nil {
@@ -260,7 +291,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		if err := plan(tx); err != nil {
 			return err
 		}
-		if o == nil {
+		if o.rehearsal {
 			return errRehearsed
 		}
 		return r.commit(ctx, o.RunOptions, labels)
@@ -272,9 +303,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		err = s.unread(ctx, r, err)
 	}
 	switch {
-	case o == nil && errors.Is(err, errRehearsed), errors.Is(err, errRepeated):
+	case o.rehearsal && errors.Is(err, errRehearsed), errors.Is(err, errRepeated):
 		return r, labels, nil
-	case o != nil && o.Key != "" && errors.Is(err, stores.ErrDuplicate) && r.late == nil:
+	case o.Key != "" && errors.Is(err, stores.ErrDuplicate) && r.late == nil:
 		// Somebody did it under the same key at the same time: looking again
 		// finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
@@ -302,6 +333,23 @@ func (s *Session) unread(ctx context.Context, r *run, err error) error {
 		return err
 	}
 	return refuse(append([]complaint{*c}, more...))
+}
+
+// script is what the run is to do.
+func (r *run) script() *dsl.Script {
+	if r.share != nil {
+		return r.share.script
+	}
+	return r.prog.Script()
+}
+
+// written returns the steps of the calls that a person wrote, those that are
+// carried out.
+func (r *run) written() []*step {
+	if !slices.Contains(r.top, nil) {
+		return r.top
+	}
+	return slices.DeleteFunc(slices.Clone(r.top), func(st *step) bool { return st == nil })
 }
 
 // opens is the scope of a run: the session's, and what the engine itself keeps
@@ -389,7 +437,7 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 	}
 	reply := &Reply{Preview: r.preview(labels)}
 	reply.First, reply.Last = r.journalled()
-	for i, st := range r.top {
+	for i, st := range r.written() {
 		p := &reply.Preview.Calls[i]
 		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
 	}

@@ -24,21 +24,25 @@ type twin struct {
 	*world
 	name  string
 	messy bool // it is given the text as somebody in a hurry would write it
+	each  bool // it commits call by call what can be done whole
 	kim   *runtime.Session
 }
 
 // SAFE-R9: one stream of scripts is answered alike by every twin, to the word,
 // whether calls are refused or done: on a file and on a server, with one
 // connection and with many, asking the store for each row and change at once or
-// as late as possible, the text formatted or not. Afterwards the same rows are
+// as late as possible, in one transaction or call by call, the text formatted or
+// not. Afterwards the same rows are
 // there.
 func TestTwinsAnswerAlike(t *testing.T) {
 	t.Parallel()
-	const scripts = 40
+	const scripts = 30
 	twins := []*twin{
 		{name: "a file, at once", world: twinWorld(t, "sqlite", 0)},
 		{name: "a file", world: twinWorld(t, "sqlite", 0)},
 		{name: "a file, text as it comes", world: twinWorld(t, "sqlite", 0), messy: true},
+		{name: "a file, call by call", world: twinWorld(t, "sqlite", 0), each: true},
+		{name: "a server, call by call, text as it comes", world: twinWorld(t, "postgres", 8), each: true, messy: true},
 		{name: "a server", world: twinWorld(t, "postgres", 8)},
 		{name: "a server, one connection, text as it comes", world: twinWorld(t, "postgres", 1), messy: true},
 	}
@@ -192,6 +196,7 @@ func (tw *twin) answer(n int, calls []string) string {
 	if len(preview.Asks) > 0 {
 		o.Agreed = preview.ID
 	}
+	o.Each = tw.each
 	reply, err := tw.kim.Run(ctx, p, o)
 	if err != nil {
 		return tw.error(script, err)

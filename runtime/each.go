@@ -1,0 +1,403 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// With RunOptions.Each a script is not one transaction but one for each of its
+// calls, a call that stands inside another counting with it. What was done stays
+// done when a later call is refused. A long script then holds nobody up, and can
+// be continued where it stopped.
+//
+// The whole script is worked out before anything begins, so that what is known to
+// go wrong is told while nothing is done. What is agreed to is the whole script,
+// too, and each call is held against what was shown of it.
+
+// A Stopped says that a run that commits call by call ended before its end. What
+// was committed stays; the Reply that comes with it tells what that was.
+type Stopped struct {
+	Done, Total int   // calls that are committed, of how many
+	Next        int   // the number of the call to continue with
+	First, Last int64 // journal entries of what is committed
+	// Err is why: a *Refusal, a *Failure or the like of the call numbered Next,
+	// or the error of the context. Nothing of that call is committed, unless it
+	// is a *Failure that says Unknown.
+	Err error
+}
+
+// Error implements error.
+func (s *Stopped) Error() string {
+	return fmt.Sprintf("stopped after %d of %d calls: %s", s.Done, s.Total, s.Err)
+}
+
+// Unwrap gives the reason.
+func (s *Stopped) Unwrap() error { return s.Err }
+
+// A share is the part of a program that one transaction carries out.
+type share struct {
+	calls  []int   // indexes in Program.Calls, in order
+	before []*step // calls that are committed, parallel to Program.Calls
+	script *dsl.Script
+	// alias and made are those of the calls before, where something was agreed
+	// to: see run.
+	alias map[stores.Value]string
+	made  int
+	// shown is what the person was shown of it. It counts where agreed is the ID
+	// of the preview that they agreed to.
+	shown  [32]byte
+	agreed string
+}
+
+// units takes a program apart into the calls that are written one after the
+// other, each with those that stand inside it before it.
+func units(p *verbs.Program) [][]int {
+	var all [][]int
+	first := 0
+	for i := range p.Calls() {
+		if p.Calls()[i].Nested {
+			continue
+		}
+		unit := make([]int, 0, i+1-first)
+		for ; first <= i; first++ {
+			unit = append(unit, first)
+		}
+		all = append(all, unit)
+	}
+	return all
+}
+
+// CheckRest is CheckFrom for the rest of a script, from the call of that number
+// on, the first being 1. A call that needs what an earlier one gave is an error.
+func (s *Session) CheckRest(script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+	if from <= 1 {
+		return s.CheckFrom(script, said)
+	}
+	if from > len(script.Calls) {
+		return nil, dsl.Diagnostics{noSuchCall(dsl.Place{Source: script.Source}, from, len(script.Calls))}
+	}
+	gave := make(map[string]int) // by symbol, the number of the call that bound it last
+	for i := range script.Calls[:from-1] {
+		dsl.WalkCall(&script.Calls[i], func(n dsl.Node) bool {
+			if n.Call != nil && n.Call.As != "" {
+				gave[n.Call.As] = i + 1
+			}
+			return true
+		})
+	}
+	rest := *script
+	rest.Calls = script.Calls[from-1:]
+	bound := make(map[string]bool)
+	rest.Comments = nil // of the calls that are left out, too
+	dsl.Walk(&rest, func(n dsl.Node) bool {
+		if n.Call != nil && n.Call.As != "" {
+			bound[n.Call.As] = true
+		}
+		return true
+	})
+	var ds dsl.Diagnostics
+	for i := range rest.Calls {
+		dsl.WalkCall(&rest.Calls[i], func(n dsl.Node) bool {
+			if n.Value == nil || n.Value.Kind != dsl.Symbol {
+				return true
+			}
+			name, _, _ := strings.Cut(n.Value.Text, ".")
+			if by := gave[name]; by > 0 && !bound[name] {
+				place := dsl.Place{Source: script.Source, Range: n.Value.Range}
+				ds = append(ds, needsEarlierCall(place, from+i, name, by))
+			}
+			return true
+		})
+	}
+	if len(ds) > 0 {
+		return nil, ds
+	}
+	return s.CheckFrom(&rest, said)
+}
+
+// each carries a program out call by call.
+func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Reply, error) {
+	parts := units(p)
+	for at, i := range p.Order() {
+		if at != i {
+			// Calls are numbered as they are written, and so must they be done.
+			return nil, s.refusal(ctx, p, o, refuse([]complaint{{i, outOfOrder(placeOf(p, &p.Calls()[i]))}}))
+		}
+	}
+	first := max(1, o.From)
+	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string)}
+	labels := make(map[stores.Value]string)
+	known := 0 // calls that were done under the key already
+	if o.Key != "" {
+		done, err := s.doneEach(ctx, p.Script(), o.Key, first)
+		if err != nil {
+			return nil, err
+		}
+		for known < len(done) {
+			whole.repeat(p, parts[known], done[known], labels)
+			known++
+		}
+		if known == len(parts) && known > 0 {
+			reply := whole.inAll(labels)
+			reply.Repeated = true
+			return reply, nil
+		}
+	}
+	plan, err := s.agreeToAll(ctx, p, o, &share{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
+	if err != nil {
+		return nil, err
+	}
+	whole.id, whole.digest = plan.id, plan.digest
+	for n := known; n < len(parts); n++ {
+		unit, number := parts[n], first+n
+		part := &share{calls: unit, before: whole.top, script: only(p, unit), alias: whole.alias, made: len(whole.added)}
+		if o.Agreed != "" {
+			part.shown, part.agreed = plan.unitDigest(unit), plan.id
+		}
+		its := o
+		if o.Key != "" {
+			its.Key = keyOfCall(o.Key, number)
+		}
+		r, found, err := s.one(ctx, p, its, part)
+		if err != nil {
+			if n == known {
+				return nil, err
+			}
+			stopped := &Stopped{Done: n, Total: len(parts), Next: number, Err: onlyThis(err)}
+			stopped.First, stopped.Last = whole.journalled()
+			return whole.inAll(labels), stopped
+		}
+		for _, i := range unit {
+			whole.top[i] = r.top[i]
+		}
+		whole.steps = append(whole.steps, r.steps...)
+		for key, entity := range r.added {
+			whole.added[key] = entity
+		}
+		for key, label := range found {
+			labels[key] = label
+		}
+		if o.Progress != nil {
+			p := Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number}
+			if reply := r.repeated; reply != nil {
+				p.Call = &reply.Calls[len(reply.Calls)-1]
+			} else {
+				reply := r.reply(found)
+				p.Call = &reply.Calls[len(reply.Calls)-1]
+			}
+			o.Progress(p)
+		}
+	}
+	return whole.inAll(labels), nil
+}
+
+// inAll tells what several transactions did.
+func (r *run) inAll(labels map[stores.Value]string) *Reply {
+	if r.id == "" { // nothing was worked out, only looked up
+		r.finish()
+	}
+	return r.reply(labels)
+}
+
+// repeat takes in what some calls did when they were done before: the calls after
+// them may need what they gave.
+func (r *run) repeat(p *verbs.Program, unit []int, did []*step, labels map[stores.Value]string) {
+	for _, st := range did {
+		st.index = unit[st.index]
+		st.syntax = p.Calls()[st.index].Syntax
+		r.top[st.index] = st
+		for i := range st.changes {
+			labels[st.changes[i].Key] = st.changes[i].named.label
+		}
+	}
+	r.steps = append(r.steps, did...)
+}
+
+// one carries out and commits one call of a program, with those inside it.
+func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *share) (*run, map[stores.Value]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	r, labels, err := s.attempts(ctx, p, &terms{RunOptions: o, share: part})
+	if err != nil {
+		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
+	}
+	if r.repeated != nil {
+		// Somebody did it under the same key just now.
+		r.steps, labels = nil, make(map[stores.Value]string)
+		r.repeat(p, part.calls, r.again, labels)
+	}
+	// A row that was added is a row like any other from here on.
+	for key := range r.added {
+		for _, st := range r.steps {
+			for i := range st.changes {
+				if c := &st.changes[i]; c.Op == stores.Insert && c.Key == key {
+					s.name(c.Entity, key, labels[key])
+				}
+			}
+		}
+	}
+	return r, labels, nil
+}
+
+// agreeToAll works out all that is to be done, and holds the agreement against
+// it.
+func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions, part *share, first int) (*run, error) {
+	t := &terms{RunOptions: o, share: part}
+	t.From = first
+	s.claim(ctx, t)
+	plan, err := s.agreeToPlan(ctx, p, t)
+	if err != nil {
+		s.release(t, err)
+		return nil, s.refusal(ctx, p, t.RunOptions, err)
+	}
+	return plan, nil
+}
+
+func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (*run, error) {
+	rehearse := rehearsal(t.RunOptions)
+	rehearse.share = t.share
+	plan, _, err := s.attempts(ctx, p, rehearse)
+	if err != nil {
+		return nil, err
+	}
+	others, mine := plan.unanswered()
+	switch {
+	case len(others) > 0:
+		// They would have to agree to all of it at once.
+		return nil, refuse(append(others, mine...))
+	case t.Agreed == "" && len(mine) > 0:
+		return nil, refuse(mine)
+	case t.Agreed == "":
+		return plan, nil
+	}
+	err = s.e.write(ctx, t.opens(s), func(tx stores.Tx) error {
+		plan.read, plan.tx, plan.own = tx, tx, nil
+		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own) == 0 {
+			return err
+		}
+		return tx.Apply(ctx, stores.Batch{Changes: plan.own})
+	})
+	if err != nil {
+		return nil, s.finalError(p, err)
+	}
+	return plan, nil
+}
+
+// unitDigest is what a plan says about some of its calls: what they would do, and
+// on which rows as they are after the calls before them.
+func (r *run) unitDigest(calls []int) [32]byte {
+	d := digester{alias: r.alias}
+	d.text("verbatim call 1")
+	d.text(r.e.reg.Digest())
+	d.text(r.s.who.Name)
+	for _, st := range r.steps {
+		if slices.Contains(calls, st.index) {
+			d.step(st)
+		}
+	}
+	for _, i := range calls {
+		if st := r.top[i]; st != nil {
+			d.seen(r.seen[st.seenFrom:st.seenTo])
+		}
+	}
+	return sha256.Sum256(d.b)
+}
+
+// only is the script of some calls, for what is kept under a key.
+func only(p *verbs.Program, unit []int) *dsl.Script {
+	return &dsl.Script{Source: p.Script().Source, Calls: []dsl.Call{*p.Calls()[unit[len(unit)-1]].Syntax}}
+}
+
+// keyOfCall is the key of one call of a script that has one.
+func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", key, number) }
+
+// RepeatEach is Repeat for a script that was run with RunOptions.Each, from the
+// call of that number on. It returns nil unless every call of it was done.
+func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*Reply, error) {
+	rest := *script
+	rest.Calls = script.Calls[min(max(1, from), len(script.Calls)+1)-1:]
+	done, err := s.doneEach(ctx, &rest, key, max(1, from))
+	if err != nil || len(done) < len(rest.Calls) || len(done) == 0 {
+		return nil, err
+	}
+	whole := &run{e: s.e, s: s, alias: make(map[stores.Value]string)}
+	labels := make(map[stores.Value]string)
+	for _, did := range done {
+		whole.top, whole.steps = append(whole.top, did...), append(whole.steps, did...)
+		for _, st := range did {
+			for i := range st.changes {
+				labels[st.changes[i].Key] = st.changes[i].named.label
+			}
+		}
+	}
+	reply := whole.inAll(labels)
+	reply.Repeated = true
+	return reply, nil
+}
+
+// doneEach finds what the first calls of a script did under a key, up to the
+// first that was not done.
+func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, first int) ([][]*step, error) {
+	var all [][]*step
+	for i := range script.Calls {
+		its := keyOfCall(key, first+i)
+		one := &dsl.Script{Source: script.Source, Calls: script.Calls[i : i+1]}
+		var reply *Reply
+		var did []*step
+		err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, its)), func(r stores.Reader) (err error) {
+			reply, did, err = s.delivered(ctx, r, one, its, false)
+			return err
+		})
+		if err != nil {
+			return nil, failure(err)
+		}
+		if reply == nil {
+			break
+		}
+		all = append(all, did)
+	}
+	return all, nil
+}
+
+// aboutCall makes a refusal that is about a whole script one about the call that
+// is all there is of it.
+func aboutCall(p *verbs.Program, call int, err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	again := &Refusal{calls: slices.Clone(r.calls), Diagnostics: slices.Clone(r.Diagnostics)}
+	for i := range again.calls {
+		if again.calls[i] < 0 {
+			again.calls[i] = call
+			again.Diagnostics[i].Place = placeOf(p, &p.Calls()[call])
+		}
+	}
+	return again
+}
+
+// onlyThis makes a refusal speak of its own call where others are committed.
+func onlyThis(err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	again := &Refusal{calls: r.calls, Diagnostics: slices.Clone(r.Diagnostics)}
+	for i := range again.Diagnostics {
+		d := &again.Diagnostics[i]
+		d.Notes = slices.Clone(d.Notes)
+		for j := range d.Notes {
+			d.Notes[j] = strings.Replace(d.Notes[j], "nothing was changed", "this call changed nothing", 1)
+		}
+	}
+	return again
+}
