@@ -67,10 +67,12 @@ type world struct {
 // An app is one invocation.
 type app struct {
 	world
-	json  bool     // --json
-	color string   // --color
-	order []string // subcommands, as help lists them
-	sent  *sink
+	json    bool          // --json
+	streams bool          // --events
+	limit   time.Duration // --timeout
+	color   string        // --color
+	order   []string      // subcommands, as help lists them
+	sent    *sink
 }
 
 // run is the program: main gives it the process, tests something else.
@@ -181,8 +183,16 @@ func (a *app) fail(err error) int {
 	return s.exit
 }
 
-// emit writes one JSON document, on one line.
+// emit writes one JSON document, on one line. Where events are asked for it is
+// the last of them.
 func (a *app) emit(document any) {
+	if a.streams {
+		document = eventJSON{Schema: "verbatim/event@1", Event: "reply", Reply: document}
+	}
+	a.write(document)
+}
+
+func (a *app) write(document any) {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(document); err != nil && a.sent.failed == nil {

@@ -32,11 +32,22 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{
 			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
-			env: os.Getenv, now: func() time.Time { return morning }, terminal: openTerminal,
+			env: os.Getenv, now: ticking(os.Getenv("TICK")), terminal: openTerminal,
 		})
 		stop()
 		os.Exit(code)
 	}})
+}
+
+// ticking is a clock that goes on by so much with each look at it.
+func ticking(tick string) func() time.Time {
+	step, _ := time.ParseDuration(tick) // it stands still where nothing is said
+	at := morning
+	return func() time.Time {
+		now := at
+		at = at.Add(step)
+		return now
+	}
 }
 
 // servers stops what tests started.
@@ -79,6 +90,7 @@ func sessions(t *testing.T, dir string, vars ...string) {
 			"plain": isPlain,
 			"same":  isSame,
 			"mask":  mask,
+			"calls": calls,
 		},
 	})
 }
@@ -238,6 +250,23 @@ func mask(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: mask FILE COPY")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(anyID(ts.ReadFile(args[0]))), 0o666))
+}
+
+// calls writes a script of many calls that are alike but for their number, which
+// stands where # does:
+//
+//	calls 40 many.dsl 'desk.remark :ticket-id @lamp :remark "n#"'
+func calls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: calls N FILE CALL")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(args[2], "#", strconv.Itoa(i+1)) + "\n")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o666))
 }
 
 // isSame demands that files hold the same text apart from its colours, and from

@@ -20,7 +20,9 @@ import (
 // runFlags are what `verbatim run` is told.
 type runFlags struct {
 	palettes, store, as, confirm, key string
-	dryRun, full, yes                 bool
+	dryRun, full, yes, each           bool
+	from                              int
+	timeout                           time.Duration
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -30,12 +32,14 @@ func runCommand(a *app) *cobra.Command {
 		Short: "Do what a script says, all of it or nothing",
 		Example: `verbatim run --dry-run --as clara answer.dsl
 verbatim run --as clara answer.dsl`,
-		Long: `Calls that their palette wants agreed to are shown first; the question is asked on
-the terminal and answered with the word yes. --yes answers it beforehand, --confirm for
-one preview only, that --dry-run showed. What needs somebody else's agreement is done by
-neither: it is kept until they decide, with verbatim confirm.`,
+		Long: `Calls that their palette wants agreed to are shown first, and the question is answered
+with the word yes; --yes answers it beforehand, --confirm for what --dry-run showed only.
+What needs somebody else's agreement is kept until they decide, with verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("from") && f.from < 1 {
+				return usage("calls are counted from 1", "verbatim run --from 2 "+shell(args[0]))
+			}
 			return a.runScript(cmd.Context(), args[0], f)
 		},
 	}
@@ -47,6 +51,10 @@ neither: it is kept until they decide, with verbatim confirm.`,
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
 	cmd.Flags().StringVar(&f.confirm, "confirm", "", "agree to the preview with this `id`, and to no other")
 	cmd.Flags().StringVar(&f.key, "key", "", "do it once under this `key`, however often it is sent")
+	cmd.Flags().BoolVar(&f.each, "each", false, "commit after each call, not all together at the end")
+	cmd.Flags().IntVar(&f.from, "from", 0, "begin with call `N` of a script that --each left unfinished")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this `time`, such as 30s")
+	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
 	return cmd
 }
 
@@ -73,8 +81,18 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		return usage("--yes agrees to anything and --confirm to one preview", "give one of them")
 	case f.confirm != "" && f.dryRun:
 		return usage("--dry-run changes nothing, so there is nothing to confirm", "leave one of them out")
+	case a.streams && !a.json:
+		return usage("--events are for programs, which read JSON", "verbatim run --json --events "+shell(file))
+	case f.timeout < 0:
+		return usage("no time is left before it begins", "verbatim run --timeout 30s "+shell(file))
 	case f.key != "" && f.dryRun:
 		return usage("--dry-run changes nothing, so there is nothing to do once", "leave one of them out")
+	}
+	f.each = f.each || f.from > 0
+	if a.limit = f.timeout; f.timeout > 0 {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, f.timeout)
+		defer end()
 	}
 	reg, err := a.palettes(f.palettes)
 	if err != nil {
@@ -99,7 +117,13 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	}
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
-		reply, err := session.Repeat(ctx, script, f.key)
+		repeat := session.Repeat
+		if f.each {
+			repeat = func(ctx context.Context, script *dsl.Script, key string) (*runtime.Reply, error) {
+				return session.RepeatEach(ctx, script, key, f.from)
+			}
+		}
+		reply, err := repeat(ctx, script, f.key)
 		if err != nil {
 			return a.runFailed(err)
 		}
@@ -108,7 +132,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.Check(script)
+	program, more := session.CheckFrom(script, f.from)
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if ds.HasErrors() {
 		return a.runInvalid(script, ds)
@@ -130,7 +154,7 @@ func (j *job) run(ctx context.Context) error {
 	if j.confirm != "" {
 		return j.confirmed(ctx, strings.ReplaceAll(strings.TrimSpace(j.confirm), " ", "-"))
 	}
-	p, err := j.session.Preview(ctx, j.program)
+	p, err := j.session.PreviewWith(ctx, j.program, runtime.RunOptions{Progress: j.progress(), From: j.from})
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal) && !j.dryRun:
@@ -141,6 +165,7 @@ func (j *job) run(ctx context.Context) error {
 		return j.runFailed(err)
 	}
 	mine, others := asking(p)
+	others = others && !j.each // which refuses, because they would have to agree to all of it
 	switch {
 	case j.dryRun:
 		return j.rehearse(ctx, p, mine > 0)
@@ -168,6 +193,9 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 	question := fmt.Sprintf("Apply %s, in one transaction?", all(len(p.Calls)))
+	if j.each {
+		question = fmt.Sprintf("Apply %s, each in a transaction of its own?", all(len(j.program.Script().Calls)))
+	}
 	if others {
 		question = "Agree to your part, and ask for the agreement of others?"
 	}
@@ -218,7 +246,7 @@ func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (boo
 		return word == "yes", nil
 	case <-ctx.Done():
 		fmt.Fprintln(a.err)
-		return false, &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
+		return false, a.halted(ctx.Err())
 	}
 }
 
@@ -253,7 +281,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	if program, _ := other.Check(j.program.Script()); program != nil {
+	if program, _ := other.Check(j.program.Script()); program != nil && !j.each {
 		if p, err := other.Preview(ctx, program); err == nil {
 			if _, others := asking(p); others {
 				return j.propose(ctx, id, false)
@@ -291,7 +319,11 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 
 // apply does it. seen says that the preview was printed already.
 func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
-	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key})
+	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key, Each: j.each, From: j.from, Progress: j.progress()})
+	var stopped *runtime.Stopped
+	if errors.As(err, &stopped) {
+		return j.stopped(reply, stopped, seen)
+	}
 	if err != nil {
 		return j.runFailed(err)
 	}
@@ -321,10 +353,7 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 		}
 	}
 	if reply.First > 0 {
-		entries := fmt.Sprint(reply.First)
-		if reply.Last > reply.First {
-			entries += fmt.Sprintf("..%d", reply.Last)
-		}
+		entries := numbered(reply.First, reply.Last)
 		fmt.Fprintf(j.out, "journal  %s   see: verbatim log show %s\n", entries, entries)
 	}
 	return nil
@@ -408,10 +437,16 @@ func (a *app) flush() error {
 // runJSON is what run answers to a program.
 type runJSON struct {
 	Schema  string       `json:"schema"`
-	Outcome string       `json:"outcome"` // "done", "previewed", "waiting", "refused" or "invalid"
+	Outcome string       `json:"outcome"` // "done", "previewed", "waiting", "stopped", "refused" or "invalid"
 	Preview *previewJSON `json:"preview,omitempty"`
 	First   int64        `json:"first,omitempty"`
 	Last    int64        `json:"last,omitempty"`
+	// Of a run that ended before its end: why, how many calls are committed, of
+	// how many, and which to continue with.
+	Code  string `json:"code,omitempty"`
+	Done  int    `json:"done,omitempty"`
+	Total int    `json:"total,omitempty"`
+	Next  int    `json:"next,omitempty"`
 	// Repeated says that it was done before, under the same key.
 	Repeated     bool              `json:"repeated,omitempty"`
 	Confirmation *confirmationJSON `json:"confirmation,omitempty"`
@@ -446,6 +481,23 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	return said(exitInput)
 }
 
+// refused tells why somebody is told no.
+func (a *app) refused(refusal *runtime.Refusal) {
+	for i := range refusal.Diagnostics {
+		d := &refusal.Diagnostics[i]
+		fmt.Fprintf(a.err, "refused[%s]: %s\n", d.Code, safe(d.Summary))
+		if at := place(d.Place); at != "" {
+			fmt.Fprintf(a.err, "   --> %s\n", at)
+		}
+		for _, r := range d.Related {
+			fmt.Fprintf(a.err, "   --> %s  %s\n", place(r.Place), safe(r.Message))
+		}
+		for _, note := range d.Notes {
+			fmt.Fprintf(a.err, "next: %s\n", safe(note))
+		}
+	}
+}
+
 // runFailed tells why nothing was done.
 func (a *app) runFailed(err error) error {
 	var refusal *runtime.Refusal
@@ -456,19 +508,7 @@ func (a *app) runFailed(err error) error {
 			a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "refused", report: newReport(refusal.Diagnostics)})
 			return said(exitRefused)
 		}
-		for i := range refusal.Diagnostics {
-			d := &refusal.Diagnostics[i]
-			fmt.Fprintf(a.err, "refused[%s]: %s\n", d.Code, safe(d.Summary))
-			if at := place(d.Place); at != "" {
-				fmt.Fprintf(a.err, "   --> %s\n", at)
-			}
-			for _, r := range d.Related {
-				fmt.Fprintf(a.err, "   --> %s  %s\n", place(r.Place), safe(r.Message))
-			}
-			for _, note := range d.Notes {
-				fmt.Fprintf(a.err, "next: %s\n", safe(note))
-			}
-		}
+		a.refused(refusal)
 		fmt.Fprintln(a.err, "Nothing was changed.")
 		return said(exitRefused)
 	case errors.As(err, &config):
@@ -479,12 +519,14 @@ func (a *app) runFailed(err error) error {
 		a.complain(config.Diagnostics)
 		fmt.Fprintln(a.err, "\nThe palettes and this program do not fit together. Nothing was changed.")
 		return said(exitInput)
-	case errors.Is(err, context.Canceled):
-		return &stop{exitRefused, "stopped", "stopped; nothing was changed", "run it again"}
+	}
+	var failed *runtime.Failure
+	errors.As(err, &failed)
+	if halt := a.halted(err); halt != nil && (failed == nil || !failed.Unknown) {
+		return halt
 	}
 	s := &stop{exit: exitSystem, code: "system", text: runtime.Sentence(err)}
-	var failed *runtime.Failure
-	if errors.As(err, &failed) && failed.Unknown {
+	if failed != nil && failed.Unknown {
 		s.code = "unknown"
 	}
 	if errors.Is(err, stores.ErrSchema) {

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"verbatim/runtime"
+)
+
+// A meter says how far a long run is: nothing for a second, then at most a line
+// for each tenth of the way or each five seconds. Lines are never painted over,
+// so that a log, a pipe and a screen reader are told the same as a terminal.
+type meter struct {
+	w     io.Writer
+	now   func() time.Time
+	began time.Time
+
+	phase runtime.Phase
+	done  int
+	tenth int
+	said  time.Time
+}
+
+const (
+	meterPatience = time.Second
+	meterPause    = 5 * time.Second
+)
+
+// due reports whether there is something to say. A run that began again is as
+// far as it was until it is farther.
+func (m *meter) due(p runtime.Progress, patience time.Duration) bool {
+	now := m.now()
+	if p.Phase != m.phase {
+		m.phase, m.done, m.tenth, m.said = p.Phase, 0, 0, now
+	}
+	if p.Done <= m.done {
+		return false
+	}
+	m.done = p.Done
+	tenth := p.Done * 10 / p.Total
+	if p.Done == p.Total || now.Sub(m.began) < patience || tenth == m.tenth && now.Sub(m.said) < meterPause {
+		return false
+	}
+	m.tenth, m.said = tenth, now
+	return true
+}
+
+// tell prints a line where one is due.
+func (m *meter) tell(p runtime.Progress) {
+	if !m.due(p, meterPatience) {
+		return
+	}
+	looking := ""
+	if p.Phase == runtime.Previewing {
+		looking = "preview: "
+	}
+	fmt.Fprintf(m.w, "%s%s of %s, %d %%\n", looking, thousands(p.Done), counted(p.Total, "call"), p.Done*100/p.Total)
+}
+
+// progress is what a run is given to tell its progress to: nobody, unless
+// somebody looks on at a terminal or asked for events.
+func (j *job) progress() func(runtime.Progress) {
+	m := &meter{w: j.err, now: j.now, began: j.started}
+	switch {
+	case j.streams:
+		return func(p runtime.Progress) {
+			e := eventJSON{Schema: "verbatim/event@1", Event: "progress", Phase: p.Phase, Done: p.Done, Total: p.Total}
+			if p.Call != nil {
+				e.Event, e.Number, e.Verb, e.Place, e.Journal = "call", p.Number, p.Call.Verb.Name, place(p.Call.Place), p.Call.Seq
+			} else if !m.due(p, 0) {
+				return
+			}
+			j.send(e)
+		}
+	case j.json || !isTerminal(j.err):
+		return nil
+	}
+	return m.tell
+}
+
+// eventJSON is one line of what --events prints.
+type eventJSON struct {
+	Schema  string        `json:"schema"`
+	Event   string        `json:"event"` // "progress", "call" or "reply"
+	Phase   runtime.Phase `json:"phase,omitempty"`
+	Done    int           `json:"done,omitempty"`
+	Total   int           `json:"total,omitempty"`
+	Number  int           `json:"number,omitempty"`
+	Verb    string        `json:"verb,omitempty"`
+	Place   string        `json:"place,omitempty"`
+	Journal int64         `json:"journal,omitempty"`
+	Reply   any           `json:"reply,omitempty"` // what --json alone would print
+}
+
+// send writes an event at once: whoever reads it wants to know now.
+func (a *app) send(e eventJSON) {
+	a.write(e)
+	if w, ok := a.out.(*bufio.Writer); ok {
+		_ = w.Flush() // the sink remembers what went wrong
+	}
+}
+
+// halted says what ended a run from outside, nil where nothing did.
+func (a *app) halted(err error) *stop {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && a.limit > 0:
+		return &stop{exitRefused, "timed-out", fmt.Sprintf("stopped after %s, nothing was changed", a.limit), "give it longer with --timeout, or do it call by call with --each"}
+	case errors.Is(err, context.Canceled):
+		return &stop{exitRefused, "stopped", "stopped, nothing was changed", "run it again"}
+	}
+	return nil
+}
+
+// stopped tells how far a run came that commits call by call, and how to go on.
+func (j *job) stopped(reply *runtime.Reply, s *runtime.Stopped, seen bool) error {
+	exit, code := exitRefused, "stopped"
+	var refusal *runtime.Refusal
+	var failed *runtime.Failure
+	unknown := errors.As(s.Err, &failed) && failed.Unknown
+	halt := j.halted(s.Err)
+	switch {
+	case errors.As(s.Err, &refusal):
+		code = refusal.Diagnostics[0].Code
+	case halt != nil && !unknown:
+		code = halt.code
+	default:
+		exit, code = exitSystem, "system"
+		if unknown {
+			code = "unknown"
+		}
+	}
+	if j.json {
+		out := runJSON{Schema: "verbatim/run@1", Outcome: "stopped", Code: code, Done: s.Done, Total: s.Total, Next: s.Next,
+			Preview: newPreview(reply.Preview), First: s.First, Last: s.Last, report: newReport(nil)}
+		if refusal != nil {
+			out.report = newReport(refusal.Diagnostics)
+		}
+		j.emit(out)
+		return said(exit)
+	}
+	if err := j.told(reply, seen); err != nil {
+		return err
+	}
+	if err := j.flush(); err != nil {
+		return err
+	}
+	how := "stopped"
+	if halt != nil && halt.code == "timed-out" {
+		how = "the time is over: stopped"
+	}
+	then := "Continue with"
+	switch {
+	case refusal != nil:
+		j.refused(refusal)
+		then = "Put it right, then continue with"
+	case unknown:
+		fmt.Fprintf(j.err, "verbatim: the connection was cut off during call %d, so it is unknown whether it happened\n", s.Next)
+		if then = "Look at verbatim log show; if it did not happen, continue with"; j.key != "" {
+			then = "Its key settles it; continue with"
+		}
+	case exit == exitSystem:
+		fmt.Fprintf(j.err, "verbatim: call %d failed through nobody's fault but the system's; it changed nothing\n", s.Next)
+		if j.env("VERBATIM_TRACE") != "" {
+			fmt.Fprintf(j.err, "next: %s\n", s.Err)
+		}
+	}
+	entries := ""
+	if s.First > 0 {
+		entries = fmt.Sprintf(" (journal %s)", numbered(s.First, s.Last))
+	}
+	are := "are"
+	if s.Done == 1 {
+		are = "is"
+	}
+	fmt.Fprintf(j.err, "%s after %d of %d; %d %s committed%s. %s: %s\n", how, s.Done, s.Total, s.Done, are, entries, then, j.rest(s.Next))
+	return said(exit)
+}
+
+// rest is the command that does the rest of a script.
+func (j *job) rest(from int) string {
+	command := fmt.Sprintf("verbatim run --from %d", from)
+	if j.as != j.env("VERBATIM_AS") {
+		command += " --as " + shell(j.as)
+	}
+	if j.key != "" {
+		command += " --key " + shell(j.key)
+	}
+	return command + " " + shell(j.file)
+}
+
+// numbered is some entries of the journal, as `verbatim log show` takes them.
+func numbered(first, last int64) string {
+	if last > first {
+		return fmt.Sprintf("%d..%d", first, last)
+	}
+	return fmt.Sprint(first)
+}
