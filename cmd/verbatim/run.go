@@ -132,7 +132,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.CheckFrom(script, f.from)
+	program, more := session.CheckRest(script, f.from, verbs.Literals{})
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if ds.HasErrors() {
 		return a.runInvalid(script, ds)
