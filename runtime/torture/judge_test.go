@@ -28,6 +28,11 @@ func judge(ctx context.Context, s stores.Store) (*verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	return judgeBy(ctx, s, reg)
+}
+
+// judgeBy is judge under other palettes.
+func judgeBy(ctx context.Context, s stores.Store, reg *verbs.Registry) (*verdict, error) {
 	v := &verdict{done: make(map[string]int)}
 	entries, err := s.Journal(ctx, 1, 0)
 	if err != nil {
