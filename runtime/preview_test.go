@@ -350,3 +350,23 @@ func TestPlansAreRepeatable(t *testing.T) {
 		}
 	}
 }
+
+// SAFE-C1: what an agreement is bound to holds the palettes. Under others the
+// same script on the same rows is another plan, though every line of it is the
+// same.
+func TestPreviewsOfOtherPalettesDiffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var digests [2][32]byte
+	for i, w := range []*world{w, w.otherPalettes()} {
+		s := w.session("kim")
+		p, err := s.Preview(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[i] = p.Digest
+	}
+	if digests[0] == digests[1] {
+		t.Error("one digest is good under two palettes")
+	}
+}

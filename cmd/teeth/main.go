@@ -17,9 +17,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,19 +46,35 @@ func run(root string, want []string, out io.Writer) int {
 		fmt.Fprintln(out, "teeth:", err)
 		return 1
 	}
-	missed, tried := 0, 0
-	for _, f := range faults {
-		if !wanted(f, want) {
-			continue
-		}
-		tried++
-		verdict := seed(root, f)
-		if verdict != "" {
+	faults = slices.DeleteFunc(faults, func(f fault) bool { return !wanted(f, want) })
+	// Compiling uses every processor and tests mostly wait, so as many faults as
+	// there are processors are tried at once. They are told in their order.
+	verdicts := make([]chan string, len(faults))
+	places := make(chan bool, runtime.GOMAXPROCS(0))
+	for i := range faults {
+		verdicts[i] = make(chan string, 1)
+		go func() {
+			places <- true
+			verdicts[i] <- seed(root, faults[i])
+			<-places
+		}()
+	}
+	missed, tried := 0, len(faults)
+	for i, f := range faults {
+		if verdict := <-verdicts[i]; verdict != "" {
 			missed++
 			fmt.Fprintf(out, "MISSED  %-8s %s\n        %s\n", f.id, f.what, strings.ReplaceAll(verdict, "\n", "\n        "))
 			continue
 		}
 		fmt.Fprintf(out, "caught  %-8s %s\n", f.id, f.what)
+	}
+	if len(want) == 0 {
+		bare, err := toothless(root, faults)
+		if err != nil {
+			fmt.Fprintln(out, "teeth:", err)
+			return 1
+		}
+		fmt.Fprintf(out, "\npromises that a test names and no fault is seeded for: %s\n", strings.Join(bare, " "))
 	}
 	fmt.Fprintf(out, "\n%d passed, %d failed\n", tried-missed, missed)
 	if missed > 0 || tried == 0 {
@@ -61,6 +82,28 @@ func run(root string, want []string, out io.Writer) int {
 	}
 	return 0
 }
+
+// toothless finds the promises that tests name, such as SAFE-A1, and that no
+// fault is seeded for.
+func toothless(root string, faults []fault) ([]string, error) {
+	named := make(map[string]bool)
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for _, id := range promise.FindAllString(string(text), -1) {
+			named[id] = true
+		}
+		return err
+	})
+	for _, f := range faults {
+		delete(named, f.id)
+	}
+	return slices.Sorted(maps.Keys(named)), err
+}
+
+var promise = regexp.MustCompile(`\bSAFE-[A-Z]\d+\b`)
 
 func wanted(f fault, want []string) bool {
 	for _, w := range want {

@@ -10,7 +10,7 @@ func TestFaultsAreUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(faults) < 15 {
+	if len(faults) < 40 {
 		t.Errorf("only %d faults", len(faults))
 	}
 	for _, f := range faults {
