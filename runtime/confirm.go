@@ -613,7 +613,8 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
-		return nil, nil, refuse([]complaint{{-1, ds[0]}})
+		// Nobody said no, and the agreement can be given again.
+		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
@@ -915,7 +916,8 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 	}
 	e := s.own(verb, id, c)
 	e.Outcome, e.Reason = outcomeRefused, code
-	ctx = context.WithoutCancel(ctx)
+	ctx, stop := firmly(ctx)
+	defer stop()
 	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {

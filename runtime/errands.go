@@ -211,7 +211,8 @@ func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry
 		}
 		b.Changes = []stores.Change{a.settle(status, kept, entry.Time)}
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx, stop := firmly(ctx)
+	defer stop()
 	failed := s.e.write(ctx, o.opens(s), func(tx stores.Tx) error {
 		return tx.Apply(ctx, b)
 	})

@@ -218,7 +218,8 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 // record writes what has to be kept even where the request was cancelled
 // meanwhile.
 func (s *Session) record(ctx context.Context, b stores.Batch) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx, stop := firmly(ctx)
+	defer stop()
 	return s.e.write(ctx, s.scope, func(tx stores.Tx) error {
 		return tx.Apply(ctx, b)
 	})

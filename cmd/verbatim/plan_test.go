@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/llm", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/llm", "runtime/mcp", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -37,8 +37,9 @@ var allowed = map[string][]string{
 	"verbs/verbstest":        nil,
 	"runtime":                {"dsl", "verbs", "stores"},
 	"runtime/llm":            nil,
+	"runtime/mcp":            {"runtime"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime", "runtime/mcp"},
 	"cmd/teeth":              nil,
 }
 
@@ -78,6 +79,16 @@ var forbidden = []arrow{
 	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
+	{"dsl", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"verbs", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"runtime", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"runtime/llm", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"stores", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"stores/storetest", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"stores/sqlite", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"stores/postgres", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"verbs/grammar", []string{"runtime/mcp"}, "a palette does not know which protocol there is"},
+	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"libraries", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, and asked of nobody else"},
 	{"verbs/grammar", []string{"runtime", "runtime/llm", "runtime/torture", "verbs/verbstest", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest"}, "a grammar is text made of palettes; whose session it is for arrives as an argument"},
@@ -117,7 +128,8 @@ var libraries = map[string]struct {
 	why string
 }{
 	"github.com/alecthomas/participle/v2":      {[]string{"dsl", "verbs"}, "dsl declares the normative grammar with it; verbs reads effect operands with it, in one file"},
-	"gopkg.in/yaml.v3":                         {[]string{"verbs"}, "palettes are the only YAML, and a replacement should touch one package"},
+	"gopkg.in/yaml.v3":                         {[]string{"verbs", "runtime/mcp"}, "palettes are YAML, and so is the operator's list of servers"},
+	"github.com/modelcontextprotocol/go-sdk":   {[]string{"runtime/mcp"}, "one protocol for tools of other servers, and its types stop there"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {[]string{"verbs"}, "object arguments are checked where all arguments are"},
 	"github.com/expr-lang/expr":                {[]string{"verbs"}, "expressions are compiled with the palette; the engine sees values only"},
 	"github.com/shopspring/decimal":            {[]string{"stores"}, "stores.Value is the one decimal of the house"},
@@ -141,9 +153,9 @@ var standard = map[string]struct {
 	why string
 }{
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file and a server for tests touch them"},
-	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest"}, "nothing here starts other programs, but for the tests that a fault is tried on and the server that they run on"},
-	"net":          {nil, "nothing here opens a connection yet"},
-	"net/http":     {[]string{"runtime/llm"}, "the doors to the network are rooms of their own; a model is behind one"},
+	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
+	"net":          {[]string{"runtime/mcp"}, "connections are opened where the address that is dialled is looked at"},
+	"net/http":     {[]string{"runtime/llm", "runtime/mcp"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},
 	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from"},

@@ -237,22 +237,28 @@ func (d *desk) program(text string) (*verbs.Program, error) {
 	return p, nil
 }
 
-// do runs a script under a key, agreeing to what it asks of this person.
+// do runs a script under a key, agreeing to what it asks of this person. When
+// rows move between the question and the answer, it is asked again.
 func (d *desk) do(ctx context.Context, text, key string) (*runtime.Reply, error) {
 	p, err := d.program(text)
 	if err != nil {
 		return nil, err
 	}
 	o := runtime.RunOptions{Key: key}
-	reply, err := d.Run(ctx, p, o)
+	for tries := 0; ; tries++ {
+		reply, err := d.Run(ctx, p, o)
+		if tries > 5 || !refusedFor(err, "needs-agreement") && !refusedFor(err, "stale-preview") {
+			return reply, err
+		}
+		preview, err := d.Preview(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		o.Agreed = preview.ID
+	}
+}
+
+func refusedFor(err error, code string) bool {
 	var refusal *runtime.Refusal
-	if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "needs-agreement" {
-		return reply, err
-	}
-	preview, err := d.Preview(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	o.Agreed = preview.ID
-	return d.Run(ctx, p, o)
+	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code == code
 }

@@ -32,12 +32,11 @@
 //	power_test.go     SAFE-R1: power cuts, replayed from what strace saw
 //	kill_test.go      SAFE-R2: killed at every point, and at random
 //	inject_test.go    SAFE-R3: every write and flush fails in its turn
-//	call_test.go      SAFE-R4: every call of the network fails in its turn
+//	call_test.go      SAFE-R4: every call of the store fails in its turn
 //	once_test.go      SAFE-R5, SAFE-C3: one key, one agreement, many who use it
 //	cut_test.go       SAFE-R6: the line is cut after every byte
 //	storm_test.go     SAFE-R7: partitions, delays, servers that go and come back
 //	load_test.go      SAFE-R8: many at once, with faults, and replay equals state
-//	twins_test.go     SAFE-R9: the same stream everywhere says the same
 //	release_test.go   SAFE-R10: the journals of every release
 //
 // Tests that need strace or PostgreSQL are skipped where there is none, saying

@@ -177,8 +177,8 @@ func (v *verdict) acknowledged(said []word) {
 		switch n := v.done[w.tag]; {
 		case w.what == saidAck && n == 0:
 			v.say("lost: script %s was acknowledged", w.tag)
-		case w.what == saidRefused && n > 0:
-			v.say("double: script %s was refused, and is there", w.tag)
+		case (w.what == saidRefused || w.what == saidFailed) && n > 0:
+			v.say("double: script %s was not done, it was said (%s %s), and is there", w.tag, w.what, w.rest)
 		}
 	}
 }

@@ -59,7 +59,8 @@
 // nothing was committed.
 //
 // Cancellation. A context ends waiting and reading, and the transaction with it:
-// the connection is closed, and the server told. Nothing interrupts a commit. A
+// the connection is closed, and the server told. Nothing interrupts a commit; half
+// a second after the context's deadline one that was not answered is unknown. A
 // connection that does not come back idle is closed and not lent again.
 //
 // Errors. Those of package stores, to be told apart with errors.Is. Their text

@@ -385,12 +385,27 @@ func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scop
 // bounds the wait.
 const patience = 30 * time.Second
 
+// grace is how long past a deadline the end of a transaction is waited for. A
+// network that swallows the answer must not hold up whoever asked.
+const grace = 500 * time.Millisecond
+
+// firmly is a context for what ends a transaction: nobody can cancel it, and it
+// ends with grace after the deadline there is, or with patience.
+func firmly(ctx context.Context) (context.Context, context.CancelFunc) {
+	wait := patience
+	if at, ok := ctx.Deadline(); ok {
+		wait = min(wait, max(0, time.Until(at))+grace)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), wait)
+}
+
 // commit ends a transaction, in one round trip with what was left for it. When
 // the context ends, the server is asked to give up what it is doing: before
 // COMMIT that ends the transaction, and COMMIT itself runs on. The answers are
-// awaited in any case, because nobody could say otherwise whether it happened.
+// awaited in any case, for a moment longer than the deadline if there is one,
+// because nobody could say otherwise whether it happened.
 func (c *conn) commit(ctx context.Context) error {
-	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	firm, cancel := firmly(ctx)
 	defer cancel()
 	ops := append(c.last, op{doing: "commit", sql: "COMMIT"})
 	if !c.begun {
@@ -427,7 +442,7 @@ func (c *conn) rollback(ctx context.Context) {
 	if !c.begun || c.pc.Conn().IsClosed() {
 		return
 	}
-	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	firm, cancel := firmly(ctx)
 	defer cancel()
 	_, _ = c.pc.Exec(firm, "ROLLBACK") // a connection that failed is not lent again
 }

@@ -527,7 +527,7 @@ func (c *conn) aside(ctx context.Context, fn func() error, look ...op) error {
 		c.broken = err
 		return err
 	}
-	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	firm, cancel := firmly(ctx)
 	defer cancel()
 	if err == nil && len(look) > 0 {
 		return c.do(firm, append(look[:len(look):len(look)], op{doing: "query", sql: "ROLLBACK TO SAVEPOINT verbatim_aside"}, op{doing: "query", sql: "RELEASE SAVEPOINT verbatim_aside"})...)

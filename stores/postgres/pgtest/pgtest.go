@@ -118,6 +118,15 @@ func (s *Server) Crash() error {
 // HangUp ends every session of the application's role, as an administrator or a
 // failover would, and says how many there were.
 func (d DB) HangUp() (int, error) {
+	return d.count("pg_terminate_backend(pid)")
+}
+
+// Open says how many sessions of the application's role are in a transaction.
+func (d DB) Open() (int, error) {
+	return d.count("xact_start IS NOT NULL")
+}
+
+func (d DB) count(where string) (int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, d.Admin)
@@ -126,7 +135,7 @@ func (d DB) HangUp() (int, error) {
 	}
 	defer conn.Close(ctx)
 	var n int
-	err = conn.QueryRow(ctx, `SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+	err = conn.QueryRow(ctx, `SELECT count(*) FILTER (WHERE `+where+`) FROM pg_stat_activity
 		WHERE datname = current_database() AND usename = 'verbatim_app'`).Scan(&n)
 	return n, err
 }

@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Accepted is what an operator has read and accepted of tools, word for word:
+// when a tool says something else one day, the difference of two such files is
+// what changed. The zero Accepted is none.
+type Accepted struct {
+	Tools []Said `json:"tools"`
+}
+
+// Said is everything that a tool says of itself.
+type Said struct {
+	Server      string          `json:"server"`
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description"`
+	Input       json.RawMessage `json:"input"`
+	Output      json.RawMessage `json:"output,omitempty"`
+	Hints       json.RawMessage `json:"hints,omitempty"`
+	Meta        json.RawMessage `json:"meta,omitempty"`
+}
+
+// ReadAccepted reads what Text wrote.
+func ReadAccepted(text []byte) (Accepted, error) {
+	var a Accepted
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&a); err != nil || dec.More() {
+		return Accepted{}, errors.New("it is not what verbatim lint --accept writes")
+	}
+	return a, nil
+}
+
+// Text is what ReadAccepted reads: the tools in order, with every word of
+// theirs on a line that can be compared.
+func (a Accepted) Text() []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(a); err != nil {
+		panic(err) // every part of it was JSON before
+	}
+	return b.Bytes()
+}
+
+// With adds a tool, in the place of what was accepted of it before.
+func (a Accepted) With(s Said) Accepted {
+	tools := slices.DeleteFunc(slices.Clone(a.Tools), func(t Said) bool { return t.Server == s.Server && t.Name == s.Name })
+	tools = append(tools, s)
+	slices.SortFunc(tools, func(a, b Said) int { return strings.Compare(a.Server+"\x00"+a.Name, b.Server+"\x00"+b.Name) })
+	return Accepted{tools}
+}
+
+// of returns what was accepted of a tool.
+func (a Accepted) of(server, name string) (Said, bool) {
+	for _, t := range a.Tools {
+		if t.Server == server && t.Name == name {
+			return t, true
+		}
+	}
+	return Said{}, false
+}
+
+// Digest stands for all of it.
+func (s Said) Digest() string {
+	parts := []string{"verbatim tool 1", s.Server, s.Name, s.Title, s.Description}
+	for _, raw := range []json.RawMessage{s.Input, s.Output, s.Hints, s.Meta} {
+		parts = append(parts, compact(raw))
+	}
+	return fmt.Sprintf("%x", sum(parts))
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return b.String()
+}

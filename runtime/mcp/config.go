@@ -1,0 +1,252 @@
+package mcp
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A Config says which servers there are. It is the operator's, and no palette
+// can add to it. No secret stands in it: it names variables of the environment.
+type Config struct {
+	Servers map[string]Server
+}
+
+// A Server is a program that is started and spoken to over its standard input
+// and output, or an address that is spoken to over HTTP.
+type Server struct {
+	Command []string // the program and its arguments
+	Env     []string // names of variables that it is given, besides PATH
+
+	URL   string
+	Token string // name of the variable that holds a bearer token
+	Local bool   // it may be on this machine or in a private network
+
+	Timeout   time.Duration // for one errand, from connecting to the answer
+	MaxAnswer int           // bytes
+}
+
+// What a server has when the configuration does not say.
+const (
+	DefaultTimeout   = 30 * time.Second
+	DefaultMaxAnswer = 1 << 20
+	maxTimeout       = 10 * time.Minute
+	maxMaxAnswer     = 64 << 20
+	maxConfig        = 1 << 20
+)
+
+// A ConfigError is everything that is wrong with a configuration, a sentence a
+// line.
+type ConfigError struct{ Problems []Problem }
+
+// A Problem is one thing that is wrong, and where.
+type Problem struct {
+	Line int
+	Text string
+}
+
+// Error implements error.
+func (e *ConfigError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = fmt.Sprintf("line %d: %s", p.Line, p.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ReadConfig reads a configuration:
+//
+//	servers:
+//	  helpdesk:
+//	    command: [helpdesk-mcp, --stdio]
+//	    env: [HELPDESK_TOKEN]
+//	  crm:
+//	    url: https://crm.example.com/mcp
+//	    token: CRM_TOKEN
+//	    timeout: 20s
+//
+// The error is a *ConfigError.
+func ReadConfig(text []byte) (Config, error) {
+	r := reader{}
+	if len(text) > maxConfig {
+		r.wrong(1, "the configuration is larger than %d bytes", maxConfig)
+		return Config{}, &ConfigError{r.problems}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		r.yaml(err)
+		return Config{}, &ConfigError{r.problems}
+	}
+	c := Config{Servers: make(map[string]Server)}
+	if len(doc.Content) > 0 {
+		r.mapping(doc.Content[0], "the configuration", func(key, value *yaml.Node) {
+			if key.Value != "servers" {
+				r.unknown(key, "the configuration", []string{"servers"})
+				return
+			}
+			r.mapping(value, "servers", func(name, value *yaml.Node) { c.Servers[name.Value] = r.server(name, value) })
+		})
+	}
+	if len(c.Servers) == 0 && len(r.problems) == 0 {
+		r.wrong(1, "no servers are named; write servers: {NAME: {command: [PROGRAM]}}")
+	}
+	if len(r.problems) > 0 {
+		return Config{}, &ConfigError{r.problems}
+	}
+	return c, nil
+}
+
+type reader struct{ problems []Problem }
+
+func (r *reader) wrong(line int, format string, args ...any) {
+	r.problems = append(r.problems, Problem{line, fmt.Sprintf(format, args...)})
+}
+
+// yaml puts what the library says in our words.
+func (r *reader) yaml(err error) {
+	line, text := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if n, said, ok := strings.Cut(rest, ": "); ok {
+			if at, err := strconv.Atoi(n); err == nil {
+				line, text = at, said
+			}
+		}
+	}
+	r.wrong(line, "this is not YAML: %s", text)
+}
+
+func (r *reader) mapping(n *yaml.Node, what string, each func(key, value *yaml.Node)) {
+	if n.Kind != yaml.MappingNode {
+		r.wrong(max(n.Line, 1), "%s has to be a mapping", what)
+		return
+	}
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge" || value.Kind == yaml.AliasNode || value.Anchor != "":
+			r.wrong(key.Line, "anchors and aliases are not taken; write it out")
+		case seen[key.Value]:
+			r.wrong(key.Line, "%s has %q twice", what, key.Value)
+		default:
+			seen[key.Value] = true
+			each(key, value)
+		}
+	}
+}
+
+func (r *reader) unknown(key *yaml.Node, what string, known []string) {
+	r.wrong(key.Line, "%s has no key %q; its keys are %s", what, key.Value, strings.Join(known, ", "))
+}
+
+var serverKeys = []string{"command", "env", "url", "token", "local", "timeout", "max-answer"}
+
+func (r *reader) server(name, n *yaml.Node) Server {
+	s := Server{Timeout: DefaultTimeout, MaxAnswer: DefaultMaxAnswer}
+	what := "server " + name.Value
+	given := make(map[string]int)
+	r.mapping(n, what, func(key, value *yaml.Node) {
+		given[key.Value] = key.Line
+		switch key.Value {
+		case "command":
+			s.Command = r.texts(value, "command")
+			if len(s.Command) == 0 || s.Command[0] == "" {
+				r.wrong(key.Line, "command names no program")
+			}
+		case "env":
+			s.Env = r.texts(value, "env")
+			for _, v := range s.Env {
+				r.variable(key.Line, "env", v)
+			}
+		case "url":
+			s.URL = value.Value
+		case "token":
+			s.Token = value.Value
+			r.variable(key.Line, "token", s.Token)
+		case "local":
+			if value.Tag != "!!bool" {
+				r.wrong(value.Line, "local is true or false")
+			}
+			s.Local = value.Value == "true"
+		case "timeout":
+			d, err := time.ParseDuration(value.Value)
+			if err != nil || d <= 0 || d > maxTimeout {
+				r.wrong(value.Line, "timeout is a duration of at most %s, such as 20s", maxTimeout)
+				break
+			}
+			s.Timeout = d
+		case "max-answer":
+			size, err := strconv.Atoi(value.Value)
+			if err != nil || size < 1024 || size > maxMaxAnswer {
+				r.wrong(value.Line, "max-answer is a number of bytes from 1024 to %d", maxMaxAnswer)
+				break
+			}
+			s.MaxAnswer = size
+		default:
+			r.unknown(key, what, serverKeys)
+		}
+	})
+	_, command := given["command"]
+	at, address := given["url"]
+	switch {
+	case command == address:
+		r.wrong(name.Line, "%s is either a command or a url", what)
+	case command:
+		for _, key := range []string{"token", "local"} {
+			if line, ok := given[key]; ok {
+				r.wrong(line, "%s belongs to a url, and %s is a command", key, what)
+			}
+		}
+	default:
+		if line, ok := given["env"]; ok {
+			r.wrong(line, "env belongs to a command, and %s is a url", what)
+		}
+		r.address(at, s)
+	}
+	return s
+}
+
+func (r *reader) texts(n *yaml.Node, key string) []string {
+	if n.Kind != yaml.SequenceNode {
+		r.wrong(n.Line, "%s is a list", key)
+		return nil
+	}
+	var out []string
+	for _, item := range n.Content {
+		if item.Kind != yaml.ScalarNode {
+			r.wrong(item.Line, "%s is a list of text", key)
+			continue
+		}
+		out = append(out, item.Value)
+	}
+	return out
+}
+
+// variable refuses what looks like a secret where its name belongs. It quotes
+// nothing.
+func (r *reader) variable(line int, key, name string) {
+	ok := name != "" && len(name) <= 64 && (name[0] < '0' || name[0] > '9')
+	for _, c := range name {
+		ok = ok && (c == '_' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9')
+	}
+	if !ok {
+		r.wrong(line, "%s holds names of variables of the environment, in capitals; what they hold does not belong here", key)
+	}
+}
+
+func (r *reader) address(line int, s Server) {
+	u, err := url.Parse(s.URL)
+	switch {
+	case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https"}, u.Scheme):
+		r.wrong(line, "url is an address such as https://crm.example.com/mcp")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		r.wrong(line, "url holds a password, a query or a fragment; name a variable with token instead")
+	case u.Scheme == "http" && !s.Local:
+		r.wrong(line, "url is not encrypted; use https, or say local: true for a server on this machine or in a private network")
+	}
+}

@@ -1,0 +1,295 @@
+// Package mcp asks tools of MCP servers, for the engine. The protocol's library
+// is met here and nowhere else.
+//
+//	config, err := mcp.ReadConfig(text)
+//	servers := mcp.New(config, accepted, mcp.Options{Env: os.Getenv})
+//	engine, err := runtime.New(registry, store, runtime.Options{Tools: servers})
+//
+// Nothing that a server says is believed. It is a stranger who is handed data:
+// each errand has a connection of its own, with a deadline, a cap on what it
+// may answer, and no more of the environment than the operator names; a server
+// is asked what its tool says of itself before each call, and is not called when
+// that is not what the operator accepted. A server's address is checked when it
+// is dialled, whatever its name led to.
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"verbatim/runtime"
+)
+
+// IdempotencyKey is where, in the _meta of a call, a server finds the key that
+// stays the same however often the same thing is asked.
+const IdempotencyKey = "verbatim/idempotency-key"
+
+// maxTools is how many tools a server may list.
+const maxTools = 2000
+
+// Options are what Servers are given from outside.
+type Options struct {
+	Env     func(string) string // secrets, by the names in the configuration
+	Version string              // of the program, told to servers
+}
+
+// Servers are the servers of a configuration. They are safe for use by many
+// goroutines.
+type Servers struct {
+	config   Config
+	accepted Accepted
+	opt      Options
+}
+
+var _ runtime.Tools = (*Servers)(nil)
+
+// New makes Servers. Nothing is started or dialled before it is asked.
+func New(c Config, a Accepted, o Options) *Servers {
+	if o.Env == nil {
+		o.Env = func(string) string { return "" }
+	}
+	return &Servers{c, a, o}
+}
+
+// Tool implements runtime.Tools.
+func (s *Servers) Tool(ctx context.Context, server, name string) (runtime.ToolSpec, error) {
+	said, err := s.Said(ctx, server, name)
+	if err != nil {
+		return runtime.ToolSpec{}, err
+	}
+	spec := runtime.ToolSpec{Input: said.Input, Output: said.Output, Writes: said.writes(), Says: said.Description, Digest: said.Digest()}
+	if a, ok := s.accepted.of(server, name); ok {
+		spec.Accepted = a.Digest()
+	}
+	return spec, nil
+}
+
+// writes reports whether a tool says outright that it does not only read.
+func (s Said) writes() bool {
+	var hints struct {
+		ReadOnly *bool `json:"readOnlyHint"`
+	}
+	return json.Unmarshal(s.Hints, &hints) == nil && hints.ReadOnly != nil && !*hints.ReadOnly
+}
+
+// Said asks a server what a tool of it says of itself now.
+func (s *Servers) Said(ctx context.Context, server, name string) (Said, error) {
+	var said Said
+	err := s.with(ctx, server, func(ctx context.Context, c *conversation) (err error) {
+		said, err = c.said(ctx, server, name)
+		return err
+	})
+	return said, err
+}
+
+// Call implements runtime.Tools.
+func (s *Servers) Call(ctx context.Context, call runtime.ToolCall) (runtime.ToolAnswer, error) {
+	var answer runtime.ToolAnswer
+	sent := false
+	err := s.with(ctx, call.Server, func(ctx context.Context, c *conversation) error {
+		said, err := c.said(ctx, call.Server, call.Name)
+		if err != nil {
+			return err
+		}
+		if said.Digest() != call.Digest {
+			return fmt.Errorf("%s of %s: %w", call.Name, call.Server, runtime.ErrToolChanged)
+		}
+		sent = true
+		answer, err = c.call(ctx, call)
+		return err
+	})
+	switch {
+	case err != nil && !sent && !errors.Is(err, runtime.ErrToolChanged):
+		return runtime.ToolAnswer{}, fmt.Errorf("%w: %w", runtime.ErrNotCalled, err)
+	case err != nil:
+		return runtime.ToolAnswer{}, err
+	}
+	return answer, nil
+}
+
+// with speaks to a server and ends the conversation, whatever comes of it.
+func (s *Servers) with(ctx context.Context, server string, fn func(context.Context, *conversation) error) error {
+	config, ok := s.config.Servers[server]
+	if !ok {
+		return fmt.Errorf("no server is called %q in the configuration: %w", server, runtime.ErrNoTool)
+	}
+	ctx, cancel := context.WithTimeout(ctx, config.Timeout)
+	defer cancel()
+	c := &conversation{limit: config.MaxAnswer, overheard: &overheard{limit: 2*config.MaxAnswer + 4096}}
+	transport, end, err := s.transport(ctx, config, c.overheard)
+	if err != nil {
+		return err
+	}
+	// Roots, sampling and elicitation are offered to nobody: a server that is
+	// asked for something has no questions to ask back.
+	client := sdk.NewClient(&sdk.Implementation{Name: "verbatim", Version: s.opt.Version}, &sdk.ClientOptions{
+		Capabilities:   &sdk.ClientCapabilities{},
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+	})
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		return plain(ctx, config, end(nil), err)
+	}
+	c.session = session
+	if err = fn(ctx, c); err != nil {
+		return plain(ctx, config, end(session), err)
+	}
+	end(session)
+	return nil
+}
+
+// plain adds what an operator needs to know to an error of the library: that
+// time ran out, and what the server wrote before it went.
+func plain(ctx context.Context, config Server, wrote string, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, runtime.ErrToolChanged) && !errors.Is(err, runtime.ErrNoTool) {
+		err = fmt.Errorf("no answer within %s: %w", config.Timeout, err)
+	}
+	if wrote != "" {
+		err = fmt.Errorf("%w (it wrote: %q)", err, wrote)
+	}
+	return err
+}
+
+// A conversation is one connection to one server.
+type conversation struct {
+	session   *sdk.ClientSession
+	limit     int
+	overheard *overheard
+}
+
+// said finds a tool among those that the server lists.
+func (c *conversation) said(ctx context.Context, server, name string) (Said, error) {
+	n := 0
+	for tool, err := range c.session.Tools(ctx, nil) {
+		if err != nil {
+			return Said{}, err
+		}
+		if n++; n > maxTools {
+			return Said{}, fmt.Errorf("it lists more than %d tools", maxTools)
+		}
+		if tool.Name != name {
+			continue
+		}
+		said := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
+			Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
+		if tool.Annotations != nil {
+			said.Hints = raw(tool.Annotations)
+		}
+		return said, nil
+	}
+	return Said{}, fmt.Errorf("%s has no tool %q: %w", server, name, runtime.ErrNoTool)
+}
+
+func raw(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil || string(text) == "null" {
+		return nil
+	}
+	return text
+}
+
+// Codes of JSON-RPC with which a server says that it did not begin.
+var notBegun = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true}
+
+func (c *conversation) call(ctx context.Context, call runtime.ToolCall) (runtime.ToolAnswer, error) {
+	c.overheard.begin()
+	res, err := c.session.CallTool(ctx, &sdk.CallToolParams{
+		Name: call.Name, Arguments: json.RawMessage(call.Args), Meta: sdk.Meta{IdempotencyKey: call.Key},
+	})
+	if code, text, ok := refusal(err); ok && notBegun[code] {
+		return runtime.ToolAnswer{Failed: true, Text: text}, nil
+	}
+	if err != nil {
+		return runtime.ToolAnswer{}, err
+	}
+	if len(res.InputRequests) > 0 {
+		return runtime.ToolAnswer{Failed: true, Text: "it asks for more than it was sent"}, nil
+	}
+	answer := runtime.ToolAnswer{Failed: res.IsError}
+	var text []string
+	size := 0
+	for _, content := range res.Content {
+		if t, ok := content.(*sdk.TextContent); ok {
+			text = append(text, t.Text)
+			size += len(t.Text)
+		}
+	}
+	answer.Text = strings.ToValidUTF8(strings.Join(text, "\n"), "\uFFFD")
+	if res.StructuredContent != nil {
+		// The library makes floating-point numbers of it. Every digit counts, so
+		// it is taken from what came over the line.
+		exact, ok := c.overheard.structured()
+		if !ok {
+			return runtime.ToolAnswer{}, errors.New("its structured answer could not be read to the last digit")
+		}
+		answer.Structured = exact
+		size += len(exact)
+	}
+	if size > c.limit {
+		return runtime.ToolAnswer{}, fmt.Errorf("it answered with more than %d bytes", c.limit)
+	}
+	return answer, nil
+}
+
+// An overheard keeps what a server sent since a call began.
+type overheard struct {
+	mu    sync.Mutex
+	on    bool
+	limit int
+	text  []byte
+}
+
+func (o *overheard) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.on, o.text = true, nil
+}
+
+func (o *overheard) hear(b []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.on && len(o.text)+len(b) <= o.limit {
+		o.text = append(o.text, b...)
+	}
+}
+
+// structured finds the structured answer: in a JSON document, in lines of JSON,
+// or in lines of an event stream.
+func (o *overheard) structured() (string, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	type message struct {
+		Result struct {
+			Structured json.RawMessage `json:"structuredContent"`
+		} `json:"result"`
+	}
+	var m message
+	if json.Unmarshal(o.text, &m) == nil && m.Result.Structured != nil {
+		return string(m.Result.Structured), true
+	}
+	found := ""
+	for line := range strings.Lines(string(o.text)) {
+		var m message
+		if json.Unmarshal([]byte(strings.TrimPrefix(line, "data:")), &m) == nil && m.Result.Structured != nil {
+			found = string(m.Result.Structured)
+		}
+	}
+	return found, found != ""
+}
+
+func sum(parts []string) [32]byte {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d\n%s\n", len(p), p)
+	}
+	var out [32]byte
+	h.Sum(out[:0])
+	return out
+}
