@@ -115,6 +115,14 @@ func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
 	return p, c.ds
 }
 
+// CheckRun checks the work of a trigger of v, whose names are the arguments of
+// v and nothing else.
+func (r *Registry) CheckRun(v *Verb, run *Macro) (*Program, dsl.Diagnostics) {
+	as := *v
+	as.Macro = run
+	return r.CheckMacro(&as)
+}
+
 type checker struct {
 	r     *Registry
 	p     *Program

@@ -56,6 +56,14 @@ type verbNode struct {
 	v *Verb
 	n *yaml.Node
 	f [verbKeys]pair
+
+	runs []runNode // what its triggers run
+}
+
+// A runNode is the work of a trigger, and where it is written.
+type runNode struct {
+	at    *yaml.Node
+	macro *Macro
 }
 
 func newLoader() *loader {

@@ -519,7 +519,8 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	for _, k := range [...]struct {
 		key int
 		ok  bool
-	}{{effWhere, rows}, {effSet, e.Kind == Creates || e.Kind == Updates}, {effWith, e.Kind == Triggers || e.Kind == Notifies}} {
+	}{{effWhere, rows}, {effSet, e.Kind == Creates || e.Kind == Updates}, {effWith, e.Kind == Triggers || e.Kind == Notifies},
+		{effAt, e.Kind == Triggers}, {effRun, e.Kind == Triggers}} {
 		if f[k.key].key != nil && !k.ok {
 			d.report(say.operandDoesNotApply(d.place(f[k.key].key), f[k.key].key.Value, effectWords[kind].name))
 		}
@@ -547,8 +548,81 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 			e.With = append(e.With, With{Key: k.Value, Value: l.compile(d, val, sc, wantAnything, e.When)})
 		})
 		e.Declared = !e.Operand.Prose && (!e.May || e.When != nil)
+		if e.Kind == Triggers {
+			l.work(vn, &e, f[:])
+		}
 	}
 	v.Effects = append(v.Effects, e)
+}
+
+// speaksOf reports whether the text of an expression names an argument.
+func (x *Expr) speaksOf(p *Param) bool {
+	if x == nil {
+		return false
+	}
+	words := strings.FieldsFunc(x.Text, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	return slices.Contains(words, p.Ident) || slices.Contains(words, p.Name)
+}
+
+// names reports whether a script names an argument.
+func names(script *dsl.Script, param string) bool {
+	found := false
+	var value func(v dsl.Value)
+	value = func(v dsl.Value) {
+		if name, _, _ := strings.Cut(v.Text, "."); v.Kind == dsl.Symbol && strings.ReplaceAll(name, "_", "-") == strings.ReplaceAll(param, "_", "-") {
+			found = true
+		}
+		if c := v.Call(); c != nil {
+			for i := range c.Args {
+				value(c.Args[i].Value)
+			}
+		}
+		for _, item := range v.Items() {
+			value(item)
+		}
+		for _, entry := range v.Entries() {
+			value(entry.Value)
+		}
+	}
+	for i := range script.Calls {
+		for j := range script.Calls[i].Args {
+			value(script.Calls[i].Args[j].Value)
+		}
+	}
+	return found
+}
+
+// work reads what a trigger runs, and when.
+func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
+	d := vn.d
+	switch run, at := f[effRun], f[effAt]; {
+	case run.value == nil && at.key != nil:
+		d.report(say.momentOfNothing(d.place(at.key)))
+	case run.value != nil:
+		src := dsl.NewSource(d.src.Name+" (work of "+vn.v.Name+")", run.value.Value)
+		script, diags := dsl.Parse(src)
+		d.relay(run.value, diags)
+		if !diags.HasErrors() && len(script.Calls) != 1 {
+			d.report(say.notOneCall(d.place(run.value), len(script.Calls)))
+			return
+		}
+		if e.Operand.Prose || e.May && e.When == nil {
+			d.report(say.workUndecided(d.place(run.key)))
+		}
+		if at.value != nil {
+			e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
+		}
+		e.Run = &Macro{Script: script, Place: d.place(run.value)}
+		for i := range vn.v.Params {
+			// What waits is kept until its time, and what is kept must not be secret.
+			if p := &vn.v.Params[i]; p.Sensitive && (e.When.speaksOf(p) || e.At.speaksOf(p) || names(script, p.Name)) {
+				d.report(say.workWithSecret(d.place(run.value), p.Name))
+			}
+		}
+		vn.runs = append(vn.runs, runNode{run.value, e.Run})
+	}
 }
 
 // unknownIn reports whether a mapping has a key that its shape does not know.

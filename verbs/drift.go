@@ -608,6 +608,9 @@ func withText(e *Effect) string {
 	for _, w := range e.With {
 		fmt.Fprintf(&b, "%s=%s;", w.Key, exprText(w.Value))
 	}
+	if e.Run != nil {
+		fmt.Fprintf(&b, "at %s run %s", exprText(e.At), runText(e))
+	}
 	return b.String()
 }
 

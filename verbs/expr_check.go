@@ -40,6 +40,7 @@ type want struct {
 var (
 	wantBoolean  = want{is: plainTypes[BooleanType], name: "a condition"}
 	wantAnything = want{}
+	wantMoment   = want{is: plainTypes[DateTimeType], name: "a moment", required: true}
 )
 
 func wantField(e *Entity, i int) want {
@@ -1207,6 +1208,8 @@ func (c *exprChecker) assign(n ast.Node, t term, w want) term {
 			break
 		}
 		return t
+	case t.name == DateType && w.name == wantMoment.name:
+		return c.certain(n, t, w)
 	case t.name == is.Name && t.name == CodeType:
 		if t.codes == nil || is.Codes == nil || t.codes == is.Codes {
 			return c.certain(n, t, w)

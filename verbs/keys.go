@@ -379,6 +379,8 @@ const (
 	effWhen
 	effSet
 	effWith
+	effAt
+	effRun
 	effKeys
 )
 
@@ -432,6 +434,8 @@ func effectShapeKeys() []key {
 		key{name: "when", doc: "The condition; always, when left out.", example: `"expected_date != nil"`},
 		key{name: "set", doc: "Fields and what they become: an argument or an expression.", example: `{"client_notes": "note"}`, holds: namedTexts},
 		key{name: "with", doc: "Of a message or of work, what goes along: an argument or an expression.", example: `{"request": "request-id"}`, holds: namedTexts},
+		key{name: "at", doc: "Of work that is run here, when it begins: a date, which is the start of that day, or an instant; at once, when left out.", example: `"expected_date + days(1)"`},
+		key{name: "run", doc: "Of work that is run here, the one call that it is; @names are the arguments of this verb.", example: `"client.remind :request-id @request-id"`},
 	)
 }
 

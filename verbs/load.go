@@ -140,6 +140,10 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 			_, diags := r.CheckMacro(vn.v)
 			vn.d.relay(vn.f[verbScript].value, diags)
 		}
+		for _, run := range l.verbNodes[i].runs {
+			_, diags := r.CheckRun(l.verbNodes[i].v, run.macro)
+			l.verbNodes[i].d.relay(run.at, diags)
+		}
 	}
 	diags := l.diagnostics()
 	if failed || diags.HasErrors() {
@@ -149,7 +153,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 }
 
 func (l *loader) macros() bool {
-	return slices.ContainsFunc(l.verbNodes, func(vn verbNode) bool { return vn.v.Macro != nil })
+	return slices.ContainsFunc(l.verbNodes, func(vn verbNode) bool { return vn.v.Macro != nil || len(vn.runs) > 0 })
 }
 
 // fillIn makes something of what errors left open, so that scripts can be

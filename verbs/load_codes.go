@@ -358,6 +358,30 @@ entities:
 			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
 		},
 		{
+			Code:    "moment-of-nothing",
+			Meaning: "A trigger says when, and not what is run then.",
+			Wrong:   effect("triggers: later", "at: now + days(1)"),
+			Right:   effect("triggers: later", "at: now + days(1)", "run: bank.change :account-id @account-id :new-name @new-name"),
+		},
+		{
+			Code:    "not-one-call",
+			Meaning: "The work of a trigger is one call of one verb. Several are a verb of their own, with a script.",
+			Wrong:   effect("triggers: later", "run: \"bank.change :account-id @account-id :new-name @new-name bank.change :account-id @account-id :new-name @new-name\""),
+			Right:   effect("triggers: later", "run: bank.change :account-id @account-id :new-name @new-name"),
+		},
+		{
+			Code:    "work-undecided",
+			Meaning: "A trigger that runs something has a name in one word and, if it is a may-trigger, a condition: the engine starts it, and has to know when.",
+			Wrong:   effect("may-trigger: later", "run: bank.change :account-id @account-id :new-name @new-name"),
+			Right:   effect("may-trigger: later", "when: \"true\"", "run: bank.change :account-id @account-id :new-name @new-name"),
+		},
+		{
+			Code:    "work-with-secret",
+			Meaning: "What a trigger runs is kept until its time. A sensitive value is not kept in that way: the work is given the row that holds it instead.",
+			Wrong:   arg("{name: pin, type: string, sensitive: true}") + "    effects:\n      - triggers: later\n        when: pin != nil\n        run: bank.ask\n",
+			Right:   arg("{name: pin, type: string, sensitive: true}") + "    effects:\n      - triggers: later\n        run: bank.ask\n",
+		},
+		{
 			Code:    "key-changed",
 			Meaning: "The key of a row is given to it when it is made, and stays.",
 			Wrong:   effect("updates: account", "where: account-id", "set: {account_id: account-id}"),

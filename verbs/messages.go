@@ -589,8 +589,24 @@ func (loaderMessages) twoEffects(at dsl.Place, second, first string) dsl.Diagnos
 }
 
 func (loaderMessages) operandDoesNotApply(at dsl.Place, key, kind string) dsl.Diagnostic {
-	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies"}[key]
+	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies", "at": "triggers", "run": "triggers"}[key]
 	return problemAt(at, "limit-does-not-apply", fmt.Sprintf("%s says nothing about %s", key, kind), "leave it out", fmt.Sprintf("%s goes with %s", key, to))
+}
+
+func (loaderMessages) momentOfNothing(at dsl.Place) dsl.Diagnostic {
+	return problemAt(at, "moment-of-nothing", "at says when something begins, and nothing is run", "nothing begins then", "say what is run, for example: run: client.remind :request-id @request-id")
+}
+
+func (loaderMessages) notOneCall(at dsl.Place, n int) dsl.Diagnostic {
+	return problemAt(at, "not-one-call", "the work of a trigger is one call", fmt.Sprintf("these are %d", n), "make a verb with a script of these calls, and run that")
+}
+
+func (loaderMessages) workUndecided(at dsl.Place) dsl.Diagnostic {
+	return problemAt(at, "work-undecided", "nothing says whether this work is run", "it may be triggered, and may not", "give the effect a name in one word and, if it is a may-trigger, a condition with when")
+}
+
+func (loaderMessages) workWithSecret(at dsl.Place, param string) dsl.Diagnostic {
+	return problemAt(at, "work-with-secret", fmt.Sprintf("work cannot be given %s, which is sensitive", param), "it would be kept until its time", "keep the value in a sensitive field, and give the work the row that it is in")
 }
 
 func (loaderMessages) prosePromise(at dsl.Place, text, key string) dsl.Diagnostic {

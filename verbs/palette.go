@@ -226,6 +226,11 @@ type Effect struct {
 	When    *Expr   // nil is always
 	Set     []Set
 	With    []With // of triggers and notifies: what goes along
+	// Of triggers: the one call of another verb that is the work, with arguments
+	// of this one; nil where the work is somebody else's. At is when it begins: a
+	// date, which means the start of that day, or an instant; nil is at once.
+	Run *Macro
+	At  *Expr
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
 	Declared bool

@@ -225,9 +225,24 @@ func promiseLines(v *Verb) []string {
 		if e.When != nil {
 			line += ", when " + exprText(e.When)
 		}
+		if e.Run != nil {
+			line += ": " + runText(e)
+			if e.At != nil {
+				line += ", at " + exprText(e.At)
+			}
+		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// runText is the call that a trigger runs.
+func runText(e *Effect) string {
+	var b strings.Builder
+	for i := range e.Run.Script.Calls {
+		b.WriteString(dsl.FormatCall(&e.Run.Script.Calls[i]))
+	}
+	return b.String()
 }
 
 // needLines say what must hold first, and what is told where it does not.
