@@ -57,6 +57,7 @@ type run struct {
 	agreedBy string          // who else agreed, and as what
 	repeated *Reply          // of the run that had the same key
 	again    []*step         // what that run did
+	settled  []stores.Settlement
 
 	errands *errands // what tools answered
 	errand  *errand  // the call that changes something elsewhere, while it has no answer
@@ -116,6 +117,8 @@ type notice struct {
 	keys         []string
 	values       []stores.Value
 	came         []verbs.Origin // parallel to values
+	effect       *verbs.Effect  // that promised it; nil in a reply that was kept
+	at           stores.Value   // when its work begins
 }
 
 // A table is what a call gives back, with keys still in it.

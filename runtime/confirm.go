@@ -39,7 +39,7 @@ type Pending struct {
 
 // An Agreement is one that is needed, and who gave it.
 type Agreement struct {
-	Role string
+	Role string // "" is the asker's own, to what a job of theirs comes to
 	By   string // "" while nobody has
 }
 
@@ -48,6 +48,7 @@ type Agreement struct {
 const (
 	verbAgree   = "verbatim.agree"
 	verbDecline = "verbatim.decline"
+	verbExpire  = "verbatim.expire"
 )
 
 // A confirmation is one row of confirmations.
@@ -412,7 +413,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if ask.By != "" && !slices.Contains(roles, ask.By) {
+			if (ask.By != "" || t.job != nil) && !slices.Contains(roles, ask.By) {
 				roles = append(roles, ask.By)
 			}
 		}
@@ -434,7 +435,10 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				return refuse([]complaint{{-1, declinedBefore(at, b.by, b.reason)}})
 			case b.status == StatusWaiting && r.now.Before(b.expires):
 				c = b
-				return nil
+				if t.job == nil {
+					return nil
+				}
+				return tx.Apply(ctx, stores.Batch{Settled: r.settled})
 			}
 		}
 		if t.Agreed != "" {
@@ -453,7 +457,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				c.id = ""
 			}
 		}
-		b := stores.Batch{Changes: append(r.own, c.insert())}
+		b := stores.Batch{Changes: append(r.own, c.insert()), Jobs: []stores.Job{s.e.expiry(c)}, Settled: r.settled}
 		told := map[int]bool{}
 		for _, o := range others {
 			if st := r.top[o.call]; !told[o.call] {
@@ -494,7 +498,7 @@ func (s *Session) pending(c *confirmation) *Pending {
 	}
 	for i, role := range c.roles {
 		p.Roles = append(p.Roles, Agreement{role, c.agreed[i]})
-		p.Mine = p.Mine || c.status == StatusWaiting && c.asker != s.who.Name && c.agreed[i] == "" && s.has(role)
+		p.Mine = p.Mine || c.status == StatusWaiting && c.agreed[i] == "" && c.mine(s, role)
 	}
 	return p
 }
@@ -659,7 +663,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
 		return nil, refuse([]complaint{{-1, *d}})
 	}
-	if c.asker == s.who.Name {
+	if !c.mayDecide(s.who.Name) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
 	// Roles are what they are now, not what they were when the session began.
@@ -670,7 +674,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 	k := &consent{key: c.key, by: s.who.Name}
 	has := false
 	for i, role := range c.roles {
-		if me.has(role) {
+		if c.mine(me, role) {
 			has = true
 			if c.agreed[i] == "" {
 				k.fills = append(k.fills, i)
@@ -770,6 +774,10 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	}
 	var said []string
 	for i, role := range c.roles {
+		if role == byAsker {
+			said = append(said, c.agreed[i])
+			continue
+		}
 		said = append(said, c.agreed[i]+", role "+role)
 	}
 	r.agreedBy = strings.Join(said, "; ")
@@ -792,14 +800,14 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 }
 
 func (s *Session) decline(ctx context.Context, c *confirmation, reason string) error {
-	if c.asker == s.who.Name {
+	if !c.mayDecide(s.who.Name) {
 		return refuse([]complaint{{-1, samePerson()}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(c.roles, me.has) {
+	if !slices.ContainsFunc(c.roles, func(role string) bool { return c.mine(me, role) }) {
 		return refuse([]complaint{{-1, roleLost(c.roles)}})
 	}
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {

@@ -67,6 +67,9 @@ type Options struct {
 	// At, when set, is told of each stage as a run enters it, on the run's own
 	// goroutine. It is for tests, which stop a process there.
 	At func(Stage)
+	// Zone is where the organisation's days begin: what is to happen on a day
+	// happens at its start there. Without one it is UTC.
+	Zone *time.Location
 	// Tools reach the tools of other servers. When it is nil, verbs that are
 	// carried out by one are refused as they are used.
 	Tools Tools
@@ -81,6 +84,7 @@ type Engine struct {
 	newID    func() string
 	at       func(Stage) // nil but in tests
 	backoff  func(attempt int) time.Duration
+	zone     *time.Location
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
@@ -110,6 +114,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		newID:    opt.NewID,
 		at:       opt.At,
 		backoff:  opt.Backoff,
+		zone:     opt.Zone,
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
@@ -125,6 +130,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	}
 	if e.newID == nil {
 		e.newID = randomID
+	}
+	if e.zone == nil {
+		e.zone = time.UTC
 	}
 	for _, entity := range e.entities {
 		e.tables = append(e.tables, entity.Store)

@@ -22,6 +22,8 @@ const (
 	outcomeOK       = "ok"
 	outcomeRefused  = "refused"
 	outcomeDeclined = "declined"
+	outcomeSkipped  = "skipped" // of work whose time came when there was no more point in it
+	outcomeExpired  = "expired" // of a confirmation that nobody decided in time
 )
 
 // A LoggedChange is one row change as a journal entry tells it.
@@ -185,6 +187,11 @@ func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.
 
 // refusal writes refused calls into the journal, in a transaction of their own.
 func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, err error) error {
+	return s.refused(ctx, p, o, err)
+}
+
+// refused is refusal, of a run of a job if there is one.
+func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, err error, settled ...stores.Settlement) error {
 	var r *Refusal
 	if !errors.As(err, &r) || r.told {
 		return err
@@ -206,10 +213,10 @@ func (s *Session) refusal(ctx context.Context, p *verbs.Program, o RunOptions, e
 		e.Call = dsl.FormatCall(s.e.written(c.Syntax, nil))
 		entries = append(entries, e)
 	}
-	if len(entries) == 0 {
+	if len(entries) == 0 && len(settled) == 0 {
 		return err
 	}
-	if failed := s.record(ctx, stores.Batch{Entries: entries}); failed != nil {
+	if failed := s.record(ctx, stores.Batch{Entries: entries, Settled: settled}); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err

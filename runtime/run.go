@@ -46,6 +46,7 @@ type terms struct {
 	kept    []stores.Value // previews of that ID that another process kept
 	unread  error          // why kept is not known
 	pending *consent       // what somebody else agreed to
+	job     *work          // whose time has come
 
 	rehearsal bool   // it is rolled back
 	share     *share // the part of the program that it is about
@@ -273,7 +274,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		return nil
 	}
 	scope := o.opens(s)
-	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil) {
+	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil) {
 		err := s.e.store.View(ctx, scope, plan)
 		return r, labels, err
 	}
@@ -286,6 +287,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			}
 			if r.repeated != nil {
 				return errRepeated
+			}
+		}
+		if o.job != nil {
+			if err := o.job.begin(ctx, r); err != nil {
+				return err
 			}
 		}
 		if err := plan(tx); err != nil {
@@ -384,11 +390,13 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 			return err
 		}
 	}
-	b := stores.Batch{Changes: r.own, Late: true}
+	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	b.Entries, r.of = r.entries(o)
 	for _, st := range r.steps {
 		for i := range st.notices {
-			b.Notices = append(b.Notices, r.outgoing(st, &st.notices[i]))
+			if err := r.enqueue(&b, st, &st.notices[i]); err != nil {
+				return err
+			}
 		}
 	}
 	if o.Key != "" {
@@ -398,7 +406,7 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 		}
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], kept)
 	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(r.waiting) == 0 {
+	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(r.waiting) == 0 {
 		return nil
 	}
 	return r.hand(ctx, b)

@@ -22,6 +22,7 @@ type promise struct {
 	targets []target   // of rows to be changed or deleted
 	values  []stores.Value
 	came    []verbs.Origin // parallel to values
+	at      stores.Value   // when the work of a trigger begins; Null is at once
 }
 
 // A target is a row that an effect picks.
@@ -86,6 +87,9 @@ func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
 						return nil, err
 					}
 					p.values, p.came = append(p.values, v), append(p.came, came)
+				}
+				if effect.At != nil {
+					p.at, err = r.eval(ctx, st, effect.At, nil)
 				}
 			}
 		}
@@ -263,6 +267,7 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 			if sends(p.effect) && p.due && kept[j] == 0 && noticeKind(p.effect.Kind) == n.kind && noticeTarget(p.effect) == n.target {
 				kept[j]++
 				covered = true
+				n.effect, n.at = p.effect, p.at
 				break
 			}
 		}

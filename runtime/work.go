@@ -1,0 +1,632 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Work that is done later, or in the background, is a job of the store's. A
+// trigger that says what to run becomes one in the transaction of the other
+// effects; so does every notice, which a worker hands to a channel, and the end
+// of a confirmation that nobody decides. What a job does goes the way of every
+// call: in the name of its principal, with the rights that they have when its
+// time has come, through permit, gate and settle, into the journal. Its
+// settlement, which the store holds against the attempt, commits with its effect.
+
+// The kinds of job.
+const (
+	// JobCall is the work of a trigger.
+	JobCall = "call"
+	// JobExpire ends a confirmation that nobody decided in time.
+	JobExpire = "expire"
+	// JobNotice is a notice to be delivered. The engine knows no channels:
+	// whoever does settles it.
+	JobNotice = "notice"
+)
+
+// JobKinds are the kinds that Engine.Work knows.
+func JobKinds() []string { return []string{JobCall, JobExpire} }
+
+// What becomes of a run of a job.
+const (
+	WorkDone    = "done"
+	WorkSkipped = "skipped" // there was no more point in it
+	WorkRefused = "refused" // it is dead: what it asks for is not allowed, or not understood
+	WorkWaiting = "waiting" // for somebody's agreement, or for its time
+	WorkFenced  = "fenced"  // it is another worker's by now, and nothing was done
+)
+
+// Reasons of what was not done, beside the codes of refusals.
+const (
+	reasonNoPoint    = "no-longer-holds"    // the trigger's condition does not
+	reasonRowGone    = "row-gone"           // a row that it is about is not there for the principal
+	reasonOther      = "palette-changed"    // the palettes do not know the work any more
+	reasonUnreadable = "unreadable-payload" // it was not written by an engine like this
+)
+
+// A Worked tells what became of a run.
+type Worked struct {
+	Outcome string
+	Verb    string // that was to be run
+	Reason  string // code of why it was not
+	Seq     int64  // journal entry, when there is one
+	Pending string // ID of the confirmation that it waits for
+}
+
+// enqueue turns a notice into what leaves it: work of ours, or a notice in the
+// outbox and the job of delivering it.
+func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
+	if n.effect == nil || n.effect.Run == nil {
+		out := r.outgoing(st, n)
+		b.Notices = append(b.Notices, out)
+		body, err := stores.ParseJSON(out.Payload)
+		if err != nil {
+			return &Failure{Err: fmt.Errorf("%s: a notice that is no JSON: %w", st.verb.Name, err)}
+		}
+		b.Jobs = append(b.Jobs, stores.Job{ID: out.ID, Kind: JobNotice, At: r.now, Principal: r.s.who.Name, Payload: stores.NewObject(
+			[]string{"body", "kind", "target", "time"},
+			[]stores.Value{body, stores.NewString(out.Kind), stores.NewString(out.Target), stores.NewString(stores.NewTime(out.Time).Text())}).Text()})
+		return nil
+	}
+	due := r.now
+	switch n.at.Kind() {
+	case stores.Date:
+		due = dayStart(n.at.Time(), r.e.zone)
+	case stores.Time:
+		due = n.at.Time()
+	}
+	var args []stores.Value
+	for i := range st.args {
+		p := &st.verb.Params[i]
+		if p.Sensitive || st.args[i].IsNull() {
+			continue // a palette whose work speaks of a sensitive argument does not load
+		}
+		keys := []string{"kind", "name", "text"}
+		values := []stores.Value{stores.NewString(st.args[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args[i].Text())}
+		if st.rows[i].Entity != nil {
+			keys, values = append(keys, "entity"), append(values, stores.NewString(st.rows[i].Entity.Name))
+		}
+		args = append(args, stores.NewObject(keys, values))
+	}
+	payload := stores.NewObject([]string{"args", "trigger", "verb"},
+		[]stores.Value{stores.NewList(args...), stores.NewString(n.target), stores.NewString(st.verb.Name)}).Text()
+	same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
+	b.Jobs = append(b.Jobs, stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
+		// The same work for the same moment is waited for once.
+		Unique: fmt.Sprintf("%x", same[:16])})
+	return nil
+}
+
+// dayStart is the first instant of a day in a zone. Where clocks are put forward
+// at midnight the day begins later than that.
+func dayStart(day time.Time, zone *time.Location) time.Time {
+	y, m, d := day.Date()
+	t := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	if t.Day() != d {
+		_, t = t.ZoneBounds()
+	}
+	return t.UTC()
+}
+
+// expiry is the job that ends a confirmation.
+func (e *Engine) expiry(c *confirmation) stores.Job {
+	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.expires, Principal: c.asker,
+		Payload: stores.NewObject([]string{"confirmation"}, []stores.Value{c.key}).Text()}
+}
+
+// A Message is what a job of kind JobNotice is to deliver.
+type Message struct {
+	ID     string // the same each time
+	Kind   string // "notify" or "trigger"
+	Target string
+	Time   time.Time // when it was sent
+	Body   string    // canonical JSON
+}
+
+// ReadMessage reads a job of kind JobNotice.
+func ReadMessage(j *stores.Job) (Message, error) {
+	var p struct {
+		Kind, Target string
+		Time         time.Time
+		Body         json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(j.Payload), &p); err != nil || j.Kind != JobNotice || p.Target == "" {
+		return Message{}, fmt.Errorf("job %s is no notice", j.ID)
+	}
+	return Message{ID: j.ID, Kind: p.Kind, Target: p.Target, Time: p.Time, Body: string(p.Body)}, nil
+}
+
+// Work carries out one run of a job of JobKinds and settles it. An error says
+// that it could not be decided: the run is not settled, and the job is to be
+// tried again.
+func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
+	var done Worked
+	var err error
+	switch run.Kind {
+	case JobCall:
+		done, err = e.workCall(ctx, run)
+	case JobExpire:
+		done, err = e.workExpire(ctx, run)
+	default:
+		return done, &Failure{Err: fmt.Errorf("nobody here knows jobs of kind %s", run.Kind)}
+	}
+	if errors.Is(err, stores.ErrFenced) {
+		return Worked{Outcome: WorkFenced, Verb: done.Verb}, nil
+	}
+	return done, err
+}
+
+// A work is the call of a trigger whose time has come.
+type work struct {
+	run    stores.Run
+	effect *verbs.Effect
+	verb   *verbs.Verb // that triggered it
+	args   []stores.Value
+	refs   []*stores.Entity // parallel to args: of references
+}
+
+var (
+	errNoPoint = errors.New(reasonNoPoint)
+	errRowGone = errors.New(reasonRowGone)
+)
+
+func ends(run stores.Run, state stores.JobState, at time.Time, note string) stores.Settlement {
+	return stores.Settlement{Run: run, State: state, At: at, Note: note}
+}
+
+func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
+	w, why := e.readWork(run)
+	if why != "" {
+		return e.giveUp(ctx, run, "", why)
+	}
+	done := Worked{Verb: w.effect.Run.Script.Calls[0].Verb}
+	s, err := e.Session(ctx, run.Principal)
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return e.giveUp(ctx, run, done.Verb, codeUnknownPrincipal)
+	}
+	if err != nil {
+		return done, err
+	}
+	o := RunOptions{Source: "job " + run.ID, Key: "job " + run.ID}
+	script, err := s.workScript(ctx, w, o.Source)
+	if err != nil {
+		return s.worked(ctx, w, done, nil, o, nil, err)
+	}
+	p, ds := s.Check(script)
+	if p == nil {
+		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
+			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}
+		}
+		return e.giveUp(ctx, run, done.Verb, reasonOther)
+	}
+	if all := s.forbidden(p); len(all) > 0 {
+		return s.refuseWork(ctx, w, done, p, o, refuse(all))
+	}
+	if s.mayAsk(p) {
+		waiting, asked, err := s.askWork(ctx, w, done, p, o)
+		if err != nil || asked {
+			return s.worked(ctx, w, waiting, p, o, script, err)
+		}
+	}
+	r, _, err := s.attempts(ctx, p, &terms{RunOptions: o, job: w})
+	if err != nil {
+		return s.worked(ctx, w, done, p, o, script, err)
+	}
+	if r.repeated != nil {
+		// Its effect is there already. A settlement and its effect are one
+		// commit, so this is a job that was put back by hand.
+		return done, e.endWork(ctx, stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, e.clock(), "")}}, &done, WorkDone)
+	}
+	done.Outcome = WorkDone
+	done.Seq, _ = r.journalled()
+	return done, nil
+}
+
+// worked sorts what a run of a job ended with.
+func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, script *dsl.Script, err error) (Worked, error) {
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		return done, nil
+	case errors.Is(err, errNoPoint):
+		return s.skip(ctx, w, done, script, reasonNoPoint)
+	case errors.Is(err, errRowGone):
+		return s.skip(ctx, w, done, script, reasonRowGone)
+	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != codeChangedMeanwhile && refusal.Diagnostics[0].Code != codeNeedsAgreement:
+		return s.refuseWork(ctx, w, done, p, o, refusal)
+	}
+	return done, failure(err)
+}
+
+// readWork makes sense of a payload, with the palettes of today.
+func (e *Engine) readWork(run stores.Run) (*work, string) {
+	var p struct {
+		Verb, Trigger string
+		Args          []struct{ Name, Kind, Text, Entity string }
+	}
+	if err := json.Unmarshal([]byte(run.Payload), &p); err != nil {
+		return nil, reasonUnreadable
+	}
+	w := &work{run: run, verb: e.reg.Verb(p.Verb)}
+	if w.verb == nil {
+		return nil, reasonOther
+	}
+	for i := range w.verb.Effects {
+		if x := &w.verb.Effects[i]; x.Kind == verbs.Triggers && x.Run != nil && noticeTarget(x) == p.Trigger {
+			w.effect = x
+		}
+	}
+	if w.effect == nil {
+		return nil, reasonOther
+	}
+	w.args, w.refs = make([]stores.Value, len(w.verb.Params)), make([]*stores.Entity, len(w.verb.Params))
+	for _, a := range p.Args {
+		i := slices.IndexFunc(w.verb.Params, func(p verbs.Param) bool { return p.Name == a.Name })
+		kind, known := kindNamed(a.Kind)
+		if !known {
+			return nil, reasonUnreadable
+		}
+		v, ok := stores.Parse(kind, a.Text)
+		switch {
+		case !ok:
+			return nil, reasonUnreadable
+		case i < 0:
+			return nil, reasonOther
+		}
+		w.args[i] = v
+		if a.Entity != "" {
+			entity := e.reg.Entity(a.Entity)
+			if entity == nil {
+				return nil, reasonOther
+			}
+			w.refs[i] = entity.Store
+		}
+	}
+	return w, ""
+}
+
+func kindNamed(name string) (stores.Kind, bool) {
+	for _, k := range []stores.Kind{stores.String, stores.Int, stores.Decimal, stores.Bool, stores.Date, stores.Time, stores.Duration, stores.UUID, stores.JSON} {
+		if k.String() == name {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// workScript writes the call that a work is, in the names of the session.
+func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.Script, error) {
+	values := make([]dsl.Value, len(w.args))
+	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		for i, v := range w.args {
+			t := w.verb.Params[i].Type
+			var err error
+			switch {
+			case v.IsNull():
+				values[i] = dsl.NewNil()
+			case w.refs[i] != nil:
+				values[i], err = s.workName(ctx, r, s.e.reg.Entity(w.refs[i].Name), v)
+			case t != nil && t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType && t.Item.Entity != nil:
+				e := t.Item.Entity
+				var keys []stores.Value
+				if keys, err = v.Items(e.Store.Fields[e.Store.Key].Kind); err != nil {
+					return err
+				}
+				items := make([]dsl.Value, len(keys))
+				for j, key := range keys {
+					if items[j], err = s.workName(ctx, r, e, key); err != nil {
+						return err
+					}
+				}
+				values[i] = dsl.NewList(items...)
+			default:
+				values[i] = wholeLiteral(v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	call := w.fill(dsl.NewNested(w.effect.Run.Script.Calls[0]), values).Call()
+	call.As = ""
+	script, ds := dsl.Parse(dsl.NewSource(source, dsl.FormatCall(call)+"\n"))
+	if ds.HasErrors() {
+		return nil, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, tell(ds))}
+	}
+	return script, nil
+}
+
+// workName names a row that a work is about.
+func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Where: isRow(e.Store, key), Limit: 1})
+	switch {
+	case err != nil:
+		return dsl.Value{}, err
+	case len(rows) == 0:
+		return dsl.Value{}, errRowGone
+	}
+	return dsl.NewSymbol(s.name(e.Store, key, label(e, rows[0])).name), nil
+}
+
+// fill puts the values of arguments into the places of their names.
+func (w *work) fill(v dsl.Value, values []dsl.Value) dsl.Value {
+	switch v.Kind {
+	case dsl.Symbol:
+		name, path, _ := strings.Cut(v.Text, ".")
+		for i := range w.verb.Params {
+			if !sameWord(w.verb.Params[i].Name, name) {
+				continue
+			}
+			if path != "" && values[i].Kind == dsl.Symbol {
+				return dsl.NewSymbol(values[i].Text + "." + path)
+			}
+			return values[i]
+		}
+	case dsl.Nested:
+		inner := *v.Call()
+		inner.Args = slices.Clone(inner.Args)
+		for i := range inner.Args {
+			inner.Args[i].Value = w.fill(inner.Args[i].Value, values)
+		}
+		return dsl.NewNested(inner)
+	case dsl.List:
+		items := slices.Clone(v.Items())
+		for i := range items {
+			items[i] = w.fill(items[i], values)
+		}
+		return dsl.NewList(items...)
+	case dsl.Map:
+		entries := slices.Clone(v.Entries())
+		for i := range entries {
+			entries[i].Value = w.fill(entries[i].Value, values)
+		}
+		return dsl.NewMap(entries...)
+	}
+	return v
+}
+
+// wholeLiteral writes a value, lists and objects too.
+func wholeLiteral(v stores.Value) dsl.Value {
+	if v.Kind() != stores.JSON {
+		return literal(v)
+	}
+	dec := json.NewDecoder(strings.NewReader(v.Text()))
+	dec.UseNumber()
+	var x any
+	if dec.Decode(&x) != nil {
+		return dsl.NewNil()
+	}
+	return plainLiteral(x)
+}
+
+func plainLiteral(x any) dsl.Value {
+	switch x := x.(type) {
+	case bool:
+		return dsl.NewBool(x)
+	case string:
+		return dsl.NewString(x)
+	case json.Number:
+		return dsl.NewNumber(x.String())
+	case []any:
+		items := make([]dsl.Value, len(x))
+		for i := range x {
+			items[i] = plainLiteral(x[i])
+		}
+		return dsl.NewList(items...)
+	case map[string]any:
+		var entries []dsl.Arg
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			entries = append(entries, dsl.NewArg(k, plainLiteral(x[k])))
+		}
+		return dsl.NewMap(entries...)
+	}
+	return dsl.NewNil()
+}
+
+// begin is asked inside the transaction that would commit the work: whether
+// there is still a point in it. The run is settled with whatever it does.
+func (w *work) begin(ctx context.Context, r *run) error {
+	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
+	return w.pointless(ctx, r)
+}
+
+// pointless asks the trigger's condition again, of the rows as they are now.
+// What it reads is no part of the plan: the call stands on its own.
+func (w *work) pointless(ctx context.Context, r *run) error {
+	look := &run{e: r.e, s: r.s, read: r.read, now: r.now, alias: map[stores.Value]string{}}
+	st := &step{verb: w.verb, args: w.args, rows: make([]stores.Row, len(w.args))}
+	for i, e := range w.refs {
+		if e == nil {
+			continue
+		}
+		row, err := look.get(ctx, e, w.args[i])
+		if errors.Is(err, stores.ErrNotFound) {
+			return errRowGone
+		}
+		if err != nil {
+			return err
+		}
+		st.rows[i] = row
+	}
+	holds, err := look.holds(ctx, st, w.effect.When, nil)
+	switch {
+	case err != nil && isStoreError(err):
+		return err
+	case err != nil || !holds:
+		return errNoPoint
+	}
+	return nil
+}
+
+// mayAsk reports whether a program may have to ask somebody first.
+func (s *Session) mayAsk(p *verbs.Program) bool {
+	calls := p.Calls()
+	for i := range calls {
+		v := calls[i].Verb
+		if len(v.Confirm) > 0 || slices.ContainsFunc(s.e.inside[v], func(v *verbs.Verb) bool { return len(v.Confirm) > 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// askWork rehearses a work that may have to ask first. Where it has to, it waits
+// for whoever must agree, the person in whose name it is among them.
+func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions) (Worked, bool, error) {
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		return w.pointless(ctx, &run{e: s.e, s: s, read: read, now: stores.NewTime(s.e.clock()).Time()})
+	})
+	if err != nil {
+		return done, true, err
+	}
+	r, _, err := s.attempts(ctx, p, rehearsal(RunOptions{}))
+	if err != nil {
+		return done, true, err
+	}
+	others, mine := r.unanswered()
+	if len(others)+len(mine) == 0 {
+		return done, false, nil
+	}
+	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
+	c, err := s.propose(ctx, r, &terms{RunOptions: o, job: w}, append(others, mine...), false)
+	if err != nil {
+		return done, true, s.finalError(p, err)
+	}
+	done.Outcome, done.Pending, done.Reason = WorkWaiting, c.id, codeNeedsAgreement
+	return done, true, nil
+}
+
+// byAsker stands, among the roles that must agree, for the asker themselves:
+// they were not there when a job of theirs had to ask.
+const byAsker = ""
+
+// mayDecide reports whether somebody need not leave it to others.
+func (c *confirmation) mayDecide(who string) bool {
+	return c.asker != who || slices.Contains(c.roles, byAsker)
+}
+
+// mine reports whether a session may agree for a role.
+func (c *confirmation) mine(s *Session, role string) bool {
+	if role == byAsker {
+		return c.asker == s.who.Name
+	}
+	return c.asker != s.who.Name && s.has(role)
+}
+
+// skip ends a work that has become pointless, and says so in the journal.
+func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
+	entry := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
+		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest()}
+	if script != nil {
+		entry.Call = dsl.FormatCall(s.e.written(&script.Calls[0], nil))
+	}
+	for _, role := range s.roles {
+		entry.Roles = append(entry.Roles, role.Name)
+	}
+	done.Reason = reason
+	err := s.e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(w.run, stores.JobDone, s.e.clock(), reason)}}, &done, WorkSkipped)
+	return done, err
+}
+
+// refuseWork ends a work that is not allowed: an operator may try it again.
+func (s *Session) refuseWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions, refusal *Refusal) (Worked, error) {
+	done.Outcome, done.Reason = WorkRefused, refusal.Diagnostics[0].Code
+	err := s.refused(ctx, p, o, refusal, ends(w.run, stores.JobDead, s.e.clock(), done.Reason))
+	var failed *Failure
+	if errors.As(err, &failed) {
+		return done, err
+	}
+	return done, nil
+}
+
+// giveUp ends a work that nobody can make sense of.
+func (e *Engine) giveUp(ctx context.Context, run stores.Run, verb, reason string) (Worked, error) {
+	done := Worked{Verb: verb, Reason: reason}
+	entry := stores.Entry{Time: e.clock(), Principal: run.Principal, Source: "job " + run.ID, Verb: verb, Outcome: outcomeRefused, Reason: reason, Palette: e.reg.Digest()}
+	err := e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(run, stores.JobDead, e.clock(), reason)}}, &done, WorkRefused)
+	return done, err
+}
+
+// endWork commits how a run ended without an effect.
+func (e *Engine) endWork(ctx context.Context, b stores.Batch, done *Worked, outcome string) error {
+	ctx = context.WithoutCancel(ctx)
+	var last stores.Tx
+	err := e.write(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		last = tx
+		return tx.Apply(ctx, b)
+	})
+	if err != nil {
+		return failure(err)
+	}
+	done.Outcome, done.Seq = outcome, firstSeq(last)
+	return nil
+}
+
+// firstSeq is the first journal entry of a transaction that was committed.
+func firstSeq(tx stores.Tx) int64 {
+	if entries := tx.Chained(); len(entries) > 0 {
+		return entries[0].Seq
+	}
+	return 0
+}
+
+// workExpire ends a confirmation that nobody decided in time.
+func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error) {
+	done := Worked{Verb: verbExpire}
+	var p struct{ Confirmation string }
+	if err := json.Unmarshal([]byte(run.Payload), &p); err != nil || p.Confirmation == "" {
+		return e.giveUp(ctx, run, verbExpire, reasonUnreadable)
+	}
+	var last stores.Tx
+	err := e.write(ctx, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
+		last = tx
+		now := stores.NewTime(e.clock()).Time()
+		done.Outcome, done.Reason = WorkDone, ""
+		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
+		row, err := tx.Get(ctx, confirmations, stores.NewString(p.Confirmation))
+		if err != nil && !errors.Is(err, stores.ErrNotFound) {
+			return err
+		}
+		var c *confirmation
+		if err == nil {
+			c = confirmationOf(row)
+		}
+		switch {
+		case c == nil:
+			done.Outcome, done.Reason = WorkSkipped, reasonRowGone
+		case c.status != StatusWaiting:
+			done.Outcome, done.Reason = WorkSkipped, reasonNoPoint
+		case now.Before(c.expires):
+			// The store's clock is ahead of this one, and nothing ends early.
+			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.expires, Free: true}
+			done.Outcome = WorkWaiting
+		default:
+			call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(c.id)))
+			b.Changes = append(b.Changes, c.settle(e, StatusExpired, "", "", now))
+			b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: c.asker, Session: c.session, Source: "job " + run.ID, Verb: verbExpire,
+				Call: dsl.FormatCall(&call), Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.preview, Palette: e.reg.Digest()})
+		}
+		return tx.Apply(ctx, b)
+	})
+	if err != nil {
+		return done, failure(err)
+	}
+	done.Seq = firstSeq(last)
+	return done, nil
+}
