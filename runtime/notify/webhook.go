@@ -1,0 +1,127 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"verbatim/runtime"
+)
+
+// webhookKey reads a secret as Standard Webhooks spells it.
+func webhookKey(secret string) ([]byte, error) {
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return nil, errors.New("a webhook needs a secret: whsec_ and 24 to 64 bytes in base64, in the variable that secret-env names")
+	}
+	return key, nil
+}
+
+// sign makes the value of the header webhook-signature.
+func sign(key []byte, id string, at int64, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%d.%s", id, at, body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+type webhook struct {
+	url    string
+	key    []byte
+	clock  func() time.Time
+	client *http.Client
+}
+
+func newWebhook(url string, key []byte, private bool, clock func() time.Time) *webhook {
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	if !private {
+		dialer.Control = publicOnly
+	}
+	return &webhook{url: url, key: key, clock: clock, client: &http.Client{
+		// A proxy would dial in our place, and look at no address.
+		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+var errPrivate = errors.New("the address is not one of the public internet")
+
+// publicOnly looks at the address that is about to be dialled.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !public(at.Addr()) {
+		return errPrivate
+	}
+	return nil
+}
+
+// closedRanges are not of the public internet, beside those that netip knows:
+// "this network", shared address space, benchmarking, documentation, reserved,
+// and the ranges in which an IPv4 address hides in an IPv6 one.
+var closedRanges = func() (all []netip.Prefix) {
+	for _, s := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
+		"203.0.113.0/24", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10", "::/96"} {
+		all = append(all, netip.MustParsePrefix(s))
+	}
+	return all
+}()
+
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.Zone() != "" {
+		return false
+	}
+	for _, r := range closedRanges {
+		if r.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *webhook) send(ctx context.Context, m runtime.Message, _ []string) error {
+	body := document(m)
+	// Once a byte of the request may have left, whether it arrived is not known
+	// until an answer comes.
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+	if err != nil {
+		return &Error{Code: CodeUnreachable, Text: "the request cannot be made", Permanent: true}
+	}
+	at := w.clock().Unix()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "verbatim")
+	req.Header.Set("webhook-id", m.ID)
+	req.Header.Set("webhook-timestamp", strconv.FormatInt(at, 10))
+	req.Header.Set("webhook-signature", sign(w.key, m.ID, at, body))
+	resp, err := w.client.Do(req)
+	switch {
+	case errors.Is(err, errPrivate):
+		return &Error{Code: CodeRefused, Text: errPrivate.Error() + `; "private": true allows it`, Permanent: true}
+	case err != nil && sent.Load():
+		return &Error{Code: CodeUnknown, Text: "it was sent and no answer came"}
+	case err != nil:
+		return &Error{Code: CodeUnreachable, Text: "no connection"}
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		return nil
+	}
+	return &Error{Code: CodeRefused, Text: fmt.Sprintf("the answer was %d", resp.StatusCode), Permanent: resp.StatusCode == http.StatusGone}
+}
