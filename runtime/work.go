@@ -442,6 +442,7 @@ func plainLiteral(x any) dsl.Value {
 // begin is asked inside the transaction that would commit the work: whether
 // there is still a point in it. The run is settled with whatever it does.
 func (w *work) begin(ctx context.Context, r *run) error {
+	r.read = r.tx
 	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
 	return w.pointless(ctx, r)
 }

@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/llm", "runtime/mcp", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -36,10 +36,12 @@ var allowed = map[string][]string{
 	"verbs/grammar":          {"dsl", "stores", "verbs"},
 	"verbs/verbstest":        nil,
 	"runtime":                {"dsl", "verbs", "stores"},
+	"runtime/notify":         {"runtime"},
+	"runtime/work":           {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":            nil,
 	"runtime/mcp":            {"runtime"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime", "runtime/mcp"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime", "runtime/notify", "runtime/work", "runtime/mcp"},
 	"cmd/teeth":              nil,
 }
 
@@ -75,6 +77,18 @@ var forbidden = []arrow{
 	{"verbs", []string{"runtime"}, "what may be said does not depend on how it is done; the engine hands verbs functions, not itself"},
 	{"verbs", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "a palette means the same on every backend"},
 	{"runtime", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
+	{"dsl", []string{"runtime/notify", "runtime/work"}, "text is read and written here, and done elsewhere"},
+	{"stores", []string{"runtime/notify", "runtime/work"}, "a store hands jobs out to whoever asks, and does not know what they mean"},
+	{"stores/storetest", []string{"runtime/notify", "runtime/work"}, "the suite defines what a store promises, in the words of stores only"},
+	{"stores/sqlite", []string{"runtime/notify", "runtime/work"}, "a backend has no private feature that a worker could need"},
+	{"stores/postgres", []string{"runtime/notify", "runtime/work"}, "a backend has no private feature that a worker could need"},
+	{"verbs", []string{"runtime/notify", "runtime/work"}, "a palette says what is to happen later, and not how"},
+	{"verbs/grammar", []string{"runtime/notify", "runtime/work"}, "what may be said does not depend on when it is done"},
+	{"runtime", []string{"runtime/notify", "runtime/work"}, "the engine does one job when it is handed one; when that is, and how a notice travels, is decided above it"},
+	{"runtime/llm", []string{"runtime/notify", "runtime/work"}, "it talks to strangers for the engine, and has no part in what happens later"},
+	{"runtime/mcp", []string{"runtime/notify", "runtime/work"}, "it talks to strangers for the engine, and has no part in what happens later"},
+	{"runtime/notify", []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp", "runtime/work"}, "a channel is handed a message and looks at nothing else"},
+	{"runtime/work", []string{"dsl", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp"}, "a worker takes jobs from any store, and the engine knows what they mean"},
 	{"*", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
 	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
@@ -108,6 +122,11 @@ var exceptions = map[[2]string]string{
 	{"runtime", "stores/postgres"}:                                "its tests run the engine on a real store",
 	{"runtime", "stores/postgres/pgtest"}:                         "its tests run the engine on a real server",
 	{"cmd/verbatim", "stores/postgres/pgtest"}:                    "its tests run the command on a real server",
+	{"runtime/work", "dsl"}:                                       "its tests write scripts",
+	{"runtime/work", "verbs"}:                                     "its tests have a palette",
+	{"runtime/work", "stores/sqlite"}:                             "its tests work on real stores",
+	{"runtime/work", "stores/postgres"}:                           "its tests work on real stores",
+	{"runtime/work", "stores/postgres/pgtest"}:                    "its tests work on real servers",
 	{"runtime/torture", "dsl"}:                                    "it writes scripts",
 	{"runtime/torture", "verbs"}:                                  "it has a palette",
 	{"runtime/torture", "stores"}:                                 "it looks at what is left",
@@ -154,11 +173,12 @@ var standard = map[string]struct {
 }{
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file and a server for tests touch them"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
-	"net":          {[]string{"runtime/mcp"}, "connections are opened where the address that is dialled is looked at"},
-	"net/http":     {[]string{"runtime/llm", "runtime/mcp"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another"},
+	"net":          {[]string{"runtime/mcp", "runtime/notify"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one"},
+	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another"},
+	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},
-	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from"},
+	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar", "cmd/verbatim"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from; the command hands it in"},
 	"plugin":       {nil, "nothing registers itself by being loaded"},
 	"testing":      {[]string{"stores/storetest", "stores/postgres/pgtest"}, "only what tests call needs it outside a test file"},
 	"C":            {nil, "the program builds without a C compiler"},

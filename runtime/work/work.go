@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -295,7 +296,7 @@ func (s *shift) one(run stores.Run) {
 func (s *shift) call(ctx context.Context, run stores.Run, e *Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errPanicked, p)
+			err = fmt.Errorf("%w: %v\n%s", errPanicked, p, debug.Stack())
 		}
 	}()
 	done, err := s.Engine.Work(ctx, run)
@@ -397,8 +398,7 @@ func (s *shift) settle(run stores.Run, e *Event, end stores.Settlement) error {
 	var err error
 	for range 4 {
 		err = s.Store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
-			_, err := tx.Apply(ctx, stores.Batch{Settled: []stores.Settlement{end}})
-			return err
+			return tx.Apply(ctx, stores.Batch{Settled: []stores.Settlement{end}})
 		})
 		if !errors.Is(err, stores.ErrConflict) {
 			break

@@ -1,0 +1,457 @@
+package work_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/notify"
+	"verbatim/runtime/work"
+	"verbatim/stores"
+)
+
+// O34, SAFE-R11: a reminder falls on the day after, at the start of that day where
+// the organisation is: not earlier, and once, on leap days, when clocks are put
+// forward at midnight, and when the worker's clock jumps.
+func TestReminderFallsOnTheDayAfter(t *testing.T) {
+	t.Parallel()
+	zone := func(name string) *time.Location {
+		z, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return z
+	}
+	for _, c := range []struct {
+		zone *time.Location
+		day  string
+		due  time.Time
+	}{
+		{time.UTC, "2024-02-28", time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)}, // a leap day
+		{time.UTC, "2024-12-31", time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{zone("Europe/Vienna"), "2024-03-30", time.Date(2024, 3, 30, 23, 0, 0, 0, time.UTC)}, // clocks go forward later that day
+		{zone("Europe/Vienna"), "2024-03-31", time.Date(2024, 3, 31, 22, 0, 0, 0, time.UTC)},
+		{zone("Africa/Cairo"), "2024-04-25", time.Date(2024, 4, 25, 22, 0, 0, 0, time.UTC)}, // a day that begins at one o'clock
+		{zone("Pacific/Auckland"), "2024-04-06", time.Date(2024, 4, 6, 11, 0, 0, 0, time.UTC)},
+	} {
+		t.Run(c.day+" "+c.zone.String(), func(t *testing.T) {
+			t.Parallel()
+			bothStores(t, c.zone, func(w *world) {
+				w.run("ada", `desk.promise :name "Papers"`)
+				w.run("ada", "desk.expect :promise-id @papers :day "+c.day)
+				w.wantWork("")
+				w.set(c.due.Add(-time.Microsecond))
+				w.wantWork("")
+				w.set(c.due)
+				w.wantWork("done desk.remind; delivered customer")
+				for _, jump := range []time.Duration{-time.Hour, 0, 24 * time.Hour} {
+					w.set(c.due.Add(jump))
+					w.wantWork("")
+				}
+				if len(w.sent) != 1 || !strings.Contains(w.sent[0].Body, "It was for today") {
+					w.t.Errorf("sent %+v", w.sent)
+				}
+				if e := w.last(); e.Verb != "desk.remind" || e.Principal != "ada" || e.Outcome != "ok" ||
+					e.Call != `desk.remind :promise-id @papers :note "It was for today" :times nil` || !strings.HasPrefix(e.Source, "job ") {
+					w.t.Errorf("journal: %s %s %s %s %s", e.Verb, e.Principal, e.Outcome, e.Call, e.Source)
+				}
+			})
+		})
+	}
+}
+
+// A reminder that has become pointless is not sent, and the journal says so.
+func TestPointlessWorkIsSkipped(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Kept" desk.promise :name "Dropped" desk.promise :name "Open"`)
+		w.run("ada", `desk.expect :promise-id @kept :day 2024-03-01 desk.expect :promise-id @dropped :day 2024-03-01 desk.expect :promise-id @open :day 2024-03-01 :times [1, 2]`)
+		w.run("ada", `desk.keep :promise-id @kept desk.drop :promise-id @dropped`)
+		w.set(start.AddDate(0, 0, 9))
+		w.wantWork("skipped desk.remind no-longer-holds; skipped desk.remind row-gone; done desk.remind; delivered customer")
+		entries, _ := w.store.Journal(context.Background(), 0, 0)
+		var skipped []string
+		for _, e := range entries {
+			if e.Outcome == "skipped" {
+				skipped = append(skipped, e.Verb+" "+e.Reason+" "+e.Principal)
+			}
+		}
+		if fmt.Sprint(skipped) != "[desk.remind no-longer-holds ada desk.remind row-gone ada]" {
+			w.t.Errorf("%q", skipped)
+		}
+		if e := w.last(); !strings.Contains(e.Call, ":times [1 2]") && !strings.Contains(e.Call, ":times [1, 2]") {
+			w.t.Errorf("call %s", e.Call)
+		}
+	})
+}
+
+// SAFE-A3: a role that was taken away while a job waited is not there when its
+// time has come, nor is somebody who was forgotten. Given back, an operator has
+// it tried again.
+func TestRightsAreThoseOfTheMomentOfTheWork(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.post-later :note "one"`)
+		w.grant("ada")
+		w.wantWork("refused desk.post not-permitted")
+		if e := w.last(); e.Outcome != "refused" || e.Reason != "not-permitted" || e.Principal != "ada" || e.Verb != "desk.post" {
+			w.t.Errorf("journal: %+v", e)
+		}
+		dead := w.jobs(stores.JobDead)
+		if len(dead) != 1 || dead[0].Note != "not-permitted" || len(w.rows("posting")) != 0 {
+			w.t.Fatalf("%+v", dead)
+		}
+		w.grant("ada", "clerk")
+		w.wantWork("")
+		if err := w.store.RetryJob(context.Background(), w.now(), dead[0].ID); err != nil {
+			w.t.Fatal(err)
+		}
+		w.wantWork("done desk.post")
+		if len(w.rows("posting")) != 1 {
+			w.t.Error("it was not posted")
+		}
+	})
+}
+
+// OB15: work for later that asks somebody first waits for them, whoever they are,
+// and is done once when they agree.
+func TestWorkThatAsksWaits(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "First" desk.promise :name "Second" desk.promise :name "Third"`)
+		w.run("ada", `desk.shred-later :promise-id @first desk.burn-later :promise-id @second desk.burn-later :promise-id @third`)
+		w.wantWork("waiting desk.shred needs-agreement; waiting desk.burn needs-agreement; waiting desk.burn needs-agreement")
+		if n := len(w.rows("promise")); n != 3 {
+			w.t.Fatalf("%d promises are left", n)
+		}
+		session := func(who string) *runtime.Session {
+			s, err := w.engine.Session(ctx, who)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return s
+		}
+		ada, bo := session("ada"), session("bo")
+		mine := func(s *runtime.Session) (ids []string) {
+			all, err := s.Pending(ctx)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, p := range all {
+				if p.Mine {
+					ids = append(ids, p.ID)
+				}
+			}
+			return ids
+		}
+		if a, b := mine(ada), mine(bo); len(a) != 1 || len(b) != 2 {
+			w.t.Fatalf("ada decides %q, bo %q", a, b)
+		}
+		// Nobody else's word will do, and nor will one's own in place of another's.
+		for _, c := range []struct {
+			s  *runtime.Session
+			id string
+		}{{bo, mine(ada)[0]}, {ada, mine(bo)[0]}} {
+			if _, reply, err := c.s.Agree(ctx, c.id); err == nil || reply != nil {
+				w.t.Error("somebody agreed who may not")
+			}
+		}
+		if _, reply, err := ada.Agree(ctx, mine(ada)[0]); err != nil || reply == nil {
+			w.t.Errorf("ada: %v", err)
+		}
+		if _, reply, err := bo.Agree(ctx, mine(bo)[0]); err != nil || reply == nil {
+			w.t.Errorf("bo: %v", err)
+		}
+		if n := len(w.rows("promise")); n != 1 {
+			w.t.Errorf("%d promises are left", n)
+		}
+		left := mine(bo)
+		// What nobody decides expires when it is due, looked at or not. Of the two
+		// that were decided nothing is left to expire.
+		w.set(start.Add(2*time.Hour - time.Microsecond))
+		w.wantWork("")
+		w.set(start.Add(2 * time.Hour))
+		got := w.work()
+		if strings.Count(got, "done verbatim.expire") != 1 || strings.Contains(got, "refused") {
+			w.t.Errorf("%q", got)
+		}
+		if e := w.last(); e.Verb != "verbatim.expire" || e.Outcome != "expired" || e.Principal != "ada" {
+			w.t.Errorf("journal: %+v", e)
+		}
+		if _, _, err := bo.Agree(ctx, left[0]); len(left) != 1 || err == nil {
+			w.t.Error("what expired was agreed to")
+		}
+	})
+}
+
+// The same work for the same moment is waited for once.
+func TestSameWorkIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		const later = `desk.post-later :note "x" :at 2024-03-01T10:00:00Z`
+		w.run("ada", later)
+		w.run("ada", later)
+		w.run("ada", `desk.post-later :note "y" :at 2024-03-01T10:00:00Z`)
+		w.set(start.AddDate(0, 1, 0))
+		w.wantWork("done desk.post; done desk.post")
+		w.run("ada", later)
+		w.wantWork("done desk.post")
+	})
+}
+
+// A palette that has changed so much that it does not know the work any more
+// leaves it to an operator.
+func TestWorkOfOtherPalettesIsSetAside(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		ctx := context.Background()
+		err := w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			var jobs []stores.Job
+			for i, payload := range []string{`{}`, `{"args":[],"trigger":"reminder","verb":"desk.unheard-of"}`, `{"args":[],"trigger":"unheard-of","verb":"desk.expect"}`,
+				`{"args":[{"kind":"text","name":"note","text":"x"}],"trigger":"posting","verb":"desk.post-later"}`,
+				`{"args":[{"kind":"string","name":"gone","text":"x"}],"trigger":"posting","verb":"desk.post-later"}`, `{"args":7}`} {
+				jobs = append(jobs, stores.Job{ID: fmt.Sprint("j", i), Kind: runtime.JobCall, Payload: payload, At: start, Principal: "ada"})
+			}
+			jobs = append(jobs, stores.Job{ID: "x", Kind: runtime.JobExpire, Payload: `{"confirmation":""}`, At: start, Principal: "ada"},
+				stores.Job{ID: "y", Kind: runtime.JobNotice, Payload: `{}`, At: start},
+				stores.Job{ID: "z", Kind: runtime.JobCall, Payload: `{"args":[{"kind":"string","name":"note","text":"x"}],"trigger":"posting","verb":"desk.post-later"}`, At: start, Principal: "nobody"})
+			return tx.Apply(ctx, stores.Batch{Jobs: jobs})
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.wantWork("refused  palette-changed; refused  palette-changed; refused  palette-changed; refused  unreadable-payload; refused  palette-changed; " +
+			"refused  unreadable-payload; refused verbatim.expire unreadable-payload; dead  unreadable-payload; refused desk.post unknown-principal")
+		if n := len(w.jobs(stores.JobDead)); n != 9 {
+			w.t.Errorf("%d jobs are dead", n)
+		}
+	})
+}
+
+// SAFE-Q3: a channel that takes a notice and does not answer gets it again, with
+// the same id, no more often than it was tried; that the outcome is not known is
+// there to be seen.
+func TestNoticesLeaveAtLeastOnce(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Papers"`)
+		w.run("ada", `desk.remind :promise-id @papers :note "x"`)
+		w.refuse = func(runtime.Message) error {
+			if len(w.sent) <= 3 {
+				return &notify.Error{Code: notify.CodeUnknown, Text: "it was sent and no answer came"}
+			}
+			return nil
+		}
+		for range 3 {
+			w.wantWork("failed customer channel-unknown")
+			w.wantWork("")
+			r := w.jobs(stores.JobWaiting)
+			if len(r) != 1 || !strings.HasPrefix(r[0].Note, notify.CodeUnknown) || !r[0].At.After(w.now()) {
+				w.t.Fatalf("%+v", r)
+			}
+			w.set(r[0].At)
+		}
+		w.wantWork("delivered customer")
+		if len(w.sent) != 4 {
+			w.t.Errorf("sent %d times", len(w.sent))
+		}
+		for _, m := range w.sent {
+			if m.ID != w.sent[0].ID || m.Body != w.sent[0].Body || m.ID == "" {
+				w.t.Errorf("%+v is not %+v", m, w.sent[0])
+			}
+		}
+	})
+}
+
+// SAFE-Q4, SAFE-R11: what always fails is tried ever more rarely, is dead after
+// its attempts and holds up nobody; backoff does not depend on the clock.
+func TestPoisonIsSetAside(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Papers"`)
+		w.run("ada", `desk.remind :promise-id @papers :note "x"`)
+		w.refuse = func(runtime.Message) error { return errDown }
+		var waits []time.Duration
+		for attempt := 1; attempt < stores.DefaultAttempts; attempt++ {
+			w.wantWork("failed customer system-failure")
+			r := w.jobs(stores.JobWaiting)
+			if len(r) != 1 || r[0].Attempt != attempt {
+				w.t.Fatalf("%+v", r)
+			}
+			waits = append(waits, r[0].At.Sub(w.now()))
+			w.set(r[0].At.Add(-time.Microsecond))
+			w.wantWork("")
+			w.run("ada", fmt.Sprintf(`desk.post-later :note "%d"`, attempt))
+			w.wantWork("done desk.post")
+			w.set(r[0].At)
+		}
+		w.wantWork("dead customer system-failure")
+		for i := 1; i < len(waits); i++ {
+			if waits[i] < waits[i-1] {
+				w.t.Errorf("waited %v", waits)
+			}
+		}
+		if first, last := waits[0], waits[len(waits)-1]; first != 5*time.Second || last != 6*time.Hour {
+			w.t.Errorf("waited %v", waits)
+		}
+		w.set(w.now().AddDate(1, 0, 0))
+		w.wantWork("")
+		if n := len(w.rows("posting")); n != stores.DefaultAttempts-1 {
+			w.t.Errorf("%d postings", n)
+		}
+	})
+}
+
+// A notice for which there is no route yet is not lost, whenever the route comes.
+func TestNoticeWithoutARouteStays(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Papers"`)
+		w.run("ada", `desk.remind :promise-id @papers :note "x"`)
+		s, err := notify.Read(strings.NewReader(`{"channels": {}, "routes": {}}`), notify.Options{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.refuse = func(m runtime.Message) error { return s.Send(context.Background(), m) }
+		for range 2 * stores.DefaultAttempts {
+			w.wantWork("stays customer no-route")
+			w.set(w.jobs(stores.JobWaiting)[0].At)
+		}
+		w.refuse = nil
+		w.wantWork("delivered customer")
+	})
+}
+
+// SAFE-Q4: what fell due while nobody worked for a day is caught up with in the
+// order in which it fell due.
+func TestCatchesUpInOrder(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		const n = 120
+		var calls strings.Builder
+		for i := range n { // enqueued in another order
+			k := i * 7 % n
+			fmt.Fprintf(&calls, "desk.post-later :note \"%03d\" :at %s\n", k, start.Add(time.Duration(k)*12*time.Minute).Format(time.RFC3339))
+		}
+		w.run("ada", calls.String())
+		w.set(start.Add(24 * time.Hour))
+		w.work()
+		entries, err := w.store.Journal(context.Background(), 0, 0)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		next := 0
+		for _, e := range entries {
+			if e.Verb == "desk.post" {
+				if want := fmt.Sprintf(`desk.post :note "%03d"`, next); e.Call != want {
+					w.t.Fatalf("%s, want %s", e.Call, want)
+				}
+				next++
+			}
+		}
+		if next != n {
+			w.t.Errorf("%d of %d were done", next, n)
+		}
+	})
+}
+
+// SAFE-Q4: a run older than twice the timeout raises an alarm and is taken from
+// its worker; SAFE-Q2: what that worker does afterwards is refused, effect and
+// all.
+func TestZombiesAreFenced(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		ctx := context.Background()
+		w.run("ada", `desk.post-later :note "once"`)
+		zombie, err := w.store.Take(ctx, w.now(), "zombie", 1)
+		if err != nil || len(zombie) != 1 {
+			w.t.Fatal(zombie, err)
+		}
+		w.set(start.Add(2 * time.Minute))
+		w.wantWork("")
+		w.set(start.Add(2*time.Minute + time.Second))
+		w.wantWork("rescued  worker-lost; done desk.post")
+		done, err := w.engine.Work(ctx, zombie[0])
+		if err != nil || done.Outcome != runtime.WorkFenced {
+			w.t.Errorf("%+v, %v", done, err)
+		}
+		if n := len(w.rows("posting")); n != 1 {
+			w.t.Errorf("%d postings", n)
+		}
+		if r := w.jobs(stores.JobDone); len(r) != 1 || r[0].Attempt != 2 {
+			w.t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A worker that is stopped finishes what it began, and gives back what it could
+// not finish in time.
+func TestStoppingDrains(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Papers"`)
+		w.run("ada", `desk.remind :promise-id @papers :note "quick"`)
+		begun, finish := make(chan struct{}), make(chan struct{})
+		c := w.worker()
+		c.Drain = time.Minute
+		c.Send = func(context.Context, runtime.Message) error {
+			close(begun)
+			<-finish
+			return nil
+		}
+		stopped := func(c *work.Worker) (context.CancelFunc, chan error) {
+			ctx, stop := context.WithCancel(context.Background())
+			ended := make(chan error)
+			go func() { ended <- c.Run(ctx) }()
+			return stop, ended
+		}
+		stop, ended := stopped(c)
+		<-begun
+		stop()
+		close(finish)
+		if err := <-ended; err != nil || len(w.jobs(stores.JobDone)) != 1 {
+			w.t.Errorf("%v, %d jobs are done", err, len(w.jobs(stores.JobDone)))
+		}
+
+		w.run("ada", `desk.remind :promise-id @papers :note "endless"`)
+		begun = make(chan struct{})
+		c.Drain = time.Millisecond
+		c.Send = func(ctx context.Context, _ runtime.Message) error {
+			close(begun)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		stop, ended = stopped(c)
+		<-begun
+		stop()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+		if r := w.jobs(stores.JobWaiting); len(r) != 1 || r[0].Note != "worker-stopped" || r[0].Attempts != stores.DefaultAttempts+1 {
+			w.t.Errorf("%+v", r)
+		}
+		w.wantWork("delivered customer")
+	})
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	total := time.Duration(0)
+	for n := 1; n < stores.DefaultAttempts; n++ {
+		low, high := work.Backoff(n, 0), work.Backoff(n, 0.999999)
+		if low >= high || high > 8*time.Hour || low < 4*time.Second {
+			t.Errorf("attempt %d: %s to %s", n, low, high)
+		}
+		total += work.Backoff(n, 0.5)
+	}
+	if total < 18*time.Hour || total > 30*time.Hour {
+		t.Errorf("a job is given up after %s, and the documentation says a day or so", total)
+	}
+	if work.Backoff(1<<30, 0.5) != 6*time.Hour {
+		t.Error("backoff grows without end")
+	}
+}
