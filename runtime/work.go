@@ -87,6 +87,7 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 		due = n.at.Time()
 	}
 	var args []stores.Value
+	var came []string
 	for i := range st.args {
 		p := &st.verb.Params[i]
 		if p.Sensitive || st.args[i].IsNull() {
@@ -97,12 +98,13 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 		if st.rows[i].Entity != nil {
 			keys, values = append(keys, "entity"), append(values, stores.NewString(st.rows[i].Entity.Name))
 		}
-		args = append(args, stores.NewObject(keys, values))
+		args, came = append(args, stores.NewObject(keys, values)), append(came, st.from[i].String())
 	}
 	payload := stores.NewObject([]string{"args", "trigger", "verb"},
 		[]stores.Value{stores.NewList(args...), stores.NewString(n.target), stores.NewString(st.verb.Name)}).Text()
 	same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
 	b.Jobs = append(b.Jobs, stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
+		Origins: strings.Join(came, ";"), // parallel to args
 		// The same work for the same moment is waited for once.
 		Unique: fmt.Sprintf("%x", same[:16])})
 	return nil
@@ -174,6 +176,7 @@ type work struct {
 	verb   *verbs.Verb // that triggered it
 	args   []stores.Value
 	refs   []*stores.Entity // parallel to args: of references
+	from   []verbs.Origin   // parallel to args
 }
 
 var (
@@ -200,11 +203,11 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return done, err
 	}
 	o := RunOptions{Source: "job " + run.ID, Key: "job " + run.ID}
-	script, err := s.workScript(ctx, w, o.Source)
+	script, said, err := s.workScript(ctx, w, o.Source)
 	if err != nil {
 		return s.worked(ctx, w, done, nil, o, nil, err)
 	}
-	p, ds := s.Check(script)
+	p, ds := s.CheckFrom(script, said)
 	if p == nil {
 		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
 			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}
@@ -272,7 +275,9 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 		return nil, reasonOther
 	}
 	w.args, w.refs = make([]stores.Value, len(w.verb.Params)), make([]*stores.Entity, len(w.verb.Params))
-	for _, a := range p.Args {
+	w.from = slices.Repeat([]verbs.Origin{verbs.NewOrigin(verbs.FromScript, "")}, len(w.verb.Params))
+	came := strings.Split(run.Origins, ";")
+	for n, a := range p.Args {
 		i := slices.IndexFunc(w.verb.Params, func(p verbs.Param) bool { return p.Name == a.Name })
 		kind, known := kindNamed(a.Kind)
 		if !known {
@@ -285,7 +290,12 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 		case i < 0:
 			return nil, reasonOther
 		}
-		w.args[i] = v
+		w.args[i], w.from[i] = v, ofDocument // the worst there is, where it cannot be read
+		if n < len(came) {
+			if o, err := verbs.ParseOrigin(came[n]); err == nil && len(came) == len(p.Args) {
+				w.from[i] = o
+			}
+		}
 		if a.Entity != "" {
 			entity := e.reg.Entity(a.Entity)
 			if entity == nil {
@@ -307,7 +317,7 @@ func kindNamed(name string) (stores.Kind, bool) {
 }
 
 // workScript writes the call that a work is, in the names of the session.
-func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.Script, error) {
+func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.Script, verbs.Literals, error) {
 	values := make([]dsl.Value, len(w.args))
 	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
 		for i, v := range w.args {
@@ -341,15 +351,17 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, verbs.Literals{}, err
 	}
-	call := w.fill(dsl.NewNested(w.effect.Run.Script.Calls[0]), values).Call()
+	var came []verbs.Origin
+	call := w.fill(dsl.NewNested(w.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
 	script, ds := dsl.Parse(dsl.NewSource(source, dsl.FormatCall(call)+"\n"))
 	if ds.HasErrors() {
-		return nil, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, tell(ds))}
+		return nil, verbs.Literals{}, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, tell(ds))}
 	}
-	return script, nil
+	said, _ := verbs.ReadLiterals(verbs.EncodeOrigins(came), script) // on an error, everything is a document's
+	return script, said, nil
 }
 
 // workName names a row that a work is about.
@@ -364,8 +376,10 @@ func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity
 	return dsl.NewSymbol(s.name(e.Store, key, label(e, rows[0])).name), nil
 }
 
-// fill puts the values of arguments into the places of their names.
-func (w *work) fill(v dsl.Value, values []dsl.Value) dsl.Value {
+// fill puts the values of arguments into the places of their names, and notes
+// where each value of the call comes from, in order: what the palette wrote is the
+// author's.
+func (w *work) fill(v dsl.Value, values []dsl.Value, came *[]verbs.Origin) dsl.Value {
 	switch v.Kind {
 	case dsl.Symbol:
 		name, path, _ := strings.Cut(v.Text, ".")
@@ -373,32 +387,55 @@ func (w *work) fill(v dsl.Value, values []dsl.Value) dsl.Value {
 			if !sameWord(w.verb.Params[i].Name, name) {
 				continue
 			}
-			if path != "" && values[i].Kind == dsl.Symbol {
-				return dsl.NewSymbol(values[i].Text + "." + path)
+			out := values[i]
+			if path != "" && out.Kind == dsl.Symbol {
+				out = dsl.NewSymbol(out.Text + "." + path)
 			}
-			return values[i]
+			for range leaves(out) {
+				*came = append(*came, w.from[i])
+			}
+			return out
 		}
 	case dsl.Nested:
 		inner := *v.Call()
 		inner.Args = slices.Clone(inner.Args)
 		for i := range inner.Args {
-			inner.Args[i].Value = w.fill(inner.Args[i].Value, values)
+			inner.Args[i].Value = w.fill(inner.Args[i].Value, values, came)
 		}
 		return dsl.NewNested(inner)
 	case dsl.List:
 		items := slices.Clone(v.Items())
 		for i := range items {
-			items[i] = w.fill(items[i], values)
+			items[i] = w.fill(items[i], values, came)
 		}
 		return dsl.NewList(items...)
 	case dsl.Map:
 		entries := slices.Clone(v.Entries())
 		for i := range entries {
-			entries[i].Value = w.fill(entries[i].Value, values)
+			entries[i].Value = w.fill(entries[i].Value, values, came)
 		}
 		return dsl.NewMap(entries...)
 	}
+	*came = append(*came, verbs.NewOrigin(verbs.FromScript, ""))
 	return v
+}
+
+// leaves counts the single values that a value is made of.
+func leaves(v dsl.Value) int {
+	n := 0
+	switch v.Kind {
+	case dsl.List:
+		for _, item := range v.Items() {
+			n += leaves(item)
+		}
+	case dsl.Map:
+		for _, entry := range v.Entries() {
+			n += leaves(entry.Value)
+		}
+	default:
+		n = 1
+	}
+	return n
 }
 
 // wholeLiteral writes a value, lists and objects too.
@@ -451,7 +488,7 @@ func (w *work) begin(ctx context.Context, r *run) error {
 // What it reads is no part of the plan: the call stands on its own.
 func (w *work) pointless(ctx context.Context, r *run) error {
 	look := &run{e: r.e, s: r.s, read: r.read, now: r.now, alias: map[stores.Value]string{}}
-	st := &step{verb: w.verb, args: w.args, rows: make([]stores.Row, len(w.args))}
+	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
 	for i, e := range w.refs {
 		if e == nil {
 			continue

@@ -115,6 +115,21 @@ verbs:
         when: at != nil
         at: at
         run: desk.post :note @note
+  - verb: quote
+    roles: [clerk]
+    args:
+      - {name: note, type: string, required: true, from: [script, person, record]}
+    effects:
+      - creates: posting
+        set: {note: note}
+  - verb: quote-later
+    roles: [clerk]
+    args:
+      - {name: note, type: string, required: true}
+      - {name: times, type: list, of: integer}
+    effects:
+      - triggers: quote
+        run: desk.quote :note @note
   - verb: shred
     roles: [clerk]
     args:
@@ -180,6 +195,7 @@ type world struct {
 	sent   []runtime.Message
 	events []work.Event
 	refuse func(runtime.Message) error
+	said   verbs.Literals // of what run is given
 }
 
 var start = time.Date(2024, 2, 27, 9, 30, 0, 0, time.UTC)
@@ -269,7 +285,7 @@ func (w *world) try(who, text string) (*runtime.Reply, error) {
 	if ds.HasErrors() {
 		w.t.Fatal(ds)
 	}
-	p, ds := s.Check(script)
+	p, ds := s.CheckFrom(script, w.said)
 	if p == nil {
 		w.t.Fatal(ds)
 	}

@@ -11,6 +11,7 @@ import (
 	"verbatim/runtime/notify"
 	"verbatim/runtime/work"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // O34, SAFE-R11: a reminder falls on the day after, at the start of that day where
@@ -184,6 +185,25 @@ func TestWorkThatAsksWaits(t *testing.T) {
 		}
 		if _, _, err := bo.Agree(ctx, left[0]); len(left) != 1 || err == nil {
 			w.t.Error("what expired was agreed to")
+		}
+	})
+}
+
+// A value that came from a model or a document is no better for having waited.
+func TestOriginsOutliveTheWait(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		for _, kind := range []verbs.Origins{verbs.FromModel, verbs.FromDocument, verbs.FromTool} {
+			w.said = verbs.Literals{Origin: verbs.NewOrigin(kind, "")}
+			w.run("ada", `desk.quote-later :note "pay me" :times [1, 2]`)
+			if got := w.work(); !strings.HasPrefix(got, "refused desk.quote ") && !strings.HasPrefix(got, "waiting desk.quote ") || len(w.rows("posting")) > 0 {
+				w.t.Errorf("%v: %q, %d postings", kind, got, len(w.rows("posting")))
+			}
+		}
+		for _, kind := range []verbs.Origins{verbs.FromScript, verbs.FromPerson} {
+			w.said = verbs.Literals{Origin: verbs.NewOrigin(kind, "")}
+			w.run("ada", fmt.Sprintf(`desk.quote-later :note "%d"`, kind))
+			w.wantWork("done desk.quote")
 		}
 	})
 }
