@@ -17,8 +17,12 @@ const canary = "CANARY"
 // no palette declares. Of its tables, replies is one of the organisation's own.
 func bank(t testing.TB, opts ...Option) (*Store, []*stores.Entity, stores.Scope, pgtest.DB) {
 	t.Helper()
+	return bankOn(t, pgtest.Database(t), opts...)
+}
+
+func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entity, stores.Scope, pgtest.DB) {
+	t.Helper()
 	ctx := context.Background()
-	db := pgtest.Database(t)
 	s, err := Open(ctx, db.App, append([]Option{MigrateAs(db.Owner)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)

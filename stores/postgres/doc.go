@@ -49,19 +49,34 @@
 // besides. The application's role can add to the journal and change nothing in
 // it; triggers stop everybody else's slips.
 //
-// Round trips. A transaction that applies one batch takes two: all its changes,
-// and the new entries and notices with the commit. Changes of a batch that do the
-// same to different rows are one statement. A statement that finds no row to
-// change fails in the server, so that a commit behind it cannot happen.
+// Round trips. The entries and notices of a batch go with the commit, and its
+// changes too where it is Late, so that a transaction that reads one row and
+// writes takes two: one for what it reads, one for the rest. Changes of a batch
+// that do the same to different rows are one statement. A statement that finds no
+// row to change fails in the server, so that a commit behind it cannot happen.
 //
-// Durability. That of the server's synchronous_commit. A commit whose answer did
-// not come is answered with stores.ErrUnknown; every other error means that
-// nothing was committed.
+// Durability. That of the server's synchronous_commit: when Update has returned,
+// what it committed is as safe as that setting makes it. What adds to the journal
+// is committed first and waits for the disk after, in the same round trip, when
+// the journal's lock is free again; otherwise no two could wait for the disk
+// together. So others may see rows, and chain to entries, for as long as a disk
+// takes before these are safe. A server that fails then loses the end of its log
+// and never something from the middle: whoever saw such a row and wrote
+// something themselves, and was told that it is done, is told so after the row
+// was safe; only who reads and tells others, and writes nothing, may have told of
+// what never was. A server whose synchronous_commit is off waits for nothing. The
+// wait takes EXECUTE on pg_logical_emit_message, which everybody has unless it
+// was taken away before the store was opened; it then waits with the lock.
+//
+// A commit whose answer did not come is answered with stores.ErrUnknown; every
+// other error means that nothing was committed.
 //
 // Cancellation. A context ends waiting and reading, and the transaction with it:
-// the connection is closed, and the server told. Nothing interrupts a commit; half
-// a second after the context's deadline one that was not answered is unknown. A
-// connection that does not come back idle is closed and not lent again.
+// the connection is closed, and the server told. When one ends while changes that
+// go with the commit wait for somebody, the server is asked to give them up, and
+// its answer awaited. Nothing interrupts COMMIT itself; half a second after the
+// context's deadline one that was not answered is unknown. A connection that does
+// not come back idle is closed and not lent again.
 //
 // Errors. Those of package stores, to be told apart with errors.Is. Their text
 // may be shown to users: it names entities and fields, and holds neither SQL nor

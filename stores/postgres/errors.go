@@ -151,7 +151,9 @@ func about(e *pgconn.PgError) string {
 // not commit; when the answer is missing, nobody knows. A server that is going
 // down may have done either before it said so, unless it said so in the place of
 // the answer to a statement before COMMIT: answers come in order.
-func commitFault(err error, before bool) error {
+// Behind COMMIT it is committed, and nobody knows whether it is safe. where is
+// negative before COMMIT, and positive behind it.
+func commitFault(err error, where int) error {
 	var f *failure
 	switch {
 	case err == nil:
@@ -160,9 +162,11 @@ func commitFault(err error, before bool) error {
 		return because(stores.ErrUnknown, &failure{doing: "commit", cause: err})
 	case !errors.As(err, &f):
 		return err
+	case where > 0:
+		return because(stores.ErrUnknown, f)
 	case f.code == "" && pgconn.SafeToRetry(f.cause):
 		return err
-	case f.code == "" || f.code[:2] == "57" && !before || f.code[:2] == "08":
+	case f.code == "" || f.code[:2] == "57" && where == 0 || f.code[:2] == "08":
 		return because(stores.ErrUnknown, f)
 	}
 	return err

@@ -18,15 +18,15 @@ const entryColumns = "seq, time, principal, roles, session, source, verb, call, 
 // the first eight bytes of the SHA-256 of "verbatim journal".
 const journalLock = "-2102251852386772864"
 
-// takeJournal takes the lock. From here on the commit does not wait for the disk
-// with the lock in its hand, and everybody else behind it: lateFlush waits, when
-// the lock is free.
-//
-// The settings after it are for the planner: a connection that first wrote to a
-// journal of a few entries would else go on reading all of it for its end, sure
-// that it has a few.
-const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + "), pg_catalog.set_config('synchronous_commit', 'off', true), " +
+// takeJournal takes the lock. The settings after it are for the planner: a
+// connection that first wrote to a journal of a few entries would else go on
+// reading all of it for its end, sure that it has a few.
+const takeJournal = "SELECT pg_catalog.pg_advisory_xact_lock(" + journalLock + "), " +
 	"pg_catalog.set_config('enable_seqscan', 'off', true), pg_catalog.set_config('enable_bitmapscan', 'off', true)"
+
+// waitLater keeps the commit from waiting for the disk with the lock in its hand,
+// and everybody else behind it: lateFlush waits, when the lock is free.
+const waitLater = takeJournal + ", pg_catalog.set_config('synchronous_commit', 'off', true)"
 
 // lateFlush is a transaction of its own behind COMMIT, in the same round trip,
 // that waits as the server's synchronous_commit says: for the disk, and for
@@ -48,6 +48,9 @@ func (t *tx) append() ([]op, error) {
 	}
 	t.c.chains = true
 	ops := []op{{doing: "journal", sql: takeJournal}}
+	if t.s.late {
+		ops[0].sql = waitLater
+	}
 	for run := range slices.Chunk(t.entries, maxRun) {
 		for i := range run {
 			run[i].Write()

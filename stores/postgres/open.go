@@ -19,10 +19,10 @@ import (
 // use by many goroutines, and by many processes at a time.
 type Store struct {
 	config
-	pool    *pgxpool.Pool
-	opened  bool // the pools are ours to close
-	flushes bool // commits wait for the disk, as far as the server's settings go
-	closed  atomic.Bool
+	pool   *pgxpool.Pool
+	opened bool // the pools are ours to close
+	late   bool // commits to the journal wait for the disk when its lock is free: see lateFlush
+	closed atomic.Bool
 
 	mu     sync.Mutex
 	shapes map[*stores.Entity]*shape // what was found of tables
@@ -152,7 +152,8 @@ func (s *Store) start(ctx context.Context) error {
 	var super, bypass, owns bool
 	err := s.lend(ctx, s.pool, func(c *conn) error {
 		c.begin = nil
-		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls), pg_catalog.current_setting('synchronous_commit') <> 'off',
+		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls), pg_catalog.current_setting('synchronous_commit') <> 'off'
+		AND pg_catalog.has_function_privilege('pg_catalog.pg_logical_emit_message(boolean, text, text)', 'EXECUTE'),
 	EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p') AND pg_catalog.pg_has_role(c.relowner, 'MEMBER')
 		AND (n.nspname = 'public' AND c.relname ^@ 'verbatim_'
@@ -160,7 +161,7 @@ func (s *Store) start(ctx context.Context) error {
 	FROM pg_catalog.pg_roles r WHERE r.rolname IN (current_user, session_user)`,
 			read: func(r row) error {
 				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(4)
-				s.flushes = r.yes(3)
+				s.late = r.yes(3)
 				return nil
 			}})
 	})
@@ -413,7 +414,7 @@ func (c *conn) commit(ctx context.Context) error {
 	}
 	c.last = nil
 	last := len(ops) - 1
-	if c.chains && c.s.flushes {
+	if c.chains && c.s.late {
 		ops = append(ops, op{doing: "commit", sql: lateFlush})
 	}
 	asked := make(chan struct{})
@@ -433,7 +434,7 @@ func (c *conn) commit(ctx context.Context) error {
 	if err != nil {
 		c.broken = err
 	}
-	return commitFault(err, at < last)
+	return commitFault(err, at-last)
 }
 
 // rollback ends a transaction that is not to be kept. When the context has
