@@ -231,21 +231,37 @@ func (v *view) row(r *runtime.RowChange, width int) {
 		default:
 			what = spell(r.Entity, f.Field, f.Before) + " -> " + spell(r.Entity, f.Field, f.After)
 		}
-		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From, what))
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f, what))
 	}
 }
 
-// from says where a value comes from, unless that is the value itself.
-func from(source, value string) string {
-	switch {
-	case source == "" || strings.HasSuffix(value, source):
-		return ""
-	case source == "default":
-		return "     by default"
-	case strings.HasPrefix(source, ":"):
-		return "     from " + safe(source)
+// from says what a value is worked out from, unless that is the value itself, and
+// whose words that was.
+func from(f *runtime.FieldChange, value string) string {
+	whose := safe(f.Origin.Brief())
+	if was := f.Was.Brief(); was != "" && f.Was != f.Origin {
+		if whose != "" {
+			whose += "; "
+		}
+		whose += "was " + safe(was)
 	}
-	return "     (" + safe(source) + ")"
+	source := safe(f.From)
+	switch {
+	case f.From == "default":
+		return "     by default"
+	case strings.HasPrefix(f.From, ":") && whose != "":
+		return "     from " + source + " (" + whose + ")"
+	case strings.HasPrefix(f.From, ":"):
+		return "     from " + source
+	case f.From != "" && !strings.HasSuffix(value, f.From):
+		if whose != "" && whose != "record" { // the expression names the record's fields
+			source += ", " + whose
+		}
+		return "     (" + source + ")"
+	case whose != "":
+		return "     (" + whose + ")"
+	}
+	return ""
 }
 
 // result prints rows that a call gave back, a value a line: what people write
@@ -369,6 +385,8 @@ type fieldJSON struct {
 	After     *stores.Value `json:"after,omitempty"`
 	Sensitive bool          `json:"sensitive,omitempty"`
 	From      string        `json:"from,omitempty"`
+	Origin    string        `json:"origin,omitempty"`
+	Was       string        `json:"was,omitempty"`
 }
 
 type noticeJSON struct {
@@ -405,7 +423,7 @@ func newPreview(p *runtime.Preview) *previewJSON {
 				Name: r.Name, Label: r.Label, Fields: []fieldJSON{}}
 			for k := range r.Fields {
 				f := &r.Fields[k]
-				field := fieldJSON{Field: f.Field, Column: f.Column, Sensitive: f.Sensitive, From: f.From}
+				field := fieldJSON{Field: f.Field, Column: f.Column, Sensitive: f.Sensitive, From: f.From, Origin: f.Origin.String(), Was: f.Was.Mark()}
 				if !f.Sensitive {
 					field.Before, field.After = &f.Before, &f.After
 				}

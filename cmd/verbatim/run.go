@@ -20,6 +20,7 @@ import (
 // runFlags are what `verbatim run` is told.
 type runFlags struct {
 	palettes, store, as, confirm, key string
+	origin                            string
 	dryRun, full, yes, each           bool
 	from                              int
 	timeout                           time.Duration
@@ -55,6 +56,7 @@ What needs somebody else's agreement is kept until they decide, with verbatim co
 	cmd.Flags().IntVar(&f.from, "from", 0, "begin with call `N` of a script that --each left unfinished")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this `time`, such as 30s")
 	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
+	cmd.Flags().StringVar(&f.origin, "origin", "", "`whose` words the script holds: script, person, model, tool=NAME or document=NAME")
 	return cmd
 }
 
@@ -66,6 +68,7 @@ type job struct {
 	engine  *runtime.Engine
 	session *runtime.Session
 	program *verbs.Program
+	said    verbs.Literals
 	started time.Time
 }
 
@@ -87,6 +90,10 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		return usage("no time is left before it begins", "verbatim run --timeout 30s "+shell(file))
 	case f.key != "" && f.dryRun:
 		return usage("--dry-run changes nothing, so there is nothing to do once", "leave one of them out")
+	}
+	said, err := spoken(f.origin)
+	if err != nil {
+		return err
 	}
 	f.each = f.each || f.from > 0
 	if a.limit = f.timeout; f.timeout > 0 {
@@ -132,7 +139,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.CheckRest(script, f.from, verbs.Literals{})
+	program, more := session.CheckRest(script, f.from, said)
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if ds.HasErrors() {
 		return a.runInvalid(script, ds)
@@ -146,8 +153,18 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
 		return nil
 	}
-	j := &job{app: a, runFlags: f, file: file, engine: engine, session: session, program: program, started: started}
+	j := &job{app: a, runFlags: f, file: file, engine: engine, session: session, program: program, said: said, started: started}
 	return j.run(ctx)
+}
+
+// spoken says where what a script writes out comes from. Nobody can type a
+// record.
+func spoken(origin string) (verbs.Literals, error) {
+	o, err := verbs.ParseOrigin(origin)
+	if err != nil || o.Kinds()&verbs.FromRecord != 0 {
+		return verbs.Literals{}, usage(fmt.Sprintf("no script comes from %q", origin), "verbatim run --origin person, or script, model, document=letter.pdf or tool=NAME")
+	}
+	return verbs.Literals{Origin: o}, nil
 }
 
 func (j *job) run(ctx context.Context) error {
@@ -281,7 +298,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	if program, _ := other.Check(j.program.Script()); program != nil && !j.each {
+	if program, _ := other.CheckFrom(j.program.Script(), j.said); program != nil && !j.each {
 		if p, err := other.Preview(ctx, program); err == nil {
 			if _, others := asking(p); others {
 				return j.propose(ctx, id, false)
