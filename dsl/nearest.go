@@ -39,6 +39,14 @@ func Nearest(word string, candidates iter.Seq[string]) []string {
 	return found
 }
 
+// Distance counts the edits that Nearest counts, as far as most; of two words
+// that are further apart it only says that it is more.
+func Distance(a, b string, most int) int {
+	n := utf8.RuneCountInString(a)
+	m := measure{word: a, bytes: []byte(a), runes: []rune(a), ascii: n == len(a), most: most}
+	return m.distance(b)
+}
+
 // A measure computes the distance from one word to many, as far as it matters:
 // beyond most it may say anything larger.
 type measure struct {

@@ -64,6 +64,9 @@ type Options struct {
 	// verbs are refused as they are used; when it is not, New demands that it
 	// holds all of them.
 	Handlers *Handlers
+	// Authority says who somebody is, where that is kept in rows. Nil, and of
+	// whom it does not know, the store's own principals count.
+	Authority Authority
 	// At, when set, is told of each stage as a run enters it, on the run's own
 	// goroutine. It is for tests, which stop a process there.
 	At func(Stage)
@@ -74,6 +77,9 @@ type Options struct {
 	// carried out by one are refused as they are used.
 	Tools Tools
 }
+
+// An Authority reads what is kept of a principal, in a scope that sees all.
+type Authority func(ctx context.Context, r stores.Reader, name string) (p stores.Principal, known bool, err error)
 
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.
@@ -95,6 +101,8 @@ type Engine struct {
 	leads    map[lead]bool                 // fields on which it depends what lies within a scope
 	labelled map[*verbs.Entity][]stores.Path
 	box      *toolbox
+
+	authority Authority // nil where the store alone says who somebody is
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -121,6 +129,8 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		dark:     make(map[*verbs.Verb][]bool),
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),
+
+		authority: opt.Authority,
 	}
 	if e.clock == nil {
 		e.clock = time.Now
@@ -206,7 +216,7 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 //
 // The session reads within ctx for as long as it lives.
 func (e *Engine) Session(ctx context.Context, principal string) (*Session, error) {
-	who, err := e.store.Principal(ctx, principal)
+	who, err := e.principal(ctx, principal)
 	if errors.Is(err, stores.ErrNotFound) {
 		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(principal)}}
 	}
@@ -228,6 +238,21 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 		}
 	}
 	return s, nil
+}
+
+// principal finds somebody, as they are now.
+func (e *Engine) principal(ctx context.Context, name string) (who stores.Principal, err error) {
+	if e.authority != nil {
+		known := false
+		err = e.store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) (err error) {
+			who, known, err = e.authority(ctx, r, name)
+			return err
+		})
+		if err != nil || known {
+			return who, err
+		}
+	}
+	return e.store.Principal(ctx, name)
 }
 
 // randomID makes a version 4 UUID.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"verbatim/dsl"
 	"verbatim/stores"
 )
 
@@ -20,4 +21,25 @@ func HandleAs(h *Handlers, verb string, args reflect.Type, fn func(ctx context.C
 	h.list = append(h.list, &handler{verb: verb, args: args, call: func(ctx context.Context, c *Call, _ reflect.Value) (Outcome, error) {
 		return fn(ctx, c)
 	}})
+}
+
+// NameOf returns what a session calls a row, and its label.
+func NameOf(ctx context.Context, s *Session, entity string, key stores.Value) (name, label string) {
+	e := s.e.reg.Entity(entity)
+	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error { return s.read(ctx, r, e, nil) })
+	if err != nil {
+		panic(err)
+	}
+	row, _ := s.known(e.Store, key)
+	return row.name, row.label
+}
+
+// Knows returns what a session takes for a name, a text or a key of a row that
+// a script speaks of.
+func Knows(s *Session, script *dsl.Script) func(text string) bool {
+	names, err := s.mentionedNames(script)
+	if err != nil {
+		panic(err)
+	}
+	return func(text string) bool { return names.Lookup(text) != nil }
 }

@@ -17,6 +17,10 @@ import (
 
 // Handlers are the verbs that Go functions carry out.
 type Handlers struct {
+	// Partial says that others may be missing: their verbs are refused as they
+	// are used.
+	Partial bool
+
 	list []*handler
 }
 
@@ -544,7 +548,7 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 		e.handlers[v] = &joined
 	}
 	for _, v := range e.reg.Verbs() {
-		if v.Handler && e.handlers[v] == nil {
+		if v.Handler && e.handlers[v] == nil && !h.Partial {
 			ds = append(ds, handlerMissing(v))
 		}
 	}

@@ -35,7 +35,8 @@ type book struct {
 	vast  bool // there were too many to read
 	keys  map[string]stores.Value
 	rows  map[stores.Value]named
-	next  map[string]int // of each name without its number, the number to try next
+	next  map[string]int          // of each name without its number, the number to try next
+	texts map[string]stores.Value // what a script called a row that has exactly that label
 }
 
 type named struct{ name, label string }
@@ -182,6 +183,7 @@ type scriptNames struct {
 	s     *Session
 	wants map[string][]*verbs.Entity // by symbol, in the order of the script
 	among []*verbs.Entity            // every entity the script may speak of
+	meant map[*verbs.Entity][]*meaning
 }
 
 // Lookup implements verbs.Names.
@@ -194,6 +196,13 @@ func (n *scriptNames) Lookup(name string) *verbs.Entity {
 	for _, e := range n.among {
 		if _, ok := n.s.key(e.Store, name); ok {
 			return e
+		}
+	}
+	for _, e := range n.among {
+		if slices.ContainsFunc(n.meant[e], func(m *meaning) bool { return m.text == name }) {
+			if _, ok := n.s.text(e.Store, name); ok {
+				return e
+			}
 		}
 	}
 	return nil
@@ -217,7 +226,11 @@ func (n *scriptNames) Nearby(name string) []string {
 	}
 	n.s.names.mu.Unlock()
 	slices.Sort(all)
-	return dsl.Nearest(name, slices.Values(slices.Compact(all)))
+	near := dsl.Nearest(name, slices.Values(slices.Compact(all)))
+	if len(near) == 0 {
+		near = n.s.likeNames(among, name)
+	}
+	return near
 }
 
 // missing reports whether a name is wanted of an entity that has none such.
@@ -275,6 +288,11 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 			inside(c.Args[i].Value, func(v dsl.Value) {
 				if nested := v.Call(); nested != nil {
 					call(nested)
+				}
+				if v.Kind == dsl.String && want != nil {
+					if _, isKey := stores.ParseUUID(v.Text); !isKey {
+						n.ask(v.Text, want)
+					}
 				}
 				if v.Kind != dsl.Symbol {
 					return
@@ -372,6 +390,16 @@ func fold(r rune) string {
 		return string(r + 'a' - 'A')
 	case r < 0xc0:
 		return ""
+	}
+	if r >= 0x1ea0 && r <= 0x1ef9 { // Vietnamese, in the order of its letters
+		for _, block := range []struct {
+			last rune
+			is   string
+		}{{0x1eb7, "a"}, {0x1ec7, "e"}, {0x1ecb, "i"}, {0x1ee3, "o"}, {0x1ef1, "u"}, {0x1ef9, "y"}} {
+			if r <= block.last {
+				return block.is
+			}
+		}
 	}
 	if i := strings.IndexRune(latin, r); i >= 0 {
 		// Each entry of latin is its letters up to the next space, after "=".

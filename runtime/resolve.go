@@ -216,6 +216,9 @@ func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *v
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}
 	key, ok := r.s.key(e.Store, a.Name())
+	if !ok && a.Syntax.Kind == dsl.String {
+		key, ok = r.s.text(e.Store, a.Name())
+	}
 	if !ok {
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}

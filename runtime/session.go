@@ -59,7 +59,7 @@ func (s *Session) mentionedNames(script *dsl.Script) (*scriptNames, error) {
 			read = append(read, e)
 		}
 	}
-	if len(read) == 0 {
+	if len(read) == 0 && len(names.meant) == 0 {
 		return names, nil
 	}
 	ctx, stop := context.WithTimeout(s.ctx, namingTime)
@@ -70,7 +70,7 @@ func (s *Session) mentionedNames(script *dsl.Script) (*scriptNames, error) {
 				return err
 			}
 		}
-		return nil
+		return names.look(ctx, r)
 	})
 }
 

@@ -491,6 +491,9 @@ func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 			return
 		}
 		w, p := t.literal(v)
+		if p == notUUID && t.Name == RefType && c.meant(at, t, v) {
+			return
+		}
 		if p != fine {
 			c.add(c.refuse(at, t, v, p))
 			return

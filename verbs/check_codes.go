@@ -60,6 +60,12 @@ func checkCodes() []dsl.CodeDoc {
 			Right:   `client.add-note :request-id @pierre-sow :note "next week"`,
 		},
 		{
+			Code:    "ambiguous-name",
+			Meaning: "A row is named by a text that is not exactly what one row is called: several come near, or one does and is not quite it. Which is meant is never guessed; the likeliest are told, with their names.",
+			Wrong:   `client.add-note :request-id "pierre wealth" :note "next week"`,
+			Right:   `client.add-note :request-id @pierre-sow :note "next week"`,
+		},
+		{
 			Code:    "unknown-field",
 			Meaning: "What stands before the dot is known, and has no field of the name behind it.",
 			Wrong:   "client.get-request :request-id @pierre-sow :as @r\nclient.remind :request-id @pierre-sow :on @r.due-dat",

@@ -212,6 +212,13 @@ func (s session) Nearby(name string) []string {
 	return dsl.Nearest(name, slices.Values(names))
 }
 
+func (s session) Meant(_ *Entity, text string) ([]Candidate, string) {
+	if text != "pierre wealth" {
+		return nil, ""
+	}
+	return []Candidate{{"pierre-sow", "Pierre source of wealth", "status PENDING"}, {"maria-dob", "Maria date of birth", ""}}, "not all were looked at"
+}
+
 func (b *bank) session() session {
 	return session{"pierre-sow": b.request, "maria-dob": b.request, "pierre": b.person, "allianz": b.cbu}
 }

@@ -22,11 +22,17 @@ const DefaultMaxFile = 1 << 20
 // An Option changes how palettes are loaded.
 type Option func(*options)
 
-type options struct{ maxFile int }
+type options struct {
+	maxFile int
+	with    []*dsl.Source
+}
 
 // MaxFile sets how many bytes a palette file may have, instead of
 // DefaultMaxFile.
 func MaxFile(bytes int) Option { return func(o *options) { o.maxFile = bytes } }
+
+// Beside adds palettes that are at hand to those of the directory.
+func Beside(srcs ...*dsl.Source) Option { return func(o *options) { o.with = append(o.with, srcs...) } }
 
 // Load reads the palettes at the top of a directory: every file whose name ends
 // in .yaml or .yml, apart from hidden ones and from tests, NAME_test.yaml. They
@@ -63,6 +69,7 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 	if len(srcs) == 0 && len(unread) == 0 {
 		return nil, dsl.Diagnostics{say.noPalettes()}
 	}
+	srcs = append(srcs, o.with...)
 	r, diags := load(srcs, o)
 	if len(unread) > 0 {
 		return nil, append(unread, diags...)

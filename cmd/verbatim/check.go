@@ -45,7 +45,13 @@ func (a *app) check(names []string, palettes string) error {
 	dir := a.palettesDir(palettes)
 	ix := a.quickIndex(dir)
 	if !wellFormed || !ix.quickCheck(scripts) {
-		reg, err := a.palettes(dir)
+		var verbs []string
+		for _, script := range scripts {
+			for i := range script.Calls {
+				verbs = append(verbs, script.Calls[i].Verb)
+			}
+		}
+		reg, err := a.palettesFor(dir, verbs...)
 		if err != nil {
 			return err
 		}

@@ -38,6 +38,7 @@ done as whoever asked for it, if it is still what they asked for. Declining is r
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever decides (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.agree, "agree", false, "agree to it without being asked")
 	cmd.Flags().BoolVar(&f.decline, "decline", false, "say no to it, for as long as nothing about it changes")
 	cmd.Flags().StringVar(&f.reason, "reason", "", "why not: a `text` for whoever asked")
@@ -59,7 +60,7 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	case f.reason != "" && !f.decline:
 		return usage("--reason says why somebody declines", "give --decline as well, or leave it out")
 	}
-	reg, err := a.palettes(f.palettes)
+	reg, err := a.wholePalettes(f.palettes)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 		return err
 	}
 	defer store.Close()
-	engine, err := runtime.New(reg, store, runtime.Options{Clock: a.now})
+	engine, err := a.newEngine(reg, store)
 	if err != nil {
 		return a.runFailed(err)
 	}

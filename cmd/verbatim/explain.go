@@ -56,7 +56,7 @@ verbatim explain --markdown client`,
 }
 
 func (a *app) explainVerb(palettes, name string) error {
-	reg, err := a.palettes(palettes)
+	reg, err := a.palettesFor(palettes, name)
 	if err != nil {
 		return err
 	}

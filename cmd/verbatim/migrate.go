@@ -18,6 +18,7 @@ import (
 
 func migrateCommand(a *app) *cobra.Command {
 	var store, palettes, grantTo string
+	var administrators []string
 	var planOnly bool
 	var data []string
 	cmd := &cobra.Command{
@@ -34,19 +35,26 @@ On PostgreSQL, connect as the role that is to own the tables, and name with
 			if planOnly && len(data) > 0 {
 				return usage("--plan changes nothing and --data does", "give one of them")
 			}
-			return a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, data)
+			if planOnly && len(administrators) > 0 {
+				return usage("--plan changes nothing and --administrator does", "give one of them")
+			}
+			if err := a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, data); err != nil {
+				return err
+			}
+			return a.found(cmd.Context(), store, palettes, grantTo, administrators)
 		},
 	}
 	a.storeFlag(cmd, &store)
 	a.palettesFlag(cmd, &palettes)
 	cmd.Flags().StringVar(&grantTo, "grant-to", "", "on PostgreSQL, the `role` that runs use")
+	cmd.Flags().StringArrayVar(&administrators, "administrator", nil, "make `name` an administrator; the first are made so")
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` on a fresh store first")
 	return cmd
 }
 
 func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, planOnly bool, data []string) error {
-	reg, err := a.palettes(palettes)
+	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
 	}
@@ -90,7 +98,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
 	}
-	err = a.tellPlan(at.String(), plan, planOnly, len(reg.Entities()))
+	err = a.tellPlan(at.String(), plan, planOnly, declared(reg))
 	return err
 }
 

@@ -32,8 +32,13 @@ func (a *app) palettesDir(flag string) string {
 // palettes loads a directory of palettes, and tells what is wrong with it when
 // it does not load. Warnings are for lint.
 func (a *app) palettes(flag string) (*verbs.Registry, error) {
+	return a.palettesBeside(flag)
+}
+
+// palettesBeside loads further palettes with those of the directory.
+func (a *app) palettesBeside(flag string, beside ...*dsl.Source) (*verbs.Registry, error) {
 	dir := a.palettesDir(flag)
-	l, err := loadPalettes(dir)
+	l, err := loadPalettes(dir, beside...)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +63,7 @@ type loaded struct {
 
 // loadPalettes loads a directory. Places are told with the directory's name in
 // front, so that an editor or a terminal can jump to them.
-func loadPalettes(dir string) (*loaded, error) {
+func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -76,12 +81,12 @@ func loadPalettes(dir string) (*loaded, error) {
 		return nil, &stop{exitUsage, "no-palettes", fmt.Sprintf("there are no palettes in %s: it holds no file that ends in .yaml", quoted(dir)),
 			"name another directory with --palettes DIR or VERBATIM_PALETTES"}
 	}
-	reg, ds := verbs.Load(files)
+	reg, ds := verbs.Load(files, verbs.Beside(beside...))
 	if ds.HasErrors() {
 		reg = nil
 	}
 	prefix := filepath.ToSlash(filepath.Clean(dir))
-	var seen []*dsl.Source
+	seen := slices.Clone(beside)
 	rename := func(src *dsl.Source) {
 		if src != nil && !slices.Contains(seen, src) {
 			seen = append(seen, src)

@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -40,8 +40,9 @@ var allowed = map[string][]string{
 	"runtime/work":           {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":            nil,
 	"runtime/mcp":            {"runtime"},
+	"runtime/system":         {"dsl", "verbs", "stores", "runtime"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime", "runtime/notify", "runtime/work", "runtime/mcp"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
 	"cmd/teeth":              nil,
 }
 
@@ -91,6 +92,19 @@ var forbidden = []arrow{
 	{"runtime/work", []string{"dsl", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp"}, "a worker takes jobs from any store, and the engine knows what they mean"},
 	{"*", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
 	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
+	{"dsl", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"verbs", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"verbs/grammar", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"stores", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"stores/storetest", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"stores/sqlite", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"stores/postgres", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"runtime", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"runtime/llm", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"runtime/mcp", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"runtime/notify", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"runtime/work", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"runtime/system", []string{"runtime/mcp", "runtime/notify", "runtime/work", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it manages rights on any store, in the words of the engine"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"dsl", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
@@ -127,6 +141,9 @@ var exceptions = map[[2]string]string{
 	{"runtime/work", "stores/sqlite"}:                             "its tests work on real stores",
 	{"runtime/work", "stores/postgres"}:                           "its tests work on real stores",
 	{"runtime/work", "stores/postgres/pgtest"}:                    "its tests work on real servers",
+	{"runtime/system", "stores/sqlite"}:                           "its tests run the verbs on a real store",
+	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
+	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
 	{"runtime/torture", "dsl"}:                                    "it writes scripts",
 	{"runtime/torture", "verbs"}:                                  "it has a palette",
 	{"runtime/torture", "stores"}:                                 "it looks at what is left",

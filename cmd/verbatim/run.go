@@ -47,6 +47,7 @@ What needs somebody else's agreement is kept until they decide, with verbatim co
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever is asking (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and change nothing")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every row, also of calls that look alike")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
@@ -101,7 +102,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		ctx, end = context.WithTimeout(ctx, f.timeout)
 		defer end()
 	}
-	reg, err := a.palettes(f.palettes)
+	reg, err := a.wholePalettes(f.palettes)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	defer store.Close()
-	engine, err := runtime.New(reg, store, runtime.Options{Clock: a.now})
+	engine, err := a.newEngine(reg, store)
 	if err != nil {
 		return a.runFailed(err)
 	}

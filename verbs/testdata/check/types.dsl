@@ -72,7 +72,8 @@ bank.everything :code "tax return"  ;! wrong-type `one word in capitals`
 client.add-note :request-id @pierre-sow :note ""  ;! too-short `1 character or more`
 client.add-note :request-id @pierre-sow :note PASSPORT  ;! wrong-type `text goes in quotes`
 client.add-note :request-id @pierre-sow :note 2025-01-03  ;! wrong-type `text goes in quotes`
-client.add-note :request-id "Pierre" :note "x"  ;! wrong-type `name it with @`
+client.add-note :request-id "Pierre" :note "x"  ;! unknown-name `name it with @`
+client.add-note :request-id "pierre wealth" :note "x"  ;! ambiguous-name `which one?`
 client.add-note :request-id "pierre-sow" :note "x"
 client.add-note :request-id "pierre" :note "x"  ;! bad-ref-kind
 client.add-note :request-id 123e4567-e89b-12d3-a456-426614174000 :note "x"  ;! hard-coded-uuid

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/system"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Who may do what is managed by verbs of a palette that is part of the program,
+// beside those of the directory.
+
+// wholePalettes loads the palettes of the directory and that of the program.
+func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
+	return a.palettesBeside(flag, system.Source())
+}
+
+// palettesFor loads the palette of the program only where one of its verbs is
+// spoken of.
+func (a *app) palettesFor(flag string, verbs ...string) (*verbs.Registry, error) {
+	for _, v := range verbs {
+		if strings.HasPrefix(v, "system.") {
+			return a.wholePalettes(flag)
+		}
+	}
+	return a.palettes(flag)
+}
+
+// declared counts the entities that the palettes of the directory declare.
+func declared(reg *verbs.Registry) int {
+	n := 0
+	for _, e := range reg.Entities() {
+		if !strings.HasPrefix(e.Store.Table, "system.") {
+			n++
+		}
+	}
+	return n
+}
+
+// newEngine joins palettes and a store.
+func (a *app) newEngine(reg *verbs.Registry, store stores.Store) (*runtime.Engine, error) {
+	h := &runtime.Handlers{Partial: true}
+	system.Register(h, reg)
+	return runtime.New(reg, store, runtime.Options{Clock: a.now, Handlers: h, Authority: system.Authority(reg)})
+}
+
+// found makes the first administrators.
+func (a *app) found(ctx context.Context, where, palettes, grantTo string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	reg, err := a.wholePalettes(palettes)
+	if err != nil {
+		return err
+	}
+	at, err := a.storeAddress(where)
+	if err != nil {
+		return err
+	}
+	store, err := a.prepare(ctx, at, false, grantTo)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	err = system.Found(ctx, reg, store, names, a.now(), uuid)
+	switch {
+	case errors.Is(err, system.ErrFounded):
+		return &stop{exitRefused, "administrator-exists", "there is an administrator already, who can make others",
+			"as that administrator: verbatim run with system.grant-high-role"}
+	case err != nil:
+		return broken("the administrator could not be made", err, "nothing was changed; try again")
+	}
+	if !a.json {
+		fmt.Fprintf(a.out, "ok   %s: first administrator %s\n", at, safe(strings.Join(names, " and ")))
+	}
+	return nil
+}
+
+// uuid makes a version 4 UUID.
+func uuid() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails, by its documentation
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// completeNames offers whom the store knows, where a name is wanted.
+func (a *app) completeNames(store, palettes *string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		if l, err := loadPalettes(a.palettesDir(*palettes), system.Source()); err == nil && l.reg != nil {
+			if s, err := a.open(cmd.Context(), *store); err == nil {
+				defer s.Close()
+				names, _ = system.Names(cmd.Context(), l.reg, s)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,408 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// People call a row what its label says, more or less: "pierre wealth", "Source
+// of wealth (Dupont)", "Piere sow". Text in the place of a reference is looked
+// for among the labels of the rows that the session may see, and no others, so
+// that a row of somebody else's is as little there as one that is not.
+//
+// What is found is only ever taken for granted where the text is the label of
+// one row, apart from capitals, accents and punctuation. The rest is told, best
+// first.
+
+const (
+	// maxMeant is how many rows are told of one text.
+	maxMeant = 5
+	// maxTexts is how many texts of one script are looked for.
+	maxTexts = 20
+	// maxSearched is how many rows of one entity are looked at.
+	maxSearched = 100_000
+	// searchPage is how many are read at once.
+	searchPage = 5000
+	// maxWords is how many words of a label, and of a text, count.
+	maxWords = 16
+	// likely is the least that a row must score to be told of.
+	likely = 0.55
+)
+
+// A meaning is what was found for a text.
+type meaning struct {
+	text   string
+	words  []string
+	exact  []stores.Value // keys of rows whose label it is; two are enough to know
+	ranked []ranked       // best first
+	cut    bool           // there were more rows than were looked at
+
+	near  []verbs.Candidate
+	ready bool
+}
+
+type ranked struct {
+	key   stores.Value
+	label string
+	score float64
+}
+
+// better orders what was found: by score, then by label, then by key, so that
+// the same rows are always told in the same order.
+func (a *ranked) better(b *ranked) bool {
+	switch {
+	case a.score != b.score:
+		return a.score > b.score
+	case a.label != b.label:
+		return a.label < b.label
+	}
+	return a.key.Text() < b.key.Text()
+}
+
+// search looks for texts among the labels of an entity's rows, a page at a
+// time.
+func (s *Session) search(ctx context.Context, r stores.Reader, e *verbs.Entity, all []*meaning) error {
+	if len(e.Label.Text) == 0 {
+		return nil
+	}
+	find := stores.Find{Entity: e.Store, Select: labels(e), Limit: searchPage, Cut: true}
+	for looked := 0; ; {
+		rows, err := r.Find(ctx, find)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			label := label(e, row)
+			words := wordsOf(label)
+			for _, m := range all {
+				m.weigh(row[0], label, words)
+			}
+		}
+		looked += len(rows)
+		if len(rows) < searchPage {
+			break
+		}
+		if looked >= maxSearched {
+			for _, m := range all {
+				m.cut = true
+			}
+			break
+		}
+		find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: rows[len(rows)-1][0]}
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	b := s.names.book(e.Store)
+	for _, m := range all {
+		// Looked for anew for each script: what was one row's label may be two
+		// rows' by now.
+		delete(b.texts, m.text)
+		if len(m.exact) == 1 && !m.cut {
+			if b.texts == nil {
+				b.texts = make(map[string]stores.Value)
+			}
+			b.texts[m.text] = m.exact[0]
+		}
+	}
+	return nil
+}
+
+// weigh takes a row into account.
+func (m *meaning) weigh(key stores.Value, label string, words []string) {
+	if len(m.exact) < 2 && len(words) > 0 && slices.Equal(words, m.words) {
+		m.exact = append(m.exact, key)
+	}
+	found := ranked{key, label, likeness(m.words, words)}
+	if found.score < likely || len(m.ranked) == maxMeant && !found.better(&m.ranked[maxMeant-1]) {
+		return
+	}
+	at := slices.IndexFunc(m.ranked, func(r ranked) bool { return found.better(&r) })
+	if at < 0 {
+		at = len(m.ranked)
+	}
+	m.ranked = slices.Insert(m.ranked, at, found)
+	m.ranked = m.ranked[:min(len(m.ranked), maxMeant)]
+}
+
+// tell names what was found, and says what tells one row from another: the
+// first fields in which they differ.
+func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m *meaning) error {
+	if m.ready || len(m.ranked) == 0 {
+		return nil
+	}
+	m.ready = true
+	keys := make([]stores.Value, len(m.ranked))
+	for i, found := range m.ranked {
+		keys[i] = found.key
+	}
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Limit: maxMeant,
+		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}})
+	if err != nil {
+		return err
+	}
+	var differ []int
+	for i := range e.Store.Fields {
+		f := &e.Store.Fields[i]
+		if i == e.Store.Key || f.Ref != nil || f.Sensitive || f.Kind == stores.JSON || f.Kind == stores.UUID || len(differ) == 2 {
+			continue
+		}
+		same, long := true, false
+		for _, row := range rows {
+			same = same && row[i] == rows[0][i]
+			long = long || len(row[i].Text()) > 40
+		}
+		if !same && !long {
+			differ = append(differ, i)
+		}
+	}
+	for _, found := range m.ranked {
+		c := verbs.Candidate{Name: s.name(e.Store, found.key, found.label).name, Label: found.label}
+		for _, row := range rows {
+			if row[e.Store.Key] != found.key {
+				continue
+			}
+			var tells []string
+			for _, i := range differ {
+				value := row[i].Text()
+				if row[i].IsNull() {
+					value = "none"
+				}
+				if !strings.Contains(strings.ToLower(found.label), strings.ToLower(value)) {
+					tells = append(tells, e.Store.Fields[i].Name+" "+value)
+				}
+			}
+			c.Tells = strings.Join(tells, ", ")
+		}
+		m.near = append(m.near, c)
+	}
+	return nil
+}
+
+// Meant implements verbs.Meant.
+func (n *scriptNames) Meant(e *verbs.Entity, text string) ([]verbs.Candidate, string) {
+	all := n.meant[e]
+	i := slices.IndexFunc(all, func(m *meaning) bool { return m.text == text })
+	switch {
+	case i < 0 && len(all) >= maxTexts:
+		return nil, fmt.Sprintf("more than %d texts of one script are not looked for", maxTexts)
+	case i < 0:
+		return nil, ""
+	case all[i].cut:
+		return all[i].near, fmt.Sprintf("only the first %d rows were looked at; a name is always found", maxSearched)
+	}
+	return all[i].near, ""
+}
+
+// ask notes that a script names a row of an entity by a text.
+func (n *scriptNames) ask(text string, e *verbs.Entity) {
+	if n.meant == nil {
+		n.meant = make(map[*verbs.Entity][]*meaning)
+	}
+	if !slices.Contains(n.among, e) {
+		n.among = append(n.among, e)
+	}
+	all := n.meant[e]
+	if len(all) >= maxTexts || slices.ContainsFunc(all, func(m *meaning) bool { return m.text == text }) {
+		return
+	}
+	n.meant[e] = append(all, &meaning{text: text, words: wordsOf(text)})
+}
+
+// look looks for every text that is no name.
+func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
+	for _, e := range n.among {
+		var all []*meaning
+		for _, m := range n.meant[e] {
+			if _, named := n.s.key(e.Store, m.text); !named && len(m.words) > 0 {
+				all = append(all, m)
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		if err := n.s.search(ctx, r, e, all); err != nil {
+			return err
+		}
+		for _, m := range all {
+			if _, exact := n.s.text(e.Store, m.text); exact {
+				continue
+			}
+			if err := n.s.tell(ctx, r, e, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// text returns the row that a text is the label of.
+func (s *Session) text(e *stores.Entity, text string) (stores.Value, bool) {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	b := s.names.books[e]
+	if b == nil {
+		return stores.Value{}, false
+	}
+	key, ok := b.texts[text]
+	return key, ok
+}
+
+// likeNames finds names that share words with one that nothing has, for a
+// symbol that was made up from what a row is called.
+func (s *Session) likeNames(among []*verbs.Entity, name string) []string {
+	m := meaning{words: wordsOf(name)}
+	s.names.mu.Lock()
+	for _, e := range among {
+		if b := s.names.books[e.Store]; b != nil {
+			for key, row := range b.rows {
+				m.weigh(key, row.name, wordsOf(row.label))
+			}
+		}
+	}
+	s.names.mu.Unlock()
+	var near []string
+	for _, found := range m.ranked[:min(len(m.ranked), 3)] {
+		near = append(near, found.label)
+	}
+	return near
+}
+
+// Likeness
+
+// wordsOf divides a text into words without capitals, accents or punctuation.
+func wordsOf(text string) []string {
+	var words []string
+	var b []byte
+	end := func() {
+		if len(b) > 0 {
+			words = append(words, string(b))
+			b = b[:0]
+		}
+	}
+	for _, r := range text {
+		if len(words) == maxWords {
+			return words
+		}
+		plain := fold(r)
+		switch {
+		case plain != "":
+			b = append(b, plain...)
+		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
+			// An accent on its own, and what stands inside a word.
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b = utf8.AppendRune(b, unicode.ToLower(r))
+		default:
+			end()
+		}
+	}
+	end()
+	return words[:min(len(words), maxWords)]
+}
+
+// likeness says, from 0 to 1, how well the words of a text fit those of a
+// label: mostly how much of the text is found in the label, and a little how
+// much of the label the text says. Longer words weigh more.
+func likeness(text, label []string) float64 {
+	if len(text) == 0 || len(label) == 0 {
+		return 0
+	}
+	if slices.Equal(text, label) {
+		return 1
+	}
+	var used [maxWords]bool
+	var found, all, said float64
+	last, inOrder := -1, true
+	for i, w := range text {
+		weight := weightOf(w)
+		all += weight
+		best, at, to := 0.0, -1, 0
+		for j := range label {
+			if used[j] {
+				continue
+			}
+			if m := fits(w, label[j]); m > best {
+				best, at, to = m, j, j+1
+			}
+			if best < 0.9 {
+				if n := initials(w, label[j:]); n > 0 && !slices.Contains(used[j:j+n], true) {
+					best, at, to = 0.9, j, j+n
+				} else if j+1 < len(label) && !used[j+1] && w == label[j]+label[j+1] {
+					best, at, to = 0.95, j, j+2
+				} else if i+1 < len(text) && w+text[i+1] == label[j] {
+					best, at, to = 0.8, j, j+1
+				}
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		for j := at; j < to; j++ {
+			used[j] = true
+			said += weightOf(label[j]) * best
+		}
+		found += weight * best
+		inOrder = inOrder && at > last
+		last = at
+	}
+	whole := 0.0
+	for _, w := range label {
+		whole += weightOf(w)
+	}
+	score := 0.85*found/all + 0.13*said/whole
+	if inOrder {
+		score += 0.01
+	}
+	return score
+}
+
+func weightOf(word string) float64 { return float64(min(len(word), 8)) }
+
+// fits says how well one word stands for another.
+func fits(w, of string) float64 {
+	switch n := min(len(w), len(of)); {
+	case w == of:
+		return 1
+	case len(w) == 1:
+		if of[0] == w[0] {
+			return 0.6 // an initial
+		}
+		return 0
+	case strings.HasPrefix(of, w):
+		return 0.7 + 0.25*float64(len(w))/float64(len(of))
+	case n >= 4 && strings.HasPrefix(w, of):
+		return 0.75
+	case n < 3:
+		return 0
+	default:
+		most := 1
+		if n > 5 {
+			most = 2
+		}
+		if d := dsl.Distance(w, of, most); d <= most {
+			return 0.9 - 0.2*float64(d)*4/float64(max(n, 4))
+		}
+	}
+	return 0
+}
+
+// initials returns how many words the letters of one are the initials of: "sow"
+// of "source of wealth".
+func initials(w string, words []string) int {
+	if len(w) < 2 || len(w) > len(words) {
+		return 0
+	}
+	for i := range len(w) {
+		if words[i][0] != w[i] {
+			return 0
+		}
+	}
+	return len(w)
+}

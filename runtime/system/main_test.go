@@ -1,0 +1,9 @@
+package system_test
+
+import (
+	"testing"
+
+	"verbatim/stores/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }

@@ -1,0 +1,83 @@
+package verbs
+
+import (
+	"fmt"
+
+	"verbatim/dsl"
+)
+
+// A reference may be given as text, "Pierre source of wealth", where somebody
+// does not know the name. Text that is exactly what one row is called stands
+// for that row. Anything less is not guessed at: what it may mean is told, best
+// first, and whoever wrote it says which.
+
+// A Candidate is a row that a text may mean.
+type Candidate struct {
+	Name  string // of the session, without its @
+	Label string // what people call it
+	Tells string // what tells it from the others: "status OPEN", "" when nothing does
+}
+
+// Meant is what Names may implement as well, to be asked about text where a
+// reference is wanted and Lookup does not know it. It answers with at most five
+// rows of the entity, the likeliest first, and with a note where it could not
+// look at all of them. It must know no more than the session may see.
+type Meant interface {
+	Meant(e *Entity, text string) (near []Candidate, note string)
+}
+
+// meant complains about text in the place of a reference, with the rows that it
+// may mean. It is not ok where nobody knows any more than that it is text.
+func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
+	m, able := c.names.(Meant)
+	if !able || t.Entity == nil || c.full() {
+		return false
+	}
+	var near []Candidate
+	var note string
+	if !c.dark {
+		near, note = m.Meant(t.Entity, v.Text)
+	}
+	c.add(unclearName(c.place(v.Range), at, t, v, near, note, c.dark))
+	return true
+}
+
+// unclearName says the same of a row that is not there and of one that is
+// somebody else's: nothing is called so.
+func unclearName(place dsl.Place, at site, t *Type, v *dsl.Value, near []Candidate, note string, dark bool) dsl.Diagnostic {
+	text := "this"
+	if !dark {
+		text = fmt.Sprintf("%q", shorten(v.Text, 60))
+	}
+	d := dsl.Diagnostic{Place: place}
+	switch len(near) {
+	case 0:
+		d.Code = "unknown-name"
+		d.Summary = fmt.Sprintf("nothing is called %s here", text)
+		d.Label = "name it with @"
+		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
+	case 1:
+		d.Code = "ambiguous-name"
+		d.Summary = fmt.Sprintf("nothing is called exactly %s; one %s comes near", text, entityName(t))
+		d.Label = "did you mean @" + near[0].Name + "?"
+	default:
+		d.Code = "ambiguous-name"
+		d.Summary = fmt.Sprintf("%s may mean several rows of %s; say which", text, entityName(t))
+		d.Label = "which one?"
+	}
+	for i := range near {
+		n := &near[i]
+		line := fmt.Sprintf("@%s: %s", n.Name, shorten(n.Label, 100))
+		if n.Tells != "" {
+			line += " (" + n.Tells + ")"
+		}
+		d.Notes = append(d.Notes, line)
+		d.Fixes = append(d.Fixes, dsl.Fix{Title: "write @" + n.Name, Edits: []dsl.Edit{{Range: v.Range, Text: "@" + n.Name}}})
+	}
+	if note != "" {
+		d.Notes = append(d.Notes, note)
+	}
+	return d
+}
+
+func entityName(t *Type) string { return t.Entity.Store.Name }
