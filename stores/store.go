@@ -318,7 +318,8 @@ type Store interface {
 	// CheckSQL refuses a query that could do anything but read the declared
 	// entities' rows inside a scope, without running it.
 	CheckSQL(ctx context.Context, entities []*Entity, q SQL) error
-	// View runs fn on one consistent snapshot, within the scope.
+	// View runs fn on one consistent snapshot, within the scope. It is taken at
+	// the first read at the latest.
 	View(ctx context.Context, scope Scope, fn func(Reader) error) error
 	// Update runs fn in one read-write transaction within the scope and
 	// commits it if fn returns nil. It does not retry.

@@ -344,15 +344,12 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max(1, d.Milliseconds()), 10)
 }
 
-// read lends a connection inside a transaction that sees one snapshot.
+// read lends a connection inside a transaction that sees one snapshot, that of
+// the first statement, with which the transaction begins.
 func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(scope)}
-		// The snapshot is that of the first statement, and should not wait for fn.
-		err := c.do(ctx)
-		if err == nil {
-			err = fn(c)
-		}
+		err := fn(c)
 		c.rollback(ctx)
 		return err
 	})

@@ -219,6 +219,9 @@ var transactionCases = []testCase{
 		w := newWorld(t, open)
 		ctx := context.Background()
 		w.must(w.View(ctx, holding(1), func(r stores.Reader) error {
+			if _, err := r.Get(ctx, w.request, id("request", 3)); err != nil {
+				return err
+			}
 			w.must(w.do(everything, remove(w.request, id("request", 2))))
 			w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("later")})))
 			rows, err := r.Find(ctx, stores.Find{Entity: w.request})
