@@ -119,7 +119,7 @@ lending.note :loan-id @tent-ann :note "four"`
 		t.Errorf("the note is %s", note)
 	}
 	// What is known to go wrong is told before anything is done.
-	_, err = w.eachOf(kim, text, runtime.RunOptions{})
+	_, err = kim.Run(ctx, p, runtime.RunOptions{Each: true})
 	wantRefusal(t, err, "already-exists")
 	if note := w.get("loan", id(33), "note"); !note.IsNull() || len(w.journal()) != 2 {
 		t.Errorf("something was done: %s", note)
