@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,9 +48,18 @@ func declared(reg *verbs.Registry) int {
 
 // newEngine joins palettes and a store.
 func (a *app) newEngine(reg *verbs.Registry, store stores.Store) (*runtime.Engine, error) {
+	return a.newEngineAt(reg, store, a.now)
+}
+
+// newEngineAt is newEngine with a clock.
+func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, clock func() time.Time) (*runtime.Engine, error) {
+	zone, err := a.zone()
+	if err != nil {
+		return nil, err
+	}
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
-	return runtime.New(reg, store, runtime.Options{Clock: a.now, Handlers: h, Authority: system.Authority(reg)})
+	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Authority: system.Authority(reg)})
 }
 
 // found makes the first administrators.

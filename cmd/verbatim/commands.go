@@ -16,6 +16,7 @@ var commands = []func(*app) *cobra.Command{
 	grammarCommand,
 	runCommand,
 	confirmCommand,
+	workCommand,
 	logCommand,
 	migrateCommand,
 	completionCommand,

@@ -69,6 +69,9 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 		return err
 	}
 	defer store.Close()
+	if _, err := a.zone(); err != nil {
+		return err
+	}
 	engine, err := a.newEngine(reg, store)
 	if err != nil {
 		return a.runFailed(err)
@@ -189,7 +192,10 @@ func (d *decision) card(c *runtime.Pending) {
 		}
 	}
 	for _, r := range c.Roles {
-		if r.By != "" {
+		switch {
+		case r.By != "" && r.Role == "":
+			fmt.Fprintf(d.out, "  agreed   %s\n", safe(r.By))
+		case r.By != "":
 			fmt.Fprintf(d.out, "  agreed   %s, role %s\n", safe(r.By), r.Role)
 		}
 	}
@@ -254,11 +260,14 @@ func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 func missing(c *runtime.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {
-		if r.By == "" {
-			roles = append(roles, r.Role)
+		switch {
+		case r.By == "" && r.Role == "": // what a job of theirs came to
+			roles = append(roles, "the name "+safe(c.Asker))
+		case r.By == "":
+			roles = append(roles, "role "+r.Role)
 		}
 	}
-	return "role " + strings.Join(roles, " and somebody with role ")
+	return strings.Join(roles, " and somebody with ")
 }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

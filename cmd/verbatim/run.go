@@ -115,6 +115,9 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 		return err
 	}
 	defer store.Close()
+	if _, err := a.zone(); err != nil {
+		return err
+	}
 	engine, err := a.newEngine(reg, store)
 	if err != nil {
 		return a.runFailed(err)

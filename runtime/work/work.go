@@ -64,6 +64,10 @@ type Worker struct {
 	Report func(Event)
 }
 
+// Kept is how long the store remembers a job that is done. The dead are kept
+// until somebody drops them.
+const Kept = 24 * time.Hour
+
 // The outcomes of an Event, beside those of runtime.Work….
 const (
 	Delivered = "delivered" // a notice
@@ -152,6 +156,8 @@ type shift struct {
 	runs  context.Context // of runs: it outlives the one that stops the worker, by Drain
 	mu    sync.Mutex      // of Report and tally
 	tally Tally
+
+	pruned time.Time // when what is done was last forgotten
 }
 
 // Run works until ctx ends, and then waits for what it has begun. It returns an
@@ -259,6 +265,13 @@ func (s *shift) rescue(ctx context.Context) error {
 			e.Outcome = Dead
 		}
 		s.report(e)
+	}
+	if err == nil && time.Since(s.pruned) > time.Hour {
+		s.pruned = time.Now()
+		var before time.Time
+		if before, err = s.later(ctx, -Kept); err == nil {
+			_, err = s.Store.Prune(ctx, before)
+		}
 	}
 	if errors.Is(err, stores.ErrConflict) {
 		return nil

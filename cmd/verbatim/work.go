@@ -1,0 +1,333 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // a machine may know no zones
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/notify"
+	"verbatim/runtime/work"
+	"verbatim/stores"
+)
+
+// workFlags are what `verbatim work` is told.
+type workFlags struct {
+	palettes, store, notify, at string
+	once                        bool
+	concurrency                 int
+	timeout                     time.Duration
+}
+
+func workCommand(a *app) *cobra.Command {
+	var f workFlags
+	cmd := &cobra.Command{
+		Use:     "work",
+		Short:   "Do what is due: work for later, notices, expiry",
+		Example: "verbatim work --once",
+		Long: `Works until it is stopped, and then finishes what it began, for at most ten seconds. Any
+number of machines share one PostgreSQL, and any number of processes one file. A line is
+printed for each problem. --notify names a file that says where notices go; without it
+they are left. $VERBATIM_ZONE is where the organisation's days begin (default UTC).`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.work(cmd.Context(), f) },
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	cmd.Flags().BoolVar(&f.once, "once", false, "do what is due now and end, as for cron")
+	cmd.Flags().StringVar(&f.at, "at", "", "with --once: take it to be this `time`, for a rehearsal")
+	cmd.Flags().IntVar(&f.concurrency, "concurrency", 4, "do `n` things at once")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "how long one thing may take")
+	cmd.Flags().StringVar(&f.notify, "notify", "", "a `file` of channels and routes (default $VERBATIM_NOTIFY)")
+	cmd.AddCommand(workListCommand(a))
+	return cmd
+}
+
+// zone is where the organisation's days begin.
+func (a *app) zone() (*time.Location, error) {
+	name := a.env("VERBATIM_ZONE")
+	if name == "" {
+		return time.UTC, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("VERBATIM_ZONE is %q, which is no time zone", name), "name one like Europe/Vienna")
+	}
+	return zone, nil
+}
+
+func (a *app) work(ctx context.Context, f workFlags) error {
+	clock := func() time.Time { return a.now() }
+	w := &work.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Spread: rand.Float64}
+	switch {
+	case f.at != "" && !f.once:
+		return usage("--at is for one look at what is due", "give --once as well, or leave it out")
+	case f.concurrency < 1 || f.concurrency > 1000:
+		return usage("--concurrency is 1 to 1000", "leave it out for 4")
+	case f.timeout < time.Second:
+		return usage("--timeout is a second or more", "leave it out for a minute")
+	}
+	if f.at != "" {
+		at, err := time.Parse(time.RFC3339, f.at)
+		if err != nil {
+			return usage(fmt.Sprintf("--at takes an instant, not %q", f.at), "write it like 2025-01-04T00:00:00Z")
+		}
+		clock = func() time.Time { return at }
+		w.Clock = clock // otherwise the store's clock decides what is due
+	}
+	if _, err := a.zone(); err != nil {
+		return err
+	}
+	reg, err := a.palettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	if w.Send, err = a.sender(f.notify, clock); err != nil {
+		return err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if w.Engine, err = a.newEngineAt(reg, store, clock); err != nil {
+		return a.runFailed(err)
+	}
+	host, _ := os.Hostname() // without one, the number of the process will do
+	w.Store, w.Name, w.Report = store, strings.TrimSpace(host+" "+strconv.Itoa(os.Getpid())), a.worked
+	if w.Send == nil {
+		fmt.Fprintln(a.err, "notices are left where they are: --notify FILE says where they go")
+	}
+	if !f.once {
+		err = w.Run(ctx)
+	} else {
+		var tally work.Tally
+		if tally, err = w.Once(ctx); err == nil && !a.json {
+			var parts []string
+			for outcome, n := range tally {
+				parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
+			}
+			slices.Sort(parts)
+			if len(parts) == 0 {
+				parts = append(parts, "nothing was due")
+			}
+			fmt.Fprintln(a.out, "work     "+strings.Join(parts, ", "))
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		return broken("the work could not be done", err, "check the store; nothing that waits is lost")
+	}
+	return nil
+}
+
+// sender reads where notices go; without a file, nowhere.
+func (a *app) sender(file string, clock func() time.Time) (func(context.Context, runtime.Message) error, error) {
+	if file == "" {
+		file = a.env("VERBATIM_NOTIFY")
+	}
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("the file of channels %q cannot be read: %s", file, reason(err)), "check the path")
+	}
+	defer f.Close()
+	var out io.Writer = &flushed{a: a}
+	if a.json {
+		out = a.err // standard output holds what --json promises, and nothing else
+	}
+	s, err := notify.Read(f, notify.Options{Env: a.env, Out: out, Clock: clock, Append: func(path string) (io.WriteCloser, error) {
+		return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	}})
+	if err != nil {
+		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, safe(err.Error())), "its form is described beside the package runtime/notify")
+	}
+	return s.Send, nil
+}
+
+// flushed is standard output for those who need to know that a line was written.
+type flushed struct {
+	a  *app
+	mu sync.Mutex
+}
+
+func (f *flushed) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.a.out.Write(b)
+	if err == nil {
+		err = f.a.flush()
+	}
+	return n, err
+}
+
+// worked tells what became of a run: with --json of each, otherwise of those that
+// somebody should look at.
+func (a *app) worked(e work.Event) {
+	if a.json {
+		out := workEventJSON{Schema: "verbatim/work@1", Outcome: e.Outcome, Job: e.Job.ID, Kind: e.Job.Kind, What: e.What, Attempt: e.Attempt,
+			Reason: e.Reason, Entry: e.Seq, Confirmation: e.Pending, Alarm: e.Alarm()}
+		if !e.Again.IsZero() {
+			out.Again = &e.Again
+		}
+		a.emit(out)
+		_ = a.flush() // that it failed is told at the end
+		return
+	}
+	if e.Err == nil && !e.Alarm() {
+		return
+	}
+	line := fmt.Sprintf("%s[%s]: %s %s", e.Outcome, e.Reason, e.Job.Kind, e.Job.ID)
+	if e.What != "" {
+		line += " (" + safe(e.What) + ")"
+	}
+	line += fmt.Sprintf(", attempt %d of %d", e.Attempt, e.Job.Tries())
+	if !e.Again.IsZero() {
+		line += ", again " + minute(e.Again)
+	}
+	fmt.Fprintln(a.err, line)
+	if e.Err != nil && a.env("VERBATIM_TRACE") != "" {
+		fmt.Fprintln(a.err, e.Err)
+	}
+}
+
+type workEventJSON struct {
+	Schema       string     `json:"schema"`
+	Outcome      string     `json:"outcome"`
+	Job          string     `json:"job"`
+	Kind         string     `json:"kind"`
+	What         string     `json:"what,omitempty"`
+	Attempt      int        `json:"attempt"`
+	Reason       string     `json:"reason,omitempty"`
+	Again        *time.Time `json:"again,omitempty"`
+	Entry        int64      `json:"entry,omitempty"`
+	Confirmation string     `json:"confirmation,omitempty"`
+	Alarm        bool       `json:"alarm"`
+}
+
+type workListFlags struct {
+	store              string
+	all, retry, remove bool
+}
+
+func workListCommand(a *app) *cobra.Command {
+	var f workListFlags
+	cmd := &cobra.Command{
+		Use:     "list [ID]",
+		Short:   "List what failed or runs late; try it again, or drop it",
+		Example: "verbatim work list\nverbatim work list --all --json",
+		Long: `A line holds the id, the state, what it is, how old it is, how often it was tried, when
+it is due, and what the last problem was.`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.listWork(cmd.Context(), args, f) },
+	}
+	a.storeFlag(cmd, &f.store)
+	cmd.Flags().BoolVar(&f.all, "all", false, "list also what waits and what was done")
+	cmd.Flags().BoolVar(&f.retry, "retry", false, "try the one with this ID again, now")
+	cmd.Flags().BoolVar(&f.remove, "drop", false, "remove the one with this ID, for good")
+	return cmd
+}
+
+func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error {
+	switch {
+	case f.retry && f.remove:
+		return usage("--retry and --drop are opposites", "give one of them")
+	case (f.retry || f.remove) && len(ids) == 0:
+		return usage("which one?", "verbatim work list lists them; give its ID")
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if f.retry || f.remove {
+		done := "dropped"
+		if f.remove {
+			err = store.DropJob(ctx, ids[0])
+		} else {
+			done, err = "due now", store.RetryJob(ctx, time.Time{}, ids[0])
+		}
+		switch {
+		case errors.Is(err, stores.ErrNotFound):
+			return &stop{exitUsage, "no-such-job", fmt.Sprintf("no work has the id %q", ids[0]), "verbatim work list --all lists them"}
+		case errors.Is(err, stores.ErrConflict):
+			return &stop{exitRefused, "job-not-at-rest", "it is running, done, or there is another like it", "verbatim work list --all shows it"}
+		case err != nil:
+			return broken("the work could not be changed", err, "check the store")
+		}
+		if !a.json {
+			fmt.Fprintf(a.out, "%s  %s\n", done, safe(ids[0]))
+			return nil
+		}
+	}
+	now, err := store.Clock(ctx)
+	var all []stores.JobRecord
+	if err == nil {
+		all, err = store.Jobs(ctx, stores.JobFilter{IDs: ids})
+	}
+	if err != nil {
+		return broken("the work could not be listed", err, "check the store; verbatim migrate prepares it")
+	}
+	list := []jobJSON{}
+	for i := range all {
+		j := &all[i]
+		if !f.all && len(ids) == 0 && j.State != stores.JobDead && j.State != stores.JobRunning && (j.State != stores.JobWaiting || j.Attempt == 0) {
+			continue
+		}
+		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, jobSubject(j), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, j.Note})
+	}
+	if a.json {
+		a.emit(struct {
+			Schema string    `json:"schema"`
+			Jobs   []jobJSON `json:"jobs"`
+		}{"verbatim/jobs@1", list})
+		return nil
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.err, "nothing failed and nothing is running")
+	}
+	for _, j := range list {
+		fmt.Fprintln(a.out, strings.Join([]string{safe(j.ID), j.State, j.Kind + " " + safe(j.What), (time.Duration(j.Age) * time.Second).String(),
+			fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), minute(j.Due), safe(j.Note)}, "\t"))
+	}
+	return nil
+}
+
+type jobJSON struct {
+	ID       string    `json:"id"`
+	State    string    `json:"state"`
+	Kind     string    `json:"kind"`
+	What     string    `json:"what"`
+	Created  time.Time `json:"created"`
+	Age      int64     `json:"age_seconds"`
+	Attempt  int       `json:"attempt"`
+	Attempts int       `json:"attempts"`
+	Due      time.Time `json:"due"`
+	Worker   string    `json:"worker,omitempty"`
+	Note     string    `json:"note,omitempty"`
+}
+
+// jobSubject says what a job is about, without anybody's values.
+func jobSubject(j *stores.JobRecord) string {
+	var p struct{ Verb, Trigger, Target string }
+	if json.Unmarshal([]byte(j.Payload), &p) != nil {
+		return ""
+	}
+	if p.Target != "" {
+		return p.Target
+	}
+	return strings.Trim(p.Verb+" "+p.Trigger, " ")
+}
