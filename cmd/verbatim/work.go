@@ -90,7 +90,7 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if _, err := a.zone(); err != nil {
 		return err
 	}
-	reg, err := a.palettes(f.palettes)
+	reg, err := a.wholePalettes(f.palettes)
 	if err != nil {
 		return err
 	}
