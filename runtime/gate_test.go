@@ -71,4 +71,9 @@ func TestSealKeepsArgumentsApart(t *testing.T) {
 	if seal("ab", "c") == seal("a", "bc") || seal("ab") == seal("ab", "") || seal() == seal("") {
 		t.Error("two calls have one seal")
 	}
+	// Nor does a text that holds what stands between two.
+	const between = "\x00\x00\x00\x00\x00\x00\x00\x06string"
+	if seal("a"+between+"b", "c") == seal("a", "b"+between+"c") {
+		t.Error("a text can hold the end of itself and the beginning of the next")
+	}
 }

@@ -132,6 +132,38 @@ func TestOnePreviewIsUsedOnce(t *testing.T) {
 	}
 }
 
+// SAFE-C3: and of one that a session has only shown, where doing it twice would
+// be as right as doing it once: nothing but the use itself is in the way.
+func TestAPreviewThatWasShownIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.state()
+	s := w.session("kim")
+	p := w.program(s, "lending.remind :loan-id @saw-bob :on 2025-09-01")
+	preview, err := s.Preview(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done atomic.Int64
+	at64(w, w, func(*world, int) {
+		_, err := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		if err == nil {
+			done.Add(1)
+			return
+		}
+		var r *runtime.Refusal
+		if !errors.As(err, &r) || r.Diagnostics[0].Code != "already-used" {
+			t.Errorf("%T: %v", err, err)
+		}
+	})
+	if done.Load() != 1 {
+		t.Errorf("it was used %d times", done.Load())
+	}
+	if d := diff(w.entity, before, w.state()); len(d) != 1 {
+		t.Errorf("it was done %d times", len(d))
+	}
+}
+
 // SAFE-R5: many send one key at once, in two processes, some of them cut off:
 // it is done once, and all who are answered are answered alike.
 func TestOneKeyIsOneEffect(t *testing.T) {

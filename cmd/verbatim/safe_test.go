@@ -1,0 +1,27 @@
+package main
+
+import (
+	"testing"
+	"unicode"
+)
+
+// SAFE-C5: whatever a text holds, what is printed of it moves no cursor, turns
+// no line around and hides nothing; and a text without such things stays as it
+// is.
+func TestNothingIsPrintedThatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"\u202egnirts\u202c", "zero\u200bwidth\u2060joined", "two\nlines\r\n\tand a tab", "\x1b[2K\x1b[1A", "\x00", "\u2028\u2029", "a\u00adb", "\ufeff", "\xff\xfe",
+	} {
+		for _, r := range safe(s) {
+			if !unicode.IsPrint(r) {
+				t.Errorf("of %q, %q is printed", s, r)
+			}
+		}
+	}
+	for _, s := range []string{"", "plain", `"quoted" \ and more`, "Zoé Müller, раура", "日本"} {
+		if got := safe(s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
