@@ -53,12 +53,16 @@ func run(root string, want []string, out io.Writer) int {
 	places := make(chan bool, runtime.GOMAXPROCS(0))
 	for i := range faults {
 		verdicts[i] = make(chan string, 1)
-		go func() {
-			places <- true
-			verdicts[i] <- seed(root, faults[i])
-			<-places
-		}()
 	}
+	go func() {
+		for i, f := range faults {
+			places <- true
+			go func() {
+				verdicts[i] <- seed(root, f)
+				<-places
+			}()
+		}
+	}()
 	missed, tried := 0, len(faults)
 	for i, f := range faults {
 		if verdict := <-verdicts[i]; verdict != "" {
