@@ -47,19 +47,19 @@ func declared(reg *verbs.Registry) int {
 }
 
 // newEngine joins palettes and a store.
-func (a *app) newEngine(reg *verbs.Registry, store stores.Store) (*runtime.Engine, error) {
-	return a.newEngineAt(reg, store, a.now)
+func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools runtime.Tools) (*runtime.Engine, error) {
+	return a.newEngineAt(reg, store, tools, a.now)
 }
 
 // newEngineAt is newEngine with a clock.
-func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, clock func() time.Time) (*runtime.Engine, error) {
+func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools runtime.Tools, clock func() time.Time) (*runtime.Engine, error) {
 	zone, err := a.zone()
 	if err != nil {
 		return nil, err
 	}
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
-	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Authority: system.Authority(reg)})
+	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg)})
 }
 
 // found makes the first administrators.

@@ -13,8 +13,8 @@ import (
 
 // confirmFlags are what `verbatim confirm` is told.
 type confirmFlags struct {
-	palettes, store, as, reason string
-	agree, decline              bool
+	palettes, store, servers, as, reason string
+	agree, decline                       bool
 }
 
 func confirmCommand(a *app) *cobra.Command {
@@ -37,6 +37,7 @@ done as whoever asked for it, if it is still what they asked for. Declining is r
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
+	a.serversFlag(cmd, &f.servers)
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever decides (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.agree, "agree", false, "agree to it without being asked")
@@ -72,7 +73,11 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	if _, err := a.zone(); err != nil {
 		return err
 	}
-	engine, err := a.newEngine(reg, store)
+	tools, err := a.tools(f.servers)
+	if err != nil {
+		return err
+	}
+	engine, err := a.newEngine(reg, store, tools)
 	if err != nil {
 		return a.runFailed(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -12,8 +13,8 @@ import (
 )
 
 func lintCommand(a *app) *cobra.Command {
-	var format, against string
-	var schema bool
+	var format, against, servers string
+	var schema, accept bool
 	cmd := &cobra.Command{
 		Use:   "lint [DIR]",
 		Short: "Report every mistake in palettes",
@@ -21,9 +22,11 @@ func lintCommand(a *app) *cobra.Command {
 verbatim lint --against verbs verbs
 verbatim lint --schema`,
 		Long: `--against names palettes as they were, and reports every change that lowers safety.
+--servers compares verbs that tools carry out with the tools, and names those that say
+something else than was accepted.
 --schema prints the JSON Schema of palettes, for an editor to complete and check them.`,
 		Args: atMost(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if schema {
 				_, err := a.out.Write(verbs.PaletteSchema())
 				return err
@@ -39,11 +42,16 @@ verbatim lint --schema`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			return a.lint(dir, against, format)
+			if accept && a.serversFile(servers) == "" {
+				return usage("--accept accepts tools of servers, and none are named", "verbatim lint --servers FILE --accept")
+			}
+			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), accept})
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, json, or github for annotations of a pull request")
 	cmd.Flags().StringVar(&against, "against", "", "the `dir` of the palettes as they were")
+	a.serversFlag(cmd, &servers)
+	cmd.Flags().BoolVar(&accept, "accept", false, "accept the tools of the servers as they are now")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of palettes")
 	return cmd
 }
@@ -64,7 +72,14 @@ func newLint(l *loaded) lintJSON {
 	return j
 }
 
-func (a *app) lint(dir, against, format string) error {
+// lintFlags are what `verbatim lint` is told.
+type lintFlags struct {
+	dir, against, format, servers string
+	accept                        bool
+}
+
+func (a *app) lint(ctx context.Context, f lintFlags) error {
+	dir, against, format := f.dir, f.against, f.format
 	started := time.Now()
 	l, err := loadPalettes(dir)
 	if err != nil {
@@ -82,6 +97,16 @@ func (a *app) lint(dir, against, format string) error {
 		}
 		l.ds = append(l.ds, verbs.Drift(old.reg, l.reg)...)
 	}
+	if f.servers != "" && l.reg != nil {
+		found, taken, err := a.lintTools(ctx, l.reg, f.servers, f.accept)
+		if err != nil {
+			return err
+		}
+		l.ds = append(l.ds, found...)
+		if f.accept {
+			fmt.Fprintf(a.err, "accepted %s in %s; read it before you keep it\n", counted(taken, "tool"), quoted(acceptedFile(f.servers)))
+		}
+	}
 	j := newLint(l)
 	switch {
 	case a.json:
@@ -94,7 +119,10 @@ func (a *app) lint(dir, against, format string) error {
 		a.complain(l.ds)
 		state := "Nothing was loaded."
 		if l.reg != nil {
-			state = "They load; what they allow is less safe than it was."
+			state = "They load; this has to be seen to first."
+			if against != "" {
+				state = "They load; what they allow is less safe than it was."
+			}
 		}
 		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.report, counted(j.Palettes, "palette"), state, explainOne(l.ds))
 	default:

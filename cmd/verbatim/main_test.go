@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		})
 		stop()
 		os.Exit(code)
-	}})
+	}, "helpdesk": helpdesk})
 }
 
 // ticking is a clock that goes on by so much with each look at it.
@@ -86,6 +86,7 @@ func sessions(t *testing.T, dir string, vars ...string) {
 			"exits": exits,
 			"bank":  bank,
 			"shop":  shop,
+			"desk":  desk,
 			"json":  isJSON,
 			"plain": isPlain,
 			"same":  isSame,

@@ -55,7 +55,7 @@ func (v *view) body() {
 	shown := map[string]int{} // shape of a call that was shown, and which it was
 	for i := 0; i < len(v.p.Calls); {
 		c := &v.p.Calls[i]
-		if _, known := shown[shape(c)]; v.full || !known || len(c.Asks) > 0 {
+		if _, known := shown[shape(c)]; v.full || !known || len(c.Asks) > 0 || len(c.Errands) > 0 {
 			if !known {
 				shown[shape(c)] = i + 1
 			}
@@ -64,7 +64,7 @@ func (v *view) body() {
 			continue
 		}
 		from := i
-		for i < len(v.p.Calls) && len(v.p.Calls[i].Asks) == 0 {
+		for i < len(v.p.Calls) && len(v.p.Calls[i].Asks) == 0 && len(v.p.Calls[i].Errands) == 0 {
 			if _, known := shown[shape(&v.p.Calls[i])]; !known {
 				break
 			}
@@ -193,6 +193,9 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 			fmt.Fprintf(v.w, "     > notifies %s\n", safe(notice.Target))
 		}
 	}
+	for i := range c.Errands {
+		v.errand(&c.Errands[i])
+	}
 	for _, ask := range c.Asks {
 		who := "asks first"
 		if ask.By != "" {
@@ -203,8 +206,27 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 	if c.Result != nil {
 		v.result(c.Result)
 	}
-	if len(c.Rows) == 0 && len(c.Notices) == 0 && c.Result == nil {
+	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Errands) == 0 && c.Result == nil {
 		fmt.Fprintln(v.w, "     nothing to change: it is so already")
+	}
+}
+
+// errand tells what a tool of another server is sent, a value a line.
+func (v *view) errand(e *runtime.Errand) {
+	fmt.Fprintf(v.w, "     > asks %s of %s, which is not ours\n", safe(e.Name), safe(e.Server))
+	width := 0
+	for _, s := range e.Sent {
+		width = max(width, len(s.Key))
+	}
+	for _, s := range e.Sent {
+		what := "(not shown)"
+		if !s.Sensitive {
+			what = safe(s.Value.Text())
+			if s.Value.Kind() == stores.String {
+				what = strconv.Quote(s.Value.Text())
+			}
+		}
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, safe(s.Key), what, from(s.From, what))
 	}
 }
 
@@ -366,7 +388,21 @@ type callJSON struct {
 	Rows    []rowJSON    `json:"rows"`
 	Notices []noticeJSON `json:"notices"`
 	Asks    []askJSON    `json:"asks"`
+	Errands []errandJSON `json:"errands,omitempty"`
 	Result  *resultJSON  `json:"result,omitempty"`
+}
+
+type errandJSON struct {
+	Server string     `json:"server"`
+	Tool   string     `json:"tool"`
+	Sent   []sentJSON `json:"sent"`
+}
+
+type sentJSON struct {
+	Name      string        `json:"name"`
+	Value     *stores.Value `json:"value,omitempty"`
+	Sensitive bool          `json:"sensitive,omitempty"`
+	From      string        `json:"from,omitempty"`
 }
 
 type rowJSON struct {
@@ -433,6 +469,17 @@ func newPreview(p *runtime.Preview) *previewJSON {
 		}
 		for _, n := range c.Notices {
 			call.Notices = append(call.Notices, noticeJSON(n))
+		}
+		for _, e := range c.Errands {
+			out := errandJSON{Server: e.Server, Tool: e.Name, Sent: []sentJSON{}}
+			for k := range e.Sent {
+				s := sentJSON{Name: e.Sent[k].Key, Sensitive: e.Sent[k].Sensitive, From: e.Sent[k].From}
+				if !s.Sensitive {
+					s.Value = &e.Sent[k].Value
+				}
+				out.Sent = append(out.Sent, s)
+			}
+			call.Errands = append(call.Errands, out)
 		}
 		if c.Result != nil {
 			call.Result = &resultJSON{Columns: some(c.Result.Columns), Rows: [][]stores.Value{}}

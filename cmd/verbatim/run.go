@@ -19,11 +19,11 @@ import (
 
 // runFlags are what `verbatim run` is told.
 type runFlags struct {
-	palettes, store, as, confirm, key string
-	origin                            string
-	dryRun, full, yes, each           bool
-	from                              int
-	timeout                           time.Duration
+	palettes, store, servers, as, confirm, key string
+	origin                                     string
+	dryRun, full, yes, each                    bool
+	from                                       int
+	timeout                                    time.Duration
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -46,6 +46,7 @@ What needs somebody else's agreement is kept until they decide, with verbatim co
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
+	a.serversFlag(cmd, &f.servers)
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever is asking (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and change nothing")
@@ -118,7 +119,11 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	if _, err := a.zone(); err != nil {
 		return err
 	}
-	engine, err := a.newEngine(reg, store)
+	tools, err := a.tools(f.servers)
+	if err != nil {
+		return err
+	}
+	engine, err := a.newEngine(reg, store, tools)
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -361,11 +366,11 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 	if reply.Repeated {
 		fmt.Fprintln(j.err, "this was done before, under the same key; here is what it did then")
 	}
-	if p.Rows > 0 || p.Notices > 0 {
+	if p.Rows > 0 || p.Notices > 0 || errands(p) > 0 {
 		if seen {
 			fmt.Fprintln(j.out)
 		}
-		fmt.Fprintf(j.out, "applied  %-63s %.1f s\n", j.summary(p, "changed", "sent"), j.now().Sub(j.started).Seconds())
+		fmt.Fprintf(j.out, "applied  %-63s %.1f s\n", j.summary(p, "changed", "sent", "asked"), j.now().Sub(j.started).Seconds())
 	}
 	if !seen {
 		newView(j.out, p, j.full, j.whole()).body()
@@ -382,9 +387,9 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 
 // preview prints what would happen.
 func (j *job) preview(p *runtime.Preview, state string) {
-	fmt.Fprintf(j.out, "preview  %s; %s\n", j.summary(p, "would change", "send"), state)
+	fmt.Fprintf(j.out, "preview  %s; %s\n", j.summary(p, "would change", "send", "ask"), state)
 	newView(j.out, p, j.full, j.whole()).body()
-	if p.Rows == 0 && p.Notices == 0 {
+	if p.Rows == 0 && p.Notices == 0 && errands(p) == 0 {
 		return
 	}
 	fmt.Fprintln(j.out)
@@ -399,7 +404,7 @@ func (j *job) preview(p *runtime.Preview, state string) {
 }
 
 // summary says "2 calls would change 3 rows in 2 tables and send 1 notice".
-func (j *job) summary(p *runtime.Preview, change, send string) string {
+func (j *job) summary(p *runtime.Preview, change, send, ask string) string {
 	var parts []string
 	if p.Rows > 0 || p.Notices == 0 {
 		rows := counted(p.Rows, "row")
@@ -417,7 +422,19 @@ func (j *job) summary(p *runtime.Preview, change, send string) string {
 		}
 		parts = append(parts, send+" "+counted(p.Notices, "notice"))
 	}
+	if n := errands(p); n > 0 {
+		parts = append(parts, ask+" "+counted(n, "tool"))
+	}
 	return counted(len(p.Calls), "call") + " " + strings.Join(parts, " and ")
+}
+
+// errands counts what tools of other servers are asked.
+func errands(p *runtime.Preview) int {
+	n := 0
+	for i := range p.Calls {
+		n += len(p.Calls[i].Errands)
+	}
+	return n
 }
 
 func (j *job) whole() string {
@@ -523,7 +540,10 @@ func (a *app) refused(refusal *runtime.Refusal) {
 func (a *app) runFailed(err error) error {
 	var refusal *runtime.Refusal
 	var config *runtime.ConfigError
+	var failed *runtime.Failure
 	switch {
+	case errors.As(err, &failed) && failed.Told != nil:
+		return a.toolFailed(failed)
 	case errors.As(err, &refusal):
 		if a.json {
 			a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "refused", report: newReport(refusal.Diagnostics)})

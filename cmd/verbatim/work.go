@@ -102,7 +102,11 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	defer store.Close()
-	if w.Engine, err = a.newEngineAt(reg, store, clock); err != nil {
+	tools, err := a.tools("")
+	if err != nil {
+		return err
+	}
+	if w.Engine, err = a.newEngineAt(reg, store, tools, clock); err != nil {
 		return a.runFailed(err)
 	}
 	host, _ := os.Hostname() // without one, the number of the process will do

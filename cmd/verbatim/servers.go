@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/mcp"
+	"verbatim/verbs"
+)
+
+func (a *app) serversFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "servers", "", "the servers of tools, a `file` (default $VERBATIM_SERVERS or none)")
+}
+
+// tools reaches the servers that a file names; nil when none does.
+func (a *app) tools(flag string) (runtime.Tools, error) {
+	file := a.serversFile(flag)
+	if file == "" {
+		return nil, nil
+	}
+	servers, _, err := a.servers(file)
+	if err != nil {
+		return nil, err
+	}
+	return servers, nil
+}
+
+func (a *app) serversFile(flag string) string {
+	if flag == "" {
+		flag = a.env("VERBATIM_SERVERS")
+	}
+	return flag
+}
+
+// servers reads the operator's configuration and what they accepted.
+func (a *app) servers(file string) (*mcp.Servers, mcp.Accepted, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, mcp.Accepted{}, usage(fmt.Sprintf("the servers in %s cannot be read: %s", quoted(file), reason(err)), "name another file with --servers or VERBATIM_SERVERS")
+	}
+	config, err := mcp.ReadConfig(text)
+	var wrong *mcp.ConfigError
+	if errors.As(err, &wrong) {
+		lines := make([]string, len(wrong.Problems))
+		for i, p := range wrong.Problems {
+			lines[i] = fmt.Sprintf("%s:%d: %s", file, p.Line, p.Text)
+		}
+		return nil, mcp.Accepted{}, &stop{exitUsage, "bad-servers", safeLines(lines), "servers are programs or addresses by name: servers: {helpdesk: {command: [helpdesk-mcp]}}"}
+	}
+	if err != nil {
+		return nil, mcp.Accepted{}, err
+	}
+	var accepted mcp.Accepted
+	text, err = os.ReadFile(acceptedFile(file))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err == nil:
+		accepted, err = mcp.ReadAccepted(text)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, mcp.Accepted{}, usage(fmt.Sprintf("what was accepted in %s cannot be read: %s", quoted(acceptedFile(file)), reason(err)), "verbatim lint --servers "+shell(file)+" --accept writes it anew")
+	}
+	return mcp.New(config, accepted, mcp.Options{Env: a.env, Version: version}), accepted, nil
+}
+
+func safeLines(lines []string) string {
+	for i := range lines {
+		lines[i] = safe(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// acceptedFile stands beside the configuration.
+func acceptedFile(file string) string {
+	return strings.TrimSuffix(file, filepath.Ext(file)) + ".accepted.json"
+}
+
+// lintTools compares palettes with the servers of a file, and with accept
+// accepts every tool of theirs as it is now. It tells how many it accepted.
+func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, accept bool) (dsl.Diagnostics, int, error) {
+	servers, accepted, err := a.servers(file)
+	if err != nil {
+		return nil, 0, err
+	}
+	taken := 0
+	if accept {
+		for _, v := range reg.Verbs() {
+			if v.Tool == nil {
+				continue
+			}
+			said, err := servers.Said(ctx, v.Tool.Server, v.Tool.Name)
+			if err != nil {
+				continue // the comparison says why
+			}
+			accepted = accepted.With(said)
+			taken++
+		}
+		if err := os.WriteFile(acceptedFile(file), accepted.Text(), 0o644); err != nil {
+			return nil, 0, broken("what was accepted cannot be written", err, "check who may write "+quoted(acceptedFile(file)))
+		}
+		if servers, _, err = a.servers(file); err != nil {
+			return nil, 0, err
+		}
+	}
+	return runtime.CheckTools(ctx, reg, servers), taken, nil
+}
+
+// toolFailed tells what is known of a tool that was asked, where that is not
+// that all was done.
+func (a *app) toolFailed(failed *runtime.Failure) error {
+	d := failed.Told
+	if a.json {
+		a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "unknown", report: newReport(dsl.Diagnostics{*d})})
+		return said(exitSystem)
+	}
+	fmt.Fprintf(a.err, "unknown[%s]: %s\n", d.Code, safe(d.Summary))
+	if at := place(d.Place); at != "" {
+		fmt.Fprintf(a.err, "   --> %s\n", at)
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(a.err, "next: %s\n", safe(note))
+	}
+	return said(exitSystem)
+}

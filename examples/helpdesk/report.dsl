@@ -1,0 +1,1 @@
+desk.report :machine-id @press-2 :text "It does not start"

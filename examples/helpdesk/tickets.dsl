@@ -1,0 +1,1 @@
+desk.tickets :machine-id @press-2
