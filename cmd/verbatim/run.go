@@ -561,8 +561,6 @@ func (a *app) runFailed(err error) error {
 		fmt.Fprintln(a.err, "\nThe palettes and this program do not fit together. Nothing was changed.")
 		return said(exitInput)
 	}
-	var failed *runtime.Failure
-	errors.As(err, &failed)
 	if halt := a.halted(err); halt != nil && (failed == nil || !failed.Unknown) {
 		return halt
 	}
