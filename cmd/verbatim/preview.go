@@ -226,7 +226,7 @@ func (v *view) errand(e *runtime.Errand) {
 				what = strconv.Quote(s.Value.Text())
 			}
 		}
-		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, safe(s.Key), what, from(s.From, what))
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, safe(s.Key), what, from(&runtime.FieldChange{From: s.From}, what))
 	}
 }
 

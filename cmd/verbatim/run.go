@@ -33,9 +33,8 @@ func runCommand(a *app) *cobra.Command {
 		Short: "Do what a script says, all of it or nothing",
 		Example: `verbatim run --dry-run --as clara answer.dsl
 verbatim run --as clara answer.dsl`,
-		Long: `Calls that their palette wants agreed to are shown first, and the question is answered
-with the word yes; --yes answers it beforehand, --confirm for what --dry-run showed only.
-What needs somebody else's agreement is kept until they decide, with verbatim confirm.`,
+		Long: `What the palette wants agreed to is shown first, and the question answered with the word
+yes. What needs somebody else's agreement is kept until they decide: verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("from") && f.from < 1 {
