@@ -144,6 +144,11 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 	k := f[roleName].value
 	d.name(k, "role")
 	r := &Role{Name: k.Value, Description: text(f[roleDescription]), Place: d.place(k)}
+	if s := f[roleKeeps].value; s != nil {
+		if r.Keeps = s.Value == "journal"; !r.Keeps {
+			d.report(say.unknownWord(d.place(s), "keeps", s.Value, roleShape.keys[roleKeeps].words))
+		}
+	}
 	if s := f[roleSees].value; s != nil {
 		switch s.Value {
 		case "all":

@@ -75,6 +75,9 @@ func (d *drift) role(role *Role) {
 	if was != nil && role.SeesAll && !was.SeesAll {
 		d.lower("role-widened", role.Place, was.Place, "it saw only what it was granted", "role %s sees every row", role.Name)
 	}
+	if was != nil && role.Keeps && !was.Keeps {
+		d.lower("role-widened", role.Place, was.Place, "it could erase nothing", "role %s may erase from the journal", role.Name)
+	}
 }
 
 func (d *drift) codes(list *CodeList) {

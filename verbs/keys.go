@@ -74,6 +74,7 @@ const (
 	roleName = iota
 	roleDescription
 	roleSees
+	roleKeeps
 	roleKeys
 )
 
@@ -84,6 +85,7 @@ var roleShape = &shape{
 		roleName:        {name: "name", doc: "The role's name.", example: `"analyst"`, required: true},
 		roleDescription: {name: "description", doc: "Who has it.", example: `"Somebody at the bank who reviews what clients send."`},
 		roleSees:        {name: "sees", doc: "Which rows it opens: granted, only those that the principal was given, or all.", example: `"all"`, words: []string{"granted", "all"}},
+		roleKeeps:       {name: "keeps", doc: "What it looks after: the journal, from which it may erase what is personal.", example: `"journal"`, words: []string{"journal"}},
 	},
 }
 

@@ -40,6 +40,7 @@ type Role struct {
 	Name        string
 	Description string
 	SeesAll     bool // rows of every scope
+	Keeps       bool // looks after the journal, and may erase from it
 	Place       dsl.Place
 }
 
