@@ -1,0 +1,313 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A Commitment stands in an entry for a value that may have to be forgotten. It
+// is a digest of the value and of 128 random bits, its salt. While both are
+// kept, in a row of Openings, the commitment proves the value; once they are
+// erased it proves nothing to anybody: without the salt, not even somebody with
+// a list of all values that it could be can tell which of them it was.
+//
+// Erasing a row of a table does not change the journal, so its chain stays as
+// it was.
+type Commitment string
+
+// saltSize is 128 bits.
+const saltSize = 16
+
+// commitVersion is hashed first, so that no digest made for anything else can
+// pass for one.
+const commitVersion = "verbatim journal commitment 1"
+
+// commit is SHA-256 over the text "verbatim journal commitment 1", the salt, the
+// name of the value's kind and its text, each of the two after its length in
+// bytes as 8 bytes, big-endian.
+func commit(salt [saltSize]byte, v stores.Value) Commitment {
+	b := append(make([]byte, 0, 128), commitVersion...)
+	b = append(b, salt[:]...)
+	for _, s := range [...]string{v.Kind().String(), v.Text()} {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
+	}
+	sum := sha256.Sum256(b)
+	return Commitment(base64.RawURLEncoding.EncodeToString(sum[:]))
+}
+
+// An Opening holds what one entry commits to: for each commitment, its value and
+// its salt.
+type Opening struct {
+	ID        string
+	Principal string // of the entry
+	values    map[Commitment]opened
+}
+
+type opened struct {
+	salt  [saltSize]byte
+	value stores.Value
+}
+
+// NewOpening begins the opening of an entry. The id must be new; nobody need be
+// kept from guessing it.
+func NewOpening(id, principal string) *Opening {
+	return &Opening{ID: id, Principal: principal, values: map[Commitment]opened{}}
+}
+
+// Commit keeps a value and returns what stands for it. The salt is read from
+// random, which must not be predictable. Null is told by leaving it out: its
+// commitment is empty.
+func (o *Opening) Commit(random io.Reader, v stores.Value) (Commitment, error) {
+	if v.IsNull() {
+		return "", nil
+	}
+	var salt [saltSize]byte
+	if _, err := io.ReadFull(random, salt[:]); err != nil {
+		return "", fmt.Errorf("no randomness for the journal: %w", err)
+	}
+	c := commit(salt, v)
+	o.values[c] = opened{salt, v}
+	return c, nil
+}
+
+// Len returns how many values the opening holds.
+func (o *Opening) Len() int { return len(o.values) }
+
+// Open returns the value that a commitment stands for. It is false where the
+// value was erased.
+func (o *Opening) Open(c Commitment) (stores.Value, bool) {
+	if o == nil {
+		return stores.Value{}, false
+	}
+	v, ok := o.values[c]
+	return v.value, ok
+}
+
+// erase forgets values.
+func (o *Opening) erase(which []Commitment) (n int) {
+	for _, c := range which {
+		if _, ok := o.values[c]; ok {
+			delete(o.values, c)
+			n++
+		}
+	}
+	return n
+}
+
+// text is canonical JSON: an object of lists of salt, kind and text, by
+// commitment.
+func (o *Opening) text() string {
+	order := make([]string, 0, len(o.values))
+	for c := range o.values {
+		order = append(order, string(c))
+	}
+	slices.Sort(order)
+	b := []byte{'{'}
+	for i, c := range order {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		v := o.values[Commitment(c)]
+		b = stores.AppendJSONString(b, c)
+		b = append(b, `:["`...)
+		b = base64.RawURLEncoding.AppendEncode(b, v.salt[:])
+		b = append(b, `","`...)
+		b = append(b, v.value.Kind().String()...)
+		b = append(b, `",`...)
+		b = stores.AppendJSONString(b, v.value.Text())
+		b = append(b, ']')
+	}
+	return string(append(b, '}'))
+}
+
+// parseOpening reads what text wrote, and holds every value against its
+// commitment: one that was altered is an error.
+func parseOpening(id, principal, text string) (*Opening, error) {
+	o := NewOpening(id, principal)
+	wrong := fmt.Errorf("an opening cannot be read")
+	var raw map[string][]string
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		return nil, wrong
+	}
+	for c, parts := range raw {
+		if len(parts) != 3 {
+			return nil, wrong
+		}
+		var v opened
+		salt, err := base64.RawURLEncoding.DecodeString(parts[0])
+		kind, ok := kindOf(parts[1], stores.Null)
+		if err != nil || len(salt) != saltSize || !ok {
+			return nil, wrong
+		}
+		copy(v.salt[:], salt)
+		if v.value, ok = stores.Parse(kind, parts[2]); !ok {
+			return nil, wrong
+		}
+		if commit(v.salt, v.value) != Commitment(c) {
+			return nil, fmt.Errorf("a value was altered after it was written")
+		}
+		o.values[Commitment(c)] = v
+	}
+	if !bytes.Equal([]byte(o.text()), []byte(text)) {
+		return nil, wrong
+	}
+	return o, nil
+}
+
+// The fields of an opening as a row.
+const (
+	opnKey = iota
+	opnPrincipal
+	opnValues
+)
+
+// Openings is the entity whose rows hold what entries commit to. They are
+// written in the transaction of their entries, by whoever it is who writes
+// those, and are the only part of the journal that is ever erased.
+var Openings = &stores.Entity{
+	Name:    "verbatim.opening",
+	Table:   "verbatim.openings",
+	Managed: true,
+	Place:   "the journal's own",
+	Key:     opnKey,
+	Access:  stores.ByPrincipal,
+	Scope:   []stores.Step{{Field: opnPrincipal}},
+	Fields: []stores.Field{
+		opnKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		opnPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+		opnValues:    {Name: "values", Column: "committed", Kind: stores.String, Required: true, Sensitive: true, Personal: true},
+	},
+}
+
+// Insert is the change that keeps an opening.
+func (o *Opening) Insert() stores.Change {
+	return stores.Change{Op: stores.Insert, Entity: Openings, Key: stores.NewString(o.ID), Set: []stores.Assign{
+		{Field: opnPrincipal, Value: stores.NewString(o.Principal)}, {Field: opnValues, Value: stores.NewString(o.text())},
+	}}
+}
+
+// everything is the scope of whoever looks after the journal.
+func everything(principal string) stores.Scope { return stores.Scope{Principal: principal, All: true} }
+
+// openings fetches the openings of some records, by their ids.
+func openings(ctx context.Context, r stores.Reader, ids []stores.Value) (map[string]*Opening, error) {
+	found := map[string]*Opening{}
+	for part := range slices.Chunk(ids, 500) {
+		rows, err := r.Find(ctx, stores.Find{Entity: Openings, Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: opnKey}, Value: stores.NewList(part...)}})
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range rows {
+			id := v[opnKey].Text()
+			o, err := parseOpening(id, v[opnPrincipal].Text(), v[opnValues].Text())
+			if err != nil {
+				return nil, &OpeningError{ID: id, Err: err}
+			}
+			found[id] = o
+		}
+	}
+	return found, nil
+}
+
+// An OpeningError says that a row of Openings is not what the journal
+// committed to.
+type OpeningError struct {
+	ID  string
+	Seq int64 // the entry that it belongs to, when that is known
+	Err error
+}
+
+func (e *OpeningError) Error() string {
+	if e.Seq == 0 {
+		return "what an entry commits to cannot be opened: " + e.Err.Error()
+	}
+	return fmt.Sprintf("what journal entry %d commits to cannot be opened: %s", e.Seq, e.Err)
+}
+
+func (e *OpeningError) Unwrap() error { return e.Err }
+
+// Open puts the values of an opening into the record. What is not in it counts
+// as erased; a nil opening holds nothing.
+func (r *Record) Open(o *Opening) {
+	if v, ok := o.Open(r.Call); ok && r.Call != "" {
+		r.Words = v.Text()
+	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if v, ok := o.Open(c.NameIs); ok && c.NameIs != "" {
+			c.Name = v.Text()
+		}
+		for j := range c.Fields {
+			f := &c.Fields[j]
+			if f.BeforeIs != "" {
+				v, ok := o.Open(f.BeforeIs)
+				f.Before, f.BeforeGone = v, !ok
+			}
+			if f.AfterIs != "" {
+				v, ok := o.Open(f.AfterIs)
+				f.After, f.IsGone = v, !ok
+			}
+		}
+	}
+}
+
+// commitments lists what a record commits to, of one row only when that is
+// given. A call that names the row, or whose changes touch it, speaks of it.
+func (r *Record) commitments(row *Row) []Commitment {
+	var all []Commitment
+	add := func(c Commitment) {
+		if c != "" {
+			all = append(all, c)
+		}
+	}
+	touched := row == nil || slices.Contains(r.About, *row)
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if row != nil && (c.Entity != row.Entity || c.Key != row.Key) {
+			continue
+		}
+		touched = true
+		add(c.NameIs)
+		for j := range c.Fields {
+			add(c.Fields[j].BeforeIs)
+			add(c.Fields[j].AfterIs)
+		}
+	}
+	if touched {
+		add(r.Call)
+	}
+	return all
+}
+
+// Touches reports whether the record tells of a row: that it changed it, or that
+// the call named it.
+func (r *Record) Touches(row Row) bool {
+	return slices.Contains(r.About, row) || slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Entity == row.Entity && c.Key == row.Key })
+}
+
+// Called reports whether the record tells of a row under a name that it had in
+// its session.
+func (r *Record) Called(name string) bool {
+	name = "@" + strings.TrimPrefix(name, "@")
+	return slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Name == name })
+}
+
+// Whole reports whether an opening holds everything that the record commits to.
+func (r *Record) Whole(o *Opening) bool {
+	for _, c := range r.commitments(nil) {
+		if _, ok := o.Open(c); !ok {
+			return false
+		}
+	}
+	return true
+}

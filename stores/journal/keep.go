@@ -1,0 +1,329 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"verbatim/stores"
+)
+
+// Opened goes through entries with their openings, from one to another, a page
+// at a time.
+func Opened(ctx context.Context, s stores.Store, principal string, from, to int64) iter.Seq2[*Line, error] {
+	return func(yield func(*Line, error) bool) {
+		var lines []*Line
+		flush := func() bool {
+			var ids []stores.Value
+			at := map[string]*Line{}
+			for _, l := range lines {
+				record, err := Parse(l.Entry.Changes)
+				if err != nil {
+					// It is for the chain to say whether it was always so.
+					continue
+				}
+				if record.Opening != "" {
+					ids = append(ids, stores.NewString(record.Opening))
+					at[record.Opening] = l
+				}
+			}
+			if len(ids) > 0 {
+				err := s.View(ctx, everything(principal), func(r stores.Reader) error {
+					found, err := openings(ctx, r, ids)
+					var bad *OpeningError
+					if asOpening(err, &bad) && at[bad.ID] != nil {
+						bad.Seq = at[bad.ID].Entry.Seq
+					}
+					for id, o := range found {
+						if l := at[id]; l != nil {
+							l.Opening = o
+						}
+					}
+					return err
+				})
+				if err != nil {
+					yield(nil, err)
+					return false
+				}
+			}
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return false
+				}
+			}
+			lines = lines[:0]
+			return true
+		}
+		for e, err := range Entries(ctx, s, from, to) {
+			if err != nil {
+				if flush() {
+					yield(nil, err)
+				}
+				return
+			}
+			lines = append(lines, &Line{Entry: *e})
+			if len(lines) == page && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+func asOpening(err error, to **OpeningError) bool {
+	o, ok := err.(*OpeningError)
+	*to = o
+	return ok
+}
+
+// Record takes the changes of a line's entry apart and opens them.
+func (l *Line) Record() (Record, error) {
+	r, err := Parse(l.Entry.Changes)
+	if err != nil {
+		return r, err
+	}
+	r.Open(l.Opening)
+	return r, nil
+}
+
+// Import appends the entries of a file to an empty journal. Since nothing but
+// what the entries say and their order goes into their hashes, they come out as
+// they were: that they do is checked, entry by entry. It returns the head.
+func Import(ctx context.Context, s stores.Store, lines iter.Seq2[*Line, error]) (Head, error) {
+	var h Head
+	there, err := s.Journal(ctx, 1, 1)
+	if err != nil {
+		return h, err
+	}
+	if len(there) > 0 {
+		return h, ErrNotEmpty
+	}
+	var part []*Line
+	flush := func() error {
+		if len(part) == 0 {
+			return nil
+		}
+		var b stores.Batch
+		for _, l := range part {
+			b.Entries = append(b.Entries, l.Entry)
+			if l.Opening != nil {
+				b.Changes = append(b.Changes, l.Opening.Insert())
+			}
+		}
+		var done stores.Tx
+		err := s.Update(ctx, everything("verbatim"), func(tx stores.Tx) error {
+			done = tx
+			return tx.Apply(ctx, b)
+		})
+		if err != nil {
+			return err
+		}
+		for i, e := range done.Chained() {
+			if l := part[i]; e.Seq != l.Entry.Seq || e.Hash != l.Entry.Hash {
+				return fmt.Errorf("entry %d did not come out as it was: somebody else writes to this journal", l.Entry.Seq)
+			}
+			h = Head{e.Seq, e.Hash}
+		}
+		part = part[:0]
+		return nil
+	}
+	for l, err := range lines {
+		if err != nil {
+			return h, err
+		}
+		part = append(part, l)
+		if len(part) == page {
+			if err := flush(); err != nil {
+				return h, err
+			}
+		}
+	}
+	return h, flush()
+}
+
+// ErrNotEmpty says that a journal can be read only into an empty one.
+var ErrNotEmpty = fmt.Errorf("the journal has entries already")
+
+// A Redaction says what is to be erased.
+type Redaction struct {
+	Row       *Row   // what entries tell of this row
+	Principal string // what this principal said, whichever rows it was about
+}
+
+func (w Redaction) of(e *stores.Entry, r *Record) []Commitment {
+	if w.Principal != "" {
+		if e.Principal == w.Principal {
+			return r.commitments(nil)
+		}
+		return nil
+	}
+	return r.commitments(w.Row)
+}
+
+// An Erased tells how much was erased, or would be.
+type Erased struct {
+	Entries int // that lose something
+	Values  int
+	First   int64
+	Last    int64
+}
+
+// Count says what Redact would erase.
+func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (n Erased, err error) {
+	for l, err := range Opened(ctx, s, principal, 1, 0) {
+		if err != nil {
+			return n, err
+		}
+		record, err := Parse(l.Entry.Changes)
+		if err != nil || l.Opening == nil {
+			continue
+		}
+		values := 0
+		for _, c := range w.of(&l.Entry, &record) {
+			if _, ok := l.Opening.Open(c); ok {
+				values++
+			}
+		}
+		n.add(l.Entry.Seq, values)
+	}
+	return n, nil
+}
+
+func (n *Erased) add(seq int64, values int) {
+	if values == 0 {
+		return
+	}
+	if n.First == 0 {
+		n.First = seq
+	}
+	n.Last, n.Entries, n.Values = seq, n.Entries+1, n.Values+values
+}
+
+// Redact erases values that entries commit to, in one transaction with the
+// entry that says so, which describe makes of what was erased. The entries that
+// lose them stay as they are, and so does their chain.
+func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, describe func(Erased) stores.Entry) (n Erased, err error) {
+	err = s.Update(ctx, everything(principal), func(tx stores.Tx) error {
+		n = Erased{}
+		var changes []stores.Change
+		flush := func() error {
+			err := tx.Apply(ctx, stores.Batch{Changes: changes})
+			changes = changes[:0]
+			return err
+		}
+		for l, err := range Entries(ctx, s, 1, 0) {
+			if err != nil {
+				return err
+			}
+			record, err := Parse(l.Changes)
+			if err != nil || record.Opening == "" {
+				continue
+			}
+			which := w.of(l, &record)
+			if len(which) == 0 {
+				continue
+			}
+			found, err := openings(ctx, tx, []stores.Value{stores.NewString(record.Opening)})
+			if err != nil {
+				return err
+			}
+			o := found[record.Opening]
+			if o == nil {
+				continue
+			}
+			before := o.text()
+			values := o.erase(which)
+			if values == 0 {
+				continue
+			}
+			n.add(l.Seq, values)
+			row := make([]stores.Value, len(Openings.Fields))
+			row[opnKey], row[opnPrincipal], row[opnValues] = stores.NewString(o.ID), stores.NewString(o.Principal), stores.NewString(before)
+			change := stores.Change{Op: stores.Update, Entity: Openings, Key: row[opnKey], Before: row, Guard: []int{opnValues},
+				Set: []stores.Assign{{Field: opnValues, Value: stores.NewString(o.text())}}}
+			if o.Len() == 0 {
+				change.Op, change.Set = stores.Delete, nil
+			}
+			if changes = append(changes, change); len(changes) >= page {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		if len(changes) > 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{describe(n)}})
+	})
+	return n, err
+}
+
+// Baseline makes the entries that tell of rows which are there and which no
+// entry speaks of, so that a replay begins with them. template is what each of
+// them has besides; conceal makes of a row's fields what may be told, as it does
+// for those that calls change.
+func Baseline(ctx context.Context, s stores.Store, principal string, state *State, template stores.Entry, newID func() string, random io.Reader) (n int, err error) {
+	err = s.Update(ctx, everything(principal), func(tx stores.Tx) error {
+		n = 0
+		var b stores.Batch
+		var record Record
+		opening := NewOpening(newID(), template.Principal)
+		flush := func() error {
+			if len(record.Changes) == 0 {
+				return nil
+			}
+			if opening.Len() > 0 {
+				record.Opening = opening.ID
+				b.Changes = append(b.Changes, opening.Insert())
+			}
+			e := template
+			e.Changes = string(record.AppendText(nil))
+			b.Entries = append(b.Entries, e)
+			err := tx.Apply(ctx, b)
+			b, record, opening = stores.Batch{}, Record{}, NewOpening(newID(), template.Principal)
+			return err
+		}
+		for _, e := range state.order {
+			for values, err := range rows(ctx, tx, e) {
+				if err != nil {
+					return err
+				}
+				if r := state.rows[e][values[e.Key]]; r != nil && r.whole && !r.gone {
+					continue
+				}
+				c := Change{Op: Found, Entity: e.Name, Table: e.Table, Key: values[e.Key]}
+				for f, v := range values {
+					if f == e.Key || v.IsNull() {
+						continue
+					}
+					field := Field{Name: e.Fields[f].Name, Kind: e.Fields[f].Holds(), Sensitive: e.Fields[f].Sensitive}
+					if field.After = v; e.Fields[f].Sensitive || e.Fields[f].Personal {
+						if field.AfterIs, err = opening.Commit(random, v); err != nil {
+							return err
+						}
+						field.After = stores.Value{}
+					}
+					c.Fields = append(c.Fields, field)
+				}
+				record.Changes = append(record.Changes, c)
+				if n++; len(record.Changes) == baselineRows {
+					if err := flush(); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return flush()
+	})
+	return n, err
+}
+
+// baselineRows is how many rows one entry of a baseline tells of.
+const baselineRows = 100
+
+// Own lists what the journal keeps beside its entries.
+func Own() []*stores.Entity { return slices.Clone([]*stores.Entity{Openings}) }

@@ -1,0 +1,214 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Head is where a journal ends: how many entries it has, and the hash of the
+// last. The zero Head is that of an empty journal.
+type Head struct {
+	Size int64
+	Hash [32]byte
+}
+
+// A Checkpoint is the head of a journal at some time, kept where whoever can
+// change the journal cannot change it too. It is what shows that the end of a
+// journal was cut off or that it was written anew, which no chain can show by
+// itself.
+type Checkpoint struct {
+	Origin string // of which journal: the name of the key that signed it
+	Head
+}
+
+// A checkpoint is written as a signed note (https://c2sp.org/signed-note),
+// whose text has the lines of a log's checkpoint
+// (https://c2sp.org/tlog-checkpoint): origin, number of entries, hash in base64.
+// The hash is that of the last entry, which stands for all before it; it is not
+// the root of a Merkle tree, so the signature can be checked by any tool that
+// reads notes and the extension only by this one.
+
+// Errors about keys and checkpoints.
+var (
+	ErrNote      = errors.New("not a checkpoint")
+	ErrKey       = errors.New("not a key")
+	ErrSignature = errors.New("signed by no key that is trusted")
+)
+
+// ed25519Note is the number that notes give to signatures of this kind.
+const ed25519Note = 0x01
+
+// maxNote bounds what is read as a checkpoint, and maxSignatures the signatures
+// on it: others may have added theirs.
+const (
+	maxNote       = 64 << 10
+	maxSignatures = 64
+)
+
+// A Verifier is a public key with a name.
+type Verifier struct {
+	Name string
+	key  ed25519.PublicKey
+}
+
+// A Signer is a private key with a name.
+type Signer struct {
+	Verifier
+	key ed25519.PrivateKey
+}
+
+// NewSigner makes a key of 32 bytes of randomness. The name says which journal
+// it is for, best as a URL without its scheme: example.com/payments.
+func NewSigner(name string, random io.Reader) (*Signer, error) {
+	if !goodName(name) {
+		return nil, fmt.Errorf("the name of a key is one word without a plus: %w", ErrKey)
+	}
+	seed := make([]byte, ed25519.SeedSize)
+	if _, err := io.ReadFull(random, seed); err != nil {
+		return nil, fmt.Errorf("no randomness for a key: %w", err)
+	}
+	return signer(name, seed), nil
+}
+
+func signer(name string, seed []byte) *Signer {
+	key := ed25519.NewKeyFromSeed(seed)
+	return &Signer{Verifier{name, key.Public().(ed25519.PublicKey)}, key}
+}
+
+func goodName(name string) bool {
+	return name != "" && len(name) <= 200 && utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || r == '+' || !unicode.IsPrint(r)
+	}) < 0
+}
+
+// id is what a signature says of the key that made it.
+func (v *Verifier) id() []byte {
+	sum := sha256.Sum256(append([]byte(v.Name+"\n"), append([]byte{ed25519Note}, v.key...)...))
+	return sum[:4]
+}
+
+// String is the public key as it is handed to others: its name, its id and
+// itself, as the note format writes keys.
+func (v *Verifier) String() string {
+	return fmt.Sprintf("%s+%x+%s", v.Name, v.id(), base64.StdEncoding.EncodeToString(append([]byte{ed25519Note}, v.key...)))
+}
+
+// Secret is the private key as it is kept. Whoever has it can sign any head.
+func (s *Signer) Secret() string {
+	return fmt.Sprintf("PRIVATE+KEY+%s+%x+%s", s.Name, s.id(), base64.StdEncoding.EncodeToString(append([]byte{ed25519Note}, s.key.Seed()...)))
+}
+
+// ParseVerifier reads a public key. What is wrong with it is not said in the
+// error: it may be a private key.
+func ParseVerifier(text string) (*Verifier, error) {
+	name, id, key, ok := splitKey(text)
+	if !ok || len(key) != ed25519.PublicKeySize {
+		return nil, fmt.Errorf("a public key is NAME+ID+KEY: %w", ErrKey)
+	}
+	v := &Verifier{name, key}
+	if !bytes.Equal(v.id(), id) {
+		return nil, fmt.Errorf("the id of the key is another's: %w", ErrKey)
+	}
+	return v, nil
+}
+
+// ParseSigner reads a private key.
+func ParseSigner(text string) (*Signer, error) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "PRIVATE+KEY+")
+	if ok {
+		var name string
+		var id, key []byte
+		if name, id, key, ok = splitKey(rest); ok && len(key) == ed25519.SeedSize {
+			if s := signer(name, key); bytes.Equal(s.id(), id) {
+				return s, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("a private key is PRIVATE+KEY+NAME+ID+KEY: %w", ErrKey)
+}
+
+func splitKey(text string) (name string, id, key []byte, ok bool) {
+	name, rest, ok1 := strings.Cut(strings.TrimSpace(text), "+")
+	idText, keyText, ok2 := strings.Cut(rest, "+")
+	id, err1 := hex.DecodeString(idText)
+	key, err2 := base64.StdEncoding.Strict().DecodeString(keyText)
+	if !ok1 || !ok2 || err1 != nil || err2 != nil || len(id) != 4 || len(key) < 1 || key[0] != ed25519Note || !goodName(name) {
+		return "", nil, nil, false
+	}
+	return name, id, key[1:], true
+}
+
+// Sign writes a checkpoint of a head.
+func (s *Signer) Sign(h Head) string {
+	text := fmt.Sprintf("%s\n%d\n%s\n", s.Name, h.Size, base64.StdEncoding.EncodeToString(h.Hash[:]))
+	sig := append(s.id(), ed25519.Sign(s.key, []byte(text))...)
+	return text + "\n— " + s.Name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
+}
+
+// ReadCheckpoint reads a signed checkpoint and checks its signature with the
+// keys given; one of them must have signed it. Without keys the signature is
+// not checked, and the checkpoint says only what whoever wrote it says.
+func ReadCheckpoint(note string, keys ...*Verifier) (Checkpoint, error) {
+	var c Checkpoint
+	wrong := func(why string) (Checkpoint, error) { return Checkpoint{}, fmt.Errorf("%s: %w", why, ErrNote) }
+	if len(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, func(r rune) bool { return r < 0x20 && r != '\n' }) {
+		return wrong("it is no text of at most 64 KiB")
+	}
+	at := strings.LastIndex(note, "\n\n")
+	if at < 0 || !strings.HasSuffix(note, "\n") {
+		return wrong("it does not end with signatures")
+	}
+	text, signatures := note[:at+1], note[at+2:]
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) != 3 || lines[0] == "" {
+		return wrong("its text is not three lines: origin, size and hash")
+	}
+	c.Origin = lines[0]
+	var err error
+	if c.Size, err = strconv.ParseInt(lines[1], 10, 64); err != nil || c.Size < 0 || strconv.FormatInt(c.Size, 10) != lines[1] {
+		return wrong("its second line is no number of entries")
+	}
+	hash, err := base64.StdEncoding.Strict().DecodeString(lines[2])
+	if err != nil || len(hash) != len(c.Hash) {
+		return wrong("its third line is no hash")
+	}
+	copy(c.Hash[:], hash)
+	if c.Size == 0 && c.Hash != [32]byte{} {
+		return wrong("an empty journal has no hash")
+	}
+	list := strings.Split(strings.TrimSuffix(signatures, "\n"), "\n")
+	if len(list) > maxSignatures {
+		return wrong("it has more signatures than can be meant")
+	}
+	signed := false
+	for _, line := range list {
+		name, text64, ok := strings.Cut(strings.TrimPrefix(line, "— "), " ")
+		sig, err := base64.StdEncoding.Strict().DecodeString(text64)
+		if !strings.HasPrefix(line, "— ") || !ok || err != nil || len(sig) < 5 || !goodName(name) {
+			return wrong("a signature cannot be read")
+		}
+		for _, k := range keys {
+			if k.Name != name || !bytes.Equal(k.id(), sig[:4]) {
+				continue
+			}
+			if k.Name != c.Origin || len(sig) != 4+ed25519.SignatureSize || !ed25519.Verify(k.key, []byte(text), sig[4:]) {
+				return Checkpoint{}, fmt.Errorf("the signature of %s does not fit what it signed: %w", name, ErrSignature)
+			}
+			signed = true
+		}
+	}
+	if len(keys) > 0 && !signed {
+		return Checkpoint{}, ErrSignature
+	}
+	return c, nil
+}

@@ -1,0 +1,359 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A State is what rows are by what a journal tells of them. It grows with the
+// rows that were changed, not with the entries.
+type State struct {
+	entities map[string]*stores.Entity
+	order    []*stores.Entity
+	rows     map[*stores.Entity]map[stores.Value]*row
+	found    []Difference
+	erased   int // values that were erased and are needed to know what rows are
+	foreign  map[string]int
+}
+
+type row struct {
+	seq    int64 // of the entry that changed it last
+	whole  bool  // the journal knows it from its beginning, every field of it
+	gone   bool  // it was deleted
+	values []stores.Value
+	state  []knowledge // parallel to values
+	seen   bool        // by Compare
+}
+
+// A knowledge says how far a field is known.
+type knowledge uint8
+
+const (
+	unknown knowledge = iota // no entry told of it
+	known
+	erased // an entry told of it, and the value was erased
+)
+
+// A Difference is one thing in which rows are not what the journal says.
+type Difference struct {
+	Entity *stores.Entity
+	Key    stores.Value
+	Seq    int64  // the entry that says so, zero when none does
+	Field  string // empty when it is the row
+	Msg    string // a phrase, without values that are sensitive
+}
+
+// NewState begins with no rows.
+func NewState(entities []*stores.Entity) *State {
+	s := &State{entities: map[string]*stores.Entity{}, rows: map[*stores.Entity]map[stores.Value]*row{}, foreign: map[string]int{}, order: entities}
+	for _, e := range entities {
+		s.entities[e.Name] = e
+		s.rows[e] = map[stores.Value]*row{}
+	}
+	return s
+}
+
+// Erased returns how many fields of rows are not known any more because their
+// values were erased.
+func (s *State) Erased() (n int) {
+	for _, rows := range s.rows {
+		for _, r := range rows {
+			for _, k := range r.state {
+				if k == erased && !r.gone {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// Gone lists the fields whose values were erased, row by row.
+func (s *State) Gone() []Difference {
+	var all []Difference
+	for _, e := range s.order {
+		for _, key := range s.keys(e) {
+			r := s.rows[e][key]
+			for f, k := range r.state {
+				if k == erased && !r.gone {
+					all = append(all, Difference{e, key, r.seq, e.Fields[f].Name, "was erased"})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Foreign counts the changes of entities and fields that nobody declares any
+// more, by their names.
+func (s *State) Foreign() map[string]int { return s.foreign }
+
+// Rows returns how many rows there are, and how many of them the journal knows
+// in part only, because they were there before it.
+func (s *State) Rows() (all, partly int) {
+	for _, rows := range s.rows {
+		for _, r := range rows {
+			if !r.gone {
+				all++
+				if !r.whole {
+					partly++
+				}
+			}
+		}
+	}
+	return all, partly
+}
+
+func (s *State) keys(e *stores.Entity) []stores.Value {
+	keys := make([]stores.Value, 0, len(s.rows[e]))
+	for k := range s.rows[e] {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b stores.Value) int {
+		n, _ := stores.Compare(a, b)
+		return n
+	})
+	return keys
+}
+
+// Apply carries the changes of an entry out. The record must have been opened.
+// Where an entry tells of a row that it was something else before than the
+// entries before it say, that is kept as a difference: somebody changed it
+// without the journal.
+func (s *State) Apply(seq int64, r *Record) {
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if c.Op == Redacted {
+			continue
+		}
+		e := s.entities[c.Entity]
+		if e == nil {
+			s.foreign[c.Entity]++
+			continue
+		}
+		was := s.rows[e][c.Key]
+		now := was
+		differs := func(field, msg string) { s.found = append(s.found, Difference{e, c.Key, seq, field, msg}) }
+		switch c.Op {
+		case Inserted, Found:
+			if c.Op == Inserted && was != nil && !was.gone {
+				differs("", "was added again: it was taken away without the journal")
+			}
+			now = &row{whole: true, values: make([]stores.Value, len(e.Fields)), state: make([]knowledge, len(e.Fields))}
+			for f := range now.state {
+				now.state[f] = known // a field that is not told is null
+			}
+			now.values[e.Key] = c.Key
+		case Updated, Deleted:
+			if was == nil || was.gone {
+				if was != nil {
+					differs("", "was there again: it was added without the journal")
+				}
+				now = &row{values: make([]stores.Value, len(e.Fields)), state: make([]knowledge, len(e.Fields))}
+				now.values[e.Key], now.state[e.Key] = c.Key, known
+			}
+		}
+		now.seq = seq
+		s.rows[e][c.Key] = now
+		for j := range c.Fields {
+			f := &c.Fields[j]
+			at := e.FieldIndex(f.Name)
+			if at < 0 {
+				s.foreign[c.Entity+"."+f.Name]++
+				continue
+			}
+			if was != nil && !was.gone && was.state[at] == known && (c.Op == Updated || c.Op == Deleted) && !f.BeforeGone && f.Before != was.values[at] {
+				differs(f.Name, "was changed before that, without the journal")
+			}
+			if c.Op == Found && was != nil && !was.gone && was.state[at] == known && !f.IsGone && f.After != was.values[at] {
+				differs(f.Name, "was changed before that, without the journal")
+			}
+			switch {
+			case c.Op == Deleted:
+			case f.IsGone:
+				now.values[at], now.state[at] = stores.Value{}, erased
+			default:
+				now.values[at], now.state[at] = f.After, known
+			}
+		}
+		if c.Op == Deleted {
+			now.gone, now.whole = true, true
+		}
+	}
+}
+
+// Differences returns what Apply and Compare found, in the order in which they
+// did.
+func (s *State) Differences() []Difference { return s.found }
+
+// Compare holds the rows of a store against the state, each of them once, and
+// adds what differs to Differences. It returns how many rows it looked at, and
+// how many of those the journal does not know at all.
+//
+// Rows that the journal knows in part are compared in that part. What it cannot
+// know is what a row that no entry speaks of should be.
+func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strange int, err error) {
+	for _, e := range s.order {
+		for values, err := range rows(ctx, live, e) {
+			if err != nil {
+				return looked, strange, err
+			}
+			looked++
+			r := s.rows[e][values[e.Key]]
+			switch {
+			case r == nil:
+				strange++
+			case r.gone:
+				r.seen = true
+				s.found = append(s.found, Difference{e, values[e.Key], r.seq, "", "is there, and was deleted"})
+			default:
+				r.seen = true
+				for f, v := range values {
+					if r.state[f] == known && v != r.values[f] {
+						s.found = append(s.found, Difference{e, values[e.Key], r.seq, e.Fields[f].Name, differ(&e.Fields[f], v, r.values[f])})
+					}
+				}
+			}
+		}
+		for _, key := range s.keys(e) {
+			if r := s.rows[e][key]; !r.seen && !r.gone {
+				s.found = append(s.found, Difference{e, key, r.seq, "", "is missing"})
+			}
+		}
+	}
+	return looked, strange, nil
+}
+
+func differ(f *stores.Field, is, should stores.Value) string {
+	if f.Sensitive {
+		return "is another value than the journal says"
+	}
+	return fmt.Sprintf("is %s, and the journal says %s", spell(is), spell(should))
+}
+
+func spell(v stores.Value) string {
+	if v.Kind() == stores.UUID {
+		return "another row"
+	}
+	return strings.ReplaceAll(v.String(), "\n", " ")
+}
+
+// rows goes through the rows of an entity in the order of their keys.
+func rows(ctx context.Context, r stores.Reader, e *stores.Entity) func(func([]stores.Value, error) bool) {
+	return func(yield func([]stores.Value, error) bool) {
+		key := stores.Path{Field: e.Key}
+		var last stores.Value
+		for {
+			f := stores.Find{Entity: e, Limit: page, Cut: true}
+			if !last.IsNull() {
+				f.Where = &stores.Cond{Op: stores.Gt, Path: key, Value: last}
+			}
+			part, err := r.Find(ctx, f)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, values := range part {
+				if !yield(values, nil) {
+					return
+				}
+			}
+			if len(part) < page {
+				return
+			}
+			last = part[len(part)-1][e.Key]
+		}
+	}
+}
+
+// erasedText stands in a rebuilt row for text that was erased, where there must
+// be one.
+const erasedText = "(erased)"
+
+// Rebuild makes the changes of an entry in another store, and leaves out what
+// it cannot make: rows that the journal knows in part only, and rows that must
+// hold a value that was erased and is no text. It returns a sentence for each
+// row that it leaves out, once. Apply comes after it, with the same entry.
+func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record) (left []string, err error) {
+	var b stores.Batch
+	added := map[*stores.Entity]map[stores.Value]bool{}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		e := s.entities[c.Entity]
+		if e == nil || c.Op == Redacted {
+			continue
+		}
+		was := s.rows[e][c.Key]
+		there := was != nil && !was.gone && was.whole || added[e][c.Key]
+		if !there && c.Op != Inserted {
+			// It may have been put there by other means, as what was there before.
+			_, err := tx.Get(ctx, e, c.Key)
+			if there = err == nil; err != nil && !errors.Is(err, stores.ErrNotFound) {
+				return left, err
+			}
+		}
+		change := stores.Change{Entity: e, Key: c.Key}
+		switch {
+		case c.Op == Inserted, c.Op == Found && !there:
+			change.Op = stores.Insert
+		case c.Op == Deleted && there:
+			change.Op = stores.Delete
+		case there:
+			change.Op = stores.Update
+		default:
+			if was == nil {
+				left = append(left, fmt.Sprintf("a row of %s was there before the journal: entry %d changed it", e.Name, seq))
+			}
+			continue
+		}
+		for f := range e.Fields {
+			at := slices.IndexFunc(c.Fields, func(field Field) bool { return field.Name == e.Fields[f].Name })
+			if at < 0 || change.Op == stores.Delete || f == e.Key {
+				continue
+			}
+			v := c.Fields[at].After
+			if c.Fields[at].IsGone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
+				v = stores.NewString(erasedText)
+			}
+			change.Set = append(change.Set, stores.Assign{Field: f, Value: v})
+		}
+		if change.Op == stores.Insert {
+			// Nothing stands there by default that the journal does not tell of.
+			change.Set = withNulls(e, change.Set)
+			if added[e] == nil {
+				added[e] = map[stores.Value]bool{}
+			}
+			added[e][c.Key] = true
+		}
+		if change.Op == stores.Update && len(change.Set) == 0 {
+			continue
+		}
+		b.Changes = append(b.Changes, change)
+	}
+	if len(b.Changes) == 0 {
+		return left, nil
+	}
+	return left, tx.Apply(ctx, b)
+}
+
+func withNulls(e *stores.Entity, set []stores.Assign) []stores.Assign {
+	all := make([]stores.Assign, 0, len(e.Fields))
+	for f := range e.Fields {
+		if f == e.Key {
+			continue
+		}
+		a := stores.Assign{Field: f}
+		for _, given := range set {
+			if given.Field == f {
+				a = given
+			}
+		}
+		all = append(all, a)
+	}
+	return all
+}

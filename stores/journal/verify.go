@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"verbatim/stores"
+)
+
+// A Source is where entries are: a store, as a rule.
+type Source interface {
+	// Journal returns entries with Seq in [from, to], ascending; to == 0 is the
+	// end.
+	Journal(ctx context.Context, from, to int64) ([]stores.Entry, error)
+}
+
+// page is how many entries are held in memory at once.
+const page = 500
+
+// Entries goes through the entries from one to another, to == 0 being the last,
+// a page at a time: as many as there are, they take no more memory.
+func Entries(ctx context.Context, s Source, from, to int64) iter.Seq2[*stores.Entry, error] {
+	return func(yield func(*stores.Entry, error) bool) {
+		for at := max(1, from); to == 0 || at <= to; {
+			end := at + page - 1
+			if to != 0 {
+				end = min(end, to)
+			}
+			entries, err := s.Journal(ctx, at, end)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range entries {
+				if !yield(&entries[i], nil) {
+					return
+				}
+			}
+			if len(entries) == 0 {
+				return
+			}
+			// A gap is for whoever checks the chain to see.
+			at = max(end, entries[len(entries)-1].Seq) + 1
+		}
+	}
+}
+
+// A BehindError says that a journal has fewer entries than a checkpoint knows
+// of: its end was cut off, or an older copy of it was put back.
+type BehindError struct {
+	Size  int64 // entries there are
+	Known int64 // entries there were
+}
+
+func (e *BehindError) Error() string {
+	return fmt.Sprintf("the journal ends at entry %d, and the checkpoint knows of %d: its end was cut off, or an older copy was put back", e.Size, e.Known)
+}
+
+// A ForkError says that a journal is not the one of a checkpoint: up to there it
+// was written anew, or it is another journal.
+type ForkError struct{ Seq int64 }
+
+func (e *ForkError) Error() string {
+	return fmt.Sprintf("entry %d is not the one that the checkpoint knows: the journal was written anew, or the checkpoint is another journal's", e.Seq)
+}
+
+// Verify checks that entries are a whole journal, from its first entry on, and
+// that it extends every head that was known before. It returns its head. The
+// error is a *stores.ChainError, a *BehindError, a *ForkError or that of the
+// entries; the head returned with it is the last that is in order.
+//
+// Without a known head it cannot know whether the end of the journal was cut off
+// or all of it written anew: both leave a chain that is in order.
+func Verify(entries iter.Seq2[*stores.Entry, error], known ...Head) (Head, error) {
+	var h Head
+	one := make([]stores.Entry, 1)
+	for e, err := range entries {
+		if err != nil {
+			return h, err
+		}
+		one[0] = *e
+		if _, _, err := stores.VerifyChain(h.Size, h.Hash, one); err != nil {
+			return h, err
+		}
+		next := Head{e.Seq, e.Hash}
+		for _, k := range known {
+			if k.Size == next.Size && k.Hash != next.Hash {
+				return h, &ForkError{k.Size}
+			}
+		}
+		h = next
+	}
+	for _, k := range known {
+		if k.Size > h.Size {
+			return h, &BehindError{h.Size, k.Size}
+		}
+	}
+	return h, nil
+}
