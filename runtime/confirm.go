@@ -218,6 +218,9 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 			case !r.now.Before(o.expires):
 				// Nobody can agree to it any more, so there is nothing to remember.
 				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations, Key: o.key, Before: o.row.Values, Guard: []int{confExpires}})
+				if o.status == StatusWaiting {
+					b.Entries = append(b.Entries, s.e.expired(o, o.source, r.now))
+				}
 			case o.digest == c.digest && o.status == StatusWaiting:
 				c.key = stores.Value{}
 				shown.kept = o.key
@@ -463,11 +466,13 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 			if st := r.top[o.call]; !told[o.call] {
 				told[o.call] = true
 				e := s.entry(r.prog, t.RunOptions, st.place)
-				e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, st.text, outcomeRefused, codeNeedsAgreement, r.id
+				e.Time, e.Verb, e.Outcome, e.Reason, e.Preview = r.now, st.verb.Name, outcomeRefused, codeNeedsAgreement, r.id
 				if t.Agreed != "" {
 					e.Agreed = s.who.Name
 				}
-				b.Entries = append(b.Entries, e)
+				if err := s.e.tell(&b, e, st.verb, st.syntax, st.text, nil); err != nil {
+					return err
+				}
 			}
 		}
 		return tx.Apply(ctx, b)
@@ -514,6 +519,11 @@ func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 	})
 	if err != nil {
 		return nil, failure(err)
+	}
+	if slices.ContainsFunc(found, func(c *confirmation) bool { return !now.Before(c.expires) }) {
+		if err := s.e.expire(ctx, stores.NewTime(now).Time()); err != nil {
+			return nil, failure(err)
+		}
 	}
 	var all []*Pending
 	for _, c := range found {
@@ -570,6 +580,9 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	now := s.e.clock()
 	if !now.Before(c.expires) {
 		p.Status, p.Mine = StatusExpired, false
+		if err := s.e.expire(ctx, stores.NewTime(now).Time()); err != nil {
+			return nil, failure(err)
+		}
 		return p, nil
 	}
 	asker, prog, err := s.again(ctx, c)
@@ -862,11 +875,13 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		c := &calls[i]
 		e := s.entry(p, RunOptions{}, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
-		e.Call = dsl.FormatCall(s.e.written(c.Syntax, nil))
-		b.Entries = append(b.Entries, e)
+		if err := s.e.say(&b, e, c.Verb, c.Syntax); err != nil {
+			return err
+		}
 	}
+	said := b.Changes
 	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		b.Changes = nil
+		b.Changes = said[:len(said):len(said)]
 		for _, key := range keys {
 			row, err := tx.Get(ctx, confirmations, key)
 			if errors.Is(err, stores.ErrNotFound) {

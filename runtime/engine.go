@@ -41,6 +41,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -60,6 +61,9 @@ type Options struct {
 	// change was in the way of, for the first time and each time after. Without
 	// one it is a few milliseconds, longer each time and never quite the same.
 	Backoff func(attempt int) time.Duration
+	// Random gives the salts of what the journal commits to. It must not be
+	// predictable, and safe for use by many goroutines; nil is the system's.
+	Random io.Reader
 	// Handlers are the verbs that Go functions carry out. When it is nil, such
 	// verbs are refused as they are used; when it is not, New demands that it
 	// holds all of them.
@@ -91,6 +95,8 @@ type Engine struct {
 	at       func(Stage) // nil but in tests
 	backoff  func(attempt int) time.Duration
 	zone     *time.Location
+	random   io.Reader
+	personal map[*verbs.Verb]bool // see erasable.go
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
@@ -144,6 +150,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	if e.zone == nil {
 		e.zone = time.UTC
 	}
+	if e.random = opt.Random; e.random == nil {
+		e.random = rand.Reader
+	}
 	for _, entity := range e.entities {
 		e.tables = append(e.tables, entity.Store)
 		e.labelled[entity] = labels(entity)
@@ -161,6 +170,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		e.look(v)
 	}
 	e.box = e.newToolbox(opt.Tools)
+	e.findPersonal()
 	return e, nil
 }
 

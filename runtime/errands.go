@@ -190,7 +190,7 @@ func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) 
 func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 	st := a.errand.st
 	e := s.entry(a.errand.run.prog, o.RunOptions, st.place)
-	e.Time, e.Verb, e.Call = s.e.clock(), st.verb.Name, st.text
+	e.Time, e.Verb = s.e.clock(), st.verb.Name
 	switch {
 	case a.agreedBy != "":
 		e.Preview, e.Agreed = a.errand.run.id, a.agreedBy
@@ -200,16 +200,25 @@ func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 	return e
 }
 
+// tellAttempt adds an entry about an attempt to a batch.
+func (s *Session) tellAttempt(b *stores.Batch, a *sentErrand, entry stores.Entry) error {
+	st := a.errand.st
+	return s.e.tell(b, entry, st.verb, st.syntax, st.text, nil)
+}
+
 // afterwards journals what came of an attempt, even where the request was
 // cancelled meanwhile, and returns what is to be told.
 func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry stores.Entry, status string, answer *ToolAnswer, err error) error {
-	b := stores.Batch{Entries: []stores.Entry{entry}}
+	var b stores.Batch
+	if failed := s.tellAttempt(&b, a, entry); failed != nil {
+		return failed
+	}
 	if !a.row.IsNull() {
 		var kept ToolAnswer
 		if answer != nil {
 			kept = *answer
 		}
-		b.Changes = []stores.Change{a.settle(status, kept, entry.Time)}
+		b.Changes = append(b.Changes, a.settle(status, kept, entry.Time))
 	}
 	ctx, stop := firmly(ctx)
 	defer stop()
@@ -257,7 +266,10 @@ func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key strin
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		entry := s.attemptEntry(o, a)
 		entry.Time, entry.Outcome = r.now, outcomeAttempted
-		b := stores.Batch{Changes: append([]stores.Change(nil), r.own...), Entries: []stores.Entry{entry}}
+		b := stores.Batch{Changes: append([]stores.Change(nil), r.own...)}
+		if err := s.tellAttempt(&b, a, entry); err != nil {
+			return err
+		}
 		if o.Key != "" {
 			a.row = attemptKey(s.who.Name, o.Key)
 			key = a.row.Text()

@@ -505,7 +505,7 @@ func newBareWith(t testing.TB, reg *verbs.Registry, h *runtime.Handlers, who ...
 	}
 	t.Cleanup(func() { store.Close() })
 	w.store = store
-	plan, err := store.Migrate(context.Background(), w.tables(), true)
+	plan, err := store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatalf("migrate: %v %v", err, plan.Problems)
 	}

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,148 +25,38 @@ const (
 	outcomeExpired  = "expired" // of a confirmation that nobody decided in time
 )
 
-// A LoggedChange is one row change as a journal entry tells it.
-type LoggedChange struct {
-	Op     string // "insert", "update", "delete"
-	Entity string
-	Table  string
-	Key    string
-	Name   string `json:",omitempty"` // what the row was called in the session
-	Fields []LoggedField
-}
-
-// A LoggedField is one field of a LoggedChange. The values of a sensitive field
-// are not kept.
-type LoggedField struct {
-	Field     string
-	Before    stores.Value
-	After     stores.Value
-	Sensitive bool
-	Origin    string // what the field is marked with: see verbs.Stored
-}
-
-// ReadChanges reads what stores.Entry.Changes holds. Values come back by their
-// JSON: text for dates and the like.
-func ReadChanges(text string) ([]LoggedChange, error) {
-	if text == "" {
-		return nil, nil
-	}
-	var raw []struct {
-		Op, Entity, Table, Key, Name string
-		Fields                       []struct {
-			Field     string
-			Before    json.RawMessage
-			After     json.RawMessage
-			Sensitive bool
-			Origin    string
-		}
-	}
-	if err := json.Unmarshal([]byte(text), &raw); err != nil {
-		return nil, fmt.Errorf("the changes of a journal entry cannot be read: %w", err)
-	}
-	var out []LoggedChange
-	for _, c := range raw {
-		change := LoggedChange{Op: c.Op, Entity: c.Entity, Table: c.Table, Key: c.Key, Name: c.Name}
-		for _, f := range c.Fields {
-			change.Fields = append(change.Fields, LoggedField{f.Field, plain(f.Before), plain(f.After), f.Sensitive, f.Origin})
-		}
-		out = append(out, change)
-	}
-	return out, nil
-}
-
-func plain(raw json.RawMessage) stores.Value {
-	for _, k := range []stores.Kind{stores.String, stores.Bool, stores.Int, stores.Decimal, stores.JSON} {
-		if len(raw) == 0 {
-			break
-		}
-		if v, ok := stores.FromJSON(k, raw); ok {
-			return v
-		}
-	}
-	return stores.Value{}
-}
-
-var opNames = [...]string{stores.Insert: "insert", stores.Update: "update", stores.Delete: "delete"}
-
-// changesText is the canonical JSON of a call's changes: keys in the order of
-// the alphabet, no white space.
-func (r *run) changesText(st *step) string {
-	if len(st.changes) == 0 {
-		return ""
-	}
-	list := make([]stores.Value, 0, len(st.changes))
-	for i := range st.changes {
-		c := &st.changes[i]
-		var fields []stores.Value
-		field := func(f int, before, after stores.Value, mark string) {
-			def := &c.Entity.Fields[f]
-			keys, values := []string{"Field"}, []stores.Value{stores.NewString(def.Name)}
-			if slices.Contains(c.secret, f) {
-				keys, values = append(keys, "Sensitive"), append(values, stores.NewBool(true))
-			} else {
-				if !before.IsNull() {
-					keys, values = append(keys, "Before"), append(values, before)
-				}
-				if !after.IsNull() {
-					keys, values = append(keys, "After"), append(values, after)
-				}
-			}
-			if mark != "" {
-				keys, values = append(keys, "Origin"), append(values, stores.NewString(mark))
-			}
-			fields = append(fields, stores.NewObject(keys, values))
-		}
-		if c.Op == stores.Delete {
-			for f, v := range c.Before {
-				if f != c.Entity.Key && !v.IsNull() {
-					field(f, v, stores.Value{}, "")
-				}
-			}
-		}
-		for _, a := range c.Set {
-			var before stores.Value
-			if c.Before != nil {
-				before = c.Before[a.Field]
-			}
-			field(a.Field, before, a.Value, a.Origin)
-		}
-		keys := []string{"Op", "Entity", "Table", "Key", "Fields"}
-		values := []stores.Value{stores.NewString(opNames[c.Op]), stores.NewString(c.Entity.Name), stores.NewString(c.Entity.Table),
-			stores.NewString(c.Key.Text()), stores.NewList(fields...)}
-		if c.named.name != "" {
-			keys, values = append(keys, "Name"), append(values, stores.NewString("@"+c.named.name))
-		}
-		list = append(list, stores.NewObject(keys, values))
-	}
-	return stores.NewList(list...).Text()
-}
-
-// entries makes the journal of a run, in the order in which its calls were
-// carried out, and the steps that they belong to.
-func (r *run) entries(o RunOptions) ([]stores.Entry, []*step) {
-	var entries []stores.Entry
+// entries adds the journal of a run to what it commits, in the order in which
+// its calls were carried out, and returns the steps that the entries belong to.
+func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 	var of []*step
 	for _, st := range r.steps {
 		if r.e.onlyReads(st.verb) && !gaveSensitive(st) {
 			continue
 		}
 		e := r.s.entry(r.prog, o, st.place)
-		e.Time, e.Verb, e.Call, e.Outcome, e.Changes = r.now, st.verb.Name, st.text, outcomeOK, r.changesText(st)
-		e.Origins = originsText(st)
+		e.Time, e.Verb, e.Outcome, e.Origins = r.now, st.verb.Name, outcomeOK, originsText(st)
 		switch {
 		case r.agreedBy != "":
 			e.Preview, e.Agreed = r.id, r.agreedBy
 		case o.Agreed != "":
 			e.Preview, e.Agreed = r.id, r.s.who.Name
 		}
-		entries, of = append(entries, e), append(of, st)
+		if err := r.e.tell(b, e, st.verb, st.syntax, st.text, st); err != nil {
+			return nil, err
+		}
+		of = append(of, st)
 	}
-	return entries, of
+	return of, nil
 }
 
 func gaveSensitive(st *step) bool {
 	return st.cells != nil && len(st.cells.rows) > 0 && slices.ContainsFunc(st.cells.columns, func(c column) bool { return c.sensitive })
+}
+
+// say adds an entry about a call that was not carried out.
+func (e *Engine) say(b *stores.Batch, entry stores.Entry, v *verbs.Verb, c *dsl.Call) error {
+	w := e.written(c, nil)
+	return e.tell(b, entry, v, w, dsl.FormatCall(w), nil)
 }
 
 // entry fills what every entry of a session has.
@@ -196,7 +85,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 	if !errors.As(err, &r) || r.told {
 		return err
 	}
-	var entries []stores.Entry
+	var b stores.Batch
 	told := make(map[int]bool)
 	calls := p.Calls()
 	for i, call := range r.calls {
@@ -210,13 +99,15 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		c := &calls[call]
 		e := s.entry(p, o, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Reason = s.e.clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
-		e.Call = dsl.FormatCall(s.e.written(c.Syntax, nil))
-		entries = append(entries, e)
+		if failed := s.e.say(&b, e, c.Verb, c.Syntax); failed != nil {
+			return failed
+		}
 	}
-	if len(entries) == 0 && len(settled) == 0 {
+	if len(b.Entries) == 0 && len(settled) == 0 {
 		return err
 	}
-	if failed := s.record(ctx, stores.Batch{Entries: entries, Settled: settled}); failed != nil {
+	b.Settled = settled
+	if failed := s.record(ctx, b); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err

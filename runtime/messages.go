@@ -237,6 +237,15 @@ func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
 	return d
 }
 
+// notKeeper names the roles that may, where there are any.
+func notKeeper(may []string) dsl.Diagnostic {
+	next := "give one role `keeps: journal` in the palettes, and the role to a person"
+	if len(may) > 0 {
+		next = "ask somebody with role " + strings.Join(may, " or ")
+	}
+	return complain(codeNotPermitted, dsl.Place{}, "only who keeps the journal may do that", next)
+}
+
 // unknownName must not tell whether there is such a row: the place shows what
 // was written, and nothing else differs.
 func unknownName(place dsl.Place, param string) dsl.Diagnostic {

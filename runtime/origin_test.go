@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -430,9 +431,9 @@ func TestOriginsAreJournalled(t *testing.T) {
 	if got := entries[1].Origins; got != `{"iban":"record","payee-id":"person"}` {
 		t.Error(got)
 	}
-	changes, err := runtime.ReadChanges(entries[0].Changes)
-	if err != nil || len(changes) != 1 || changes[0].Fields[0].Origin != "document=letter.pdf" {
-		t.Errorf("%+v, %v", changes, err)
+	record, err := journal.Parse(entries[0].Changes)
+	if err != nil || len(record.Changes) != 1 || record.Changes[0].Fields[0].Origin != "document=letter.pdf" {
+		t.Errorf("%+v, %v", record, err)
 	}
 	s := w.session("kim")
 	if _, err := s.Run(context.Background(), w.program(s, `paying.note :payee-id @bob :note "x"`), runtime.RunOptions{}); err != nil {

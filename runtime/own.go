@@ -1,6 +1,9 @@
 package runtime
 
-import "verbatim/stores"
+import (
+	"verbatim/stores"
+	"verbatim/stores/journal"
+)
 
 // The engine keeps three kinds of rows of its own: what waits for somebody's
 // agreement, what was done under a key, and what a tool of another server was
@@ -14,7 +17,9 @@ import "verbatim/stores"
 
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
-func Own() []*stores.Entity { return []*stores.Entity{confirmations, deliveries, attempts} }
+func Own() []*stores.Entity {
+	return append([]*stores.Entity{confirmations, deliveries, attempts}, journal.Own()...)
+}
 
 // The states of a confirmation.
 const (
@@ -126,7 +131,7 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	out := make(map[string][]stores.Value, len(holds))
 	for name, held := range holds {
-		if name != confirmations.Name && name != deliveries.Name && name != attempts.Name {
+		if name != confirmations.Name && name != deliveries.Name && name != attempts.Name && name != journal.Openings.Name {
 			out[name] = held
 		}
 	}

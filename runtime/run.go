@@ -391,7 +391,10 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 		}
 	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
-	b.Entries, r.of = r.entries(o)
+	var err error
+	if r.of, err = r.entries(&b, o); err != nil {
+		return err
+	}
 	for _, st := range r.steps {
 		for i := range st.notices {
 			if err := r.enqueue(&b, st, &st.notices[i]); err != nil {

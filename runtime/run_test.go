@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 )
 
 // OB3, O18: every kind of effect that says what it does is carried out from
@@ -396,12 +397,13 @@ func TestJournalTellsWhatHappened(t *testing.T) {
 		e.Call != `lending.note :loan-id @saw-bob :note "hm" :expected-date 2025-01-03` || e.Source != "test.dsl:1" {
 		t.Errorf("entry %+v", e)
 	}
-	changes, err := runtime.ReadChanges(e.Changes)
+	record, err := journal.Parse(e.Changes)
 	if err != nil {
 		t.Fatal(err)
 	}
+	changes := record.Changes
 	if len(changes) != 2 || changes[0].Op != "update" || changes[0].Name != "@saw-bob" || changes[0].Table != "club.loans" ||
-		changes[0].Fields[0].Field != "note" || changes[0].Fields[0].After.Text() != "hm" || !changes[0].Fields[0].Before.IsNull() ||
+		changes[0].Fields[0].Name != "note" || changes[0].Fields[0].After.Text() != "hm" || !changes[0].Fields[0].Before.IsNull() ||
 		changes[1].Op != "insert" || changes[1].Entity != "reminder" {
 		t.Errorf("changes %+v", changes)
 	}

@@ -571,14 +571,20 @@ func (c *confirmation) mine(s *Session, role string) bool {
 func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
 	entry := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
 		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest()}
-	if script != nil {
-		entry.Call = dsl.FormatCall(s.e.written(&script.Calls[0], nil))
-	}
 	for _, role := range s.roles {
 		entry.Roles = append(entry.Roles, role.Name)
 	}
+	var b stores.Batch
+	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
+		if err := s.e.say(&b, entry, v, &script.Calls[0]); err != nil {
+			return done, err
+		}
+	} else {
+		b.Entries = append(b.Entries, entry)
+	}
 	done.Reason = reason
-	err := s.e.endWork(ctx, stores.Batch{Entries: []stores.Entry{entry}, Settled: []stores.Settlement{ends(w.run, stores.JobDone, s.e.clock(), reason)}}, &done, WorkSkipped)
+	b.Settled = []stores.Settlement{ends(w.run, stores.JobDone, s.e.clock(), reason)}
+	err := s.e.endWork(ctx, b, &done, WorkSkipped)
 	return done, err
 }
 
@@ -655,10 +661,8 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.expires, Free: true}
 			done.Outcome = WorkWaiting
 		default:
-			call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(c.id)))
 			b.Changes = append(b.Changes, c.settle(e, StatusExpired, "", "", now))
-			b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: c.asker, Session: c.session, Source: "job " + run.ID, Verb: verbExpire,
-				Call: dsl.FormatCall(&call), Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.preview, Palette: e.reg.Digest()})
+			b.Entries = append(b.Entries, e.expired(c, "job "+run.ID, now))
 		}
 		return tx.Apply(ctx, b)
 	})

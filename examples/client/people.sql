@@ -1,13 +1,15 @@
 -- Who may do what. Clara is at the client and holds one CBU; Jonas holds
--- another; Weber and Keller are at the bank.
+-- another; Weber, Keller and Lang are at the bank.
 INSERT INTO verbatim_principal (name, label) VALUES
     ('clara', 'Clara Weiss'),
     ('jonas', 'Jonas Lindqvist'),
     ('t.weber', 'T. Weber'),
-    ('s.keller', 'S. Keller');
+    ('s.keller', 'S. Keller'),
+    ('d.lang', 'D. Lang');
 
 INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
     ('clara', 'client', 'cbu', '0000000c-0000-4000-8000-000000000001'),
     ('jonas', 'client', 'cbu', '0000000c-0000-4000-8000-000000000002'),
     ('t.weber', 'analyst', '', ''),
-    ('s.keller', 'relationship-manager', '', '');
+    ('s.keller', 'relationship-manager', '', ''),
+    ('d.lang', 'privacy-officer', '', '');

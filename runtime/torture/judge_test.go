@@ -7,6 +7,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/verbs"
 )
 
@@ -127,22 +128,22 @@ func (v *verdict) replay(reg *verbs.Registry, entries []stores.Entry, rows map[s
 		if e.Outcome != "ok" {
 			continue
 		}
-		changes, err := runtime.ReadChanges(e.Changes)
+		record, err := journal.Parse(e.Changes)
 		if err != nil {
 			v.say("broken: entry %d: %v", e.Seq, err)
 			return
 		}
-		for _, c := range changes {
+		for _, c := range record.Changes {
 			if reg.Entity(c.Entity) == nil {
 				v.say("broken: entry %d speaks of %q", e.Seq, c.Entity)
 				continue
 			}
 			for _, f := range c.Fields {
-				key := c.Entity + " " + c.Key + " " + f.Field
-				if before := f.Before; c.Op != "insert" && told[key] != before.Text() {
+				key := c.Entity + " " + c.Key.Text() + " " + f.Name
+				if before := f.Before; c.Op != journal.Inserted && told[key] != before.Text() {
 					v.say("broken: entry %d changes %s from %q, which was %q", e.Seq, key, before.Text(), told[key])
 				}
-				if c.Op == "delete" || f.After.IsNull() {
+				if c.Op == journal.Deleted || f.After.IsNull() {
 					delete(told, key)
 				} else {
 					told[key] = f.After.Text()

@@ -61,7 +61,8 @@ type Field struct {
 	Kind               stores.Kind
 	Before, After      stores.Value
 	BeforeIs, AfterIs  Commitment
-	Sensitive          bool // not to be shown to people
+	Origin             string // what the field is marked with after it, see stores.Assign
+	Sensitive          bool   // not to be shown to people
 	BeforeGone, IsGone bool // of an opened record: the value was erased
 }
 
@@ -160,6 +161,10 @@ func (f *Field) append(b []byte) []byte {
 		b = append(b, `,"Kind":"`...)
 		b = append(append(b, f.Kind.String()...), '"')
 	}
+	if f.Origin != "" {
+		b = append(b, `,"Origin":`...)
+		b = stores.AppendJSONString(b, f.Origin)
+	}
 	if f.Sensitive {
 		b = append(b, `,"Sensitive":true`...)
 	}
@@ -187,6 +192,7 @@ func Parse(text string) (Record, error) {
 			After, Before     json.RawMessage
 			AfterIs, BeforeIs string
 			Field, Kind       string
+			Origin            string
 			Sensitive         bool
 		}
 	}
@@ -222,7 +228,7 @@ func Parse(text string) (Record, error) {
 			if !ok {
 				return r, fmt.Errorf("a journal entry tells of a value of an unknown kind: %q", f.Kind)
 			}
-			field := Field{Name: f.Field, Kind: kind, BeforeIs: Commitment(f.BeforeIs), AfterIs: Commitment(f.AfterIs), Sensitive: f.Sensitive}
+			field := Field{Name: f.Field, Kind: kind, BeforeIs: Commitment(f.BeforeIs), AfterIs: Commitment(f.AfterIs), Origin: f.Origin, Sensitive: f.Sensitive}
 			for _, side := range []struct {
 				to  *stores.Value
 				raw json.RawMessage

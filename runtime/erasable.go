@@ -1,0 +1,168 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/verbs"
+)
+
+// A journal entry stands for ever, and some of what it tells must not: a person
+// may ask to be forgotten, and a sensitive value has no business in a log. Such
+// values stand in entries as commitments, and themselves in a row beside, which
+// can be erased; see package journal. They are the values of fields that are
+// sensitive or personal, or that were taken from a sensitive argument; the names
+// of rows whose label shows a personal field; and every value in the text of a
+// call of a verb that has to do with any of these. Of such a call an entry tells
+// which arguments were given. That is more than need be withheld, and nothing
+// that could be forgotten.
+
+// erasable stands in the text of a call for a value that may have to be erased.
+const erasable = "(personal)"
+
+// findPersonal finds the verbs whose calls may tell something of a person.
+func (e *Engine) findPersonal() {
+	e.personal = make(map[*verbs.Verb]bool)
+	for _, v := range e.reg.Verbs() {
+		e.personal[v] = e.isPersonal(v) || slices.ContainsFunc(e.inside[v], e.isPersonal)
+	}
+}
+
+func (e *Engine) isPersonal(v *verbs.Verb) bool {
+	for i := range v.Params {
+		p := &v.Params[i]
+		if p.Personal || e.namesPersonal(p.Type) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool {
+		return f.Entity != nil && slices.ContainsFunc(f.Entity.Store.Fields, func(f stores.Field) bool { return f.Personal })
+	})
+}
+
+// namesPersonal reports whether a value of a type may be the name of a row whose
+// label shows a personal field.
+func (e *Engine) namesPersonal(t *verbs.Type) bool {
+	for t != nil && t.Name == verbs.ListType {
+		t = t.Item
+	}
+	switch {
+	case t == nil || t.Name == verbs.AnyType || t.Name == verbs.RefType && t.Entity == nil:
+		return slices.ContainsFunc(e.entities, personalLabel)
+	case t.Name == verbs.RefType:
+		return personalLabel(t.Entity)
+	}
+	return false
+}
+
+func personalLabel(e *verbs.Entity) bool {
+	return slices.ContainsFunc(e.Label.Paths, func(p stores.Path) bool { return p.Count == nil && fieldAt(e.Store, p).Personal })
+}
+
+// outline is a call without its values.
+func outline(c *dsl.Call) string {
+	out := dsl.NewCall(c.Verb)
+	for i := range c.Args {
+		out.Args = append(out.Args, dsl.NewArg(c.Args[i].Key, dsl.NewString(erasable)))
+	}
+	return dsl.FormatCall(&out)
+}
+
+// tell adds an entry about a call to a batch, and what the entry commits to.
+// syntax is the call as it may be shown; st, the same as it was carried out, is
+// nil where it was not.
+func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax *dsl.Call, text string, st *step) error {
+	entry.Call = text
+	w := &recorder{e: e, of: &entry}
+	if e.personal[v] {
+		entry.Call = outline(syntax)
+		w.record.Call = w.commit(stores.NewString(text))
+		if st != nil {
+			for _, row := range st.rows {
+				if row.Entity != nil {
+					w.record.About = append(w.record.About, journal.Row{Entity: row.Entity.Name, Key: row.Key()})
+				}
+			}
+		}
+	}
+	if st != nil {
+		for i := range st.changes {
+			w.record.Changes = append(w.record.Changes, w.change(&st.changes[i]))
+		}
+	}
+	if w.err != nil {
+		return failure(w.err)
+	}
+	if w.opening != nil {
+		w.record.Opening = w.opening.ID
+		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], w.opening.Insert())
+	}
+	entry.Changes = string(w.record.AppendText(nil))
+	b.Entries = append(b.Entries, entry)
+	return nil
+}
+
+// A recorder makes the record of one entry.
+type recorder struct {
+	e       *Engine
+	of      *stores.Entry
+	record  journal.Record
+	opening *journal.Opening // nil while nothing is erasable
+	err     error
+}
+
+// commit keeps a value where it can be erased.
+func (w *recorder) commit(v stores.Value) journal.Commitment {
+	if w.opening == nil {
+		w.opening = journal.NewOpening(w.e.newID(), w.of.Principal)
+	}
+	c, err := w.opening.Commit(w.e.random, v)
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("the journal cannot be written: %w", err)
+	}
+	return c
+}
+
+var opNames = [...]string{stores.Insert: journal.Inserted, stores.Update: journal.Updated, stores.Delete: journal.Deleted}
+
+// change tells of one row change: of a row that is added or deleted, every field
+// that holds something.
+func (w *recorder) change(c *change) journal.Change {
+	out := journal.Change{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
+	if c.named.name != "" {
+		if out.Name = "@" + c.named.name; personalLabel(c.entity) {
+			out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
+		}
+	}
+	field := func(f int, before, after stores.Value, origin string) {
+		def := &c.Entity.Fields[f]
+		g := journal.Field{Name: def.Name, Kind: def.Holds(), Before: before, After: after, Origin: origin, Sensitive: slices.Contains(c.secret, f)}
+		if g.Sensitive || def.Personal || def.Sensitive {
+			g.BeforeIs, g.AfterIs = w.commit(before), w.commit(after)
+			g.Before, g.After = stores.Value{}, stores.Value{}
+		}
+		out.Fields = append(out.Fields, g)
+	}
+	if c.Op == stores.Delete {
+		out.Fields = make([]journal.Field, 0, len(c.Before))
+		for f, v := range c.Before {
+			if f != c.Entity.Key && !v.IsNull() {
+				field(f, v, stores.Value{}, "")
+			}
+		}
+	}
+	if len(c.Set) > 0 {
+		out.Fields = make([]journal.Field, 0, len(c.Set))
+	}
+	for _, a := range c.Set {
+		var before stores.Value
+		if c.Before != nil {
+			before = c.Before[a.Field]
+		}
+		field(a.Field, before, a.Value, a.Origin)
+	}
+	return out
+}
