@@ -4,45 +4,65 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 )
 
 func logCommand(a *app) *cobra.Command {
+	subcommands := []*cobra.Command{
+		logShowCommand(a), logVerifyCommand(a), logCheckpointCommand(a), logKeygenCommand(a),
+		logExportCommand(a), logImportCommand(a), logReplayCommand(a), logBaselineCommand(a), logRedactCommand(a),
+	}
 	cmd := &cobra.Command{
 		Use:     "log",
-		Short:   "Read the journal: who said what, and what it changed",
-		Example: "verbatim log show\nverbatim log show 1\nverbatim log show --since 1h --principal clara",
+		Short:   "The journal: who said what, what it changed, and whether it is whole",
+		Example: "verbatim log show\nverbatim log verify\nverbatim log show --since 1h --principal clara",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Sprintf("there is no subcommand %q%s", "log "+args[0], didYouMean(args[0], []string{"show"})), "verbatim log --help")
+				var names []string
+				for _, c := range subcommands {
+					names = append(names, c.Name())
+				}
+				return usage(fmt.Sprintf("there is no subcommand %q%s", "log "+args[0], didYouMean(args[0], names)), "verbatim log --help")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+// keeperName is for whom the journal is read: an operator, who has the store at
+// hand and is not asked who they are.
+const keeperName = "verbatim"
+
+func logShowCommand(a *app) *cobra.Command {
 	var store string
 	var q journalQuery
 	show := &cobra.Command{
 		Use:     "show [N|A..B]",
 		Short:   "Print entries, one a line, or one entry in full",
-		Example: "verbatim log show\nverbatim log show 1\nverbatim log show 1..2 --json",
-		Long:    "Columns are number, time, who, outcome and call, with tabs between them when piped.",
-		Args:    atMost(1),
+		Example: "verbatim log show\nverbatim log show 1..2 --json\nverbatim log show --since 1h --principal clara",
+		Long: `Columns are number, time, who, outcome and call, with tabs between them when piped.
+A row is one that whoever --as names may see; without that, one by the name that it had.`,
+		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if err := q.entries(args[0]); err != nil {
 					return err
 				}
 			}
-			if err := q.from(a.now()); err != nil {
+			if err := q.times(a.now()); err != nil {
 				return err
 			}
 			s, err := a.open(cmd.Context(), store)
@@ -50,24 +70,37 @@ func logCommand(a *app) *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			if err := a.findRow(cmd.Context(), s, &q); err != nil {
+				return err
+			}
 			return a.logShow(cmd.Context(), s, q)
 		},
 	}
 	a.storeFlag(show, &store)
-	show.Flags().StringVar(&q.since, "since", "", "only entries since a `time`: 1h, 2d, 2025-01-03 or 2025-01-03T09:00:00Z")
-	show.Flags().StringVar(&q.principal, "principal", "", "only entries of this `name`")
-	show.Flags().StringVar(&q.verb, "verb", "", "only entries of this `verb`")
-	cmd.AddCommand(show)
-	return cmd
+	a.palettesFlag(show, &q.palettes)
+	f := show.Flags()
+	f.StringVar(&q.since, "since", "", "only since a `time`: 1h, 2d, 2025-01-03 or 2025-01-03T09:00:00Z")
+	f.StringVar(&q.until, "until", "", "only before a `time`")
+	f.StringVar(&q.principal, "principal", "", "only of this `name`")
+	f.StringVar(&q.verb, "verb", "", "only of this `verb`")
+	f.StringVar(&q.row, "row", "", "only about the row of this `name` or label")
+	f.StringVar(&q.as, "as", "", "who knows the row by that `name`")
+	f.StringVar(&q.turn, "turn", "", "only of this turn of a conversation, an `id`")
+	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`: ok, refused, refused:CODE, declined, expired, failed")
+	return show
 }
 
 // A journalQuery says which entries are wanted.
 type journalQuery struct {
 	first, last     int64 // 0 is the end of the journal
 	single          bool
-	since           string
-	after           time.Time
+	since, until    string
+	after, before   time.Time
 	principal, verb string
+	turn, outcome   string
+	row, as         string
+	palettes        string
+	of              *journal.Row // the row, once it is found
 }
 
 func (q *journalQuery) entries(arg string) error {
@@ -90,73 +123,123 @@ func (q *journalQuery) entries(arg string) error {
 	return nil
 }
 
-func (q *journalQuery) from(now time.Time) error {
-	if q.since == "" {
-		return nil
-	}
-	if days, ok := strings.CutSuffix(q.since, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
-			q.after = now.AddDate(0, 0, -n)
-			return nil
+func (q *journalQuery) times(now time.Time) (err error) {
+	if q.since != "" {
+		if q.after, err = when("--since", q.since, now); err != nil {
+			return err
 		}
 	}
-	if d, err := time.ParseDuration(q.since); err == nil && d >= 0 {
-		q.after = now.Add(-d)
-		return nil
+	if q.until != "" {
+		q.before, err = when("--until", q.until, now)
+	}
+	return err
+}
+
+// when reads a time, or how long ago it was.
+func when(flag, text string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
 	}
 	for _, layout := range []string{time.DateOnly, time.RFC3339Nano} {
-		if t, err := time.Parse(layout, q.since); err == nil {
-			q.after = t
-			return nil
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
 		}
 	}
-	return usage(fmt.Sprintf("--since does not understand %q", q.since), "give 30m, 1h, 2d, 2025-01-03 or 2025-01-03T09:00:00Z")
+	return time.Time{}, usage(fmt.Sprintf("%s does not understand %q", flag, text), "give 30m, 1h, 2d, 2025-01-03 or 2025-01-03T09:00:00Z")
 }
 
-func (q *journalQuery) wants(e *stores.Entry) bool {
-	return !e.Time.Before(q.after) && (q.principal == "" || e.Principal == q.principal) && (q.verb == "" || e.Verb == q.verb)
+// findRow finds the row that --row means, within the scope of --as.
+func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) error {
+	if q.as == "" || q.row == "" {
+		return nil
+	}
+	session, err := a.journalSession(ctx, s, q.palettes, q.as)
+	if err != nil {
+		return err
+	}
+	e, key, err := session.FindRow(ctx, q.row)
+	if err != nil {
+		return a.noRow(err, q.row)
+	}
+	q.of = &journal.Row{Entity: e.Name, Key: key}
+	return nil
 }
 
-// logPage bounds how many entries are held in memory at once.
-const logPage = 1000
+// journalSession begins a session of whoever looks into the journal, or after it.
+func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as string) (*runtime.Session, error) {
+	reg, err := a.palettes(palettes)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := runtime.New(reg, s, runtime.Options{Clock: a.now})
+	if err != nil {
+		return nil, a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, as)
+	if err != nil {
+		return nil, a.runFailed(err)
+	}
+	return session, nil
+}
+
+func (a *app) noRow(err error, row string) error {
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		return &stop{exitInput, "no-such-row", fmt.Sprintf("no row is called %q", row), "give the name or the label of a row that --as may see"}
+	case errors.Is(err, runtime.ErrAmbiguous):
+		return &stop{exitInput, "ambiguous-row", fmt.Sprintf("%q: %s", row, err), "say which of them is meant"}
+	}
+	return a.runFailed(err)
+}
+
+func (q *journalQuery) wants(e *stores.Entry, r *journal.Record) bool {
+	if e.Time.Before(q.after) || !q.before.IsZero() && !e.Time.Before(q.before) ||
+		q.principal != "" && e.Principal != q.principal || q.verb != "" && e.Verb != q.verb || q.turn != "" && e.Turn != q.turn ||
+		q.outcome != "" && e.Outcome != q.outcome && outcome(e) != q.outcome {
+		return false
+	}
+	switch {
+	case q.of != nil:
+		return r.Touches(*q.of)
+	case q.row != "":
+		return r.Called(q.row)
+	}
+	return true
+}
 
 func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error {
 	if q.single && !a.json {
 		return a.logEntry(ctx, s, q.first)
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	defer w.Flush()
 	piped := !isTerminal(a.sent.w)
 	shown := 0
-	for at := max(1, q.first); q.last == 0 || at <= q.last; {
-		to := at + logPage - 1
-		if q.last != 0 {
-			to = min(to, q.last)
-		}
-		entries, err := s.Journal(ctx, at, to)
+	for l, err := range journal.Opened(ctx, s, keeperName, q.first, q.last) {
 		if err != nil {
-			return journalFailed(err)
+			return a.journalFailed(err)
 		}
-		for i := range entries {
-			e := &entries[i]
-			if !q.wants(e) {
-				continue
-			}
-			shown++
-			line := []string{strconv.FormatInt(e.Seq, 10), stamp(e.Time), e.Principal, outcome(e), e.Call}
-			switch {
-			case a.json:
-				a.emit(newEntry(e))
-			case piped:
-				fmt.Fprintln(a.out, strings.Join(line, "\t"))
-			default:
-				fmt.Fprintln(w, strings.Join(line, "\t"))
-			}
+		record, err := l.Record()
+		if err != nil {
+			return a.journalFailed(err)
 		}
-		if int64(len(entries)) < to-at+1 {
-			break
+		e := &l.Entry
+		if !q.wants(e, &record) {
+			continue
 		}
-		at = to + 1
+		shown++
+		line := []string{strconv.FormatInt(e.Seq, 10), stamp(e.Time), e.Principal, outcome(e), callOf(e, &record)}
+		switch {
+		case a.json:
+			a.emit(newEntry(e, &record))
+		case piped:
+			fmt.Fprintln(a.out, strings.Join(line, "\t"))
+		default:
+			fmt.Fprintf(a.out, "%6s  %s  %-10s  %-10s  %s\n", line[0], line[1], line[2], line[3], line[4])
+		}
 	}
 	if q.single && shown == 0 {
 		return noEntry(q.first)
@@ -164,7 +247,23 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 	return nil
 }
 
-func journalFailed(err error) error {
+// callOf is the text of a call, as it was while nothing of it was erased.
+func callOf(e *stores.Entry, r *journal.Record) string {
+	if r.Words != "" {
+		return r.Words
+	}
+	return e.Call
+}
+
+func (a *app) journalFailed(err error) error {
+	var chain *stores.ChainError
+	var opening *journal.OpeningError
+	switch {
+	case errors.As(err, &chain), errors.As(err, &opening):
+		return brokenJournal(err)
+	case errors.Is(err, stores.ErrSchema):
+		return &stop{exitSystem, "system", "the store lacks tables that the journal needs", "verbatim migrate makes them"}
+	}
 	return broken("the journal cannot be read", err, "verbatim migrate --plan says whether the store is whole")
 }
 
@@ -174,25 +273,30 @@ func noEntry(n int64) error {
 
 // logEntry prints one entry in full, and whether the journal up to it is whole.
 func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
-	var last int64
-	var hash [32]byte
-	var e stores.Entry
 	chain := "chain whole"
-	for at := int64(1); at <= n; at += logPage {
-		entries, err := s.Journal(ctx, at, min(n, at+logPage-1))
+	if h, err := journal.Verify(journal.Entries(ctx, s, 1, n)); err != nil {
+		var bad *stores.ChainError
+		if !errors.As(err, &bad) {
+			return a.journalFailed(err)
+		}
+		chain = "CHAIN BROKEN: " + err.Error()
+	} else if h.Size != n {
+		return noEntry(n)
+	}
+	var e *stores.Entry
+	var record journal.Record
+	for l, err := range journal.Opened(ctx, s, keeperName, n, n) {
 		if err != nil {
-			return journalFailed(err)
+			return a.journalFailed(err)
 		}
-		if chain == "chain whole" {
-			if last, hash, err = stores.VerifyChain(last, hash, entries); err != nil {
-				chain = "CHAIN BROKEN: " + err.Error()
-			}
+		if e = &l.Entry; e.Seq != n {
+			return noEntry(n)
 		}
-		if len(entries) > 0 {
-			e = entries[len(entries)-1]
+		if record, err = l.Record(); err != nil {
+			return a.journalFailed(err)
 		}
 	}
-	if e.Seq != n {
+	if e == nil {
 		return noEntry(n)
 	}
 	who := e.Principal
@@ -207,17 +311,26 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 			fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%-10s %s", name, l), " "))
 		}
 	}
-	line("entry", fmt.Sprintf("%d  %s  %s", e.Seq, stamp(e.Time), outcome(&e)))
+	line("entry", fmt.Sprintf("%d  %s  %s", e.Seq, stamp(e.Time), outcome(e)))
 	line("who", who)
 	line("words", e.Source)
-	line("call", e.Call)
-	line("changed", changesText(e.Changes))
-	if e.Agreed != "" {
+	if e.Turn != "" {
+		line("turn", e.Turn)
+	}
+	line("call", callOf(e, &record))
+	line("changed", changesText(&record))
+	if e.Agreed != "" || e.Preview != "" && e.Outcome != "ok" {
 		agreed := e.Agreed
+		if agreed == "" {
+			agreed = "nobody"
+		}
 		if e.Preview != "" {
 			agreed = "preview " + spaced(e.Preview) + ", " + agreed
 		}
 		line("agreed", agreed)
+	}
+	if e.Origins != "" {
+		line("origins", safe(e.Origins))
 	}
 	before := "the first entry"
 	if n > 1 {
@@ -238,28 +351,65 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // entry is a journal entry as JSON.
 type entry struct {
-	Schema    string          `json:"schema"`
-	Seq       int64           `json:"seq"`
-	Time      time.Time       `json:"time"`
-	Principal string          `json:"principal"`
-	Roles     []string        `json:"roles"`
-	Session   string          `json:"session,omitempty"`
-	Source    string          `json:"source"`
-	Verb      string          `json:"verb"`
-	Call      string          `json:"call"`
-	Outcome   string          `json:"outcome"`
-	Reason    string          `json:"reason,omitempty"`
-	Changes   json.RawMessage `json:"changes,omitempty"`
-	Preview   string          `json:"preview,omitempty"`
-	Agreed    string          `json:"agreed,omitempty"`
-	Palette   string          `json:"palette"`
-	Prev      string          `json:"prev"`
-	Hash      string          `json:"hash"`
+	Schema    string             `json:"schema"`
+	Seq       int64              `json:"seq"`
+	Time      time.Time          `json:"time"`
+	Principal string             `json:"principal"`
+	Roles     []string           `json:"roles"`
+	Session   string             `json:"session,omitempty"`
+	Source    string             `json:"source"`
+	Turn      string             `json:"turn,omitempty"`
+	Verb      string             `json:"verb"`
+	Call      string             `json:"call"`
+	Outcome   string             `json:"outcome"`
+	Reason    string             `json:"reason,omitempty"`
+	Changes   []loggedChangeJSON `json:"changes,omitempty"`
+	Origins   json.RawMessage    `json:"origins,omitempty"`
+	Preview   string             `json:"preview,omitempty"`
+	Agreed    string             `json:"agreed,omitempty"`
+	Palette   string             `json:"palette"`
+	Prev      string             `json:"prev"`
+	Hash      string             `json:"hash"`
 }
 
-func newEntry(e *stores.Entry) entry {
-	return entry{
-		"verbatim/entry@1", e.Seq, e.Time, e.Principal, some(e.Roles), e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason,
-		json.RawMessage(e.Changes), e.Preview, e.Agreed, e.Palette, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(e.Hash[:]),
+type loggedChangeJSON struct {
+	Op     string            `json:"op"`
+	Entity string            `json:"entity"`
+	Table  string            `json:"table"`
+	Key    stores.Value      `json:"key"`
+	Name   string            `json:"name,omitempty"`
+	Fields []loggedFieldJSON `json:"fields"`
+}
+
+type loggedFieldJSON struct {
+	Field  string       `json:"field"`
+	Kind   string       `json:"kind"`
+	Before stores.Value `json:"before"`
+	After  stores.Value `json:"after"`
+	// Sensitive says that the values are not told, Erased that one of them is no
+	// longer there.
+	Sensitive bool `json:"sensitive,omitempty"`
+	Erased    bool `json:"erased,omitempty"`
+}
+
+func newEntry(e *stores.Entry, r *journal.Record) entry {
+	out := entry{
+		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
+		Verb: e.Verb, Call: callOf(e, r), Outcome: e.Outcome, Reason: e.Reason, Origins: json.RawMessage(e.Origins), Preview: e.Preview,
+		Agreed: e.Agreed, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
 	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		row := loggedChangeJSON{c.Op, c.Entity, c.Table, c.Key, c.Name, []loggedFieldJSON{}}
+		for j := range c.Fields {
+			f := &c.Fields[j]
+			field := loggedFieldJSON{Field: f.Name, Kind: f.Kind.String(), Sensitive: f.Sensitive, Erased: f.BeforeGone || f.IsGone}
+			if !f.Sensitive {
+				field.Before, field.After = f.Before, f.After
+			}
+			row.Fields = append(row.Fields, field)
+		}
+		out.Changes = append(out.Changes, row)
+	}
+	return out
 }

@@ -11,6 +11,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, world{
 		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		env: os.Getenv, now: time.Now, terminal: openTerminal,
+		env: os.Getenv, now: time.Now, random: rand.Reader, terminal: openTerminal,
 	})
 	stop()
 	os.Exit(code)
@@ -59,6 +60,8 @@ type world struct {
 	out, err io.Writer
 	env      func(string) string
 	now      func() time.Time
+	// random is what keys are made of.
+	random io.Reader
 	// terminal opens the terminal to read an answer from, when there is one
 	// with somebody in front of it.
 	terminal func(world) (io.ReadCloser, bool)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{
 			args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
-			env: os.Getenv, now: ticking(os.Getenv("TICK")), terminal: openTerminal,
+			env: os.Getenv, now: ticking(os.Getenv("TICK")), random: rand.Reader, terminal: openTerminal,
 		})
 		stop()
 		os.Exit(code)

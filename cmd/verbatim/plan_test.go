@@ -17,12 +17,12 @@ import (
 //
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
-//	1       verbs               verbs/verbstest   stores/{sqlite,postgres}   stores/storetest
+//	1       verbs               verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -32,22 +32,30 @@ var allowed = map[string][]string{
 	"stores/sqlite":          {"stores"},
 	"stores/postgres":        {"stores"},
 	"stores/postgres/pgtest": nil,
+	"stores/journal":         {"stores"},
 	"verbs":                  {"dsl", "stores"},
 	"verbs/grammar":          {"dsl", "stores", "verbs"},
 	"verbs/verbstest":        nil,
-	"runtime":                {"dsl", "verbs", "stores"},
+	"runtime":                {"dsl", "verbs", "stores", "stores/journal"},
 	"runtime/notify":         {"runtime"},
 	"runtime/work":           {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":            nil,
 	"runtime/mcp":            {"runtime"},
 	"runtime/system":         {"dsl", "verbs", "stores", "runtime"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
 	"cmd/teeth":              nil,
 }
 
+// groups are rooms that stand for one another in a reason.
+var groups = map[string][]string{
+	"below the engine":     {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "verbs", "verbs/grammar"},
+	"the engine and below": {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "verbs", "verbs/grammar", "runtime"},
+	"beside the engine":    {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
+}
+
 // A forbidden arrow, and why. From "*" is from anywhere, from "libraries" from
-// anywhere but a command.
+// anywhere but a command, and from a group from each of its rooms.
 type arrow struct {
 	from string
 	to   []string
@@ -55,7 +63,7 @@ type arrow struct {
 }
 
 func (a arrow) forbids(from, to string) bool {
-	where := a.from == from || a.from == "*" || a.from == "libraries" && !strings.HasPrefix(from, "cmd/")
+	where := a.from == from || a.from == "*" || a.from == "libraries" && !strings.HasPrefix(from, "cmd/") || slices.Contains(groups[a.from], from)
 	return where && slices.Contains(a.to, to)
 }
 
@@ -71,6 +79,16 @@ var forbidden = []arrow{
 	{"stores/postgres", []string{"stores/sqlite"}, "two dialects of one interface: what they share is in stores, and either can go without the other"},
 	{"stores/postgres", []string{"dsl", "verbs", "runtime"}, "a backend has no private feature that the engine could need, so it has nothing to ask of the floors above"},
 	{"stores/postgres", []string{"stores/storetest"}, "the conformance suite calls the backend's tests, the backend itself is built without it"},
+	{"stores/journal", []string{"dsl", "verbs", "runtime"}, "whether a journal is whole, and what rows it makes, can be shown without a palette and without our language"},
+	{"stores/journal", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "a journal is the same whichever store it came from"},
+	{"stores", []string{"stores/journal"}, "a store chains what it is given, whatever that says"},
+	{"stores/sqlite", []string{"stores/journal"}, "a store chains what it is given, whatever that says"},
+	{"stores/postgres", []string{"stores/journal"}, "a store chains what it is given, whatever that says"},
+	{"dsl", []string{"stores/journal"}, "text has no rows, and nothing happened to them"},
+	{"stores/storetest", []string{"stores/journal"}, "what a store promises of its journal is a chain, whatever the entries say"},
+	{"verbs", []string{"stores/journal"}, "what may be said does not depend on how it is recorded"},
+	{"verbs/grammar", []string{"stores/journal"}, "what may be said does not depend on how it is recorded"},
+	{"beside the engine", []string{"stores/journal"}, "what is recorded, and how, is the engine's business"},
 	{"*", []string{"stores/postgres/pgtest"}, "it starts servers for tests, which no program needs"},
 	{"stores/postgres/pgtest", rooms, "it hands out empty databases, whoever fills them"},
 	{"stores/storetest", []string{"dsl", "verbs", "runtime"}, "the suite defines what a store promises, in the words of stores only"},
@@ -78,44 +96,21 @@ var forbidden = []arrow{
 	{"verbs", []string{"runtime"}, "what may be said does not depend on how it is done; the engine hands verbs functions, not itself"},
 	{"verbs", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "a palette means the same on every backend"},
 	{"runtime", []string{"stores/sqlite", "stores/postgres", "stores/storetest"}, "the engine runs on any store; cmd picks one"},
-	{"dsl", []string{"runtime/notify", "runtime/work"}, "text is read and written here, and done elsewhere"},
-	{"stores", []string{"runtime/notify", "runtime/work"}, "a store hands jobs out to whoever asks, and does not know what they mean"},
-	{"stores/storetest", []string{"runtime/notify", "runtime/work"}, "the suite defines what a store promises, in the words of stores only"},
-	{"stores/sqlite", []string{"runtime/notify", "runtime/work"}, "a backend has no private feature that a worker could need"},
-	{"stores/postgres", []string{"runtime/notify", "runtime/work"}, "a backend has no private feature that a worker could need"},
-	{"verbs", []string{"runtime/notify", "runtime/work"}, "a palette says what is to happen later, and not how"},
-	{"verbs/grammar", []string{"runtime/notify", "runtime/work"}, "what may be said does not depend on when it is done"},
+	{"below the engine", []string{"runtime/notify", "runtime/work"}, "what may be said, and what is kept, does not depend on when it is done"},
+	{"runtime/llm", []string{"runtime/notify", "runtime/work"}, "it talks to strangers, and has no part in what happens later"},
+	{"runtime/mcp", []string{"runtime/notify", "runtime/work"}, "it talks to strangers, and has no part in what happens later"},
 	{"runtime", []string{"runtime/notify", "runtime/work"}, "the engine does one job when it is handed one; when that is, and how a notice travels, is decided above it"},
-	{"runtime/llm", []string{"runtime/notify", "runtime/work"}, "it talks to strangers for the engine, and has no part in what happens later"},
-	{"runtime/mcp", []string{"runtime/notify", "runtime/work"}, "it talks to strangers for the engine, and has no part in what happens later"},
 	{"runtime/notify", []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp", "runtime/work"}, "a channel is handed a message and looks at nothing else"},
 	{"runtime/work", []string{"dsl", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp"}, "a worker takes jobs from any store, and the engine knows what they mean"},
 	{"*", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
 	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
-	{"dsl", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"verbs", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"verbs/grammar", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"stores", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"stores/storetest", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"stores/sqlite", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"stores/postgres", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"runtime", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"runtime/llm", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"runtime/mcp", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"runtime/notify", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
-	{"runtime/work", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"the engine and below", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"beside the engine", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
+	{"the engine and below", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
+	{"runtime/llm", []string{"runtime/mcp"}, "tools of others are asked by the engine, when everything was decided, and not by who talks to a model"},
 	{"runtime/system", []string{"runtime/mcp", "runtime/notify", "runtime/work", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it manages rights on any store, in the words of the engine"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
-	{"dsl", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"verbs", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"runtime", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"runtime/llm", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"stores", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"stores/storetest", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"stores/sqlite", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"stores/postgres", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
-	{"verbs/grammar", []string{"runtime/mcp"}, "a palette does not know which protocol there is"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"libraries", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, and asked of nobody else"},
@@ -146,6 +141,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
 	{"runtime/torture", "dsl"}:                                    "it writes scripts",
 	{"runtime/torture", "verbs"}:                                  "it has a palette",
+	{"runtime/torture", "stores/journal"}:                         "it reads what happened",
 	{"runtime/torture", "stores"}:                                 "it looks at what is left",
 	{"runtime/torture", "stores/sqlite"}:                          "it pulls the plug on real stores",
 	{"runtime/torture", "stores/postgres"}:                        "it pulls the plug on real stores",

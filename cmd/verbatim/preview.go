@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/journal"
 	"verbatim/verbs"
 )
 
@@ -510,33 +511,42 @@ func newAsks(asks []runtime.Ask) []askJSON {
 }
 
 // changesText tells what a journal entry says was changed.
-func changesText(text string) string {
-	changes, err := runtime.ReadChanges(text)
-	switch {
-	case err != nil:
-		return "(cannot be read)"
-	case len(changes) == 0:
+func changesText(r *journal.Record) string {
+	if len(r.Changes) == 0 {
 		return "nothing"
 	}
 	var b strings.Builder
-	for _, c := range changes {
+	for i := range r.Changes {
+		c := &r.Changes[i]
 		name := c.Name
-		if name == "" {
+		switch {
+		case c.NameIs != "" && name == "":
+			name = "(erased)"
+		case name == "" && c.Op == journal.Inserted:
 			name = "new"
+		case name == "":
+			name = "(a row; --json tells its key)"
 		}
-		mark := map[string]string{"insert": "+", "update": "~", "delete": "-"}[c.Op]
+		mark := map[string]string{journal.Inserted: "+", journal.Updated: "~", journal.Deleted: "-", journal.Found: "=", journal.Redacted: "x"}[c.Op]
 		fmt.Fprintf(&b, "%s %s  %s\n", mark, lastName(c.Table), safe(name))
-		for _, f := range c.Fields {
-			what := loggedValue(f.After)
+		for j := range c.Fields {
+			f := &c.Fields[j]
+			before, after := loggedValue(f.Before), loggedValue(f.After)
+			if f.BeforeGone {
+				before = "(erased)"
+			}
+			if f.IsGone {
+				after = "(erased)"
+			}
 			switch {
 			case f.Sensitive:
-				what = "(not shown)"
-			case c.Op == "update":
-				what = loggedValue(f.Before) + " -> " + what
-			case c.Op == "delete":
-				what = loggedValue(f.Before) + " -> gone"
+				after = "(not shown)"
+			case c.Op == journal.Updated:
+				after = before + " -> " + after
+			case c.Op == journal.Deleted:
+				after = before + " -> gone"
 			}
-			fmt.Fprintf(&b, "    %s  %s\n", f.Field, what)
+			fmt.Fprintf(&b, "    %s  %s\n", f.Name, after)
 		}
 	}
 	return b.String()
@@ -548,7 +558,7 @@ func loggedValue(v stores.Value) string {
 	if v.IsNull() {
 		return "(empty)"
 	}
-	if _, key := stores.ParseUUID(v.Text()); key {
+	if v.Kind() == stores.UUID {
 		return "(a row; --json tells its key)"
 	}
 	return safe(v.Text())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/verbs"

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+)
+
+// A moved tells a program what was done to or with a journal.
+type moved struct {
+	Schema  string `json:"schema"`
+	Done    string `json:"done"` // "imported", "redacted", "baseline"
+	Entries int64  `json:"entries"`
+	Hash    string `json:"hash,omitempty"`
+	Values  int    `json:"values,omitempty"`
+	Rows    int    `json:"rows,omitempty"`
+}
+
+func logExportCommand(a *app) *cobra.Command {
+	var store string
+	var bare bool
+	cmd := &cobra.Command{
+		Use:     "export",
+		Short:   "Write the journal as lines of JSON, for log verify and log import",
+		Example: "verbatim log export > journal.jsonl\nverbatim log verify journal.jsonl",
+		Long: `Personal and sensitive values are written beside the entries that commit to them; with
+--bare they are left out, and the journal can be verified all the same.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.logExport(cmd.Context(), store, bare)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	cmd.Flags().BoolVar(&bare, "bare", false, "leave out what could be erased")
+	return cmd
+}
+
+func (a *app) logExport(ctx context.Context, store string, bare bool) error {
+	s, err := a.open(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w := journal.NewWriter(a.out)
+	var h journal.Head
+	for l, err := range journal.Opened(ctx, s, keeperName, 1, 0) {
+		if err != nil {
+			return a.journalFailed(err)
+		}
+		// What is written has to be read again, so the chain is looked at once
+		// more while it goes by.
+		if _, _, err := stores.VerifyChain(h.Size, h.Hash, []stores.Entry{l.Entry}); err != nil {
+			return brokenJournal(err)
+		}
+		h = journal.Head{Size: l.Entry.Seq, Hash: l.Entry.Hash}
+		opening := l.Opening
+		if bare {
+			opening = nil
+		}
+		if err := w.Entry(&l.Entry, opening); err != nil {
+			return nil // told by whoever writes
+		}
+	}
+	_ = w.Close() // told by whoever writes
+	return nil
+}
+
+func logImportCommand(a *app) *cobra.Command {
+	var store string
+	cmd := &cobra.Command{
+		Use:     "import FILE",
+		Short:   "Read an exported journal into a store whose journal is empty",
+		Example: "verbatim log export > move.jsonl\nverbatim migrate --store moved.db --data bank.sql\nverbatim log import move.jsonl --store moved.db",
+		Long: `The file is verified first. Its entries keep their numbers and hashes, so that checkpoints
+of before hold. Rows are not made: verbatim log replay FILE --into STORE does that.`,
+		Args: exactly(1, "the file to read"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.logImport(cmd.Context(), store, args[0])
+		},
+	}
+	a.storeFlag(cmd, &store)
+	return cmd
+}
+
+func (a *app) logImport(ctx context.Context, store, file string) error {
+	f, err := a.openJournal(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := journal.Verify(journal.OnlyEntries(journal.Read(f))); err != nil {
+		return a.badFile(file, err)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return broken("the file cannot be read again", err, "give a file, not a pipe")
+	}
+	s, err := a.open(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	h, err := journal.Import(ctx, s, journal.Read(bufio.NewReader(f)))
+	var line *journal.FileError
+	switch {
+	case errors.Is(err, journal.ErrNotEmpty):
+		return &stop{exitRefused, "not-empty", "the journal of the store has entries already", "import into a store that verbatim migrate just made"}
+	case errors.As(err, &line):
+		return a.badFile(file, err)
+	case err != nil:
+		return broken(fmt.Sprintf("the journal was read up to entry %d", h.Size), err, "begin again with a store that verbatim migrate just made")
+	}
+	if a.json {
+		a.emit(moved{Schema: "verbatim/log@1", Done: "imported", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:])})
+		return nil
+	}
+	fmt.Fprintf(a.out, "imported %s, head %x %x\n", counted(int(h.Size), "entry"), h.Hash[:2], h.Hash[2:4])
+	return nil
+}
+
+func (a *app) badFile(file string, err error) error {
+	var chain *stores.ChainError
+	var line *journal.FileError
+	if errors.As(err, &chain) || errors.As(err, &line) {
+		return &stop{exitInput, "journal-broken", file + ": " + err.Error(), "export it again, or look for a copy"}
+	}
+	return broken("the file cannot be read", err, "check the path, and who may read it")
+}
+
+// redactFlags are what `verbatim log redact` is told.
+type redactFlags struct {
+	store, palettes, as, row, principal string
+	yes                                 bool
+}
+
+func logRedactCommand(a *app) *cobra.Command {
+	var f redactFlags
+	cmd := &cobra.Command{
+		Use:     "redact",
+		Short:   "Erase what the journal tells of a row, or what somebody said",
+		Example: `verbatim log redact --row "@pierre-dupont-source-of-wealth" --as d.lang --yes` + "\nverbatim log redact --principal jonas --as d.lang --yes",
+		Long: `Values that palettes mark as personal or sensitive are erased for ever; entries stay, and
+the journal stays whole. Rows are not touched. It takes a role with keeps: journal, asks
+first, and is journalled itself.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.logRedact(cmd.Context(), f)
+		},
+	}
+	a.storeFlag(cmd, &f.store)
+	a.palettesFlag(cmd, &f.palettes)
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&f.row, "row", "", "what was said of the row with this `name` or label")
+	cmd.Flags().StringVar(&f.principal, "principal", "", "what this `name` said")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func (a *app) logRedact(ctx context.Context, f redactFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	switch {
+	case f.as == "":
+		return usage("who keeps the journal?", "verbatim log redact --as NAME")
+	case (f.row == "") == (f.principal == ""):
+		return usage("what is to be erased?", "give --row or --principal, one of them")
+	}
+	s, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	session, err := a.journalSession(ctx, s, f.palettes, f.as)
+	if err != nil {
+		return err
+	}
+	w := runtime.Redaction{Principal: f.principal}
+	what := "what " + f.principal + " said"
+	if f.row != "" {
+		if w.Entity, w.Key, err = session.FindRow(ctx, f.row); err != nil {
+			return a.noRow(err, f.row)
+		}
+		what = "what was said of " + f.row
+	}
+	n, err := session.Redactable(ctx, w)
+	if err != nil {
+		return a.redactFailed(err)
+	}
+	if n.Entries == 0 {
+		return a.toldRedacted(n.Entries, 0)
+	}
+	if !f.yes {
+		terminal, ok := a.terminal(a.world)
+		if !ok {
+			return &stop{exitRefused, "needs-agreement", fmt.Sprintf("%s would be erased from %s, for ever, and there is no terminal to ask on",
+				counted(n.Values, "value"), counted(n.Entries, "entry")), "pass --yes to erase them"}
+		}
+		defer terminal.Close()
+		if !a.json {
+			fmt.Fprintf(a.out, "%s: %s in %s, from %d to %d\n", what, counted(n.Values, "value"), counted(n.Entries, "entry"), n.First, n.Last)
+		}
+		if err := a.flush(); err != nil {
+			return err
+		}
+		yes, err := a.ask(ctx, terminal, "Erase them from the journal, for ever?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return &stop{exitRefused, "declined", "not agreed to; nothing was erased", "to do it after all, run it again and type yes"}
+		}
+	}
+	if n, err = session.Redact(ctx, w); err != nil {
+		return a.redactFailed(err)
+	}
+	return a.toldRedacted(n.Entries, n.Values)
+}
+
+func (a *app) redactFailed(err error) error {
+	var opening *journal.OpeningError
+	if errors.As(err, &opening) {
+		return brokenJournal(err)
+	}
+	return a.runFailed(err)
+}
+
+func (a *app) toldRedacted(entries, values int) error {
+	switch {
+	case a.json:
+		a.emit(moved{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(entries), Values: values})
+	case values == 0:
+		fmt.Fprintln(a.out, "there is nothing to erase")
+	default:
+		fmt.Fprintf(a.out, "erased %s from %s; backups and exports of before still hold them\n", counted(values, "value"), counted(entries, "entry"))
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/verbs"
+)
+
+func logReplayCommand(a *app) *cobra.Command {
+	var store, palettes, into string
+	cmd := &cobra.Command{
+		Use:     "replay [FILE]",
+		Short:   "Work rows out from the journal, and compare them with those there are",
+		Example: "verbatim log replay\nverbatim migrate --store again.db --data bank.sql\nverbatim log replay --into again.db",
+		Long: `FILE is a journal that log export wrote; without one it is that of the store. With --into
+the rows are made in another store, which must hold none of them, and compared there.
+Every difference is named. Rows that no entry speaks of cannot be judged: log baseline
+tells the journal of them.`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := ""
+			if len(args) == 1 {
+				file = args[0]
+			}
+			return a.logReplay(cmd.Context(), store, palettes, file, into)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	a.palettesFlag(cmd, &palettes)
+	cmd.Flags().StringVar(&into, "into", "", "make the rows in this `store`, a path or postgres://…")
+	return cmd
+}
+
+type replayJSON struct {
+	Schema      string           `json:"schema"`
+	Entries     int64            `json:"entries"`
+	Rows        int              `json:"rows"`    // that the journal tells of
+	Partly      int              `json:"partly"`  // of those, known in part only
+	Looked      int              `json:"looked"`  // rows in the store
+	Strange     int              `json:"strange"` // of those, not in the journal
+	Erased      []differenceJSON `json:"erased"`
+	Differences []differenceJSON `json:"differences"`
+	Left        []string         `json:"left"`
+	Foreign     []string         `json:"foreign"`
+}
+
+type differenceJSON struct {
+	Entity  string       `json:"entity"`
+	Key     stores.Value `json:"key"`
+	Field   string       `json:"field,omitempty"`
+	Entry   int64        `json:"entry,omitempty"`
+	Message string       `json:"message"`
+}
+
+func (a *app) logReplay(ctx context.Context, store, palettes, file, into string) error {
+	reg, err := a.palettes(palettes)
+	if err != nil {
+		return err
+	}
+	var lines iter.Seq2[*journal.Line, error]
+	var live stores.Store
+	if file == "" || into == "" {
+		if live, err = a.open(ctx, store); err != nil {
+			return err
+		}
+		defer live.Close()
+	}
+	if file != "" {
+		f, err := a.openJournal(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		lines = journal.Read(f)
+	} else {
+		lines = journal.Opened(ctx, live, keeperName, 1, 0)
+	}
+	state := journal.NewState(tables(reg))
+	var h journal.Head
+	var left []string
+	all := stores.Scope{Principal: keeperName, All: true}
+	each := func(tx stores.Tx) error {
+		for l, err := range lines {
+			if err != nil {
+				return err
+			}
+			if _, _, err := stores.VerifyChain(h.Size, h.Hash, []stores.Entry{l.Entry}); err != nil {
+				return err
+			}
+			h = journal.Head{Size: l.Entry.Seq, Hash: l.Entry.Hash}
+			record, err := l.Record()
+			if err != nil {
+				return err
+			}
+			if tx != nil {
+				more, err := state.Rebuild(ctx, tx, l.Entry.Seq, &record)
+				if err != nil {
+					return fmt.Errorf("entry %d cannot be carried out again: %w", l.Entry.Seq, err)
+				}
+				left = append(left, more...)
+			}
+			state.Apply(l.Entry.Seq, &record)
+		}
+		return nil
+	}
+	target := live
+	if into != "" {
+		if target, err = a.open(ctx, into); err != nil {
+			return err
+		}
+		defer target.Close()
+		err = target.Update(ctx, all, each)
+	} else {
+		err = each(nil)
+	}
+	if err != nil {
+		var line *journal.FileError
+		var chain *stores.ChainError
+		var opening *journal.OpeningError
+		switch {
+		case errors.As(err, &line):
+			return a.badFile(file, err)
+		case errors.As(err, &chain), errors.As(err, &opening):
+			return brokenJournal(err)
+		case into != "" && (errors.Is(err, stores.ErrDuplicate) || errors.Is(err, stores.ErrInvalid)):
+			return &stop{exitRefused, "not-empty", "the rows do not fit into the store: " + err.Error(), "name a store without these rows, which verbatim migrate just made"}
+		}
+		return broken("the journal cannot be carried out again", err, "nothing was changed")
+	}
+	looked, strange := 0, 0
+	err = target.View(ctx, all, func(r stores.Reader) (err error) {
+		looked, strange, err = state.Compare(ctx, r)
+		return err
+	})
+	if err != nil {
+		return a.journalFailed(err)
+	}
+	return a.toldReplay(reg, state, h, looked, strange, left, into)
+}
+
+func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.Head, looked, strange int, left []string, into string) error {
+	rows, partly := state.Rows()
+	found := state.Differences()
+	var foreign []string
+	for name, n := range state.Foreign() {
+		foreign = append(foreign, fmt.Sprintf("%s: %s", name, counted(n, "change")))
+	}
+	slices.Sort(foreign)
+	if a.json {
+		out := replayJSON{Schema: "verbatim/replay@1", Entries: h.Size, Rows: rows, Partly: partly, Looked: looked, Strange: strange,
+			Erased: differences(state.Gone()), Differences: differences(found), Left: some(left), Foreign: some(foreign)}
+		a.emit(out)
+		if len(found) > 0 {
+			return said(exitInput)
+		}
+		return nil
+	}
+	for _, d := range found {
+		where := lastName(d.Entity.Table)
+		if d.Field != "" {
+			where += "." + d.Field
+		}
+		entry := ""
+		if d.Seq > 0 {
+			entry = fmt.Sprintf("   (entry %d)", d.Seq)
+		}
+		fmt.Fprintf(a.out, "differs  %s %s%s\n", where, safe(d.Msg), entry)
+	}
+	for _, d := range state.Gone() {
+		fmt.Fprintf(a.out, "erased   %s.%s   (entry %d)\n", lastName(d.Entity.Table), d.Field, d.Seq)
+	}
+	for _, l := range left {
+		fmt.Fprintf(a.out, "left out %s\n", l)
+	}
+	for _, f := range foreign {
+		fmt.Fprintf(a.out, "unknown  %s that no palette declares\n", f)
+	}
+	where := "the store"
+	if into != "" {
+		where = into
+	}
+	fmt.Fprintf(a.out, "replayed %s: %s, %s in %s\n", counted(int(h.Size), "entry"), counted(rows, "row"), differencesWord(len(found)), where)
+	if partly > 0 {
+		fmt.Fprintf(a.out, "cannot know what %s was before the journal: compared where entries tell of it\n", counted(partly, "row"))
+	}
+	if strange > 0 {
+		fmt.Fprintf(a.out, "cannot know %s that no entry speaks of; verbatim log baseline tells the journal\n", counted(strange, "row"))
+	}
+	if len(found) > 0 {
+		return said(exitInput)
+	}
+	return nil
+}
+
+func differencesWord(n int) string {
+	if n == 0 {
+		return "no difference"
+	}
+	return counted(n, "difference")
+}
+
+func differences(all []journal.Difference) []differenceJSON {
+	out := []differenceJSON{}
+	for _, d := range all {
+		out = append(out, differenceJSON{d.Entity.Name, d.Key, d.Field, d.Seq, d.Msg})
+	}
+	return out
+}
+
+func logBaselineCommand(a *app) *cobra.Command {
+	var store, palettes, as string
+	cmd := &cobra.Command{
+		Use:     "baseline",
+		Short:   "Tell the journal of rows that were there before it",
+		Example: "verbatim log baseline --as d.lang",
+		Long: `Entries are added that say how every row stands which no entry speaks of, or only in
+part. From then on a replay knows all rows. It takes a role with keeps: journal.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.logBaseline(cmd.Context(), store, palettes, as)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	a.palettesFlag(cmd, &palettes)
+	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	return cmd
+}
+
+func (a *app) logBaseline(ctx context.Context, store, palettes, as string) error {
+	if as == "" {
+		as = a.env("VERBATIM_AS")
+	}
+	if as == "" {
+		return usage("who keeps the journal?", "verbatim log baseline --as NAME")
+	}
+	reg, err := a.palettes(palettes)
+	if err != nil {
+		return err
+	}
+	s, err := a.open(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	engine, err := runtime.New(reg, s, runtime.Options{Clock: a.now})
+	if err != nil {
+		return a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, as)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	state := journal.NewState(tables(reg))
+	for l, err := range journal.Opened(ctx, s, keeperName, 1, 0) {
+		if err != nil {
+			return a.journalFailed(err)
+		}
+		record, err := l.Record()
+		if err != nil {
+			return a.journalFailed(err)
+		}
+		state.Apply(l.Entry.Seq, &record)
+	}
+	n, err := session.Baseline(ctx, state)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if a.json {
+		a.emit(moved{Schema: "verbatim/log@1", Done: "baseline", Rows: n})
+		return nil
+	}
+	if n == 0 {
+		fmt.Fprintln(a.out, "the journal knows every row already")
+		return nil
+	}
+	fmt.Fprintf(a.out, "the journal was told of %s\n", counted(n, "row"))
+	return nil
+}

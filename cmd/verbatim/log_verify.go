@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/stores"
+	"verbatim/stores/journal"
+)
+
+func logVerifyCommand(a *app) *cobra.Command {
+	var store, since, key string
+	cmd := &cobra.Command{
+		Use:     "verify [FILE]",
+		Short:   "Check that the journal is whole and extends a checkpoint",
+		Example: "verbatim log verify",
+		Long: `FILE is a journal that log export wrote; without one it is that of the store. With
+--since it must begin with exactly the entries that the checkpoint knows. --key is the
+public key that must have signed the checkpoint, or a file with it.`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if key != "" && since == "" {
+				return usage("--key checks the signature of a checkpoint", "give the checkpoint with --since")
+			}
+			file := ""
+			if len(args) == 1 {
+				file = args[0]
+			}
+			return a.logVerify(cmd.Context(), store, file, since, key)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	cmd.Flags().StringVar(&since, "since", "", "a `file` with a checkpoint that was kept elsewhere")
+	cmd.Flags().StringVar(&key, "key", "", "the public `key` of whoever signed it")
+	return cmd
+}
+
+// brokenJournal ends what found the journal to be other than it was written.
+func brokenJournal(err error) error {
+	code := "journal-broken"
+	var fork *journal.ForkError
+	var behind *journal.BehindError
+	switch {
+	case errors.As(err, &fork):
+		code = "journal-forked"
+	case errors.As(err, &behind):
+		code = "journal-behind"
+	}
+	return &stop{exitInput, code, err.Error(), "stop writing to this store, keep a copy of it, and compare it with a backup or an export"}
+}
+
+// checkpoint reads a checkpoint from a file. signed says whether its signature
+// was checked.
+func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, err error) {
+	src, err := a.source(file)
+	if err != nil {
+		return c, false, err
+	}
+	var keys []*journal.Verifier
+	if key != "" {
+		text := key
+		if b, err := os.ReadFile(key); err == nil {
+			text = string(b)
+		}
+		v, err := journal.ParseVerifier(text)
+		if err != nil {
+			return c, false, &stop{exitInput, "bad-key", "--key: " + err.Error(), "verbatim log keygen prints the public key of the key it makes"}
+		}
+		keys = append(keys, v)
+	}
+	c, err = journal.ReadCheckpoint(src.Text, keys...)
+	if err != nil {
+		return c, false, &stop{exitInput, "bad-checkpoint", fmt.Sprintf("%s: %s", file, err), "a checkpoint is what verbatim log checkpoint printed, unchanged"}
+	}
+	return c, len(keys) > 0, nil
+}
+
+func (a *app) logVerify(ctx context.Context, store, file, since, key string) error {
+	var known []journal.Head
+	var c journal.Checkpoint
+	var signed bool
+	if since != "" {
+		var err error
+		if c, signed, err = a.checkpoint(since, key); err != nil {
+			return err
+		}
+		known = append(known, c.Head)
+	}
+	var entries iter.Seq2[*stores.Entry, error]
+	openings, erasable := 0, 0
+	if file != "" {
+		f, err := a.openJournal(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		entries = counted2(journal.Read(f), &openings, &erasable)
+	} else {
+		s, err := a.open(ctx, store)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		entries = counted2(journal.Opened(ctx, s, keeperName, 1, 0), &openings, &erasable)
+	}
+	h, err := journal.Verify(entries, known...)
+	var chain *stores.ChainError
+	var fork *journal.ForkError
+	var behind *journal.BehindError
+	var line *journal.FileError
+	switch {
+	case errors.As(err, &chain), errors.As(err, &fork), errors.As(err, &behind):
+		return brokenJournal(err)
+	case errors.As(err, &line):
+		return &stop{exitInput, "journal-broken", file + ": " + err.Error(), "export it again, or look for a copy"}
+	case err != nil:
+		return a.journalFailed(err)
+	}
+	var unsure []string
+	switch {
+	case since == "":
+		unsure = append(unsure, "whether its end was cut off, or all of it was written anew: only a checkpoint kept elsewhere can tell")
+	case !signed:
+		unsure = append(unsure, "who made the checkpoint: its signature was not checked, --key does that")
+	}
+	if since != "" && h.Size > c.Size {
+		unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Size))
+	}
+	if a.json {
+		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: erasable, Openings: openings, Unknown: some(unsure)}
+		if since != "" {
+			out.Since, out.Signed = c.Size, signed
+		}
+		a.emit(out)
+		return nil
+	}
+	head := "none"
+	if h.Size > 0 {
+		head = fmt.Sprintf("%x %x", h.Hash[:2], h.Hash[2:4])
+	}
+	entriesOf := "entries"
+	if h.Size == 1 {
+		entriesOf = "entry"
+	}
+	fmt.Fprintf(a.out, "journal whole: %s %s, head %s\n", thousands(int(h.Size)), entriesOf, head)
+	if since != "" {
+		by := ""
+		if signed {
+			by = ", signed by " + c.Origin
+		}
+		fmt.Fprintf(a.out, "extends the checkpoint of %s%s\n", counted(int(c.Size), "entry"), by)
+	}
+	if gone := erasable - openings; gone > 0 {
+		fmt.Fprintf(a.out, "erased from %s: what stood there cannot be told\n", counted(gone, "entry"))
+	}
+	for _, u := range unsure {
+		fmt.Fprintf(a.out, "cannot know %s\n", u)
+	}
+	return nil
+}
+
+// counted2 counts entries that commit to values, and those whose values are all
+// still there.
+func counted2(lines iter.Seq2[*journal.Line, error], openings, erasable *int) iter.Seq2[*stores.Entry, error] {
+	return func(yield func(*stores.Entry, error) bool) {
+		for l, err := range lines {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if r, err := journal.Parse(l.Entry.Changes); err == nil && r.Opening != "" {
+				*erasable++
+				if l.Opening != nil && r.Whole(l.Opening) {
+					*openings++
+				}
+			}
+			if !yield(&l.Entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+type verifyJSON struct {
+	Schema   string   `json:"schema"`
+	Entries  int64    `json:"entries"`
+	Hash     string   `json:"hash"`
+	Since    int64    `json:"since,omitempty"`
+	Signed   bool     `json:"signed,omitempty"`
+	Erasable int      `json:"erasable"` // entries that commit to values
+	Openings int      `json:"openings"` // of those, the ones whose values are all there
+	Unknown  []string `json:"unknown"`
+}
+
+// openJournal opens a file that log export wrote.
+func (a *app) openJournal(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), "verbatim log export > FILE writes one"}
+	case err != nil:
+		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the file %s cannot be read: %s", quoted(name), reason(err)), "check the path, and who may read it"}
+	}
+	return f, nil
+}
+
+func logCheckpointCommand(a *app) *cobra.Command {
+	var store, sign, since string
+	cmd := &cobra.Command{
+		Use:     "checkpoint",
+		Short:   "Print the signed head of the journal, to be kept elsewhere",
+		Example: "verbatim log keygen bank.key --name bank.example/journal\nverbatim log checkpoint --sign bank.key",
+		Long: `The whole journal is checked first. With --since it must also extend that checkpoint,
+so that no head is signed of a journal that went back. Keep what is printed where whoever
+can change the store cannot: log verify --since holds the journal against it.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if sign == "" {
+				sign = a.env("VERBATIM_LOG_KEY")
+			}
+			if sign == "" {
+				return usage("who signs it?", "verbatim log checkpoint --sign FILE; verbatim log keygen FILE makes the key")
+			}
+			return a.logCheckpoint(cmd.Context(), store, sign, since)
+		},
+	}
+	a.storeFlag(cmd, &store)
+	cmd.Flags().StringVar(&sign, "sign", "", "the `file` with the private key (default $VERBATIM_LOG_KEY)")
+	cmd.Flags().StringVar(&since, "since", "", "a `file` with the checkpoint before")
+	return cmd
+}
+
+func (a *app) logCheckpoint(ctx context.Context, store, sign, since string) error {
+	b, err := os.ReadFile(sign)
+	if err != nil {
+		return &stop{exitUsage, "no-such-file", fmt.Sprintf("the key %s cannot be read: %s", quoted(sign), reason(err)), "verbatim log keygen FILE makes one"}
+	}
+	signer, err := journal.ParseSigner(string(b))
+	if err != nil {
+		return &stop{exitInput, "bad-key", fmt.Sprintf("%s: %s", sign, err), "verbatim log keygen FILE makes one"}
+	}
+	var known []journal.Head
+	if since != "" {
+		c, _, err := a.checkpoint(since, signer.Verifier.String())
+		if err != nil {
+			return err
+		}
+		known = append(known, c.Head)
+	}
+	s, err := a.open(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	h, err := journal.Verify(journal.Entries(ctx, s, 1, 0), known...)
+	var chain *stores.ChainError
+	var fork *journal.ForkError
+	var behind *journal.BehindError
+	switch {
+	case errors.As(err, &chain), errors.As(err, &fork), errors.As(err, &behind):
+		return brokenJournal(err)
+	case err != nil:
+		return a.journalFailed(err)
+	}
+	note := signer.Sign(h)
+	if a.json {
+		a.emit(struct {
+			Schema  string `json:"schema"`
+			Origin  string `json:"origin"`
+			Entries int64  `json:"entries"`
+			Hash    string `json:"hash"`
+			Note    string `json:"note"`
+		}{"verbatim/checkpoint@1", signer.Name, h.Size, hex.EncodeToString(h.Hash[:]), note})
+		return nil
+	}
+	fmt.Fprint(a.out, note)
+	return nil
+}
+
+func logKeygenCommand(a *app) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:     "keygen FILE",
+		Short:   "Make the key that signs checkpoints, and print its public half",
+		Example: "verbatim log keygen journal.key --name bank.example/payments",
+		Long: `FILE is readable by its owner only, and is never overwritten. Whoever has it can sign
+any head. Hand what is printed to those who check: log verify --since CHECKPOINT --key.`,
+		Args: exactly(1, "the file to make"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.logKeygen(args[0], name)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "which journal it is for, one `word` such as bank.example/journal")
+	return cmd
+}
+
+func (a *app) logKeygen(file, name string) error {
+	if name == "" {
+		return usage("which journal is the key for?", "verbatim log keygen "+shell(file)+" --name HOST/JOURNAL")
+	}
+	signer, err := journal.NewSigner(name, a.random)
+	if errors.Is(err, journal.ErrKey) {
+		return usage(fmt.Sprintf("--name %q: %s", name, strings.TrimSuffix(err.Error(), ": "+journal.ErrKey.Error())), "give something such as bank.example/journal")
+	}
+	if err != nil {
+		return broken("no key can be made", err, "try again")
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return &stop{exitUsage, "exists", fmt.Sprintf("the file %s is there already", quoted(file)), "a key is never overwritten: name another file"}
+	}
+	if err == nil {
+		_, err = f.WriteString(signer.Secret() + "\n")
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}
+	if err != nil {
+		return broken(fmt.Sprintf("the key %s cannot be written", quoted(file)), err, "check the folder, and who may write to it")
+	}
+	if a.json {
+		a.emit(struct {
+			Schema string `json:"schema"`
+			File   string `json:"file"`
+			Public string `json:"public"`
+		}{"verbatim/key@1", file, signer.Verifier.String()})
+		return nil
+	}
+	fmt.Fprintln(a.out, signer.Verifier.String())
+	return nil
+}
