@@ -120,7 +120,8 @@ func ParseInt(s string) (v Value, ok bool) {
 }
 
 // ParseDecimal reads an optional minus, digits, and optionally a point and
-// more digits: no exponent, at most MaxDigits. The text is kept, not copied.
+// more digits: no exponent, at most MaxDigits. The text is kept, not copied, but
+// for zeros in front, which nobody writes and JSON does not allow.
 func ParseDecimal(s string) (v Value, ok bool) {
 	digits, point := 0, false
 	for i := 0; i < len(s); i++ {
@@ -137,7 +138,23 @@ func ParseDecimal(s string) (v Value, ok bool) {
 	if digits == 0 || digits > MaxDigits {
 		return Value{}, false
 	}
-	return Value{kind: Decimal, text: s}, true
+	return Value{kind: Decimal, text: withoutZeros(s)}, true
+}
+
+// withoutZeros takes the zeros away that stand before another digit.
+func withoutZeros(s string) string {
+	minus := strings.HasPrefix(s, "-")
+	rest := strings.TrimPrefix(s, "-")
+	if len(rest) < 2 || rest[0] != '0' || rest[1] == '.' {
+		return s
+	}
+	for len(rest) > 1 && rest[0] == '0' && rest[1] != '.' {
+		rest = rest[1:]
+	}
+	if minus {
+		return "-" + rest
+	}
+	return rest
 }
 
 // ParseDate reads 2025-01-03.

@@ -540,7 +540,7 @@ func TestTheFirstJournalIsReadForEver(t *testing.T) {
 }
 
 // firstHash begins the head of the first journal.
-const firstHash = "FIRST"
+const firstHash = "45b634c5"
 
 func first() []*Line {
 	random := chance(7)
