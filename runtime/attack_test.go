@@ -322,8 +322,7 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 	var best []string // scripts that went furthest
 	reached := map[string]bool{}
 	for calls < *searched {
-		var used []string
-		var bound []string
+		var used, bound []string
 		use := func(p string) string { used = append(used, p); return p }
 		word := func() string {
 			tokens++
@@ -332,8 +331,7 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 			}
 			return fmt.Sprintf("«\"t%dz\"»", tokens)
 		}
-		var value func(depth int) string
-		value = func(depth int) string {
+		value := func() string {
 			switch use(pick("word", "field", "bound")) {
 			case "field":
 				return pick(names...) + "." + use(pick(fields...))
@@ -354,14 +352,14 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 			gives := []string{as + ".note", as + ".iban"}
 			switch v {
 			case "paying.note", "paying.mark-when":
-				line += " :payee-id " + who + " :note " + value(1)
+				line += " :payee-id " + who + " :note " + value()
 			case "paying.join":
-				line += " :payee-id " + who + " :a " + value(1) + " :b " + value(1)
+				line += " :payee-id " + who + " :a " + value() + " :b " + value()
 				if rng.IntN(2) == 0 {
 					line += " :first false"
 				}
 			case "paying.keep":
-				line += " :payee-id " + who + " :codes [" + value(1) + " " + value(1) + "] :data {:k " + value(1) + "}"
+				line += " :payee-id " + who + " :codes [" + value() + " " + value() + "] :data {:k " + value() + "}"
 			case "paying.copy":
 				line += " :from-id " + pick(names...) + " :payee-id " + who
 			case "paying.copy-all":
@@ -375,7 +373,7 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 			case "paying.get":
 				line += " :payee-id " + who
 			case "paying.ask":
-				line += " :text " + value(1)
+				line += " :text " + value()
 				gives = []string{as + ".text", as + ".note"}
 			}
 			if len(gives) > 0 {
@@ -390,13 +388,13 @@ func TestSearchFindsNoWayAround(t *testing.T) {
 		switch sink {
 		case "none":
 		case "paying.pay codes":
-			lines = append(lines, "paying.pay :payee-id "+pick(names...)+" :codes ["+value(1)+" "+value(1)+"]")
+			lines = append(lines, "paying.pay :payee-id "+pick(names...)+" :codes ["+value()+" "+value()+"]")
 		case "paying.pay data":
-			lines = append(lines, "paying.pay :payee-id "+pick(names...)+" :data {:k ["+value(1)+"]}")
+			lines = append(lines, "paying.pay :payee-id "+pick(names...)+" :data {:k ["+value()+"]}")
 		case "paying.pay-noted":
 			lines = append(lines, sink+" :payee-id "+pick(names...))
 		default:
-			lines = append(lines, sink+" :payee-id "+pick(names...)+" :iban "+value(1))
+			lines = append(lines, sink+" :payee-id "+pick(names...)+" :iban "+value())
 		}
 		text := strings.Join(lines, "\n")
 		calls, runs = calls+len(lines), runs+1

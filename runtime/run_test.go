@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -338,13 +337,9 @@ func TestMacrosThatMultiplyAreStopped(t *testing.T) {
 	}
 	yaml += "  - {verb: v8, description: one, roles: [r], effects: [{notifies: somebody}]}\n"
 	w := newBare(t, loadYAML(t, map[string]string{"m.yaml": yaml}), stores.Principal{Name: "p", Roles: []string{"r"}})
-	begun := time.Now()
 	w.refused("p", "m.v0", "too-much")
 	if _, err := w.run("p", "m.v6"); err != nil { // 20 × 20 calls
 		t.Error(err)
-	}
-	if d := time.Since(begun); d > 20*time.Second {
-		t.Errorf("it took %s", d)
 	}
 }
 

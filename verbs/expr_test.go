@@ -352,7 +352,6 @@ func TestArithmeticIsExact(t *testing.T) {
 // SAFE-P7: an expression stays cheap however it is put together, and what
 // cannot be cheap is refused when the palette is loaded.
 func TestExpressionsStayCheap(t *testing.T) {
-	t.Parallel()
 	f := newExprFixture(t)
 	for name, text := range map[string]string{
 		"sum":      strings.TrimSuffix(strings.Repeat("amount + ", 100), "+ "),
@@ -375,7 +374,7 @@ func TestExpressionsStayCheap(t *testing.T) {
 		if _, err := e.Eval(env); err != nil && !errors.Is(err, ErrRange) {
 			t.Errorf("%s: %v", name, err)
 		}
-		within(t, 10*time.Millisecond, name, func() { e.Eval(env) })
+		spends(t, 2<<20, name, func() { e.Eval(env) })
 	}
 	for name, text := range map[string]string{
 		"long":      strings.Repeat("x", maxExpr+1),
@@ -389,7 +388,7 @@ func TestExpressionsStayCheap(t *testing.T) {
 		"counted":   `text matches "(a{1,30}){1,30}"`,
 		"env":       "$env",
 	} {
-		within(t, 10*time.Millisecond, "refusing "+name, func() {
+		spends(t, 1<<20, "refusing "+name, func() {
 			if e, diags := f.compile(text, wantAnything); e != nil || len(diags) == 0 {
 				t.Errorf("%s compiles", name)
 			}

@@ -4,42 +4,45 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"verbatim/dsl"
 	"verbatim/verbs/verbstest"
 )
 
-// within fails when fn takes longer than limit. What counts is the best of a
-// few tries, since the machine may be doing something else.
-func within(t *testing.T, limit time.Duration, what string, fn func()) {
+// spends fails when fn allocates more than most bytes. What is allocated stands
+// for the work, since it is the same on a fast machine and on a busy one; it is
+// the whole process's, so no other test may run meanwhile. How long it takes is
+// measured by the benchmarks.
+func spends(t *testing.T, most int, what string, fn func()) {
 	t.Helper()
-	limit *= patience
-	best := time.Duration(1<<63 - 1)
-	for range 20 {
-		start := time.Now()
-		fn()
-		if best = min(best, time.Since(start)); best <= limit {
-			return
-		}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fn()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > uint64(most) {
+		t.Errorf("%s allocates %d bytes, more than %d", what, got, most)
 	}
-	t.Errorf("%s takes %v, more than %v", what, best, limit)
 }
 
 // checkLoad holds what is true of every load: no panic, a registry or an error
-// and never both, each place within its text, each fix too, and all that within
-// a tenth of a second.
+// and never both, each place within its text, each fix too, and all that for no
+// more work than the size of what can be read asks for.
 func checkLoad(t *testing.T, texts ...string) (*Registry, dsl.Diagnostics) {
 	t.Helper()
 	var srcs []*dsl.Source
+	size := 0
 	for i, text := range texts {
+		if len(text) <= DefaultMaxFile {
+			size += len(text)
+		}
 		srcs = append(srcs, dsl.NewSource(string(rune('a'+i))+".yaml", text))
 	}
 	var r *Registry
 	var diags dsl.Diagnostics
-	within(t, 100*time.Millisecond, "loading", func() { r, diags = LoadSources(srcs...) })
+	spends(t, 1<<19+400*size, "loading", func() { r, diags = LoadSources(srcs...) })
 	if (r == nil) != diags.HasErrors() {
 		t.Errorf("a registry: %v, errors: %v", r != nil, diags.HasErrors())
 	}
@@ -163,15 +166,14 @@ func FuzzOperand(f *testing.F) {
 	})
 }
 
-// SAFE-P5: what is made to be slow is refused quickly.
-func TestHostileFilesAreRefusedQuickly(t *testing.T) {
-	t.Parallel()
+// hostileFiles are made to be slow, or large.
+func hostileFiles() map[string]string {
 	laughs := "a: &a [x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c <= 'k'; c++ {
 		p := string(c - 1)
 		laughs += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+p+", ", 9), ", ") + "]\n"
 	}
-	for name, text := range map[string]string{
+	return map[string]string{
 		"billion laughs":  laughs,
 		"flow depth":      "domain: " + strings.Repeat("[", 100000),
 		"flow maps":       "domain: " + strings.Repeat("{a: ", 100000),
@@ -195,7 +197,12 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 		"tabs":            "domain:\ta\n\troles: []\n",
 		"directives":      "%YAML 1.2\n%TAG ! x\n---\ndomain: a\n--- \nb: c\n",
 		"long pattern":    "domain: a\nverbs:\n  - {verb: v, roles: [], handler: true, args: [{name: a, type: string, pattern: \"" + strings.Repeat("(a|b)*", 150) + "\"}, {name: b, type: date, x: y}]}\n",
-	} {
+	}
+}
+
+// SAFE-P5: what is made to be slow is refused for little work.
+func TestHostileFilesAreRefusedCheaply(t *testing.T) {
+	for name, text := range hostileFiles() {
 		t.Run(name, func(t *testing.T) {
 			r, diags := checkLoad(t, text)
 			if r != nil || len(diags) == 0 {
@@ -203,6 +210,18 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 			}
 			if diags[0].Place.Source == nil {
 				t.Error("no place")
+			}
+		})
+	}
+}
+
+// Each is to be refused within a tenth of a second.
+func BenchmarkHostileFiles(b *testing.B) {
+	for name, text := range hostileFiles() {
+		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				LoadSources(dsl.NewSource("a.yaml", text))
 			}
 		})
 	}

@@ -25,8 +25,6 @@ func newStream(seed uint64, name string) *stream {
 	return &stream{rnd: rand.New(rand.NewPCG(seed, 0)), name: name}
 }
 
-func (s *stream) account() string { return fmt.Sprintf("@acc%d", s.rnd.IntN(accounts)) }
-
 // three are accounts that differ.
 func (s *stream) three() (a, b, c string) {
 	p := s.rnd.Perm(accounts)

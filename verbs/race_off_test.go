@@ -1,6 +1,0 @@
-//go:build !race
-
-package verbs
-
-// patience multiplies limits of time under the race detector.
-const patience = 1
