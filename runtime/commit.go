@@ -15,6 +15,7 @@ import (
 // become one change, and what would set a value that is there already becomes
 // none.
 func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
+	st.changes = slices.Grow(st.changes, len(proposals))
 	for i := range proposals {
 		if err := r.join(st, &proposals[i]); err != nil {
 			return err
@@ -59,6 +60,10 @@ func (r *run) join(st *step, p *proposal) error {
 	if c == nil {
 		st.changes = append(st.changes, change{entity: p.entity, Change: stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks}})
 		c = &st.changes[len(st.changes)-1]
+		if n := len(p.set); n > 0 {
+			c.Set, c.from, c.came = make([]stores.Assign, 0, n), make([]string, 0, n), make([]verbs.Origin, 0, n)
+			c.Guard = make([]int, 0, n+len(p.stood))
+		}
 		if p.op == stores.Delete {
 			for i := range e.Fields {
 				c.Guard = append(c.Guard, i)
@@ -128,6 +133,7 @@ func contradiction(st *step, e *stores.Entity, field int) error {
 func (r *run) insert(st *step, p *proposal) error {
 	e := p.entity.Store
 	c := change{entity: p.entity, Change: stores.Change{Op: stores.Insert, Entity: e, Key: p.key}}
+	c.Set, c.from, c.came = make([]stores.Assign, 0, len(e.Fields)), make([]string, 0, len(e.Fields)), make([]verbs.Origin, 0, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		a := assigned{field: i, value: f.Default, from: "default"}

@@ -40,7 +40,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -265,13 +264,25 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 	return e.store.Principal(ctx, name)
 }
 
+const hexDigits = "0123456789abcdef"
+
 // randomID makes a version 4 UUID.
 func randomID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails, by its documentation
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	var text [36]byte
+	at := 0
+	for i, x := range b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			text[at] = '-'
+			at++
+		}
+		text[at], text[at+1] = hexDigits[x>>4], hexDigits[x&15]
+		at += 2
+	}
+	return string(text[:])
 }
 
 // onRows reports whether an effect changes rows that exist already.

@@ -381,13 +381,20 @@ func slug(label, entity string) string {
 	return name
 }
 
+const (
+	asciiLetters = "abcdefghijklmnopqrstuvwxyz"
+	asciiDigits  = "0123456789"
+)
+
 // fold returns the ASCII letters or digit for a rune, "" when there is none.
 func fold(r rune) string {
 	switch {
-	case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-		return string(r)
+	case r >= 'a' && r <= 'z':
+		return asciiLetters[r-'a' : r-'a'+1]
 	case r >= 'A' && r <= 'Z':
-		return string(r + 'a' - 'A')
+		return asciiLetters[r-'A' : r-'A'+1]
+	case r >= '0' && r <= '9':
+		return asciiDigits[r-'0' : r-'0'+1]
 	case r < 0xc0:
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"slices"
 	"time"
 
@@ -233,8 +234,16 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 // Showing
 
 func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
-	var out []RowChange
-	for _, c := range st.gather(&gathered{}).changes {
+	changes := st.changes
+	if len(st.inner) > 0 {
+		changes = st.gather(&gathered{}).changes
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	out := make([]RowChange, 0, len(changes))
+	for i := range changes {
+		c := &changes[i]
 		row := RowChange{Op: c.Op, Entity: c.entity, Name: r.shownName(c.Entity, c.Key), Label: c.named.label}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
 			row.Label = labels[c.Key]
@@ -242,16 +251,17 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 		if c.Op == stores.Delete {
 			for f, v := range c.Before {
 				if f != c.Entity.Key && !v.IsNull() {
-					row.Fields = append(row.Fields, r.fieldChange(&c, f, v, stores.Value{}, "", verbs.Origin{}))
+					row.Fields = append(row.Fields, r.fieldChange(c, f, v, stores.Value{}, "", verbs.Origin{}))
 				}
 			}
 		}
+		row.Fields = slices.Grow(row.Fields, len(c.Set))
 		for i, a := range c.Set {
 			var before stores.Value
 			if c.Before != nil {
 				before = c.Before[a.Field]
 			}
-			row.Fields = append(row.Fields, r.fieldChange(&c, a.Field, before, a.Value, c.from[i], c.came[i]))
+			row.Fields = append(row.Fields, r.fieldChange(c, a.Field, before, a.Value, c.from[i], c.came[i]))
 		}
 		out = append(out, row)
 	}
@@ -271,6 +281,9 @@ func (r *run) fieldChange(c *change, field int, before, after stores.Value, from
 }
 
 func noticeChanges(st *step) []NoticeChange {
+	if len(st.notices) == 0 && len(st.inner) == 0 {
+		return nil
+	}
 	var out []NoticeChange
 	for _, n := range st.gather(&gathered{}).notices {
 		out = append(out, NoticeChange{n.kind, n.target})
@@ -323,14 +336,11 @@ func (r *run) result(st *step) *Result {
 }
 
 func (r *run) preview(labels map[stores.Value]string) *Preview {
-	p := &Preview{ID: r.id, Digest: r.digest}
-	type rowID struct {
-		entity *stores.Entity
-		key    stores.Value
-	}
-	ops := make(map[rowID]stores.Op)
+	written := r.written()
+	p := &Preview{ID: r.id, Digest: r.digest, Calls: make([]CallPreview, 0, len(written))}
+	ops := make(map[rowKey]stores.Op, len(r.steps))
 	totals := make(map[*stores.Entity]*TableTotal)
-	for _, st := range r.written() {
+	for _, st := range written {
 		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
 			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Errands: st.errandsOf(nil), Result: r.result(st)}
 		p.Calls = append(p.Calls, c)
@@ -340,7 +350,7 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
-			id := rowID{c.Entity, c.Key}
+			id := rowKey{c.Entity, c.Key}
 			was, before := ops[id]
 			switch {
 			case !before:
@@ -387,6 +397,17 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 type digester struct {
 	b     []byte
 	alias map[stores.Value]string
+	into  hash.Hash // takes what was written down, now and then; nil when b keeps all of it
+}
+
+// spill hands on what was written down, so that a long plan is never in memory
+// as a whole.
+func (d *digester) spill() {
+	const enough = 4 << 10
+	if d.into != nil && len(d.b) >= enough {
+		d.into.Write(d.b)
+		d.b = d.b[:0]
+	}
 }
 
 func (d *digester) text(s string) {
@@ -433,7 +454,7 @@ func (st *step) seal() [32]byte {
 // on which rows as they are. Keys that were made up and instants that move with
 // the clock are left out of it, so that looking twice shows the same preview.
 func (r *run) finish() {
-	d := digester{alias: r.alias}
+	d := digester{alias: r.alias, into: sha256.New()}
 	d.text("verbatim preview 1")
 	d.text(r.e.reg.Digest())
 	d.text(r.s.who.Name)
@@ -444,9 +465,11 @@ func (r *run) finish() {
 	d.number(len(r.steps))
 	for _, st := range r.steps {
 		d.step(st)
+		d.spill()
 	}
 	d.seen(r.seen)
-	r.digest = sha256.Sum256(d.b)
+	d.into.Write(d.b)
+	d.into.Sum(r.digest[:0])
 	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])
 }
 
@@ -514,6 +537,7 @@ func (d *digester) seen(rows []seen) {
 			d.number(m.Field)
 			d.text(m.Origin)
 		}
+		d.spill()
 	}
 }
 

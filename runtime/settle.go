@@ -181,7 +181,10 @@ func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores
 }
 
 func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
-	var set []assigned
+	if len(effect.Set) == 0 {
+		return nil, nil
+	}
+	set := make([]assigned, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value
 		v, came, err := r.evalFrom(ctx, st, x, row)

@@ -296,8 +296,13 @@ func canonical(dec *json.Decoder, b []byte, depth int) ([]byte, error) {
 
 // AppendJSONString appends s as a canonical JSON string.
 func AppendJSONString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for _, r := range s {
+	b = append(slices.Grow(b, len(s)+2), '"')
+	plain := 0 // what stands as it is, nearly always all of it, is copied whole
+	for plain < len(s) && s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\' {
+		plain++
+	}
+	b = append(b, s[:plain]...)
+	for _, r := range s[plain:] {
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))
@@ -422,7 +427,7 @@ func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // NewList makes a JSON list of values.
 func NewList(items ...Value) Value {
-	b := []byte{'['}
+	b := append(make([]byte, 0, jsonSize(nil, items)), '[')
 	for i, v := range items {
 		if i > 0 {
 			b = append(b, ',')
@@ -435,12 +440,13 @@ func NewList(items ...Value) Value {
 // NewObject makes a JSON object of values under keys, which must differ from
 // one another and come in any order.
 func NewObject(keys []string, values []Value) Value {
-	order := make([]int, len(keys))
-	for i := range order {
-		order[i] = i
+	var few [16]int // so that objects of few keys need no order of their own
+	order := few[:0]
+	for i := range keys {
+		order = append(order, i)
 	}
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
-	b := []byte{'{'}
+	b := append(make([]byte, 0, jsonSize(keys, values)), '{')
 	for n, i := range order {
 		if n > 0 {
 			b = append(b, ',')
@@ -449,6 +455,22 @@ func NewObject(keys []string, values []Value) Value {
 		b = values[i].AppendJSON(b)
 	}
 	return Value{kind: JSON, text: string(append(b, '}'))}
+}
+
+// jsonSize guesses how long the JSON of values under keys is: seldom too little,
+// and never much too much.
+func jsonSize(keys []string, values []Value) int {
+	n := 2
+	for _, k := range keys {
+		n += len(k) + 3
+	}
+	for _, v := range values {
+		n += len(v.text) + 3
+		if v.text == "" {
+			n += len("2025-01-03T10:00:00.000000Z")
+		}
+	}
+	return n
 }
 
 // Items splits a JSON list whose items are of one kind. It fails when the value
