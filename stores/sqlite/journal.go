@@ -31,20 +31,46 @@ func (t *tx) append() error {
 	if err != nil {
 		return fault("journal", err)
 	}
+	// The entries of one transaction have much in common, which is written out
+	// for the first of them only.
+	var args [19]driver.Value
+	text := func(i int, s string) {
+		if was, ok := args[i].(string); !ok || was != s {
+			args[i] = s
+		}
+	}
+	var last *stores.Entry
 	for i := range t.entries {
 		e := &t.entries[i]
 		e.Seal(seq+1, head)
-		roles, err := json.Marshal(append([]string{}, e.Roles...))
-		if err != nil {
-			return err
+		args[0] = e.Seq
+		if last == nil || !last.Time.Equal(e.Time) {
+			args[1] = e.Time.Format(timeLayout)
 		}
-		_, err = t.c.exec(context.Background(), "INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-			e.Seq, e.Time.Format(timeLayout), e.Principal, string(roles), e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason,
-			e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(e.Body[:]), hex.EncodeToString(e.Hash[:]))
-		if err != nil {
+		if last == nil || !slices.Equal(last.Roles, e.Roles) {
+			roles, err := json.Marshal(append([]string{}, e.Roles...))
+			if err != nil {
+				return err
+			}
+			args[3] = string(roles)
+		}
+		for _, s := range [...]struct {
+			at   int
+			text string
+		}{
+			{2, e.Principal}, {4, e.Session}, {5, e.Source}, {6, e.Verb}, {7, e.Call}, {8, e.Outcome}, {9, e.Reason},
+			{10, e.Changes}, {11, e.Preview}, {12, e.Agreed}, {13, e.Palette}, {14, e.Turn}, {15, e.Origins},
+		} {
+			text(s.at, s.text)
+		}
+		if args[16] = args[18]; last == nil {
+			args[16] = hex.EncodeToString(e.Prev[:])
+		}
+		args[17], args[18] = hex.EncodeToString(e.Body[:]), hex.EncodeToString(e.Hash[:])
+		if _, err := t.c.exec(context.Background(), "INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", args[:]...); err != nil {
 			return fault("journal", err)
 		}
-		seq, head = e.Seq, e.Hash
+		seq, head, last = e.Seq, e.Hash, e
 	}
 	return nil
 }

@@ -74,6 +74,9 @@ func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
 // mark keeps what a change does to marks.
 func (t *tx) mark(c *stores.Change) error {
 	set, clear := c.Marked()
+	if len(set) == 0 && len(clear) == 0 {
+		return nil
+	}
 	key, table := markKey(c.Key), tableName(c.Entity)
 	for _, m := range set {
 		_, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_origin (table_name, row_key, column_name, origin) VALUES (?,?,?,?)

@@ -11,8 +11,9 @@ import (
 // text is a statement in the making: its words and, in step, its arguments.
 type text struct {
 	strings.Builder
-	args []driver.Value
-	seq  *int // of aliases, shared by the parts of one statement
+	args  []driver.Value
+	slots []slot // the arguments that are of a change, ascending
+	seq   *int   // of aliases, shared by the parts of one statement
 }
 
 func newText() *text { return &text{seq: new(int)} }
@@ -35,9 +36,26 @@ func (t *text) arg(v driver.Value) *text {
 	return t
 }
 
+// of writes a placeholder for what a change has in a slot.
+func (t *text) of(c *stores.Change, kind slotKind, at int) *text {
+	t.WriteByte('?')
+	t.fill(c, kind, at)
+	return t
+}
+
+// fill is of, for a placeholder that is written elsewhere.
+func (t *text) fill(c *stores.Change, kind slotKind, at int) {
+	s := slot{arg: len(t.args), kind: kind, at: at}
+	t.slots, t.args = append(t.slots, s), append(t.args, s.encode(c))
+}
+
 // join appends a piece with its arguments.
 func (t *text) join(p *text) *text {
 	t.WriteString(p.String())
+	for _, s := range p.slots {
+		s.arg += len(t.args)
+		t.slots = append(t.slots, s)
+	}
 	t.args = append(t.args, p.args...)
 	return t
 }

@@ -31,6 +31,8 @@ type tx struct {
 	entries []stores.Entry  // of all batches, chained by finish
 	numbers []stores.Change // that wait for the journal's numbers
 	done    bool            // it was committed
+
+	wordings map[shape]*wording
 }
 
 // Apply implements stores.Tx.
@@ -50,11 +52,11 @@ func (t *tx) Chained() []stores.Entry {
 }
 
 func (t *tx) apply(ctx context.Context, b stores.Batch) error {
-	for _, c := range b.Changes {
+	for i := range b.Changes {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := c.Prepare()
+		c, err := b.Changes[i].Prepare()
 		if err != nil {
 			return err
 		}
@@ -134,32 +136,34 @@ func (t *tx) mayWrite(c stores.Change) error {
 
 func (t *tx) insert(c stores.Change) error {
 	e := c.Entity
-	q := newText().add("INSERT INTO ", table(e), " (")
-	for i := range c.Set {
-		if i > 0 {
-			q.add(",")
+	words, args := t.worded(&c, func(q *text) {
+		q.add("INSERT INTO ", table(e), " (")
+		for i := range c.Set {
+			if i > 0 {
+				q.add(",")
+			}
+			q.add(column(e, "", i))
 		}
-		q.add(column(e, "", i))
-	}
-	q.add(") SELECT ")
-	for i, a := range c.Set {
-		if i > 0 {
-			q.add(",")
+		q.add(") SELECT ")
+		for i := range c.Set {
+			if i > 0 {
+				q.add(",")
+			}
+			q.of(&c, aSet, i)
 		}
-		q.arg(encodeAs(e.Fields[i].Holds(), a.Value))
-	}
-	q.add(" WHERE 1")
-	t.refers(q, c)
-	if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
-		// Where the path begins with a reference that vouches for the row,
-		// refers has said it already.
-		q.add(" AND ")
-		t.scopeOf(q, e, false, func(f int) string {
-			q.args = append(q.args, encodeAs(e.Fields[f].Holds(), c.Set[f].Value))
-			return "?"
-		})
-	}
-	n, err := t.c.exec(context.Background(), q.String(), q.args...)
+		q.add(" WHERE 1")
+		t.refers(q, &c)
+		if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
+			// Where the path begins with a reference that vouches for the row,
+			// refers has said it already.
+			q.add(" AND ")
+			t.scopeOf(q, e, false, func(f int) string {
+				q.fill(&c, aSet, f)
+				return "?"
+			})
+		}
+	})
+	n, err := t.c.exec(context.Background(), words, args...)
 	if err != nil {
 		return fault("insert", err)
 	}
@@ -170,14 +174,14 @@ func (t *tx) insert(c stores.Change) error {
 }
 
 // refers adds that every row the change refers to is there for the caller.
-func (t *tx) refers(q *text, c stores.Change) {
-	for _, a := range c.Set {
-		ref := c.Entity.Fields[a.Field].Ref
-		if ref == nil || a.Value.IsNull() || ref == c.Entity && a.Value == c.Key {
+func (t *tx) refers(q *text, c *stores.Change) {
+	for i := range c.Set {
+		a := &c.Set[i]
+		if !looksUp(c, a) {
 			continue
 		}
-		alias := q.alias()
-		q.add(" AND EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", datum(ref, alias, ref.Key), " = ").arg(encode(a.Value))
+		ref, alias := c.Entity.Fields[a.Field].Ref, q.alias()
+		q.add(" AND EXISTS (SELECT 1 FROM ", table(ref), " ", alias, " WHERE ", datum(ref, alias, ref.Key), " = ").of(c, aRef, i)
 		t.within(q, ref, alias, false)
 		q.add(")")
 	}
@@ -185,17 +189,19 @@ func (t *tx) refers(q *text, c stores.Change) {
 
 func (t *tx) update(c stores.Change) error {
 	e := c.Entity
-	q := newText().add("UPDATE ", table(e), " AS t SET ")
-	for i, a := range c.Set {
-		if i > 0 {
-			q.add(",")
+	words, args := t.worded(&c, func(q *text) {
+		q.add("UPDATE ", table(e), " AS t SET ")
+		for i, a := range c.Set {
+			if i > 0 {
+				q.add(",")
+			}
+			q.add(column(e, "", a.Field), " = ").of(&c, aSet, i)
 		}
-		q.add(column(e, "", a.Field), " = ").arg(encodeAs(e.Fields[a.Field].Holds(), a.Value))
-	}
-	q.add(" WHERE ")
-	t.guarded(q, c)
-	t.refers(q, c)
-	n, err := t.c.exec(context.Background(), q.String(), q.args...)
+		q.add(" WHERE ")
+		t.guarded(q, &c)
+		t.refers(q, &c)
+	})
+	n, err := t.c.exec(context.Background(), words, args...)
 	if err != nil {
 		return fault("update", err)
 	}
@@ -218,9 +224,11 @@ func (t *tx) update(c stores.Change) error {
 }
 
 func (t *tx) delete(c stores.Change) error {
-	q := newText().add("DELETE FROM ", table(c.Entity), " AS t WHERE ")
-	t.guarded(q, c)
-	n, err := t.c.exec(context.Background(), q.String(), q.args...)
+	words, args := t.worded(&c, func(q *text) {
+		q.add("DELETE FROM ", table(c.Entity), " AS t WHERE ")
+		t.guarded(q, &c)
+	})
+	n, err := t.c.exec(context.Background(), words, args...)
 	if err != nil {
 		return fault("delete", err)
 	}
@@ -232,9 +240,9 @@ func (t *tx) delete(c stores.Change) error {
 
 // guarded writes the condition on the row t that a change is carried out on: it
 // is the one meant, within the scope, and as it was when the change was planned.
-func (t *tx) guarded(q *text, c stores.Change) {
+func (t *tx) guarded(q *text, c *stores.Change) {
 	e := c.Entity
-	q.add(datum(e, "t", e.Key), " = ").arg(encode(c.Key))
+	q.add(datum(e, "t", e.Key), " = ").of(c, theKey, 0)
 	t.within(q, e, "t", false)
 	for _, g := range c.Guard {
 		q.add(" AND ", datum(e, "t", g))
@@ -242,7 +250,7 @@ func (t *tx) guarded(q *text, c stores.Change) {
 		if kind == stores.Decimal {
 			q.add(" COLLATE ", decimalCollation)
 		}
-		q.add(" IS ").arg(encodeAs(kind, c.Before[g]))
+		q.add(" IS ").of(c, aBefore, g)
 	}
 }
 
@@ -250,7 +258,7 @@ func (t *tx) guarded(q *text, c stores.Change) {
 func (t *tx) missed(c stores.Change) error {
 	look := func(c stores.Change) (bool, error) {
 		q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
-		t.guarded(q, c)
+		t.guarded(q, &c)
 		return t.c.exists(q.String(), q.args)
 	}
 	plain := c

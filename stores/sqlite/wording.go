@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+
+	"verbatim/stores"
+)
+
+// A script makes many changes that differ in nothing but their values. A
+// transaction words the statement for such a change once, and for the next of
+// its shape only puts other values in their places.
+
+// A shape is what the words of a change hang on, within the scope of one
+// transaction. Sets of fields are kept as bits.
+type shape struct {
+	entity *stores.Entity
+	op     stores.Op
+	set    uint64
+	refers uint64 // fields that refer to a row which has to be there
+	guard  uint64
+}
+
+// mostFields is how many fields an entity may have for its shapes to be kept.
+const mostFields = 64
+
+func shapeOf(c *stores.Change) (s shape, ok bool) {
+	if len(c.Entity.Fields) > mostFields {
+		return s, false
+	}
+	s.entity, s.op = c.Entity, c.Op
+	for i := range c.Set {
+		s.set |= 1 << c.Set[i].Field
+		if looksUp(c, &c.Set[i]) {
+			s.refers |= 1 << c.Set[i].Field
+		}
+	}
+	for _, g := range c.Guard {
+		s.guard |= 1 << g
+	}
+	return s, true
+}
+
+// looksUp reports whether an assignment refers to a row that has to be there
+// for the caller: any but the row itself.
+func looksUp(c *stores.Change, a *stores.Assign) bool {
+	ref := c.Entity.Fields[a.Field].Ref
+	return ref != nil && !a.Value.IsNull() && (ref != c.Entity || a.Value != c.Key)
+}
+
+// A slot is an argument of a statement that differs from one change to the next.
+type slot struct {
+	arg  int // which of the arguments
+	kind slotKind
+	at   int
+}
+
+type slotKind uint8
+
+const (
+	theKey  slotKind = iota
+	aSet             // Set[at], as its column keeps it
+	aRef             // Set[at], as a key
+	aBefore          // Before[at], as its column keeps it
+)
+
+// of is the value of a change that goes into the slot.
+func (s *slot) of(c *stores.Change) stores.Value {
+	switch s.kind {
+	case aSet, aRef:
+		return c.Set[s.at].Value
+	case aBefore:
+		return c.Before[s.at]
+	}
+	return c.Key
+}
+
+// encode is of as the driver takes it.
+func (s *slot) encode(c *stores.Change) driver.Value {
+	switch s.kind {
+	case aSet:
+		return encodeAs(c.Entity.Fields[c.Set[s.at].Field].Holds(), c.Set[s.at].Value)
+	case aBefore:
+		return encodeAs(c.Entity.Fields[s.at].Holds(), c.Before[s.at])
+	}
+	return encode(s.of(c))
+}
+
+// A wording is a statement with the arguments of the change that it was last
+// used for.
+type wording struct {
+	words string
+	args  []driver.Value
+	slots []slot
+	last  []stores.Value // parallel to slots: what their arguments encode
+}
+
+// worded returns the statement that carries a change out, which write writes if
+// it is the first of its shape. The arguments are good until the next call.
+func (t *tx) worded(c *stores.Change, write func(q *text)) (string, []driver.Value) {
+	s, ok := shapeOf(c)
+	w := t.wordings[s]
+	if !ok || w == nil {
+		q := newText()
+		write(q)
+		if ok {
+			w = &wording{words: q.String(), args: q.args, slots: q.slots, last: make([]stores.Value, len(q.slots))}
+			for i := range w.slots {
+				w.last[i] = w.slots[i].of(c)
+			}
+			if t.wordings == nil {
+				t.wordings = make(map[shape]*wording)
+			}
+			t.wordings[s] = w
+		}
+		return q.String(), q.args
+	}
+	for i := range w.slots {
+		if v := w.slots[i].of(c); v != w.last[i] {
+			w.last[i], w.args[w.slots[i].arg] = v, w.slots[i].encode(c)
+		}
+	}
+	return w.words, w.args
+}
