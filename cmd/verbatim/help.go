@@ -83,7 +83,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	}
 	fmt.Fprintf(&b, "\n\n%s.\n", strings.TrimSuffix(cmd.Short, "."))
 	if cmd.HasParent() {
-		fmt.Fprintf(&b, "usage: verbatim %s\n", cmd.Use)
+		fmt.Fprintf(&b, "usage: %s\n", cmd.UseLine())
 		if cmd.Long != "" {
 			fmt.Fprintf(&b, "%s\n", cmd.Long)
 		}

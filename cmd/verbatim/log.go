@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,7 +88,7 @@ A row is one that whoever --as names may see; without that, one by the name that
 	f.StringVar(&q.row, "row", "", "only about the row of this `name` or label")
 	f.StringVar(&q.as, "as", "", "who knows the row by that `name`")
 	f.StringVar(&q.turn, "turn", "", "only of this turn of a conversation, an `id`")
-	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`: ok, refused, refused:CODE, declined, expired, failed")
+	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`: "+strings.Join(outcomes, ", ")+", or refused:CODE")
 	return show
 }
 
@@ -123,7 +125,15 @@ func (q *journalQuery) entries(arg string) error {
 	return nil
 }
 
+// outcomes are what an entry says became of a call.
+var outcomes = []string{"ok", "refused", "declined", "expired", "skipped", "attempted", "failed", "unknown"}
+
+// times reads the times of a query, and looks at its outcome.
 func (q *journalQuery) times(now time.Time) (err error) {
+	word, _, _ := strings.Cut(q.outcome, ":")
+	if q.outcome != "" && !slices.Contains(outcomes, word) {
+		return usage(fmt.Sprintf("there is no outcome %q%s", word, didYouMean(word, outcomes)), "the outcomes are "+strings.Join(outcomes, ", "))
+	}
 	if q.since != "" {
 		if q.after, err = when("--since", q.since, now); err != nil {
 			return err
@@ -329,8 +339,8 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 		}
 		line("agreed", agreed)
 	}
-	if e.Origins != "" {
-		line("origins", safe(e.Origins))
+	if text := originsText(e.Origins); text != "" {
+		line("origins", text)
 	}
 	before := "the first entry"
 	if n > 1 {
@@ -338,6 +348,19 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 	}
 	line("palette", fmt.Sprintf("%s   %s, %s", short(e.Palette), before, chain))
 	return nil
+}
+
+// originsText says where the arguments of a call came from, one a line.
+func originsText(text string) string {
+	var from map[string]string
+	if text == "" || json.Unmarshal([]byte(text), &from) != nil {
+		return safe(text)
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		lines = append(lines, safe(fmt.Sprintf(":%s  %s", name, from[name])))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func outcome(e *stores.Entry) string {

@@ -190,7 +190,7 @@ func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.He
 	}
 	fmt.Fprintf(a.out, "replayed %s: %s, %s in %s\n", counted(int(h.Size), "entry"), counted(rows, "row"), differencesWord(len(found)), where)
 	if partly > 0 {
-		fmt.Fprintf(a.out, "cannot know what %s was before the journal: compared where entries tell of it\n", counted(partly, "row"))
+		fmt.Fprintf(a.out, "cannot know %s from before the journal: compared where entries tell of it\n", counted(partly, "row"))
 	}
 	if strange > 0 {
 		fmt.Fprintf(a.out, "cannot know %s that no entry speaks of; verbatim log baseline tells the journal\n", counted(strange, "row"))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -86,6 +87,7 @@ func sessions(t *testing.T, dir string, vars ...string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
 			"bank":  bank,
+			"alter": alter,
 			"shop":  shop,
 			"desk":  desk,
 			"json":  isJSON,
@@ -117,6 +119,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, %d wanted", got, want)
 	}
+}
+
+// alter changes a file behind the program's back: alter FILE STATEMENT.
+func alter(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: alter FILE STATEMENT")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.Exec(args[1])
+	ts.Check(err)
+	ts.Check(db.Close())
 }
 
 // bank lays out the example: the palette, the scripts, and the store as the

@@ -167,10 +167,10 @@ func (s *State) Apply(seq int64, r *Record) {
 				s.foreign[c.Entity+"."+f.Name]++
 				continue
 			}
-			if was != nil && !was.gone && was.state[at] == known && (c.Op == Updated || c.Op == Deleted) && !f.BeforeGone && f.Before != was.values[at] {
+			if was != nil && !was.gone && was.state[at] == known && (c.Op == Updated || c.Op == Deleted) && !f.BeforeGone && !stores.Equal(f.Before, was.values[at]) {
 				differs(f.Name, "was changed before that, without the journal")
 			}
-			if c.Op == Found && was != nil && !was.gone && was.state[at] == known && !f.IsGone && f.After != was.values[at] {
+			if c.Op == Found && was != nil && !was.gone && was.state[at] == known && !f.IsGone && !stores.Equal(f.After, was.values[at]) {
 				differs(f.Name, "was changed before that, without the journal")
 			}
 			switch {
@@ -214,7 +214,7 @@ func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strang
 			default:
 				r.seen = true
 				for f, v := range values {
-					if r.state[f] == known && v != r.values[f] {
+					if r.state[f] == known && !stores.Equal(v, r.values[f]) {
 						s.found = append(s.found, Difference{e, values[e.Key], r.seq, e.Fields[f].Name, differ(&e.Fields[f], v, r.values[f])})
 					}
 				}
