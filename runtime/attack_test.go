@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
 
@@ -81,8 +85,8 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 				}
 				var routes []route
 				switch {
-				case shopCalls[v.Name] != "":
-					routes = []route{{"literal", "", "", false}}
+				case shopSinks[v.Name].routes != nil:
+					routes = shopSinks[v.Name].routes
 				case !strings.HasPrefix(v.Name, "paying."):
 					t.Errorf("%s :%s is not tried", v.Name, p.Name)
 				case p.Type.Name == verbs.ListType:
@@ -122,7 +126,8 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 	}
 	forbidden, accepted := 0, 0
 	w := newTill(t)
-	shop := sqliteShop(t, t.TempDir())
+	shops := map[string]*shop{"retail": sqliteShop(t, t.TempDir()), "client": sqliteBank(t)}
+	per := map[string]int{}
 	for _, c := range cells {
 		for _, origin := range []verbs.Origin{ofScript, ofPerson, ofRecord, ofModel, ofTool, ofLetter} {
 			if origin == ofRecord && !c.route.stored {
@@ -142,10 +147,23 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 			wanted := arrives.Within(c.from)
 			var code string
 			changed := 0
-			if call := shopCalls[c.verb]; call != "" {
-				before := len(shop.rows(t, "address"))
-				code = codeOf(t, shop.saidBy("mara", call, c.arg, said))
-				changed = len(shop.rows(t, "address")) - before
+			domain, _, _ := strings.Cut(c.verb, ".")
+			if sink, ok := shopSinks[c.verb]; ok {
+				shop, origin := shops[domain], said
+				if c.route.begin != "" {
+					// What a person said stays theirs when a model repeats it, so
+					// something else stands there first.
+					other := strings.ReplaceAll(c.route.begin, "LU", "DE")
+					for _, err := range []error{shop.saidBy(sink.who, other, "note", ofPerson), shop.saidBy(sink.who, c.route.begin, "note", said)} {
+						if err != nil {
+							t.Fatalf("%s: %v", c.route.begin, err)
+						}
+					}
+					origin = ofPerson // who points at what was saved
+				}
+				before := len(shop.rows(t, sink.writes))
+				code = codeOf(t, shop.saidBy(sink.who, c.route.text, c.arg, origin))
+				changed = len(shop.rows(t, sink.writes)) - before
 				if wanted && code == "needs-agreement" {
 					code = "" // it always asks, wherever it comes from
 				}
@@ -183,6 +201,7 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 				continue
 			}
 			forbidden++
+			per[domain]++
 			t.Log(name)
 			if code != want || changed != 0 {
 				t.Errorf("%s: told %q, and %d rows", name, code, changed)
@@ -190,8 +209,9 @@ func TestNoOriginReachesWhatDoesNotAcceptIt(t *testing.T) {
 		}
 	}
 	t.Logf("%d cells that a palette forbids, 0 reached the store unasked; %d that it accepts; %d sensitive arguments of verbs that write accept anything", forbidden, accepted, free)
-	if forbidden < 100 {
-		t.Errorf("only %d cells", forbidden)
+	t.Logf("forbidden by palette: %v", per)
+	if forbidden < 100 || per["client"] < 5 || per["retail"] < 5 {
+		t.Errorf("only %d cells: %v", forbidden, per)
 	}
 }
 
@@ -258,10 +278,59 @@ func (w *till) reset() {
 	w.change(all...)
 }
 
-// shopCalls are calls of the shop's verbs that demand origins.
-var shopCalls = map[string]string{
-	"retail.change-address": `retail.change-address :address-id @anna-berger-wien :street "Praterstraße 1" :postcode "1020" :city "Wien"`,
-	"retail.add-address":    `retail.add-address :customer-id @anna-berger :street "Praterstraße 1" :postcode "1020" :city "Graz"`,
+// A shopSink is a verb of a shipped palette that demands origins: who may use it,
+// the rows that it makes, and the ways that lead to it.
+type shopSink struct {
+	who, writes string
+	routes      []route
+}
+
+var shopSinks = map[string]shopSink{
+	"retail.change-address": {"mara", "address", []route{{"literal", "",
+		`retail.change-address :address-id @anna-berger-wien :street "Praterstraße 1" :postcode "1020" :city "Wien"`, false}}},
+	"retail.add-address": {"mara", "address", []route{{"literal", "",
+		`retail.add-address :customer-id @anna-berger :street "Praterstraße 1" :postcode "1020" :city "Graz"`, false}}},
+	"client.name-repayment-account": {"clara", "repayment-account", []route{
+		{"literal", "", `client.name-repayment-account :cbu-id @allianz-reinsurance-ag :iban "LU280019400644750000"`, false},
+		{"field of a name", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "LU280019400644750000"`,
+			`client.name-repayment-account :cbu-id @allianz-reinsurance-ag :iban @pierre-dupont-source-of-wealth.client_notes`, true},
+	}},
+}
+
+// sqliteBank is the bank of the examples.
+func sqliteBank(t testing.TB) *shop {
+	t.Helper()
+	ctx := context.Background()
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "bank.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	s := &shop{store: store, reg: load(t, "../verbs")}
+	var script strings.Builder
+	for _, name := range []string{"bank.sql", "people.sql"} {
+		text, err := os.ReadFile("../examples/client/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script.Write(text)
+	}
+	// Who may do what is data too: the store's own tables come first.
+	if _, err := store.Migrate(ctx, nil, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Load(ctx, script.String()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Migrate(ctx, append(s.tables(), runtime.Own()...), true); err != nil {
+		t.Fatal(err)
+	}
+	noon := time.Date(2024, 12, 27, 12, 0, 0, 0, time.UTC)
+	s.engine, err = runtime.New(s.reg, store, runtime.Options{Clock: func() time.Time { return noon }, Handlers: &runtime.Handlers{Partial: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // saidBy makes a call one argument of which somebody else said.

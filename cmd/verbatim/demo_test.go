@@ -23,10 +23,12 @@ func TestDemoTellsItsStory(t *testing.T) {
 	}
 	last := 0
 	for _, want := range []string{
-		"build     verbatim", "store     demo.db", "palettes  1 palette, 12 verbs, 0 errors",
-		"preview  1 call would change 2 rows in 2 tables", `client_notes  (empty) -> "Waiting on accountant"`, "remind_on      2025-01-04",
-		"applied  2 calls changed 4 rows", "journal  1..2", "error[unknown-verb]", "error[wrong-type]",
-		"clara\tok\tclient.submit-document", "clara\tok\tclient.add-note",
+		"build     verbatim", "store     demo.db", "palettes  1 palette, 14 verbs, 0 errors",
+		"preview  1 call would change 2 rows in 2 tables and send 1 notice", `client_notes  (empty) -> "Waiting on accountant"`, "remind_on      2025-01-04",
+		"starts reminder", "applied  2 calls changed 4 rows",
+		"refused[origin]: :iban must come from a person or a record; this came from letter.pdf", "next: a person says it",
+		"clara\tok\tclient.submit-document", "clara\tok\tclient.add-note", "clara\trefused:origin\tclient.name-repayment-account",
+		"error[unknown-code]", "error[wrong-type]",
 	} {
 		i := strings.Index(text[last:], want)
 		if i < 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 )
@@ -53,22 +52,26 @@ the rows that they may see now; without, all verbs and any name.`,
 
 // vocabulary is what may be said: by anybody, or by one principal now.
 func (a *app) vocabulary(ctx context.Context, palettes, store, as string) (grammar.Vocabulary, error) {
-	reg, err := a.palettes(palettes)
-	if err != nil {
-		return grammar.Vocabulary{}, err
-	}
 	if as == "" {
 		as = a.env("VERBATIM_AS")
 	}
 	if as == "" {
+		reg, err := a.palettes(palettes)
+		if err != nil {
+			return grammar.Vocabulary{}, err
+		}
 		return grammar.Vocabulary{Verbs: reg.Verbs()}, nil
+	}
+	reg, err := a.wholePalettes(palettes)
+	if err != nil {
+		return grammar.Vocabulary{}, err
 	}
 	at, err := a.open(ctx, store)
 	if err != nil {
 		return grammar.Vocabulary{}, err
 	}
 	defer at.Close()
-	engine, err := runtime.New(reg, at, runtime.Options{Clock: a.now})
+	engine, err := a.newEngine(reg, at, nil)
 	if err != nil {
 		return grammar.Vocabulary{}, a.runFailed(err)
 	}

@@ -27,7 +27,7 @@ import (
 // have been meant.
 
 // quickFormat is the first line of an index; another format gets another.
-const quickFormat = "verbatim palette index 2"
+const quickFormat = "verbatim palette index 3"
 
 // An index says where the verbs of a directory of palettes stand.
 type index struct {
@@ -363,6 +363,13 @@ func writeIndex(b *strings.Builder, p *verbs.Palette) bool {
 		if v.Macro != nil {
 			for _, name := range verbsOf(v.Macro.Script) {
 				b.WriteString("\t" + name)
+			}
+		}
+		for j := range v.Effects {
+			if run := v.Effects[j].Run; run != nil {
+				for _, name := range verbsOf(run.Script) {
+					b.WriteString("\t" + name)
+				}
 			}
 		}
 		b.WriteByte('\n')

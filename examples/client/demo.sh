@@ -33,8 +33,9 @@ verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
 echo
 echo 'Clara writes "Still waiting on our accountant. Should have them next week." As a call, in note.dsl:'
 tail -n 1 note.dsl
-echo
-say "verbatim run --dry-run note.dsl | grep -v '(now)'"
-say "verbatim run answer.dsl | grep -E '^(applied|journal)'"
-say "verbatim check mistakes.dsl 2>&1 | grep '^error'"
+say "verbatim run --dry-run note.dsl | grep -vE '\(now\)|^$'"
+say "verbatim run answer.dsl | grep '^applied'"
+echo 'A letter of hers names an account, and a model has read it to letter.dsl:'
+say "verbatim run --origin document=letter.pdf letter.dsl 2>&1 | grep -E '^(refused|next)'"
 say "verbatim log show | cut -f 1,3-5"
+say "verbatim check mistakes.dsl 2>&1 | grep '^error' | tail -n 3"
