@@ -586,7 +586,7 @@ func queryRef(q *verbs.Query, i int) *verbs.Entity {
 
 func queryOf(v *verbs.Verb, args []stores.Value) stores.SQL {
 	q := v.Query
-	sql := stores.SQL{Text: q.Text, Params: q.Names, Columns: q.Columns}
+	sql := stores.SQL{Text: q.Text, Params: q.Names, Kinds: q.Kinds, Columns: q.Columns}
 	sql.Args = make([]stores.Value, len(q.Params))
 	for i, p := range q.Params {
 		if args != nil {

@@ -295,6 +295,7 @@ type SQL struct {
 	Text    string
 	Params  []string // names of :name parameters, in the order of Args
 	Args    []Value
+	Kinds   []Kind   // of the parameters, so that one without a value has a type; may be nil
 	Columns []Column // what the palette says comes back
 	Limit   int
 	// Origins, when set, is given the origins that rows of the tables it reads

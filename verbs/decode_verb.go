@@ -970,6 +970,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			if !slices.Contains(q.Names, name) {
 				q.Names = append(q.Names, name)
 				q.Params = append(q.Params, i)
+				q.Kinds = append(q.Kinds, l.kindOf(v.Params[i].Type))
 			}
 		}
 	}

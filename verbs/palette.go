@@ -322,6 +322,7 @@ type Query struct {
 	Text    string
 	Params  []int // index in Params of each :name, in order of first use
 	Names   []string
+	Kinds   []stores.Kind // of the arguments, parallel to Names; Null where a type does not say
 	Columns []stores.Column
 	Types   []*Type // parallel to Columns: a ref says which entity
 	// Sensitive is parallel to Columns, and nil where the palette marks none:

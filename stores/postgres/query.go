@@ -445,17 +445,25 @@ func (p *query) write(v *view, limit int) *statement {
 	return s
 }
 
-// argument writes a placeholder for a parameter. Without a value its type is
-// that of the place where it stands.
+// argument writes a placeholder for a parameter, with the type of its value or
+// the one that was declared. Where neither is known, its type is that of the
+// place where it stands, and a place such as IS NULL gives none.
 func (p *query) argument(k, first int) string {
 	s := "$" + strconv.Itoa(first+k)
-	if k >= len(p.sql.Args) || p.sql.Args[k].IsNull() {
+	kind := stores.Null
+	if k < len(p.sql.Args) {
+		kind = p.sql.Args[k].Kind()
+	}
+	if kind == stores.Null && k < len(p.sql.Kinds) {
+		kind = p.sql.Kinds[k]
+	}
+	switch kind {
+	case stores.Null:
 		return s
+	case stores.JSON:
+		return s + "::jsonb"
 	}
-	if kind := p.sql.Args[k].Kind(); kind != stores.JSON {
-		return s + "::" + typeOf(kind)
-	}
-	return s + "::jsonb"
+	return s + "::" + typeOf(kind)
 }
 
 // CheckSQL implements stores.Store.

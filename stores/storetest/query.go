@@ -167,6 +167,23 @@ var queryCases = []testCase{
 			}
 		}
 	}},
+	{"a parameter without a value has the type that was declared", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		q := stores.SQL{Text: "SELECT subtype FROM kyc.requests WHERE :s IS NULL OR subtype = :s", Params: []string{"s"}, Kinds: []stores.Kind{stores.String}, Columns: columns("subtype", stores.String)}
+		if err := w.CheckSQL(context.Background(), w.all(), q); err != nil {
+			t.Fatal(err)
+		}
+		q.Args = []stores.Value{{}}
+		all, err := w.ask(holding(1), q)
+		if err != nil || len(all) == 0 {
+			t.Fatal(all, err)
+		}
+		q.Args = []stores.Value{all[0][0]}
+		some, err := w.ask(holding(1), q)
+		if err != nil || len(some) == 0 || some[0][0] != all[0][0] {
+			t.Error(some, err)
+		}
+	}},
 	{"too many rows are an error and never a part", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		q := stores.SQL{Text: "SELECT subtype FROM kyc.requests", Columns: columns("subtype", stores.String), Limit: 3}
