@@ -30,6 +30,7 @@ type Store struct {
 	busy      time.Duration
 	rowCap    int
 	queryTime time.Duration
+	plans     func(string, []string) // see Plans
 	closed    atomic.Bool
 	done      chan struct{}
 }
@@ -42,6 +43,7 @@ type config struct {
 	readers   int
 	rowCap    int
 	queryTime time.Duration
+	plans     func(string, []string)
 }
 
 // BusyTimeout says how long to wait while somebody else writes, before
@@ -58,6 +60,14 @@ func RowCap(n int) Option { return func(c *config) { c.rowCap = max(1, n) } }
 // QueryTime says how long a query that a palette's author wrote may take, before
 // ErrLimit. The default is ten seconds.
 func QueryTime(d time.Duration) Option { return func(c *config) { c.queryTime = d } }
+
+// Plans has tell called with every statement that a connection prepares and how
+// SQLite will go about it, a line for each step, as EXPLAIN QUERY PLAN puts it.
+// It is for tests, and for whoever wonders why a read is slow; tell is called by
+// many goroutines.
+func Plans(tell func(statement string, steps []string)) Option {
+	return func(c *config) { c.plans = tell }
+}
 
 // Open opens the file at path, and makes it when there is none. The caller
 // closes the store.
@@ -93,6 +103,7 @@ func Open(path string, opts ...Option) (*Store, error) {
 		busy:      c.busy,
 		rowCap:    c.rowCap,
 		queryTime: c.queryTime,
+		plans:     c.plans,
 		done:      make(chan struct{}),
 	}
 	// A connection that is given up is closed, not kept for the next who asks.
@@ -176,7 +187,8 @@ type conn struct {
 	stmts   map[string]statement
 	args    []driver.NamedValue
 	checked map[string]bool // author's queries that EXPLAIN has cleared here
-	lost    bool            // nobody knows what state it is in: it is given up
+	plans   func(string, []string)
+	lost    bool // nobody knows what state it is in: it is given up
 }
 
 type statement interface {
@@ -194,12 +206,12 @@ const (
 	maxProgram = 1 << 20 // instructions of a statement
 )
 
-func connect(db *sql.DB) (*conn, error) {
+func (s *Store) connect(db *sql.DB) (*conn, error) {
 	sc, err := db.Conn(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{sc: sc, stmts: map[string]statement{}, checked: map[string]bool{}}
+	c := &conn{sc: sc, stmts: map[string]statement{}, checked: map[string]bool{}, plans: s.plans}
 	for id, n := range map[int]int{
 		lib.SQLITE_LIMIT_LENGTH:              maxLength,
 		lib.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: maxPattern,
@@ -223,7 +235,7 @@ func connect(db *sql.DB) (*conn, error) {
 }
 
 func (s *Store) openWriter() (*conn, error) {
-	c, err := connect(s.writeDB)
+	c, err := s.connect(s.writeDB)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +292,41 @@ func (c *conn) prepare(ctx context.Context, text string) (statement, error) {
 	}
 	st := ds.(statement)
 	c.stmts[text] = st
+	if c.plans != nil && !strings.HasPrefix(text, "EXPLAIN") {
+		if err := c.tellPlan(ctx, text); err != nil {
+			return nil, err
+		}
+	}
 	return st, nil
+}
+
+// tellPlan tells how SQLite goes about a statement.
+func (c *conn) tellPlan(ctx context.Context, text string) error {
+	ds, err := c.dc.PrepareContext(ctx, "EXPLAIN QUERY PLAN "+text)
+	if err != nil {
+		return err
+	}
+	defer ds.Close()
+	// The plan is one for any arguments. These are no fewer than there are.
+	args := make([]driver.Value, strings.Count(text, "?"))
+	rows, err := ds.(statement).QueryContext(ctx, c.bind(args))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var steps []string
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); {
+		case isEOF(err):
+			c.plans(text, steps)
+			return nil
+		case err != nil:
+			return err
+		}
+		step, _ := row[len(row)-1].(string)
+		steps = append(steps, step)
+	}
 }
 
 func (c *conn) bind(args []driver.Value) []driver.NamedValue {
@@ -366,7 +412,7 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 		return errClosed
 	}
 	if c == nil {
-		if c, err = connect(s.readDB); err != nil {
+		if c, err = s.connect(s.readDB); err != nil {
 			return fault("open", err)
 		}
 	}

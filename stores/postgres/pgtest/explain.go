@@ -1,0 +1,127 @@
+package pgtest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A Plan is how the server went about one statement, and what it touched.
+type Plan struct {
+	SQL string `json:"Query Text"`
+	Top *Node  `json:"Plan"`
+}
+
+// A Node is one step of a Plan. What it touched includes the steps below it.
+type Node struct {
+	Type     string  `json:"Node Type"`
+	Schema   string  `json:"Schema"`
+	Relation string  `json:"Relation Name"`
+	Removed  float64 `json:"Rows Removed by Filter"` // each time
+	Hit      int     `json:"Shared Hit Blocks"`
+	Read     int     `json:"Shared Read Blocks"`
+	Nodes    []*Node `json:"Plans"`
+}
+
+// Walk calls fn with a node and all below it.
+func (n *Node) Walk(fn func(*Node)) {
+	fn(n)
+	for _, kid := range n.Nodes {
+		kid.Walk(fn)
+	}
+}
+
+// Explained collects plans.
+type Explained struct {
+	// Pool belongs to the application's role. Of every statement that it runs the
+	// server tells the plan, as it was carried out: of the very text and the very
+	// arguments that were sent, within the scope that was set.
+	Pool *pgxpool.Pool
+
+	t     testing.TB
+	db    DB
+	mu    sync.Mutex
+	plans []Plan
+}
+
+// Explain makes the server tell how it carries out the statements of a pool.
+func Explain(t testing.TB, db DB) *Explained {
+	t.Helper()
+	x := &Explained{t: t, db: db}
+	// The settings of auto_explain are a superuser's to make, and known once it is
+	// loaded.
+	x.admin("LOAD 'auto_explain'", `DO $$BEGIN
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET session_preload_libraries = ''auto_explain''', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_min_duration = 0', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_level = notice', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_format = json', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_analyze = on', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_timing = off', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_buffers = on', current_database());
+		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_verbose = on', current_database());
+	END$$`)
+	cfg, err := pgxpool.ParseConfig(db.App)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.ConnConfig.OnNotice = x.notice
+	if x.Pool, err = pgxpool.NewWithConfig(context.Background(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Pool.Close)
+	return x
+}
+
+func (x *Explained) notice(_ *pgconn.PgConn, n *pgconn.Notice) {
+	at := strings.IndexByte(n.Message, '{')
+	if !strings.HasPrefix(n.Message, "duration: ") || at < 0 {
+		return
+	}
+	var p Plan
+	err := json.Unmarshal([]byte(n.Message[at:]), &p)
+	if err != nil || p.Top == nil {
+		x.t.Errorf("pgtest: a plan that cannot be read: %v\n%s", err, n.Message)
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.plans = append(x.plans, p)
+}
+
+// Plans returns what was told since it was last asked, in the order of the
+// statements of each connection.
+func (x *Explained) Plans() []Plan {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.plans
+	x.plans = nil
+	return all
+}
+
+// Analyze lets the server count what is in the tables, and tidy them, so that
+// plans are what they would be in a database that has been used for a while.
+func (x *Explained) Analyze() {
+	x.t.Helper()
+	x.admin("VACUUM ANALYZE")
+}
+
+func (x *Explained) admin(statements ...string) {
+	x.t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, x.db.Admin)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+}
