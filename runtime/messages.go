@@ -651,6 +651,11 @@ func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.D
 }
 
 func badQuery(v *verbs.Verb, err error) dsl.Diagnostic {
-	return complain(codeBadQuery, v.Query.Place, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
+	at := v.Query.Place
+	var wrong *stores.SQLError
+	if errors.As(err, &wrong) {
+		at = v.Query.PlaceOf(wrong.Offset)
+	}
+	return complain(codeBadQuery, at, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
 		"a query is one SELECT over tables of declared entities")
 }

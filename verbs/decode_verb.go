@@ -960,6 +960,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	if sql := f[querySQL].value; sql != nil {
 		q.Text = sql.Value
 		q.Place = d.place(sql)
+		q.place = func(from, to int) dsl.Place { return d.within(sql, from, to) }
 		for from, to := range sqlParams(sql.Value) {
 			name := sql.Value[from+1 : to]
 			i := v.param(name)

@@ -6,7 +6,10 @@ package verbs
 
 import (
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -330,6 +333,35 @@ type Query struct {
 	Sensitive []bool
 	One       bool
 	Place     dsl.Place
+
+	place func(from, to int) dsl.Place // of a part of Text, in the file
+}
+
+// PlaceOf is the place of the word that begins at a byte of Text, where it
+// stands in the palette, however YAML folds or quotes it. It is Place, where all
+// of it stands, for an offset that Text does not have.
+func (q *Query) PlaceOf(offset int) dsl.Place {
+	if q.place == nil || offset < 0 || offset > len(q.Text) || q.Text == "" {
+		return q.Place
+	}
+	if offset == len(q.Text) {
+		// What is missing at the end is missed after the last that is there.
+		last := strings.TrimRight(q.Text, " \t\r\n")
+		_, size := utf8.DecodeLastRuneInString(last)
+		offset = max(0, len(last)-size)
+	}
+	to := offset
+	for to < len(q.Text) {
+		r, size := utf8.DecodeRuneInString(q.Text[to:])
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !(r == ':' && to == offset) {
+			if to == offset {
+				to += size
+			}
+			break
+		}
+		to += size
+	}
+	return q.place(offset, to)
 }
 
 // A Macro is a script of other verbs; its @names are the macro's arguments.
