@@ -68,7 +68,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := d.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.URL.Host != d.host || r.URL.Scheme != d.scheme {
+	if d.elsewhere(r) {
 		return nil, errElsewhere
 	}
 	// Requests of the library have contexts of their own; the errand's ends
@@ -95,13 +95,17 @@ var (
 	errTooFar    = fmt.Errorf("it sends us on more than %d times", maxRedirects)
 )
 
+func (d *door) elsewhere(r *http.Request) bool {
+	return r.URL.Host != d.host || r.URL.Scheme != d.scheme
+}
+
 // redirect follows a server within its own host. Whoever else it names would be
 // handed what was meant for it.
 func (d *door) redirect(r *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
 		return errTooFar
-	case r.URL.Host != d.host || r.URL.Scheme != d.scheme:
+	case d.elsewhere(r):
 		return errElsewhere
 	}
 	return nil
