@@ -116,11 +116,12 @@ type exprProgram struct {
 	index int
 	value stores.Value
 
-	slots []slot
-	root  ast.Node
-	once  sync.Once
-	code  *vm.Program
-	err   error
+	slots  []slot
+	root   ast.Node
+	once   sync.Once
+	simple *simple // a condition that needs no code; otherwise nil
+	code   *vm.Program
+	err    error
 }
 
 // A slot is one thing that a program reads. It finds it in its environment
@@ -152,6 +153,13 @@ func (p *exprProgram) eval(env *Env) (stores.Value, error) {
 	if err := p.compile(); err != nil {
 		return stores.Value{}, err
 	}
+	if p.simple != nil {
+		holds, err := p.simple.holds(env)
+		if err != nil {
+			return stores.Value{}, err
+		}
+		return stores.NewBool(holds), nil
+	}
 	s := evalStates.Get().(*evalState)
 	s.load(p.slots, env)
 	out, err := s.vm.Run(p.code, s.env)
@@ -181,7 +189,9 @@ func valueAt(values []stores.Value, i int) stores.Value {
 
 func (p *exprProgram) compile() error {
 	p.once.Do(func() {
-		p.code, p.err = compileTree(&parser.Tree{Node: p.root})
+		if p.simple = simpleOf(p.root, p.slots); p.simple == nil {
+			p.code, p.err = compileTree(&parser.Tree{Node: p.root})
+		}
 		p.root = nil
 	})
 	return p.err
@@ -210,21 +220,25 @@ var evalStates = sync.Pool{New: func() any {
 
 func (s *evalState) load(slots []slot, env *Env) {
 	for i, slot := range slots {
-		cell := s.cell(i)
-		switch slot.kind {
-		case slotArg:
-			*cell = valueAt(env.Args, slot.index)
-		case slotRead:
-			*cell = valueAt(env.Reads, slot.index)
-		case slotPrincipal:
-			*cell = stores.NewString(env.Principal)
-		case slotNow:
-			*cell = stores.NewTime(env.Now)
-		case slotToday:
-			y, m, d := env.Now.Date()
-			*cell, _ = stores.NewDate(y, int(m), d)
-		}
+		*s.cell(i) = slot.value(env)
 	}
+}
+
+// value is what the slot has to be filled with.
+func (s *slot) value(env *Env) stores.Value {
+	switch s.kind {
+	case slotArg:
+		return valueAt(env.Args, s.index)
+	case slotRead:
+		return valueAt(env.Reads, s.index)
+	case slotPrincipal:
+		return stores.NewString(env.Principal)
+	case slotNow:
+		return stores.NewTime(env.Now)
+	}
+	y, m, d := env.Now.Date()
+	today, _ := stores.NewDate(y, int(m), d)
+	return today
 }
 
 func (s *evalState) cell(i int) *stores.Value {

@@ -31,10 +31,10 @@ var functions = func() conf.FunctionsTable {
 	for name, fn := range map[string]function{
 		"eq":         func(a ...any) (any, error) { return stores.Equal(*valueOf(a[0]), *valueOf(a[1])), nil },
 		"ne":         func(a ...any) (any, error) { return !stores.Equal(*valueOf(a[0]), *valueOf(a[1])), nil },
-		"lt":         func(a ...any) (any, error) { n, err := order(a); return n < 0, err },
-		"le":         func(a ...any) (any, error) { n, err := order(a); return n <= 0, err },
-		"gt":         func(a ...any) (any, error) { n, err := order(a); return n > 0, err },
-		"ge":         func(a ...any) (any, error) { n, err := order(a); return n >= 0, err },
+		"lt":         func(a ...any) (any, error) { n, err := order(*valueOf(a[0]), *valueOf(a[1])); return n < 0, err },
+		"le":         func(a ...any) (any, error) { n, err := order(*valueOf(a[0]), *valueOf(a[1])); return n <= 0, err },
+		"gt":         func(a ...any) (any, error) { n, err := order(*valueOf(a[0]), *valueOf(a[1])); return n > 0, err },
+		"ge":         func(a ...any) (any, error) { n, err := order(*valueOf(a[0]), *valueOf(a[1])); return n >= 0, err },
 		"add":        func(a ...any) (any, error) { return reckon('+', a) },
 		"sub":        func(a ...any) (any, error) { return reckon('-', a) },
 		"mul":        func(a ...any) (any, error) { return reckon('*', a) },
@@ -116,9 +116,8 @@ func valueOf(x any) *stores.Value {
 	return &stores.Value{}
 }
 
-func order(a []any) (int, error) {
-	x, y := valueOf(a[0]), valueOf(a[1])
-	n, ok := stores.Compare(*x, *y)
+func order(x, y stores.Value) (int, error) {
+	n, ok := stores.Compare(x, y)
 	if !ok {
 		return 0, ErrAbsent // kinds were checked when the palette was loaded
 	}

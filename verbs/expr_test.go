@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 	"pgregory.net/rapid"
 
@@ -541,4 +542,56 @@ func BenchmarkEvalByTheLibrary(b *testing.B) {
 			b.Fatal(v, err)
 		}
 	}
+}
+
+// A condition that is worked out without the library's machine means what the
+// machine makes of it, whatever is absent and in whatever order it fails.
+func TestSimpleConditionsMeanTheSame(t *testing.T) {
+	t.Parallel()
+	f := newExprFixture(t)
+	operands := []string{"count > 6", "count <= account_id.count", "amount == 1000", "amount >= count", "flag", "maybe > new_date", "maybe != nil",
+		"maybe == nil", "status == OPEN", "account_id.status != status", "account_id.active", "new_date < today", "at >= now", `text == "Grüße, Ann"`, "row.count < count"}
+	rapid.Check(t, func(rt *rapid.T) {
+		var text func(depth int) string
+		text = func(depth int) string {
+			switch kind := rapid.IntRange(0, 5).Draw(rt, "kind"); {
+			case depth == 0 || kind < 3:
+				return rapid.SampledFrom(operands).Draw(rt, "operand")
+			case kind == 3:
+				return "not (" + text(depth-1) + ")"
+			case kind == 4:
+				return "(" + text(depth-1) + ") and (" + text(depth-1) + ")"
+			}
+			return "(" + text(depth-1) + ") or (" + text(depth-1) + ")"
+		}
+		said := text(3)
+		x, ds := f.compile(said, wantBoolean)
+		if x == nil {
+			rt.Fatalf("%s: %v", said, ds)
+		}
+		if x.prog.kind != progCode {
+			return // an argument or a field, and nothing to work out
+		}
+		machine := &exprProgram{slots: x.prog.slots, root: x.prog.root}
+		machine.once.Do(func() { machine.code, machine.err = compileTree(&parser.Tree{Node: machine.root}) })
+		env := f.env(x.Reads)
+		for i := range env.Args {
+			if rapid.IntRange(0, 3).Draw(rt, "absent") == 0 {
+				env.Args[i] = stores.Value{}
+			}
+		}
+		for i := range env.Reads {
+			if rapid.IntRange(0, 3).Draw(rt, "unread") == 0 {
+				env.Reads[i] = stores.Value{}
+			}
+		}
+		want, wanted := machine.eval(&env)
+		got, err := x.prog.eval(&env)
+		if x.prog.simple == nil {
+			rt.Fatalf("%s needs a machine", said)
+		}
+		if got != want || !errors.Is(err, wanted) {
+			rt.Fatalf("%s: %v, %v; the machine says %v, %v", said, got, err, want, wanted)
+		}
+	})
 }
