@@ -16,7 +16,7 @@ import (
 // A statement that was worded for one change carries out others of its shape.
 // Nobody may be able to tell: changes made in one transaction come to what they
 // come to in a transaction each, and what one of them is refused for is what it
-// would be refused for alone.
+// would be refused for alone, a row out of scope above all (SAFE-A1).
 func TestStatementsAreWordedForTheirShape(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -45,6 +45,7 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 		for i := range owners {
 			all.Changes = append(all.Changes, stores.Change{Op: stores.Insert, Entity: owner, Key: benchKey(1, i)})
 		}
+		all.Changes = append(all.Changes, stores.Change{Op: stores.Insert, Entity: node, Key: benchKey(2, nodes), Set: []stores.Assign{{Field: 1, Value: benchKey(1, 1)}}})
 		if err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, all) }); err != nil {
 			t.Fatal(err)
 		}
@@ -112,6 +113,12 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 		insert(2, set(1, benchKey(1, 0), 2, benchKey(2, 0), 4, stores.NewString("x"))),
 		insert(9, set(1, benchKey(1, 1))), // of an owner out of scope
 	})
+	update := func(n int, all []stores.Assign) stores.Change {
+		return stores.Change{Op: stores.Update, Entity: node, Key: benchKey(2, n), Set: all}
+	}
+	// Words that look for no row, and then a row that is somebody else's.
+	try(t.Fatalf, []stores.Change{update(0, set(2, benchKey(2, 0))), update(1, set(2, benchKey(2, nodes)))})
+	try(t.Fatalf, []stores.Change{update(0, set(2, stores.Value{})), update(1, set(2, benchKey(2, nodes)))})
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(rt, "changes")
 		var changes []stores.Change
@@ -122,7 +129,7 @@ func TestStatementsAreWordedForTheirShape(t *testing.T) {
 			case n == 0:
 				return stores.Value{}
 			case field == 2:
-				return benchKey(2, n-1) // the last is nobody
+				return benchKey(2, n-1) // the last is somebody else's
 			case field == 3 && n == 1:
 				return stores.NewInt(2)
 			case field == 3:
