@@ -68,6 +68,11 @@ func (a *app) zone() (*time.Location, error) {
 	return zone, nil
 }
 
+// keeping is how long what was agreed to or declined, and what was done under a
+// key, is kept after that: far longer than anybody sends anything again. What is
+// older goes whenever a worker starts.
+const keeping = 90 * 24 * time.Hour
+
 func (a *app) work(ctx context.Context, f workFlags) error {
 	clock := func() time.Time { return a.now() }
 	w := &work.Worker{Concurrency: f.concurrency, Timeout: f.timeout, Spread: rand.Float64}
@@ -107,6 +112,9 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	if w.Engine, err = a.newEngineAt(reg, store, tools, clock); err != nil {
+		return a.runFailed(err)
+	}
+	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
 	}
 	host, _ := os.Hostname() // without one, the number of the process will do
