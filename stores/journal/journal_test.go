@@ -356,9 +356,9 @@ func TestAFieldOfAnotherVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	good := string(written(ledger(2, 1)))
 	for bad, want := range map[string]string{
-		strings.Replace(good, `"call":`, `"mood":"well","call":`, 1):  `holds "mood", which this version does not know`,
-		strings.Replace(good, `"version":1`, `"version":2`, 1):        "begins a journal of version 2",
-		strings.Replace(good, `"version":1`, `"version":1,"x":1`, 1):  "not written as a journal writes it",
+		strings.Replace(good, `"call":`, `"mood":"well","call":`, 1):     `holds "mood", which this version does not know`,
+		strings.Replace(good, `"version":1`, `"version":2`, 1):           "begins a journal of version 2",
+		strings.Replace(good, `"version":1`, `"version":1,"x":1`, 1):     "not written as a journal writes it",
 		strings.Replace(good, `{"end":`, `{"more":1}`+"\n"+`{"end":`, 1): `holds "more"`,
 	} {
 		_, err := Verify(OnlyEntries(Read(strings.NewReader(bad))))

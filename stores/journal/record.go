@@ -63,7 +63,7 @@ type Field struct {
 	BeforeIs, AfterIs  Commitment
 	Origin             string // what the field is marked with after it, see stores.Assign
 	Sensitive          bool   // not to be shown to people
-	BeforeGone, IsGone bool // of an opened record: the value was erased
+	BeforeGone, IsGone bool   // of an opened record: the value was erased
 }
 
 // AppendText appends the canonical text of the record: JSON, its keys in the
