@@ -88,7 +88,7 @@ A row is one that whoever --as names may see; without that, one by the name that
 	f.StringVar(&q.row, "row", "", "only about the row of this `name` or label")
 	f.StringVar(&q.as, "as", "", "who knows the row by that `name`")
 	f.StringVar(&q.turn, "turn", "", "only of this turn of a conversation, an `id`")
-	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`: "+strings.Join(outcomes, ", ")+", or refused:CODE")
+	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`, such as ok, refused or refused:CODE")
 	return show
 }
 
