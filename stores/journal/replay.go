@@ -17,7 +17,6 @@ type State struct {
 	order    []*stores.Entity
 	rows     map[*stores.Entity]map[stores.Value]*row
 	found    []Difference
-	erased   int // values that were erased and are needed to know what rows are
 	foreign  map[string]int
 }
 
