@@ -112,6 +112,11 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if a.Role != Administrator {
 			return o, nil
 		}
+		// The realm is read before anybody is counted: whoever is unmade after
+		// that has changed it, and this is tried again.
+		if o, err = withRealm(ctx, c, o); err != nil {
+			return runtime.Outcome{}, err
+		}
 		all, err := c.Find(ctx, roles, runtime.Fields{"role": Administrator})
 		if err != nil {
 			return runtime.Outcome{}, err
@@ -119,7 +124,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if len(all) < 2 {
 			return runtime.Outcome{}, runtime.Refuse("they are the last administrator, and nobody could make another", "make somebody else an administrator first, with system.grant-high-role")
 		}
-		return withRealm(ctx, c, o)
+		return o, nil
 	})
 
 	runtime.Handle(h, "system.grant-scope", func(ctx context.Context, c *runtime.Call, a rowOf) (runtime.Outcome, error) {
@@ -180,6 +185,10 @@ func theRealm(ctx context.Context, c *runtime.Call) (runtime.Ref, error) {
 func withRealm(ctx context.Context, c *runtime.Call, o runtime.Outcome) (runtime.Outcome, error) {
 	all, err := theRealm(ctx, c)
 	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	// Getting a row holds it until the end, where a store has several writers.
+	if _, err := c.Get(ctx, all); err != nil {
 		return runtime.Outcome{}, err
 	}
 	o.Changes = append(o.Changes, runtime.Update(all, runtime.Fields{"changed": c.Now()}))
