@@ -18,13 +18,20 @@ import (
 // measured by the benchmarks.
 func spends(t *testing.T, most int, what string, fn func()) {
 	t.Helper()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	fn()
-	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > uint64(most) {
-		t.Errorf("%s allocates %d bytes, more than %d", what, got, most)
+	// The counter is the whole process's, and a pool that the collector emptied
+	// meanwhile, or the race detector, is filled again within it: what the work
+	// itself asks for is what no attempt can do without.
+	var got uint64
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		fn()
+		runtime.ReadMemStats(&after)
+		if got = after.TotalAlloc - before.TotalAlloc; got <= uint64(most) {
+			return
+		}
 	}
+	t.Errorf("%s allocates %d bytes, more than %d", what, got, most)
 }
 
 // checkLoad holds what is true of every load: no panic, a registry or an error
