@@ -489,45 +489,6 @@ func (r *run) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond
 	return &c, nil
 }
 
-// find carries out a declarative read.
-func (r *run) find(ctx context.Context, st *step) (*table, error) {
-	read := st.verb.Read
-	where, err := r.cond(ctx, st, read.Filter)
-	if err != nil {
-		return nil, err
-	}
-	t := &table{entity: read.Entity}
-	paths := []stores.Path{{Field: read.Entity.Store.Key}}
-	to := make([]*verbs.Entity, 0, len(read.Fields))
-	for _, f := range read.Fields {
-		paths = append(paths, f.Path)
-		to = append(to, r.pathEnd(read.Entity.Store, f.Path))
-		t.columns = append(t.columns, column{f.Name, f.Sensitive})
-	}
-	all, at := withMarks(read.Entity.Store, paths)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: all, Where: where, Order: read.Order, Limit: read.Limit})
-	if err != nil {
-		return nil, err
-	}
-	if read.One && len(rows) == 0 {
-		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
-	}
-	chosen := st.chosen()
-	for _, row := range rows {
-		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: all, values: row})
-		t.keys = append(t.keys, row[0])
-		cells := make([]cell, len(to))
-		for i := range cells {
-			cells[i] = cell{row[i+1], to[i], pathOrigin(read.Entity.Store, paths, at, i+1, row)}
-			if p := paths[i+1]; len(p.Steps) == 0 && p.Count == nil && p.Field == read.Entity.Store.Key {
-				cells[i].from = chosen // which row it is, and not what is in it
-			}
-		}
-		t.rows = append(t.rows, cells)
-	}
-	return t, r.nameCells(ctx, t)
-}
-
 // pathEnd returns the entity whose key a path ends at.
 func (r *run) pathEnd(e *stores.Entity, p stores.Path) *verbs.Entity {
 	if p.Count != nil {

@@ -69,7 +69,7 @@ func (r *Registry) resultOf(v *Verb) result {
 			res.row = v.Read.Entity
 		}
 		for _, f := range v.Read.Fields {
-			res.fields = append(res.fields, resultField{f.Name, r.meaningOfPath(v.Read.Entity, f.Path)})
+			res.fields = append(res.fields, resultField{f.Name, r.meaningOfField(v.Read, &f)})
 		}
 		res.open = len(res.fields) == 0
 		return res
@@ -113,6 +113,31 @@ func changedRow(v *Verb) *Entity {
 		}
 	}
 	return nil
+}
+
+// meaningOfField types a returned field.
+func (r *Registry) meaningOfField(read *Read, f *ReadField) meaning {
+	switch f.From {
+	case FromExpr:
+		return meaningOf(f.Type)
+	case FromCodes:
+		if f.Type.Name == ListType {
+			return meaning{known: true, name: ObjectType, list: true}
+		}
+		return meaning{known: true, name: StringType}
+	case FromList:
+		return meaning{known: true, name: ObjectType, list: true}
+	case FromCount:
+		return meaning{known: true, name: IntegerType}
+	case FromProgress:
+		switch f.Part {
+		case ProgressStages, ProgressStage:
+			codes := read.Entity.Progress.Steps.Fields[read.Entity.Progress.Stage].Type.Codes
+			return meaning{known: true, name: CodeType, codes: codes, list: f.Part == ProgressStages}
+		}
+		return meaning{known: true, name: IntegerType}
+	}
+	return r.meaningOfPath(read.Entity, f.Path)
 }
 
 func (r *Registry) meaningOfPath(e *Entity, p stores.Path) meaning {

@@ -550,12 +550,12 @@ func (d *drift) reads(was, v *Verb) {
 		d.lower("read-widened", v.Place, was.Place, label, "%s %s", v.Name, fmt.Sprintf(format, args...))
 	}
 	for _, f := range n.Fields {
-		path := pathText(n.Entity.Store, f.Path)
-		if !slices.ContainsFunc(o.Fields, func(g ReadField) bool { return pathText(o.Entity.Store, g.Path) == path }) {
+		path := n.text(&f)
+		if !slices.ContainsFunc(o.Fields, func(g ReadField) bool { return o.text(&g) == path }) {
 			widened("it did not before", "returns %s", path)
 		}
 		for _, g := range o.Fields {
-			if g.Name == f.Name && g.Sensitive && !f.Sensitive && pathText(o.Entity.Store, g.Path) == path {
+			if g.Name == f.Name && g.Sensitive && !f.Sensitive && o.text(&g) == path {
 				d.lower("sensitive-dropped", v.Place, was.Place, "its values may be shown and logged", "%s returns %s as if it were not sensitive", v.Name, f.Name)
 			}
 		}
@@ -575,6 +575,43 @@ func (d *drift) reads(was, v *Verb) {
 }
 
 // Texts to compare by. White space does not count.
+
+// text says where a returned field comes from, so that two can be compared.
+func (r *Read) text(f *ReadField) string {
+	switch f.From {
+	case FromList, FromCount:
+		list := &r.Lists[f.List]
+		if f.From == FromCount {
+			return "a count of " + list.text()
+		}
+		return list.text()
+	case FromProgress:
+		p := r.Entity.Progress
+		return "progress." + progressWords[f.Part] + ", by " + p.Steps.Store.Name + "." + pathText(p.Steps.Store, p.By) + " where " + exprText(p.Done)
+	}
+	return f.text(r.Entity)
+}
+
+func (f *ReadField) text(of *Entity) string {
+	switch f.From {
+	case FromExpr:
+		return exprText(f.Expr)
+	case FromCodes:
+		return "the meaning of " + pathText(of.Store, f.Path)
+	}
+	return pathText(of.Store, f.Path)
+}
+
+func (l *ReadList) text() string {
+	s := l.Entity.Store.Name + "." + pathText(l.Entity.Store, l.By)
+	if l.Filter != nil {
+		s += " where " + filterText(l.Filter)
+	}
+	for i := range l.Fields {
+		s += ", " + l.Fields[i].text(l.Entity)
+	}
+	return s
+}
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

@@ -133,6 +133,7 @@ const (
 	entLabel
 	entUnique
 	entFields
+	entProgress
 	entKeys
 )
 
@@ -148,6 +149,27 @@ var entityShape = &shape{
 		entLabel:       {name: "label", doc: "What people read for a row; session names are made from it.", example: `"{workstream.entity.name} {request_subtype}"`},
 		entUnique:      {name: "unique", doc: "Sets of fields that no two rows of one owner share.", example: `[["workstream", "request_subtype"]]`, holds: uniques},
 		entFields:      {name: "fields", doc: "The fields by name.", example: `{"status": {"type": "code", "ref-type": "request-status"}}`, holds: namedMaps, of: fieldShape},
+		entProgress:    {name: "progress", doc: "How far a row is: which rows are its steps, and when one is done. Reads tell it as progress.percent and so on.", example: `{"of": "case-step.case", "done": "row.done"}`, holds: aMap, of: progressShape},
+	},
+}
+
+// The keys of progress.
+const (
+	progressOf = iota
+	progressStage
+	progressWeight
+	progressDone
+	progressKeys
+)
+
+var progressShape = &shape{
+	name: "progress",
+	doc:  "How far a row is, by its steps, which are rows of another entity.",
+	keys: []key{
+		progressOf:     {name: "of", doc: "The steps: ENTITY.PATH, where the path of references leads from a step to the row that it is a step of.", example: `"case-step.case"`, required: true},
+		progressStage:  {name: "stage", doc: "The step's field that says to which stage it belongs. The order of its code list is the order of the stages.", example: `"stage"`},
+		progressWeight: {name: "weight", doc: "The step's field that says how much it counts in the percentage. Every step counts the same when left out.", example: `"weight"`},
+		progressDone:   {name: "done", doc: "When a step counts as done, over `row`, the step.", example: `"row.done or row.request.status == FULFILLED"`, required: true},
 	},
 }
 
@@ -449,6 +471,7 @@ const (
 	readOne
 	readLimit
 	readFields
+	readLists
 	readKeys
 )
 
@@ -461,9 +484,33 @@ var readsShape = &shape{
 		readOrder:  {name: "order", doc: "Fields to sort by, each with `desc` after it to sort downwards.", example: `["due_date", "created_at desc"]`, holds: texts},
 		readOne:    {name: "one", doc: "The reference argument that names the single row to read.", example: `"request-id"`},
 		readLimit:  {name: "limit", doc: "The most rows there may be; more are refused, never cut off.", example: `200`, holds: anInteger},
-		readFields: {name: "fields", doc: "Returned names and where each comes from: a field, a path along references, or count(ENTITY.FIELD).", example: `{"entity_name": "workstream.entity.name", "submissions": "count(document-submission.request)"}`, holds: namedTexts, required: true},
+		readFields: {name: "fields", doc: "Returned names and where each comes from: a field, a path along references, count(ENTITY.FIELD), count(LIST), describe(FIELD) for the palette's words for codes, progress.PART, or an expression over `row`.", example: `{"entity_name": "workstream.entity.name", "submissions": "count(document-submission.request)", "late": "row.due_date < today"}`, holds: namedTexts, required: true},
+		readLists:  {name: "lists", doc: "Rows that belong to the row read, by name. A list with fields is returned; any can be counted.", example: `{"missing": {"of": "request-part.request", "where": "not row.received", "fields": {"name": "name"}}}`, holds: namedMaps, of: listShape},
 	},
 }
+
+// The keys of a list within a read.
+const (
+	listOf = iota
+	listWhere
+	listOrder
+	listFields
+	listKeys
+)
+
+var listShape = &shape{
+	name: "a list",
+	doc:  "Rows of another entity that belong to the row read.",
+	keys: []key{
+		listOf:     {name: "of", doc: "Which rows: ENTITY.PATH, where the path of references leads from them to the row read.", example: `"outstanding-request.workstream.case"`, required: true},
+		listWhere:  {name: "where", doc: "An expression over `row`, one of them.", example: `"row.client_visible"`},
+		listOrder:  {name: "order", doc: "Fields to sort by, each with `desc` after it to sort downwards.", example: `["due_date"]`, holds: texts},
+		listFields: {name: "fields", doc: "What is told of each, as in a read.", example: `{"who": "workstream.entity.name", "what": "request_subtype"}`, holds: namedTexts},
+	},
+}
+
+// progressWords are the parts of progress by ProgressPart.
+var progressWords = []string{"percent", "done", "total", "left", "stages", "stage"}
 
 // The keys of a query.
 const (

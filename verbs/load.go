@@ -128,6 +128,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.entityNodes {
 		l.relate(&l.entityNodes[i])
 	}
+	for i := range l.entityNodes {
+		l.progress(&l.entityNodes[i])
+	}
 	l.allVerbs()
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])

@@ -22,7 +22,11 @@ entities:
 `
 	verb := func(rest string) string { return bank + "verbs:\n  - verb: ask\n    roles: [teller]\n" + rest }
 	arg := func(arg string) string { return verb("    handler: true\n    args: [" + arg + "]\n") }
-	about := func(rest string) string {
+	about := func(rest string, fields ...string) string {
+		account := account
+		for _, f := range fields {
+			account += "      " + f + "\n"
+		}
 		return bank + account + "verbs:\n  - verb: change\n    roles: [teller]\n    args:\n" +
 			"      - {name: account-id, type: ref, ref-type: account, required: true}\n" +
 			"      - {name: new-name, type: string, required: true}\n" +
@@ -350,6 +354,25 @@ entities:
 			Meaning: "What stands after the effect is not what it needs.",
 			Wrong:   effect("deletes: account.name", "where: account-id"),
 			Right:   effect("deletes: account", "where: account-id"),
+		},
+		{
+			Code:    "unknown-list",
+			Meaning: "A read counts one of its lists, and has none of that name.",
+			Wrong:   about("    reads: {entity: account, lists: {heirs: {of: account.after}}, fields: {n: count(heir)}}\n", "after: {type: ref, ref-type: account}"),
+			Right:   about("    reads: {entity: account, lists: {heirs: {of: account.after}}, fields: {n: count(heirs)}}\n", "after: {type: ref, ref-type: account}"),
+		},
+		{
+			Code:    "key-in-list",
+			Meaning: "A list within a read tells text, numbers, dates and codes. Names of rows are minted for what a read returns itself, so that a key is never shown; in a list, say what people know a row by.",
+			Wrong:   about("    reads: {entity: account, lists: {heirs: {of: account.after, fields: {who: account_id}}}, fields: {name: name}}\n", "after: {type: ref, ref-type: account}"),
+			Right:   about("    reads: {entity: account, lists: {heirs: {of: account.after, fields: {who: name}}}, fields: {name: name}}\n", "after: {type: ref, ref-type: account}"),
+		},
+		{
+			Code:    "no-progress",
+			Meaning: "A read tells of progress, or of its stages, and the entity does not say what those are.",
+			Wrong:   about("    reads: {entity: account, fields: {far: progress.percent}}\n", "after: {type: ref, ref-type: account}"),
+			Right: strings.Replace(about("    reads: {entity: account, fields: {far: progress.percent}}\n", "after: {type: ref, ref-type: account}"),
+				"    fields:\n", "    progress: {of: account.after, done: row.status == CLOSED}\n    fields:\n", 1),
 		},
 		{
 			Code:    "prose-promise",

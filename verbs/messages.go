@@ -672,6 +672,42 @@ func (loaderMessages) badCount(at dsl.Place, text string) dsl.Diagnostic {
 	return problemAt(at, "bad-operand", fmt.Sprintf("%s does not say what to count", text), "count(ENTITY.FIELD)", "it counts the rows of ENTITY whose reference FIELD is this row")
 }
 
+func (loaderMessages) badList(at dsl.Place, text string) dsl.Diagnostic {
+	return problemAt(at, "bad-operand", fmt.Sprintf("%s does not say which rows", text), "ENTITY.FIELD", "they are the rows of ENTITY whose reference FIELD, or the end of a path of references, is this row")
+}
+
+func (loaderMessages) unknownList(at dsl.Place, name string, lists []ReadList) dsl.Diagnostic {
+	var names []string
+	for i := range lists {
+		names = append(names, lists[i].Name)
+	}
+	return misnamed(at, "unknown-list", "no list is called "+quoted(name), name, names, "lists of this read")
+}
+
+func (loaderMessages) keyInList(at dsl.Place, list, field string) dsl.Diagnostic {
+	return problemAt(at, "key-in-list", fmt.Sprintf("%s of %s is a reference, and a list shows no names", field, list), "a field of that row is wanted here", "name what people know it by, such as entity.name; a reference can be a field of the read itself")
+}
+
+func (loaderMessages) notDescribed(at dsl.Place, path string, t *Type) dsl.Diagnostic {
+	return problemAt(at, "bad-operand", fmt.Sprintf("%s is %s, of which the palettes say nothing", path, t.phrase()), "a code of a declared list, or a list of them, is wanted here")
+}
+
+func (loaderMessages) noProgress(at dsl.Place, e *Entity) dsl.Diagnostic {
+	return problemAt(at, "no-progress", fmt.Sprintf("%s does not say what its progress is", e.Store.Name), "not declared", "add progress: {of: ENTITY.PATH, done: CONDITION} to the entity")
+}
+
+func (loaderMessages) noStages(at dsl.Place, e *Entity) dsl.Diagnostic {
+	d := problemAt(at, "no-progress", fmt.Sprintf("the progress of %s has no stages", e.Store.Name), "not declared", "add stage: FIELD to it, a code whose list is in the order of the stages")
+	d.Related = []dsl.Related{{Place: e.Progress.Place, Message: "declared here"}}
+	return d
+}
+
+func (loaderMessages) progressType(at dsl.Place, key string, e *Entity, i int, wanted string) dsl.Diagnostic {
+	d := problemAt(at, "type-mismatch", fmt.Sprintf("%s of %s is %s", e.Store.Fields[i].Name, e.Store.Name, e.Fields[i].Type.phrase()), wanted+" is wanted for "+key)
+	d.Related = []dsl.Related{{Place: e.Fields[i].Place, Message: "declared here"}}
+	return d
+}
+
 func (loaderMessages) countNotReference(at dsl.Place, e *Entity, field string, row *Entity) dsl.Diagnostic {
 	var to []string
 	for i := range e.Fields {

@@ -69,6 +69,7 @@ type Entity struct {
 	Description string
 	Fields      []Field // parallel to Store.Fields
 	Label       Template
+	Progress    *Progress // how far a row is; nil when the palette does not say
 	Place       dsl.Place
 
 	broken bool // while loading: a field was complained about
@@ -302,12 +303,36 @@ func (c *Confirm) Lasts() time.Duration {
 	return DefaultExpiry
 }
 
+// A Progress says how far a row is: by rows of another entity, its steps.
+type Progress struct {
+	Steps  *Entity
+	By     stores.Path // from a step to the row that it is a step of
+	Stage  int         // field of a step, a code of a declared list; -1 when there is none
+	Weight int         // field of a step, an integer; -1 when each counts the same
+	Done   *Expr       // over the step
+	Place  dsl.Place
+}
+
+// ProgressPart is one of the things that can be told of progress.
+type ProgressPart uint8
+
+// The parts of progress.
+const (
+	ProgressPercent ProgressPart = iota // of the weight of all steps, rounded; 100 only when all are done
+	ProgressDone                        // how many steps are done
+	ProgressTotal                       // of how many
+	ProgressLeft                        // how many are not
+	ProgressStages                      // the stages of which all steps are done, in declared order
+	ProgressStage                       // the first stage that is not; nothing when all are
+)
+
 // A Read is a declarative read.
 type Read struct {
 	Entity *Entity
 	Filter *Filter // nil is every row in scope
 	Order  []stores.Order
 	Fields []ReadField
+	Lists  []ReadList
 	One    bool // exactly one row, the one that the reference argument By names
 	By     int  // index in Params, -1 without One; Filter holds the key against it already
 	Limit  int
@@ -316,8 +341,38 @@ type Read struct {
 // A ReadField is one returned field.
 type ReadField struct {
 	Name      string
-	Path      stores.Path
+	From      ReadSource
+	Path      stores.Path  // of FromPath and FromCodes
+	Type      *Type        // what it comes to; nil when it follows from From
+	Expr      *Expr        // of FromExpr
+	Codes     *CodeList    // of FromCodes
+	List      int          // of FromList and FromCount, in Read.Lists
+	Part      ProgressPart // of FromProgress
 	Sensitive bool
+}
+
+// ReadSource says where a returned field comes from.
+type ReadSource uint8
+
+// The sources of returned fields.
+const (
+	FromPath     ReadSource = iota // a field along references, or a count of rows that refer here
+	FromExpr                       // an expression over `row`
+	FromCodes                      // what the palette says of the code, or the codes, at Path
+	FromList                       // rows that belong here, as a list of objects
+	FromCount                      // how many there are of those
+	FromProgress                   // how far the row is
+)
+
+// A ReadList is rows of another entity that belong to the row read.
+type ReadList struct {
+	Name   string
+	Entity *Entity
+	By     stores.Path // from one of them to the row read
+	Filter *Filter     // nil is all of them
+	Order  []stores.Order
+	Fields []ReadField // none when it is only counted
+	Place  dsl.Place
 }
 
 // A Query is a read in the author's own SQL.

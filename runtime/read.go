@@ -1,0 +1,367 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A read, as its palette declares it: rows of one entity, what each field comes
+// to, the rows that belong to each, and how far it is. Whatever there is to ask
+// of the store is asked once for all rows: one statement for the rows, one for
+// each list, and one for the steps of their progress.
+
+// A fetch is what returned fields need of the store.
+type fetch struct {
+	of     *verbs.Entity
+	paths  []stores.Path // the key, what was asked for beside it, and what fields need
+	all    []stores.Path // paths, and the marks that say where they come from
+	marks  []int         // see withMarks
+	fields []fetched
+	chosen verbs.Origin
+}
+
+// A fetched is one returned field, and where the store's answer holds it.
+type fetched struct {
+	*verbs.ReadField
+	at   int           // of FromPath and FromCodes, in paths
+	to   *verbs.Entity // of FromPath, whose key it is
+	env  verbs.Env     // of FromExpr, without the row
+	came []verbs.Origin
+	row  []int // of FromExpr, parallel to its reads: in paths, -1 for what is no field of the row
+}
+
+// fetch works out what is to be asked for. More is asked for beside the key.
+func (r *run) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) (*fetch, error) {
+	f := &fetch{of: of, chosen: st.chosen()}
+	f.paths = make([]stores.Path, 0, 1+len(more)+len(fields))
+	f.paths = append(append(f.paths, stores.Path{Field: of.Store.Key}), more...)
+	f.fields = make([]fetched, len(fields))
+	for i := range fields {
+		g := &f.fields[i]
+		g.ReadField = &fields[i]
+		switch g.From {
+		case verbs.FromPath, verbs.FromCodes:
+			g.at = len(f.paths)
+			f.paths = append(f.paths, g.Path)
+			if g.From == verbs.FromPath {
+				g.to = r.pathEnd(of.Store, g.Path)
+			}
+		case verbs.FromExpr:
+			var err error
+			if g.env, g.came, err = r.env(ctx, st, g.Expr.Reads, nil); err != nil {
+				return nil, err
+			}
+			g.row = make([]int, len(g.Expr.Reads))
+			for j, read := range g.Expr.Reads {
+				g.row[j] = -1
+				if read.Param < 0 {
+					g.row[j] = len(f.paths)
+					f.paths = append(f.paths, read.Path)
+				}
+			}
+		}
+	}
+	f.all, f.marks = withMarks(of.Store, f.paths)
+	return f, nil
+}
+
+// find carries out a declarative read.
+func (r *run) find(ctx context.Context, st *step) (*table, error) {
+	read := st.verb.Read
+	where, err := r.cond(ctx, st, read.Filter)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.fetch(ctx, st, read.Entity, read.Fields)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit})
+	if err != nil {
+		return nil, err
+	}
+	if read.One && len(rows) == 0 {
+		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
+	}
+	t := &table{entity: read.Entity}
+	for i := range read.Fields {
+		t.columns = append(t.columns, column{read.Fields[i].Name, read.Fields[i].Sensitive})
+	}
+	for _, row := range rows {
+		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
+		t.keys = append(t.keys, row[0])
+	}
+	beside, err := r.beside(ctx, st, t.keys)
+	if err != nil {
+		return nil, err
+	}
+	for n, row := range rows {
+		cells := make([]cell, len(f.fields))
+		for i := range cells {
+			if cells[i], err = f.cell(st, i, row); err != nil {
+				return nil, err
+			}
+			g := &f.fields[i]
+			switch g.From {
+			case verbs.FromList, verbs.FromCount:
+				cells[i] = beside.lists[g.List].cell(t.keys[n], g.From)
+			case verbs.FromProgress:
+				cells[i] = cell{value: beside.progress[t.keys[n]].part(read.Entity.Progress, g.Part), from: ofRecord}
+			}
+		}
+		t.rows = append(t.rows, cells)
+	}
+	return t, r.nameCells(ctx, t)
+}
+
+// cell is what a field of a row comes to, as far as the row itself tells.
+func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
+	g := &f.fields[i]
+	switch g.From {
+	case verbs.FromPath:
+		c := cell{row[g.at], g.to, pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}
+		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
+			c.from = f.chosen // which row it is, and not what is in it
+		}
+		return c, nil
+	case verbs.FromCodes:
+		v, err := described(g.Codes, g.Type, row[g.at])
+		return cell{value: v, from: pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}, err
+	case verbs.FromExpr:
+		env := g.env
+		env.Reads = slices.Clone(env.Reads)
+		came := slices.Clone(g.came)
+		for j, at := range g.row {
+			if at >= 0 {
+				env.Reads[j], came[j] = row[at], pathOrigin(f.of.Store, f.paths, f.marks, at, row)
+			}
+		}
+		v, err := g.Expr.Eval(env)
+		if err != nil && !errors.Is(err, verbs.ErrAbsent) {
+			return cell{}, &evalError{g.Expr.Place, g.Expr.Text, err}
+		}
+		var to *verbs.Entity
+		if g.Type.Name == verbs.RefType {
+			to = g.Type.Entity
+		}
+		return cell{v, to, made(st, g.Expr, came)}, nil
+	}
+	return cell{}, nil
+}
+
+// described gives the palette's own words for a code, or for each of several.
+func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Value, error) {
+	words := func(code string) stores.Value {
+		if i := slices.IndexFunc(list.Codes, func(c verbs.Code) bool { return c.Name == code }); i >= 0 && list.Codes[i].Description != "" {
+			return stores.NewString(list.Codes[i].Description)
+		}
+		return stores.Value{} // of the database's own
+	}
+	if v.IsNull() {
+		return v, nil
+	}
+	if t.Name != verbs.ListType {
+		return words(v.Text()), nil
+	}
+	codes, err := v.Items(stores.String)
+	if err != nil {
+		return v, err
+	}
+	for i, code := range codes {
+		codes[i] = stores.NewObject([]string{"code", "description"}, []stores.Value{code, words(code.Text())})
+	}
+	return stores.NewList(codes...), nil
+}
+
+// A beside is what belongs to the rows of a read.
+type beside struct {
+	lists    []belongings
+	progress map[stores.Value]*tally
+}
+
+// belongings are the rows of a list, by the key of the row that they belong to.
+type belongings struct {
+	items map[stores.Value][]stores.Value
+	from  map[stores.Value]verbs.Origin
+}
+
+func (b belongings) cell(key stores.Value, as verbs.ReadSource) cell {
+	if as == verbs.FromCount {
+		return cell{value: stores.NewInt(int64(len(b.items[key]))), from: ofRecord}
+	}
+	return cell{value: stores.NewList(b.items[key]...), from: ofRecord.Mix(b.from[key])}
+}
+
+// beside reads what belongs to rows.
+func (r *run) beside(ctx context.Context, st *step, keys []stores.Value) (b beside, err error) {
+	read := st.verb.Read
+	b.lists = make([]belongings, len(read.Lists))
+	if len(keys) == 0 {
+		return b, nil
+	}
+	for i := range read.Lists {
+		if b.lists[i], err = r.belonging(ctx, st, &read.Lists[i], keys); err != nil {
+			return b, err
+		}
+	}
+	if slices.ContainsFunc(read.Fields, func(f verbs.ReadField) bool { return f.From == verbs.FromProgress }) {
+		b.progress, err = r.progressOf(ctx, read.Entity.Progress, keys)
+	}
+	return b, err
+}
+
+// belongs is the condition that a path leads to one of some rows.
+func belongs(p stores.Path, keys []stores.Value) stores.Cond {
+	if len(keys) == 1 {
+		return stores.Cond{Op: stores.Eq, Path: p, Value: keys[0]}
+	}
+	return stores.Cond{Op: stores.In, Path: p, Value: stores.NewList(keys...)}
+}
+
+func (r *run) belonging(ctx context.Context, st *step, list *verbs.ReadList, keys []stores.Value) (b belongings, err error) {
+	where := belongs(list.By, keys)
+	if list.Filter != nil {
+		only, err := r.cond(ctx, st, list.Filter)
+		if err != nil {
+			return b, err
+		}
+		where = stores.Cond{Op: stores.And, Kids: []stores.Cond{where, *only}}
+	}
+	f, err := r.fetch(ctx, st, list.Entity, list.Fields, list.By)
+	if err != nil {
+		return b, err
+	}
+	rows, err := r.read.Find(ctx, stores.Find{Entity: list.Entity.Store, Select: f.all, Where: &where, Order: list.Order})
+	if err != nil {
+		return b, err
+	}
+	names := make([]string, len(list.Fields))
+	for i := range names {
+		names[i] = list.Fields[i].Name
+	}
+	b.items = make(map[stores.Value][]stores.Value, len(keys))
+	b.from = make(map[stores.Value]verbs.Origin, len(keys))
+	for _, row := range rows {
+		r.seen = append(r.seen, seen{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
+		values := make([]stores.Value, len(f.fields))
+		from := b.from[row[1]]
+		for i := range values {
+			c, err := f.cell(st, i, row)
+			if err != nil {
+				return b, err
+			}
+			values[i], from = c.value, from.Mix(c.from)
+		}
+		b.items[row[1]] = append(b.items[row[1]], stores.NewObject(names, values))
+		b.from[row[1]] = from
+	}
+	return b, nil
+}
+
+// A tally is how far one row is.
+type tally struct {
+	done, total   int64 // steps
+	worth, weight int64 // of those that are done, and of all
+	stages        map[string]bool
+}
+
+// progressOf counts the steps of rows.
+func (r *run) progressOf(ctx context.Context, p *verbs.Progress, keys []stores.Value) (map[stores.Value]*tally, error) {
+	e := p.Steps.Store
+	paths := []stores.Path{{Field: e.Key}, p.By}
+	for _, field := range []int{p.Stage, p.Weight} {
+		paths = append(paths, stores.Path{Field: max(field, 0)})
+	}
+	const reads = 4
+	for _, read := range p.Done.Reads {
+		paths = append(paths, read.Path)
+	}
+	where := belongs(p.By, keys)
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: &where})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[stores.Value]*tally, len(keys))
+	for _, row := range rows {
+		r.seen = append(r.seen, seen{entity: e, key: row[0], paths: paths, values: row})
+		t := all[row[1]]
+		if t == nil {
+			t = &tally{stages: map[string]bool{}}
+			all[row[1]] = t
+		}
+		// A step of which that cannot be told is not done.
+		done, err := p.Done.Eval(verbs.Env{Reads: row[reads:], Principal: r.s.who.Name, Now: r.now})
+		if err != nil && !errors.Is(err, verbs.ErrAbsent) {
+			return nil, &evalError{p.Done.Place, p.Done.Text, err}
+		}
+		worth := int64(1)
+		if p.Weight >= 0 {
+			worth = min(max(row[3].Int(), 0), 1<<32)
+		}
+		t.total, t.weight = t.total+1, t.weight+worth
+		if done.Bool() {
+			t.done, t.worth = t.done+1, t.worth+worth
+		}
+		if p.Stage >= 0 {
+			stage := row[2].Text()
+			so, known := t.stages[stage]
+			t.stages[stage] = done.Bool() && (so || !known)
+		}
+	}
+	return all, nil
+}
+
+// part tells one thing of a tally. Of a row without steps there is nothing to
+// tell.
+func (t *tally) part(p *verbs.Progress, part verbs.ProgressPart) stores.Value {
+	if t == nil {
+		return stores.Value{}
+	}
+	switch part {
+	case verbs.ProgressDone:
+		return stores.NewInt(t.done)
+	case verbs.ProgressTotal:
+		return stores.NewInt(t.total)
+	case verbs.ProgressLeft:
+		return stores.NewInt(t.total - t.done)
+	case verbs.ProgressPercent:
+		return stores.NewInt(t.percent())
+	}
+	var complete []stores.Value
+	for _, c := range p.Steps.Fields[p.Stage].Type.Codes.Codes {
+		done, known := t.stages[c.Name]
+		switch {
+		case known && done:
+			complete = append(complete, stores.NewString(c.Name))
+		case known && part == verbs.ProgressStage:
+			return stores.NewString(c.Name)
+		}
+	}
+	if part == verbs.ProgressStage {
+		return stores.Value{}
+	}
+	return stores.NewList(complete...)
+}
+
+// percent rounds to the nearest, and says 100 only of what is done, and 0 only
+// of what was not begun.
+func (t *tally) percent() int64 {
+	done, all := t.worth, t.weight
+	if all == 0 { // steps that count for nothing are told by their number
+		done, all = t.done, t.total
+	}
+	p := (200*done/all + 1) / 2
+	switch {
+	case t.done == t.total:
+		return 100
+	case p > 99:
+		return 99
+	case p == 0 && done > 0:
+		return 1
+	}
+	return p
+}

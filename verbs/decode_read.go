@@ -1,0 +1,367 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/stores"
+)
+
+// read reads how a verb is carried out as a read of one entity.
+func (l *loader) read(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [readKeys]pair
+	if !d.fields(n, readsShape, f[:]) {
+		return
+	}
+	r := &Read{By: -1}
+	v.Read = r
+	r.Limit, _ = d.integer(f[readLimit], 1)
+	en := f[readEntity].value
+	if en == nil {
+		return
+	}
+	ent := l.entityNamed[en.Value]
+	if ent == nil {
+		d.report(say.unknownEntity(d.place(en), en.Value, l.entities))
+		return
+	}
+	r.Entity = ent
+	if w := f[readWhere].value; w != nil {
+		r.Filter = l.filter(d, w, scope{verb: v, row: ent})
+	}
+	if one := f[readOne].value; one != nil && one.Value != "false" {
+		switch i := v.param(strings.TrimPrefix(one.Value, ":")); {
+		case i < 0:
+			d.report(say.unknownArgument(d.place(one), v, one.Value))
+		case v.Params[i].Type == nil:
+		case v.Params[i].Type.Name != RefType:
+			d.report(say.whereNotReference(d.place(one), &v.Params[i], ent))
+		case v.Params[i].Type.Entity != nil && v.Params[i].Type.Entity != ent:
+			d.report(say.whereOtherEntity(d.place(one), &v.Params[i], ent))
+		case !v.Params[i].Required:
+			d.report(say.oneNotRequired(d.place(one), &v.Params[i]))
+		default:
+			r.One, r.By = true, i
+			r.Filter = r.Filter.andKey(ent, i, d.place(one))
+		}
+	}
+	r.Order = l.order(d, f[readOrder], ent)
+	if lists := f[readLists].value; lists != nil {
+		d.entries(lists, func(k, val *yaml.Node) {
+			if d.name(k, "list") && val.Kind != poisoned {
+				l.readList(vn, r, k.Value, val)
+			}
+		})
+	}
+	if fv := f[readFields].value; fv != nil {
+		if len(fv.Content) == 0 {
+			d.report(say.emptyList(d.place(f[readFields].key), "fields"))
+		}
+		r.Fields = make([]ReadField, 0, len(fv.Content)/2+len(r.Lists))
+	}
+	d.scalars(f[readFields], func(k, val *yaml.Node) {
+		if !d.name(k, "returned field") {
+			return
+		}
+		if _, i := r.list(k.Value); i >= 0 && len(r.Lists[i].Fields) > 0 {
+			d.report(say.declaredTwice(d.place(k), "returned field", k.Value, r.Lists[i].Place))
+			return
+		}
+		if rf, ok := l.readField(vn, r, ent, val); ok {
+			rf.Name = k.Value
+			r.Fields = append(r.Fields, rf)
+		}
+	})
+	for i := range r.Lists {
+		if list := &r.Lists[i]; len(list.Fields) > 0 {
+			dark := slices.ContainsFunc(list.Fields, func(f ReadField) bool { return f.Sensitive })
+			r.Fields = append(r.Fields, ReadField{Name: list.Name, From: FromList, List: i, Sensitive: dark})
+		}
+	}
+	for _, name := range v.Returns.Includes {
+		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
+			d.report(say.notReturned(d.includePlace(vn, name), name, "reads"))
+		}
+	}
+}
+
+// list finds a list by its name.
+func (r *Read) list(name string) (*ReadList, int) {
+	i := slices.IndexFunc(r.Lists, func(l ReadList) bool { return sameName(l.Name, name) })
+	if i < 0 {
+		return nil, -1
+	}
+	return &r.Lists[i], i
+}
+
+func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
+	var all []stores.Order
+	d.items(p, func(n *yaml.Node) {
+		path, dir, _ := strings.Cut(strings.TrimSpace(n.Value), " ")
+		o := stores.Order{}
+		switch dir = strings.TrimSpace(dir); dir {
+		case "", "asc":
+		case "desc":
+			o.Desc = true
+		default:
+			d.report(say.unknownWord(d.within(n, len(n.Value)-len(dir), len(n.Value)), "order", dir, []string{"asc", "desc"}))
+			return
+		}
+		p, last, ok := d.path(ent, n, strings.Index(n.Value, path), path)
+		if !ok {
+			return
+		}
+		if t := last.Type; t != nil && (t.Name == ListType || t.Name == ObjectType || t.Name == AnyType) {
+			d.report(say.notOrdered(d.place(n), path, typeWords[t.Name]))
+			return
+		}
+		o.Path = p
+		all = append(all, o)
+	})
+	return all
+}
+
+// readField reads where one returned field comes from. Within a list, r is nil.
+func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (f ReadField, ok bool) {
+	d := vn.d
+	if inner, ok := within(val.Value, "count("); ok {
+		if r != nil && len(r.Lists) > 0 && !strings.Contains(inner, ".") {
+			_, i := r.list(inner)
+			if i < 0 {
+				d.report(say.unknownList(d.within(val, len("count("), len(val.Value)-1), inner, r.Lists))
+			}
+			return ReadField{From: FromCount, List: i}, i >= 0
+		}
+		p, ok := l.count(d, val, ent, inner)
+		return ReadField{Path: p}, ok
+	}
+	if inner, ok := within(val.Value, "describe("); ok {
+		p, last, ok := d.path(ent, val, len("describe("), inner)
+		if !ok || last.Type == nil {
+			return f, false
+		}
+		codes := last.Type.Codes
+		if last.Type.Name == ListType && last.Type.Item != nil {
+			codes = last.Type.Item.Codes
+		}
+		if codes == nil {
+			d.report(say.notDescribed(d.place(val), inner, last.Type))
+			return f, false
+		}
+		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: darkPath(ent, p)}, true
+	}
+	if part, ok := strings.CutPrefix(val.Value, "progress."); ok && r != nil && ent.field("progress") < 0 {
+		i := slices.Index(progressWords, part)
+		switch {
+		case ent.Progress == nil:
+			d.report(say.noProgress(d.place(val), ent))
+		case i < 0:
+			d.report(say.unknownWord(d.within(val, len("progress."), len(val.Value)), "part of progress", part, progressWords))
+		case (ProgressPart(i) == ProgressStages || ProgressPart(i) == ProgressStage) && ent.Progress.Stage < 0:
+			d.report(say.noStages(d.place(val), ent))
+		default:
+			return ReadField{From: FromProgress, Part: ProgressPart(i)}, true
+		}
+		return f, false
+	}
+	if isPath(val.Value) {
+		p, last, ok := d.path(ent, val, 0, val.Value)
+		if !ok {
+			return f, false
+		}
+		return ReadField{Path: p, Type: last.Type, Sensitive: darkPath(ent, p)}, true
+	}
+	x, t := l.compileTerm(d, val, scope{verb: vn.v, row: ent}, wantAnything, nil)
+	if x == nil {
+		return f, false
+	}
+	f = ReadField{From: FromExpr, Expr: x, Type: &Type{Name: t.name, Scale: -1, Codes: t.codes, Entity: t.entity, Item: t.item}}
+	if t.name > ListType { // nothing but nil
+		f.Type = plainTypes[AnyType]
+	}
+	for _, read := range x.Reads {
+		of := ent
+		if read.Param >= 0 {
+			of = vn.v.Params[read.Param].Type.Entity
+		}
+		f.Sensitive = f.Sensitive || darkPath(of, read.Path)
+	}
+	x.Args(func(i int) { f.Sensitive = f.Sensitive || vn.v.Params[i].Sensitive })
+	return f, true
+}
+
+// within takes what stands between an opening such as "count(" and the bracket
+// that ends a text.
+func within(s, opening string) (string, bool) {
+	inner, ok := strings.CutPrefix(s, opening)
+	if !ok || !strings.HasSuffix(inner, ")") || strings.ContainsAny(inner[:len(inner)-1], "() ") {
+		return "", false
+	}
+	return inner[:len(inner)-1], true
+}
+
+// isPath reports whether a text is names with dots between them, and so a field
+// and no expression.
+func isPath(s string) bool {
+	if s == "" || s == "nil" || strings.HasPrefix(s, "row.") {
+		return false
+	}
+	for _, r := range s {
+		if r != '.' && r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s[0] >= 'a'
+}
+
+func darkPath(e *Entity, p stores.Path) bool {
+	if p.Count != nil {
+		return false
+	}
+	at := e.Store
+	for _, step := range p.Steps {
+		at = step.To
+	}
+	return at.Fields[p.Field].Sensitive
+}
+
+// readList reads rows that belong to the row that is read.
+func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [listKeys]pair
+	if !d.fields(n, listShape, f[:]) || f[listOf].value == nil {
+		return
+	}
+	list := ReadList{Name: name, Place: d.place(n)}
+	var ok bool
+	if list.Entity, list.By, ok = l.belonging(d, f[listOf].value, r.Entity); !ok {
+		return
+	}
+	if w := f[listWhere].value; w != nil {
+		list.Filter = l.filter(d, w, scope{verb: v, row: list.Entity})
+	}
+	list.Order = l.order(d, f[listOrder], list.Entity)
+	d.scalars(f[listFields], func(k, val *yaml.Node) {
+		if !d.name(k, "field of a list") {
+			return
+		}
+		rf, ok := l.readField(vn, nil, list.Entity, val)
+		if !ok {
+			return
+		}
+		// What is in a list is told as it is, and a key is told to nobody.
+		if t := rf.Type; t != nil && (t.Name == RefType || t.Name == ListType && t.Item != nil && t.Item.Name == RefType) || rf.From == FromPath && rf.Path.Count == nil && endsAtKey(list.Entity.Store, rf.Path) {
+			d.report(say.keyInList(d.place(val), name, k.Value))
+			return
+		}
+		rf.Name = k.Value
+		list.Fields = append(list.Fields, rf)
+	})
+	r.Lists = append(r.Lists, list)
+}
+
+func endsAtKey(e *stores.Entity, p stores.Path) bool {
+	for _, step := range p.Steps {
+		e = step.To
+	}
+	return p.Field == e.Key
+}
+
+// belonging reads ENTITY.PATH: the rows of an entity that lead, along
+// references, to a row of another.
+func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Path, bool) {
+	name, dotted, ok := strings.Cut(n.Value, ".")
+	if !ok {
+		d.report(say.badList(d.place(n), n.Value))
+		return nil, stores.Path{}, false
+	}
+	other := l.entityNamed[name]
+	if other == nil {
+		d.report(say.unknownEntity(d.within(n, 0, len(name)), name, l.entities))
+		return nil, stores.Path{}, false
+	}
+	p, last, ok := d.path(other, n, len(name)+1, dotted)
+	if !ok || last.Type == nil {
+		return nil, stores.Path{}, false
+	}
+	if last.Type.Name != RefType || last.Type.Entity != to {
+		d.report(say.countNotReference(d.within(n, len(name)+1, len(n.Value)), other, dotted, to))
+		return nil, stores.Path{}, false
+	}
+	return other, p, true
+}
+
+// progress reads how far the rows of an entity are.
+func (l *loader) progress(en *entityNode) {
+	d, e := en.d, en.e
+	n := en.f[entProgress].value
+	var f [progressKeys]pair
+	if n == nil || !d.fields(n, progressShape, f[:]) || f[progressOf].value == nil || f[progressDone].value == nil {
+		return
+	}
+	p := &Progress{Weight: -1, Stage: -1, Place: d.place(n)}
+	var ok bool
+	if p.Steps, p.By, ok = l.belonging(d, f[progressOf].value, e); !ok {
+		return
+	}
+	field := func(at pair, what string, fits func(*Type) bool) int {
+		if at.value == nil {
+			return -1
+		}
+		i := p.Steps.field(at.value.Value)
+		switch {
+		case i < 0:
+			if !p.Steps.broken {
+				d.report(say.unknownField(d.place(at.value), p.Steps, at.value.Value))
+			}
+		case p.Steps.Fields[i].Type == nil:
+		case !fits(p.Steps.Fields[i].Type):
+			d.report(say.progressType(d.place(at.value), at.key.Value, p.Steps, i, what))
+		default:
+			return i
+		}
+		return -1
+	}
+	p.Weight = field(f[progressWeight], "an integer", func(t *Type) bool { return t.Name == IntegerType })
+	p.Stage = field(f[progressStage], "a code of a declared list, whose order is that of the stages", func(t *Type) bool { return t.Name == CodeType && t.Codes != nil })
+	p.Done = l.compile(d, f[progressDone].value, scope{verb: new(Verb), row: p.Steps}, wantBoolean, nil)
+	if p.Done != nil {
+		e.Progress = p
+	}
+}
+
+// count reads ENTITY.FIELD, the rows of which there are a number.
+func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.Path, bool) {
+	const base = len("count(")
+	name, field, ok := strings.Cut(inner, ".")
+	if !ok {
+		d.report(say.badCount(d.place(n), n.Value))
+		return stores.Path{}, false
+	}
+	other := l.entityNamed[name]
+	if other == nil {
+		d.report(say.unknownEntity(d.within(n, base, base+len(name)), name, l.entities))
+		return stores.Path{}, false
+	}
+	from := base + len(name) + 1
+	place := d.within(n, from, from+len(field))
+	i := other.field(field)
+	if i < 0 {
+		if !other.broken {
+			d.report(say.unknownField(place, other, field))
+		}
+		return stores.Path{}, false
+	}
+	t := other.Fields[i].Type
+	if t == nil {
+		return stores.Path{}, false
+	}
+	if t.Name != RefType || t.Entity != row {
+		d.report(say.countNotReference(place, other, field, row))
+		return stores.Path{}, false
+	}
+	return stores.Path{Count: other.Store, By: i}, true
+}
