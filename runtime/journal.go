@@ -140,21 +140,7 @@ func (e *Engine) write(ctx context.Context, scope stores.Scope, fn func(stores.T
 // onlyReads reports whether a verb cannot change anything: it promises nothing
 // but an answer, and nor does any verb that it uses.
 func (e *Engine) onlyReads(v *verbs.Verb) bool {
-	return answers(v) && !slices.ContainsFunc(e.inside[v], func(inner *verbs.Verb) bool { return !answers(inner) })
-}
-
-func answers(v *verbs.Verb) bool {
-	if v.Tool != nil {
-		return false // whatever it is for, something leaves the house
-	}
-	for i := range v.Effects {
-		switch v.Effects[i].Kind {
-		case verbs.ReturnsEffect, verbs.Validates:
-		default:
-			return false
-		}
-	}
-	return true
+	return v.Answers() && !slices.ContainsFunc(e.inside[v], func(inner *verbs.Verb) bool { return !inner.Answers() })
 }
 
 // onlyLooks reports whether a program can run on a snapshot: it changes

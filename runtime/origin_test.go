@@ -467,3 +467,40 @@ func (w *world) rowsOf(entity string) []string {
 	}
 	return found
 }
+
+// SAFE-S4: what a call answers says of every value where it came from, so that
+// whoever copies one by hand cannot make it a record's.
+func TestAnAnswerSaysWhereItsValuesComeFrom(t *testing.T) {
+	t.Parallel()
+	w := newTill(t)
+	if _, err := w.says(`paying.note :payee-id @ann :note "«DE89»"`, ofLetter); err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range []string{`paying.get :payee-id @ann`, `paying.find :name "Ann"`, `paying.ask :text "x"`, `paying.get :payee-id @bob`} {
+		s := w.session("kim")
+		p := w.said(s, script, ofPerson, ofLetter)
+		if !s.Reads(p) {
+			t.Error(script, "does more than read")
+		}
+		reply, err := s.Run(context.Background(), p, runtime.RunOptions{})
+		if err != nil {
+			t.Fatal(script, err)
+		}
+		result := reply.Calls[0].Result
+		for i, name := range result.Columns {
+			if name != "note" || result.Rows[0][i].IsNull() {
+				continue
+			}
+			want := ofRecord
+			if result.Rows[0][i].Text() == "DE89" {
+				want = ofLetter
+			}
+			if got := result.Origin(0, i); got.Trusted() != want.Trusted() || want == ofLetter && got.Kinds()&verbs.FromDocument == 0 {
+				t.Errorf("%s: %s comes from %q, want %q", script, name, got, want)
+			}
+		}
+	}
+	if s := w.session("kim"); s.Reads(w.said(s, `paying.note :payee-id @ann :note "x"`, ofPerson, ofLetter)) {
+		t.Error("a write reads")
+	}
+}

@@ -78,6 +78,20 @@ type Result struct {
 	// From says where all of it comes from, when that is not from rows within
 	// scope: what a tool of another server answered is verbs.FromTool.
 	From verbs.Origins
+	// Origins says where each value comes from, parallel to Rows; nil when all
+	// of them are a record's.
+	Origins [][]verbs.Origin
+}
+
+// Origin is where a value of the result comes from.
+func (r *Result) Origin(row, column int) verbs.Origin {
+	switch {
+	case r.Origins != nil:
+		return r.Origins[row][column]
+	case r.From != 0:
+		return verbs.NewOrigin(r.From, "")
+	}
+	return ofRecord
 }
 
 // A shown is a preview that somebody may agree to.
@@ -321,6 +335,22 @@ func (r *run) result(st *step) *Result {
 	for i, row := range t.rows {
 		res.Rows[i] = make([]stores.Value, len(row))
 		for j, c := range row {
+			from := c.from
+			if from == (verbs.Origin{}) {
+				from = ofRecord
+				if t.from != 0 {
+					from = verbs.NewOrigin(t.from, "")
+				}
+			}
+			if res.Origins == nil && from != ofRecord {
+				res.Origins = make([][]verbs.Origin, len(t.rows))
+				for k := range res.Origins {
+					res.Origins[k] = slices.Repeat([]verbs.Origin{ofRecord}, len(t.columns))
+				}
+			}
+			if res.Origins != nil {
+				res.Origins[i][j] = from
+			}
 			switch {
 			case c.entity != nil:
 				res.Rows[i][j] = r.shownValue(c.entity.Store, c.value)

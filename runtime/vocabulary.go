@@ -23,6 +23,10 @@ func (s *Session) Verbs() []*verbs.Verb {
 	return may
 }
 
+// Reads reports whether a program changes nothing and leaves no trace: all that
+// its verbs promise is an answer, out of rows, and none of it is sensitive.
+func (s *Session) Reads(p *verbs.Program) bool { return s.e.onlyLooks(p) }
+
 // Names returns what this session calls the rows of entities that it may see,
 // by entity and in order, naming those that have no name yet. Of an entity with
 // more rows than a session names by itself, only those are there that it was

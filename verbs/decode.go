@@ -35,6 +35,8 @@ type loader struct {
 	entityNodes []entityNode
 	verbNodes   []verbNode
 
+	conversations []conversationNode
+
 	// What is made once and used again.
 	patterns map[string]*regexp.Regexp
 	refs     map[*Entity]*Type
@@ -109,6 +111,9 @@ func (l *loader) declare(docs []*doc) {
 	d.entries(f[palEntities].value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
 	if f[palVerbs].value != nil {
 		l.declareVerbs(d, p, f[palVerbs].value)
+	}
+	if f[palConversation].value != nil {
+		l.conversations = append(l.conversations, conversationNode{d, p, f[palConversation]})
 	}
 	for _, more := range docs[1:] {
 		l.declareVerbs(more, p, more.root)

@@ -89,7 +89,7 @@ func TestPaletteSchemaExplainsEveryKey(t *testing.T) {
 // The examples in the table are YAML that the key accepts.
 func TestExamplesOfKeysHaveTheirShape(t *testing.T) {
 	t.Parallel()
-	for _, sh := range []*shape{paletteShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape, itemShape, verbShape, deprecatedShape, returnsShape, requireShape, confirmShape, otherwiseShape, effectShape, readsShape, queryShape, toolShape} {
+	for _, sh := range []*shape{paletteShape, conversationShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape, itemShape, verbShape, deprecatedShape, returnsShape, requireShape, confirmShape, otherwiseShape, effectShape, readsShape, queryShape, toolShape} {
 		for i := range sh.keys {
 			k := &sh.keys[i]
 			var n yaml.Node

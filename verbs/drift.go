@@ -31,6 +31,9 @@ func Drift(old, new *Registry) dsl.Diagnostics {
 	for _, e := range new.Entities() {
 		d.entity(e)
 	}
+	for _, p := range new.Palettes() {
+		d.conversation(p)
+	}
 	for _, v := range new.Verbs() {
 		was := old.Verb(v.Name)
 		if was == nil {
@@ -77,6 +80,20 @@ func (d *drift) role(role *Role) {
 	}
 	if was != nil && role.Keeps && !was.Keeps {
 		d.lower("role-widened", role.Place, was.Place, "it could erase nothing", "role %s may erase from the journal", role.Name)
+	}
+}
+
+func (d *drift) conversation(p *Palette) {
+	for _, was := range d.old.Palettes() {
+		if was.Domain != p.Domain || was.Conversation == nil || !was.Conversation.PlanFirst || p.Conversation != nil && p.Conversation.PlanFirst {
+			continue
+		}
+		at := dsl.Place{Source: p.Source}
+		if p.Conversation != nil {
+			at = p.Conversation.Place
+		}
+		d.lower("origin-widened", at, was.Conversation.Place, "calls were written before anything was read",
+			"a model that talks about %s reads documents and answers of tools before it writes its calls", p.Domain)
 	}
 }
 

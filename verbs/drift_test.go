@@ -52,6 +52,8 @@ var lowering = []mutation{
 	{"other work is started", "triggers: screening", "triggers: nothing-much", "effect-widened promise-dropped"},
 	{"the session is set to something else", "session.approved = true", "session.approved = false", "effect-widened"},
 	{"an argument is not sensitive", "required: true, sensitive: true, from", "required: true, from", "sensitive-dropped"},
+	{"a model reads before it writes", ", plan-first: true", "", "origin-widened"},
+	{"nothing is said of talking about it", "conversation: {context: [pay.list-payees], plan-first: true}\n", "", "origin-widened"},
 	{"a role keeps the journal", "sees: all", "sees: all\n    keeps: journal", "role-widened"},
 	{"a field is not personal", "name: {type: string, required: true, max-length: 70, personal: true}", "name: {type: string, required: true, max-length: 70}", "personal-dropped"},
 	{"an argument is not personal", "personal: true, description: anything else", "description: anything else", "personal-dropped"},

@@ -52,6 +52,7 @@ const (
 	palSchemas
 	palEntities
 	palVerbs
+	palConversation
 	palKeys
 )
 
@@ -59,13 +60,32 @@ var paletteShape = &shape{
 	name: "a palette",
 	doc:  "A verb palette for Verbatim: what may be said in one domain, about which data, and by whom.",
 	keys: []key{
-		palDomain:      {name: "domain", doc: "The first part of every verb's name in this file. It may be dotted.", example: `"client"`, required: true},
-		palDescription: {name: "description", doc: "What the domain is about, in a sentence or two.", example: `"What a client may say about its own onboarding."`},
-		palRoles:       {name: "roles", doc: "Roles, for all palettes of the directory.", example: `[{"name": "client", "description": "Somebody at the client."}]`, holds: maps, of: roleShape},
-		palCodes:       {name: "codes", doc: "Closed lists of codes, for all palettes of the directory.", example: `[{"name": "request-status", "values": ["PENDING", "FULFILLED"]}]`, holds: maps, of: codesShape},
-		palSchemas:     {name: "schemas", doc: "JSON Schemas by name, for arguments and fields of type object.", example: `{"address": {"type": "object", "properties": {"city": {"type": "string"}}}}`, holds: namedAny},
-		palEntities:    {name: "entities", doc: "Kinds of rows: their tables, fields and owners.", example: `{"cbu": {"key": "cbu_id", "scope": "self", "fields": {"name": {"type": "string"}}}}`, holds: namedMaps, of: entityShape},
-		palVerbs:       {name: "verbs", doc: "What may be said.", example: `[{"verb": "add-note", "description": "Leave a note."}]`, holds: maps, of: verbShape},
+		palDomain:       {name: "domain", doc: "The first part of every verb's name in this file. It may be dotted.", example: `"client"`, required: true},
+		palDescription:  {name: "description", doc: "What the domain is about, in a sentence or two.", example: `"What a client may say about its own onboarding."`},
+		palRoles:        {name: "roles", doc: "Roles, for all palettes of the directory.", example: `[{"name": "client", "description": "Somebody at the client."}]`, holds: maps, of: roleShape},
+		palCodes:        {name: "codes", doc: "Closed lists of codes, for all palettes of the directory.", example: `[{"name": "request-status", "values": ["PENDING", "FULFILLED"]}]`, holds: maps, of: codesShape},
+		palSchemas:      {name: "schemas", doc: "JSON Schemas by name, for arguments and fields of type object.", example: `{"address": {"type": "object", "properties": {"city": {"type": "string"}}}}`, holds: namedAny},
+		palEntities:     {name: "entities", doc: "Kinds of rows: their tables, fields and owners.", example: `{"cbu": {"key": "cbu_id", "scope": "self", "fields": {"name": {"type": "string"}}}}`, holds: namedMaps, of: entityShape},
+		palVerbs:        {name: "verbs", doc: "What may be said.", example: `[{"verb": "add-note", "description": "Leave a note."}]`, holds: maps, of: verbShape},
+		palConversation: {name: "conversation", doc: "How a model is to talk about this domain, and what it is told before it does.", example: `{"context": ["client.get-status"], "conduct": ["Say why before you ask for anything."]}`, holds: aMap, of: conversationShape},
+	},
+}
+
+// The keys of a conversation.
+const (
+	convContext = iota
+	convConduct
+	convPlanFirst
+	convKeys
+)
+
+var conversationShape = &shape{
+	name: "a conversation",
+	doc:  "How a model is to talk about this domain, and what it is told before it does.",
+	keys: []key{
+		convContext:   {name: "context", doc: "Verbs that only answer, and that can be called without arguments: what they say now is told to the model at the start of every turn, where the person may use them.", example: `["client.get-status", "client.get-outstanding"]`, holds: texts},
+		convConduct:   {name: "conduct", doc: "Rules of conduct, a sentence or a few each, that the model is given word for word.", example: `["Say why before you ask for anything.", "You cannot waive a requirement."]`, holds: texts},
+		convPlanFirst: {name: "plan-first", doc: "true when a model has to write all calls of a turn before it is shown anything that came out of a document or a tool.", example: `true`, holds: aBoolean},
 	},
 }
 

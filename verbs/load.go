@@ -135,6 +135,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])
 	}
+	for i := range l.conversations {
+		l.conversation(&l.conversations[i])
+	}
 	l.recursion()
 	failed := l.diagnostics().HasErrors()
 	if failed {

@@ -36,6 +36,19 @@ type Palette struct {
 	Description string
 	Source      *dsl.Source
 	Verbs       []*Verb
+	// Conversation says how a model talks about the domain; nil when the palette
+	// does not.
+	Conversation *Conversation
+}
+
+// A Conversation is what a palette says of talking about its domain.
+type Conversation struct {
+	Context []*Verb  // reads whose answers a model is told at the start of a turn
+	Conduct []string // rules that it is given
+	// PlanFirst makes a model write all calls of a turn before it is shown
+	// anything that came out of a document or a tool.
+	PlanFirst bool
+	Place     dsl.Place
 }
 
 // A Role is what a principal is allowed to be.
