@@ -88,7 +88,7 @@ func (d *drift) conversation(p *Palette) {
 		if was.Domain != p.Domain || was.Conversation == nil || !was.Conversation.PlanFirst || p.Conversation != nil && p.Conversation.PlanFirst {
 			continue
 		}
-		at := dsl.Place{Source: p.Source}
+		at := dsl.Place{Source: p.Source, Range: dsl.Range{End: int32(len("domain"))}} // where its first line begins
 		if p.Conversation != nil {
 			at = p.Conversation.Place
 		}
