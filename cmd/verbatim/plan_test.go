@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"stores/postgres":        {"stores"},
 	"stores/postgres/pgtest": nil,
 	"stores/journal":         {"stores"},
+	"stores/files":           nil,
 	"verbs":                  {"dsl", "stores"},
 	"verbs/grammar":          {"dsl", "stores", "verbs"},
 	"verbs/verbstest":        nil,
@@ -90,6 +91,9 @@ var forbidden = []arrow{
 	{"verbs/grammar", []string{"stores/journal"}, "what may be said does not depend on how it is recorded"},
 	{"beside the engine", []string{"stores/journal"}, "what is recorded, and how, is the engine's business"},
 	{"*", []string{"stores/postgres/pgtest"}, "it starts servers for tests, which no program needs"},
+	{"stores/files", rooms, "bytes are kept by what they are, whoever they belong to and whatever rows say of them"},
+	{"the engine and below", []string{"stores/files"}, "what is known of a file is rows; who reads and keeps its bytes stands above"},
+	{"beside the engine", []string{"stores/files"}, "what is known of a file is rows; who reads and keeps its bytes is a room of its own"},
 	{"stores/postgres/pgtest", rooms, "it hands out empty databases, whoever fills them"},
 	{"stores/storetest", []string{"dsl", "verbs", "runtime"}, "the suite defines what a store promises, in the words of stores only"},
 	{"stores/storetest", []string{"stores/sqlite", "stores/postgres"}, "one suite for every backend: each backend's tests call it, never the other way round"},
@@ -172,12 +176,13 @@ var libraries = map[string]struct {
 	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to the driver, which pins it"},
 	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
+	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"github.com/mattn/go-isatty":               {[]string{"cmd/verbatim"}, "only the command talks to a terminal"},
 }
 
 // testLibraries never reach a program that is built.
-var testLibraries = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+var testLibraries = []string{"github.com/johannesboyne/gofakes3", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
 
 // standard says where parts of the standard library stay out of: the
 // environment, files and the network arrive as arguments.
@@ -185,10 +190,10 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file and a server for tests touch them"},
+	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/files", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
-	"net":          {[]string{"runtime/mcp", "runtime/notify"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one"},
-	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another"},
+	"net":          {[]string{"runtime/mcp", "runtime/notify", "stores/files"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so does a bucket"},
+	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},
