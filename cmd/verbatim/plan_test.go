@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"runtime/mcp":            {"runtime"},
 	"runtime/system":         {"dsl", "verbs", "stores", "runtime"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
 	"cmd/teeth":              nil,
 }
 
