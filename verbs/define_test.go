@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -178,10 +179,11 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 			t.Errorf("%s: %#v", name, err)
 		}
 	}
+	own := regexp.MustCompile(`roles: +(\{|describe\()`) // a field of the bank's, and no word of ours
 	typos := strings.NewReplacer("roles:", "rolls:", "required:", "requird:", "table:", "tabel:", "set:", "sett:", "where:", "were:", "values:", "valus:", "columns:", "colums:")
 	text, _ := os.ReadFile("client.yaml")
 	for _, line := range strings.Split(string(text), "\n") {
-		if bad := typos.Replace(line); bad != line && !strings.HasPrefix(strings.TrimSpace(line), "#") && !strings.HasSuffix(line, "roles: string") && !strings.Contains(line, `"`) {
+		if bad := typos.Replace(line); bad != line && !strings.HasPrefix(strings.TrimSpace(line), "#") && !own.MatchString(line) && !strings.Contains(line, `"`) {
 			if err := s.Validate(asJSON(t, []byte(strings.Replace(string(text), line, bad, 1)))); err == nil {
 				t.Errorf("%s is accepted", strings.TrimSpace(bad))
 			}

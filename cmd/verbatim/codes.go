@@ -69,7 +69,7 @@ var ownCodes = []dsl.CodeDoc{
 	{Code: "declined", Meaning: "The question was answered with something other than yes, so nothing was done."},
 	{Code: "stopped", Meaning: "It was interrupted before it was committed, so nothing was done. With --each, what was committed before is told, and how to go on."},
 	{Code: "timed-out", Meaning: "The time given with --timeout was over before it was committed, so nothing was done; with --each, what was committed before is told.",
-		Wrong: "verbatim run --as clara --timeout 1ns answer.dsl", Right: "verbatim run --as clara --timeout 60s answer.dsl"},
+		Wrong: "verbatim run --as clara --timeout 1ns answer.dsl", Right: "verbatim run --as clara --timeout 60s note.dsl"},
 	{Code: "unknown", Meaning: "The connection broke while it was being committed, so it is unknown whether it was. Sent again with the same --key it is done once, and told; without one, the journal says."},
 	{Code: "system", Meaning: "The system failed: the disk, the database, or what it runs on. VERBATIM_TRACE=1 tells what it was."},
 	{Code: "internal", Meaning: "This program failed in a way that it should not. VERBATIM_TRACE=1 tells where; please report it."},

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -305,30 +309,66 @@ func (v *view) result(res *runtime.Result) {
 			fmt.Fprintln(v.w, "     =")
 		}
 		for j, value := range row {
-			text := answer(value)
+			lines := answer(value)
 			if res.Sensitive != nil && res.Sensitive[j] {
-				text = "(not shown)"
+				lines = []string{"(not shown)"}
 			}
-			fmt.Fprintf(v.w, "         %-*s  %s\n", width, res.Columns[j], text)
+			for k, line := range lines {
+				name := res.Columns[j]
+				if k > 0 {
+					name = ""
+				}
+				fmt.Fprintf(v.w, "         %-*s  %s\n", width, name, line)
+			}
 		}
 	}
 }
 
-// answer spells a value for somebody who asked for it.
-func answer(v stores.Value) string {
+// answer spells a value for somebody who asked for it, the items of a list of
+// objects a line each.
+func answer(v stores.Value) []string {
 	if v.Kind() == stores.JSON {
 		if items, err := v.Items(stores.String); err == nil {
 			var words []string
 			for _, item := range items {
 				words = append(words, safe(item.Text()))
 			}
-			return strings.Join(words, ", ")
+			return []string{cmp.Or(strings.Join(words, ", "), "(none)")}
+		}
+		if items, err := v.Items(stores.JSON); err == nil {
+			var lines []string
+			for _, item := range items {
+				lines = append(lines, members(item))
+			}
+			return lines
 		}
 	}
 	if v.IsNull() {
-		return "(empty)"
+		return []string{"(empty)"}
 	}
-	return safe(v.Text())
+	return []string{safe(v.Text())}
+}
+
+// members spells an object as "name: value" after "name: value", without what
+// is empty.
+func members(v stores.Value) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(v.Text()), &object) != nil {
+		return safe(v.Text())
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		text := string(object[name])
+		if text == "null" {
+			continue
+		}
+		var word string
+		if json.Unmarshal(object[name], &word) == nil {
+			text = word
+		}
+		parts = append(parts, name+": "+safe(text))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // spell writes a value of a field: text in quotes, codes, names, numbers and

@@ -212,6 +212,12 @@ func roleOf(v *verbs.Verb) string {
 	return v.Roles[max(0, i)].Name
 }
 
+// ofEverybody reports whether a verb is only for roles that see every row. What
+// it reads may cost as much as there are, since all of them are theirs.
+func ofEverybody(v *verbs.Verb) bool {
+	return !slices.ContainsFunc(v.Roles, func(r *verbs.Role) bool { return !r.SeesAll })
+}
+
 // call writes a call with the arguments that are required, or with all.
 func (c *crowd) call(v *verbs.Verb, all bool) string {
 	var b strings.Builder
@@ -226,6 +232,8 @@ func (c *crowd) call(v *verbs.Verb, all bool) string {
 		case p.Type.Entity != nil:
 			e := p.Type.Entity.Store
 			fmt.Fprintf(&b, "%q", c.value(e, e.Key, 0).Text())
+		case len(p.Examples) > 0 && p.Type.Name == verbs.StringType:
+			fmt.Fprintf(&b, "%q", p.Examples[0])
 		case len(p.Examples) > 0:
 			b.WriteString(p.Examples[0])
 		case p.Type.Codes != nil:
@@ -304,12 +312,17 @@ func TestReadsTouchNoMoreThanIsTheirs(t *testing.T) {
 			if c.engine, err = runtime.New(reg, store, runtime.Options{Handlers: h}); err != nil {
 				t.Fatal(err)
 			}
-			own := map[string]float64{}
+			own, every := map[string]float64{}, map[string]float64{}
 			for _, e := range reg.Entities() {
 				schema, name, _ := strings.Cut(e.Store.Table, ".")
 				own[schema+"."+name] = float64(c.count(e.Store) / c.roots)
+				every[schema+"."+name] = float64(c.count(e.Store))
 			}
 			for _, v := range readsOf(reg) {
+				own, everybody := own, ofEverybody(v) && domain != "system"
+				if everybody {
+					own = every
+				}
 				for _, all := range []bool{false, true} {
 					call := c.call(v, all)
 					x.Plans()
@@ -330,7 +343,7 @@ func TestReadsTouchNoMoreThanIsTheirs(t *testing.T) {
 								allowed += 16 * rows
 							}
 							seen[name] = true
-							if n.Type == "Seq Scan" || n.Type == "Parallel Seq Scan" {
+							if !everybody && (n.Type == "Seq Scan" || n.Type == "Parallel Seq Scan") {
 								t.Errorf("%s reads all of %s:\n%s", call, name, p.SQL)
 							}
 							if n.Removed > rows {
@@ -385,6 +398,9 @@ func TestReadsScanNoTable(t *testing.T) {
 			c := newCrowd(t, reg, h, store, 3, 1, 2, 4)
 			clear(plans)
 			for _, v := range readsOf(reg) {
+				if ofEverybody(v) && domain != "system" {
+					continue
+				}
 				for _, all := range []bool{false, true} {
 					c.run(t, v, c.call(v, all))
 				}

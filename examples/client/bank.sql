@@ -43,7 +43,11 @@ CREATE TABLE kyc_outstanding_requests (
     due_date                  TEXT,
     client_visible            INTEGER NOT NULL DEFAULT 1,
     client_notes              TEXT,
-    guidance                  TEXT,
+    expected_date             TEXT,
+    needs_review              INTEGER NOT NULL DEFAULT 1,
+    review_hours              INTEGER,
+    minutes                   INTEGER,
+    review_note               TEXT,
     created_at                TEXT NOT NULL,
     updated_at                TEXT NOT NULL
 );
@@ -54,7 +58,8 @@ CREATE TABLE kyc_case_steps (
     stage      TEXT NOT NULL,
     name       TEXT NOT NULL,
     request_id TEXT REFERENCES kyc_outstanding_requests,
-    done       INTEGER NOT NULL
+    done       INTEGER NOT NULL,
+    weight     INTEGER NOT NULL DEFAULT 1
 );
 CREATE INDEX steps_case ON kyc_case_steps (case_id);
 CREATE INDEX steps_request ON kyc_case_steps (request_id);
@@ -64,9 +69,27 @@ CREATE TABLE kyc_request_submissions (
     document_type  TEXT NOT NULL,
     file_reference TEXT NOT NULL,
     notes          TEXT,
-    submitted_at   TEXT NOT NULL
+    submitted_at   TEXT NOT NULL,
+    verdict        TEXT NOT NULL DEFAULT 'RECEIVED',
+    UNIQUE (request_id, file_reference)
 );
-CREATE INDEX submissions_request ON kyc_request_submissions (request_id);
+CREATE TABLE kyc_request_parts (
+    part_id     TEXT PRIMARY KEY,
+    request_id  TEXT NOT NULL REFERENCES kyc_outstanding_requests,
+    name        TEXT NOT NULL,
+    received_on TEXT,
+    added_at    TEXT NOT NULL
+);
+CREATE INDEX parts_request ON kyc_request_parts (request_id);
+CREATE TABLE kyc_request_guidance (
+    guidance_id TEXT PRIMARY KEY,
+    request_id  TEXT NOT NULL REFERENCES kyc_outstanding_requests,
+    kind        TEXT NOT NULL,
+    position    INTEGER NOT NULL,
+    title       TEXT NOT NULL,
+    text        TEXT NOT NULL
+);
+CREATE INDEX guidance_request ON kyc_request_guidance (request_id);
 
 INSERT INTO "ob-poc_cbus" VALUES
     ('0000000c-0000-4000-8000-000000000001', 'Allianz Reinsurance AG'),
@@ -74,20 +97,20 @@ INSERT INTO "ob-poc_cbus" VALUES
     ('0000000c-0000-4000-8000-000000000003', 'Kestrel Growth Partners LP');
 
 INSERT INTO "ob-poc_entities" VALUES
-    ('0000000e-0000-4000-8000-000000000001', '0000000c-0000-4000-8000-000000000001', 'Pierre Dupont', 'PERSON', 'investor, beneficial owner', '40.00'),
-    ('0000000e-0000-4000-8000-000000000002', '0000000c-0000-4000-8000-000000000001', 'Thomas Müller', 'PERSON', 'director, person with significant control', NULL),
-    ('0000000e-0000-4000-8000-000000000003', '0000000c-0000-4000-8000-000000000001', 'Maria Schmidt', 'PERSON', 'beneficial owner', '30.00'),
-    ('0000000e-0000-4000-8000-000000000004', '0000000c-0000-4000-8000-000000000001', 'Clara Weiss', 'PERSON', 'authorised signatory', NULL),
-    ('0000000e-0000-4000-8000-000000000005', '0000000c-0000-4000-8000-000000000001', 'Allianz Reinsurance AG', 'COMPANY', 'principal', NULL),
-    ('0000000e-0000-4000-8000-000000000006', '0000000c-0000-4000-8000-000000000002', 'Ingrid Halvorsen', 'PERSON', 'director', NULL),
-    ('0000000e-0000-4000-8000-000000000007', '0000000c-0000-4000-8000-000000000002', 'Jonas Lindqvist', 'PERSON', 'beneficial owner', '55.00'),
-    ('0000000e-0000-4000-8000-000000000008', '0000000c-0000-4000-8000-000000000002', 'Astrid Berg', 'PERSON', 'authorised signatory', NULL),
-    ('0000000e-0000-4000-8000-000000000009', '0000000c-0000-4000-8000-000000000002', 'Nordlicht Infrastructure Fund SICAV', 'FUND', 'principal', NULL),
-    ('0000000e-0000-4000-8000-00000000000a', '0000000c-0000-4000-8000-000000000003', 'James Okafor', 'PERSON', 'general partner', '26.50'),
-    ('0000000e-0000-4000-8000-00000000000b', '0000000c-0000-4000-8000-000000000003', 'Priya Raman', 'PERSON', 'limited partner', '12.00'),
-    ('0000000e-0000-4000-8000-00000000000c', '0000000c-0000-4000-8000-000000000003', 'Helen Marsh', 'PERSON', 'director', NULL),
-    ('0000000e-0000-4000-8000-00000000000d', '0000000c-0000-4000-8000-000000000003', 'Daniel Cole', 'PERSON', 'authorised signatory', NULL),
-    ('0000000e-0000-4000-8000-00000000000e', '0000000c-0000-4000-8000-000000000003', 'Kestrel Growth Partners LP', 'PARTNERSHIP', 'principal', NULL);
+    ('0000000e-0000-4000-8000-000000000001', '0000000c-0000-4000-8000-000000000001', 'Pierre Dupont', 'PERSON', '["INVESTOR","BENEFICIAL_OWNER"]', '40.00'),
+    ('0000000e-0000-4000-8000-000000000002', '0000000c-0000-4000-8000-000000000001', 'Thomas Müller', 'PERSON', '["DIRECTOR","SIGNIFICANT_CONTROL"]', NULL),
+    ('0000000e-0000-4000-8000-000000000003', '0000000c-0000-4000-8000-000000000001', 'Maria Schmidt', 'PERSON', '["BENEFICIAL_OWNER"]', '30.00'),
+    ('0000000e-0000-4000-8000-000000000004', '0000000c-0000-4000-8000-000000000001', 'Clara Weiss', 'PERSON', '["AUTHORISED_SIGNATORY"]', NULL),
+    ('0000000e-0000-4000-8000-000000000005', '0000000c-0000-4000-8000-000000000001', 'Allianz Reinsurance AG', 'COMPANY', '["PRINCIPAL"]', NULL),
+    ('0000000e-0000-4000-8000-000000000006', '0000000c-0000-4000-8000-000000000002', 'Ingrid Halvorsen', 'PERSON', '["DIRECTOR"]', NULL),
+    ('0000000e-0000-4000-8000-000000000007', '0000000c-0000-4000-8000-000000000002', 'Jonas Lindqvist', 'PERSON', '["BENEFICIAL_OWNER"]', '55.00'),
+    ('0000000e-0000-4000-8000-000000000008', '0000000c-0000-4000-8000-000000000002', 'Astrid Berg', 'PERSON', '["AUTHORISED_SIGNATORY"]', NULL),
+    ('0000000e-0000-4000-8000-000000000009', '0000000c-0000-4000-8000-000000000002', 'Nordlicht Infrastructure Fund SICAV', 'FUND', '["PRINCIPAL"]', NULL),
+    ('0000000e-0000-4000-8000-00000000000a', '0000000c-0000-4000-8000-000000000003', 'James Okafor', 'PERSON', '["GENERAL_PARTNER"]', '26.50'),
+    ('0000000e-0000-4000-8000-00000000000b', '0000000c-0000-4000-8000-000000000003', 'Priya Raman', 'PERSON', '["LIMITED_PARTNER"]', '12.00'),
+    ('0000000e-0000-4000-8000-00000000000c', '0000000c-0000-4000-8000-000000000003', 'Helen Marsh', 'PERSON', '["DIRECTOR"]', NULL),
+    ('0000000e-0000-4000-8000-00000000000d', '0000000c-0000-4000-8000-000000000003', 'Daniel Cole', 'PERSON', '["AUTHORISED_SIGNATORY"]', NULL),
+    ('0000000e-0000-4000-8000-00000000000e', '0000000c-0000-4000-8000-000000000003', 'Kestrel Growth Partners LP', 'PARTNERSHIP', '["PRINCIPAL"]', NULL);
 
 INSERT INTO kyc_cases VALUES
     ('0000ca5e-0000-4000-8000-000000000001', '0000000c-0000-4000-8000-000000000001', 'DOCUMENTS', 't.weber', 's.keller'),
@@ -110,20 +133,38 @@ INSERT INTO kyc_entity_workstreams VALUES
     ('00000003-0000-4000-8000-00000000000d', '0000ca5e-0000-4000-8000-000000000003', '0000000e-0000-4000-8000-00000000000d'),
     ('00000003-0000-4000-8000-00000000000e', '0000ca5e-0000-4000-8000-000000000003', '0000000e-0000-4000-8000-00000000000e');
 
-INSERT INTO kyc_outstanding_requests VALUES
-    ('000004e9-0000-4000-8000-000000000001', '00000003-0000-4000-8000-000000000001', 'DOCUMENT', 'SOURCE_OF_WEALTH', 'Pierre is investing EUR 50 million, so the bank has to see how his wealth was built up over the years, not only where this payment comes from.', 'FCA SYSC 6.1.1', '["TAX_RETURN","AUDITED_ACCOUNTS","ADVISOR_LETTER"]', 'PARTIALLY_FULFILLED', '2025-01-15', 1, NULL, 'Which years? 2021, 2022 and 2023. The bank statements of 12 December are here already.', '2024-12-02T09:00:00Z', '2024-12-02T09:00:00Z'),
-    ('000004e9-0000-4000-8000-000000000002', '00000003-0000-4000-8000-000000000002', 'DOCUMENT', 'IDENTITY', 'Thomas has significant control, and the identity of everybody who has must be verified.', 'UK Money Laundering Regulations 2017', '["PASSPORT","NATIONAL_ID"]', 'PENDING', '2025-01-10', 1, NULL, 'A passport is quickest to check. A photograph of the page is enough.', '2024-12-02T09:05:00Z', '2024-12-02T09:05:00Z'),
-    ('000004e9-0000-4000-8000-000000000003', '00000003-0000-4000-8000-000000000003', 'INFORMATION', 'DATE_OF_BIRTH', 'The register of people with significant control asks for it.', 'Companies Act 2006, part 21A', NULL, 'PENDING', NULL, 1, NULL, NULL, '2024-12-02T09:10:00Z', '2024-12-02T09:10:00Z'),
-    ('000004e9-0000-4000-8000-000000000004', '00000003-0000-4000-8000-000000000004', 'DOCUMENT', 'IDENTITY', 'Clara signs for the company.', 'UK Money Laundering Regulations 2017', '["PASSPORT","NATIONAL_ID"]', 'FULFILLED', '2024-12-10', 1, NULL, NULL, '2024-11-20T08:00:00Z', '2024-11-20T08:00:00Z'),
-    ('000004e9-0000-4000-8000-000000000005', '00000003-0000-4000-8000-000000000005', 'VERIFICATION', 'ADDRESS', 'Internal check of the registered address.', 'Internal procedure 4.2', NULL, 'PENDING', '2025-01-05', 0, NULL, NULL, '2024-12-03T08:00:00Z', '2024-12-03T08:00:00Z'),
-    ('000004e9-0000-4000-8000-000000000006', '00000003-0000-4000-8000-000000000007', 'DOCUMENT', 'SOURCE_OF_WEALTH', 'Jonas holds more than half of the shares.', 'FCA SYSC 6.1.1', '["TAX_RETURN","AUDITED_ACCOUNTS"]', 'PENDING', '2025-01-20', 1, NULL, NULL, '2024-12-04T08:00:00Z', '2024-12-04T08:00:00Z'),
-    ('000004e9-0000-4000-8000-000000000007', '00000003-0000-4000-8000-00000000000a', 'INFORMATION', 'TAX_RESIDENCE', 'The tax residence of the general partner is needed for CRS reporting.', 'OECD Common Reporting Standard', NULL, 'PENDING', '2025-01-31', 1, NULL, NULL, '2024-12-05T08:00:00Z', '2024-12-05T08:00:00Z');
+INSERT INTO kyc_outstanding_requests
+    (request_id, workstream_id, request_type, request_subtype, reason_for_request, compliance_context,
+     acceptable_document_types, status, due_date, client_visible, needs_review, review_hours, minutes, created_at, updated_at) VALUES
+    ('000004e9-0000-4000-8000-000000000001', '00000003-0000-4000-8000-000000000001', 'DOCUMENT', 'SOURCE_OF_WEALTH', 'Pierre is investing EUR 50 million, so the bank has to see how his wealth was built up over the years, not only where this payment comes from.', 'FCA SYSC 6.1.1', '["TAX_RETURN","AUDITED_ACCOUNTS","ADVISOR_LETTER"]', 'PARTIALLY_FULFILLED', '2025-01-15', 1, 1, NULL, NULL, '2024-12-02T09:00:00Z', '2024-12-02T09:00:00Z'),
+    ('000004e9-0000-4000-8000-000000000002', '00000003-0000-4000-8000-000000000002', 'DOCUMENT', 'IDENTITY', 'Thomas has significant control, and the identity of everybody who has must be verified.', 'UK Money Laundering Regulations 2017', '["PASSPORT","NATIONAL_ID"]', 'PENDING', '2025-01-10', 1, 1, 24, 5, '2024-12-02T09:05:00Z', '2024-12-02T09:05:00Z'),
+    ('000004e9-0000-4000-8000-000000000003', '00000003-0000-4000-8000-000000000003', 'INFORMATION', 'DATE_OF_BIRTH', 'The register of people with significant control asks for it.', 'Companies Act 2006, part 21A', NULL, 'PENDING', NULL, 1, 0, NULL, 1, '2024-12-02T09:10:00Z', '2024-12-02T09:10:00Z'),
+    ('000004e9-0000-4000-8000-000000000004', '00000003-0000-4000-8000-000000000004', 'DOCUMENT', 'IDENTITY', 'Clara signs for the company.', 'UK Money Laundering Regulations 2017', '["PASSPORT","NATIONAL_ID"]', 'FULFILLED', '2024-12-10', 1, 1, 24, 5, '2024-11-20T08:00:00Z', '2024-11-20T08:00:00Z'),
+    ('000004e9-0000-4000-8000-000000000005', '00000003-0000-4000-8000-000000000005', 'VERIFICATION', 'ADDRESS', 'Internal check of the registered address.', 'Internal procedure 4.2', NULL, 'PENDING', '2025-01-05', 0, 1, NULL, NULL, '2024-12-03T08:00:00Z', '2024-12-03T08:00:00Z'),
+    ('000004e9-0000-4000-8000-000000000006', '00000003-0000-4000-8000-000000000007', 'DOCUMENT', 'SOURCE_OF_WEALTH', 'Jonas holds more than half of the shares.', 'FCA SYSC 6.1.1', '["TAX_RETURN","AUDITED_ACCOUNTS"]', 'PENDING', '2025-01-20', 1, 1, NULL, NULL, '2024-12-04T08:00:00Z', '2024-12-04T08:00:00Z'),
+    ('000004e9-0000-4000-8000-000000000007', '00000003-0000-4000-8000-00000000000a', 'INFORMATION', 'TAX_RESIDENCE', 'The tax residence of the general partner is needed for CRS reporting.', 'OECD Common Reporting Standard', NULL, 'PENDING', '2025-01-31', 1, 1, NULL, 5, '2024-12-05T08:00:00Z', '2024-12-05T08:00:00Z');
 
-INSERT INTO kyc_request_submissions VALUES
-    ('0000005b-0000-4000-8000-000000000001', '000004e9-0000-4000-8000-000000000001', 'BANK_STATEMENT', 'upload://st-2024-12-12', NULL, '2024-12-12T14:30:00Z'),
-    ('0000005b-0000-4000-8000-000000000002', '000004e9-0000-4000-8000-000000000004', 'PASSPORT', 'upload://cw-passport', NULL, '2024-12-05T10:12:00Z');
+INSERT INTO kyc_request_parts VALUES
+    ('0000009a-0000-4000-8000-000000000001', '000004e9-0000-4000-8000-000000000001', 'Bank statements', '2024-12-12', '2024-12-02T09:00:00Z'),
+    ('0000009a-0000-4000-8000-000000000002', '000004e9-0000-4000-8000-000000000001', 'Tax return 2021', NULL, '2024-12-02T09:00:01Z'),
+    ('0000009a-0000-4000-8000-000000000003', '000004e9-0000-4000-8000-000000000001', 'Tax return 2022', NULL, '2024-12-02T09:00:02Z'),
+    ('0000009a-0000-4000-8000-000000000004', '000004e9-0000-4000-8000-000000000001', 'Tax return 2023', NULL, '2024-12-02T09:00:03Z');
 
-INSERT INTO kyc_case_steps VALUES
+INSERT INTO kyc_request_guidance VALUES
+    ('0000006d-0000-4000-8000-000000000001', '000004e9-0000-4000-8000-000000000001', 'RULE', 1, 'FCA SYSC 6.1.1', 'The bank must have procedures that keep it from being used for financial crime; for a large investment they ask how the wealth came about, not only where this money was last.'),
+    ('0000006d-0000-4000-8000-000000000002', '000004e9-0000-4000-8000-000000000001', 'RULE', 2, 'UK Money Laundering Regulations 2017, regulation 35', 'The source of wealth of some customers, and of those behind them, is to be established.'),
+    ('0000006d-0000-4000-8000-000000000003', '000004e9-0000-4000-8000-000000000001', 'QUESTION', 1, 'Which years?', '2021, 2022 and 2023.'),
+    ('0000006d-0000-4000-8000-000000000004', '000004e9-0000-4000-8000-000000000001', 'QUESTION', 2, 'What if the return for a year is not filed yet?', 'A letter from the tax adviser with the figures will do for that year.'),
+    ('0000006d-0000-4000-8000-000000000005', '000004e9-0000-4000-8000-000000000002', 'RULE', 1, 'UK Money Laundering Regulations 2017, regulation 28', 'Who has significant control is to be identified, and their identity verified.'),
+    ('0000006d-0000-4000-8000-000000000006', '000004e9-0000-4000-8000-000000000002', 'QUESTION', 1, 'Passport or identity card?', 'Either. A passport is quicker to check.'),
+    ('0000006d-0000-4000-8000-000000000007', '000004e9-0000-4000-8000-000000000002', 'QUESTION', 2, 'Is a photograph enough?', 'Yes, of the whole page, with nothing cut off.'),
+    ('0000006d-0000-4000-8000-000000000008', '000004e9-0000-4000-8000-000000000003', 'RULE', 1, 'Companies Act 2006, part 21A', 'The register of people with significant control holds their dates of birth.');
+
+INSERT INTO kyc_request_submissions (submission_id, request_id, document_type, file_reference, notes, submitted_at, verdict) VALUES
+    ('0000005b-0000-4000-8000-000000000001', '000004e9-0000-4000-8000-000000000001', 'BANK_STATEMENT', 'upload://st-2024-12-12', NULL, '2024-12-12T14:30:00Z', 'ACCEPTED'),
+    ('0000005b-0000-4000-8000-000000000002', '000004e9-0000-4000-8000-000000000004', 'PASSPORT', 'upload://cw-passport', NULL, '2024-12-05T10:12:00Z', 'ACCEPTED');
+
+INSERT INTO kyc_case_steps (step_id, case_id, stage, name, request_id, done) VALUES
     ('000057e9-0000-4000-8000-000000000001', '0000ca5e-0000-4000-8000-000000000001', 'INTAKE', 'Application received', NULL, 1),
     ('000057e9-0000-4000-8000-000000000002', '0000ca5e-0000-4000-8000-000000000001', 'INTAKE', 'Client contact named', NULL, 1),
     ('000057e9-0000-4000-8000-000000000003', '0000ca5e-0000-4000-8000-000000000001', 'INTAKE', 'Fund structure received', NULL, 1),

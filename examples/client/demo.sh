@@ -30,7 +30,6 @@ echo "build     verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) 
 export XDG_CACHE_HOME=$folder/cache # not before: the Go tool keeps what it built there
 verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
 verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
-echo
 echo 'Clara writes "Still waiting on our accountant. Should have them next week." As a call, in note.dsl:'
 tail -n 1 note.dsl
 say "verbatim run --dry-run note.dsl | grep -vE '\(now\)|^$'"
