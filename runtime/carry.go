@@ -49,6 +49,7 @@ type run struct {
 	alias map[stores.Value]string
 	// added holds the keys of rows that this run adds, and for whom.
 	added map[stores.Value]string
+	visit *keptSession // the session's row, once it was read
 
 	digest [32]byte
 	id     string
@@ -90,6 +91,7 @@ type step struct {
 	asks    []Ask
 	changes []change
 	notices []notice
+	sets    []setting // what it gave the session
 	cells   *table
 	errand  *errand // what a tool is asked
 	inner   []*step // of a macro
@@ -306,6 +308,9 @@ func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 		return err
 	}
 	st.cells, st.notices = done.answer, done.notices
+	if err := r.set(ctx, st, done.sets); err != nil {
+		return err
+	}
 	r.e.enter(StageApply)
 	return r.apply(ctx, st, done.proposals)
 }

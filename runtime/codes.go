@@ -111,6 +111,42 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, with handlers\ncrafted.appraise :item-id @saw :worth 300.00",
 		},
 		{
+			Code:    codeNoSession,
+			Meaning: "A verb that sets something in the session begins what later calls go on with. Under a name a session is kept, from process to process; without one it keeps nothing, and neither can anything be said in it.",
+			Wrong:   "; as kim, at the desk\ndesk.take :item-id @drill",
+			Right:   "; as kim, at the desk in the session today\ndesk.take :item-id @drill",
+		},
+		{
+			Code:    codeUnknownSession,
+			Meaning: "There is no session of yours with this id. Whether somebody else has one is not said. A session that nobody came back to for long is tidied away.",
+			Wrong:   "; as kim, at the desk in the session of sam\ndesk.take :item-id @drill",
+			Right:   "; as kim, at the desk in the session today\ndesk.take :item-id @drill",
+		},
+		{
+			Code:    codeSessionMoved,
+			Meaning: "What you sent was made for the session as you last saw it, and it went on without you: in another window, or on another device. Both cannot be right, so that yours was not done. Nothing of the other is lost.",
+			Wrong:   "; as kim, at the desk in a session that went on\ndesk.take :item-id @drill",
+			Right:   "; as kim, at the desk in the session today\ndesk.take :item-id @drill",
+		},
+		{
+			Code:    codeSessionTooLarge,
+			Meaning: "A session keeps where somebody is: which row, which question. What somebody says or sends is kept in rows.",
+			Wrong:   "; as kim, at the desk in a session that is full\ndesk.jot :text \"and one more\"",
+			Right:   "; as kim, at the desk in the session today\ndesk.jot :text \"a word\"",
+		},
+		{
+			Code:    codeBadSession,
+			Meaning: "The name, the time zone or the language of a session is none.",
+			Wrong:   "; as kim, at the desk in the zone Europe/Nowhere\ndesk.take :item-id @drill",
+			Right:   "; as kim, at the desk in the zone Europe/Luxembourg\ndesk.take :item-id @drill",
+		},
+		{
+			Code:    codeBadTurn,
+			Meaning: "What was said cannot be kept as a turn of the conversation: it is too long, it is not text, or the turn that it comes of does not exist.",
+			Wrong:   "; as kim, at the desk saying too much\ndesk.take :item-id @drill",
+			Right:   "; as kim, at the desk saying little\ndesk.take :item-id @drill",
+		},
+		{
 			Code:    codeUnknownConfirmation,
 			Meaning: "Nothing under this id waits for somebody like you: there is nothing, or it needs a role that you do not have, or it is about rows that are not yours to see.",
 			Wrong:   "; as kim, agreed to by mia\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",

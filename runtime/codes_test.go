@@ -95,6 +95,9 @@ func earned(t *testing.T, example string) string {
 			t.Fatal(err)
 		}
 	}
+	if desk, ok := strings.CutPrefix(how, "at the desk"); ok {
+		return earnedAtDesk(t, who, strings.TrimPrefix(desk, " "), example)
+	}
 	if workshop, ok := strings.CutPrefix(how, "with a workshop"); ok {
 		return earnedOfTools(t, who, strings.TrimPrefix(workshop, " "), example)
 	}

@@ -617,7 +617,9 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	if err != nil {
 		return nil, nil, err
 	}
-	asker.id = c.session
+	if asker.id = c.session; strings.HasPrefix(c.session, sessionPrefix) {
+		asker.kept = stores.NewString(c.session)
+	}
 	script, ds := dsl.Parse(dsl.NewSource(c.source, c.script))
 	if ds.HasErrors() {
 		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.id, tell(ds))}

@@ -156,6 +156,14 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Re
 		return nil, err
 	}
 	whole.id, whole.digest = plan.id, plan.digest
+	if len(o.Said) > 0 {
+		first, err := s.Say(ctx, o.Said...)
+		if err != nil {
+			return nil, s.refusal(ctx, p, o, err)
+		}
+		o.Turn, o.Said = personTurn(o.Said, first, o.Turn), nil
+	}
+	o.Version = 0 // it moves with every call
 	for n := known; n < len(parts); n++ {
 		unit, number := parts[n], first+n
 		part := &share{calls: unit, before: whole.top, script: only(p, unit), alias: whole.alias, made: len(whole.added)}

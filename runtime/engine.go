@@ -76,6 +76,9 @@ type Options struct {
 	// Zone is where the organisation's days begin: what is to happen on a day
 	// happens at its start there. Without one it is UTC.
 	Zone *time.Location
+	// Profile says what is known of a principal as a person. Without it, that is
+	// what the store calls them.
+	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
 	// Tools reach the tools of other servers. When it is nil, verbs that are
 	// carried out by one are refused as they are used.
 	Tools Tools
@@ -108,6 +111,7 @@ type Engine struct {
 	box      *toolbox
 
 	authority Authority // nil where the store alone says who somebody is
+	profile   func(ctx context.Context, r stores.Reader, name string) (Profile, error)
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -136,6 +140,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		labelled: make(map[*verbs.Entity][]stores.Path),
 
 		authority: opt.Authority,
+		profile:   opt.Profile,
 	}
 	if e.clock == nil {
 		e.clock = time.Now
@@ -237,6 +242,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 		ctx:   ctx,
 		id:    e.newID(),
 		who:   who,
+		zone:  e.zone,
 		scope: stores.Scope{Principal: who.Name, Holds: withoutOwn(who.Holds)},
 	}
 	for _, name := range who.Roles {

@@ -146,6 +146,8 @@ func Trigger(target string, with Fields) Notice { return Notice{"trigger", targe
 type Outcome struct {
 	Changes []Change
 	Notices []Notice
+	// Session is what the session is given, by name, as `sets` promises it.
+	Session Fields
 	// Result is what the call gives back: rows of values by column. A cell may
 	// be whatever a field may be; a Ref is shown by its name.
 	Result *Answer
@@ -260,6 +262,14 @@ func (c *Call) Declared() Outcome {
 		}
 		o.Notices = append(o.Notices, out)
 	}
+	for _, a := range d.sets {
+		if o.Session == nil {
+			o.Session = make(Fields)
+		}
+		if o.Session[a.name] = a.value; a.entity != nil && !a.value.IsNull() {
+			o.Session[a.name] = Ref{a.entity.Store.Name, a.value}
+		}
+	}
 	o.Kept = d.kept
 	return o
 }
@@ -340,6 +350,9 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 		if err := r.nameCells(ctx, d.answer); err != nil {
 			return deed{}, err
 		}
+	}
+	if d.sets, err = r.settings(st, outcome.Session, came, promises); err != nil {
+		return deed{}, handlerError(st, err)
 	}
 	d.kept = outcome.Kept
 	return d, nil

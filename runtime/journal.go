@@ -62,6 +62,9 @@ func (e *Engine) say(b *stores.Batch, entry stores.Entry, v *verbs.Verb, c *dsl.
 // entry fills what every entry of a session has.
 func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
 	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest()}
+	if o.Turn > 0 && !s.kept.IsNull() {
+		e.Turn = turnID(s.id, o.Turn)
+	}
 	for _, role := range s.roles {
 		e.Roles = append(e.Roles, role.Name)
 	}

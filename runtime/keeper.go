@@ -78,6 +78,9 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 		return journal.Erased{}, err
 	}
 	n, err := journal.Count(ctx, s.e.store, s.who.Name, w.of())
+	if err == nil && w.Principal != "" {
+		n.Turns, err = s.e.forget(ctx, w.Principal, true)
+	}
 	if err != nil {
 		return n, failure(err)
 	}
@@ -87,10 +90,18 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 // Redact erases personal and sensitive values from the journal. The entries
 // stay, and say by commitments that something stood there; the chain is whole
 // after it, and nobody can tell any more what it was. That it was done, by whom
-// and of what, is an entry of its own. Rows are not touched.
+// and of what, is an entry of its own. Rows are not touched, but for what a
+// principal said in sessions: the turns stay, without their words.
 func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, error) {
 	if err := s.keeper(ctx, verbRedact); err != nil {
 		return journal.Erased{}, err
+	}
+	said := 0
+	if w.Principal != "" {
+		var err error
+		if said, err = s.e.forget(ctx, w.Principal, false); err != nil {
+			return journal.Erased{}, failure(err)
+		}
 	}
 	n, err := journal.Redact(ctx, s.e.store, s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
 		var args []dsl.Arg
@@ -101,11 +112,14 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 			args = append(args, dsl.NewArg("entity", dsl.NewString(w.Entity.Name)))
 			record.Changes = []journal.Change{{Op: journal.Redacted, Entity: w.Entity.Name, Table: w.Entity.Table, Key: w.Key}}
 		}
+		if said > 0 {
+			args = append(args, dsl.NewArg("turns", dsl.NewInteger(int64(said))))
+		}
 		e := s.act(verbRedact, append(args, dsl.NewArg("entries", dsl.NewInteger(int64(n.Entries))), dsl.NewArg("values", dsl.NewInteger(int64(n.Values))))...)
 		e.Changes = string(record.AppendText(nil))
 		return e
 	})
-	if err != nil {
+	if n.Turns = said; err != nil {
 		return n, failure(err)
 	}
 	return n, nil
@@ -134,7 +148,8 @@ const housekeeper = "verbatim"
 // Housekeep deletes what was settled, or kept under a key, before a time: nobody
 // can agree to the one any more, and the other is no longer recognised when it
 // is sent again, so that before should lie well behind whatever retries there
-// are. What waits is never deleted. It returns how many rows went.
+// are. Sessions that nobody came back to since then go with what was said in
+// them. What waits is never deleted. It returns how many rows went.
 //
 // It is safe to call at any time, from any process, also at once.
 func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, err error) {
@@ -155,6 +170,10 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 		if err != nil {
 			return pruned, failure(err)
 		}
+	}
+	n, err := e.pruneSessions(ctx, before)
+	if pruned += n; err != nil {
+		return pruned, failure(err)
 	}
 	return pruned, nil
 }

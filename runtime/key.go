@@ -34,12 +34,22 @@ type keptCall struct {
 	Asks    []keptAsk    `json:",omitempty"`
 	Changes []keptChange `json:",omitempty"`
 	Notices []keptNotice `json:",omitempty"`
+	Sets    []keptSet    `json:",omitempty"`
 	Table   *keptTable   `json:",omitempty"`
 }
 
 type keptAsk struct{ By, Reason string }
 
 type keptNotice struct{ Kind, Target string }
+
+// A keptSet is something that the session was given; of what is secret, that it
+// was.
+type keptSet struct {
+	Name   string
+	Before sessionValue
+	After  sessionValue
+	From   string
+}
 
 type keptChange struct {
 	Op     stores.Op
@@ -175,6 +185,9 @@ func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Chang
 		for _, n := range all.notices {
 			c.Notices = append(c.Notices, keptNotice{n.kind, n.target})
 		}
+		for i := range all.sets {
+			c.Sets = append(c.Sets, all.sets[i].keep())
+		}
 		c.Table = keepTable(st.cells)
 		k.Calls = append(k.Calls, c)
 	}
@@ -278,6 +291,12 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 		for _, n := range c.Notices {
 			st.notices = append(st.notices, notice{kind: n.Kind, target: n.Target})
 		}
+		for j := range c.Sets {
+			st.sets = append(st.sets, c.Sets[j].setting(s.e))
+		}
+		if err := r.nameSets(ctx, st); err != nil {
+			return nil, nil, err
+		}
 		for j := range c.Changes {
 			change, err := s.retellChange(&c.Changes[j])
 			if err != nil {
@@ -329,7 +348,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 				p.Rows[j].Name = name
 			}
 		}
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Result: p.Result, Seq: st.seq})
 	}
 	return reply, r.top, nil
 }

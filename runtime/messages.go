@@ -195,6 +195,13 @@ const (
 	codeKeyReused           = "key-reused"
 	codeOrigin              = "origin"
 
+	codeNoSession       = "no-session"
+	codeUnknownSession  = "unknown-session"
+	codeSessionMoved    = "session-moved"
+	codeSessionTooLarge = "session-too-large"
+	codeBadSession      = "bad-session"
+	codeBadTurn         = "bad-turn"
+
 	codeNeedsEarlierCall = "needs-earlier-call"
 	codeOutOfOrder       = "out-of-order"
 	codeNoSuchCall       = "no-such-call"
@@ -319,6 +326,53 @@ func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
 func unknownConfirmation(id string) dsl.Diagnostic {
 	return complain(codeUnknownConfirmation, dsl.Place{}, fmt.Sprintf("nothing that is called %q waits for you", id),
 		"verbatim confirm lists what does")
+}
+
+func noSession(place dsl.Place, what string) dsl.Diagnostic {
+	return complain(codeNoSession, place, what+" goes on from call to call, and this session keeps nothing",
+		"give the session a name, and the same name again to go on: verbatim run --session NAME")
+}
+
+// unknownSession must not tell whether somebody else has it.
+func unknownSession() dsl.Diagnostic {
+	return complain(codeUnknownSession, dsl.Place{}, "you have no such session", "begin one under a name: verbatim run --session NAME")
+}
+
+func sessionMoved(place dsl.Place, when time.Time, what string) dsl.Diagnostic {
+	summary := "this session went on meanwhile, in another window or on another device"
+	if what != "" {
+		summary += ": " + what
+	}
+	return complain(codeSessionMoved, place, summary+", at "+when.Format("15:04:05 on 2006-01-02"),
+		"nothing was changed, and nothing of what was done there is lost; look at it as it is now, and go on from there")
+}
+
+func sessionTooLarge(place dsl.Place) dsl.Diagnostic {
+	return complain(codeSessionTooLarge, place, "a session keeps where somebody is, and this is too much for that", "keep it in a row, and let the session name the row")
+}
+
+func badSessionName() dsl.Diagnostic {
+	return complain(codeBadSession, dsl.Place{}, fmt.Sprintf("the name of a session is 1 to %d letters, digits, blanks or signs", maxSessionName), "give it a short name, such as onboarding")
+}
+
+func badZone(zone string) dsl.Diagnostic {
+	return complain(codeBadSession, dsl.Place{}, fmt.Sprintf("no time zone is called %q", zone), "name it by its place, such as Europe/Luxembourg")
+}
+
+func badLanguage(language string) dsl.Diagnostic {
+	return complain(codeBadSession, dsl.Place{}, fmt.Sprintf("%q is no language tag", language), "write it as en, de or pt-BR")
+}
+
+func turnTooLong(limit int) dsl.Diagnostic {
+	return complain(codeBadTurn, dsl.Place{}, fmt.Sprintf("what is said at once has at most %d bytes", limit), "send what is longer as a file, or say it in parts")
+}
+
+func turnUnreadable() dsl.Diagnostic {
+	return complain(codeBadTurn, dsl.Place{}, "what was said is not text", "send UTF-8 without zero bytes")
+}
+
+func unknownTurn(number int64) dsl.Diagnostic {
+	return complain(codeBadTurn, dsl.Place{}, fmt.Sprintf("the session has no turn %d", number), "name a turn that was kept")
 }
 
 func alreadyUsed(place dsl.Place, by, when string) dsl.Diagnostic {

@@ -5,20 +5,21 @@ import (
 	"verbatim/stores/journal"
 )
 
-// The engine keeps three kinds of rows of its own: what waits for somebody's
-// agreement, what was done under a key, and what a tool of another server was
-// asked under one. They are entities like those of
+// The engine keeps rows of its own: what waits for somebody's agreement, what
+// was done under a key, what a tool of another server was asked under one, and
+// sessions with what was said in them. They are entities like those of
 // palettes, so that every store keeps them in the transaction of what they
 // stand for, and no palette can speak of them: their names and tables are
 // refused there.
 //
-// Each row owns itself. Nobody holds one; the engine adds the rows that a
-// transaction needs to its scope, and looks for others with a scope of its own.
+// Each row of the first three owns itself. Nobody holds one; the engine adds the
+// rows that a transaction needs to its scope, and looks for others with a scope of
+// its own. Sessions are their principal's: see session_own.go.
 
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations, deliveries, attempts}, journal.Own()...)
+	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns}, journal.Own()...)
 }
 
 // The states of a confirmation.

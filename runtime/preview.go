@@ -33,6 +33,7 @@ type CallPreview struct {
 	Call    string // canonical text, sensitive values withheld
 	Rows    []RowChange
 	Notices []NoticeChange
+	Sets    []SessionChange // what the session is given
 	Asks    []Ask
 	Errands []Errand // what tools of other servers are asked
 	Result  *Result
@@ -62,6 +63,16 @@ type FieldChange struct {
 
 // A NoticeChange is a message or a piece of work that would be queued.
 type NoticeChange struct{ Kind, Target string }
+
+// A SessionChange is something that the session keeps, before and after.
+// References are shown by name.
+type SessionChange struct {
+	Name          string
+	Before, After stores.Value
+	Sensitive     bool
+	From          string // what it is worked out from; "" where a handler made it
+	Origin        verbs.Origin
+}
 
 // A TableTotal counts the rows of one table, each once.
 type TableTotal struct {
@@ -228,6 +239,9 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 				return nil, err
 			}
 		}
+		if err := r.nameSets(ctx, st); err != nil {
+			return nil, err
+		}
 	}
 	for _, e := range order {
 		where := isRow(e.Store, fresh[e][0])
@@ -372,7 +386,7 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 	totals := make(map[*stores.Entity]*TableTotal)
 	for _, st := range written {
 		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
-			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Errands: st.errandsOf(nil), Result: r.result(st)}
+			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Sets: r.sessionChanges(st), Errands: st.errandsOf(nil), Result: r.result(st)}
 		p.Calls = append(p.Calls, c)
 		p.Asks = append(p.Asks, c.Asks...)
 		p.Notices += len(c.Notices)
@@ -532,6 +546,12 @@ func (d *digester) step(st *step) {
 		d.text(n.target)
 		d.values(n.values)
 		d.origins(n.came)
+	}
+	for _, a := range st.sets {
+		d.text("session")
+		d.text(a.name)
+		d.value(a.value)
+		d.origin(a.came)
 	}
 	if e := st.errand; e != nil {
 		d.text(e.Server)

@@ -34,6 +34,17 @@ type RunOptions struct {
 	// From is the number of the program's first call in the script that it is
 	// the rest of: see Session.CheckRest. Without one, it is 1.
 	From int
+	// Said is what was said in the session with this: it is kept in the
+	// transaction of the run, exactly when the run is, and the journal names the
+	// turn of the person, or the last one.
+	Said []Said
+	// Turn is the number of the turn of the session that this comes of, where
+	// that was kept before, for the journal.
+	Turn int64
+	// Version, where it is not zero, is the version of the session as whoever
+	// asks last saw it. Where the session went on without them, in another
+	// window, they are told, and nothing is done.
+	Version int64
 	// Progress is told after each call.
 	Progress func(Progress)
 }
@@ -70,6 +81,7 @@ type CallReply struct {
 	Place   dsl.Place
 	Rows    []RowChange
 	Notices []NoticeChange
+	Sets    []SessionChange
 	Result  *Result
 	Seq     int64 // journal entry, zero when there is none
 }
@@ -84,8 +96,8 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, erro
 	return s.PreviewWith(ctx, p, RunOptions{})
 }
 
-// PreviewWith is Preview that tells its progress. Other options do not matter to
-// it.
+// PreviewWith is Preview that tells its progress, and may be held to the version
+// of the session. Other options do not matter to it.
 func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*Preview, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
@@ -144,7 +156,7 @@ func (s *Session) ready(p *verbs.Program) error {
 
 // rehearsal is the terms of a run that is rolled back.
 func rehearsal(o RunOptions) *terms {
-	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From}, rehearsal: true}
+	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version}, rehearsal: true}
 }
 
 // attempts carries a program out and, unless it rehearses, commits it. When rows
@@ -236,6 +248,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	var labels map[stores.Value]string
 	plan := func(read stores.Reader) error {
 		r.read = current{read, r}
+		if err := r.meanwhile(ctx, o.Version); err != nil {
+			return err
+		}
 		f := &frame{prog: p}
 		if err := r.ahead(ctx, f); err != nil {
 			return err
@@ -274,7 +289,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		return nil
 	}
 	scope := o.opens(s)
-	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil) {
+	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0) {
 		err := s.e.store.View(ctx, scope, plan)
 		return r, labels, err
 	}
@@ -392,7 +407,13 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	var err error
+	if err := r.spoken(ctx, &o); err != nil {
+		return err
+	}
 	if r.of, err = r.entries(&b, o); err != nil {
+		return err
+	}
+	if err := r.keepSession(ctx, &b, o); err != nil {
 		return err
 	}
 	for _, st := range r.steps {
@@ -450,7 +471,7 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 	reply.First, reply.Last = r.journalled()
 	for i, st := range r.written() {
 		p := &reply.Preview.Calls[i]
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Result: p.Result, Seq: st.seq})
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Result: p.Result, Seq: st.seq})
 	}
 	return reply
 }

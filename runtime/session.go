@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -20,6 +21,10 @@ type Session struct {
 	roles []*verbs.Role // those that palettes declare
 	scope stores.Scope
 	names names
+
+	kept   stores.Value // key of its row; null for a session that keeps nothing
+	person Profile
+	zone   *time.Location // of the person, or of the organisation
 
 	mu    sync.Mutex
 	shown []*shown // the latest previews, oldest first

@@ -23,6 +23,7 @@ type promise struct {
 	values  []stores.Value
 	came    []verbs.Origin // parallel to values
 	at      stores.Value   // when the work of a trigger begins; Null is at once
+	setting setting        // of the session
 }
 
 // A target is a row that an effect picks.
@@ -48,6 +49,7 @@ type assigned struct {
 type deed struct {
 	proposals []proposal
 	notices   []notice
+	sets      []setting // of the session
 	answer    *table
 	// kept names the promises that leave no trace in rows or notices, which
 	// only whoever carried the verb out can know of: "validates: …".
@@ -87,6 +89,9 @@ func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
 						return nil, err
 					}
 					p.values, p.came = append(p.values, v), append(p.came, came)
+				}
+				if effect.Value != nil {
+					err = r.given(ctx, st, p)
 				}
 				if effect.At != nil {
 					p.at, err = r.eval(ctx, st, effect.At, nil)
@@ -223,6 +228,10 @@ func declared(promises []promise) deed {
 			if p.due {
 				d.notices = append(d.notices, noticeOf(p))
 			}
+		case effect.Session != "":
+			if p.due {
+				d.sets = append(d.sets, p.setting)
+			}
 		default:
 			d.kept = append(d.kept, effect.Operand.Text)
 		}
@@ -278,6 +287,11 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 			return broken(st, nil, fmt.Sprintf("a %s to %s was to go out", n.kind, n.target))
 		}
 	}
+	for i := range d.sets {
+		if j := keepsSetting(promises, kept, &d.sets[i]); j < 0 {
+			return broken(st, nil, fmt.Sprintf("session.%s was to be set", d.sets[i].name))
+		}
+	}
 	for _, text := range d.kept {
 		j := slices.IndexFunc(promises, func(p promise) bool { return !traces(p.effect) && p.effect.Operand.Text == text })
 		if j < 0 {
@@ -296,7 +310,7 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 // traces reports whether rows, notices or an answer show that an effect took
 // place.
 func traces(e *verbs.Effect) bool {
-	return addsRow(e) || onRows(e) || sends(e) || e.Kind == verbs.ReturnsEffect
+	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || e.Kind == verbs.ReturnsEffect
 }
 
 // cover finds the promises that a proposal keeps, or says what would happen
@@ -449,6 +463,10 @@ func unkept(p *promise, used int, d *deed) string {
 				return fmt.Sprintf("a row of %s was not to be changed", name)
 			}
 		}
+	case effect.Session != "":
+		if used == 0 {
+			return fmt.Sprintf("session.%s was not to be set", effect.Session)
+		}
 	case sends(effect):
 		if used == 0 {
 			return fmt.Sprintf("no %s to %s was to go out", noticeKind(effect.Kind), noticeTarget(effect))
@@ -525,6 +543,11 @@ func (r *run) settleMacro(ctx context.Context, st *step) error {
 			return broken(st, nil, fmt.Sprintf("a %s to %s was to go out", n.kind, n.target))
 		}
 	}
+	for _, a := range all.sets {
+		if !slices.ContainsFunc(st.verb.Effects, func(e verbs.Effect) bool { return e.Session == a.name }) {
+			return broken(st, nil, fmt.Sprintf("session.%s was to be set", a.name))
+		}
+	}
 	for i := range st.verb.Effects {
 		e := &st.verb.Effects[i]
 		if e.May || e.When != nil || !traces(e) {
@@ -536,6 +559,8 @@ func (r *run) settleMacro(ctx context.Context, st *step) error {
 			kept = slices.ContainsFunc(all.notices, func(n notice) bool {
 				return noticeKind(e.Kind) == n.kind && noticeTarget(e) == n.target
 			})
+		case e.Session != "":
+			kept = slices.ContainsFunc(all.sets, func(a setting) bool { return a.name == e.Session }) || st.setBefore(e.Session)
 		case e.Kind == verbs.ReturnsEffect:
 			kept = st.cells != nil
 		default:
@@ -551,12 +576,14 @@ func (r *run) settleMacro(ctx context.Context, st *step) error {
 type gathered struct {
 	changes []change
 	notices []notice
+	sets    []setting
 }
 
 // gather collects what a call and the calls inside it do.
 func (st *step) gather(g *gathered) *gathered {
 	g.changes = append(g.changes, st.changes...)
 	g.notices = append(g.notices, st.notices...)
+	g.sets = append(g.sets, st.sets...)
 	for _, inner := range st.inner {
 		inner.gather(g)
 	}

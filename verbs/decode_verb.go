@@ -551,6 +551,8 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		if e.Kind == Triggers {
 			l.work(vn, &e, f[:])
 		}
+	case Sets:
+		l.session(vn, &e, at, sc)
 	}
 	v.Effects = append(v.Effects, e)
 }

@@ -139,6 +139,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.conversation(&l.conversations[i])
 	}
 	l.recursion()
+	l.sessions()
 	failed := l.diagnostics().HasErrors()
 	if failed {
 		if !l.macros() {

@@ -381,6 +381,18 @@ entities:
 			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
 		},
 		{
+			Code:    "session-nothing",
+			Meaning: "What the session is to keep under a name has no value.",
+			Wrong:   effect("sets: session.asked ="),
+			Right:   effect("sets: session.asked = new-name"),
+		},
+		{
+			Code:    "session-type",
+			Meaning: "What a session keeps under a name is of one type, whichever verb sets it; under the name active it is a row.",
+			Wrong:   about("    effects:\n      - sets: session.asked = new-name\n      - sets: session.asked = true\n"),
+			Right:   about("    effects:\n      - sets: session.asked = new-name\n      - sets: session.active = account-id\n"),
+		},
+		{
 			Code:    "moment-of-nothing",
 			Meaning: "A trigger says when, and not what is run then.",
 			Wrong:   effect("triggers: later", "at: now + days(1)"),

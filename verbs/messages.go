@@ -621,6 +621,20 @@ func (loaderMessages) operandNotEntity(at dsl.Place, text, kind, entity string) 
 	return problemAt(at, "bad-operand", fmt.Sprintf("%s wants %s; this is %s", kind, wanted, text), "write "+entity)
 }
 
+func (loaderMessages) sessionNothing(at dsl.Place, name string) dsl.Diagnostic {
+	return problemAt(at, "session-nothing", "session."+name+" is given no value", "an expression is wanted after =", "write a value, such as true or an argument; or leave out the = and let a handler set it")
+}
+
+func (loaderMessages) sessionType(at dsl.Place, name string, is *Type, was *Effect) dsl.Diagnostic {
+	d := problemAt(at, "session-type", "session."+name+" is "+was.Of.phrase()+" elsewhere, and "+is.phrase()+" here", "a value of another type", "use another name, or the same type in every verb")
+	d.Related = append(d.Related, dsl.Related{Place: was.Place, Message: "it is " + was.Of.phrase() + " here"})
+	return d
+}
+
+func (loaderMessages) sessionActive(at dsl.Place, is *Type) dsl.Diagnostic {
+	return problemAt(at, "session-type", "session.active is the row that somebody is at work on; this is "+is.phrase(), "a reference is wanted", "set it from an argument of type ref; a reference to one entity says what kind of row it is")
+}
+
 func (loaderMessages) keyChanged(at dsl.Place, name string, e *Entity) dsl.Diagnostic {
 	return problemAt(at, "key-changed", fmt.Sprintf("%s is the key of %s and cannot be set", name, e.Store.Name), "leave it out", "a new row is given its key, and keeps it")
 }

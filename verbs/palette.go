@@ -249,6 +249,12 @@ type Effect struct {
 	// date, which means the start of that day, or an instant; nil is at once.
 	Run *Macro
 	At  *Expr
+	// Of sets, where it is said of the session: the name that is given a value,
+	// the value and its type. Value is nil where a handler gives it, and Of where
+	// it is not known.
+	Session string
+	Value   *Expr
+	Of      *Type
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
 	Declared bool

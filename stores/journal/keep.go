@@ -166,6 +166,7 @@ func (w Redaction) of(e *stores.Entry, r *Record) []Commitment {
 type Erased struct {
 	Entries int // that lose something
 	Values  int
+	Turns   int // of conversations, which whoever holds them keeps beside the journal
 	First   int64
 	Last    int64
 }

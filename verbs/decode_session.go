@@ -1,0 +1,100 @@
+package verbs
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// What a session keeps is declared where it is set: `sets: session.NAME = VALUE`
+// gives the session a value of that name, which is of the type that the
+// expression has. Every effect that sets one name sets it to the same type.
+// `sets: session.NAME` alone says that a handler sets it, to what it knows.
+
+// SessionActive is the name under which a session keeps the row that the person
+// is at work on, such as one of the organisations that they act for.
+const SessionActive = "active"
+
+// sessionOperand takes `session.NAME = VALUE` apart. from is where the value
+// begins, 0 when there is none.
+func sessionOperand(text string) (name string, from int, ok bool) {
+	path, _, given := strings.Cut(text, "=")
+	name, ok = strings.CutPrefix(strings.TrimSpace(path), "session.")
+	if !ok || !isName(name) {
+		return "", 0, false
+	}
+	if given {
+		from = len(path) + 1
+		from += len(text[from:]) - len(strings.TrimLeft(text[from:], " \t"))
+	}
+	return strings.ReplaceAll(name, "-", "_"), from, true
+}
+
+// session reads an effect that sets something in the session. One that says it
+// in other words is a promise for a handler.
+func (l *loader) session(vn *verbNode, e *Effect, at *yaml.Node, sc scope) {
+	d := vn.d
+	name, from, ok := sessionOperand(at.Value)
+	if !ok {
+		return
+	}
+	e.Session = name
+	e.Operand = Operand{Text: at.Value, Path: []string{"session", name}}
+	if from == 0 {
+		return
+	}
+	if e.Operand.Value = strings.TrimSpace(at.Value[from:]); e.Operand.Value == "" {
+		d.report(say.sessionNothing(e.Place, name))
+		return
+	}
+	value := *at
+	value.Value, value.Style = e.Operand.Value, 0
+	if at.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+		value.Column += utf8.RuneCountInString(at.Value[:from])
+		if at.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+			value.Column++
+		}
+	}
+	var t term
+	e.Value, t = l.compileTerm(d, &value, sc, wantAnything, e.When)
+	if e.Value == nil {
+		return
+	}
+	if t.name != nilType {
+		e.Of = &Type{Name: t.name, Codes: t.codes, Entity: t.entity, Item: t.item}
+	}
+	e.Declared = !e.May || e.When != nil
+}
+
+// sessions holds against each other what verbs set in the session.
+func (l *loader) sessions() {
+	first := make(map[string]*Effect)
+	for i := range l.verbNodes {
+		vn := &l.verbNodes[i]
+		for j := range vn.v.Effects {
+			e := &vn.v.Effects[j]
+			if e.Session == "" || e.Of == nil {
+				continue
+			}
+			was := first[e.Session]
+			if was == nil {
+				first[e.Session] = e
+			} else if !sameSessionType(was.Of, e.Of) {
+				vn.d.report(say.sessionType(e.Place, e.Session, e.Of, was))
+			}
+			if e.Session == SessionActive && (e.Of.Name != RefType || e.Of.Entity == nil) {
+				vn.d.report(say.sessionActive(e.Place, e.Of))
+			}
+		}
+	}
+}
+
+// sameSessionType reports whether two expressions are of one type, as a session
+// keeps it. The row at work may be one of any kind.
+func sameSessionType(a, b *Type) bool {
+	if a.Name != b.Name || (a.Name == ListType) && (a.Item == nil || b.Item == nil || a.Item.Name != b.Item.Name) {
+		return false
+	}
+	return a.Name != RefType || a.Entity == b.Entity
+}
