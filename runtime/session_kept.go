@@ -28,6 +28,8 @@ type Visit struct {
 	// ID, instead of a name, continues the session that has it. One of somebody
 	// else is answered as one that does not exist.
 	ID string
+	// Existing refuses a name that there is no session of yet.
+	Existing bool
 	// Zone and Language are the person's, such as "Europe/Luxembourg" and "de".
 	// They are kept; where they are left out, they stay what they were.
 	Zone, Language string
@@ -136,7 +138,7 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 func (s *Session) visited(ctx context.Context, tx stores.Tx, v *Visit, now stores.Value) (row []stores.Value, c stores.Change, err error) {
 	old, err := tx.Get(ctx, sessions, s.kept)
 	switch {
-	case errors.Is(err, stores.ErrNotFound) && v.ID != "":
+	case errors.Is(err, stores.ErrNotFound) && (v.ID != "" || v.Existing):
 		return nil, c, refuse([]complaint{{-1, unknownSession()}})
 	case errors.Is(err, stores.ErrNotFound):
 		row = make([]stores.Value, len(sessions.Fields))
@@ -437,6 +439,24 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 		return nil
 	})
 	return info, err
+}
+
+// Sessions lists the sessions that the principal has, those active last first,
+// without what they hold.
+func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
+	var all []SessionInfo
+	err := s.e.store.View(ctx, s.mine(), func(r stores.Reader) error {
+		rows, err := r.Find(ctx, stores.Find{Entity: sessions, Order: []stores.Order{{Path: stores.Path{Field: sesLast}, Desc: true}}})
+		for _, row := range rows {
+			all = append(all, SessionInfo{ID: row[sesKey].Text(), Name: row[sesName].Text(), Person: Profile{Zone: row[sesZone].Text(), Language: row[sesLanguage].Text()},
+				Started: row[sesStarted].Time(), LastActive: row[sesLast].Time(), Visits: row[sesVisits].Int(), Turns: row[sesTurns].Int(), Version: row[sesVersion].Int()})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	return all, nil
 }
 
 // lookInto reads the session on one snapshot.

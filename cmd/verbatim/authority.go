@@ -59,7 +59,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools runtime
 	}
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
-	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg)})
+	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg)})
 }
 
 // found makes the first administrators.

@@ -15,6 +15,7 @@ var commands = []func(*app) *cobra.Command{
 	explainCommand,
 	grammarCommand,
 	runCommand,
+	sessionCommand,
 	confirmCommand,
 	workCommand,
 	logCommand,

@@ -21,6 +21,7 @@ type moved struct {
 	Entries int64  `json:"entries"`
 	Hash    string `json:"hash,omitempty"`
 	Values  int    `json:"values,omitempty"`
+	Turns   int    `json:"turns,omitempty"`
 	Rows    int    `json:"rows,omitempty"`
 }
 
@@ -194,18 +195,21 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	if err != nil {
 		return a.redactFailed(err)
 	}
-	if n.Entries == 0 {
-		return a.toldRedacted(n.Entries, 0)
+	if n.Entries == 0 && n.Turns == 0 {
+		return a.toldRedacted(n)
+	}
+	much := counted(n.Values, "value") + " in " + counted(n.Entries, "entry")
+	if n.Turns > 0 {
+		much += " and the words of " + counted(n.Turns, "turn")
 	}
 	if !f.yes {
 		terminal, ok := a.terminal(a.world)
 		if !ok {
-			return &stop{exitRefused, "needs-agreement", fmt.Sprintf("%s would be erased from %s, for ever, and there is no terminal to ask on",
-				counted(n.Values, "value"), counted(n.Entries, "entry")), "pass --yes to erase them"}
+			return &stop{exitRefused, "needs-agreement", fmt.Sprintf("%s would be erased, for ever, and there is no terminal to ask on", much), "pass --yes to erase them"}
 		}
 		defer terminal.Close()
 		if !a.json {
-			fmt.Fprintf(a.out, "%s: %s in %s, from %d to %d\n", what, counted(n.Values, "value"), counted(n.Entries, "entry"), n.First, n.Last)
+			fmt.Fprintf(a.out, "%s: %s%s\n", what, much, between(n))
 		}
 		if err := a.flush(); err != nil {
 			return err
@@ -221,7 +225,7 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	if n, err = session.Redact(ctx, w); err != nil {
 		return a.redactFailed(err)
 	}
-	return a.toldRedacted(n.Entries, n.Values)
+	return a.toldRedacted(n)
 }
 
 func (a *app) redactFailed(err error) error {
@@ -232,14 +236,26 @@ func (a *app) redactFailed(err error) error {
 	return a.runFailed(err)
 }
 
-func (a *app) toldRedacted(entries, values int) error {
+// between says from which entry to which something is erased.
+func between(n journal.Erased) string {
+	if n.First == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", from %d to %d", n.First, n.Last)
+}
+
+func (a *app) toldRedacted(n journal.Erased) error {
 	switch {
 	case a.json:
-		a.emit(moved{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(entries), Values: values})
-	case values == 0:
+		a.emit(moved{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns})
+	case n.Values == 0 && n.Turns == 0:
 		fmt.Fprintln(a.out, "there is nothing to erase")
 	default:
-		fmt.Fprintf(a.out, "erased %s from %s; backups and exports of before still hold them\n", counted(values, "value"), counted(entries, "entry"))
+		what := counted(n.Values, "value") + " from " + counted(n.Entries, "entry")
+		if n.Turns > 0 {
+			what += " and the words of " + counted(n.Turns, "turn")
+		}
+		fmt.Fprintf(a.out, "erased %s; backups and exports of before still hold them\n", what)
 	}
 	return nil
 }

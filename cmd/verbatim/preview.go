@@ -114,6 +114,9 @@ func shape(c *runtime.CallPreview) string {
 	for _, n := range c.Notices {
 		rows = append(rows, n.Kind+" "+n.Target)
 	}
+	for _, s := range c.Sets {
+		rows = append(rows, "session "+s.Name)
+	}
 	results := ""
 	if c.Result != nil {
 		results = "result"
@@ -142,6 +145,9 @@ func (v *view) folded(from, to int, shown map[string]int) {
 		}
 		for range c.Notices {
 			add("sent")
+		}
+		for range c.Sets {
+			add("set in the session")
 		}
 		if c.Result != nil {
 			add("answered")
@@ -198,6 +204,9 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 			fmt.Fprintf(v.w, "     > notifies %s\n", safe(notice.Target))
 		}
 	}
+	for i := range c.Sets {
+		v.set(&c.Sets[i])
+	}
 	for i := range c.Errands {
 		v.errand(&c.Errands[i])
 	}
@@ -211,9 +220,18 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 	if c.Result != nil {
 		v.result(c.Result)
 	}
-	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Errands) == 0 && c.Result == nil {
+	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Errands) == 0 && len(c.Sets) == 0 && c.Result == nil {
 		fmt.Fprintln(v.w, "     nothing to change: it is so already")
 	}
+}
+
+// set tells what the session is given, before and after.
+func (v *view) set(s *runtime.SessionChange) {
+	what := "(not shown)"
+	if !s.Sensitive {
+		what = answer(s.Before) + " -> " + answer(s.After)
+	}
+	fmt.Fprintf(v.w, "     ~ session  %s  %s%s\n", safe(s.Name), what, from(&runtime.FieldChange{From: s.From, Origin: s.Origin}, what))
 }
 
 // errand tells what a tool of another server is sent, a value a line.
@@ -429,8 +447,18 @@ type callJSON struct {
 	Rows    []rowJSON    `json:"rows"`
 	Notices []noticeJSON `json:"notices"`
 	Asks    []askJSON    `json:"asks"`
+	Sets    []setJSON    `json:"sets,omitempty"`
 	Errands []errandJSON `json:"errands,omitempty"`
 	Result  *resultJSON  `json:"result,omitempty"`
+}
+
+type setJSON struct {
+	Name      string        `json:"name"`
+	Before    *stores.Value `json:"before,omitempty"`
+	After     *stores.Value `json:"after,omitempty"`
+	Sensitive bool          `json:"sensitive,omitempty"`
+	From      string        `json:"from,omitempty"`
+	Origin    string        `json:"origin,omitempty"`
 }
 
 type errandJSON struct {
@@ -510,6 +538,14 @@ func newPreview(p *runtime.Preview) *previewJSON {
 		}
 		for _, n := range c.Notices {
 			call.Notices = append(call.Notices, noticeJSON(n))
+		}
+		for k := range c.Sets {
+			s := &c.Sets[k]
+			set := setJSON{Name: s.Name, Sensitive: s.Sensitive, From: s.From, Origin: s.Origin.String()}
+			if !s.Sensitive {
+				set.Before, set.After = &s.Before, &s.After
+			}
+			call.Sets = append(call.Sets, set)
 		}
 		for _, e := range c.Errands {
 			out := errandJSON{Server: e.Server, Tool: e.Name, Sent: []sentJSON{}}

@@ -20,7 +20,7 @@ import (
 // runFlags are what `verbatim run` is told.
 type runFlags struct {
 	palettes, store, servers, as, confirm, key string
-	origin                                     string
+	origin, sitting                            string
 	dryRun, full, yes, each                    bool
 	from                                       int
 	timeout                                    time.Duration
@@ -33,8 +33,7 @@ func runCommand(a *app) *cobra.Command {
 		Short: "Do what a script says, all of it or nothing",
 		Example: `verbatim run --dry-run --as clara answer.dsl
 verbatim run --as clara answer.dsl`,
-		Long: `What the palette wants agreed to is shown first, and the question answered with the word
-yes. What needs somebody else's agreement is kept until they decide: verbatim confirm.`,
+		Long: `What asks first is shown, and answered with yes; what others must agree to waits: verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("from") && f.from < 1 {
@@ -53,6 +52,7 @@ yes. What needs somebody else's agreement is kept until they decide: verbatim co
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "agree to what is asked, without looking")
 	cmd.Flags().StringVar(&f.confirm, "confirm", "", "agree to the preview with this `id`, and to no other")
 	cmd.Flags().StringVar(&f.key, "key", "", "do it once under this `key`, however often it is sent")
+	cmd.Flags().StringVar(&f.sitting, "session", "", "continue your session of this `name`, or begin it")
 	cmd.Flags().BoolVar(&f.each, "each", false, "commit after each call, not all together at the end")
 	cmd.Flags().IntVar(&f.from, "from", 0, "begin with call `N` of a script that --each left unfinished")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this `time`, such as 30s")
@@ -126,7 +126,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	if err != nil {
 		return a.runFailed(err)
 	}
-	session, err := engine.Session(ctx, f.as)
+	session, err := begin(ctx, engine, f.as, f.sitting)
 	if err != nil {
 		return a.runFailed(err)
 	}
@@ -163,6 +163,31 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	}
 	j := &job{app: a, runFlags: f, file: file, engine: engine, session: session, program: program, said: said, started: started}
 	return j.run(ctx)
+}
+
+// begin opens the session of a name, or one that keeps nothing.
+func begin(ctx context.Context, e *runtime.Engine, as, name string) (*runtime.Session, error) {
+	if name == "" {
+		return e.Session(ctx, as)
+	}
+	return e.Visit(ctx, as, runtime.Visit{Name: name})
+}
+
+// turn is the number of what the person said last in the session, if nobody has
+// answered since: that is what the script comes of.
+func (j *job) turn(ctx context.Context) (int64, error) {
+	if j.sitting == "" {
+		return 0, nil
+	}
+	info, err := j.session.Info(ctx)
+	if err != nil || info.Turns == 0 {
+		return 0, err
+	}
+	last, err := j.session.Turns(ctx, info.Turns, info.Turns)
+	if err != nil || len(last) == 0 || last[0].Role != runtime.ClientTurn {
+		return 0, err
+	}
+	return info.Turns, nil
 }
 
 // spoken says where what a script writes out comes from. Nobody can type a
@@ -302,7 +327,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 	// Whether somebody else has to agree as well is asked in a session of its
 	// own: a session that makes a preview has shown it, and what this one has to
 	// be held against is what was shown before.
-	other, err := j.engine.Session(ctx, j.as)
+	other, err := begin(ctx, j.engine, j.as, j.sitting)
 	if err != nil {
 		return j.runFailed(err)
 	}
@@ -344,7 +369,11 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 
 // apply does it. seen says that the preview was printed already.
 func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
-	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key, Each: j.each, From: j.from, Progress: j.progress()})
+	turn, err := j.turn(ctx)
+	if err != nil {
+		return j.runFailed(err)
+	}
+	reply, err := j.session.Run(ctx, j.program, runtime.RunOptions{Agreed: agreed, Key: j.key, Each: j.each, From: j.from, Turn: turn, Progress: j.progress()})
 	var stopped *runtime.Stopped
 	if errors.As(err, &stopped) {
 		return j.stopped(reply, stopped, seen)
@@ -365,7 +394,7 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 	if reply.Repeated {
 		fmt.Fprintln(j.err, "this was done before, under the same key; here is what it did then")
 	}
-	if p.Rows > 0 || p.Notices > 0 || errands(p) > 0 {
+	if p.Rows > 0 || p.Notices > 0 || errands(p) > 0 || sets(p) > 0 {
 		if seen {
 			fmt.Fprintln(j.out)
 		}
@@ -388,7 +417,7 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 func (j *job) preview(p *runtime.Preview, state string) {
 	fmt.Fprintf(j.out, "preview  %s; %s\n", j.summary(p, "would change", "send", "ask"), state)
 	newView(j.out, p, j.full, j.whole()).body()
-	if p.Rows == 0 && p.Notices == 0 && errands(p) == 0 {
+	if p.Rows == 0 && p.Notices == 0 && errands(p) == 0 && sets(p) == 0 {
 		return
 	}
 	fmt.Fprintln(j.out)
@@ -405,7 +434,7 @@ func (j *job) preview(p *runtime.Preview, state string) {
 // summary says "2 calls would change 3 rows in 2 tables and send 1 notice".
 func (j *job) summary(p *runtime.Preview, change, send, ask string) string {
 	var parts []string
-	if p.Rows > 0 || p.Notices == 0 {
+	if p.Rows > 0 || p.Notices == 0 && sets(p) == 0 {
 		rows := counted(p.Rows, "row")
 		if p.Rows == 0 {
 			rows = "nothing"
@@ -421,6 +450,13 @@ func (j *job) summary(p *runtime.Preview, change, send, ask string) string {
 		}
 		parts = append(parts, send+" "+counted(p.Notices, "notice"))
 	}
+	if n := sets(p); n > 0 {
+		set := "set"
+		if len(parts) == 0 && send == "send" {
+			set = "would set"
+		}
+		parts = append(parts, set+" "+counted(n, "value")+" of the session")
+	}
 	if n := errands(p); n > 0 {
 		parts = append(parts, ask+" "+counted(n, "tool"))
 	}
@@ -432,6 +468,15 @@ func errands(p *runtime.Preview) int {
 	n := 0
 	for i := range p.Calls {
 		n += len(p.Calls[i].Errands)
+	}
+	return n
+}
+
+// sets counts what the session is given.
+func sets(p *runtime.Preview) int {
+	n := 0
+	for i := range p.Calls {
+		n += len(p.Calls[i].Sets)
 	}
 	return n
 }

@@ -79,6 +79,31 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		return runtime.Outcome{Changes: []runtime.Change{runtime.Create(principals, f)}}, nil
 	})
 
+	type profile struct {
+		Principal runtime.Ref `verb:"principal-id"`
+		Label     *string     `verb:"label"`
+		Email     *string     `verb:"email"`
+		Zone      *string     `verb:"zone"`
+		Language  *string     `verb:"language"`
+	}
+	runtime.Handle(h, "system.describe-principal", func(_ context.Context, _ *runtime.Call, a profile) (runtime.Outcome, error) {
+		f := runtime.Fields{}
+		for name, v := range map[string]*string{"label": a.Label, "email": a.Email, "zone": a.Zone, "language": a.Language} {
+			if v != nil {
+				f[name] = *v
+			}
+		}
+		if len(f) == 0 {
+			return runtime.Outcome{}, runtime.Refuse("nothing is said of them", "give at least one of :label, :email, :zone and :language")
+		}
+		if a.Zone != nil {
+			if _, err := time.LoadLocation(*a.Zone); err != nil || *a.Zone == "" || *a.Zone == "Local" {
+				return runtime.Outcome{}, runtime.Refuse("there is no such time zone", "name it by its place, such as Europe/Luxembourg")
+			}
+		}
+		return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Principal, f)}}, nil
+	})
+
 	grant := func(wantHigh bool) func(context.Context, *runtime.Call, roleOf) (runtime.Outcome, error) {
 		return func(ctx context.Context, c *runtime.Call, a roleOf) (runtime.Outcome, error) {
 			role := reg.Role(a.Role)
@@ -233,6 +258,22 @@ func Authority(reg *verbs.Registry) runtime.Authority {
 			}
 		}
 		return p, true, nil
+	}
+}
+
+// Profile tells the engine what the palette's rows say of somebody as a person.
+func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (runtime.Profile, error) {
+	t, err := tablesOf(reg)
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context, r stores.Reader, name string) (runtime.Profile, error) {
+		rows, err := r.Find(ctx, stores.Find{Entity: t.principals, Where: is(t.principals, "name", stores.NewString(name)), Limit: 1})
+		if err != nil || len(rows) == 0 {
+			return runtime.Profile{}, err
+		}
+		text := func(field string) string { return rows[0][t.principals.FieldIndex(field)].Text() }
+		return runtime.Profile{Label: text("label"), Email: text("email"), Zone: text("zone"), Language: text("language")}, nil
 	}
 }
 

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+)
+
+// sessionFlags are what `verbatim session` is told.
+type sessionFlags struct {
+	palettes, store, as string
+	say, by             string
+	zone, language      string
+}
+
+var speakers = map[string]runtime.TurnRole{"client": runtime.ClientTurn, "agent": runtime.AgentTurn, "system": runtime.SystemTurn}
+
+func sessionCommand(a *app) *cobra.Command {
+	var f sessionFlags
+	cmd := &cobra.Command{
+		Use:   "session [NAME]",
+		Short: "Your sessions: where you are, and what was said",
+		Example: `verbatim session onboarding --as clara --say "What do you still need?"
+verbatim session onboarding --as clara
+verbatim session --as clara`,
+		Long: `Without a name it lists your sessions. run --session NAME goes on in one, from as many
+processes as there are; nobody but you can see it.`,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return a.showOwn(cmd.Context(), name, f)
+		},
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whose session it is (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().StringVar(&f.say, "say", "", "keep these `words` as a turn; begin the session if need be")
+	cmd.Flags().StringVar(&f.by, "by", "client", "`who` says them: client, agent or system")
+	cmd.Flags().StringVar(&f.zone, "zone", "", "your time `zone` in it, such as Europe/Luxembourg")
+	cmd.Flags().StringVar(&f.language, "language", "", "your `language` in it, such as de")
+	return cmd
+}
+
+func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	role, known := speakers[f.by]
+	begins := f.say != "" || f.zone != "" || f.language != ""
+	switch {
+	case f.as == "":
+		return usage("whose session?", "verbatim session --as NAME")
+	case begins && name == "":
+		return usage("which session?", "verbatim session --as "+shell(f.as)+" lists them; give its name, or a new one")
+	case !known:
+		return usage(fmt.Sprintf("nobody speaks as %q", f.by), "give --by client, agent or system")
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	engine, err := a.newEngine(reg, store, nil)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if name == "" {
+		s, err := engine.Session(ctx, f.as)
+		if err != nil {
+			return a.runFailed(err)
+		}
+		return a.listSessions(ctx, s)
+	}
+	s, err := engine.Visit(ctx, f.as, runtime.Visit{Name: name, Existing: !begins, Zone: f.zone, Language: f.language})
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if f.say != "" {
+		if _, err := s.Say(ctx, runtime.Said{Role: role, Content: f.say}); err != nil {
+			return a.runFailed(err)
+		}
+	}
+	return a.showSession(ctx, s)
+}
+
+func (a *app) listSessions(ctx context.Context, s *runtime.Session) error {
+	all, err := s.Sessions(ctx)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if a.json {
+		out := sessionsJSON{Schema: "verbatim/sessions@1", Sessions: []sessionJSON{}}
+		for i := range all {
+			out.Sessions = append(out.Sessions, newSession(&all[i]))
+		}
+		a.emit(out)
+		return nil
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(a.err, "you have no session; one begins with verbatim run --session NAME")
+	}
+	for i := range all {
+		fmt.Fprintf(a.out, "%s\t%s\t%s\t%s\n", minute(all[i].LastActive), counted(int(all[i].Visits), "visit"), counted(int(all[i].Turns), "turn"), safe(all[i].Name))
+	}
+	return nil
+}
+
+func (a *app) showSession(ctx context.Context, s *runtime.Session) error {
+	info, err := s.Info(ctx)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	said, err := s.Turns(ctx, 1, 0)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if a.json {
+		out := newSession(&info)
+		out.Schema = "verbatim/session@1"
+		for i := range said {
+			t := &said[i]
+			out.Said = append(out.Said, turnJSON{t.ID, t.Number, t.Time, string(t.Role), t.Content, t.Erased, t.Intent, t.Mentions, t.Names, t.Action, t.First, t.Entries})
+		}
+		a.emit(out)
+		return nil
+	}
+	zone, err := time.LoadLocation(info.Person.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	fmt.Fprintf(a.out, "session  %s of %s, %s, since %s; %s, %s\n", safe(info.Name), safe(info.Person.Label), counted(int(info.Visits), "visit"),
+		info.Started.In(zone).Format("2006-01-02 15:04"), safe(info.Person.Zone), safe(info.Person.Language))
+	for _, v := range info.Values {
+		what := "(not shown)"
+		if !v.Sensitive {
+			what = answer(v.Value)
+		}
+		fmt.Fprintf(a.out, "  %s  %s\n", safe(v.Name), what)
+	}
+	for i := range said {
+		t := &said[i]
+		words := safe(t.Content)
+		if t.Erased {
+			words = "(erased)"
+		}
+		fmt.Fprintf(a.out, "%3d  %s  %-6s  %s\n", t.Number, t.Time.In(zone).Format("2006-01-02 15:04"), strings.ToLower(string(t.Role)), words)
+		if t.Action != "" {
+			fmt.Fprintf(a.out, "     > %s%s\n", safe(t.Action), entriesOf(t))
+		}
+	}
+	return nil
+}
+
+func entriesOf(t *runtime.Turn) string {
+	if t.First == 0 {
+		return ""
+	}
+	return "     journal " + numbered(t.First, t.First+t.Entries-1)
+}
+
+type sessionsJSON struct {
+	Schema   string        `json:"schema"`
+	Sessions []sessionJSON `json:"sessions"`
+}
+
+type sessionJSON struct {
+	Schema     string      `json:"schema,omitempty"`
+	ID         string      `json:"id"`
+	Name       string      `json:"name"`
+	Label      string      `json:"label,omitempty"`
+	Email      string      `json:"email,omitempty"`
+	Zone       string      `json:"zone,omitempty"`
+	Language   string      `json:"language,omitempty"`
+	Started    time.Time   `json:"started"`
+	LastActive time.Time   `json:"last_active"`
+	Visits     int64       `json:"visits"`
+	Turns      int64       `json:"turns"`
+	Version    int64       `json:"version"`
+	Values     []valueJSON `json:"values,omitempty"`
+	Said       []turnJSON  `json:"said,omitempty"`
+}
+
+type valueJSON struct {
+	Name      string        `json:"name"`
+	Value     *stores.Value `json:"value,omitempty"`
+	Sensitive bool          `json:"sensitive,omitempty"`
+	Origin    string        `json:"origin,omitempty"`
+}
+
+type turnJSON struct {
+	Turn     string    `json:"turn"`
+	Number   int64     `json:"number"`
+	Time     time.Time `json:"time"`
+	Role     string    `json:"role"`
+	Content  string    `json:"content"`
+	Erased   bool      `json:"erased,omitempty"`
+	Intent   string    `json:"intent,omitempty"`
+	Mentions []string  `json:"mentions,omitempty"`
+	Rows     []string  `json:"rows,omitempty"`
+	Action   string    `json:"action,omitempty"`
+	First    int64     `json:"first,omitempty"`
+	Entries  int64     `json:"entries,omitempty"`
+}
+
+func newSession(info *runtime.SessionInfo) sessionJSON {
+	out := sessionJSON{ID: info.ID, Name: info.Name, Label: info.Person.Label, Email: info.Person.Email, Zone: info.Person.Zone, Language: info.Person.Language,
+		Started: info.Started, LastActive: info.LastActive, Visits: info.Visits, Turns: info.Turns, Version: info.Version}
+	for i := range info.Values {
+		v := &info.Values[i]
+		value := valueJSON{Name: v.Name, Sensitive: v.Sensitive, Origin: v.Origin.String()}
+		if !v.Sensitive {
+			value.Value = &v.Value
+		}
+		out.Values = append(out.Values, value)
+	}
+	return out
+}
