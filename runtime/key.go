@@ -85,6 +85,7 @@ type keptColumn struct {
 type keptCell struct {
 	Value  keptValue
 	Entity string `json:",omitempty"`
+	Origin string `json:",omitempty"`
 }
 
 // A keptValue is a value with its kind.
@@ -256,6 +257,7 @@ func keepTable(t *table) *keptTable {
 			if c.entity != nil {
 				cells[i].Entity = c.entity.Store.Name
 			}
+			cells[i].Origin = c.from.String()
 		}
 		k.Rows = append(k.Rows, cells)
 	}
@@ -448,7 +450,11 @@ func (s *Session) retellTable(k *keptTable) (*table, error) {
 			if err != nil {
 				return nil, err
 			}
-			cells[i].value = v
+			if cells[i].value, cells[i].from = v, ofRecord; c.Origin != "" {
+				if cells[i].from, err = verbs.ParseOrigin(c.Origin); err != nil {
+					return nil, err
+				}
+			}
 			if c.Entity != "" {
 				cells[i].entity = s.e.reg.Entity(c.Entity)
 			}
