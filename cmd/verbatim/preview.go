@@ -229,10 +229,13 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 func (v *view) set(s *runtime.SessionChange) {
 	what := "(not shown)"
 	if !s.Sensitive {
-		what = answer(s.Before) + " -> " + answer(s.After)
+		what = sessionWords(s.Before) + " -> " + sessionWords(s.After)
 	}
 	fmt.Fprintf(v.w, "     ~ session  %s  %s%s\n", safe(s.Name), what, from(&runtime.FieldChange{From: s.From, Origin: s.Origin}, what))
 }
+
+// sessionWords spells what a session keeps, on one line.
+func sessionWords(v stores.Value) string { return strings.Join(answer(v), "; ") }
 
 // errand tells what a tool of another server is sent, a value a line.
 func (v *view) errand(e *runtime.Errand) {

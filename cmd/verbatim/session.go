@@ -147,7 +147,7 @@ func (a *app) showSession(ctx context.Context, s *runtime.Session) error {
 	for _, v := range info.Values {
 		what := "(not shown)"
 		if !v.Sensitive {
-			what = answer(v.Value)
+			what = sessionWords(v.Value)
 		}
 		fmt.Fprintf(a.out, "  %s  %s\n", safe(v.Name), what)
 	}
