@@ -1,0 +1,73 @@
+package words
+
+import (
+	"time"
+
+	"verbatim/stores"
+)
+
+// Days are counted from 1970-01-01, as stores counts them.
+
+func dayOf(year, month, day int) int64 {
+	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / 86400
+}
+
+func civil(day int64) (year, month, dayOfMonth int) {
+	y, m, d := time.Unix(day*86400, 0).UTC().Date()
+	return y, int(m), d
+}
+
+// weekdayOf is from 1, a Monday, to 7.
+func weekdayOf(day int64) int { return int(((day+3)%7+7)%7) + 1 }
+
+// monday is the first day of a day's week.
+func monday(day int64) int64 { return day - int64(weekdayOf(day)-1) }
+
+// addMonths is the same day so many months on, or the last one of that month;
+// cut says which.
+func addMonths(day int64, n int) (to int64, cut bool) {
+	y, m, d := civil(day)
+	m += n - 1
+	y, m = y+m/12, m%12
+	if m < 0 {
+		y, m = y-1, m+12
+	}
+	in := stores.DaysIn(y, m+1)
+	return dayOf(y, m+1, min(d, in)), d > in
+}
+
+// A span is some days, the last included.
+type span struct{ first, last int64 }
+
+// lastWorkingDay is the last day of a span from Monday to Friday, or its last
+// day where there is none.
+func (p span) lastWorkingDay() int64 {
+	for d := p.last; d >= p.first && d > p.last-3; d-- {
+		if weekdayOf(d) <= 5 {
+			return d
+		}
+	}
+	return p.last
+}
+
+// spanOf is the week, month, quarter or year that is n after that of a day.
+func spanOf(u int, day int64, n int) span {
+	y, m, _ := civil(day)
+	switch u {
+	case weeks:
+		first := monday(day) + 7*int64(n)
+		return span{first, first + 6}
+	case months:
+		return monthSpan(y, m+n)
+	case quarters:
+		first := (m-1)/3*3 + 1 + 3*n
+		return span{monthSpan(y, first).first, monthSpan(y, first+2).last}
+	default:
+		return span{dayOf(y+n, 1, 1), dayOf(y+n, 12, 31)}
+	}
+}
+
+// monthSpan is a month, which may be counted on beyond the year.
+func monthSpan(y, m int) span { return span{dayOf(y, m, 1), dayOf(y, m+1, 1) - 1} }
+
+func dateValue(day int64) stores.Value { return stores.NewDays(day) }

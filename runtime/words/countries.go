@@ -1,0 +1,151 @@
+package words
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/stores"
+)
+
+// countryNames has a line for each country of ISO 3166: its codes of two and of
+// three letters, and its names in English, German, French and Spanish as the
+// Unicode Common Locale Data Repository has them.
+//
+//go:embed countries.txt
+var countryNames string
+
+// otherNames are what people say besides. Where one belongs to two countries, it
+// is a choice.
+const otherNames = `
+US|USA|United States of America|U.S.|U.S.A.|Vereinigte Staaten von Amerika|États-Unis d'Amérique|Estados Unidos de América|EE. UU.|EEUU
+GB|UK|U.K.|Great Britain|Britain|England|Scotland|Wales|Northern Ireland|Großbritannien|England|Schottland|Grande-Bretagne|Angleterre|Écosse|Gran Bretaña|Inglaterra|Escocia
+NL|Holland|The Netherlands|Hollande|Holanda
+CZ|Czech Republic|Tschechische Republik|République tchèque|República Checa
+AE|UAE|VAE
+CI|Ivory Coast|Elfenbeinküste|Costa de Marfil
+CH|die Schweiz|Confoederatio Helvetica
+MM|Burma|Birma
+CV|Cape Verde|Kap Verde
+SZ|Swaziland|Swasiland
+MK|Macedonia|Mazedonien
+KR|South Korea|Republic of Korea|Südkorea|Corée du Sud|Corea del Sur|Korea|Corée|Corea
+KP|North Korea|Nordkorea|Corée du Nord|Corea del Norte|Korea|Corée|Corea
+CD|Democratic Republic of the Congo|DRC|Congo|Kongo
+CG|Republic of the Congo|Congo|Kongo
+RU|Russian Federation|Russische Föderation
+VA|Vatican|Vatikan|Holy See
+TR|Turkey|Türkei|Türkiye
+BY|Weißrussland|White Russia
+HK|Hong Kong|Hongkong
+MO|Macau|Macao
+PS|Palestine|Palästina|Palestina
+TL|East Timor|Osttimor
+BA|Bosnia|Bosnien|Bosnie
+`
+
+type countryList struct {
+	names map[string][]string // codes by plain name
+	first map[string]int      // words of the longest name that begins with a word
+	codes map[string]string   // of two and three letters
+}
+
+var countries = sync.OnceValue(func() *countryList {
+	l := &countryList{names: map[string][]string{}, first: map[string]int{}, codes: map[string]string{}}
+	add := func(code, name string) {
+		n := Plain(strings.ReplaceAll(name, "&", "and"))
+		for _, c := range l.names[n] {
+			if c == code {
+				return
+			}
+		}
+		l.names[n] = append(l.names[n], code)
+		first, _, _ := strings.Cut(n, " ")
+		l.first[first] = max(l.first[first], 1+strings.Count(n, " "))
+	}
+	for line := range strings.Lines(countryNames) {
+		parts := strings.Split(strings.TrimSpace(line), "|")
+		l.codes[parts[0]], l.codes[parts[1]] = parts[0], parts[0]
+		for _, name := range parts[2:] {
+			add(parts[0], name)
+		}
+	}
+	for line := range strings.Lines(otherNames) {
+		parts := strings.Split(strings.TrimSpace(line), "|")
+		for _, name := range parts[1:] {
+			add(parts[0], name)
+		}
+	}
+	return l
+})
+
+// country reads a country's name, which has a capital, or its code of three
+// letters. Two letters are too much like words to be read in a sentence.
+func (s *scan) country(i int) (Reading, int) {
+	x := &s.lexemes[i]
+	t := &s.tokens[x.first]
+	if t.kind != wordToken {
+		return Reading{}, i
+	}
+	if r, _ := utf8.DecodeRuneInString(s.text[t.start:]); !unicode.IsUpper(r) {
+		return Reading{}, i
+	}
+	l := countries()
+	s.key = append(s.key[:0], s.plain[t.from:t.to]...)
+	most := l.first[string(s.key)]
+	last, codes := int(x.first), l.names[string(s.key)]
+	if most > 0 && len(codes) > 0 && t.end-t.start == 2 && s.text[t.start:t.end] != strings.ToUpper(s.text[t.start:t.end]) {
+		codes = nil // "Us"
+	}
+	for n, j := 1, last+1; n < most && j < len(s.tokens); n++ {
+		for j < len(s.tokens) && s.tokens[j].kind == markToken && strings.ContainsRune("-'’.&–", s.tokens[j].mark) {
+			if s.tokens[j].mark == '&' {
+				s.key = append(s.key, " and"...)
+				n++
+			}
+			j++
+		}
+		if j >= len(s.tokens) || s.tokens[j].kind != wordToken || s.tokens[j].space == newLine {
+			break
+		}
+		s.key = append(append(s.key, ' '), s.plain[s.tokens[j].from:s.tokens[j].to]...)
+		if all := l.names[string(s.key)]; all != nil {
+			codes, last = all, j
+		}
+		j++
+	}
+	if codes == nil {
+		raw := s.text[t.start:t.end]
+		if len(raw) != 3 || raw != strings.ToUpper(raw) || l.codes[raw] == "" {
+			return Reading{}, i
+		}
+		codes = []string{l.codes[raw]}
+	}
+	r := Reading{What: Country}
+	var choices []Choice
+	for _, c := range codes {
+		choices = append(choices, Choice{Value: stores.NewString(c)})
+	}
+	r.offer(choices)
+	end := i
+	for end < len(s.lexemes) && int(s.lexemes[end].first) <= last {
+		end++
+	}
+	if int(s.lexemes[end-1].last) > last {
+		return Reading{}, i
+	}
+	return r, end
+}
+
+// wholeCode reads a text that is nothing but a code of a country.
+func wholeCode(text string, what What) (Reading, bool) {
+	trimmed := strings.TrimSpace(text)
+	if what != Country || len(trimmed) > 3 {
+		return Reading{}, false
+	}
+	code, ok := countries().codes[strings.ToUpper(trimmed)]
+	at := strings.Index(text, trimmed)
+	return Reading{What: Country, Range: Range{at, at + len(trimmed)}, Choice: Choice{Value: stores.NewString(code)}}, ok
+}

@@ -1,0 +1,1169 @@
+package words
+
+import (
+	"cmp"
+	"slices"
+	"unicode"
+
+	"verbatim/stores"
+)
+
+// date reads a day or a span that begins at a lexeme, and returns the lexeme
+// after it.
+func (s *scan) date(i int) (Reading, int) {
+	x := &s.lexemes[i]
+	best, end := Reading{}, i
+	try := func(r Reading, j int) {
+		if j > end {
+			best, end = r, j
+		}
+	}
+	for _, e := range x.means {
+		switch e.class {
+		case number:
+			try(s.numeric(i))
+			try(s.dayMonth(i))
+			try(s.dayOfMonth(i))
+			try(s.counted(i))
+			try(s.quarter(i))
+			try(s.yearAlone(i))
+		case ordinal:
+			try(s.dayMonth(i))
+			try(s.quarter(i))
+			try(s.dayOfMonth(i))
+		case cardinal:
+			try(s.dayMonth(i))
+			try(s.counted(i))
+		case one:
+			try(s.counted(i))
+		case month:
+			try(s.monthDay(i))
+			try(s.monthAlone(i))
+		case weekday, weekdayOn:
+			try(s.weekday(i))
+		case next, this, last, coming, afterNext, unit, weekend:
+			try(s.span(i))
+		case ending, early, mid, late:
+			try(s.part(i))
+		case within:
+			try(s.counted(i))
+		case since:
+			try(s.counted(i))
+		case day:
+			try(s.fromToday(i, int(e.n)))
+		case quarterMark:
+			try(s.quarter(i))
+		}
+	}
+	if end > i && s.loose(end) {
+		return Reading{}, i
+	}
+	return best, end
+}
+
+// loose reports that something touches the end of what was read and makes it
+// part of something else: "2025-01-03T10", "tomorrow's".
+func (s *scan) loose(end int) bool {
+	if !s.tight(end) {
+		return false
+	}
+	switch x := &s.lexemes[end]; x.means[0].class {
+	case mark:
+		switch x.mark {
+		case '.', ',', ':', '-', '\'', '’', '_', '@', '#', '\\':
+			return s.tight(end+1) && s.lexemes[end+1].means[0].class != mark && !s.are(end+1, spoils)
+		case '/':
+			return s.tight(end+1) && s.lexemes[end-1].means[0].class == number
+		case '%':
+			return true
+		}
+		return unicode.IsNumber(x.mark) // "2²"
+	default:
+		return true
+	}
+}
+
+// free reports that nothing touches a number on its left that would make it part
+// of something else.
+func (s *scan) free(i int) bool {
+	if !s.tight(i) {
+		return true
+	}
+	switch s.lexemes[i-1].mark {
+	case '(', '[', '"', '\'', '“', '„', '«', '‘', ',', ';', '=', '>', '¿', '¡', '–', '—', '*', '|':
+		return s.lexemes[i-1].mark != ',' || !s.are(i-2, number)
+	case ':':
+		return !s.are(i-2, number)
+	}
+	return false
+}
+
+func (s *scan) exactly(day int64, end int) (Reading, int) {
+	return Reading{What: Date, Choice: Choice{Value: dateValue(day)}, whole: true}, end
+}
+
+func (s *scan) relative(day int64, end int) (Reading, int) {
+	return Reading{What: Date, Kind: Relative, Choice: Choice{Value: dateValue(day)}}, end
+}
+
+// vague proposes the last working day of a span.
+func (s *scan) vague(p span, end int) (Reading, int) {
+	return Reading{What: Date, Kind: Vague, Choice: Choice{Value: dateValue(p.lastWorkingDay())},
+		First: dateValue(p.first), Last: dateValue(p.last), Assumed: LastWorkingDay}, end
+}
+
+func (s *scan) failed(p Problem, detail, end int) (Reading, int) {
+	return Reading{What: Date, Problem: p, Detail: detail}, end
+}
+
+// either offers days to choose from.
+func (s *scan) either(kind Kind, end int, all ...int64) (Reading, int) {
+	r := Reading{What: Date, Kind: kind}
+	slices.Sort(all)
+	var choices []Choice
+	for _, d := range slices.Compact(all) {
+		choices = append(choices, Choice{Value: dateValue(d)})
+	}
+	r.offer(choices)
+	return r, end
+}
+
+// onDay is a day of which the year may be missing, or short.
+func (s *scan) onDay(d, m int, y yearSaid, end int) (Reading, int) {
+	switch {
+	case y.unread:
+		return s.failed(Unread, 0, end)
+	case y.short:
+		var all []int64
+		for _, century := range []int{1900, 2000} {
+			if v, ok := stores.NewDate(century+y.year, m, d); ok {
+				all = append(all, v.Days())
+			}
+		}
+		if len(all) == 0 {
+			return s.failed(NoSuchDay, d, end)
+		}
+		r, end := s.either(Exact, end, all...)
+		if len(all) == 1 {
+			r.Others, r.Choice = []Choice{r.Choice}, Choice{}
+		}
+		return r, end
+	case y.said:
+		v, ok := stores.NewDate(y.year, m, d)
+		if !ok {
+			return s.failed(NoSuchDay, d, end)
+		}
+		return s.exactly(v.Days(), end)
+	}
+	this, _, _ := civil(s.today)
+	for n := range 9 {
+		v, ok := stores.NewDate(this+n, m, d)
+		if ok && v.Days() >= s.today {
+			r, end := s.relative(v.Days(), end)
+			r.Assumed = NextSuch
+			return r, end
+		}
+	}
+	return s.failed(NoSuchDay, d, end)
+}
+
+// numeric reads 2025-01-03, 3.1.2025, 3/1/2025 and the like.
+func (s *scan) numeric(i int) (Reading, int) {
+	a, la, ok := s.digits(i)
+	if !ok || !s.free(i) || !s.tight(i+1) || !s.marked(i+1, '.', '/', '-') {
+		return Reading{}, i
+	}
+	sep := s.lexemes[i+1].mark
+	// "15. 3. 1972" is written with spaces after the points, in German.
+	near := func(j int) bool { return s.tight(j) || sep == '.' && s.space(j) <= oneSpace }
+	b, lb, ok := s.digits(i + 2)
+	if !ok || lb > 2 || !near(i+2) {
+		return Reading{}, i
+	}
+	if !s.marked(i+3, sep) || !s.tight(i+3) {
+		return Reading{}, i
+	}
+	c, lc, ok := s.digits(i + 4)
+	if !ok || !near(i+4) || s.space(i+4) == oneSpace && lc != 4 {
+		// "bis zum 15.3." of German, where nothing but a day can be meant.
+		if sep == '.' && s.language == German && la <= 2 && s.are(i-1, by, of) && !s.tight(i+4) {
+			return s.onDay(a, b, yearSaid{}, i+4)
+		}
+		return Reading{}, i
+	}
+	switch {
+	case la == 4 && lc <= 2:
+		return s.onDay(c, b, yearSaid{said: true, year: a}, i+5)
+	case la > 2 || lc != 4 && lc != 2:
+		return Reading{}, i
+	}
+	y := yearSaid{said: true, year: c, short: lc == 2}
+	// With points the day comes first, wherever people write them so; with
+	// others, where nobody writes it otherwise. In English it has to be asked.
+	dayFirst := sep == '.' && s.language != English || s.sole && (s.language == French || s.language == Spanish)
+	switch {
+	case dayFirst && b <= 12 || a > 12 || a == b:
+		r, end := s.onDay(a, b, y, i+5)
+		if dayFirst && a <= 12 && a != b && r.Problem == 0 {
+			r.Assumed |= DayFirst
+		}
+		return r, end
+	case b > 12 && !(sep == '.' && dayFirst):
+		return s.onDay(b, a, y, i+5)
+	case b > 12:
+		return s.failed(NoSuchDay, a, i+5)
+	}
+	first, _ := s.onDay(a, b, y, 0)
+	second, _ := s.onDay(b, a, y, 0)
+	both := either(first, second)
+	both.whole = false
+	return both, i + 5
+}
+
+// A yearSaid is the year of a date, as far as it was said.
+type yearSaid struct {
+	year   int
+	said   bool
+	short  bool // it has two digits
+	unread bool // something stands there that may be one
+}
+
+// year reads the year that may follow a day and a month.
+func (s *scan) year(i int) (yearSaid, int) {
+	j := i
+	comma := false
+	if s.marked(j, '.') && s.tight(j) && s.lexemes[j-1].means[0].class == month {
+		j++ // "Jan. 2025"
+	}
+	switch {
+	case s.marked(j, ','):
+		comma = true
+		j++
+	case s.marked(j, '-', '/') && s.tight(j) && s.tight(j+1):
+		j++
+	}
+	for n := 0; n < 2 && s.are(j, of); n++ {
+		j++
+	}
+	if s.marked(j, '\'', '’') && s.tight(j+1) {
+		if n, l, ok := s.digits(j + 1); ok && l == 2 {
+			return yearSaid{year: n, said: true, short: true}, j + 2
+		}
+	}
+	if s.space(j) == newLine && j > i {
+		return yearSaid{}, i
+	}
+	n, l, ok := s.digits(j)
+	switch {
+	case !ok:
+		if v, spelt := s.is(j, cardinal); spelt && v >= 10 {
+			// "March 15, nineteen seventy-two": a year, probably, which is not
+			// read.
+			return yearSaid{unread: true}, j + 1
+		}
+		if s.are(j, times) && !comma {
+			return yearSaid{unread: true}, j + 1
+		}
+		return yearSaid{}, i
+	case l == 4 && 1000 <= n && n <= 2999 && !s.loose(j+1):
+		return yearSaid{year: n, said: true}, j + 1
+	case l == 2 && !s.loose(j+1) && (j+1 >= len(s.lexemes) || s.lexemes[j+1].means[0].class == mark || s.space(j+1) == newLine) && !s.marked(j+1, '%'):
+		return yearSaid{year: n, said: true, short: true}, j + 1
+	case !comma && j == i && l != 2 && l != 1:
+		return yearSaid{unread: true}, j + 1
+	}
+	return yearSaid{}, i
+}
+
+// dayNumber reads the number of a day: "15", "15th", "15.", "fifteenth",
+// "quince".
+func (s *scan) dayNumber(i int) (n, end int, marked, ok bool) {
+	if n, ok := s.is(i, ordinal); ok {
+		return n, i + 1, true, true
+	}
+	if n, ok := s.is(i, cardinal); ok && (s.language == Spanish || s.language == French) && n <= 31 {
+		return n, i + 1, false, true
+	}
+	n, l, ok := s.digits(i)
+	if !ok || l > 2 {
+		return 0, i, false, false
+	}
+	end = i + 1
+	if s.marked(end, '.') && s.tight(end) && (s.language == German || s.are(end+1, suffix) && s.tight(end+1)) {
+		end, marked = end+1, true
+	}
+	if s.are(end, suffix) && s.tight(end) && !s.are(end, quarterMark) {
+		end, marked = end+1, true
+	}
+	return n, end, marked, true
+}
+
+// dayMonth reads "15 March 1972", "15th of March", "15. März", "1er mars".
+func (s *scan) dayMonth(i int) (Reading, int) {
+	d, j, marked, ok := s.dayNumber(i)
+	if !ok || !s.free(i) && s.lexemes[i].means[0].class == number {
+		return Reading{}, i
+	}
+	linked := false
+	if s.marked(j, '-') && s.tight(j) && s.tight(j+1) {
+		j++
+		linked = true
+	}
+	for n := 0; n < 2 && s.are(j, of) && !s.are(j, month); n++ {
+		j, linked = j+1, true
+	}
+	m, ok := s.is(j, month)
+	if !ok || s.space(j) == newLine {
+		return Reading{}, i
+	}
+	if s.are(i, cardinal) && s.language == Spanish && !linked {
+		return Reading{}, i
+	}
+	verb := s.verbLike(j)
+	j++
+	y, end := s.year(j)
+	if !y.said && !y.unread {
+		if verb && !linked && !marked && !s.are(i-1, by) {
+			return Reading{}, i
+		}
+		if verb && s.are(i, ordinal) && !linked {
+			return Reading{}, i
+		}
+		end = j
+		if s.marked(end, '.') && s.tight(end) && s.abbreviated(end-1) && end+1 < len(s.lexemes) && s.space(end+1) != newLine {
+			end++
+		}
+	}
+	if d < 1 || d > 31 {
+		if !y.said {
+			return Reading{}, i
+		}
+		return s.failed(NoSuchDay, d, end)
+	}
+	return s.onDay(d, m, y, end)
+}
+
+// abbreviated reports that a month is written short.
+func (s *scan) abbreviated(i int) bool {
+	t := &s.tokens[s.lexemes[i].first]
+	return t.to-t.from <= 4
+}
+
+// verbLike reports that a month of English may as well be a verb: "may".
+func (s *scan) verbLike(i int) bool {
+	if s.language != English {
+		return false
+	}
+	t := &s.tokens[s.lexemes[i].first]
+	w := s.text[t.start:t.end]
+	return w == "may" || w == "march" || w == "mar"
+}
+
+// monthDay reads "March 15, 1972".
+func (s *scan) monthDay(i int) (Reading, int) {
+	m, _ := s.is(i, month)
+	j := i + 1
+	if s.marked(j, '.') && s.tight(j) {
+		j++
+	}
+	the := false
+	for n := 0; n < 1 && s.are(j, of); n++ {
+		j, the = j+1, true
+	}
+	if s.space(j) == newLine {
+		return Reading{}, i
+	}
+	var d int
+	if n, ok := s.is(j, ordinal); ok {
+		d, j = n, j+1
+	} else {
+		n, l, ok := s.digits(j)
+		if !ok || l > 2 || n == 0 || the && !(s.are(j+1, suffix) && s.tight(j+1)) {
+			return Reading{}, i
+		}
+		d, j = n, j+1
+		if s.are(j, suffix) && s.tight(j) {
+			j++
+		} else if s.tight(j) && !s.marked(j, ',', '.', ';', '?', '!', ')', ':', '-', '–', '"') {
+			return Reading{}, i
+		}
+	}
+	y, end := s.year(j)
+	if !y.said && !y.unread {
+		end = j
+		if i > 0 && s.verbLike(i) && !s.are(j-1, suffix) && !s.are(i-1, by, mid, early, late, ending) {
+			return Reading{}, i // "you may 2 times"
+		}
+	}
+	if d > 31 {
+		if !y.said {
+			return Reading{}, i
+		}
+		return s.failed(NoSuchDay, d, end)
+	}
+	return s.onDay(d, m, y, end)
+}
+
+// monthAlone reads "March 1972", and "March" where it can be nothing else.
+func (s *scan) monthAlone(i int) (Reading, int) {
+	m, _ := s.is(i, month)
+	y, end := s.year(i + 1)
+	switch {
+	case y.said && !y.short:
+		return s.vague(monthSpan(y.year, m), end)
+	case y.said || y.unread:
+		return s.failed(Unread, 0, end)
+	case s.verbLike(i) || !s.are(i-1, by, within):
+		return Reading{}, i
+	}
+	r, end := s.vague(s.nextMonth(m), i+1)
+	r.Assumed |= NextSuch
+	return r, end
+}
+
+// nextMonth is the next such month that is not over.
+func (s *scan) nextMonth(m int) span {
+	y, _, _ := civil(s.today)
+	p := monthSpan(y, m)
+	if p.last < s.today {
+		p = monthSpan(y+1, m)
+	}
+	return p
+}
+
+// dayOfMonth reads "the 10th", "am 10.", "le 10", "el 10".
+func (s *scan) dayOfMonth(i int) (Reading, int) {
+	if !s.are(i-1, by, of) || s.tight(i) || s.are(i, cardinal) {
+		return Reading{}, i
+	}
+	d, j, marked, ok := s.dayNumber(i)
+	switch {
+	case !ok || d < 1 || d > 31 || s.are(i, ordinal):
+		return Reading{}, i
+	case (s.language == English || s.language == German) && !marked:
+		return Reading{}, i
+	case s.language == German && !s.article(i-1, "am", "bis", "zum", "bis zum", "vom", "vor", "den", "dem", "ab", "vor dem"):
+		return Reading{}, i
+	case s.language == French && !s.article(i-1, "le", "avant le", "pour le", "au", "d ici le", "au plus tard le", "depuis le", "d ici au", "jusqu au", "des le"):
+		return Reading{}, i
+	case s.language == Spanish && !s.article(i-1, "el", "para el", "antes del", "hasta el", "al", "desde el", "a mas tardar el"):
+		return Reading{}, i
+	case s.language == English && !s.article(i-1, "the", "by", "on", "until", "till", "before", "for", "from", "no later than"):
+		return Reading{}, i
+	}
+	if j < len(s.lexemes) && s.space(j) != newLine && !s.marked(j, '.', ',', ';', '!', '?', ')', ':', '-', '–', '/') && !s.are(j, by, within, or, to, daypart, since) && !s.ends(j) {
+		return Reading{}, i
+	}
+	y, m, today := civil(s.today)
+	in := stores.DaysIn(y, m)
+	switch {
+	case d == today:
+		next := monthSpan(y, m+1)
+		ny, nm, _ := civil(next.first)
+		if d > stores.DaysIn(ny, nm) {
+			return s.either(Relative, j, s.today)
+		}
+		return s.either(Relative, j, s.today, next.first+int64(d-1))
+	case d > in:
+		// There is none this month: the last day of it, or the next that is.
+		for n := 1; ; n++ {
+			ny, nm, _ := civil(monthSpan(y, m+n).first)
+			if d <= stores.DaysIn(ny, nm) {
+				return s.either(Relative, j, dayOf(y, m, in), dayOf(ny, nm, d))
+			}
+		}
+	case d > today:
+		r, end := s.relative(dayOf(y, m, d), j)
+		r.Assumed = NextSuch
+		return r, end
+	}
+	next := monthSpan(y, m+1)
+	if next.first+int64(d-1) > next.last {
+		after := monthSpan(y, m+2)
+		return s.either(Relative, j, next.last, after.first+int64(d-1))
+	}
+	r, end := s.relative(next.first+int64(d-1), j)
+	r.Assumed = NextSuch
+	return r, end
+}
+
+// article reports that a lexeme is one of some words.
+func (s *scan) article(i int, words ...string) bool {
+	if i < 0 {
+		return false
+	}
+	return slices.Contains(words, s.plainOf(i))
+}
+
+// plainOf is a lexeme's words.
+func (s *scan) plainOf(i int) string {
+	x := &s.lexemes[i]
+	if x.first == x.last {
+		t := &s.tokens[x.first]
+		return string(s.plain[t.from:t.to])
+	}
+	var b []byte
+	for t := x.first; t <= x.last; t++ {
+		if s.tokens[t].kind == markToken {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, s.plain[s.tokens[t].from:s.tokens[t].to]...)
+	}
+	return string(b)
+}
+
+// enders go on a sentence after a day that stands by itself; any other word
+// would be what the number counts: "the 3rd document".
+var enders = map[string]bool{
+	"and": true, "if": true, "we": true, "i": true, "please": true, "then": true, "when": true, "because": true, "as": true, "but": true, "it": true, "so": true, "is": true, "will": true, "latest": true,
+	"und": true, "wenn": true, "dann": true, "bitte": true, "weil": true, "aber": true, "ist": true, "wir": true, "ich": true, "da": true, "schicken": true, "fertig": true,
+	"et": true, "si": true, "nous": true, "je": true, "car": true, "mais": true, "on": true, "svp": true,
+	"y": true, "porque": true, "pero": true, "nosotros": true, "lo": true, "gracias": true, "se": true,
+}
+
+func (s *scan) ends(i int) bool { return enders[s.plainOf(i)] }
+
+// weekday reads "Friday", "Friday, 3 January 2025", "Friday of next week".
+func (s *scan) weekday(i int) (Reading, int) {
+	w, full := s.is(i, weekday)
+	if !full {
+		w, _ = s.is(i, weekdayOn)
+	}
+	j := i + 1
+	if s.marked(j, '.') && s.tight(j) && !full {
+		j++
+	}
+	// With a date beside it, it has to be right.
+	k := j
+	if s.marked(k, ',') {
+		k++
+	}
+	for n := 0; n < 2 && s.are(k, of, by) && !s.are(k, month); n++ {
+		k++
+	}
+	if r, end := s.dated(k); end > k && s.space(k) != newLine {
+		if len(r.Others) == 0 && r.Problem == 0 && weekdayOf(r.Value.Days()) != w {
+			r.fail(WrongWeekday, w)
+		} else if len(r.Others) > 0 {
+			r.Others = slices.DeleteFunc(r.Others, func(c Choice) bool { return weekdayOf(c.Value.Days()) != w })
+			if len(r.Others) == 0 {
+				return s.failed(WrongWeekday, w, end)
+			}
+			r.offer(r.Others)
+		}
+		return r, end
+	}
+	if !full && !s.are(i-1, by, next, this, coming) {
+		return Reading{}, i
+	}
+	// Of a week.
+	k = j
+	for n := 0; n < 2 && s.are(k, of, within, by); n++ {
+		k++
+	}
+	if mod, end, ok := s.modified(k, weeks); ok {
+		first := spanOf(weeks, s.today, mod).first
+		return s.relative(first+int64(w-1), end)
+	}
+	if s.are(j, within) {
+		if n, u, end, ok := s.count(j + 1); ok && u == weeks {
+			return s.either(Relative, end, spanOf(weeks, s.today, n).first+int64(w-1), s.comingDay(w, 0)+7*int64(n))
+		}
+	}
+	if u, ok := s.is(j, unit); ok && (u == weeks || u == fortnights) && s.space(j) != newLine {
+		return s.failed(Unread, 0, j+1) // "Friday week"
+	}
+	how, end := none, j
+	for _, c := range []class{next, coming, last, afterNext} {
+		if s.are(j, c) && (s.language == French || s.language == Spanish || c == afterNext) {
+			how, end = c, j+1
+			break
+		}
+	}
+	r, end := s.whichDay(w, how, end)
+	r.bare = how == none
+	if s.are(end, daypart) && s.space(end) != newLine {
+		end++
+	}
+	return r, end
+}
+
+// dated reads a day with its number, at a place where nothing else counts.
+func (s *scan) dated(i int) (Reading, int) {
+	if i >= len(s.lexemes) {
+		return Reading{}, i
+	}
+	if r, end := s.numeric(i); end > i {
+		return r, end
+	}
+	if r, end := s.dayMonth(i); end > i {
+		return r, end
+	}
+	if s.are(i, month) {
+		if r, end := s.monthDay(i); end > i {
+			return r, end
+		}
+	}
+	return s.dayOfMonth(i)
+}
+
+// comingDay is the next such weekday from tomorrow on, or n weeks after it.
+func (s *scan) comingDay(w, n int) int64 {
+	return s.today + int64((w-weekdayOf(s.today)+6)%7+1) + 7*int64(n)
+}
+
+// whichDay is a weekday, with what was said of which.
+func (s *scan) whichDay(w int, how class, end int) (Reading, int) {
+	inWeek := func(n int) int64 { return monday(s.today) + 7*int64(n) + int64(w-1) }
+	soonest := s.comingDay(w, 0)
+	today := weekdayOf(s.today) == w
+	extra := int64(0) // today is no last Friday
+	if today {
+		extra = 1
+	}
+	switch how {
+	case next:
+		// The very next one, or that of next week.
+		return s.either(Relative, end, soonest, inWeek(1))
+	case coming:
+		return s.relative(soonest, end)
+	case this:
+		if inWeek(0) < s.today {
+			return s.either(Relative, end, inWeek(0), soonest)
+		}
+		return s.relative(inWeek(0), end)
+	case last:
+		return s.either(Relative, end, soonest-7-7*extra, inWeek(-1))
+	case afterNext:
+		return s.either(Relative, end, soonest+7, inWeek(2))
+	}
+	if today {
+		return s.either(Relative, end, s.today, soonest)
+	}
+	r, end := s.relative(soonest, end)
+	r.Assumed = NextSuch
+	return r, end
+}
+
+// modified reads "next week" or "semaine prochaine": a unit, and how many of it
+// from now.
+func (s *scan) modified(i, u int) (n, end int, ok bool) {
+	mods := []struct {
+		c class
+		n int
+	}{{next, 1}, {coming, 1}, {this, 0}, {last, -1}, {afterNext, 2}}
+	for _, m := range mods {
+		if s.are(i, m.c) {
+			if v, ok := s.is(i+1, unit); ok && v == u && s.space(i+1) != newLine {
+				return m.n, i + 2, true
+			}
+		}
+		if v, ok := s.is(i, unit); ok && v == u && m.c != this && s.are(i+1, m.c) && s.space(i+1) != newLine && (s.language == French || s.language == Spanish || m.c == afterNext) {
+			return m.n, i + 2, true
+		}
+	}
+	return 0, i, false
+}
+
+// span reads "next week", "this month", "next Friday", "next March".
+func (s *scan) span(i int) (Reading, int) {
+	for _, u := range []int{weeks, months, quarters, years} {
+		n, end, ok := s.modified(i, u)
+		if !ok {
+			continue
+		}
+		p := spanOf(u, s.today, n)
+		if u == weeks {
+			// "next week on Friday"
+			k := end
+			for m := 0; m < 2 && s.are(k, by, of); m++ {
+				k++
+			}
+			if w, ok := s.is(k, weekday); ok && s.space(k) != newLine {
+				if s.are(k+1, daypart) {
+					k++
+				}
+				return s.relative(p.first+int64(w-1), k+1)
+			}
+		}
+		if n == 0 {
+			p.first = max(p.first, s.today)
+		}
+		return s.vague(p, end)
+	}
+	how := none
+	for _, c := range []class{next, this, coming, last, afterNext} {
+		if s.are(i, c) {
+			how = c
+			break
+		}
+	}
+	if how == none {
+		if s.are(i, weekend) && s.are(i-1, by, of) {
+			return s.weekend(0, i+1)
+		}
+		if s.are(i, weekend) && s.are(i+1, next, coming) && s.language != English && s.language != German {
+			return s.weekend(1, i+2)
+		}
+		return Reading{}, i
+	}
+	j := i + 1
+	if s.space(j) == newLine {
+		return Reading{}, i
+	}
+	if w, ok := s.is(j, weekday); ok {
+		r, end := s.whichDay(w, how, j+1)
+		if s.are(end, daypart) && s.space(end) != newLine {
+			end++
+		}
+		return r, end
+	}
+	if s.are(j, weekend) && (how == this || how == coming) {
+		return s.weekend(0, j+1)
+	}
+	if s.are(j, weekend) && how == next {
+		return s.weekend(1, j+1)
+	}
+	if m, ok := s.is(j, month); ok && !s.verbLike(j) {
+		p := s.nextMonth(m)
+		y, _, _ := civil(s.today)
+		py, _, _ := civil(p.first)
+		switch {
+		case how == coming, how == this && py == y, how == next && py > y:
+			return s.vague(p, j+1)
+		case how == next:
+			later := monthSpan(py+1, m)
+			return s.either(Vague, j+1, p.lastWorkingDay(), later.lastWorkingDay())
+		}
+		return Reading{}, i
+	}
+	// "within the next two weeks"
+	if n, u, end, ok := s.count(j); ok && (how == next || how == coming) {
+		last, _ := s.after(n, u)
+		return s.vague(span{s.today, last}, end)
+	}
+	return Reading{}, i
+}
+
+// weekend is this one or that of next week.
+func (s *scan) weekend(n, end int) (Reading, int) {
+	first := monday(s.today) + 5
+	last := first + 1
+	r, end := s.relative(last, end)
+	r.Kind = Vague
+	if n == 1 {
+		// The coming one, or that of next week.
+		if weekdayOf(s.today) >= 6 {
+			first, last = first+7, last+7
+			r.Value, r.First, r.Last = dateValue(last), dateValue(first), dateValue(last)
+			return r, end
+		}
+		return s.either(Vague, end, last, last+7)
+	}
+	r.First, r.Last = dateValue(max(first, s.today)), dateValue(last)
+	return r, end
+}
+
+// part reads "end of the month", "mid-January", "early next year".
+func (s *scan) part(i int) (Reading, int) {
+	which := none
+	n := 0
+	for _, c := range []class{ending, early, mid, late} {
+		if v, ok := s.is(i, c); ok {
+			which, n = c, v
+		}
+	}
+	j := i + 1
+	if n != 0 { // "Monatsende" holds the unit
+		return s.partOf(which, n, spanOf(n, s.today, 0), true, j)
+	}
+	if s.marked(j, '-', '–') {
+		j++
+	}
+	for k := 0; k < 4 && (s.are(j, of) && !s.are(j, unit, month) || s.marked(j, '\'', '’')); k++ {
+		j++
+	}
+	if j >= len(s.lexemes) || s.space(j) == newLine {
+		return Reading{}, i
+	}
+	for _, u := range []int{weeks, months, quarters, years} {
+		if n, end, ok := s.modified(j, u); ok {
+			return s.partOf(which, u, spanOf(u, s.today, n), true, end)
+		}
+		if v, ok := s.is(j, unit); ok && v == u {
+			return s.partOf(which, u, spanOf(u, s.today, 0), true, j+1)
+		}
+	}
+	if v, ok := s.is(j, unit); ok && v == days && which == ending && !s.are(i, weekend) {
+		return s.relative(s.today, j+1)
+	}
+	if m, ok := s.is(j, month); ok {
+		y, end := s.year(j + 1)
+		switch {
+		case y.said && !y.short:
+			return s.partOf(which, months, monthSpan(y.year, m), false, end)
+		case y.said || y.unread:
+			return s.failed(Unread, 0, end)
+		}
+		r, end := s.partOf(which, months, s.nextMonth(m), true, j+1)
+		r.Assumed |= NextSuch
+		return r, end
+	}
+	if y, l, ok := s.digits(j); ok && l == 4 && 1900 <= y && y < 2200 {
+		return s.partOf(which, years, span{dayOf(y, 1, 1), dayOf(y, 12, 31)}, false, j+1)
+	}
+	if p, end, year, ok := s.quarterSpan(j); ok {
+		r, end := s.partOf(which, quarters, p, !year, end)
+		if !year {
+			r.Assumed |= NextSuch
+		}
+		return r, end
+	}
+	return Reading{}, i
+}
+
+// partOf is the end, the beginning or the middle of a span.
+func (s *scan) partOf(which class, u int, p span, now bool, end int) (Reading, int) {
+	switch {
+	case which == ending && u != weeks:
+		r, end := s.relative(p.last, end)
+		if !now {
+			r.Kind = Exact
+		}
+		return r, end
+	case u == weeks && (which == ending || which == late):
+		p = span{p.first + 4, p.last}
+		if now && p.first < s.today {
+			p.first = min(s.today, p.last)
+		}
+	case u == weeks && which == early:
+		p = span{p.first, p.first + 1}
+	case u == weeks:
+		p = span{p.first + 2, p.first + 2}
+	case u == months && which == early:
+		p = span{p.first, p.first + 9}
+	case u == months && which == mid:
+		p = span{p.first + 10, p.first + 19}
+	case u == months:
+		p = span{p.first + 20, p.last}
+	default:
+		y, m, _ := civil(p.first)
+		third := 1 // months of a third of a quarter
+		if u == years {
+			third = 4
+		}
+		switch which {
+		case early:
+			p.last = monthSpan(y, m+third-1).last
+		case mid:
+			p = span{monthSpan(y, m+third).first, monthSpan(y, m+2*third-1).last}
+		default:
+			p.first = monthSpan(y, m+2*third).first
+		}
+	}
+	return s.vague(p, end)
+}
+
+// count reads a number and a unit.
+func (s *scan) count(i int) (n, u, end int, ok bool) {
+	n, ok = s.amountOf(i)
+	if !ok {
+		return 0, 0, i, false
+	}
+	if s.space(i+1) == newLine {
+		return 0, 0, i, false
+	}
+	u, ok = s.is(i+1, unit)
+	if !ok {
+		return 0, 0, i, false
+	}
+	return n, u, i + 2, true
+}
+
+// amountOf is a small number, in digits or in words.
+func (s *scan) amountOf(i int) (int, bool) {
+	if n, ok := s.is(i, cardinal); ok {
+		return n, true
+	}
+	if s.are(i, one) {
+		return 1, true
+	}
+	n, l, ok := s.digits(i)
+	return n, ok && l <= 3 && !s.loose(i+1)
+}
+
+// after is the day that is so many units after today.
+func (s *scan) after(n, u int) (day int64, cut bool) {
+	switch u {
+	case days:
+		return s.today + int64(n), false
+	case weeks:
+		return s.today + 7*int64(n), false
+	case fortnights:
+		return s.today + 14*int64(n), false
+	case months:
+		return addMonths(s.today, n)
+	case quarters:
+		return addMonths(s.today, 3*n)
+	case years:
+		return addMonths(s.today, 12*n)
+	}
+	day = s.today
+	step := int64(1)
+	if n < 0 {
+		step, n = -1, -n
+	}
+	for range n {
+		day += step
+		for weekdayOf(day) > 5 {
+			day += step
+		}
+	}
+	return day, false
+}
+
+// counted reads "in three days", "three days ago", "two weeks from now".
+func (s *scan) counted(i int) (Reading, int) {
+	j, in, back := i, false, false
+	switch {
+	case s.are(i, within):
+		j, in = i+1, true
+	case s.are(i, since) && (s.language != German || s.plainOf(i) == "vor"):
+		j, back = i+1, true
+	}
+	vague := false
+	if s.are(j, about) && j > i {
+		j, vague = j+1, true
+	}
+	if in && s.are(j, of) { // "within the next two weeks" is read at "next"
+		return Reading{}, i
+	}
+	if s.space(j) == newLine && j > i {
+		return Reading{}, i
+	}
+	// "in two or three weeks", "in 2-3 weeks"
+	if a, ok := s.amountLoose(j); ok && j > i && (s.are(j+1, or, to) || s.marked(j+1, '-', '–', '/')) {
+		if n, u, end, ok := s.count(j + 2); ok {
+			if back {
+				a, n = -a, -n
+			}
+			first, _ := s.after(a, u)
+			last, _ := s.after(n, u)
+			r, end := s.either(Vague, end, first, last)
+			r.fail(Spread, 0)
+			return r, end
+		}
+	}
+	n, u, end, ok := s.count(j)
+	if !ok || n > 999 {
+		if n, l, ok := s.digits(j); in && ok && l == 4 && 1900 <= n && n < 2200 && !s.loose(j+1) {
+			return Reading{}, i // read where the year stands
+		}
+		return Reading{}, i
+	}
+	if j == i {
+		if s.lexemes[i].means[0].class == number && !s.free(i) {
+			return Reading{}, i
+		}
+		switch {
+		case s.are(end, ago):
+			back = true
+			end++
+		case s.are(end, hence) && (s.language != English || s.plainOf(end) != "time" && s.plainOf(end) != "s time"):
+			end++
+		default:
+			return Reading{}, i
+		}
+	} else if in && s.language == English {
+		if s.marked(end, '\'', '’') && s.are(end+1, hence) {
+			end++
+		}
+		if s.are(end, hence) {
+			end++
+		}
+	}
+	if back {
+		n = -n
+	}
+	day, cut := s.after(n, u)
+	// "dans quinze jours" is in two weeks, or in fifteen days.
+	if u == days && s.language != English && (n == 8 || n == 15 && s.language != German) {
+		return s.either(Relative, end, day-1, day)
+	}
+	r, end := s.relative(day, end)
+	if cut {
+		r.Assumed |= Shortened
+	}
+	if vague {
+		r.Kind = Vague
+	}
+	return r, end
+}
+
+// amountLoose is amountOf where something may touch it.
+func (s *scan) amountLoose(i int) (int, bool) {
+	if n, ok := s.amountOf(i); ok {
+		return n, true
+	}
+	n, l, ok := s.digits(i)
+	return n, ok && l <= 3
+}
+
+// fromToday reads "tomorrow".
+func (s *scan) fromToday(i, n int) (Reading, int) {
+	end := i + 1
+	if i > 0 && s.space(i) != newLine {
+		switch {
+		case s.language == German && n == 1 && s.article(i-1, "guten", "am", "jeden", "den", "vom", "diesen", "der", "einen", "schonen", "schoenen"):
+			return Reading{}, i
+		case s.language == Spanish && n == 1 && s.article(i-1, "la", "cada", "una", "de la"):
+			return Reading{}, i
+		}
+	}
+	if s.are(end, daypart) && s.space(end) != newLine {
+		end++
+	}
+	return s.relative(s.today+int64(n), end)
+}
+
+// quarter reads "Q1", "first quarter of 2025", "1. Quartal".
+func (s *scan) quarter(i int) (Reading, int) {
+	p, end, year, ok := s.quarterSpan(i)
+	if !ok {
+		return Reading{}, i
+	}
+	r, end := s.vague(p, end)
+	if !year {
+		r.Assumed |= NextSuch
+	}
+	return r, end
+}
+
+func (s *scan) quarterSpan(i int) (p span, end int, year, ok bool) {
+	q, j := 0, i
+	if s.are(i, quarterMark) {
+		n, l, digits := s.digits(i + 1)
+		if !digits || l != 1 || !s.tight(i+1) || s.tight(i) && !s.free(i) {
+			return p, i, false, false
+		}
+		q, j = n, i+2
+	} else {
+		n, k, marked, numbered := s.dayNumber(i)
+		if !numbered || !marked {
+			return p, i, false, false
+		}
+		if u, unit := s.is(k, unit); !unit || u != quarters {
+			return p, i, false, false
+		}
+		q, j = n, k+1
+	}
+	if q < 1 || q > 4 {
+		return p, i, false, false
+	}
+	y, end := s.year(j)
+	this, _, _ := civil(s.today)
+	of := func(y int) span { return span{monthSpan(y, 3*q-2).first, monthSpan(y, 3*q).last} }
+	switch {
+	case y.said && !y.short:
+		return of(y.year), end, true, true
+	case y.said || y.unread:
+		return p, i, false, false
+	}
+	p = of(this)
+	if p.last < s.today {
+		p = of(this + 1)
+	}
+	return p, j, false, true
+}
+
+// yearAlone reads "in 2025".
+func (s *scan) yearAlone(i int) (Reading, int) {
+	y, l, ok := s.digits(i)
+	if !ok || l != 4 || y < 1900 || y >= 2200 || !s.are(i-1, within, by) || s.tight(i) || s.loose(i+1) {
+		return Reading{}, i
+	}
+	if i+1 < len(s.lexemes) && s.space(i+1) != newLine && !s.marked(i+1, '.', ',', ';', '!', '?', ')') && !s.ends(i+1) {
+		return Reading{}, i
+	}
+	return s.vague(span{dayOf(y, 1, 1), dayOf(y, 12, 31)}, i+1)
+}
+
+// surroundings looks at what stands beside a date and may turn it round.
+func (s *scan) surroundings(r *Reading, i, end int) {
+	if r.Problem != 0 {
+		return
+	}
+	k := i - 1
+	if s.are(k, not) || s.are(k, by, of) && s.are(k-1, not) {
+		r.fail(Negated, 0)
+		return
+	}
+	if s.are(k, by, of) {
+		if s.are(k-1, after) || s.are(k-1, unit) && s.are(k-2, number, cardinal, one, next) && s.language != French && s.language != Spanish {
+			r.fail(Unread, 0) // "two days before Friday"
+			return
+		}
+	}
+	switch {
+	case s.are(k, after):
+		r.fail(Unread, 0)
+	case s.are(end, spoils) && s.space(end) != newLine, s.marked(end, '-') && s.are(end+1, spoils):
+		r.fail(Unread, 0)
+	case s.are(end, or) && s.are(end+1, number, cardinal, one, ordinal):
+		if _, j := s.date(end + 1); j == end+1 {
+			r.fail(Unread, 0)
+		}
+	}
+}
+
+// join makes one reading of two dates that belong together: "tomorrow, Friday",
+// "Friday or Monday", "from Monday to Friday".
+func (s *scan) join(a, b *Reading, at, i int) bool {
+	between := i - at
+	comma := between == 1 && s.marked(at, ',')
+	choices := append(a.choices(), b.choices()...)
+	unread := a.Problem != 0 || b.Problem != 0
+	switch {
+	case between == 0 && s.space(i) != newLine || comma:
+		if len(choices) == 2 && choices[0] == choices[1] && !unread {
+			a.Range.End = b.Range.End
+			if b.Kind == Exact {
+				a.Kind, a.Assumed, a.whole = b.Kind, b.Assumed, b.whole
+			}
+			return true
+		}
+		if comma {
+			return false
+		}
+		unread = true
+	case between == 1 && (s.are(at, or) || s.marked(at, '/')):
+	case between == 1 && (s.are(at, to) || s.marked(at, '-', '–')), between == 2 && s.are(at, to, or) && s.are(at+1, of, by):
+		if !s.are(at, or) {
+			a.offer(nil)
+			a.Problem, a.Others = Spread, choices
+			a.Range.End = b.Range.End
+			return true
+		}
+	default:
+		return false
+	}
+	a.Range.End = b.Range.End
+	a.Kind = max(a.Kind, b.Kind)
+	a.Assumed |= b.Assumed
+	a.First, a.Last, a.whole = stores.Value{}, stores.Value{}, false
+	var all []Choice
+	for _, c := range choices {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(x, y Choice) int { return cmp.Compare(x.Value.Days(), y.Value.Days()) })
+	a.offer(all)
+	if unread {
+		a.fail(Unread, 0)
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package words
+
+import "strings"
+
+// Small words tell a language soonest.
+var smallWords = [...]string{
+	English: "the a an is are was were be been i we you he she it they my our your his her their this that these those of to in on at by for with from and or not no yes have has had will would can could should do does did what when where who how please thanks thank still need send sent get got by until next last week month if but as so me us him them here there about",
+	German:  "der die das den dem des ein eine einen einem einer ist sind war waren sein bin ich wir du sie er es mein meine unser unsere ihr ihre und oder nicht nein ja haben hat habe hatte wird werden kann konnen was wann wo wer wie bitte danke noch schon bis zum zur am im von vom mit fur auf aus bei nach nachste woche monat wenn aber auch mir uns ihm hier wegen kommt schicken",
+	French:  "le la les un une des de du est sont etait je nous vous il elle ils elles mon ma mes notre nos votre son sa ses et ou ne pas non oui avoir a ai avons avez ont sera serait peut que qui quoi quand comment merci encore avec pour par sur dans chez au aux ce cet cette ces si mais me lui y en jusqu semaine mois prochain prochaine c d l qu s",
+	Spanish: "el la los las un una unos unas de del es son era fue soy yo nosotros usted el ella ellos mi mis nuestro nuestra su sus y o no si tener tengo tenemos tiene sera puede que quien cuando donde como gracias todavia con para por sobre en al lo le se me nos este esta estos esas pero hasta semana mes proximo proxima hay necesito enviar viene",
+}
+
+var smallSets = func() (sets [len(smallWords)]map[string]bool) {
+	for l, text := range smallWords {
+		sets[l] = map[string]bool{}
+		for w := range strings.FieldsSeq(text) {
+			sets[l][w] = true
+		}
+	}
+	return sets
+}()
+
+// Detect says which languages a text is likely to be in, all of them where
+// nothing tells.
+func Detect(text string) []Language {
+	const enough = 4096 // bytes
+	if len(text) > enough {
+		text = text[:enough]
+	}
+	s := scan{text: text}
+	s.divide()
+	var score [len(smallWords)]int
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		if t.kind != wordToken {
+			continue
+		}
+		w := string(s.plain[t.from:t.to])
+		for l := range score {
+			if smallSets[l][w] {
+				score[l] += 2
+			} else if e := lexicons[l]().entries[w][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
+				score[l]++
+			}
+		}
+	}
+	best := 0
+	for _, n := range score {
+		best = max(best, n)
+	}
+	var all []Language
+	for l, n := range score {
+		if n == best || best > 2 && n >= best-1 || best == 0 {
+			all = append(all, Language(l))
+		}
+	}
+	return all
+}
+
+// fillers are words that say nothing where a single thing was asked for.
+var fillers = func() map[string]bool {
+	const text = "a am an and are at au aus be bin birth bis bitte bonjour born by c cest danke das date de del den der die dob el elle email en er es est et favor from geboren gracias hallo hello her hi his hola i iban ich ihre il im in is ist it its ja je la las le les los ma meine merci mi mon my naci nacida nacido nacimiento nacio naissance ne nee notre nuestro number on oui our para phone please por pour s sa seine she si sie son su suis svp thank thanks that the they think um und until vielen von vous war ware was were would y yes you geburtsdatum"
+	all := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		all[w] = true
+	}
+	return all
+}()
+
+// onlyFillers reports whether a text says nothing by itself.
+func onlyFillers(text string) bool {
+	if len(text) > 200 {
+		return false
+	}
+	s := scan{text: text}
+	s.divide()
+	for i := range s.tokens {
+		switch t := &s.tokens[i]; {
+		case t.hidden, t.kind == numberToken:
+			return false
+		case t.kind == markToken:
+			switch t.mark {
+			case '?', '+', '-', '<', '>', '"', '“', '”', '„', '«', '»', '=', '~', '/':
+				return false
+			}
+		case !fillers[string(s.plain[t.from:t.to])]:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,304 @@
+// Package words reads what people say as exact values: the dates, amounts,
+// numbers, countries, account numbers and answers in a sentence, in English,
+// German, French and Spanish.
+//
+//	in := words.In{Now: now, Languages: []words.Language{words.English}}
+//	all, _ := words.Find("Should have them next week.", in)
+//	all[0].Text()   // 2025-01-03, said on 27 December 2024
+//	all[0].Kind     // words.Vague: a span, of which it is the last working day
+//
+// It never guesses. What can be read in two ways has no value but two choices;
+// what has a day that no calendar has, a weekday of another day, a wrong check
+// digit, characters that nobody can see, or a part that is not understood, has
+// none either, and says so in Problem. A Reading tells where in the text it
+// stands and what was assumed, so that it can be said back to the person in
+// full. Limits that a value has to keep, such as those of a date of birth, are
+// Bounds, which the caller declares.
+//
+// There is no model in it, it reads no clock, and it takes time in proportion to
+// the text, whatever that holds.
+package words
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"verbatim/stores"
+)
+
+// A Language is one that is understood.
+type Language uint8
+
+// The languages.
+const (
+	English Language = iota
+	German
+	French
+	Spanish
+)
+
+// Languages are all of them.
+var Languages = [...]Language{English, German, French, Spanish}
+
+var languageTags = [...]string{"en", "de", "fr", "es"}
+
+// String is the language's tag: "en".
+func (l Language) String() string { return languageTags[l] }
+
+// ParseLanguage reads a tag such as "de" or "de-AT"; what comes after the
+// language is not needed here.
+func ParseLanguage(tag string) (Language, bool) {
+	for i, t := range languageTags {
+		if len(tag) >= 2 && (len(tag) == 2 || tag[2] == '-' || tag[2] == '_') && lower(tag[0]) == t[0] && lower(tag[1]) == t[1] {
+			return Language(i), true
+		}
+	}
+	return 0, false
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// In is who says something, as far as it matters to what it means.
+type In struct {
+	// Now is when it is said, in the person's own time zone.
+	Now time.Time
+	// Languages are those that it may be in; none leaves it to Detect.
+	Languages []Language
+}
+
+// What says what a reading is of.
+type What uint8
+
+// What is read.
+const (
+	Date    What = iota // a calendar day: Value is a date
+	Money               // Value is a decimal, Currency an ISO 4217 code
+	Integer             // Value is an integer
+	Decimal             // Value is a decimal: a number with a fraction
+	Percent             // Value is a decimal, in percent
+	Country             // Value is an ISO 3166 code of two letters
+	Email               // Value is an address
+	IBAN                // Value is an account number without spaces, whose check digits are right
+	Phone               // Value is a number with its country, "+49151555019"
+)
+
+var whatNames = [...]string{"date", "money", "integer", "decimal", "percent", "country", "email", "iban", "phone"}
+
+func (w What) String() string { return whatNames[w] }
+
+// Kind says how exactly something was said.
+type Kind uint8
+
+// The kinds of reading.
+const (
+	Exact    Kind = iota // said in full
+	Relative             // depends on when it is said: "tomorrow", "3 January"
+	Vague                // a span, of which the value is one day
+)
+
+var kindNames = [...]string{"exact", "relative", "vague"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// A Range is where something stands in a text, in bytes.
+type Range struct{ Start, End int }
+
+// A Choice is one value that may be meant.
+type Choice struct {
+	Value    stores.Value
+	Currency string // of money
+}
+
+// A Reading is something that was found in a text.
+type Reading struct {
+	What  What
+	Kind  Kind
+	Range Range
+	// Choice is what it means. It has no value where there are Others, or a
+	// Problem.
+	Choice
+	// First and Last bound the span of a vague date.
+	First, Last stores.Value
+	// Others are all that may be meant, where that is more than one.
+	Others []Choice
+	// Assumed is what was added to the words.
+	Assumed Assumption
+	// Problem is why there is no value although something was said.
+	Problem Problem
+	// Detail belongs to the problem: the age that would be made, the day that
+	// the month does not have.
+	Detail int
+
+	bare  bool // a weekday's name and nothing else
+	whole bool // day, month and a year of four digits were said
+}
+
+// Known reports whether it means one value.
+func (r *Reading) Known() bool { return r.Problem == 0 && len(r.Others) == 0 && !r.Value.IsNull() }
+
+// An Assumption is what a reading adds to the words, as a set.
+type Assumption uint8
+
+// What may be assumed.
+const (
+	NextSuch       Assumption = 1 << iota // the next such day from today on: the year, or the month, was not said
+	LastWorkingDay                        // of a span: the last day from Monday to Friday in it; holidays are not known
+	DayFirst                              // 3.4.1972: the day stands before the month, as is usual in the language
+	Shortened                             // a month later there is no such day: the last of that month
+	Grouped                               // 1,234: what separates thousands in the language
+)
+
+// A Problem is why something that was said has no value.
+type Problem uint8
+
+// The problems.
+const (
+	_            Problem = iota
+	NoSuchDay            // 30 February
+	WrongWeekday         // Friday, 2 January 2025
+	Hidden               // there are characters in it that cannot be seen
+	Unread               // a part of it is not understood
+	Negated              // "not Friday"
+	Spread               // "from Monday to Friday"
+	Checksum             // check digits do not fit
+	NoCountry            // a phone number without its country
+	TooEarly             // before the first day that is allowed
+	TooLate              // after the last
+	TooOld               // a birth that long ago: Detail is the age
+	NotBorn              // a birth that is still to come
+	NotWhole             // a day that has to be said in full, and was not
+)
+
+// MaxReadings is how many readings one text gives at most.
+const MaxReadings = 256
+
+// Find reads what a text says, in the order in which it stands there. Readings
+// never overlap. What is longer wins: the number in a date is no number. More
+// says that there was more than MaxReadings of it.
+func Find(text string, in In) (all []Reading, more bool) {
+	languages := in.Languages
+	if len(languages) == 0 {
+		languages = Detect(text)
+	}
+	s := newScan(text, in.Now)
+	for i, l := range languages {
+		found, cut := s.read(l, len(languages) == 1)
+		more = more || cut
+		if i == 0 {
+			all = found
+			continue
+		}
+		all = append(all, found...)
+	}
+	if len(languages) > 1 {
+		all = settle(all)
+	}
+	return all[:min(len(all), MaxReadings)], more || len(all) > MaxReadings
+}
+
+// settle joins what several languages read in one text: of readings that
+// overlap the longest stays, and where two of one length say different things,
+// that is a choice.
+func settle(all []Reading) []Reading {
+	slices.SortStableFunc(all, func(a, b Reading) int {
+		return cmp.Or(cmp.Compare(a.Range.Start, b.Range.Start), cmp.Compare(b.Range.End, a.Range.End))
+	})
+	kept := all[:0]
+	for _, r := range all {
+		n := len(kept)
+		switch {
+		case n == 0 || r.Range.Start >= kept[n-1].Range.End:
+			kept = append(kept, r)
+		case r.Range == kept[n-1].Range:
+			kept[n-1] = either(kept[n-1], r)
+		case r.Range.End-r.Range.Start > kept[n-1].Range.End-kept[n-1].Range.Start:
+			kept[n-1] = r
+		}
+	}
+	return kept
+}
+
+// either is what is meant when two readings of the same words are possible.
+func either(a, b Reading) Reading {
+	switch {
+	case a.What != b.What:
+		if a.What > b.What {
+			a, b = b, a
+		}
+		return a
+	case a.Problem != 0 || b.Problem != 0:
+		if a.Problem == 0 {
+			a, b = b, a
+		}
+		return a
+	}
+	choices := a.choices()
+	for _, c := range b.choices() {
+		if !slices.Contains(choices, c) {
+			choices = append(choices, c)
+		}
+	}
+	a.Assumed |= b.Assumed
+	a.offer(choices)
+	return a
+}
+
+// choices are what it may mean.
+func (r *Reading) choices() []Choice {
+	if len(r.Others) > 0 {
+		return slices.Clone(r.Others)
+	}
+	if r.Value.IsNull() {
+		return nil
+	}
+	return []Choice{r.Choice}
+}
+
+// offer says what it may mean: one value, or several to choose from.
+func (r *Reading) offer(choices []Choice) {
+	r.Choice, r.Others = Choice{}, nil
+	if len(choices) == 1 {
+		r.Choice = choices[0]
+		return
+	}
+	r.Others = choices
+}
+
+// fail withholds the value.
+func (r *Reading) fail(p Problem, detail int) {
+	r.Others = r.choices()
+	r.Choice, r.Problem, r.Detail = Choice{}, p, detail
+}
+
+// Whole reads a text that is meant to be one thing and nothing else, such as the
+// answer to a question: "It's the 3rd of April 1980, thanks". Words that say
+// nothing may stand around it. It finds nothing where there are two.
+func Whole(text string, what What, in In) (Reading, bool) {
+	if r, ok := wholeCode(text, what); ok {
+		return r, true
+	}
+	all, more := Find(text, in)
+	if more {
+		return Reading{}, false
+	}
+	var found *Reading
+	for i := range all {
+		switch {
+		case all[i].What != what && !(what == Decimal && all[i].What == Integer):
+		case found != nil:
+			return Reading{}, false
+		default:
+			found = &all[i]
+		}
+	}
+	if found == nil || !onlyFillers(text[:found.Range.Start]) || !onlyFillers(text[found.Range.End:]) {
+		return Reading{}, false
+	}
+	return *found, true
+}
