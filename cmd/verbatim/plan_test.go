@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/words", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"runtime/llm":            nil,
 	"runtime/mcp":            {"runtime"},
 	"runtime/system":         {"dsl", "verbs", "stores", "runtime"},
+	"runtime/words":          {"stores"},
 	"runtime/torture":        nil,
 	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
 	"cmd/teeth":              nil,
@@ -113,6 +114,10 @@ var forbidden = []arrow{
 	{"the engine and below", []string{"runtime/mcp"}, "the engine asks through an interface of its own; only the command knows which protocol there is"},
 	{"runtime/llm", []string{"runtime/mcp"}, "tools of others are asked by the engine, when everything was decided, and not by who talks to a model"},
 	{"runtime/system", []string{"runtime/mcp", "runtime/notify", "runtime/work", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it manages rights on any store, in the words of the engine"},
+	{"runtime/words", []string{"dsl", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "verbs", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"}, "what a date is in words is the same whatever it is for: text goes in, values come out"},
+	{"the engine and below", []string{"runtime/words"}, "the language holds exact values; words are turned into them before a call is made, and never by who checks or runs it"},
+	{"beside the engine", []string{"runtime/words"}, "nobody speaks to it in words"},
+	{"cmd/verbatim", []string{"runtime/words"}, "what a person says is read where a conversation is held"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
@@ -178,6 +183,7 @@ var libraries = map[string]struct {
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
+	"golang.org/x/text":                        {[]string{"runtime/words"}, "letters are taken apart from their accents where words are read"},
 	"github.com/mattn/go-isatty":               {[]string{"cmd/verbatim"}, "only the command talks to a terminal"},
 }
 
