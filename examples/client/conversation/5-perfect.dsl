@@ -1,0 +1,2 @@
+; Clara: "Perfect"
+client.get-status
