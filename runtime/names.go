@@ -381,6 +381,21 @@ func slug(label, entity string) string {
 	return name
 }
 
+// Unmarked writes a text as names are written: in lower case and without the
+// marks of Latin letters. What names drop is left as it is.
+func Unmarked(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, r := range text {
+		if word := fold(r); word != "" {
+			b.WriteString(word)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 const (
 	asciiLetters = "abcdefghijklmnopqrstuvwxyz"
 	asciiDigits  = "0123456789"

@@ -1,0 +1,594 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/llm"
+	"verbatim/verbs"
+)
+
+// Options say who talks, and to what.
+type Options struct {
+	Registry *verbs.Registry
+	Session  *runtime.Session
+	// Model writes calls. Without one, phrases are understood as far as
+	// Interpreter does.
+	Model llm.Model
+	// Budget bounds the tokens that the conversation may spend; each turn stands
+	// in it. Without one, only the turn is bounded.
+	Budget *llm.Budget
+	// Mode is how the model writes calls; the default is Tools. In Grammar, the
+	// endpoint is given a grammar in the syntax of GBNF, or of Lark.
+	Mode Mode
+	Lark bool
+	// Interpreter understands phrases, and says which verbs a sentence may be
+	// about. It is asked where there is no model, and where it cannot be had.
+	Interpreter Interpreter
+	// Clock tells the time; Zone is the person's.
+	Clock func() time.Time
+	Zone  *time.Location
+	// Person is what the person is called; without it, the principal's name.
+	Person string
+	// History is how many turns before this one the model is shown; the default
+	// is 10.
+	History int
+	Limits  Limits
+	// Source names the conversation in the journal; the default is "chat".
+	Source string
+}
+
+// Limits bound a turn. Zero is the default that stands beside each.
+type Limits struct {
+	Tokens   int           // of a turn: 30 000
+	Answer   int           // of one answer of the model: 2 000
+	Steps    int           // answers of the model whose calls are carried out: 5
+	Repairs  int           // times that the model is told what is wrong: 3, and never more
+	Calls    int           // of a turn: 20
+	Question time.Duration // how long a question is good: 15 minutes
+}
+
+const mostRepairs = 3
+
+func (l *Limits) fill() {
+	for _, of := range []struct {
+		field *int
+		value int
+	}{{&l.Tokens, 30_000}, {&l.Answer, 2_000}, {&l.Steps, 5}, {&l.Repairs, mostRepairs}, {&l.Calls, 20}} {
+		if *of.field <= 0 {
+			*of.field = of.value
+		}
+	}
+	l.Repairs = min(l.Repairs, mostRepairs)
+	if l.Question <= 0 {
+		l.Question = 15 * time.Minute
+	}
+}
+
+// An Interpreter makes calls of phrases.
+type Interpreter interface {
+	// Interpret says what a sentence asks for.
+	Interpret(ctx context.Context, said string) (Understood, error)
+	// Shortlist returns the verbs that a sentence may be about, likeliest first.
+	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
+}
+
+// Understood is what an Interpreter made of a sentence: calls, or a question that
+// the person has to answer first, or neither.
+type Understood struct {
+	Script   string
+	Ask      string
+	Matched  string   // the phrase that fitted
+	Verb     string   // its verb
+	NotUsed  []string // verbs that came close
+	Resolved []string // what words were read as
+}
+
+// A Conversation is one person talking. It is safe for use by many goroutines,
+// which then take turns.
+type Conversation struct {
+	o         Options
+	conduct   []string
+	context   []*verbs.Verb
+	planFirst bool
+	words     []string // what palettes say, folded: it may be told
+	codes     []string
+
+	mu       sync.Mutex
+	turns    []*Turn
+	open     []*Question
+	choosing verdict // what was said when it was asked which question is meant
+}
+
+// New begins a conversation.
+func New(o Options) (*Conversation, error) {
+	switch {
+	case o.Registry == nil || o.Session == nil || o.Clock == nil:
+		return nil, errors.New("a conversation needs palettes, a session and a clock")
+	case o.Mode == "":
+		o.Mode = Tools
+	case !slices.Contains([]Mode{Tools, Grammar, Text}, o.Mode):
+		return nil, errors.New("a model writes calls as tools, grammar or text")
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Person == "" {
+		o.Person = o.Session.Principal().Name
+	}
+	if o.History <= 0 {
+		o.History = 10
+	}
+	if o.Source == "" {
+		o.Source = "chat"
+	}
+	o.Limits.fill()
+	c := &Conversation{o: o}
+	may := map[string]bool{}
+	for _, v := range o.Session.Verbs() {
+		may[v.Name] = true
+	}
+	for _, p := range o.Registry.Palettes() {
+		if !slices.ContainsFunc(p.Verbs, func(v *verbs.Verb) bool { return may[v.Name] }) {
+			continue
+		}
+		c.words = append(c.words, fold(p.Description))
+		for _, v := range p.Verbs {
+			if may[v.Name] {
+				c.words = append(c.words, fold(v.Description), fold(strings.NewReplacer("-", " ", ".", " ").Replace(v.Name)))
+			}
+		}
+		if p.Conversation == nil {
+			continue
+		}
+		c.planFirst = c.planFirst || p.Conversation.PlanFirst
+		for _, rule := range p.Conversation.Conduct {
+			c.conduct = append(c.conduct, oneLine(rule))
+		}
+		for _, v := range p.Conversation.Context {
+			if may[v.Name] {
+				c.context = append(c.context, v)
+			}
+		}
+	}
+	c.words = append(c.words, fold(o.Person))
+	return c, nil
+}
+
+// A Message is what somebody sends.
+type Message struct {
+	Text string
+	// From is the principal who wrote it, where others can write into the same
+	// conversation; "" is the session's own.
+	From string
+	// Automatic says that a machine answered in their place.
+	Automatic bool
+}
+
+// An Answer is what they are told.
+type Answer struct {
+	Text string
+	Open []*Question        // what they are asked, oldest first
+	Done []*runtime.Preview // what was done, in order
+	Turn *Turn
+}
+
+// A Question is asked before something is done, because a rule says so.
+type Question struct {
+	ID      string // that of the preview: it stands for all that would happen
+	Title   string // what would be done, in a line
+	Shows   string // the rows, before and after
+	Why     string
+	Calls   []string // canonical, with what is sensitive withheld
+	Asked   time.Time
+	Until   time.Time
+	program *verbs.Program
+	others  []string // roles that have to agree as well
+	fresh   bool     // it was put to the person in the last answer
+}
+
+// Open returns the questions that wait for an answer.
+func (c *Conversation) Open() []*Question {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.open)
+}
+
+// Turns returns the turns of the conversation so far.
+func (c *Conversation) Turns() []*Turn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.turns)
+}
+
+// Say takes a turn. An error is one of the system's: the person was told nothing,
+// and what was done before it stands in the journal.
+func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.o.Clock().In(c.o.Zone)
+	t := &turn{c: c, now: now, record: &Turn{Number: len(c.turns) + 1, Time: now, Model: ModelNote{Prompt: PromptVersion}}}
+	text, err := t.take(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if t.heard.hidden {
+		text = sayHidden + "\n" + text
+	}
+	t.record.Told = text
+	if t.trace != nil {
+		t.record.tainted = t.trace.untrusted()
+	}
+	c.turns = append(c.turns, t.record)
+	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Turn: t.record}, nil
+}
+
+// A turn is one on its way.
+type turn struct {
+	c      *Conversation
+	now    time.Time
+	heard  heard
+	record *Turn
+	trace  *tracer
+	facts  *facts
+	names  map[*verbs.Entity][]string
+	done   []*runtime.Preview // what was done
+	found  []*runtime.Preview // and what was found, in order
+	ran    map[string]bool    // scripts that wrote something in this turn
+	calls  int
+	said   verdict
+}
+
+func (t *turn) take(ctx context.Context, m Message) (string, error) {
+	c := t.c
+	t.heard = hear(m.Text, m.Automatic)
+	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
+	switch {
+	case t.heard.bad != "":
+		return t.heard.bad, nil
+	case m.From != "" && m.From != c.o.Session.Principal().Name:
+		t.record.note("it was written by somebody else")
+		t.record.Foreign = true
+		return someoneElse(c.o.Person), nil
+	case t.heard.auto:
+		t.record.note("it is an automatic reply")
+		t.record.Foreign = true
+		return sayAutomatic, nil
+	}
+	if text, handled, err := t.answers(ctx); handled || err != nil {
+		return text, err
+	}
+	if t.heard.own == "" {
+		return sayOnlyQuoted, nil
+	}
+	return t.converse(ctx)
+}
+
+// expired drops questions that are too old, and returns them.
+func (c *Conversation) expired(now time.Time) (old []*Question) {
+	c.open = slices.DeleteFunc(c.open, func(q *Question) bool {
+		if now.Before(q.Until) {
+			return false
+		}
+		old = append(old, q)
+		return true
+	})
+	return old
+}
+
+// answers takes a message for an answer to a question, where it is one.
+func (t *turn) answers(ctx context.Context) (text string, handled bool, err error) {
+	c := t.c
+	old := c.expired(t.now)
+	a := answer(t.heard.own)
+	if t.heard.own == "" || t.heard.hidden && a.verdict == yes || t.quotesAnother() {
+		// Words of others agree to nothing, and nor do those that hide something.
+		a.verdict, a.which = neither, 0
+	}
+	t.said = a.verdict
+	choosing := c.choosing
+	c.choosing = neither
+	if len(c.open) == 0 {
+		if a.verdict == yes && len(old) == 1 {
+			text, err := t.again(ctx, old[0], sayExpired)
+			return text, true, err
+		}
+		return "", false, nil
+	}
+	if a.verdict == neither && a.which != 0 && choosing != neither {
+		a.verdict = choosing
+	}
+	switch {
+	case a.verdict == neither && a.against && len(c.open) == 1 && c.open[0].fresh:
+		// "No wait, make it Friday": what was asked about is off, and what they
+		// say instead is said.
+		q := c.open[0]
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		return "", false, nil
+	case a.verdict == neither:
+		// They speak of something else. The question stays, and is put again
+		// before an answer to it counts.
+		for _, q := range c.open {
+			q.fresh = false
+		}
+		return "", false, nil
+	}
+	q := c.open[0]
+	if len(c.open) > 1 {
+		at := a.which - 1
+		if a.which < 0 {
+			at = len(c.open) - 1
+		}
+		switch {
+		case a.which == 0:
+			c.choosing = a.verdict
+			freshen(c.open)
+			return whichOne(c.open, a.verdict), true, nil
+		case at >= len(c.open):
+			c.choosing = a.verdict
+			freshen(c.open)
+			return noSuchQuestion(c.open), true, nil
+		}
+		q = c.open[at]
+	} else if a.which > 1 {
+		q.fresh = true
+		return meantThat(q), true, nil
+	}
+	if a.verdict == no {
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		return sayNotDone, true, nil
+	}
+	if !q.fresh {
+		q.fresh = true
+		return meantThat(q), true, nil
+	}
+	text, err = t.agree(ctx, q)
+	return text, true, err
+}
+
+func freshen(list []*Question) {
+	for _, q := range list {
+		q.fresh = true
+	}
+}
+
+// quotesAnother reports whether the message quotes a question that is not the one
+// that is open: an answer to an older mail.
+func (t *turn) quotesAnother() bool {
+	for _, id := range previewIDs.FindAllString(t.heard.quoted, -1) {
+		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return q.ID == id }) {
+			return true
+		}
+	}
+	return false
+}
+
+// close takes a question off the list.
+func (c *Conversation) close(q *Question) {
+	c.open = slices.DeleteFunc(c.open, func(o *Question) bool { return o == q })
+}
+
+// withdraw says no to a question, for the person.
+func (t *turn) withdraw(ctx context.Context, q *Question) error {
+	t.c.close(q)
+	err := t.c.o.Session.DeclinePreview(ctx, q.program, q.ID)
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return nil // it could not have been agreed to either
+	}
+	return err
+}
+
+// agree carries out what was agreed to: exactly that, or nothing.
+func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
+	c := t.c
+	c.close(q)
+	t.begin()
+	t.record.Agreed = q.ID
+	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source}
+	if len(q.others) > 0 {
+		pending, err := c.o.Session.Propose(ctx, q.program, o)
+		if err == nil && pending.ID != "" {
+			t.record.Rules = append(t.record.Rules, "needs the agreement of "+strings.Join(q.others, " and "))
+			return waitsFor(q.others, pending.Expires), nil
+		}
+		if err != nil {
+			return t.stopped(ctx, q, err)
+		}
+	}
+	reply, err := c.o.Session.Run(ctx, q.program, o)
+	if err != nil {
+		return t.stopped(ctx, q, err)
+	}
+	t.did(reply)
+	return t.facing(told(t.done)), nil
+}
+
+// facing is a text, or that there is nothing to tell.
+func (t *turn) facing(text string) string {
+	if text == "" {
+		return "Done."
+	}
+	return text
+}
+
+// stopped tells why something that was agreed to was not done, and puts it again
+// where it still can be.
+func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, error) {
+	var refusal *runtime.Refusal
+	var failed *runtime.Failure
+	switch {
+	case errors.As(err, &refusal):
+		code := ""
+		if len(refusal.Diagnostics) > 0 {
+			code = refusal.Diagnostics[0].Code
+		}
+		t.record.refused(refusal.Diagnostics)
+		if slices.Contains([]string{"stale-preview", "agreement-expired", "already-used", "changed-meanwhile"}, code) {
+			return t.again(ctx, q, sayStale)
+		}
+		return refusedWords(refusal.Diagnostics), nil
+	case errors.As(err, &failed) && failed.Unknown:
+		return sayUnknownEnd, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	t.record.note("the system failed: " + runtime.Sentence(err))
+	return sayFailed, nil
+}
+
+// again puts a question anew, with the rows as they are now.
+func (t *turn) again(ctx context.Context, q *Question, why string) (string, error) {
+	p, err := t.c.o.Session.Preview(ctx, q.program)
+	var refusal *runtime.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		t.record.refused(refusal.Diagnostics)
+		return sayGone + " " + refusedWords(refusal.Diagnostics), nil
+	case err != nil && ctx.Err() != nil:
+		return "", err
+	case err != nil:
+		return sayFailed, nil
+	}
+	fresh := t.question(q.program, p)
+	return why + "\n" + fresh.text(), nil
+}
+
+// question puts a program to the person.
+func (t *turn) question(p *verbs.Program, preview *runtime.Preview) *Question {
+	q := &Question{ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+	var b strings.Builder
+	var why []string
+	for i := range preview.Calls {
+		call := &preview.Calls[i]
+		title := verbWords(call.Verb)
+		if len(call.Rows) > 0 {
+			title += " (" + label(&call.Rows[0]) + ")"
+		}
+		if q.Title != "" {
+			q.Title += "; "
+		}
+		q.Title += title
+		q.Calls = append(q.Calls, call.Call)
+		b.WriteString("This would " + title + ":\n" + rowWords(call, true))
+	}
+	for _, ask := range preview.Asks {
+		if ask.Reason != "" && !slices.Contains(why, ask.Reason) {
+			why = append(why, ask.Reason)
+		}
+		if ask.By != "" && !slices.Contains(q.others, ask.By) {
+			q.others = append(q.others, ask.By)
+		}
+		rule := ask.Reason
+		if ask.By != "" {
+			rule += " (by " + ask.By + ")"
+		}
+		t.record.Rules = append(t.record.Rules, rule)
+	}
+	q.Shows, q.Why = b.String(), strings.Join(why, "; ")
+	// The very same, asked before, is this question.
+	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o.ID == q.ID })
+	t.c.open = append(t.c.open, q)
+	freshen(t.c.open)
+	return q
+}
+
+// did takes down what a run did.
+func (t *turn) did(reply *runtime.Reply) {
+	p := reply.Preview
+	t.facts.done(p)
+	wrote := false
+	for i := range p.Calls {
+		wrote = wrote || len(p.Calls[i].Rows) > 0 || len(p.Calls[i].Notices) > 0 || len(p.Calls[i].Errands) > 0
+		call := &p.Calls[i]
+		note := CallNote{Call: call.Call, Verb: call.Verb.Name}
+		if call.Result != nil {
+			note.Rows = len(call.Result.Rows)
+			t.trace.result(call.Result)
+			note.From = resultFrom(call.Result)
+		}
+		note.Wrote = len(call.Rows)
+		t.record.Calls = append(t.record.Calls, note)
+	}
+	t.found = append(t.found, p)
+	if wrote || reply.First > 0 {
+		t.facts.wrote = t.facts.wrote || wrote
+		t.done = append(t.done, p)
+		if reply.First > 0 {
+			t.record.Journal = append(t.record.Journal, [2]int64{reply.First, reply.Last})
+		}
+	}
+}
+
+func resultFrom(r *runtime.Result) string {
+	var o verbs.Origin
+	for i, row := range r.Rows {
+		for j, v := range row {
+			if !v.IsNull() {
+				if from := r.Origin(i, j); !from.Trusted() {
+					o = o.Mix(from)
+				}
+			}
+		}
+	}
+	return o.String()
+}
+
+// begin gathers what the turn may speak of.
+func (t *turn) begin() {
+	if t.trace != nil {
+		return
+	}
+	c := t.c
+	src := sources{read: readWords, now: t.now}
+	t.trace = &tracer{sources: src, said: t.said}
+	t.trace.names = t.alike
+	// What they said before, as far as it is still before them.
+	for _, past := range c.latest() {
+		if !past.Foreign {
+			t.trace.add(ofPerson, past.Said, past.Time)
+		}
+		if past.Quoted != "" {
+			t.trace.add(ofQuoted, past.Quoted, past.Time)
+		}
+		if past.tainted != (verbs.Origin{}) {
+			t.trace.add(past.tainted, past.Told, past.Time)
+		}
+	}
+	for _, s := range t.trace.all {
+		s.past = true
+	}
+	t.trace.add(ofPerson, t.heard.own, t.now)
+	t.trace.add(ofQuoted, t.heard.quoted, t.now)
+	t.facts = &facts{sources: &t.trace.sources, words: c.words}
+	t.facts.extra = append(t.facts.extra, &source{text: dayWords(t.now) + "\n" + t.now.Format(time.DateOnly), when: t.now})
+	t.ran = map[string]bool{}
+}
+
+// latest are the turns that are still before the person and the model.
+func (c *Conversation) latest() []*Turn {
+	return c.turns[max(0, len(c.turns)-c.o.History):]
+}
+
+// alike returns the names of rows of the kind that a name stands for.
+func (t *turn) alike(name string) []string {
+	for _, names := range t.names {
+		if slices.Contains(names, name) {
+			return names
+		}
+	}
+	return nil
+}
+
+var ofQuoted = verbs.NewOrigin(verbs.FromDocument, "a quoted message")

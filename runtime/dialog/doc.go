@@ -1,0 +1,24 @@
+// Package dialog holds a conversation: somebody says something, a language model
+// makes calls of it, and Verbatim checks, previews, asks, carries out and tells.
+//
+//	c, err := dialog.New(dialog.Options{Registry: reg, Session: session, Model: model, Clock: time.Now})
+//	answer, err := c.Say(ctx, dialog.Message{Text: "Still waiting on our accountant."})
+//	fmt.Println(answer.Text)
+//
+// The model proposes and decides nothing. What it writes is parsed and checked
+// like any script; what is wrong goes back to it, three times at most. Every
+// value that it writes is traced: into the person's own words, into a record that
+// was shown in this turn, into a document or the answer of a tool, or into none
+// of them, and the engine holds that against what a palette accepts. Where a rule
+// asks, the person is asked, and only their own plain yes, to the one question
+// that was just put to them, is an agreement; no text of a model, a document or
+// somebody else is. And what it tells the person is held against the facts of the
+// turn: a date, an amount, a name or a status that is in none of them does not
+// reach anybody, and what was found and done is told instead.
+//
+// Without a model, or when it cannot be had, phrases are understood as far as
+// palettes give them.
+//
+// The package knows no domain. What a conversation in a domain is like, its
+// palette says: see verbs.Conversation.
+package dialog

@@ -1,0 +1,122 @@
+package dialog
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What somebody says is text. Of a message that came by mail only a part may be
+// their own words, and of any message a part may be there to be seen by a model
+// alone.
+
+// MaxMessage is how long a message may be, in bytes.
+const MaxMessage = 32 << 10
+
+// A heard is a message as it is dealt with.
+type heard struct {
+	own    string // the person's own words
+	quoted string // what they pass on of others
+	hidden bool   // characters that nobody sees were taken out
+	auto   bool   // a machine answered in their place
+	bad    string // why it cannot be dealt with
+}
+
+// hear takes a message apart.
+func hear(text string, automatic bool) heard {
+	switch {
+	case len(text) > MaxMessage:
+		return heard{bad: tooLong(len(text))}
+	case !utf8.ValidString(text):
+		return heard{bad: sayNotText}
+	}
+	text, hidden := visible(text)
+	own, quoted := apart(text)
+	h := heard{own: strings.TrimSpace(own), quoted: strings.TrimSpace(quoted), hidden: hidden}
+	h.auto = automatic || autoReply.MatchString(h.own)
+	if h.own == "" && h.quoted == "" {
+		h.bad = sayNothing
+	}
+	return h
+}
+
+// visible drops what nobody sees: format characters, such as those that reverse
+// the order of letters, and controls. Line ends are made one.
+func visible(text string) (string, bool) {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	hidden := false
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\t', r == '\u00a0', r == '\u202f', r == '\u2007':
+			return ' '
+		case r == '\u2028', r == '\u2029', r == '\u0085':
+			return '\n'
+		case unicode.Is(unicode.Cf, r), unicode.IsControl(r), unicode.Is(unicode.Co, r), r == '\u3164', r == '\u115f', r == '\u1160', r == '\uffa0', r == '\u034f',
+			r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef:
+			// A soft hyphen and the joiners of an emoji are harmless, and dropped
+			// without a word.
+			if r != '\u00ad' && r != '\u200d' && r != '\ufeff' && (r < 0xfe00 || r > 0xfe0f) {
+				hidden = true
+			}
+			return -1
+		}
+		return r
+	}, text)
+	return text, hidden
+}
+
+// What introduces the words of others, in the mail programs of four languages.
+var (
+	wroteLine = regexp.MustCompile(`(?i)^\s*(on\b.{4,200}\bwrote|am\b.{4,200}\bschrieb\b.{0,120}|le\b.{4,200}\ba écrit|el\b.{4,200}\bescribió)\s*:\s*$`)
+	passedOn  = regexp.MustCompile(`(?i)^[\s>*_-]*(-+ *|begin )?(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine|message d’origine|message transféré|mensaje original|mensaje reenviado)\b[\s:*_-]*$`)
+	headLine  = regexp.MustCompile(`(?i)^\s*\**(from|von|de)\**\s*:\s*\S.*$`)
+	headNext  = regexp.MustCompile(`(?i)^\s*\**(sent|date|to|subject|gesendet|datum|an|betreff|envoyé|date|à|objet|enviado|fecha|para|asunto)\**\s*:\s*\S`)
+	quoteLine = regexp.MustCompile(`^\s*(>|\|\s|»\s)`)
+	autoReply = regexp.MustCompile(`(?i)^\s*(subject:|betreff:|objet ?:|asunto:)?\s*(auto(matic)?[ -]?reply|automatic response|out of (the )?office|i am (currently )?out of (the )?office|automatische antwort|abwesenheitsnotiz|ich bin (derzeit |zurzeit )?(nicht im büro|abwesend)|réponse automatique|je suis (actuellement )?absente?\b|respuesta automática|estoy fuera de la oficina|fuera de la oficina)`)
+)
+
+// apart divides a message into the person's own words and those of others. What
+// follows a line that introduces others is theirs; a line that is marked as
+// quoted is, wherever it stands; and what stands in quotation marks over a line of
+// its own is.
+func apart(text string) (own, quoted string) {
+	lines := strings.Split(text, "\n")
+	var mine, theirs []string
+	for i, line := range lines {
+		rest := false
+		switch {
+		case wroteLine.MatchString(line), passedOn.MatchString(line):
+			rest = true
+		case i+1 < len(lines) && wroteLine.MatchString(line+" "+lines[i+1]) && len(line) < 200:
+			rest = true // mail programs break that line
+		case headLine.MatchString(line) && i+1 < len(lines) && headNext.MatchString(lines[i+1]):
+			rest = true
+		}
+		if rest {
+			theirs = append(theirs, lines[i:]...)
+			break
+		}
+		if quoteLine.MatchString(line) || wholeQuote(line) {
+			theirs = append(theirs, line)
+			continue
+		}
+		mine = append(mine, line)
+	}
+	return strings.Join(mine, "\n"), strings.Join(theirs, "\n")
+}
+
+// wholeQuote reports whether a line is nothing but a quotation.
+func wholeQuote(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, pair := range [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"«", "»"}, {"»", "«"}} {
+		if inner, ok := strings.CutPrefix(line, pair[0]); ok {
+			if inner, ok = strings.CutSuffix(inner, pair[1]); ok && strings.TrimSpace(inner) != "" && !strings.Contains(inner, pair[0]) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,286 @@
+package dialog
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/llm"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// What a model is told. A template is never changed once it has been used: a
+// recorded conversation says which one it was made with, and a new one has a new
+// number.
+
+//go:embed prompts/*.tmpl
+var promptFiles embed.FS
+
+// PromptVersion names the template that prompts are made with.
+const PromptVersion = "system.v1"
+
+var systemPrompt = template.Must(template.ParseFS(promptFiles, "prompts/"+PromptVersion+".tmpl"))
+
+// A Mode is how a model writes calls.
+type Mode string
+
+// The modes.
+const (
+	Tools   Mode = "tools"   // it asks for functions, one for each verb
+	Grammar Mode = "grammar" // the endpoint holds it to a grammar
+	Text    Mode = "text"    // calls stand in a fenced block
+)
+
+// Limits of what is listed in a prompt.
+const (
+	maxVerbs = 20 // the shortlist
+	maxNames = 40 // of each entity
+	maxRows  = 40 // of each answer
+	maxCell  = 2000
+)
+
+// A brief is what the template is given.
+type brief struct {
+	Person, Today string
+	Mode          Mode
+	PlanFirst     bool
+	Steps         int
+	Conduct       []string
+	Verbs         []verbBrief
+	More          int
+	Codes, Names  []listBrief
+}
+
+type verbBrief struct {
+	Call, Says string
+	Asks       bool
+}
+
+type listBrief struct{ Name, List string }
+
+// system writes the rules and what may be said.
+func (b *brief) system() (string, error) {
+	var out strings.Builder
+	if err := systemPrompt.Execute(&out, b); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out.String()) + "\n", nil
+}
+
+// digest says of verbs what a model needs to write calls of them.
+func (b *brief) digest(list []*verbs.Verb, names map[*verbs.Entity][]string, said string) {
+	var codes []*verbs.CodeList
+	var entities []*verbs.Entity
+	for _, v := range list {
+		call := v.Name
+		for i := range v.Params {
+			p := &v.Params[i]
+			word := typeWord(p.Type)
+			t := p.Type
+			for t.Name == verbs.ListType && t.Item != nil {
+				t = t.Item
+			}
+			switch {
+			case t.Name == verbs.CodeType && t.Codes != nil && !slices.Contains(codes, t.Codes):
+				codes = append(codes, t.Codes)
+			case t.Name == verbs.RefType && t.Entity != nil && !slices.Contains(entities, t.Entity):
+				entities = append(entities, t.Entity)
+			}
+			arg := ":" + p.Name + " " + word
+			if !p.Required || !p.Default.IsNull() {
+				arg = "[" + arg + "]"
+			}
+			call += " " + arg
+		}
+		b.Verbs = append(b.Verbs, verbBrief{Call: call, Says: oneLine(v.Description), Asks: len(v.Confirm) > 0})
+	}
+	for _, list := range codes {
+		words := make([]string, len(list.Codes))
+		for i, c := range list.Codes {
+			words[i] = c.Name
+			if c.Description != "" {
+				words[i] += " (" + oneLine(c.Description) + ")"
+			}
+		}
+		b.Codes = append(b.Codes, listBrief{list.Name, strings.Join(words, ", ")})
+	}
+	for _, e := range entities {
+		all := names[e]
+		text := "none that " + b.Person + " may see"
+		if len(all) > 0 {
+			text = "@" + strings.Join(likely(all, said, maxNames), ", @")
+		}
+		if len(all) > maxNames {
+			text += fmt.Sprintf(", and %d more", len(all)-maxNames)
+		}
+		b.Names = append(b.Names, listBrief{e.Store.Name, text})
+	}
+}
+
+// likely are the names that a text calls by most of their words, in order.
+func likely(names []string, said string, most int) []string {
+	if len(names) <= most {
+		return names
+	}
+	words := wordsOf(said)
+	sorted := slices.Clone(names)
+	slices.SortStableFunc(sorted, func(a, b string) int { return hits(words, b) - hits(words, a) })
+	sorted = sorted[:most]
+	slices.Sort(sorted)
+	return sorted
+}
+
+// typeWord says what a value of a type is written as.
+func typeWord(t *verbs.Type) string {
+	switch t.Name {
+	case verbs.CodeType:
+		if t.Codes != nil {
+			return t.Codes.Name
+		}
+		return "CODE"
+	case verbs.RefType:
+		if t.Entity != nil {
+			return "@" + t.Entity.Store.Name
+		}
+		return "@name"
+	case verbs.ListType:
+		if t.Item != nil {
+			return "[" + typeWord(t.Item) + " …]"
+		}
+		return "[…]"
+	case verbs.ObjectType:
+		return "{:key value …}"
+	case verbs.MoneyType:
+		return "{:amount 10.50 :currency EUR}"
+	case verbs.DateType:
+		return "date"
+	case verbs.BooleanType:
+		return "true|false"
+	case verbs.IntegerType, verbs.DecimalType:
+		return "number"
+	case verbs.DateTimeType:
+		return "2025-01-03T10:00:00Z"
+	}
+	return `"text"`
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// behindBar marks every line of what others wrote, so that nothing in it can end
+// the mark.
+func behindBar(text string) string {
+	return "| " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n| ")
+}
+
+// foreign reports whether a stranger wrote it: a document, or a tool.
+func foreign(o verbs.Origin) bool { return o.Kinds()&(verbs.FromTool|verbs.FromDocument) != 0 }
+
+// shown writes what a call answered for a model: no key, nothing sensitive, and
+// what came from strangers behind a bar. Without strangers, their values are left
+// out.
+func shown(call string, r *runtime.Result, strangers bool) string {
+	var b strings.Builder
+	switch n := len(r.Rows); {
+	case n == 0:
+		fmt.Fprintf(&b, "%s answered: nothing was found.\n", call)
+		return b.String()
+	case n == 1:
+		fmt.Fprintf(&b, "%s answered:\n", call)
+	default:
+		fmt.Fprintf(&b, "%s answered %d rows:\n", call, n)
+	}
+	for i, row := range r.Rows {
+		if i == maxRows {
+			fmt.Fprintf(&b, "and %d more rows; ask for fewer to see them\n", len(r.Rows)-maxRows)
+			break
+		}
+		var fields []string
+		var others []string
+		for j, v := range row {
+			if v.IsNull() {
+				continue
+			}
+			name := r.Columns[j]
+			switch o := r.Origin(i, j); {
+			case r.Sensitive != nil && r.Sensitive[j]:
+				fields = append(fields, name+": (not shown)")
+			case foreign(o) && !strangers:
+				fields = append(fields, name+": (from "+o.Words()+", not shown)")
+			case foreign(o):
+				others = append(others, fmt.Sprintf("   %s, from %s:\n%s", name, o.Words(), behindBar(cut(plain(v)))))
+			default:
+				fields = append(fields, name+": "+cut(oneLine(plain(v))))
+			}
+		}
+		if len(r.Rows) > 1 {
+			fmt.Fprintf(&b, "%d. ", i+1)
+		}
+		b.WriteString(strings.Join(fields, "; "))
+		b.WriteByte('\n')
+		for _, f := range others {
+			b.WriteString(f + "\n")
+		}
+	}
+	return b.String()
+}
+
+func cut(text string) string {
+	if len(text) <= maxCell {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxCell], "") + "…"
+}
+
+// deed writes what was done for a model, as a person is told it.
+func deed(p *runtime.Preview) string {
+	var b strings.Builder
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		fmt.Fprintf(&b, "done: %s\n", c.Verb.Name)
+		for j := range c.Rows {
+			r := &c.Rows[j]
+			fmt.Fprintf(&b, "  %s %s %s", opWords[r.Op], r.Name, r.Label)
+			for _, f := range r.Fields {
+				switch {
+				case f.Sensitive:
+					fmt.Fprintf(&b, "; %s changed", f.Field)
+				case foreign(f.Origin):
+					fmt.Fprintf(&b, "; %s is what %s says", f.Field, f.Origin.Words())
+				default:
+					fmt.Fprintf(&b, "; %s: %s", f.Field, cut(oneLine(plain(f.After))))
+				}
+			}
+			b.WriteByte('\n')
+		}
+		for _, n := range c.Notices {
+			fmt.Fprintf(&b, "  %s %s\n", noticeWord(n.Kind), n.Target)
+		}
+	}
+	return b.String()
+}
+
+var opWords = map[stores.Op]string{stores.Insert: "new", stores.Update: "changed", stores.Delete: "deleted"}
+
+func noticeWord(kind string) string {
+	if kind == "notify" {
+		return "told"
+	}
+	return "started"
+}
+
+// tokens is what messages cost, about.
+func tokens(messages []llm.Message) int {
+	n := 0
+	for i := range messages {
+		n += 4 + llm.EstimateTokens(messages[i].Text)
+	}
+	return n
+}
+
+// dayWords says a day in full: "Friday 3 January 2025".
+func dayWords(t time.Time) string { return t.Format("Monday 2 January 2006") }

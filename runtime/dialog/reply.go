@@ -1,0 +1,219 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// What a person is told without a model: composed of what was found and done, and
+// of nothing else. It is also what is told where a model's own words could not be
+// borne out.
+
+// maxTold is how many rows of an answer are told.
+const maxTold = 20
+
+// told composes what was done and found.
+func told(done []*runtime.Preview) string {
+	var parts []string
+	for _, p := range done {
+		for i := range p.Calls {
+			if text := toldCall(&p.Calls[i]); text != "" {
+				parts = append(parts, text)
+			}
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+func toldCall(c *runtime.CallPreview) string {
+	var b strings.Builder
+	if len(c.Rows) > 0 || len(c.Notices) > 0 {
+		b.WriteString("Done: " + verbWords(c.Verb) + ".\n")
+		b.WriteString(rowWords(c, false))
+	}
+	if r := c.Result; r != nil && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
+		b.WriteString(resultWords(r))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// onlyReferences reports whether a result is no more than the rows that were told
+// already.
+func onlyReferences(r *runtime.Result) bool {
+	for _, row := range r.Rows {
+		for _, v := range row {
+			if !v.IsNull() && !strings.HasPrefix(plain(v), "@") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// verbWords is what a verb does, in the words of its palette.
+func verbWords(v *verbs.Verb) string {
+	says := oneLine(v.Description)
+	if i := strings.Index(says, ". "); i > 0 {
+		says = says[:i]
+	}
+	says = strings.TrimSuffix(says, ".")
+	if says == "" {
+		return v.Name
+	}
+	return strings.ToLower(says[:1]) + says[1:]
+}
+
+// rowWords tells changes of rows, and what is sent.
+func rowWords(c *runtime.CallPreview, ahead bool) string {
+	var b strings.Builder
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		what := label(r)
+		switch r.Op {
+		case stores.Insert:
+			what = "New " + entityWords(r.Entity) + ": " + what
+		case stores.Delete:
+			if ahead {
+				what = "Deletes " + entityWords(r.Entity) + ": " + what
+			} else {
+				what = "Deleted " + entityWords(r.Entity) + ": " + what
+			}
+		}
+		var fields []string
+		for _, f := range r.Fields {
+			if r.Op == stores.Delete || f.From == "now" {
+				continue
+			}
+			name := fieldWords(f.Field)
+			switch {
+			case f.Sensitive:
+				fields = append(fields, name+" is set")
+			case r.Op == stores.Update && ahead && !f.Before.IsNull():
+				fields = append(fields, fmt.Sprintf("%s from %s to %s", name, valueWords(f.Before), valueWords(f.After)))
+			default:
+				fields = append(fields, name+" "+valueWords(f.After))
+			}
+			if foreign(f.Origin) {
+				fields[len(fields)-1] += " (from " + f.Origin.Words() + ")"
+			}
+		}
+		b.WriteString("- " + what)
+		if len(fields) > 0 {
+			b.WriteString(": " + strings.Join(fields, "; "))
+		}
+		b.WriteString(".\n")
+	}
+	for _, n := range c.Notices {
+		if ahead {
+			fmt.Fprintf(&b, "- It %ss %s.\n", strings.TrimSuffix(presentNotice(n.Kind), "s"), n.Target)
+			continue
+		}
+		fmt.Fprintf(&b, "- %s: %s.\n", sentenceCase(noticeWord(n.Kind)), n.Target)
+	}
+	for _, e := range c.Errands {
+		_ = e
+		b.WriteString("- It asks a tool of another system.\n")
+	}
+	return b.String()
+}
+
+func presentNotice(kind string) string {
+	if kind == "notify" {
+		return "tells"
+	}
+	return "starts"
+}
+
+func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func label(r *runtime.RowChange) string {
+	if r.Label != "" {
+		return r.Label
+	}
+	return r.Name
+}
+
+func entityWords(e *verbs.Entity) string { return fieldWords(e.Store.Name) }
+
+func fieldWords(name string) string {
+	return strings.NewReplacer("_", " ", "-", " ").Replace(name)
+}
+
+// valueWords says a value: a day with its weekday, a text in quotation marks, a
+// row by its name.
+func valueWords(v stores.Value) string {
+	switch v.Kind() {
+	case stores.Null:
+		return "nothing"
+	case stores.Date:
+		return dayWords(v.Time())
+	case stores.Bool:
+		if v.Bool() {
+			return "yes"
+		}
+		return "no"
+	case stores.Time:
+		return v.Time().UTC().Format("2 January 2006 15:04 UTC")
+	case stores.String:
+		if t := v.Text(); strings.HasPrefix(t, "@") || isCodeWord(t) {
+			return t
+		}
+		return `"` + oneLine(v.Text()) + `"`
+	}
+	return v.Text()
+}
+
+func isCodeWord(t string) bool { return t != "" && codeOnly.MatchString(t) }
+
+// resultWords tells what was found.
+func resultWords(r *runtime.Result) string {
+	if len(r.Rows) == 0 {
+		return "Nothing was found.\n"
+	}
+	var b strings.Builder
+	for i, row := range r.Rows {
+		if i == maxTold {
+			fmt.Fprintf(&b, "And %d more.\n", len(r.Rows)-maxTold)
+			break
+		}
+		var fields []string
+		for j, v := range row {
+			if v.IsNull() || v.Kind() == stores.JSON && v.Text() == "[]" {
+				continue
+			}
+			name := fieldWords(r.Columns[j])
+			if r.Sensitive != nil && r.Sensitive[j] {
+				fields = append(fields, name+" (not shown here)")
+				continue
+			}
+			text := valueWords(v)
+			if v.Kind() == stores.String {
+				text = oneLine(v.Text())
+			} else if v.Kind() == stores.JSON {
+				text = listWords(v)
+			}
+			if o := r.Origin(i, j); foreign(o) {
+				text += " (from " + o.Words() + ")"
+			}
+			fields = append(fields, name+": "+text)
+		}
+		if len(r.Rows) > 1 {
+			fmt.Fprintf(&b, "%d. ", i+1)
+		}
+		b.WriteString(strings.Join(fields, "; ") + ".\n")
+	}
+	return b.String()
+}
+
+// listWords says a list without its brackets, and anything else as it is.
+func listWords(v stores.Value) string {
+	text := v.Text()
+	if !strings.HasPrefix(text, "[") || strings.ContainsAny(text, "{") {
+		return text
+	}
+	return strings.NewReplacer("[", "", "]", "", `"`, "", ",", ", ").Replace(text)
+}

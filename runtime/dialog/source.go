@@ -1,0 +1,245 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A source is text that the model was shown in a turn, or that the person said,
+// and where it came from. A literal of a call is traced into sources, and so is
+// what the person is told.
+type source struct {
+	origin verbs.Origin
+	text   string
+	when   time.Time // of what people say: the day that "tomorrow" follows
+	past   bool      // it was shown in an earlier turn
+
+	folded   string
+	squeezed string
+	starts   []int // in squeezed, ascending: where a word begins
+	ends     []int
+	readings []reading
+	read     bool
+}
+
+// A reading is an exact value that stands in a text in words.
+type reading struct {
+	start, end int
+	date       bool
+	value      stores.Value   // Null where it is not certain
+	others     []stores.Value // what it may be, where it is not
+	text       string         // of account numbers and the like: the value as text
+}
+
+// A Reader finds exact values in what people say: dates, amounts, numbers.
+type reader func(text string, now time.Time) []reading
+
+// sources are what a turn was shown so far.
+type sources struct {
+	all  []*source
+	read reader
+	now  time.Time
+}
+
+func (s *sources) add(origin verbs.Origin, text string, when time.Time) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	s.all = append(s.all, &source{origin: origin, text: text, when: when})
+}
+
+// result adds what a call answered, each value with its own origin. What is
+// sensitive is not shown, so it is no source.
+func (s *sources) result(r *runtime.Result) {
+	by := map[verbs.Origin]*strings.Builder{}
+	var order []verbs.Origin
+	for i, row := range r.Rows {
+		for j, v := range row {
+			if v.IsNull() || r.Sensitive != nil && r.Sensitive[j] {
+				continue
+			}
+			o := r.Origin(i, j)
+			if by[o] == nil {
+				by[o] = &strings.Builder{}
+				order = append(order, o)
+			}
+			// A line for each value: no literal is found across two.
+			by[o].WriteString(plain(v))
+			by[o].WriteByte('\n')
+		}
+	}
+	for _, o := range order {
+		s.add(o, by[o].String(), s.now)
+	}
+}
+
+// untrusted mixes the origins of all that this turn was shown and that is less
+// trusted than a record.
+func (s *sources) untrusted() verbs.Origin {
+	var o verbs.Origin
+	for _, src := range s.all {
+		if !src.past && !src.origin.Trusted() {
+			o = o.Mix(src.origin)
+		}
+	}
+	return o
+}
+
+// plain is a value as people and models read it.
+func plain(v stores.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	return v.Text()
+}
+
+// Folding
+
+// fold makes texts comparable: lower case, one blank where there are several,
+// one kind of quotation mark.
+func fold(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	gap := true
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			if !gap && r != '\n' {
+				b.WriteByte(' ')
+			} else if r == '\n' {
+				b.WriteByte('\n')
+			}
+			gap = true
+			continue
+		case r == '’' || r == '‘':
+			r = '\''
+		case r == '“' || r == '”' || r == '„' || r == '«' || r == '»':
+			r = '"'
+		case r == '–' || r == '—' || r == '‑':
+			r = '-'
+		}
+		gap = false
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// squeeze keeps letters and digits alone, and notes where words begin and end,
+// so that an account number is found however it is grouped, and not in the
+// middle of another.
+func squeeze(text string) (out string, starts, ends []int) {
+	var b strings.Builder
+	inside := false
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			if !inside {
+				starts = append(starts, b.Len())
+			}
+			inside = true
+			b.WriteRune(unicode.ToLower(r))
+			continue
+		}
+		if inside {
+			ends = append(ends, b.Len())
+		}
+		inside = false
+	}
+	if inside {
+		ends = append(ends, b.Len())
+	}
+	return b.String(), starts, ends
+}
+
+func (s *source) prepare(read reader) {
+	if s.read {
+		return
+	}
+	s.read = true
+	s.folded = fold(s.text)
+	s.squeezed, s.starts, s.ends = squeeze(s.text)
+	s.readings = read(s.text, s.when)
+}
+
+// hasWords reports whether a text stands in the source, between the bounds of
+// words.
+func (s *source) hasWords(folded string) bool {
+	return folded != "" && containsWord(s.folded, folded)
+}
+
+func containsWord(text, part string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], part)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+len(part):])
+		first, _ := utf8.DecodeRuneInString(part)
+		last, _ := utf8.DecodeLastRuneInString(part)
+		if !(isWord(before) && isWord(first)) && !(isWord(after) && isWord(last)) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		from = i + size
+	}
+}
+
+func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
+// hasSqueezed reports whether letters and digits stand in the source one after
+// the other, beginning and ending where words do.
+func (s *source) hasSqueezed(part string) bool {
+	if part == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(s.squeezed[from:], part)
+		if i < 0 {
+			return false
+		}
+		i += from
+		_, begins := slices.BinarySearch(s.starts, i)
+		_, ends := slices.BinarySearch(s.ends, i+len(part))
+		if begins && ends {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// hasDate reports whether a day is said in the source, and for certain, or as one
+// of several that may be meant.
+func (s *source) hasDate(day stores.Value) (certain, possible bool) {
+	for i := range s.readings {
+		r := &s.readings[i]
+		if !r.date {
+			continue
+		}
+		certain = certain || r.value == day
+		possible = possible || r.value == day || slices.Contains(r.others, day)
+	}
+	return certain, possible
+}
+
+func (s *source) hasNumber(n stores.Value) (certain, possible bool) {
+	for i := range s.readings {
+		r := &s.readings[i]
+		if r.date {
+			continue
+		}
+		same := func(v stores.Value) bool { return isNumber(v) && stores.Equal(v, n) }
+		certain = certain || same(r.value)
+		possible = possible || same(r.value) || slices.ContainsFunc(r.others, same)
+	}
+	return certain, possible
+}
+
+func isNumber(v stores.Value) bool { return v.Kind() == stores.Int || v.Kind() == stores.Decimal }

@@ -1,0 +1,331 @@
+package dialog
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Where a literal of the model's came from.
+//
+// A value that the person wrote out in full, and that hardly anybody writes by
+// chance (an account number, a day of a year, a phrase of several words), is
+// theirs, whatever a document says besides: that is how a person takes over what
+// a letter says. Anything shorter may stand in a document by design, so that of
+// all that it is found in the least trusted counts. What is found nowhere is the
+// model's own, and a text that repeats part of a document is that document's.
+
+// A Traced is one literal of a call, and where it came from.
+type Traced struct {
+	Text   string       // as it stands in the call
+	Origin verbs.Origin // see above
+	Words  string       // the person's own, where it was read out of them
+}
+
+var (
+	ofPerson = verbs.NewOrigin(verbs.FromPerson, "")
+	ofRecord = verbs.NewOrigin(verbs.FromRecord, "")
+	ofModel  = verbs.NewOrigin(verbs.FromModel, "")
+)
+
+// A tracer knows what was shown.
+type tracer struct {
+	sources
+	// names that stand for rows of the entity that a name belongs to.
+	names func(name string) []string
+	// yes and no are what the person answered, if they did.
+	said verdict
+}
+
+// literals says of every value that a script writes out where it came from.
+func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
+	bound := map[string]bool{}
+	for i := range script.Calls {
+		if as := script.Calls[i].As; as != "" {
+			bound[as] = true
+		}
+	}
+	at := map[dsl.Range]verbs.Origin{}
+	var all []Traced
+	var call func(c *dsl.Call)
+	var value func(v *dsl.Value)
+	value = func(v *dsl.Value) {
+		switch v.Kind {
+		case dsl.List:
+			items := v.Items()
+			for i := range items {
+				value(&items[i])
+			}
+			return
+		case dsl.Map:
+			entries := v.Entries()
+			for i := range entries {
+				value(&entries[i].Value)
+			}
+			return
+		case dsl.Nested:
+			call(v.Call())
+			return
+		}
+		name, _, _ := strings.Cut(v.Text, ".")
+		if v.Kind == dsl.Symbol && bound[name] {
+			return // the engine knows what it is bound to
+		}
+		o := t.origin(v)
+		at[v.Range] = o
+		all = append(all, Traced{Text: dsl.FormatValue(*v), Origin: o, Words: t.words(v, o)})
+	}
+	call = func(c *dsl.Call) {
+		for i := range c.Args {
+			value(&c.Args[i].Value)
+		}
+	}
+	for i := range script.Calls {
+		call(&script.Calls[i])
+	}
+	return verbs.Literals{Origin: ofModel, Of: func(r dsl.Range) (verbs.Origin, bool) {
+		o, ok := at[r]
+		return o, ok
+	}}, all
+}
+
+// origin traces one value.
+func (t *tracer) origin(v *dsl.Value) verbs.Origin {
+	switch v.Kind {
+	case dsl.Nil:
+		return ofModel
+	case dsl.Bool:
+		if t.said == yes && v.Text == "true" || t.said == no && v.Text == "false" {
+			return ofPerson
+		}
+		return ofModel
+	case dsl.Symbol:
+		return t.named(v.Text)
+	}
+	var person bool
+	var worst verbs.Origin // of what is no person
+	for _, s := range t.all {
+		s.prepare(t.read)
+		mine := s.origin == ofPerson
+		certain, possible := s.says(v)
+		switch {
+		case mine && certain:
+			person = true
+		case !mine && possible:
+			worst = worse(worst, s.origin)
+		case !s.origin.Trusted() && v.Kind == dsl.String && s.sharedWith(v.Text):
+			worst = worse(worst, s.origin)
+		}
+	}
+	switch {
+	case person && (worst.Trusted() || telling(v)):
+		return ofPerson
+	case worst != (verbs.Origin{}):
+		return worst
+	}
+	return ofModel
+}
+
+// worse is the less trusted of two origins, and both where they are alike.
+func worse(a, b verbs.Origin) verbs.Origin {
+	least := func(o verbs.Origin) int { return bits.Len8(uint8(o.Kinds())) }
+	switch {
+	case least(a) == least(b):
+		return a.Mix(b)
+	case least(a) > least(b):
+		return a
+	}
+	return b
+}
+
+// says reports whether a value stands in the source.
+func (s *source) says(v *dsl.Value) (certain, possible bool) {
+	switch v.Kind {
+	case dsl.Integer, dsl.Decimal:
+		n, ok := stores.ParseDecimal(v.Text)
+		if !ok {
+			return false, false
+		}
+		return s.hasNumber(n)
+	case dsl.Date:
+		day, ok := stores.ParseDate(v.Text)
+		if !ok {
+			return false, false
+		}
+		return s.hasDate(day)
+	case dsl.DateTime:
+		found := s.hasWords(fold(v.Text))
+		if day, ok := stores.ParseDate(v.Text[:min(len(v.Text), len("2006-01-02"))]); ok && !found && strings.Contains(v.Text, "T00:00:00") {
+			return s.hasDate(day)
+		}
+		return found, found
+	case dsl.Code:
+		said := fold(strings.ReplaceAll(v.Text, "_", " "))
+		found := s.hasWords(said) || s.hasWords(said+"s") || s.hasWords(fold(v.Text))
+		return found, found
+	}
+	folded := fold(v.Text)
+	if found := s.hasWords(folded); found {
+		return true, true
+	}
+	squeezed, _, _ := squeeze(v.Text)
+	if len(squeezed) >= 5 && strings.ContainsFunc(squeezed, unicode.IsDigit) && s.hasSqueezed(squeezed) {
+		return true, true
+	}
+	// A text may hold a day or a number that the checker reads out of it.
+	if day, ok := stores.ParseDate(v.Text); ok {
+		return s.hasDate(day)
+	}
+	if n, ok := stores.ParseDecimal(v.Text); ok {
+		return s.hasNumber(n)
+	}
+	for i := range s.readings {
+		if s.readings[i].text != "" && s.readings[i].text == v.Text {
+			return true, true
+		}
+	}
+	return false, false
+}
+
+// telling reports whether a value is one that nobody writes by chance.
+func telling(v *dsl.Value) bool {
+	squeezed, _, _ := squeeze(v.Text)
+	switch v.Kind {
+	case dsl.Date, dsl.DateTime, dsl.UUID:
+		return true
+	case dsl.Integer, dsl.Decimal:
+		return len(squeezed) >= 6
+	case dsl.Code:
+		return false
+	}
+	if strings.ContainsFunc(squeezed, unicode.IsDigit) {
+		return len(squeezed) >= 6
+	}
+	return strings.Contains(v.Text, "@") || len(strings.Fields(v.Text)) >= 4
+}
+
+// sharedWith reports whether a text repeats a part of the source that it has from
+// nowhere else: something with digits in it, an address, or several words on end.
+func (s *source) sharedWith(text string) bool {
+	const onEnd = 5
+	words := strings.Fields(fold(text))
+	for i, w := range words {
+		w = strings.Trim(w, `.,;:!?"'()[]{}<>`)
+		bare, _, _ := squeeze(w)
+		switch {
+		case len(bare) >= 5 && strings.ContainsFunc(bare, unicode.IsDigit) && s.hasSqueezed(bare),
+			len(bare) >= 5 && strings.ContainsAny(w, "@/") && s.hasWords(w),
+			i+onEnd <= len(words) && s.hasWords(strings.Join(words[i:i+onEnd], " ")):
+			return true
+		}
+	}
+	// An account number that is grouped otherwise.
+	squeezed, _, _ := squeeze(text)
+	return len(squeezed) >= 8 && len(squeezed) <= 40 && strings.ContainsFunc(squeezed, unicode.IsDigit) && s.hasSqueezed(squeezed)
+}
+
+// named is the origin of a name: the person's, where they called the row by it or
+// by words that fit no other row as well; that of a document that calls it so;
+// and the model's otherwise, which chose it. What is the only one of its kind
+// needs no choice.
+func (t *tracer) named(symbol string) verbs.Origin {
+	name, _, _ := strings.Cut(symbol, ".")
+	spoken := strings.ReplaceAll(name, "-", " ")
+	var worst verbs.Origin
+	person := false
+	others := t.names(name)
+	for _, s := range t.all {
+		s.prepare(t.read)
+		exact := s.hasWords("@"+strings.ToLower(name)) || s.hasWords(spoken)
+		switch {
+		case s.origin == ofPerson:
+			person = person || exact || calls(s, name, others)
+		case s.origin.Trusted():
+		case exact || calls(s, name, others):
+			worst = worse(worst, s.origin)
+		}
+	}
+	switch {
+	case person && worst.Trusted():
+		return ofPerson
+	case worst != (verbs.Origin{}):
+		return worst
+	case len(others) == 1:
+		return ofRecord
+	}
+	return ofModel
+}
+
+// calls reports whether a text calls a row by words of its name, and no other row
+// of its kind by as many.
+func calls(s *source, name string, others []string) bool {
+	words := wordsOf(s.text)
+	mine := hits(words, name)
+	if mine == 0 {
+		return false
+	}
+	for _, o := range others {
+		if o != name && hits(words, o) >= mine {
+			return false
+		}
+	}
+	return true
+}
+
+// hits counts the words of a name that a text has.
+func hits(words map[string]bool, name string) int {
+	n := 0
+	for part := range strings.SplitSeq(name, "-") {
+		if len(part) >= 3 && words[part] {
+			n++
+		}
+	}
+	return n
+}
+
+// wordsOf are the words of a text as names spell them: without marks, and
+// without the s of a possessive.
+func wordsOf(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.FieldsFunc(runtime.Unmarked(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return !isWord(r) && r != '\'' }) {
+		all[w] = true
+		if stem, ok := strings.CutSuffix(w, "'s"); ok {
+			all[stem] = true
+		}
+		if stem, ok := strings.CutSuffix(w, "'"); ok {
+			all[stem] = true
+		}
+	}
+	return all
+}
+
+// words is what the person said that a value was read out of.
+func (t *tracer) words(v *dsl.Value, o verbs.Origin) string {
+	if o != ofPerson {
+		return ""
+	}
+	for _, s := range t.all {
+		if s.origin != ofPerson {
+			continue
+		}
+		for i := range s.readings {
+			r := &s.readings[i]
+			switch v.Kind {
+			case dsl.Date:
+				if day, ok := stores.ParseDate(v.Text); ok && r.date && r.value == day {
+					return s.text[r.start:r.end]
+				}
+			case dsl.Integer, dsl.Decimal:
+				if n, ok := stores.ParseDecimal(v.Text); ok && !r.date && isNumber(r.value) && stores.Equal(r.value, n) {
+					return s.text[r.start:r.end]
+				}
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,634 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/llm"
+	"verbatim/verbs"
+	"verbatim/verbs/grammar"
+)
+
+var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
+
+// converse answers what was said: with a model, or without.
+func (t *turn) converse(ctx context.Context) (string, error) {
+	c := t.c
+	t.begin()
+	var err error
+	if t.names, err = c.o.Session.Names(ctx, c.o.Registry.Entities()); err != nil {
+		return t.system(ctx, err)
+	}
+	for e, names := range t.names {
+		t.facts.words = append(t.facts.words, fold(entityWords(e)))
+		for _, n := range names {
+			t.facts.words = append(t.facts.words, "@"+n+"\n"+strings.ReplaceAll(n, "-", " "))
+		}
+	}
+	shortlist := t.shortlist()
+	if c.o.Model == nil {
+		return t.interpret(ctx, "")
+	}
+	messages, err := t.prompt(ctx, shortlist)
+	if err != nil {
+		return t.system(ctx, err)
+	}
+	return t.ask(ctx, messages, shortlist)
+}
+
+// system tells that something is wrong with the system.
+func (t *turn) system(ctx context.Context, err error) (string, error) {
+	var refusal *runtime.Refusal
+	var failed *runtime.Failure
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &refusal):
+		t.record.refused(refusal.Diagnostics)
+		return refusedWords(refusal.Diagnostics), nil
+	case errors.As(err, &failed) && failed.Unknown:
+		t.record.note("the answer of the store was lost")
+		return sayUnknownEnd, nil
+	}
+	t.record.note("the system failed: " + runtime.Sentence(err))
+	if len(t.done) > 0 {
+		return told(t.done) + "\nThen something went wrong with the system; what else you asked for was not done.", nil
+	}
+	return sayFailed, nil
+}
+
+// shortlist picks the verbs that the model is told of.
+func (t *turn) shortlist() []*verbs.Verb {
+	all := t.c.o.Session.Verbs()
+	if len(all) <= maxVerbs {
+		return all
+	}
+	if t.c.o.Interpreter != nil {
+		// What was said before helps to understand "and for Thomas?".
+		said := t.heard.own
+		if past := t.c.latest(); len(past) > 0 {
+			said += "\n" + past[len(past)-1].Said
+		}
+		list := t.c.o.Interpreter.Shortlist(said, all, maxVerbs)
+		// What the context is made of can always be asked for again.
+		for _, v := range t.c.context {
+			if !slices.Contains(list, v) {
+				list = append(list[:min(len(list), maxVerbs-1)], v)
+			}
+		}
+		return list[:min(len(list), maxVerbs)]
+	}
+	return all[:maxVerbs]
+}
+
+// prompt writes what the model is told: rules, what is known now, what was said
+// before, and what is said now.
+func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
+	c := t.c
+	b := &brief{Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
+	if n := len(c.o.Session.Verbs()) - len(shortlist); n > 0 {
+		b.More = n
+	}
+	b.digest(shortlist, t.names, t.heard.own)
+	for _, list := range b.Codes {
+		t.facts.words = append(t.facts.words, fold(list.List))
+	}
+	system, err := b.system()
+	if err != nil {
+		return nil, err
+	}
+	messages := []llm.Message{{Role: llm.System, Text: system}}
+	for _, past := range c.latest() {
+		if past.Foreign || past.Said == "" {
+			continue
+		}
+		messages = append(messages, llm.Message{Role: llm.User, Text: past.Said})
+		answer := past.Told
+		if c.planFirst && foreign(past.tainted) {
+			answer = "(They were told what was found.)"
+		}
+		messages = append(messages, llm.Message{Role: llm.Assistant, Text: answer})
+	}
+	known, err := t.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var now strings.Builder
+	if known != "" {
+		now.WriteString("What is known now, from records:\n" + known + "\n")
+	}
+	if t.record.Withdrawn != nil {
+		now.WriteString(modelDisagreed + strings.Join(t.record.Withdrawn, "\n") + "\n" + modelInstead + "\n")
+	}
+	for _, q := range c.open {
+		now.WriteString("Still waiting for the person's yes or no: " + strings.Join(q.Calls, " ") + "\n\n")
+	}
+	if t.heard.quoted != "" {
+		if c.planFirst {
+			now.WriteString("The message quotes somebody else; that is not shown.\n\n")
+		} else {
+			now.WriteString("The message quotes somebody else:\n" + behindBar(t.heard.quoted) + "\n\n")
+		}
+	}
+	now.WriteString(c.o.Person + " says:\n" + t.heard.own)
+	return append(messages, llm.Message{Role: llm.User, Text: now.String()}), nil
+}
+
+// known reads the context that palettes declare.
+func (t *turn) known(ctx context.Context) (string, error) {
+	var b strings.Builder
+	for _, v := range t.c.context {
+		script, _ := dsl.Parse(dsl.NewSource("context", v.Name))
+		program, ds := t.c.o.Session.Check(script)
+		if program == nil {
+			t.record.note("the context " + v.Name + " could not be read: " + ds[0].Summary)
+			continue
+		}
+		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			t.record.note("the context " + v.Name + " could not be read: " + refusal.Diagnostics[0].Summary)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		for i := range reply.Calls {
+			if r := reply.Calls[i].Result; r != nil {
+				t.trace.result(r)
+				t.facts.counts = append(t.facts.counts, len(r.Rows))
+				t.record.Read = append(t.record.Read, CallNote{Call: v.Name, Verb: v.Name, Rows: len(r.Rows), From: resultFrom(r)})
+				b.WriteString(shown(v.Name, r, !t.c.planFirst))
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// ask lets the model make steps until it speaks to the person.
+func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*verbs.Verb) (string, error) {
+	c := t.c
+	request, vocabulary, err := t.shape(shortlist)
+	if err != nil {
+		return t.system(ctx, err)
+	}
+	budget := c.o.Budget
+	if budget == nil {
+		budget = llm.NewBudget("conversation", 0)
+	}
+	model := llm.Limited(c.o.Model, budget.Within("turn", c.o.Limits.Tokens))
+	repairs := 0
+	var refused dsl.Diagnostics // what was wrong last
+	for steps := 0; ; {
+		request.Messages = messages
+		reply, err := model.Chat(ctx, request, nil)
+		t.record.Model.Calls++
+		if err != nil {
+			return t.silent(ctx, err)
+		}
+		t.record.heardModel(reply)
+		if reply.Finish == llm.Filtered || reply.Refusal != "" {
+			t.record.note("the model declined to answer")
+			if len(t.found) > 0 {
+				return t.facing(told(t.found)), nil
+			}
+			return sayDeclined, nil
+		}
+		p := t.read(reply, vocabulary)
+		answer := llm.Message{Role: llm.Assistant, Text: reply.Text}
+		if len(reply.Calls) > 0 {
+			answer.Calls = reply.Calls
+		}
+		back := func(says string) {
+			messages = append(messages, answer)
+			if len(reply.Calls) == 0 {
+				messages = append(messages, llm.Message{Role: llm.User, Text: says})
+				return
+			}
+			for i, call := range reply.Calls {
+				text := "See the answer to the first of these calls."
+				if i == 0 {
+					text = says
+				}
+				messages = append(messages, llm.Message{Role: llm.ToolRole, CallID: call.ID, Text: text})
+			}
+		}
+		var outcome step
+		switch {
+		case p.problem != "":
+			outcome.wrong = p.problem
+		case len(p.script) == 0 && strings.TrimSpace(p.prose) == "":
+			outcome.wrong = modelNothing
+		case len(p.script) == 0:
+			return t.vetted(p.prose), nil
+		default:
+			if outcome, err = t.carry(ctx, p); err != nil {
+				return t.system(ctx, err)
+			}
+		}
+		switch {
+		case outcome.wrong != "":
+			refused = outcome.why
+			t.record.propose(p, outcome.wrong)
+			if repairs == c.o.Limits.Repairs {
+				t.record.note("the model did not find calls that are allowed")
+				return t.giveUp(refused), nil
+			}
+			repairs++
+			t.record.Model.Repairs = repairs
+			back(outcome.wrong)
+			continue
+		case outcome.question != nil:
+			t.record.propose(p, "asked")
+			return t.withProse(p.prose, outcome.question.text()), nil
+		}
+		t.record.propose(p, "done")
+		steps++
+		switch {
+		case c.planFirst:
+			return t.facing(told(t.found)), nil
+		case steps >= c.o.Limits.Steps:
+			t.record.note("the turn has made as many steps as it may")
+			return t.facing(told(t.found)), nil
+		}
+		back(outcome.says)
+	}
+}
+
+// withProse puts what the model says before what the house says, where it can be
+// borne out.
+func (t *turn) withProse(prose, text string) string {
+	prose = strings.TrimSpace(prose)
+	before := ""
+	if len(t.done) > 0 {
+		before = told(t.done) + "\n"
+	}
+	if prose == "" {
+		return before + text
+	}
+	if claims := t.facts.unfounded(prose, isGerman(prose)); len(claims) > 0 {
+		t.record.Replaced = append(t.record.Replaced, claims...)
+		return before + text
+	}
+	return before + prose + "\n" + text
+}
+
+// vetted is what the model says to the person, where every fact in it is one; and
+// otherwise what was found and done.
+func (t *turn) vetted(prose string) string {
+	prose = strings.TrimSpace(prose)
+	claims := t.facts.unfounded(prose, isGerman(prose))
+	if len(claims) == 0 {
+		return prose
+	}
+	t.record.Replaced = append(t.record.Replaced, claims...)
+	if text := told(t.found); text != "" {
+		return text
+	}
+	return sayUnread
+}
+
+// giveUp tells that the model could not do it, and why where that helps.
+func (t *turn) giveUp(ds dsl.Diagnostics) string {
+	text := sayTooHard
+	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before"}, ds[0].Code) {
+		text = refusedWords(ds)
+	}
+	if len(t.done) > 0 {
+		return told(t.done) + "\n" + text
+	}
+	return text
+}
+
+// silent answers without the model, which could not be had.
+func (t *turn) silent(ctx context.Context, err error) (string, error) {
+	var e *llm.Error
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	why := "the model could not be asked"
+	if errors.As(err, &e) {
+		why = "the model could not be asked: " + string(e.Kind)
+		if e.Kind == llm.Unrecorded {
+			return "", err // a recording that does not fit is a mistake of whoever plays it
+		}
+	}
+	t.record.note(why)
+	if len(t.found) > 0 {
+		return t.facing(told(t.found)), nil
+	}
+	return t.interpret(ctx, sayLater)
+}
+
+// interpret understands what was said as far as phrases go.
+func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) {
+	c := t.c
+	if otherwise == "" {
+		otherwise = sayUnread
+	}
+	if c.o.Interpreter == nil {
+		return otherwise, nil
+	}
+	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own)
+	if err != nil {
+		return t.system(ctx, err)
+	}
+	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
+	switch {
+	case u.Ask != "":
+		return u.Ask, nil
+	case u.Script == "":
+		return otherwise, nil
+	}
+	outcome, err := t.carry(ctx, proposal{script: u.Script})
+	switch {
+	case err != nil:
+		return t.system(ctx, err)
+	case outcome.question != nil:
+		return outcome.question.text(), nil
+	case outcome.wrong != "":
+		return refusedWords(outcome.why), nil
+	}
+	return t.facing(told(t.found)), nil
+}
+
+// shape makes the request that every step of the turn is.
+func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, error) {
+	c := t.c
+	zero := float32(0)
+	r := llm.Request{MaxTokens: c.o.Limits.Answer, Temperature: &zero}
+	v := grammar.Vocabulary{Verbs: shortlist, Calls: c.o.Limits.Calls, Names: func(e *verbs.Entity) []string {
+		if e != nil {
+			return likely(t.names[e], t.heard.own, maxNames)
+		}
+		var all []string
+		for _, of := range c.o.Registry.Entities() {
+			all = append(all, likely(t.names[of], t.heard.own, maxNames)...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}}
+	switch c.o.Mode {
+	case Tools:
+		tools, err := grammar.Tools(v)
+		if err != nil {
+			return r, v, err
+		}
+		for _, tool := range tools {
+			r.Tools = append(r.Tools, llm.Tool{Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters})
+		}
+	case Grammar:
+		v.Prose = true
+		g := grammar.New(v)
+		r.Grammar = g.GBNF()
+		if c.o.Lark {
+			r.Grammar = g.Lark()
+		}
+	}
+	return r, v, nil
+}
+
+// A proposal is what an answer of a model's comes to: calls, and text for the
+// person.
+type proposal struct {
+	script, prose string
+	problem       string // what is wrong with it as an answer
+}
+
+// read takes an answer apart.
+func (t *turn) read(reply *llm.Reply, v grammar.Vocabulary) proposal {
+	if reply.Finish == llm.TooLong {
+		return proposal{problem: modelCut, prose: reply.Text}
+	}
+	if len(reply.Calls) > 0 {
+		p := proposal{prose: reply.Text}
+		if len(reply.Calls) > t.c.o.Limits.Calls {
+			p.problem = modelTooMany(len(reply.Calls), t.c.o.Limits.Calls)
+			return p
+		}
+		var lines []string
+		for _, call := range reply.Calls {
+			written, err := grammar.Call(v, call.Name, call.Arguments)
+			if err != nil {
+				p.problem = fmt.Sprintf("The call of %s cannot be read, so none was made: %s. Write it again, whole.", oneLine(cut(call.Name)), err)
+				return p
+			}
+			lines = append(lines, dsl.FormatCall(&written))
+		}
+		p.script = strings.Join(lines, "\n")
+		return p
+	}
+	if t.c.o.Mode == Grammar {
+		return byComments(reply.Text)
+	}
+	return byFences(reply.Text, t.c.o.Registry)
+}
+
+// byComments divides text in which every line that is no call is a comment.
+func byComments(text string) proposal {
+	var p proposal
+	for line := range strings.Lines(text) {
+		if said, ok := strings.CutPrefix(strings.TrimSpace(line), ";"); ok {
+			p.prose += strings.TrimPrefix(said, " ") + "\n"
+			continue
+		}
+		p.script += line
+	}
+	p.script, p.prose = strings.TrimSpace(p.script), strings.TrimSpace(p.prose)
+	return p
+}
+
+var fence = regexp.MustCompile("(?m)^[ \t]*(```+|~~~+)[ \t]*([A-Za-z-]*)[ \t]*$")
+
+// byFences divides text in which calls stand in fenced blocks. Where there is
+// none, lines that begin with a verb are calls all the same: models forget.
+func byFences(text string, reg *verbs.Registry) proposal {
+	var p proposal
+	var script, prose []string
+	inside := ""
+	for _, line := range strings.Split(text, "\n") {
+		if m := fence.FindStringSubmatch(line); m != nil && (inside == "" || m[2] == "" && strings.HasPrefix(m[1], inside)) {
+			if inside == "" {
+				inside = m[1]
+			} else {
+				inside = ""
+			}
+			continue
+		}
+		word, _, _ := strings.Cut(strings.TrimLeft(line, " \t("), " ")
+		switch {
+		case inside != "", reg.Verb(word) != nil:
+			script = append(script, line)
+		default:
+			prose = append(prose, line)
+		}
+	}
+	if inside != "" {
+		p.problem = modelUnclosed
+	}
+	p.script, p.prose = strings.TrimSpace(strings.Join(script, "\n")), strings.TrimSpace(strings.Join(prose, "\n"))
+	return p
+}
+
+// A step is what came of a proposal.
+type step struct {
+	wrong    string          // what the model is told is wrong
+	why      dsl.Diagnostics // the same, as diagnostics
+	question *Question       // what the person is asked
+	says     string          // what the model is told of what was found and done
+}
+
+// carry takes calls as far as they go: checked, previewed, and then asked about,
+// or carried out.
+func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
+	c := t.c
+	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, p.script))
+	if ds.HasErrors() {
+		return t.mistaken(script, ds), nil
+	}
+	if n := t.calls + len(script.Calls); n > c.o.Limits.Calls {
+		return step{wrong: modelTooMany(n, c.o.Limits.Calls)}, nil
+	}
+	literals, traced := t.trace.literals(script)
+	program, ds := c.o.Session.CheckFrom(script, literals)
+	if ds.HasErrors() || program == nil {
+		return t.mistaken(script, ds), nil
+	}
+	if len(program.Calls()) == 0 {
+		return step{wrong: modelNothing}, nil
+	}
+	if key := t.bareKey(program, literals); key != nil {
+		return t.mistaken(script, dsl.Diagnostics{*key}), nil
+	}
+	t.record.Resolved = append(t.record.Resolved, t.open(program, traced)...)
+	canonical := dsl.Format(script)
+	if t.ran[canonical] {
+		return step{wrong: modelRepeats}, nil
+	}
+	var refusal *runtime.Refusal
+	o := runtime.RunOptions{Source: c.o.Source}
+	if !c.o.Session.Reads(program) {
+		preview, err := c.o.Session.Preview(ctx, program)
+		if errors.As(err, &refusal) {
+			return t.refusedStep(refusal), nil
+		}
+		if err != nil {
+			return step{}, err
+		}
+		if len(preview.Asks) > 0 {
+			t.facts.done(preview)
+			return step{question: t.question(program, preview)}, nil
+		}
+	}
+	reply, err := c.o.Session.Run(ctx, program, o)
+	if errors.As(err, &refusal) {
+		return t.refusedStep(refusal), nil
+	}
+	if err != nil {
+		return step{}, err
+	}
+	t.calls += len(script.Calls)
+	before := len(t.done)
+	t.did(reply)
+	var says strings.Builder
+	if len(t.done) > before {
+		t.ran[canonical] = true
+		says.WriteString(deed(reply.Preview))
+	}
+	for i := range reply.Calls {
+		if r := reply.Calls[i].Result; r != nil {
+			says.WriteString(shown(reply.Calls[i].Verb.Name, r, true))
+		}
+	}
+	if says.Len() == 0 {
+		says.WriteString("done; it answered nothing\n")
+	}
+	return step{says: says.String() + "Tell the person, or make further calls."}, nil
+}
+
+// bareKey finds a key that the model wrote for a row. It was shown none, so that
+// it guessed, or has it from a document; a person who types a key may.
+func (t *turn) bareKey(p *verbs.Program, said verbs.Literals) *dsl.Diagnostic {
+	for i := range p.Calls() {
+		call := &p.Calls()[i]
+		for j := range call.Args {
+			a, typ := &call.Args[j], call.Verb.Params[j].Type
+			for typ.Name == verbs.ListType && typ.Item != nil {
+				typ = typ.Item
+			}
+			if typ.Name != verbs.RefType || a.Kind != verbs.Literal || a.Syntax == nil {
+				continue
+			}
+			all := []dsl.Value{*a.Syntax}
+			if a.Syntax.Kind == dsl.List {
+				all = a.Syntax.Items()
+			}
+			for k := range all {
+				if o, _ := said.Of(all[k].Range); o != ofPerson {
+					d := keyWritten(dsl.Place{Source: p.Script().Source, Range: all[k].Range}, call.Verb.Params[j].Name)
+					return &d
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// open withholds what a sensitive argument was given.
+func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
+	hidden := map[string]bool{}
+	for i := range p.Calls() {
+		call := &p.Calls()[i]
+		for j := range call.Args {
+			if call.Verb.Params[j].Sensitive && call.Args[j].Syntax != nil {
+				hidden[dsl.FormatValue(*call.Args[j].Syntax)] = true
+			}
+		}
+	}
+	out := traced[:0:0]
+	for _, tr := range traced {
+		if hidden[tr.Text] {
+			tr.Text, tr.Words = "(withheld)", ""
+		}
+		out = append(out, tr)
+	}
+	return out
+}
+
+func (t *turn) mistaken(script *dsl.Script, ds dsl.Diagnostics) step {
+	if script != nil {
+		ds = t.c.o.Registry.Mask(script, ds)
+	}
+	var errs dsl.Diagnostics
+	for _, d := range ds {
+		if d.Severity == dsl.Error {
+			errs = append(errs, d)
+		}
+	}
+	return step{wrong: modelMistakes(errs), why: errs}
+}
+
+func (t *turn) refusedStep(r *runtime.Refusal) step {
+	t.record.refused(r.Diagnostics)
+	return step{wrong: modelMistakes(r.Diagnostics), why: r.Diagnostics}
+}
+
+// isGerman reports whether a text is German, whose nouns all begin with a
+// capital.
+func isGerman(text string) bool {
+	n := 0
+	words := strings.Fields(strings.ToLower(text))
+	for _, w := range words {
+		switch strings.Trim(w, ".,;:!?") {
+		case "der", "die", "das", "und", "ist", "ich", "sie", "nicht", "ein", "eine", "mit", "für", "auf", "noch", "wir", "haben", "den", "dem", "bis", "wird", "wurde", "ihre", "bitte":
+			n++
+		}
+	}
+	return n*6 >= len(words) && n > 0
+}

@@ -1,0 +1,276 @@
+package dialog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/llm"
+	"verbatim/verbs"
+)
+
+// X5, M26: what somebody says becomes a call, which is carried out, and what they
+// are told is what was done.
+func TestATurnDoesWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	m := answers(
+		calls(`house.note :repair-id @boiler :note "the part comes on 2025-01-10" :expected 2025-01-10`),
+		"I have noted that for the Boiler: the part comes on 2025-01-10.")
+	a := h.talk(m, nil).say("For the boiler: the part comes on 2025-01-10")
+	if got := h.field("repair", 11, "due"); got != "2025-01-10" {
+		t.Errorf("due %s", got)
+	}
+	if want := "I have noted that for the Boiler: the part comes on 2025-01-10."; a.Text != want {
+		t.Errorf("told %q; replaced %v", a.Text, a.Turn.Replaced)
+	}
+	if len(a.Done) != 1 || a.Done[0].Rows != 1 {
+		t.Errorf("done %v", a.Done)
+	}
+}
+
+// A read inside a turn is shown to the model, which goes on with it; nothing is
+// read for ever.
+func TestATurnMakesSteps(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	m := answers(calls(`house.read-letters :repair-id @kitchen-window`), "The letter about the Kitchen Window says: It does not close.")
+	a := h.talk(m, nil).say("What did they write about the window?")
+	if a.Text != "The letter about the Kitchen Window says: It does not close." {
+		t.Errorf("told %q; %v", a.Text, a.Turn.Replaced)
+	}
+	if last := m.asked[1].Messages; !strings.Contains(last[len(last)-1].Text, "It does not close.") {
+		t.Error("the model was not shown what was found")
+	}
+
+	// The same answer for ever.
+	m = answers(calls(`house.list-repairs`))
+	a = h.talk(m, nil).say("What is broken?")
+	if n := len(m.asked); n != 5 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if !strings.Contains(a.Text, "Boiler") {
+		t.Errorf("told %q", a.Text)
+	}
+}
+
+// SAFE-S7: the model is told what is wrong three times and no more, whatever it
+// says; and nothing that was wrong was done.
+func TestRepairIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"an invented name":        calls(`house.note :repair-id @chimney :note "x"`),
+		"another tenant's name":   calls(`house.note :repair-id @zinnia-skylight :note "x"`),
+		"a forbidden verb":        calls(`house.order :repair-id @boiler :cost 5`),
+		"an unknown verb":         calls(`house.burn :repair-id @boiler`),
+		"a wrong type":            calls(`house.note :repair-id @boiler :note 12`),
+		"half a call":             "```verbatim\nhouse.note :repair-id",
+		"an open string":          calls(`house.note :repair-id @boiler :note "x`),
+		"nothing":                 "",
+		"a key":                   calls(`house.note :repair-id 00000000-0000-4000-8000-000000000011 :note "x"`),
+		"a key of somebody else":  calls(`house.note :repair-id 00000000-0000-4000-8000-000000000021 :note "x"`),
+		"what is not possible":    calls(`house.note :repair-id @front-door :note "x"`),
+		"an origin":               calls(`house.pay :flat-id @garden-flat :iban "DE89370400440532013000" :amount 5`),
+		"a thousand calls":        calls(strings.Repeat("house.list-repairs\n", 1000)),
+		"a million characters":    calls(`house.note :repair-id @boiler :note "` + strings.Repeat("x", 1<<20) + `"`),
+		"a comment and no call":   calls(`; nothing`),
+		"the engine's own":        calls(`verbatim.agree :id "1"`),
+		"what only the house has": calls(`house.list-repairs :as @x`, `house.note :repair-id @x.key :note "x"`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, "house")
+			before := h.state()
+			m := answers(text)
+			a := h.talk(m, nil).say("Do what you think is right about 5 things")
+			long := strings.HasPrefix(name, "a thousand") || strings.HasPrefix(name, "a million") // and spends its tokens sooner
+			if n := len(m.asked); n != 4 && !long || n > 4 {
+				t.Errorf("the model was asked %d times", n)
+			}
+			if len(a.Done) > 0 || h.state() != before {
+				t.Error("something was done")
+			}
+			for _, bad := range []string{"00000000-", "SELECT", "runtime.", "zinnia", "panic"} {
+				if strings.Contains(strings.ToLower(a.Text), strings.ToLower(bad)) {
+					t.Errorf("told %q", a.Text)
+				}
+			}
+			if a.Text == "" {
+				t.Error("told nothing")
+			}
+		})
+	}
+}
+
+// A mistake is told to the model with what was probably meant, and what it writes
+// then counts.
+func TestAMistakeIsRepaired(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	m := answers(
+		calls(`house.noet :repair-id @boiler :note "tomorrow"`),
+		calls(`house.note :repair-id @boilr :note "tomorrow"`),
+		calls(`house.note :repair-id @boiler :note "tomorrow"`),
+		"Noted.")
+	a := h.talk(m, nil).say("boiler: tomorrow")
+	if h.field("repair", 11, "notes") != "tomorrow" {
+		t.Error("nothing was noted")
+	}
+	if a.Text != "Noted." || a.Turn.Model.Repairs != 2 {
+		t.Errorf("told %q after %d repairs", a.Text, a.Turn.Model.Repairs)
+	}
+	for i, want := range []string{"house.note", "@boiler"} {
+		last := m.asked[i+1].Messages[len(m.asked[i+1].Messages)-1].Text
+		if !strings.Contains(last, want) {
+			t.Errorf("the model was told %q", last)
+		}
+	}
+}
+
+// A model that declines, one that cannot be had, and one whose answer is cut.
+func TestAModelThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	for name, r := range map[string]llm.Reply{
+		"declines": {Refusal: "I cannot do that", Finish: llm.Filtered},
+		"is cut":   {Text: calls(`house.note :repair-id @boiler :note "x"`), Finish: llm.TooLong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := h.talk(&script{answers: []llm.Reply{r}}, nil).say("note x on the boiler")
+			if len(a.Done) > 0 || a.Text == "" {
+				t.Errorf("told %q", a.Text)
+			}
+		})
+	}
+	t.Run("is gone", func(t *testing.T) {
+		a := h.talk(gone{}, nil).say("note x on the boiler")
+		if !strings.Contains(a.Text, "I cannot chat just now") {
+			t.Errorf("told %q", a.Text)
+		}
+	})
+	t.Run("is gone, and phrases are understood", func(t *testing.T) {
+		h := newHouse(t, "house")
+		// U39: without the model the same engine does the same things.
+		a := h.talk(gone{}, func(o *dialog.Options) {
+			o.Interpreter = fixed{dialog.Understood{Script: `house.note :repair-id @boiler :note "come at noon"`, Matched: "tell them {note}"}}
+		}).say("tell them come at noon")
+		if h.field("repair", 11, "notes") != "come at noon" || !strings.Contains(a.Text, "come at noon") {
+			t.Errorf("told %q", a.Text)
+		}
+	})
+}
+
+type gone struct{}
+
+func (gone) Chat(context.Context, llm.Request, func(string)) (*llm.Reply, error) {
+	return nil, &llm.Error{Kind: llm.Unavailable, Err: errors.New("connection refused")}
+}
+
+func (gone) Embed(context.Context, []string) ([][]float32, llm.Usage, error) {
+	return nil, llm.Usage{}, &llm.Error{Kind: llm.Unavailable}
+}
+
+// SAFE-S7: a turn and a session end when their tokens are spent, one answer late
+// at most, and the person is told in plain words.
+func TestBudgetsEndATurn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	m := answers(calls(`house.list-repairs`))
+	a := h.talk(m, func(o *dialog.Options) { o.Limits.Tokens = 6_500; o.Limits.Steps = 1000; o.Limits.Calls = 1000 }).say("What is broken?")
+	if n := len(m.asked); n > 8 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if !strings.Contains(a.Text, "Boiler") {
+		t.Errorf("told %q", a.Text)
+	}
+	m = answers("Hello Ann.")
+	c := h.talk(m, func(o *dialog.Options) { o.Budget = llm.NewBudget("session", 9_000) })
+	for range 20 {
+		a = c.say("hello")
+	}
+	if n := len(m.asked); n > 9 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if !strings.Contains(a.Text, "I cannot chat just now") {
+		t.Errorf("told %q", a.Text)
+	}
+}
+
+// U30: a model's sentence with a day, an amount, a name, a status or a deed that
+// is no fact of the turn does not reach the person; what is told instead is made
+// of what was found.
+func TestWhatDidNotHappenIsNotTold(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	read := calls(`house.list-repairs`)
+	for name, c := range map[string]struct {
+		reply string
+		ok    bool
+	}{
+		"what was found":          {"The Boiler is ordered and due on 2025-01-15. The Kitchen Window is reported.", true},
+		"how many":                {"3 repairs are listed.", true},
+		"no fact at all":          {"Hello. What would you like to do?", true},
+		"a question":              {"Which one do you mean: the Boiler or the Kitchen Window?", true},
+		"the person's own day":    {"You said 2025-03-03; is that the day for the Boiler?", true},
+		"a list":                  {"1. Boiler\n2. Kitchen Window\n3. Front Door", true},
+		"German":                  {"Der Boiler ist bestellt und soll am 2025-01-15 fertig sein.", true},
+		"another day":             {"The Boiler will be there on 2025-01-16.", false},
+		"another amount":          {"The Boiler costs 250.00.", false},
+		"hours that nobody said":  {"You will see it within 24 hours.", false},
+		"how many there are not":  {"There are 7 repairs.", false},
+		"thousands":               {"That would be a few thousand euros.", false},
+		"a name":                  {"The plumber, Mr Oldershaw, will come.", false},
+		"a row of somebody else":  {"The Zinnia Skylight is reported too.", false},
+		"a name of a row":         {"See @zinnia-skylight.", false},
+		"a status":                {"The Boiler is now ON_HOLD.", false},
+		"a deed":                  {"I've cancelled the Boiler.", false},
+		"a deed, shortly":         {"Done.", false},
+		"a deed, passively":       {"The Boiler has been cancelled.", false},
+		"a deed in German":        {"Ich habe den Boiler storniert.", false},
+		"a deed in French":        {"C'est fait, j'ai annulé le Boiler.", false},
+		"a deed in Spanish":       {"He cancelado el Boiler. Hecho.", false},
+		"a link":                  {"Pay here: https://pay.example.com/x", false},
+		"a link in plain words":   {"Pay at evil-bank.com please.", false},
+		"a picture":               {"![x](http://evil.test/?q=Boiler)", false},
+		"an account":              {"Pay to DE89370400440532013000.", false},
+		"a key":                   {"It is 00000000-0000-4000-8000-000000000011.", false},
+		"a day among true things": {"The Boiler is due on 2025-01-15, and the Kitchen Window on 2025-02-01.", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := h.talk(answers(read, c.reply), nil).say("How is it going? I think of 2025-03-03")
+			switch {
+			case c.ok && a.Text != c.reply:
+				t.Errorf("told %q; not borne out: %v", a.Text, a.Turn.Replaced)
+			case !c.ok && a.Text == c.reply:
+				t.Error("it was told")
+			case !c.ok && !strings.Contains(a.Text, "Boiler"):
+				t.Errorf("told %q", a.Text)
+			}
+		})
+	}
+}
+
+// state is all rows, in words.
+func (h *house) state() string {
+	var b strings.Builder
+	for _, r := range []int{11, 12, 13, 21} {
+		for _, f := range []string{"title", "status", "due", "notes", "letter", "cost"} {
+			fmt.Fprintf(&b, "%d %s %s\n", r, f, h.field("repair", r, f))
+		}
+	}
+	fmt.Fprintf(&b, "%d %d", h.count("repair"), h.count("payment"))
+	return b.String()
+}
+
+// fixed understands every sentence in the same way.
+type fixed struct{ u dialog.Understood }
+
+func (f fixed) Interpret(context.Context, string) (dialog.Understood, error) { return f.u, nil }
+
+func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
+	return among[:min(len(among), most)]
+}
