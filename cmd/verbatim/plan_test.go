@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "runtime/words", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/words", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -41,11 +41,12 @@ var allowed = map[string][]string{
 	"runtime/notify":         {"runtime"},
 	"runtime/work":           {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":            nil,
+	"runtime/dialog":         {"dsl", "stores", "verbs", "verbs/grammar", "runtime", "runtime/llm", "runtime/words"},
 	"runtime/mcp":            {"runtime"},
 	"runtime/system":         {"dsl", "verbs", "stores", "runtime"},
 	"runtime/words":          {"stores"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system"},
 	"cmd/teeth":              nil,
 }
 
@@ -53,7 +54,10 @@ var allowed = map[string][]string{
 var groups = map[string][]string{
 	"below the engine":     {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "verbs", "verbs/grammar"},
 	"the engine and below": {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "verbs", "verbs/grammar", "runtime"},
-	"beside the engine":    {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
+	"who holds no conversation": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
+		return room == "runtime/dialog" || room == "cmd/verbatim"
+	}),
+	"beside the engine": {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
 }
 
 // A forbidden arrow, and why. From "*" is from anywhere, from "libraries" from
@@ -107,7 +111,7 @@ var forbidden = []arrow{
 	{"runtime", []string{"runtime/notify", "runtime/work"}, "the engine does one job when it is handed one; when that is, and how a notice travels, is decided above it"},
 	{"runtime/notify", []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp", "runtime/work"}, "a channel is handed a message and looks at nothing else"},
 	{"runtime/work", []string{"dsl", "stores/storetest", "stores/sqlite", "stores/postgres", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "runtime/mcp"}, "a worker takes jobs from any store, and the engine knows what they mean"},
-	{"*", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
+	{"who holds no conversation", []string{"runtime/llm"}, "what a model says is text; only who holds a conversation asks it, and nothing below does"},
 	{"runtime/llm", []string{"dsl", "verbs", "verbs/verbstest", "runtime", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it asks a stranger and hands over what was said; what that means is not its business"},
 	{"the engine and below", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
 	{"beside the engine", []string{"runtime/system"}, "who may do what is said by verbs like any others: nobody but the command knows which those are"},
@@ -122,7 +126,9 @@ var forbidden = []arrow{
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
-	{"libraries", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, and asked of nobody else"},
+	{"who holds no conversation", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, or handed to it, and asked of nobody else"},
+	{"who holds no conversation", []string{"runtime/dialog"}, "nothing depends on how it is talked about: a script needs no conversation, and a conversation writes scripts"},
+	{"runtime/dialog", []string{"runtime/notify", "runtime/work", "runtime/mcp", "runtime/system", "stores/files", "stores/journal", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it says what people say in calls, at the two doors that everybody uses, and has no door of its own"},
 	{"verbs/grammar", []string{"runtime", "runtime/llm", "runtime/torture", "verbs/verbstest", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest"}, "a grammar is text made of palettes; whose session it is for arrives as an argument"},
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
 	{"verbs/verbstest", rooms, "it writes text, and is the same whatever reads it"},
@@ -148,6 +154,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/sqlite"}:                           "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
+	{"runtime/dialog", "stores/sqlite"}:                           "its tests talk about rows of a real store",
 	{"runtime/torture", "dsl"}:                                    "it writes scripts",
 	{"runtime/torture", "verbs"}:                                  "it has a palette",
 	{"runtime/torture", "stores/journal"}:                         "it reads what happened",

@@ -1,28 +1,43 @@
 package dialog
 
 import (
-	"regexp"
-	"strings"
 	"time"
 
+	"verbatim/runtime/words"
 	"verbatim/stores"
 )
 
-var isoDates = regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}\b`)
-var plainNumbers = regexp.MustCompile(`\b\d+(?:\.\d+)?\b`)
-
-// readWords finds exact values in what people say.
+// readWords finds exact values in what people say: days, amounts, numbers and
+// accounts, in their languages. What may be meant in two ways has no value.
 func readWords(text string, now time.Time) []reading {
-	var all []reading
-	for _, at := range isoDates.FindAllStringIndex(text, -1) {
-		if v, ok := stores.ParseDate(text[at[0]:at[1]]); ok {
-			all = append(all, reading{start: at[0], end: at[1], date: true, value: v})
+	found, _ := words.Find(text, words.In{Now: now})
+	all := make([]reading, 0, len(found))
+	for i := range found {
+		f := &found[i]
+		r := reading{start: f.Range.Start, end: f.Range.End}
+		switch f.What {
+		case words.Date:
+			r.date = true
+		case words.Money, words.Integer, words.Decimal, words.Percent:
+		case words.Country:
+			continue // a name is looked for as one
+		default:
+			if f.Known() {
+				r.text = f.Value.Text()
+			}
+			all = append(all, r)
+			continue
 		}
-	}
-	for _, at := range plainNumbers.FindAllStringIndex(text, -1) {
-		if v, ok := stores.ParseDecimal(strings.TrimSpace(text[at[0]:at[1]])); ok {
-			all = append(all, reading{start: at[0], end: at[1], value: v})
+		if f.Known() {
+			r.value = f.Value
 		}
+		for _, o := range f.Others {
+			r.others = append(r.others, o.Value)
+		}
+		if r.value.IsNull() && len(r.others) == 0 {
+			r.others = []stores.Value{} // something was said, and nothing is known of it
+		}
+		all = append(all, r)
 	}
 	return all
 }
