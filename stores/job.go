@@ -132,6 +132,26 @@ func (s *Settlement) Check() error {
 	return nil
 }
 
+// A JobChange is what somebody wants done with a job that is dead or waiting. It
+// holds while the job is at rest, and at the attempt that they saw it at; when it
+// is not, or not there, the Batch fails with ErrConflict, and with ErrDuplicate
+// where another job has its correlation key by now.
+type JobChange struct {
+	ID      string
+	Attempt int  // that it was at, 0 when it never ran
+	Drop    bool // remove it, for good; otherwise it is due At, for one more attempt at least
+	At      time.Time
+}
+
+// Check reports what no store keeps; the error wraps ErrInvalid. Backends call
+// it.
+func (c *JobChange) Check() error {
+	if c.ID == "" || c.Attempt < 0 || !c.Drop && (c.At.IsZero() || c.At.Year() < minYear || c.At.Year() > maxYear) {
+		return fmt.Errorf("a job is tried again at a time, or dropped: %w", ErrInvalid)
+	}
+	return nil
+}
+
 // A JobRecord is what is known of a job.
 type JobRecord struct {
 	Job
@@ -149,6 +169,7 @@ type JobFilter struct {
 	IDs    []string
 	States []JobState
 	Kinds  []string
+	Unique string // the correlation key, "" for any
 	Limit  int // 0 is the store's cap; what is beyond it is left out
 }
 
@@ -168,12 +189,6 @@ type Queue interface {
 	Rescue(ctx context.Context, now time.Time, age time.Duration) ([]Run, error)
 	// Jobs lists jobs in the order in which they fall due.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
-	// RetryJob makes a job that is dead or waiting due at once, for one more
-	// attempt at least. ErrNotFound; ErrConflict when it is running or done.
-	RetryJob(ctx context.Context, now time.Time, id string) error
-	// DropJob removes a job that is dead or waiting, for good. ErrNotFound;
-	// ErrConflict when it is running or done.
-	DropJob(ctx context.Context, id string) error
 	// Prune forgets jobs that were done before a time, and says how many. The
 	// dead stay.
 	Prune(ctx context.Context, before time.Time) (int, error)

@@ -177,6 +177,7 @@ type Batch struct {
 	Notices []Notice
 	Jobs    []Job        // to be done later
 	Settled []Settlement // runs that end with this transaction
+	Tended  []JobChange  // jobs at rest that are tried again or dropped
 	// Late allows the store to carry the batch out no sooner than something is
 	// read after it, or the transaction commits. What is wrong with it is then
 	// told there, by Update at the latest.
@@ -344,6 +345,9 @@ type Reader interface {
 	// each once, in the order of their keys.
 	Rows(ctx context.Context, e *Entity, keys []Value) ([]Row, error)
 	Find(ctx context.Context, f Find) ([][]Value, error)
+	// Jobs lists jobs, everybody's, in the order in which they fall due. They lie
+	// in no scope: whoever hands them on decides who may know of them.
+	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
 	// SQL runs a query that CheckSQL accepts; entities are the relations it
 	// may name.
 	SQL(ctx context.Context, entities []*Entity, q SQL) ([][]Value, error)

@@ -21,11 +21,12 @@ import (
 )
 
 // Jobs are rows of River, a job queue that others know how to look at and to
-// look after. Its tables, its migrations and its statements for taking, rescuing
-// and listing are used as they are. Two statements are ours, because they belong
-// into the transaction of the effects: the one that enqueues, as River has
-// clients in other languages do it, and the one that settles a run, which River
-// does by the job alone and we by the job and its attempt.
+// look after. Its tables, its migrations and its statements for taking and for
+// rescuing are used as they are. Others are ours, because they belong into the
+// transaction of the effects: the one that enqueues, as River has clients in other
+// languages do it; the one that settles a run, which River does by the job alone
+// and we by the job and its attempt; and those that look at jobs, try them again
+// and drop them.
 //
 // River's own client is not used. It reads this machine's clock, fetches and
 // rescues in goroutines of its own, and would complete a job outside the
@@ -264,88 +265,92 @@ func (s *Store) Rescue(ctx context.Context, now time.Time, age time.Duration) ([
 }
 
 // Jobs implements stores.Queue.
-func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
-	where, args := "true", map[string]any{}
-	if len(f.IDs) > 0 {
-		where, args["ids"] = where+" AND metadata->>'verbatim_id' = ANY(@ids::text[])", f.IDs
-	}
-	if len(f.Kinds) > 0 {
-		where, args["kinds"] = where+" AND kind = ANY(@kinds::text[])", f.Kinds
-	}
-	if len(f.States) > 0 {
-		var states []string
-		for theirs, ours := range stateOf {
-			if slices.Contains(f.States, ours) {
-				states = append(states, string(theirs))
-			}
-		}
-		where, args["states"] = where+" AND state::text = ANY(@states::text[])", states
-	}
-	limit := s.rowCap
-	if f.Limit > 0 {
-		limit = min(limit, f.Limit)
-	}
-	var records []stores.JobRecord
-	err := s.queue(ctx, "jobs", func(x riverdriver.Executor) error {
-		found, err := x.JobList(ctx, &riverdriver.JobListParams{Max: int32(limit), NamedArgs: args, OrderByClause: "scheduled_at, id", Schema: riverSchema, WhereClause: where})
-		if err != nil {
-			return err
-		}
-		for _, j := range found {
-			r, err := recordOf(j)
-			if err != nil {
-				return err
-			}
-			records = append(records, r)
-		}
-		return nil
+func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.JobRecord, err error) {
+	err = s.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+		records, err = r.Jobs(ctx, f)
+		return err
 	})
 	return records, err
 }
 
-// RetryJob implements stores.Queue.
-func (s *Store) RetryJob(ctx context.Context, now time.Time, id string) error {
-	var at any
-	if !now.IsZero() {
-		at = now.UTC().Format(time.RFC3339Nano)
+// Jobs implements stores.Reader.
+func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+	t := newText().add(`SELECT kind, args::text, metadata::text, scheduled_at, max_attempts, state::text, attempt, created_at, attempted_at, finalized_at,
+	COALESCE(attempted_by[array_length(attempted_by, 1)], ''), COALESCE(errors[array_length(errors, 1)]->>'error', '') FROM `, riverJob, " WHERE true")
+	among := func(column string, words []string) {
+		if len(words) > 0 {
+			items := make([]any, len(words))
+			for i, w := range words {
+				items[i] = w
+			}
+			t.add(" AND ", column, " = ANY(").arg(arrayOf(items), "text[]").add(")")
+		}
 	}
-	return s.touch(ctx, id, "UPDATE "+riverJob+` SET state = 'available', finalized_at = NULL, scheduled_at = COALESCE($2::timestamptz, now()),
-	max_attempts = GREATEST(max_attempts, attempt + 1), metadata = metadata - 'cancel_attempted_at'`, id, at)
-}
-
-// DropJob implements stores.Queue.
-func (s *Store) DropJob(ctx context.Context, id string) error {
-	return s.touch(ctx, id, "DELETE FROM "+riverJob, id)
-}
-
-// touch changes a job that is at rest.
-func (s *Store) touch(ctx context.Context, id, q string, args ...any) error {
-	if s.asOwner {
-		return errOwner
+	among("metadata->>'verbatim_id'", f.IDs)
+	among("kind", f.Kinds)
+	if f.Unique != "" {
+		among("metadata->>'unique'", []string{f.Unique})
 	}
-	touched, there := false, false
-	err := s.write(ctx, s.pool, stores.Scope{}, func(c *conn) error {
-		return c.do(ctx,
-			op{doing: "job", sql: q + ` WHERE metadata->>'verbatim_id' = $1::text AND state NOT IN ('running', 'completed')`, args: args,
-				done: func(n int64) error {
-					touched = n > 0
-					return nil
-				}},
-			op{doing: "job", sql: "SELECT 1 FROM " + riverJob + " WHERE metadata->>'verbatim_id' = $1::text", args: []any{id},
-				read: func(row) error {
-					there = true
-					return nil
-				}})
-	})
-	switch {
-	case errors.Is(err, stores.ErrDuplicate):
-		return stores.ErrConflict // its correlation key is another's by now
-	case err != nil || touched:
+	var states []string
+	for theirs, ours := range stateOf {
+		if slices.Contains(f.States, ours) {
+			states = append(states, string(theirs))
+		}
+	}
+	among("state::text", states)
+	limit := r.s.rowCap
+	if f.Limit > 0 {
+		limit = min(limit, f.Limit)
+	}
+	t.add(" ORDER BY scheduled_at, id LIMIT ").arg(strconv.Itoa(limit), "bigint")
+	var records []stores.JobRecord
+	err := r.c.do(ctx, t.op("jobs", func(raw row) error {
+		j := rivertype.JobRow{Kind: raw.str(0), EncodedArgs: []byte(raw.str(1)), Metadata: []byte(raw.str(2)), MaxAttempts: int(raw.num(4)),
+			State: rivertype.JobState(raw.str(5)), Attempt: int(raw.num(6))}
+		for i, to := range map[int]*time.Time{3: &j.ScheduledAt, 7: &j.CreatedAt} {
+			v, err := raw.decode(i, stores.Time)
+			if err != nil {
+				return fmt.Errorf("a job that cannot be read: %w", stores.ErrInvalid)
+			}
+			*to = v.Time()
+		}
+		for i, to := range map[int]**time.Time{8: &j.AttemptedAt, 9: &j.FinalizedAt} {
+			if v, err := raw.decode(i, stores.Time); err == nil && !v.IsNull() {
+				at := v.Time()
+				*to = &at
+			}
+		}
+		if worker := raw.str(10); worker != "" {
+			j.AttemptedBy = []string{worker}
+		}
+		if note := raw.str(11); note != "" {
+			j.Errors = []rivertype.AttemptError{{Error: note}}
+		}
+		record, err := recordOf(&j)
+		records = append(records, record)
 		return err
-	case there:
-		return stores.ErrConflict
+	}))
+	return records, err
+}
+
+// tend changes jobs that are at rest.
+func (t *tx) tend(tended []stores.JobChange) ([]op, error) {
+	var ops []op
+	for i := range tended {
+		c := &tended[i]
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
+		o := op{doing: "job", sql: "DELETE FROM " + riverJob, args: []any{c.ID, strconv.Itoa(c.Attempt)}}
+		if !c.Drop {
+			o.sql = "UPDATE " + riverJob + ` SET state = 'available', finalized_at = NULL, scheduled_at = $3::timestamptz,
+	max_attempts = GREATEST(max_attempts, attempt + 1), metadata = metadata - 'cancel_attempted_at'`
+			o.args = append(o.args, c.At.UTC().Format(time.RFC3339Nano))
+		}
+		o.sql += ` WHERE metadata->>'verbatim_id' = $1::text AND attempt = $2::smallint AND state NOT IN ('running', 'completed') RETURNING 1`
+		ops = append(ops, o.counted(1, stores.ErrConflict))
 	}
-	return stores.ErrNotFound
+	return ops, nil
 }
 
 // Prune implements stores.Queue.

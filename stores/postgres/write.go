@@ -113,7 +113,11 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	ops = append(append(ops, jobs...), settled...)
+	tended, err := t.tend(b.Tended)
+	if err != nil {
+		return err
+	}
+	ops = append(append(append(ops, jobs...), settled...), tended...)
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {

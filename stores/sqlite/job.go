@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -182,7 +181,16 @@ ended = CASE WHEN attempt < attempts THEN NULL ELSE ? END, note = ? WHERE `+stuc
 }
 
 // Jobs implements stores.Queue.
-func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.JobRecord, err error) {
+	err = s.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+		records, err = r.Jobs(ctx, f)
+		return err
+	})
+	return records, err
+}
+
+// Jobs implements stores.Reader.
+func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
 	q := "SELECT " + jobColumns + " FROM main.verbatim_job WHERE 1"
 	var args []driver.Value
 	q += among("id", len(f.IDs))
@@ -197,16 +205,15 @@ func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecor
 	for _, kind := range f.Kinds {
 		args = append(args, kind)
 	}
-	limit := s.rowCap
+	if f.Unique != "" {
+		q, args = q+" AND correlation = ?", append(args, f.Unique)
+	}
+	limit := r.s.rowCap
 	if f.Limit > 0 {
 		limit = min(limit, f.Limit)
 	}
-	var records []stores.JobRecord
-	err := s.read(ctx, func(c *conn) (err error) {
-		records, _, err = readJobs(c, ctx, q+" ORDER BY at, seq LIMIT ?", append(args, int64(limit)))
-		return fault("jobs", err)
-	})
-	return records, err
+	records, _, err := readJobs(r.c, ctx, q+" ORDER BY at, seq LIMIT ?", append(args, int64(limit)))
+	return records, fault("jobs", err)
 }
 
 // among writes that a column is one of some arguments; of none, that it may be
@@ -251,36 +258,26 @@ func readJobs(c *conn, ctx context.Context, q string, args []driver.Value) (reco
 	return records, refs, err
 }
 
-// RetryJob implements stores.Queue.
-func (s *Store) RetryJob(ctx context.Context, now time.Time, id string) error {
-	return s.touch(ctx, id, `UPDATE main.verbatim_job SET state = 'waiting', at = ?, ended = NULL, attempts = max(attempts, attempt + 1)
-WHERE id = ? AND state IN ('waiting', 'dead')`, stamp(moment(now)), id)
-}
-
-// DropJob implements stores.Queue.
-func (s *Store) DropJob(ctx context.Context, id string) error {
-	return s.touch(ctx, id, "DELETE FROM main.verbatim_job WHERE id = ? AND state IN ('waiting', 'dead')", id)
-}
-
-// touch changes a job that is at rest.
-func (s *Store) touch(ctx context.Context, id, q string, args ...driver.Value) error {
-	return s.write(ctx, func(c *conn) error {
-		n, err := c.exec(context.Background(), q, args...)
-		if err = fault("job", err); errors.Is(err, stores.ErrDuplicate) {
-			return stores.ErrConflict // its correlation key is another's by now
-		}
-		if n > 0 || err != nil {
+// tend changes jobs that are at rest.
+func (t *tx) tend(tended []stores.JobChange) error {
+	for i := range tended {
+		c := &tended[i]
+		if err := c.Check(); err != nil {
 			return err
 		}
-		there, err := c.exists("SELECT 1 FROM main.verbatim_job WHERE id = ?", []driver.Value{id})
+		q, args := "DELETE FROM main.verbatim_job", []driver.Value(nil)
+		if !c.Drop {
+			q, args = "UPDATE main.verbatim_job SET state = 'waiting', at = ?, ended = NULL, attempts = max(attempts, attempt + 1)", []driver.Value{stamp(c.At)}
+		}
+		n, err := t.c.exec(context.Background(), q+" WHERE id = ? AND attempt = ? AND state IN ('waiting', 'dead')", append(args, c.ID, int64(c.Attempt))...)
 		switch {
 		case err != nil:
 			return fault("job", err)
-		case there:
+		case n == 0:
 			return stores.ErrConflict
 		}
-		return stores.ErrNotFound
-	})
+	}
+	return nil
 }
 
 // Prune implements stores.Queue.

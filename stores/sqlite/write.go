@@ -91,6 +91,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.settle(b.Settled); err != nil {
 		return err
 	}
+	if err := t.tend(b.Tended); err != nil {
+		return err
+	}
 	t.entries = append(t.entries, b.Entries...)
 	return nil
 }

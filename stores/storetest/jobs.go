@@ -69,6 +69,23 @@ func (w *world) wantState(id string, state stores.JobState, attempt int) {
 	}
 }
 
+// tend changes a job as it is now.
+func (w *world) tend(id string, c stores.JobChange) error {
+	w.t.Helper()
+	if c.ID = id; !c.Drop && c.At.IsZero() {
+		c.At = noon
+	}
+	if records, err := w.Jobs(context.Background(), stores.JobFilter{IDs: []string{id}}); err == nil && len(records) == 1 {
+		c.Attempt = records[0].Attempt
+	}
+	return w.batch(stores.Batch{Tended: []stores.JobChange{c}})
+}
+
+func (w *world) drop(id string) {
+	w.t.Helper()
+	w.must(w.tend(id, stores.JobChange{Drop: true}))
+}
+
 func settle(run stores.Run, state stores.JobState, at time.Time) stores.Settlement {
 	return stores.Settlement{Run: run, State: state, At: at}
 }
@@ -159,7 +176,7 @@ var jobCases = []testCase{
 		if runs[0].Started.Before(now) {
 			t.Errorf("started %s, before %s", runs[0].Started, now)
 		}
-		w.must(w.RetryJob(ctx, time.Time{}, "future"))
+		w.must(w.tend("future", stores.JobChange{At: now}))
 		w.wantTaken(w.take(time.Time{}, 5), "future")
 	}},
 	{"a worker takes the kinds it knows", func(t *testing.T, open Open) {
@@ -287,7 +304,7 @@ var jobCases = []testCase{
 			switch r := w.record(name); {
 			case settled == nil && r.State == stores.JobDone && w.notes(1) == name:
 			case errors.Is(settled, stores.ErrFenced) && r.State == stores.JobWaiting && w.notes(1) != name:
-				w.must(w.DropJob(ctx, name))
+				w.drop(name)
 			default:
 				t.Fatalf("%s is %s, the settlement says %v, the row %q", name, r.State, settled, w.notes(1))
 			}
@@ -327,7 +344,7 @@ var jobCases = []testCase{
 			w.must(err)
 			if attempt == 1 { // good's worker died as well
 				w.wantState("good", stores.JobWaiting, 1)
-				w.must(w.DropJob(ctx, "good"))
+				w.drop("good")
 			}
 		}
 		w.wantState("poison", stores.JobDead, 3)
@@ -370,7 +387,16 @@ var jobCases = []testCase{
 		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[0], stores.JobDead, noon)}}))
 		w.enqueue(with("i", "call", "k"))
 		w.wantTaken(w.take(noon, 9), "i")
-		if err := w.RetryJob(context.Background(), noon, "a"); !errors.Is(err, stores.ErrConflict) {
+		var waiting []string
+		ofKey, err := w.Jobs(context.Background(), stores.JobFilter{Kinds: []string{"call"}, Unique: "k"})
+		w.must(err)
+		for _, r := range ofKey {
+			waiting = append(waiting, r.ID)
+		}
+		if !slices.Equal(waiting, []string{"a", "i"}) {
+			t.Errorf("of the key are %q", waiting)
+		}
+		if err := w.tend("a", stores.JobChange{}); !errors.Is(err, stores.ErrDuplicate) {
 			t.Errorf("a second job of the key: %v", err)
 		}
 	}},
@@ -437,17 +463,17 @@ var jobCases = []testCase{
 		list(stores.JobFilter{States: []stores.JobState{stores.JobDead, stores.JobRunning}}, "dead", "running")
 		list(stores.JobFilter{IDs: []string{"done", "nobody"}}, "done")
 		list(stores.JobFilter{Kinds: []string{"notice"}})
-		for id, want := range map[string]error{"done": stores.ErrConflict, "running": stores.ErrConflict, "nobody": stores.ErrNotFound} {
-			if err := w.RetryJob(ctx, noon, id); !errors.Is(err, want) {
+		for _, id := range []string{"done", "running", "nobody"} {
+			if err := w.tend(id, stores.JobChange{}); !errors.Is(err, stores.ErrConflict) {
 				t.Errorf("retry %s: %v", id, err)
 			}
-			if err := w.DropJob(ctx, id); !errors.Is(err, want) {
+			if err := w.tend(id, stores.JobChange{Drop: true}); !errors.Is(err, stores.ErrConflict) {
 				t.Errorf("drop %s: %v", id, err)
 			}
 		}
 		// A dead job that is tried again has one attempt at least.
-		w.must(w.RetryJob(ctx, noon.Add(time.Minute), "dead"))
-		w.must(w.RetryJob(ctx, noon.Add(time.Minute), "waiting"))
+		w.must(w.tend("dead", stores.JobChange{At: noon.Add(time.Minute)}))
+		w.must(w.tend("waiting", stores.JobChange{At: noon.Add(time.Minute)}))
 		w.wantTaken(w.take(noon, 5))
 		w.wantTaken(w.take(noon.Add(time.Minute), 5), "dead", "waiting")
 		w.wantState("dead", stores.JobRunning, 2)
@@ -463,7 +489,51 @@ var jobCases = []testCase{
 		}
 		list(stores.JobFilter{States: []stores.JobState{stores.JobDone}})
 		w.enqueue(job("spare", noon))
-		w.must(w.DropJob(ctx, "spare"))
+		w.drop("spare")
 		list(stores.JobFilter{IDs: []string{"spare"}})
+	}},
+	{"a job is tried again or dropped with the rest of its transaction, as it was seen", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.enqueue(job("a", noon), job("b", noon))
+		fails := remove(w.request, id("request", 99))
+		for _, c := range []stores.JobChange{{ID: "a", Drop: true}, {ID: "a", At: noon.Add(time.Hour)}} {
+			if err := w.batch(stores.Batch{Tended: []stores.JobChange{c}, Changes: []stores.Change{fails}}); err == nil {
+				t.Error("a row that is not there was deleted")
+			}
+			w.wantState("a", stores.JobWaiting, 0)
+		}
+		if r := w.record("a"); !r.At.Equal(noon) {
+			t.Errorf("it waits for %s", r.At)
+		}
+		// Whoever saw it before it was run does not change what became of that.
+		run := w.take(noon, 1)[0]
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDead, noon)}}))
+		for _, c := range []stores.JobChange{{ID: "a", Drop: true}, {ID: "a", At: noon}} {
+			if err := w.batch(stores.Batch{Tended: []stores.JobChange{c}, Changes: []stores.Change{w.effect(1, "stale")}}); !errors.Is(err, stores.ErrConflict) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		if w.notes(1) == "stale" {
+			t.Error("the rest of the batch was committed")
+		}
+		w.wantState("a", stores.JobDead, 1)
+		for name, c := range map[string]stores.JobChange{"no job": {Drop: true}, "no time": {ID: "a"}, "before the first attempt": {ID: "a", Attempt: -1, Drop: true}} {
+			if err := w.batch(stores.Batch{Tended: []stores.JobChange{c}}); !errors.Is(err, stores.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		// A transaction sees what it does to jobs.
+		w.must(w.Update(ctx, everything, func(tx stores.Tx) error {
+			w.must(tx.Apply(ctx, stores.Batch{Tended: []stores.JobChange{{ID: "a", Attempt: 1, Drop: true}}, Changes: []stores.Change{w.effect(1, "with it")}}))
+			records, err := tx.Jobs(ctx, stores.JobFilter{})
+			if err == nil && (len(records) != 1 || records[0].ID != "b") {
+				t.Errorf("%+v", records)
+			}
+			return err
+		}))
+		if w.notes(1) != "with it" {
+			t.Error("what was done with it is missing")
+		}
 	}},
 }
