@@ -27,11 +27,26 @@ type Job struct {
 	At       time.Time // not before
 	Attempts int       // how often it is tried, at most; 0 is DefaultAttempts
 	// Unique is a correlation key, or "". While a job of the same Kind and key is
-	// waiting or running, enqueueing another adds none.
+	// waiting or running, Again says what becomes of another.
 	Unique    string
+	Again     Again
 	Principal string // in whose name its effect happens
 	Origins   string // where the values of the payload come from, as the engine spells it
 }
+
+// Again is what becomes of a job whose correlation key another has.
+type Again uint8
+
+// What may become of it.
+const (
+	// KeepOther adds no job.
+	KeepOther Again = iota
+	// ReplaceOther removes the other, which waits. While that runs, the Batch
+	// fails with ErrConflict, unless it settles that run.
+	ReplaceOther
+	// RefuseAnother fails the Batch with ErrDuplicate.
+	RefuseAnother
+)
 
 // Check reports what no store keeps; the error wraps ErrInvalid. Backends call
 // it.
@@ -53,6 +68,8 @@ func (j *Job) Check() error {
 		return fmt.Errorf("a job without a kind, or with a very long one: %w", ErrInvalid)
 	case j.At.IsZero() || j.At.Year() < minYear || j.At.Year() > maxYear:
 		return fmt.Errorf("a job without a time: %w", ErrInvalid)
+	case j.Again > RefuseAnother || j.Again != KeepOther && j.Unique == "":
+		return fmt.Errorf("a job that another is to make way for has a key: %w", ErrInvalid)
 	case j.Attempts < 0 || j.Attempts > 1000:
 		return fmt.Errorf("a job is tried 1 to 1000 times: %w", ErrInvalid)
 	}
@@ -169,8 +186,9 @@ type JobFilter struct {
 	IDs    []string
 	States []JobState
 	Kinds  []string
-	Unique string // the correlation key, "" for any
-	Limit  int // 0 is the store's cap; what is beyond it is left out
+	Unique string // those that wait or run under a correlation key of the one kind in Kinds; "" for any
+	Tried  bool   // only those that were run at least once
+	Limit  int    // 0 is the store's cap; what is beyond it is left out
 }
 
 // A Queue hands jobs to workers, any number of them in any number of processes.

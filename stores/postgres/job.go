@@ -47,6 +47,15 @@ const riverJob = riverSchema + ".river_job"
 // it keeps them: scheduled, running, retryable, pending and available.
 const unfinished = "11110001"
 
+// unfinishedSQL holds of jobs in those states that have a key, as River's index
+// has it.
+const unfinishedSQL = "unique_key IS NOT NULL AND unique_states IS NOT NULL AND " + riverSchema + ".river_job_state_in_bitmask(unique_states, state)"
+
+// uniqueKey is a correlation key as River keeps it.
+func uniqueKey(kind, unique string) string {
+	return fmt.Sprintf(`\x%x`, sha256.Sum256([]byte(kind+"\x00"+unique)))
+}
+
 // A tag is what we keep in a job's metadata.
 type tag struct {
 	ID        string `json:"verbatim_id"`
@@ -69,13 +78,25 @@ func (t *tx) enqueue(jobs []stores.Job) ([]op, error) {
 		}
 		var key any
 		if j.Unique != "" {
-			key = fmt.Sprintf(`\x%x`, sha256.Sum256([]byte(j.Kind+"\x00"+j.Unique)))
+			key = uniqueKey(j.Kind, j.Unique)
 		}
-		ops = append(ops,
+		if j.Again == stores.ReplaceOther {
+			ops = append(ops, op{doing: "enqueue", args: []any{key}, sql: "DELETE FROM " + riverJob + " WHERE unique_key = $1::bytea AND " + unfinishedSQL + " AND state <> 'running'"})
+		}
+		o :=
 			op{doing: "enqueue", sql: `INSERT INTO ` + riverJob + ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
 VALUES ($1::jsonb, $2::text, $3::smallint, $4::jsonb, '` + riverQueue + `', $5::timestamptz, 'available', $6::bytea, CASE WHEN $6::bytea IS NOT NULL THEN B'` + unfinished + `' END)
-ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL AND ` + riverSchema + `.river_job_state_in_bitmask(unique_states, state) DO NOTHING`,
-				args: []any{j.Payload, j.Kind, strconv.Itoa(j.Tries()), string(meta), j.At.UTC().Format(time.RFC3339Nano), key}})
+ON CONFLICT (unique_key) WHERE ` + unfinishedSQL + ` DO NOTHING`,
+				args: []any{j.Payload, j.Kind, strconv.Itoa(j.Tries()), string(meta), j.At.UTC().Format(time.RFC3339Nano), key}}
+		switch j.Again {
+		case stores.ReplaceOther: // the other is running
+			o.sql += " RETURNING 1"
+			o = o.counted(1, stores.ErrConflict)
+		case stores.RefuseAnother:
+			o.sql += " RETURNING 1"
+			o = o.counted(1, stores.ErrDuplicate)
+		}
+		ops = append(ops, o)
 	}
 	return ops, nil
 }
@@ -288,8 +309,11 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 	}
 	among("metadata->>'verbatim_id'", f.IDs)
 	among("kind", f.Kinds)
+	if f.Tried {
+		t.add(" AND attempt > 0")
+	}
 	if f.Unique != "" {
-		among("metadata->>'unique'", []string{f.Unique})
+		t.add(" AND unique_key = ").arg(uniqueKey(strings.Join(f.Kinds, ""), f.Unique), "bytea").add(" AND ", unfinishedSQL)
 	}
 	var states []string
 	for theirs, ours := range stateOf {

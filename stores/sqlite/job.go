@@ -51,11 +51,21 @@ func (t *tx) enqueue(jobs []stores.Job) error {
 		if j.Unique != "" {
 			correlation = j.Unique
 		}
-		_, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_job (id, kind, payload, at, attempts, correlation, principal, origins, created)
+		if j.Again == stores.ReplaceOther {
+			if _, err := t.c.exec(context.Background(), "DELETE FROM main.verbatim_job WHERE kind = ? AND correlation = ? AND state = 'waiting'", j.Kind, j.Unique); err != nil {
+				return fault("enqueue", err)
+			}
+		}
+		n, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_job (id, kind, payload, at, attempts, correlation, principal, origins, created)
 VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT (kind, correlation) WHERE correlation IS NOT NULL AND state IN ('waiting', 'running') DO NOTHING`,
 			j.ID, j.Kind, j.Payload, stamp(j.At), int64(j.Tries()), correlation, j.Principal, j.Origins, stamp(time.Now()))
-		if err != nil {
+		switch {
+		case err != nil:
 			return fault("enqueue", err)
+		case n == 0 && j.Again == stores.ReplaceOther:
+			return stores.ErrConflict // the other is running
+		case n == 0 && j.Again == stores.RefuseAnother:
+			return stores.ErrDuplicate
 		}
 	}
 	return nil
@@ -205,8 +215,11 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 	for _, kind := range f.Kinds {
 		args = append(args, kind)
 	}
+	if f.Tried {
+		q += " AND attempt > 0"
+	}
 	if f.Unique != "" {
-		q, args = q+" AND correlation = ?", append(args, f.Unique)
+		q, args = q+" AND correlation = ? AND correlation IS NOT NULL AND state IN ('waiting', 'running')", append(args, f.Unique)
 	}
 	limit := r.s.rowCap
 	if f.Limit > 0 {

@@ -85,10 +85,10 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			return err
 		}
 	}
-	if err := t.enqueue(b.Jobs); err != nil {
+	if err := t.settle(b.Settled); err != nil {
 		return err
 	}
-	if err := t.settle(b.Settled); err != nil {
+	if err := t.enqueue(b.Jobs); err != nil {
 		return err
 	}
 	if err := t.tend(b.Tended); err != nil {

@@ -393,11 +393,63 @@ var jobCases = []testCase{
 		for _, r := range ofKey {
 			waiting = append(waiting, r.ID)
 		}
-		if !slices.Equal(waiting, []string{"a", "i"}) {
+		if !slices.Equal(waiting, []string{"i"}) {
 			t.Errorf("of the key are %q", waiting)
 		}
 		if err := w.tend("a", stores.JobChange{}); !errors.Is(err, stores.ErrDuplicate) {
 			t.Errorf("a second job of the key: %v", err)
+		}
+	}},
+	{"of a correlation key the latest job, or the first, as the later one says", func(t *testing.T, open Open) {
+		// OB15
+		w := newWorld(t, open)
+		with := func(id string, at time.Time, again stores.Again) stores.Job {
+			j := job(id, at)
+			j.Unique, j.Again = "k", again
+			return j
+		}
+		has := func(want ...string) {
+			t.Helper()
+			records, err := w.Jobs(context.Background(), stores.JobFilter{Kinds: []string{"call"}, Unique: "k"})
+			w.must(err)
+			var got []string
+			for _, r := range records {
+				got = append(got, r.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("of the key are %q, want %q", got, want)
+			}
+		}
+		unlike := with("unlike", noon, stores.ReplaceOther)
+		unlike.Kind = "notice"
+		w.enqueue(unlike, with("a", noon.Add(time.Hour), stores.RefuseAnother))
+		has("a")
+		w.enqueue(with("kept-out", noon, stores.KeepOther))
+		has("a")
+		w.enqueue(with("b", noon, stores.ReplaceOther))
+		has("b")
+		err := w.batch(stores.Batch{Jobs: []stores.Job{with("c", noon, stores.RefuseAnother)}, Changes: []stores.Change{w.effect(1, "refused")}})
+		if !errors.Is(err, stores.ErrDuplicate) || w.notes(1) == "refused" {
+			t.Errorf("%v, notes %q", err, w.notes(1))
+		}
+		// What runs is not taken from its worker.
+		runs := w.take(noon, 9)
+		w.wantTaken(runs, "unlike", "b")
+		if err := w.batch(stores.Batch{Jobs: []stores.Job{with("d", noon, stores.ReplaceOther)}}); !errors.Is(err, stores.ErrConflict) {
+			t.Error(err)
+		}
+		has("b")
+		// But what it does may lead to the next of the same key.
+		w.must(w.batch(stores.Batch{Settled: []stores.Settlement{settle(runs[1], stores.JobDone, noon)}, Jobs: []stores.Job{with("e", noon, stores.KeepOther)}}))
+		has("e")
+		w.must(w.batch(stores.Batch{Jobs: []stores.Job{with("f", noon, stores.ReplaceOther), with("g", noon, stores.ReplaceOther)}}))
+		has("g")
+		for name, spoil := range map[string]func(*stores.Job){"no key": func(j *stores.Job) { j.Unique = "" }, "nothing known": func(j *stores.Job) { j.Again = 9 }} {
+			j := with("h", noon, stores.ReplaceOther)
+			spoil(&j)
+			if err := w.batch(stores.Batch{Jobs: []stores.Job{j}}); !errors.Is(err, stores.ErrInvalid) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}},
 	{"no two jobs have one id", func(t *testing.T, open Open) {
@@ -463,6 +515,7 @@ var jobCases = []testCase{
 		list(stores.JobFilter{States: []stores.JobState{stores.JobDead, stores.JobRunning}}, "dead", "running")
 		list(stores.JobFilter{IDs: []string{"done", "nobody"}}, "done")
 		list(stores.JobFilter{Kinds: []string{"notice"}})
+		list(stores.JobFilter{Tried: true}, "dead", "done", "running")
 		for _, id := range []string{"done", "running", "nobody"} {
 			if err := w.tend(id, stores.JobChange{}); !errors.Is(err, stores.ErrConflict) {
 				t.Errorf("retry %s: %v", id, err)
