@@ -520,7 +520,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		key int
 		ok  bool
 	}{{effWhere, rows}, {effSet, e.Kind == Creates || e.Kind == Updates}, {effWith, e.Kind == Triggers || e.Kind == Notifies},
-		{effAt, e.Kind == Triggers}, {effRun, e.Kind == Triggers}} {
+		{effAt, e.Kind == Triggers}, {effRun, e.Kind == Triggers}, {effUnless, e.Kind == Triggers}, {effKey, e.Kind == Triggers}, {effAgain, e.Kind == Triggers}} {
 		if f[k.key].key != nil && !k.ok {
 			d.report(say.operandDoesNotApply(d.place(f[k.key].key), f[k.key].key.Value, effectWords[kind].name))
 		}
@@ -599,31 +599,65 @@ func names(script *dsl.Script, param string) bool {
 // work reads what a trigger runs, and when.
 func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
 	d := vn.d
-	switch run, at := f[effRun], f[effAt]; {
-	case run.value == nil && at.key != nil:
-		d.report(say.momentOfNothing(d.place(at.key)))
-	case run.value != nil:
-		src := dsl.NewSource(d.src.Name+" (work of "+vn.v.Name+")", run.value.Value)
-		script, diags := dsl.Parse(src)
-		d.relay(run.value, diags)
-		if !diags.HasErrors() && len(script.Calls) != 1 {
-			d.report(say.notOneCall(d.place(run.value), len(script.Calls)))
-			return
-		}
-		if e.Operand.Prose || e.May && e.When == nil {
-			d.report(say.workUndecided(d.place(run.key)))
-		}
-		if at.value != nil {
-			e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
-		}
-		e.Run = &Macro{Script: script, Place: d.place(run.value)}
-		for i := range vn.v.Params {
-			// What waits is kept until its time, and what is kept must not be secret.
-			if p := &vn.v.Params[i]; p.Sensitive && (e.When.speaksOf(p) || e.At.speaksOf(p) || names(script, p.Name)) {
-				d.report(say.workWithSecret(d.place(run.value), p.Name))
+	run, at := f[effRun], f[effAt]
+	if run.value == nil {
+		for _, k := range [...]int{effAt, effUnless, effKey, effAgain} {
+			if f[k].key != nil {
+				d.report(say.momentOfNothing(d.place(f[k].key), f[k].key.Value))
 			}
 		}
-		vn.runs = append(vn.runs, runNode{run.value, e.Run})
+		return
+	}
+	src := dsl.NewSource(d.src.Name+" (work of "+vn.v.Name+")", run.value.Value)
+	script, diags := dsl.Parse(src)
+	d.relay(run.value, diags)
+	if !diags.HasErrors() && len(script.Calls) != 1 {
+		d.report(say.notOneCall(d.place(run.value), len(script.Calls)))
+		return
+	}
+	if e.Operand.Prose || e.May && e.When == nil {
+		d.report(say.workUndecided(d.place(run.key)))
+	}
+	if at.value != nil {
+		e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
+	}
+	if u := f[effUnless]; u.value != nil {
+		e.Unless = l.compile(d, u.value, scope{verb: vn.v}, wantBoolean, nil)
+	}
+	l.workKey(vn, e, f)
+	e.Run = &Macro{Script: script, Place: d.place(run.value)}
+	for i := range vn.v.Params {
+		// What waits is kept until its time, and what is kept must not be secret.
+		if p := &vn.v.Params[i]; p.Sensitive && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(script, p.Name)) {
+			d.report(say.workWithSecret(d.place(run.value), p.Name))
+		}
+	}
+	vn.runs = append(vn.runs, runNode{run.value, e.Run})
+}
+
+// workKey reads by what pieces of work are told apart.
+func (l *loader) workKey(vn *verbNode, e *Effect, f []pair) {
+	d, v := vn.d, vn.v
+	d.items(f[effKey], func(n *yaml.Node) {
+		i := slices.IndexFunc(v.Params, func(p Param) bool { return sameName(p.Name, n.Value) })
+		switch {
+		case i < 0:
+			d.report(say.unknownArgument(d.place(n), v, n.Value))
+		case !slices.Contains(e.Key, i):
+			e.Key = append(e.Key, i)
+		}
+	})
+	again := f[effAgain]
+	if again.value == nil {
+		return
+	}
+	switch i := slices.Index(againWords, again.value.Value); {
+	case f[effKey].key == nil:
+		d.report(say.againWithoutKey(d.place(again.key)))
+	case i < 0:
+		d.report(say.unknownWord(d.place(again.value), "again", again.value.Value, againWords))
+	default:
+		e.Again = Again(i)
 	}
 }
 

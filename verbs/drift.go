@@ -448,6 +448,12 @@ func exceeds(v *Verb, n *Effect, was *Verb, o *Effect) string {
 			}
 		}
 	}
+	if o.Unless != nil && !sameExpr(n.Unless, o.Unless) {
+		return "it was not done where, by then, " + exprText(o.Unless)
+	}
+	if was, is := againText(was, o), againText(v, n); was != is {
+		return "pieces of it were told apart otherwise: " + was
+	}
 	if withText(n) != withText(o) {
 		return "something else went along"
 	}
@@ -669,6 +675,15 @@ func withText(e *Effect) string {
 		fmt.Fprintf(&b, "at %s run %s", exprText(e.At), runText(e))
 	}
 	return b.String()
+}
+
+// againText says which pieces of the work of a trigger are the same, and what
+// becomes of a further one.
+func againText(v *Verb, e *Effect) string {
+	if e.Run == nil || len(e.Key) == 0 {
+		return "by no key"
+	}
+	return "by " + keyText(v, e) + ", " + againWords[e.Again]
 }
 
 // targetOf is what an effect is about: its entity, or the first word of its

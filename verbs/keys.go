@@ -425,6 +425,9 @@ const (
 	effWith
 	effAt
 	effRun
+	effUnless
+	effKey
+	effAgain
 	effKeys
 )
 
@@ -480,6 +483,9 @@ func effectShapeKeys() []key {
 		key{name: "with", doc: "Of a message or of work, what goes along: an argument or an expression.", example: `{"request": "request-id"}`, holds: namedTexts},
 		key{name: "at", doc: "Of work that is run here, when it begins: a date, which is the start of that day, or an instant; at once, when left out.", example: `"expected_date + days(1)"`},
 		key{name: "run", doc: "Of work that is run here, the one call that it is; @names are the arguments of this verb.", example: `"client.remind :request-id @request-id"`},
+		key{name: "unless", doc: "Of work that is run here, a condition that is asked when its time has come: where it holds, the work is not done.", example: `"request_id.status == FULFILLED"`},
+		key{name: "key", doc: "Of work that is run here, the arguments by which one piece of it is told from another.", example: `["request-id"]`, holds: texts},
+		key{name: "again", doc: "Of work with a key, what becomes of a further piece while one waits under the same key.", example: `"replace"`, words: againWords},
 	)
 }
 
@@ -583,6 +589,9 @@ var typeWords = []string{
 	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
 	MoneyType: "money", ObjectType: "object", ListType: "list",
 }
+
+// againWords are what becomes of work again, by Again.
+var againWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}
 
 // originWords are the origins by bit.
 var originWords = []string{"script", "person", "record", "model", "tool", "document"}

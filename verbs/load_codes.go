@@ -394,9 +394,15 @@ entities:
 		},
 		{
 			Code:    "moment-of-nothing",
-			Meaning: "A trigger says when, and not what is run then.",
+			Meaning: "A trigger says when something is run, or when it is not or what is the same, and not what is run.",
 			Wrong:   effect("triggers: later", "at: now + days(1)"),
 			Right:   effect("triggers: later", "at: now + days(1)", "run: bank.change :account-id @account-id :new-name @new-name"),
+		},
+		{
+			Code:    "again-without-key",
+			Meaning: "A trigger says what becomes of a further piece of work while one waits, and not by which arguments the two are told to be the same.",
+			Wrong:   effect("triggers: later", "run: bank.change :account-id @account-id :new-name @new-name", "again: refuse"),
+			Right:   effect("triggers: later", "run: bank.change :account-id @account-id :new-name @new-name", "key: [account-id]", "again: refuse"),
 		},
 		{
 			Code:    "not-one-call",

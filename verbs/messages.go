@@ -589,12 +589,20 @@ func (loaderMessages) twoEffects(at dsl.Place, second, first string) dsl.Diagnos
 }
 
 func (loaderMessages) operandDoesNotApply(at dsl.Place, key, kind string) dsl.Diagnostic {
-	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies", "at": "triggers", "run": "triggers"}[key]
+	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies", "at": "triggers", "run": "triggers", "unless": "triggers", "key": "triggers", "again": "triggers"}[key]
 	return problemAt(at, "limit-does-not-apply", fmt.Sprintf("%s says nothing about %s", key, kind), "leave it out", fmt.Sprintf("%s goes with %s", key, to))
 }
 
-func (loaderMessages) momentOfNothing(at dsl.Place) dsl.Diagnostic {
-	return problemAt(at, "moment-of-nothing", "at says when something begins, and nothing is run", "nothing begins then", "say what is run, for example: run: client.remind :request-id @request-id")
+func (loaderMessages) momentOfNothing(at dsl.Place, key string) dsl.Diagnostic {
+	about, nothing := map[string]string{"at": "when something begins", "unless": "when something is not done", "key": "what is the same work", "again": "what becomes of work that waits already"}[key], "there is no such work"
+	if key == "at" {
+		nothing = "nothing begins then"
+	}
+	return problemAt(at, "moment-of-nothing", fmt.Sprintf("%s says %s, and nothing is run", key, about), nothing, "say what is run, for example: run: client.remind :request-id @request-id")
+}
+
+func (loaderMessages) againWithoutKey(at dsl.Place) dsl.Diagnostic {
+	return problemAt(at, "again-without-key", "nothing says which pieces of this work are the same", "the same as what?", "name the arguments by which it is told apart, for example: key: [request-id]")
 }
 
 func (loaderMessages) notOneCall(at dsl.Place, n int) dsl.Diagnostic {

@@ -255,10 +255,39 @@ type Effect struct {
 	Session string
 	Value   *Expr
 	Of      *Type
+	// Unless, of work that is run here, is asked when its time has come: work for
+	// which it holds then is not done.
+	Unless *Expr
+	// Key lists the arguments that together say which pieces of this work are one
+	// and the same; none where the palette names none. Again says what becomes of
+	// a further one while one waits.
+	Key   []int
+	Again Again
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
 	Declared bool
 	Place    dsl.Place
+}
+
+// Again is what becomes of work under a key under which work waits already.
+type Again uint8
+
+// What may become of it.
+const (
+	Replace Again = iota // it takes the place of what waits
+	Refuse               // the call is refused
+	Keep                 // what waits is enough
+)
+
+// Shared reports whether the key of a trigger is the same for everybody: it is
+// where it names a row, which only those share who see it.
+func (e *Effect) Shared(v *Verb) bool {
+	for _, i := range e.Key {
+		if t := v.Params[i].Type; t != nil && t.Name == RefType {
+			return true
+		}
+	}
+	return false
 }
 
 // An Operand is the text of an effect and what the operand grammar made of it.

@@ -230,10 +230,25 @@ func promiseLines(v *Verb) []string {
 			if e.At != nil {
 				line += ", at " + exprText(e.At)
 			}
+			if e.Unless != nil {
+				line += ", unless then " + exprText(e.Unless)
+			}
+			if len(e.Key) > 0 {
+				line += "; of one " + keyText(v, e) + " " + [...]string{Replace: "the latest counts", Refuse: "a further one is refused while one waits", Keep: "the first counts while it waits"}[e.Again]
+			}
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// keyText names the arguments by which pieces of work are told apart.
+func keyText(v *Verb, e *Effect) string {
+	var names []string
+	for _, i := range e.Key {
+		names = append(names, ":"+v.Params[i].Name)
+	}
+	return strings.Join(names, " and ")
 }
 
 // runText is the call that a trigger runs.
