@@ -92,6 +92,7 @@ type step struct {
 	changes []change
 	notices []notice
 	sets    []setting // what it gave the session
+	tended  []TendedJob
 	cells   *table
 	errand  *errand // what a tool is asked
 	inner   []*step // of a macro
@@ -118,9 +119,12 @@ type notice struct {
 	kind, target string
 	keys         []string
 	values       []stores.Value
-	came         []verbs.Origin // parallel to values
-	effect       *verbs.Effect  // that promised it; nil in a reply that was kept
-	at           stores.Value   // when its work begins
+	came         []verbs.Origin     // parallel to values
+	effect       *verbs.Effect      // that promised it; nil in a reply that was kept
+	at           stores.Value       // when its work begins
+	calls        string             // the work, as people are shown it
+	unique       string             // its correlation key, where the palette names one
+	instead      []stores.JobRecord // what waits under that key, and is dropped
 }
 
 // A table is what a call gives back, with keys still in it.
@@ -307,7 +311,10 @@ func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 	if err := r.settle(st, promises, done); err != nil {
 		return err
 	}
-	st.cells, st.notices = done.answer, done.notices
+	st.cells, st.notices, st.tended = done.answer, done.notices, done.tended
+	if err := r.later(ctx, st); err != nil {
+		return err
+	}
 	if err := r.set(ctx, st, done.sets); err != nil {
 		return err
 	}

@@ -87,6 +87,12 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim\nlending.add-item :club-id @north :name \"Axe\"",
 		},
 		{
+			Code:    codeWorkWaits,
+			Meaning: "The palette says by which arguments one piece of work for later is told from another, and that there is one of them at a time. One waits, or is being done.",
+			Wrong:   "; as kim\nlending.ask-later :loan-id @saw-bob :on 2030-01-01\nlending.ask-later :loan-id @saw-bob :on 2030-02-02",
+			Right:   "; as kim\nlending.ask-later :loan-id @saw-bob :on 2030-01-01",
+		},
+		{
 			Code:    codeChangedMeanwhile,
 			Meaning: "Somebody else was changing the same rows at the same moment, several times over. Nothing was done.",
 			Wrong:   "; as kim, while somebody else writes\nlending.lose :item-id @drill",

@@ -148,6 +148,7 @@ type Outcome struct {
 	Notices []Notice
 	// Session is what the session is given, by name, as `sets` promises it.
 	Session Fields
+	Jobs    []JobChange // jobs that failed or wait, to be tried again or dropped
 	// Result is what the call gives back: rows of values by column. A cell may
 	// be whatever a field may be; a Ref is shown by its name.
 	Result *Answer
@@ -341,6 +342,9 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 			out.came = append(out.came, vouched(n.With[key], came))
 		}
 		d.notices = append(d.notices, out)
+	}
+	for _, j := range outcome.Jobs {
+		d.tended = append(d.tended, tendedJob(j))
 	}
 	if a := outcome.Result; a != nil {
 		if d.answer, err = r.answer(a, came); err != nil {

@@ -35,12 +35,18 @@ type keptCall struct {
 	Changes []keptChange `json:",omitempty"`
 	Notices []keptNotice `json:",omitempty"`
 	Sets    []keptSet    `json:",omitempty"`
+	Tended  []TendedJob  `json:",omitempty"`
 	Table   *keptTable   `json:",omitempty"`
 }
 
 type keptAsk struct{ By, Reason string }
 
-type keptNotice struct{ Kind, Target string }
+type keptNotice struct {
+	Kind, Target string
+	Calls        string    `json:",omitempty"`
+	At           keptValue `json:",omitzero"`
+	Instead      int       `json:",omitempty"`
+}
 
 // A keptSet is something that the session was given; of what is secret, that it
 // was.
@@ -183,12 +189,13 @@ func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Chang
 		for i := range all.changes {
 			c.Changes = append(c.Changes, keepChange(&all.changes[i], labels))
 		}
-		for _, n := range all.notices {
-			c.Notices = append(c.Notices, keptNotice{n.kind, n.target})
+		for _, n := range r.noticeChanges(st) {
+			c.Notices = append(c.Notices, keptNotice{n.Kind, n.Target, n.Calls, keep(n.At), n.Instead})
 		}
 		for i := range all.sets {
 			c.Sets = append(c.Sets, all.sets[i].keep())
 		}
+		c.Tended = st.allTended()
 		c.Table = keepTable(st.cells)
 		k.Calls = append(k.Calls, c)
 	}
@@ -291,7 +298,11 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 			st.asks = append(st.asks, Ask{By: a.By, Reason: a.Reason, Call: i})
 		}
 		for _, n := range c.Notices {
-			st.notices = append(st.notices, notice{kind: n.Kind, target: n.Target})
+			at, err := n.At.value()
+			if err != nil {
+				return nil, nil, err
+			}
+			st.notices = append(st.notices, notice{kind: n.Kind, target: n.Target, calls: n.Calls, at: at, instead: make([]stores.JobRecord, n.Instead)})
 		}
 		for j := range c.Sets {
 			st.sets = append(st.sets, c.Sets[j].setting(s.e))
@@ -299,6 +310,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 		if err := r.nameSets(ctx, st); err != nil {
 			return nil, nil, err
 		}
+		st.tended = c.Tended
 		for j := range c.Changes {
 			change, err := s.retellChange(&c.Changes[j])
 			if err != nil {
@@ -350,7 +362,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 				p.Rows[j].Name = name
 			}
 		}
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Result: p.Result, Seq: st.seq})
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Tended: p.Tended, Result: p.Result, Seq: st.seq})
 	}
 	return reply, r.top, nil
 }

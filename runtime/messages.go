@@ -169,6 +169,7 @@ const (
 	codeValueNeeded       = "value-needed"
 	codeNotAccepted       = "not-accepted"
 	codeAlreadyExists     = "already-exists"
+	codeWorkWaits         = "already-waits"
 	codeChangedMeanwhile  = "changed-meanwhile"
 	codeTooMuch           = "too-much"
 	codeNamesUnread       = "names-unread"
@@ -487,6 +488,11 @@ func onlyForReading(place dsl.Place, verb string) dsl.Diagnostic {
 func alreadyExists(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeAlreadyExists, place, fmt.Sprintf("%s would add what is there already", verb),
 		"look at what is there, and change that instead")
+}
+
+func workWaits(place dsl.Place, verb string, at time.Time) dsl.Diagnostic {
+	return complain(codeWorkWaits, place, fmt.Sprintf("what %s would start waits already, for %s", verb, stamp(at)),
+		"let it come, or let an operator drop it first: verbatim work list --all")
 }
 
 func changedMeanwhile(place dsl.Place) dsl.Diagnostic {

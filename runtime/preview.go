@@ -22,7 +22,8 @@ type Preview struct {
 	Calls   []CallPreview // parallel to Program.Calls
 	Tables  []TableTotal  // sorted by table
 	Rows    int           // how many rows would be added, changed or deleted
-	Notices int
+	Notices int           // messages that would be sent
+	Jobs    int           // pieces of work that would be started or scheduled
 	Asks    []Ask
 }
 
@@ -34,6 +35,7 @@ type CallPreview struct {
 	Rows    []RowChange
 	Notices []NoticeChange
 	Sets    []SessionChange // what the session is given
+	Tended  []TendedJob     // jobs that would be tried again or dropped
 	Asks    []Ask
 	Errands []Errand // what tools of other servers are asked
 	Result  *Result
@@ -62,7 +64,15 @@ type FieldChange struct {
 }
 
 // A NoticeChange is a message or a piece of work that would be queued.
-type NoticeChange struct{ Kind, Target string }
+type NoticeChange struct {
+	Kind, Target string
+	// Of work that is run here: the call that it is, and when it is made. A day
+	// is its first instant where the organisation is; Null is at once.
+	Calls string
+	At    stores.Value
+	// Instead counts the jobs that wait under the same key and are dropped.
+	Instead int
+}
 
 // A SessionChange is something that the session keeps, before and after.
 // References are shown by name.
@@ -308,13 +318,17 @@ func (r *run) fieldChange(c *change, field int, before, after stores.Value, from
 	return out
 }
 
-func noticeChanges(st *step) []NoticeChange {
+func (r *run) noticeChanges(st *step) []NoticeChange {
 	if len(st.notices) == 0 && len(st.inner) == 0 {
 		return nil
 	}
 	var out []NoticeChange
-	for _, n := range st.gather(&gathered{}).notices {
-		out = append(out, NoticeChange{n.kind, n.target})
+	for i := range st.notices {
+		n := &st.notices[i]
+		out = append(out, NoticeChange{n.kind, n.target, r.callOf(st, n), n.at, len(n.instead)})
+	}
+	for _, inner := range st.inner {
+		out = append(out, r.noticeChanges(inner)...)
 	}
 	return out
 }
@@ -386,10 +400,16 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 	totals := make(map[*stores.Entity]*TableTotal)
 	for _, st := range written {
 		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
-			Rows: r.rowChanges(st, labels), Notices: noticeChanges(st), Sets: r.sessionChanges(st), Errands: st.errandsOf(nil), Result: r.result(st)}
+			Rows: r.rowChanges(st, labels), Notices: r.noticeChanges(st), Sets: r.sessionChanges(st), Tended: st.allTended(), Errands: st.errandsOf(nil), Result: r.result(st)}
 		p.Calls = append(p.Calls, c)
 		p.Asks = append(p.Asks, c.Asks...)
-		p.Notices += len(c.Notices)
+		for _, n := range c.Notices {
+			if n.Kind == noticeKind(verbs.Triggers) {
+				p.Jobs++
+			} else {
+				p.Notices++
+			}
+		}
 	}
 	for _, st := range r.steps {
 		for i := range st.changes {
@@ -546,6 +566,7 @@ func (d *digester) step(st *step) {
 		d.text(n.target)
 		d.values(n.values)
 		d.origins(n.came)
+		d.instead(n.instead)
 	}
 	for _, a := range st.sets {
 		d.text("session")
@@ -553,6 +574,7 @@ func (d *digester) step(st *step) {
 		d.value(a.value)
 		d.origin(a.came)
 	}
+	d.tended(st.tended)
 	if e := st.errand; e != nil {
 		d.text(e.Server)
 		d.text(e.Name)

@@ -22,7 +22,7 @@ func show(p *runtime.Preview) []string {
 			}
 		}
 		for _, n := range c.Notices {
-			out = append(out, "  > "+n.Kind+" "+n.Target)
+			out = append(out, strings.TrimRight(fmt.Sprintf("  > %s %s %s", n.Kind, n.Target, n.Calls), " "))
 		}
 		for _, a := range c.Asks {
 			out = append(out, fmt.Sprintf("  ? %q %s", a.By, a.Reason))
@@ -31,7 +31,7 @@ func show(p *runtime.Preview) []string {
 	for _, t := range p.Tables {
 		out = append(out, fmt.Sprintf("%s +%d ~%d -%d", t.Table, t.Added, t.Changed, t.Deleted))
 	}
-	return append(out, fmt.Sprintf("%d rows, %d notices, %d asks", p.Rows, p.Notices, len(p.Asks)))
+	return append(out, fmt.Sprintf("%d rows, %d notices, %d jobs, %d asks", p.Rows, p.Notices, p.Jobs, len(p.Asks)))
 }
 
 // X3: a preview says what would change, row by row, before and after, where
@@ -92,7 +92,7 @@ lending.remind :loan-id @again :on 2025-02-01`)
 club.items +0 ~2 -0
 club.loans +1 ~1 -0
 club.reminders +2 ~0 -1
-7 rows, 3 notices, 2 asks`, "\n"))
+7 rows, 2 notices, 1 jobs, 2 asks`, "\n"))
 	equal(t, diff(w.entity, before, w.state()), nil)
 	if n := len(w.journal()); n != 0 {
 		t.Errorf("%d journal entries", n)

@@ -82,6 +82,7 @@ type CallReply struct {
 	Rows    []RowChange
 	Notices []NoticeChange
 	Sets    []SessionChange
+	Tended  []TendedJob
 	Result  *Result
 	Seq     int64 // journal entry, zero when there is none
 }
@@ -417,6 +418,7 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 		return err
 	}
 	for _, st := range r.steps {
+		r.tend(&b, st)
 		for i := range st.notices {
 			if err := r.enqueue(&b, st, &st.notices[i]); err != nil {
 				return err
@@ -430,7 +432,7 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 		}
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], kept)
 	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(r.waiting) == 0 {
+	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.Tended) == 0 && len(r.waiting) == 0 {
 		return nil
 	}
 	return r.hand(ctx, b)
@@ -471,7 +473,7 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 	reply.First, reply.Last = r.journalled()
 	for i, st := range r.written() {
 		p := &reply.Preview.Calls[i]
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Result: p.Result, Seq: st.seq})
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Tended: p.Tended, Result: p.Result, Seq: st.seq})
 	}
 	return reply
 }

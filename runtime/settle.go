@@ -50,6 +50,7 @@ type deed struct {
 	proposals []proposal
 	notices   []notice
 	sets      []setting // of the session
+	tended    []TendedJob
 	answer    *table
 	// kept names the promises that leave no trace in rows or notices, which
 	// only whoever carried the verb out can know of: "validates: …".
@@ -292,6 +293,9 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 			return broken(st, nil, fmt.Sprintf("session.%s was to be set", d.sets[i].name))
 		}
 	}
+	if err := settleJobs(st, promises, kept, d.tended); err != nil {
+		return err
+	}
 	for _, text := range d.kept {
 		j := slices.IndexFunc(promises, func(p promise) bool { return !traces(p.effect) && p.effect.Operand.Text == text })
 		if j < 0 {
@@ -310,7 +314,7 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 // traces reports whether rows, notices or an answer show that an effect took
 // place.
 func traces(e *verbs.Effect) bool {
-	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || e.Kind == verbs.ReturnsEffect
+	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || tendsJobs(e) || e.Kind == verbs.ReturnsEffect
 }
 
 // cover finds the promises that a proposal keeps, or says what would happen
@@ -471,6 +475,10 @@ func unkept(p *promise, used int, d *deed) string {
 		if used == 0 {
 			return fmt.Sprintf("no %s to %s was to go out", noticeKind(effect.Kind), noticeTarget(effect))
 		}
+	case tendsJobs(effect):
+		if used == 0 {
+			return "no job was to be tried again or dropped"
+		}
 	default:
 		if used == 0 {
 			return "nobody says that it was done"
@@ -548,6 +556,10 @@ func (r *run) settleMacro(ctx context.Context, st *step) error {
 			return broken(st, nil, fmt.Sprintf("session.%s was to be set", a.name))
 		}
 	}
+	tended := st.allTended()
+	if len(tended) > 0 && !slices.ContainsFunc(st.verb.Effects, func(e verbs.Effect) bool { return tendsJobs(&e) }) {
+		return broken(st, nil, tending(&tended[0]))
+	}
 	for i := range st.verb.Effects {
 		e := &st.verb.Effects[i]
 		if e.May || e.When != nil || !traces(e) {
@@ -561,6 +573,8 @@ func (r *run) settleMacro(ctx context.Context, st *step) error {
 			})
 		case e.Session != "":
 			kept = slices.ContainsFunc(all.sets, func(a setting) bool { return a.name == e.Session }) || st.setBefore(e.Session)
+		case tendsJobs(e):
+			kept = len(tended) > 0
 		case e.Kind == verbs.ReturnsEffect:
 			kept = st.cells != nil
 		default:

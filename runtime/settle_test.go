@@ -35,6 +35,7 @@ var calls = map[string]string{
 	"lending.plan":          `lending.plan :loan-id @saw-bob :on 2025-02-01`,
 	"lending.rename-member": `lending.rename-member :member-id @bob :name "Robert"`,
 	"lending.drop-loan":     `lending.drop-loan :loan-id @tent-ann`,
+	"lending.ask-later":     `lending.ask-later :loan-id @saw-bob :on 2030-01-01`,
 }
 
 // SAFE-A7: for every verb of the palette that changes anything, a handler that

@@ -79,13 +79,7 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 			[]stores.Value{body, stores.NewString(out.Kind), stores.NewString(out.Target), stores.NewString(stores.NewTime(out.Time).Text())}).Text()})
 		return nil
 	}
-	due := r.now
-	switch n.at.Kind() {
-	case stores.Date:
-		due = dayStart(n.at.Time(), r.e.zone)
-	case stores.Time:
-		due = n.at.Time()
-	}
+	due := r.moment(n.at)
 	var args []stores.Value
 	var came []string
 	for i := range st.args {
@@ -102,11 +96,14 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 	}
 	payload := stores.NewObject([]string{"args", "trigger", "verb"},
 		[]stores.Value{stores.NewList(args...), stores.NewString(n.target), stores.NewString(st.verb.Name)}).Text()
-	same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
+	unique := n.unique
+	if unique == "" { // the same work for the same moment is waited for once
+		same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
+		unique = fmt.Sprintf("%x", same[:16])
+	}
 	b.Jobs = append(b.Jobs, stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
 		Origins: strings.Join(came, ";"), // parallel to args
-		// The same work for the same moment is waited for once.
-		Unique: fmt.Sprintf("%x", same[:16])})
+		Unique:  unique, Again: n.onceUnder()})
 	return nil
 }
 
@@ -503,6 +500,10 @@ func (w *work) pointless(ctx context.Context, r *run) error {
 		st.rows[i] = row
 	}
 	holds, err := look.holds(ctx, st, w.effect.When, nil)
+	if err == nil && holds && w.effect.Unless != nil {
+		holds, err = look.holds(ctx, st, w.effect.Unless, nil)
+		holds = !holds
+	}
 	switch {
 	case err != nil && isStoreError(err):
 		return err
@@ -533,7 +534,9 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Pr
 	if err != nil {
 		return done, true, err
 	}
-	r, _, err := s.attempts(ctx, p, rehearsal(RunOptions{}))
+	t := rehearsal(RunOptions{})
+	t.job = w
+	r, _, err := s.attempts(ctx, p, t)
 	if err != nil {
 		return done, true, err
 	}

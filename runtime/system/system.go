@@ -2,7 +2,8 @@
 // principals, grant and revoke roles, and give and take the rows that somebody
 // holds. They are carried out by the engine like any others, so that granting
 // is permitted by a role, asks for a second pair of eyes where it gives much,
-// and stands in the journal.
+// and stands in the journal. So do those that look after work for later which
+// failed.
 //
 //	reg, ds := verbs.Load(files, verbs.Beside(system.Source()))
 //	system.Register(handlers, reg)
@@ -174,6 +175,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		}
 		return runtime.Outcome{Changes: []runtime.Change{runtime.Delete(has[0].Ref())}}, nil
 	})
+	registerJobs(h)
 }
 
 func nearest(reg *verbs.Registry, role string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -346,6 +347,147 @@ func TestGrantedRightsComeFirst(t *testing.T) {
 		entries, err := w.store.Journal(context.Background(), 1, 0)
 		if err != nil || len(entries) < 3 || entries[0].Verb != "system.found" || !strings.Contains(entries[len(entries)-1].Verb, "garden.dig") {
 			w.Error(len(entries), err)
+		}
+	})
+}
+
+// X10, OB15: work that failed is looked at, tried again and dropped by verbs: for
+// operators only, dropping only when agreed to, each in the journal with what it
+// does, and nothing of it where the transaction fails or the job has moved on.
+func TestWorkThatFailedIsLookedAfter(t *testing.T) {
+	t.Parallel()
+	both(t, func(w *world) {
+		ctx := context.Background()
+		noon := w.now()
+		for _, name := range []string{"otto", "vera"} {
+			role := map[string]string{"otto": "operator", "vera": "gardener"}[name]
+			if err := w.store.SetPrincipal(ctx, stores.Principal{Name: name, Roles: []string{role}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		batch := func(b stores.Batch) {
+			t.Helper()
+			if err := w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, b) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		payload := `{"args":[{"kind":"string","name":"note","text":"a secret of hers"}],"trigger":"digging","verb":"garden.dig"}`
+		batch(stores.Batch{Jobs: []stores.Job{
+			{ID: "one", Kind: "call", Payload: payload, At: noon, Principal: "vera", Unique: "k"}, {ID: "two", Kind: "call", Payload: payload, At: noon, Principal: "vera"},
+			{ID: "later", Kind: "call", Payload: payload, At: noon.Add(time.Hour), Principal: "vera"}}})
+		runs, err := w.store.Take(ctx, noon, "worker", 2)
+		if err != nil || len(runs) != 2 {
+			t.Fatal(runs, err)
+		}
+		for _, run := range runs {
+			batch(stores.Batch{Settled: []stores.Settlement{{Run: run, State: stores.JobDead, At: noon, Note: "not-permitted"}}})
+		}
+		state := func(want string) {
+			t.Helper()
+			all, err := w.store.Jobs(ctx, stores.JobFilter{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, j := range all {
+				got = append(got, j.ID+" "+j.State.String())
+			}
+			slices.Sort(got)
+			w.want(strings.Join(got, ", "), want)
+		}
+		told := func(text string) string {
+			t.Helper()
+			s, err := w.engine.Session(ctx, "otto")
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
+			p, ds := s.Check(script)
+			if p == nil {
+				t.Fatal(ds)
+			}
+			reply, err := s.Run(ctx, p, runtime.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, row := range reply.Calls[0].Result.Rows {
+				lines = append(lines, fmt.Sprint(row[0].Text(), " ", row[1].Text(), " ", row[3].Text(), " ", row[4].Text(), " ", row[9].Text()))
+			}
+			slices.Sort(lines)
+			return strings.Join(lines, "; ")
+		}
+		w.want(told(`system.jobs`), "one dead garden.dig digging vera not-permitted; two dead garden.dig digging vera not-permitted")
+		if all := told(`system.jobs :all true`); !strings.Contains(all, "later waiting") || strings.Contains(all, "secret") {
+			t.Error(all)
+		}
+		w.want(told(`system.jobs :job "later"`), "later waiting garden.dig digging vera ")
+
+		for _, text := range []string{`system.jobs`, `system.retry-job :job "one"`, `system.drop-job :job "one"`} {
+			for _, who := range []string{"vera", "ada"} { // an administrator has no part in it by that alone
+				w.want(w.run(who, text), "not-permitted")
+			}
+		}
+		w.want(w.run("otto", `system.retry-job :job "nobody"`), "not-possible")
+		w.want(w.run("otto", `system.drop-job :job "one"`), "needs-agreement")
+		// With a call that is refused it is not done either.
+		w.want(w.run("otto", `system.retry-job :job "one" system.retry-job :job "nobody"`), "not-possible")
+		state("later waiting, one dead, two dead")
+
+		// What was agreed to is what the job was then.
+		s, err := w.engine.Session(ctx, "otto")
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `system.drop-job :job "one"`))
+		p, _ := s.Check(script)
+		shown, err := s.Preview(ctx, p)
+		if err != nil || len(shown.Calls[0].Tended) != 1 || !shown.Calls[0].Tended[0].Drop || shown.Calls[0].Tended[0].What != "garden.dig digging" {
+			t.Fatalf("%+v, %v", shown, err)
+		}
+		w.want(w.run("otto", `system.retry-job :job "one"`), "ok")
+		state("later waiting, one waiting, two dead")
+		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID})
+		w.want(code(err), "stale-preview")
+		state("later waiting, one waiting, two dead")
+		shown, err = s.Preview(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID, Key: "drop"})
+		w.want(code(err), "ok")
+		state("later waiting, two dead")
+		again, err := s.Run(ctx, p, runtime.RunOptions{Agreed: shown.ID, Key: "drop"})
+		if err != nil || !again.Repeated || len(again.Calls[0].Tended) != 1 {
+			t.Errorf("%+v, %v", again, err)
+		}
+
+		// Running and done are left alone, and so is one whose key is another's.
+		batch(stores.Batch{Jobs: []stores.Job{{ID: "three", Kind: "call", Payload: payload, At: noon, Unique: "k3"}}})
+		runs, err = w.store.Take(ctx, noon, "worker", 1)
+		if err != nil || len(runs) != 1 || runs[0].ID != "three" {
+			t.Fatal(runs, err)
+		}
+		w.want(w.run("otto", `system.retry-job :job "three"`), "not-possible")
+		batch(stores.Batch{Settled: []stores.Settlement{{Run: runs[0], State: stores.JobDead, At: noon}}, Jobs: []stores.Job{{ID: "four", Kind: "call", Payload: payload, At: noon.Add(time.Hour), Unique: "k3"}}})
+		w.want(w.run("otto", `system.retry-job :job "three"`), "not-possible")
+		w.want(w.run("otto", `system.retry-job :job "two"`), "ok")
+		state("four waiting, later waiting, three dead, two waiting")
+
+		entries, err := w.store.Journal(ctx, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[string]int{}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Verb, "-job") {
+				counts[e.Principal+" "+e.Verb+" "+e.Outcome]++
+			}
+		}
+		for what, want := range map[string]int{"otto system.retry-job ok": 2, "otto system.drop-job ok": 1, "vera system.drop-job refused": 1, "ada system.retry-job refused": 1} {
+			if counts[what] != want {
+				t.Errorf("the journal tells %d times of %s, want %d", counts[what], what, want)
+			}
 		}
 	})
 }

@@ -102,6 +102,53 @@ verbs:
     effects:
       - creates: posting
         set: {note: note}
+  - verb: chase
+    roles: [clerk]
+    args:
+      - {name: promise-id, type: ref, ref-type: promise, required: true}
+      - {name: day, type: date, required: true}
+    effects:
+      - triggers: chase
+        at: day
+        unless: promise_id.kept
+        key: [promise-id]
+        run: desk.remind :promise-id @promise-id :note "Chased"
+  - verb: chase-once
+    roles: [clerk]
+    args:
+      - {name: promise-id, type: ref, ref-type: promise, required: true}
+      - {name: day, type: date, required: true}
+    effects:
+      - triggers: chase
+        at: day
+        key: [promise-id]
+        again: refuse
+        run: desk.remind :promise-id @promise-id :note "Chased once"
+  - verb: jot-first
+    roles: [clerk, chief]
+    args:
+      - {name: topic, type: string, required: true}
+      - {name: note, type: string, required: true}
+    effects:
+      - triggers: jotting
+        at: now + days(1)
+        key: [topic]
+        again: keep
+        run: desk.post :note @note
+  - verb: weekly
+    roles: [clerk]
+    args:
+      - {name: promise-id, type: ref, ref-type: promise, required: true}
+    effects:
+      - updates: promise.reminded
+        where: promise-id
+        set: {reminded: row.reminded + 1}
+      - triggers: weekly
+        at: now + days(7)
+        unless: promise_id.reminded >= 3
+        key: [promise-id]
+        again: refuse
+        run: desk.weekly :promise-id @promise-id
   - verb: post-later
     roles: [clerk]
     args:

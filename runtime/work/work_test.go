@@ -3,6 +3,7 @@ package work_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,97 @@ func TestPointlessWorkIsSkipped(t *testing.T) {
 	})
 }
 
+// OB15: a palette says by which arguments one piece of work is told from another,
+// and the latest of them counts, or a further one is refused, or the first is
+// enough. A preview says which it takes the place of.
+func TestWorkIsToldApartByItsKey(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "First" desk.promise :name "Second"`)
+		instead := func(text string, want int) {
+			t.Helper()
+			if n := w.run("ada", text).Calls[0].Notices; len(n) != 1 || n[0].Instead != want {
+				w.t.Errorf("%s: %+v, want %d to be replaced", text, n, want)
+			}
+		}
+		waiting := func(want int) {
+			t.Helper()
+			if n := len(w.jobs(stores.JobWaiting)); n != want {
+				w.t.Errorf("%d jobs wait, want %d", n, want)
+			}
+		}
+		instead(`desk.chase :promise-id @first :day 2024-03-01`, 0)
+		instead(`desk.chase :promise-id @second :day 2024-03-01`, 0)
+		waiting(2)
+		instead(`desk.chase :promise-id @first :day 2024-03-05`, 1)
+		waiting(2)
+		// Also within one script, and of somebody else's who sees the row.
+		if n := w.run("ada", `desk.chase :promise-id @first :day 2024-03-08 desk.chase :promise-id @first :day 2024-03-09`).Calls; n[0].Notices[0].Instead != 1 || n[1].Notices[0].Instead != 1 {
+			w.t.Errorf("%+v", n)
+		}
+		w.grant("cy", "clerk")
+		w.run("cy", `desk.chase :promise-id @first :day 2024-03-10`)
+		waiting(2)
+
+		w.run("ada", `desk.chase-once :promise-id @first :day 2024-03-03`) // another verb's work is another's
+		for _, text := range []string{`desk.chase-once :promise-id @first :day 2024-03-04`, `desk.chase-once :promise-id @second :day 2024-03-04 desk.chase-once :promise-id @second :day 2024-03-05`} {
+			_, err := w.try("cy", text)
+			if err == nil || !strings.Contains(err.Error(), "waits already") {
+				w.t.Errorf("%s: %v", text, err)
+			}
+		}
+		waiting(3)
+
+		// What names no row is told apart for each principal.
+		w.grant("bo", "chief", "clerk")
+		w.run("ada", `desk.jot-first :topic "rain" :note "one"`)
+		w.run("ada", `desk.jot-first :topic "rain" :note "two"`)
+		w.run("ada", `desk.jot-first :topic "snow" :note "three"`)
+		w.run("bo", `desk.jot-first :topic "rain" :note "four"`)
+		waiting(6)
+
+		w.set(time.Date(2024, 3, 20, 0, 0, 0, 0, time.UTC))
+		w.wantWork("done desk.post; done desk.post; done desk.post; done desk.remind; done desk.remind; done desk.remind; delivered customer; delivered customer; delivered customer")
+		var notes []string
+		for _, row := range w.rows("posting") {
+			notes = append(notes, row[w.reg.Entity("posting").Store.FieldIndex("note")].Text())
+		}
+		slices.Sort(notes)
+		if !slices.Equal(notes, []string{"four", "one", "three"}) {
+			w.t.Errorf("%q", notes)
+		}
+		if e := w.last(); e.Principal != "cy" {
+			w.t.Errorf("the last was %s's", e.Principal)
+		}
+	})
+}
+
+// OB15: work may lead to the next piece of the same key, and what was said to make
+// it pointless ends that: it is not done, and no dead letter either.
+func TestWorkLeadsToTheNextUntilItIsPointless(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "Weekly" desk.promise :name "Chased"`)
+		w.run("ada", `desk.chase :promise-id @chased :day 2024-03-01 desk.keep :promise-id @chased`)
+		w.run("ada", `desk.weekly :promise-id @weekly`)
+		if _, err := w.try("ada", `desk.weekly :promise-id @weekly`); err == nil {
+			w.t.Error("a second one was begun")
+		}
+		w.set(start.AddDate(0, 0, 7))
+		w.wantWork("skipped desk.remind no-longer-holds; done desk.weekly")
+		w.set(start.AddDate(0, 0, 14))
+		w.wantWork("done desk.weekly")
+		w.set(start.AddDate(0, 0, 21))
+		w.wantWork("skipped desk.weekly no-longer-holds")
+		if e := w.last(); e.Outcome != "skipped" || e.Reason != "no-longer-holds" {
+			w.t.Errorf("journal: %+v", e)
+		}
+		if n := len(w.jobs(stores.JobDead, stores.JobWaiting, stores.JobRunning)); n != 0 {
+			w.t.Errorf("%d jobs are left", n)
+		}
+	})
+}
+
 // SAFE-A3: a role that was taken away while a job waited is not there when its
 // time has come, nor is somebody who was forgotten. Given back, an operator has
 // it tried again.
@@ -107,7 +199,10 @@ func TestRightsAreThoseOfTheMomentOfTheWork(t *testing.T) {
 		}
 		w.grant("ada", "clerk")
 		w.wantWork("")
-		if err := w.store.RetryJob(context.Background(), w.now(), dead[0].ID); err != nil {
+		err := w.store.Update(context.Background(), stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(context.Background(), stores.Batch{Tended: []stores.JobChange{{ID: dead[0].ID, Attempt: dead[0].Attempt, At: w.now()}}})
+		})
+		if err != nil {
 			w.t.Fatal(err)
 		}
 		w.wantWork("done desk.post")

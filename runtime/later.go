@@ -1,0 +1,169 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Work for later is told as the call that it will be, and a palette may say by
+// which arguments one piece of it is told from another. What waits under the same
+// key is then looked for while the plan is made, so that a preview says what would
+// be replaced, and agreeing to it is agreeing to that.
+
+// later looks for what waits under the keys of the work that a call leads to.
+func (r *run) later(ctx context.Context, st *step) error {
+	for i := range st.notices {
+		n := &st.notices[i]
+		if n.effect == nil || n.effect.Run == nil || len(n.effect.Key) == 0 {
+			continue
+		}
+		n.unique = r.workKey(st, n)
+		if n.effect.Again == verbs.Keep {
+			continue
+		}
+		if before := r.earlier(n); before != nil {
+			// Of the same script, and not handed over yet.
+			if n.effect.Again == verbs.Refuse {
+				return &complaint{st.index, workWaits(st.place, st.verb.Name, r.moment(before.at))}
+			}
+			n.instead = []stores.JobRecord{{Job: stores.Job{ID: fmt.Sprintf("call %d", before.call+1)}}}
+			continue
+		}
+		waiting, err := r.read.Jobs(ctx, stores.JobFilter{Kinds: []string{JobCall}, Unique: n.unique})
+		if err != nil {
+			return err
+		}
+		// A job that is being run leads to its own successor.
+		if s := r.settled; len(s) > 0 && len(waiting) > 0 && waiting[0].ID == s[0].Run.ID {
+			continue
+		}
+		if n.effect.Again == verbs.Refuse && len(waiting) > 0 {
+			return &complaint{st.index, workWaits(st.place, st.verb.Name, waiting[0].At)}
+		}
+		n.instead = waiting
+	}
+	return nil
+}
+
+// An earlierWork is work that an earlier call of the same run leads to.
+type earlierWork struct {
+	*notice
+	call int
+}
+
+// earlier finds work of this run under the key of a piece of work.
+func (r *run) earlier(n *notice) *earlierWork {
+	for i := len(r.steps) - 1; i >= 0; i-- {
+		for j := range r.steps[i].notices {
+			if m := &r.steps[i].notices[j]; m != n && m.unique == n.unique {
+				return &earlierWork{m, r.steps[i].index}
+			}
+		}
+	}
+	return nil
+}
+
+// moment is an instant, the first of a day, or now.
+func (r *run) moment(at stores.Value) time.Time {
+	switch at.Kind() {
+	case stores.Date:
+		return dayStart(at.Time(), r.e.zone)
+	case stores.Time:
+		return at.Time()
+	}
+	return r.now
+}
+
+// workKey is the correlation key of work: the same for everybody where it names a
+// row, and otherwise for one principal.
+func (r *run) workKey(st *step, n *notice) string {
+	var d digester
+	d.text("verbatim work key 1")
+	d.text(st.verb.Name)
+	d.text(n.target)
+	if !n.effect.Shared(st.verb) {
+		d.text(r.s.who.Name)
+	}
+	for _, i := range n.effect.Key {
+		if e := st.rows[i].Entity; e != nil {
+			d.text(e.Name)
+		}
+		d.value(st.args[i])
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(d.b))[:32]
+}
+
+// onceUnder says what becomes of a job while another has its correlation key.
+func (n *notice) onceUnder() stores.Again {
+	if n.unique == "" {
+		return stores.KeepOther // the same work for the same moment
+	}
+	return [...]stores.Again{verbs.Replace: stores.ReplaceOther, verbs.Refuse: stores.RefuseAnother, verbs.Keep: stores.KeepOther}[n.effect.Again]
+}
+
+// callOf is the work of a notice as a call that people can read, in the names of
+// the session.
+func (r *run) callOf(st *step, n *notice) string {
+	if n.effect == nil || n.effect.Run == nil {
+		return n.calls
+	}
+	w := &work{verb: st.verb, from: st.from}
+	values := make([]dsl.Value, len(st.args))
+	for i, v := range st.args {
+		values[i] = r.shownArgument(st, i, v)
+	}
+	var came []verbs.Origin
+	call := w.fill(dsl.NewNested(n.effect.Run.Script.Calls[0]), values, &came).Call()
+	call.As = ""
+	return dsl.FormatCall(call)
+}
+
+// shownArgument writes an argument as people are shown it.
+func (r *run) shownArgument(st *step, i int, v stores.Value) dsl.Value {
+	t := st.verb.Params[i].Type
+	name := func(e *stores.Entity, key stores.Value) dsl.Value {
+		if shown := r.shownName(e, key); strings.HasPrefix(shown, "@") || shown == newRow {
+			return dsl.NewSymbol(strings.TrimPrefix(shown, "@"))
+		}
+		return dsl.NewString(hidden)
+	}
+	switch {
+	case v.IsNull():
+		return dsl.NewNil()
+	case st.isDark(i) || st.verb.Params[i].Sensitive:
+		return dsl.NewString("(not shown)")
+	case st.rows[i].Entity != nil:
+		return name(st.rows[i].Entity, v)
+	case t != nil && t.Name == verbs.RefType && t.Entity != nil:
+		return name(t.Entity.Store, v)
+	case t != nil && t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType && t.Item.Entity != nil:
+		e := t.Item.Entity.Store
+		keys, _ := v.Items(e.Fields[e.Key].Kind)
+		items := make([]dsl.Value, len(keys))
+		for j, key := range keys {
+			items[j] = name(e, key)
+		}
+		return dsl.NewList(items...)
+	}
+	return wholeLiteral(v)
+}
+
+// instead writes down what a piece of work takes the place of. Of one that takes
+// no place there is nothing.
+func (d *digester) instead(jobs []stores.JobRecord) {
+	if len(jobs) == 0 {
+		return
+	}
+	d.text("instead")
+	d.number(len(jobs))
+	for i := range jobs {
+		d.text(jobs[i].ID)
+	}
+}
