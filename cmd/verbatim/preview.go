@@ -117,6 +117,9 @@ func shape(c *runtime.CallPreview) string {
 	for _, s := range c.Sets {
 		rows = append(rows, "session "+s.Name)
 	}
+	for i := range c.Tended {
+		rows = append(rows, fmt.Sprint("job ", c.Tended[i].Drop))
+	}
 	results := ""
 	if c.Result != nil {
 		results = "result"
@@ -143,8 +146,15 @@ func (v *view) folded(from, to int, shown map[string]int) {
 			r := &c.Rows[j]
 			add(opWord[r.Op] + " in " + v.table(r.Entity))
 		}
-		for range c.Notices {
-			add("sent")
+		for _, n := range c.Notices {
+			if n.Kind == "trigger" {
+				add("scheduled")
+			} else {
+				add("sent")
+			}
+		}
+		for range c.Tended {
+			add("tended")
 		}
 		for range c.Sets {
 			add("set in the session")
@@ -162,11 +172,16 @@ func (v *view) folded(from, to int, shown map[string]int) {
 	})
 	var parts []string
 	for _, what := range order {
-		if what == "sent" {
+		switch what {
+		case "sent":
 			parts = append(parts, counted(count[what], "notice")+" sent")
-			continue
+		case "scheduled":
+			parts = append(parts, counted(count[what], "job")+" scheduled")
+		case "tended":
+			parts = append(parts, counted(count[what], "waiting job")+" changed")
+		default:
+			parts = append(parts, thousands(count[what])+" "+what)
 		}
-		parts = append(parts, thousands(count[what])+" "+what)
 	}
 	where := strconv.Itoa(from + 1)
 	if to > from+1 {
@@ -197,12 +212,10 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 		v.row(&c.Rows[i], width)
 	}
 	for _, notice := range c.Notices {
-		switch notice.Kind {
-		case "trigger":
-			fmt.Fprintf(v.w, "     > starts %s\n", safe(notice.Target))
-		default:
-			fmt.Fprintf(v.w, "     > notifies %s\n", safe(notice.Target))
-		}
+		fmt.Fprintf(v.w, "     > %s\n", safe(outgoing(&notice)))
+	}
+	for i := range c.Tended {
+		fmt.Fprintln(v.w, "     "+safe(tendedText(&c.Tended[i])))
 	}
 	for i := range c.Sets {
 		v.set(&c.Sets[i])
@@ -220,7 +233,7 @@ func (v *view) call(n int, c *runtime.CallPreview) {
 	if c.Result != nil {
 		v.result(c.Result)
 	}
-	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Errands) == 0 && len(c.Sets) == 0 && c.Result == nil {
+	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Tended) == 0 && len(c.Errands) == 0 && len(c.Sets) == 0 && c.Result == nil {
 		fmt.Fprintln(v.w, "     nothing to change: it is so already")
 	}
 }
@@ -236,6 +249,44 @@ func (v *view) set(s *runtime.SessionChange) {
 
 // sessionWords spells what a session keeps, on one line.
 func sessionWords(v stores.Value) string { return strings.Join(answer(v), "; ") }
+
+// outgoing tells what leaves, or what is done later and when.
+func outgoing(n *runtime.NoticeChange) string {
+	switch {
+	case n.Kind != "trigger":
+		return "notifies " + n.Target
+	case n.Calls == "":
+		return "starts " + n.Target
+	}
+	when := "then calls "
+	switch n.At.Kind() {
+	case stores.Date:
+		when = "on " + n.At.Text() + " calls "
+	case stores.Time:
+		when = "at " + n.At.Text() + " calls "
+	}
+	if n.Instead > 0 {
+		when = "instead of what waits, " + when
+	}
+	return when + n.Calls
+}
+
+// tendedText tells what becomes of a job that failed or waits.
+func tendedText(t *runtime.TendedJob) string {
+	does := "> tries again"
+	if t.Drop {
+		does = "- drops"
+	}
+	line := fmt.Sprintf("%s job %s: %s %s", does, t.ID, t.Kind, t.What)
+	if t.Principal != "" {
+		line += " of " + t.Principal
+	}
+	line += fmt.Sprintf(", %s after %s", t.State, countedVerb(t.Attempt, "try", "tries"))
+	if t.Note != "" {
+		line += ": " + t.Note
+	}
+	return line
+}
 
 // errand tells what a tool of another server is sent, a value a line.
 func (v *view) errand(e *runtime.Errand) {
@@ -440,6 +491,7 @@ type previewJSON struct {
 	Tables  []tableJSON `json:"tables"`
 	Rows    int         `json:"rows"`
 	Notices int         `json:"notices"`
+	Jobs    int         `json:"jobs"`
 	Asks    []askJSON   `json:"asks"`
 }
 
@@ -449,6 +501,7 @@ type callJSON struct {
 	Call    string       `json:"call"`
 	Rows    []rowJSON    `json:"rows"`
 	Notices []noticeJSON `json:"notices"`
+	Tended  []tendedJSON `json:"tended,omitempty"`
 	Asks    []askJSON    `json:"asks"`
 	Sets    []setJSON    `json:"sets,omitempty"`
 	Errands []errandJSON `json:"errands,omitempty"`
@@ -498,8 +551,22 @@ type fieldJSON struct {
 }
 
 type noticeJSON struct {
-	Kind   string `json:"kind"`
-	Target string `json:"target"`
+	Kind    string        `json:"kind"`
+	Target  string        `json:"target"`
+	Calls   string        `json:"calls,omitempty"`
+	At      *stores.Value `json:"at,omitempty"`
+	Instead int           `json:"instead,omitempty"`
+}
+
+type tendedJSON struct {
+	Job       string `json:"job"`
+	Kind      string `json:"kind"`
+	What      string `json:"what"`
+	Principal string `json:"principal,omitempty"`
+	State     string `json:"state"`
+	Attempt   int    `json:"attempt"`
+	Note      string `json:"note,omitempty"`
+	Drop      bool   `json:"drop"`
 }
 
 type askJSON struct {
@@ -521,7 +588,7 @@ type resultJSON struct {
 }
 
 func newPreview(p *runtime.Preview) *previewJSON {
-	out := &previewJSON{ID: p.ID, Calls: []callJSON{}, Tables: []tableJSON{}, Rows: p.Rows, Notices: p.Notices, Asks: newAsks(p.Asks)}
+	out := &previewJSON{ID: p.ID, Calls: []callJSON{}, Tables: []tableJSON{}, Rows: p.Rows, Notices: p.Notices, Jobs: p.Jobs, Asks: newAsks(p.Asks)}
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		call := callJSON{Verb: c.Verb.Name, Place: place(c.Place), Call: c.Call, Rows: []rowJSON{}, Notices: []noticeJSON{}, Asks: newAsks(c.Asks)}
@@ -540,7 +607,14 @@ func newPreview(p *runtime.Preview) *previewJSON {
 			call.Rows = append(call.Rows, row)
 		}
 		for _, n := range c.Notices {
-			call.Notices = append(call.Notices, noticeJSON(n))
+			out := noticeJSON{Kind: n.Kind, Target: n.Target, Calls: n.Calls, Instead: n.Instead}
+			if !n.At.IsNull() {
+				out.At = &n.At
+			}
+			call.Notices = append(call.Notices, out)
+		}
+		for _, t := range c.Tended {
+			call.Tended = append(call.Tended, tendedJSON{t.ID, t.Kind, t.What, t.Principal, t.State, t.Attempt, t.Note, t.Drop})
 		}
 		for k := range c.Sets {
 			s := &c.Sets[k]

@@ -74,6 +74,12 @@ type job struct {
 }
 
 func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
+	return a.runSource(ctx, file, func() (*dsl.Source, error) { return a.source(file) }, f)
+}
+
+// runSource is runScript for a script of which only how to read it is known. One
+// that is in no file has no name for one.
+func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Source, error), f runFlags) error {
 	started := a.now()
 	if f.as == "" {
 		f.as = a.env("VERBATIM_AS")
@@ -106,7 +112,7 @@ func (a *app) runScript(ctx context.Context, file string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	src, err := a.source(file)
+	src, err := read()
 	if err != nil {
 		return err
 	}
@@ -233,6 +239,9 @@ func (j *job) run(ctx context.Context) error {
 		s := &stop{exitRefused, "needs-agreement",
 			fmt.Sprintf("%s first and there is no terminal to ask on", countedVerb(mine, "call asks", "calls ask")),
 			fmt.Sprintf("read it with verbatim run --dry-run, then pass --confirm %s", p.ID)}
+		if j.file == "" {
+			s.next = "say --yes as well, to agree to it"
+		}
 		return s
 	}
 	defer terminal.Close()
@@ -394,11 +403,11 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 	if reply.Repeated {
 		fmt.Fprintln(j.err, "this was done before, under the same key; here is what it did then")
 	}
-	if p.Rows > 0 || p.Notices > 0 || errands(p) > 0 || sets(p) > 0 {
+	if acts(p) {
 		if seen {
 			fmt.Fprintln(j.out)
 		}
-		fmt.Fprintf(j.out, "applied  %-63s %.1f s\n", j.summary(p, "changed", "sent", "asked"), j.now().Sub(j.started).Seconds())
+		fmt.Fprintf(j.out, "applied  %-63s %.1f s\n", j.summary(p, "changed", "sent", "scheduled", "asked"), j.now().Sub(j.started).Seconds())
 	}
 	if !seen {
 		newView(j.out, p, j.full, j.whole()).body()
@@ -415,9 +424,9 @@ func (j *job) told(reply *runtime.Reply, seen bool) error {
 
 // preview prints what would happen.
 func (j *job) preview(p *runtime.Preview, state string) {
-	fmt.Fprintf(j.out, "preview  %s; %s\n", j.summary(p, "would change", "send", "ask"), state)
+	fmt.Fprintf(j.out, "preview  %s; %s\n", j.summary(p, "would change", "send", "schedule", "ask"), state)
 	newView(j.out, p, j.full, j.whole()).body()
-	if p.Rows == 0 && p.Notices == 0 && errands(p) == 0 && sets(p) == 0 {
+	if !acts(p) {
 		return
 	}
 	fmt.Fprintln(j.out)
@@ -428,13 +437,18 @@ func (j *job) preview(p *runtime.Preview, state string) {
 		}
 		fmt.Fprintf(j.out, "  %d of %s\n", len(asking), countedVerb(len(p.Calls), "call asks first", "calls ask first"))
 	}
-	fmt.Fprintf(j.out, "  preview %s   good for %s as they are now\n", spaced(p.ID), these(p.Rows))
+	good := "as it is now"
+	if p.Rows > 0 {
+		good = "for " + these(p.Rows) + " as they are now"
+	}
+	fmt.Fprintf(j.out, "  preview %s   good %s\n", spaced(p.ID), good)
 }
 
 // summary says "2 calls would change 3 rows in 2 tables and send 1 notice".
-func (j *job) summary(p *runtime.Preview, change, send, ask string) string {
+func (j *job) summary(p *runtime.Preview, change, send, start, ask string) string {
 	var parts []string
-	if p.Rows > 0 || p.Notices == 0 && sets(p) == 0 {
+	jobs := tended(p)
+	if p.Rows > 0 || p.Notices+p.Jobs+jobs+sets(p) == 0 {
 		rows := counted(p.Rows, "row")
 		if p.Rows == 0 {
 			rows = "nothing"
@@ -445,22 +459,46 @@ func (j *job) summary(p *runtime.Preview, change, send, ask string) string {
 		parts = append(parts, change+" "+rows)
 	}
 	if p.Notices > 0 {
-		if len(parts) == 0 && send == "send" {
-			send = "would send"
-		}
 		parts = append(parts, send+" "+counted(p.Notices, "notice"))
 	}
 	if n := sets(p); n > 0 {
-		set := "set"
-		if len(parts) == 0 && send == "send" {
-			set = "would set"
-		}
-		parts = append(parts, set+" "+counted(n, "value")+" of the session")
+		parts = append(parts, "set "+counted(n, "value")+" of the session")
+	}
+	if p.Jobs > 0 {
+		parts = append(parts, start+" "+counted(p.Jobs, "job"))
+	}
+	if jobs > 0 {
+		parts = append(parts, map[bool]string{true: "changed", false: "change"}[send == "sent"]+" "+counted(jobs, "waiting job"))
 	}
 	if n := errands(p); n > 0 {
 		parts = append(parts, ask+" "+counted(n, "tool"))
 	}
-	return counted(len(p.Calls), "call") + " " + strings.Join(parts, " and ")
+	if p.Rows == 0 && p.Notices+p.Jobs+jobs+sets(p) > 0 && send == "send" {
+		parts[0] = "would " + parts[0]
+	}
+	return counted(len(p.Calls), "call") + " " + listed(parts)
+}
+
+// listed joins parts of a sentence.
+func listed(parts []string) string {
+	if n := len(parts); n > 2 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, " and ")
+}
+
+// acts reports whether a preview shows anything that is done.
+func acts(p *runtime.Preview) bool {
+	return p.Rows > 0 || p.Notices > 0 || p.Jobs > 0 || errands(p) > 0 || tended(p) > 0 || sets(p) > 0
+}
+
+// tended counts the jobs that are tried again or dropped.
+func tended(p *runtime.Preview) int {
+	n := 0
+	for i := range p.Calls {
+		n += len(p.Calls[i].Tended)
+	}
+	return n
 }
 
 // errands counts what tools of other servers are asked.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,8 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/notify"
+	"verbatim/runtime/system"
 	"verbatim/runtime/work"
 	"verbatim/stores"
 )
@@ -231,7 +231,7 @@ type workEventJSON struct {
 }
 
 type workListFlags struct {
-	store              string
+	runFlags
 	all, retry, remove bool
 }
 
@@ -242,14 +242,19 @@ func workListCommand(a *app) *cobra.Command {
 		Short:   "List what failed or runs late; try it again, or drop it",
 		Example: "verbatim work list\nverbatim work list --all --json",
 		Long: `A line holds the id, the state, what it is, how old it is, how often it was tried, when
-it is due, and what the last problem was.`,
+it is due, and what the last problem was. --retry and --drop run system.retry-job and
+system.drop-job, as somebody with the role operator; the journal says so.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.listWork(cmd.Context(), args, f) },
 	}
 	a.storeFlag(cmd, &f.store)
+	a.palettesFlag(cmd, &f.palettes)
 	cmd.Flags().BoolVar(&f.all, "all", false, "list also what waits and what was done")
 	cmd.Flags().BoolVar(&f.retry, "retry", false, "try the one with this ID again, now")
 	cmd.Flags().BoolVar(&f.remove, "drop", false, "remove the one with this ID, for good")
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever decides that (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "with --drop: agree to it, without looking")
 	return cmd
 }
 
@@ -259,36 +264,26 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 		return usage("--retry and --drop are opposites", "give one of them")
 	case (f.retry || f.remove) && len(ids) == 0:
 		return usage("which one?", "verbatim work list lists them; give its ID")
+	case (f.retry || f.remove) && f.as == "" && a.env("VERBATIM_AS") == "":
+		return usage("who decides that?", "verbatim work list --as NAME "+shell(ids[0]))
+	case f.retry:
+		return a.tendWork(ctx, "system.retry-job", ids[0], f)
+	case f.remove:
+		return a.tendWork(ctx, "system.drop-job", ids[0], f)
 	}
 	store, err := a.open(ctx, f.store)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	if f.retry || f.remove {
-		done := "dropped"
-		if f.remove {
-			err = store.DropJob(ctx, ids[0])
-		} else {
-			done, err = "due now", store.RetryJob(ctx, time.Time{}, ids[0])
-		}
-		switch {
-		case errors.Is(err, stores.ErrNotFound):
-			return &stop{exitUsage, "no-such-job", fmt.Sprintf("no work has the id %q", ids[0]), "verbatim work list --all lists them"}
-		case errors.Is(err, stores.ErrConflict):
-			return &stop{exitRefused, "job-not-at-rest", "it is running, done, or there is another like it", "verbatim work list --all shows it"}
-		case err != nil:
-			return broken("the work could not be changed", err, "check the store")
-		}
-		if !a.json {
-			fmt.Fprintf(a.out, "%s  %s\n", done, safe(ids[0]))
-			return nil
-		}
-	}
 	now, err := store.Clock(ctx)
 	var all []stores.JobRecord
 	if err == nil {
-		all, err = store.Jobs(ctx, stores.JobFilter{IDs: ids})
+		pick := system.Troubled
+		if f.all || len(ids) > 0 {
+			pick = stores.JobFilter{IDs: ids}
+		}
+		all, err = store.Jobs(ctx, pick)
 	}
 	if err != nil {
 		return broken("the work could not be listed", err, "check the store; verbatim migrate prepares it")
@@ -296,10 +291,7 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 	list := []jobJSON{}
 	for i := range all {
 		j := &all[i]
-		if !f.all && len(ids) == 0 && j.State != stores.JobDead && j.State != stores.JobRunning && (j.State != stores.JobWaiting || j.Attempt == 0) {
-			continue
-		}
-		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, jobSubject(j), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, j.Note})
+		list = append(list, jobJSON{j.ID, j.State.String(), j.Kind, runtime.JobSubject(&j.Job), j.Created, int64(now.Sub(j.Created).Seconds()), j.Attempt, j.Tries(), j.At, j.Worker, j.Note})
 	}
 	if a.json {
 		a.emit(struct {
@@ -332,14 +324,9 @@ type jobJSON struct {
 	Note     string    `json:"note,omitempty"`
 }
 
-// jobSubject says what a job is about, without anybody's values.
-func jobSubject(j *stores.JobRecord) string {
-	var p struct{ Verb, Trigger, Target string }
-	if json.Unmarshal([]byte(j.Payload), &p) != nil {
-		return ""
-	}
-	if p.Target != "" {
-		return p.Target
-	}
-	return strings.Trim(p.Verb+" "+p.Trigger, " ")
+// tendWork runs the verb that does something with a job, as a script of one call.
+func (a *app) tendWork(ctx context.Context, verb, id string, f workListFlags) error {
+	call := dsl.NewCall(verb, dsl.NewArg("job", dsl.NewString(id)))
+	src := dsl.NewSource("work list", dsl.FormatCall(&call)+"\n")
+	return a.runSource(ctx, "", func() (*dsl.Source, error) { return src, nil }, f.runFlags)
 }
