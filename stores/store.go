@@ -251,7 +251,26 @@ type Find struct {
 	// for going through rows a page at a time: by the order of their keys, with a
 	// Where that begins behind the last of the page before.
 	Cut bool
+	// Hold says what of the answer stays true until the transaction ends.
+	Hold Hold
 }
+
+// A Hold says how firmly a Find within an Update holds what it finds: nobody
+// else changes it before the transaction ends, and whoever is at it is waited
+// for. What others add, and what would be found then, it does not hold. A
+// snapshot holds all there is, and a store with one writer as well.
+type Hold uint8
+
+// The holds.
+const (
+	Loose Hold = iota // nothing is held
+	// Shared holds the rows found, and those that paths lead to; so may others. A
+	// row that something is counted for is held as Get holds it.
+	Shared
+	// Firm holds the rows found as Get does, for whoever will change them, and
+	// what paths lead to as Shared does.
+	Firm
+)
 
 // A Cond is a condition on a row. And and Or have Kids; Not has one; True and
 // False have none; the rest compare Path with Value, where Null equals Null and
@@ -340,6 +359,7 @@ type Store interface {
 
 // A Reader reads within one scope, on one snapshot.
 type Reader interface {
+	// Get reads one row. Within an Update it holds it: see Hold.
 	Get(ctx context.Context, e *Entity, key Value) (Row, error)
 	// Rows is Get for several keys at once: it returns the rows that are there,
 	// each once, in the order of their keys.

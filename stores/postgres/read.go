@@ -23,7 +23,8 @@ type reader struct {
 	s *Store
 	c *conn
 	view
-	writes bool // within an Update
+	writes bool                    // within an Update
+	tables map[*stores.Entity]bool // of reference data, that are held
 }
 
 // Get implements stores.Reader. Within an Update it also locks the row, so that
@@ -59,7 +60,7 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 		t.add(" FOR NO KEY UPDATE OF t")
 	}
 	found, late := stores.Row{Entity: e}, false
-	err := r.c.do(ctx, t.op("get", func(raw row) (err error) {
+	err := r.c.do(ctx, append(r.holdTable(e), t.op("get", func(raw row) (err error) {
 		found.Values = make([]stores.Value, len(e.Fields))
 		for i := range found.Values {
 			if found.Values[i], err = raw.field(i, e, i); err != nil {
@@ -69,7 +70,7 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 		late = locks && raw.yes(len(e.Fields)+1)
 		found.Marks, err = raw.marks(len(e.Fields), e)
 		return err
-	}))
+	}))...)
 	if err == nil && late {
 		found.Marks, err = r.marksNow(ctx, e, key)
 	}
@@ -148,18 +149,30 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		order.add(bytewise)
 	}
 
-	t := sel.add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where).join(order)
 	most := limit
 	if !f.Cut {
 		most++ // one more shows that there are too many
 	}
+	tail := q.from.part().add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where)
+	var ops []op
+	var holds []*hold
+	if f.Hold != stores.Loose && r.writes {
+		ops, holds = q.locks(r, f, tail, max(1, len(names)), most)
+		for _, h := range holds {
+			sel.add(",", r.datum(h.entity, h.alias, h.entity.Key))
+		}
+	}
+	t := sel.join(tail).join(order)
 	t.add(" LIMIT ").arg(strconv.Itoa(most), "bigint")
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	err := r.c.do(ctx, t.op("find", func(raw row) error {
+	err := r.c.do(ctx, append(ops, t.op("find", func(raw row) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
+		}
+		if err := held(raw, holds); err != nil {
+			return err
 		}
 		if len(block) < len(names) {
 			block = make([]stores.Value, len(names)*min(64, 2*len(rows)+4))
@@ -176,7 +189,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		}
 		rows = append(rows, row)
 		return nil
-	}))
+	}))...)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +237,9 @@ type finder struct {
 	from  *text // the joins
 	root  *stores.Entity
 	joins map[string]string // "3.1" -> alias of the row reached by fields 3 and then 1
+	ways  []way             // the same rows, in the order in which they are reached
+	// counted says that something is counted for the rows asked for themselves.
+	counted bool
 }
 
 // row returns the alias of the row that steps lead to, and its entity. A row
@@ -242,6 +258,7 @@ func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
 				q.joins = map[string]string{}
 			}
 			q.joins[way] = next
+			q.ways = append(q.ways, reachedBy(next, s.To))
 			q.from.add(" LEFT JOIN ", table(s.To), " ", next, " ON ", q.datum(s.To, next, s.To.Key), " = ", q.datum(e, alias, s.Field))
 			if !e.Vouches(s.Field) {
 				q.within(q.from, s.To, next, false)
@@ -272,6 +289,7 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 	if p.By < 0 || p.By >= len(p.Count.Fields) || p.Count.Fields[p.By].Ref != e {
 		return 0, fmt.Errorf("a count of %s by a field that does not refer to %s: %w", p.Count.Name, e.Name, stores.ErrInvalid)
 	}
+	q.counts(alias)
 	c := t.alias()
 	t.add("(SELECT count(*) FROM ", table(p.Count), " ", c, " WHERE ", q.datum(p.Count, c, p.By), " = ", q.datum(e, alias, e.Key))
 	if !p.Count.Vouches(p.By) {

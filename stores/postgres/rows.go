@@ -48,7 +48,7 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 	}
 	rows := make([]stores.Row, 0, len(fit))
 	var late []int // rows that somebody else changed meanwhile
-	err := r.c.do(ctx, t.op("get", func(raw row) (err error) {
+	err := r.c.do(ctx, append(r.holdTable(e), t.op("get", func(raw row) (err error) {
 		found := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
 		for i := range found.Values {
 			if found.Values[i], err = raw.field(i, e, i); err != nil {
@@ -63,7 +63,7 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 		}
 		rows = append(rows, found)
 		return nil
-	}))
+	}))...)
 	if err != nil {
 		return nil, err
 	}

@@ -200,12 +200,12 @@ func (t *tx) change(cs []stores.Change) ([]op, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ops []op
+	ops := claimTable(e)
 	switch cs[0].Op {
 	case stores.Insert:
-		ops = []op{t.insert(cs, rows)}
+		ops = append(ops, t.insert(cs, rows))
 	case stores.Update:
-		ops = []op{t.update(cs, rows)}
+		ops = append(ops, t.update(cs, rows))
 		if len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !t.opens(e) && !e.Vouches(e.Scope[0].Field) {
 			// The row may not leave the scope either. Where the path begins with
 			// a reference that vouches for the row, refers has seen to it.
@@ -215,7 +215,7 @@ func (t *tx) change(cs []stores.Change) ([]op, error) {
 			ops = append(ops, q.op("update", nil).counted(len(cs), stores.ErrNotFound))
 		}
 	case stores.Delete:
-		return append([]op{t.delete(cs, rows)}, markOps(cs)...), nil
+		return append(append(ops, t.delete(cs, rows)), markOps(cs)...), nil
 	}
 	return append(append(ops, t.unique(cs)...), markOps(cs)...), nil
 }

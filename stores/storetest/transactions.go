@@ -114,6 +114,72 @@ var transactionCases = []testCase{
 		}))
 		w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("y")})))
 	}},
+	{"what a find holds nobody changes before the transaction ends", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		w.must(w.do(everything, update(w.request, id("request", 1), stores.Assign{Field: reqCountry, Value: str("DE")})))
+		stream := stores.Step{Field: reqWorkstream, To: w.workstream}
+		up := func(field int, steps ...stores.Step) stores.Path { return stores.Path{Steps: steps, Field: field} }
+		one := stores.Cond{Op: stores.Eq, Path: stores.Path{Field: reqID}, Value: id("request", 1)}
+		stage := up(2, stream, stores.Step{Field: 1, To: w.case_})
+		rename := func(e *stores.Entity, key stores.Value, field int) stores.Change {
+			return update(e, key, stores.Assign{Field: field, Value: str("other")})
+		}
+		for name, c := range map[string]struct {
+			find   stores.Find
+			change stores.Change
+		}{
+			"a row":                    {stores.Find{Entity: w.request, Where: &one, Hold: stores.Shared}, rename(w.request, id("request", 1), reqNotes)},
+			"a row, firmly":            {stores.Find{Entity: w.request, Where: &one, Hold: stores.Firm}, rename(w.request, id("request", 1), reqNotes)},
+			"each of many":             {stores.Find{Entity: w.request, Hold: stores.Firm}, rename(w.request, id("request", 4), reqNotes)},
+			"one that may not go":      {stores.Find{Entity: w.request, Hold: stores.Shared}, remove(w.request, id("request", 4))},
+			"a step away":              {stores.Find{Entity: w.request, Where: &one, Select: []stores.Path{up(2, stream)}, Hold: stores.Shared}, rename(w.workstream, id("workstream", 1), 2)},
+			"two steps away":           {stores.Find{Entity: w.request, Where: &one, Select: []stores.Path{stage}, Hold: stores.Shared}, rename(w.case_, id("case", 1), 2)},
+			"the way there":            {stores.Find{Entity: w.request, Where: &one, Select: []stores.Path{stage}, Hold: stores.Shared}, rename(w.workstream, id("workstream", 1), 2)},
+			"two steps away, of many":  {stores.Find{Entity: w.request, Select: []stores.Path{stage}, Hold: stores.Firm}, rename(w.case_, id("case", 1), 2)},
+			"what a condition asks":    {stores.Find{Entity: w.request, Where: &stores.Cond{Op: stores.Ne, Path: stage, Value: str("closed")}, Select: []stores.Path{up(reqID)}, Hold: stores.Shared}, rename(w.case_, id("case", 1), 2)},
+			"what an order asks":       {stores.Find{Entity: w.request, Select: []stores.Path{up(reqID)}, Order: []stores.Order{{Path: stage}}, Hold: stores.Shared}, rename(w.case_, id("case", 1), 2)},
+			"reference data":           {stores.Find{Entity: w.request, Where: &one, Select: []stores.Path{up(1, stores.Step{Field: reqCountry, To: w.country})}, Hold: stores.Shared}, rename(w.country, str("DE"), 1)},
+			"all there is of that":     {stores.Find{Entity: w.country, Hold: stores.Shared}, insert(w.country, str("FR"))},
+			"what is counted for":      {stores.Find{Entity: w.request, Where: &one, Select: []stores.Path{{Count: w.submission, By: 1}}, Hold: stores.Shared}, rename(w.request, id("request", 1), reqNotes)},
+			"what is counted for, far": {stores.Find{Entity: w.request, Where: &one, Select: []stores.Path{{Steps: []stores.Step{stream}, Count: w.request, By: reqWorkstream}}, Hold: stores.Shared}, rename(w.workstream, id("workstream", 1), 2)},
+		} {
+			w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
+				rows, err := tx.Find(ctx, c.find)
+				if err != nil || len(rows) == 0 {
+					t.Errorf("%s: found %v, %v", name, rows, err)
+				}
+				short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+				defer cancel()
+				err = w.Update(short, everything, func(tx stores.Tx) error { return tx.Apply(short, stores.Batch{Changes: []stores.Change{c.change}}) })
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s was changed all the same: %v", name, err)
+				}
+				return nil
+			}))
+			// Neither a snapshot nor the end of the transaction holds anything up.
+			w.must(w.View(ctx, holding(1), func(r stores.Reader) error {
+				_, err := r.Find(ctx, c.find)
+				return err
+			}))
+			if c.change.Op == stores.Update {
+				w.must(w.do(everything, c.change))
+			}
+		}
+		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
+			_, err := tx.Get(ctx, w.country, str("DE"))
+			w.must(err)
+			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			err = w.Update(short, everything, func(tx stores.Tx) error {
+				return tx.Apply(short, stores.Batch{Changes: []stores.Change{rename(w.country, str("DE"), 1)}})
+			})
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("reference data that was got was changed all the same: %v", err)
+			}
+			return nil
+		}))
+	}},
 	{"an error of fn comes back as it is, and nothing stays", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		ctx := context.Background()
