@@ -30,7 +30,9 @@ type run struct {
 	now  time.Time // one for the whole run
 
 	rehearsal bool // it will be rolled back
+	writes    bool // some call of it may change something
 	held
+	met map[rowKey]bool // rows that are held because something is counted for them
 
 	share *share // the part of the program that this is about; nil for all of it
 	tell  func(Progress)
@@ -356,7 +358,7 @@ func (r *run) get(ctx context.Context, e *stores.Entity, key stores.Value) (stor
 // fields reads along paths from one row, and says where the values come from.
 func (r *run) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
 	all, at := withMarks(e, paths)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: all, Where: isRow(e, key), Limit: 1})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: all, Where: isRow(e, key), Limit: 1, Hold: r.holdsAs(stores.Shared)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -379,7 +381,7 @@ func (r *run) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Con
 		paths[i].Field = i
 	}
 	paths[n].Marks = true
-	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where})
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Hold: r.holdsAs(stores.Firm)})
 	if err != nil {
 		return nil, err
 	}

@@ -189,6 +189,12 @@ func Codes() []dsl.CodeDoc {
 			Right:   agreedExample,
 		},
 		{
+			Code:    codeRightsChanged,
+			Meaning: "What somebody may do is read when their session begins, and looked at again while it lasts. A role or a row was given or taken since, so that what was shown in this session may not be theirs to do or to see any more.",
+			Wrong:   "; as kim, whose rights change\nlending.lose :item-id @drill",
+			Right:   "; as kim\nlending.lose :item-id @drill",
+		},
+		{
 			Code:    codeOtherPalette,
 			Meaning: "The palettes are not those under which the question was asked, so that the same words might do something else.",
 			Wrong:   "; as kim, agreed to by bo under other palettes\nlending.extend :loan-id @saw-bob :new-date 2025-03-20",

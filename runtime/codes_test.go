@@ -156,6 +156,8 @@ func earned(t *testing.T, example string) string {
 		}
 		_, err = s.Propose(ctx, p, w.own(s, p))
 		return codeOf(t, err)
+	case how == "whose rights change":
+		w.grant("kim", "board")
 	case strings.HasPrefix(how, "sent "):
 		o.Key = "k"
 		if how == "sent with the key of another script" {

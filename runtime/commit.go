@@ -37,6 +37,9 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
 				return err
 			}
 		}
+		if err := r.meet(ctx, &c.Change); err != nil {
+			return err
+		}
 		batch[i] = c.Change
 	}
 	if err := r.still(st); err != nil {

@@ -609,7 +609,7 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	if c.palette != s.e.reg.Digest() {
 		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
 	}
-	asker, err := s.e.Session(ctx, c.asker)
+	asker, err := s.e.just(ctx, c.asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})

@@ -107,6 +107,7 @@ type Engine struct {
 	tables   []*stores.Entity              // the same, as they are kept
 	atOnce   bool                          // a test's: nothing is kept, and nothing waits
 	leads    map[lead]bool                 // fields on which it depends what lies within a scope
+	counted  map[lead]bool                 // fields by which a read counts rows
 	labelled map[*verbs.Entity][]stores.Path
 	box      *toolbox
 
@@ -162,6 +163,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		e.labelled[entity] = labels(entity)
 	}
 	e.leads = leadsOf(e.tables)
+	e.counted = countedBy(reg.Verbs())
 	var ds dsl.Diagnostics
 	ds = append(ds, e.join(opt.Handlers)...)
 	for _, v := range reg.Verbs() {
@@ -226,7 +228,9 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 }
 
 // Session begins a session for a principal: what they may use and see is read
-// once, here. A principal that the store does not know is refused.
+// here. It is looked at again while the session lives, and where it has changed
+// the session does nothing more, and says so. A principal that the store does not
+// know is refused.
 //
 // The session reads within ctx for as long as it lives.
 func (e *Engine) Session(ctx context.Context, principal string) (*Session, error) {

@@ -192,6 +192,7 @@ const (
 	codeDeclinedBefore      = "declined-before"
 	codeSamePerson          = "same-person"
 	codeRoleLost            = "role-lost"
+	codeRightsChanged       = "rights-changed"
 	codeOtherPalette        = "other-palette"
 	codeKeyReused           = "key-reused"
 	codeOrigin              = "origin"
@@ -233,6 +234,11 @@ func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic
 func unknownPrincipal(name string) dsl.Diagnostic {
 	return complain(codeUnknownPrincipal, dsl.Place{}, fmt.Sprintf("nobody is known as %q", name),
 		"check the name; whoever looks after this system can add somebody")
+}
+
+func rightsChanged() dsl.Diagnostic {
+	return complain(codeRightsChanged, dsl.Place{}, "what you may do, or may see, has changed since this session began",
+		"nothing was changed; begin again, and look at a new preview where you agreed to one")
 }
 
 func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {

@@ -80,7 +80,7 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit, Hold: r.holdsAs(stores.Shared)})
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (r *run) belonging(ctx context.Context, st *step, list *verbs.ReadList, key
 	if err != nil {
 		return b, err
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: list.Entity.Store, Select: f.all, Where: &where, Order: list.Order})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: list.Entity.Store, Select: f.all, Where: &where, Order: list.Order, Hold: r.holdsAs(stores.Shared)})
 	if err != nil {
 		return b, err
 	}
@@ -281,7 +281,7 @@ func (r *run) progressOf(ctx context.Context, p *verbs.Progress, keys []stores.V
 		paths = append(paths, read.Path)
 	}
 	where := belongs(p.By, keys)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: &where})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: &where, Hold: r.holdsAs(stores.Shared)})
 	if err != nil {
 		return nil, err
 	}

@@ -229,6 +229,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
 		rehearsal: o.rehearsal,
+		writes:    s.e.writes(p),
 		share:     o.share,
 		first:     max(1, o.From),
 		held:      held{atOnce: atOnce},
@@ -236,6 +237,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),
 		errands:   asked,
+	}
+	if err := s.entitled(ctx, r.now); err != nil {
+		return r, nil, err
 	}
 	if !asked.now.IsZero() {
 		r.now = asked.now // what was asked may speak of it

@@ -26,8 +26,10 @@ type Session struct {
 	person Profile
 	zone   *time.Location // of the person, or of the organisation
 
-	mu    sync.Mutex
-	shown []*shown // the latest previews, oldest first
+	mu     sync.Mutex
+	shown  []*shown  // the latest previews, oldest first
+	looked time.Time // when the principal's rights were last looked at; see entitled
+	fresh  bool      // they were read just now
 }
 
 // maxShown is how many previews a session remembers, to say what moved since.

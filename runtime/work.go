@@ -191,7 +191,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		return e.giveUp(ctx, run, "", why)
 	}
 	done := Worked{Verb: w.effect.Run.Script.Calls[0].Verb}
-	s, err := e.Session(ctx, run.Principal)
+	s, err := e.just(ctx, run.Principal)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return e.giveUp(ctx, run, done.Verb, codeUnknownPrincipal)
