@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// What a run has read to decide by, it holds: the rows that its references name,
+// those that conditions lead to, those that a filter picked, those that a handler
+// or a read in the script found. Nobody changes them before it commits.
+//
+// A number of rows is not a row. Whoever counts holds the row that is counted
+// for, and whoever adds, moves or removes one that some read counts holds it too,
+// so that the two meet there.
+
+// holdsAs is how firmly a run holds what it reads: not at all where it changes
+// nothing, or will be rolled back.
+func (r *run) holdsAs(h stores.Hold) stores.Hold {
+	if r.tx == nil || r.rehearsal || !r.writes {
+		return stores.Loose
+	}
+	return h
+}
+
+// writes reports whether a call of a program may change something.
+func (e *Engine) writes(p *verbs.Program) bool {
+	calls := p.Calls()
+	for i := range calls {
+		if !e.onlyReads(calls[i].Verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// countedBy lists the fields by which the reads of palettes count rows.
+func countedBy(all []*verbs.Verb) map[lead]bool {
+	by := make(map[lead]bool)
+	for _, v := range all {
+		if v.Read == nil {
+			continue
+		}
+		for _, f := range v.Read.Fields {
+			if f.Path.Count != nil {
+				by[lead{f.Path.Count, f.Path.By}] = true
+			}
+		}
+		for _, o := range v.Read.Order {
+			if o.Path.Count != nil {
+				by[lead{o.Path.Count, o.Path.By}] = true
+			}
+		}
+	}
+	return by
+}
+
+// meet holds the rows for which a change alters what can be counted. Most are
+// held already, because a reference of the call names them.
+func (r *run) meet(ctx context.Context, c *stores.Change) error {
+	if len(r.e.counted) == 0 || r.rehearsal {
+		return nil
+	}
+	hold := func(field int, key stores.Value) error {
+		to := c.Entity.Fields[field].Ref
+		if _, isNew := r.added[key]; isNew || key.IsNull() || to == nil || r.met[rowKey{to, key}] {
+			return nil
+		}
+		if _, known := r.rows[rowKey{to, key}]; !known {
+			// One that lies outside the scope is not counted for by this principal,
+			// who cannot refer to it either.
+			if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
+				return err
+			}
+		}
+		if r.met == nil {
+			r.met = make(map[rowKey]bool)
+		}
+		r.met[rowKey{to, key}] = true
+		return nil
+	}
+	for i := range c.Entity.Fields {
+		if !r.e.counted[lead{c.Entity, i}] {
+			continue
+		}
+		set, moves := stores.Value{}, c.Op == stores.Delete
+		for _, a := range c.Set {
+			if a.Field == i {
+				set, moves = a.Value, true
+			}
+		}
+		if !moves {
+			continue
+		}
+		if c.Op != stores.Insert {
+			if err := hold(i, c.Before[i]); err != nil {
+				return err
+			}
+		}
+		if err := hold(i, set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
