@@ -126,6 +126,12 @@ func (d DB) Open() (int, error) {
 	return d.count("xact_start IS NOT NULL")
 }
 
+// Waiting says how many sessions of the application's role wait for another's
+// lock: for tests in which two transactions meet.
+func (d DB) Waiting() (int, error) {
+	return d.count("cardinality(pg_blocking_pids(pid)) > 0")
+}
+
 func (d DB) count(where string) (int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
