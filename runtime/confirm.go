@@ -207,6 +207,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 	c := r.confirmation("", nil, RunOptions{})
 	c.script = s.e.writtenScript(c) // whoever agrees to a preview of their own has the script
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		shown.kept = stores.Value{}
 		mine := map[int]stores.Value{confID: {}, confAsker: stores.NewString(s.who.Name)}
 		old, err := findConfirmations(ctx, tx, mine)
 		if err != nil {
@@ -228,9 +229,10 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 			}
 		}
 		if shown.kept.IsNull() {
+			c.key = c.follows(old)
 			b.Changes = append(b.Changes, c.insert())
 		}
-		return tx.Apply(ctx, b)
+		return met(tx.Apply(ctx, b))
 	})
 	if err != nil {
 		s.remember(shown)
@@ -255,6 +257,30 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key,
 		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
 	}
+}
+
+// follows makes the key of a confirmation out of what it asks and of those that
+// were found before it. Two who ask at once, and both find that nobody has, make
+// the same key: see met.
+func (c *confirmation) follows(before []*confirmation) stores.Value {
+	d := digester{}
+	d.text("verbatim confirmation 1")
+	d.text(c.asker)
+	d.text(c.digest)
+	d.number(len(c.roles)) // who keeps a preview for themselves asks nobody
+	for _, b := range before {
+		d.text(b.key.Text())
+	}
+	return stores.NewString(d.sum())
+}
+
+// met says what it means that a row is there that was not there when it was
+// looked for: somebody was quicker, and looking again finds what they did.
+func met(err error) error {
+	if errors.Is(err, stores.ErrDuplicate) {
+		return fmt.Errorf("two asked the same at once: %w", stores.ErrConflict)
+	}
+	return err
 }
 
 // writtenScript is the script of a confirmation without its secrets.
@@ -450,6 +476,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 			}
 		}
 		c = r.confirmation("", roles, t.RunOptions)
+		c.key = c.follows(before)
 		for c.id == "" {
 			c.id = shortID(s.e.newID())
 			taken, err := findConfirmations(ctx, tx, map[int]stores.Value{confID: stores.NewString(c.id)})
@@ -475,7 +502,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				}
 			}
 		}
-		return tx.Apply(ctx, b)
+		return met(tx.Apply(ctx, b))
 	})
 	if err != nil {
 		return nil, err

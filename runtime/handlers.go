@@ -195,7 +195,7 @@ func (c *Call) New(entity string) (Ref, error) {
 	return Ref{entity, key}, err
 }
 
-// Get reads a row within scope.
+// Get reads a row within scope. Nobody else changes it before the run commits.
 func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 	e := c.r.e.reg.Entity(row.entity)
 	if c.over || e == nil {
@@ -209,7 +209,9 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 }
 
 // Find reads the rows within scope whose fields have these values, in the order
-// of their keys.
+// of their keys. Nobody else changes them before the run commits, but others may
+// add some: who decides on how many there are gets a row besides that everybody
+// who adds one gets too.
 func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, error) {
 	e := c.r.e.reg.Entity(entity)
 	if c.over || e == nil {

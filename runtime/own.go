@@ -39,7 +39,7 @@ const (
 
 // The fields of a confirmation, in the order of the entity.
 const (
-	confKey      = iota // random
+	confKey      = iota // like no other: see follows
 	confID              // what people call it; empty for a preview that somebody keeps for themselves
 	confAsker           // name of a principal
 	confSession         // of the asker

@@ -281,7 +281,7 @@ func (c *cluster) serve() error {
 		}
 		on := map[bool]string{true: "on", false: "off"}[c.durable]
 		server := c.command("postgres", "-D", data, "-k", c.dir, "-c", "listen_addresses=", "-c", "fsync="+on, "-c", "full_page_writes="+on,
-			"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "log_min_messages=fatal", "-c", "log_min_error_statement=panic")
+			"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "deadlock_timeout=50ms", "-c", "log_min_messages=fatal", "-c", "log_min_error_statement=panic")
 		log, err := os.Create(filepath.Join(c.dir, "log"))
 		if err == nil {
 			server.Stdout, server.Stderr = log, log
