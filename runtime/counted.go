@@ -48,6 +48,15 @@ func countedBy(all []*verbs.Verb) map[lead]bool {
 				by[lead{f.Path.Count, f.Path.By}] = true
 			}
 		}
+		for i := range v.Read.Lists {
+			// What belongs to a row is held by that row, as far as it hangs on it.
+			if list := &v.Read.Lists[i]; len(list.By.Steps) == 0 {
+				by[lead{list.Entity.Store, list.By.Field}] = true
+			}
+		}
+		if p := v.Read.Entity.Progress; p != nil && len(p.By.Steps) == 0 {
+			by[lead{p.Steps.Store, p.By.Field}] = true
+		}
 		for _, o := range v.Read.Order {
 			if o.Path.Count != nil {
 				by[lead{o.Path.Count, o.Path.By}] = true
