@@ -423,6 +423,68 @@ func TestProgressIsWhatThePaletteSays(t *testing.T) {
 	})
 }
 
+// O26 to O30, U28, U29: the conversation of the document, with the calls that a
+// model would make of it: 87 %, then 94 %, the same requests, dates and outcomes,
+// in four messages and a file, and nothing is asked but whether the day suits.
+func TestTheConversation(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		ctx := context.Background()
+		steps, err := filepath.Glob("../examples/client/conversation/*.dsl")
+		if err != nil || len(steps) != 5 {
+			t.Fatal(steps, err)
+		}
+		session, err := p.engine.Session(ctx, "clara")
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages, files, asked := 0, 0, 0
+		percents := []string{}
+		for _, step := range steps {
+			text := replayed(t, strings.TrimSuffix(filepath.Base(step), ".dsl"))
+			messages += strings.Count(text, `Clara: "`)
+			files += strings.Count(text, "drops a file")
+			script, _ := dsl.Parse(dsl.NewSource(step, text))
+			prog, ds := session.Check(script)
+			if prog == nil {
+				t.Fatal(step, told(ds))
+			}
+			preview, err := session.Preview(ctx, prog)
+			if err != nil {
+				t.Fatal(step, err)
+			}
+			asked += len(preview.Asks)
+			reply, err := session.Run(ctx, prog, runtime.RunOptions{})
+			if err != nil {
+				t.Fatal(step, err)
+			}
+			for i := range reply.Calls {
+				if reply.Calls[i].Verb.Name == "client.get-status" {
+					percents = append(percents, said(t, reply.Calls[i].Result, 0, "overall_progress_percent"))
+				}
+			}
+		}
+		if messages != 4 || files != 1 || asked != 0 {
+			t.Errorf("%d messages, %d files, %d questions", messages, files, asked)
+		}
+		if want := []string{"87", "90", "94", "94"}; !slices.Equal(percents, want) {
+			t.Errorf("it goes by %v percent", percents)
+		}
+		res := p.did(t, "clara", "client.get-outstanding")[0]
+		if len(res.Rows) != 2 {
+			t.Fatalf("%d are outstanding", len(res.Rows))
+		}
+		wantSaid(t, res, 0, map[string]string{"request_id": "@thomas-muller-identity", "status": "PENDING_REVIEW"})
+		wantSaid(t, res, 1, map[string]string{"request_id": "@pierre-dupont-source-of-wealth", "expected_date": "2025-01-03", "client_notes": "Waiting on accountant"})
+		wantSaid(t, p.did(t, "clara", "client.get-commitments")[0], 0, map[string]string{"expected_date": "2025-01-03", "reminder_date": "2025-01-04", "status": "PENDING"})
+		for _, row := range p.rows(t, "info-submission") {
+			if got := row["collected_data"].Text(); !strings.Contains(got, "1972-03-15") {
+				t.Errorf("of Maria is kept %s", got)
+			}
+		}
+	})
+}
+
 // set changes a field behind the engine's back.
 func (p *portal) set(t testing.TB, entity string, key stores.Value, field string, v stores.Value) {
 	t.Helper()

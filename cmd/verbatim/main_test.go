@@ -146,7 +146,10 @@ func layOut(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "verbs"), 0o777); err != nil {
 		return err
 	}
-	files := map[string]string{"../../verbs/client.yaml": "verbs/client.yaml"}
+	if err := os.CopyFS(filepath.Join(dir, "conversation"), os.DirFS("../../examples/client/conversation")); err != nil {
+		return err
+	}
+	files := map[string]string{"../../verbs/client.yaml": "verbs/client.yaml", "../../verbs/review.yaml": "verbs/review.yaml"}
 	examples, err := filepath.Glob("../../examples/client/*.*")
 	if err != nil {
 		return err

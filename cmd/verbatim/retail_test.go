@@ -13,15 +13,6 @@ import (
 // With -update the output is written into it.
 func TestShopsReadmeIsTrue(t *testing.T) {
 	t.Parallel()
-	const name = "../../examples/retail/README.md"
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	palette, err := os.ReadFile("../../examples/retail/verbs/retail.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := shellIn{t.TempDir(), t.TempDir()}
 	self, err := os.Executable()
 	if err == nil {
@@ -30,6 +21,29 @@ func TestShopsReadmeIsTrue(t *testing.T) {
 	if err == nil {
 		err = layOutShop(s.dir)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.playReadme(t, "../../examples/retail/README.md", "../../examples/retail/verbs/retail.yaml", "../../examples/retail/*.dsl")
+}
+
+// O26 to O30, O22, X16, U29: so is that of the bank, the conversation with a
+// client among it.
+func TestBankReadmeIsTrue(t *testing.T) {
+	t.Parallel()
+	const folder = "../../examples/client/"
+	newShell(t).playReadme(t, folder+"README.md", "../../verbs/client.yaml", folder+"conversation/*.dsl")
+}
+
+// playReadme plays the commands of a README, looks for its YAML in a palette, and
+// for each of some scripts in it.
+func (s shellIn) playReadme(t *testing.T, name, from, pattern string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	palette, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +56,14 @@ func TestShopsReadmeIsTrue(t *testing.T) {
 			return head + "\n" + s.replay(t, body, &last) + "```"
 		case "```yaml":
 			if !strings.Contains(string(palette), body) {
-				t.Errorf("this is not in verbs/retail.yaml:\n%s", body)
+				t.Errorf("this is not in the palette:\n%s", body)
 			}
 		default:
 			t.Errorf("nothing checks a block of %s", strings.TrimPrefix(head, "```"))
 		}
 		return block
 	})
-	scripts, err := filepath.Glob("../../examples/retail/*.dsl")
+	scripts, err := filepath.Glob(pattern)
 	if err != nil || len(scripts) == 0 {
 		t.Error("there are no scripts", err)
 	}

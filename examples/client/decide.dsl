@@ -1,0 +1,2 @@
+; The passport is good.
+review.accept :request-id @thomas-muller-identity

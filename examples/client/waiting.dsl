@@ -1,0 +1,2 @@
+; What waits for a review.
+review.waiting
