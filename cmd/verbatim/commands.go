@@ -16,6 +16,7 @@ var commands = []func(*app) *cobra.Command{
 	grammarCommand,
 	runCommand,
 	sessionCommand,
+	chatCommand,
 	confirmCommand,
 	workCommand,
 	logCommand,

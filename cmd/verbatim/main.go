@@ -261,6 +261,9 @@ verbatim explain client.add-note`,
 	for _, add := range commands {
 		cmd := add(a)
 		a.order = append(a.order, cmd.Name())
+		if cmd.Name() == "help" {
+			root.SetHelpCommand(cmd) // or there would be another
+		}
 		root.AddCommand(cmd)
 	}
 	return root

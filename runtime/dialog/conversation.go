@@ -101,6 +101,7 @@ type Conversation struct {
 
 	mu       sync.Mutex
 	turns    []*Turn
+	kept     bool // in the session
 	open     []*Question
 	choosing verdict // what was said when it was asked which question is meant
 }
@@ -158,6 +159,70 @@ func New(o Options) (*Conversation, error) {
 	}
 	c.words = append(c.words, fold(o.Person))
 	return c, nil
+}
+
+// Resume goes on where a kept session was left: what was said last is before the
+// person and the model again, and what is said from now on is kept. Questions are
+// not: nobody agrees to what they were asked before they went away.
+func (c *Conversation) Resume(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info, err := c.o.Session.Info(ctx)
+	if err != nil {
+		return err
+	}
+	from := max(1, info.Turns-int64(3*c.o.History)+1)
+	var said []runtime.Turn
+	if info.Turns > 0 {
+		if said, err = c.o.Session.Turns(ctx, from, 0); err != nil {
+			return err
+		}
+	}
+	c.kept = true
+	for i := range said {
+		s := &said[i]
+		switch last := len(c.turns) - 1; {
+		case s.Erased:
+		case s.Role == runtime.ClientTurn:
+			h := hear(s.Content, false)
+			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent})
+		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
+			c.turns[last].Told = s.Content
+			// Who wrote what it repeats is not kept: nobody who can be trusted.
+			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
+		}
+	}
+	return nil
+}
+
+// What is kept beside the words of a turn.
+const (
+	foreignIntent = "not the person's own"
+	whyIntent     = "why"
+)
+
+// keep writes the turn into the session: what was said, what was answered, and
+// why.
+func (t *turn) keep(ctx context.Context, said string) error {
+	client := runtime.Said{Role: runtime.ClientTurn, Content: said}
+	if t.record.Foreign {
+		client.Intent = foreignIntent
+	}
+	for _, call := range t.record.Calls {
+		if client.Intent == "" {
+			client.Intent = call.Verb
+		}
+	}
+	var why strings.Builder
+	if err := t.record.Explain(&why); err != nil {
+		return err
+	}
+	if strings.TrimSpace(said) == "" {
+		client.Content = "(nothing)"
+	}
+	_, err := t.c.o.Session.Say(ctx, client, runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told},
+		runtime.Said{Role: runtime.SystemTurn, Intent: whyIntent, Content: why.String()})
+	return err
 }
 
 // A Message is what somebody sends.
@@ -225,6 +290,16 @@ func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
 		t.record.tainted = t.trace.untrusted()
 	}
 	c.turns = append(c.turns, t.record)
+	if c.kept && len(m.Text) <= MaxMessage {
+		// What cannot be kept was done and said all the same.
+		said := m.Text
+		if t.heard.bad != "" {
+			said = "(a message that could not be read)"
+		}
+		if err := t.keep(ctx, said); err != nil {
+			t.record.note("this turn could not be kept: " + runtime.Sentence(err))
+		}
+	}
 	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Turn: t.record}, nil
 }
 
@@ -510,7 +585,7 @@ func (t *turn) did(reply *runtime.Reply) {
 	t.facts.done(p)
 	wrote := false
 	for i := range p.Calls {
-		wrote = wrote || len(p.Calls[i].Rows) > 0 || len(p.Calls[i].Notices) > 0 || len(p.Calls[i].Errands) > 0
+		wrote = wrote || len(p.Calls[i].Rows) > 0 || len(p.Calls[i].Notices) > 0 || len(p.Calls[i].Sets) > 0 || len(p.Calls[i].Errands) > 0
 		call := &p.Calls[i]
 		note := CallNote{Call: call.Call, Verb: call.Verb.Name}
 		if call.Result != nil {

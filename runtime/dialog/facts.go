@@ -24,7 +24,10 @@ type facts struct {
 func (f *facts) each() []*source { return append(f.all[:len(f.all):len(f.all)], f.extra...) }
 
 // A claim is a part of a reply that no fact bears out.
-type claim struct{ Kind, Text string }
+type claim struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
 
 // The kinds of claim.
 const (

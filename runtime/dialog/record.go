@@ -85,13 +85,14 @@ func (r *Turn) heardModel(reply *llm.Reply) {
 	r.Model.Out += reply.Usage.Out
 }
 
-func (r *Turn) propose(p proposal, outcome string) {
+func (t *turn) propose(p proposal, outcome string) {
+	r := t.record
 	first, _, _ := strings.Cut(outcome, "\n")
 	if strings.HasPrefix(first, "None of that was done") {
 		_, rest, _ := strings.Cut(outcome, "\n")
 		first, _, _ = strings.Cut(rest, "\n")
 	}
-	r.Proposed = append(r.Proposed, Proposed{Script: cut(p.script), Says: cut(p.prose), Outcome: first})
+	r.Proposed = append(r.Proposed, Proposed{Script: cut(t.written(p.script)), Says: cut(p.prose), Outcome: first})
 }
 
 // Explain tells how a turn came about, from what was recorded.

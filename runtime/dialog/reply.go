@@ -31,7 +31,7 @@ func told(done []*runtime.Preview) string {
 
 func toldCall(c *runtime.CallPreview) string {
 	var b strings.Builder
-	if len(c.Rows) > 0 || len(c.Notices) > 0 {
+	if len(c.Rows) > 0 || len(c.Notices) > 0 || len(c.Sets) > 0 || len(c.Errands) > 0 {
 		b.WriteString("Done: " + verbWords(c.Verb) + ".\n")
 		b.WriteString(rowWords(c, false))
 	}

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"encoding/json"
 	"math/bits"
 	"strings"
 	"unicode"
@@ -25,6 +26,17 @@ type Traced struct {
 	Text   string       // as it stands in the call
 	Origin verbs.Origin // see above
 	Words  string       // the person's own, where it was read out of them
+
+	at dsl.Range
+}
+
+// MarshalJSON writes the origin as origins are written.
+func (t Traced) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Text  string `json:"text"`
+		From  string `json:"from"`
+		Words string `json:"words,omitempty"`
+	}{t.Text, t.Origin.String(), t.Words})
 }
 
 var (
@@ -78,7 +90,7 @@ func (t *tracer) literals(script *dsl.Script) (verbs.Literals, []Traced) {
 		}
 		o := t.origin(v)
 		at[v.Range] = o
-		all = append(all, Traced{Text: dsl.FormatValue(*v), Origin: o, Words: t.words(v, o)})
+		all = append(all, Traced{Text: dsl.FormatValue(*v), Origin: o, Words: t.words(v, o), at: v.Range})
 	}
 	call = func(c *dsl.Call) {
 		for i := range c.Args {

@@ -235,7 +235,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		switch {
 		case outcome.wrong != "":
 			refused = outcome.why
-			t.record.propose(p, outcome.wrong)
+			t.propose(p, outcome.wrong)
 			if repairs == c.o.Limits.Repairs {
 				t.record.note("the model did not find calls that are allowed")
 				return t.giveUp(refused), nil
@@ -245,10 +245,10 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			back(outcome.wrong)
 			continue
 		case outcome.question != nil:
-			t.record.propose(p, "asked")
+			t.propose(p, "asked")
 			return t.withProse(p.prose, outcome.question.text()), nil
 		}
-		t.record.propose(p, "done")
+		t.propose(p, "done")
 		steps++
 		switch {
 		case c.planFirst:
@@ -582,23 +582,64 @@ func (t *turn) bareKey(p *verbs.Program, said verbs.Literals) *dsl.Diagnostic {
 
 // open withholds what a sensitive argument was given.
 func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
-	hidden := map[string]bool{}
+	var dark []dsl.Range
 	for i := range p.Calls() {
 		call := &p.Calls()[i]
 		for j := range call.Args {
 			if call.Verb.Params[j].Sensitive && call.Args[j].Syntax != nil {
-				hidden[dsl.FormatValue(*call.Args[j].Syntax)] = true
+				dark = append(dark, call.Args[j].Syntax.Range)
 			}
 		}
 	}
 	out := traced[:0:0]
 	for _, tr := range traced {
-		if hidden[tr.Text] {
-			tr.Text, tr.Words = "(withheld)", ""
+		if slices.ContainsFunc(dark, func(r dsl.Range) bool { return r.Start <= tr.at.Start && tr.at.End <= r.End }) {
+			tr.Text, tr.Words = withheld, ""
 		}
 		out = append(out, tr)
 	}
 	return out
+}
+
+const withheld = "(withheld)"
+
+// written is a script of the model's as it is recorded: without what sensitive
+// arguments were given. What cannot be parsed is recorded only where no verb that
+// it may be about takes any.
+func (t *turn) written(text string) string {
+	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, text))
+	if ds.HasErrors() {
+		for _, v := range t.c.o.Registry.Verbs() {
+			if strings.Contains(text, v.Name) && slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Sensitive }) {
+				return withheld
+			}
+		}
+		return text
+	}
+	var lines []string
+	var hide func(c *dsl.Call) dsl.Call
+	hide = func(c *dsl.Call) dsl.Call {
+		out := *c
+		out.Args = slices.Clone(c.Args)
+		v := t.c.o.Registry.Verb(c.Verb)
+		for i := range out.Args {
+			a := &out.Args[i]
+			if inner := a.Value.Call(); inner != nil {
+				a.Value = dsl.NewNested(hide(inner))
+			}
+			if v == nil || slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Sensitive && p.Name == a.Key }) {
+				if v != nil {
+					a.Value = dsl.NewString(withheld)
+				}
+			}
+		}
+		return out
+	}
+	for i := range script.Calls {
+		c := hide(&script.Calls[i])
+		lines = append(lines, dsl.FormatCall(&c))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (t *turn) mistaken(script *dsl.Script, ds dsl.Diagnostics) step {

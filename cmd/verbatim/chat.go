@@ -1,0 +1,357 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/llm"
+)
+
+// chatFlags are what `verbatim chat` is told.
+type chatFlags struct {
+	palettes, store, servers, as string
+	session                      string
+	model, baseURL               string
+	mode, grammars               string
+	record, replay               string
+	explain                      bool
+	budget                       int
+}
+
+func chatCommand(a *app) *cobra.Command {
+	var f chatFlags
+	cmd := &cobra.Command{
+		Use:   "chat",
+		Short: "Talk; a model writes the calls, and you agree to them",
+		Example: `verbatim chat --as clara
+verbatim chat --as clara --base-url http://localhost:11434/v1 --model qwen3`,
+		Long: `Say a line at a time. Without --model, phrases of the palettes are understood. The key of an
+endpoint is read from VERBATIM_MODEL_KEY. /why tells how an answer came about, /quit ends.`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.chat(cmd.Context(), f) },
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	a.serversFlag(cmd, &f.servers)
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever talks (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().StringVar(&f.session, "session", "", "go on in your session of this `name`, or begin it")
+	cmd.Flags().StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
+	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
+	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` the model writes calls: tools, grammar or text")
+	cmd.Flags().StringVar(&f.grammars, "grammars", "llama.cpp", "the `way` the endpoint takes a grammar: llama.cpp or vllm")
+	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
+	cmd.Flags().StringVar(&f.replay, "replay", "", "take the model's answers from this `file`, and ask none")
+	cmd.Flags().BoolVar(&f.explain, "explain-turn", false, "tell after each answer how it came about")
+	cmd.Flags().IntVar(&f.budget, "budget", 200_000, "how many `tokens` may be spent in all")
+	return cmd
+}
+
+func (a *app) chat(ctx context.Context, f chatFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	if f.as == "" {
+		return usage("who is talking?", "verbatim chat --as NAME")
+	}
+	if f.budget < 1 {
+		return usage("--budget counts tokens", "give a number above 0")
+	}
+	talk, done, err := a.conversation(ctx, &f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return a.talk(ctx, talk, f.explain)
+}
+
+// conversation builds what somebody talks with. done is called at the end.
+func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Conversation, done func(), err error) {
+	var ends []func()
+	end := func() {
+		for i := len(ends) - 1; i >= 0; i-- {
+			ends[i]()
+		}
+	}
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	model, err := a.model(f, &ends)
+	if err != nil {
+		return nil, nil, err
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return nil, nil, err
+	}
+	ends = append(ends, func() { store.Close() })
+	zone, err := a.zone()
+	if err != nil {
+		return nil, nil, err
+	}
+	tools, err := a.tools(f.servers)
+	if err != nil {
+		return nil, nil, err
+	}
+	engine, err := a.newEngine(reg, store, tools)
+	if err != nil {
+		return nil, nil, a.runFailed(err)
+	}
+	open := func() (*runtime.Session, error) { return engine.Session(ctx, f.as) }
+	if f.session != "" {
+		open = func() (*runtime.Session, error) { return engine.Visit(ctx, f.as, runtime.Visit{Name: f.session}) }
+	}
+	session, err := open()
+	if err != nil {
+		return nil, nil, a.runFailed(err)
+	}
+	c, err := dialog.New(dialog.Options{
+		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: a.now, Zone: zone,
+		Person: session.Person().Label, Budget: llm.NewBudget("conversation", f.budget), Source: "chat",
+	})
+	if err != nil {
+		return nil, nil, broken("the conversation cannot begin", err, "verbatim chat --help")
+	}
+	if f.session != "" {
+		if err := c.Resume(ctx); err != nil {
+			return nil, nil, a.runFailed(err)
+		}
+	}
+	return c, end, nil
+}
+
+// model is whom the conversation asks: an endpoint, a recording, or nobody.
+func (a *app) model(f *chatFlags, ends *[]func()) (llm.Model, error) {
+	if f.model == "" {
+		f.model = a.env("VERBATIM_MODEL")
+	}
+	if f.baseURL == "" {
+		f.baseURL = a.env("VERBATIM_BASE_URL")
+	}
+	grammars := llm.NoGrammars
+	switch dialog.Mode(f.mode) {
+	case dialog.Tools, dialog.Text:
+	case dialog.Grammar:
+		if grammars = llm.Grammars(f.grammars); grammars != llm.LlamaCpp && grammars != llm.VLLM {
+			return nil, usage(fmt.Sprintf("no endpoint takes grammars as %q", f.grammars), "give --grammars llama.cpp or vllm")
+		}
+	default:
+		return nil, usage(fmt.Sprintf("--mode is tools, grammar or text, not %q", f.mode), "verbatim chat --help")
+	}
+	switch {
+	case f.replay != "":
+		if f.record != "" {
+			return nil, usage("--replay asks no model, so there is nothing to record", "leave one of them out")
+		}
+		file, err := os.Open(f.replay)
+		if err != nil {
+			return nil, usage(fmt.Sprintf("the recording %q cannot be read: %s", f.replay, reason(err)), "check the path")
+		}
+		defer file.Close()
+		replay, err := llm.NewReplay(file)
+		if err != nil {
+			return nil, &stop{exitInput, "recording", fmt.Sprintf("the recording %q cannot be used: %s", f.replay, err), "verbatim chat --record makes one"}
+		}
+		*ends = append(*ends, func() {
+			if n := replay.Left(); n > 0 {
+				fmt.Fprintf(a.err, "note: %s of the recording %s not asked for\n", counted(n, "answer"), isAre(n))
+			}
+		})
+		return replay, nil
+	case f.model == "" && f.baseURL == "":
+		if f.record != "" {
+			return nil, usage("without a model there is nothing to record", "verbatim chat --model NAME --base-url URL --record FILE")
+		}
+		return nil, nil
+	case f.model == "" || f.baseURL == "":
+		return nil, usage("a model is asked by its name at an endpoint", "give both: verbatim chat --base-url http://localhost:11434/v1 --model NAME")
+	}
+	client, err := llm.New(llm.Config{BaseURL: f.baseURL, Key: a.env("VERBATIM_MODEL_KEY"), Model: f.model, Grammars: grammars, Random: rand.Float64, Now: a.now})
+	if err != nil {
+		return nil, usage(err.Error(), "verbatim chat --base-url http://localhost:11434/v1 --model NAME")
+	}
+	if f.record == "" {
+		return client, nil
+	}
+	// What is said may be anybody's business, so it is for the owner's eyes.
+	file, err := os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, usage(fmt.Sprintf("the recording %q cannot be begun: %s", f.record, reason(err)), "name a file that is not there yet")
+	}
+	*ends = append(*ends, func() { file.Close() })
+	return llm.NewRecorder(client, file), nil
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// longestLine is how much of a line is read at most: more than a message may be,
+// so that whoever says too much is told.
+const longestLine = 4 << 20
+
+// talk goes back and forth until nothing more is said.
+func (a *app) talk(ctx context.Context, c *dialog.Conversation, explain bool) error {
+	prompt := isTerminal(a.in) && !a.json
+	lines := make(chan string)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(a.in)
+		in.Buffer(nil, longestLine)
+		for in.Scan() {
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err := in.Err(); err != nil {
+			failed <- err
+		}
+	}()
+	if prompt {
+		fmt.Fprintln(a.out, "Say what you would like, a line at a time. /why tells how an answer came about, /quit ends.")
+	}
+	for {
+		if prompt {
+			fmt.Fprint(a.out, "You: ")
+		}
+		if err := a.flush(); err != nil {
+			return err
+		}
+		var line string
+		var more bool
+		select {
+		case <-ctx.Done():
+			if prompt {
+				fmt.Fprintln(a.out)
+			}
+			return a.halted(ctx.Err())
+		case line, more = <-lines:
+		}
+		if !more {
+			if prompt {
+				fmt.Fprintln(a.out)
+			}
+			select {
+			case err := <-failed:
+				if errors.Is(err, bufio.ErrTooLong) {
+					return &stop{exitInput, "message-too-long", "that message is longer than 4 MB, and was not read", "send the part that matters"}
+				}
+				return broken("what you say cannot be read", err, "")
+			default:
+				return nil
+			}
+		}
+		switch strings.TrimSpace(line) {
+		case "":
+			continue
+		case "/quit":
+			return nil
+		case "/why":
+			if err := a.why(c, a.out); err != nil {
+				return err
+			}
+			continue
+		}
+		answer, err := c.Say(ctx, dialog.Message{Text: line})
+		if err != nil {
+			return a.silent(err)
+		}
+		if a.json {
+			a.emit(newChat(answer))
+			continue
+		}
+		fmt.Fprintf(a.out, "Assistant: %s\n", visibly(answer.Text))
+		if explain {
+			if err := a.flush(); err != nil {
+				return err
+			}
+			if err := a.why(c, a.err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// silent tells why the conversation ends.
+func (a *app) silent(err error) error {
+	var e *llm.Error
+	if errors.As(err, &e) && e.Kind == llm.Unrecorded {
+		return &stop{exitInput, "recording", fmt.Sprintf("the recording does not hold this conversation: %s", e.Err), "record it anew with verbatim chat --record"}
+	}
+	return a.runFailed(err)
+}
+
+// why tells how the last answer came about.
+func (a *app) why(c *dialog.Conversation, w io.Writer) error {
+	turns := c.Turns()
+	if len(turns) == 0 {
+		fmt.Fprintln(w, "nothing was said yet")
+		return nil
+	}
+	var b strings.Builder
+	if err := turns[len(turns)-1].Explain(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, visibly(strings.TrimSuffix(b.String(), "\n"))+"\n")
+	return err
+}
+
+// visibly makes of text what a terminal shows and does not obey.
+func visibly(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = safe(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// chatJSON is an answer, for programs.
+type chatJSON struct {
+	Schema  string         `json:"schema"`
+	Text    string         `json:"text"`
+	Asks    []chatQuestion `json:"asks"`
+	Preview []previewJSON  `json:"done"`
+	Turn    *dialog.Turn   `json:"turn"`
+}
+
+type chatQuestion struct {
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Text  string   `json:"text"`
+	Why   string   `json:"why,omitempty"`
+	Calls []string `json:"calls"`
+	Until string   `json:"until"`
+}
+
+func newChat(answer *dialog.Answer) chatJSON {
+	out := chatJSON{Schema: "verbatim/chat@1", Text: answer.Text, Asks: []chatQuestion{}, Preview: []previewJSON{}, Turn: answer.Turn}
+	for _, q := range answer.Open {
+		out.Asks = append(out.Asks, chatQuestion{q.ID, q.Title, q.Shows, q.Why, q.Calls, stamp(q.Until)})
+	}
+	for _, p := range answer.Done {
+		out.Preview = append(out.Preview, *newPreview(p))
+	}
+	return out
+}

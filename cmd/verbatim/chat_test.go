@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A stage is a server that speaks the protocol of chat completions over a real
+// connection, and says what a play has it say: one answer after the other.
+type stage struct {
+	*httptest.Server
+	mu    sync.Mutex
+	lines []string // a text, or calls as {"call": …}
+	asked []string
+}
+
+func perform(t testing.TB, lines []string) *stage {
+	t.Helper()
+	s := &stage{lines: lines}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		n := len(s.asked)
+		s.asked = append(s.asked, string(body))
+		if n >= len(s.lines) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"message":"the play is over"}}`)
+			return
+		}
+		message := map[string]any{"role": "assistant", "content": s.lines[n]}
+		finish := "stop"
+		if strings.HasPrefix(s.lines[n], "{") {
+			var call struct {
+				Call string         `json:"call"`
+				Args map[string]any `json:"args"`
+			}
+			if err := json.Unmarshal([]byte(s.lines[n]), &call); err != nil {
+				t.Error(err)
+			}
+			args, _ := json.Marshal(call.Args)
+			finish = "tool_calls"
+			message = map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{
+				"id": fmt.Sprintf("call-%d", n+1), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(args)}}}}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"id": "x", "object": "chat.completion", "model": "scripted",
+			"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}},
+			"usage":   map[string]any{"prompt_tokens": len(body) / 4, "completion_tokens": len(s.lines[n]) / 4, "total_tokens": (len(body) + len(s.lines[n])) / 4},
+		})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// clara is what Clara says in the conversation of the example, and what a model
+// answers. Whoever changes a prompt records it anew, with -update.
+var clara = struct{ says, model []string }{
+	says: []string{
+		"Hi, what do you still need from us?",
+		"Maria was born March 15, 1972. I have Thomas's passport here.",
+		"Here it is: upload://abc123",
+		"Still waiting on our accountant. Should have them next week.",
+		"Perfect",
+	},
+	model: []string{
+		"Hello Clara. You are at 87 %. Three things are left:\n1. Source of wealth of Pierre Dupont, due on 15 January 2025.\n2. An identity document of Thomas Müller, due on 10 January 2025.\n3. Maria Schmidt's date of birth.\nThe first is the main one. What would you like to start with?",
+		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
+		"Saved: Maria Schmidt was born on 15 March 1972. For Thomas Müller's passport, send me the file.",
+		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "upload://abc123"}}`,
+		`{"call": "client__get-status", "args": {}}`,
+		"I have submitted Thomas Müller's passport; the bank is checking it. You are at 94 % now. The source of wealth of Pierre Dupont is left. Any news of it?",
+		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
+		"I have noted on the source of wealth of Pierre Dupont that you are waiting on the accountant and expect it by Friday 3 January 2025. A reminder stands for 4 January 2025. Does that suit you?",
+		"Good. You are at 94 %. Anything else?",
+	},
+}
+
+// spoken runs `verbatim chat` in process, in a directory of the example.
+func spokenIn(t testing.TB, dir, in string, args ...string) (out, said string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	w := world{args: append([]string{"chat"}, args...), in: strings.NewReader(in), out: &o, err: &e, env: func(string) string { return "" },
+		now: func() time.Time { return morning }, random: bytes.NewReader(nil), terminal: func(world) (io.ReadCloser, bool) { return nil, false }}
+	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara")
+	code = run(context.Background(), w)
+	return o.String(), e.String(), code
+}
+
+const (
+	claraRecording = "../../examples/client/conversation/clara.jsonl"
+	claraSays      = "../../examples/client/conversation/clara.txt"
+	claraHears     = "../../examples/client/conversation/clara.out"
+)
+
+// O26–O29, U29, X15: the conversation of the example, over a real connection, then
+// as it was recorded: four messages and a file, nothing to confirm, from 87 % to
+// 94 %, and the same words each time.
+func TestClaraTalks(t *testing.T) {
+	t.Parallel()
+	recording := claraRecording
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	s := perform(t, clara.model)
+	record := filepath.Join(dir, "record.jsonl")
+	says := strings.Join(clara.says, "\n") + "\n"
+	live, said, code := spokenIn(t, dir, says, "--base-url", s.URL, "--model", "scripted", "--record", record)
+	if code != 0 || said != "" {
+		t.Fatalf("exit %d: %s\n%s", code, said, live)
+	}
+	if n := len(s.asked); n != len(clara.model) {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if *update {
+		for from, to := range map[string]string{record: claraRecording} {
+			text, err := os.ReadFile(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, text := range map[string]string{claraSays: says, claraHears: live} {
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want, err := os.ReadFile(claraHears)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if live != string(want) {
+		t.Errorf("live, she hears otherwise:\n%s", live)
+	}
+	again := t.TempDir()
+	if err := layOut(again); err != nil {
+		t.Fatal(err)
+	}
+	replayed, said, code := spokenIn(t, again, says, "--replay", recording)
+	if code != 0 || said != "" || replayed != string(want) {
+		t.Errorf("replayed, exit %d, %s:\n%s", code, said, replayed)
+	}
+	for _, fact := range []string{"87 %", "94 %", "15 March 1972", "3 January 2025"} {
+		if !strings.Contains(live, fact) {
+			t.Errorf("nothing is told of %s", fact)
+		}
+	}
+	if strings.Contains(live, "Answer yes or no") {
+		t.Error("she was asked to confirm something")
+	}
+}
