@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -166,5 +167,74 @@ func TestClaraTalks(t *testing.T) {
 	}
 	if strings.Contains(live, "Answer yes or no") {
 		t.Error("she was asked to confirm something")
+	}
+}
+
+// SAFE-C7: what asks is put to the person, whose own plain yes does it; the
+// journal says who agreed, and the model was not asked about that.
+func TestAChatAsks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "verbs"), os.DirFS("../../runtime/dialog/testdata/house")); err != nil {
+		t.Fatal(err)
+	}
+	rows := filepath.Join(dir, "rows.sql")
+	if err := os.WriteFile(rows, []byte(`INSERT INTO flat (flat_id, name) VALUES ('00000000-0000-4000-8000-000000000001', 'Garden Flat');
+INSERT INTO repair (repair_id, flat, title, status) VALUES ('00000000-0000-4000-8000-000000000011', '00000000-0000-4000-8000-000000000001', 'Boiler', 'ORDERED');
+INSERT INTO verbatim_principal (name, label) VALUES ('ann', 'Ann');
+INSERT INTO verbatim_grant (principal, role) VALUES ('ann', 'tenant');
+INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '00000000-0000-4000-8000-000000000001');
+`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command := func(in string, args ...string) (string, string, int) {
+		var o, e bytes.Buffer
+		args = append(args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "house.db"))
+		code := run(context.Background(), world{args: args, in: strings.NewReader(in), out: &o, err: &e, env: func(string) string { return "" },
+			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
+		return o.String(), e.String(), code
+	}
+	for _, args := range [][]string{{"migrate"}, {"migrate", "--data", rows}} {
+		if _, said, code := command("", args...); code != 0 {
+			t.Fatal(said)
+		}
+	}
+	cancel := `{"call": "house__cancel", "args": {"repair-id": "@boiler"}}`
+	s := perform(t, []string{cancel, "The Boiler is ordered. What else?", cancel})
+	out, said, code := command("Please cancel the boiler\nno thanks\nHow is it?\ncancel it after all\nyes, but tomorrow?\nyes\n yes, do it \n",
+		"chat", "--as", "ann", "--base-url", s.URL, "--model", "x", "--json")
+	if code != 0 {
+		t.Fatal(said)
+	}
+	if n := len(s.asked); n < 3 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	var texts []string
+	for line := range strings.Lines(out) {
+		var a struct {
+			Text string            `json:"text"`
+			Asks []json.RawMessage `json:"asks"`
+			Done []json.RawMessage `json:"done"`
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, fmt.Sprintf("%d asked, %d done: %.40s", len(a.Asks), len(a.Done), a.Text))
+	}
+	want := []string{"1 asked, 0 done", "0 asked, 0 done", "0 asked, 0 done", "1 asked, 0 done", "1 asked, 0 done", "1 asked, 0 done", "0 asked, 1 done"}
+	if len(texts) != len(want) {
+		t.Fatal(texts)
+	}
+	for i := range want {
+		if !strings.HasPrefix(texts[i], want[i]) {
+			t.Errorf("answer %d: %s, want %s", i+1, texts[i], want[i])
+		}
+	}
+	if strings.Contains(strings.Join(s.asked, ""), "yes, do it") {
+		t.Error("a model was asked about an agreement")
+	}
+	log, _, _ := command("", "log", "show")
+	if !strings.Contains(log, "declined\thouse.cancel") || !strings.Contains(log, "ok\thouse.cancel") {
+		t.Error(log)
 	}
 }

@@ -81,11 +81,6 @@ func sessions(t *testing.T, dir string, vars ...string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "dumb")
-			clara, err := filepath.Abs("../../examples/client/conversation")
-			if err != nil {
-				return err
-			}
-			env.Setenv("CLARA", clara)
 			env.Vars = append(env.Vars, vars...)
 			return nil
 		},
