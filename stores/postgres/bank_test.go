@@ -33,7 +33,7 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 	}
 	root := &stores.Entity{Name: "cbu", Table: "kyc.cbus", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("name", stores.String)}}
 	note := &stores.Entity{Name: "note", Table: "kyc.notes", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("cbu", stores.Int), field("text", stores.String)}}
-	note.Fields[1].Ref = root
+	note.Fields[1].Ref, note.Fields[1].Required = root, true
 	note.Scope = []stores.Step{{Field: 1, To: root}}
 	reply := &stores.Entity{Name: "reply", Table: "kyc.replies", Fields: []stores.Field{field("id", stores.Int), field("note", stores.Int), field("text", stores.String)}}
 	reply.Fields[1].Ref = note
@@ -41,6 +41,9 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 	mark := &stores.Entity{Name: "mark", Table: "kyc.marks", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("reply", stores.Int), field("text", stores.String)}}
 	mark.Fields[1].Ref = reply
 	mark.Scope = append([]stores.Step{{Field: 1, To: reply}}, reply.Scope...)
+	line := &stores.Entity{Name: "line", Table: "kyc.lines", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("note", stores.Int), field("text", stores.String)}}
+	line.Fields[1].Ref, line.Fields[1].Required = note, true
+	line.Scope = append([]stores.Step{{Field: 1, To: note}}, note.Scope...) // rows that keep whose they are
 	page := &stores.Entity{Name: "page", Table: "own.pages", Managed: true, Access: stores.ByPrincipal, Fields: []stores.Field{field("id", stores.Int), field("owner", stores.String), field("text", stores.String)}}
 	page.Scope = []stores.Step{{Field: 1}}
 	land := &stores.Entity{Name: "land", Table: "ref.lands", Managed: true, Access: stores.ForAll, Fields: []stores.Field{field("id", stores.Int), field("name", stores.String)}}
@@ -58,7 +61,7 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 		CREATE TABLE public.secrets (id bigint PRIMARY KEY, text text); INSERT INTO public.secrets VALUES (1, 'CANARY'); GRANT SELECT, UPDATE ON public.secrets TO verbatim_app;
 		CREATE VIEW public.peek AS SELECT id, cbu, text FROM kyc.notes; GRANT SELECT ON public.peek TO verbatim_app;
 		CREATE FUNCTION public.leak(text) RETURNS text LANGUAGE sql AS 'SELECT $1'`)
-	entities = []*stores.Entity{root, note, reply, mark, page, land}
+	entities = []*stores.Entity{root, note, reply, mark, page, land, line}
 	migrate(append(entities, hidden)...)
 	change := func(e *stores.Entity, id int64, vals ...stores.Value) stores.Change {
 		c := stores.Change{Op: stores.Insert, Entity: e, Key: stores.NewInt(id)}
@@ -75,6 +78,7 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 				change(note, 1, one, mine), change(note, 2, two, theirs), change(note, 3, one, stores.NewString("mine too")),
 				change(reply, 1, one, mine), change(reply, 2, two, theirs),
 				change(mark, 1, one, mine), change(mark, 2, two, theirs),
+				change(line, 1, one, mine), change(line, 2, two, theirs),
 				change(page, 1, stores.NewString("p"), mine), change(page, 2, stores.NewString("q"), theirs),
 				change(land, 1, mine), change(hidden, 1, theirs),
 			},

@@ -60,6 +60,12 @@ func fault(ctx context.Context, doing string, err error) error {
 		return because(stores.ErrLimit, f)
 	case "40001", "40P01", "55P03", "0A000": // the last: a prepared plan that a migration outdated
 		return because(stores.ErrConflict, f)
+	case "23503":
+		// The row referred to went to another owner, or away, since the statement
+		// read whose it is. (What is deleted and referred to is another matter.)
+		if strings.HasPrefix(e.ConstraintName, "verbatim_root_") && doing != "delete" {
+			return because(stores.ErrConflict, f)
+		}
 	case "23505", "23P01":
 		return because(stores.ErrDuplicate, f)
 	case "42P01", "3F000", "42703", "42704":

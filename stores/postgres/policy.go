@@ -132,8 +132,9 @@ func (p policy) statement(e *stores.Entity) string {
 }
 
 // rule is the condition that a row of e lies within the scope of the setting.
-// Where the path begins with a reference to a row of ours that vouches for this
-// one, that row being visible is enough: its own policy says the rest.
+// A row that keeps whose it is says so itself; see root.go. Otherwise, where the
+// path begins with a reference to a row of ours that vouches for this one, that
+// row being visible is enough: its own policy says the rest.
 func (m *migration) rule(e *stores.Entity) string {
 	n := len(e.Scope)
 	own := table(e) // a policy's columns are the row's, named with the table
@@ -144,6 +145,9 @@ func (m *migration) rule(e *stores.Entity) string {
 		return "false"
 	case n == 1:
 		return m.end(e, e, m.read(e, own, e.Scope[0].Field))
+	case rooted(e):
+		at, _ := ending(e)
+		return m.end(e, at, own+"."+rootColumn)
 	}
 	first := e.Scope[0]
 	at, alias := first.To, "v1"

@@ -161,13 +161,22 @@ type migration struct {
 	entities []*stores.Entity
 	role     string // of the application; "" when nothing is to be granted
 	tables   map[*stores.Entity]*tableInfo
-	schemas  map[string]bool            // that are there, or planned
-	indexes  map[string]map[string]bool // schema -> names of relations that are there, or planned
-	grants   []string                   // schemas that the role may use, or will
+	schemas  map[string]bool               // that are there, or planned
+	begun    map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
+	indexes  map[string]map[string]bool    // schema -> names of relations that are there, or planned
+	grants   []string                      // schemas that the role may use, or will
+	added    []addedField                  // to tables that are there
+}
+
+// An addedField is a field that its table lacks so far.
+type addedField struct {
+	entity *stores.Entity
+	field  int
 }
 
 func (m *migration) plan() error {
 	m.tables, m.schemas, m.indexes = map[*stores.Entity]*tableInfo{}, map[string]bool{}, map[string]map[string]bool{}
+	m.begun = map[*stores.Entity]*tableInfo{}
 	err := m.ask("SELECT n.nspname::text, COALESCE(c.relname::text, '') FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid WHERE n.nspname <> 'pg_catalog'",
 		nil, func(r row) error {
 			m.schemas[r.str(0)] = true
@@ -223,10 +232,16 @@ func (m *migration) plan() error {
 		}
 	}
 	// References and policies name other tables, which are there by now.
+	for _, a := range m.added {
+		m.reference(a.entity, a.field)
+	}
 	for _, e := range fresh {
 		for i := range e.Fields {
 			m.reference(e, i)
 		}
+	}
+	if err := m.roots(); err != nil {
+		return err
 	}
 	for _, e := range m.entities {
 		if e.Managed {
@@ -343,6 +358,9 @@ func (m *migration) names() {
 		for _, f := range e.Fields {
 			// A query without quotes could not tell names apart by their case.
 			column := strings.ToLower(f.Column)
+			if e.Managed && column == rootColumn {
+				m.problem(e, "field %s cannot have the column %s: the store keeps there whose a row is", f.Name, f.Column)
+			}
 			if other, ok := columns[column]; ok {
 				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
 			}
@@ -359,7 +377,8 @@ type tableInfo struct {
 	indexes    []indexInfo
 	secured    bool // row-level security is enabled and forced
 	policies   []string
-	referrable bool // the migrating role may refer to it
+	roots      []string // foreign keys of ours that keep a root true
+	referrable bool     // the migrating role may refer to it
 }
 
 type indexInfo struct {
@@ -404,6 +423,13 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	}
 	err = m.ask("SELECT p.polname::text"+of+"JOIN pg_catalog.pg_policy p ON p.polrelid = c.oid"+is+"ORDER BY 1", args, func(r row) error {
 		t.policies = append(t.policies, r.str(0))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = m.ask("SELECT k.conname::text"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'f' AND k.conname ^@ 'verbatim_root_' ORDER BY 1", args, func(r row) error {
+		t.roots = append(t.roots, r.str(0))
 		return nil
 	})
 	return t, err
@@ -482,15 +508,16 @@ func (m *migration) create(e *stores.Entity) {
 	}
 	m.step("CREATE TABLE %s (\n%s\n)", table(e), strings.Join(defs, ",\n"))
 	m.indexes[schema][name] = true
-	m.index(e, &tableInfo{indexes: []indexInfo{{columns: columnsOf(e, []int{e.Key}), unique: true}}})
+	m.begun[e] = &tableInfo{indexes: []indexInfo{{columns: columnsOf(e, []int{e.Key}), unique: true}}}
+	m.index(e, m.begun[e])
 }
 
 // reference plans the constraint that a field refers to a row, where the table
 // referred to can be.
 func (m *migration) reference(e *stores.Entity, field int) {
 	ref := e.Fields[field].Ref
-	if ref == nil {
-		return
+	if ref == nil || rooted(e) && field == e.Scope[0].Field {
+		return // or one of two columns will be
 	}
 	key := columnsOf(ref, []int{ref.Key})
 	if t := m.tables[ref]; t != nil {
@@ -537,42 +564,45 @@ func (m *migration) secure(e *stores.Entity) error {
 // index plans the indexes that are not there: for unique sets, and for
 // references, which scope paths, joins and counts follow.
 func (m *migration) index(e *stores.Entity, t *tableInfo) {
-	schema, tableName := schemaAndName(e.Table)
-	add := func(fields []int, unique bool) {
-		if t.has(columnsOf(e, fields), unique) {
-			return
-		}
-		kind, suffix := "INDEX", "_idx"
-		if unique {
-			kind, suffix = "UNIQUE INDEX", "_key"
-		}
-		quoted, name := make([]string, len(fields)), tableName
-		for i, f := range fields {
-			quoted[i] = quote(e.Fields[f].Column)
-			name += "_" + e.Fields[f].Column
-		}
-		// PostgreSQL would cut a longer name, and two could become one.
-		if len(name) > 50 {
-			name = fmt.Sprintf("%.40s_%.8x", name, sha256.Sum256([]byte(name)))
-			name = strings.ToValidUTF8(name, "")
-		}
-		for name += suffix; m.indexes[schema][name]; name += "_" {
-		}
-		m.indexes[schema][name] = true
-		m.step("CREATE %s %s ON %s (%s)", kind, quote(name), table(e), strings.Join(quoted, ", "))
-		t.indexes = append(t.indexes, indexInfo{columns: columnsOf(e, fields), unique: unique})
-	}
 	for _, set := range e.Unique {
-		add(uniqueWithin(e, set))
+		fields, unique := uniqueWithin(e, set)
+		m.indexOn(e, t, columnsOf(e, fields), unique)
 	}
 	for _, f := range m.walked(e) {
-		add([]int{f}, false)
+		m.indexOn(e, t, columnsOf(e, []int{f}), false)
 	}
 	for i := range e.Fields {
 		if e.Fields[i].Ref != nil {
-			add([]int{i}, false)
+			m.indexOn(e, t, columnsOf(e, []int{i}), false)
 		}
 	}
+}
+
+// indexOn plans one, unless it is there.
+func (m *migration) indexOn(e *stores.Entity, t *tableInfo, columns []string, unique bool) {
+	if t.has(columns, unique) {
+		return
+	}
+	schema, name := schemaAndName(e.Table)
+	kind, suffix := "INDEX", "_idx"
+	if unique {
+		kind, suffix = "UNIQUE INDEX", "_key"
+	}
+	quoted := make([]string, len(columns))
+	for i, c := range columns {
+		quoted[i] = quote(c)
+		name += "_" + c
+	}
+	// PostgreSQL would cut a longer name, and two could become one.
+	if len(name) > 50 {
+		name = fmt.Sprintf("%.40s_%.8x", name, sha256.Sum256([]byte(name)))
+		name = strings.ToValidUTF8(name, "")
+	}
+	for name += suffix; m.indexes[schema][name]; name += "_" {
+	}
+	m.indexes[schema][name] = true
+	m.step("CREATE %s %s ON %s (%s)", kind, quote(name), table(e), strings.Join(quoted, ", "))
+	t.indexes = append(t.indexes, indexInfo{columns: columns, unique: unique})
 }
 
 // uniqueWithin gives the index that keeps a set unique within the scope root.
@@ -620,7 +650,7 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, e.Table)
 		case !ok:
 			m.step("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
-			m.reference(e, i)
+			m.added = append(m.added, addedField{e, i})
 		case c.full != fullType(f.Holds()):
 			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Holds(), fullType(f.Holds()))
 		case c.notNull && !f.Required && i != e.Key:
@@ -638,7 +668,7 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		}
 	}
 	for name, c := range t.columns {
-		if !known[name] && c.notNull && !c.fallback {
+		if !known[name] && c.notNull && !c.fallback && name != rootColumn {
 			m.problem(e, "column %s of table %s is required and has no default, and no field gives it a value", name, e.Table)
 		}
 	}

@@ -14,6 +14,7 @@ type shape struct {
 	columns  []form // parallel to Entity.Fields
 	lockable bool   // rows may be locked by this role
 	view     bool
+	rooted   bool // its rows keep whose they are: see root.go
 }
 
 // A form is how one column holds its field.
@@ -201,6 +202,10 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 	}
 	sh = &shape{columns: make([]form, len(e.Fields))}
 	schema, name := schemaAndName(e.Table)
+	root := ""
+	if rooted(e) {
+		root = rootName(e)
+	}
 	found := map[string]declaration{}
 	err := c.do(ctx,
 		op{doing: "schema", sql: theColumns, args: []any{schema, name}, read: func(r row) error {
@@ -208,10 +213,11 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 			found[d.name] = d
 			return nil
 		}},
-		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'UPDATE')
+		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'UPDATE'),
+	EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.convalidated AND k.conname = $3::text)
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
-			args: []any{schema, name}, read: func(r row) error {
-				sh.view, sh.lockable = r.yes(0), r.yes(1)
+			args: []any{schema, name, root}, read: func(r row) error {
+				sh.view, sh.lockable, sh.rooted = r.yes(0), r.yes(1), r.yes(2)
 				return nil
 			}})
 	if err != nil {

@@ -129,6 +129,11 @@ func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
 		return
 	}
 	t.add(" AND ")
+	if v.shapes[e].rooted {
+		at, _ := ending(e)
+		v.last(t, e, at, alias+"."+rootColumn)
+		return
+	}
 	v.scopeOf(t, e, many, func(f int) string { return v.datum(e, alias, f) })
 }
 

@@ -324,6 +324,12 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 		}
 		q.add(column(e, "", i))
 	}
+	var parent *stores.Entity // from which the row has whose it is
+	above := ""
+	if t.shapes[e].rooted {
+		parent, above = e.Scope[0].To, q.alias()
+		q.add(",", rootColumn)
+	}
 	q.add(") SELECT ")
 	for i := range c.Set {
 		if i > 0 {
@@ -338,12 +344,31 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 		q.add(forms[i].write(p.String()))
 		q.args = append(q.args, p.args...)
 	}
-	if rows.many {
+	if parent != nil {
+		q.add(",", above, ".", quote(ownerColumn(parent)))
+	}
+	switch {
+	case rows.many && parent != nil:
 		q.add(" FROM ")
 		rows.from(q)
+		q.add(", ", table(parent), " ", above)
+	case rows.many:
+		q.add(" FROM ")
+		rows.from(q)
+	case parent != nil:
+		q.add(" FROM ", table(parent), " ", above)
 	}
-	q.add(" WHERE true")
-	t.refers(q, cs, rows)
+	q.add(" WHERE ")
+	skip := -1
+	if parent != nil {
+		skip = e.Scope[0].Field
+		q.add(t.datum(parent, above, parent.Key), " = ")
+		rows.val(q, "s"+strconv.Itoa(skip))
+		t.within(q, parent, above, false)
+	} else {
+		q.add("true")
+	}
+	t.refers(q, cs, rows, skip)
 	if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
 		// Where the path begins with a reference that vouches for the row,
 		// refers has said it already.
@@ -358,12 +383,13 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 	return q.add(" RETURNING 1").op("insert", nil).counted(len(cs), stores.ErrNotFound)
 }
 
-// refers adds that every row the changes refer to is there for the caller.
-func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf) {
+// refers adds that every row the changes refer to is there for the caller, but
+// for that of one field, which was asked for already.
+func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf, skip int) {
 	e := cs[0].Entity
 	for i, a := range cs[0].Set {
 		ref := e.Fields[a.Field].Ref
-		if ref == nil {
+		if ref == nil || a.Field == skip {
 			continue
 		}
 		null, own := 0, 0
@@ -414,7 +440,7 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
 	}
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
-	t.refers(q, cs, rows)
+	t.refers(q, cs, rows, -1)
 	return t.telling(q, cs, "update")
 }
 
@@ -484,7 +510,7 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 	if err != nil {
 		return err
 	}
-	t.refers(q, []stores.Change{*c}, rows)
+	t.refers(q, []stores.Change{*c}, rows, -1)
 	there := false
 	err = t.c.do(ctx, q.op("look", func(row) error {
 		there = true
@@ -548,6 +574,9 @@ func (t *tx) unique(cs []stores.Change) []op {
 
 // root returns the value at the end of the scope path of a row.
 func (t *tx) root(q *text, e *stores.Entity, row string) string {
+	if t.shapes[e].rooted {
+		return row + "." + rootColumn
+	}
 	p := q.part()
 	at, alias := e.Scope[0].To, q.alias()
 	key := t.datum(at, alias, at.Key) + " = " + t.datum(e, row, e.Scope[0].Field)

@@ -1,0 +1,163 @@
+package postgres
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// Whose a row is stands at the end of its scope path, several rows away. To go
+// there for every row that is looked at, and again for its policy, and for the
+// policies of the rows on the way, cost more than the reads themselves. So a row
+// of ours keeps what stands at the end of its path, in a column of its own, and
+// the condition of the scope and the policy are one comparison each.
+//
+// PostgreSQL keeps that column true: with the reference that the path begins
+// with, it is a foreign key to the row referred to and what stands there, and
+// follows when that changes. Two writers at once cannot part them, as they could
+// with a trigger. What fills it in for writers other than ourselves is one.
+//
+// A row keeps it where every row on the way is in a table of ours and none of
+// the references may be empty. Where a path is not so, the policy and the
+// condition go along it.
+
+// rootColumn is what a row keeps. No field can have this column.
+const rootColumn = "verbatim_root"
+
+// rooted reports whether rows of an entity keep whose they are.
+func rooted(e *stores.Entity) bool {
+	if len(e.Scope) < 2 || !e.Managed {
+		return false
+	}
+	first := e.Scope[0]
+	return e.Fields[first.Field].Required && e.Vouches(first.Field) && tellsOwner(first.To)
+}
+
+// tellsOwner reports whether a column of an entity says whose its rows are.
+func tellsOwner(e *stores.Entity) bool {
+	return rooted(e) || e.Managed && len(e.Scope) == 1 && e.Fields[e.Scope[0].Field].Required
+}
+
+// ownerColumn is that column.
+func ownerColumn(e *stores.Entity) string {
+	if len(e.Scope) == 1 {
+		return e.Fields[e.Scope[0].Field].Column
+	}
+	return rootColumn
+}
+
+// ending is the entity at which the scope path of e ends, and the field of it
+// that says whose a row is.
+func ending(e *stores.Entity) (at *stores.Entity, field int) {
+	at = e
+	n := len(e.Scope) - 1
+	for _, step := range e.Scope[:n] {
+		at = step.To
+	}
+	return at, e.Scope[n].Field
+}
+
+// rootName names what keeps a root true: the foreign key and the function. It
+// holds a digest of the way there. Where the foreign key of that name is, the
+// column holds what stands at the end of this path and no other.
+func rootName(e *stores.Entity) string {
+	var b strings.Builder
+	at := e
+	for _, step := range e.Scope {
+		f := &at.Fields[step.Field]
+		fmt.Fprintf(&b, "%s %s %s;", table(at), quote(f.Column), f.Holds())
+		at = step.To
+	}
+	return fmt.Sprintf("verbatim_root_%x", sha256.Sum256([]byte(b.String())))[:len("verbatim_root_")+12]
+}
+
+// roots plans the columns that say whose rows are, what keeps them true, and
+// what is to go of those that say it no more. Parents come first: children take
+// theirs from them.
+func (m *migration) roots() error {
+	sorted := slices.Clone(m.entities)
+	slices.SortStableFunc(sorted, func(a, b *stores.Entity) int { return len(a.Scope) - len(b.Scope) })
+	for _, e := range sorted {
+		if !e.Managed {
+			continue
+		}
+		t, name := m.tables[e], rootName(e)
+		fresh := t == nil
+		if fresh {
+			t = &tableInfo{columns: map[string]declaration{}}
+		}
+		if t.view || rooted(e) && slices.Equal(t.roots, []string{name}) {
+			continue
+		}
+		if _, there := t.columns[rootColumn]; there {
+			// It holds what stands at the end of another path. Policies that
+			// name it go with it; secure makes those that are needed now.
+			m.step("ALTER TABLE %s DROP COLUMN %s CASCADE", table(e), rootColumn)
+			for _, old := range t.roots {
+				m.step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(old))
+			}
+			t.policies = slices.DeleteFunc(t.policies, func(p string) bool { return strings.HasPrefix(p, "verbatim_scope_") })
+		}
+		if !rooted(e) {
+			continue
+		}
+		if err := m.root(e, t, fresh, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// root plans the column of one entity.
+func (m *migration) root(e *stores.Entity, t *tableInfo, fresh bool, name string) error {
+	first := e.Scope[0]
+	parent, ref := first.To, quote(e.Fields[first.Field].Column)
+	key, owner := quote(parent.Fields[parent.Key].Column), quote(ownerColumn(parent))
+	at, field := ending(e)
+	m.step("ALTER TABLE %s ADD COLUMN %s %s", table(e), rootColumn, declaredAs(at.Fields[field].Holds()))
+	if _, there := t.columns[e.Fields[first.Field].Column]; !fresh && there && m.tables[parent] != nil {
+		lost, err := m.exists("SELECT 1 FROM " + table(e) + " c LEFT JOIN " + table(parent) + " p ON p." + key + " = c." + ref + " WHERE p." + key + " IS NULL LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if lost {
+			m.problem(e, "table %s has rows whose %s leads nowhere, so that nobody owns them", e.Table, e.Fields[first.Field].Name)
+			return nil
+		}
+		// A foreign key of one column says nothing more.
+		schema, its := schemaAndName(e.Table)
+		err = m.ask(`SELECT k.conname::text FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND k.conkey = ARRAY[a.attnum]
+WHERE n.nspname = $1::text AND c.relname = $2::text AND a.attname = $3::text AND k.contype = 'f' ORDER BY 1`, []any{schema, its, e.Fields[first.Field].Column}, func(r row) error {
+			m.step("ALTER TABLE %s DROP CONSTRAINT %s", table(e), quote(r.str(0)))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		m.step("UPDATE %s AS c SET %s = p.%s FROM %s p WHERE p.%s = c.%s", table(e), rootColumn, owner, table(parent), key, ref)
+	}
+	m.step("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL", table(e), rootColumn)
+	m.indexOn(e, t, []string{rootColumn}, false)
+	pt := m.tables[parent]
+	if pt == nil {
+		pt = m.begun[parent]
+	}
+	if pt != nil {
+		m.indexOn(parent, pt, []string{parent.Fields[parent.Key].Column, ownerColumn(parent)}, true)
+	}
+	m.step("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s, %s) REFERENCES %s (%s, %s) ON UPDATE CASCADE", table(e), quote(name), ref, rootColumn, table(parent), key, owner)
+	// Whoever calls it sees what they may see: it makes nothing of what it is not
+	// shown, and the column takes no null.
+	if !fresh {
+		m.step("DROP FUNCTION IF EXISTS public.%s() CASCADE", quote(name))
+	}
+	m.step(`CREATE FUNCTION public.%s() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS
+$$BEGIN NEW.%s := (SELECT p.%s FROM %s p WHERE p.%s = NEW.%s); RETURN NEW; END$$`, quote(name), rootColumn, owner, table(parent), key, ref)
+	m.step("CREATE TRIGGER verbatim_root_new BEFORE INSERT ON %s FOR EACH ROW WHEN (NEW.%s IS NULL) EXECUTE FUNCTION public.%s()", table(e), rootColumn, quote(name))
+	m.step("CREATE TRIGGER verbatim_root_moved BEFORE UPDATE OF %s ON %s FOR EACH ROW WHEN (NEW.%s IS DISTINCT FROM OLD.%s) EXECUTE FUNCTION public.%s()", ref, table(e), ref, ref, quote(name))
+	return nil
+}
