@@ -21,6 +21,11 @@
 // or can become the owner of tables of ours. Whoever can run SQL of their own as
 // the application's role can set the setting: keep that role to the application.
 //
+// A row of ours keeps whose it is, in a column verbatim_root, where its scope
+// path leads through tables of ours by references that are never empty: both
+// locks compare that with the scope, instead of going along the path for every
+// row. Foreign keys keep it true, whoever writes and whatever moves; see root.go.
+//
 // Tables of others are never altered. They have the first lock only, unless the
 // organisation makes policies of its own for them; those may read the settings
 // that are described in policy.go.

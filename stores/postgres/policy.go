@@ -12,7 +12,8 @@ import (
 
 // Row-level security is a second lock on tables of ours: were a condition of the
 // engine's ever missing or wrong, PostgreSQL would still hand out the rows of the
-// scope and no others. The two share nothing but the entities' scope paths. The
+// scope and no others. The two share nothing but the entities' scope paths, and
+// what PostgreSQL itself keeps of where these lead; see root.go. The
 // policies read the scope from settings, which every transaction of ours sets for
 // itself and which no query of an author's can set. Where they are not set there
 // are no rows.
