@@ -31,6 +31,8 @@ type run struct {
 
 	rehearsal bool // it will be rolled back
 	writes    bool // some call of it may change something
+	goesOn    bool // no read is taken for the last
+	unsealed  bool // its digest is worked out when somebody asks for it
 	held
 	met map[rowKey]bool // rows that are held because something is counted for them
 

@@ -35,6 +35,7 @@ type held struct {
 	late    error // why changes that had waited were not accepted
 	parting bool  // changes that had waited went with the commit, which judges them
 	failed  bool  // the transaction is lost
+	ended   bool  // what was read was said to be the last: see Session.attempt
 	// unread looks at the calls that were not looked at because of that.
 	unread func(context.Context) []complaint
 }
@@ -51,9 +52,20 @@ type current struct {
 	r *run
 }
 
+// errMore says that something was to be read after what was to be the last.
+var errMore = errors.New("there is more to read")
+
+// ready goes ahead of every read.
+func (c current) ready(ctx context.Context) error {
+	if c.r.ended {
+		return errMore
+	}
+	return c.r.handOver(ctx)
+}
+
 // Get implements stores.Reader.
 func (c current) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
-	if err := c.r.handOver(ctx); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return stores.Row{}, err
 	}
 	return c.Reader.Get(ctx, e, key)
@@ -61,7 +73,7 @@ func (c current) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 
 // Rows implements stores.Reader.
 func (c current) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
-	if err := c.r.handOver(ctx); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
 	return c.Reader.Rows(ctx, e, keys)
@@ -69,7 +81,7 @@ func (c current) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 
 // Find implements stores.Reader.
 func (c current) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	if err := c.r.handOver(ctx); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
 	return c.Reader.Find(ctx, f)
@@ -77,7 +89,7 @@ func (c current) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 
 // SQL implements stores.Reader.
 func (c current) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
-	if err := c.r.handOver(ctx); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
 	return c.Reader.SQL(ctx, entities, q)

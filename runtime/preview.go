@@ -16,6 +16,9 @@ import (
 
 // A Preview is what a program would do, in rows: what is shown to whoever has
 // to agree. Its ID stands for all of it, and for the rows as they were.
+//
+// The ID and the digest of what a Run did at once, without anybody having agreed
+// to a preview, are worked out when they are asked for: by Sealed.
 type Preview struct {
 	ID      string // "c7f2-91d0"
 	Digest  [32]byte
@@ -25,6 +28,18 @@ type Preview struct {
 	Notices int           // messages that would be sent
 	Jobs    int           // pieces of work that would be started or scheduled
 	Asks    []Ask
+
+	seal *run // whose digest is not worked out; nil when it is
+}
+
+// Sealed returns the preview with its ID and its digest. It is not for several
+// goroutines at once.
+func (p *Preview) Sealed() *Preview {
+	if r := p.seal; r != nil {
+		r.finish()
+		p.ID, p.Digest, p.seal = r.id, r.digest, nil
+	}
+	return p
 }
 
 // A CallPreview is what one call would do; for a macro, what its calls would.

@@ -213,7 +213,7 @@ func TestOneKeyIsOneEffect(t *testing.T) {
 // answerOf prints what a reply says.
 func answerOf(r *runtime.Reply) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d..%d %x %s %d %d\n", r.First, r.Last, r.Preview.Digest, r.Preview.ID, r.Preview.Rows, r.Preview.Notices)
+	fmt.Fprintf(&b, "%d..%d %x %s %d %d\n", r.First, r.Last, r.Preview.Sealed().Digest, r.Preview.ID, r.Preview.Rows, r.Preview.Notices)
 	fmt.Fprintln(&b, r.Preview.Tables)
 	for i, c := range r.Calls {
 		fmt.Fprintln(&b, c.Verb.Name, c.Seq, c.Place.Range, r.Preview.Calls[i].Call, c.Notices)

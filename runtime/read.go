@@ -80,10 +80,12 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit, Hold: r.holdsAs(stores.Shared)})
+	last := r.last(st, f)
+	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit, Hold: r.holdsAs(stores.Shared), Last: last})
 	if err != nil {
 		return nil, err
 	}
+	r.ended = last
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
 	}
@@ -116,6 +118,26 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 		t.rows = append(t.rows, cells)
 	}
 	return t, r.nameCells(ctx, t)
+}
+
+// last reports whether a read is the only thing that is left to ask the store, as
+// far as can be known: the program ends with it, nothing is read beside it, and
+// the rows that it tells of have names, unless they are new.
+func (r *run) last(st *step, f *fetch) bool {
+	if r.goesOn || r.tx != nil || r.share != nil || st.outer != nil || len(r.steps) < len(r.top) || len(st.verb.Read.Lists) > 0 {
+		return false
+	}
+	for i := range f.fields {
+		g := &f.fields[i]
+		to := g.to
+		if g.From == verbs.FromExpr && g.Type.Name == verbs.RefType {
+			to = g.Type.Entity
+		}
+		if g.From == verbs.FromProgress || to != nil && !r.s.wholly(to) {
+			return false
+		}
+	}
+	return true
 }
 
 // cell is what a field of a row comes to, as far as the row itself tells.

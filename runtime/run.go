@@ -62,6 +62,7 @@ type terms struct {
 	rehearsal bool   // it is rolled back
 	share     *share // the part of the program that it is about
 	tools     bool   // the program uses tools of other servers
+	goesOn    bool   // no read is taken for the last
 	attempted bool   // one of them was asked to do something
 }
 
@@ -69,7 +70,7 @@ type terms struct {
 type Reply struct {
 	Calls       []CallReply // parallel to Program.Calls
 	First, Last int64       // journal entries; zero when there are none
-	Preview     *Preview    // the same, as it would have been previewed
+	Preview     *Preview    // the same, as it would have been previewed; see Preview.Sealed
 	// Repeated says that it was done before, under the same key. Values of
 	// sensitive fields are not kept and left out of such a reply.
 	Repeated bool
@@ -187,6 +188,11 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 		switch {
 		case err == nil:
 			return r, labels, nil
+		case errors.Is(err, errMore):
+			// A row was told that is newer than the names.
+			o.goesOn = true
+			attempt--
+			continue
 		case r.late != nil && ctx.Err() == nil:
 			// A change was not accepted, and whose it was is not known.
 			atOnce = true
@@ -233,6 +239,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		share:     o.share,
 		first:     max(1, o.From),
 		held:      held{atOnce: atOnce},
+		goesOn:    o.goesOn,
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),
@@ -267,7 +274,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		if labels, err = r.nameReferences(ctx); err != nil {
 			return err
 		}
-		r.finish()
+		if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
+			r.unsealed = true // nobody was shown anything that it could differ from
+		} else {
+			r.finish()
+		}
 		if r.share != nil && r.share.agreed != "" {
 			r.id = r.share.agreed // the agreement is to the whole script
 		}
@@ -359,6 +370,12 @@ func (s *Session) unread(ctx context.Context, r *run, err error) error {
 		return err
 	}
 	return refuse(append([]complaint{*c}, more...))
+}
+
+// plain reports whether nobody has seen, or keeps, what a run is to do: only then
+// can its digest wait.
+func (o *terms) plain() bool {
+	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
 }
 
 // script is what the run is to do.
@@ -474,6 +491,10 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 		}
 	}
 	reply := &Reply{Preview: r.preview(labels)}
+	if r.unsealed {
+		r.read, r.tx = nil, nil // it is kept for its digest
+		reply.Preview.seal = r
+	}
 	reply.First, reply.Last = r.journalled()
 	for i, st := range r.written() {
 		p := &reply.Preview.Calls[i]

@@ -253,6 +253,10 @@ type Find struct {
 	Cut bool
 	// Hold says what of the answer stays true until the transaction ends.
 	Hold Hold
+	// Last says that nothing else will be read in this View: the store may end its
+	// snapshot with it, and save a round trip. What is read after all comes of a
+	// later snapshot. Within an Update it means nothing.
+	Last bool
 }
 
 // A Hold says how firmly a Find within an Update holds what it finds: nobody

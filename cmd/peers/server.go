@@ -170,9 +170,9 @@ var vars = []string{"principal", "session", "source", "verb", "call", "changes",
 const (
 	theRow = `SELECT q.request_id FROM bank.requests q JOIN bank.workstreams w ON w.workstream_id = q.workstream JOIN bank.cases c ON c.case_id = w."case"
 		WHERE q.request_id = {request}::uuid AND c.cbu = {cbu}::uuid AND q.status IS NOT NULL`
-	setNote  = `UPDATE bank.requests SET notes = {note}, updated_at = now() WHERE request_id = `
-	aLine    = `INSERT INTO public.peers_journal SELECT n, now(), {principal}, '["client"]', {session}, {source}, {verb}, {call}, 'ok', '', {changes}, {preview}, '', {palette}, '', '', sha256(int8send(n)), sha256(int8send(n)), sha256(int8send(n)) FROM nextval('public.peers_seq') n`
-	theirs   = `SELECT q.request_id, q.name, q.due_date, q.status, w.name FROM bank.requests q JOIN bank.workstreams w ON w.workstream_id = q.workstream JOIN bank.cases c ON c.case_id = w."case" WHERE c.cbu = {cbu}::uuid AND q.status <> 'FULFILLED' ORDER BY q.due_date, q.request_id LIMIT 100`
+	setNote = `UPDATE bank.requests SET notes = {note}, updated_at = now() WHERE request_id = `
+	aLine   = `INSERT INTO public.peers_journal SELECT n, now(), {principal}, '["client"]', {session}, {source}, {verb}, {call}, 'ok', '', {changes}, {preview}, '', {palette}, '', '', sha256(int8send(n)), sha256(int8send(n)), sha256(int8send(n)) FROM nextval('public.peers_seq') n`
+	theirs  = `SELECT q.request_id, q.name, q.due_date, q.status, w.name FROM bank.requests q JOIN bank.workstreams w ON w.workstream_id = q.workstream JOIN bank.cases c ON c.case_id = w."case" WHERE c.cbu = {cbu}::uuid AND q.status <> 'FULFILLED' ORDER BY q.due_date, q.request_id LIMIT 100`
 	// Tables of ours have a column that says whose a row is. Who leaves it out has
 	// a trigger fill it in; the peers, who know it, are spared that.
 	reminder = `INSERT INTO bank.reminders (reminder_id, request, commitment, remind_on, created_at, verbatim_root) SELECT gen_random_uuid(), request_id, {note}, date '2025-01-04', now(), {cbu}::uuid FROM `

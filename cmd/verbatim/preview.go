@@ -588,6 +588,7 @@ type resultJSON struct {
 }
 
 func newPreview(p *runtime.Preview) *previewJSON {
+	p = p.Sealed()
 	out := &previewJSON{ID: p.ID, Calls: []callJSON{}, Tables: []tableJSON{}, Rows: p.Rows, Notices: p.Notices, Jobs: p.Jobs, Asks: newAsks(p.Asks)}
 	for i := range p.Calls {
 		c := &p.Calls[i]

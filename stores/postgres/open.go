@@ -249,6 +249,21 @@ func (c *conn) do(ctx context.Context, ops ...op) error {
 	return err
 }
 
+// alone runs one statement that reads, and is to be the only one of its
+// transaction. Where it is, it needs no more than the settings that go before it:
+// what is sent together is a transaction of its own, and one statement one
+// snapshot.
+func (c *conn) alone(ctx context.Context, ops ...op) error {
+	if c.begun || len(c.begin) != 2 || len(c.last) > 0 {
+		return c.do(ctx, ops...)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := c.send(ctx, append([]op{c.begin[1]}, ops...))
+	return err
+}
+
 // send runs statements in one round trip, and says at which it stopped.
 func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 	b := &pgx.Batch{}

@@ -167,7 +167,11 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	err := r.c.do(ctx, append(ops, t.op("find", func(raw row) error {
+	ask := r.c.do
+	if f.Last && !r.writes {
+		ask = r.c.alone
+	}
+	err := ask(ctx, append(ops, t.op("find", func(raw row) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
