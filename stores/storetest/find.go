@@ -19,6 +19,31 @@ func (w *world) toCBU() []stores.Step {
 }
 
 var findCases = []testCase{
+	{"a last read is like any other, and more may follow", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		for _, scope := range []stores.Scope{everything, holding(1), holding(2), {}} {
+			for _, f := range []stores.Find{{Entity: w.request}, {Entity: w.request, Limit: 2}, {Entity: w.submission}, {Entity: w.country}, {Entity: w.diary}} {
+				last := f
+				last.Last = true
+				for name, within := range map[string]func(func(stores.Reader) error) error{
+					"view": func(fn func(stores.Reader) error) error { return w.View(context.Background(), scope, fn) },
+					"update": func(fn func(stores.Reader) error) error {
+						return w.Update(context.Background(), scope, func(tx stores.Tx) error { return fn(tx) })
+					},
+				} {
+					w.must(within(func(r stores.Reader) error {
+						first, err1 := r.Find(context.Background(), last)
+						then, err2 := r.Find(context.Background(), f)
+						again, err3 := r.Find(context.Background(), last)
+						if !reflect.DeepEqual(first, then) || !reflect.DeepEqual(first, again) || errors.Is(err1, stores.ErrLimit) != errors.Is(err2, stores.ErrLimit) || errors.Is(err2, stores.ErrLimit) != errors.Is(err3, stores.ErrLimit) {
+							t.Errorf("%s of %s: %v, %v, then %v, %v, then %v, %v", name, f.Entity.Name, first, err1, then, err2, again, err3)
+						}
+						return nil
+					}))
+				}
+			}
+		}
+	}},
 	{"what a client sees, in its order", func(t *testing.T, open Open) {
 		// O24: only what is meant for the client and not settled; by due date,
 		// without one last, then by age; how much was submitted.
