@@ -20,11 +20,14 @@ const (
 	theirWrite    = "the C library, the same statements"
 	ourFileScript = "a script of 1 000 calls on SQLite in pure Go, a call"
 	theirScript   = "the C library, the same statements in one transaction, a call"
+	bareWrite     = "the pure Go library, the same statements"
+	bareScript    = "the pure Go library, the same statements in one transaction, a call"
 )
 
 // embedding is PERF-X4: a write and a script on the SQLite store, which is pure
 // Go, beside the C library doing the same statements on a file of the same
-// tables, with the same care for the disk.
+// tables, with the same care for the disk. What the pure Go library makes of the
+// same bare statements is told too: nothing built on it can be faster.
 func embedding() (*race, func(), error) {
 	const (
 		some  = 60 // writes in each round
@@ -67,30 +70,39 @@ func embedding() (*race, func(), error) {
 	if err != nil {
 		return fail(err)
 	}
-	twin, err := open("theirs.db")
+	var line stores.Entry
+	for _, name := range []string{"theirs.db", "bare.db"} {
+		twin, err := open(name)
+		if err == nil {
+			err = twin.script(0, 1)
+		}
+		if err == nil {
+			line, err = twin.lastEntry()
+		}
+		if err == nil {
+			err = twin.store.Close()
+		}
+		if err != nil {
+			return fail(err)
+		}
+	}
+	bare, err := openLibrary("sqlite", "file:"+filepath.Join(dir, "bare.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=cache_size(-16384)&_pragma=busy_timeout(5000)&_txlock=immediate", line)
 	if err != nil {
 		return fail(err)
 	}
-	if err := twin.script(0, 1); err != nil {
-		return fail(err)
-	}
-	line, err := twin.lastEntry()
-	if err == nil {
-		err = twin.store.Close()
-	}
-	if err != nil {
-		return fail(err)
-	}
+	closing = append([]func() error{bare.db.Close}, closing...)
 	cs := []*contestant{
 		{name: ourFileWrite, per: 1, sample: timed(some, repeat(some, func(i int) error { return ours.script(i, 1) }))},
 		absent(theirWrite, errors.New("no C compiler, or CGO_ENABLED=0")),
 		{name: ourFileScript, per: 1, sample: timed(calls, func() error { return ours.script(0, calls) })},
 		absent(theirScript, errors.New("no C compiler, or CGO_ENABLED=0")),
+		{name: bareWrite, per: 1, sample: timed(some, repeat(some, func(i int) error { return bare.script(i, 1) }))},
+		{name: bareScript, per: 1, sample: timed(calls, func() error { return bare.script(0, calls) })},
 	}
 	if !withC {
 		return with(cs), end, nil
 	}
-	lib, err := openLibrary(filepath.Join(dir, "theirs.db"), line)
+	lib, err := openLibrary("sqlite3", "file:"+filepath.Join(dir, "theirs.db")+"?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=1&_cache_size=-16384&_busy_timeout=5000&_txlock=immediate", line)
 	if err != nil {
 		return fail(err)
 	}
@@ -100,7 +112,7 @@ func embedding() (*race, func(), error) {
 	return with(cs), end, nil
 }
 
-// A library is a file that the C library has open, with the statements that one
+// A library is a file that a bare library has open, with the statements that one
 // write takes.
 type library struct {
 	db   *sql.DB
@@ -110,8 +122,8 @@ type library struct {
 	row, update, remind, head, entry *sql.Stmt
 }
 
-func openLibrary(path string, line stores.Entry) (*library, error) {
-	db, err := sql.Open("sqlite3", "file:"+path+"?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=1&_cache_size=-16384&_busy_timeout=5000&_txlock=immediate")
+func openLibrary(driver, dsn string, line stores.Entry) (*library, error) {
+	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, err
 	}
