@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 
 	"verbatim/stores"
 )
@@ -150,6 +151,9 @@ var ErrNotEmpty = fmt.Errorf("the journal has entries already")
 type Redaction struct {
 	Row       *Row   // what entries tell of this row
 	Principal string // what this principal said, whichever rows it was about
+	// Everywhere, of a row, means the same texts wherever else entries commit to
+	// them: in other rows, and in calls that speak of them.
+	Everywhere bool
 }
 
 func (w Redaction) of(e *stores.Entry, r *Record) []Commitment {
@@ -169,10 +173,108 @@ type Erased struct {
 	Turns   int // of conversations, which whoever holds them keeps beside the journal
 	First   int64
 	Last    int64
+	// Elsewhere lists what holds texts that are erased, and is not.
+	Elsewhere []Repeat
+}
+
+// A Repeat is a place that holds a text which is erased elsewhere.
+type Repeat struct {
+	Seq   int64  // of the entry, or
+	Job   string // id of the work for later that needs it
+	Row   Row    // that the entry tells of; zero where it is its call
+	Field string
+}
+
+// texts gathers the texts that a redaction erases of a row, so that they are found
+// where they are repeated. Whether two numbers or two dates are the same datum
+// cannot be told, and whether two texts are mostly can.
+func (w Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
+	if w.Row == nil {
+		return
+	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if c.Entity != w.Row.Entity || c.Key != w.Row.Key {
+			continue
+		}
+		for j := range c.Fields {
+			for _, is := range [...]Commitment{c.Fields[j].BeforeIs, c.Fields[j].AfterIs} {
+				if v, ok := o.Open(is); ok && is != "" && v.Kind() == stores.String && v.Text() != "" {
+					found[v] = true
+				}
+			}
+		}
+	}
+}
+
+// A repeated is a commitment to a text that is erased elsewhere.
+type repeated struct {
+	Repeat
+	is Commitment
+}
+
+// repeats finds what an entry commits to of such texts beyond what the redaction
+// covers.
+func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Value]bool) (all []repeated) {
+	covered := w.Row
+	if len(texts) == 0 || covered == nil {
+		return nil
+	}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if c.Entity == covered.Entity && c.Key == covered.Key {
+			continue
+		}
+		for j := range c.Fields {
+			f := &c.Fields[j]
+			for _, is := range [...]Commitment{f.BeforeIs, f.AfterIs} {
+				if v, ok := o.Open(is); ok && is != "" && texts[v] {
+					all = append(all, repeated{Repeat{Seq: seq, Row: Row{c.Entity, c.Key}, Field: f.Name}, is})
+				}
+			}
+		}
+	}
+	if r.Call == "" || r.Touches(*covered) {
+		return all
+	}
+	if v, ok := o.Open(r.Call); ok {
+		for text := range texts {
+			if len(text.Text()) >= longEnough && strings.Contains(v.Text(), text.Text()) {
+				return append(all, repeated{Repeat{Seq: seq}, r.Call})
+			}
+		}
+	}
+	return all
+}
+
+// longEnough is how long a text is that says the same wherever it stands within
+// another.
+const longEnough = 4
+
+// jobs finds the work for later that holds such texts.
+func (n *Erased) jobs(ctx context.Context, s stores.Store, texts map[stores.Value]bool) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	all, err := s.Jobs(ctx, stores.JobFilter{States: []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead}})
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		for text := range texts {
+			quoted := stores.AppendJSONString(nil, text.Text())
+			if len(text.Text()) >= longEnough && strings.Contains(all[i].Payload, string(quoted[1:len(quoted)-1])) {
+				n.Elsewhere = append(n.Elsewhere, Repeat{Job: all[i].ID})
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // Count says what Redact would erase.
 func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (n Erased, err error) {
+	texts := map[stores.Value]bool{}
 	for l, err := range Opened(ctx, s, principal, 1, 0) {
 		if err != nil {
 			return n, err
@@ -188,8 +290,42 @@ func Count(ctx context.Context, s stores.Store, principal string, w Redaction) (
 			}
 		}
 		n.add(l.Entry.Seq, values)
+		w.texts(&record, l.Opening, texts)
 	}
-	return n, nil
+	if len(texts) == 0 {
+		return n, nil
+	}
+	for l, err := range Opened(ctx, s, principal, 1, 0) {
+		if err != nil {
+			return n, err
+		}
+		record, err := Parse(l.Entry.Changes)
+		if err != nil || l.Opening == nil {
+			continue
+		}
+		n.repeated(w, w.repeats(l.Entry.Seq, &record, l.Opening, texts), &record)
+	}
+	return n, n.jobs(ctx, s, texts)
+}
+
+// repeated counts what is found elsewhere: as erased, or as what stays.
+func (n *Erased) repeated(w Redaction, found []repeated, r *Record) {
+	if !w.Everywhere {
+		for _, f := range found {
+			if len(n.Elsewhere) == 0 || n.Elsewhere[len(n.Elsewhere)-1] != f.Repeat {
+				n.Elsewhere = append(n.Elsewhere, f.Repeat)
+			}
+		}
+		return
+	}
+	if len(found) == 0 {
+		return
+	}
+	if seq := found[0].Seq; r.Touches(*w.Row) {
+		n.Values += len(found) // of an entry that is counted
+	} else {
+		n.add(seq, len(found))
+	}
 }
 
 func (n *Erased) add(seq int64, values int) {
@@ -206,9 +342,14 @@ func (n *Erased) add(seq int64, values int) {
 // entry that says so, which describe makes of what was erased. The entries that
 // lose them stay as they are, and so does their chain.
 func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, describe func(Erased) stores.Entry) (n Erased, err error) {
+	texts := map[stores.Value]bool{}
 	err = s.Update(ctx, everything(principal), func(tx stores.Tx) error {
 		n = Erased{}
+		clear(texts)
 		var changes []stores.Change
+		if err := w.gather(ctx, s, tx, texts); err != nil {
+			return err
+		}
 		flush := func() error {
 			err := tx.Apply(ctx, stores.Batch{Changes: changes})
 			changes = changes[:0]
@@ -223,7 +364,7 @@ func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, 
 				continue
 			}
 			which := w.of(l, &record)
-			if len(which) == 0 {
+			if len(which) == 0 && len(texts) == 0 {
 				continue
 			}
 			found, err := openings(ctx, tx, []stores.Value{stores.NewString(record.Opening)})
@@ -235,6 +376,13 @@ func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, 
 				continue
 			}
 			before := o.text()
+			if more := w.repeats(l.Seq, &record, o, texts); w.Everywhere {
+				for _, m := range more {
+					which = append(which, m.is)
+				}
+			} else {
+				n.repeated(w, more, &record)
+			}
 			values := o.erase(which)
 			if values == 0 {
 				continue
@@ -260,7 +408,34 @@ func Redact(ctx context.Context, s stores.Store, principal string, w Redaction, 
 		}
 		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{describe(n)}})
 	})
+	if err == nil {
+		err = n.jobs(ctx, s, texts)
+	}
 	return n, err
+}
+
+// gather is texts of the whole journal.
+func (w Redaction) gather(ctx context.Context, s stores.Store, tx stores.Tx, texts map[stores.Value]bool) error {
+	if w.Row == nil {
+		return nil
+	}
+	for l, err := range Entries(ctx, s, 1, 0) {
+		if err != nil {
+			return err
+		}
+		record, err := Parse(l.Changes)
+		if err != nil || record.Opening == "" || !record.Touches(*w.Row) {
+			continue
+		}
+		found, err := openings(ctx, tx, []stores.Value{stores.NewString(record.Opening)})
+		if err != nil {
+			return err
+		}
+		if o := found[record.Opening]; o != nil {
+			w.texts(&record, o, texts)
+		}
+	}
+	return nil
 }
 
 // Baseline makes the entries that tell of rows which are there and which no
@@ -289,10 +464,11 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 			return err
 		}
 		for _, e := range state.order {
-			for values, err := range rows(ctx, tx, e) {
+			for row, err := range rows(ctx, tx, e) {
 				if err != nil {
 					return err
 				}
+				values := row.Values
 				if r := state.rows[e][values[e.Key]]; r != nil && r.whole && !r.gone {
 					continue
 				}
@@ -301,7 +477,7 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 					if f == e.Key || v.IsNull() {
 						continue
 					}
-					field := Field{Name: e.Fields[f].Name, Kind: e.Fields[f].Holds(), Sensitive: e.Fields[f].Sensitive}
+					field := Field{Name: e.Fields[f].Name, Kind: e.Fields[f].Holds(), Origin: stores.MarkOf(row.Marks, f), Sensitive: e.Fields[f].Sensitive}
 					if field.After = v; e.Fields[f].Sensitive || e.Fields[f].Personal {
 						if field.AfterIs, err = opening.Commit(random, v); err != nil {
 							return err

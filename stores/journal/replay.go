@@ -26,7 +26,33 @@ type row struct {
 	gone   bool  // it was deleted
 	values []stores.Value
 	state  []knowledge // parallel to values
+	marks  []mark      // parallel to values
 	seen   bool        // by Compare
+}
+
+// A mark is what a field is marked with, "" for a value that is as trusted as a
+// record, as far as entries tell of it.
+type mark struct {
+	origin string
+	known  bool
+}
+
+func newRow(e *stores.Entity) *row {
+	n := len(e.Fields)
+	return &row{values: make([]stores.Value, n), state: make([]knowledge, n), marks: make([]mark, n)}
+}
+
+// marked lists the marks that are known of a row, as stores do.
+func (r *row) marked() (all []stores.Mark) {
+	if r == nil {
+		return nil
+	}
+	for f, m := range r.marks {
+		if m.origin != "" {
+			all = append(all, stores.Mark{Field: f, Origin: m.origin})
+		}
+	}
+	return all
 }
 
 // A knowledge says how far a field is known.
@@ -143,9 +169,12 @@ func (s *State) Apply(seq int64, r *Record) {
 			if c.Op == Inserted && was != nil && !was.gone {
 				differs("", "was added again: it was taken away without the journal")
 			}
-			now = &row{whole: true, values: make([]stores.Value, len(e.Fields)), state: make([]knowledge, len(e.Fields))}
+			now = newRow(e)
+			now.whole = true
 			for f := range now.state {
-				now.state[f] = known // a field that is not told is null
+				// A field that is not told is null. Of a row that was found only the
+				// marks that are told are known: once, none were.
+				now.state[f], now.marks[f].known = known, c.Op == Inserted
 			}
 			now.values[e.Key] = c.Key
 		case Updated, Deleted:
@@ -153,7 +182,7 @@ func (s *State) Apply(seq int64, r *Record) {
 				if was != nil {
 					differs("", "was there again: it was added without the journal")
 				}
-				now = &row{values: make([]stores.Value, len(e.Fields)), state: make([]knowledge, len(e.Fields))}
+				now = newRow(e)
 				now.values[e.Key], now.state[e.Key] = c.Key, known
 			}
 		}
@@ -171,6 +200,9 @@ func (s *State) Apply(seq int64, r *Record) {
 			}
 			if c.Op == Found && was != nil && !was.gone && was.state[at] == known && !f.IsGone && !stores.Equal(f.After, was.values[at]) {
 				differs(f.Name, "was changed before that, without the journal")
+			}
+			if f.Origin != "" || c.Op != Found {
+				now.marks[at] = mark{f.Origin, true}
 			}
 			switch {
 			case c.Op == Deleted:
@@ -198,10 +230,11 @@ func (s *State) Differences() []Difference { return s.found }
 // know is what a row that no entry speaks of should be.
 func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strange int, err error) {
 	for _, e := range s.order {
-		for values, err := range rows(ctx, live, e) {
+		for row, err := range rows(ctx, live, e) {
 			if err != nil {
 				return looked, strange, err
 			}
+			values, marks := row.Values, row.Marks
 			looked++
 			r := s.rows[e][values[e.Key]]
 			switch {
@@ -215,6 +248,11 @@ func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strang
 				for f, v := range values {
 					if r.state[f] == known && !stores.Equal(v, r.values[f]) {
 						s.found = append(s.found, Difference{e, values[e.Key], r.seq, e.Fields[f].Name, differ(&e.Fields[f], v, r.values[f])})
+					}
+				}
+				for f, m := range r.marks {
+					if is := stores.MarkOf(marks, f); m.known && is != m.origin {
+						s.found = append(s.found, Difference{e, values[e.Key], r.seq, e.Fields[f].Name, fmt.Sprintf("comes from %s, and the journal says from %s", spellMark(is), spellMark(m.origin))})
 					}
 				}
 			}
@@ -242,23 +280,37 @@ func spell(v stores.Value) string {
 	return strings.ReplaceAll(v.String(), "\n", " ")
 }
 
+func spellMark(origin string) string {
+	if origin == "" {
+		return "a record"
+	}
+	return origin
+}
+
 // rows goes through the rows of an entity in the order of their keys.
-func rows(ctx context.Context, r stores.Reader, e *stores.Entity) func(func([]stores.Value, error) bool) {
-	return func(yield func([]stores.Value, error) bool) {
+func rows(ctx context.Context, r stores.Reader, e *stores.Entity) func(func(stores.Row, error) bool) {
+	return func(yield func(stores.Row, error) bool) {
 		key := stores.Path{Field: e.Key}
+		n := len(e.Fields)
+		all := make([]stores.Path, n+1)
+		for f := range n {
+			all[f].Field = f
+		}
+		all[n].Marks = true
 		var last stores.Value
 		for {
-			f := stores.Find{Entity: e, Limit: page, Cut: true}
+			f := stores.Find{Entity: e, Select: all, Limit: page, Cut: true}
 			if !last.IsNull() {
 				f.Where = &stores.Cond{Op: stores.Gt, Path: key, Value: last}
 			}
 			part, err := r.Find(ctx, f)
 			if err != nil {
-				yield(nil, err)
+				yield(stores.Row{}, err)
 				return
 			}
 			for _, values := range part {
-				if !yield(values, nil) {
+				marks, err := stores.ReadMarks(e, values[n])
+				if !yield(stores.Row{Entity: e, Values: values[:n:n], Marks: marks}, err) || err != nil {
 					return
 				}
 			}
@@ -289,14 +341,16 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 		}
 		was := s.rows[e][c.Key]
 		there := was != nil && !was.gone && was.whole || added[e][c.Key]
+		marks := was.marked()
 		if !there && c.Op != Inserted {
 			// It may have been put there by other means, as what was there before.
-			_, err := tx.Get(ctx, e, c.Key)
+			got, err := tx.Get(ctx, e, c.Key)
+			marks = got.Marks
 			if there = err == nil; err != nil && !errors.Is(err, stores.ErrNotFound) {
 				return left, err
 			}
 		}
-		change := stores.Change{Entity: e, Key: c.Key}
+		change := stores.Change{Entity: e, Key: c.Key, Marks: marks}
 		switch {
 		case c.Op == Inserted, c.Op == Found && !there:
 			change.Op = stores.Insert
@@ -319,7 +373,7 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 			if c.Fields[at].IsGone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
 				v = stores.NewString(erasedText)
 			}
-			change.Set = append(change.Set, stores.Assign{Field: f, Value: v})
+			change.Set = append(change.Set, stores.Assign{Field: f, Value: v, Origin: c.Fields[at].Origin})
 		}
 		if change.Op == stores.Insert {
 			// Nothing stands there by default that the journal does not tell of.
