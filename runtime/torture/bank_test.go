@@ -76,12 +76,20 @@ var people = []stores.Principal{
 
 // found makes the bank in an empty store.
 func found(ctx context.Context, s stores.Store) error {
+	return foundWith(ctx, s, func() error { return nil })
+}
+
+// foundWith is found that does something else once there are tables, and no rows.
+func foundWith(ctx context.Context, s stores.Store, between func() error) error {
 	reg, err := registry()
 	if err != nil {
 		return err
 	}
 	if plan, err := s.Migrate(ctx, tables(reg), true); err != nil || len(plan.Problems) > 0 {
 		return fmt.Errorf("migrate: %w %v", err, plan.Problems)
+	}
+	if err := between(); err != nil {
+		return err
 	}
 	for _, p := range people {
 		if err := s.SetPrincipal(ctx, p); err != nil {

@@ -42,7 +42,6 @@ func judgeBy(ctx context.Context, s stores.Store, reg *verbs.Registry) (*verdict
 	if _, _, err := stores.VerifyChain(0, [32]byte{}, entries); err != nil {
 		v.say("broken: %v", err)
 	}
-	rows := make(map[string]string)
 	steps := make(map[string]map[int64]int)
 	balance := make(map[string]int64)
 	for i := range accounts {
@@ -56,7 +55,6 @@ func judgeBy(ctx context.Context, s stores.Store, reg *verbs.Registry) (*verdict
 				return err
 			}
 			for _, row := range found {
-				v.row(e, row, rows)
 				value := func(name string) stores.Value { return row[e.Store.FieldIndex(name)] }
 				switch e.Store.Name {
 				case "account":
@@ -101,65 +99,75 @@ func judgeBy(ctx context.Context, s stores.Store, reg *verbs.Registry) (*verdict
 			}
 		}
 	}
-	v.replay(reg, entries, rows)
+	if err := v.replay(ctx, s, reg); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
 	return v, nil
 }
 
-// row notes every field of a row, for the comparison with the journal.
-func (v *verdict) row(e *verbs.Entity, row []stores.Value, rows map[string]string) {
-	for i := range e.Store.Fields {
-		if i != e.Store.Key && !row[i].IsNull() {
-			rows[e.Store.Name+" "+row[e.Store.Key].Text()+" "+e.Store.Fields[i].Name] = row[i].Text()
-		}
+// original are the rows that were there before the journal.
+func original() []journal.Change {
+	text := func(name, value string) journal.Field {
+		return journal.Field{Name: name, Kind: stores.String, After: stores.NewString(value)}
 	}
+	all := []journal.Change{{Op: journal.Found, Entity: "branch", Key: id(1), Fields: []journal.Field{text("name", "High Street")}}}
+	for i := range accounts {
+		all = append(all, journal.Change{Op: journal.Found, Entity: "account", Key: id(100 + i), Fields: []journal.Field{
+			{Name: "branch", Kind: stores.UUID, After: id(1)}, text("name", fmt.Sprintf("acc%d", i)), {Name: "balance", Kind: stores.Int, After: stores.NewInt(opening)}}})
+	}
+	return all
 }
 
-// replay carries out what the journal says on what was there at first, and
-// compares. Every change that was committed is in the journal, and the reverse.
-func (v *verdict) replay(reg *verbs.Registry, entries []stores.Entry, rows map[string]string) {
-	told := make(map[string]string)
-	told["branch "+id(1).Text()+" name"] = "High Street"
-	for i := range accounts {
-		key := "account " + id(100+i).Text() + " "
-		told[key+"branch"], told[key+"name"], told[key+"balance"] = id(1).Text(), fmt.Sprintf("acc%d", i), fmt.Sprint(opening)
+// begun is the state of the bank before anything happened.
+func begun(reg *verbs.Registry) *journal.State {
+	var all []*stores.Entity
+	for _, e := range reg.Entities() {
+		all = append(all, e.Store)
 	}
-	for _, e := range entries {
-		if e.Outcome != "ok" {
-			continue
-		}
-		record, err := journal.Parse(e.Changes)
+	state := journal.NewState(all)
+	state.Apply(0, &journal.Record{Changes: original()})
+	return state
+}
+
+// replay carries the journal out on what was there at first, as verbatim log
+// replay does, and compares rows and where their values come from. Every change
+// that was committed is in the journal, and the reverse.
+func (v *verdict) replay(ctx context.Context, s stores.Store, reg *verbs.Registry) error {
+	state := begun(reg)
+	for l, err := range journal.Opened(ctx, s, "verbatim", 1, 0) {
 		if err != nil {
-			v.say("broken: entry %d: %v", e.Seq, err)
-			return
+			return err
 		}
-		for _, c := range record.Changes {
-			if reg.Entity(c.Entity) == nil {
-				v.say("broken: entry %d speaks of %q", e.Seq, c.Entity)
-				continue
-			}
-			for _, f := range c.Fields {
-				key := c.Entity + " " + c.Key.Text() + " " + f.Name
-				if before := f.Before; c.Op != journal.Inserted && told[key] != before.Text() {
-					v.say("broken: entry %d changes %s from %q, which was %q", e.Seq, key, before.Text(), told[key])
-				}
-				if c.Op == journal.Deleted || f.After.IsNull() {
-					delete(told, key)
-				} else {
-					told[key] = f.After.Text()
-				}
-			}
+		record, err := l.Record()
+		if err != nil {
+			v.say("broken: entry %d: %v", l.Entry.Seq, err)
+			return nil
 		}
+		state.Apply(l.Entry.Seq, &record)
 	}
-	for _, key := range sorted(told) {
-		if rows[key] != told[key] {
-			v.say("broken: %s is %q, and the journal says %q", key, rows[key], told[key])
-		}
+	return v.compared(ctx, state, s, "replayed")
+}
+
+// compared holds the rows of a store against a state.
+func (v *verdict) compared(ctx context.Context, state *journal.State, s stores.Store, how string) error {
+	strange := 0
+	err := s.View(ctx, stores.Scope{Principal: "verbatim", All: true}, func(r stores.Reader) (err error) {
+		_, strange, err = state.Compare(ctx, r)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	for _, key := range sorted(rows) {
-		if _, ok := told[key]; !ok {
-			v.say("broken: %s is %q, and the journal knows nothing of it", key, rows[key])
-		}
+	for _, d := range state.Differences() {
+		v.say("broken: %s: %s %s %s %s (entry %d)", how, d.Entity.Name, d.Key.Text(), d.Field, d.Msg, d.Seq)
 	}
+	for _, name := range sorted(state.Foreign()) {
+		v.say("broken: %s: an entry speaks of %q", how, name)
+	}
+	if _, partly := state.Rows(); strange > 0 || partly > 0 {
+		v.say("broken: %s: the journal knows nothing of %d rows, and only a part of %d", how, strange, partly)
+	}
+	return nil
 }
 
 func sorted[V any](m map[string]V) []string {

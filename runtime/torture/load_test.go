@@ -12,10 +12,14 @@ import (
 // their seeds say, all on the same few accounts, while one process after another
 // is killed and another takes its place. Then the journal is carried out on what
 // was there at first, and comes to the same rows; the money is all there; what
-// was acknowledged was done, and what is sent again is done once.
+// was acknowledged was done, and what is sent again is done once. The journal
+// comes to the same rows in an empty store too.
+//
+// SAFE-J6: and it tells of every change that triggers of the test's own saw, of
+// no other, and of every script that was refused.
 func TestManyAtOnceWithKills(t *testing.T) {
 	t.Parallel()
-	onBoth(t, func(t *testing.T, kind, at string) {
+	onBothWitnessed(t, func(t *testing.T, kind, at string) {
 		y := begin(t, "SAFE-R8", "load and random kills, replay equals state, "+kind, "scripts")
 		rnd := rand.New(rand.NewPCG(*seeded, 8))
 		processes, streams, kills, count := 2, 4, 3, 6
@@ -81,6 +85,17 @@ func TestManyAtOnceWithKills(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.acknowledged(said)
+		changes, err := v.witnessed(context.Background(), s)
+		if err == nil {
+			err = v.refusals(context.Background(), s, said)
+		}
+		if err == nil {
+			err = v.again(context.Background(), t, s)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		y.remark("%d changes witnessed", changes)
 		for _, wrong := range v.wrongs {
 			y.wrong("%s", wrong)
 		}
