@@ -31,13 +31,15 @@ type Redaction struct {
 	Entity    *stores.Entity // of the row
 	Key       stores.Value
 	Principal string // instead of a row
+	// Everywhere, of a row, means the same texts in other rows and calls too.
+	Everywhere bool
 }
 
 func (w Redaction) of() journal.Redaction {
 	if w.Principal != "" {
 		return journal.Redaction{Principal: w.Principal}
 	}
-	return journal.Redaction{Row: &journal.Row{Entity: w.Entity.Name, Key: w.Key}}
+	return journal.Redaction{Row: &journal.Row{Entity: w.Entity.Name, Key: w.Key}, Everywhere: w.Everywhere}
 }
 
 // keeper refuses whoever has no role that keeps the journal, and tells the
@@ -110,6 +112,9 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 			args = append(args, dsl.NewArg("principal", dsl.NewString(w.Principal)))
 		} else {
 			args = append(args, dsl.NewArg("entity", dsl.NewString(w.Entity.Name)))
+			if w.Everywhere {
+				args = append(args, dsl.NewArg("everywhere", dsl.NewBool(true)))
+			}
 			record.Changes = []journal.Change{{Op: journal.Redacted, Entity: w.Entity.Name, Table: w.Entity.Table, Key: w.Key}}
 		}
 		if said > 0 {

@@ -23,6 +23,16 @@ type moved struct {
 	Values  int    `json:"values,omitempty"`
 	Turns   int    `json:"turns,omitempty"`
 	Rows    int    `json:"rows,omitempty"`
+	// Elsewhere is what holds the same texts and was left alone.
+	Elsewhere []elsewhereJSON `json:"elsewhere,omitempty"`
+}
+
+type elsewhereJSON struct {
+	Entry  int64         `json:"entry,omitempty"`
+	Job    string        `json:"job,omitempty"`
+	Entity string        `json:"entity,omitempty"`
+	Key    *stores.Value `json:"key,omitempty"`
+	Field  string        `json:"field,omitempty"`
 }
 
 func logExportCommand(a *app) *cobra.Command {
@@ -138,7 +148,7 @@ func (a *app) badFile(file string, err error) error {
 // redactFlags are what `verbatim log redact` is told.
 type redactFlags struct {
 	store, palettes, as, row, principal string
-	yes                                 bool
+	yes, everywhere                     bool
 }
 
 func logRedactCommand(a *app) *cobra.Command {
@@ -149,7 +159,8 @@ func logRedactCommand(a *app) *cobra.Command {
 		Example: `verbatim log redact --row "@pierre-dupont-source-of-wealth" --as d.lang --yes` + "\nverbatim log redact --principal jonas --as d.lang --yes",
 		Long: `Values that palettes mark as personal or sensitive are erased for ever; entries stay, and
 the journal stays whole. Rows are not touched. It takes a role with keeps: journal, asks
-first, and is journalled itself.`,
+first, and is journalled itself. Where the same words stand elsewhere too, in another row
+or in work for later, that is listed; --everywhere erases them there as well.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.logRedact(cmd.Context(), f)
@@ -159,6 +170,7 @@ first, and is journalled itself.`,
 	a.palettesFlag(cmd, &f.palettes)
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
 	cmd.Flags().StringVar(&f.row, "row", "", "what was said of the row with this `name` or label")
+	cmd.Flags().BoolVar(&f.everywhere, "everywhere", false, "with --row: the same words of other rows as well")
 	cmd.Flags().StringVar(&f.principal, "principal", "", "what this `name` said")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	return cmd
@@ -173,6 +185,8 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 		return usage("who keeps the journal?", "verbatim log redact --as NAME")
 	case (f.row == "") == (f.principal == ""):
 		return usage("what is to be erased?", "give --row or --principal, one of them")
+	case f.everywhere && f.row == "":
+		return usage("what somebody said is erased wherever it stands", "leave --everywhere out")
 	}
 	s, err := a.open(ctx, f.store)
 	if err != nil {
@@ -183,7 +197,7 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	if err != nil {
 		return err
 	}
-	w := runtime.Redaction{Principal: f.principal}
+	w := runtime.Redaction{Principal: f.principal, Everywhere: f.everywhere}
 	what := "what " + f.principal + " said"
 	if f.row != "" {
 		if w.Entity, w.Key, err = session.FindRow(ctx, f.row); err != nil {
@@ -210,6 +224,7 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 		defer terminal.Close()
 		if !a.json {
 			fmt.Fprintf(a.out, "%s: %s%s\n", what, much, between(n))
+			a.elsewhere(n)
 		}
 		if err := a.flush(); err != nil {
 			return err
@@ -247,7 +262,7 @@ func between(n journal.Erased) string {
 func (a *app) toldRedacted(n journal.Erased) error {
 	switch {
 	case a.json:
-		a.emit(moved{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns})
+		a.emit(moved{Schema: "verbatim/log@1", Done: "redacted", Entries: int64(n.Entries), Values: n.Values, Turns: n.Turns, Elsewhere: elsewhere(n)})
 	case n.Values == 0 && n.Turns == 0:
 		fmt.Fprintln(a.out, "there is nothing to erase")
 	default:
@@ -256,6 +271,32 @@ func (a *app) toldRedacted(n journal.Erased) error {
 			what += " and the words of " + counted(n.Turns, "turn")
 		}
 		fmt.Fprintf(a.out, "erased %s; backups and exports of before still hold them\n", what)
+		a.elsewhere(n)
 	}
 	return nil
+}
+
+// elsewhere tells what holds the same words and is left alone.
+func (a *app) elsewhere(n journal.Erased) {
+	for _, e := range n.Elsewhere {
+		switch {
+		case e.Job != "":
+			fmt.Fprintf(a.out, "also in  job %s, until it is done; verbatim work list %s --drop removes it\n", safe(e.Job), shell(e.Job))
+		case e.Field != "":
+			fmt.Fprintf(a.out, "also in  entry %d, %s of a row of %s; --everywhere erases it there\n", e.Seq, e.Field, e.Row.Entity)
+		default:
+			fmt.Fprintf(a.out, "also in  entry %d, in what was asked for; --everywhere erases it there\n", e.Seq)
+		}
+	}
+}
+
+func elsewhere(n journal.Erased) (all []elsewhereJSON) {
+	for _, e := range n.Elsewhere {
+		out := elsewhereJSON{Entry: e.Seq, Job: e.Job, Entity: e.Row.Entity, Field: e.Field}
+		if !e.Row.Key.IsNull() {
+			out.Key = &e.Row.Key
+		}
+		all = append(all, out)
+	}
+	return all
 }
