@@ -88,6 +88,8 @@ func run(rounds int, only string) error {
 		{"PERF-X2", scripting},
 		{"PERF-X3", reading},
 		{"PERF-X4", embedding},
+		{"PORTAL-X3", portalReading},
+		{"PORTAL-X1", portalWriting},
 	} {
 		if only != "" && !strings.Contains(open.id, only) {
 			continue
