@@ -150,7 +150,7 @@ func TestClaraTalks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if live != string(want) {
-		t.Errorf("live, she hears otherwise:\n%s", live)
+		t.Errorf("live, she hears otherwise (-update records what she hears now):\n%s", live)
 	}
 	again := t.TempDir()
 	if err := layOut(again); err != nil {
@@ -158,7 +158,7 @@ func TestClaraTalks(t *testing.T) {
 	}
 	replayed, said, code := spokenIn(t, again, says, "--replay", recording)
 	if code != 0 || said != "" || replayed != string(want) {
-		t.Errorf("replayed, exit %d, %s:\n%s", code, said, replayed)
+		t.Errorf("replayed, exit %d, %s (where a palette or a prompt was changed, -update records it anew):\n%s", code, said, replayed)
 	}
 	for _, fact := range []string{"87 %", "94 %", "15 March 1972", "3 January 2025"} {
 		if !strings.Contains(live, fact) {
