@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
@@ -157,7 +158,8 @@ func New(o Options) (*Conversation, error) {
 			}
 		}
 	}
-	c.words = append(c.words, fold(o.Person))
+	// One text, which is searched at once.
+	c.words = []string{strings.Join(append(c.words, fold(o.Person)), "\n")}
 	return c, nil
 }
 
@@ -203,8 +205,8 @@ const (
 
 // keep writes the turn into the session: what was said, what was answered, and
 // why.
-func (t *turn) keep(ctx context.Context, said string) error {
-	client := runtime.Said{Role: runtime.ClientTurn, Content: said}
+func (t *turn) keep(ctx context.Context) error {
+	client := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken}
 	if t.record.Foreign {
 		client.Intent = foreignIntent
 	}
@@ -217,12 +219,25 @@ func (t *turn) keep(ctx context.Context, said string) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	if strings.TrimSpace(said) == "" {
-		client.Content = "(nothing)"
+	all := []runtime.Said{client, {Role: runtime.AgentTurn, Content: t.record.Told}, {Role: runtime.SystemTurn, Intent: whyIntent, Content: why.String()}}
+	if t.kept {
+		all = all[1:]
 	}
-	_, err := t.c.o.Session.Say(ctx, client, runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told},
-		runtime.Said{Role: runtime.SystemTurn, Intent: whyIntent, Content: why.String()})
+	_, err := t.c.o.Session.Say(ctx, all...)
 	return err
+}
+
+// run carries a program out. What the person said is kept with the first thing
+// that it leads to, so that the journal says on whose words it was done.
+func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions) (*runtime.Reply, error) {
+	o.Source = t.c.o.Source
+	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
+	if with {
+		o.Said = []runtime.Said{{Role: runtime.ClientTurn, Content: t.spoken}}
+	}
+	reply, err := t.c.o.Session.Run(ctx, p, o)
+	t.kept = t.kept || with && err == nil
+	return reply, err
 }
 
 // A Message is what somebody sends.
@@ -278,6 +293,9 @@ func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
 	defer c.mu.Unlock()
 	now := c.o.Clock().In(c.o.Zone)
 	t := &turn{c: c, now: now, record: &Turn{Number: len(c.turns) + 1, Time: now, Model: ModelNote{Prompt: PromptVersion}}}
+	if t.spoken = m.Text; !utf8.ValidString(m.Text) || strings.TrimSpace(m.Text) == "" {
+		t.spoken = "(a message that could not be read)"
+	}
 	text, err := t.take(ctx, m)
 	if err != nil {
 		return nil, err
@@ -292,11 +310,7 @@ func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
 	c.turns = append(c.turns, t.record)
 	if c.kept && len(m.Text) <= MaxMessage {
 		// What cannot be kept was done and said all the same.
-		said := m.Text
-		if t.heard.bad != "" {
-			said = "(a message that could not be read)"
-		}
-		if err := t.keep(ctx, said); err != nil {
+		if err := t.keep(ctx); err != nil {
 			t.record.note("this turn could not be kept: " + runtime.Sentence(err))
 		}
 	}
@@ -317,6 +331,8 @@ type turn struct {
 	ran    map[string]bool    // scripts that wrote something in this turn
 	calls  int
 	said   verdict
+	spoken string // the message, where it is to be kept with what it leads to
+	kept   bool   // and it was
 }
 
 func (t *turn) take(ctx context.Context, m Message) (string, error) {
@@ -482,7 +498,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 			return t.stopped(ctx, q, err)
 		}
 	}
-	reply, err := c.o.Session.Run(ctx, q.program, o)
+	reply, err := t.run(ctx, q.program, o)
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
@@ -646,7 +662,7 @@ func (t *turn) begin() {
 	}
 	t.trace.add(ofPerson, t.heard.own, t.now)
 	t.trace.add(ofQuoted, t.heard.quoted, t.now)
-	t.facts = &facts{sources: &t.trace.sources, words: c.words}
+	t.facts = &facts{sources: &t.trace.sources, words: slices.Clip(c.words)}
 	t.facts.extra = append(t.facts.extra, &source{text: dayWords(t.now) + "\n" + t.now.Format(time.DateOnly), when: t.now})
 	t.ran = map[string]bool{}
 }

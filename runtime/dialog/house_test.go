@@ -60,7 +60,12 @@ func date(s string) stores.Value {
 
 func newHouse(t testing.TB, palettes string) *house {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS(filepath.Join("testdata", palettes)))
+	return newHouseAt(t, filepath.Join("testdata", palettes))
+}
+
+func newHouseAt(t testing.TB, dir string) *house {
+	t.Helper()
+	reg, ds := verbs.Load(os.DirFS(dir))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

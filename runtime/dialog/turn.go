@@ -512,7 +512,6 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		return step{wrong: modelRepeats}, nil
 	}
 	var refusal *runtime.Refusal
-	o := runtime.RunOptions{Source: c.o.Source}
 	if !c.o.Session.Reads(program) {
 		preview, err := c.o.Session.Preview(ctx, program)
 		if errors.As(err, &refusal) {
@@ -526,7 +525,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			return step{question: t.question(program, preview)}, nil
 		}
 	}
-	reply, err := c.o.Session.Run(ctx, program, o)
+	reply, err := t.run(ctx, program, runtime.RunOptions{})
 	if errors.As(err, &refusal) {
 		return t.refusedStep(refusal), nil
 	}

@@ -1,0 +1,80 @@
+package dialog_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/llm"
+)
+
+// crowd lays out the palette of the house beside another with many verbs.
+func crowd(t testing.TB, verbs int) string {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile("testdata/house/house.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("domain: crowd\ndescription: Many.\nverbs:\n")
+	for i := range verbs {
+		fmt.Fprintf(&b, "  - verb: thing-%d\n    description: Do thing %d to a repair.\n    roles: [tenant]\n    phrases: [\"thing %d for {repair-id}\"]\n    args: [{name: repair-id, type: ref, ref-type: repair, required: true}, {name: note, type: string}]\n    effects: [{updates: repair, where: repair-id, set: {notes: note}}]\n", i, i, i)
+	}
+	for name, text := range map[string]string{"house.yaml": string(text), "crowd.yaml": b.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What a turn costs beside the model: context, prompt, parse, check, preview, and
+// a write on SQLite, with 1 000 verbs.
+func BenchmarkTurn(b *testing.B) {
+	h := newHouseAt(b, crowd(b, 1000))
+	for _, c := range []struct {
+		name string
+		mode dialog.Mode
+		says []string
+	}{
+		{"reply/text", dialog.Text, []string{"Hello Ann."}},
+		{"reply/tools", dialog.Tools, []string{"Hello Ann."}},
+		{"write/text", dialog.Text, []string{calls(`house.note :repair-id @boiler :note "x"`), "Noted."}},
+		{"ask/text", dialog.Text, []string{calls(`house.cancel :repair-id @boiler`)}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			m := &loop{says: c.says}
+			talk, err := dialog.New(dialog.Options{Registry: h.reg, Session: h.session("ann"), Model: m, Mode: c.mode, Clock: h.clock, Person: "Ann"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				m.n = 0
+				if _, err := talk.Say(context.Background(), dialog.Message{Text: "put x on the boiler"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+type loop struct {
+	says []string
+	n    int
+}
+
+func (l *loop) Chat(context.Context, llm.Request, func(string)) (*llm.Reply, error) {
+	text := l.says[min(l.n, len(l.says)-1)]
+	l.n++
+	return &llm.Reply{Text: text, Finish: llm.Stopped}, nil
+}
+
+func (l *loop) Embed(context.Context, []string) ([][]float32, llm.Usage, error) {
+	return nil, llm.Usage{}, nil
+}
