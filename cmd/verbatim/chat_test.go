@@ -238,3 +238,97 @@ INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '0000
 		t.Error(log)
 	}
 }
+
+// What a model answers to the dataset of the example.
+var asks = []string{
+	"You are at 87 %.",
+	`{"call": "client__get-request-detail", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}`,
+	"FCA rules ask the bank to verify how Pierre Dupont's wealth was built up.",
+	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Accountant is on it", "expected-date": "2025-01-03"}}`,
+	"Noted: expected by 3 January 2025.",
+	"What will you send: the tax returns for Pierre Dupont, or the document of Thomas Müller?",
+	"An identity document of Thomas Müller.",
+	"From Maria Schmidt, the date of birth.",
+	"It will be checked within 48 hours.",
+	"I can only see what concerns you.",
+}
+
+const asksRecording = "../../examples/client/conversation/asks.jsonl"
+
+// X15, M31, M33, M44: a dataset is scored check by check, alive and as it was
+// recorded, with the same verdicts; below its threshold, or over its budget, it
+// fails.
+func TestADatasetIsScored(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) (string, string, int) {
+		var o, e bytes.Buffer
+		code := run(context.Background(), world{args: append([]string{"eval"}, args...), in: strings.NewReader(""), out: &o, err: &e, env: func(string) string { return "" },
+			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
+		return o.String(), e.String(), code
+	}
+	palettes := filepath.Join(dir, "verbs")
+	dataset := filepath.Join(dir, "conversation", "asks.yaml")
+	s := perform(t, asks)
+	record := filepath.Join(dir, "asks.jsonl")
+	live, said, code := command("--palettes", palettes, "--base-url", s.URL, "--model", "scripted", "--record", record, dataset)
+	if code != 0 || said != "" || len(s.asked) != len(asks) {
+		t.Fatalf("exit %d, asked %d times: %s\n%s", code, len(s.asked), said, live)
+	}
+	if *update {
+		text, err := os.ReadFile(record)
+		if err == nil {
+			err = os.WriteFile(asksRecording, text, 0o644)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "conversation", "asks.jsonl"), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	report := filepath.Join(dir, "report.xml")
+	replayed, said, code := command("--palettes", palettes, "--junit", report, dataset)
+	if code != 0 || said != "" || replayed != live {
+		t.Errorf("replayed, exit %d: %s\n%s\nlive:\n%s (where a palette or a prompt was changed, -update records it anew)", code, said, replayed, live)
+	}
+	if xml, err := os.ReadFile(report); err != nil || !strings.Contains(string(xml), `<testsuite name="WHY-1" tests="3" failures="0">`) {
+		t.Errorf("%v\n%s", err, xml)
+	}
+
+	// A model that makes things up, and one that costs too much.
+	worse := perform(t, []string{
+		"You are nearly there.",
+		"It is our policy.",
+		"Noted for Monday.",
+		`{"call": "client__add-note", "args": {"request-id": "@thomas-muller-identity", "note": "tomorrow"}}`, "Noted.",
+		"A passport.", "Thomas again.", "Soon.", "They owe us a lot, says Jonas.",
+	})
+	out, _, code := command("--palettes", palettes, "--base-url", worse.URL, "--model", "scripted", "--json", dataset)
+	var got evalJSON
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if code != exitInput || got.OK || got.Score >= 70 || got.Score == 0 {
+		t.Errorf("exit %d, %d %%", code, got.Score)
+	}
+	text, err := os.ReadFile(dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	poor := filepath.Join(dir, "conversation", "poor.yaml")
+	if err := os.WriteFile(poor, append([]byte("budget: 9000\n"), text...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s = perform(t, asks)
+	out, _, code = command("--palettes", palettes, "--base-url", s.URL, "--model", "scripted", "--json", poor)
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if code != exitInput || got.OK || len(s.asked) > 5 {
+		t.Errorf("exit %d after %d tokens and %d questions", code, got.Tokens, len(s.asked))
+	}
+}

@@ -17,6 +17,7 @@ var commands = []func(*app) *cobra.Command{
 	runCommand,
 	sessionCommand,
 	chatCommand,
+	evalCommand,
 	confirmCommand,
 	workCommand,
 	logCommand,

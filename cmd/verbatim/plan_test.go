@@ -177,7 +177,7 @@ var libraries = map[string]struct {
 	why string
 }{
 	"github.com/alecthomas/participle/v2":      {[]string{"dsl", "verbs"}, "dsl declares the normative grammar with it; verbs reads effect operands with it, in one file"},
-	"gopkg.in/yaml.v3":                         {[]string{"verbs", "runtime/mcp"}, "palettes are YAML, and so is the operator's list of servers"},
+	"gopkg.in/yaml.v3":                         {[]string{"verbs", "runtime/mcp", "runtime/dialog"}, "palettes are YAML, and so are the operator's list of servers and datasets of conversations"},
 	"github.com/modelcontextprotocol/go-sdk":   {[]string{"runtime/mcp"}, "one protocol for tools of other servers, and its types stop there"},
 	"github.com/santhosh-tekuri/jsonschema/v5": {[]string{"verbs"}, "object arguments are checked where all arguments are"},
 	"github.com/expr-lang/expr":                {[]string{"verbs"}, "expressions are compiled with the palette; the engine sees values only"},

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/llm"
+)
+
+func evalCommand(a *app) *cobra.Command {
+	var f chatFlags
+	var junit string
+	cmd := &cobra.Command{
+		Use:   "eval DATASET",
+		Short: "Score conversations against what is expected of them",
+		Example: `verbatim eval conversation/asks.yaml
+verbatim eval --junit report.xml conversation/asks.yaml`,
+		Long: `Each case talks to a store of its own, made of the dataset's data. Answers come from the
+dataset's recording, or from --model at --base-url, and --record writes a new one. It fails
+below the dataset's threshold (90 % of checks), and when its tokens (50,000) are spent.`,
+		Args: exactly(1, "one dataset"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd.Context(), args[0], junit, f) },
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	cmd.Flags().StringVar(&f.model, "model", "", "ask the model of this `name`, and no recording")
+	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it")
+	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` the model writes calls: tools, grammar or text")
+	cmd.Flags().StringVar(&f.grammars, "grammars", "llama.cpp", "the `way` the endpoint takes a grammar: llama.cpp or vllm")
+	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
+	cmd.Flags().StringVar(&junit, "junit", "", "write the verdicts into this `file`, as JUnit does")
+	return cmd
+}
+
+// evalJSON is what came of a dataset.
+type evalJSON struct {
+	Schema    string     `json:"schema"`
+	Cases     []caseJSON `json:"cases"`
+	Passed    int        `json:"passed"`
+	Checks    int        `json:"checks"`
+	Score     int        `json:"score"` // percent, rounded down
+	Threshold int        `json:"threshold"`
+	Tokens    int        `json:"tokens"`
+	Budget    int        `json:"budget"`
+	OK        bool       `json:"ok"`
+}
+
+type caseJSON struct {
+	ID      string           `json:"id"`
+	Intent  string           `json:"intent,omitempty"`
+	Pass    bool             `json:"pass"`
+	Tokens  int              `json:"tokens"`
+	Checks  []dialog.Verdict `json:"checks"`
+	Problem string           `json:"problem,omitempty"` // why it could not be held to the end
+	Told    []string         `json:"told"`
+}
+
+func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return usage(fmt.Sprintf("the dataset %q cannot be read: %s", file, reason(err)), "check the path")
+	}
+	defer in.Close()
+	set, err := dialog.ReadDataset(in)
+	if err != nil {
+		return &stop{exitInput, "dataset", fmt.Sprintf("the dataset %q cannot be used: %s", file, err), "correct it and try again"}
+	}
+	dir := filepath.Dir(file)
+	if f.model == "" && f.baseURL == "" && set.Recording != "" {
+		f.replay = filepath.Join(dir, set.Recording)
+	}
+	f.as = set.As
+	var ends []func()
+	defer func() {
+		for _, end := range ends {
+			end()
+		}
+	}()
+	model, err := a.model(&f, &ends)
+	if err != nil {
+		return err
+	}
+	var data []string
+	for _, name := range set.Data {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return usage(fmt.Sprintf("the data %q cannot be read: %s", name, reason(err)), "data stands beside the dataset")
+		}
+		data = append(data, string(text))
+	}
+	out := evalJSON{Schema: "verbatim/eval@1", Cases: []caseJSON{}, Threshold: set.Threshold, Budget: set.Budget}
+	budget := llm.NewBudget("run", set.Budget)
+	for i := range set.Cases {
+		one, err := a.evalCase(ctx, set, &set.Cases[i], model, budget, &f, data)
+		if err != nil {
+			return err
+		}
+		out.Cases = append(out.Cases, one)
+		for _, v := range one.Checks {
+			out.Checks++
+			if v.Pass {
+				out.Passed++
+			}
+		}
+		if !a.json {
+			a.tellCase(&one)
+		}
+	}
+	out.Score, out.Tokens = 100*out.Passed/max(1, out.Checks), budget.Spent()
+	out.OK = out.Score >= out.Threshold && out.Tokens < out.Budget
+	if junit != "" {
+		if err := os.WriteFile(junit, out.junit(file), 0o666); err != nil {
+			return broken(fmt.Sprintf("the report %q cannot be written", junit), err, "check the path")
+		}
+	}
+	if a.json {
+		a.emit(out)
+	} else {
+		fmt.Fprintf(a.out, "%d of %s passed, %d %%; %d %% is wanted. %s of %s tokens.\n", out.Passed, counted(out.Checks, "check"), out.Score, out.Threshold, thousands(out.Tokens), thousands(out.Budget))
+	}
+	if !out.OK {
+		return said(exitInput)
+	}
+	return nil
+}
+
+// evalCase holds one conversation, in a store of its own.
+func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, model llm.Model, run *llm.Budget, f *chatFlags, data []string) (caseJSON, error) {
+	out := caseJSON{ID: c.ID, Intent: c.Intent, Checks: []dialog.Verdict{}, Told: []string{}}
+	dir, err := os.MkdirTemp("", "verbatim-eval-")
+	if err != nil {
+		return out, broken("there is no place for a store", err, "check the temporary folder")
+	}
+	defer os.RemoveAll(dir)
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return out, err
+	}
+	store, err := a.prepare(ctx, address{file: filepath.Join(dir, "case.db")}, true, "")
+	if err != nil {
+		return out, err
+	}
+	defer store.Close()
+	if err := a.fill(ctx, store, set.Data, data); err != nil {
+		return out, err
+	}
+	if plan, err := store.Migrate(ctx, append(tables(reg), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+		return out, &stop{exitInput, "dataset", "the data of the dataset and the palettes do not fit together: " + strings.Join(plan.Problems, "; "), "correct one of them"}
+	}
+	clock := a.now
+	if !set.Now.IsZero() {
+		clock = func() time.Time { return set.Now }
+	}
+	engine, err := a.newEngineAt(reg, store, nil, clock)
+	if err != nil {
+		return out, a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, set.As)
+	if err != nil {
+		return out, a.runFailed(err)
+	}
+	zone, err := a.zone()
+	if err != nil {
+		return out, err
+	}
+	budget := run.Within("case", 0)
+	talk, err := dialog.New(dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
+		Person: session.Person().Label, Budget: budget, Source: "eval"})
+	if err != nil {
+		return out, broken("the conversation cannot begin", err, "verbatim eval --help")
+	}
+	var answers []*dialog.Answer
+	for _, said := range c.Turns {
+		answer, err := talk.Say(ctx, dialog.Message{Text: said})
+		var e *llm.Error
+		switch {
+		case errors.As(err, &e) && e.Kind == llm.Unrecorded:
+			out.Problem = "the recording does not hold it: " + e.Err.Error()
+		case err != nil:
+			return out, a.silent(err)
+		default:
+			answers = append(answers, answer)
+			out.Told = append(out.Told, answer.Text)
+			continue
+		}
+		break
+	}
+	out.Tokens = budget.Spent()
+	if out.Problem != "" {
+		for i := range c.Checks {
+			out.Checks = append(out.Checks, dialog.Verdict{Check: c.Checks[i].Says(), Got: out.Problem})
+		}
+		return out, nil
+	}
+	out.Checks, out.Pass = c.Score(answers), true
+	for _, v := range out.Checks {
+		out.Pass = out.Pass && v.Pass
+	}
+	return out, nil
+}
+
+func (a *app) tellCase(c *caseJSON) {
+	state := "ok  "
+	if !c.Pass {
+		state = "FAIL"
+	}
+	fmt.Fprintf(a.out, "%s  %-14s %s, %s tokens\n", state, safe(c.ID), counted(len(c.Checks), "check"), thousands(c.Tokens))
+	for _, v := range c.Checks {
+		if !v.Pass {
+			fmt.Fprintf(a.out, "      expected that it %s; got %s\n", safe(v.Check), safe(strings.Join(strings.Fields(v.Got), " ")))
+		}
+	}
+}
+
+// junit writes the verdicts as build servers read them: a case is a suite, and
+// each of its checks a test.
+func (e *evalJSON) junit(name string) []byte {
+	type failure struct {
+		Message string `xml:"message,attr"`
+	}
+	type test struct {
+		Name    string   `xml:"name,attr"`
+		Class   string   `xml:"classname,attr"`
+		Failure *failure `xml:"failure,omitempty"`
+	}
+	type suite struct {
+		Name     string `xml:"name,attr"`
+		Tests    int    `xml:"tests,attr"`
+		Failures int    `xml:"failures,attr"`
+		Cases    []test `xml:"testcase"`
+	}
+	doc := struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Name     string   `xml:"name,attr"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Suites   []suite  `xml:"testsuite"`
+	}{Name: name, Tests: e.Checks, Failures: e.Checks - e.Passed}
+	for _, c := range e.Cases {
+		s := suite{Name: c.ID, Tests: len(c.Checks)}
+		for _, v := range c.Checks {
+			t := test{Name: v.Check, Class: c.ID}
+			if !v.Pass {
+				t.Failure = &failure{"got " + v.Got}
+				s.Failures++
+			}
+			s.Cases = append(s.Cases, t)
+		}
+		doc.Suites = append(doc.Suites, s)
+	}
+	text, err := xml.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return nil // of strings and numbers
+	}
+	return append([]byte(xml.Header), append(text, '\n')...)
+}

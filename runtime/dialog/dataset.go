@@ -1,0 +1,267 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// A Dataset is conversations, and what is expected of each. It is how a change of
+// a prompt, of a palette or of a model is judged: deterministically against a
+// recording, and now and then against the model itself.
+//
+//	as: clara
+//	data: [bank.sql, people.sql]
+//	recording: asks.jsonl
+//	cases:
+//	  - id: WHY-1
+//	    query: Why do you need Pierre's tax returns?
+//	    intent: explain
+//	    expected_behavior:
+//	      - calls: ["client.get-request-detail :request-id @pierre-dupont-source-of-wealth"]
+//	      - told: FCA
+//	      - changes: 0
+//	    example_good_response: FCA rules ask us to verify how his wealth was built up.
+//	    example_bad_response: Let me look into that for you.
+type Dataset struct {
+	As        string    `yaml:"as"`        // whoever talks
+	Now       time.Time `yaml:"now"`       // when it is; without it, the clock's
+	Data      []string  `yaml:"data"`      // SQL that each case's store is filled with
+	Recording string    `yaml:"recording"` // of what a model answered
+	Threshold int       `yaml:"threshold"` // percent of checks that have to pass: 90
+	Budget    int       `yaml:"budget"`    // tokens that a run may spend: 50 000
+	Cases     []Case    `yaml:"cases"`
+}
+
+// A Case is one conversation: a query, or several turns of which the last is
+// judged for what is told, and all for what was called and done.
+type Case struct {
+	ID     string   `yaml:"id"`
+	Query  string   `yaml:"query"`
+	Turns  []string `yaml:"turns"`
+	Intent string   `yaml:"intent"`
+	Checks []Check  `yaml:"expected_behavior"`
+	// Good and Bad are answers. The checks that look at an answer alone have to
+	// pass on the one, and one of them has to fail on the other: a check that
+	// cannot tell them apart is worth nothing.
+	Good string `yaml:"example_good_response"`
+	Bad  string `yaml:"example_bad_response"`
+}
+
+// A Check is one thing that is expected. Exactly one of its members is set.
+type Check struct {
+	Calls        *[]string `yaml:"calls"`          // what was carried out, in order, apart from the context
+	Told         string    `yaml:"told"`           // stands in the answer
+	NotTold      string    `yaml:"not_told"`       // does not
+	Asks         *int      `yaml:"asks"`           // questions that wait for a yes, at the end
+	Changes      *int      `yaml:"changes"`        // rows that were changed, in all
+	SingleAnswer bool      `yaml:"single_answer"`  // two sentences at most
+	Clarifies    bool      `yaml:"clarifies"`      // it asks, and nothing was called in the last turn
+	BorneOut     bool      `yaml:"borne_out"`      // nothing that the model said had to be replaced
+	Words        int       `yaml:"words"`          // at most so many
+	NoRepairs    bool      `yaml:"without_repair"` // the model was never told of a mistake
+}
+
+// Says reads the check aloud.
+func (c *Check) Says() string {
+	switch {
+	case c.Calls != nil && len(*c.Calls) == 0:
+		return "calls nothing"
+	case c.Calls != nil:
+		return "calls " + strings.Join(*c.Calls, " and then ")
+	case c.Told != "":
+		return fmt.Sprintf("tells %q", c.Told)
+	case c.NotTold != "":
+		return fmt.Sprintf("does not tell %q", c.NotTold)
+	case c.Asks != nil:
+		return "asks " + counted(*c.Asks, "question")
+	case c.Changes != nil:
+		return "changes " + counted(*c.Changes, "row")
+	case c.SingleAnswer:
+		return "gives a single answer"
+	case c.Clarifies:
+		return "asks what is meant"
+	case c.BorneOut:
+		return "says nothing that had to be replaced"
+	case c.NoRepairs:
+		return "needs no repair"
+	}
+	return fmt.Sprintf("says it in %d words", c.Words)
+}
+
+func (c *Check) set() int {
+	n := 0
+	for _, is := range []bool{c.Calls != nil, c.Told != "", c.NotTold != "", c.Asks != nil, c.Changes != nil, c.SingleAnswer, c.Clarifies, c.BorneOut, c.Words > 0, c.NoRepairs} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// answered reports whether the check looks at an answer alone, and whether it
+// holds of one.
+func (c *Check) ofText(text string) (looks, holds bool) {
+	switch {
+	case c.Told != "":
+		return true, strings.Contains(fold(text), fold(c.Told))
+	case c.NotTold != "":
+		return true, !strings.Contains(fold(text), fold(c.NotTold))
+	case c.SingleAnswer:
+		return true, len(sentences.FindAllString(text, -1)) <= 2 && strings.TrimSpace(text) != ""
+	case c.Words > 0:
+		return true, len(strings.Fields(text)) <= c.Words
+	}
+	return false, false
+}
+
+var sentences = regexp.MustCompile(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`)
+
+// ReadDataset reads a dataset. What it does not know it refuses, and a case whose
+// checks cannot tell its good example from its bad one.
+func ReadDataset(r io.Reader) (*Dataset, error) {
+	dec := yaml.NewDecoder(r)
+	dec.KnownFields(true)
+	d := &Dataset{Threshold: 90, Budget: 50_000}
+	if err := dec.Decode(d); err != nil {
+		var wrong *yaml.TypeError
+		if errors.As(err, &wrong) && len(wrong.Errors) > 0 {
+			return nil, errors.New(plainYAML(wrong.Errors[0]))
+		}
+		return nil, errors.New(plainYAML(strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	switch {
+	case d.As == "":
+		return nil, errors.New("it does not say who talks: as")
+	case len(d.Cases) == 0:
+		return nil, errors.New("it holds no cases")
+	case d.Threshold < 1 || d.Threshold > 100:
+		return nil, errors.New("threshold is a percentage, from 1 to 100")
+	case d.Budget < 1:
+		return nil, errors.New("budget is a number of tokens above 0")
+	}
+	seen := map[string]bool{}
+	for i := range d.Cases {
+		if err := d.Cases[i].fit(i, seen); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// plainYAML drops the names of types, which are nobody's business.
+func plainYAML(text string) string {
+	text = regexp.MustCompile(` in type \S+`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`into \S+$`).ReplaceAllString(text, "here")
+}
+
+func (c *Case) fit(i int, seen map[string]bool) error {
+	name := c.ID
+	if name == "" {
+		return fmt.Errorf("case %d has no id", i+1)
+	}
+	if seen[c.ID] {
+		return fmt.Errorf("two cases are called %s", c.ID)
+	}
+	seen[c.ID] = true
+	switch {
+	case (c.Query == "") == (len(c.Turns) == 0):
+		return fmt.Errorf("case %s has a query or turns, one of them", name)
+	case len(c.Checks) == 0:
+		return fmt.Errorf("case %s expects nothing", name)
+	}
+	if c.Query != "" {
+		c.Turns = []string{c.Query}
+	}
+	for j := range c.Checks {
+		check := &c.Checks[j]
+		if check.set() != 1 {
+			return fmt.Errorf("case %s: expectation %d says one thing, and not %d", name, j+1, check.set())
+		}
+		if check.Calls != nil {
+			for k, call := range *check.Calls {
+				script, ds := dsl.Parse(dsl.NewSource(name, call))
+				if ds.HasErrors() || len(script.Calls) != 1 {
+					return fmt.Errorf("case %s: %q is not one call", name, call)
+				}
+				(*check.Calls)[k] = dsl.FormatCall(&script.Calls[0])
+			}
+		}
+	}
+	passes := func(text string) (all, any bool) {
+		all = true
+		for j := range c.Checks {
+			if looks, holds := c.Checks[j].ofText(text); looks {
+				all, any = all && holds, true
+			}
+		}
+		return all, any
+	}
+	if good, any := passes(c.Good); c.Good != "" && any && !good {
+		return fmt.Errorf("case %s: its own good example does not pass", name)
+	}
+	if bad, any := passes(c.Bad); c.Bad != "" && any && bad {
+		return fmt.Errorf("case %s: its bad example passes too", name)
+	}
+	return nil
+}
+
+// A Verdict is what came of a check.
+type Verdict struct {
+	Check string `json:"check"`
+	Pass  bool   `json:"pass"`
+	Got   string `json:"got,omitempty"` // where it did not pass
+}
+
+// Score holds a conversation against a case.
+func (c *Case) Score(answers []*Answer) []Verdict {
+	last := answers[len(answers)-1]
+	var called []string
+	changes, repairs, replaced := 0, 0, 0
+	for _, a := range answers {
+		for _, call := range a.Turn.Calls {
+			called = append(called, call.Call)
+		}
+		for _, p := range a.Done {
+			changes += p.Rows
+		}
+		repairs += a.Turn.Model.Repairs
+		replaced += len(a.Turn.Replaced)
+	}
+	var all []Verdict
+	for i := range c.Checks {
+		check := &c.Checks[i]
+		v := Verdict{Check: check.Says()}
+		if looks, holds := check.ofText(last.Text); looks {
+			v.Pass, v.Got = holds, last.Text
+		} else {
+			switch {
+			case check.Calls != nil:
+				v.Pass, v.Got = slices.Equal(called, *check.Calls), strings.Join(called, " and then ")
+			case check.Asks != nil:
+				v.Pass, v.Got = len(last.Open) == *check.Asks, counted(len(last.Open), "question")
+			case check.Changes != nil:
+				v.Pass, v.Got = changes == *check.Changes, counted(changes, "row")
+			case check.Clarifies:
+				v.Pass, v.Got = strings.Contains(last.Text, "?") && len(last.Turn.Calls) == 0, last.Text
+			case check.BorneOut:
+				v.Pass, v.Got = replaced == 0, counted(replaced, "claim")
+			case check.NoRepairs:
+				v.Pass, v.Got = repairs == 0, counted(repairs, "repair")
+			}
+		}
+		if v.Pass {
+			v.Got = ""
+		}
+		all = append(all, v)
+	}
+	return all
+}
