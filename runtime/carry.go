@@ -217,7 +217,11 @@ func (r *run) begin(f *frame, i int) *step {
 		// What a macro does is told at the call that the person wrote.
 		st.outer, st.index, st.place, st.depth = f.macro, f.macro.index, f.macro.place, f.macro.depth+1
 	}
-	st.syntax = r.e.written(c.Syntax, f.macro)
+	outer := f.macro
+	if f.made {
+		outer = nil
+	}
+	st.syntax = r.e.written(c.Syntax, outer)
 	st.text = dsl.FormatCall(st.syntax)
 	return st
 }
@@ -323,7 +327,15 @@ func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 		return err
 	}
 	r.e.enter(StageApply)
-	return r.apply(ctx, st, done.proposals)
+	if err := r.apply(ctx, st, done.proposals); err != nil {
+		return err
+	}
+	for _, p := range done.calls {
+		if err := r.program(ctx, &frame{prog: p, macro: st, made: true}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // macro carries out the script of other verbs, with the rights of whoever

@@ -117,6 +117,12 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, with handlers\ncrafted.appraise :item-id @saw :worth 300.00",
 		},
 		{
+			Code:    codeNoStep,
+			Meaning: "A palette says which state of a row may follow which, and this does not follow the one that it is in.",
+			Wrong:   "; as kim, at the desk in the session today\ndesk.finish :job-id @paint desk.start :job-id @paint",
+			Right:   "; as kim, at the desk in the session today\ndesk.finish :job-id @paint",
+		},
+		{
 			Code:    codeNoSession,
 			Meaning: "A verb that sets something in the session begins what later calls go on with. Under a name a session is kept, from process to process; without one it keeps nothing, and neither can anything be said in it.",
 			Wrong:   "; as kim, at the desk\ndesk.take :item-id @drill",
@@ -264,6 +270,12 @@ func Codes() []dsl.CodeDoc {
 			Code:    codeHandlerArgumentType,
 			Meaning: "The handler takes an argument as a Go type that cannot hold every value the palette allows. An argument that may be left out needs a type that can say so.",
 			Wrong:   "domain: shop\nverbs:\n  - {verb: price, description: What it costs, handler: true, args: [{name: name, type: integer, required: true}], effects: [{returns: price}]}\n",
+			Right:   rightPalette,
+		},
+		{
+			Code:    codeGeneratesUnknown,
+			Meaning: "An effect promises a call of a verb, which its handler makes, and no palette declares that verb.",
+			Wrong:   strings.Replace(rightPalette, "effects: [", "effects: [{generates: shop.prise}, ", 1),
 			Right:   rightPalette,
 		},
 		{

@@ -87,6 +87,9 @@ func (r *run) join(st *step, p *proposal) error {
 		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return err
 		}
+		if err := follows(st, p.entity, a, p.before.Values[a.field]); err != nil {
+			return err
+		}
 		at, found := slices.BinarySearchFunc(c.Set, a.field, func(b stores.Assign, field int) int { return b.Field - field })
 		if found {
 			if !stores.Equal(c.Set[at].Value, a.value) {
@@ -107,6 +110,19 @@ func (r *run) join(st *step, p *proposal) error {
 			c.guard(f)
 		}
 		return r.rely(c, st)
+	}
+	return nil
+}
+
+// follows refuses a code that does not follow the one that a field holds, where
+// the palette says which do.
+func follows(st *step, e *verbs.Entity, a assigned, before stores.Value) error {
+	t := e.Fields[a.field].Type
+	if t == nil || t.Name != verbs.CodeType || t.Codes == nil || before.IsNull() || stores.Equal(before, a.value) {
+		return nil
+	}
+	if declared, may := t.Codes.Steps(before.Text(), a.value.Text()); declared && !may {
+		return &complaint{st.index, noStep(st.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text())}
 	}
 	return nil
 }

@@ -175,6 +175,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	for v := range e.macros {
 		e.look(v)
 	}
+	if ds := e.findGenerated(); ds.HasErrors() {
+		return nil, &ConfigError{ds}
+	}
 	e.box = e.newToolbox(opt.Tools)
 	e.findPersonal()
 	return e, nil

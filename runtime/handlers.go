@@ -152,10 +152,22 @@ type Outcome struct {
 	// Result is what the call gives back: rows of values by column. A cell may
 	// be whatever a field may be; a Ref is shown by its name.
 	Result *Answer
+	// Calls are calls of other verbs to be made after the changes, in the name of
+	// the same principal: each is checked, permitted, asked about and journalled
+	// as if they had written it, and nothing is done where one of them is refused.
+	// A verb promises them with `generates: VERB`.
+	Calls []Generated
 	// Kept names, word for word, the promises that leave no trace in rows or
 	// notices and that the handler kept: for "validates: value against field
 	// schema" it holds "value against field schema".
 	Kept []string
+}
+
+// A Generated is a call that a handler makes. Args are values by the names of
+// the arguments; a Ref is written by the name of its row.
+type Generated struct {
+	Verb string
+	Args Fields
 }
 
 // An Answer is the rows that a handler gives back.
@@ -359,6 +371,13 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 	}
 	if d.sets, err = r.settings(st, outcome.Session, came, promises); err != nil {
 		return deed{}, handlerError(st, err)
+	}
+	for _, g := range outcome.Calls {
+		made, err := r.generate(ctx, st, g, came)
+		if err != nil {
+			return deed{}, handlerError(st, err)
+		}
+		d.calls = append(d.calls, made)
 	}
 	d.kept = outcome.Kept
 	return d, nil

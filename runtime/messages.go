@@ -203,6 +203,7 @@ const (
 	codeSessionTooLarge = "session-too-large"
 	codeBadSession      = "bad-session"
 	codeBadTurn         = "bad-turn"
+	codeNoStep          = "no-step"
 
 	codeNeedsEarlierCall = "needs-earlier-call"
 	codeOutOfOrder       = "out-of-order"
@@ -218,6 +219,7 @@ const (
 	codeHandlerArgumentExtra   = "handler-argument-extra"
 	codeHandlerArgumentType    = "handler-argument-type"
 	codeBadQuery               = "bad-query"
+	codeGeneratesUnknown       = "generates-unknown"
 
 	codeToolMissing    = "tool-missing"
 	codeToolUnreached  = "tool-unreached"
@@ -333,6 +335,20 @@ func stalePreview(place dsl.Place, moved []string) dsl.Diagnostic {
 func unknownConfirmation(id string) dsl.Diagnostic {
 	return complain(codeUnknownConfirmation, dsl.Place{}, fmt.Sprintf("nothing that is called %q waits for you", id),
 		"verbatim confirm lists what does")
+}
+
+// wrongCall says what is wrong with a call that a handler made.
+func wrongCall(place dsl.Place, verb, inner string, d dsl.Diagnostic) dsl.Diagnostic {
+	return complain(codeWrongValue, place, fmt.Sprintf("%s leads to %s, and that cannot be said: %s", verb, inner, d.Summary),
+		"change what it was made of, and try again")
+}
+
+func noStep(place dsl.Place, verb, entity, field, from, to string) dsl.Diagnostic {
+	if to == "" {
+		to = "nothing"
+	}
+	return complain(codeNoStep, place, fmt.Sprintf("%s of %s is %s, and nothing leads from there to %s", field, entity, from, to),
+		"look at it as it is now; verbatim explain "+verb+" says what it would change")
 }
 
 func noSession(place dsl.Place, what string) dsl.Diagnostic {
@@ -683,6 +699,15 @@ func handlerUnknownVerb(name string, near []string) dsl.Diagnostic {
 		"declare the verb, or take the handler away")
 	if len(near) > 0 {
 		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return d
+}
+
+// generatesUnknown is about a promise to call a verb that there is not.
+func generatesUnknown(e *verbs.Effect, v *verbs.Verb, name string, near []string) dsl.Diagnostic {
+	d := complain(codeGeneratesUnknown, e.Place, fmt.Sprintf("%s promises to call %s, and there is no such other verb", v.Name, name), "name a verb of the palettes")
+	if len(near) > 0 {
+		d.Notes[0] = "did you mean " + near[0] + "?"
 	}
 	return d
 }

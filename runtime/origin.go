@@ -194,7 +194,7 @@ func (st *step) follow(f *frame, a *verbs.Arg, g given) {
 		return
 	}
 	way := symbolOf(a)
-	if f.macro != nil && a.Kind == verbs.Name {
+	if f.macro != nil && !f.made && a.Kind == verbs.Name {
 		// Inside a macro a name is an argument of the macro's.
 		way = ":" + a.Syntax.Text + " of " + f.macro.verb.Name
 		for i := range f.macro.verb.Params {
@@ -262,7 +262,7 @@ func throughWords(trail []string) string {
 // said is the origin of what an argument writes out. What a macro's script says
 // is the palette's, and nobody's.
 func (f *frame) said(a *verbs.Arg) verbs.Origin {
-	if f.macro != nil {
+	if f.macro != nil && !f.made {
 		return verbs.Origin{}
 	}
 	return f.prog.Said(a)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"verbatim/stores"
 )
@@ -13,6 +14,9 @@ import (
 // that cannot be worked out does not hold either; it is told only when no other
 // is, because a rule may rely on those before it.
 func (r *run) require(ctx context.Context, st *step) error {
+	if err := schematic(st); err != nil {
+		return err
+	}
 	var unmet, unclear []complaint
 	for i := range st.verb.Requires {
 		rule := &st.verb.Requires[i]
@@ -31,6 +35,35 @@ func (r *run) require(ctx context.Context, st *step) error {
 	}
 	if len(unmet) > 0 {
 		return refuse(unmet)
+	}
+	return nil
+}
+
+// schematic holds objects against the schemas of the codes beside them. The
+// checker has done so for what a script writes out; what comes out of rows,
+// answers and macros is known only here.
+func schematic(st *step) error {
+	for i := range st.verb.Params {
+		p := &st.verb.Params[i]
+		by, ok := p.SchemaOf()
+		if !ok || st.args[i].IsNull() || st.args[by].IsNull() {
+			continue
+		}
+		s := st.verb.Params[by].Type.Codes.Schema(st.args[by].Text())
+		if s == nil {
+			return &complaint{st.index, wrongValue(st.place, p.Name, "nothing is declared for "+st.args[by].Text())}
+		}
+		found, err := s.Check(st.args[i])
+		if err != nil {
+			return &Failure{Err: fmt.Errorf("the schema %s: %w", s.Name, err)}
+		}
+		for _, b := range found {
+			what := strings.Join(b.Path, ".")
+			if !b.Safe {
+				b.Says = "does not satisfy its schema"
+			}
+			return &complaint{st.index, wrongValue(st.place, p.Name, strings.TrimSpace(what+" "+b.Says))}
+		}
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 type frame struct {
 	prog  *verbs.Program
 	steps []*step // parallel to prog.Calls(); nil until carried out
-	macro *step   // the call of the macro; nil for the program itself
+	macro *step   // the call of the macro, or of the handler that made this; nil for the program itself
+	made  bool    // a handler made it: its names are the session's
 	names *scriptNames
 }
 
@@ -199,7 +200,7 @@ func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place,
 // named finds what a name stands for: an argument of the macro inside one,
 // otherwise a row that the session knows.
 func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (given, error) {
-	if f.macro != nil {
+	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}
 	var e *verbs.Entity

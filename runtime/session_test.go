@@ -23,6 +23,29 @@ import (
 // it.
 const deskPalette = `domain: desk
 roles: [{name: archivist, sees: all, keeps: journal}]
+schemas:
+  size: {type: object, required: [cm], properties: {cm: {type: integer, maximum: 300}}, additionalProperties: false}
+  tint: {type: object, required: [colour], properties: {colour: {enum: [RED, BLUE]}}, additionalProperties: false}
+codes:
+  - name: job-status
+    values:
+      - {code: OPEN, to: [BEGUN, DONE]}
+      - {code: BEGUN, to: [DONE]}
+      - DONE
+  - name: job-kind
+    values: [{code: CUT, schema: size}, {code: PAINT, schema: tint}]
+entities:
+  job:
+    key: job_id
+    managed: true
+    scope: item.club
+    label: "{name}"
+    fields:
+      item: {type: ref, ref-type: item, required: true}
+      name: {type: string, required: true}
+      kind: {type: code, ref-type: job-kind}
+      details: {type: object}
+      status: {type: code, ref-type: job-status, required: true, default: OPEN}
 verbs:
   - verb: take
     description: Take an item in hand.
@@ -65,6 +88,37 @@ verbs:
     effects:
       - sets: session.count
       - returns: what the session holds
+  - verb: order
+    description: Have something done to an item.
+    roles: [keeper]
+    args:
+      - {name: item-id, type: ref, ref-type: item, required: true}
+      - {name: name, type: string, required: true}
+      - {name: kind, type: code, ref-type: job-kind, required: true}
+      - {name: details, type: object, required: true, schema-of: kind}
+    confirm:
+      - {when: item_id.status == LOST, reason: it is lost}
+    effects:
+      - creates: job
+        set: {item: item-id, name: name, kind: kind, details: details}
+  - verb: start
+    description: Begin.
+    roles: [keeper]
+    args: [{name: job-id, type: ref, ref-type: job, required: true}]
+    effects: [{updates: job, where: job-id, set: {status: BEGUN}}]
+  - verb: finish
+    description: End.
+    roles: [keeper]
+    args: [{name: job-id, type: ref, ref-type: job, required: true}]
+    effects: [{updates: job, where: job-id, set: {status: DONE}}]
+  - verb: hand-over
+    description: Leave it to a program to order what is in hand.
+    roles: [keeper, member]
+    handler: true
+    args: [{name: kind, type: code, ref-type: job-kind, required: true}, {name: number, type: integer, required: true}]
+    effects:
+      - generates: desk.order
+      - returns: what was ordered
   - verb: both
     description: Two calls in one.
     roles: [keeper]
@@ -113,6 +167,21 @@ func counted(more runtime.Fields) *runtime.Handlers {
 		}
 		return o, nil
 	})
+	type handOver struct {
+		Kind   string `verb:"kind"`
+		Number int64  `verb:"number"`
+	}
+	runtime.Handle(h, "desk.hand-over", func(ctx context.Context, c *runtime.Call, a handOver) (runtime.Outcome, error) {
+		s, err := c.Session(ctx)
+		if err != nil || s.To("in-hand").IsZero() {
+			return runtime.Outcome{}, runtime.Refuse("nothing is in hand", "take something in hand first")
+		}
+		o := runtime.Outcome{Result: &runtime.Answer{Columns: []string{"ordered"}, Rows: [][]any{{true}}}}
+		if a.Number != 0 {
+			o.Calls = []runtime.Generated{{Verb: "desk.order", Args: runtime.Fields{"item-id": s.To("in-hand"), "name": "made by hand", "kind": a.Kind, "details": map[string]any{"cm": a.Number}}}}
+		}
+		return o, nil
+	})
 	return h
 }
 
@@ -120,7 +189,11 @@ func counted(more runtime.Fields) *runtime.Handlers {
 func deskWorlds(t *testing.T, fn func(t *testing.T, w *world)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		fn(t, newWorldOf(t, deskRegistry(t), counted(nil)))
+		w := newWorldOf(t, deskRegistry(t), counted(nil))
+		if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, w)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -588,6 +661,12 @@ func TestTheRowAtWorkOn(t *testing.T) {
 func earnedAtDesk(t *testing.T, who, how, example string) string {
 	t.Helper()
 	w := newWorldOf(t, deskRegistry(t), counted(nil))
+	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(example, "@paint") {
+		w.done("kim", `desk.order :item-id @drill :name "paint" :kind PAINT :details {:colour RED}`)
+	}
 	o := runtime.RunOptions{}
 	v := runtime.Visit{Name: "today"}
 	switch {
@@ -614,4 +693,75 @@ func earnedAtDesk(t *testing.T, who, how, example string) string {
 	}
 	_, err = w.does(s, example, o)
 	return codeOf(t, err)
+}
+
+// A call that a handler makes has no private door: it is checked, permitted,
+// asked about, promised and journalled as if whoever asked had written it, and
+// where it is refused nothing is done.
+func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+		w.must(s, "desk.take :item-id @drill", runtime.RunOptions{})
+		before := len(w.journal())
+		reply := w.must(s, "desk.hand-over :kind CUT :number 120", runtime.RunOptions{})
+		if rows := reply.Calls[0].Rows; len(rows) != 1 || rows[0].Label != "made by hand" {
+			t.Errorf("%+v", rows)
+		}
+		entries := w.journal()[before:]
+		if len(entries) != 2 || entries[0].Verb != "desk.hand-over" || entries[1].Call != `desk.order :details {:cm 120} :item-id @drill :kind CUT :name "made by hand"` {
+			t.Errorf("%+v", entries)
+		}
+		// What is wrong with it is said of the call that was written.
+		for _, text := range []string{"desk.hand-over :kind CUT :number 301", "desk.hand-over :kind PAINT :number 1"} {
+			_, err := w.does(s, text, runtime.RunOptions{})
+			wantRefusal(t, err, "wrong-value")
+		}
+		var broken *runtime.BrokenPromise
+		if _, err := w.does(s, "desk.hand-over :kind CUT :number 0", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.order was not to be called" {
+			t.Errorf("%v", err)
+		}
+		// Its own rule asks.
+		w.must(s, "desk.take :item-id @ladder", runtime.RunOptions{})
+		lost := w.program(s, "desk.hand-over :kind CUT :number 12")
+		_, err := s.Run(ctx, lost, runtime.RunOptions{})
+		wantRefusal(t, err, "needs-agreement")
+		preview, err := s.Preview(ctx, lost)
+		if err != nil || len(preview.Asks) != 1 || preview.Asks[0].Reason != "it is lost" {
+			t.Fatalf("%+v, %v", preview, err)
+		}
+		if _, err := s.Run(ctx, lost, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+			t.Error(err)
+		}
+		// And its own roles: a member may hand over, and not order.
+		mia := w.visit(w.engine, "mia", runtime.Visit{Name: "today"})
+		_, err = w.does(mia, "desk.hand-over :kind CUT :number 12", runtime.RunOptions{})
+		wantRefusal(t, err, "not-permitted")
+		// An object that comes out of a row is held against the schema of its code,
+		// too, where no checker could.
+		w.must(s, `desk.order :item-id @drill :name "one" :kind CUT :details {:cm 1}`, runtime.RunOptions{})
+		_, err = w.does(s, `desk.order :item-id @drill :name "two" :kind PAINT :details @one.details`, runtime.RunOptions{})
+		wantRefusal(t, err, "wrong-value")
+		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `desk.order :item-id @drill :name "three" :kind PAINT :details {:colour GREEN :cm 1}`))
+		if p, ds := s.Check(script); p != nil || len(ds) != 2 || ds[0].Code != "schema-mismatch" || ds[1].Code != "schema-mismatch" {
+			t.Errorf("%v", told(ds))
+		}
+	})
+}
+
+// A state that the palette does not let follow is refused, whoever asks for it.
+func TestAStateFollowsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, deskRegistry(t), counted(nil))
+	if _, err := w.store.Migrate(ctx, append(w.tables(), runtime.Own()...), true); err != nil {
+		t.Fatal(err)
+	}
+	w.done("kim", `desk.order :item-id @drill :name "paint" :kind PAINT :details {:colour RED}`)
+	w.done("kim", "desk.start :job-id @paint")
+	w.done("kim", "desk.start :job-id @paint") // it is so already
+	w.done("kim", "desk.finish :job-id @paint")
+	refusal := w.refused("kim", "desk.start :job-id @paint", "no-step")
+	if text := refusal.Error(); !strings.Contains(text, "status of job is DONE, and nothing leads from there to BEGUN") {
+		t.Error(text)
+	}
 }

@@ -51,6 +51,7 @@ type deed struct {
 	notices   []notice
 	sets      []setting // of the session
 	tended    []TendedJob
+	calls     []*verbs.Program
 	answer    *table
 	// kept names the promises that leave no trace in rows or notices, which
 	// only whoever carried the verb out can know of: "validates: …".
@@ -296,6 +297,14 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 	if err := settleJobs(st, promises, kept, d.tended); err != nil {
 		return err
 	}
+	for _, p := range d.calls {
+		name := p.Calls()[0].Verb.Name
+		j := slices.IndexFunc(promises, func(q promise) bool { return q.due && generates(q.effect) == name })
+		if j < 0 {
+			return broken(st, nil, name+" was to be called")
+		}
+		kept[j]++
+	}
 	for _, text := range d.kept {
 		j := slices.IndexFunc(promises, func(p promise) bool { return !traces(p.effect) && p.effect.Operand.Text == text })
 		if j < 0 {
@@ -314,7 +323,7 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 // traces reports whether rows, notices or an answer show that an effect took
 // place.
 func traces(e *verbs.Effect) bool {
-	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || tendsJobs(e) || e.Kind == verbs.ReturnsEffect
+	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || tendsJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
 
 // cover finds the promises that a proposal keeps, or says what would happen
@@ -467,6 +476,10 @@ func unkept(p *promise, used int, d *deed) string {
 				return fmt.Sprintf("a row of %s was not to be changed", name)
 			}
 		}
+	case generates(effect) != "":
+		if used == 0 {
+			return generates(effect) + " was not to be called"
+		}
 	case effect.Session != "":
 		if used == 0 {
 			return fmt.Sprintf("session.%s was not to be set", effect.Session)
@@ -575,6 +588,8 @@ func (r *run) settleMacro(ctx context.Context, st *step) error {
 			kept = slices.ContainsFunc(all.sets, func(a setting) bool { return a.name == e.Session }) || st.setBefore(e.Session)
 		case tendsJobs(e):
 			kept = len(tended) > 0
+		case generates(e) != "":
+			kept = st.calls(generates(e))
 		case e.Kind == verbs.ReturnsEffect:
 			kept = st.cells != nil
 		default:

@@ -355,6 +355,11 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 	if missing := v.plan.required &^ given; missing != 0 {
 		c.missing(call, v, missing)
 	}
+	for k := range v.Params {
+		if by, ok := v.Params[k].SchemaOf(); ok {
+			c.schemaOf(v, k, &args[by], &args[k])
+		}
+	}
 	for k := 0; v.plan.defaulted>>k != 0; k++ {
 		if v.plan.defaulted&(1<<k) != 0 && args[k].Syntax == nil {
 			args[k].Kind, args[k].Value = Literal, v.Params[k].Default

@@ -32,6 +32,7 @@ type loader struct {
 	entityNamed map[string]*Entity
 	verbNamed   map[string]*Verb
 
+	codeSchemas []codeSchemaNode
 	entityNodes []entityNode
 	verbNodes   []verbNode
 
@@ -43,6 +44,31 @@ type loader struct {
 	coded    map[*CodeList]*Type
 	operands map[string]Operand
 	trees    map[string]ast.Node
+}
+
+// A codeSchemaNode is the name of a schema beside a code, looked up when every
+// schema is known.
+type codeSchemaNode struct {
+	d    *doc
+	n    *yaml.Node
+	list *CodeList
+	code string
+}
+
+// schemasOfCodes gives codes their schemas.
+func (l *loader) schemasOfCodes() {
+	for _, c := range l.codeSchemas {
+		s := l.schemaNamed[c.n.Value]
+		if s == nil {
+			c.d.report(say.unknownSchema(c.d.place(c.n), c.n.Value, l.schemaNamed))
+			continue
+		}
+		for i := range c.list.Codes {
+			if c.list.Codes[i].Name == c.code {
+				c.list.Codes[i].Schema = s
+			}
+		}
+	}
 }
 
 type entityNode struct {
@@ -190,6 +216,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 		list.Codes = nil
 		return
 	}
+	var steps []*yaml.Node // the codes that others lead to
 	seen := make(map[string]*yaml.Node)
 	d.each(f[codesValues], func(n *yaml.Node) {
 		c, at := Code{}, n
@@ -203,6 +230,13 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 			}
 			at = cf[codeName].value
 			c = Code{Name: at.Value, Description: text(cf[codeDescription])}
+			d.items(cf[codeTo], func(n *yaml.Node) {
+				c.To = append(c.To, n.Value)
+				steps = append(steps, n)
+			})
+			if n := cf[codeSchema].value; n != nil {
+				l.codeSchemas = append(l.codeSchemas, codeSchemaNode{d, n, list, c.Name})
+			}
 		}
 		if !isCode(c.Name) {
 			d.report(say.badCode(d.place(at), c.Name))
@@ -215,6 +249,11 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 		seen[c.Name] = at
 		list.Codes = append(list.Codes, c)
 	})
+	for _, n := range steps {
+		if seen[n.Value] == nil {
+			d.report(say.codeStep(d.place(n), list.Name, n.Value, list.names()))
+		}
+	}
 	if len(f[codesValues].value.Content) == 0 {
 		d.report(say.emptyList(d.place(f[codesValues].value), "values"))
 	}

@@ -199,6 +199,7 @@ func (l *loader) params(vn *verbNode) {
 		return
 	}
 	v.Params = make([]Param, 0, len(n.Content))
+	var schemasOf []pair // parallel to v.Params
 	d.each(vn.f[verbArgs], func(n *yaml.Node) {
 		var f [argKeys]pair
 		if !d.fields(n, argShape, f[:]) || f[argName].value == nil {
@@ -253,8 +254,49 @@ func (l *loader) params(vn *verbNode) {
 				l.example(d, p.Type, n, p.Name)
 			}
 		})
+		schemasOf = append(schemasOf, f[argSchemaOf])
 		v.Params = append(v.Params, p)
 	})
+	for i, f := range schemasOf {
+		l.schemaOfCode(d, v, &v.Params[i], f)
+	}
+}
+
+// schemaOfCode reads which argument says what schema an object must satisfy.
+// Every code of its list has one, so that nothing goes unchecked.
+func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
+	n := f.value
+	if n == nil || p.Type == nil {
+		return
+	}
+	if p.Type.Name != ObjectType || p.Type.Schema != nil {
+		d.report(say.schemaOfWhat(d.place(f.key), p.Name))
+		return
+	}
+	i := v.param(strings.TrimPrefix(n.Value, ":"))
+	if i < 0 {
+		d.report(say.unknownArgument(d.place(n), v, n.Value))
+		return
+	}
+	by := &v.Params[i]
+	if by.Type == nil {
+		return
+	}
+	if by.Type.Name != CodeType || by.Type.Codes == nil {
+		d.report(say.schemaOfNoCode(d.place(n), by.Name))
+		return
+	}
+	var without []string
+	for _, c := range by.Type.Codes.Codes {
+		if c.Schema == nil {
+			without = append(without, c.Name)
+		}
+	}
+	if len(without) > 0 {
+		d.report(say.codesWithoutSchema(d.place(n), by.Type.Codes, without))
+		return
+	}
+	p.schemaOf = i + 1
 }
 
 // example checks that a value held up as an example would be accepted.

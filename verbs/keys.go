@@ -131,6 +131,8 @@ var codesShape = &shape{
 const (
 	codeName = iota
 	codeDescription
+	codeTo
+	codeSchema
 	codeKeys
 )
 
@@ -140,6 +142,8 @@ var codeShape = &shape{
 	keys: []key{
 		codeName:        {name: "code", doc: "The code, in capitals.", example: `"FULFILLED"`, required: true},
 		codeDescription: {name: "description", doc: "What it means.", example: `"settled"`},
+		codeTo:          {name: "to", doc: "The codes that a field which holds this one may change to. Where a code of a list says so, no field of that list changes otherwise.", example: `["FULFILLED"]`, holds: texts},
+		codeSchema:      {name: "schema", doc: "The JSON Schema of what an argument with schema-of takes when another argument is this code, by its name under schemas.", example: `"address"`},
 	},
 }
 
@@ -275,6 +279,7 @@ const (
 	argFrom
 	argOtherwise
 	argExamples
+	argSchemaOf
 	argKeys
 )
 
@@ -291,6 +296,7 @@ var argShape = &shape{
 		{name: "from", doc: "Where its value may come from. Anywhere, when left out.", example: `["person", "record"]`, holds: texts, words: originWords},
 		{name: "otherwise", doc: "What happens to a value that comes from elsewhere: refuse, which is the default; ask; or a rule for asking.", example: `{"by": "compliance"}`, holds: textOrMap, of: otherwiseShape},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
+		{name: "schema-of", doc: "Of an object: the argument, a code, whose schema it must satisfy.", example: `"info-type"`},
 	}...),
 }
 

@@ -122,6 +122,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 			l.declare(docs)
 		}
 	}
+	l.schemasOfCodes()
 	for i := range l.entityNodes {
 		l.makeFields(&l.entityNodes[i])
 	}

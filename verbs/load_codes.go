@@ -381,6 +381,18 @@ entities:
 			Right:   effect("updates: account", "where: account-id", "set: {name: new-name}"),
 		},
 		{
+			Code:    "code-step",
+			Meaning: "A code says to which others a field may change, and one of them is not of its list.",
+			Wrong:   "domain: bank\ncodes:\n  - {name: step, values: [{code: OPEN, to: [CLOSD]}, CLOSED]}\n",
+			Right:   "domain: bank\ncodes:\n  - {name: step, values: [{code: OPEN, to: [CLOSED]}, CLOSED]}\n",
+		},
+		{
+			Code:    "schema-of",
+			Meaning: "An object takes the schema of a code that stands in another argument. That is a code of a list of which every code has a schema, and the object has no other.",
+			Wrong:   "domain: bank\nroles: [{name: teller}]\nschemas: {note: {type: object}}\ncodes:\n  - {name: kind, values: [{code: NOTE, schema: note}, OTHER]}\nverbs:\n  - verb: tell\n    roles: [teller]\n    args:\n      - {name: kind, type: code, ref-type: kind, required: true}\n      - {name: what, type: object, schema-of: kind}\n    effects: [{notifies: teller}]\n",
+			Right:   "domain: bank\nroles: [{name: teller}]\nschemas: {note: {type: object}}\ncodes:\n  - {name: kind, values: [{code: NOTE, schema: note}, {code: OTHER, schema: note}]}\nverbs:\n  - verb: tell\n    roles: [teller]\n    args:\n      - {name: kind, type: code, ref-type: kind, required: true}\n      - {name: what, type: object, schema-of: kind}\n    effects: [{notifies: teller}]\n",
+		},
+		{
 			Code:    "session-nothing",
 			Meaning: "What the session is to keep under a name has no value.",
 			Wrong:   effect("sets: session.asked ="),

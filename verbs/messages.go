@@ -340,6 +340,24 @@ func (loaderMessages) unknownCodeList(at dsl.Place, word string, lists []*CodeLi
 	return misnamed(at, "unknown-code-list", fmt.Sprintf("no code list is called %q", word), word, names, "code lists")
 }
 
+func (loaderMessages) codeStep(at dsl.Place, list, code string, codes []string) dsl.Diagnostic {
+	return misnamed(at, "code-step", fmt.Sprintf("%s has no code %s, so that nothing can change to it", list, code), code, codes, "codes of "+list)
+}
+
+func (loaderMessages) schemaOfWhat(at dsl.Place, name string) dsl.Diagnostic {
+	return problemAt(at, "schema-of", ":"+name+" cannot have the schema of a code", "this is for an object without a schema of its own", "make it type: object, and leave out its schema")
+}
+
+func (loaderMessages) schemaOfNoCode(at dsl.Place, name string) dsl.Diagnostic {
+	return problemAt(at, "schema-of", ":"+name+" is no code of a list, and has no schemas", "an argument of type code is wanted, with its ref-type", "name the argument that says what kind of object it is")
+}
+
+func (loaderMessages) codesWithoutSchema(at dsl.Place, list *CodeList, without []string) dsl.Diagnostic {
+	d := problemAt(at, "schema-of", "codes of "+list.Name+" have no schema: "+some(without, 5), "objects of these would go unchecked", "give each a schema: {code: "+without[0]+", schema: NAME}")
+	d.Related = append(d.Related, dsl.Related{Place: list.Place, Message: "the list is declared here"})
+	return d
+}
+
 func (loaderMessages) unknownSchema(at dsl.Place, word string, schemas map[string]*Schema) dsl.Diagnostic {
 	names := make([]string, 0, len(schemas))
 	for n := range schemas {

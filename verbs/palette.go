@@ -6,6 +6,7 @@ package verbs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -74,6 +75,35 @@ type CodeList struct {
 type Code struct {
 	Name        string
 	Description string
+	// To lists the codes that a field which holds this one may change to. It
+	// counts where any code of the list says so: see CodeList.Steps.
+	To []string
+	// Schema is that of the objects that go with the code; nil where the palette
+	// names none.
+	Schema *Schema
+}
+
+// Steps reports whether the list says which code may follow which, and if so,
+// whether to may follow from.
+func (l *CodeList) Steps(from, to string) (declared, may bool) {
+	for i := range l.Codes {
+		c := &l.Codes[i]
+		declared = declared || len(c.To) > 0
+		if c.Name == from && slices.Contains(c.To, to) {
+			may = true
+		}
+	}
+	return declared, may
+}
+
+// Schema returns the schema of the objects that go with a code.
+func (l *CodeList) Schema(code string) *Schema {
+	for i := range l.Codes {
+		if l.Codes[i].Name == code {
+			return l.Codes[i].Schema
+		}
+	}
+	return nil
 }
 
 // An Entity is what a palette says of a kind of row beyond how it is kept.
@@ -146,7 +176,13 @@ type Param struct {
 	Otherwise *Confirm
 	Examples  []string
 	Place     dsl.Place
+
+	schemaOf int // one more than the index of the argument whose code has the schema of this one
 }
+
+// SchemaOf returns the index of the argument, a code, whose schema an object must
+// satisfy.
+func (p *Param) SchemaOf() (param int, ok bool) { return p.schemaOf - 1, p.schemaOf > 0 }
 
 // Origins is a set of places that a value can come from.
 type Origins uint8

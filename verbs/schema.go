@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,13 +135,15 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 
 // A breach is one rule of a schema that a value breaks.
 type breach struct {
-	path []string // to the value at fault: keys and indexes
-	key  string   // the extra key at fault, if it is one
-	says string   // "is missing :city", after the name of the value
-	want string   // beside the caret
-	near []string // words that may have been meant
-	list []string // words there are to choose from
-	safe bool     // says and want quote nothing of the value
+	path    []string // to the value at fault: keys and indexes
+	key     string   // the extra key at fault, if it is one
+	says    string   // "is missing :city", after the name of the value
+	want    string   // beside the caret
+	near    []string // words that may have been meant
+	list    []string // words there are to choose from
+	safe    bool     // says and want quote nothing of the value
+	rule    string   // the keyword of the schema
+	missing string   // the key that is wanted and not there
 }
 
 func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]breach) {
@@ -151,7 +154,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		return
 	}
-	b := breach{path: pointer(e.InstanceLocation), safe: true}
+	b := breach{path: pointer(e.InstanceLocation), safe: true, rule: keyword}
 	rule := at(s.doc, s.location(e))
 	switch keyword {
 	case "required":
@@ -162,6 +165,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 			}
 			m := b
 			m.says, m.want = "is missing :"+name, ":"+name+" is missing"
+			m.missing = name
 			*found = append(*found, m)
 		}
 		return
@@ -410,6 +414,45 @@ func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) 
 		ds = append(ds, schemaBreach(c.place(r), name, s, b, where.Kind, c.dark))
 	}
 	return ds
+}
+
+// schemaOf holds an object against the schema of a code beside it, where both are
+// written out. What only comes to be known later, the engine holds.
+func (c *checker) schemaOf(v *Verb, k int, code, object *Arg) {
+	if code.Kind != Literal || object.Kind != Literal || code.Syntax == nil || object.Syntax == nil || code.Value.IsNull() || object.Value.IsNull() {
+		return
+	}
+	by, _ := v.Params[k].SchemaOf()
+	if s := v.Params[by].Type.Codes.Schema(code.Value.Text()); s != nil {
+		c.dark = v.Params[k].Sensitive
+		for _, d := range c.unschematic(site{verb: v, param: &v.Params[k]}, s, object.Syntax, object.Value) {
+			c.add(d)
+		}
+		c.dark = false
+	}
+}
+
+// A Breach is one rule of a schema that a value breaks.
+type Breach struct {
+	Path []string // to the value at fault: keys and indexes
+	Key  string   // the key that is missing or extra, if it is one
+	Rule string   // "required", "pattern" and the like, as JSON Schema calls it
+	Says string   // "needs at least 2 characters", to be read after the name of the value; it quotes nothing of it where Safe
+	Safe bool
+}
+
+// Check holds a JSON value against the schema, and says what is wrong, rule by
+// rule. The error is about the schema itself.
+func (s *Schema) Check(v stores.Value) ([]Breach, error) {
+	found, err := s.check(v)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Breach, len(found))
+	for i, b := range found {
+		all[i] = Breach{Path: b.path, Key: cmp.Or(b.key, b.missing), Rule: b.rule, Says: b.says, Safe: b.safe}
+	}
+	return all, nil
 }
 
 // into takes one step of an instance path into a literal.
