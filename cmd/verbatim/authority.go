@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/client"
 	"verbatim/runtime/system"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -59,6 +60,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools runtime
 	}
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
+	client.Register(h, reg)
 	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg)})
 }
 

@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/words", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/words", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -45,8 +45,10 @@ var allowed = map[string][]string{
 	"runtime/mcp":            {"runtime"},
 	"runtime/system":         {"dsl", "verbs", "stores", "runtime"},
 	"runtime/words":          {"stores"},
+	"runtime/collect":        {"dsl", "stores", "verbs", "runtime/words"},
+	"runtime/client":         {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture":        nil,
-	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system"},
+	"cmd/verbatim":           {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client"},
 	"cmd/teeth":              nil,
 }
 
@@ -122,6 +124,10 @@ var forbidden = []arrow{
 	{"the engine and below", []string{"runtime/words"}, "the language holds exact values; words are turned into them before a call is made, and never by who checks or runs it"},
 	{"beside the engine", []string{"runtime/words"}, "nobody speaks to it in words"},
 	{"cmd/verbatim", []string{"runtime/words"}, "what a person says is read where a conversation is held"},
+	{"runtime/collect", []string{"runtime", "runtime/dialog", "runtime/client", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "an object is asked for by its schema, whatever it is for: answers go in, questions come out"},
+	{"*", []string{"runtime/client"}, "a domain goes away with its palette, its folder and its line in the command"},
+	{"runtime/client", []string{"runtime/dialog", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "it says what YAML cannot say of a domain, in the words of the engine"},
+	{"the engine and below", []string{"runtime/collect"}, "who asks question by question is a handler; the engine sees the call that comes of it"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
@@ -154,6 +160,10 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/sqlite"}:                           "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
+	{"runtime/client", "dsl"}:                                     "its tests write scripts",
+	{"runtime/client", "stores/sqlite"}:                           "its tests tell stories on real stores",
+	{"runtime/client", "stores/postgres"}:                         "its tests tell stories on real stores",
+	{"runtime/client", "stores/postgres/pgtest"}:                  "its tests tell stories on real servers",
 	{"runtime/dialog", "stores/sqlite"}:                           "its tests talk about rows of a real store",
 	{"runtime/torture", "dsl"}:                                    "it writes scripts",
 	{"runtime/torture", "verbs"}:                                  "it has a palette",

@@ -1,0 +1,408 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"verbatim/runtime"
+	"verbatim/runtime/collect"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Register adds what carries the verbs of the palette out, where the palettes
+// hold it.
+func Register(h *runtime.Handlers, reg *verbs.Registry) {
+	if reg.Entity(collections) == nil || reg.Entity(escalations) == nil {
+		return
+	}
+	d := &desk{reg: reg}
+	runtime.Handle(h, "client.start-collection", d.start)
+	runtime.Handle(h, "client.collection-response", d.respond)
+	runtime.Handle(h, "client.collection-skip", d.skip)
+	runtime.Handle(h, "client.collection-stop", d.stop)
+	runtime.Handle(h, "client.collection-confirm", d.confirm)
+	runtime.Handle(h, "client.escalate", d.escalate)
+}
+
+// A desk is where clients are asked.
+type desk struct{ reg *verbs.Registry }
+
+// The entities of the palette.
+const (
+	collections = "collection"
+	escalations = "escalation-request"
+	requests    = "outstanding-request"
+)
+
+// The states of a collection.
+const (
+	collecting = "COLLECTING"
+	reviewing  = "REVIEWING"
+	submitted  = "SUBMITTED"
+	abandoned  = "ABANDONED"
+)
+
+// A collection is one row, and what its schema makes of it.
+type collection struct {
+	row    runtime.Ref
+	status string
+	info   string
+	at     string // the question at hand
+	filled collect.Filled
+	form   *collect.Form
+	in     collect.In
+}
+
+// form makes the questions for a kind of information.
+func (d *desk) form(info string) (*collect.Form, error) {
+	e := d.reg.Entity(collections)
+	list := e.Fields[e.Store.FieldIndex("info_type")].Type.Codes
+	schema := list.Schema(info)
+	if schema == nil {
+		return nil, nil
+	}
+	return collect.Read(schema)
+}
+
+// read makes a collection of its row.
+func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*collection, error) {
+	col := &collection{row: row.Ref(), status: row.Value("status").Text(), info: row.Value("info_type").Text(), at: row.Value("current_field").Text()}
+	var err error
+	if col.form, err = d.form(col.info); err != nil {
+		return nil, err
+	}
+	if col.form == nil {
+		return nil, runtime.Refuse(nothingToAsk, nextDetail)
+	}
+	var skipped []string
+	if v := row.Value("skipped"); !v.IsNull() {
+		items, err := v.Items(stores.String)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			skipped = append(skipped, item.Text())
+		}
+	}
+	if col.filled, err = col.form.Fill(row.Value("collected"), skipped); err != nil {
+		return nil, err
+	}
+	return col, col.listen(ctx, c)
+}
+
+// listen notes in which language, and when, answers are given.
+func (col *collection) listen(ctx context.Context, c *runtime.Call) error {
+	s, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
+	language, _ := words.ParseLanguage(s.Language) // English where it is none that is understood
+	col.in = collect.In{Now: c.Now().In(s.Zone), Language: language}
+	return nil
+}
+
+// open finds the collection of a client for a request that is not over.
+func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, states ...string) (*collection, error) {
+	// Whoever decides on what is found holds the request: two who begin at once
+	// begin one collection.
+	if _, err := c.Get(ctx, request); err != nil {
+		return nil, err
+	}
+	for _, status := range states {
+		rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal(), "status": status})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 {
+			return d.read(ctx, c, rows[len(rows)-1])
+		}
+	}
+	return nil, nil
+}
+
+// current is the collection at hand in the session.
+func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runtime.Ref, error) {
+	s, err := c.Session(ctx)
+	if err != nil {
+		return nil, runtime.Ref{}, err
+	}
+	request := s.To("active_collection")
+	if request.IsZero() || request.Entity() != requests {
+		return nil, request, runtime.Refuse(nothingAtHand, nextStart)
+	}
+	col, err := d.open(ctx, c, request, collecting, reviewing)
+	if err == nil && col == nil {
+		err = runtime.Refuse(nothingAtHand, nextStart)
+	}
+	return col, request, err
+}
+
+// keep is the change that a collection becomes, with the question to ask next.
+func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Change {
+	f := runtime.Fields{"collected": col.filled.Object(), "skipped": col.filled.Skipped(), "status": col.status, "current_field": nil,
+		"validation_errors": nil, "updated_at": c.Now()}
+	if col.status == collecting && col.at != "" {
+		f["current_field"] = col.at
+	}
+	if wrong != nil {
+		f["validation_errors"] = stores.NewObject([]string{wrong.Field}, []stores.Value{stores.NewString(wrong.Says)})
+	}
+	return runtime.Update(col.row, f)
+}
+
+// next moves to the next question, or to the review.
+func (col *collection) next() {
+	if q := col.filled.Next(); q != nil {
+		col.status, col.at = collecting, q.Field
+		return
+	}
+	col.status, col.at = reviewing, ""
+}
+
+var columns = []string{"status", "step", "field", "label", "hint", "example", "choices", "answer", "message"}
+
+// ask is the question at hand, with what is to be said about it.
+func (col *collection) ask(message string) *runtime.Answer {
+	all := col.filled.Questions()
+	a := &runtime.Answer{Columns: columns}
+	for i := range all {
+		q := &all[i]
+		if q.Field != col.at {
+			continue
+		}
+		var hint, example, choices, answer any
+		if hint = q.Hint; q.Hint == "" {
+			hint = nil
+		}
+		if example = q.Example; q.Example == "" {
+			example = nil
+		}
+		if len(q.Choices) > 0 {
+			var codes []string
+			for _, o := range q.Choices {
+				codes = append(codes, o.Label)
+			}
+			choices = codes
+		}
+		if v := col.filled.Given(q.Field); !v.IsNull() {
+			answer = q.Say(v, col.in)
+		}
+		a.Rows = append(a.Rows, []any{col.status, fmt.Sprintf("Question %d of %d: %s", i+1, len(all), col.form.About), q.Field, q.Label, hint, example, choices, answer, said(message)})
+	}
+	return a
+}
+
+// review lists the answers to be checked.
+func (col *collection) review(message string) *runtime.Answer {
+	a := &runtime.Answer{Columns: columns}
+	all := col.filled.Questions()
+	for i := range all {
+		q := &all[i]
+		answer := q.Say(col.filled.Given(q.Field), col.in)
+		if answer == "" {
+			answer = notAnswered
+		}
+		a.Rows = append(a.Rows, []any{col.status, fmt.Sprintf("Answer %d of %d: %s", i+1, len(all), col.form.About), q.Field, q.Label, nil, nil, nil, answer, said(message)})
+		message = ""
+	}
+	return a
+}
+
+// show is whichever of the two it is time for.
+func (col *collection) show(message string) *runtime.Answer {
+	if col.status == collecting {
+		return col.ask(message)
+	}
+	n, _ := col.filled.Answered()
+	return col.review(join(message, pleaseCheck(n)))
+}
+
+func said(message string) any {
+	if message == "" {
+		return nil
+	}
+	return message
+}
+
+func join(parts ...string) string {
+	var all []string
+	for _, p := range parts {
+		if p != "" {
+			all = append(all, p)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+type startArgs struct {
+	Request runtime.Ref `verb:"request-id"`
+}
+
+// start begins with the first question, or goes on where the client stopped.
+func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime.Outcome, error) {
+	o := c.Declared()
+	request, err := c.Get(ctx, a.Request)
+	if err != nil {
+		return o, err
+	}
+	col, err := d.open(ctx, c, a.Request, collecting, reviewing, abandoned)
+	if err != nil {
+		return o, err
+	}
+	if col != nil {
+		again := col.status == abandoned
+		if again {
+			col.status = collecting
+		}
+		message := ""
+		if n, of := col.filled.Answered(); n > 0 && col.status == collecting {
+			message = welcomeBack(n, of, col.form.About)
+		}
+		if col.status == collecting {
+			col.next()
+			if again && col.status == reviewing {
+				// Whoever had stopped looks at the first answer before all of them.
+				col.status, col.at = collecting, col.filled.Questions()[0].Field
+			}
+		}
+		o.Changes = append(o.Changes, col.keep(c, nil))
+		o.Result = col.show(message)
+		return o, nil
+	}
+	info := request.Value("request_subtype").Text()
+	col = &collection{status: collecting, info: info}
+	if col.form, err = d.form(info); err != nil {
+		return o, err
+	}
+	if col.form == nil {
+		return o, runtime.Refuse(nothingToAsk, nextDetail)
+	}
+	if col.filled, err = col.form.Fill(stores.Value{}, nil); err != nil {
+		return o, err
+	}
+	if err := col.listen(ctx, c); err != nil {
+		return o, err
+	}
+	col.next()
+	o.Changes = append(o.Changes, runtime.Create(collections, runtime.Fields{"request": a.Request, "client": c.Principal(), "info_type": info,
+		"status": collecting, "collected": stores.NewObject(nil, nil), "current_field": col.at, "started_at": c.Now(), "updated_at": c.Now()}))
+	o.Result = col.ask("")
+	return o, nil
+}
+
+type respondArgs struct {
+	Field string       `verb:"field"`
+	Value stores.Value `verb:"value"`
+}
+
+// fieldSchema is the promise that an answer was held against its schema.
+const fieldSchema = "value against field schema"
+
+// respond takes an answer. One that does not fit leaves the answers as they were.
+func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (runtime.Outcome, error) {
+	o := runtime.Outcome{Kept: []string{fieldSchema}}
+	col, _, err := d.current(ctx, c)
+	if err != nil {
+		return o, err
+	}
+	before := col.status
+	filled, wrong := col.filled.Answer(a.Field, a.Value, col.in)
+	if wrong != nil {
+		o.Changes = append(o.Changes, col.keep(c, wrong))
+		if _, asked := col.filled.Question(a.Field); !asked {
+			if o.Result = col.show(wrong.Says); before == reviewing {
+				o.Result = col.review(wrong.Says)
+			}
+			return o, nil
+		}
+		col.at = a.Field
+		o.Result = col.ask(notSaved(wrong))
+		return o, nil
+	}
+	col.filled = filled
+	message := ""
+	if col.next(); before == reviewing && col.status == reviewing {
+		message = changed(a.Field)
+	}
+	o.Changes = append(o.Changes, col.keep(c, nil))
+	o.Result = col.show(message)
+	return o, nil
+}
+
+type skipArgs struct {
+	Field *string `verb:"field"`
+}
+
+// skip leaves a question.
+func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.Outcome, error) {
+	col, _, err := d.current(ctx, c)
+	if err != nil {
+		return runtime.Outcome{}, err
+	}
+	field := col.at
+	if a.Field != nil {
+		field = *a.Field
+	}
+	if field == "" {
+		return runtime.Outcome{}, runtime.Refuse(nothingToSkip, nextConfirm)
+	}
+	filled, wrong := col.filled.Skip(field)
+	if wrong != nil {
+		return runtime.Outcome{}, runtime.Refuse(wrong.Says, nextStart)
+	}
+	col.filled = filled
+	col.next()
+	message := ""
+	if col.at == field {
+		message = neededAfterAll
+	}
+	return runtime.Outcome{Changes: []runtime.Change{col.keep(c, nil)}, Result: col.show(message)}, nil
+}
+
+// stop ends a collection before it is sent.
+func (d *desk) stop(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+	o := c.Declared()
+	col, _, err := d.current(ctx, c)
+	if err != nil {
+		return o, err
+	}
+	col.status, col.at = abandoned, ""
+	n, of := col.filled.Answered()
+	o.Changes = append(o.Changes, col.keep(c, nil))
+	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, stopped(n, of)}}}
+	return o, nil
+}
+
+type confirmArgs struct {
+	Confirmed bool `verb:"confirmed"`
+}
+
+// confirm sends the answers by the call that says all of them at once, or goes
+// back to them.
+func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (runtime.Outcome, error) {
+	o := c.Declared()
+	col, request, err := d.current(ctx, c)
+	if err != nil {
+		return o, err
+	}
+	if col.status != reviewing {
+		q, _ := col.filled.Question(col.at)
+		return o, runtime.Refuse(notComplete(q.Label), nextAnswer(col.at))
+	}
+	if !a.Confirmed {
+		col.status, col.at = collecting, col.filled.Questions()[0].Field
+		o.Changes = append(o.Changes, col.keep(c, nil))
+		o.Result = col.review(changeWhat)
+		return o, nil
+	}
+	col.status, col.at = submitted, ""
+	n, _ := col.filled.Answered()
+	o.Changes = append(o.Changes, col.keep(c, nil))
+	o.Calls = append(o.Calls, runtime.Generated{Verb: "client.provide-info", Args: runtime.Fields{
+		"request-id": request, "info-type": col.info, "collected-data": col.filled.Object()}})
+	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, sent(n)}}}
+	return o, nil
+}

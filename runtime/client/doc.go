@@ -1,0 +1,32 @@
+// Package client carries out what the palette of a bank's client portal cannot
+// say in YAML: questions asked one by one until a request is answered, and a
+// conversation handed over to a person.
+//
+//	client.Register(handlers, registry)
+//
+// Everything else of the palette, verbs/client.yaml, needs no Go.
+//
+// # Guided collection
+//
+// client.start-collection asks for what a request wants, one question after the
+// other; which, says the schema of its kind of information (see runtime/collect).
+// client.collection-response takes an answer, exact or in words, and either asks
+// the next question, or says what is wrong and stores nothing of it; an answer to
+// a question that was answered replaces it. client.collection-skip leaves one for
+// later. When nothing is open, the answers are shown to be checked, and
+// client.collection-confirm sends them: it makes the call client.provide-info
+// that somebody who knew all of it would have written, and that call passes the
+// gate as any other does.
+//
+// All of it stands in one row, a collection, from the first question on: nothing
+// is lost between two answers, whatever process dies, and any other goes on from
+// there. Which state may follow which is declared with the codes of
+// collection-status. Each client has a collection of their own for a request; the
+// session says which is the one at hand.
+//
+// # A person
+//
+// client.escalate writes down the whole conversation, what is outstanding and
+// what was tried, tells the relationship manager, and gives a reference that both
+// sides can name. Its preview shows what would be passed on.
+package client

@@ -1,0 +1,222 @@
+package collect
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+)
+
+// In is who answers, as far as it matters to what the words mean.
+type In struct {
+	Now      time.Time // in the person's own time zone
+	Language words.Language
+}
+
+// A Wrong is why an answer does not count. Nothing was kept of it.
+type Wrong struct {
+	Field string
+	Says  string // a sentence for the person
+	// Entered is what was understood of the answer, to say it back; "" where it
+	// is sensitive, or was not understood.
+	Entered string
+	// Asks says that Says is a question: the words may mean several things.
+	Asks bool
+}
+
+// maxAnswer is how long an answer may be, in characters, where its schema does
+// not say.
+const maxAnswer = 2000
+
+// Answer takes the answer to a question, and gives the form as it is with it. An
+// answer that was there is replaced; one to a question that is none any more is
+// dropped.
+func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
+	q, ok := f.Question(field)
+	if !ok {
+		return f, f.form.noQuestion(field)
+	}
+	value, wrong := q.read(v, in)
+	if wrong != nil {
+		return f, wrong
+	}
+	out := Filled{form: f.form, answers: maps.Clone(f.answers), skipped: f.skipped}
+	out.answers[field] = value
+	found, err := f.form.schema.Check(object(out.answers))
+	if err != nil {
+		return f, &Wrong{Field: field, Says: sayUnusable(q.Label)}
+	}
+	for _, b := range found {
+		if len(b.Path) == 0 || b.Path[0] != field {
+			continue
+		}
+		w := &Wrong{Field: field, Says: q.wrong, Entered: q.echo(value, in)}
+		if w.Says == "" {
+			w.Says = q.Label + " " + b.Says
+			if !b.Safe {
+				w.Says = sayUnusable(q.Label)
+			}
+		}
+		return f, w
+	}
+	return out.settle(), nil
+}
+
+// noQuestion is told of a field that is none, or is none yet.
+func (f *Form) noQuestion(field string) *Wrong {
+	var names []string
+	for i := range f.Questions {
+		if f.Questions[i].Field == field {
+			return &Wrong{Field: field, Says: sayNotAsked(f.Questions[i].Label)}
+		}
+		names = append(names, f.Questions[i].Field)
+	}
+	return &Wrong{Field: field, Says: sayNoQuestion(dsl.Nearest(field, slices.Values(names)), names)}
+}
+
+// read turns an answer into the value that the schema wants.
+func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
+	no := func(says string) (stores.Value, *Wrong) { return stores.Value{}, &Wrong{Field: q.Field, Says: says} }
+	if v.IsNull() {
+		return no(sayNothing(q.Label))
+	}
+	if v.Kind() == stores.JSON {
+		return no(sayOneAnswer(q.Label))
+	}
+	text := strings.TrimSpace(v.Text())
+	switch {
+	case utf8.RuneCountInString(text) > maxAnswer:
+		return no(sayTooLong(q.Label, maxAnswer))
+	case text == "":
+		return no(sayNothing(q.Label))
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError }):
+		return no(sayUnreadable(q.Label))
+	}
+	said := words.In{Now: in.Now, Languages: []words.Language{in.Language}}
+	if in.Language != words.English {
+		said.Languages = append(said.Languages, words.English)
+	}
+	switch q.Kind {
+	case Date, Birth:
+		return q.whole(text, words.Date, said, in)
+	case Country:
+		if len(text) == 2 {
+			text = strings.ToUpper(text)
+		}
+		return q.whole(text, words.Country, said, in)
+	case Number, Percent, Whole:
+		if v.Kind() == stores.Int || v.Kind() == stores.Decimal {
+			return v, nil
+		}
+		if n, ok := stores.ParseInt(text); ok {
+			return n, nil
+		}
+		if n, ok := stores.ParseDecimal(text); ok {
+			return n, nil
+		}
+		if q.Kind == Percent {
+			if _, found := words.Whole(text, words.Percent, said); found {
+				return q.whole(text, words.Percent, said, in)
+			}
+		}
+		if _, found := words.Whole(text, words.Integer, said); found {
+			return q.whole(text, words.Integer, said, in)
+		}
+		return q.whole(text, words.Decimal, said, in)
+	case YesNo:
+		if v.Kind() == stores.Bool {
+			return v, nil
+		}
+		switch words.ReadAnswer(text, said) {
+		case words.Agree:
+			return stores.NewBool(true), nil
+		case words.Decline:
+			return stores.NewBool(false), nil
+		}
+		return no(sayYesOrNo(q.Label))
+	case Choice:
+		plain := words.Plain(text)
+		for _, o := range q.Choices {
+			if strings.EqualFold(o.Code, text) || plain != "" && (words.Plain(o.Label) == plain || words.Plain(o.Code) == plain) {
+				return stores.NewString(o.Code), nil
+			}
+		}
+		return no(sayChoices(q.Label, q.Choices))
+	}
+	return stores.NewString(text), nil
+}
+
+// whole reads an answer that is one thing and nothing else.
+func (q *Question) whole(text string, what words.What, said words.In, in In) (stores.Value, *Wrong) {
+	r, found := words.Whole(text, what, said)
+	if !found {
+		return stores.Value{}, &Wrong{Field: q.Field, Says: sayNotUnderstood(q.Label, q.Example)}
+	}
+	if what == words.Date && q.Kind == Birth {
+		r = words.Birth(in.Now).Hold(r)
+	}
+	if !r.Known() {
+		w := &Wrong{Field: q.Field, Says: r.Ask(in.Language), Asks: r.Problem == 0 && len(r.Others) > 0}
+		if w.Says == "" {
+			w.Says = sayNotUnderstood(q.Label, q.Example)
+		}
+		if iso, ok := stores.ParseDate(text); ok && !q.Sensitive && what == words.Date {
+			w.Entered = words.SayDate(iso, in.Language)
+			if q.wrong != "" && r.Problem != 0 {
+				w.Says = q.wrong
+			}
+		}
+		return stores.Value{}, w
+	}
+	if what == words.Date || what == words.Country {
+		return stores.NewString(r.Value.Text()), nil
+	}
+	return r.Value, nil
+}
+
+// echo says an answer back to whoever gave it.
+func (q *Question) echo(v stores.Value, in In) string {
+	if q.Sensitive {
+		return ""
+	}
+	if q.Kind == Date || q.Kind == Birth {
+		if day, ok := stores.ParseDate(v.Text()); ok {
+			return words.SayDate(day, in.Language)
+		}
+	}
+	const enough = 80
+	if text := v.Text(); utf8.RuneCountInString(text) <= enough {
+		return text
+	}
+	return ""
+}
+
+// Say says an answer to whoever checks it; what is sensitive is not shown.
+func (q *Question) Say(v stores.Value, in In) string {
+	switch {
+	case v.IsNull():
+		return ""
+	case q.Sensitive:
+		return masked
+	case q.Kind == YesNo && v.Kind() == stores.Bool:
+		return map[bool]string{true: "yes", false: "no"}[v.Bool()]
+	case q.Kind == Percent:
+		return v.Text() + " %"
+	case q.Kind == Date || q.Kind == Birth:
+		if day, ok := stores.ParseDate(v.Text()); ok {
+			return words.SayDate(day, in.Language)
+		}
+	}
+	for _, o := range q.Choices {
+		if o.Code == v.Text() {
+			return o.Label
+		}
+	}
+	return v.Text()
+}

@@ -1,0 +1,389 @@
+// Package collect asks a person for an object, question by question. What is
+// asked, in which order and with which words stands in the object's JSON Schema;
+// nothing here knows what any of it is about.
+//
+//	form, err := collect.Read(schema)
+//	filled := form.Fill(answers, skipped)     // what is known so far
+//	next := filled.Next()                     // the question to ask, nil when all is answered
+//	filled, wrong := filled.Answer(next.Field, value, collect.In{Now: now, Language: words.English})
+//	object := filled.Object()                 // what the schema describes
+//
+// A property is a question, in the order in which the schema writes them. Its
+// title is what it is called, its description the hint, its first example the
+// example. What is required is asked; what an `if` and `then` of the schema
+// require is asked once the answers so far satisfy the `if`, and dropped again
+// when they no longer do; anything else is asked and may be skipped. writeOnly
+// marks what is not shown again. Three words of our own say what JSON Schema
+// cannot: x-reads, how words are read (birth, country, percent); x-wrong, the
+// sentence for an answer that does not fit; x-about, what the whole is called.
+//
+// An answer may be said in words, in the person's language: it becomes an exact
+// value, or a question. It is held against the schema before it counts, and an
+// answer that does not fit leaves everything as it was.
+package collect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A Form is what is asked for one kind of object. It may be shared.
+type Form struct {
+	About     string // "the beneficial owner"
+	Questions []Question
+
+	schema   *verbs.Schema
+	required map[string]bool // always
+	follows  map[string]bool // only when an `if` holds
+}
+
+// A Kind is how an answer is read.
+type Kind uint8
+
+// The kinds of question.
+const (
+	Text Kind = iota
+	Date
+	Birth
+	Number
+	Whole
+	Percent
+	Country
+	Choice
+	YesNo
+)
+
+// A Question is one property.
+type Question struct {
+	Field     string
+	Label     string
+	Hint      string
+	Example   string
+	Kind      Kind
+	Choices   []Option
+	Sensitive bool
+	Optional  bool // it may be left unanswered
+
+	wrong string
+}
+
+// An Option is one of the answers to a Choice.
+type Option struct{ Code, Label string }
+
+// property is what is read of a property of a schema.
+type property struct {
+	Type        string            `json:"type"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Examples    []json.RawMessage `json:"examples"`
+	Format      string            `json:"format"`
+	WriteOnly   bool              `json:"writeOnly"`
+	Enum        []string          `json:"enum"`
+	OneOf       []struct {
+		Const string `json:"const"`
+		Title string `json:"title"`
+	} `json:"oneOf"`
+	Reads string `json:"x-reads"`
+	Wrong string `json:"x-wrong"`
+}
+
+// Read makes a form of a schema: of an object, each property of which is text, a
+// number, true or false, or one of several words.
+func Read(s *verbs.Schema) (*Form, error) {
+	var top struct {
+		Title      string          `json:"title"`
+		About      string          `json:"x-about"`
+		Required   []string        `json:"required"`
+		Properties json.RawMessage `json:"properties"`
+		Additional *bool           `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(s.Text(), &top); err != nil {
+		return nil, fmt.Errorf("the schema %s cannot be asked for: %w", s.Name, err)
+	}
+	f := &Form{About: top.About, schema: s, required: map[string]bool{}, follows: map[string]bool{}}
+	if f.About == "" {
+		f.About = top.Title
+	}
+	if top.Additional == nil || *top.Additional {
+		return nil, fmt.Errorf("the schema %s cannot be asked for: say additionalProperties: false, so that nothing is stored that was not asked", s.Name)
+	}
+	for _, name := range top.Required {
+		f.required[name] = true
+	}
+	for _, name := range thenRequired(s.Text()) {
+		f.follows[name] = !f.required[name]
+	}
+	// Maps have no order, and questions do.
+	dec := json.NewDecoder(bytes.NewReader(top.Properties))
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("the schema %s has no properties to ask for", s.Name)
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var p property
+		if err := dec.Decode(&p); err != nil {
+			return nil, fmt.Errorf("the schema %s: %v cannot be asked for: %w", s.Name, name, err)
+		}
+		q, err := p.question(fmt.Sprint(name))
+		if err != nil {
+			return nil, fmt.Errorf("the schema %s: %w", s.Name, err)
+		}
+		q.Optional = !f.required[q.Field] && !f.follows[q.Field]
+		f.Questions = append(f.Questions, q)
+	}
+	if len(f.Questions) == 0 {
+		return nil, fmt.Errorf("the schema %s has no properties to ask for", s.Name)
+	}
+	return f, nil
+}
+
+func (p *property) question(name string) (Question, error) {
+	q := Question{Field: name, Label: p.Title, Hint: p.Description, Sensitive: p.WriteOnly, wrong: p.Wrong}
+	if q.Label == "" {
+		q.Label = strings.ReplaceAll(name, "_", " ")
+	}
+	if len(p.Examples) > 0 {
+		q.Example = strings.Trim(string(p.Examples[0]), `"`)
+	}
+	for _, code := range p.Enum {
+		q.Choices = append(q.Choices, Option{code, strings.ToLower(strings.ReplaceAll(code, "_", " "))})
+	}
+	for _, o := range p.OneOf {
+		q.Choices = append(q.Choices, Option{o.Const, o.Title})
+	}
+	switch {
+	case len(q.Choices) > 0:
+		q.Kind = Choice
+	case p.Reads == "birth":
+		q.Kind = Birth
+	case p.Reads == "country":
+		q.Kind = Country
+	case p.Reads == "percent":
+		q.Kind = Percent
+	case p.Reads != "":
+		return q, fmt.Errorf("%s: nothing reads %q", name, p.Reads)
+	case p.Type == "boolean":
+		q.Kind = YesNo
+	case p.Type == "integer":
+		q.Kind = Whole
+	case p.Type == "number":
+		q.Kind = Number
+	case p.Format == "date":
+		q.Kind = Date
+	case p.Type != "string":
+		return q, fmt.Errorf("%s is no text, number, choice or yes and no, and cannot be asked for in one question", name)
+	}
+	return q, nil
+}
+
+// thenRequired lists what a schema requires under a condition.
+func thenRequired(text []byte) []string {
+	type branch struct {
+		Required []string `json:"required"`
+	}
+	type rule struct {
+		Then *branch `json:"then"`
+		Else *branch `json:"else"`
+	}
+	var top struct {
+		rule
+		AllOf []rule `json:"allOf"`
+	}
+	if json.Unmarshal(text, &top) != nil {
+		return nil
+	}
+	var all []string
+	for _, r := range append(top.AllOf, top.rule) {
+		for _, b := range []*branch{r.Then, r.Else} {
+			if b != nil {
+				all = append(all, b.Required...)
+			}
+		}
+	}
+	return all
+}
+
+// A Filled is a form with answers. It is immutable.
+type Filled struct {
+	form    *Form
+	answers map[string]stores.Value
+	skipped []string
+}
+
+// Fill gives a form the answers of before, a JSON object, and the fields that
+// were skipped.
+func (f *Form) Fill(answers stores.Value, skipped []string) (Filled, error) {
+	fl := Filled{form: f, answers: map[string]stores.Value{}, skipped: skipped}
+	if answers.IsNull() {
+		return fl, nil
+	}
+	dec := json.NewDecoder(strings.NewReader(answers.Text()))
+	dec.UseNumber()
+	var all map[string]any
+	if err := dec.Decode(&all); err != nil {
+		return fl, errors.New("the answers of before are no object")
+	}
+	for name, v := range all {
+		switch v := v.(type) {
+		case string:
+			fl.answers[name] = stores.NewString(v)
+		case bool:
+			fl.answers[name] = stores.NewBool(v)
+		case json.Number:
+			if n, ok := stores.ParseInt(v.String()); ok {
+				fl.answers[name] = n
+			} else if n, ok := stores.ParseDecimal(v.String()); ok {
+				fl.answers[name] = n
+			}
+		}
+	}
+	return fl, nil
+}
+
+// Object is what the answers come to.
+func (f Filled) Object() stores.Value { return object(f.answers) }
+
+func object(answers map[string]stores.Value) stores.Value {
+	var keys []string
+	for name := range answers {
+		keys = append(keys, name)
+	}
+	slices.Sort(keys)
+	values := make([]stores.Value, len(keys))
+	for i, name := range keys {
+		values[i] = answers[name]
+	}
+	return stores.NewObject(keys, values)
+}
+
+// Skipped lists the fields that were skipped and are not answered.
+func (f Filled) Skipped() []string { return f.skipped }
+
+// missing lists what the schema wants besides, given these answers.
+func (f *Form) missing(answers map[string]stores.Value) map[string]bool {
+	missing := map[string]bool{}
+	found, err := f.schema.Check(object(answers))
+	if err != nil {
+		return missing
+	}
+	for _, b := range found {
+		if b.Rule == "required" && len(b.Path) == 0 {
+			missing[b.Key] = true
+		}
+	}
+	return missing
+}
+
+// applies reports whether a question is one for these answers.
+func (f *Form) applies(q *Question, answers map[string]stores.Value, missing map[string]bool) bool {
+	if !f.follows[q.Field] || missing[q.Field] {
+		return true
+	}
+	if _, there := answers[q.Field]; !there {
+		return false
+	}
+	without := make(map[string]stores.Value, len(answers))
+	for name, v := range answers {
+		if name != q.Field {
+			without[name] = v
+		}
+	}
+	return f.missing(without)[q.Field]
+}
+
+// Questions are those that are asked, given the answers so far, in order.
+func (f Filled) Questions() []Question {
+	missing := f.form.missing(f.answers)
+	var all []Question
+	for i := range f.form.Questions {
+		if q := &f.form.Questions[i]; f.form.applies(q, f.answers, missing) {
+			all = append(all, *q)
+		}
+	}
+	return all
+}
+
+// Answered is how many of the questions have an answer, and of how many.
+func (f Filled) Answered() (n, of int) {
+	all := f.Questions()
+	for i := range all {
+		if _, there := f.answers[all[i].Field]; there {
+			n++
+		}
+	}
+	return n, len(all)
+}
+
+// Given returns the answer to a question, null when there is none.
+func (f Filled) Given(field string) stores.Value { return f.answers[field] }
+
+// Question returns the question about a field, as long as it is one.
+func (f Filled) Question(field string) (Question, bool) {
+	all := f.Questions()
+	i := slices.IndexFunc(all, func(q Question) bool { return q.Field == field })
+	if i < 0 {
+		return Question{}, false
+	}
+	return all[i], true
+}
+
+// Next is the question to ask: the first without an answer; after those, what
+// was skipped and is needed. It is nil when all is answered.
+func (f Filled) Next() *Question {
+	all := f.Questions()
+	for i := range all {
+		if _, there := f.answers[all[i].Field]; !there && !slices.Contains(f.skipped, all[i].Field) {
+			return &all[i]
+		}
+	}
+	for i := range all {
+		if _, there := f.answers[all[i].Field]; !there && !all[i].Optional {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// Skip leaves a question for later, or for good where it may be left out.
+func (f Filled) Skip(field string) (Filled, *Wrong) {
+	if _, ok := f.Question(field); !ok {
+		return f, f.form.noQuestion(field)
+	}
+	if !slices.Contains(f.skipped, field) {
+		f.skipped = append(slices.Clone(f.skipped), field)
+	}
+	return f, nil
+}
+
+// settle drops answers to questions that are none any more.
+func (f Filled) settle() Filled {
+	for {
+		missing := f.form.missing(f.answers)
+		gone := ""
+		for i := range f.form.Questions {
+			q := &f.form.Questions[i]
+			if _, there := f.answers[q.Field]; there && !f.form.applies(q, f.answers, missing) {
+				gone = q.Field
+			}
+		}
+		if gone == "" {
+			break
+		}
+		delete(f.answers, gone)
+	}
+	f.skipped = slices.DeleteFunc(slices.Clone(f.skipped), func(field string) bool {
+		_, there := f.answers[field]
+		return there
+	})
+	return f
+}
