@@ -765,3 +765,21 @@ func TestAStateFollowsAnother(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A handler makes no call that its verb does not promise, whoever asked.
+func TestAHandlerCallsOnlyWhatIsPromised(t *testing.T) {
+	t.Parallel()
+	h := &runtime.Handlers{Partial: true}
+	runtime.Handle(h, "desk.hand-over", func(context.Context, *runtime.Call, struct {
+		Kind   string `verb:"kind"`
+		Number int64  `verb:"number"`
+	}) (runtime.Outcome, error) {
+		return runtime.Outcome{Result: &runtime.Answer{}, Calls: []runtime.Generated{{Verb: "desk.drop"}}}, nil
+	})
+	w := newWorldOf(t, deskRegistry(t), h)
+	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
+	var broken *runtime.BrokenPromise
+	if _, err := w.does(s, "desk.hand-over :kind CUT :number 1", runtime.RunOptions{}); !errors.As(err, &broken) || broken.Happened != "desk.drop was to be called" {
+		t.Errorf("%v", err)
+	}
+}
