@@ -55,8 +55,9 @@ type run struct {
 	added map[stores.Value]string
 	visit *keptSession // the session's row, once it was read
 
-	digest [32]byte
-	id     string
+	digest  [32]byte
+	id      string
+	scratch []byte // for seals
 
 	own      []stores.Change // of rows that the engine keeps about this run
 	agreedBy string          // who else agreed, and as what
@@ -259,7 +260,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 		return nil, r.mapError(st, err)
 	}
 	r.e.enter(StageGate)
-	st.sealed = st.seal()
+	st.sealed = st.sealIn(&r.scratch)
 	if err := r.require(ctx, st); err != nil {
 		return nil, r.mapError(st, err)
 	}
@@ -279,7 +280,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 // still asserts that what is carried out, and later what is committed, is what
 // passed the gate.
 func (r *run) still(st *step) error {
-	if st.seal() != st.sealed {
+	if st.sealIn(&r.scratch) != st.sealed {
 		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
 	}
 	return nil

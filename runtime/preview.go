@@ -520,12 +520,15 @@ func (d *digester) values(vs []stores.Value) {
 }
 
 // seal hashes what a call says: its verb and its resolved arguments.
-func (st *step) seal() [32]byte {
-	var few [512]byte
-	d := digester{b: few[:0]}
+func (st *step) seal() [32]byte { return st.sealIn(new([]byte)) }
+
+// sealIn is seal with memory that is used again.
+func (st *step) sealIn(b *[]byte) [32]byte {
+	d := digester{b: (*b)[:0]}
 	d.text(st.verb.Name)
 	d.values(st.args)
 	d.origins(st.from)
+	*b = d.b
 	return sha256.Sum256(d.b)
 }
 

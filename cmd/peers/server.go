@@ -183,11 +183,14 @@ var oneStatement = `WITH r AS (` + theRow + `), u AS (UPDATE bank.requests t SET
 	m AS (` + reminder + `u) ` + aLine + `, u`
 
 // twoRows is a write without its line of the journal, and chainedLine the line,
-// in a copy of the journal of its own: two more arguments are the hashes.
+// in a copy of the journal of its own, after the last one there and with its
+// hash.
 var (
 	twoRows     = `WITH r AS (` + theRow + `), u AS (UPDATE bank.requests t SET notes = {note}, updated_at = now() FROM r WHERE t.request_id = r.request_id RETURNING t.request_id) ` + reminder + `u`
-	chainedLine = strings.NewReplacer("peers_journal", "peers_chain", "sha256(int8send(n)), sha256(int8send(n)), sha256(int8send(n))",
-		fmt.Sprintf("$%d::bytea, $%d::bytea, $%d::bytea", len(vars)+1, len(vars)+2, len(vars)+2)).Replace(aLine)
+	chainedLine = strings.NewReplacer(
+		"peers_journal SELECT n,", "peers_chain SELECT h.seq + 1,",
+		"sha256(int8send(n)), sha256(int8send(n)), sha256(int8send(n)) FROM nextval('public.peers_seq') n",
+		"h.hash, sha256(int8send(h.seq)), sha256(h.hash || int8send(h.seq + 1)) FROM (SELECT seq, hash FROM public.peers_chain ORDER BY seq DESC LIMIT 1) h").Replace(aLine)
 )
 
 // sixStatements are a write as a program without an engine does it.

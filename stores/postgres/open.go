@@ -26,7 +26,11 @@ type Store struct {
 
 	mu     sync.Mutex
 	shapes map[*stores.Entity]*shape // what was found of tables
-	sound  map[string]bool           // authors' queries that EXPLAIN has cleared
+	epoch  int                       // how often that was forgotten
+	// learned is what of it is known of whole entities, with all that they lead
+	// to. It is never written to, and another takes its place.
+	learned atomic.Pointer[map[*stores.Entity]*shape]
+	sound   map[string]bool // authors' queries that EXPLAIN has cleared
 
 	ajar bool // a test's: see view
 }
@@ -340,8 +344,20 @@ func (s *Store) settings(scope stores.Scope) op {
 	if !s.opened {
 		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
-	return op{doing: "begin", sql: settingSQL(len(list) / 2), args: list}
+	n := len(list) / 2
+	if n < len(settingSQLs) {
+		return op{doing: "begin", sql: settingSQLs[n], args: list}
+	}
+	return op{doing: "begin", sql: settingSQL(n), args: list}
 }
+
+// settingSQLs are those of few settings.
+var settingSQLs = func() (all [16]string) {
+	for n := range all {
+		all[n] = settingSQL(n)
+	}
+	return all
+}()
 
 // settingSQL is the statement that makes n settings, until the transaction ends.
 func settingSQL(n int) string {

@@ -148,6 +148,8 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 	}
 	s.mu.Lock()
 	clear(s.shapes)
+	s.learned.Store(nil)
+	s.epoch++
 	clear(s.sound)
 	s.mu.Unlock()
 	return plan, nil

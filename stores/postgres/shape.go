@@ -3,7 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"verbatim/stores"
 )
@@ -15,6 +18,26 @@ type shape struct {
 	lockable bool   // rows may be locked by this role
 	view     bool
 	rooted   bool // its rows keep whose they are: see root.go
+	quoted   []string
+	aliased  sync.Map // alias -> []string: what datums gives
+}
+
+// datums are the fields of a row that alias names, in the form in which values
+// are compared.
+func (sh *shape) datums(alias string) []string {
+	if all, ok := sh.aliased.Load(alias); ok {
+		return all.([]string)
+	}
+	all := make([]string, len(sh.columns))
+	for i := range all {
+		name := sh.quoted[i]
+		if alias != "" {
+			name = alias + "." + name
+		}
+		all[i] = sh.columns[i].read(name)
+	}
+	sh.aliased.Store(alias, all)
+	return all
 }
 
 // A form is how one column holds its field.
@@ -167,8 +190,35 @@ func declaredAs(kind stores.Kind) string {
 // to.
 func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) error {
 	if v.shapes == nil {
-		v.shapes = map[*stores.Entity]*shape{}
+		if all := c.s.learned.Load(); all != nil {
+			v.shapes = *all
+		}
 	}
+	if !slices.ContainsFunc(entities, func(e *stores.Entity) bool { return e != nil && v.shapes[e] == nil }) {
+		return nil
+	}
+	c.s.mu.Lock()
+	epoch := c.s.epoch
+	c.s.mu.Unlock()
+	more := map[*stores.Entity]*shape{}
+	maps.Copy(more, v.shapes)
+	v.shapes = more
+	if err := c.learn(ctx, v, entities...); err != nil {
+		return err
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.s.epoch == epoch {
+		all := maps.Clone(more)
+		if old := c.s.learned.Load(); old != nil {
+			maps.Copy(all, *old)
+		}
+		c.s.learned.Store(&all)
+	}
+	return nil
+}
+
+func (c *conn) learn(ctx context.Context, v *view, entities ...*stores.Entity) error {
 	for _, e := range entities {
 		if e == nil || v.shapes[e] != nil {
 			continue
@@ -179,12 +229,12 @@ func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) e
 		}
 		v.shapes[e] = sh
 		for i := range e.Fields {
-			if err := c.ready(ctx, v, e.Fields[i].Ref); err != nil {
+			if err := c.learn(ctx, v, e.Fields[i].Ref); err != nil {
 				return err
 			}
 		}
 		for _, step := range e.Scope {
-			if err := c.ready(ctx, v, step.To); err != nil {
+			if err := c.learn(ctx, v, step.To); err != nil {
 				return err
 			}
 		}
@@ -200,7 +250,7 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 	if sh != nil {
 		return sh, nil
 	}
-	sh = &shape{columns: make([]form, len(e.Fields))}
+	sh = &shape{columns: make([]form, len(e.Fields)), quoted: make([]string, len(e.Fields))}
 	schema, name := schemaAndName(e.Table)
 	root := ""
 	if rooted(e) {
@@ -229,6 +279,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 		if !ok {
 			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
 		}
+		sh.quoted[i] = quote(f.Column)
 		if sh.columns[i], err = d.form(f.Holds(), e.Managed); err != nil {
 			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
 		}

@@ -18,7 +18,11 @@ type text struct {
 // are numbered. No name and no word of ours holds it.
 const hole = "\x00"
 
-func newText() *text { return &text{seq: new(int)} }
+func newText() *text {
+	t := &text{seq: new(int)}
+	t.Grow(512)
+	return t
+}
 
 // part begins a piece that is written out of turn and joined later.
 func (t *text) part() *text { return &text{seq: t.seq} }
@@ -115,7 +119,7 @@ type view struct {
 
 // datum is a field of a row in the form in which values are compared.
 func (v *view) datum(e *stores.Entity, alias string, field int) string {
-	return v.shapes[e].columns[field].read(column(e, alias, field))
+	return v.shapes[e].datums(alias)[field]
 }
 
 // opens reports whether the scope opens every row of an entity.

@@ -322,7 +322,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 		if i > 0 {
 			q.add(",")
 		}
-		q.add(column(e, "", i))
+		q.add(t.shapes[e].quoted[i])
 	}
 	var parent *stores.Entity // from which the row has whose it is
 	above := ""
@@ -431,7 +431,7 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
 		}
 		p := q.part()
 		rows.val(p, "s"+strconv.Itoa(i))
-		q.add(column(e, "", a.Field), " = ", forms[a.Field].write(p.String()))
+		q.add(t.shapes[e].quoted[a.Field], " = ", forms[a.Field].write(p.String()))
 		q.args = append(q.args, p.args...)
 	}
 	if rows.many {
