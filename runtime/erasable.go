@@ -100,7 +100,8 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax
 		w.record.Opening = w.opening.ID
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], w.opening.Insert())
 	}
-	entry.Changes = string(w.record.AppendText(nil))
+	var few [1024]byte
+	entry.Changes = string(w.record.AppendText(few[:0]))
 	b.Entries = append(b.Entries, entry)
 	return nil
 }

@@ -347,13 +347,15 @@ func (e *Engine) inRuns(changes []stores.Change) []stores.Change {
 		return changes
 	}
 	sorted := make([]stores.Change, 0, len(changes))
-	var groups [][]stores.Change
+	var groups [][]int32                    // of changes, by their places
 	latest := make(map[string]int)          // of each likeness, its last group
 	written := make(map[rowKey]int)         // the last group that writes a row
 	mentioned := make(map[stores.Value]int) // the last group that refers to a key
 	end := func() {
 		for _, g := range groups {
-			sorted = append(sorted, g...)
+			for _, at := range g {
+				sorted = append(sorted, changes[at])
+			}
 		}
 		groups = groups[:0]
 		clear(latest)
@@ -396,7 +398,7 @@ func (e *Engine) inRuns(changes []stores.Change) []stores.Change {
 			groups = append(groups, nil)
 			latest[string(likeness)] = at
 		}
-		groups[at] = append(groups[at], *c)
+		groups[at] = append(groups[at], int32(i))
 		// Numbers begin at one, so that a row that nobody wrote has none.
 		written[rowKey{c.Entity, c.Key}] = at + 1
 		for _, a := range c.Set {

@@ -29,6 +29,7 @@ const (
 // its calls were carried out, and returns the steps that the entries belong to.
 func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 	var of []*step
+	b.Entries = slices.Grow(b.Entries, len(r.steps))
 	for _, st := range r.steps {
 		if r.e.onlyReads(st.verb) && !gaveSensitive(st) {
 			continue

@@ -49,14 +49,8 @@ func (e *Entry) Seal(seq int64, prev [32]byte) {
 
 func (e *Entry) body() [32]byte {
 	texts := [...]string{e.Session, e.Source, e.Verb, e.Call, e.Outcome, e.Reason, e.Changes, e.Preview, e.Agreed, e.Palette, e.Turn, e.Origins}
-	n := len(bodyVersion) + 8*(3+len(e.Roles)+len(texts)) + len(e.Principal)
-	for _, s := range e.Roles {
-		n += len(s)
-	}
-	for _, s := range texts {
-		n += len(s)
-	}
-	b := append(make([]byte, 0, n), bodyVersion...)
+	var few [2048]byte // of most entries, the whole
+	b := append(few[:0], bodyVersion...)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.Time.UnixMicro()))
 	b = sealText(b, e.Principal)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Roles)))
@@ -74,7 +68,8 @@ func sealText(b []byte, s string) []byte {
 }
 
 func (e *Entry) digest() [32]byte {
-	b := append(make([]byte, 0, len(entryVersion)+len(e.Prev)+8+len(e.Body)), entryVersion...)
+	var few [len(entryVersion) + len(e.Prev) + 8 + len(e.Body)]byte
+	b := append(few[:0], entryVersion...)
 	b = append(b, e.Prev[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.Seq))
 	return sha256.Sum256(append(b, e.Body[:]...))
