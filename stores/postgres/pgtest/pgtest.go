@@ -183,6 +183,16 @@ func (c *cluster) admin(sql string) error {
 	return err
 }
 
+// Program is one of the programs that come with the server, such as pg_dump.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
 var errNotFound = errors.New("pgtest: PostgreSQL is not installed; `make postgres` installs it")
 
 // programs finds the newest server that is installed.
