@@ -13,6 +13,7 @@ import (
 
 	"path/filepath"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
@@ -518,4 +519,84 @@ func newBareWith(t testing.TB, reg *verbs.Registry, h *runtime.Handlers, who ...
 		t.Fatal(err)
 	}
 	return w
+}
+
+// SAFE-A7: what a handler does with jobs is held against what the palette promises
+// like everything else, and goes where its transaction goes.
+func TestHandlerTendsOnlyWhatIsPromised(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	const palette = `domain: shop
+roles: [{name: clerk, sees: all}]
+verbs:
+  - verb: promised
+    roles: [clerk]
+    handler: true
+    effects: [{stores: verbatim.job}]
+  - verb: silent
+    roles: [clerk]
+    handler: true
+    effects: [{may-notify: nobody}]
+`
+	reg := loadYAML(t, map[string]string{"shop.yaml": palette})
+	w := newWorldOf(t, reg, nil)
+	drops := true
+	h := runtime.NewHandlers()
+	tend := func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+		all, err := c.Jobs(ctx, stores.JobFilter{})
+		if err != nil || len(all) != 1 {
+			return runtime.Outcome{}, fmt.Errorf("%d jobs: %w", len(all), err)
+		}
+		if !drops {
+			return runtime.Outcome{Kept: []string{"verbatim.job"}}, nil
+		}
+		return runtime.Outcome{Jobs: []runtime.JobChange{runtime.DropJob(all[0])}}, nil
+	}
+	runtime.Handle(h, "shop.promised", tend)
+	runtime.Handle(h, "shop.silent", tend)
+	engine, err := runtime.New(reg, w.store, runtime.Options{Handlers: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.SetPrincipal(ctx, stores.Principal{Name: "cy", Roles: []string{"clerk"}}); err != nil {
+		t.Fatal(err)
+	}
+	err = w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		return tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{{ID: "one", Kind: "call", Payload: `{}`, At: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(verb string) error {
+		s, err := engine.Session(ctx, "cy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, _ := dsl.Parse(dsl.NewSource("t.dsl", verb))
+		p, ds := s.Check(script)
+		if p == nil {
+			t.Fatal(ds)
+		}
+		_, err = s.Run(ctx, p, runtime.RunOptions{})
+		return err
+	}
+	left := func() int {
+		all, err := w.store.Jobs(ctx, stores.JobFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	var promise *runtime.BrokenPromise
+	if err := run("shop.silent"); !errors.As(err, &promise) || left() != 1 {
+		t.Errorf("%v; %d jobs are left", err, left())
+	}
+	drops = false
+	if err := run("shop.promised"); !errors.As(err, &promise) {
+		t.Errorf("what was only said to be done: %v", err)
+	}
+	drops = true
+	if err := run("shop.promised"); err != nil || left() != 0 {
+		t.Errorf("%v; %d jobs are left", err, left())
+	}
 }
