@@ -30,12 +30,26 @@
 // Erasing an opening leaves the chain as it was. A commitment without its salt
 // tells nobody what it stood for, even where it can only have been one of a few
 // values. Backups and exports of before still hold what was erased; the journal
-// says that it was done, and by whom.
+// says that it was done, and by whom. What is erased of one row may have been
+// said of another too: that is listed, and erased where that is asked for.
 //
-// Carrying a journal out again gives the rows that it tells of, and every
-// difference from those in the store is named. Rows that were there before the
+// Carrying a journal out again gives the rows that it tells of, and where their
+// values come from, and every difference from those in the store is named. Rows that were there before the
 // journal are known to it from the moment that a baseline tells of them.
 // Decimals are compared by their worth, since a database may pad them.
+//
+// # What it costs
+//
+// An entry of a call with two arguments that adds a row takes about 760 bytes in
+// SQLite and 710 in PostgreSQL, indexes included, and the mark of a field that
+// came out of a document 80 and 260. Eight clients who write through the engine,
+// with commits that wait for the disk, get as much done with the journal as
+// without it, give or take what a busy machine makes of it: on PostgreSQL between
+// eight and ten scripts where there were ten. Without the engine, a store that
+// adds one row of two small fields in a transaction does with an entry half of
+// what it does without on SQLite, and four fifths on PostgreSQL. Measured by
+//
+//	go test ./runtime/torture ./stores/sqlite ./stores/postgres -run '^$' -bench 'Journal$|Chain$' -benchtime 1x
 //
 // # Forms
 //

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 )
 
 // benchBank has cbus, of so many requests each, three references away.
@@ -281,4 +282,29 @@ func BenchmarkSQL(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// What the journal and the marks cost, where commits wait for the disk: see
+// storetest.MeasureChain.
+func BenchmarkChain(b *testing.B) {
+	ctx := context.Background()
+	storetest.MeasureChain(b, func() storetest.Measured {
+		db := pgtest.Durable(b)
+		s, err := Open(ctx, db.App+"&pool_max_conns=8", MigrateAs(db.Owner))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return storetest.Measured{Store: s, Size: func() (n int64) {
+			err := s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+				return c.do(ctx, op{doing: "size", sql: "SELECT pg_database_size(current_database())", read: func(r row) error {
+					n = r.num(0)
+					return nil
+				}})
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}}
+	})
 }

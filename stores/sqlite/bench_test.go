@@ -2,12 +2,14 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"verbatim/stores"
+	"verbatim/stores/storetest"
 )
 
 // benchBank has cbus, of so many requests each, three references away.
@@ -177,4 +179,26 @@ func BenchmarkSQL(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// What the journal and the marks cost: see storetest.MeasureChain.
+func BenchmarkChain(b *testing.B) {
+	storetest.MeasureChain(b, func() storetest.Measured {
+		s, err := Open(filepath.Join(b.TempDir(), "chain.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return storetest.Measured{Store: s, Size: func() (n int64) {
+			err := s.read(context.Background(), func(c *conn) error {
+				return c.query(context.Background(), "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, func(row []driver.Value) error {
+					n = row[0].(int64)
+					return nil
+				})
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}}
+	})
 }
