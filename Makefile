@@ -9,6 +9,7 @@ SHELL       := /bin/bash
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
 FUZZTIME    ?= 30s
+FUZZ        ?= .
 ROUNDS      ?= 7
 MINUTES     ?= 30
 SEED        ?= $(shell date +%Y%m%d)
@@ -54,9 +55,9 @@ bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
 
-fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s)
+fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s, FUZZ=name)
 	@for pkg in $$(go list ./...); do \
-		for target in $$(go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
+		for target in $$(go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' | grep -e '$(FUZZ)' || true); do \
 			echo "fuzz: $$pkg $$target for $(FUZZTIME)"; \
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
 		done; \
