@@ -142,7 +142,10 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 	}
 	if !f.wrote {
 		for _, deed := range deeds.FindAllString(reply, -1) {
-			if !f.anywhere(fold(deed)) {
+			// A record may say that something was done. That the person says so is
+			// no reason for the house to.
+			folded := fold(deed)
+			if !slices.ContainsFunc(f.all, func(s *source) bool { return s.origin == ofRecord && s.hasWords(folded) }) {
 				add(claimDeed, deed)
 			}
 		}

@@ -2,7 +2,9 @@ package dialog
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"verbatim/runtime"
 	"verbatim/stores"
@@ -114,11 +116,41 @@ func rowWords(c *runtime.CallPreview, ahead bool) string {
 		}
 		fmt.Fprintf(&b, "- %s: %s.\n", sentenceCase(noticeWord(n.Kind)), n.Target)
 	}
-	for _, e := range c.Errands {
-		_ = e
-		b.WriteString("- It asks a tool of another system.\n")
+	for i := range c.Sets {
+		s := &c.Sets[i]
+		value := valueWords(s.After)
+		if s.Sensitive {
+			value = "something that is not shown"
+		}
+		fmt.Fprintf(&b, "- %s of this conversation: %s.\n", sentenceCase(fieldWords(s.Name)), value)
+	}
+	for i := range c.Errands {
+		e := &c.Errands[i]
+		var sent []string
+		for _, s := range e.Sent {
+			value := valueWords(s.Value)
+			if s.Sensitive {
+				value = "(not shown)"
+			}
+			sent = append(sent, fieldWords(s.Key)+" "+value)
+		}
+		fmt.Fprintf(&b, "- It asks the tool %s of %s, outside of this system", e.Name, e.Server)
+		if len(sent) > 0 {
+			b.WriteString(", and sends " + strings.Join(sent, "; "))
+		}
+		b.WriteString(".\n")
 	}
 	return b.String()
+}
+
+// escaped writes what nobody sees as what it is, so that a value is shown as it
+// will be kept.
+func escaped(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return text
+	}
+	quoted := strconv.Quote(text)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
 func presentNotice(kind string) string {
@@ -132,7 +164,7 @@ func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func label(r *runtime.RowChange) string {
 	if r.Label != "" {
-		return r.Label
+		return escaped(r.Label)
 	}
 	return r.Name
 }
@@ -162,9 +194,9 @@ func valueWords(v stores.Value) string {
 		if t := v.Text(); strings.HasPrefix(t, "@") || isCodeWord(t) {
 			return t
 		}
-		return `"` + oneLine(v.Text()) + `"`
+		return `"` + escaped(v.Text()) + `"`
 	}
-	return v.Text()
+	return escaped(v.Text())
 }
 
 func isCodeWord(t string) bool { return t != "" && codeOnly.MatchString(t) }
@@ -192,7 +224,7 @@ func resultWords(r *runtime.Result) string {
 			}
 			text := valueWords(v)
 			if v.Kind() == stores.String {
-				text = oneLine(v.Text())
+				text = escaped(oneLine(v.Text()))
 			} else if v.Kind() == stores.JSON {
 				text = listWords(v)
 			}

@@ -339,13 +339,31 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if err != nil {
 		return t.system(ctx, err)
 	}
+	if past := c.latest(); u.Script == "" && len(past) > 0 && past[len(past)-1].asked != "" {
+		// It may be the answer to what was asked, which makes sense only with what
+		// it was asked about.
+		whole := past[len(past)-1].asked + "\n" + t.heard.own
+		more, err := c.o.Interpreter.Interpret(ctx, whole)
+		if err != nil {
+			return t.system(ctx, err)
+		}
+		if more.Script != "" || u.Ask == "" && more.Ask != "" {
+			u = more
+			t.record.note("it was taken for an answer to the question before")
+			t.record.asked = whole
+		}
+	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	switch {
 	case u.Ask != "":
+		if t.record.asked == "" {
+			t.record.asked = t.heard.own
+		}
 		return u.Ask, nil
 	case u.Script == "":
 		return otherwise, nil
 	}
+	t.record.asked = ""
 	outcome, err := t.carry(ctx, proposal{script: u.Script})
 	switch {
 	case err != nil:

@@ -227,6 +227,7 @@ func TestWhatDidNotHappenIsNotTold(t *testing.T) {
 		"a name of a row":         {"See @zinnia-skylight.", false},
 		"a status":                {"The Boiler is now ON_HOLD.", false},
 		"a deed":                  {"I've cancelled the Boiler.", false},
+		"a deed of the person's":  {"I have cancelled the Boiler, as you say.", false},
 		"a deed, shortly":         {"Done.", false},
 		"a deed, passively":       {"The Boiler has been cancelled.", false},
 		"a deed in German":        {"Ich habe den Boiler storniert.", false},
@@ -241,7 +242,7 @@ func TestWhatDidNotHappenIsNotTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := h.talk(answers(read, c.reply), nil).say("How is it going? I think of 2025-03-03")
+			a := h.talk(answers(read, c.reply), nil).say("How is it going? I have cancelled the Boiler, and think of 2025-03-03")
 			switch {
 			case c.ok && a.Text != c.reply:
 				t.Errorf("told %q; not borne out: %v", a.Text, a.Turn.Replaced)
