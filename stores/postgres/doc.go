@@ -56,9 +56,10 @@
 //
 // Round trips. The entries and notices of a batch go with the commit, and its
 // changes too where it is Late, so that a transaction that reads one row and
-// writes takes two: one for what it reads, one for the rest. Changes of a batch
-// that do the same to different rows are one statement. A statement that finds no
-// row to change fails in the server, so that a commit behind it cannot happen.
+// writes takes two: one for what it reads, one for the rest. A View whose first
+// read says that it is the last takes one. Changes of a batch that do the same to
+// different rows are one statement. A statement that finds no row to change fails
+// in the server, so that a commit behind it cannot happen.
 //
 // Durability. That of the server's synchronous_commit: when Update has returned,
 // what it committed is as safe as that setting makes it. What adds to the journal
