@@ -90,6 +90,9 @@ func twinWorld(t *testing.T, backend string, pool int) *world {
 	reg := load(t, "testdata/palettes")
 	db := pgtest.Database(t)
 	ctx := context.Background()
+	if backend == "row-level security alone" {
+		ctx = pgtest.Ajar(ctx)
+	}
 	store, err := postgres.Open(ctx, fmt.Sprintf("%s&pool_max_conns=%d", db.App, pool), postgres.MigrateAs(db.Owner))
 	if err != nil {
 		t.Fatal(err)

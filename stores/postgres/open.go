@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
+	"verbatim/stores/postgres/internal/ajar"
 )
 
 // A Store is one PostgreSQL database. Make it with Open or New; it is safe for
@@ -81,7 +82,7 @@ var ErrRole = errors.New("the role may go around row-level security")
 // Open connects to a database. The caller closes the store.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	s := newStore(opts)
-	s.opened = true
+	s.opened, s.ajar = true, ajar.In(ctx)
 	pool, err := s.connect(ctx, url)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"verbatim/stores/postgres/internal/ajar"
 )
 
 // A DB is one database, as three roles see it.
@@ -125,6 +127,10 @@ func (d DB) HangUp() (int, error) {
 func (d DB) Open() (int, error) {
 	return d.count("xact_start IS NOT NULL")
 }
+
+// Ajar marks a context in which a store is opened that leaves the engine's own
+// scope condition out: what it still hides, row-level security hides.
+func Ajar(ctx context.Context) context.Context { return ajar.Open(ctx) }
 
 // Waiting says how many sessions of the application's role wait for another's
 // lock: for tests in which two transactions meet.
