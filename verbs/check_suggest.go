@@ -69,7 +69,8 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 	near := dsl.Nearest(a.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
-			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) {
+			// A reference is asked for by its id, which is easily left out.
+			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") {
 				near = []string{name}
 			}
 		}

@@ -10,6 +10,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -24,6 +25,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -196,11 +200,39 @@ func (a *app) emit(document any) {
 }
 
 func (a *app) write(document any) {
-	enc := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(document); err != nil && a.sent.failed == nil {
+	err := enc.Encode(document)
+	if err == nil {
+		_, err = a.out.Write(spelt(b.Bytes()))
+	}
+	if err != nil && a.sent.failed == nil {
 		a.sent.failed = err
 	}
+}
+
+// spelt spells out, in a JSON document, what cannot be printed: programs read it
+// as before, and on a terminal it turns no line around and hides nothing. What
+// JSON is made of can be printed, so that all of it stands inside strings.
+func spelt(document []byte) []byte {
+	hidden := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	if bytes.IndexFunc(document, hidden) < 0 {
+		return document
+	}
+	out := make([]byte, 0, len(document)+64)
+	for _, r := range string(document) {
+		switch {
+		case !hidden(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // A sink remembers that writing failed: a result that was cut short is not

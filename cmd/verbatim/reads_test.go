@@ -240,8 +240,12 @@ func (c *crowd) call(v *verbs.Verb, all bool) string {
 			b.WriteString(p.Type.Codes.Codes[0].Name)
 		case p.Type.Name == verbs.BooleanType:
 			b.WriteString("true")
-		case p.Type.Name == verbs.IntegerType:
+		case p.Type.Name == verbs.IntegerType, p.Type.Name == verbs.DecimalType:
 			b.WriteString("1")
+		case p.Type.Name == verbs.DateType:
+			b.WriteString("2025-03-05")
+		case p.Type.Name == verbs.MoneyType:
+			b.WriteString("{:amount 1 :currency EUR}")
 		default:
 			b.WriteString(`"x"`)
 		}

@@ -3,6 +3,8 @@ package work_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -569,4 +571,121 @@ func TestBackoff(t *testing.T) {
 	if work.Backoff(1<<30, 0.5) != 6*time.Hour {
 		t.Error("backoff grows without end")
 	}
+}
+
+// SAFE-R11: ten years of a desk in Vienna. Every few days something is promised,
+// among them the days before leap days, before clocks change and before the year
+// does; now and then a notice cannot leave at first, a question is asked that
+// nobody answers, and the worker's clock is set back an hour, or ahead a day and
+// back. Nothing happens a microsecond early, nothing happens twice, and nothing
+// is left.
+func TestTenYearsNothingEarlyAndNothingTwice(t *testing.T) {
+	t.Parallel()
+	vienna, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bothStores(t, vienna, func(w *world) {
+		ctx := context.Background()
+		rnd := rand.New(rand.NewPCG(11, 7))
+		last := start.AddDate(10, 0, 0)
+		days := map[time.Time]bool{}
+		for year := start.Year(); year <= last.Year(); year++ {
+			for _, day := range []time.Time{
+				time.Date(year, 2, 28, 0, 0, 0, 0, vienna), time.Date(year, 12, 31, 0, 0, 0, 0, vienna),
+				time.Date(year, 4, 0, 0, 0, 0, 0, vienna), time.Date(year, 11, 0, 0, 0, 0, 0, vienna),
+			} {
+				if (day.Month() == 3 || day.Month() == 10) && day.Weekday() != time.Sunday {
+					day = day.AddDate(0, 0, -int(day.Weekday())) // the last Sunday
+				}
+				days[day.AddDate(0, 0, -1)], days[day] = true, true
+			}
+		}
+		for day := start.In(vienna); day.Before(last); day = day.AddDate(0, 0, 17+rnd.IntN(23)) {
+			days[time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, vienna)] = true
+		}
+		all := slices.SortedFunc(maps.Keys(days), time.Time.Compare)
+		sent := map[string]int{} // notices that have left, by the job that asked for them
+		down := 0                // how often a notice is still refused
+		w.refuse = func(m runtime.Message) error {
+			if down > 0 {
+				down--
+				return errDown
+			}
+			sent[m.ID]++
+			return nil
+		}
+		reminded, expired, retried := 0, 0, 0
+		left := func() int { return len(sent) }
+		w.run("ada", `desk.promise :name "Papers"`)
+		for n, day := range all {
+			if !day.After(w.now()) {
+				continue
+			}
+			// Said the evening before, for that day.
+			w.set(day.Add(-6 * time.Hour))
+			w.run("ada", "desk.expect :promise-id @papers :day "+day.Format(time.DateOnly))
+			if n%5 == 0 {
+				w.run("ada", "desk.burn-later :promise-id @papers")
+				w.wantWork("waiting desk.burn needs-agreement")
+				at := w.now().Add(2 * time.Hour)
+				w.set(at.Add(-time.Microsecond))
+				w.wantWork("")
+				w.set(at)
+				w.wantWork("done verbatim.expire")
+				w.wantWork("")
+				expired++
+			}
+			due := day.AddDate(0, 0, 1) // which is 23, 24 or 25 hours later
+			if n%7 == 0 {
+				down = 1 + rnd.IntN(3)
+				retried++
+			}
+			before := left()
+			w.set(due.Add(-time.Microsecond))
+			w.wantWork("")
+			w.set(due.Add(-time.Hour))
+			w.wantWork("")
+			w.set(due)
+			if got := w.work(); !strings.HasPrefix(got, "done desk.remind") {
+				t.Fatalf("at %s: %q", due, got)
+			}
+			for left() == before { // the notice is tried again, ever more rarely
+				waiting := w.jobs(stores.JobWaiting)
+				if len(waiting) != 1 || !waiting[0].At.After(w.now()) {
+					t.Fatalf("at %s: %+v", w.now(), waiting)
+				}
+				w.set(waiting[0].At.Add(-time.Microsecond))
+				w.wantWork("")
+				w.set(waiting[0].At)
+				w.work()
+			}
+			reminded++
+			now := w.now()
+			for _, jump := range []time.Duration{-time.Hour, 24 * time.Hour, 0} {
+				w.set(now.Add(jump))
+				w.wantWork("")
+			}
+			if left() != before+1 {
+				t.Fatalf("at %s: %d notices left", now, left()-before)
+			}
+		}
+		for id, n := range sent {
+			if n != 1 {
+				t.Errorf("notice %s left %d times", id, n)
+			}
+		}
+		entries, err := w.store.Journal(ctx, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]int{}
+		for _, e := range entries {
+			told[e.Verb]++
+		}
+		if told["desk.remind"] != reminded || told["verbatim.expire"] != expired || len(w.jobs(stores.JobWaiting)) != 0 {
+			t.Errorf("%d reminders and %d expiries in the journal, of %d and %d; %d jobs wait", told["desk.remind"], told["verbatim.expire"], reminded, expired, len(w.jobs(stores.JobWaiting)))
+		}
+		t.Logf("%d days in ten years: %d reminders, %d expiries, %d notices that were refused at first", len(all), reminded, expired, retried)
+	})
 }
