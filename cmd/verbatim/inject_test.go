@@ -234,6 +234,9 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// What is somebody's to have forgotten stands elsewhere, and is withheld
+			// in a list.
+			const withheldText = "(personal)"
 			told := map[string]bool{}
 			for d := json.NewDecoder(strings.NewReader(whole)); d.More(); {
 				var e struct{ Call string }
@@ -266,7 +269,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 					if into {
 						kept++
 					}
-					if writes(v) && !v.Params[i].Sensitive && !v.Params[i].Personal && !told[what+" "+text] {
+					if writes(v) && !told[what+" "+text] && !told[what+" "+withheldText] {
 						t.Errorf("%s :%s was given %q, which the journal does not tell", verb, name, text)
 					}
 				}
