@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test postgres strace bench fuzz torture teeth lint cover build
+.PHONY: help demo test postgres strace bench fuzz torture claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -62,6 +62,9 @@ fuzz: ## run every fuzz target for FUZZTIME each (FUZZTIME=30s, FUZZ=name)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
 		done; \
 	done
+
+claims: ## print what is claimed, and the tests that name it
+	@go test -count=1 -v -run TestEveryClaimIsNamedByATest ./cmd/verbatim -claims | grep -v '^=== \|^--- \|^ok\|^PASS'
 
 teeth: ## seed known faults, one at a time, and see that a test catches each
 	go run ./cmd/teeth
