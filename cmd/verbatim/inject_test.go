@@ -116,7 +116,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 					}
 				}
 				if slices.Contains(args, "--json") {
-					for d := json.NewDecoder(&out); d.More(); {
+					for d := json.NewDecoder(strings.NewReader(out.String())); d.More(); {
 						var v any
 						if err := d.Decode(&v); err != nil {
 							t.Fatalf("verbatim %s: no JSON: %v", strings.Join(args, " "), err)
