@@ -43,7 +43,12 @@ func onPortals(t *testing.T, test func(t *testing.T, p *portal)) {
 
 func newPortal(t testing.TB, s *shop) *portal {
 	t.Helper()
-	p := &portal{shop: s, now: time.Date(2024, 12, 27, 9, 14, 2, 0, time.UTC)}
+	return newPortalAt(t, s, time.Date(2024, 12, 27, 9, 14, 2, 0, time.UTC))
+}
+
+func newPortalAt(t testing.TB, s *shop, now time.Time) *portal {
+	t.Helper()
+	p := &portal{shop: s, now: now}
 	var err error
 	p.engine, err = runtime.New(s.reg, s.store, runtime.Options{
 		Clock:    func() time.Time { return p.now },
