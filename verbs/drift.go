@@ -111,6 +111,24 @@ func (d *drift) codes(list *CodeList) {
 	if len(added) > 0 {
 		d.lower("limit-loosened", list.Place, was.Place, "more is accepted wherever the list is used", "code list %s holds %s more: %s", list.Name, count(len(added), "code"), some(added, 8))
 	}
+	steps, _ := list.Steps("", "")
+	stepped, _ := was.Steps("", "")
+	for i := range list.Codes {
+		c := &list.Codes[i]
+		for j := range was.Codes {
+			o := &was.Codes[j]
+			if o.Name != c.Name {
+				continue
+			}
+			// A list that says nothing lets every code follow every other.
+			if stepped && (!steps || !subset(c.To, o.To)) {
+				d.lower("limit-loosened", list.Place, was.Place, "less could follow it", "%s of %s may be followed by other codes", c.Name, list.Name)
+			}
+			if o.Schema != nil && schemaText(c.Schema) != schemaText(o.Schema) {
+				d.lower("limit-loosened", list.Place, was.Place, "two schemas cannot be compared; somebody must", "%s of %s has another schema, or none", c.Name, list.Name)
+			}
+		}
+	}
 }
 
 func (d *drift) entity(e *Entity) {
@@ -212,6 +230,9 @@ func (d *drift) params(was, v *Verb) {
 			d.lower("default-changed", p.Place, o.Place, "the same call now says something else", "%s has another default: %s, not %s", name, defaultText(p), defaultText(o))
 		}
 		d.typ(p.Place, o.Place, name, p.Type, o.Type)
+		if o.schemaOf > 0 && p.schemaOf == 0 && p.Type.Schema == nil {
+			d.lower("limit-loosened", p.Place, o.Place, "it took what the code beside it says", "%s takes any object", name)
+		}
 	}
 	for i := range was.Params {
 		o := &was.Params[i]
