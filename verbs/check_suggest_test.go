@@ -89,11 +89,16 @@ func TestMisspellingsAreNamed(t *testing.T) {
 func wholeCall(rng *rand.Rand, v *Verb) string {
 	var b strings.Builder
 	b.WriteString(v.Name)
+	chosen := make([]string, len(v.Params))
 	for i := range v.Params {
 		p := &v.Params[i]
 		value := p.example()
 		if p.Type.Name == CodeType && p.Type.Codes != nil {
 			value = p.Type.Codes.Codes[rng.IntN(len(p.Type.Codes.Codes))].Name
+		}
+		chosen[i] = value
+		if by, ok := p.SchemaOf(); ok {
+			value = v.Params[by].Type.Codes.Schema(chosen[by]).example()
 		}
 		fmt.Fprintf(&b, " :%s %s", p.Name, value)
 	}

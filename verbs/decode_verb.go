@@ -296,7 +296,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		d.report(say.codesWithoutSchema(d.place(n), by.Type.Codes, without))
 		return
 	}
-	p.schemaOf = i + 1
+	p.schemaOf, p.byCode = i+1, by.Type.Codes
 }
 
 // example checks that a value held up as an example would be accepted.

@@ -182,6 +182,11 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 	own := regexp.MustCompile(`roles: +(\{|describe\()`) // a field of the bank's, and no word of ours
 	typos := strings.NewReplacer("roles:", "rolls:", "required:", "requird:", "table:", "tabel:", "set:", "sett:", "where:", "were:", "values:", "valus:", "columns:", "colums:")
 	text, _ := os.ReadFile("client.yaml")
+	// What stands in a JSON Schema is no word of ours.
+	before, rest, _ := strings.Cut(string(text), "\nschemas:\n")
+	_, after, _ := strings.Cut(rest, "\nentities:\n")
+	text = []byte(before + "\nentities:\n" + after)
+	text = regexp.MustCompile(`, schema: [a-z-]+\}`).ReplaceAll(text, []byte("}"))
 	for _, line := range strings.Split(string(text), "\n") {
 		if bad := typos.Replace(line); bad != line && !strings.HasPrefix(strings.TrimSpace(line), "#") && !own.MatchString(line) && !strings.Contains(line, `"`) {
 			if err := s.Validate(asJSON(t, []byte(strings.Replace(string(text), line, bad, 1)))); err == nil {

@@ -14,6 +14,9 @@ func (p *Param) example() string {
 	if len(p.Examples) > 0 {
 		return p.Type.write(p.Examples[0])
 	}
+	if p.byCode != nil { // the code beside it is shown as the first of its list
+		return p.byCode.Codes[0].Schema.example()
+	}
 	return p.Type.example(p.Name)
 }
 

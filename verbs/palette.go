@@ -178,6 +178,7 @@ type Param struct {
 	Place     dsl.Place
 
 	schemaOf int // one more than the index of the argument whose code has the schema of this one
+	byCode   *CodeList
 }
 
 // SchemaOf returns the index of the argument, a code, whose schema an object must

@@ -9,8 +9,8 @@
 //	object := filled.Object()                 // what the schema describes
 //
 // A property is a question, in the order in which the schema writes them. Its
-// title is what it is called, its description the hint, its first example the
-// example. What is required is asked; what an `if` and `then` of the schema
+// title is what it is called, its description the hint, x-example, or its first
+// example, what an answer looks like. What is required is asked; what an `if` and `then` of the schema
 // require is asked once the answers so far satisfy the `if`, and dropped again
 // when they no longer do; anything else is asked and may be skipped. writeOnly
 // marks what is not shown again. Three words of our own say what JSON Schema
@@ -90,8 +90,9 @@ type property struct {
 		Const string `json:"const"`
 		Title string `json:"title"`
 	} `json:"oneOf"`
-	Reads string `json:"x-reads"`
-	Wrong string `json:"x-wrong"`
+	Example string `json:"x-example"`
+	Reads   string `json:"x-reads"`
+	Wrong   string `json:"x-wrong"`
 }
 
 // Read makes a form of a schema: of an object, each property of which is text, a
@@ -152,7 +153,7 @@ func (p *property) question(name string) (Question, error) {
 	if q.Label == "" {
 		q.Label = strings.ReplaceAll(name, "_", " ")
 	}
-	if len(p.Examples) > 0 {
+	if q.Example = p.Example; q.Example == "" && len(p.Examples) > 0 {
 		q.Example = strings.Trim(string(p.Examples[0]), `"`)
 	}
 	for _, code := range p.Enum {
