@@ -91,7 +91,15 @@ func TestWhatAGrammarAllowsIsAccepted(t *testing.T) {
 				}
 				program, ds := s.reg.Check(script, s)
 				if ds.HasErrors() {
-					t.Fatalf("%s\n%v", text, ds)
+					// Which schema an object has may hang on a code beside it, of which no
+					// grammar can say anything: the argument is among the loose ones.
+					if slices.ContainsFunc(ds, func(d dsl.Diagnostic) bool { return d.Code != "schema-mismatch" }) || len(looseOf[name]) == 0 {
+						t.Fatalf("%s\n%v", text, ds)
+					}
+					for i := range script.Calls {
+						said[script.Calls[i].Verb] = true
+					}
+					continue
 				}
 				for _, c := range program.Calls() {
 					said[c.Verb.Name] = true
