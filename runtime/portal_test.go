@@ -428,7 +428,7 @@ func TestProgressIsWhatThePaletteSays(t *testing.T) {
 	})
 }
 
-// O26 to O30, U28, U29: the conversation of the document, with the calls that a
+// O26 to O30, O38, U28, U29: the conversation of the document, with the calls that a
 // model would make of it: 87 %, then 94 %, the same requests, dates and outcomes,
 // in four messages and a file, and nothing is asked but whether the day suits.
 func TestTheConversation(t *testing.T) {

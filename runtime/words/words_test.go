@@ -96,7 +96,7 @@ func TestAnAmbiguousDateIsNeverGuessed(t *testing.T) {
 	}
 }
 
-// A date of birth is said in full, or asked for. (U46)
+// O27: a date of birth is said in full, or asked for. (U46)
 func TestADateOfBirthIsNeverGuessed(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ text, want, ask string }{
@@ -141,7 +141,7 @@ func TestADateOfBirthIsNeverGuessed(t *testing.T) {
 	}
 }
 
-// A day that is expected lies ahead, and what may mean a day that does and one
+// O28: a day that is expected lies ahead, and what may mean a day that does and one
 // that does not means the one that does.
 func TestADayAhead(t *testing.T) {
 	t.Parallel()
