@@ -34,9 +34,9 @@ func Split(text string, most int) (all []Word, more bool) {
 		breaks = breaks || t.space == newLine
 		if t.kind == markToken {
 			switch t.mark {
-			case '.', '!', '?', ';', ':':
+			case '.', '!', '?', ';':
 				// Not the point in "3.5", nor the one of "15. March".
-				if i+1 == len(s.tokens) || s.tokens[i+1].space != noSpace && (i == 0 || s.tokens[i-1].kind != numberToken) {
+				if i+1 == len(s.tokens) || s.tokens[i+1].space != noSpace && (i == 0 || t.mark != '.' || s.tokens[i-1].kind != numberToken || s.tokens[i-1].to-s.tokens[i-1].from > 2) {
 					breaks = true
 				}
 			}
