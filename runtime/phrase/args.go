@@ -1,0 +1,589 @@
+package phrase
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A nameList holds the names of an entity's rows by their words.
+type nameList struct {
+	names  []string
+	stems  [][]string
+	byStem map[string][]int32
+	weight map[string]float64
+}
+
+func newNames(all []string) *nameList {
+	n := &nameList{names: all, stems: make([][]string, len(all)), byStem: map[string][]int32{}, weight: map[string]float64{}}
+	for i, name := range all {
+		for w := range strings.SplitSeq(name, "-") {
+			if w == "" || small[w] != 0 {
+				continue
+			}
+			s := stem(w)
+			if !slices.Contains(n.stems[i], s) {
+				n.stems[i] = append(n.stems[i], s)
+				n.byStem[s] = append(n.byStem[s], int32(i))
+			}
+		}
+	}
+	for s, rows := range n.byStem {
+		n.weight[s] = math.Log(1 + float64(len(all))/float64(len(rows)))
+	}
+	return n
+}
+
+// found are rows that words of a clause may mean.
+type found struct {
+	names []string // one where it is certain
+	words []int    // of the clause
+}
+
+// find looks for the rows that a clause names. It is certain of one only where
+// no other has a word of the clause that this one has not.
+func (n *nameList) find(c *clause) found {
+	hits := map[int32]uint64{}
+	var letters uint64 // words of one letter, which name nothing by themselves
+	var words [64]int
+	count := 0
+	for i := range c.words {
+		if count == len(words) || c.quoted[i] || small[c.words[i].Plain] != 0 {
+			continue
+		}
+		s := c.stems[i]
+		rows := n.byStem[s]
+		if rows == nil && len(s) >= 4 && len(n.byStem) <= maxLoose && plainWord(s) {
+			// The beginning of a name, or one with a slip.
+			for t, all := range n.byStem {
+				if len(t) >= 4 && (strings.HasPrefix(t, s) || len(s) >= 5 && t[0] == s[0] && dsl.Distance(s, t, 1) <= 1) {
+					rows = append(rows, all...)
+				}
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		for _, row := range rows {
+			hits[row] |= 1 << count
+		}
+		if len(s) == 1 && (s[0] < '0' || s[0] > '9') {
+			letters |= 1 << count
+		}
+		words[count] = i
+		count++
+	}
+	for row, h := range hits {
+		if h&^letters == 0 {
+			delete(hits, row)
+		}
+	}
+	if len(hits) == 0 {
+		return found{}
+	}
+	// What others have too counts for nobody: those rows stay that no other row
+	// has all the words of, and more.
+	masks := map[uint64]bool{}
+	for _, h := range hits {
+		masks[h] = true
+	}
+	beaten := func(h uint64) bool {
+		for g := range masks {
+			if g&h == h && g != h {
+				return true
+			}
+		}
+		return false
+	}
+	for h := range masks {
+		masks[h] = !beaten(h)
+	}
+	var best []int32
+	for row, h := range hits {
+		if masks[h] {
+			best = append(best, row)
+		}
+	}
+	slices.Sort(best)
+	var f found
+	for _, row := range best {
+		if len(f.names) < maxNames {
+			f.names = append(f.names, n.names[row])
+		}
+		for k := range count {
+			if hits[row]&(1<<k) != 0 && !slices.Contains(f.words, words[k]) {
+				f.words = append(f.words, words[k])
+			}
+		}
+	}
+	slices.Sort(f.words)
+	return f
+}
+
+// maxLoose is among how many words of names one that is not quite one of them is
+// looked for.
+const maxLoose = 4000
+
+// maxNames is how many rows a question offers.
+const maxNames = 5
+
+// rowsIn is find, once for a clause and an entity.
+func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
+	if f := c.rows[e]; f != nil {
+		return f
+	}
+	if c.rows == nil {
+		c.rows = map[*verbs.Entity]*found{}
+	}
+	f := r.names[e].find(c)
+	c.rows[e] = &f
+	return &f
+}
+
+type codesFound struct {
+	codes []string
+	at    []int
+}
+
+// codesIn finds the codes of a list whose words a clause has, and those words.
+func (r *Reader) codesIn(c *clause, l *verbs.CodeList) ([]string, []int) {
+	if f := c.codes[l]; f != nil {
+		return f.codes, f.at
+	}
+	if c.codes == nil {
+		c.codes = map[*verbs.CodeList]*codesFound{}
+	}
+	codes, at := r.codesOf(c, l)
+	c.codes[l] = &codesFound{codes, at}
+	return codes, at
+}
+
+func (r *Reader) codesOf(c *clause, l *verbs.CodeList) (codes []string, at []int) {
+	longest := 0
+	for _, cw := range r.ix.codeWords(l) {
+		var where []int
+		for _, s := range cw.stems {
+			k := slices.IndexFunc(c.stems, func(w string) bool { return w == s || codeAlike(w, s) })
+			if k < 0 || c.quoted[k] {
+				where = nil
+				break
+			}
+			where = append(where, k)
+		}
+		switch {
+		case where == nil || len(cw.stems) < longest:
+		case len(cw.stems) > longest:
+			longest, codes, at = len(cw.stems), []string{cw.code}, where
+		default:
+			codes, at = append(codes, cw.code), append(at, where...)
+		}
+	}
+	slices.Sort(at)
+	return codes, slices.Compact(at)
+}
+
+// codeAlike reports that a word is another form of a code's.
+func codeAlike(w, s string) bool {
+	return len(w) >= 5 && len(s) >= 5 && (strings.HasPrefix(w, s) && len(w)-len(s) <= 3 || w[0] == s[0] && dsl.Distance(w, s, 1) <= 1)
+}
+
+// patternIn finds the one piece of the text that has an argument's pattern.
+func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
+	var hit words.Range
+	n := 0
+	for i := range c.words {
+		for j := i; j < min(i+4, len(c.words)); j++ {
+			at := words.Range{Start: c.words[i].Range.Start, End: c.words[j].Range.End}
+			if raw := c.raw(at); !plainWord(raw) && p.Type.Pattern.MatchString(raw) {
+				if n == 0 || at.Start >= hit.End {
+					n++
+					hit = at
+				} else if at.End > hit.End {
+					hit = at
+				}
+			}
+		}
+	}
+	return hit, n == 1
+}
+
+// plainWord reports that a text is made of letters only, as any word is: what
+// has a pattern is taken from a sentence where it cannot be a word of it.
+func plainWord(text string) bool {
+	return !strings.ContainsAny(text, "0123456789")
+}
+
+func (c *clause) raw(at words.Range) string { return c.text[at.Start:at.End] }
+
+// arguments fills in what the clause says, and asks for the rest.
+func (r *Reader) arguments(p *Part, text string, c *clause, l words.Language) {
+	v := p.Verb
+	used := map[int]bool{} // readings
+	taken := make([]bool, len(c.words))
+	for i := range v.Params {
+		pr := &v.Params[i]
+		r.argument(p, pr, text, c, l, used, taken)
+	}
+	p.finish()
+}
+
+// finish makes the call.
+func (p *Part) finish() {
+	p.call, p.Call = dsl.Call{}, ""
+	if len(p.Asks) > 0 {
+		return
+	}
+	var args []dsl.Arg
+	for i := range p.Verb.Params {
+		for k := range p.Args {
+			if p.Args[k].Param == &p.Verb.Params[i] {
+				args = append(args, dsl.NewArg(p.Args[k].Param.Name, p.Args[k].Value))
+			}
+		}
+	}
+	p.call = dsl.NewCall(p.Verb.Name, args...)
+	if p.call.Err() != nil {
+		p.Asks = append(p.Asks, Ask{Text: "?"})
+		return
+	}
+	p.Call = dsl.FormatCall(&p.call)
+}
+
+func (r *Reader) argument(p *Part, pr *verbs.Param, text string, c *clause, l words.Language, used map[int]bool, taken []bool) {
+	missing := func(choices ...string) {
+		if pr.Required {
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, choices), Choices: choices})
+		}
+	}
+	take := func(v dsl.Value, at words.Range, rd *words.Reading) {
+		p.Args = append(p.Args, Arg{Param: pr, Value: v, Range: at, Reading: rd})
+	}
+	reading := func(what ...words.What) (*words.Reading, bool) {
+		var one *words.Reading
+		index := -1
+		for i := range c.readings {
+			rd := &c.readings[i]
+			if used[i] || !slices.Contains(what, rd.What) || rd.What == words.Integer && c.inName(rd.Range, taken) {
+				continue
+			}
+			if one != nil {
+				// Two of them, and one place: which is meant is asked.
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, []string{one.Text(), rd.Text()}), Choices: []string{one.Text(), rd.Text()}})
+				return nil, true
+			}
+			one, index = rd, i
+		}
+		if one == nil {
+			return nil, false
+		}
+		used[index] = true
+		if !one.Known() {
+			q := Ask{Param: pr, Text: one.Ask(l)}
+			for _, o := range one.Others {
+				q.Choices = append(q.Choices, o.Text())
+			}
+			p.Asks = append(p.Asks, q)
+			return nil, true
+		}
+		return one, true
+	}
+	hold := func(v stores.Value) bool {
+		if _, err := pr.Type.Accept(v); err != nil {
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askLimit, pr, []string{err.Error()})})
+			return false
+		}
+		return true
+	}
+	switch pr.Type.Name {
+	case verbs.RefType:
+		if pr.Type.Entity == nil {
+			missing()
+			return
+		}
+		n := r.names[pr.Type.Entity]
+		if n == nil || len(n.names) == 0 {
+			missing()
+			return
+		}
+		f := r.rowsIn(c, pr.Type.Entity)
+		switch {
+		case len(f.names) > 0 && r.doubt(c, f):
+			// "Thomas Schmidt", where only Thomas Müller is there.
+			if pr.Required {
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askStranger, nil, nil), Choices: symbols(f.names)})
+			}
+		case len(f.names) == 1 && (pr.Required || n.sure(f, c)):
+			for _, k := range f.words {
+				taken[k] = true
+			}
+			take(dsl.NewSymbol(f.names[0]), c.span(f.words), nil)
+		case !pr.Required:
+		case len(f.names) > 1:
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names)})
+		case len(n.names) == 1 && !r.others(c, p.Verb):
+			take(dsl.NewSymbol(n.names[0]), words.Range{}, nil)
+		case len(n.names) <= maxNames:
+			missing(symbols(n.names)...)
+		default:
+			missing()
+		}
+	case verbs.CodeType:
+		if pr.Type.Codes == nil {
+			missing()
+			return
+		}
+		codes, at := r.codesIn(c, pr.Type.Codes)
+		switch {
+		case len(codes) == 1:
+			take(dsl.NewCode(codes[0]), c.span(at), nil)
+		case len(codes) > 1:
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, codes), Choices: codes})
+		default:
+			var all []string
+			for _, code := range pr.Type.Codes.Codes[:min(len(pr.Type.Codes.Codes), 8)] {
+				all = append(all, code.Name)
+			}
+			missing(all...)
+		}
+	case verbs.DateType:
+		rd, there := reading(words.Date)
+		switch {
+		case rd != nil && hold(rd.Value):
+			take(dsl.NewDate(rd.Value.Text()), rd.Range, rd)
+		case rd == nil && !there:
+			missing()
+		}
+	case verbs.MoneyType:
+		rd, there := reading(words.Money)
+		switch {
+		case rd == nil && !there:
+			missing()
+		case rd != nil:
+			if len(pr.Type.Currencies) > 0 && !slices.Contains(pr.Type.Currencies, rd.Currency) {
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, pr.Type.Currencies), Choices: pr.Type.Currencies})
+				return
+			}
+			take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(rd.Value.Text())), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)
+		}
+	case verbs.IntegerType:
+		rd, there := reading(words.Integer)
+		switch {
+		case rd != nil && hold(rd.Value):
+			n, _ := strconv.ParseInt(rd.Value.Text(), 10, 64)
+			take(dsl.NewInteger(n), rd.Range, rd)
+		case rd == nil && !there:
+			missing()
+		}
+	case verbs.DecimalType:
+		rd, there := reading(words.Decimal, words.Percent, words.Integer)
+		switch {
+		case rd != nil:
+			take(dsl.NewNumber(rd.Value.Text()), rd.Range, rd)
+		case !there:
+			missing()
+		}
+	case verbs.EmailType, verbs.PhoneType:
+		what := words.Email
+		if pr.Type.Name == verbs.PhoneType {
+			what = words.Phone
+		}
+		rd, there := reading(what)
+		switch {
+		case rd != nil:
+			take(dsl.NewString(rd.Value.Text()), rd.Range, rd)
+		case !there:
+			missing()
+		}
+	case verbs.StringType:
+		r.text(p, pr, c, missing, take, hold, reading)
+	default:
+		missing()
+	}
+}
+
+// text fills in a string: what has its pattern, or, where an argument takes
+// words as they come, the person's own.
+func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...string), take func(dsl.Value, words.Range, *words.Reading), hold func(stores.Value) bool, reading func(...words.What) (*words.Reading, bool)) {
+	if pr.Type.Pattern != nil {
+		if rd, there := reading(words.IBAN); rd != nil && pr.Type.Pattern.MatchString(rd.Value.Text()) {
+			take(dsl.NewString(rd.Value.Text()), rd.Range, rd)
+			return
+		} else if there && rd == nil {
+			return
+		}
+		if at, ok := patternIn(c, pr); ok {
+			take(dsl.NewString(c.raw(at)), at, nil)
+			return
+		}
+		missing()
+		return
+	}
+	if !pr.Required {
+		return
+	}
+	free := 0
+	for i := range p.Verb.Params {
+		if q := &p.Verb.Params[i]; q.Required && q.Type.Name == verbs.StringType && q.Type.Pattern == nil {
+			free++
+		}
+	}
+	at, ok := r.captured(p, pr, c)
+	switch {
+	case ok:
+	case free == 1 && r.content(p, c):
+		at = c.rng
+	default:
+		missing()
+		return
+	}
+	if raw := c.raw(at); hold(stores.NewString(raw)) {
+		take(dsl.NewString(raw), at, nil)
+	}
+}
+
+// content reports that a clause says more than which verb is meant.
+func (r *Reader) content(p *Part, c *clause) bool {
+	n := 0
+	for i := range c.words {
+		if c.weights[i] > 0.2 {
+			n++
+		}
+	}
+	return n >= 2 || len(c.words) >= 4
+}
+
+// captured is what stands in the place of an argument where the sentence is said
+// as one of the verb's phrases: "tell them {note}".
+func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, bool) {
+	var slot int32
+	for i := range p.Verb.Params {
+		if &p.Verb.Params[i] == pr {
+			slot = int32(-1 - i)
+		}
+	}
+	for t := range r.ix.templates {
+		tp := &r.ix.templates[t]
+		n := len(tp.words)
+		if r.ix.verbs[tp.verb] != p.Verb || tp.quality != ofPhrase || n < 2 || tp.words[n-1] != slot {
+			continue
+		}
+		k := 0
+		for i := 0; i < len(c.words) && k < n-1; i++ {
+			if tp.words[k] >= 0 && c.stems[i] == r.ix.list[tp.words[k]] {
+				k++
+			} else if k > 0 {
+				break
+			}
+			if k == n-1 && i+2 < len(c.words) {
+				return words.Range{Start: c.words[i+1].Range.Start, End: c.rng.End}, true
+			}
+		}
+	}
+	return words.Range{}, false
+}
+
+// sure reports that a row which was not asked for is meant: a word of it that no
+// other row has was said.
+func (n *nameList) sure(f *found, c *clause) bool {
+	for _, k := range f.words {
+		if len(n.byStem[c.stems[k]]) == 1 && len(c.stems[k]) >= 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// doubt reports that a word beside those that name a row names something else:
+// another family name, another number.
+func (r *Reader) doubt(c *clause, f *found) bool {
+	for _, k := range f.words {
+		for _, i := range []int{k - 1, k + 1} {
+			if i < 0 || i >= len(c.words) || slices.Contains(f.words, i) {
+				continue
+			}
+			between := c.text[min(c.words[i].Range.End, c.words[k].Range.End):max(c.words[i].Range.Start, c.words[k].Range.Start)]
+			if strings.Trim(between, " -") != "" {
+				continue
+			}
+			if between == "-" || r.unknownName(c, i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// others reports that a clause speaks of something by a name or a number that
+// the verb has no other use for; then the only row there is need not be meant.
+func (r *Reader) others(c *clause, v *verbs.Verb) bool {
+	counts := slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		return p.Type.Name == verbs.IntegerType || p.Type.Name == verbs.DecimalType
+	})
+	for i := range c.words {
+		if r.unknownName(c, i) || !c.taken[i] && !plainWord(c.words[i].Plain) {
+			return true
+		}
+	}
+	return !counts && c.has(words.Integer)
+}
+
+// unknownName reports that a word of a clause has a capital, does not begin it,
+// and means nothing.
+func (r *Reader) unknownName(c *clause, i int) bool {
+	first, _ := utf8.DecodeRuneInString(c.raw(c.words[i].Range))
+	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small[c.words[i].Plain] != 0 || len(c.words[i].Plain) < 2 {
+		return false
+	}
+	_, known := r.ix.stems[c.stems[i]]
+	return !known && groupsOf[c.stems[i]] == nil
+}
+
+// inName reports that a number belongs to a name that was found.
+func (c *clause) inName(at words.Range, taken []bool) bool {
+	for i := range c.words {
+		if taken[i] && at.Start <= c.words[i].Range.Start && c.words[i].Range.End <= at.End {
+			return true
+		}
+	}
+	return false
+}
+
+// span is the part of the message from the first to the last of some words.
+func (c *clause) span(at []int) words.Range {
+	if len(at) == 0 {
+		return words.Range{}
+	}
+	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
+}
+
+func symbols(names []string) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = "@" + n
+	}
+	return all
+}
+
+// fill adds what a later clause says to a part.
+func (r *Reader) fill(p *Part, text string, c *clause, l words.Language) {
+	used := map[int]bool{}
+	taken := make([]bool, len(c.words))
+	for i := range p.Verb.Params {
+		pr := &p.Verb.Params[i]
+		if p.given(pr) || pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType {
+			continue
+		}
+		p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == pr })
+		r.argument(p, pr, text, c, l, used, taken)
+	}
+	p.Range.End = c.rng.End
+	p.finish()
+}

@@ -1,0 +1,70 @@
+package phrase
+
+import (
+	"strings"
+
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// What is asked, in the person's language. Names of verbs and arguments are the
+// palette's own, and so are the descriptions that say what is wanted.
+
+type question uint8
+
+const (
+	askVerb question = iota
+	askMissing
+	askSeveral
+	askLimit
+	askStranger
+)
+
+var questions = [...][4]string{
+	askVerb:     {"Is that what you mean: ", "Meinen Sie das: ", "Est-ce ce que vous voulez dire : ", "¿Es eso lo que quiere decir: "},
+	askMissing:  {"What is {}?", "Was ist {}?", "Que vaut {} ?", "¿Cuál es {}?"},
+	askSeveral:  {"Which is meant by {}?", "Was ist mit {} gemeint?", "Que désigne {} ?", "¿A qué se refiere {}?"},
+	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n'ai pas trouvé cela parmi vos éléments. De quoi s'agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
+	askLimit:    {"That does not fit {}: ", "Das passt nicht zu {}: ", "Cela ne convient pas à {} : ", "Eso no encaja en {}: "},
+}
+
+var orWords = [...]string{" or ", " oder ", " ou ", " o "}
+
+// ask words a question about a verb or an argument.
+func ask(l words.Language, q question, about any, choices []string) string {
+	text := questions[q][l]
+	if p, ok := about.(*verbs.Param); ok {
+		name := strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " ")
+		text = strings.ReplaceAll(text, "{}", name)
+		switch {
+		case q == askLimit:
+			return text + strings.Join(choices, ", ")
+		case len(choices) > 0:
+			return text + " " + join(l, choices)
+		case p.Description != "":
+			return text + " (" + p.Description + ")"
+		}
+		return text
+	}
+	if q == askStranger {
+		return text
+	}
+	names := make([]string, len(choices))
+	for i, c := range choices {
+		names[i] = c
+		for _, v := range about.([]*verbs.Verb) {
+			if v.Name == c && v.Description != "" {
+				first, _, _ := strings.Cut(v.Description, ". ")
+				names[i] = c + " (" + strings.TrimSuffix(first, ".") + ")"
+			}
+		}
+	}
+	return text + join(l, names) + "?"
+}
+
+func join(l words.Language, all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + orWords[l] + all[len(all)-1]
+}

@@ -1,0 +1,140 @@
+// Package phrase turns what a person says into calls, without a model and
+// without a network: from the phrases that palettes give for their verbs, the
+// words of the verbs themselves, the names that the session may use, and the
+// dates, amounts and codes in the sentence.
+//
+//	index := phrase.New(registry)                  // once for some palettes
+//	reader := index.Reader(vocabulary)             // once for a turn
+//	heard := reader.Read("I have Thomas's passport here.", in)
+//	heard.Parts[0].Call                            // client.submit-document :request-id @thomas-muller-identity …
+//	heard.Parts[0].Asks                            // what is still missing, and has to be asked
+//
+// It proposes and never decides: what it makes is text, which goes through the
+// same check, the same rules and the same preview as any other. It proposes no
+// verb that the session may not use and no name that it was not given, and
+// where two verbs fit, or none does well, it says so instead of choosing. A
+// message of several sentences may hold several calls.
+//
+// Every value that it takes from the sentence is told with its place there, so
+// that whoever shows the call can say from which words each part was understood,
+// and its origin is the person. What was assumed, such as the only row that
+// there is, nobody said, and its origin is the script.
+package phrase
+
+import (
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// A Vocabulary is what a session may say.
+type Vocabulary struct {
+	Verbs []*verbs.Verb
+	// Names are what the session calls the rows of an entity that it may see.
+	Names map[*verbs.Entity][]string
+}
+
+// Certainty says how sure it is of a verb.
+type Certainty uint8
+
+// How sure it is.
+const (
+	// Nothing is understood: the words are not of this domain, or say nothing.
+	Nothing Certainty = iota
+	// Unsure names verbs that may be meant, for the person to choose.
+	Unsure
+	// Sure names one.
+	Sure
+)
+
+var certainties = [...]string{"nothing", "unsure", "sure"}
+
+func (c Certainty) String() string { return certainties[c] }
+
+// Heard is what was understood of a message.
+type Heard struct {
+	Parts []Part // in order
+	// Hidden says that characters which cannot be seen stand in it; then nothing
+	// is proposed at all.
+	Hidden bool
+	// Cut says that the message was longer than what is read of it.
+	Cut bool
+}
+
+// A Part is a sentence or several that say one thing.
+type Part struct {
+	Range     words.Range
+	Certainty Certainty
+	// Verb is what is meant, when it is Sure.
+	Verb *verbs.Verb
+	// Ranked are the verbs that come first, the likeliest first, whatever the
+	// certainty.
+	Ranked []Ranked
+	// Call is the call in canonical text, "" where an argument has to be asked
+	// for.
+	Call string
+	Args []Arg
+	Asks []Ask
+
+	call dsl.Call
+}
+
+// A Ranked is a verb and how well it fits, from 0 to 1, for comparing.
+type Ranked struct {
+	Verb  *verbs.Verb
+	Score float64
+}
+
+// An Arg is an argument that was understood.
+type Arg struct {
+	Param *verbs.Param
+	Value dsl.Value
+	// Range is the place of the words in the message. It is empty where nobody
+	// said it: it is the only one there is.
+	Range   words.Range
+	Reading *words.Reading // of a date, an amount or a number
+}
+
+// Said reports whether the person said it.
+func (a *Arg) Said() bool { return a.Range.End > a.Range.Start }
+
+// An Ask is what has to be asked before there is a call.
+type Ask struct {
+	Param   *verbs.Param // nil where it is about the verb
+	Text    string       // in the person's language
+	Choices []string     // as a call would write them
+}
+
+// Literals say where the values of a part's call come from, for the check of the
+// script that the call is parsed from: those that the person said from the
+// person, those that were assumed from nobody.
+func (p *Part) Literals(script *dsl.Script) verbs.Literals {
+	var assumed []string
+	for i := range p.Args {
+		if !p.Args[i].Said() {
+			assumed = append(assumed, p.Args[i].Param.Name)
+		}
+	}
+	person := verbs.NewOrigin(verbs.FromPerson, "")
+	if len(assumed) == 0 {
+		return verbs.Literals{Origin: person}
+	}
+	var ranges []dsl.Range
+	for i := range script.Calls {
+		for _, arg := range script.Calls[i].Args {
+			for _, name := range assumed {
+				if arg.Key == name {
+					ranges = append(ranges, arg.Value.Range)
+				}
+			}
+		}
+	}
+	return verbs.Literals{Origin: person, Of: func(at dsl.Range) (verbs.Origin, bool) {
+		for _, r := range ranges {
+			if r.Start <= at.Start && at.End <= r.End {
+				return verbs.NewOrigin(verbs.FromScript, ""), true
+			}
+		}
+		return verbs.Origin{}, false
+	}}
+}

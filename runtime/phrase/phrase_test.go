@@ -1,0 +1,394 @@
+package phrase
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+	"verbatim/verbs/verbstest"
+)
+
+var update = flag.Bool("update", false, "write what is understood into the golden file")
+
+// Floors of the half that nothing was tuned on, a point below what was measured
+// (84.0, 94.4, 6.4 and 91.1), since a verb that is added elsewhere moves them a
+// little. They may rise; where one falls, something was lost.
+const (
+	floorFirst   = 83
+	floorSecond  = 93
+	ceilingWrong = 7.5
+	floorRefused = 90
+)
+
+// Sentences that are not the palettes' own, half of which nothing was tuned on:
+// how often the right verb comes first, or second, how often a wrong one is
+// proposed, and how often nothing is where nothing should be.
+func TestHeldOutHalf(t *testing.T) {
+	f := measure(t, true)
+	fmt.Printf("phrase: held-out half: %s\n", f)
+	if all := measure(t, false); f.said+f.foreign+all.said+all.foreign < 300 || f.foreign+all.foreign < 80 {
+		t.Errorf("%d sentences of which %d mean nothing here", f.said+f.foreign+all.said+all.foreign, f.foreign+all.foreign)
+	}
+	for _, c := range []struct {
+		what      string
+		is, bound float64
+		atMost    bool
+	}{
+		{"top-1", percent(f.first, f.said), floorFirst, false},
+		{"top-2", percent(f.second, f.said), floorSecond, false},
+		{"proposed wrongly", percent(f.wrong, f.said), ceilingWrong, true},
+		{"refused or asked", percent(f.refused, f.foreign), floorRefused, false},
+	} {
+		if c.atMost && c.is > c.bound || !c.atMost && c.is < c.bound {
+			t.Errorf("%s is %.1f %%, and was %.1f %%", c.what, c.is, c.bound)
+		}
+	}
+}
+
+// describe says what was understood.
+func describe(text string, h *Heard) string {
+	var b strings.Builder
+	switch {
+	case h.Hidden:
+		b.WriteString("\thidden characters\n")
+	case len(h.Parts) == 0:
+		b.WriteString("\tnothing\n")
+	}
+	for i := range h.Parts {
+		p := &h.Parts[i]
+		switch {
+		case p.Call != "":
+			fmt.Fprintf(&b, "\t%s\n", p.Call)
+		case p.Verb != nil:
+			fmt.Fprintf(&b, "\t%s ...\n", p.Verb.Name)
+		default:
+			fmt.Fprintf(&b, "\t%s\n", p.Certainty)
+		}
+		for _, a := range p.Args {
+			if a.Said() {
+				fmt.Fprintf(&b, "\t\t:%s %s from %q\n", a.Param.Name, dsl.FormatValue(a.Value), text[a.Range.Start:a.Range.End])
+			} else {
+				fmt.Fprintf(&b, "\t\t:%s %s, the only one\n", a.Param.Name, dsl.FormatValue(a.Value))
+			}
+		}
+		for _, q := range p.Asks {
+			fmt.Fprintf(&b, "\t\t? %s\n", q.Text)
+		}
+	}
+	return b.String()
+}
+
+// Whole messages, as a person would read what was made of them; every call
+// parses and checks, and says of each of its values who said it.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("testdata", "calls.txt")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	var d *domain
+	var r *Reader
+	var reg *verbs.Registry
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "\t") {
+			continue
+		}
+		b.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if i := slices.IndexFunc(domains, func(d domain) bool { return d.name == line }); i >= 0 {
+			d = &domains[i]
+			r, reg = d.reader(t)
+			continue
+		}
+		h := r.Read(line, english)
+		b.WriteString(describe(line, &h))
+		for i := range h.Parts {
+			checkPart(t, line, &h.Parts[i], reg, d)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got := b.String(); got != string(data) {
+		w, g := strings.Split(string(data), "\n"), strings.Split(got, "\n")
+		for i := range min(len(w), len(g)) {
+			if w[i] != g[i] {
+				t.Fatalf("line %d\nwant %s\ngot  %s", i+1, w[i], g[i])
+			}
+		}
+		t.Fatal("one is longer")
+	}
+}
+
+type fataler interface {
+	Fatalf(string, ...any)
+}
+
+// checkPart holds a part against what is promised of every part.
+func checkPart(t fataler, text string, p *Part, reg *verbs.Registry, d *domain) {
+	if (p.Call != "") && (p.Certainty != Sure || len(p.Asks) > 0) {
+		t.Fatalf("%q: a call is proposed that is not sure, or lacks something", text)
+	}
+	for i := range p.Args {
+		a := &p.Args[i]
+		if a.Range.Start < 0 || a.Range.End > len(text) || a.Range.Start > a.Range.End {
+			t.Fatalf("%q: :%s is at %v", text, a.Param.Name, a.Range)
+		}
+		// Free text is the person's own, to the letter.
+		if a.Value.Kind == dsl.String && a.Reading == nil && dsl.FormatValue(dsl.NewString(text[a.Range.Start:a.Range.End])) != dsl.FormatValue(a.Value) {
+			t.Fatalf("%q: :%s is %s", text, a.Param.Name, dsl.FormatValue(a.Value))
+		}
+	}
+	if p.Call == "" {
+		return
+	}
+	script, ds := dsl.Parse(dsl.NewSource("said", p.Call+"\n"))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		t.Fatalf("%q: %s does not parse: %v", text, p.Call, ds)
+	}
+	if got := dsl.FormatCall(&script.Calls[0]); got != p.Call {
+		t.Fatalf("%q: %s is not canonical; %s is", text, p.Call, got)
+	}
+	prog, ds := reg.Check(script, names{reg, d.rows})
+	if ds.HasErrors() {
+		t.Fatalf("%q: %s is refused: %v", text, p.Call, ds)
+	}
+	prog.SaidBy(p.Literals(script))
+	call := &prog.Calls()[0]
+	for i := range p.Args {
+		a := &p.Args[i]
+		for j := range call.Verb.Params {
+			if call.Verb.Params[j].Name != a.Param.Name {
+				continue
+			}
+			want := verbs.FromScript
+			if a.Said() {
+				want = verbs.FromPerson
+			}
+			if got := prog.Said(&call.Args[j]); got.Kinds() != want {
+				t.Fatalf("%q: :%s came from %s", text, a.Param.Name, got)
+			}
+		}
+	}
+}
+
+// Whatever is said, only verbs that the session may use and names that it was
+// given are ever proposed, offered or ranked; those of others are not there.
+// (SAFE-A1, SAFE-A2)
+func TestOnlyWhatTheSessionKnows(t *testing.T) {
+	t.Parallel()
+	reg := load(t, domains[0].dir)
+	ix := New(reg)
+	all := reg.Palette("client").Verbs
+	pool := []string{"I", "have", "the", "passport", "of", "Thomas", "Müller", "Jonas", "Lindqvist", "Pierre", "source", "of", "wealth", "identity", "date", "of", "birth", "why", "do", "you", "need", "tell", "me", "about", "tomorrow", "next", "week", "call", "what", "is", "missing", ".", "upload://abc", "waive", "accept", "reject", "@jonas-lindqvist-source-of-wealth"}
+	rapid.Check(t, func(t *rapid.T) {
+		keep := rapid.SliceOfN(rapid.Bool(), len(all), len(all)).Draw(t, "verbs")
+		var may []*verbs.Verb
+		for i, v := range all {
+			if keep[i] {
+				may = append(may, v)
+			}
+		}
+		rows := map[string][]string{
+			"outstanding-request": rapid.SliceOfDistinct(rapid.SampledFrom([]string{"pierre-dupont-source-of-wealth", "thomas-muller-identity", "maria-schmidt-date-of-birth"}), rapid.ID[string]).Draw(t, "requests"),
+			"entity":              rapid.SliceOfDistinct(rapid.SampledFrom([]string{"pierre-dupont", "thomas-muller", "clara-weiss"}), rapid.ID[string]).Draw(t, "people"),
+		}
+		d := &domain{rows: rows}
+		v := Vocabulary{Verbs: may, Names: map[*verbs.Entity][]string{}}
+		given := map[string]bool{}
+		for e, list := range rows {
+			v.Names[reg.Entity(e)] = list
+			for _, n := range list {
+				given["@"+n] = true
+			}
+		}
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pool), 1, 14).Draw(t, "words"), " ")
+		r := ix.Reader(v)
+		h := r.Read(text, english)
+		for i := range h.Parts {
+			p := &h.Parts[i]
+			checkPart(t, text, p, reg, d)
+			for _, ranked := range p.Ranked {
+				if !slices.Contains(may, ranked.Verb) {
+					t.Fatalf("%q ranks %s", text, ranked.Verb.Name)
+				}
+			}
+			for _, a := range p.Args {
+				if a.Param.Type.Name == verbs.RefType && !given[dsl.FormatValue(a.Value)] {
+					t.Fatalf("%q takes %s", text, dsl.FormatValue(a.Value))
+				}
+			}
+			for _, q := range p.Asks {
+				for _, c := range q.Choices {
+					if strings.HasPrefix(c, "@") && !given[c] {
+						t.Fatalf("%q offers %s", text, c)
+					}
+				}
+			}
+		}
+		for _, short := range r.Shortlist(text, 20) {
+			if !slices.Contains(may, short) {
+				t.Fatalf("%q lists %s", text, short.Name)
+			}
+		}
+	})
+}
+
+// A sure sentence, for the property above to be about something: with its verb
+// taken away, or its row, there is no such call.
+func TestWhatIsTakenAwayIsNotProposed(t *testing.T) {
+	t.Parallel()
+	const text = "Why do you need Pierre's source of wealth?"
+	reg := load(t, domains[0].dir)
+	ix := New(reg)
+	request := reg.Entity("outstanding-request")
+	detail := reg.Verb("client.get-request-detail")
+	full := Vocabulary{Verbs: reg.Palette("client").Verbs, Names: map[*verbs.Entity][]string{request: {"pierre-dupont-source-of-wealth", "thomas-muller-identity"}}}
+	h := ix.Reader(full).Read(text, english)
+	if len(h.Parts) != 1 || h.Parts[0].Call != "client.get-request-detail :request-id @pierre-dupont-source-of-wealth" {
+		t.Fatalf("%+v", h)
+	}
+	less := full
+	less.Verbs = slices.DeleteFunc(slices.Clone(full.Verbs), func(v *verbs.Verb) bool { return v == detail })
+	for _, p := range ix.Reader(less).Read(text, english).Parts {
+		for _, ranked := range p.Ranked {
+			if ranked.Verb == detail {
+				t.Errorf("a verb that is not permitted is ranked")
+			}
+		}
+	}
+	others := full
+	others.Names = map[*verbs.Entity][]string{request: {"thomas-muller-identity", "maria-schmidt-date-of-birth"}}
+	for _, p := range ix.Reader(others).Read(text, english).Parts {
+		if p.Call != "" {
+			t.Errorf("with Pierre out of scope, %s is proposed", p.Call)
+		}
+	}
+}
+
+// Where there is only one row, it is meant where nobody speaks of another.
+// (SAFE-A2)
+func TestTheOnlyOneIsNotAnother(t *testing.T) {
+	t.Parallel()
+	reg := load(t, domains[1].dir)
+	ix := New(reg)
+	order := reg.Entity("order")
+	for _, name := range []string{"v-1003", "z-2001"} {
+		r := ix.Reader(Vocabulary{Verbs: reg.Palette("retail").Verbs, Names: map[*verbs.Entity][]string{order: {name}}})
+		for _, text := range []string{"cancel V-9999", "cancel Z-9999", "cancel order 9999", "cancel the order of Berger", "V-9999 has arrived", "ship V-10030 with AT00012345", "cancel V-100"} {
+			for _, p := range r.Read(text, english).Parts {
+				if p.Call != "" {
+					t.Errorf("%q, where there is only %s: %s", text, name, p.Call)
+				}
+			}
+		}
+		want := "retail.cancel :order-id @" + name
+		if h := r.Read("does not want the order any more", english); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("the only one is not meant: %+v", h)
+		}
+	}
+}
+
+// Among a thousand verbs, the one that is spoken of is among the twenty that a
+// prompt is given.
+func TestAmongAThousandVerbs(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(verbstest.Files(1000))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
+	for i := 0; i < 1000; i += 37 {
+		name := verbstest.VerbName(i)
+		text := "please " + strings.ReplaceAll(name, "-", " ")
+		list := r.Shortlist(text, 20)
+		if len(list) != 20 || !slices.ContainsFunc(list, func(v *verbs.Verb) bool { return strings.HasSuffix(v.Name, "."+name) }) {
+			t.Errorf("%q: %d verbs, and not %s", text, len(list), name)
+		}
+	}
+}
+
+// Nothing panics, and what is promised of a part holds, whatever is said.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"Maria was born March 15, 1972. I have Thomas's passport here.", "\"call me\" ¿? “x”", "cancel V-1003 and ship V-1002", "why\u200b?", "a.b.c. and and and"} {
+		f.Add(text)
+	}
+	reg := load(f, domains[0].dir)
+	r, _ := domains[0].reader(f)
+	_ = reg
+	f.Fuzz(func(t *testing.T, text string) {
+		h := r.Read(text, words.In{Now: now})
+		for i := range h.Parts {
+			p := &h.Parts[i]
+			if p.Range.Start > p.Range.End || p.Range.End > len(text) {
+				t.Fatalf("%q: a part at %v", text, p.Range)
+			}
+			for _, a := range p.Args {
+				_ = text[a.Range.Start:a.Range.End]
+			}
+			if p.Call != "" && len(p.Asks) > 0 {
+				t.Fatalf("%q: %s, and asks", text, p.Call)
+			}
+		}
+		r.Shortlist(text, 20)
+	})
+}
+
+func benchmarkReader(b *testing.B) *Reader {
+	reg, ds := verbs.Load(verbstest.Files(1000))
+	if ds.HasErrors() {
+		b.Fatal(ds)
+	}
+	v := Vocabulary{Verbs: reg.Verbs(), Names: map[*verbs.Entity][]string{}}
+	for _, e := range reg.Entities() {
+		for i := range 200 {
+			v.Names[e] = append(v.Names[e], fmt.Sprintf("%s-person-%d-matter-%d", e.Store.Name, i, i%17))
+		}
+	}
+	return New(reg).Reader(v)
+}
+
+// One sentence, with a thousand verbs: the goal is 5 ms.
+func BenchmarkRead(b *testing.B) {
+	r := benchmarkReader(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Read("We are waiting for the signature of person 17, it will come next week.", english)
+	}
+}
+
+func BenchmarkShortlist(b *testing.B) {
+	r := benchmarkReader(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Shortlist("We are waiting for the signature of person 17, it will come next week.", 20)
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	reg, ds := verbs.Load(verbstest.Files(1000))
+	if ds.HasErrors() {
+		b.Fatal(ds)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		New(reg)
+	}
+}

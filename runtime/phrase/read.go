@@ -1,0 +1,574 @@
+package phrase
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// A Reader reads what is said in one session. It is immutable.
+type Reader struct {
+	ix    *Index
+	may   []bool // by verb of the index
+	order map[*verbs.Verb]int32
+	names map[*verbs.Entity]*nameList
+}
+
+// Reader makes a reader of what a session may say.
+func (ix *Index) Reader(v Vocabulary) *Reader {
+	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs)), order: map[*verbs.Verb]int32{}, names: map[*verbs.Entity]*nameList{}}
+	for i, known := range ix.verbs {
+		r.order[known] = int32(i)
+	}
+	for _, may := range v.Verbs {
+		if i, ok := r.order[may]; ok {
+			r.may[i] = may.Deprecated == nil
+		}
+	}
+	for e, all := range v.Names {
+		r.names[e] = newNames(all)
+	}
+	return r
+}
+
+// Limits of what is read of one message.
+const (
+	maxWords = 240
+	maxParts = 12
+	maxBytes = 8192
+	ranked   = 5
+)
+
+// How well a verb has to fit.
+const (
+	sure    = 0.53 // at least, to be proposed
+	margin  = 0.08 // better than the next, to be proposed
+	perhaps = 0.36 // at least, to be asked about
+	// How much of a sentence a verb has to account for.
+	accounted = 0.55
+)
+
+// A clause is a piece of the message on its way.
+type clause struct {
+	text     string // of the message
+	words    []words.Word
+	stems    []string
+	rng      words.Range
+	readings []words.Reading
+	taken    []bool // words that stand inside a reading
+	quoted   []bool // words that stand in quotation marks
+	first    string // stem of the first word that says something
+	question bool
+	negated  bool
+	total    float32 // weight of the words
+	rows     map[*verbs.Entity]*found
+	codes    map[*verbs.CodeList]*codesFound
+	weights  []float32
+}
+
+// Read reads a message.
+func (r *Reader) Read(text string, in words.In) Heard {
+	var h Heard
+	if len(text) > maxBytes {
+		text, h.Cut = text[:maxBytes], true
+	}
+	all, more := words.Split(text, maxWords)
+	h.Cut = h.Cut || more
+	for i := range all {
+		h.Hidden = h.Hidden || all[i].Hidden
+	}
+	if h.Hidden || h.Cut || len(all) == 0 {
+		return h
+	}
+	readings, more := words.Find(text, in)
+	if more {
+		h.Cut = true
+		return h
+	}
+	for i := range readings {
+		if readings[i].Problem == words.Hidden {
+			h.Hidden = true
+			return h
+		}
+	}
+	l := words.English
+	if len(in.Languages) > 0 {
+		l = in.Languages[0]
+	} else if likely := words.Detect(text); len(likely) == 1 {
+		l = likely[0]
+	}
+	start := 0
+	for i := 1; i <= len(all); i++ {
+		if i < len(all) && (!all[i].Breaks || within(readings, all[i-1].Range.End, all[i].Range.Start)) {
+			continue
+		}
+		c := r.clause(text, all[start:i], readings)
+		start = i
+		p := r.part(text, c, l)
+		if n := len(h.Parts); n > 0 && h.Parts[n-1].continues(&p, c) {
+			r.fill(&h.Parts[n-1], text, c, l)
+			continue
+		}
+		if p.Certainty != Sure || len(c.words) > 5 {
+			if two := r.halves(text, c, readings, l); two != nil {
+				h.Parts = append(h.Parts, two...)
+				continue
+			}
+		}
+		h.Parts = append(h.Parts, p)
+		if len(h.Parts) >= maxParts {
+			h.Cut = i < len(all)
+			break
+		}
+	}
+	return h
+}
+
+// within reports that a place lies inside a reading: the point of "15. March"
+// ends no sentence.
+func within(all []words.Reading, from, to int) bool {
+	for i := range all {
+		if all[i].Range.Start < from && to < all[i].Range.End {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reader) clause(text string, all []words.Word, readings []words.Reading) *clause {
+	c := &clause{text: text, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
+	for i := range readings {
+		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 {
+			c.readings = append(c.readings, readings[i])
+		}
+	}
+	c.stems = make([]string, len(all))
+	c.taken = make([]bool, len(all))
+	c.quoted = make([]bool, len(all))
+	c.weights = make([]float32, len(all))
+	tail := text[c.rng.End:]
+	end := strings.IndexAny(tail, "?.!\n;")
+	c.question = end >= 0 && tail[end] == '?' && !polite(all) || questionWords[all[0].Plain] && !polite(all) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
+	quotes := 0
+	at := c.rng.Start
+	for i := range all {
+		w := &all[i]
+		quotes += strings.Count(text[at:w.Range.Start], "\"") + strings.Count(text[at:w.Range.Start], "“") + strings.Count(text[at:w.Range.Start], "„") + strings.Count(text[at:w.Range.Start], "«") - strings.Count(text[at:w.Range.Start], "”") - strings.Count(text[at:w.Range.Start], "»")
+		at = w.Range.End
+		c.quoted[i] = quotes%2 != 0
+		c.stems[i] = stem(w.Plain)
+		for k := range c.readings {
+			rd := &c.readings[k]
+			if rd.What != words.Country && rd.Range.Start <= w.Range.Start && w.Range.End <= rd.Range.End {
+				c.taken[i] = true
+			}
+		}
+		switch id, known := r.ix.stems[c.stems[i]]; {
+		case c.taken[i]:
+			c.weights[i] = 0.15
+		case small[w.Plain] != 0:
+			c.weights[i] = float32(small[w.Plain])
+		case known:
+			c.weights[i] = r.ix.weight[id]
+		default:
+			c.weights[i] = 0.85
+		}
+		if c.first == "" && small[w.Plain] == 0 && !c.taken[i] {
+			c.first = c.stems[i]
+		}
+		c.total += c.weights[i]
+		c.negated = c.negated || negations[w.Plain]
+	}
+	return c
+}
+
+// polite reports a question that asks for something to be done: "could you".
+func polite(all []words.Word) bool {
+	if len(all) < 3 {
+		return false
+	}
+	switch all[0].Plain {
+	case "can", "could", "would", "will":
+		return all[1].Plain != "i"
+	case "konnen", "konnten", "wurden":
+		return all[1].Plain == "sie"
+	case "pouvez", "pourriez":
+		return all[1].Plain == "vous"
+	case "puede", "podria":
+		return true
+	}
+	return false
+}
+
+// rank scores every verb that the session may use.
+func (r *Reader) rank(c *clause) []scored {
+	matched := make([]float32, len(r.ix.templates))
+	telling := make([]bool, len(r.ix.templates)) // a word that says something was matched
+	bits := make([]uint32, len(r.ix.templates))
+	covered := make([]float32, len(r.ix.verbs))
+	stamp := make([]int32, len(r.ix.verbs))
+	best := make([]scored, len(r.ix.verbs))
+	var buf [48]match
+	all := make([][]match, len(c.words))
+	for i := range c.words {
+		if c.taken[i] || c.quoted[i] {
+			continue
+		}
+		m := r.ix.matches(buf[:0], c.stems[i])
+		all[i] = slices.Clone(m)
+	}
+	// The words themselves first, so that nothing alike takes their place.
+	for _, exact := range []bool{true, false} {
+		for i := range all {
+			for _, m := range all[i] {
+				if (m.weight == 1) != exact {
+					continue
+				}
+				for _, p := range r.ix.inside[m.stem] {
+					if bit := uint32(1) << p.word; bits[p.template]&bit == 0 {
+						bits[p.template] |= bit
+						telling[p.template] = telling[p.template] || small[r.ix.list[m.stem]] == 0
+						matched[p.template] += m.weight * r.ix.wordWeight(&r.ix.templates[p.template], m.stem)
+					}
+				}
+			}
+		}
+	}
+	for i := range all {
+		for _, m := range all[i] {
+			for _, a := range r.ix.about[m.stem] {
+				if stamp[a.verb] != int32(i+1) {
+					stamp[a.verb] = int32(i + 1)
+					covered[a.verb] += c.weights[i] * m.weight * min(1, 0.4+0.6*a.weight)
+				}
+			}
+		}
+	}
+	fits := make([]*fit, len(r.ix.verbs))
+	fitOf := func(v int32) *fit {
+		if fits[v] == nil {
+			fits[v] = r.fits(c, r.ix.verbs[v])
+		}
+		return fits[v]
+	}
+	consider := func(t int32, tp *template, recall float32) {
+		f := fitOf(tp.verb)
+		cov := min(1, (covered[tp.verb]+f.covered)/max(c.total, 0.3))
+		score := tp.quality*(0.50*recall+0.06) + 0.38*cov
+		score *= 0.35 + 0.65*min(1, cov/0.45)
+		score += 0.12 * (f.required - 0.5)
+		if c.first != "" && c.first == r.ix.firsts[tp.verb] {
+			score += 0.1 // an order, in the verb's own word
+		}
+		score -= 0.16 * float32(f.loose)
+		if c.question && !r.ix.asking[tp.verb] {
+			score -= 0.14
+		}
+		if score > best[tp.verb].score {
+			best[tp.verb] = scored{tp.verb, score, t, cov}
+		}
+	}
+	for t := range r.ix.templates {
+		tp := &r.ix.templates[t]
+		if !r.may[tp.verb] || matched[t] == 0 && !tp.slots {
+			continue
+		}
+		got := matched[t]
+		if tp.slots {
+			f := fitOf(tp.verb)
+			for _, w := range tp.words {
+				if w < 0 && f.params[-1-w] && !freeText(&r.ix.verbs[tp.verb].Params[-1-w]) {
+					got += slotWeight
+				}
+			}
+			// Slots alone say enough only where all of them are there.
+			if matched[t] == 0 && (got < tp.weight-0.65 || got < 2*slotWeight) {
+				continue
+			}
+		}
+		recall := min(1, got/tp.weight)
+		if tp.telling && !telling[t] {
+			recall *= 0.45
+		}
+		// A phrase of one small word says little, however well it fits.
+		if tp.weight < 0.6 {
+			recall *= tp.weight / 0.6
+		}
+		consider(int32(t), tp, recall)
+	}
+	out := best[:0]
+	for _, b := range best {
+		if b.score > 0 {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(r.ix.verbs[a.verb].Name, r.ix.verbs[b.verb].Name))
+	})
+	return out
+}
+
+type scored struct {
+	verb     int32
+	score    float32
+	template int32
+	covered  float32 // part of the sentence that the verb accounts for
+}
+
+// A fit says what of a verb's arguments the sentence holds.
+type fit struct {
+	params   []bool
+	used     []bool  // words that are names and codes of it
+	covered  float32 // weight of the words that are names and codes of it
+	required float32 // part of the required arguments that are there
+	loose    int     // values that it has no place for
+	changes  bool
+	text     bool // it takes free text
+}
+
+func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
+	f := &fit{params: make([]bool, len(v.Params)), changes: len(v.Effects) > 0}
+	used := make([]bool, len(c.words))
+	f.used = used
+	want, got := 0, 0
+	var dates, amounts bool
+	for i := range v.Params {
+		p := &v.Params[i]
+		switch p.Type.Name {
+		case verbs.RefType:
+			if p.Type.Entity == nil {
+				break
+			}
+			if r.names[p.Type.Entity] != nil {
+				if found := r.rowsIn(c, p.Type.Entity); len(found.names) > 0 {
+					f.params[i] = true
+					for k := range found.words {
+						used[found.words[k]] = true
+					}
+				}
+			}
+		case verbs.CodeType:
+			if p.Type.Codes != nil {
+				codes, at := r.codesIn(c, p.Type.Codes)
+				f.params[i] = len(codes) > 0
+				for _, k := range at {
+					used[k] = true
+				}
+			}
+		case verbs.DateType, verbs.DateTimeType:
+			dates = true
+			f.params[i] = c.has(words.Date)
+		case verbs.MoneyType:
+			amounts = true
+			f.params[i] = c.has(words.Money)
+		case verbs.IntegerType:
+			f.params[i] = c.has(words.Integer)
+		case verbs.DecimalType:
+			f.params[i] = c.has(words.Decimal) || c.has(words.Integer) || c.has(words.Percent)
+		case verbs.EmailType:
+			f.params[i] = c.has(words.Email)
+		case verbs.PhoneType:
+			f.params[i] = c.has(words.Phone)
+		case verbs.StringType:
+			if p.Type.Pattern == nil {
+				f.params[i] = true
+				f.text = f.text || p.Required
+			} else {
+				var at words.Range
+				at, f.params[i] = patternIn(c, p)
+				for k := range c.words {
+					if f.params[i] && at.Start <= c.words[k].Range.Start && c.words[k].Range.End <= at.End {
+						used[k] = true
+					}
+				}
+			}
+		}
+		if p.Required {
+			want++
+			if f.params[i] {
+				got++
+			}
+		}
+	}
+	f.required = 1
+	if want > 0 {
+		f.required = float32(got) / float32(want)
+	}
+	for i := range used {
+		if used[i] {
+			f.covered += c.weights[i]
+		}
+	}
+	for i := range c.readings {
+		switch c.readings[i].What {
+		case words.Date:
+			if !dates && !f.text {
+				f.loose++
+			}
+		case words.Money:
+			if !amounts && !f.text {
+				f.loose++
+			}
+		}
+	}
+	for i := range c.taken {
+		if c.taken[i] {
+			f.covered += c.weights[i]
+		}
+	}
+	return f
+}
+
+func (c *clause) has(w words.What) bool {
+	for i := range c.readings {
+		if c.readings[i].What == w {
+			return true
+		}
+	}
+	return false
+}
+
+// part reads one clause.
+func (r *Reader) part(text string, c *clause, l words.Language) Part {
+	p := Part{Range: c.rng}
+	all := r.rank(c)
+	for _, s := range all[:min(len(all), ranked)] {
+		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)})
+	}
+	if len(all) == 0 || all[0].score < perhaps {
+		return p
+	}
+	p.Certainty = Unsure
+	v := r.ix.verbs[all[0].verb]
+	next := float32(0)
+	if len(all) > 1 {
+		next = all[1].score
+	}
+	f := r.fits(c, v)
+	quoted := slices.Contains(c.quoted, true) && !f.text
+	turned := c.negated && !f.text && !r.negative(all[0].template)
+	asked := c.question && f.changes && !r.ix.asking[all[0].verb]
+	if all[0].score < sure || all[0].score-next < margin || turned || asked || quoted || r.stranger(c, f, l) || !f.text && all[0].covered < accounted {
+		var choices []string
+		for _, s := range all[:min(len(all), 3)] {
+			if s.score >= perhaps || s.verb == all[0].verb {
+				choices = append(choices, r.ix.verbs[s.verb].Name)
+			}
+		}
+		p.Asks = []Ask{{Text: ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
+		if r.stranger(c, f, l) {
+			p.Asks = []Ask{{Text: ask(l, askStranger, nil, nil)}}
+		}
+		return p
+	}
+	p.Certainty, p.Verb = Sure, v
+	r.arguments(&p, text, c, l)
+	return p
+}
+
+// stranger reports that the clause has a name which the session does not know,
+// where a verb takes names of rows: somebody else's row is not there, and
+// another is not meant.
+func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
+	if f.text || l == words.German {
+		return false // in German every noun has a capital
+	}
+	for i := range c.words {
+		if !f.used[i] && r.unknownName(c, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// negative reports that a phrase says itself what is not.
+func (r *Reader) negative(t int32) bool {
+	for _, w := range r.ix.templates[t].words {
+		if w >= 0 && negations[r.ix.list[w]] {
+			return true
+		}
+	}
+	return false
+}
+
+// halves reads a clause as two, at an "and", where both say something.
+func (r *Reader) halves(text string, c *clause, readings []words.Reading, l words.Language) []Part {
+	for i := 1; i+1 < len(c.words); i++ {
+		if w := c.words[i].Plain; w != "and" && w != "und" && w != "et" && w != "y" || c.taken[i] || c.quoted[i] {
+			continue
+		}
+		a := r.part(text, r.clause(text, c.words[:i], readings), l)
+		b := r.part(text, r.clause(text, c.words[i+1:], readings), l)
+		if a.Certainty == Sure && b.Certainty == Sure && a.Verb != b.Verb {
+			return []Part{a, b}
+		}
+	}
+	return nil
+}
+
+// continues reports that a clause only adds to the one before: "Should have them
+// next week."
+func (p *Part) continues(q *Part, c *clause) bool {
+	if p.Certainty != Sure || q.Certainty == Sure && q.Verb != p.Verb || len(c.readings) == 0 {
+		return false
+	}
+	if q.Certainty != Sure {
+		plain := float32(0)
+		for i := range c.words {
+			if !c.taken[i] && c.weights[i] > 0.5 {
+				plain += c.weights[i]
+			}
+		}
+		if plain > 1.1 {
+			return false
+		}
+	} else if len(q.Args) > 0 {
+		for i := range q.Args {
+			if q.Args[i].Param.Type.Name == verbs.RefType && q.Args[i].Said() {
+				return false
+			}
+		}
+	}
+	open := 0
+	for i := range p.Verb.Params {
+		pr := &p.Verb.Params[i]
+		if !p.given(pr) && (pr.Type.Name == verbs.DateType && c.has(words.Date) || pr.Type.Name == verbs.MoneyType && c.has(words.Money)) {
+			open++
+		}
+	}
+	return open == 1
+}
+
+func (p *Part) given(pr *verbs.Param) bool {
+	return slices.ContainsFunc(p.Args, func(a Arg) bool { return a.Param == pr })
+}
+
+// Shortlist names the verbs that a sentence is likely to be about, at most so
+// many, the likeliest first: for a prompt that cannot hold all of them. Where
+// the sentence tells of too few, others of the session's fill it up in their
+// order.
+func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
+	all, _ := words.Split(text[:min(len(text), maxBytes)], maxWords)
+	var out []*verbs.Verb
+	have := make([]bool, len(r.ix.verbs))
+	if len(all) > 0 {
+		for _, s := range r.rank(r.clause(text, all, nil)) {
+			if len(out) == n {
+				return out
+			}
+			out, have[s.verb] = append(out, r.ix.verbs[s.verb]), true
+		}
+	}
+	for i, v := range r.ix.verbs {
+		if len(out) == n {
+			break
+		}
+		if r.may[i] && !have[i] {
+			out = append(out, v)
+		}
+	}
+	return out
+}

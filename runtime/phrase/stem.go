@@ -1,0 +1,161 @@
+package phrase
+
+import "strings"
+
+// Words are compared by their stems, and by what they have in common with
+// others. Both are rough, and both are everyday English: what the words of a
+// domain mean is for its palette's phrases to say.
+
+var irregular = func() map[string]string {
+	const text = "sent send|bought buy|paid pay|told tell|said say|took take|taken take|gave give|given give|got get|gotten get|made make|found find|left leave|came come|went go|gone go|knew know|known know|spoke speak|spoken speak|sold sell|brought bring|thought think|wrote write|written write|shown show|meant mean|kept keep|held hold|broke break|broken break|began begin|begun begin|done do|did do|does do|has have|had have|is be|are be|was be|were be|been be|am be|people person|children child|understood understand|stood stand|lost lose|built build|saw see|seen see|born birth|dead die|heard hear|shipped ship|stopped stop|cancelled cancel|canceled cancel|cancelling cancel|canceling cancel|cancellation cancel|shipping ship|putting put|getting get|running run|ran run|sitting sit|planned plan|refunded refund|identity identity|identification identity|addresses address|status status|business business|this this|us us|news news|less less|address address|series series|analysis analysis|pass pass|process process|its its|always always|perhaps perhaps|anybody somebody|anyone somebody|someone somebody|somebody somebody|payment pay|purchase purchase|i i|me i|my my"
+	m := map[string]string{}
+	for pair := range strings.SplitSeq(text, "|") {
+		w, s, _ := strings.Cut(pair, " ")
+		m[w] = s
+	}
+	return m
+}()
+
+// stem is the form of a word that its inflections share.
+func stem(w string) string {
+	if s, ok := irregular[w]; ok {
+		return s
+	}
+	n := len(w)
+	switch {
+	case n > 4 && strings.HasSuffix(w, "ies"):
+		return w[:n-3] + "y"
+	case n > 4 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "shes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "xes")):
+		w = w[:n-2]
+	case n > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
+		w = w[:n-1]
+	}
+	n = len(w)
+	switch {
+	case n > 5 && strings.HasSuffix(w, "ing"):
+		w = undouble(w[:n-3])
+	case n > 4 && strings.HasSuffix(w, "ied"):
+		w = w[:n-3] + "y"
+	case n > 4 && strings.HasSuffix(w, "ed"):
+		w = undouble(w[:n-2])
+	}
+	if n = len(w); n > 4 && w[n-1] == 'e' {
+		w = w[:n-1]
+	}
+	return w
+}
+
+func undouble(w string) string {
+	n := len(w)
+	if n > 3 && w[n-1] == w[n-2] && strings.IndexByte("bdgmnprt", w[n-1]) >= 0 {
+		return w[:n-1]
+	}
+	return w
+}
+
+// alike are groups of words that people use for one another in an office or a
+// shop.
+const alike = `
+send submit upload attach deliver forward provide supply enclose hand
+need want require request ask
+outstanding missing open pending left remaining owe lack
+explain clarify detail describe elaborate
+why reason
+somebody person human people agent operator representative adviser colleague staff
+talk speak chat phone call ring contact reach
+status progress far stand stage
+wait expect await
+wait hold
+note comment message remark
+understand unclear confuse puzzle
+cancel abandon scrap abort
+remove delete drop take
+refund reimburse return
+pay settle
+buy purchase order
+customer client buyer
+product article item goods
+price cost charge
+stock inventory shelf
+change update modify alter edit correct
+address street
+move relocate
+ship dispatch send
+deliver arrive
+add put include insert
+show list display see view give
+sell sale revenue turnover
+new create register open start begin
+block ban bar suspend
+broken fail defect damage dead crash stop
+report tell notify inform
+ticket issue case incident
+machine computer laptop printer device
+restock replenish
+promise commit commitment pledge
+document file paper scan copy
+account iban bank
+accept approve agree
+reject refuse decline
+waive skip
+check review examine verify
+know have
+tell say let inform
+birth birthday
+soon later
+go walk
+question query
+`
+
+// groupsOf are, for a stem, those of the groups that it stands in.
+var groupsOf = func() map[string][]string {
+	m := map[string][]string{}
+	for line := range strings.Lines(alike) {
+		all := strings.Fields(line)
+		for i := range all {
+			all[i] = stem(all[i])
+		}
+		for _, w := range all {
+			for _, other := range all {
+				if other != w {
+					m[w] = append(m[w], other)
+				}
+			}
+		}
+	}
+	return m
+}()
+
+// small words carry little of what is meant.
+var small = func() map[string]float64 {
+	m := map[string]float64{}
+	for w := range strings.FieldsSeq("a an the of to in on at by for with from and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um " +
+		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr " +
+		"le la les un une des de du et ou est sont nous vous je il elle pour par sur avec au aux ce cette merci encore " +
+		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia") {
+		m[w] = 0.12
+		m[stem(w)] = 0.12
+	}
+	for w := range strings.FieldsSeq("what how why who when where which whom was wie warum wer wann wo quoi comment pourquoi qui quand que como porque quien cuando donde") {
+		m[w] = 0.45
+	}
+	return m
+}()
+
+// negations turn a sentence round.
+var negations = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("not never don doesn didn won wouldn isn aren cannot nicht kein keine keinen nie pas jamais nunca without") {
+		m[w] = true
+	}
+	return m
+}()
+
+// questionWords begin a question.
+var questionWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("what how why who when where which whom whose wie warum wer wann wo welche welcher quoi comment pourquoi qui quand quel quelle combien est cual como quien cuando donde cuanto") {
+		m[w] = true
+	}
+	return m
+}()
