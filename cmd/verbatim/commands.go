@@ -14,6 +14,7 @@ var commands = []func(*app) *cobra.Command{
 	lintCommand,
 	explainCommand,
 	grammarCommand,
+	sayCommand,
 	runCommand,
 	sessionCommand,
 	chatCommand,

@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/words", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -48,10 +48,11 @@ var allowed = map[string][]string{
 	"runtime/mcp":     {"runtime"},
 	"runtime/system":  {"dsl", "verbs", "stores", "runtime"},
 	"runtime/words":   {"stores"},
+	"runtime/phrase":         {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/collect": {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":  {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture": nil,
-	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client"},
+	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase"},
 	"cmd/teeth":       nil,
 }
 
@@ -131,7 +132,6 @@ var forbidden = []arrow{
 	{"runtime/words", []string{"dsl", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "verbs", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"}, "what a date is in words is the same whatever it is for: text goes in, values come out"},
 	{"the engine and below", []string{"runtime/words"}, "the language holds exact values; words are turned into them before a call is made, and never by who checks or runs it"},
 	{"beside the engine", []string{"runtime/words"}, "nobody speaks to it in words"},
-	{"cmd/verbatim", []string{"runtime/words"}, "what a person says is read where a conversation is held"},
 	{"runtime/collect", []string{"runtime", "runtime/dialog", "runtime/client", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "an object is asked for by its schema, whatever it is for: answers go in, questions come out"},
 	{"libraries", []string{"runtime/client"}, "a domain goes away with its palette, its folder and its line in the command"},
 	{"runtime/client", []string{"runtime/dialog", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files"}, "it says what YAML cannot say of a domain, in the words of the engine"},
@@ -142,6 +142,14 @@ var forbidden = []arrow{
 	{"cmd/verbatim", []string{"runtime/collect"}, "what asks question by question is a domain, which the command wires"},
 	{"runtime/client", []string{"dsl"}, "a handler hands the engine values, and the engine writes the call"},
 	{"the engine and below", []string{"runtime/collect"}, "who asks question by question is a handler; the engine sees the call that comes of it"},
+	{"runtime/phrase", []string{"runtime/collect"}, "what it hears is a call; what an object still lacks is asked for when the call is there"},
+	{"runtime/collect", []string{"runtime/phrase"}, "an answer to a question is no call"},
+	{"runtime/client", []string{"runtime/phrase"}, "a handler is called when the call is written"},
+	{"runtime/dialog", []string{"runtime/phrase"}, "it asks through an interface of its own: who reads phrases, and from which palettes, the command says"},
+	{"runtime/words", []string{"runtime/phrase"}, "what a word means as a value does not depend on the verbs that there are"},
+	{"runtime/phrase", []string{"stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/mcp", "runtime/system"}, "it writes calls and makes none: whose session it is for arrives as verbs and names"},
+	{"the engine and below", []string{"runtime/phrase"}, "a call is a call, whoever wrote it"},
+	{"beside the engine", []string{"runtime/phrase"}, "nobody speaks to it in words"},
 	{"*", []string{"runtime/torture"}, "it holds tests and nothing that could be called"},
 	{"runtime/torture", rooms, "outside its tests it is a page of documentation"},
 	{"runtime/mcp", []string{"dsl", "verbs", "verbs/grammar", "verbs/verbstest", "runtime/llm", "stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it carries questions to strangers and their answers back; what they mean is the engine's business"},
@@ -187,6 +195,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/torture", "stores/postgres"}:                        "it pulls the plug on real stores",
 	{"runtime/torture", "stores/postgres/pgtest"}:                 "it pulls the plug on real servers",
 	{"runtime/torture", "runtime"}:                                "it pulls the plug on the engine",
+	{"runtime/phrase", "verbs/verbstest"}:                         "its benchmarks need palettes of any size",
 	{"verbs", "verbs/verbstest"}:                                  "its benchmarks need palettes of any size",
 	{"cmd/verbatim", "verbs/verbstest"}:                           "its benchmarks need palettes of any size",
 	{"runtime", "stores/sqlite"}:                                  "its tests run the engine on a real store",

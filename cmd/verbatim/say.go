@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/dsl"
+	"verbatim/runtime/phrase"
+	"verbatim/runtime/words"
+)
+
+// sayFlags are what `verbatim say` is told.
+type sayFlags struct {
+	palettes, store, as, sitting, language string
+}
+
+func sayCommand(a *app) *cobra.Command {
+	var f sayFlags
+	cmd := &cobra.Command{
+		Use:   "say MESSAGE|-",
+		Short: "Show which calls a message means, without a model, and run none",
+		Example: `verbatim say "Why do you need Pierre's source of wealth?" --as clara
+verbatim say "How far are we?" --as clara | verbatim run --as clara -`,
+		Long: `The calls go to standard output once nothing has to be asked; what was understood from
+which words, and what is asked, to standard error. It takes the palettes' phrases.`,
+		Args: exactly(1, "one message, in quotes, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.say(cmd.Context(), args[0], f)
+		},
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever says it (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().StringVar(&f.sitting, "session", "", "in your session of this `name`: its language and time zone count")
+	cmd.Flags().StringVar(&f.language, "language", "", "the language it is said in: `tag` is en, de, fr or es")
+	return cmd
+}
+
+// longestMessage is how many bytes of a message are taken.
+const longestMessage = 64 << 10
+
+func (a *app) say(ctx context.Context, message string, f sayFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	if f.as == "" {
+		return usage("who is saying it?", "verbatim say --as NAME MESSAGE")
+	}
+	in := words.In{Now: a.now()}
+	if f.language != "" {
+		l, ok := words.ParseLanguage(f.language)
+		if !ok {
+			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are en, de, fr and es")
+		}
+		in.Languages = []words.Language{l}
+	}
+	if message == "-" {
+		text, err := io.ReadAll(io.LimitReader(a.in, longestMessage))
+		if err != nil {
+			return broken("standard input cannot be read", err, "try again, or give the message in quotes")
+		}
+		message = strings.TrimRight(string(text), "\r\n")
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	zone, err := a.zone()
+	if err != nil {
+		return err
+	}
+	engine, err := a.newEngine(reg, store, nil)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	session, err := begin(ctx, engine, f.as, f.sitting)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	names, err := session.Names(ctx, reg.Entities())
+	if err != nil {
+		return a.runFailed(err)
+	}
+	if own, err := time.LoadLocation(session.Person().Zone); err == nil && f.sitting != "" {
+		zone = own
+	}
+	in.Now = in.Now.In(zone)
+	if l, ok := words.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
+		in.Languages = []words.Language{l}
+	}
+	heard := phrase.New(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names}).Read(message, in)
+	for i := range heard.Parts {
+		p := &heard.Parts[i]
+		if p.Call == "" {
+			continue
+		}
+		// What it wrote is held against the same check as anybody's script.
+		script, ds := dsl.Parse(dsl.NewSource("said", p.Call+"\n"))
+		if !ds.HasErrors() {
+			_, ds = session.CheckFrom(script, p.Literals(script))
+		}
+		if ds.HasErrors() {
+			a.complain(ds)
+			p.Call = ""
+			p.Asks = append(p.Asks, phrase.Ask{Text: "that cannot be said so"})
+		}
+	}
+	return a.tellHeard(message, &heard)
+}
+
+// tellHeard prints what was understood. There are calls on standard output where
+// a script could be made of all that was said, and none otherwise.
+func (a *app) tellHeard(message string, h *phrase.Heard) error {
+	calls, open := 0, false
+	for i := range h.Parts {
+		if h.Parts[i].Call != "" {
+			calls++
+		}
+		open = open || len(h.Parts[i].Asks) > 0
+	}
+	whole := calls > 0 && !open
+	if a.json {
+		a.emit(newSaid(message, h, whole))
+	} else {
+		a.explainHeard(message, h)
+		if whole {
+			for i := range h.Parts {
+				if c := h.Parts[i].Call; c != "" {
+					fmt.Fprintln(a.out, c)
+				}
+			}
+		}
+	}
+	if !whole {
+		return said(exitInput)
+	}
+	return nil
+}
+
+func (a *app) explainHeard(message string, h *phrase.Heard) {
+	switch {
+	case h.Hidden:
+		fmt.Fprintln(a.err, "there are characters in it that cannot be seen; please type it again")
+		return
+	case h.Cut:
+		fmt.Fprintln(a.err, "that is too long to be understood at once; say it in shorter messages")
+	case len(h.Parts) == 0:
+		fmt.Fprintln(a.err, "nothing was said")
+	}
+	for i := range h.Parts {
+		p := &h.Parts[i]
+		fmt.Fprintf(a.err, "%s\n", quoteSaid(message[p.Range.Start:p.Range.End]))
+		switch {
+		case p.Verb != nil:
+			fmt.Fprintf(a.err, "  means  %s\n", p.Verb.Name)
+		case p.Certainty == phrase.Nothing:
+			fmt.Fprintln(a.err, "  not understood")
+		}
+		for _, arg := range p.Args {
+			value := dsl.FormatValue(arg.Value)
+			if arg.Param.Sensitive {
+				value = "(not shown)"
+			}
+			from := "the only one there is"
+			if arg.Said() && !arg.Param.Sensitive {
+				from = "from " + quoteSaid(message[arg.Range.Start:arg.Range.End])
+			} else if arg.Said() {
+				from = "from what was said"
+			}
+			fmt.Fprintf(a.err, "  :%s  %s  %s", arg.Param.Name, value, from)
+			if arg.Reading != nil && arg.Reading.Assumed != 0 {
+				fmt.Fprintf(a.err, ", %s", arg.Reading.Assumed.Say(words.English))
+			}
+			fmt.Fprintln(a.err)
+		}
+		for _, q := range p.Asks {
+			fmt.Fprintf(a.err, "  asks   %s\n", q.Text)
+		}
+	}
+}
+
+// quoteSaid quotes what a person said, on one line.
+func quoteSaid(text string) string {
+	v := dsl.NewString(text)
+	return dsl.FormatValue(v)
+}
+
+// What --json prints of a message.
+type saidJSON struct {
+	Schema string     `json:"schema"`
+	Script string     `json:"script,omitempty"` // where nothing has to be asked
+	Hidden bool       `json:"hidden,omitempty"`
+	Cut    bool       `json:"cut,omitempty"`
+	Parts  []partJSON `json:"parts"`
+}
+
+type partJSON struct {
+	Start     int            `json:"start"`
+	End       int            `json:"end"`
+	Certainty string         `json:"certainty"`
+	Verb      string         `json:"verb,omitempty"`
+	Call      string         `json:"call,omitempty"`
+	Args      []heardJSON    `json:"args"`
+	Asks      []questionJSON `json:"asks"`
+	Verbs     []string       `json:"verbs"` // that come first, the likeliest first
+}
+
+type heardJSON struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	Said    bool   `json:"said"`
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Assumed string `json:"assumed,omitempty"`
+}
+
+type questionJSON struct {
+	Argument string   `json:"argument,omitempty"`
+	Question string   `json:"question"`
+	Choices  []string `json:"choices"`
+}
+
+func newSaid(message string, h *phrase.Heard, whole bool) saidJSON {
+	out := saidJSON{Schema: "verbatim/say@1", Hidden: h.Hidden, Cut: h.Cut, Parts: []partJSON{}}
+	for i := range h.Parts {
+		p := &h.Parts[i]
+		part := partJSON{Start: p.Range.Start, End: p.Range.End, Certainty: p.Certainty.String(), Call: p.Call, Args: []heardJSON{}, Asks: []questionJSON{}, Verbs: []string{}}
+		if p.Verb != nil {
+			part.Verb = p.Verb.Name
+		}
+		for _, arg := range p.Args {
+			heard := heardJSON{Name: arg.Param.Name, Value: dsl.FormatValue(arg.Value), Said: arg.Said(), Start: arg.Range.Start, End: arg.Range.End}
+			if arg.Param.Sensitive {
+				heard.Value = "(not shown)"
+			}
+			if arg.Reading != nil {
+				heard.Assumed = arg.Reading.Assumed.Say(words.English)
+			}
+			part.Args = append(part.Args, heard)
+		}
+		for _, q := range p.Asks {
+			ask := questionJSON{Question: q.Text, Choices: append([]string{}, q.Choices...)}
+			if q.Param != nil {
+				ask.Argument = q.Param.Name
+			}
+			part.Asks = append(part.Asks, ask)
+		}
+		for _, r := range p.Ranked {
+			part.Verbs = append(part.Verbs, r.Verb.Name)
+		}
+		if whole && p.Call != "" {
+			out.Script += p.Call + "\n"
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	return out
+}
