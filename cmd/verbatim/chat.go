@@ -124,6 +124,7 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Convers
 	c, err := dialog.New(dialog.Options{
 		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: a.now, Zone: zone,
 		Person: session.Person().Label, Budget: llm.NewBudget("conversation", f.budget), Source: "chat",
+		Interpreter: newInterpreter(reg, session, a.now, zone),
 	})
 	if err != nil {
 		return nil, nil, broken("the conversation cannot begin", err, "verbatim chat --help")

@@ -30,6 +30,7 @@ type Index struct {
 // A template is a phrase, or another text that says what a verb is for.
 type template struct {
 	verb    int32
+	text    string // as the palette has it
 	quality float32
 	words   []int32 // stems, in order; -1-i is the slot of parameter i
 	weight  float32 // of its words
@@ -174,7 +175,7 @@ func freeText(p *verbs.Param) bool {
 
 // template adds a text that a verb is known by.
 func (ix *Index) template(verb int, v *verbs.Verb, text string, quality float32, note func(int32, float32)) {
-	t := template{verb: int32(verb), quality: quality}
+	t := template{verb: int32(verb), text: text, quality: quality}
 	add := func(plain string) {
 		for _, w := range split(plain) {
 			s := ix.stem(w)

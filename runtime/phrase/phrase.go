@@ -70,6 +70,8 @@ type Part struct {
 	// Ranked are the verbs that come first, the likeliest first, whatever the
 	// certainty.
 	Ranked []Ranked
+	// Phrase is what the palette has that fitted best.
+	Phrase string
 	// Call is the call in canonical text, "" where an argument has to be asked
 	// for.
 	Call string

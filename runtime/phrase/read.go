@@ -441,7 +441,7 @@ func (r *Reader) part(text string, c *clause, l words.Language) Part {
 	if len(all) == 0 || all[0].score < perhaps {
 		return p
 	}
-	p.Certainty = Unsure
+	p.Certainty, p.Phrase = Unsure, r.ix.templates[all[0].template].text
 	v := r.ix.verbs[all[0].verb]
 	next := float32(0)
 	if len(all) > 1 {
