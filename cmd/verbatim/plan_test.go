@@ -156,7 +156,6 @@ var forbidden = []arrow{
 	{"*", []string{"cmd/verbatim"}, "a library is not built on a command"},
 	{"who holds no conversation", []string{"verbs/grammar"}, "what a model is held to while it writes is printed for it, or handed to it, and asked of nobody else"},
 	{"who holds no conversation", []string{"runtime/dialog"}, "nothing depends on how it is talked about: a script needs no conversation, and a conversation writes scripts"},
-	{"runtime/dialog", []string{"runtime/phrase"}, "it asks through an interface of its own: who reads phrases, and from which palettes, the command says"},
 	{"runtime/dialog", []string{"runtime/notify", "runtime/work", "runtime/mcp", "runtime/system", "stores/files", "stores/journal", "stores/storetest", "stores/sqlite", "stores/postgres"}, "it says what people say in calls, at the two doors that everybody uses, and has no door of its own"},
 	{"verbs/grammar", []string{"runtime", "runtime/llm", "runtime/torture", "verbs/verbstest", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest"}, "a grammar is text made of palettes; whose session it is for arrives as an argument"},
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
