@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"runtime/mcp":     {"runtime"},
 	"runtime/system":  {"dsl", "verbs", "stores", "runtime"},
 	"runtime/words":   {"stores"},
-	"runtime/phrase":         {"dsl", "stores", "verbs", "runtime/words"},
+	"runtime/phrase":  {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/collect": {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":  {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture": nil,
