@@ -14,7 +14,7 @@ import (
 
 var tellClaims = flag.Bool("claims", false, "print every claim and the tests that name it")
 
-// A claim is one line of testdata/claims.txt.
+// A claim is one line of testdata/claims.list.
 type claim struct {
 	id, title string
 	not       string   // why it is not claimed; empty where it is
@@ -23,7 +23,7 @@ type claim struct {
 
 func readClaims(t *testing.T) []*claim {
 	t.Helper()
-	text, err := os.ReadFile("testdata/claims.txt")
+	text, err := os.ReadFile("testdata/claims.list")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func readClaims(t *testing.T) []*claim {
 		id, rest, ok := strings.Cut(line, "  ")
 		title, not, unclaimed := strings.Cut(rest, " | not claimed: ")
 		if !ok || title == "" || unclaimed && not == "" {
-			t.Errorf("claims.txt:%d: %q is no claim", n+1, line)
+			t.Errorf("claims.list:%d: %q is no claim", n+1, line)
 			continue
 		}
 		if slices.ContainsFunc(all, func(c *claim) bool { return c.id == id }) {
-			t.Errorf("claims.txt:%d: %s stands there twice", n+1, id)
+			t.Errorf("claims.list:%d: %s stands there twice", n+1, id)
 		}
 		all = append(all, &claim{id: id, title: title, not: not})
 	}
@@ -95,7 +95,7 @@ func TestEveryClaimIsNamedByATest(t *testing.T) {
 						c.by = append(c.by, name)
 					}
 				case strings.HasPrefix(id, "SAFE-") || strings.HasPrefix(id, "PERF-"):
-					t.Errorf("%s names %s, which is not in claims.txt", name, id)
+					t.Errorf("%s names %s, which is not in claims.list", name, id)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func TestEveryClaimIsNamedByATest(t *testing.T) {
 		if c.not == "" {
 			claimed++
 			if len(c.by) == 0 {
-				t.Errorf("%s (%s) is claimed, and no test names it: write the test, or say in claims.txt why it is not claimed", c.id, c.title)
+				t.Errorf("%s (%s) is claimed, and no test names it: write the test, or say in claims.list why it is not claimed", c.id, c.title)
 			}
 		}
 		if *tellClaims {
