@@ -268,8 +268,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "verbatim",
 		Short: "Check, preview and run calls whose meaning palettes declare",
-		Example: `verbatim check answer.dsl
-verbatim run --dry-run --as clara answer.dsl`,
+		Example: `verbatim run --dry-run --as clara answer.dsl`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              cobra.NoArgs,
