@@ -98,7 +98,6 @@ type Conversation struct {
 	context   []*verbs.Verb
 	planFirst bool
 	words     []string // what palettes say, folded: it may be told
-	codes     []string
 
 	mu       sync.Mutex
 	turns    []*Turn

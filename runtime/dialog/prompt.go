@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"verbatim/runtime"
-	"verbatim/runtime/llm"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -271,15 +270,6 @@ func noticeWord(kind string) string {
 		return "told"
 	}
 	return "started"
-}
-
-// tokens is what messages cost, about.
-func tokens(messages []llm.Message) int {
-	n := 0
-	for i := range messages {
-		n += 4 + llm.EstimateTokens(messages[i].Text)
-	}
-	return n
 }
 
 // dayWords says a day in full: "Friday 3 January 2025".

@@ -35,11 +35,11 @@ func Detect(text string) []Language {
 		if t.kind != wordToken {
 			continue
 		}
-		w := string(s.plain[t.from:t.to])
+		w := s.plain[t.from:t.to]
 		for l := range score {
-			if smallSets[l][w] {
+			if smallSets[l][string(w)] {
 				score[l] += 2
-			} else if e := lexicons[l]().entries[w][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
+			} else if e := lexicons[l]().entries[string(w)][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
 				score[l]++
 			}
 		}

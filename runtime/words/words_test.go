@@ -13,15 +13,6 @@ import (
 	"verbatim/stores"
 )
 
-func date(t testing.TB, text string) stores.Value {
-	t.Helper()
-	v, ok := stores.ParseDate(text)
-	if !ok {
-		t.Fatalf("%s is no date", text)
-	}
-	return v
-}
-
 // The example of the package's comment.
 func ExampleFind() {
 	in := In{Now: time.Date(2024, 12, 27, 9, 14, 0, 0, time.UTC), Languages: []Language{English}}
