@@ -65,6 +65,8 @@ type run struct {
 	again    []*step         // what that run did
 	settled  []stores.Settlement
 
+	uploads []usedUpload // files that nothing had used before
+
 	errands *errands // what tools answered
 	errand  *errand  // the call that changes something elsewhere, while it has no answer
 }

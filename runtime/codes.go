@@ -213,6 +213,36 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, sent twice with one key\nlending.lose :item-id @drill",
 		},
 		{
+			Code:    codeUnknownUpload,
+			Meaning: "A file is named by the reference that whoever sent it was given, and only they can use it. Whether there is no such file, or it is somebody else's, or it was not used in time and is gone, is not said.",
+			Wrong:   "; as sam, with files\nfiling.file :paper \"upload://kims-letter\"",
+			Right:   "; as kim, with files\nfiling.file :paper \"upload://kims-letter\"",
+		},
+		{
+			Code:    codeUploadUnscanned,
+			Meaning: "A file is used only once a scanner has looked at it for anything harmful. That has not happened yet, or it did not work; it is tried again.",
+			Wrong:   "; as kim, with files\nfiling.file :paper \"upload://kims-new-letter\"",
+			Right:   "; as kim, with files\nfiling.file :paper \"upload://kims-letter\"",
+		},
+		{
+			Code:    codeUploadHarmful,
+			Meaning: "A scanner found something harmful in the file. Its bytes are not kept, and nothing can use it.",
+			Wrong:   "; as kim, with files\nfiling.file :paper \"upload://kims-virus\"",
+			Right:   "; as kim, with files\nfiling.file :paper \"upload://kims-letter\"",
+		},
+		{
+			Code:    codeUploadType,
+			Meaning: "An argument says which types of files it takes. What is in the file decides, not how its name ends.",
+			Wrong:   "; as kim, with files\nfiling.file :paper \"upload://kims-song\"",
+			Right:   "; as kim, with files\nfiling.file :paper \"upload://kims-letter\"",
+		},
+		{
+			Code:    codeUploadTooLarge,
+			Meaning: "An argument says how large a file may be.",
+			Wrong:   "; as kim, with files\nfiling.file :paper \"upload://kims-atlas\"",
+			Right:   "; as kim, with files\nfiling.file :paper \"upload://kims-letter\"",
+		},
+		{
 			Code:    codeOrigin,
 			Meaning: "An argument can say where its value may come from: the script, a person's own words, a record, the model, a tool, a document. This value came from elsewhere. A value keeps its origin through names, lists and macros, and when it is saved and read back; of several it has all. It is not about what the value is: the same one is accepted from the right place.",
 			Wrong:   "; as kim, out of letter.pdf\nlending.rename-member :member-id @ann :name \"Mallory\"",

@@ -101,6 +101,10 @@ func earned(t *testing.T, example string) string {
 	if workshop, ok := strings.CutPrefix(how, "with a workshop"); ok {
 		return earnedOfTools(t, who, strings.TrimPrefix(workshop, " "), example)
 	}
+	if how == "with files" {
+		w = filingWorld(t)
+		engine = w.engine
+	}
 	switch how {
 	case "while somebody else writes":
 		faulty(&faultyStore{update: func(int) error { return stores.ErrConflict }})
@@ -196,7 +200,7 @@ func agreedBy(w *world, s *runtime.Session, p *verbs.Program, how string) error 
 	return err
 }
 
-func codeOf(t *testing.T, err error) string {
+func codeOf(t testing.TB, err error) string {
 	t.Helper()
 	var r *runtime.Refusal
 	if errors.As(err, &r) {

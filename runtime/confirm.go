@@ -487,7 +487,11 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 				c.id = ""
 			}
 		}
-		b := stores.Batch{Changes: append(r.own, c.insert()), Jobs: []stores.Job{s.e.expiry(c)}, Settled: r.settled}
+		kept, err := r.await(ctx, tx, c.expires)
+		if err != nil {
+			return err
+		}
+		b := stores.Batch{Changes: append(append(r.own, kept...), c.insert()), Jobs: []stores.Job{s.e.expiry(c)}, Settled: r.settled}
 		told := map[int]bool{}
 		for _, o := range others {
 			if st := r.top[o.call]; !told[o.call] {

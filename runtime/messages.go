@@ -195,6 +195,11 @@ const (
 	codeRightsChanged       = "rights-changed"
 	codeOtherPalette        = "other-palette"
 	codeKeyReused           = "key-reused"
+	codeUnknownUpload       = "unknown-upload"
+	codeUploadUnscanned     = "upload-not-scanned"
+	codeUploadHarmful       = "upload-harmful"
+	codeUploadType          = "upload-type"
+	codeUploadTooLarge      = "upload-too-large"
 	codeOrigin              = "origin"
 
 	codeNoSession       = "no-session"
@@ -276,6 +281,37 @@ func notReached(place dsl.Place, verb string) dsl.Diagnostic {
 
 func nothingThere(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeUnknownName, place, verb+" found nothing that you can see", "use a name that a reading verb showed you")
+}
+
+// unknownUpload is one answer for an upload that is not there, that is somebody
+// else's and that has expired.
+func unknownUpload(place dsl.Place, param string) dsl.Diagnostic {
+	return complain(codeUnknownUpload, place, fmt.Sprintf(":%s names no file that you have sent", param),
+		"send the file, and use the reference that you are given; one that is not used for a while expires")
+}
+
+func unscannedUpload(place dsl.Place, param string, failed bool) dsl.Diagnostic {
+	if failed {
+		return complain(codeUploadUnscanned, place, fmt.Sprintf("the file in :%s could not be looked at for anything harmful", param),
+			"it is tried again; wait a little, and if it stays like this, tell whoever looks after this system")
+	}
+	return complain(codeUploadUnscanned, place, fmt.Sprintf("the file in :%s has not been looked at for anything harmful yet", param),
+		"wait a little, and ask again")
+}
+
+func harmfulUpload(place dsl.Place, param string) dsl.Diagnostic {
+	return complain(codeUploadHarmful, place, fmt.Sprintf("something harmful was found in the file in :%s, and it was not kept", param),
+		"send another file, from a device that was checked")
+}
+
+func uploadOfType(place dsl.Place, p *verbs.Param, is string) dsl.Diagnostic {
+	return complain(codeUploadType, place, fmt.Sprintf(":%s takes no file of type %s", p.Name, is),
+		"send it as "+p.Upload.Wanted()+"; what counts is what is in the file, and not its name")
+}
+
+func uploadTooLarge(place dsl.Place, p *verbs.Param, size int64) dsl.Diagnostic {
+	return complain(codeUploadTooLarge, place, fmt.Sprintf(":%s takes files up to %s; this one has %s", p.Name, verbs.SizeText(p.Upload.MaxSize), verbs.SizeText(size)),
+		"send a smaller one: fewer pages, or a picture of less detail")
 }
 
 func noResult(place dsl.Place, symbol, why string) dsl.Diagnostic {

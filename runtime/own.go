@@ -6,20 +6,21 @@ import (
 )
 
 // The engine keeps rows of its own: what waits for somebody's agreement, what
-// was done under a key, what a tool of another server was asked under one, and
-// sessions with what was said in them. They are entities like those of
-// palettes, so that every store keeps them in the transaction of what they
-// stand for, and no palette can speak of them: their names and tables are
-// refused there.
+// was done under a key, what a tool of another server was asked under one,
+// sessions with what was said in them, and what is known of files that were sent.
+// They are entities like those of palettes, so that every store keeps them in the
+// transaction of what they stand for, and no palette can speak of them: their
+// names and tables are refused there.
 //
 // Each row of the first three owns itself. Nobody holds one; the engine adds the
 // rows that a transaction needs to its scope, and looks for others with a scope of
-// its own. Sessions are their principal's: see session_own.go.
+// its own. Sessions are their principal's, see session_own.go, and so are uploads,
+// see upload.go.
 
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns}, journal.Own()...)
+	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns, contents, uploads}, journal.Own()...)
 }
 
 // The states of a confirmation.
@@ -132,7 +133,7 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	out := make(map[string][]stores.Value, len(holds))
 	for name, held := range holds {
-		if name != confirmations.Name && name != deliveries.Name && name != attempts.Name && name != journal.Openings.Name {
+		if name != confirmations.Name && name != deliveries.Name && name != attempts.Name && name != contents.Name && name != journal.Openings.Name {
 			out[name] = held
 		}
 	}

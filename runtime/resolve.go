@@ -53,6 +53,11 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 		if g.dark || p.Sensitive {
 			st.darken(i)
 		}
+		if p.Upload != nil && !g.value.IsNull() {
+			if err := r.upload(ctx, st, p, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
+				return err
+			}
+		}
 		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
 			elsewhere = append(elsewhere, *c)
 		}

@@ -427,6 +427,9 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 			return err
 		}
 	}
+	for i := range r.uploads {
+		r.own = append(r.own, r.uploads[i].use(r.now))
+	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	var err error
 	if err := r.spoken(ctx, &o); err != nil {

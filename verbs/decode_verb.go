@@ -226,6 +226,7 @@ func (l *loader) params(vn *verbNode) {
 			}
 		}
 		p.Type = l.typeOf(d, f[:typKeys], k, "argument")
+		l.upload(d, &p, f[:])
 		if n := f[argDefault].value; n != nil {
 			if p.Required {
 				d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))

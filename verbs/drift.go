@@ -209,6 +209,7 @@ func (d *drift) params(was, v *Verb) {
 			continue
 		}
 		name := v.Name + " :" + p.Name
+		d.upload(name, p, o)
 		if o.Sensitive && !p.Sensitive {
 			d.lower("sensitive-dropped", p.Place, o.Place, "its values may be shown and logged", "%s is no longer sensitive", name)
 		}

@@ -280,6 +280,7 @@ const (
 	argOtherwise
 	argExamples
 	argSchemaOf
+	argUpload
 	argKeys
 )
 
@@ -297,7 +298,24 @@ var argShape = &shape{
 		{name: "otherwise", doc: "What happens to a value that comes from elsewhere: refuse, which is the default; ask; or a rule for asking.", example: `{"by": "compliance"}`, holds: textOrMap, of: otherwiseShape},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
 		{name: "schema-of", doc: "Of an object: the argument, a code, whose schema it must satisfy.", example: `"info-type"`},
+		{name: "upload", doc: "Of a string, that it refers to a file which whoever asks has sent, and which files it takes.", example: `{"types": ["application/pdf", "image/*"], "max-size": "20 MB"}`, holds: aMap, of: uploadShape},
 	}...),
+}
+
+// The keys of an upload.
+const (
+	uploadTypes = iota
+	uploadMaxSize
+	uploadKeys
+)
+
+var uploadShape = &shape{
+	name: "an upload",
+	doc:  "Which files an argument takes. A file is used only by whoever sent it, and only once it was looked at for harm.",
+	keys: []key{
+		uploadTypes:   {name: "types", doc: "The media types that are taken, told by what is in the file; image/* is every image.", example: `["application/pdf", "image/jpeg"]`, holds: texts, required: true},
+		uploadMaxSize: {name: "max-size", doc: "How large a file may be: a number and B, kB, MB, GB, or KiB, MiB, GiB; at most 5 GiB.", example: `"20 MB"`, required: true},
+	},
 }
 
 // The keys of a verb.

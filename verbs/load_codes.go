@@ -212,6 +212,18 @@ entities:
 			Right:   arg(`{name: iban, type: string, pattern: "DE[0-9]{20}"}`),
 		},
 		{
+			Code:    "bad-media-type",
+			Meaning: "An upload names the types of files that it takes: application/pdf, image/jpeg, or image/* for every image. They are what is found in the file, not how its name ends.",
+			Wrong:   arg("{name: note, type: string, upload: {types: [pdf], max-size: 20 MB}}"),
+			Right:   arg("{name: note, type: string, upload: {types: [application/pdf], max-size: 20 MB}}"),
+		},
+		{
+			Code:    "bad-size",
+			Meaning: "A size is a whole number and a unit: B, kB, MB or GB, or KiB, MiB or GiB for powers of two. A file may have 5 GiB at most.",
+			Wrong:   arg("{name: note, type: string, upload: {types: [application/pdf], max-size: twenty}}"),
+			Right:   arg("{name: note, type: string, upload: {types: [application/pdf], max-size: 20 MB}}"),
+		},
+		{
 			Code:    "bad-currency",
 			Meaning: "Currencies are the codes of ISO 4217 that are in use.",
 			Wrong:   arg("{name: price, type: money, currencies: [EURO]}"),

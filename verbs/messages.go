@@ -447,6 +447,14 @@ func (loaderMessages) badCurrency(at dsl.Place, word string) dsl.Diagnostic {
 	return problemAt(at, "bad-currency", fmt.Sprintf("no currency has the code %q", word), "three capitals: EUR", "codes are those of ISO 4217")
 }
 
+func (loaderMessages) badMediaType(at dsl.Place, word string) dsl.Diagnostic {
+	return problemAt(at, "bad-media-type", fmt.Sprintf("%q is no type of file", word), "a media type is wanted: application/pdf, image/jpeg, image/*", "lower case; it is what is found in the file, not how its name ends")
+}
+
+func (loaderMessages) badSize(at dsl.Place, word string) dsl.Diagnostic {
+	return problemAt(at, "bad-size", fmt.Sprintf("%q is no size that a file may have", word), "a whole number and a unit: 20 MB", "units are B, kB, MB and GB, or KiB, MiB and GiB; at most 5 GiB")
+}
+
 func (loaderMessages) badDuration(at dsl.Place, word string) dsl.Diagnostic {
 	return problemAt(at, "bad-duration", fmt.Sprintf("%q is not a length of time", word), "a number and a unit: 24h, 3d, 2w")
 }

@@ -175,6 +175,7 @@ type Param struct {
 	// refuses it.
 	Otherwise *Confirm
 	Examples  []string
+	Upload    *Upload // which files it takes; nil for anything that is no file
 	Place     dsl.Place
 
 	schemaOf int // one more than the index of the argument whose code has the schema of this one

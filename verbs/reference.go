@@ -326,7 +326,9 @@ func (p *Param) remark() string {
 	if p.Description != "" {
 		parts = append(parts, p.Description)
 	}
-	if limits := p.Type.limits(); limits != "" {
+	if p.Upload != nil {
+		parts = append(parts, "a file that you sent: "+p.Upload.Wanted())
+	} else if limits := p.Type.limits(); limits != "" {
 		parts = append(parts, limits)
 	}
 	if len(p.Examples) > 0 {

@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -47,12 +47,13 @@ var allowed = map[string][]string{
 	"runtime/dialog":  {"dsl", "stores", "verbs", "verbs/grammar", "runtime", "runtime/llm", "runtime/words"},
 	"runtime/mcp":     {"runtime"},
 	"runtime/system":  {"dsl", "verbs", "stores", "runtime"},
+	"runtime/upload":  {"verbs", "stores/files", "runtime"},
 	"runtime/words":   {"stores"},
 	"runtime/phrase":  {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/collect": {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":  {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture": nil,
-	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase"},
+	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
 	"cmd/teeth":       nil,
 }
 
@@ -107,6 +108,9 @@ var forbidden = []arrow{
 	{"stores/postgres/internal/ajar", rooms, "it is one word between a test and a backend"},
 	{"whom a lock is taken from", []string{"stores/postgres/internal/ajar"}, "it takes one of two locks away, for a test of the other"},
 	{"*", []string{"stores/postgres/pgtest"}, "it starts servers for tests, which no program needs"},
+	{"the engine and below", []string{"runtime/upload"}, "the engine knows rows of uploads; who takes bytes and has them looked at stands above it"},
+	{"beside the engine", []string{"runtime/upload"}, "files come in by one door, which the command opens"},
+	{"runtime/upload", []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/journal", "verbs/grammar", "runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"}, "it takes files in the words of the engine, on any store"},
 	{"stores/files", rooms, "bytes are kept by what they are, whoever they belong to and whatever rows say of them"},
 	{"the engine and below", []string{"stores/files"}, "what is known of a file is rows; who reads and keeps its bytes stands above"},
 	{"beside the engine", []string{"stores/files"}, "what is known of a file is rows; who reads and keeps its bytes is a room of its own"},
@@ -179,6 +183,9 @@ var exceptions = map[[2]string]string{
 	{"runtime/work", "stores/sqlite"}:                             "its tests work on real stores",
 	{"runtime/work", "stores/postgres"}:                           "its tests work on real stores",
 	{"runtime/work", "stores/postgres/pgtest"}:                    "its tests work on real servers",
+	{"runtime/upload", "dsl"}:                                     "its tests write scripts",
+	{"runtime/upload", "stores"}:                                  "its tests have people",
+	{"runtime/upload", "stores/sqlite"}:                           "its tests run on a real store",
 	{"runtime/system", "stores/sqlite"}:                           "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
@@ -221,6 +228,7 @@ var libraries = map[string]struct {
 	"modernc.org/libc":                         {[]string{"stores/sqlite"}, "it belongs to the driver, which pins it"},
 	"github.com/spf13/cobra":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
 	"github.com/spf13/pflag":                   {[]string{"cmd/verbatim"}, "flags are a matter of the command"},
+	"github.com/gabriel-vasile/mimetype":       {[]string{"runtime/upload"}, "the type of a file is told once, as it comes in"},
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"golang.org/x/text":                        {[]string{"runtime/words"}, "letters are taken apart from their accents where words are read"},
@@ -238,7 +246,7 @@ var standard = map[string]struct {
 }{
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/files", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
-	"net":          {[]string{"runtime/mcp", "runtime/notify", "stores/files"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so does a bucket"},
+	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "stores/files"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
 	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"log":          {nil, "libraries return errors, the command prints them"},

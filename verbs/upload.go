@@ -1,0 +1,144 @@
+package verbs
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/dsl"
+
+	"gopkg.in/yaml.v3"
+)
+
+// UploadScheme is how a reference to an upload begins.
+const UploadScheme = "upload://"
+
+// An Upload says which files an argument takes: it is a string that refers to
+// one.
+type Upload struct {
+	Types   []string // "application/pdf", "image/*"
+	MaxSize int64    // in bytes
+}
+
+// Takes reports whether files of a type are taken.
+func (u *Upload) Takes(mediaType string) bool {
+	return slices.ContainsFunc(u.Types, func(t string) bool { return covers(t, mediaType) })
+}
+
+// covers reports whether one type is the other, or a family that it belongs to.
+func covers(t, of string) bool {
+	family, all := strings.CutSuffix(t, "*")
+	return t == of || all && strings.HasPrefix(of, family)
+}
+
+// Wanted says in words which files are taken.
+func (u *Upload) Wanted() string {
+	return listed(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
+}
+
+// uploadForm is what a reference looks like. It is shared by all arguments.
+const uploadForm = UploadScheme + `[A-Za-z0-9_-]{1,200}`
+
+var uploadPattern = regexp.MustCompile("^(?:" + uploadForm + ")$")
+
+var (
+	mediaType = regexp.MustCompile(`^[a-z]+/(\*|[a-z0-9][a-z0-9.+-]*)$`)
+	sizeForm  = regexp.MustCompile(`^([1-9][0-9]{0,5}) ?(B|kB|MB|GB|KiB|MiB|GiB)$`)
+)
+
+var sizeUnits = map[string]int64{"B": 1, "kB": 1000, "MB": 1000_000, "GB": 1000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+// maxUpload is the largest file that a palette can ask for.
+const maxUpload = 5 << 30
+
+// parseSize reads a size such as "20 MB", as palettes write it.
+func parseSize(text string) (int64, bool) {
+	m := sizeForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.ParseInt(m[1], 10, 64) // six digits
+	n *= sizeUnits[m[2]]
+	return n, n <= maxUpload
+}
+
+// SizeText says how large something is, as people do.
+func SizeText(n int64) string {
+	unit, name := int64(1), "B"
+	for _, u := range []string{"kB", "MB", "GB"} {
+		if n >= sizeUnits[u] {
+			unit, name = sizeUnits[u], u
+		}
+	}
+	if unit == 1 || n%unit == 0 {
+		return strconv.FormatInt(n/unit, 10) + " " + name
+	}
+	// One digit is enough, and never less than there is: what is over a limit must
+	// not read like the limit.
+	tenths := (n*10 + unit - 1) / unit
+	return strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10) + " " + name
+}
+
+// upload reads which files an argument takes.
+func (l *loader) upload(d *doc, p *Param, f []pair) {
+	n := f[argUpload].value
+	if n == nil || p.Type == nil {
+		return
+	}
+	if p.Type.Name != StringType {
+		d.report(say.contradiction(d.place(f[argUpload].key), ":"+p.Name+" is an upload and no string", "a file is referred to by text such as upload://q3vn5…; its type is string", d.place(f[typType].value), "its type"))
+		return
+	}
+	for _, i := range []int{typPattern, typMinLength, typMaxLength} {
+		if f[i].key != nil {
+			d.report(say.contradiction(d.place(f[i].key), ":"+p.Name+" is an upload, whose form is known", "leave "+f[i].key.Value+" out", d.place(f[argUpload].key), "an upload"))
+			return
+		}
+	}
+	if f[argDefault].value != nil {
+		d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is an upload and has a default", "a file belongs to whoever sent it; leave the default out", d.place(f[argUpload].key), "an upload"))
+		return
+	}
+	var u [uploadKeys]pair
+	if !d.fields(n, uploadShape, u[:]) || u[uploadTypes].value == nil || u[uploadMaxSize].value == nil {
+		return
+	}
+	up := &Upload{}
+	d.items(u[uploadTypes], func(n *yaml.Node) {
+		if !mediaType.MatchString(n.Value) {
+			d.report(say.badMediaType(d.place(n), n.Value))
+			return
+		}
+		up.Types = append(up.Types, n.Value)
+	})
+	if len(u[uploadTypes].value.Content) == 0 {
+		d.report(say.contradiction(d.place(u[uploadTypes].key), ":"+p.Name+" takes files of no type", "name the types that it takes", dsl.Place{}, ""))
+	}
+	size, ok := parseSize(u[uploadMaxSize].value.Value)
+	if !ok {
+		d.report(say.badSize(d.place(u[uploadMaxSize].value), u[uploadMaxSize].value.Value))
+	}
+	up.MaxSize = size
+	p.Upload = up
+	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern}
+}
+
+// upload holds the files that an argument takes against those that it took.
+func (d *drift) upload(name string, p, was *Param) {
+	o, n := was.Upload, p.Upload
+	switch {
+	case o == nil:
+		return
+	case n == nil:
+		d.lower("limit-loosened", p.Place, was.Place, "it took "+o.Wanted(), "%s takes any text, and not only a file of whoever asks", name)
+		return
+	case n.MaxSize > o.MaxSize:
+		d.lower("limit-loosened", p.Place, was.Place, "it took "+SizeText(o.MaxSize), "%s takes files up to %s", name, SizeText(n.MaxSize))
+	}
+	for _, t := range n.Types {
+		if !slices.ContainsFunc(o.Types, func(old string) bool { return covers(old, t) }) {
+			d.lower("limit-loosened", p.Place, was.Place, "it took "+listed(o.Types, "or"), "%s takes files of type %s", name, t)
+		}
+	}
+}
