@@ -1,0 +1,95 @@
+package verbs
+
+import (
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// What an author can get wrong about a file, each told where it stands.
+func TestLoadUploads(t *testing.T) {
+	t.Parallel()
+	for arg, want := range map[string]string{
+		"{name: paper, type: string, upload: {types: [application/pdf, image/*], max-size: 20 MB}}":                         "",
+		"{name: paper, type: string, upload: {types: [application/vnd.ms-excel], max-size: 5 GiB}, examples: [upload://x]}": "",
+		"{name: paper, type: string, upload: {types: [application/pdf], max-size: 20 MB}, examples: [paper.pdf]}":           "bad-value",
+		"{name: paper, type: uuid, upload: {types: [application/pdf], max-size: 20 MB}}":                                    "contradiction",
+		"{name: paper, type: string, pattern: x, upload: {types: [application/pdf], max-size: 20 MB}}":                      "contradiction",
+		"{name: paper, type: string, max-length: 3, upload: {types: [application/pdf], max-size: 20 MB}}":                   "contradiction",
+		"{name: paper, type: string, default: upload://x, upload: {types: [application/pdf], max-size: 20 MB}}":             "contradiction",
+		"{name: paper, type: string, upload: {types: [], max-size: 20 MB}}":                                                 "contradiction",
+		"{name: paper, type: string, upload: {types: [pdf], max-size: 20 MB}}":                                              "bad-media-type",
+		"{name: paper, type: string, upload: {types: ['*/*'], max-size: 20 MB}}":                                            "bad-media-type",
+		"{name: paper, type: string, upload: {types: [Application/PDF], max-size: 20 MB}}":                                  "bad-media-type",
+		"{name: paper, type: string, upload: {types: [application/pdf], max-size: 20}}":                                     "bad-size",
+		"{name: paper, type: string, upload: {types: [application/pdf], max-size: 0 MB}}":                                   "bad-size",
+		"{name: paper, type: string, upload: {types: [application/pdf], max-size: 6 GiB}}":                                  "bad-size",
+		"{name: paper, type: string, upload: {types: [application/pdf]}}":                                                   "missing-key",
+		"{name: paper, type: string, upload: {types: [application/pdf], max-size: 1 MB, scan: none}}":                       "unknown-key",
+	} {
+		text := "domain: x\nroles: [{name: clerk, description: c}]\nverbs:\n  - verb: file\n    description: File it.\n    roles: [clerk]\n    handler: true\n    args:\n      - " + arg + "\n"
+		_, ds := LoadSources(dsl.NewSource("x.yaml", text))
+		got := ""
+		for _, d := range ds {
+			if d.Severity == dsl.Error {
+				got = d.Code
+			}
+		}
+		if got != want {
+			t.Errorf("%s\n%q, not %q: %s", arg, got, want, tell(ds))
+		}
+	}
+}
+
+// A reference has a form, which the checker knows; whose file it is, the gate.
+func TestCheckUploads(t *testing.T) {
+	t.Parallel()
+	r, ds := LoadSources(dsl.NewSource("x.yaml", `
+domain: x
+roles: [{name: clerk, description: c}]
+verbs:
+  - verb: file
+    description: File it.
+    roles: [clerk]
+    handler: true
+    args:
+      - {name: paper, type: string, required: true, upload: {types: [application/pdf, image/*], max-size: 20 MB}}
+`))
+	if ds.HasErrors() {
+		t.Fatal(tell(ds))
+	}
+	for text, want := range map[string]bool{
+		"upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau": true, "upload://": false, "file:///etc/passwd": false, "upload://a/../b": false, "upload://a\nb": false, "xupload://a": false,
+	} {
+		call := dsl.NewCall("x.file", dsl.NewArg("paper", dsl.NewString(text)))
+		script, more := dsl.Parse(dsl.NewSource("t.dsl", dsl.FormatCall(&call)))
+		if len(more) > 0 {
+			t.Fatal(more)
+		}
+		_, more = r.Check(script, nil)
+		if more.HasErrors() == want {
+			t.Errorf("%q: %s", text, tell(more))
+		}
+	}
+	u := r.Verb("x.file").Params[0].Upload
+	for kind, want := range map[string]bool{"application/pdf": true, "image/png": true, "image/svg+xml": true, "imagery/png": false, "text/html": false, "": false} {
+		if u.Takes(kind) != want {
+			t.Errorf("%q", kind)
+		}
+	}
+}
+
+// A size reads as people write it, and never smaller than it is.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 999: "999 B", 1000: "1 kB", 1001: "1.1 kB", 1500: "1.5 kB", 1 << 20: "1.1 MB", 20_000_000: "20 MB", 20_000_001: "20.1 MB", 5 << 30: "5.4 GB"} {
+		if got := SizeText(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	for text, want := range map[string]int64{"20 MB": 20_000_000, "20MiB": 20 << 20, "1 B": 1, "5 GiB": 5 << 30, "-1 MB": 0, "1.5 MB": 0, "1 mb": 0, "9999999 B": 0, "": 0} {
+		if got, ok := parseSize(text); ok != (want > 0) || ok && got != want {
+			t.Errorf("%q: %d %v", text, got, ok)
+		}
+	}
+}
