@@ -57,7 +57,50 @@ func newPortalAt(t testing.TB, s *shop, now time.Time) *portal {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ids := []string{"thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau", "abc123", "returns", "bill", "me", "p2", "t", "b", "four", "one", "three", "two"}
+	for n := range manyFiles {
+		ids = append(ids, fmt.Sprintf("f%d", n))
+	}
+	p.sent(t, ids...)
 	return p
+}
+
+// manyFiles is how many files f0, f1, … Clara has sent besides.
+const manyFiles = 20
+
+// sent is what Clara has sent and somebody has looked at: the same passport, under
+// many references.
+func (p *portal) sent(t testing.TB, ids ...string) {
+	t.Helper()
+	ctx := context.Background()
+	own := map[string]*stores.Entity{}
+	for _, e := range runtime.Own() {
+		own[e.Name] = e
+	}
+	sum := str(strings.Repeat("ab", 32))
+	row := func(e *stores.Entity, key stores.Value, fields map[string]stores.Value) stores.Change {
+		c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
+		for i := range e.Fields {
+			if v, ok := fields[e.Fields[i].Name]; ok {
+				c.Set = append(c.Set, stores.Assign{Field: i, Value: v})
+			}
+		}
+		return c
+	}
+	err := p.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		var b stores.Batch
+		if _, err := tx.Get(ctx, own["verbatim.content"], sum); errors.Is(err, stores.ErrNotFound) {
+			b.Changes = append(b.Changes, row(own["verbatim.content"], sum, map[string]stores.Value{"tag": str("0123456789abcdef"), "size": stores.NewInt(651), "state": str("HELD")}))
+		}
+		for _, id := range ids {
+			b.Changes = append(b.Changes, row(own["verbatim.upload"], str(id), map[string]stores.Value{"owner": str("clara"), "name": str("passport.pdf"), "type": str("application/pdf"),
+				"size": stores.NewInt(651), "sum": sum, "content": sum, "verdict": str(runtime.VerdictClean), "scanner": str("none"), "time": stores.NewTime(p.now)}))
+		}
+		return tx.Apply(ctx, b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // postgresBank is the bank of the examples, row for row, on a server. Its tables
@@ -779,7 +822,7 @@ func TestClientsReadAndRespond(t *testing.T) {
 				return "1"
 			}
 			if strings.HasPrefix(param.Name, "file") {
-				return fmt.Sprintf(`"upload://f%d"`, rng.IntN(1000))
+				return fmt.Sprintf(`"upload://f%d"`, rng.IntN(manyFiles))
 			}
 			return dsl.FormatValue(dsl.NewString(words[rng.IntN(len(words))]))
 		}

@@ -81,6 +81,13 @@ func openPortal(s *server) (*portal, error) {
 		return nil, err
 	}
 	s.host.Cleanup(p.pool.Close)
+	for who := range clients {
+		if _, err := p.pool.Exec(ctx, fmt.Sprintf(`INSERT INTO verbatim.contents (sum, tag, size, state) VALUES ('ab', '01', 651, 'HELD') ON CONFLICT DO NOTHING;
+			INSERT INTO verbatim.uploads (id, owner, name, media_type, size, sum, content, verdict, uploaded_at)
+			SELECT '%[1]s-' || i, '%[1]s', 'return.pdf', 'application/pdf', 651, 'ab', 'ab', 'CLEAN', now() FROM generate_series(0, %[2]d) i`, client(who), portalFiles-1)); err != nil {
+			return nil, err
+		}
+	}
 	for _, sql := range []string{
 		`CREATE TABLE public.peers_journal (LIKE public.verbatim_journal INCLUDING ALL)`, `CREATE SEQUENCE public.peers_seq`,
 		`CREATE TABLE public.peers_outbox (LIKE public.verbatim_outbox INCLUDING ALL)`, `VACUUM ANALYZE`,
@@ -149,7 +156,13 @@ func (p *portal) request(who, i int) string {
 	return fmt.Sprintf("000004e9-0000-4000-8000-%012x", portalCBU(who)*10+i%10)
 }
 
-func (p *portal) file() string { return fmt.Sprintf("upload://f%d", p.sent.Add(1)) }
+// file is one of the files that a client has sent.
+func (p *portal) file(who int) string {
+	return fmt.Sprintf("upload://%s-%d", client(who), p.sent.Add(1)%portalFiles)
+}
+
+// portalFiles is how many files each client has sent: more than are used.
+const portalFiles = 20_000
 
 const (
 	portalReads  = "client.get-outstanding, text to rows"
@@ -217,11 +230,11 @@ func portalWriting() (*race, func(), error) {
 		}
 		return with([]*contestant{
 			{name: portalWrites, per: 1, sample: together(func(who, i int) error {
-				_, err := p.say(who, strings.Join([]string{`client.submit-document :request-id "`, p.request(who, i), `" :document-type TAX_RETURN :file-reference "`, p.file(), `"`}, ""))
+				_, err := p.say(who, strings.Join([]string{`client.submit-document :request-id "`, p.request(who, i), `" :document-type TAX_RETURN :file-reference "`, p.file(who), `"`}, ""))
 				return err
 			})},
 			{name: plainWrites, per: 1, sample: together(func(who, i int) error {
-				tag, err := p.pool.Exec(context.Background(), portalWrite, p.cbu(who), p.request(who, i), p.file())
+				tag, err := p.pool.Exec(context.Background(), portalWrite, p.cbu(who), p.request(who, i), p.file(who))
 				if err == nil && tag.RowsAffected() != 1 {
 					err = fmt.Errorf("%d rows were written", tag.RowsAffected())
 				}

@@ -75,7 +75,7 @@ var clara = struct{ says, model []string }{
 	says: []string{
 		"Hi, what do you still need from us?",
 		"Maria was born March 15, 1972. I have Thomas's passport here.",
-		"Here it is: upload://abc123",
+		"Here it is: upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau",
 		"Still waiting on our accountant. Should have them next week.",
 		"Perfect",
 	},
@@ -83,7 +83,7 @@ var clara = struct{ says, model []string }{
 		"Hello Clara. You are at 87 %. Three things are left:\n1. Source of wealth of Pierre Dupont, due on 15 January 2025.\n2. An identity document of Thomas Müller, due on 10 January 2025.\n3. Maria Schmidt's date of birth.\nThe first is the main one. What would you like to start with?",
 		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
 		"Saved: Maria Schmidt was born on 15 March 1972. For Thomas Müller's passport, send me the file.",
-		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "upload://abc123"}}`,
+		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau"}}`,
 		`{"call": "client__get-status", "args": {}}`,
 		"I have submitted Thomas Müller's passport; the bank is checking it. You are at 94 % now. The source of wealth of Pierre Dupont is left. Any news of it?",
 		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,

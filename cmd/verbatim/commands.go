@@ -20,6 +20,7 @@ var commands = []func(*app) *cobra.Command{
 	chatCommand,
 	evalCommand,
 	confirmCommand,
+	uploadCommand,
 	workCommand,
 	logCommand,
 	migrateCommand,

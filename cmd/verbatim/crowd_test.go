@@ -44,7 +44,9 @@ func TestOneClientAmongMany(t *testing.T) {
 	if plan, err := filler.Migrate(ctx, append(tables, runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
 		t.Fatal(err, plan.Problems)
 	}
-	if err := filler.Load(ctx, string(crowd)); err != nil {
+	sent := `INSERT INTO verbatim.contents (sum, tag, size, state) VALUES ('ab', '01', 651, 'HELD');
+		INSERT INTO verbatim.uploads (id, owner, name, media_type, size, sum, content, verdict, uploaded_at) VALUES ('f1', 'clara', 'return.pdf', 'application/pdf', 651, 'ab', 'ab', 'CLEAN', now())`
+	if err := filler.Load(ctx, string(crowd)+";\n"+sent); err != nil {
 		t.Fatal(err)
 	}
 	cbu, _ := stores.ParseUUID("0000000c-0000-4000-8000-0000000004d2") // client 1234

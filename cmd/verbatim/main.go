@@ -266,9 +266,9 @@ func reason(err error) string {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "verbatim",
-		Short: "Check, preview and run calls whose meaning palettes declare",
-		Example: `verbatim run --dry-run --as clara answer.dsl`,
+		Use:               "verbatim",
+		Short:             "Check, preview and run calls whose meaning palettes declare",
+		Example:           `verbatim run --dry-run --as clara answer.dsl`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              cobra.NoArgs,

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -85,16 +88,19 @@ func sessions(t *testing.T, dir string, vars ...string) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"bank":  bank,
-			"alter": alter,
-			"shop":  shop,
-			"desk":  desk,
-			"json":  isJSON,
-			"plain": isPlain,
-			"same":  isSame,
-			"mask":  mask,
-			"calls": calls,
+			"exits":     exits,
+			"bank":      bank,
+			"alter":     alter,
+			"shop":      shop,
+			"desk":      desk,
+			"json":      isJSON,
+			"plain":     isPlain,
+			"same":      isSame,
+			"mask":      mask,
+			"calls":     calls,
+			"kept":      kept,
+			"sends":     sends,
+			"referring": referringTo,
 		},
 	})
 }
@@ -172,7 +178,16 @@ func layOut(dir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "verbatim.db"), store, 0o666)
+	for name, file := range store {
+		to := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, file.Data, file.Mode); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shop lays out the other example: its palette, its scripts, and the SQL that
@@ -188,14 +203,15 @@ func layOutShop(dir string) error {
 	return os.CopyFS(dir, os.DirFS("../../examples/retail"))
 }
 
-// bankStore is the file of the bank's store, made once.
-var bankStore = sync.OnceValues(func() ([]byte, error) {
+// bankStore is the bank's store, made once, with the files beside it: Clara has
+// sent the passport that the example speaks of, before the journal began.
+var bankStore = sync.OnceValues(func() (fstest.MapFS, error) {
 	dir, err := os.MkdirTemp("", "verbatim-bank-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	name := filepath.Join(dir, "bank.db")
+	name := filepath.Join(dir, "verbatim.db")
 	var said bytes.Buffer
 	code := run(context.Background(), world{
 		args: []string{"migrate", "--palettes", "../../verbs", "--store", name, "--data", "../../examples/client/bank.sql", "--data", "../../examples/client/people.sql"},
@@ -205,7 +221,32 @@ var bankStore = sync.OnceValues(func() ([]byte, error) {
 	if code != exitDone {
 		return nil, errors.New(said.String())
 	}
-	return os.ReadFile(name)
+	passport, err := os.ReadFile("../../examples/client/passport.pdf")
+	if err != nil {
+		return nil, err
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(passport))
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if _, err := db.Exec(`INSERT INTO verbatim_contents (sum, tag, size, state) VALUES (?1, '0123456789abcdef', ?2, 'HELD');
+		INSERT INTO verbatim_uploads (id, owner, name, media_type, size, sum, content, verdict, scanner, uploaded_at)
+		VALUES ('thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau', 'clara', 'passport.pdf', 'application/pdf', ?2, ?1, ?1, 'CLEAN', 'none', '2024-12-26T18:00:00Z')`, sum, len(passport)); err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	store, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return fstest.MapFS{
+		"verbatim.db": {Data: store, Mode: 0o600},
+		"verbatim.files/" + sum[:2] + "/" + sum + "-0123456789abcdef": {Data: passport, Mode: 0o600},
+	}, nil
 })
 
 // isJSON demands that a stream holds JSON documents and nothing else, each of
@@ -286,6 +327,45 @@ func calls(ts *testscript.TestScript, neg bool, args []string) {
 		b.WriteString(strings.ReplaceAll(args[2], "#", strconv.Itoa(i+1)) + "\n")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o666))
+}
+
+// kept demands that a directory of files holds so many:
+//
+//	kept verbatim.files 2
+func kept(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: kept DIR N")
+	}
+	all, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*", "*"))
+	ts.Check(err)
+	if strconv.Itoa(len(all)) != args[1] {
+		ts.Fatalf("%d files are kept, %s wanted: %q", len(all), args[1], all)
+	}
+}
+
+// sends sends a file as somebody, and puts its reference where the script has
+// upload://second:
+//
+//	sends clara second.pdf again.dsl
+func sends(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: sends NAME FILE SCRIPT")
+	}
+	ts.Check(ts.Exec("verbatim", "upload", "--scan", "none", "--as", args[0], args[1]))
+	reference := strings.TrimSpace(ts.ReadFile("stdout"))
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(strings.ReplaceAll(ts.ReadFile(args[2]), "upload://second", reference)), 0o666))
+}
+
+// referringTo sends a file, and writes a script that submits it as a passport:
+//
+//	referring passport.pdf script.dsl
+func referringTo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: referring FILE SCRIPT")
+	}
+	ts.Check(ts.Exec("verbatim", "upload", args[0]))
+	reference := strings.TrimSpace(ts.ReadFile("stdout"))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(fmt.Sprintf("client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference %q\n", reference)), 0o666))
 }
 
 // isSame demands that files hold the same text apart from its colours, and from

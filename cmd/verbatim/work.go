@@ -25,10 +25,10 @@ import (
 
 // workFlags are what `verbatim work` is told.
 type workFlags struct {
-	palettes, store, notify, at string
-	once                        bool
-	concurrency                 int
-	timeout                     time.Duration
+	palettes, store, files, notify, at string
+	once                               bool
+	concurrency                        int
+	timeout                            time.Duration
 }
 
 func workCommand(a *app) *cobra.Command {
@@ -46,6 +46,7 @@ they are left. $VERBATIM_ZONE is where the organisation's days begin (default UT
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
+	a.filesFlag(cmd, &f.files)
 	cmd.Flags().BoolVar(&f.once, "once", false, "do what is due now and end, as for cron")
 	cmd.Flags().StringVar(&f.at, "at", "", "with --once: take it to be this `time`, for a rehearsal")
 	cmd.Flags().IntVar(&f.concurrency, "concurrency", 4, "do `n` things at once")
@@ -116,6 +117,9 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	}
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
+	}
+	if err := a.keepFiles(ctx, w.Engine, f.files, f.store, clock); err != nil {
+		return err
 	}
 	host, _ := os.Hostname() // without one, the number of the process will do
 	w.Store, w.Name, w.Report = store, strings.TrimSpace(host+" "+strconv.Itoa(os.Getpid())), a.worked

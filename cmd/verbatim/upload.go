@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/upload"
+	"verbatim/stores/files"
+	"verbatim/verbs"
+)
+
+// uploadFlags are what `verbatim upload` is told.
+type uploadFlags struct{ palettes, store, files, scan, as, name string }
+
+func uploadCommand(a *app) *cobra.Command {
+	var f uploadFlags
+	cmd := &cobra.Command{
+		Use:     "upload FILE|-",
+		Short:   "Send a file, for a call to use",
+		Example: "verbatim upload --as clara --scan none passport.pdf",
+		Long: `Prints the reference, upload://…, that calls of the same person name it by. What it is
+is told by what is in it. It cannot be used before a scanner found nothing harmful in it;
+--scan none says that nobody looks. Unused, it goes after a week, when verbatim work runs.
+A key for s3:// is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only.`,
+		Args: exactly(1, "one file, or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.upload(cmd.Context(), args[0], f) },
+	}
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	a.filesFlag(cmd, &f.files)
+	cmd.Flags().StringVar(&f.scan, "scan", "", "`who` looks for harm: clamd://HOST:PORT or none (default $VERBATIM_SCAN)")
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever sends it (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
+	cmd.Flags().StringVar(&f.name, "name", "", "`what` it is called, when that is not the name of FILE")
+	return cmd
+}
+
+func (a *app) filesFlag(cmd *cobra.Command, where *string) {
+	cmd.Flags().StringVar(where, "files", "", "where files are, a `path` or s3://… (default $VERBATIM_FILES or beside the store)")
+}
+
+// filesAt is where files are: what is said, or a directory beside a store that is
+// a file.
+func (a *app) filesAt(flag, store string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	if where := a.env("VERBATIM_FILES"); where != "" {
+		return where, nil
+	}
+	at, err := a.storeAddress(store)
+	if err != nil {
+		return "", err
+	}
+	if at.url != "" {
+		return "", usage("nothing says where files are", "set VERBATIM_FILES, or give --files PATH or --files s3://BUCKET/PREFIX")
+	}
+	return strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".files", nil
+}
+
+func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) {
+	kept, err := files.Open(ctx, where, a.env)
+	if err == nil {
+		return kept, nil
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return nil, broken("the place for files cannot be opened", err, "check the path, and who may write there")
+	}
+	return nil, usage("the place for files cannot be used: "+safe(err.Error()), "give --files PATH or --files 's3://BUCKET/PREFIX?endpoint=https://HOST:PORT'")
+}
+
+// scanner is who looks at files for harm. That nobody does must be said.
+func (a *app) scanner(flag string) (upload.Scanner, error) {
+	who := flag
+	if who == "" {
+		who = a.env("VERBATIM_SCAN")
+	}
+	if who == "" {
+		return nil, usage("nothing says who looks at files for harm", "set VERBATIM_SCAN to clamd://HOST:PORT; none says that nobody does")
+	}
+	s, err := upload.ReadScanner(who)
+	if err != nil {
+		return nil, usage(err.Error(), "verbatim upload --help")
+	}
+	return s, nil
+}
+
+func (a *app) upload(ctx context.Context, file string, f uploadFlags) error {
+	if f.as == "" {
+		f.as = a.env("VERBATIM_AS")
+	}
+	if f.as == "" {
+		return usage("who is sending it?", "verbatim upload --as NAME "+shell(file))
+	}
+	scanner, err := a.scanner(f.scan)
+	if err != nil {
+		return err
+	}
+	reg, err := a.wholePalettes(f.palettes)
+	if err != nil {
+		return err
+	}
+	where, err := a.filesAt(f.files, f.store)
+	if err != nil {
+		return err
+	}
+	body, name, err := a.body(file)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if f.name != "" {
+		name = f.name
+	}
+	store, err := a.open(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	engine, err := a.newEngine(reg, store, nil)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	session, err := engine.Session(ctx, f.as)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	service := &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}
+	// A terminal or a pipe may give nothing for ever; whoever stops waiting closes it.
+	defer context.AfterFunc(ctx, func() { body.Close() })()
+	u, err := service.Receive(ctx, session, name, body)
+	return a.uploaded(u, err)
+}
+
+// body opens what is sent.
+func (a *app) body(file string) (io.ReadCloser, string, error) {
+	if file == "-" {
+		if c, ok := a.in.(io.ReadCloser); ok {
+			return c, "", nil
+		}
+		return io.NopCloser(a.in), "", nil
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(file), nearFile(file)), "name a file that is there, or - for standard input"}
+	case err == nil && info.IsDir():
+		return nil, "", &stop{exitUsage, "is-a-directory", fmt.Sprintf("%s is a directory, and one file is sent at a time", quoted(file)), "name a file in it"}
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(file)
+	}
+	if err != nil {
+		return nil, "", &stop{exitUsage, "unreadable", fmt.Sprintf("%s cannot be read: %s", quoted(file), reason(err)), "check the path, and who may read it"}
+	}
+	return f, filepath.Base(file), nil
+}
+
+// uploaded tells what became of a file.
+func (a *app) uploaded(u runtime.Upload, err error) error {
+	var refused *upload.Refusal
+	switch {
+	case errors.As(err, &refused) && refused.Code == upload.CodeNotPermitted:
+		return &stop{exitRefused, refused.Code, refused.Text, refused.Next}
+	case errors.As(err, &refused):
+		return &stop{exitInput, refused.Code, refused.Text, refused.Next}
+	case errors.Is(err, files.ErrSent):
+		return broken("the file could not be read to its end", errors.Unwrap(err), "nothing was sent; try again")
+	case err != nil && (u.ID == "" || u.Verdict == runtime.VerdictPending):
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return a.halted(err)
+		}
+		return broken("the file could not be kept", err, "send it again")
+	case u.Verdict == runtime.VerdictInfected:
+		return &stop{exitRefused, "upload-harmful", "something harmful was found in the file, and it was not kept", "send another, from a device that was checked"}
+	}
+	if a.json {
+		a.emit(uploadJSON{"verbatim/upload@1", u.Reference(), u.Name, u.Type, u.Size, u.Sum, u.Verdict, u.Scanner, u.Uploaded, u.Expires})
+	} else {
+		fmt.Fprintln(a.out, u.Reference())
+	}
+	looked := "nothing harmful found, scan: " + u.Scanner
+	switch {
+	case err != nil:
+		looked = "not looked at for harm yet, scan: " + u.Scanner + " failed"
+	case u.Scanner == upload.NoScanner.String():
+		looked = "nobody looked for harm, scan: none"
+	}
+	fmt.Fprintf(a.err, "sent     %s, %s, %s\n         %s\n         goes unused on %s\n", u.Name, u.Type, verbs.SizeText(u.Size), looked, u.Expires.UTC().Format(time.DateOnly))
+	if err != nil {
+		fmt.Fprintf(a.err, "verbatim: it cannot be used yet: %s\nnext: check the scanner; verbatim work looks at the file again\n", safe(err.Error()))
+		return said(exitSystem)
+	}
+	return nil
+}
+
+type uploadJSON struct {
+	Schema    string    `json:"schema"`
+	Reference string    `json:"reference"`
+	Name      string    `json:"name"`
+	Type      string    `json:"type"`
+	Size      int64     `json:"size"`
+	Sum       string    `json:"sha256"`
+	Verdict   string    `json:"verdict"`
+	Scanner   string    `json:"scanner"`
+	Uploaded  time.Time `json:"uploaded"`
+	Expires   time.Time `json:"expires"`
+}
+
+// keepFiles lets the service of files clean up, as far as this process is told
+// where they are and who scans them. What goes wrong with it is told, and keeps
+// nothing else from being done.
+func (a *app) keepFiles(ctx context.Context, engine *runtime.Engine, flag, store string, clock func() time.Time) error {
+	where, err := a.filesAt(flag, store)
+	if err != nil {
+		return nil // nobody said where they are, and there may be none
+	}
+	if flag == "" && a.env("VERBATIM_FILES") == "" {
+		if _, err := os.Stat(where); err != nil {
+			return nil // nobody sent any
+		}
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
+	service := &upload.Service{Engine: engine, Files: kept, Clock: clock, Random: a.random}
+	if a.env("VERBATIM_SCAN") != "" {
+		if service.Scanner, err = a.scanner(""); err != nil {
+			return err
+		}
+	}
+	if _, err = service.Housekeep(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.err, "verbatim: files were not all looked after: %s\n", strings.ReplaceAll(safe(err.Error()), "\n", "; "))
+	}
+	return nil
+}
