@@ -89,7 +89,9 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		}
 	}
 	if subs := a.listed(cmd); len(subs) > 0 {
-		b.WriteByte('\n')
+		if cmd.HasParent() {
+			b.WriteByte('\n') // the first screen has none to spare
+		}
 		for _, c := range subs {
 			fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)
 		}
