@@ -39,6 +39,7 @@
 //	load_test.go      SAFE-R8: many at once, with faults, and replay equals state
 //	backup_test.go    SAFE-R13: backups made while somebody writes, and copies
 //	release_test.go   SAFE-R10: the journals of every release
+//	oracle_test.go    SAFE-A2: foreign against absent, on the clock
 //
 // Tests that need strace or PostgreSQL are skipped where there is none, saying
 // so; with VERBATIM_REQUIRE_STRACE=1 and VERBATIM_REQUIRE_POSTGRES=1, which make
