@@ -27,7 +27,7 @@ import (
 // have been meant.
 
 // quickFormat is the first line of an index; another format gets another.
-const quickFormat = "verbatim palette index 3"
+const quickFormat = "verbatim palette index 4"
 
 // An index says where the verbs of a directory of palettes stand.
 type index struct {
@@ -45,7 +45,8 @@ type span struct{ start, end, lines int }
 
 type indexedPalette struct {
 	file  string
-	list  span // the line on which its verbs begin; empty when it has none
+	list  span     // the line on which its verbs begin; empty when it has none
+	needs []string // verbs that it speaks of beside their list
 	verbs []indexedVerb
 }
 
@@ -143,8 +144,8 @@ func (ix *index) read() bool {
 			}
 		}
 		switch n := len(ix.palettes); {
-		case fields[0] == "palette" && len(fields) == 5:
-			ix.palettes = append(ix.palettes, indexedPalette{file: fields[1], list: at})
+		case fields[0] == "palette":
+			ix.palettes = append(ix.palettes, indexedPalette{file: fields[1], list: at, needs: fields[5:]})
 		case fields[0] == "verb" && n > 0:
 			v := indexedVerb{fields[1], at, fields[5:]}
 			ix.verbs[v.name] = v
@@ -177,6 +178,11 @@ func (ix *index) registry(scripts []*dsl.Script) *verbs.Registry {
 	}
 	for _, s := range scripts {
 		for _, name := range verbsOf(s) {
+			want(name)
+		}
+	}
+	for i := range ix.palettes {
+		for _, name := range ix.palettes[i].needs {
 			want(name)
 		}
 	}
@@ -324,10 +330,16 @@ func writeIndex(b *strings.Builder, p *verbs.Palette) bool {
 		return fmt.Sprintf("%d\t%d\t%d", starts[first-1], starts[last], last-first+1)
 	}
 	if list == 0 {
-		fmt.Fprintf(b, "palette\t%s\t0\t0\t0\n", file)
+		fmt.Fprintf(b, "palette\t%s\t0\t0\t0", file)
 	} else {
-		fmt.Fprintf(b, "palette\t%s\t%s\n", file, lay(list, list))
+		fmt.Fprintf(b, "palette\t%s\t%s", file, lay(list, list))
 	}
+	if p.Conversation != nil {
+		for _, v := range p.Conversation.Context {
+			b.WriteString("\t" + v.Name)
+		}
+	}
+	b.WriteByte('\n')
 	indent, before := -1, list
 	var firsts []int
 	for _, v := range p.Verbs {

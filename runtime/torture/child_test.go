@@ -200,7 +200,11 @@ func outcome(reply *runtime.Reply, err error) (what, rest string) {
 	case err == nil:
 		return saidAck, fmt.Sprintf("%d..%d %t", reply.First, reply.Last, reply.Repeated)
 	case errors.As(err, &refusal):
-		return saidRefused, refusal.Diagnostics[0].Code
+		rest = refusal.Diagnostics[0].Code
+		if agreeing := (*whileAgreeing)(nil); errors.As(err, &agreeing) {
+			rest += " " + agreeing.id
+		}
+		return saidRefused, rest
 	case errors.As(err, &failure) && failure.Unknown:
 		return saidUnknown, err.Error()
 	}
@@ -222,6 +226,11 @@ func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*runtime.
 	}
 	o := runtime.RunOptions{Key: sc.tag}
 	preview, err := d.Preview(ctx, p)
+	// A look is no attempt: one that met somebody's change is taken again, and
+	// the journal says nothing of it.
+	for try := 0; err != nil && try < 20 && ctx.Err() == nil && meanwhile(err); try++ {
+		preview, err = d.Preview(ctx, p)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +240,27 @@ func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*runtime.
 		return nil, err
 	}
 	_, reply, err := manager.Agree(ctx, pending.ID)
+	if err != nil {
+		err = &whileAgreeing{pending.ID, err}
+	}
 	return reply, err
 }
+
+// meanwhile reports whether somebody else was changing the same rows.
+func meanwhile(err error) bool {
+	var refusal *runtime.Refusal
+	return errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "changed-meanwhile"
+}
+
+// whileAgreeing is what went wrong as somebody agreed: the journal tells of it
+// under the confirmation's name, since it is theirs to agree to and not a call of
+// the asker's.
+type whileAgreeing struct {
+	id string
+	error
+}
+
+func (e *whileAgreeing) Unwrap() error { return e.error }
 
 // points are the places where a process can be told to die.
 type points struct {

@@ -161,7 +161,12 @@ func (v *verdict) refusals(ctx context.Context, s stores.Store, said []word) err
 	}
 	all := refused.String()
 	for _, w := range said {
-		if w.what == saidRefused && !strings.Contains(all, fmt.Sprintf("%q", w.tag)) {
+		// What was refused as somebody agreed stands under the confirmation's name.
+		name := w.tag
+		if _, id, agreeing := strings.Cut(w.rest, " "); agreeing {
+			name = id
+		}
+		if w.what == saidRefused && !strings.Contains(all, fmt.Sprintf("%q", name)) {
 			v.say("broken: script %s was refused (%s), and the journal does not say so", w.tag, w.rest)
 		}
 	}
