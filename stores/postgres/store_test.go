@@ -17,9 +17,21 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, open)
 }
 
+// SAFE-Q1: what a store knows it knows when it is opened again.
+func TestReopened(t *testing.T) {
+	storetest.Reopened(t, func(t *testing.T) storetest.Open {
+		db := pgtest.Database(t)
+		return func(t *testing.T, entities []*stores.Entity) stores.Store { return openDatabase(t, db, entities) }
+	})
+}
+
 func open(t *testing.T, entities []*stores.Entity) stores.Store {
 	t.Helper()
-	db := pgtest.Database(t)
+	return openDatabase(t, pgtest.Database(t), entities)
+}
+
+func openDatabase(t *testing.T, db pgtest.DB, entities []*stores.Entity) stores.Store {
+	t.Helper()
 	ctx := context.Background()
 	s, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
 	if err != nil {

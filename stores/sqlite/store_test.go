@@ -15,9 +15,22 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, open)
 }
 
+// SAFE-Q1: what a store knows it knows when it is opened again.
+func TestReopened(t *testing.T) {
+	storetest.Reopened(t, func(t *testing.T) storetest.Open {
+		path := filepath.Join(t.TempDir(), "test.db")
+		return func(t *testing.T, entities []*stores.Entity) stores.Store { return openFile(t, path, entities) }
+	})
+}
+
 func open(t *testing.T, entities []*stores.Entity) stores.Store {
 	t.Helper()
-	s, err := sqlite.Open(filepath.Join(t.TempDir(), "test.db"))
+	return openFile(t, filepath.Join(t.TempDir(), "test.db"), entities)
+}
+
+func openFile(t *testing.T, path string, entities []*stores.Entity) stores.Store {
+	t.Helper()
+	s, err := sqlite.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
