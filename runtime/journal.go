@@ -94,7 +94,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 	calls := p.Calls()
 	for i, call := range r.calls {
 		if call < 0 && len(calls) > 0 {
-			call = p.Order()[0] // it is about the script, which begins here
+			call = s.stands(p) // it is about the script
 		}
 		if call < 0 || told[call] {
 			continue
@@ -115,6 +115,18 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err
+}
+
+// stands is the call of a program that stands for all of it: the first that
+// could change something, or the first of those that only look.
+func (s *Session) stands(p *verbs.Program) int {
+	calls, order := p.Calls(), p.Order()
+	for _, i := range order {
+		if !s.e.onlyReads(calls[i].Verb) {
+			return i
+		}
+	}
+	return order[0]
 }
 
 // record writes what has to be kept even where the request was cancelled
