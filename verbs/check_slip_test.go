@@ -16,6 +16,7 @@ func TestOneSlipIsOneComplaint(t *testing.T) {
 	for text, want := range map[string][]string{
 		`client.add-note :request-id @pierre-sow :notes "x"`:         {"unknown-argument"},
 		`client.add-note :request_id @pierre-sow :note "x"`:          {"unknown-argument"},
+		`client.add-note :request @pierre-sow :note "x"`:             {"unknown-argument"},
 		`client.add-note :request-id @pierre-sow :colour "x"`:        {"missing-argument", "unknown-argument"},
 		`client.add-note :request-id @pierre-sow :note "x" :note2 1`: {"unknown-argument"},
 		`client.add-note :notes "x"`:                                 {"missing-argument", "unknown-argument"},
