@@ -1,7 +1,9 @@
 package dialog
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -218,6 +220,9 @@ func resultWords(r *runtime.Result) string {
 				continue
 			}
 			name := fieldWords(r.Columns[j])
+			if strings.HasPrefix(v.Text(), "@") {
+				name = strings.TrimSuffix(name, " id") // it is called by its name
+			}
 			if r.Sensitive != nil && r.Sensitive[j] {
 				fields = append(fields, name+" (not shown here)")
 				continue
@@ -233,19 +238,101 @@ func resultWords(r *runtime.Result) string {
 			}
 			fields = append(fields, name+": "+text)
 		}
-		if len(r.Rows) > 1 {
-			fmt.Fprintf(&b, "%d. ", i+1)
+		// Much about one thing is easier to listen to line by line.
+		begin, between, end := "", "; ", ".\n"
+		if len(fields) > fewFields {
+			between, end = "\n", "\n"
 		}
-		b.WriteString(strings.Join(fields, "; ") + ".\n")
+		if len(r.Rows) > 1 {
+			begin = fmt.Sprintf("%d. ", i+1)
+			if between == "\n" {
+				between = "\n   "
+			}
+		}
+		b.WriteString(begin + strings.Join(fields, between) + end)
 	}
 	return b.String()
 }
 
-// listWords says a list without its brackets, and anything else as it is.
+// fewFields is how many of a row's fields are told on one line.
+const fewFields = 4
+
+// listWords says what a list holds: one by one, each by its name if it has one,
+// and the rest of it besides. Anything that is no list is said as it is.
 func listWords(v stores.Value) string {
-	text := v.Text()
-	if !strings.HasPrefix(text, "[") || strings.ContainsAny(text, "{") {
-		return text
+	d := json.NewDecoder(strings.NewReader(v.Text()))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return escaped(v.Text())
 	}
-	return strings.NewReplacer("[", "", "]", "", `"`, "", ",", ", ").Replace(text)
+	var items []string
+	for d.More() {
+		item, ok := itemWords(d)
+		if !ok {
+			return escaped(v.Text())
+		}
+		items = append(items, item)
+	}
+	// Within an item there are commas.
+	for _, item := range items {
+		if strings.Contains(item, ", ") {
+			return strings.Join(items, "; ")
+		}
+	}
+	return strings.Join(items, ", ")
+}
+
+// itemWords reads one thing of a list: a value, or an object of values.
+func itemWords(d *json.Decoder) (string, bool) {
+	t, err := d.Token()
+	if err != nil {
+		return "", false
+	}
+	if t != json.Delim('{') {
+		return scalarWords(t)
+	}
+	var parts []string
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return "", false
+		}
+		value, err := d.Token()
+		if err != nil {
+			return "", false
+		}
+		text, ok := scalarWords(value)
+		switch {
+		case !ok:
+			return "", false
+		case value == nil:
+		case key == "name":
+			parts = slices.Insert(parts, 0, text)
+		default:
+			parts = append(parts, fieldWords(fmt.Sprint(key))+" "+text)
+		}
+	}
+	_, err = d.Token()
+	return strings.Join(parts, ", "), err == nil
+}
+
+// scalarWords says a value that holds no others.
+func scalarWords(t json.Token) (string, bool) {
+	switch t := t.(type) {
+	case string:
+		if day, ok := stores.ParseDate(t); ok {
+			return dayWords(day.Time()), true
+		}
+		return escaped(oneLine(t)), true
+	case json.Number:
+		return t.String(), true
+	case bool:
+		if t {
+			return "yes", true
+		}
+		return "no", true
+	case nil:
+		return "nothing", true
+	}
+	return "", false
 }
