@@ -173,7 +173,9 @@ func (a *app) explainHeard(message string, h *phrase.Heard) {
 				value = "(not shown)"
 			}
 			from := "the only one there is"
-			if arg.Said() && !arg.Param.Sensitive {
+			if arg.Follows != "" {
+				from = "as @" + arg.Follows + " says"
+			} else if arg.Said() && !arg.Param.Sensitive {
 				from = "from " + quoteSaid(message[arg.Range.Start:arg.Range.End])
 			} else if arg.Said() {
 				from = "from what was said"

@@ -44,8 +44,9 @@ func newNames(all []string) *nameList {
 
 // found are rows that words of a clause may mean.
 type found struct {
-	names []string // one where it is certain
-	words []int    // of the clause
+	names   []string // one where it is certain
+	words   []int    // of the clause
+	written bool     // as a call writes it: @pierre-dupont
 }
 
 // find looks for the rows that a clause names. It is certain of one only where
@@ -135,6 +136,28 @@ const maxLoose = 4000
 // maxNames is how many rows a question offers.
 const maxNames = 5
 
+// written finds the one row that is named as a call names it.
+func (n *nameList) written(c *clause) (found, bool) {
+	f := found{written: true}
+	for i := range c.words {
+		start := c.words[i].Range.Start
+		if start == 0 || c.text[start-1] != '@' || c.quoted[i] {
+			continue
+		}
+		end := start
+		for end < len(c.text) && (c.text[end] == '-' || c.text[end] >= 'a' && c.text[end] <= 'z' || c.text[end] >= '0' && c.text[end] <= '9') {
+			end++
+		}
+		if name := c.text[start:end]; slices.Contains(n.names, name) && !slices.Contains(f.names, name) {
+			f.names = append(f.names, name)
+			for k := i; k < len(c.words) && c.words[k].Range.End <= end; k++ {
+				f.words = append(f.words, k)
+			}
+		}
+	}
+	return f, len(f.names) > 0
+}
+
 // rowsIn is find, once for a clause and an entity.
 func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	if f := c.rows[e]; f != nil {
@@ -143,7 +166,10 @@ func (r *Reader) rowsIn(c *clause, e *verbs.Entity) *found {
 	if c.rows == nil {
 		c.rows = map[*verbs.Entity]*found{}
 	}
-	f := r.names[e].find(c)
+	f, ok := r.names[e].written(c)
+	if !ok {
+		f = r.names[e].find(c)
+	}
 	c.rows[e] = &f
 	return &f
 }
@@ -224,13 +250,16 @@ func plainWord(text string) bool {
 func (c *clause) raw(at words.Range) string { return c.text[at.Start:at.End] }
 
 // arguments fills in what the clause says, and asks for the rest.
-func (r *Reader) arguments(p *Part, text string, c *clause, l words.Language) {
+func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 	v := p.Verb
 	used := map[int]bool{} // readings
 	taken := make([]bool, len(c.words))
 	for i := range v.Params {
 		pr := &v.Params[i]
-		r.argument(p, pr, text, c, l, used, taken)
+		r.argument(p, pr, c, l, used, taken)
+		if p.guide {
+			break
+		}
 	}
 	p.finish()
 }
@@ -257,7 +286,7 @@ func (p *Part) finish() {
 	p.Call = dsl.FormatCall(&p.call)
 }
 
-func (r *Reader) argument(p *Part, pr *verbs.Param, text string, c *clause, l words.Language, used map[int]bool, taken []bool) {
+func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language, used map[int]bool, taken []bool) {
 	missing := func(choices ...string) {
 		if pr.Required {
 			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, choices), Choices: choices})
@@ -330,10 +359,15 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, text string, c *clause, l wo
 			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names)})
 		case len(n.names) == 1 && !r.others(c, p.Verb):
 			take(dsl.NewSymbol(n.names[0]), words.Range{}, nil)
-		case len(n.names) <= maxNames:
-			missing(symbols(n.names)...)
+		case p.supposing == pr && slices.Contains(n.names, p.supposed):
+			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		default:
-			missing()
+			if len(n.names) <= maxNames {
+				missing(symbols(n.names)...)
+			} else {
+				missing()
+			}
+			p.Asks[len(p.Asks)-1].Open = !r.others(c, p.Verb)
 		}
 	case verbs.CodeType:
 		if pr.Type.Codes == nil {
@@ -341,7 +375,14 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, text string, c *clause, l wo
 			return
 		}
 		codes, at := r.codesIn(c, pr.Type.Codes)
+		row, follows := p.follows(pr)
 		switch {
+		case follows != "" && len(codes) == 0:
+			p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewCode(follows), Follows: row})
+		case follows != "" && !slices.Contains(codes, follows):
+			// One thing was said, and the row is about another.
+			codes = append(codes, follows)
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, codes), Choices: codes})
 		case len(codes) == 1:
 			take(dsl.NewCode(codes[0]), c.span(at), nil)
 		case len(codes) > 1:
@@ -355,6 +396,13 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, text string, c *clause, l wo
 		}
 	case verbs.DateType:
 		rd, there := reading(words.Date)
+		if rd != nil && ahead(pr) {
+			held := words.From(c.in.Now, furthest).Hold(*rd)
+			if rd = &held; !rd.Known() {
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: rd.Ask(l)})
+				return
+			}
+		}
 		switch {
 		case rd != nil && hold(rd.Value):
 			take(dsl.NewDate(rd.Value.Text()), rd.Range, rd)
@@ -404,9 +452,46 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, text string, c *clause, l wo
 		}
 	case verbs.StringType:
 		r.text(p, pr, c, missing, take, hold, reading)
+	case verbs.ObjectType:
+		if pr.Required {
+			r.object(p, pr, c, l, used)
+		}
 	default:
 		missing()
 	}
+}
+
+// follows is the code that the row of a part says, where the code says what an
+// object is like, and that row.
+func (p *Part) follows(pr *verbs.Param) (row, code string) {
+	for i := range p.Verb.Params {
+		k, ok := p.Verb.Params[i].SchemaOf()
+		if !ok || &p.Verb.Params[k] != pr {
+			continue
+		}
+		for j := range p.Args {
+			if a := &p.Args[j]; a.Param.Type.Name == verbs.RefType && a.Param.Required {
+				if code := p.reader.codeOfRow(pr.Type.Codes, a.Value.Text); code != "" {
+					return a.Value.Text, code
+				}
+			}
+		}
+	}
+	return "", ""
+}
+
+// furthest is how many years ahead a day that is to come may lie.
+const furthest = 10
+
+// ahead reports that an argument is a day which is to come, as its name says.
+func ahead(pr *verbs.Param) bool {
+	for w := range strings.SplitSeq(pr.Name, "-") {
+		switch w {
+		case "expected", "due", "deadline", "promised", "planned", "remind":
+			return true
+		}
+	}
+	return false
 }
 
 // text fills in a string: what has its pattern, or, where an argument takes
@@ -493,6 +578,9 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, boo
 // sure reports that a row which was not asked for is meant: a word of it that no
 // other row has was said.
 func (n *nameList) sure(f *found, c *clause) bool {
+	if f.written {
+		return true
+	}
 	for _, k := range f.words {
 		if len(n.byStem[c.stems[k]]) == 1 && len(c.stems[k]) >= 3 {
 			return true
@@ -504,6 +592,9 @@ func (n *nameList) sure(f *found, c *clause) bool {
 // doubt reports that a word beside those that name a row names something else:
 // another family name, another number.
 func (r *Reader) doubt(c *clause, f *found) bool {
+	if f.written {
+		return false
+	}
 	for _, k := range f.words {
 		for _, i := range []int{k - 1, k + 1} {
 			if i < 0 || i >= len(c.words) || slices.Contains(f.words, i) {
@@ -573,16 +664,16 @@ func symbols(names []string) []string {
 }
 
 // fill adds what a later clause says to a part.
-func (r *Reader) fill(p *Part, text string, c *clause, l words.Language) {
+func (r *Reader) fill(p *Part, c *clause, l words.Language) {
 	used := map[int]bool{}
 	taken := make([]bool, len(c.words))
 	for i := range p.Verb.Params {
 		pr := &p.Verb.Params[i]
-		if p.given(pr) || pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType {
+		if open := p.open(pr); p.given(pr) || !open && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
 			continue
 		}
 		p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == pr })
-		r.argument(p, pr, text, c, l, used, taken)
+		r.argument(p, pr, c, l, used, taken)
 	}
 	p.Range.End = c.rng.End
 	p.finish()

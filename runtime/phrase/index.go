@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/collect"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -23,6 +24,7 @@ type Index struct {
 	byLetter  [256][]int32 // stems by their first letter, for words with a slip
 	near      [][]int32    // by stem: those of its groups
 	codes     map[*verbs.CodeList][]codeWords
+	forms     map[*verbs.Schema]*collect.Form
 	firsts    []string // by verb: stem of its name's first word
 	asking    []bool   // by verb: it is said as a question, or puts one
 }
@@ -65,7 +67,7 @@ const maxTemplate = 24
 
 // New reads the words of palettes.
 func New(reg *verbs.Registry) *Index {
-	ix := &Index{verbs: reg.Verbs(), stems: map[string]int32{}, codes: map[*verbs.CodeList][]codeWords{}}
+	ix := &Index{verbs: reg.Verbs(), stems: map[string]int32{}, codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}}
 	seen := map[int32]int{} // verbs that have a stem: by stem
 	ix.asking = make([]bool, len(ix.verbs))
 	for i, v := range ix.verbs {
@@ -76,6 +78,7 @@ func New(reg *verbs.Registry) *Index {
 			}
 		}
 		ix.asking[i] = len(v.Effects) == 0
+		ix.readForms(v)
 		if _, local, ok := strings.Cut(v.Name, "."); ok && len(v.Phrases) > 0 {
 			word, _, _ := strings.Cut(local, "-")
 			ix.firsts = append(ix.firsts, stem(word))

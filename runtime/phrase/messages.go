@@ -3,6 +3,7 @@ package phrase
 import (
 	"strings"
 
+	"verbatim/runtime/collect"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -18,6 +19,7 @@ const (
 	askSeveral
 	askLimit
 	askStranger
+	askField
 )
 
 var questions = [...][4]string{
@@ -25,6 +27,7 @@ var questions = [...][4]string{
 	askMissing:  {"What is {}?", "Was ist {}?", "Que vaut {} ?", "¿Cuál es {}?"},
 	askSeveral:  {"Which is meant by {}?", "Was ist mit {} gemeint?", "Que désigne {} ?", "¿A qué se refiere {}?"},
 	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n'ai pas trouvé cela parmi vos éléments. De quoi s'agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
+	askField:    {"Please tell me: {}.", "Bitte sagen Sie mir: {}.", "Dites-moi, s’il vous plaît : {}.", "Dígame, por favor: {}."},
 	askLimit:    {"That does not fit {}: ", "Das passt nicht zu {}: ", "Cela ne convient pas à {} : ", "Eso no encaja en {}: "},
 }
 
@@ -33,6 +36,13 @@ var orWords = [...]string{" or ", " oder ", " ou ", " o "}
 // ask words a question about a verb or an argument.
 func ask(l words.Language, q question, about any, choices []string) string {
 	text := questions[q][l]
+	if q, ok := about.(collect.Question); ok {
+		text = strings.ReplaceAll(text, "{}", q.Label)
+		if q.Hint != "" {
+			text += " (" + strings.TrimSuffix(q.Hint, ".") + ")"
+		}
+		return text
+	}
 	if p, ok := about.(*verbs.Param); ok {
 		name := strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " ")
 		text = strings.ReplaceAll(text, "{}", name)

@@ -15,6 +15,11 @@
 // where two verbs fit, or none does well, it says so instead of choosing. A
 // message of several sentences may hold several calls.
 //
+// An object whose schema goes with a code is filled where the sentence says all
+// of it, and held against the schema; otherwise what asks for it question by
+// question is proposed. A sentence that names no row leaves that open, for who
+// knows what was spoken of before: see Part.Suppose.
+//
 // Every value that it takes from the sentence is told with its place there, so
 // that whoever shows the call can say from which words each part was understood,
 // and its origin is the person. What was assumed, such as the only row that
@@ -78,7 +83,13 @@ type Part struct {
 	Args []Arg
 	Asks []Ask
 
-	call dsl.Call
+	call      dsl.Call
+	guide     bool // it asks for what the object lacks
+	reader    *Reader
+	clauses   []*clause
+	language  words.Language
+	supposing *verbs.Param
+	supposed  string
 }
 
 // A Ranked is a verb and how well it fits, from 0 to 1, for comparing.
@@ -92,9 +103,11 @@ type Arg struct {
 	Param *verbs.Param
 	Value dsl.Value
 	// Range is the place of the words in the message. It is empty where nobody
-	// said it: it is the only one there is.
+	// said it: it is the only one there is, or was supposed, or follows.
 	Range   words.Range
 	Reading *words.Reading // of a date, an amount or a number
+	// Follows is the name of the row that says it, where nobody else did.
+	Follows string
 }
 
 // Said reports whether the person said it.
@@ -105,6 +118,9 @@ type Ask struct {
 	Param   *verbs.Param // nil where it is about the verb
 	Text    string       // in the person's language
 	Choices []string     // as a call would write them
+	// Open says that no row was named at all, so that one which was spoken of
+	// before may be meant: see Part.Suppose.
+	Open bool
 }
 
 // Literals say where the values of a part's call come from, for the check of the

@@ -76,6 +76,8 @@ func describe(text string, h *Heard) string {
 		for _, a := range p.Args {
 			if a.Said() {
 				fmt.Fprintf(&b, "\t\t:%s %s from %q\n", a.Param.Name, dsl.FormatValue(a.Value), text[a.Range.Start:a.Range.End])
+			} else if a.Follows != "" {
+				fmt.Fprintf(&b, "\t\t:%s %s, as @%s says\n", a.Param.Name, dsl.FormatValue(a.Value), a.Follows)
 			} else {
 				fmt.Fprintf(&b, "\t\t:%s %s, the only one\n", a.Param.Name, dsl.FormatValue(a.Value))
 			}

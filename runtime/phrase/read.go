@@ -54,6 +54,7 @@ const (
 // A clause is a piece of the message on its way.
 type clause struct {
 	text     string // of the message
+	in       words.In
 	words    []words.Word
 	stems    []string
 	rng      words.Range
@@ -105,11 +106,12 @@ func (r *Reader) Read(text string, in words.In) Heard {
 		if i < len(all) && (!all[i].Breaks || within(readings, all[i-1].Range.End, all[i].Range.Start)) {
 			continue
 		}
-		c := r.clause(text, all[start:i], readings)
+		c := r.clause(text, all[start:i], readings, in)
 		start = i
-		p := r.part(text, c, l)
+		p := r.part(c, l)
 		if n := len(h.Parts); n > 0 && h.Parts[n-1].continues(&p, c) {
-			r.fill(&h.Parts[n-1], text, c, l)
+			h.Parts[n-1].clauses = append(h.Parts[n-1].clauses, c)
+			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
 		if p.Certainty != Sure || len(c.words) > 5 {
@@ -138,8 +140,8 @@ func within(all []words.Reading, from, to int) bool {
 	return false
 }
 
-func (r *Reader) clause(text string, all []words.Word, readings []words.Reading) *clause {
-	c := &clause{text: text, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
+func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In) *clause {
+	c := &clause{text: text, in: in, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	for i := range readings {
 		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 {
 			c.readings = append(c.readings, readings[i])
@@ -268,7 +270,7 @@ func (r *Reader) rank(c *clause) []scored {
 			score -= 0.14
 		}
 		if score > best[tp.verb].score {
-			best[tp.verb] = scored{tp.verb, score, t, cov}
+			best[tp.verb] = scored{tp.verb, score, t, cov, !tp.telling || telling[t] || f.covered > 0}
 		}
 	}
 	for t := range r.ix.templates {
@@ -316,6 +318,7 @@ type scored struct {
 	score    float32
 	template int32
 	covered  float32 // part of the sentence that the verb accounts for
+	telling  bool    // by a word that says something
 }
 
 // A fit says what of a verb's arguments the sentence holds.
@@ -356,6 +359,19 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 				f.params[i] = len(codes) > 0
 				for _, k := range at {
 					used[k] = true
+				}
+			}
+		case verbs.ObjectType:
+			if form := r.formHere(c, v, i); form != nil {
+				for k := range c.readings {
+					if what := c.readings[k].What; c.answers(form, what) {
+						f.params[i] = true
+						dates = dates || what == words.Date
+					}
+				}
+				if k, _ := p.SchemaOf(); f.params[i] && !f.params[k] {
+					f.params[k] = true
+					got++ // the row says which code it is
 				}
 			}
 		case verbs.DateType, verbs.DateTimeType:
@@ -432,13 +448,13 @@ func (c *clause) has(w words.What) bool {
 }
 
 // part reads one clause.
-func (r *Reader) part(text string, c *clause, l words.Language) Part {
+func (r *Reader) part(c *clause, l words.Language) Part {
 	p := Part{Range: c.rng}
 	all := r.rank(c)
 	for _, s := range all[:min(len(all), ranked)] {
 		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)})
 	}
-	if len(all) == 0 || all[0].score < perhaps {
+	if len(all) == 0 || all[0].score < perhaps || !all[0].telling {
 		return p
 	}
 	p.Certainty, p.Phrase = Unsure, r.ix.templates[all[0].template].text
@@ -465,7 +481,8 @@ func (r *Reader) part(text string, c *clause, l words.Language) Part {
 		return p
 	}
 	p.Certainty, p.Verb = Sure, v
-	r.arguments(&p, text, c, l)
+	p.reader, p.clauses, p.language = r, []*clause{c}, l
+	r.arguments(&p, c, l)
 	return p
 }
 
@@ -500,8 +517,8 @@ func (r *Reader) halves(text string, c *clause, readings []words.Reading, l word
 		if w := c.words[i].Plain; w != "and" && w != "und" && w != "et" && w != "y" || c.taken[i] || c.quoted[i] {
 			continue
 		}
-		a := r.part(text, r.clause(text, c.words[:i], readings), l)
-		b := r.part(text, r.clause(text, c.words[i+1:], readings), l)
+		a := r.part(r.clause(text, c.words[:i], readings, c.in), l)
+		b := r.part(r.clause(text, c.words[i+1:], readings, c.in), l)
 		if a.Certainty == Sure && b.Certainty == Sure && a.Verb != b.Verb {
 			return []Part{a, b}
 		}
@@ -512,6 +529,9 @@ func (r *Reader) halves(text string, c *clause, readings []words.Reading, l word
 // continues reports that a clause only adds to the one before: "Should have them
 // next week."
 func (p *Part) continues(q *Part, c *clause) bool {
+	if p.names(c) {
+		return true
+	}
 	if p.Certainty != Sure || q.Certainty == Sure && q.Verb != p.Verb || len(c.readings) == 0 {
 		return false
 	}
@@ -535,11 +555,37 @@ func (p *Part) continues(q *Part, c *clause) bool {
 	open := 0
 	for i := range p.Verb.Params {
 		pr := &p.Verb.Params[i]
-		if !p.given(pr) && (pr.Type.Name == verbs.DateType && c.has(words.Date) || pr.Type.Name == verbs.MoneyType && c.has(words.Money)) {
+		if !p.given(pr) && (pr.Type.Name == verbs.DateType && c.has(words.Date) || pr.Type.Name == verbs.MoneyType && c.has(words.Money) || pr.Type.Name == verbs.ObjectType && len(c.readings) > 0 && !p.guide) {
 			open++
 		}
 	}
 	return open == 1
+}
+
+// names reports that a clause is nothing but the name of the row that a part
+// lacks: "Pierre's source of wealth".
+func (p *Part) names(c *clause) bool {
+	for i := range p.Asks {
+		if !p.Asks[i].Open {
+			continue
+		}
+		f := p.reader.rowsIn(c, p.Asks[i].Param.Type.Entity)
+		if len(f.names) != 1 || p.reader.doubt(c, f) {
+			return false
+		}
+		for k := range c.words {
+			if !slices.Contains(f.words, k) && (small[c.words[k].Plain] == 0 || negations[c.words[k].Plain]) {
+				return false
+			}
+		}
+		return !c.question
+	}
+	return false
+}
+
+// open reports that an argument is one that no row was named for.
+func (p *Part) open(pr *verbs.Param) bool {
+	return slices.ContainsFunc(p.Asks, func(a Ask) bool { return a.Open && a.Param == pr })
 }
 
 func (p *Part) given(pr *verbs.Param) bool {
@@ -555,7 +601,7 @@ func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
 	var out []*verbs.Verb
 	have := make([]bool, len(r.ix.verbs))
 	if len(all) > 0 {
-		for _, s := range r.rank(r.clause(text, all, nil)) {
+		for _, s := range r.rank(r.clause(text, all, nil, words.In{})) {
 			if len(out) == n {
 				return out
 			}

@@ -1,0 +1,302 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/collect"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// An object whose schema goes with a code is filled from what is said: a date, a
+// country, a share. What is read is held against the schema as an answer to its
+// form is. A sentence seldom says all of a form of several questions; where it
+// does not, what goes through them one by one is proposed instead.
+
+// forms reads the schemas of a verb's objects. One that cannot be asked for is
+// not filled from words either.
+func (ix *Index) readForms(v *verbs.Verb) {
+	for i := range v.Params {
+		k, ok := v.Params[i].SchemaOf()
+		if !ok || v.Params[k].Type.Codes == nil {
+			continue
+		}
+		for _, code := range v.Params[k].Type.Codes.Codes {
+			if _, known := ix.forms[code.Schema]; known || code.Schema == nil {
+				continue
+			}
+			form, err := collect.Read(code.Schema)
+			if err != nil {
+				form = nil
+			}
+			ix.forms[code.Schema] = form
+		}
+	}
+}
+
+// told is what of a sentence may answer a question of a form.
+func told(k collect.Kind) []words.What {
+	switch k {
+	case collect.Date, collect.Birth:
+		return []words.What{words.Date}
+	case collect.Country:
+		return []words.What{words.Country}
+	case collect.Percent:
+		return []words.What{words.Percent}
+	}
+	return nil
+}
+
+// codeOfRow is the code that the names of rows say: "maria-schmidt-date-of-birth"
+// is a DATE_OF_BIRTH. "" where they say none, or several.
+func (r *Reader) codeOfRow(l *verbs.CodeList, names ...string) string {
+	var hit string
+	for _, name := range names {
+		var row []string
+		for w := range strings.SplitSeq(name, "-") {
+			row = append(row, stem(w))
+		}
+		one, longest := "", 0
+		for _, cw := range r.ix.codeWords(l) {
+			if len(cw.stems) > longest && !slices.ContainsFunc(cw.stems, func(s string) bool { return !slices.Contains(row, s) }) {
+				one, longest = cw.code, len(cw.stems)
+			} else if len(cw.stems) == longest && !slices.ContainsFunc(cw.stems, func(s string) bool { return !slices.Contains(row, s) }) {
+				one = ""
+			}
+		}
+		if one == "" || hit != "" && hit != one {
+			return ""
+		}
+		hit = one
+	}
+	return hit
+}
+
+// formHere is the form of an object, as far as the clause says which it is.
+func (r *Reader) formHere(c *clause, v *verbs.Verb, object int) *collect.Form {
+	k, ok := v.Params[object].SchemaOf()
+	if !ok || v.Params[k].Type.Codes == nil {
+		return nil
+	}
+	list := v.Params[k].Type.Codes
+	code := ""
+	if codes, _ := r.codesIn(c, list); len(codes) == 1 {
+		code = codes[0]
+	} else if len(codes) == 0 {
+		for i := range v.Params {
+			if e := v.Params[i].Type.Entity; e != nil && v.Params[i].Required && r.names[e] != nil {
+				if f := r.rowsIn(c, e); len(f.names) > 0 {
+					code = r.codeOfRow(list, f.names...)
+				}
+			}
+		}
+	}
+	if code == "" {
+		return nil
+	}
+	return r.ix.forms[list.Schema(code)]
+}
+
+// answers reports whether a reading of the clause may answer a question of a
+// form. A day of birth is not to come; one in words such as "next week" is none.
+func (c *clause) answers(form *collect.Form, what words.What) bool {
+	for i := range form.Questions {
+		q := &form.Questions[i]
+		if !slices.Contains(told(q.Kind), what) {
+			continue
+		}
+		for k := range c.readings {
+			if rd := &c.readings[k]; rd.What == what && (q.Kind != collect.Birth || c.birthday(rd)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// birthday reports that a day may be meant as one of birth: one that was, or one
+// with a year that is clearly wrong, which has to be told.
+func (c *clause) birthday(rd *words.Reading) bool {
+	if !rd.Known() {
+		return len(rd.Others) > 0 || rd.Problem != 0
+	}
+	day, ok := dayOf(rd.Value)
+	return ok && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
+}
+
+func dayOf(v stores.Value) (time.Time, bool) {
+	t, err := time.Parse(time.DateOnly, v.Text())
+	return t, err == nil
+}
+
+// object fills in an object.
+func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, used map[int]bool) {
+	k, ok := pr.SchemaOf()
+	var code string
+	if ok {
+		for i := range p.Args {
+			if p.Args[i].Param == &p.Verb.Params[k] && p.Args[i].Value.Kind == dsl.Code {
+				code = p.Args[i].Value.Text
+			}
+		}
+	}
+	if !ok || code == "" {
+		if pr.Required && len(p.Asks) == 0 {
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+		}
+		return
+	}
+	form := r.ix.forms[p.Verb.Params[k].Type.Codes.Schema(code)]
+	if form == nil {
+		p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+		return
+	}
+	filled, err := form.Fill(stores.Value{}, nil)
+	if err != nil {
+		p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+		return
+	}
+	in := collect.In{Now: c.in.Now, Language: l}
+	var at words.Range
+	for _, q := range filled.Questions() {
+		of := told(q.Kind)
+		alike := 0
+		for _, other := range form.Questions {
+			if len(of) > 0 && slices.Equal(told(other.Kind), of) {
+				alike++
+			}
+		}
+		if alike != 1 {
+			continue // which of them it answers, nobody said
+		}
+		var found []int
+		for i := range c.readings {
+			if !used[i] && slices.Contains(of, c.readings[i].What) {
+				found = append(found, i)
+			}
+		}
+		switch {
+		case len(found) == 0:
+			continue
+		case len(found) > 1:
+			var choices []string
+			if !pr.Sensitive {
+				choices = []string{c.readings[found[0]].Text(), c.readings[found[1]].Text()}
+			}
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, choices), Choices: choices})
+			return
+		}
+		rd := &c.readings[found[0]]
+		used[found[0]] = true
+		next, wrong := filled.Answer(q.Field, stores.NewString(c.raw(rd.Range)), in)
+		if wrong != nil {
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: wrong.Says})
+			return
+		}
+		filled = next
+		if at.End == 0 || rd.Range.Start < at.Start {
+			at.Start = rd.Range.Start
+		}
+		at.End = max(at.End, rd.Range.End)
+	}
+	var lacks []collect.Question
+	var entries []dsl.Arg
+	for _, q := range filled.Questions() {
+		v := filled.Given(q.Field)
+		if v.IsNull() {
+			if !q.Optional {
+				lacks = append(lacks, q)
+			}
+			continue
+		}
+		entries = append(entries, dsl.NewArg(q.Field, literal(v)))
+	}
+	switch {
+	case len(lacks) == 0 && len(entries) > 0:
+		p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewMap(entries...), Range: at})
+	case len(lacks) == 1 && len(entries) == 0:
+		p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askField, lacks[0], nil)})
+	default:
+		if !r.guided(p, c) {
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+		}
+	}
+}
+
+// literal is a value as a call writes it.
+func literal(v stores.Value) dsl.Value {
+	switch v.Kind() {
+	case stores.Bool:
+		return dsl.NewBool(v.Bool())
+	case stores.Int, stores.Decimal:
+		return dsl.NewNumber(v.Text())
+	}
+	return dsl.NewString(v.Text())
+}
+
+// guided makes of a part the call that goes through the questions about a row
+// one by one: it takes the row and nothing else that is required, and puts it
+// before the session.
+func (r *Reader) guided(p *Part, c *clause) bool {
+	if len(p.Asks) > 0 {
+		return false
+	}
+	for i := range p.Args {
+		row := p.Args[i]
+		if row.Param.Type.Name != verbs.RefType || !row.Param.Required {
+			continue
+		}
+		for k, v := range r.ix.verbs {
+			if pr := leads(v); r.may[k] && pr != nil && pr.Type.Entity == row.Param.Type.Entity && domainOf(v) == domainOf(p.Verb) {
+				row.Param = pr
+				p.Verb, p.Args, p.Phrase = v, []Arg{row}, ""
+				p.guide = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func domainOf(v *verbs.Verb) string {
+	domain, _, _ := strings.Cut(v.Name, ".")
+	return domain
+}
+
+// leads is the one argument of a verb that puts a row before the session, and
+// nil where it does something else.
+func leads(v *verbs.Verb) *verbs.Param {
+	if len(v.Params) != 1 || v.Params[0].Type.Name != verbs.RefType {
+		return nil
+	}
+	for i := range v.Effects {
+		e := &v.Effects[i]
+		if e.Session != "" && e.Of != nil && e.Of.Name == verbs.RefType && e.Of.Entity == v.Params[0].Type.Entity {
+			return &v.Params[0]
+		}
+	}
+	return nil
+}
+
+// Which asks which of some rows is meant.
+func (p *Part) Which(pr *verbs.Param, names []string) Ask {
+	choices := symbols(names)
+	return Ask{Param: pr, Text: ask(p.language, askSeveral, pr, choices), Choices: choices}
+}
+
+// Suppose is the part with a row in the place of one that nobody named, as the
+// words before it may say. It is assumed, and not said. The argument has to be
+// that of an Ask which is Open.
+func (p *Part) Suppose(pr *verbs.Param, name string) Part {
+	q := *p
+	q.Args, q.Asks, q.supposed, q.supposing = nil, nil, name, pr
+	q.reader.arguments(&q, q.clauses[0], q.language)
+	for _, c := range q.clauses[1:] {
+		q.reader.fill(&q, c, q.language)
+	}
+	return q
+}
