@@ -73,8 +73,9 @@ func (l *Limits) fill() {
 
 // An Interpreter makes calls of phrases.
 type Interpreter interface {
-	// Interpret says what a sentence asks for.
-	Interpret(ctx context.Context, said string) (Understood, error)
+	// Interpret says what a sentence asks for. What was spoken of before, the
+	// latest first, is what it may mean without a name.
+	Interpret(ctx context.Context, said string, before []Spoken) (Understood, error)
 	// Shortlist returns the verbs that a sentence may be about, likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
@@ -88,6 +89,7 @@ type Understood struct {
 	Verb     string   // its verb
 	NotUsed  []string // verbs that came close
 	Resolved []string // what words were read as
+	Assumed  []string // names of rows that were meant without being said
 }
 
 // A Conversation is one person talking. It is safe for use by many goroutines,
@@ -609,6 +611,7 @@ func (t *turn) did(reply *runtime.Reply) {
 			note.From = resultFrom(call.Result)
 		}
 		note.Wrote = len(call.Rows)
+		t.record.spoken.speak(call)
 		t.record.Calls = append(t.record.Calls, note)
 	}
 	t.found = append(t.found, p)

@@ -18,6 +18,7 @@ const (
 	sayNotDone    = "Not done. I will not ask this again unless you bring it up."
 	sayWithdrawn  = "I have not done that."
 	sayNoQuestion = "I have not asked you anything that needs a yes or a no. Tell me what you would like to do."
+	sayWell       = "Good. Tell me whenever there is something else."
 	sayUnread     = "I did not understand that. Say it in other words, name what it is about, or ask to talk to a person."
 	sayTooHard    = "I could not put that into anything that I am able to do. Say it in other words, one thing at a time, or ask to talk to a person."
 	sayDeclined   = "I cannot help with that. Ask me something else, or ask to talk to a person."
@@ -30,6 +31,11 @@ const (
 	sayUnknownEnd = "I cannot tell whether that was done: the answer was lost on the way. Ask for the state before you try again."
 	sayFailed     = "Something is wrong with the system, and nothing was changed. Try again later, or ask to talk to a person."
 )
+
+// sayAssumed tells which rows were meant where nobody named one.
+func sayAssumed(names []string) string {
+	return "I took that to be about @" + strings.Join(names, " and @") + ".\n"
+}
 
 func tooLong(n int) string {
 	return fmt.Sprintf("That message is %s long, and I read up to %s. Send the part that matters, or send it as a file.", size(n), size(MaxMessage))

@@ -40,6 +40,7 @@ type Turn struct {
 	Model     ModelNote  `json:"model"`
 	Told      string     `json:"told"`
 
+	spoken  Spoken
 	asked   string       // what was said so far, where it was asked what is missing
 	tainted verbs.Origin // what strangers wrote may be told again in it
 }

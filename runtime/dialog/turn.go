@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 	"verbatim/verbs/grammar"
 )
@@ -335,7 +336,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if c.o.Interpreter == nil {
 		return otherwise, nil
 	}
-	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own)
+	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, c.before())
 	if err != nil {
 		return t.system(ctx, err)
 	}
@@ -343,7 +344,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		// It may be the answer to what was asked, which makes sense only with what
 		// it was asked about.
 		whole := past[len(past)-1].asked + "\n" + t.heard.own
-		more, err := c.o.Interpreter.Interpret(ctx, whole)
+		more, err := c.o.Interpreter.Interpret(ctx, whole, c.before())
 		if err != nil {
 			return t.system(ctx, err)
 		}
@@ -354,12 +355,19 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		}
 	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
+	supposed := ""
+	if len(u.Assumed) > 0 {
+		supposed = sayAssumed(u.Assumed)
+		t.record.note("what was spoken of before was taken to be meant: @" + strings.Join(u.Assumed, ", @"))
+	}
 	switch {
 	case u.Ask != "":
 		if t.record.asked == "" {
 			t.record.asked = t.heard.own
 		}
-		return u.Ask, nil
+		return supposed + u.Ask, nil
+	case u.Script == "" && words.ReadAnswer(t.heard.own, words.In{Now: t.now}) == words.Agree:
+		return sayWell, nil
 	case u.Script == "":
 		return otherwise, nil
 	}
@@ -369,11 +377,11 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case err != nil:
 		return t.system(ctx, err)
 	case outcome.question != nil:
-		return outcome.question.text(), nil
+		return supposed + outcome.question.text(), nil
 	case outcome.wrong != "":
-		return refusedWords(outcome.why), nil
+		return supposed + refusedWords(outcome.why), nil
 	}
-	return t.facing(told(t.found)), nil
+	return supposed + t.facing(told(t.found)), nil
 }
 
 // shape makes the request that every step of the turn is.

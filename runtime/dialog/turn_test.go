@@ -270,7 +270,9 @@ func (h *house) state() string {
 // fixed understands every sentence in the same way.
 type fixed struct{ u dialog.Understood }
 
-func (f fixed) Interpret(context.Context, string) (dialog.Understood, error) { return f.u, nil }
+func (f fixed) Interpret(context.Context, string, []dialog.Spoken) (dialog.Understood, error) {
+	return f.u, nil
+}
 
 func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
 	return among[:min(len(among), most)]

@@ -1,0 +1,67 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+)
+
+// Spoken is what a turn was about: "it" may mean one of them, later.
+type Spoken struct {
+	// Names are those of rows that calls named and that were told.
+	Names []string
+	// Changed says that something was done. What was dealt with is not the only
+	// thing that can be meant next.
+	Changed bool
+}
+
+// speak notes what a call was about.
+func (s *Spoken) speak(p *runtime.CallPreview) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(s.Names, name) {
+			s.Names = append(s.Names, name)
+		}
+	}
+	var of func(v dsl.Value)
+	of = func(v dsl.Value) {
+		switch v.Kind {
+		case dsl.Symbol:
+			add(v.Text)
+		case dsl.List:
+			for _, item := range v.Items() {
+				of(item)
+			}
+		}
+	}
+	if script, ds := dsl.Parse(dsl.NewSource("call", p.Call)); !ds.HasErrors() {
+		for i := range script.Calls {
+			for _, a := range script.Calls[i].Args {
+				of(a.Value)
+			}
+		}
+	}
+	if p.Result != nil {
+		for _, row := range p.Result.Rows {
+			for _, v := range row {
+				if name, ok := strings.CutPrefix(plain(v), "@"); ok {
+					add(name)
+				}
+			}
+		}
+	}
+	s.Changed = s.Changed || len(p.Rows) > 0
+}
+
+// before lists what the turns before this one were about, the latest first.
+func (c *Conversation) before() []Spoken {
+	var all []Spoken
+	past := c.latest()
+	for _, t := range slices.Backward(past) {
+		if !t.Foreign && len(t.spoken.Names) > 0 {
+			all = append(all, t.spoken)
+		}
+	}
+	return all
+}
