@@ -351,6 +351,8 @@ type Store interface {
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
 	// Principal returns what is known of a principal; ErrNotFound.
 	Principal(ctx context.Context, name string) (Principal, error)
+	// Principals returns the names of all who are known, in order.
+	Principals(ctx context.Context) ([]string, error)
 	// SetPrincipal makes a principal what p says, whatever it was before.
 	// Holds must be keys of kind Int, String or UUID.
 	SetPrincipal(ctx context.Context, p Principal) error

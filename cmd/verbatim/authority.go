@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -105,16 +107,29 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// completeNames offers whom the store knows, where a name is wanted.
+// completeNames offers whom the store knows, where a name is wanted: those who
+// were added through the palette of rights, and those who are there without it.
+// Where the store cannot be opened, or not at once, nobody is offered.
 func (a *app) completeNames(store, palettes *string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		if l, err := loadPalettes(a.palettesDir(*palettes), system.Source()); err == nil && l.reg != nil {
-			if s, err := a.open(cmd.Context(), *store); err == nil {
-				defer s.Close()
-				names, _ = system.Names(cmd.Context(), l.reg, s)
-			}
+		ctx, cancel := context.WithTimeout(cmd.Context(), atOnce)
+		defer cancel()
+		s, err := a.open(ctx, *store)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		defer s.Close()
+		names, _ := s.Principals(ctx)
+		if l, err := loadPalettes(a.palettesDir(*palettes), system.Source()); err == nil && l.reg != nil {
+			more, _ := system.Names(ctx, l.reg, s)
+			names = append(names, more...)
+		}
+		// What is offered goes to a shell, a line each.
+		names = slices.DeleteFunc(names, func(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) })
+		slices.Sort(names)
+		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// atOnce is how long somebody who presses the tabulator waits for a store.
+const atOnce = 2 * time.Second

@@ -199,6 +199,17 @@ func readEntry(r row) (e stores.Entry, err error) {
 	return e, nil
 }
 
+// Principals implements stores.Store.
+func (s *Store) Principals(ctx context.Context) (names []string, err error) {
+	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		return c.do(ctx, op{doing: "principals", sql: `SELECT name FROM public.verbatim_principal ORDER BY name COLLATE "C"`, read: func(r row) error {
+			names = append(names, r.str(0))
+			return nil
+		}})
+	})
+	return names, err
+}
+
 // Principal implements stores.Store.
 func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, error) {
 	p := stores.Principal{Name: name}

@@ -138,6 +138,18 @@ func readHash(v driver.Value, sum *[32]byte) error {
 	return nil
 }
 
+// Principals implements stores.Store.
+func (s *Store) Principals(ctx context.Context) (names []string, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, "SELECT name FROM main.verbatim_principal ORDER BY name", nil, func(row []driver.Value) error {
+			name, _ := row[0].(string)
+			names = append(names, name)
+			return nil
+		})
+	})
+	return names, err
+}
+
 // Principal implements stores.Store.
 func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, error) {
 	p := stores.Principal{Name: name}

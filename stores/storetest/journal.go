@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -242,6 +243,12 @@ var principalCases = []testCase{
 			if err != nil || !reflect.DeepEqual(got, p) {
 				t.Errorf("got %+v, %v, want %+v", got, err, p)
 			}
+		}
+		if err := s.SetPrincipal(ctx, stores.Principal{Name: "Zoé"}); err != nil {
+			t.Fatal(err)
+		}
+		if names, err := s.Principals(ctx); err != nil || !slices.Equal(names, []string{"Zoé", "pierre", "thomas"}) {
+			t.Errorf("%q are known, %v", names, err)
 		}
 		if err := s.SetPrincipal(ctx, stores.Principal{}); !errors.Is(err, stores.ErrInvalid) {
 			t.Error(err)
