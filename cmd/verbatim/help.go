@@ -11,10 +11,11 @@ import (
 )
 
 func helpCommand(a *app) *cobra.Command {
+	var dir string
 	cmd := &cobra.Command{
-		Use:     "help [COMMAND|exit-codes|json]",
+		Use:     "help [COMMAND|exit-codes|json|man]",
 		Short:   "Show how a command is used, the exit codes, or the shape of the JSON",
-		Example: "verbatim help run\nverbatim help exit-codes",
+		Example: "verbatim help run\nverbatim help exit-codes\nverbatim help man --dir man",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -27,8 +28,10 @@ func helpCommand(a *app) *cobra.Command {
 			case "json":
 				fmt.Fprint(a.out, outputSchema)
 				return nil
+			case "man":
+				return a.writeMan(cmd.Root(), dir)
 			}
-			names := []string{"exit-codes", "json"}
+			names := []string{"exit-codes", "json", "man"}
 			for _, c := range cmd.Root().Commands() {
 				if c.Name() == args[0] {
 					return c.Help()
@@ -38,6 +41,7 @@ func helpCommand(a *app) *cobra.Command {
 			return usage(fmt.Sprintf("there is no help about %q%s", args[0], didYouMean(args[0], names)), "verbatim --help")
 		},
 	}
+	cmd.Flags().StringVar(&dir, "dir", "", "write the manual pages, of which man is asked, into this `folder`")
 	return cmd
 }
 
