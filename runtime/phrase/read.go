@@ -250,9 +250,10 @@ func (r *Reader) rank(c *clause) []scored {
 		}
 	}
 	fits := make([]*fit, len(r.ix.verbs))
+	var room room
 	fitOf := func(v int32) *fit {
 		if fits[v] == nil {
-			fits[v] = r.fits(c, r.ix.verbs[v])
+			fits[v] = r.fits(c, r.ix.verbs[v], &room)
 		}
 		return fits[v]
 	}
@@ -332,9 +333,35 @@ type fit struct {
 	text     bool // it takes free text
 }
 
-func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
-	f := &fit{params: make([]bool, len(v.Params)), changes: len(v.Effects) > 0}
-	used := make([]bool, len(c.words))
+// A room holds the fits of many verbs, which are worked out at once: they are
+// small, and one by one they would be most of what a sentence allocates.
+type room struct {
+	fits []fit
+	said []bool
+}
+
+func (m *room) fit() *fit {
+	if len(m.fits) == 0 {
+		m.fits = make([]fit, 32)
+	}
+	f := &m.fits[0]
+	m.fits = m.fits[1:]
+	return f
+}
+
+func (m *room) bools(n int) []bool {
+	if len(m.said) < n {
+		m.said = make([]bool, max(n, 2048))
+	}
+	b := m.said[:n:n]
+	m.said = m.said[n:]
+	return b
+}
+
+func (r *Reader) fits(c *clause, v *verbs.Verb, m *room) *fit {
+	f := m.fit()
+	f.params, f.changes = m.bools(len(v.Params)), len(v.Effects) > 0
+	used := m.bools(len(c.words))
 	f.used = used
 	want, got := 0, 0
 	var dates, amounts bool
@@ -463,7 +490,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	if len(all) > 1 {
 		next = all[1].score
 	}
-	f := r.fits(c, v)
+	f := r.fits(c, v, &room{make([]fit, 1), make([]bool, len(v.Params)+len(c.words))})
 	quoted := slices.Contains(c.quoted, true) && !f.text
 	turned := c.negated && !f.text && !r.negative(all[0].template)
 	asked := c.question && f.changes && !r.ix.asking[all[0].verb]
