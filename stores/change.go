@@ -130,3 +130,18 @@ func (e *Entity) Vouches(field int) bool {
 	}
 	return e.Access == ByPath || len(rest) > 0
 }
+
+// Hides says how many steps of the scope path lead to the farthest row that can
+// hide this one: 0 where only the row itself can, -1 where nothing can.
+func (e *Entity) Hides() int {
+	far := -1
+	if len(e.Visible) > 0 {
+		far = 0
+	}
+	for i, step := range e.Scope {
+		if step.To != nil && len(step.To.Visible) > 0 {
+			far = i + 1
+		}
+	}
+	return far
+}

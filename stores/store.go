@@ -62,6 +62,10 @@ type Entity struct {
 	// path with Access == ByPath means that the row owns itself.
 	Scope  []Step
 	Access Access
+	// Visible lists Bool fields that must all be true. Where one is not, the row
+	// is not there for a scope without All, and nor is a row whose scope path
+	// leads through it.
+	Visible []int
 	// Managed tables are created and migrated by Migrate; others exist already
 	// and are verified, never altered.
 	Managed bool

@@ -3,6 +3,7 @@ package verbs
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -752,6 +753,43 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 		return
 	}
 	s.Scope = append(path.Steps, stores.Step{Field: path.Field, To: last.Type.Entity.Store})
+}
+
+// visible reads which rows of an entity are there for whoever does not see all.
+func (l *loader) visible(en *entityNode) {
+	d, e, n := en.d, en.e, en.f[entVisible].value
+	if n == nil {
+		return
+	}
+	i := e.field(n.Value)
+	switch {
+	case i < 0:
+		if !e.broken {
+			d.report(say.unknownField(d.place(n), e, n.Value))
+		}
+	case e.Fields[i].Type == nil:
+	case e.Fields[i].Type.Name != BooleanType:
+		d.report(say.visibleNotBoolean(d.place(n), &e.Fields[i], e.Store.Fields[i].Name))
+	case e.Store.Access == stores.ForAll:
+		d.report(say.visibleToAll(d.place(n), e))
+	default:
+		e.Store.Visible = []int{i}
+	}
+}
+
+// tellsOfHidden refuses sets of unique fields by which a refusal would tell
+// that a row which the caller does not see holds the same. Rows of one parent
+// are hidden together, unless they hide themselves.
+func (l *loader) tellsOfHidden(en *entityNode) {
+	e := en.e.Store
+	if e.Hides() < 0 {
+		return
+	}
+	for _, set := range e.Unique {
+		if len(e.Visible) > 0 || !slices.Contains(set, e.Scope[0].Field) {
+			en.d.report(say.uniqueTellsHidden(en.d.place(en.f[entUnique].value), en.e, set))
+		}
+	}
 }
 
 // path follows a dotted path from an entity: along references to a field. It

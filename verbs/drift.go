@@ -149,6 +149,9 @@ func (d *drift) entity(e *Entity) {
 	if scope, before := scopeText(n), scopeText(o); scope != before && o.Access != stores.ForAll {
 		d.lower("scope-changed", e.Place, was.Place, "it was "+before, "rows of %s belong to %s", name, scope)
 	}
+	if before := fieldSet(o, o.Visible); !subset(before, fieldSet(n, n.Visible)) {
+		d.lower("read-widened", e.Place, was.Place, "only rows in which "+listed(before, "and")+" was true were", "more rows of %s are there for whoever does not see all", name)
+	}
 	for i := range o.Unique {
 		if !slices.ContainsFunc(n.Unique, func(set []int) bool { return subset(fieldSet(n, set), fieldSet(o, o.Unique[i])) }) {
 			d.lower("limit-loosened", e.Place, was.Place, "two rows may now agree in them", "%s of %s need not be unique together", listed(fieldSet(o, o.Unique[i]), "and"), name)

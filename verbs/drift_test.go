@@ -92,6 +92,7 @@ var lowering = []mutation{
 	{"another default", "type: boolean, default: false", "type: boolean, default: true", "default-changed"},
 	{"the way to the owner changes", "scope: branch.bank", "scope: bank", "scope-changed"},
 	{"everybody's data", "scope: branch.bank", "scope: everyone", "scope-changed"},
+	{"rows are hidden no more", "    visible: open\n", "", "read-widened"},
 	{"another table", "table: payees", "table: customers", "table-changed"},
 	{"another column", "column: branch_id", "column: other_branch_id", "table-changed"},
 	{"a table is taken over", "    table: branches\n", "    table: branches\n    managed: true\n", "table-changed"},

@@ -154,6 +154,7 @@ const (
 	entKey
 	entManaged
 	entScope
+	entVisible
 	entLabel
 	entUnique
 	entFields
@@ -170,6 +171,7 @@ var entityShape = &shape{
 		entKey:         {name: "key", doc: "The key field. It is a uuid unless it is declared under fields.", example: `"request_id"`, required: true},
 		entManaged:     {name: "managed", doc: "Whether Verbatim creates and extends the table. A table that is not managed exists already and is never altered.", example: `true`, holds: aBoolean},
 		entScope:       {name: "scope", doc: "Whose row it is: the reference fields that lead to the owner, `self` for a row that owns itself, `everyone` for reference data, or {principal: FIELD} for rows that name a principal.", example: `"workstream.case.cbu"`, holds: textOrMap, of: scopeShape, required: true},
+		entVisible:     {name: "visible", doc: "The boolean field that must be true for a row to be there for anybody whose role does not see all. Otherwise it, and what belongs to it, does not exist for them.", example: `"client_visible"`},
 		entLabel:       {name: "label", doc: "What people read for a row; session names are made from it.", example: `"{workstream.entity.name} {request_subtype}"`},
 		entUnique:      {name: "unique", doc: "Sets of fields that no two rows of one owner share.", example: `[["workstream", "request_subtype"]]`, holds: uniques},
 		entFields:      {name: "fields", doc: "The fields by name.", example: `{"status": {"type": "code", "ref-type": "request-status"}}`, holds: namedMaps, of: fieldShape},

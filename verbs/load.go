@@ -130,6 +130,12 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.relate(&l.entityNodes[i])
 	}
 	for i := range l.entityNodes {
+		l.visible(&l.entityNodes[i])
+	}
+	for i := range l.entityNodes {
+		l.tellsOfHidden(&l.entityNodes[i])
+	}
+	for i := range l.entityNodes {
 		l.progress(&l.entityNodes[i])
 	}
 	l.allVerbs()

@@ -260,6 +260,12 @@ entities:
 			Right:   entity("    scope: {principal: name}\n    fields: {name: {type: string}}\n"),
 		},
 		{
+			Code:    "bad-visible",
+			Meaning: "What is to say whether a row is seen is no boolean field, nobody owns the rows, or fields that must be unique would tell of rows that are hidden.",
+			Wrong:   entity("    scope: self\n    visible: name\n    fields: {name: {type: string}}\n"),
+			Right:   entity("    scope: self\n    visible: shown\n    fields: {shown: {type: boolean, required: true}}\n"),
+		},
+		{
 			Code:    "not-a-reference",
 			Meaning: "A path goes on after a field that refers to nothing, or something is counted by a field that does not refer to the row.",
 			Wrong:   entity("    scope: self\n    label: \"{name.first}\"\n    fields: {name: {type: string}}\n"),

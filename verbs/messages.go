@@ -524,6 +524,21 @@ func (loaderMessages) principalNotText(at dsl.Place, path, typ string) dsl.Diagn
 	return problemAt(at, "bad-scope", fmt.Sprintf("%s is %s and cannot hold a principal's name", path, article(typ)+" "+typ), "a string is wanted here")
 }
 
+func (loaderMessages) visibleNotBoolean(at dsl.Place, f *Field, name string) dsl.Diagnostic {
+	d := problemAt(at, "bad-visible", fmt.Sprintf("%s is %s and cannot say whether a row is seen", name, f.Type.phrase()), "a boolean field is wanted here", "rows in which the field is true are there; others exist only for roles that see all")
+	d.Related = []dsl.Related{{Place: f.Place, Message: name + " is declared here"}}
+	return d
+}
+
+func (loaderMessages) visibleToAll(at dsl.Place, e *Entity) dsl.Diagnostic {
+	return problemAt(at, "bad-visible", fmt.Sprintf("everybody may read %s, so none of its rows can be hidden", e.Store.Name), "", "leave visible out, or give the entity an owner with scope")
+}
+
+func (loaderMessages) uniqueTellsHidden(at dsl.Place, e *Entity, set []int) dsl.Diagnostic {
+	return problemAt(at, "bad-visible", fmt.Sprintf("that %s is unique would tell of rows of %s that are hidden", listed(fieldSet(e.Store, set), "and"), e.Store.Name),
+		"a refusal would say that a hidden row has the same", "leave the set out; a set that begins with the reference to a row which may be hidden is fine")
+}
+
 func (loaderMessages) badBraces(at dsl.Place, brace string) dsl.Diagnostic {
 	return problemAt(at, "bad-braces", "a brace is not closed", "write {NAME}", "text in braces is replaced; braces themselves cannot be written")
 }

@@ -505,6 +505,9 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 	case e.Store.Access == stores.ByPath && len(e.Store.Scope) == 0:
 		owner = "Whoever was given a row sees it, and what belongs to it."
 	}
+	if len(e.Store.Visible) > 0 {
+		owner += " A row in which " + listed(fieldSet(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
+	}
 	fmt.Fprintf(b, "Kept in `%s`. %s\n\n", e.Store.Table, owner)
 	b.WriteString("| field | type | |\n|---|---|---|\n")
 	for i := range e.Fields {

@@ -115,7 +115,7 @@ func (d *desk) outstanding(ctx context.Context, c *runtime.Call, cbu runtime.Ref
 			for k := range needs {
 				r := &needs[k]
 				status := r.Value("status").Text()
-				if !r.Value("client_visible").Bool() || status == "FULFILLED" || status == "WAIVED" {
+				if status == "FULFILLED" || status == "WAIVED" {
 					continue
 				}
 				next := open{Request: entity.Value("name").Text() + " " + r.Value("request_subtype").Text(), Status: status,

@@ -112,7 +112,7 @@ func (m *migration) policies(e *stores.Entity) []policy {
 		strict("delete", "DELETE", true, false, everyRow)
 		return list
 	}
-	strict("scope", "ALL", true, true, everyRow+" OR "+m.rule(e))
+	strict("scope", "ALL", true, true, everyRow+" OR "+m.rule(e)+m.shown(e))
 	return list
 }
 
@@ -163,6 +163,32 @@ func (m *migration) rule(e *stores.Entity) string {
 		at, alias = step.To, next
 	}
 	return "EXISTS (SELECT 1 FROM " + from + " WHERE " + where + " AND " + m.end(e, at, m.read(at, alias, e.Scope[n-1].Field)) + ")"
+}
+
+// shown is what the rule of an entity lacks: that nothing hides the row, nor one
+// on the way to its owner.
+func (m *migration) shown(e *stores.Entity) string {
+	itself := func(at *stores.Entity, alias string) (s string) {
+		for _, f := range at.Visible {
+			s += " AND " + m.read(at, alias, f) + " IS TRUE"
+		}
+		return s
+	}
+	own := table(e)
+	rule, n := itself(e, own), e.Hides()
+	if n < 1 {
+		return rule
+	}
+	at, alias := e.Scope[0].To, "w1"
+	from := table(at) + " " + alias
+	where := m.read(at, alias, at.Key) + " = " + m.read(e, own, e.Scope[0].Field) + itself(at, alias)
+	for i, step := range e.Scope[1:n] {
+		next := fmt.Sprint("w", i+2)
+		from += " JOIN " + table(step.To) + " " + next + " ON " + m.read(step.To, next, step.To.Key) + " = " + m.read(at, alias, step.Field)
+		at, alias = step.To, next
+		where += itself(at, alias)
+	}
+	return rule + " AND EXISTS (SELECT 1 FROM " + from + " WHERE " + where + ")"
 }
 
 // end is the condition on the field where the scope path of e ends.

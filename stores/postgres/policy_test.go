@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"verbatim/stores"
+	"verbatim/stores/postgres/pgtest"
 )
 
 // SAFE-A5: row-level security is a lock of its own. The engine's condition is
@@ -334,6 +335,80 @@ func TestJournalIsAppendOnly(t *testing.T) {
 		for _, sql := range []string{"UPDATE verbatim_journal SET verb = 'x'", "DELETE FROM verbatim_journal", "TRUNCATE verbatim_journal"} {
 			if _, err := conn.Exec(ctx, sql); err == nil {
 				t.Errorf("%s ran", sql)
+			}
+		}
+	}
+}
+
+// SAFE-A2, SAFE-A5: row-level security hides by itself what is not to be seen,
+// and what belongs to it, in a table whose rows keep whose they are as well.
+func TestPoliciesHide(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db := pgtest.Database(t)
+	s, err := Open(ctx, db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	field := func(name string, kind stores.Kind, ref *stores.Entity) stores.Field {
+		return stores.Field{Name: name, Column: name, Kind: kind, Ref: ref, Required: true}
+	}
+	entity := func(name string, scope []stores.Step, fields ...stores.Field) *stores.Entity {
+		fields = append([]stores.Field{field("id", stores.Int, nil)}, fields...)
+		return &stores.Entity{Name: name, Table: "kyc." + name, Managed: true, Fields: fields, Scope: scope}
+	}
+	cbu := entity("cbu", nil)
+	request := entity("request", []stores.Step{{Field: 1, To: cbu}}, field("cbu", stores.Int, cbu), field("shown", stores.Bool, nil))
+	part := entity("part", append([]stores.Step{{Field: 1, To: request}}, request.Scope...), field("request", stores.Int, request))
+	all := []*stores.Entity{cbu, request, part}
+	migrate := func() {
+		t.Helper()
+		if plan, err := s.Migrate(ctx, all, true); err != nil || len(plan.Problems) > 0 {
+			t.Fatal(plan.Problems, err)
+		}
+	}
+	migrate()
+	request.Visible = []int{2} // said later, of tables that are there
+	migrate()
+	insert := func(e *stores.Entity, id int64, values ...stores.Value) stores.Change {
+		c := stores.Change{Op: stores.Insert, Entity: e, Key: stores.NewInt(id)}
+		for i, v := range values {
+			c.Set = append(c.Set, stores.Assign{Field: i + 1, Value: v})
+		}
+		return c
+	}
+	apply := func(scope stores.Scope, changes ...stores.Change) error {
+		return s.Update(ctx, scope, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Changes: changes}) })
+	}
+	one, two := stores.NewInt(1), stores.NewInt(2)
+	err = apply(stores.Scope{All: true}, insert(cbu, 1), insert(request, 1, one, stores.NewBool(false)), insert(request, 2, one, stores.NewBool(true)), insert(part, 1, one), insert(part, 2, two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := stores.Scope{Principal: "pierre", Holds: map[string][]stores.Value{"cbu": {one}}}
+	for _, ajar := range []bool{true, false} {
+		s.ajar = ajar
+		for _, e := range all[1:] {
+			err := s.View(ctx, scope, func(r stores.Reader) error {
+				rows, err := r.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: 0}}})
+				if len(rows) != 1 || rows[0][0] != two {
+					t.Errorf("%s, ajar %v: found %v", e.Name, ajar, rows)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, c := range map[string]stores.Change{
+			"hiding":          {Op: stores.Update, Entity: request, Key: two, Set: []stores.Assign{{Field: 2, Value: stores.NewBool(false)}}},
+			"showing":         {Op: stores.Update, Entity: request, Key: one, Set: []stores.Assign{{Field: 2, Value: stores.NewBool(true)}}},
+			"adding hidden":   insert(request, 3, one, stores.NewBool(false)),
+			"adding below it": insert(part, 3, one),
+		} {
+			if apply(scope, c) == nil {
+				t.Errorf("%s, ajar %v: done", name, ajar)
 			}
 		}
 	}

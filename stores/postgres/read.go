@@ -298,6 +298,8 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 	t.add("(SELECT count(*) FROM ", table(p.Count), " ", c, " WHERE ", q.datum(p.Count, c, p.By), " = ", q.datum(e, alias, e.Key))
 	if !p.Count.Vouches(p.By) {
 		q.within(t, p.Count, c, false)
+	} else {
+		q.itself(t, p.Count, func(f int) string { return q.datum(p.Count, c, f) })
 	}
 	t.add(")")
 	return stores.Int, nil

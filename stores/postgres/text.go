@@ -136,6 +136,7 @@ func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
 	if v.shapes[e].rooted {
 		at, _ := ending(e)
 		v.last(t, e, at, alias+"."+rootColumn)
+		v.shown(t, e, func(f int) string { return v.datum(e, alias, f) })
 		return
 	}
 	v.scopeOf(t, e, many, func(f int) string { return v.datum(e, alias, f) })
@@ -177,6 +178,42 @@ func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int)
 		}
 		v.last(t, e, at, v.datum(at, alias, e.Scope[n-1].Field))
 		t.add(")")
+	}
+	v.shown(t, e, col)
+}
+
+// shown adds to the condition of the scope that nothing hides a row of e, and
+// none of those on its way to its owner.
+func (v *view) shown(t *text, e *stores.Entity, col func(field int) string) {
+	v.itself(t, e, col)
+	n := e.Hides()
+	if n < 1 || v.opens(e) {
+		return
+	}
+	at, alias := e.Scope[0].To, t.alias()
+	t.add(" AND EXISTS (SELECT 1 FROM ", table(at), " ", alias)
+	hidden := t.part()
+	own := func() {
+		v.itself(hidden, at, func(f int) string { return v.datum(at, alias, f) })
+	}
+	own()
+	where := t.part().add(" WHERE ", v.datum(at, alias, at.Key), " = ", col(e.Scope[0].Field))
+	for _, step := range e.Scope[1:n] {
+		next := t.alias()
+		t.add(" JOIN ", table(step.To), " ", next, " ON ", v.datum(step.To, next, step.To.Key), " = ", v.datum(at, alias, step.Field))
+		at, alias = step.To, next
+		own()
+	}
+	t.join(where).join(hidden).add(")")
+}
+
+// itself adds that a row does not hide itself.
+func (v *view) itself(t *text, e *stores.Entity, col func(field int) string) {
+	if v.opens(e) {
+		return
+	}
+	for _, f := range e.Visible {
+		t.add(" AND ", col(f), " IS TRUE")
 	}
 }
 

@@ -206,7 +206,7 @@ func (t *tx) change(cs []stores.Change) ([]op, error) {
 		ops = append(ops, t.insert(cs, rows))
 	case stores.Update:
 		ops = append(ops, t.update(cs, rows))
-		if len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !t.opens(e) && !e.Vouches(e.Scope[0].Field) {
+		if !t.opens(e) && (len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(cs[0])) {
 			// The row may not leave the scope either. Where the path begins with
 			// a reference that vouches for the row, refers has seen to it.
 			q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
@@ -369,16 +369,21 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 		q.add("true")
 	}
 	t.refers(q, cs, rows, skip)
-	if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
+	col := func(f int) string {
+		p := q.part()
+		rows.val(p, "s"+strconv.Itoa(f))
+		q.args = append(q.args, p.args...)
+		return p.String()
+	}
+	switch {
+	case t.opens(e):
+	case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
 		// Where the path begins with a reference that vouches for the row,
-		// refers has said it already.
+		// refers has said the rest already.
+		t.itself(q, e, col)
+	default:
 		q.add(" AND ")
-		t.scopeOf(q, e, false, func(f int) string {
-			p := q.part()
-			rows.val(p, "s"+strconv.Itoa(f))
-			q.args = append(q.args, p.args...)
-			return p.String()
-		})
+		t.scopeOf(q, e, false, col)
 	}
 	return q.add(" RETURNING 1").op("insert", nil).counted(len(cs), stores.ErrNotFound)
 }
@@ -523,6 +528,11 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 		return stores.ErrConflict
 	}
 	return stores.ErrNotFound
+}
+
+// hides reports whether a change sets what hides its row.
+func hides(c stores.Change) bool {
+	return slices.ContainsFunc(c.Entity.Visible, func(f int) bool { return sets(c, f) })
 }
 
 func sets(c stores.Change, field int) bool {

@@ -232,6 +232,8 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 	t.add("(SELECT count(*) FROM ", table(p.Count), " ", c, " WHERE ", datum(p.Count, c, p.By), " = ", column(e, alias, e.Key))
 	if !p.Count.Vouches(p.By) {
 		q.within(t, p.Count, c, false)
+	} else {
+		q.itself(t, p.Count, func(f int) string { return datum(p.Count, c, f) })
 	}
 	t.add(")")
 	return stores.Int, nil

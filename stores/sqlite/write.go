@@ -156,14 +156,19 @@ func (t *tx) insert(c stores.Change) error {
 		}
 		q.add(" WHERE 1")
 		t.refers(q, &c)
-		if !t.opens(e) && !(len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field)) {
+		col := func(f int) string {
+			q.fill(&c, aSet, f)
+			return "?"
+		}
+		switch {
+		case t.opens(e):
+		case len(e.Scope) > 0 && e.Vouches(e.Scope[0].Field):
 			// Where the path begins with a reference that vouches for the row,
-			// refers has said it already.
+			// refers has said the rest already.
+			t.itself(q, e, col)
+		default:
 			q.add(" AND ")
-			t.scopeOf(q, e, false, func(f int) string {
-				q.fill(&c, aSet, f)
-				return "?"
-			})
+			t.scopeOf(q, e, false, col)
 		}
 	})
 	n, err := t.c.exec(context.Background(), words, args...)
@@ -211,7 +216,7 @@ func (t *tx) update(c stores.Change) error {
 	if n == 0 {
 		return t.missed(c)
 	}
-	if len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !t.opens(e) && !e.Vouches(e.Scope[0].Field) {
+	if !t.opens(e) && (len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(c)) {
 		// The row may not leave the scope either. Where the path begins with a
 		// reference that vouches for the row, refers has seen to it.
 		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(encode(c.Key))
@@ -279,6 +284,11 @@ func (t *tx) missed(c stores.Change) error {
 	}
 	// The row is as it was: a row that it was to refer to is not there.
 	return stores.ErrNotFound
+}
+
+// hides reports whether a change sets what hides its row.
+func hides(c stores.Change) bool {
+	return slices.ContainsFunc(c.Entity.Visible, func(f int) bool { return sets(c, f) })
 }
 
 func sets(c stores.Change, field int) bool {

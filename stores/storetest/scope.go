@@ -215,3 +215,128 @@ func (w *world) ensure(e *stores.Entity, key stores.Value, set ...stores.Assign)
 	}
 	return w.do(everything, insert(e, key, set...))
 }
+
+// X7, SAFE-A1, SAFE-A2: a row that is not to be seen answers as one that is not
+// there does: to reads, paths, counts, filters, queries and changes, and with it
+// all that belongs to it. Who sees all sees it.
+var hiddenCases = []testCase{
+	{"a hidden row is there for nobody but who sees all", func(t *testing.T, open Open) {
+		w := hiddenWorld(t, open)
+		w.wantKeys(holding(1), stores.Find{Entity: w.request}, "request", 2, 3, 4)
+		w.wantKeys(everything, stores.Find{Entity: w.request}, "request", 1, 2, 3, 4, 11)
+		w.wantKeys(holding(1), stores.Find{Entity: w.submission}, "submission", 5)
+		w.wantKeys(everything, stores.Find{Entity: w.submission}, "submission", 1, 2, 5)
+		for _, c := range []struct {
+			e    *stores.Entity
+			kind string
+			n    int
+		}{{w.request, "request", 1}, {w.submission, "submission", 1}} {
+			if _, err := w.get(holding(1), c.e, id(c.kind, c.n)); err != stores.ErrNotFound {
+				t.Errorf("%s: %v", c.kind, err)
+			}
+			if _, err := w.get(everything, c.e, id(c.kind, c.n)); err != nil {
+				t.Errorf("%s, seeing all: %v", c.kind, err)
+			}
+			w.must(w.View(context.Background(), holding(1), func(r stores.Reader) error {
+				rows, err := r.Rows(context.Background(), c.e, []stores.Value{id(c.kind, c.n)})
+				if len(rows) != 0 {
+					t.Errorf("%s, of several: %v", c.kind, rows)
+				}
+				return err
+			}))
+		}
+	}},
+	{"no path, count, filter or query leads to a hidden row", func(t *testing.T, open Open) {
+		w := hiddenWorld(t, open)
+		first := func(scope stores.Scope, f stores.Find) stores.Value {
+			t.Helper()
+			rows, err := w.find(scope, f)
+			w.must(err)
+			if len(rows) != 1 {
+				t.Fatalf("%v", rows)
+			}
+			return rows[0][0]
+		}
+		is := func(key stores.Value) *stores.Cond {
+			return &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: 0}, Value: key}
+		}
+		for want, scope := range map[int64]stores.Scope{3: holding(1), 4: everything} {
+			if got := first(scope, stores.Find{Entity: w.workstream, Select: []stores.Path{{Count: w.request, By: reqWorkstream}}, Where: is(id("workstream", 1))}); got != stores.NewInt(want) {
+				t.Errorf("counted %v, want %d", got, want)
+			}
+		}
+		// Submission 5 is of request 2, and follows submission 1, which is hidden
+		// with its request.
+		note := stores.Path{Steps: []stores.Step{{Field: 3, To: w.submission}}, Field: 2}
+		if got := first(holding(1), stores.Find{Entity: w.submission, Select: []stores.Path{note}}); !got.IsNull() {
+			t.Errorf("a path shows %v", got)
+		}
+		if got := first(everything, stores.Find{Entity: w.submission, Select: []stores.Path{note}, Where: is(id("submission", 5))}); got != str("secret") {
+			t.Errorf("seeing all, a path shows %v", got)
+		}
+		if rows, _ := w.find(holding(1), stores.Find{Entity: w.submission, Where: &stores.Cond{Op: stores.Eq, Path: note, Value: str("secret")}}); len(rows) != 0 {
+			t.Error("a filter saw a hidden row")
+		}
+		for want, scope := range map[int64]stores.Scope{4: holding(1), 8: everything} {
+			w.must(w.View(context.Background(), scope, func(r stores.Reader) error {
+				rows, err := r.SQL(context.Background(), []*stores.Entity{w.request, w.submission}, stores.SQL{
+					Text:    "SELECT (SELECT count(*) FROM kyc.requests) + (SELECT count(*) FROM kyc.submissions) AS n",
+					Columns: []stores.Column{{Name: "n", Kind: stores.Int}},
+				})
+				if err == nil && (len(rows) != 1 || rows[0][0] != stores.NewInt(want)) {
+					t.Errorf("a query counts %v, want %d", rows, want)
+				}
+				return err
+			}))
+		}
+	}},
+	{"hidden and absent answer alike to every change", func(t *testing.T, open Open) {
+		w := hiddenWorld(t, open)
+		for _, c := range []struct {
+			name           string
+			hidden, absent stores.Change
+		}{
+			{"update", update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("x")}), update(w.request, id("request", 99), stores.Assign{Field: reqNotes, Value: str("x")})},
+			{"show", update(w.request, id("request", 1), stores.Assign{Field: reqVisible, Value: stores.NewBool(true)}), update(w.request, id("request", 99), stores.Assign{Field: reqVisible, Value: stores.NewBool(true)})},
+			{"delete", remove(w.submission, id("submission", 1)), remove(w.submission, id("submission", 99))},
+			{"insert below", insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 1)}), insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 99)})},
+			{"refer", update(w.submission, id("submission", 5), stores.Assign{Field: 3, Value: id("submission", 2)}), update(w.submission, id("submission", 5), stores.Assign{Field: 3, Value: id("submission", 99)})},
+		} {
+			h, a := w.do(holding(1), c.hidden), w.do(holding(1), c.absent)
+			if h == nil || a == nil || h.Error() != a.Error() || !errors.Is(h, stores.ErrNotFound) {
+				t.Errorf("%s: hidden %v, absent %v", c.name, h, a)
+			}
+		}
+		// Nor can a row be put out of sight by who would not see it then.
+		hide := stores.Assign{Field: reqVisible, Value: stores.NewBool(false)}
+		if err := w.do(holding(1), update(w.request, id("request", 2), hide)); !errors.Is(err, stores.ErrNotFound) {
+			t.Errorf("hiding: %v", err)
+		}
+		fresh := insert(w.request, id("request", 9), stores.Assign{Field: reqWorkstream, Value: id("workstream", 1)}, stores.Assign{Field: reqSubtype, Value: str("X")}, hide)
+		if err := w.do(holding(1), fresh); !errors.Is(err, stores.ErrNotFound) {
+			t.Errorf("inserting hidden: %v", err)
+		}
+		w.must(w.do(everything, fresh, update(w.request, id("request", 2), hide)))
+		w.wantKeys(holding(1), stores.Find{Entity: w.request}, "request", 3, 4)
+		w.wantKeys(holding(1), stores.Find{Entity: w.submission}, "submission")
+	}},
+}
+
+// hiddenWorld is a world in which request 1 is not to be seen.
+func hiddenWorld(t *testing.T, open Open) *world {
+	t.Helper()
+	w := newWorld(t, func(t *testing.T, entities []*stores.Entity) stores.Store {
+		for _, e := range entities {
+			if e.Name == "request" {
+				e.Visible, e.Unique = []int{reqVisible}, nil
+			}
+		}
+		return open(t, entities)
+	})
+	w.must(w.do(everything,
+		update(w.request, id("request", 1), stores.Assign{Field: reqVisible, Value: stores.NewBool(false)}),
+		update(w.submission, id("submission", 1), stores.Assign{Field: 2, Value: str("secret")}),
+		insert(w.submission, id("submission", 5), stores.Assign{Field: 1, Value: id("request", 2)}, stores.Assign{Field: 3, Value: id("submission", 1)}),
+	))
+	return w
+}

@@ -30,6 +30,7 @@ func Run(t *testing.T, open Open) {
 	}{
 		{"values", valueCases},
 		{"scope", scopeCases},
+		{"hidden", hiddenCases},
 		{"write", writeCases},
 		{"find", findCases},
 		{"journal", journalCases},
