@@ -29,10 +29,11 @@ type run struct {
 	tx   stores.Tx // nil where nothing may be written
 	now  time.Time // one for the whole run
 
-	rehearsal bool // it will be rolled back
-	writes    bool // some call of it may change something
-	goesOn    bool // no read is taken for the last
-	unsealed  bool // its digest is worked out when somebody asks for it
+	rehearsal bool  // it will be rolled back
+	writes    bool  // some call of it may change something
+	goesOn    bool  // no read is taken for the last
+	before    int64 // RunOptions.Before
+	unsealed  bool  // its digest is worked out when somebody asks for it
 	held
 	met map[rowKey]bool // rows that are held because something is counted for them
 

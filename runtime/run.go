@@ -41,6 +41,10 @@ type RunOptions struct {
 	// Turn is the number of the turn of the session that this comes of, where
 	// that was kept before, for the journal.
 	Turn int64
+	// Before, where it is not zero, is a turn of the session: handlers are told
+	// what was said before it, and nothing of what was said since. So a question
+	// about what was said, and the yes to it, do not change what was agreed to.
+	Before int64
 	// Version, where it is not zero, is the version of the session as whoever
 	// asks last saw it. Where the session went on without them, in another
 	// window, they are told, and nothing is done.
@@ -99,7 +103,7 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, erro
 }
 
 // PreviewWith is Preview that tells its progress, and may be held to the version
-// of the session. Other options do not matter to it.
+// of the session and to a turn of it. Other options do not matter to it.
 func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*Preview, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
@@ -158,7 +162,7 @@ func (s *Session) ready(p *verbs.Program) error {
 
 // rehearsal is the terms of a run that is rolled back.
 func rehearsal(o RunOptions) *terms {
-	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version}, rehearsal: true}
+	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
 // attempts carries a program out and, unless it rehearses, commits it. When rows
@@ -240,6 +244,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		first:     max(1, o.From),
 		held:      held{atOnce: atOnce},
 		goesOn:    o.goesOn,
+		before:    o.Before,
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),

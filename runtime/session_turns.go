@@ -29,6 +29,10 @@ const (
 	SystemTurn TurnRole = "SYSTEM" // the program: an upload that arrived, a form that was sent
 )
 
+// WhyIntent is the intent of a system's turn that tells how the answer before it
+// came about: it is there for whoever looks into that, and was said to nobody.
+const WhyIntent = "why"
+
 // A Said is something that is said in a session.
 type Said struct {
 	Role    TurnRole
@@ -521,15 +525,18 @@ func (c *Call) Active(ctx context.Context, entity string) (Ref, error) {
 	return Ref{entity, key}, nil
 }
 
-// Turns returns all that was said in the session before this call, in order.
+// Turns returns all that was said in the session before this call, or before the
+// turn of RunOptions.Before, in order.
 func (c *Call) Turns(ctx context.Context) ([]Turn, error) {
 	kept, err := c.r.session(ctx)
 	if c.over || err != nil || kept == nil {
 		return nil, err
 	}
-	all, err := c.r.turns(ctx, 1, 0)
-	if err != nil {
-		return nil, err
+	var all []Turn
+	if before := c.r.before; before != 1 { // nothing was said before the first
+		if all, err = c.r.turns(ctx, 1, max(0, before-1)); err != nil {
+			return nil, err
+		}
 	}
 	for i := range all {
 		who := verbs.FromScript

@@ -67,6 +67,9 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	transcript, tried := []spoken{}, []string{}
 	for i := range turns {
 		t := &turns[i]
+		if t.Role == runtime.SystemTurn && t.Intent == runtime.WhyIntent {
+			continue // how an answer came about is no part of what was said
+		}
 		transcript = append(transcript, spoken{t.Number, t.Time, string(t.Role), t.Content, t.Action})
 		if t.Action != "" && !slices.Contains(tried, t.Action) {
 			tried = append(tried, t.Action)
@@ -83,9 +86,9 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	o.Changes = append(o.Changes, runtime.Create(escalations, runtime.Fields{"cbu": cbu, "reference": reference, "client": c.Principal(), "reason": a.Reason,
 		"preferred_contact": a.Contact, "relationship_manager": manager, "outstanding": needed, "tried": tried, "transcript": said, "created_at": c.Now()}))
 	o.Notices = append(o.Notices, runtime.Notify("relationship-manager", runtime.Fields{"reference": reference, "client": c.Principal(),
-		"relationship_manager": manager, "preferred_contact": a.Contact, "turns": len(turns), "outstanding": len(outstanding)}))
+		"relationship_manager": manager, "preferred_contact": a.Contact, "turns": len(transcript), "outstanding": len(outstanding)}))
 	o.Result = &runtime.Answer{Columns: []string{"reference", "relationship_manager", "turns", "outstanding", "message"},
-		Rows: [][]any{{reference, manager, len(turns), len(outstanding), handedOver(manager, reference)}}}
+		Rows: [][]any{{reference, manager, len(transcript), len(outstanding), handedOver(manager, reference)}}}
 	return o, nil
 }
 

@@ -199,10 +199,7 @@ func (c *Conversation) Resume(ctx context.Context) error {
 }
 
 // What is kept beside the words of a turn.
-const (
-	foreignIntent = "not the person's own"
-	whyIntent     = "why"
-)
+const foreignIntent = "not the person's own"
 
 // keep writes the turn into the session: what was said, what was answered, and
 // why.
@@ -220,7 +217,7 @@ func (t *turn) keep(ctx context.Context) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	all := []runtime.Said{client, {Role: runtime.AgentTurn, Content: t.record.Told}, {Role: runtime.SystemTurn, Intent: whyIntent, Content: why.String()}}
+	all := []runtime.Said{client, {Role: runtime.AgentTurn, Content: t.record.Told}, {Role: runtime.SystemTurn, Intent: runtime.WhyIntent, Content: why.String()}}
 	if t.kept {
 		all = all[1:]
 	}
@@ -270,6 +267,7 @@ type Question struct {
 	Until   time.Time
 	program *verbs.Program
 	others  []string // roles that have to agree as well
+	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
 	fresh   bool     // it was put to the person in the last answer
 }
 
@@ -488,7 +486,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	c.close(q)
 	t.begin()
 	t.record.Agreed = q.ID
-	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source}
+	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
 	if len(q.others) > 0 {
 		pending, err := c.o.Session.Propose(ctx, q.program, o)
 		if err == nil && pending.ID != "" {
@@ -542,7 +540,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 
 // again puts a question anew, with the rows as they are now.
 func (t *turn) again(ctx context.Context, q *Question, why string) (string, error) {
-	p, err := t.c.o.Session.Preview(ctx, q.program)
+	p, before, err := t.preview(ctx, q.program)
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -553,13 +551,27 @@ func (t *turn) again(ctx context.Context, q *Question, why string) (string, erro
 	case err != nil:
 		return sayFailed, nil
 	}
-	fresh := t.question(q.program, p)
+	fresh := t.question(q.program, p, before)
 	return why + "\n" + fresh.text(), nil
 }
 
+// preview works out what a program would do, and at which turn of the session.
+func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview, int64, error) {
+	var before int64
+	if t.c.kept {
+		info, err := t.c.o.Session.Info(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		before = info.Turns + 1
+	}
+	preview, err := t.c.o.Session.PreviewWith(ctx, p, runtime.RunOptions{Before: before})
+	return preview, before, err
+}
+
 // question puts a program to the person.
-func (t *turn) question(p *verbs.Program, preview *runtime.Preview) *Question {
-	q := &Question{ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64) *Question {
+	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
 	var b strings.Builder
 	var why []string
 	for i := range preview.Calls {

@@ -192,6 +192,12 @@ func valueWords(v stores.Value) string {
 		return "no"
 	case stores.Time:
 		return v.Time().UTC().Format("2 January 2006 15:04 UTC")
+	case stores.JSON:
+		text := listWords(v)
+		if n, ok := entries(v); ok && len(text) > longList {
+			return fmt.Sprintf("%d entries", n)
+		}
+		return text
 	case stores.String:
 		if t := v.Text(); strings.HasPrefix(t, "@") || isCodeWord(t) {
 			return t
@@ -256,6 +262,17 @@ func resultWords(r *runtime.Result) string {
 
 // fewFields is how many of a row's fields are told on one line.
 const fewFields = 4
+
+// longList is how long a list may be, in bytes, to be told one by one among other
+// changes; of a longer one it is told how many it holds.
+const longList = 400
+
+// entries counts what a list holds.
+func entries(v stores.Value) (int, bool) {
+	var all []json.RawMessage
+	err := json.Unmarshal([]byte(v.Text()), &all)
+	return len(all), err == nil
+}
 
 // listWords says what a list holds: one by one, each by its name if it has one,
 // and the rest of it besides. Anything that is no list is said as it is.

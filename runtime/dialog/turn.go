@@ -539,7 +539,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	}
 	var refusal *runtime.Refusal
 	if !c.o.Session.Reads(program) {
-		preview, err := c.o.Session.Preview(ctx, program)
+		preview, before, err := t.preview(ctx, program)
 		if errors.As(err, &refusal) {
 			return t.refusedStep(refusal), nil
 		}
@@ -548,7 +548,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		}
 		if len(preview.Asks) > 0 {
 			t.facts.done(preview)
-			return step{question: t.question(program, preview)}, nil
+			return step{question: t.question(program, preview, before)}, nil
 		}
 	}
 	reply, err := t.run(ctx, program, runtime.RunOptions{})
