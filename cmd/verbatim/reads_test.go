@@ -102,7 +102,7 @@ func (c *crowd) value(e *stores.Entity, field, i int) stores.Value {
 	}
 	switch f.Kind {
 	case stores.Bool:
-		return stores.NewBool(turn%4 != 3)
+		return stores.NewBool(turn%4 != 3 || slices.Contains(e.Visible, field))
 	case stores.Int:
 		return stores.NewInt(int64(i + 1))
 	case stores.Decimal:

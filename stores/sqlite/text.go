@@ -142,17 +142,27 @@ func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int)
 		}
 		t.add(" FROM ", table(first.To), " ", alias)
 		at := first.To
+		hidden := t.part()
+		own := func() {
+			v.itself(hidden, at, func(f int) string { return datum(at, alias, f) })
+		}
+		own()
 		for _, step := range e.Scope[1 : n-1] {
 			next := t.alias()
 			t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
 			at, alias = step.To, next
+			own()
 		}
 		t.add(" WHERE ")
 		if !many {
 			t.add(key, " = ", col(first.Field), " AND ")
 		}
 		v.last(t, e, at, datum(at, alias, e.Scope[n-1].Field))
-		t.add(")")
+		t.join(hidden).add(")")
+		if e.Hides() < n { // all that can hide the row was passed on the way
+			v.itself(t, e, col)
+			return
+		}
 	}
 	v.shown(t, e, col)
 }
