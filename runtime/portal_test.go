@@ -726,6 +726,8 @@ func TestBadAnswersStoreNothing(t *testing.T) {
 			{"two thousand and one characters", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "` + strings.Repeat("é", 2001) + `"`, "too-long", "at most 2000 characters"},
 			{"a kind of information that there is not", `client.provide-info :request-id @maria-schmidt-date-of-birth :info-type SHOE_SIZE :collected-data {:size 37}`, "unknown-code", "SHOE_SIZE"},
 			{"a day that there is not", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "x" :expected-date "2025-02-30"`, "invalid-date", "February"},
+			{"a day that is over", `client.add-note :request-id @pierre-dupont-source-of-wealth :note "x" :expected-date 2024-12-26`, "out-of-range", "the earliest is today, 2024-12-27"},
+			{"a birth that is to come", `client.provide-info :request-id @maria-schmidt-date-of-birth :info-type DATE_OF_BIRTH :collected-data {:date_of_birth "2024-12-28"}`, "out-of-range", "the latest is today, 2024-12-27"},
 		} {
 			t.Log(c.what)
 			p.refused(t, "clara", c.call, c.code, c.sentence)

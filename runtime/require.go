@@ -14,7 +14,7 @@ import (
 // that cannot be worked out does not hold either; it is told only when no other
 // is, because a rule may rely on those before it.
 func (r *run) require(ctx context.Context, st *step) error {
-	if err := schematic(st); err != nil {
+	if err := r.schematic(st); err != nil {
 		return err
 	}
 	var unmet, unclear []complaint
@@ -42,7 +42,7 @@ func (r *run) require(ctx context.Context, st *step) error {
 // schematic holds objects against the schemas of the codes beside them. The
 // checker has done so for what a script writes out; what comes out of rows,
 // answers and macros is known only here.
-func schematic(st *step) error {
+func (r *run) schematic(st *step) error {
 	for i := range st.verb.Params {
 		p := &st.verb.Params[i]
 		by, ok := p.SchemaOf()
@@ -63,6 +63,11 @@ func schematic(st *step) error {
 				b.Says = "does not satisfy its schema"
 			}
 			return &complaint{st.index, wrongValue(st.place, p.Name, strings.TrimSpace(what+" "+b.Says))}
+		}
+		if st.verb.Moves() {
+			for _, b := range s.OnDay(r.s.today(r.now), st.args[i]) {
+				return &complaint{st.index, wrongValue(st.place, p.Name, strings.Join(b.Path, ".")+" "+b.Says)}
+			}
 		}
 	}
 	return nil

@@ -58,6 +58,11 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 				return err
 			}
 		}
+		if st.verb.Moves() {
+			if err := p.Type.OnDay(r.s.today(r.now), g.value); err != nil {
+				elsewhere = append(elsewhere, complaint{st.index, wrongValue(r.placeOfArg(f, st, &c.Args[i]), p.Name, err.Error())})
+			}
+		}
 		if c := st.wants(i, g, r.placeOfArg(f, st, &c.Args[i])); c != nil {
 			elsewhere = append(elsewhere, *c)
 		}

@@ -48,12 +48,31 @@ func (s *Session) Roles() []*verbs.Role { return s.roles }
 func (s *Session) Check(script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
 	names, err := s.mentionedNames(script)
 	p, ds := s.e.reg.Check(script, names)
+	if p != nil {
+		if late := p.Days(s.today(s.e.clock())); late.HasErrors() {
+			p, ds = nil, append(ds, late...)
+		}
+	}
 	if err != nil && ds.HasErrors() {
 		// The checker took names for unknown that could not be read: its
 		// complaints about them would mislead.
 		return nil, dsl.Diagnostics{namesUnread()}
 	}
 	return p, ds
+}
+
+// today is the day that an instant belongs to, where the person is: midnight is
+// not the same everywhere, and what is due tomorrow is due on their tomorrow.
+func (s *Session) today(now time.Time) stores.Value {
+	zone := s.zone
+	if zone == nil {
+		zone = s.e.zone
+	}
+	if zone != nil {
+		now = now.In(zone)
+	}
+	v, _ := stores.NewDate(now.Year(), int(now.Month()), now.Day())
+	return v
 }
 
 func (s *Session) mentionedNames(script *dsl.Script) (*scriptNames, error) {

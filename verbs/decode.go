@@ -546,6 +546,9 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	}
 	field := Field{Description: text(f[fieldDescription]), Place: d.place(k)}
 	field.Type = l.typeOf(d, f[:typKeys], k, "field")
+	if field.Type.byDay() {
+		d.report(say.contradiction(field.Place, k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
+	}
 	kept := stores.Field{
 		Name:      k.Value,
 		Column:    text(f[fieldColumn]),
@@ -1100,10 +1103,14 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 	if t.Name == MoneyType {
 		bare.Name = DecimalType
 	}
-	if given(typMin) {
+	if given(typMin) && !bare.moving(f[typMin].value.Value, &t.MinDay) {
 		t.Min, _ = l.value(d, bare, f[typMin].value, "min")
 	}
-	if given(typMax) {
+	if given(typMax) && bare.moving(f[typMax].value.Value, &t.MaxDay) {
+		if neverBoth(t.MinDay, t.MaxDay) {
+			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no date could be both", d.place(f[typMax].value), "the greatest value"))
+		}
+	} else if given(typMax) {
 		if t.Max, ok = l.value(d, bare, f[typMax].value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
 			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no value could be both", d.place(f[typMax].value), "the greatest value"))
 		}

@@ -300,6 +300,12 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *Type) {
 	if !o.Max.IsNull() && (n.Max.IsNull() || less(o.Max, n.Max)) {
 		loosened("the most was "+o.Max.Text(), "goes higher")
 	}
+	if looserDay(o.MinDay, n.MinDay, true) {
+		loosened("the least was "+o.MinDay.String(), "goes lower, or to where nobody can tell")
+	}
+	if looserDay(o.MaxDay, n.MaxDay, false) {
+		loosened("the most was "+o.MaxDay.String(), "goes higher, or to where nobody can tell")
+	}
 	if (n.Name == DecimalType || n.Name == MoneyType) && o.Scale >= 0 && (n.Scale < 0 || n.Scale > o.Scale) {
 		loosened(fmt.Sprintf("it took %d", o.Scale), "takes more digits after the point")
 	}

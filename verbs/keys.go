@@ -238,8 +238,8 @@ var typeKeys = []key{
 	typMinLength:  {name: "min-length", doc: "Of a string, the least number of characters; of a list, of items.", example: `1`, holds: anInteger},
 	typMaxLength:  {name: "max-length", doc: "Of a string, the greatest number of characters; of a list, of items.", example: `2000`, holds: anInteger},
 	typPattern:    {name: "pattern", doc: "Of a string, a regular expression (RE2) that all of it must match.", example: `"[A-Z]{2}[0-9]+"`},
-	typMin:        {name: "min", doc: "The least integer, decimal or date.", example: `0`, holds: aNumber},
-	typMax:        {name: "max", doc: "The greatest integer, decimal or date.", example: `1000000.00`, holds: aNumber},
+	typMin:        {name: "min", doc: "The least integer, decimal or date. Of an argument that is a date also today, in the time zone of the person, or so long before or after it: today + 30 days, today - 18 years.", example: `0`, holds: aNumber},
+	typMax:        {name: "max", doc: "The greatest integer, decimal or date. Of an argument that is a date also today, or so long before or after it.", example: `1000000.00`, holds: aNumber},
 	typScale:      {name: "scale", doc: "Of a decimal, the digits after its point.", example: `2`, holds: anInteger},
 	typCurrencies: {name: "currencies", doc: "Of money, the currencies it may be in.", example: `["EUR", "USD"]`, holds: texts},
 }

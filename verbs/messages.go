@@ -475,6 +475,8 @@ func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p probl
 		d.Notes = []string{"codes of " + t.Codes.Name + ": " + some(t.Codes.names(), 16)}
 	case t.Name == BooleanType:
 		d.Fixes = say.notBoolean(at, name, word).Fixes
+	case t.Name == DateType && (name == "min" || name == "max"):
+		d.Notes = append(d.Notes, dayForms)
 	}
 	return d
 }

@@ -776,6 +776,12 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 	return d
 }
 
+// offToday is told of a date that was right on another day, or will be.
+func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
+	_, label, _ := strings.Cut(says, ": ")
+	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
+}
+
 // What Drift says.
 
 func lowered(code string, at, was dsl.Place, label, summary string) dsl.Diagnostic {

@@ -230,6 +230,8 @@ type Type struct {
 	MaxLength  int
 	Pattern    *regexp.Regexp // RE2, anchored at both ends
 	Min, Max   stores.Value   // of integers, decimals, dates
+	MinDay     *Day           // of dates: the least, where it moves with the calendar; then Min is null
+	MaxDay     *Day           // of dates: the greatest, likewise
 	Scale      int            // decimals: digits after the point; -1 is any
 	Codes      *CodeList      // of a code; nil is any code
 	Entity     *Entity        // of a ref; nil is any entity

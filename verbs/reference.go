@@ -367,13 +367,20 @@ func (t *Type) limits() string {
 	case t.MinLength > 1 || t.MinLength == 1 && t.Name == ListType:
 		add("at least %s", count(t.MinLength, unit))
 	}
+	least, most := t.Min.Text(), t.Max.Text()
+	if t.MinDay != nil {
+		least = t.MinDay.String()
+	}
+	if t.MaxDay != nil {
+		most = t.MaxDay.String()
+	}
 	switch {
-	case !t.Min.IsNull() && !t.Max.IsNull():
-		add("from %s to %s", t.Min.Text(), t.Max.Text())
-	case !t.Min.IsNull():
-		add("from %s", t.Min.Text())
-	case !t.Max.IsNull():
-		add("up to %s", t.Max.Text())
+	case least != "" && most != "":
+		add("from %s to %s", least, most)
+	case least != "":
+		add("from %s", least)
+	case most != "":
+		add("up to %s", most)
 	}
 	if t.Name == DecimalType && t.Scale >= 0 {
 		add("%s after the point", count(t.Scale, "digit"))

@@ -18,6 +18,7 @@ type plan struct {
 	defaulted uint64         // bit i: Params[i] has a default
 
 	deprecated bool
+	moves      bool   // what a parameter takes depends on the day
 	dark       bool   // a parameter is sensitive
 	result     result // what `@x` and `@x.field` are
 }
@@ -136,6 +137,7 @@ func (r *Registry) planOf(v *Verb) plan {
 		if p.index != nil {
 			put(p.index, param.Name, i)
 		}
+		p.moves = p.moves || param.moves(v)
 		if param.Sensitive {
 			p.dark = true
 			if r.sensitive == nil {

@@ -32,6 +32,8 @@ type Schema struct {
 	root *jsonschema.Schema
 	doc  any // the schema itself, to say what it wanted
 	err  error
+
+	moves bool // dates are bounded by the day; see day.go
 }
 
 // newSchema makes a schema of a JSON text.
@@ -79,7 +81,7 @@ func (s *Schema) compile() error {
 		return trimLibrary(err)
 	}
 	s.root = root
-	return nil
+	return s.lookForDays(s.doc, true)
 }
 
 // trimLibrary leaves the words that an author can use.
@@ -108,13 +110,11 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 	if err := s.Compile(); err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(strings.NewReader(v.Text()))
-	dec.UseNumber()
-	var instance any
-	if err := dec.Decode(&instance); err != nil {
+	instance, err := decodeJSON(v.Text())
+	if err != nil {
 		return nil, err
 	}
-	err := s.root.Validate(instance)
+	err = s.root.Validate(instance)
 	if err == nil {
 		return nil, nil
 	}
@@ -131,6 +131,14 @@ func (s *Schema) check(v stores.Value) ([]breach, error) {
 		return strings.Compare(a.says, b.says)
 	})
 	return slices.CompactFunc(found, func(a, b breach) bool { return slices.Equal(a.path, b.path) && a.says == b.says && a.key == b.key }), nil
+}
+
+// decodeJSON keeps numbers as they are written.
+func decodeJSON(text string) (v any, err error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
 }
 
 // A breach is one rule of a schema that a value breaks.

@@ -161,6 +161,9 @@ func (q *Question) whole(text string, what words.What, said words.In, in In) (st
 	if what == words.Date && q.Kind == Birth {
 		r = words.Birth(in.Now).Hold(r)
 	}
+	if what == words.Date {
+		r = words.Between(q.schema.Between(q.Field, words.Today(in.Now))).Hold(r)
+	}
 	if !r.Known() {
 		w := &Wrong{Field: q.Field, Says: r.Ask(in.Language), Asks: r.Problem == 0 && len(r.Others) > 0}
 		if w.Says == "" {

@@ -15,7 +15,8 @@
 // when they no longer do; anything else is asked and may be skipped. writeOnly
 // marks what is not shown again. Three words of our own say what JSON Schema
 // cannot: x-reads, how words are read (birth, country, percent); x-wrong, the
-// sentence for an answer that does not fit; x-about, what the whole is called.
+// sentence for an answer that does not fit; x-about, what the whole is called. A
+// date is bounded by the day with x-min and x-max, as package verbs has it.
 //
 // An answer may be said in words, in the person's language: it becomes an exact
 // value, or a question. It is held against the schema before it counts, and an
@@ -71,7 +72,8 @@ type Question struct {
 	Sensitive bool
 	Optional  bool // it may be left unanswered
 
-	wrong string
+	wrong  string
+	schema *verbs.Schema
 }
 
 // An Option is one of the answers to a Choice.
@@ -139,6 +141,7 @@ func Read(s *verbs.Schema) (*Form, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the schema %s: %w", s.Name, err)
 		}
+		q.schema = s
 		q.Optional = !f.required[q.Field] && !f.follows[q.Field]
 		f.Questions = append(f.Questions, q)
 	}

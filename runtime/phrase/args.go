@@ -314,10 +314,17 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			return nil, false
 		}
 		used[index] = true
+		if pr.Type.Name == verbs.DateType {
+			// What may mean two days means the one that the palette takes.
+			held := words.Between(pr.Type.Between(words.Today(c.in.Now))).Hold(*one)
+			one = &held
+		}
 		if !one.Known() {
 			q := Ask{Param: pr, Text: one.Ask(l)}
-			for _, o := range one.Others {
-				q.Choices = append(q.Choices, o.Text())
+			if one.Problem == 0 {
+				for _, o := range one.Others {
+					q.Choices = append(q.Choices, o.Text())
+				}
 			}
 			p.Asks = append(p.Asks, q)
 			return nil, true
@@ -396,13 +403,6 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		}
 	case verbs.DateType:
 		rd, there := reading(words.Date)
-		if rd != nil && ahead(pr) {
-			held := words.From(c.in.Now, furthest).Hold(*rd)
-			if rd = &held; !rd.Known() {
-				p.Asks = append(p.Asks, Ask{Param: pr, Text: rd.Ask(l)})
-				return
-			}
-		}
 		switch {
 		case rd != nil && hold(rd.Value):
 			take(dsl.NewDate(rd.Value.Text()), rd.Range, rd)
@@ -478,20 +478,6 @@ func (p *Part) follows(pr *verbs.Param) (row, code string) {
 		}
 	}
 	return "", ""
-}
-
-// furthest is how many years ahead a day that is to come may lie.
-const furthest = 10
-
-// ahead reports that an argument is a day which is to come, as its name says.
-func ahead(pr *verbs.Param) bool {
-	for w := range strings.SplitSeq(pr.Name, "-") {
-		switch w {
-		case "expected", "due", "deadline", "promised", "planned", "remind":
-			return true
-		}
-	}
-	return false
 }
 
 // text fills in a string: what has its pattern, or, where an argument takes

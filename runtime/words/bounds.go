@@ -25,15 +25,6 @@ func Birth(now time.Time) Bounds {
 	return Bounds{Birth: true, today: dayOf(y, int(m), d)}
 }
 
-// From are the bounds of a day that is still to come, or today, at most so many
-// years ahead.
-func From(now time.Time, years int) Bounds {
-	y, m, d := now.Date()
-	today := dayOf(y, int(m), d)
-	last, _ := addMonths(today, 12*years)
-	return Bounds{First: dateValue(today), Last: dateValue(last), today: today}
-}
-
 // Hold holds a reading against the bounds. What does not keep them has no value
 // any more, and says why. Of several choices those are left that do; a date of
 // birth is asked for all the same, even where one is left.
@@ -63,6 +54,15 @@ func (b Bounds) Hold(r Reading) Reading {
 		r.offer(kept)
 	}
 	return r
+}
+
+// Between are bounds that somebody declares; null is none.
+func Between(first, last stores.Value) Bounds { return Bounds{First: first, Last: last} }
+
+// Today is the date of an instant, in its own time zone.
+func Today(now time.Time) stores.Value {
+	y, m, d := now.Date()
+	return dateValue(dayOf(y, int(m), d))
 }
 
 func (b Bounds) against(day int64) (Problem, int) {

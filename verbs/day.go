@@ -1,0 +1,433 @@
+package verbs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// A Day is a bound of dates that moves with the calendar: today, or so long
+// before or after it. Which day that is, nobody here knows: whoever asks says
+// what today is for the person.
+type Day struct {
+	n    int // how many units from today; negative is before
+	unit unit
+}
+
+type unit uint8
+
+const (
+	ofDays unit = iota
+	ofWeeks
+	ofMonths
+	ofYears
+)
+
+var unitWords = [...]string{"day", "week", "month", "year"}
+
+// furthestDay is how far a bound may lie from today, in its unit: no date that
+// is reckoned from a day of this age leaves the calendar.
+var furthestDay = [...]int{ofDays: 100_000, ofWeeks: 15_000, ofMonths: 3_600, ofYears: 300}
+
+// dayForms says how a moving bound is written.
+const dayForms = "a day is 2025-01-03, today, today + 30 days or today - 18 years"
+
+// parseDay reads "today", "today + 30 days", "today - 18 years".
+func parseDay(text string) (*Day, bool) {
+	parts := strings.Fields(text)
+	switch {
+	case len(parts) == 1 && parts[0] == "today":
+		return &Day{}, true
+	case len(parts) != 4 || parts[0] != "today" || parts[1] != "+" && parts[1] != "-" || !allDecimal(parts[2]) || len(parts[2]) > 6:
+		return nil, false
+	}
+	n, err := strconv.Atoi(parts[2])
+	u := slices.Index(unitWords[:], strings.TrimSuffix(parts[3], "s"))
+	if err != nil || u < 0 || n > furthestDay[u] {
+		return nil, false
+	}
+	if parts[1] == "-" {
+		n = -n
+	}
+	return &Day{n, unit(u)}, true
+}
+
+// String is the bound as a palette writes it.
+func (d *Day) String() string {
+	switch {
+	case d.n < 0:
+		return "today - " + count(-d.n, unitWords[d.unit])
+	case d.n > 0:
+		return "today + " + count(d.n, unitWords[d.unit])
+	}
+	return "today"
+}
+
+// On is the day that is meant when today is that date. A month or a year on,
+// where there is no such day, it is the last of that month.
+func (d *Day) On(today stores.Value) stores.Value {
+	at := time.Unix(today.Days()*86400, 0).UTC()
+	switch d.unit {
+	case ofDays, ofWeeks:
+		n := d.n
+		if d.unit == ofWeeks {
+			n *= 7
+		}
+		at = at.AddDate(0, 0, n)
+	default:
+		n := d.n
+		if d.unit == ofYears {
+			n *= 12
+		}
+		to := time.Date(at.Year(), at.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+		at = to.AddDate(0, 0, min(at.Day(), stores.DaysIn(to.Year(), int(to.Month())))-1)
+	}
+	v, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
+	return v
+}
+
+// Moves reports whether what the type takes depends on the day.
+func (t *Type) Moves() bool { return t.byDay() || t != nil && (t.Item.Moves() || t.Schema.Moves()) }
+
+// byDay reports whether the type itself says so, and not the schema of objects
+// that it takes.
+func (t *Type) byDay() bool {
+	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.byDay())
+}
+
+// Moves reports whether what the verb takes depends on the day.
+func (v *Verb) Moves() bool { return v.plan.moves }
+
+func (p *Param) moves(v *Verb) bool {
+	if p.Type.Moves() {
+		return true
+	}
+	by, ok := p.SchemaOf()
+	if !ok || v.Params[by].Type == nil || v.Params[by].Type.Codes == nil {
+		return false
+	}
+	codes := v.Params[by].Type.Codes
+	return slices.ContainsFunc(codes.Codes, func(c Code) bool { return codes.Schema(c.Name).Moves() })
+}
+
+// Between gives the first and the last date that the type takes when today is
+// that date; null is no bound.
+func (t *Type) Between(today stores.Value) (first, last stores.Value) {
+	if t.Name != DateType {
+		return first, last
+	}
+	first, last = t.Min, t.Max
+	if t.MinDay != nil {
+		first = t.MinDay.On(today)
+	}
+	if t.MaxDay != nil {
+		last = t.MaxDay.On(today)
+	}
+	return first, last
+}
+
+// OnDay holds a value that the type accepts against the bounds that depend on
+// the day. The error is a sentence about what is wanted and quotes nothing of
+// the value.
+func (t *Type) OnDay(today, v stores.Value) error {
+	if v.IsNull() || !t.Moves() {
+		return nil
+	}
+	switch t.Name {
+	case DateType:
+		if v.Kind() != stores.Date {
+			return nil
+		}
+		if says, ok := offDay(t.MinDay, t.MaxDay, today, v); !ok {
+			return errors.New(says)
+		}
+	case ListType:
+		items, err := v.Items(t.Item.kind())
+		if err != nil {
+			return nil
+		}
+		for i := range items {
+			if err := t.Item.OnDay(today, items[i]); err != nil {
+				return fmt.Errorf("item %d: %w", i+1, err)
+			}
+		}
+	case ObjectType:
+		for _, b := range t.Schema.OnDay(today, v) {
+			return errors.New(strings.TrimSpace(strings.Join(b.Path, ".") + " " + b.Says))
+		}
+	}
+	return nil
+}
+
+// offDay says what a date breaks.
+func offDay(first, last *Day, today, v stores.Value) (says string, ok bool) {
+	if first != nil {
+		if bound := first.On(today); less(v, bound) {
+			return "the earliest is " + first.told(bound), false
+		}
+	}
+	if last != nil {
+		if bound := last.On(today); less(bound, v) {
+			return "the latest is " + last.told(bound), false
+		}
+	}
+	return "", true
+}
+
+func (d *Day) told(bound stores.Value) string {
+	if d.n == 0 {
+		return "today, " + bound.Text()
+	}
+	return bound.Text() + " (" + d.String() + ")"
+}
+
+// moving reads a bound that may be a Day.
+func (t *Type) moving(text string, into **Day) bool {
+	if t.Name != DateType || !strings.HasPrefix(text, "today") {
+		return false
+	}
+	d, ok := parseDay(text)
+	*into = d
+	return ok
+}
+
+// neverBoth reports that no date lies between two bounds, on whichever day.
+func neverBoth(first, last *Day) bool {
+	if first == nil || last == nil {
+		return false
+	}
+	for _, text := range [...]string{"2023-01-31", "2024-02-29", "2024-06-15", "2024-12-31"} {
+		today, _ := stores.ParseDate(text)
+		if !less(last.On(today), first.On(today)) {
+			return false
+		}
+	}
+	return true
+}
+
+// looserDay reports that a bound lets through what the one before did not.
+func looserDay(before, after *Day, least bool) bool {
+	switch {
+	case before == nil:
+		return false
+	case after == nil:
+		return true
+	}
+	for _, text := range [...]string{"2023-01-31", "2024-02-29", "2024-06-15", "2024-12-31"} {
+		today, _ := stores.ParseDate(text)
+		b, a := before.On(today), after.On(today)
+		if least && less(a, b) || !least && less(b, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Days holds what a program writes out against the bounds that depend on the
+// day, when today is that date. What only comes to be known later, the engine
+// holds.
+func (p *Program) Days(today stores.Value) dsl.Diagnostics {
+	var ds dsl.Diagnostics
+	for i := range p.calls {
+		c := &p.calls[i]
+		if !c.Verb.plan.moves {
+			continue
+		}
+		for j := range c.Args {
+			param := &c.Verb.Params[j]
+			ds = append(ds, p.day(today, param, param.Type, &c.Args[j])...)
+			if by, ok := param.SchemaOf(); ok && c.Args[by].Kind == Literal && c.Args[by].Value.Kind() == stores.String {
+				if s := c.Verb.Params[by].Type.Codes.Schema(c.Args[by].Value.Text()); s.Moves() {
+					ds = append(ds, p.daysOf(today, param, s, &c.Args[j])...)
+				}
+			}
+		}
+	}
+	return ds
+}
+
+func (p *Program) day(today stores.Value, param *Param, t *Type, a *Arg) dsl.Diagnostics {
+	if a.Syntax == nil || !t.Moves() {
+		return nil
+	}
+	if a.Kind == Listed {
+		var ds dsl.Diagnostics
+		for i := range a.Items() {
+			ds = append(ds, p.day(today, param, t.Item, &a.Items()[i])...)
+		}
+		return ds
+	}
+	if a.Kind != Literal {
+		return nil
+	}
+	if t.Name == ObjectType {
+		return p.daysOf(today, param, t.Schema, a)
+	}
+	if err := t.OnDay(today, a.Value); err != nil {
+		return dsl.Diagnostics{offToday(dsl.Place{Source: p.script.Source, Range: a.Syntax.Range}, ":"+param.Name, "is out of range: "+err.Error())}
+	}
+	return nil
+}
+
+func (p *Program) daysOf(today stores.Value, param *Param, s *Schema, a *Arg) dsl.Diagnostics {
+	if a.Kind != Literal || a.Syntax == nil {
+		return nil
+	}
+	var ds dsl.Diagnostics
+	for _, b := range s.OnDay(today, a.Value) {
+		where, name := a.Syntax, ":"+param.Name
+		for _, step := range b.Path {
+			next, label := into(where, step)
+			if next == nil {
+				break
+			}
+			where, name = next, label+" in "+name
+		}
+		ds = append(ds, offToday(dsl.Place{Source: p.script.Source, Range: where.Range}, name, b.Says))
+	}
+	return ds
+}
+
+// The words of a schema that bound a date by the day: JSON Schema has none.
+const (
+	dayLeast = "x-min"
+	dayMost  = "x-max"
+)
+
+// Moves reports whether what the schema takes depends on the day.
+func (s *Schema) Moves() bool {
+	return s != nil && bytes.Contains(s.text, []byte(`"x-m`)) && s.Compile() == nil && s.moves
+}
+
+// Between gives the first and the last date that a property of an object takes
+// when today is that date; null is no bound.
+func (s *Schema) Between(property string, today stores.Value) (first, last stores.Value) {
+	if !s.Moves() {
+		return first, last
+	}
+	m, _ := at(s.doc, []string{"properties", property}).(map[string]any)
+	if d := dayIn(m, dayLeast); d != nil {
+		first = d.On(today)
+	}
+	if d := dayIn(m, dayMost); d != nil {
+		last = d.On(today)
+	}
+	return first, last
+}
+
+// OnDay holds an object against the bounds of its dates that depend on the day,
+// when today is that date. What it says quotes nothing of the object.
+func (s *Schema) OnDay(today, v stores.Value) []Breach {
+	if !s.Moves() || v.Kind() != stores.JSON {
+		return nil
+	}
+	instance, err := decodeJSON(v.Text())
+	if err != nil {
+		return nil
+	}
+	var found []Breach
+	s.onDay(s.doc, instance, nil, today, 0, &found)
+	slices.SortStableFunc(found, func(a, b Breach) int { return slices.Compare(a.Path, b.Path) })
+	return found
+}
+
+// deepestRule bounds how deep a schema is followed, which may refer to itself.
+const deepestRule = 32
+
+func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int, found *[]Breach) {
+	m, ok := rule.(map[string]any)
+	if !ok || depth > deepestRule {
+		return
+	}
+	if text, ok := v.(string); ok {
+		first, last := dayIn(m, dayLeast), dayIn(m, dayMost)
+		if date, ok := stores.ParseDate(text); ok && (first != nil || last != nil) {
+			if says, ok := offDay(first, last, today, date); !ok {
+				*found = append(*found, Breach{Path: slices.Clone(path), Rule: "day", Says: "is out of range: " + says, Safe: true})
+			}
+		}
+	}
+	if ref, ok := m["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
+		s.onDay(at(s.doc, pointer(ref[1:])), v, path, today, depth+1, found)
+	}
+	all, _ := m["allOf"].([]any)
+	for _, r := range all {
+		s.onDay(r, v, path, today, depth+1, found)
+	}
+	if object, ok := v.(map[string]any); ok {
+		properties, _ := m["properties"].(map[string]any)
+		for _, name := range sortedKeys(properties) {
+			if inner, there := object[name]; there {
+				s.onDay(properties[name], inner, append(path, name), today, depth+1, found)
+			}
+		}
+	}
+	if list, ok := v.([]any); ok && m["items"] != nil {
+		for i, inner := range list {
+			s.onDay(m["items"], inner, append(path, strconv.Itoa(i)), today, depth+1, found)
+		}
+	}
+}
+
+func dayIn(m map[string]any, key string) *Day {
+	text, _ := m[key].(string)
+	d, _ := parseDay(text)
+	return d
+}
+
+// lookForDays finds the bounds of dates in a schema, and says what is wrong with
+// one. One that stands where it would not be looked at is wrong too: a rule that
+// nobody holds is worse than none.
+func (s *Schema) lookForDays(rule any, held bool) error {
+	switch rule := rule.(type) {
+	case []any:
+		for _, r := range rule {
+			if err := s.lookForDays(r, held); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, key := range [...]string{dayLeast, dayMost} {
+			text, there := rule[key]
+			if !there {
+				continue
+			}
+			switch _, ok := parseDay(fmt.Sprint(text)); {
+			case !ok:
+				return fmt.Errorf("%s is %v; it is today, or so long before or after it: today + 30 days, today - 18 years", key, text)
+			case rule["format"] != "date":
+				return fmt.Errorf("%s goes with format: date", key)
+			case !held:
+				return fmt.Errorf("%s stands where it would not be held: it may stand under properties, items, allOf and $defs", key)
+			}
+			s.moves = true
+		}
+		if neverBoth(dayIn(rule, dayLeast), dayIn(rule, dayMost)) {
+			return fmt.Errorf("%s lies after %s, and no date could be both", dayLeast, dayMost)
+		}
+		for _, key := range sortedKeys(rule) {
+			switch key {
+			case "properties", "$defs":
+				inner, _ := rule[key].(map[string]any)
+				for _, name := range sortedKeys(inner) {
+					if err := s.lookForDays(inner[name], held); err != nil {
+						return err
+					}
+				}
+			case "examples", "default", "const", "enum":
+			default:
+				if err := s.lookForDays(rule[key], held && (key == "items" || key == "allOf")); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
