@@ -65,6 +65,7 @@ type confirmation struct {
 	roles, agreed  []string
 	rows           []string
 	underKey       string
+	before         int64
 	time, expires  time.Time
 	status         string
 	by, reason     string
@@ -79,8 +80,12 @@ func confirmationOf(row stores.Row) *confirmation {
 		}
 		return v[i].Time()
 	}
+	var before int64
+	if !v[confBefore].IsNull() {
+		before = v[confBefore].Int()
+	}
 	return &confirmation{
-		row: row, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), session: v[confSession].Text(),
+		row: row, before: before, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), session: v[confSession].Text(),
 		source: v[confSource].Text(), script: v[confScript].Text(), origins: v[confOrigins].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
 		palette: v[confPalette].Text(), roles: texts(v[confRoles]), agreed: texts(v[confAgreed]), rows: texts(v[confRows]),
 		underKey: v[confUnderKey].Text(), time: when(confTime), expires: when(confExpires), status: v[confStatus].Text(),
@@ -188,13 +193,18 @@ func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, 
 // and for as long as the rules allow. Where it could not be kept, the preview
 // is returned beside the error.
 func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) {
+	return s.KeepWith(ctx, p, RunOptions{})
+}
+
+// KeepWith is Keep with the options of PreviewWith, and their Source.
+func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*Preview, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, labels, err := s.attempts(ctx, p, rehearsal(RunOptions{}))
+	r, labels, err := s.attempts(ctx, p, rehearsal(o))
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +214,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) 
 		s.remember(shown)
 		return preview, nil
 	}
-	c := r.confirmation("", nil, RunOptions{})
+	c := r.confirmation("", nil, RunOptions{Source: o.Source})
 	c.script = s.e.writtenScript(c) // whoever agrees to a preview of their own has the script
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		shown.kept = stores.Value{}
@@ -254,7 +264,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	return &confirmation{
 		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, session: r.s.id, source: source,
 		script: dsl.Format(r.prog.Script()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
-		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key,
+		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key, before: r.heardUntil(),
 		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
 	}
 }
@@ -308,7 +318,7 @@ func (c *confirmation) insert() stores.Change {
 		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
 		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},
 		{Field: confRows, Value: listOf(c.rows)}, {Field: confUnderKey, Value: stores.NewString(c.underKey)}, {Field: confTime, Value: stores.NewTime(c.time)},
-		{Field: confExpires, Value: stores.NewTime(c.expires)}, {Field: confStatus, Value: stores.NewString(c.status)},
+		{Field: confExpires, Value: stores.NewTime(c.expires)}, {Field: confStatus, Value: stores.NewString(c.status)}, {Field: confBefore, Value: stores.NewInt(c.before)},
 	}}
 }
 
@@ -412,7 +422,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
-	r, labels, err := s.attempts(ctx, p, rehearsal(RunOptions{}))
+	r, labels, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
 	if err != nil {
 		return nil, s.refusal(ctx, p, o, err)
 	}
@@ -620,7 +630,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	if err == nil {
 		var r *run
 		var labels map[stores.Value]string
-		if r, labels, err = asker.attempts(ctx, prog, rehearsal(RunOptions{})); err == nil {
+		if r, labels, err = asker.attempts(ctx, prog, rehearsal(RunOptions{Before: c.before})); err == nil {
 			p.Preview = r.preview(labels)
 			p.Stale = fmt.Sprintf("%x", r.digest) != c.digest
 			return p, nil
@@ -745,7 +755,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 	if slices.Contains(c.agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey}, pending: k}
+	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey, Before: c.before}, pending: k}
 	r, labels, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
@@ -759,7 +769,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 
 // agreeToo writes an agreement down that is not the last one needed.
 func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
-	r, _, err := asker.attempts(ctx, p, rehearsal(RunOptions{}))
+	r, _, err := asker.attempts(ctx, p, rehearsal(RunOptions{Before: c.before}))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 // The engine keeps rows of its own: what waits for somebody's agreement, what
 // was done under a key, what a tool of another server was asked under one,
-// sessions with what was said in them, and what is known of files that were sent.
+// sessions with what was said and asked in them, and what is known of files that were sent.
 // They are entities like those of palettes, so that every store keeps them in the
 // transaction of what they stand for, and no palette can speak of them: their
 // names and tables are refused there.
@@ -20,7 +20,7 @@ import (
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns, contents, uploads}, journal.Own()...)
+	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns, questions, contents, uploads}, journal.Own()...)
 }
 
 // The states of a confirmation.
@@ -60,6 +60,7 @@ const (
 	confSettledBy
 	confSettledAt
 	confReason
+	confBefore // how far the conversation had come: see RunOptions.Before
 )
 
 var confirmations = &stores.Entity{
@@ -89,6 +90,7 @@ var confirmations = &stores.Entity{
 		confSettledBy: {Name: "settled-by", Column: "settled_by", Kind: stores.String},
 		confSettledAt: {Name: "settled-at", Column: "settled_at", Kind: stores.Time},
 		confReason:    {Name: "reason", Column: "reason", Kind: stores.String},
+		confBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
 	},
 }
 

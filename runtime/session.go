@@ -116,10 +116,16 @@ func (s *Session) nameable(e *verbs.Entity) bool {
 	return !b.whole && !b.vast
 }
 
-// remember keeps a preview that was shown.
+// remember keeps a preview that was shown. One that was kept in the store stays
+// so when it is looked at again: agreeing to it uses that up.
 func (s *Session) remember(p *shown) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, old := range s.shown {
+		if p.kept.IsNull() && !old.used && old.digest == p.digest {
+			p.kept = old.kept
+		}
+	}
 	if len(s.shown) >= maxShown {
 		s.shown = append(s.shown[:0], s.shown[1:]...)
 	}

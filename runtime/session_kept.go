@@ -376,6 +376,9 @@ func (r *run) keepSession(ctx context.Context, b *stores.Batch, o RunOptions) er
 	if b.Changes, err = r.say(b.Changes, o.Said, number, len(b.Entries)); err != nil {
 		return err
 	}
+	if b.Changes, err = r.ask(ctx, b.Changes, o.Said, number+int64(len(o.Said))); err != nil {
+		return err
+	}
 	c := stores.Change{Op: stores.Update, Entity: sessions, Key: r.s.kept, Before: before, Guard: []int{sesValues, sesTurns, sesVersion}}
 	if kept.dirty {
 		values, err := stores.ParseJSON(mustJSON(kept.values))

@@ -4,8 +4,9 @@ import (
 	"verbatim/stores"
 )
 
-// What a session that has a name is kept as: a row for it, and a row for each
-// turn of its conversation. Both belong to the principal who opened it, and to
+// What a session that has a name is kept as: a row for it, a row for each turn of
+// its conversation, and one for each question that waits in it, see
+// session_asked.go. All belong to the principal who opened it, and to
 // nobody else: the scope of every store says so, and Session reads them with
 // nothing but the principal's own name.
 

@@ -119,6 +119,13 @@ verbs:
     effects:
       - generates: desk.order
       - returns: what was ordered
+  - verb: report
+    description: Hand on how much was said.
+    roles: [keeper]
+    handler: true
+    confirm: [{by: archivist, reason: it leaves the house}]
+    effects:
+      - sets: session.reported
   - verb: both
     description: Two calls in one.
     roles: [keeper]
@@ -166,6 +173,10 @@ func counted(more runtime.Fields) *runtime.Handlers {
 			o.Session[name] = v
 		}
 		return o, nil
+	})
+	runtime.Handle(h, "desk.report", func(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.Outcome, error) {
+		said, err := c.Turns(ctx)
+		return runtime.Outcome{Session: runtime.Fields{"reported": int64(len(said))}}, err
 	})
 	type handOver struct {
 		Kind   string `verb:"kind"`

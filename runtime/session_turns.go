@@ -47,6 +47,10 @@ type Said struct {
 	// Action is what was done about it, in words; without it, the verbs that
 	// were called.
 	Action string
+	// Puts are the questions that it puts to the person, and Settles the previews
+	// of those that it answers or drops: see Session.Waiting.
+	Puts    []Question
+	Settles []string
 }
 
 // A Turn is a Said as it is kept.
@@ -371,6 +375,9 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 	if dry {
 		return n, nil
 	}
+	if err := e.forgetQuestions(ctx, principal); err != nil {
+		return n, err
+	}
 	return n, e.forgetValues(ctx, principal)
 }
 
@@ -431,6 +438,13 @@ func (e *Engine) pruneSessions(ctx context.Context, before time.Time) (n int, er
 				for _, turn := range said {
 					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: turns, Key: turn[0]})
 				}
+				asked, err := tx.Find(ctx, stores.Find{Entity: questions, Select: []stores.Path{{Field: qstKey}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: qstSession}, Value: row[sesKey]}})
+				if err != nil {
+					return err
+				}
+				for _, question := range asked {
+					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: questions, Key: question[0]})
+				}
 				// Whoever comes back meanwhile keeps all of it.
 				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: sessions, Key: row[sesKey], Before: row, Guard: []int{sesLast, sesVersion}})
 			}
@@ -459,6 +473,15 @@ type SessionState struct {
 
 	c      *Call
 	values map[string]sessionValue
+}
+
+// heardUntil is the turn that what was said up to a plan came before: somebody who
+// agrees to the plan later agrees to that, whatever was said since.
+func (r *run) heardUntil() int64 {
+	if r.before != 0 || r.visit == nil {
+		return r.before
+	}
+	return r.visit.row.Values[sesTurns].Int() + 1
 }
 
 // Session returns the session that the call is made in.
