@@ -233,6 +233,9 @@ func (a *app) talk(ctx context.Context, c *dialog.Conversation, explain bool) er
 	if prompt {
 		fmt.Fprintln(a.out, "Say what you would like, a line at a time. /why tells how an answer came about, /quit ends.")
 	}
+	if open := c.Reminder(); open != "" && !a.json {
+		fmt.Fprintf(a.out, "Assistant: %s\n", visibly(open))
+	}
 	for {
 		if prompt {
 			fmt.Fprint(a.out, "You: ")

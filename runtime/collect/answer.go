@@ -133,10 +133,10 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 		if v.Kind() == stores.Bool {
 			return v, nil
 		}
-		switch words.ReadAnswer(text, said) {
-		case words.Agree:
+		switch words.ReadAnswer(text) {
+		case words.Reply{Answer: words.Agree}:
 			return stores.NewBool(true), nil
-		case words.Decline:
+		case words.Reply{Answer: words.Decline}:
 			return stores.NewBool(false), nil
 		}
 		return no(sayYesOrNo(q.Label))

@@ -11,7 +11,17 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
+)
+
+// A verdict is what somebody says to a question.
+type verdict uint8
+
+const (
+	neither verdict = iota
+	yes
+	no
 )
 
 // Options say who talks, and to what.
@@ -103,7 +113,8 @@ type Conversation struct {
 
 	mu       sync.Mutex
 	turns    []*Turn
-	kept     bool // in the session
+	kept     bool  // in the session
+	known    int64 // turns of the session that are among turns
 	open     []*Question
 	choosing verdict // what was said when it was asked which question is meant
 }
@@ -164,80 +175,6 @@ func New(o Options) (*Conversation, error) {
 	return c, nil
 }
 
-// Resume goes on where a kept session was left: what was said last is before the
-// person and the model again, and what is said from now on is kept. Questions are
-// not: nobody agrees to what they were asked before they went away.
-func (c *Conversation) Resume(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	info, err := c.o.Session.Info(ctx)
-	if err != nil {
-		return err
-	}
-	from := max(1, info.Turns-int64(3*c.o.History)+1)
-	var said []runtime.Turn
-	if info.Turns > 0 {
-		if said, err = c.o.Session.Turns(ctx, from, 0); err != nil {
-			return err
-		}
-	}
-	c.kept = true
-	for i := range said {
-		s := &said[i]
-		switch last := len(c.turns) - 1; {
-		case s.Erased:
-		case s.Role == runtime.ClientTurn:
-			h := hear(s.Content, false)
-			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent})
-		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
-			c.turns[last].Told = s.Content
-			// Who wrote what it repeats is not kept: nobody who can be trusted.
-			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
-		}
-	}
-	return nil
-}
-
-// What is kept beside the words of a turn.
-const foreignIntent = "not the person's own"
-
-// keep writes the turn into the session: what was said, what was answered, and
-// why.
-func (t *turn) keep(ctx context.Context) error {
-	client := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken}
-	if t.record.Foreign {
-		client.Intent = foreignIntent
-	}
-	for _, call := range t.record.Calls {
-		if client.Intent == "" {
-			client.Intent = call.Verb
-		}
-	}
-	var why strings.Builder
-	if err := t.record.Explain(&why); err != nil {
-		return err
-	}
-	all := []runtime.Said{client, {Role: runtime.AgentTurn, Content: t.record.Told}, {Role: runtime.SystemTurn, Intent: runtime.WhyIntent, Content: why.String()}}
-	if t.kept {
-		all = all[1:]
-	}
-	_, err := t.c.o.Session.Say(ctx, all...)
-	return err
-}
-
-// run carries a program out. What the person said is kept with the first thing
-// that it leads to, so that the journal says on whose words it was done.
-func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions) (*runtime.Reply, error) {
-	o.Source = t.c.o.Source
-	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
-	if with {
-		o.Said = []runtime.Said{{Role: runtime.ClientTurn, Content: t.spoken}}
-	}
-	reply, err := t.c.o.Session.Run(ctx, p, o)
-	t.kept = t.kept || with && err == nil
-	return reply, err
-}
-
 // A Message is what somebody sends.
 type Message struct {
 	Text string
@@ -269,6 +206,9 @@ type Question struct {
 	others  []string // roles that have to agree as well
 	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
 	fresh   bool     // it was put to the person in the last answer
+
+	stored   bool              // in the session
+	recalled *runtime.Question // as it stands there, where another process put it
 }
 
 // Open returns the questions that wait for an answer.
@@ -295,6 +235,10 @@ func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
 	if t.spoken = m.Text; !utf8.ValidString(m.Text) || strings.TrimSpace(m.Text) == "" {
 		t.spoken = "(a message that could not be read)"
 	}
+	if err := c.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	t.record.Number = len(c.turns) + 1
 	text, err := t.take(ctx, m)
 	if err != nil {
 		return nil, err
@@ -332,6 +276,8 @@ type turn struct {
 	said   verdict
 	spoken string // the message, where it is to be kept with what it leads to
 	kept   bool   // and it was
+
+	settled []string // questions that this turn answers or drops
 }
 
 func (t *turn) take(ctx context.Context, m Message) (string, error) {
@@ -360,41 +306,41 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 }
 
 // expired drops questions that are too old, and returns them.
-func (c *Conversation) expired(now time.Time) (old []*Question) {
-	c.open = slices.DeleteFunc(c.open, func(q *Question) bool {
-		if now.Before(q.Until) {
-			return false
+func (t *turn) expired() (old []*Question) {
+	for _, q := range slices.Clone(t.c.open) {
+		if !t.now.Before(q.Until) {
+			old = append(old, q)
+			t.close(q)
 		}
-		old = append(old, q)
-		return true
-	})
+	}
 	return old
 }
 
 // answers takes a message for an answer to a question, where it is one.
 func (t *turn) answers(ctx context.Context) (text string, handled bool, err error) {
 	c := t.c
-	old := c.expired(t.now)
-	a := answer(t.heard.own)
-	if t.heard.own == "" || t.heard.hidden && a.verdict == yes || t.quotesAnother() {
+	old := t.expired()
+	a := words.ReadAnswer(t.heard.own)
+	if t.heard.own == "" || t.heard.hidden && a.Answer != words.Decline || t.quotesAnother() {
 		// Words of others agree to nothing, and nor do those that hide something.
-		a.verdict, a.which = neither, 0
+		a = words.Reply{}
 	}
-	t.said = a.verdict
+	said := map[words.Answer]verdict{words.Agree: yes, words.Decline: no}[a.Answer]
+	t.said = said
 	choosing := c.choosing
 	c.choosing = neither
 	if len(c.open) == 0 {
-		if a.verdict == yes && len(old) == 1 {
+		if said == yes && len(old) == 1 {
 			text, err := t.again(ctx, old[0], sayExpired)
 			return text, true, err
 		}
 		return "", false, nil
 	}
-	if a.verdict == neither && a.which != 0 && choosing != neither {
-		a.verdict = choosing
+	if said == neither && a.Which != 0 && choosing != neither {
+		said = choosing
 	}
 	switch {
-	case a.verdict == neither && a.against && len(c.open) == 1 && c.open[0].fresh:
+	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
 		// "No wait, make it Friday": what was asked about is off, and what they
 		// say instead is said.
 		q := c.open[0]
@@ -403,7 +349,14 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		}
 		t.record.Withdrawn = q.Calls
 		return "", false, nil
-	case a.verdict == neither:
+	case a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }):
+		// "Perfect" is no yes, and no other subject either.
+		freshen(c.open)
+		if len(c.open) == 1 {
+			return meantThat(c.open[0]), true, nil
+		}
+		return whichOne(c.open, neither), true, nil
+	case said == neither:
 		// They speak of something else. The question stays, and is put again
 		// before an answer to it counts.
 		for _, q := range c.open {
@@ -413,26 +366,26 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 	}
 	q := c.open[0]
 	if len(c.open) > 1 {
-		at := a.which - 1
-		if a.which < 0 {
+		at := a.Which - 1
+		if a.Which < 0 {
 			at = len(c.open) - 1
 		}
 		switch {
-		case a.which == 0:
-			c.choosing = a.verdict
+		case a.Which == 0:
+			c.choosing = said
 			freshen(c.open)
-			return whichOne(c.open, a.verdict), true, nil
+			return whichOne(c.open, said), true, nil
 		case at >= len(c.open):
-			c.choosing = a.verdict
+			c.choosing = said
 			freshen(c.open)
 			return noSuchQuestion(c.open), true, nil
 		}
 		q = c.open[at]
-	} else if a.which > 1 {
+	} else if a.Which > 1 {
 		q.fresh = true
 		return meantThat(q), true, nil
 	}
-	if a.verdict == no {
+	if said == no {
 		if err := t.withdraw(ctx, q); err != nil {
 			return "", true, err
 		}
@@ -465,14 +418,20 @@ func (t *turn) quotesAnother() bool {
 }
 
 // close takes a question off the list.
-func (c *Conversation) close(q *Question) {
-	c.open = slices.DeleteFunc(c.open, func(o *Question) bool { return o == q })
+func (t *turn) close(q *Question) {
+	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o == q })
+	if q.stored {
+		t.settled = append(t.settled, q.ID)
+	}
 }
 
 // withdraw says no to a question, for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
-	t.c.close(q)
-	err := t.c.o.Session.DeclinePreview(ctx, q.program, q.ID)
+	t.close(q)
+	p, err := t.c.meaning(q)
+	if err == nil {
+		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)
+	}
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
 		return nil // it could not have been agreed to either
@@ -483,12 +442,16 @@ func (t *turn) withdraw(ctx context.Context, q *Question) error {
 // agree carries out what was agreed to: exactly that, or nothing.
 func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	c := t.c
-	c.close(q)
+	t.close(q)
 	t.begin()
 	t.record.Agreed = q.ID
+	p, err := c.meaning(q)
+	if err != nil {
+		return t.stopped(ctx, q, err)
+	}
 	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
 	if len(q.others) > 0 {
-		pending, err := c.o.Session.Propose(ctx, q.program, o)
+		pending, err := c.o.Session.Propose(ctx, p, o)
 		if err == nil && pending.ID != "" {
 			t.record.Rules = append(t.record.Rules, "needs the agreement of "+strings.Join(q.others, " and "))
 			return waitsFor(q.others, pending.Expires), nil
@@ -497,7 +460,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 			return t.stopped(ctx, q, err)
 		}
 	}
-	reply, err := t.run(ctx, q.program, o)
+	reply, err := t.run(ctx, p, o, q)
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
@@ -525,7 +488,10 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 			code = refusal.Diagnostics[0].Code
 		}
 		t.record.refused(refusal.Diagnostics)
-		if slices.Contains([]string{"stale-preview", "agreement-expired", "already-used", "changed-meanwhile"}, code) {
+		switch {
+		case code == "already-used", t.answeredElsewhere(ctx, q):
+			return sayAnswered, nil
+		case slices.Contains([]string{"stale-preview", "agreement-expired", "changed-meanwhile", "other-palette"}, code):
 			return t.again(ctx, q, sayStale)
 		}
 		return refusedWords(refusal.Diagnostics), nil
@@ -540,7 +506,12 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 
 // again puts a question anew, with the rows as they are now.
 func (t *turn) again(ctx context.Context, q *Question, why string) (string, error) {
-	p, before, err := t.preview(ctx, q.program)
+	program, err := t.c.meaning(q)
+	var p *runtime.Preview
+	var before int64
+	if err == nil {
+		p, before, err = t.preview(ctx, program)
+	}
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal):
@@ -551,7 +522,7 @@ func (t *turn) again(ctx context.Context, q *Question, why string) (string, erro
 	case err != nil:
 		return sayFailed, nil
 	}
-	fresh := t.question(q.program, p, before)
+	fresh := t.question(program, p, before)
 	return why + "\n" + fresh.text(), nil
 }
 
@@ -565,7 +536,16 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview,
 		}
 		before = info.Turns + 1
 	}
-	preview, err := t.c.o.Session.PreviewWith(ctx, p, runtime.RunOptions{Before: before})
+	o := runtime.RunOptions{Before: before, Source: t.c.o.Source}
+	if t.c.kept {
+		// The answer may be given in another process.
+		preview, err := t.c.o.Session.KeepWith(ctx, p, o)
+		if preview != nil {
+			err = nil // what could not be kept can be agreed to here
+		}
+		return preview, before, err
+	}
+	preview, err := t.c.o.Session.PreviewWith(ctx, p, o)
 	return preview, before, err
 }
 

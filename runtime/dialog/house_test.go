@@ -18,6 +18,8 @@ import (
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
 	"verbatim/stores"
+	"verbatim/stores/postgres"
+	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -32,9 +34,12 @@ type house struct {
 	store  stores.Store
 	engine *runtime.Engine
 
-	mu  sync.Mutex
-	now time.Time
-	ids int
+	open func() (stores.Store, error)
+
+	mu     sync.Mutex
+	now    time.Time
+	ids    int
+	others int
 }
 
 // Friday, 27 December 2024.
@@ -65,16 +70,62 @@ func newHouse(t testing.TB, palettes string) *house {
 
 func newHouseAt(t testing.TB, dir string) *house {
 	t.Helper()
+	path := filepath.Join(t.TempDir(), "house.db")
+	return newHouseOn(t, dir, func() (stores.Store, error) { return sqlite.Open(path) })
+}
+
+func palettesAt(t testing.TB, dir string) *verbs.Registry {
+	t.Helper()
 	reg, ds := verbs.Load(os.DirFS(dir))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "house.db"))
+	return reg
+}
+
+// onBoth runs a test on both stores.
+func onBoth(t *testing.T, fn func(t *testing.T, h *house)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		fn(t, newHouse(t, "house"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		db := pgtest.Database(t)
+		fn(t, newHouseOn(t, "testdata/house", func() (stores.Store, error) {
+			return postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+		}))
+	})
+}
+
+// another is the house as another process has it: a store and an engine of its
+// own over the same rows, under palettes that may be others by now.
+func (h *house) another(reg *verbs.Registry) *house {
+	h.t.Helper()
+	store, err := h.open()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { store.Close() })
+	h.mu.Lock()
+	h.others++
+	o := &house{t: h.t, reg: reg, store: store, open: h.open, now: h.now, ids: h.others * 100_000}
+	h.mu.Unlock()
+	if o.engine, err = runtime.New(reg, store, runtime.Options{Clock: o.clock, NewID: o.newID}); err != nil {
+		h.t.Fatal(err)
+	}
+	return o
+}
+
+func newHouseOn(t testing.TB, dir string, open func() (stores.Store, error)) *house {
+	t.Helper()
+	reg := palettesAt(t, dir)
+	store, err := open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	h := &house{t: t, reg: reg, store: store, now: morning}
+	h := &house{t: t, reg: reg, store: store, open: open, now: morning}
 	ctx := context.Background()
 	tables := runtime.Own()
 	for _, e := range reg.Entities() {
@@ -282,3 +333,20 @@ func (s *script) prompts(t testing.TB) string {
 }
 
 func calls(lines ...string) string { return "```verbatim\n" + strings.Join(lines, "\n") + "\n```" }
+
+// sets changes a field of a row as nobody in particular.
+func (h *house) sets(entity string, key int, field, value string) {
+	h.t.Helper()
+	e := h.reg.Entity(entity).Store
+	at := e.FieldIndex(field)
+	err := h.store.Update(context.Background(), stores.Scope{All: true}, func(tx stores.Tx) error {
+		row, err := tx.Get(context.Background(), e, id(key))
+		if err != nil {
+			return err
+		}
+		return tx.Apply(context.Background(), stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: id(key), Before: row.Values, Guard: []int{at}, Set: []stores.Assign{{Field: at, Value: str(value)}}}}})
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}

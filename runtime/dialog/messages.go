@@ -28,6 +28,8 @@ const (
 	sayStale      = "Something has changed since I asked, so I did nothing. Here it is again, as it is now."
 	sayExpired    = "That question was too old to answer, so I did nothing. Here it is again, as it is now."
 	sayGone       = "That question was too old to answer, and it cannot be done any more as it was. Nothing was changed."
+	sayAnswered   = "That was answered already, in another window, so I did nothing again."
+	sayStillOpen  = "This still waits for your answer:"
 	sayUnknownEnd = "I cannot tell whether that was done: the answer was lost on the way. Ask for the state before you try again."
 	sayFailed     = "Something is wrong with the system, and nothing was changed. Try again later, or ask to talk to a person."
 )

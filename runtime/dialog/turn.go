@@ -366,7 +366,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			t.record.asked = t.heard.own
 		}
 		return supposed + u.Ask, nil
-	case u.Script == "" && words.ReadAnswer(t.heard.own, words.In{Now: t.now}) == words.Agree:
+	case u.Script == "" && content(t.heard.own):
 		return sayWell, nil
 	case u.Script == "":
 		return otherwise, nil
@@ -382,6 +382,12 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return supposed + refusedWords(outcome.why), nil
 	}
 	return supposed + t.facing(told(t.found)), nil
+}
+
+// content reports whether somebody is content with what they were told.
+func content(said string) bool {
+	r := words.ReadAnswer(said)
+	return r.Which == 0 && (r.Answer == words.Agree || r.Answer == words.Pleased)
 }
 
 // shape makes the request that every step of the turn is.
@@ -551,7 +557,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			return step{question: t.question(program, preview, before)}, nil
 		}
 	}
-	reply, err := t.run(ctx, program, runtime.RunOptions{})
+	reply, err := t.run(ctx, program, runtime.RunOptions{}, nil)
 	if errors.As(err, &refusal) {
 		return t.refusedStep(refusal), nil
 	}

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -10,180 +11,222 @@ type Answer uint8
 // The answers.
 const (
 	// Other is everything that is not clearly one of those below: another
-	// subject, a question, a quotation, a yes with a condition.
+	// subject, a question, a quotation, words of somebody else.
 	Other Answer = iota
 	// Agree is a yes and nothing else.
 	Agree
 	// Decline is a no, or a never mind, and nothing else.
 	Decline
-	// Change wants something, but not this: "no wait, make it Friday".
+	// Change is no plain answer, and holds the matter up or changes it: "no wait,
+	// make it Friday", "yes, but not today".
 	Change
+	// Pleased is a word of approval, and no yes: "perfect". It says that somebody
+	// likes what they were told. Where something hangs on a yes, they are asked
+	// for one.
+	Pleased
 )
 
-var answerNames = [...]string{"other", "agree", "decline", "change"}
+var answerNames = [...]string{"other", "agree", "decline", "change", "pleased"}
 
 func (a Answer) String() string { return answerNames[a] }
 
-// answerWords are, by language, what agrees, what declines, what asks for
-// something else, and what may stand beside an answer and changes nothing.
-var answerWords = [...][4]string{
-	English: {
-		"yes,yes do,yes do it,yeah,yep,yup,ok,okay,sure,sure thing,correct,that is correct,that s correct,that is right,that s right,right,exactly,perfect,great,fine,that s fine,good,sounds good,looks good,that works,works for me,that suits me,go ahead,do it,do that,please do,confirm,confirmed,i confirm,agreed,i agree,approve,approved,absolutely,definitely,of course,certainly,send it,go for it,it does,it is,that will do,y,all right,alright,very well",
-		"no,nope,nah,no thanks,no thank you,not ok,not okay,not good,not right,not now,not yet,don t,do not,don t do it,do not do it,don t do that,cancel,cancel it,cancel that,stop,stop it,abort,never mind,nevermind,forget it,forget about it,leave it,leave it be,decline,i decline,reject,rejected,wrong,that is wrong,that s wrong,incorrect,that s not right,i don t agree,i do not agree,i disagree,n,absolutely not,of course not,certainly not,definitely not,rather not,i d rather not,better not,no way",
-		"make it,instead,rather,actually,but,change,change it,wait,hold on,i meant,i mean,should be,switch,move it,except,not that one,the other,another,different,correction,sorry i meant",
-		"please,thanks,thank you,thank you very much,now,then,hi,hello,just,it,that,for me,so,oh,well,um,uh,ah,hm,for now,right away,immediately,today,all of it,everything,this,many thanks,cheers,dear,please and thank you,very much,me,too",
-	},
-	German: {
-		"ja,jawohl,jep,ok,okay,in ordnung,alles klar,klar,na klar,sicher,genau,richtig,das stimmt,stimmt,stimmt so,passt,das passt,perfekt,super,prima,gut,sehr gut,einverstanden,bestatigt,ich bestatige,mach das,machen sie das,mach es,machen sie es,mach,tun sie das,gerne,gern,ja gerne,bitte ja,selbstverstandlich,naturlich,auf jeden fall,absenden,schick es,schicken sie es,j,so ist es,das ist richtig,das ist in ordnung,freilich,gewiss,ja das passt",
-		"nein,ne,nee,no,nein danke,nicht ok,nicht okay,nicht in ordnung,nicht gut,nicht richtig,nicht jetzt,noch nicht,abbrechen,brich ab,brechen sie ab,stopp,stop,halt,lass es,lassen sie es,vergiss es,vergessen sie es,egal,schon gut,ablehnen,abgelehnt,ich lehne ab,falsch,das ist falsch,das stimmt nicht,stimmt nicht,passt nicht,das passt nicht,nicht einverstanden,n,auf keinen fall,lieber nicht,keinesfalls,bitte nicht",
-		"lieber,stattdessen,sondern,doch,aber,eigentlich,andern,andere,warte,warten sie,moment,ich meinte,mach es auf,statt,anders,ein anderer,eine andere,ein anderes,korrektur,verschieben",
-		"bitte,danke,danke schon,vielen dank,danke sehr,jetzt,dann,mal,so,hallo,gleich,sofort,es,das,nun,also,ach,ah,oh,na,auch,heute,alles,sehr",
-	},
-	French: {
-		"oui,ouais,ok,okay,d accord,entendu,bien sur,c est bon,c est bien,c est correct,c est juste,c est ca,c est exact,exact,exactement,parfait,super,tres bien,bien,ca marche,ca me va,cela me convient,ca me convient,allez y,vas y,faites le,fais le,faites,je confirme,confirme,confirmez,je suis d accord,absolument,certainement,volontiers,envoyez,envoyez le,o,tout a fait,naturellement,evidemment,oui merci",
-		"non,nan,non merci,pas d accord,pas ok,pas bon,pas maintenant,pas encore,annulez,annule,annuler,arretez,arrete,stop,laissez tomber,laisse tomber,laissez,oubliez,oublie,tant pis,peu importe,je refuse,refuse,refuser,faux,c est faux,ce n est pas correct,ce n est pas bon,ce n est pas ca,pas du tout,surtout pas,n,ne le faites pas,ne fais pas ca,plutot pas,je ne suis pas d accord,jamais de la vie",
-		"plutot,mais,changez,change,changer,attendez,attends,je voulais dire,mettez,mets,un autre,une autre,a la place,en fait,sauf,autre,correction,au lieu",
-		"s il vous plait,s il te plait,svp,stp,merci,merci beaucoup,maintenant,bonjour,alors,tout de suite,ca,cela,le,ah,oh,bon,eh bien,donc,aujourd hui,tout,beaucoup",
-	},
-	Spanish: {
-		"si,claro,claro que si,vale,ok,okay,de acuerdo,correcto,es correcto,exacto,exactamente,perfecto,genial,muy bien,bien,esta bien,me parece bien,me va bien,adelante,hazlo,hagalo,confirmo,confirmado,confirmar,acepto,aceptado,estoy de acuerdo,por supuesto,desde luego,eso es,asi es,envialo,envielo,s,efectivamente,sin problema,conforme",
-		"no,nop,no gracias,no esta bien,no es correcto,no vale,ahora no,todavia no,aun no,cancela,cancele,cancelar,cancelalo,cancelelo,para,pare,alto,dejalo,dejelo,olvidalo,olvidelo,da igual,no importa,rechazo,rechazar,rechazado,incorrecto,esta mal,no estoy de acuerdo,no lo hagas,no lo haga,n,de ninguna manera,mejor no,en absoluto,claro que no,por supuesto que no,nunca",
-		"mejor,pero,cambia,cambie,cambialo,cambielo,espera,espere,queria decir,quise decir,pon,ponga,otro,otra,en vez,en lugar,en realidad,sino,salvo,correccion",
-		"por favor,gracias,muchas gracias,ahora,entonces,hola,pues,eso,lo,ah,oh,bueno,ya,ahora mismo,hoy,todo,muy",
-	},
+// A Reply is an answer, and which of several questions it is to: counted from 1,
+// -1 is the last, and 0 where it does not say. "The second one" is Other, and says
+// which.
+type Reply struct {
+	Answer Answer
+	Which  int
 }
 
-type answerSet struct {
-	words   map[string]Answer // what may stand beside is Other
-	longest int
+// A yes is a plain one or none. The whole of what a person says has to be words of
+// agreeing, out of a closed list, and nothing else: "yes, do it now" is one, and
+// "yes, but make it Friday" is none, because nobody knows what the words outside
+// of the list do to it. Whoever says it in another way is asked again, which costs
+// them a word; the other mistake would cost them what was asked about. People mix
+// languages in an answer ("ok, danke"), so the lists are one.
+var (
+	agreeing = phrasesOf(
+		"yes", "yeah", "yep", "yup", "ok", "okay", "sure", "sure thing", "agreed", "confirm", "confirmed", "i confirm", "i agree", "i do", "of course", "certainly", "absolutely", "definitely", "correct", "exactly",
+		"go ahead", "do it", "do that", "do so", "please do", "yes do", "i accept", "accepted", "approve", "approved", "i approve", "that is correct", "that's correct", "that is right", "that's right", "send it", "go for it",
+		"ja", "jawohl", "jep", "klar", "na klar", "alles klar", "einverstanden", "bestätigt", "ich bestätige", "stimmt", "das stimmt", "genau", "richtig", "das ist richtig", "mach das", "mach es", "machen sie das", "machen sie es", "tu das", "tun sie das", "in ordnung", "das ist in ordnung",
+		"ja gerne", "ja gern", "natürlich", "selbstverständlich", "auf jeden fall", "ich stimme zu", "ich bin einverstanden", "so ist es",
+		"oui", "ouais", "d'accord", "je confirme", "je suis d'accord", "confirme", "bien sûr", "entendu", "vas y", "allez y", "faites le", "fais le", "c'est correct", "c'est exact", "c'est juste", "c'est bon", "absolument", "exactement", "tout à fait",
+		"sí", "vale", "de acuerdo", "confirmo", "estoy de acuerdo", "confirmado", "claro", "claro que sí", "por supuesto", "desde luego", "adelante", "hazlo", "hágalo", "correcto", "es correcto", "exacto", "así es", "eso es",
+	)
+	refusing = phrasesOf(
+		"no", "nope", "nah", "no way", "not ok", "not okay", "do not", "don't", "dont", "do not do it", "don't do it", "don't do that", "do not do that", "stop", "stop it", "cancel", "cancel it", "cancel that", "not now", "never", "never mind", "nevermind", "forget it", "forget about it",
+		"i do not agree", "i don't agree", "i disagree", "i refuse", "reject", "rejected", "declined", "decline", "i decline", "rather not", "better not", "leave it", "leave it be", "please don't", "please do not", "absolutely not", "of course not", "certainly not", "definitely not",
+		"nein", "ne", "nee", "nicht", "lieber nicht", "besser nicht", "auf keinen fall", "keinesfalls", "nicht ok", "nicht okay", "nicht einverstanden", "nicht machen", "mach das nicht", "mach es nicht", "machen sie das nicht", "abbrechen", "brich ab", "brechen sie ab", "stopp", "halt", "lass es", "lassen sie es",
+		"vergiss es", "vergessen sie es", "ich bin nicht einverstanden", "ablehnen", "abgelehnt", "ich lehne ab", "niemals", "nicht jetzt", "bitte nicht",
+		"non", "nan", "pas d'accord", "je ne suis pas d'accord", "pas maintenant", "pas du tout", "surtout pas", "annule", "annulez", "annuler", "arrête", "arrêtez", "jamais", "jamais de la vie", "ne le faites pas", "ne fais pas ça", "ne faites pas ça", "je refuse", "refuse", "pas question", "laisse tomber", "laissez tomber", "oublie", "oubliez",
+		"no estoy de acuerdo", "mejor no", "ahora no", "todavía no", "cancela", "cancelar", "cancele", "para", "pare", "nunca", "no lo hagas", "no lo haga", "de ninguna manera", "en absoluto", "claro que no", "por supuesto que no", "déjalo", "déjelo", "olvídalo", "olvídelo", "rechazo", "rechazado",
+	)
+	// approving likes what was shown, and is no yes to what is to be done.
+	approving = phrasesOf(
+		"perfect", "great", "fine", "that's fine", "good", "sounds good", "looks good", "that works", "works for me", "that suits me", "right", "all right", "alright", "very well",
+		"perfekt", "super", "prima", "gut", "sehr gut", "passt", "das passt", "ja das passt", "stimmt so",
+		"parfait", "très bien", "bien", "ça marche", "ça me va", "ça me convient", "cela me convient", "c'est bien", "c'est ça", "volontiers",
+		"perfecto", "genial", "muy bien", "está bien", "me parece bien", "me va bien", "sin problema", "conforme",
+	)
+	// besides changes nothing of any of them.
+	besides = phrasesOf(
+		"please", "thanks", "thank you", "thank you very much", "many thanks", "cheers", "now", "right now", "right away", "at once", "immediately", "it", "that", "this", "that is", "that's", "it is", "it's", "is", "hi", "hello", "dear", "well", "so", "then", "oh", "ah",
+		"bitte", "danke", "danke schön", "danke sehr", "vielen dank", "jetzt", "sofort", "gleich", "das", "es", "das ist", "ist", "so", "dann", "hallo", "gern", "gerne", "also",
+		"merci", "merci beaucoup", "s'il vous plaît", "s'il te plaît", "svp", "stp", "maintenant", "tout de suite", "c'est", "alors", "bonjour", "ça", "cela",
+		"por favor", "gracias", "muchas gracias", "ahora", "ahora mismo", "ya", "esta", "es", "eso", "entonces", "hola", "pues",
+	)
+	// turning makes no answer of what it stands in, and says that the matter is
+	// not to go on as it is.
+	turning = phrasesOf(
+		"not", "no", "nope", "don't", "dont", "never", "wait", "hold", "hold on", "stop", "cancel", "instead", "change", "rather", "but", "unless", "except", "actually", "wrong", "mistake", "undo", "if", "i meant", "sorry i meant", "i mean",
+		"nein", "nicht", "kein", "keine", "warte", "warten", "moment", "halt", "stattdessen", "ändern", "lieber", "aber", "falsch", "fehler", "doch", "sondern", "wenn", "falls", "außer", "ich meinte", "eigentlich",
+		"non", "pas", "attends", "attendez", "plutôt", "changer", "changez", "mais", "faux", "erreur", "sauf", "annule", "annulez", "je voulais dire", "en fait",
+		"espera", "espere", "cambia", "cambie", "cambiar", "mejor", "pero", "error", "mal", "salvo", "excepto", "cancela", "quería decir", "quise decir", "sino",
+	)
+	// asking is what whoever asks says, and not who answers.
+	asking    = phrasesOf("please confirm", "please agree", "bitte bestätigen", "bitte bestätige", "merci de confirmer", "veuillez confirmer", "por favor confirme", "por favor confirma")
+	ofSeveral = map[string]int{
+		"1": 1, "one": 1, "first": 1, "eins": 1, "erste": 1, "ersten": 1, "erstes": 1, "premier": 1, "premiere": 1, "un": 1, "primero": 1, "primera": 1, "uno": 1,
+		"2": 2, "two": 2, "second": 2, "zwei": 2, "zweite": 2, "zweiten": 2, "zweites": 2, "deuxieme": 2, "deux": 2, "segundo": 2, "segunda": 2, "dos": 2,
+		"3": 3, "three": 3, "third": 3, "drei": 3, "dritte": 3, "dritten": 3, "troisieme": 3, "trois": 3, "tercero": 3, "tercera": 3, "tres": 3,
+		"last": -1, "letzte": -1, "letzten": -1, "derniere": -1, "dernier": -1, "ultimo": -1, "ultima": -1,
+	}
+	// around an ordinal: "yes to the second one".
+	around = phrasesOf("the", "to", "for", "number", "nr", "question", "option", "one", "of them", "st", "nd", "rd", "zu", "zur", "zum", "der", "die", "das", "den", "dem", "nummer", "frage", "le", "la", "les", "pour", "a", "au", "numero", "el", "al", "para", "pregunta", "opcion", "und", "and", "et", "y")
+)
+
+// Phrases find the longest phrase that begins at a word. Phrases are plain, see
+// Plain.
+type phrases map[string][][]string
+
+func phrasesOf(all ...string) phrases {
+	l := phrases{}
+	for _, p := range all {
+		words := strings.Fields(Plain(p))
+		l[words[0]] = append(l[words[0]], words)
+	}
+	for first := range l {
+		slices.SortFunc(l[first], func(a, b []string) int { return len(b) - len(a) })
+	}
+	return l
 }
 
-var answerSets = func() (sets [len(answerWords)]answerSet) {
-	for l := range answerWords {
-		sets[l] = answerSet{words: map[string]Answer{}}
-		for i, a := range []Answer{Agree, Decline, Change, Other} {
-			for w := range strings.SplitSeq(answerWords[l][i], ",") {
-				if _, taken := sets[l].words[w]; !taken {
-					sets[l].words[w] = a
-				}
-				sets[l].longest = max(sets[l].longest, 1+strings.Count(w, " "))
-			}
+// at is how many words of a text, from word i on, are one of the phrases.
+func (l phrases) at(words []string, i int) int {
+	for _, p := range l[words[i]] {
+		if len(p) <= len(words)-i && slices.Equal(p, words[i:i+len(p)]) {
+			return len(p)
 		}
 	}
-	return sets
-}()
+	return 0
+}
 
-// longestAnswer is how many bytes an answer may have; whoever says more says
-// something else as well.
-const longestAnswer = 400
+const (
+	// longestAnswer is how many words an answer has at most, and longestReply
+	// how many bytes are looked at: whoever says more says something else.
+	longestAnswer = 14
+	longestReply  = 64 << 10
+)
 
-// ReadAnswer reads the answer to a question that wants a yes or a no. It is
-// strict: every word has to belong to a yes for it to be one. A yes with a
-// question mark, in quotation marks, from a quoted message, with a condition or
-// beside a no is none. A no is taken for one as strictly, since what is declined
-// is not asked again.
-func ReadAnswer(text string, in In) Answer {
-	if len(text) > longestAnswer {
-		return Other
+// answerSigns are answers without words.
+var answerSigns = map[string]Answer{"👍": Pleased, "✅": Pleased, "✓": Pleased, "✔": Pleased, "👎": Decline, "❌": Decline}
+
+// ReadAnswer reads the answer to a question that wants a yes or a no, in any of
+// the Languages. It is strict: every word has to belong to a yes for it to be one.
+// A yes with a question mark, in quotation marks, from a quoted message, with a
+// condition or beside a no is none. A no is taken for one as strictly, since what
+// is declined is not asked again.
+func ReadAnswer(text string) Reply {
+	if len(text) > longestReply {
+		return Reply{}
 	}
-	switch trimmed := strings.TrimSpace(text); trimmed {
-	case "👍", "✅", "✓", "✔":
-		return Agree
-	case "👎", "❌":
-		return Decline
-	case "":
-		return Other
-	}
-	languages := in.Languages
-	if len(languages) == 0 {
-		languages = Languages[:]
+	if sign, ok := answerSigns[strings.TrimSpace(text)]; ok {
+		return Reply{Answer: sign}
 	}
 	s := scan{text: text}
 	s.divide()
-	quoted := false
+	words := make([]string, 0, len(s.tokens))
+	question, plain := false, true
 	for i := range s.tokens {
-		if s.tokens[i].hidden {
-			return Other
-		}
-		switch s.tokens[i].mark {
-		case '?', '"', '“', '”', '„', '«', '»', '>', '¿', '`', '‹', '›', '…', '(', '*', '~', '|', '=':
-			quoted = true
-		}
-	}
-	// What is said has to be the same in every language that it may be in.
-	found, changes := Other, false
-	for n, l := range languages {
-		a := s.answer(&answerSets[l])
-		if a == Change {
-			changes = true
-		}
-		switch {
-		case n == 0 || found == Other:
-			found = a
-		case a != Other && a != found:
-			return Other
+		t := &s.tokens[i]
+		plain = plain && !t.hidden
+		switch t.mark {
+		case 0:
+			words = append(words, string(s.plain[t.from:t.to]))
+		case '?', '¿':
+			question = true
+		case '.', ',', ';', ':', '!', '¡', '\'', '’', '‘', '-', '–', '—':
+		default:
+			plain = false // quoted, struck out, in brackets, or a sign
 		}
 	}
-	switch {
-	case quoted && found != Change:
-		return Other
-	case changes:
-		return Change
-	}
-	return found
+	return replyOf(words, question, plain)
 }
 
-// answer reads an answer in one language.
-func (s *scan) answer(set *answerSet) Answer {
-	var agrees, declines, changes, unknown bool
-	for i := 0; i < len(s.tokens); {
-		t := &s.tokens[i]
-		if t.kind == markToken {
-			i++
-			continue
+// replyOf reads an answer out of its words.
+func replyOf(words []string, question, plain bool) Reply {
+	against := false
+	for i := range words {
+		if turning.at(words, i) > 0 || refusing.at(words, i) > 1 {
+			against = true
 		}
-		if t.kind == numberToken {
-			unknown = true
-			i++
-			continue
+	}
+	otherwise := Reply{}
+	if against {
+		otherwise.Answer = Change
+	}
+	if len(words) == 0 || len(words) > longestAnswer || question {
+		// A long text is none, and a question asks.
+		if question && against && turning.at(words, 0) == 0 {
+			return Reply{}
 		}
-		s.key = append(s.key[:0], s.plain[t.from:t.to]...)
-		a, known := set.words[string(s.key)]
-		next := i + 1
-		for n, j := 1, i+1; n < set.longest && j < len(s.tokens); n++ {
-			if c := s.tokens[j].mark; (c == '-' || c == '\'' || c == '’') && j+1 < len(s.tokens) {
-				j++
-			}
-			if s.tokens[j].kind != wordToken || s.tokens[j].space == newLine {
-				break
-			}
-			s.key = append(append(s.key, ' '), s.plain[s.tokens[j].from:s.tokens[j].to]...)
-			j++
-			if b, ok := set.words[string(s.key)]; ok {
-				a, known, next = b, true, j
-			}
-		}
+		return otherwise
+	}
+	if !plain {
+		return otherwise
+	}
+	said := map[Answer]bool{}
+	which := 0
+	for i := 0; i < len(words); {
+		yes, no, like := agreeing.at(words, i), refusing.at(words, i), approving.at(words, i)
+		n := 0
 		switch {
-		case !known:
-			unknown = true
-		case a == Agree:
-			agrees = true
-		case a == Decline:
-			declines = true
-		case a == Change:
-			changes = true
+		case asking.at(words, i) > 0:
+		case no > 0 && no >= yes && no >= like:
+			n = no
+			said[Decline] = true
+		case yes > 0 && yes >= like:
+			n = yes
+			said[Agree] = true
+		case like > 0:
+			n = like
+			said[Pleased] = true
+		case ofSeveral[words[i]] != 0:
+			o := ofSeveral[words[i]]
+			switch {
+			case which == 0:
+				which, n = o, 1
+			case which == o || words[i] == "one" || words[i] == "un" || words[i] == "uno":
+				n = 1
+			}
+		default:
+			n = max(besides.at(words, i), around.at(words, i))
 		}
-		i = next
+		if n == 0 {
+			return otherwise // a word that is not known, or two of several
+		}
+		i += n
 	}
+	r := Reply{Which: which}
 	switch {
-	case changes && (unknown || agrees || declines):
-		return Change
-	case declines && unknown && !agrees:
-		return Other
-	case unknown || changes, agrees && declines, !agrees && !declines:
-		return Other
-	case agrees:
-		return Agree
+	case said[Decline] && (said[Agree] || said[Pleased]):
+		return otherwise
+	case said[Agree]:
+		r.Answer = Agree
+	case said[Decline]:
+		r.Answer = Decline
+	case said[Pleased]:
+		r.Answer = Pleased
 	}
-	return Decline
+	return r
 }

@@ -231,8 +231,8 @@ func TestLongTexts(t *testing.T) {
 		if all, _ := Find(text, in); len(all) > MaxReadings {
 			t.Errorf("%q: %d readings", unit, len(all))
 		}
-		if got := ReadAnswer(text, in); got != Other {
-			t.Errorf("%q is %s", unit, got)
+		if got := ReadAnswer(text); got != (Reply{}) {
+			t.Errorf("%q is %s", unit, got.Answer)
 		}
 		if all, more := Split(text, 100); len(all) > 100 || len(all) == 100 && !more {
 			t.Errorf("%q: %d words", unit, len(all))
@@ -245,27 +245,35 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	cases := map[Answer][]string{
 		Agree: {
-			"yes", "Yes.", "YES!", "yes please", "yes, do it now", "ok", "Perfect", "perfect, thanks", "sounds good", "that works", "Yes, that's right", "go ahead", "sure", "👍", "ok, go ahead please",
-			"ja", "Ja, bitte", "in Ordnung", "passt", "Ja, machen Sie das", "einverstanden", "oui", "Oui, merci", "d'accord", "c'est bon", "parfait", "sí", "Sí, por favor", "de acuerdo", "vale", "adelante", "¡Sí!"[2:],
+			"yes", "Yes.", "YES!", "yes please", "yes, do it now", "ok", "Yes, that's right", "Yes, perfect", "go ahead", "sure", "ok, go ahead please", "ok, danke",
+			"ja", "Ja, bitte", "in Ordnung", "Ja, machen Sie das", "einverstanden", "oui", "Oui, merci", "d'accord", "D’accord !", "c'est bon", "sí", "Sí, por favor", "de acuerdo", "vale", "adelante", "¡Sí!",
+		},
+		Pleased: {
+			"Perfect", "perfect, thanks", "sounds good", "that works", "👍", "✅", "Great.", "passt", "Sehr gut, danke", "parfait", "très bien", "ça marche", "perfecto", "muy bien",
 		},
 		Decline: {
-			"no", "No.", "no thanks", "not ok", "never mind", "cancel", "don't", "do not do it", "forget it", "not now", "no, leave it",
+			"no", "No.", "no thanks", "not ok", "never mind", "cancel", "don't", "do not do it", "forget it", "not now", "no, leave it", "👎",
 			"nein", "Nein danke", "abbrechen", "nicht ok", "auf keinen Fall", "vergiss es", "non", "non merci", "annulez", "laissez tomber", "pas maintenant", "no, gracias", "cancela", "olvídalo", "mejor no",
 		},
 		Change: {
-			"no wait, make it Friday", "make it Friday", "yes but not today", "actually Thursday", "Monday instead", "no, change it to 5",
+			"no wait, make it Friday", "yes but not today", "actually Thursday", "Monday instead", "no, change it to 5", "yes no", "ja nein", "no, perfect", "not yet", "no idea", "not yes", "yes if the bank agrees", "ja, wenn es sein muss",
 			"lieber Freitag", "nein, doch lieber am Montag", "plutôt vendredi", "oui mais lundi", "mejor el viernes", "sí, pero el lunes",
 		},
 		Other: {
-			"", "yes?", "\"yes\"", "> yes", "did you say yes", "yes no", "yes if the bank agrees", "what?", "what is missing?", "I said yes to Thomas", "ye\u200bs", "say yes", "not yes", "yes 2", "ja nein", "ja, wenn es sein muss", "oui ?", "¿sí?", "the weather is perfect", "no idea", "y\u202ees", "„ja“", "`yes`", "yes...or maybe", "*yes*",
-			strings.Repeat("yes ", 200),
+			"", "yes?", "\"yes\"", "> yes", "did you say yes", "what?", "what is missing?", "I said yes to Thomas", "ye\u200bs", "say yes", "oui ?", "¿sí?", "the weather is perfect", "y\u202ees", "„ja“", "`yes`", "yes...or maybe", "*yes*", "perfect?",
+			"make it Friday", "y", "(yes)", "ye s", strings.Repeat("yes ", 200), "1", "the second one",
 		},
 	}
 	for want, texts := range cases {
 		for _, text := range texts {
-			if got := ReadAnswer(text, In{}); got != want {
-				t.Errorf("%q is %s, not %s", text, got, want)
+			if got := ReadAnswer(text); got.Answer != want {
+				t.Errorf("%q is %s, not %s", text, got.Answer, want)
 			}
+		}
+	}
+	for text, want := range map[string]int{"yes, the second": 2, "no to the first": 1, "the last one": -1, "2.": 2, "ja, die dritte": 3, "the 1st": 1, "1 and 2": 0, "yes to 1 and 2": 0} {
+		if got := ReadAnswer(text); got.Which != want {
+			t.Errorf("%q is to question %d, not %d", text, got.Which, want)
 		}
 	}
 }
@@ -375,7 +383,7 @@ func FuzzFind(f *testing.F) {
 				ahead(now).Hold(*r)
 				r.Ask(German)
 			}
-			ReadAnswer(text, in)
+			ReadAnswer(text)
 			Whole(text, Date, in)
 		}
 		Split(text, 20)

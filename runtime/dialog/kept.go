@@ -1,0 +1,248 @@
+package dialog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"verbatim/runtime"
+	"verbatim/verbs"
+)
+
+// A conversation in a session that is kept goes on from process to process, and
+// may be held in several at once. What was said and which questions wait are rows;
+// each turn begins by reading what came since, so that a yes is held against the
+// question that was put last, wherever that was.
+
+// Resume goes on where a kept session was left: what was said last is before the
+// person and the model again, questions that wait for an answer still do, and what
+// is said from now on is kept.
+func (c *Conversation) Resume(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info, err := c.o.Session.Info(ctx)
+	if err != nil {
+		return err
+	}
+	c.kept = true
+	c.known = max(0, info.Turns-int64(3*c.o.History))
+	return c.catchUp(ctx)
+}
+
+// catchUp reads what was said and asked in the session since this conversation
+// looked last.
+func (c *Conversation) catchUp(ctx context.Context) error {
+	if !c.kept {
+		return nil
+	}
+	waiting, turns, err := c.o.Session.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	if turns > c.known {
+		said, err := c.o.Session.Turns(ctx, c.known+1, turns)
+		if err != nil {
+			return err
+		}
+		c.recall(said)
+		c.known = turns
+	}
+	// What could not be kept is known here alone.
+	open := slices.DeleteFunc(slices.Clone(c.open), func(q *Question) bool { return q.stored })
+	c.choosing = neither
+	for i := range waiting {
+		q, err := c.recallQuestion(&waiting[i])
+		if err != nil {
+			return err
+		}
+		open = append(open, q)
+	}
+	c.open = open
+	return nil
+}
+
+// recall takes turns that were said elsewhere into the conversation.
+func (c *Conversation) recall(said []runtime.Turn) {
+	for i := range said {
+		s := &said[i]
+		switch last := len(c.turns) - 1; {
+		case s.Erased:
+		case s.Role == runtime.ClientTurn:
+			h := hear(s.Content, false)
+			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent})
+		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
+			c.turns[last].Told = s.Content
+			// Who wrote what it repeats is not kept: nobody who can be trusted.
+			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
+		}
+	}
+}
+
+// What is kept beside the words of a turn.
+const foreignIntent = "not the person's own"
+
+// aboutQuestion is what it takes to put a question again.
+type aboutQuestion struct {
+	Title  string   `json:"title"`
+	Shows  string   `json:"shows"`
+	Why    string   `json:"why,omitempty"`
+	Calls  []string `json:"calls"`
+	Others []string `json:"others,omitempty"`
+}
+
+var verdictWords = map[verdict]string{neither: "", yes: "yes", no: "no"}
+
+// recallQuestion makes a question of the one that is kept.
+func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
+	if k.Last && k.After != "" {
+		for v, word := range verdictWords {
+			if word == k.After {
+				c.choosing = v
+			}
+		}
+	}
+	for _, q := range c.open {
+		if q.stored && q.ID == k.Preview && q.Until.Equal(k.Until) {
+			q.fresh = k.Last
+			return q, nil
+		}
+	}
+	var about aboutQuestion
+	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
+		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
+	}
+	return &Question{ID: k.Preview, Title: about.Title, Shows: about.Shows, Why: about.Why, Calls: about.Calls, others: about.Others,
+		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}, nil
+}
+
+// meaning is what a question asks about. One that was put by another process is
+// checked here for the first time.
+func (c *Conversation) meaning(q *Question) (*verbs.Program, error) {
+	if q.program == nil && q.recalled != nil {
+		p, err := c.o.Session.Recall(q.recalled)
+		if err != nil {
+			return nil, err
+		}
+		q.program = p
+	}
+	return q.program, nil
+}
+
+// puts are the questions that an answer has put to the person.
+func (c *Conversation) puts() []runtime.Question {
+	var all []runtime.Question
+	for _, q := range c.open {
+		if !q.fresh {
+			continue
+		}
+		k := runtime.Question{}
+		if q.recalled != nil {
+			k = *q.recalled
+		}
+		about, err := json.Marshal(aboutQuestion{q.Title, q.Shows, q.Why, q.Calls, q.others})
+		if err != nil {
+			continue // of strings: it does not happen
+		}
+		k.Preview, k.Asked, k.Until, k.Before, k.Source = q.ID, q.Asked, q.Until, q.before, c.o.Source
+		k.After, k.About = verdictWords[c.choosing], string(about)
+		if q.program != nil {
+			k.Program = q.program
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// keep writes the turn into the session: what was said, what was answered, what is
+// asked by it, and why.
+func (t *turn) keep(ctx context.Context) error {
+	c := t.c
+	client := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken}
+	if t.record.Foreign {
+		client.Intent = foreignIntent
+	}
+	for _, call := range t.record.Calls {
+		if client.Intent == "" {
+			client.Intent = call.Verb
+		}
+	}
+	var why strings.Builder
+	if err := t.record.Explain(&why); err != nil {
+		return err
+	}
+	all := []runtime.Said{client,
+		{Role: runtime.AgentTurn, Content: t.record.Told, Puts: c.puts(), Settles: t.settled},
+		{Role: runtime.SystemTurn, Intent: runtime.WhyIntent, Content: why.String()}}
+	ours := 0
+	if t.kept {
+		all, ours = all[1:], 1
+	}
+	first, err := c.o.Session.Say(ctx, all...)
+	if err != nil {
+		return err
+	}
+	for _, q := range c.open {
+		q.stored = q.stored || q.fresh
+	}
+	if first > c.known+1+int64(ours) {
+		// Somebody spoke elsewhere while this was on its way.
+		said, err := c.o.Session.Turns(ctx, c.known+1, first-1)
+		if err != nil {
+			return err
+		}
+		if at := slices.IndexFunc(said, func(s runtime.Turn) bool { return s.Content == t.spoken && s.Role == runtime.ClientTurn }); ours == 1 && at >= 0 {
+			said = slices.Delete(said, at, at+1)
+		}
+		c.recall(said)
+	}
+	c.known = first + int64(len(all)) - 1
+	return nil
+}
+
+// run carries a program out. What the person said is kept with the first thing
+// that it leads to, so that the journal says on whose words it was done; and the
+// question that it answers, if it does, is settled by it.
+func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, answered *Question) (*runtime.Reply, error) {
+	o.Source = t.c.o.Source
+	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
+	if with {
+		said := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken}
+		if answered != nil && answered.stored {
+			said.Settles = []string{answered.ID}
+		}
+		o.Said = []runtime.Said{said}
+	}
+	reply, err := t.c.o.Session.Run(ctx, p, o)
+	t.kept = t.kept || with && err == nil
+	return reply, err
+}
+
+// answeredElsewhere reports whether somebody has settled a question since this
+// turn began.
+func (t *turn) answeredElsewhere(ctx context.Context, q *Question) bool {
+	if !t.c.kept || !q.stored {
+		return false
+	}
+	waiting, _, err := t.c.o.Session.Waiting(ctx)
+	return err == nil && !slices.ContainsFunc(waiting, func(k runtime.Question) bool { return k.Preview == q.ID })
+}
+
+// Reminder says which questions wait for an answer from before this process; ""
+// where there is none.
+func (c *Conversation) Reminder() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.o.Clock()
+	var parts []string
+	for _, q := range c.open {
+		if now.Before(q.Until) {
+			parts = append(parts, q.text())
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return sayStillOpen + "\n" + strings.Join(parts, "\n")
+}

@@ -1,0 +1,9 @@
+package dialog_test
+
+import (
+	"testing"
+
+	"verbatim/stores/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
