@@ -8,7 +8,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,7 @@ type chatFlags struct {
 	record, replay               string
 	explain                      bool
 	budget                       int
+	from, files, scan            string
 }
 
 func chatCommand(a *app) *cobra.Command {
@@ -36,7 +39,9 @@ func chatCommand(a *app) *cobra.Command {
 		Example: `verbatim chat --as clara
 verbatim chat --as clara --base-url http://localhost:11434/v1 --model qwen3`,
 		Long: `Say a line at a time. Without --model, phrases of the palettes are understood. The key of an
-endpoint is read from VERBATIM_MODEL_KEY. /why tells how an answer came about, /quit ends.`,
+endpoint is read from VERBATIM_MODEL_KEY. /why tells how an answer came about, /quit ends,
+/send FILE sends a file of the folder that --send-from names. --replay is at the day it was
+recorded.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.chat(cmd.Context(), f) },
 	}
@@ -54,6 +59,9 @@ endpoint is read from VERBATIM_MODEL_KEY. /why tells how an answer came about, /
 	cmd.Flags().StringVar(&f.replay, "replay", "", "take the model's answers from this `file`, and ask none")
 	cmd.Flags().BoolVar(&f.explain, "explain-turn", false, "tell after each answer how it came about")
 	cmd.Flags().IntVar(&f.budget, "budget", 200_000, "how many `tokens` may be spent in all")
+	cmd.Flags().StringVar(&f.from, "send-from", "", "let /send send the files of this `folder`")
+	a.filesFlag(cmd, &f.files)
+	scanFlag(cmd, &f.scan)
 	return cmd
 }
 
@@ -75,8 +83,14 @@ func (a *app) chat(ctx context.Context, f chatFlags) error {
 	return a.talk(ctx, talk, f.explain)
 }
 
+// A talk is a conversation, and how files get into it.
+type talk struct {
+	*dialog.Conversation
+	sender *sender // nil when nothing can be sent
+}
+
 // conversation builds what somebody talks with. done is called at the end.
-func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Conversation, done func(), err error) {
+func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done func(), err error) {
 	var ends []func()
 	end := func() {
 		for i := len(ends) - 1; i >= 0; i-- {
@@ -88,9 +102,22 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Convers
 			end()
 		}
 	}()
-	model, err := a.model(f, &ends)
+	zone, err := a.zone()
 	if err != nil {
 		return nil, nil, err
+	}
+	model, scene, err := a.model(f, zone, &ends)
+	if err != nil {
+		return nil, nil, err
+	}
+	clock := a.now
+	if !scene.At.IsZero() {
+		clock = func() time.Time { return scene.At }
+	}
+	if scene.Zone != "" {
+		if zone, err = time.LoadLocation(scene.Zone); err != nil {
+			return nil, nil, &stop{exitInput, "recording", fmt.Sprintf("the recording was made in the time zone %q, which is not known here", scene.Zone), "verbatim chat --record makes another"}
+		}
 	}
 	reg, err := a.wholePalettes(f.palettes)
 	if err != nil {
@@ -101,15 +128,11 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Convers
 		return nil, nil, err
 	}
 	ends = append(ends, func() { store.Close() })
-	zone, err := a.zone()
-	if err != nil {
-		return nil, nil, err
-	}
 	tools, err := a.tools(f.servers)
 	if err != nil {
 		return nil, nil, err
 	}
-	engine, err := a.newEngine(reg, store, tools)
+	engine, err := a.newEngineAt(reg, store, tools, clock)
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}
@@ -122,9 +145,9 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Convers
 		return nil, nil, a.runFailed(err)
 	}
 	c, err := dialog.New(dialog.Options{
-		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: a.now, Zone: zone,
+		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: llm.NewBudget("conversation", f.budget), Source: "chat",
-		Interpreter: newInterpreter(reg, session, a.now, zone),
+		Interpreter: newInterpreter(reg, session, clock, zone),
 	})
 	if err != nil {
 		return nil, nil, broken("the conversation cannot begin", err, "verbatim chat --help")
@@ -134,11 +157,21 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *dialog.Convers
 			return nil, nil, a.runFailed(err)
 		}
 	}
-	return c, end, nil
+	t := &talk{Conversation: c}
+	if f.from != "" {
+		if t.sender, err = a.newSender(ctx, f, engine, session, clock, &ends); err != nil {
+			return nil, nil, err
+		}
+	}
+	return t, end, nil
 }
 
-// model is whom the conversation asks: an endpoint, a recording, or nobody.
-func (a *app) model(f *chatFlags, ends *[]func()) (llm.Model, error) {
+// drawn is what a recording has numbers for.
+var drawn = regexp.MustCompile(`upload://([a-z0-9]{32})\b`)
+
+// model is whom the conversation asks: an endpoint, a recording, or nobody. A
+// recording has a time and a place of its own.
+func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Model, scene llm.Scene, err error) {
 	if f.model == "" {
 		f.model = a.env("VERBATIM_MODEL")
 	}
@@ -150,53 +183,53 @@ func (a *app) model(f *chatFlags, ends *[]func()) (llm.Model, error) {
 	case dialog.Tools, dialog.Text:
 	case dialog.Grammar:
 		if grammars = llm.Grammars(f.grammars); grammars != llm.LlamaCpp && grammars != llm.VLLM {
-			return nil, usage(fmt.Sprintf("no endpoint takes grammars as %q", f.grammars), "give --grammars llama.cpp or vllm")
+			return nil, scene, usage(fmt.Sprintf("no endpoint takes grammars as %q", f.grammars), "give --grammars llama.cpp or vllm")
 		}
 	default:
-		return nil, usage(fmt.Sprintf("--mode is tools, grammar or text, not %q", f.mode), "verbatim chat --help")
+		return nil, scene, usage(fmt.Sprintf("--mode is tools, grammar or text, not %q", f.mode), "verbatim chat --help")
 	}
 	switch {
 	case f.replay != "":
 		if f.record != "" {
-			return nil, usage("--replay asks no model, so there is nothing to record", "leave one of them out")
+			return nil, scene, usage("--replay asks no model, so there is nothing to record", "leave one of them out")
 		}
 		file, err := os.Open(f.replay)
 		if err != nil {
-			return nil, usage(fmt.Sprintf("the recording %q cannot be read: %s", f.replay, reason(err)), "check the path")
+			return nil, scene, usage(fmt.Sprintf("the recording %q cannot be read: %s", f.replay, reason(err)), "check the path")
 		}
 		defer file.Close()
-		replay, err := llm.NewReplay(file)
+		replay, err := llm.NewReplay(file, drawn)
 		if err != nil {
-			return nil, &stop{exitInput, "recording", fmt.Sprintf("the recording %q cannot be used: %s", f.replay, err), "verbatim chat --record makes one"}
+			return nil, scene, &stop{exitInput, "recording", fmt.Sprintf("the recording %q cannot be used: %s", f.replay, err), "verbatim chat --record makes one"}
 		}
 		*ends = append(*ends, func() {
 			if n := replay.Left(); n > 0 {
 				fmt.Fprintf(a.err, "note: %s of the recording %s not asked for\n", counted(n, "answer"), isAre(n))
 			}
 		})
-		return replay, nil
+		return replay, replay.Scene(), nil
 	case f.model == "" && f.baseURL == "":
 		if f.record != "" {
-			return nil, usage("without a model there is nothing to record", "verbatim chat --model NAME --base-url URL --record FILE")
+			return nil, scene, usage("without a model there is nothing to record", "verbatim chat --model NAME --base-url URL --record FILE")
 		}
-		return nil, nil
+		return nil, scene, nil
 	case f.model == "" || f.baseURL == "":
-		return nil, usage("a model is asked by its name at an endpoint", "give both: verbatim chat --base-url http://localhost:11434/v1 --model NAME")
+		return nil, scene, usage("a model is asked by its name at an endpoint", "give both: verbatim chat --base-url http://localhost:11434/v1 --model NAME")
 	}
 	client, err := llm.New(llm.Config{BaseURL: f.baseURL, Key: a.env("VERBATIM_MODEL_KEY"), Model: f.model, Grammars: grammars, Random: rand.Float64, Now: a.now})
 	if err != nil {
-		return nil, usage(err.Error(), "verbatim chat --base-url http://localhost:11434/v1 --model NAME")
+		return nil, scene, usage(err.Error(), "verbatim chat --base-url http://localhost:11434/v1 --model NAME")
 	}
 	if f.record == "" {
-		return client, nil
+		return client, scene, nil
 	}
 	// What is said may be anybody's business, so it is for the owner's eyes.
 	file, err := os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, usage(fmt.Sprintf("the recording %q cannot be begun: %s", f.record, reason(err)), "name a file that is not there yet")
+		return nil, scene, usage(fmt.Sprintf("the recording %q cannot be begun: %s", f.record, reason(err)), "name a file that is not there yet")
 	}
 	*ends = append(*ends, func() { file.Close() })
-	return llm.NewRecorder(client, file), nil
+	return llm.NewRecorder(client, file, llm.Scene{At: a.now().UTC().Truncate(time.Second), Zone: zone.String(), Drawn: drawn}), scene, nil
 }
 
 func isAre(n int) string {
@@ -211,7 +244,7 @@ func isAre(n int) string {
 const longestLine = 4 << 20
 
 // talk goes back and forth until nothing more is said.
-func (a *app) talk(ctx context.Context, c *dialog.Conversation, explain bool) error {
+func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 	prompt := isTerminal(a.in) && !a.json
 	lines := make(chan string)
 	failed := make(chan error, 1)
@@ -267,16 +300,25 @@ func (a *app) talk(ctx context.Context, c *dialog.Conversation, explain bool) er
 				return nil
 			}
 		}
-		switch strings.TrimSpace(line) {
-		case "":
+		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); {
+		case word == "":
 			continue
-		case "/quit":
+		case word == "/quit" && rest == "":
 			return nil
-		case "/why":
-			if err := a.why(c, a.out); err != nil {
+		case word == "/why" && rest == "":
+			if err := a.why(c.Conversation, a.out); err != nil {
 				return err
 			}
 			continue
+		case word == "/send":
+			said, err := a.sendFile(ctx, c.sender, strings.TrimSpace(rest))
+			if err != nil {
+				return err
+			}
+			if said == "" {
+				continue
+			}
+			line = said
 		}
 		answer, err := c.Say(ctx, dialog.Message{Text: line})
 		if err != nil {
@@ -291,7 +333,7 @@ func (a *app) talk(ctx context.Context, c *dialog.Conversation, explain bool) er
 			if err := a.flush(); err != nil {
 				return err
 			}
-			if err := a.why(c, a.err); err != nil {
+			if err := a.why(c.Conversation, a.err); err != nil {
 				return err
 			}
 		}

@@ -54,6 +54,9 @@ func perform(t testing.TB, lines []string) *stage {
 				t.Error(err)
 			}
 			args, _ := json.Marshal(call.Args)
+			if refs := referring.FindAll(body, -1); len(refs) > 0 {
+				args = bytes.ReplaceAll(args, []byte(`"SENT"`), []byte(`"`+string(refs[len(refs)-1])+`"`))
+			}
 			finish = "tool_calls"
 			message = map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{
 				"id": fmt.Sprintf("call-%d", n+1), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(args)}}}}
@@ -70,12 +73,12 @@ func perform(t testing.TB, lines []string) *stage {
 }
 
 // clara is what Clara says in the conversation of the example, and what a model
-// answers. Whoever changes a prompt records it anew, with -update.
+// answers; SENT is the file that she sent last. Whoever changes a prompt records it anew, with -update.
 var clara = struct{ says, model []string }{
 	says: []string{
 		"Hi, what do you still need from us?",
 		"Maria was born March 15, 1972. I have Thomas's passport here.",
-		"Here it is: upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau",
+		"/send passport.pdf",
 		"Still waiting on our accountant. Should have them next week.",
 		"Perfect",
 	},
@@ -83,7 +86,7 @@ var clara = struct{ says, model []string }{
 		"Hello Clara. You are at 87 %. Three things are left:\n1. Source of wealth of Pierre Dupont, due on 15 January 2025.\n2. An identity document of Thomas Müller, due on 10 January 2025.\n3. Maria Schmidt's date of birth.\nThe first is the main one. What would you like to start with?",
 		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
 		"Saved: Maria Schmidt was born on 15 March 1972. For Thomas Müller's passport, send me the file.",
-		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau"}}`,
+		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "SENT"}}`,
 		`{"call": "client__get-status", "args": {}}`,
 		"I have submitted Thomas Müller's passport; the bank is checking it. You are at 94 % now. The source of wealth of Pierre Dupont is left. Any news of it?",
 		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
@@ -92,13 +95,14 @@ var clara = struct{ says, model []string }{
 	},
 }
 
-// spoken runs `verbatim chat` in process, in a directory of the example.
-func spokenIn(t testing.TB, dir, in string, args ...string) (out, said string, code int) {
+// spokenIn runs `verbatim chat` in process, in a directory of the example, at some
+// time.
+func spokenIn(t testing.TB, at time.Time, dir, in string, args ...string) (out, said string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
 	w := world{args: append([]string{"chat"}, args...), in: strings.NewReader(in), out: &o, err: &e, env: func(string) string { return "" },
-		now: func() time.Time { return morning }, random: bytes.NewReader(nil), terminal: func(world) (io.ReadCloser, bool) { return nil, false }}
-	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara")
+		now: func() time.Time { return at }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}
+	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara", "--send-from", dir, "--scan", "none")
 	code = run(context.Background(), w)
 	return o.String(), e.String(), code
 }
@@ -110,8 +114,9 @@ const (
 )
 
 // O26–O29, U29, X15: the conversation of the example, over a real connection, then
-// as it was recorded: four messages and a file, nothing to confirm, from 87 % to
-// 94 %, and the same words each time.
+// as it was recorded, at whatever time and with whatever reference her file has:
+// four messages and a file, nothing to confirm, from 87 % to 94 %, and the same
+// words each time.
 func TestClaraTalks(t *testing.T) {
 	t.Parallel()
 	recording := claraRecording
@@ -122,7 +127,7 @@ func TestClaraTalks(t *testing.T) {
 	s := perform(t, clara.model)
 	record := filepath.Join(dir, "record.jsonl")
 	says := strings.Join(clara.says, "\n") + "\n"
-	live, said, code := spokenIn(t, dir, says, "--base-url", s.URL, "--model", "scripted", "--record", record)
+	live, said, code := spokenIn(t, morning, dir, says, "--base-url", s.URL, "--model", "scripted", "--record", record)
 	if code != 0 || said != "" {
 		t.Fatalf("exit %d: %s\n%s", code, said, live)
 	}
@@ -156,7 +161,7 @@ func TestClaraTalks(t *testing.T) {
 	if err := layOut(again); err != nil {
 		t.Fatal(err)
 	}
-	replayed, said, code := spokenIn(t, again, says, "--replay", recording)
+	replayed, said, code := spokenIn(t, morning.AddDate(1, 2, 3), again, says, "--replay", recording)
 	if code != 0 || said != "" || replayed != string(want) {
 		t.Errorf("replayed, exit %d, %s (where a palette or a prompt was changed, -update records it anew):\n%s", code, said, replayed)
 	}

@@ -85,9 +85,16 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 			end()
 		}
 	}()
-	model, err := a.model(&f, &ends)
+	zone, err := a.zone()
 	if err != nil {
 		return err
+	}
+	model, scene, err := a.model(&f, zone, &ends)
+	if err != nil {
+		return err
+	}
+	if set.Now.IsZero() {
+		set.Now = scene.At
 	}
 	var data []string
 	for _, name := range set.Data {

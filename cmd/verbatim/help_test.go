@@ -25,11 +25,7 @@ func newShell(t *testing.T) shellIn {
 	if err := layOut(s.dir); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(s.bin, "verbatim"))
-	}
-	if err != nil {
+	if err := putProgram(s.bin); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -55,10 +55,49 @@ func ticking(tick string) func() time.Time {
 	}
 }
 
-// servers stops what tests started.
+// program is what the sessions start: this binary, or the same one without the
+// race detector. With it every command of a session takes seven times as long,
+// and minutes in all, and finds what the tests of the packages find anyway.
+var program = sync.OnceValues(func() (string, error) {
+	self, err := os.Executable()
+	if err != nil || !underRace {
+		return self, err
+	}
+	dir, err := os.MkdirTemp("", "verbatim-program-")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	built := filepath.Join(dir, "verbatim.test")
+	if said, err := exec.Command("go", "test", "-c", "-o", built, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, said)
+	}
+	return built, nil
+})
+
+var programDir string // where program built it, for whoever cleans up
+
+// putProgram puts the program into a folder, under its names.
+func putProgram(dir string) error {
+	from, err := program()
+	for _, name := range []string{"verbatim", "helpdesk"} {
+		if err == nil {
+			err = os.Symlink(from, filepath.Join(dir, name))
+		}
+	}
+	return err
+}
+
+// servers stops what tests started, and removes what they built.
 type servers struct{ m *testing.M }
 
-func (s servers) Run() int { return pgtest.Run(s.m) }
+func (s servers) Run() int {
+	code := pgtest.Run(s.m)
+	if programDir != "" {
+		os.RemoveAll(programDir)
+	}
+	return code
+}
 
 // morning is when the sessions take place.
 var morning = time.Date(2024, 12, 27, 9, 14, 2, 0, time.UTC)
@@ -85,7 +124,12 @@ func sessions(t *testing.T, dir string, vars ...string) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "dumb")
 			env.Vars = append(env.Vars, vars...)
-			return nil
+			bin := filepath.Join(env.WorkDir, ".bin")
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
+			if err := os.Mkdir(bin, 0o777); err != nil {
+				return err
+			}
+			return putProgram(bin)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,

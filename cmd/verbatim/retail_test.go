@@ -14,10 +14,7 @@ import (
 func TestShopsReadmeIsTrue(t *testing.T) {
 	t.Parallel()
 	s := shellIn{t.TempDir(), t.TempDir()}
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(s.bin, "verbatim"))
-	}
+	err := putProgram(s.bin)
 	if err == nil {
 		err = layOutShop(s.dir)
 	}
@@ -53,7 +50,7 @@ func (s shellIn) playReadme(t *testing.T, name, from, pattern string) {
 		body = strings.TrimSuffix(body, "```")
 		switch head {
 		case "```console":
-			return head + "\n" + s.replay(t, body, &last) + "```"
+			return playedBlock(block, head+"\n"+s.replay(t, body, &last)+"```")
 		case "```yaml":
 			if !strings.Contains(string(palette), body) {
 				t.Errorf("this is not in the palette:\n%s", body)

@@ -10,17 +10,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"sync"
+	"time"
 )
 
 // A transcript is a text file of one JSON object per line: a header, and then
 // one exchange per line, in the order in which they ended. It holds what was
-// asked and answered word for word, so it is as confidential as that.
+// asked and answered word for word, so it is as confidential as that; only what
+// is drawn anew each time stands in it by a number (see Scene.Drawn).
 
 const transcriptSchema = "verbatim/transcript@1"
 
+// A Scene is what a transcript has to know beside what was said.
+type Scene struct {
+	// At is when it was recorded, and Zone where, as IANA calls it. Prompts tell the
+	// day, so whoever replays them does so at that time, in that zone.
+	At   time.Time
+	Zone string
+	// Drawn finds what is drawn at random and differs each time, such as the
+	// reference of a file: its first group. A transcript has a number for each, in
+	// the order in which they came, and a replay puts in the ones of its own.
+	Drawn *regexp.Regexp
+}
+
 type transcriptHeader struct {
-	Schema string `json:"schema"`
+	Schema string    `json:"schema"`
+	At     time.Time `json:"at,omitzero"`
+	Zone   string    `json:"zone,omitempty"`
 }
 
 // A recorded line: a chat or an embedding, and what came of it.
@@ -46,13 +63,17 @@ type Recorder struct {
 	model Model
 	mu    sync.Mutex
 	w     io.Writer
+	scene Scene
+	drawn numbering
 	begun bool
 }
 
 // NewRecorder writes a transcript of what m is asked to w. Each line is written
 // before the answer is handed over; an error in writing is an error of the call,
 // so that no recording is silently incomplete.
-func NewRecorder(m Model, w io.Writer) *Recorder { return &Recorder{model: m, w: w} }
+func NewRecorder(m Model, w io.Writer, scene Scene) *Recorder {
+	return &Recorder{model: m, w: w, scene: scene, drawn: numbering{what: scene.Drawn}}
+}
 
 // Chat asks, and writes down.
 func (r *Recorder) Chat(ctx context.Context, q Request, piece func(string)) (*Reply, error) {
@@ -97,14 +118,14 @@ func (r *Recorder) write(line recorded) error {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if !r.begun {
-		if err := enc.Encode(transcriptHeader{transcriptSchema}); err != nil {
+		if err := enc.Encode(transcriptHeader{transcriptSchema, r.scene.At, r.scene.Zone}); err != nil {
 			return err
 		}
 	}
 	if err := enc.Encode(line); err != nil {
 		return err
 	}
-	if _, err := r.w.Write(out.Bytes()); err != nil {
+	if _, err := r.w.Write(r.drawn.hide(out.Bytes())); err != nil {
 		return &Error{Kind: Unavailable, Err: fmt.Errorf("the transcript could not be written: %w", err)}
 	}
 	r.begun = true
@@ -119,15 +140,17 @@ type Replay struct {
 	lines []recorded
 	by    map[[32]byte][]int // lines by digest of what was asked, not yet used
 	left  int
+	scene Scene
+	drawn numbering
 }
 
 // maxTranscript bounds one line of a transcript.
 const maxTranscript = 64 << 20
 
-// NewReplay reads a transcript. Unknown fields are refused: they would be part
-// of what was asked.
-func NewReplay(r io.Reader) (*Replay, error) {
-	p := &Replay{by: map[[32]byte][]int{}}
+// NewReplay reads a transcript in which drawn, when there is any, stands by
+// numbers. Unknown fields are refused: they would be part of what was asked.
+func NewReplay(r io.Reader, drawn *regexp.Regexp) (*Replay, error) {
+	p := &Replay{by: map[[32]byte][]int{}, drawn: numbering{what: drawn}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxTranscript)
 	n := 0
@@ -139,6 +162,7 @@ func NewReplay(r io.Reader) (*Replay, error) {
 			if err := json.Unmarshal(text, &h); err != nil || h.Schema != transcriptSchema {
 				return nil, fmt.Errorf("line 1 is not the header of a transcript, {%q:%q}", "schema", transcriptSchema)
 			}
+			p.scene = Scene{At: h.At, Zone: h.Zone, Drawn: drawn}
 			continue
 		}
 		if len(text) == 0 {
@@ -153,7 +177,7 @@ func NewReplay(r io.Reader) (*Replay, error) {
 		if (line.Chat == nil) == (line.Embed == nil) || line.Chat != nil && (line.Reply == nil) == (line.Error == nil) || line.Embed != nil && (line.Vectors == nil) == (line.Error == nil) {
 			return nil, fmt.Errorf("line %d of the transcript is not one question and its answer", n)
 		}
-		key := digest(line.Chat, line.Embed)
+		key := sha256.Sum256(question(line.Chat, line.Embed))
 		p.by[key] = append(p.by[key], len(p.lines))
 		p.lines = append(p.lines, line)
 	}
@@ -167,13 +191,16 @@ func NewReplay(r io.Reader) (*Replay, error) {
 	return p, nil
 }
 
-func digest(chat *Request, texts []string) [32]byte {
+func question(chat *Request, texts []string) []byte {
 	text, err := json.Marshal(recorded{Chat: chat, Embed: texts})
 	if err != nil { // a schema that is not JSON, which no line can hold either
-		text = []byte(err.Error())
+		return []byte(err.Error())
 	}
-	return sha256.Sum256(text)
+	return text
 }
+
+// Scene returns when and where it was recorded, as far as that was noted.
+func (p *Replay) Scene() Scene { return p.scene }
 
 // Left returns how many answers were not asked for.
 func (p *Replay) Left() int {
@@ -191,8 +218,7 @@ func (p *Replay) Chat(ctx context.Context, q Request, piece func(string)) (*Repl
 	if piece != nil && line.Reply.Text != "" {
 		piece(line.Reply.Text)
 	}
-	reply := *line.Reply
-	return &reply, nil
+	return line.Reply, nil
 }
 
 // Embed answers as it was recorded.
@@ -213,13 +239,17 @@ func (p *Replay) take(ctx context.Context, chat *Request, texts []string) (*reco
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := digest(chat, texts)
+	asked := p.drawn.hide(question(chat, texts))
+	key := sha256.Sum256(asked)
 	at := p.by[key]
 	if len(at) == 0 {
-		return nil, &Error{Kind: Unrecorded, Err: errors.New(p.nearest(chat, key))}
+		return nil, &Error{Kind: Unrecorded, Err: errors.New(p.nearest(asked, key))}
+	}
+	line, err := p.drawn.show(p.lines[at[0]])
+	if err != nil {
+		return nil, &Error{Kind: Unrecorded, Err: err}
 	}
 	p.by[key], p.left = at[1:], p.left-1
-	line := &p.lines[at[0]]
 	if f := line.Error; f != nil {
 		e := &Error{Kind: f.Kind, Status: f.Status, Attempts: 1, Usage: f.Usage}
 		if f.Text != "" {
@@ -232,7 +262,7 @@ func (p *Replay) take(ctx context.Context, chat *Request, texts []string) (*reco
 
 // nearest says how an unexpected question differs from the next unused one, so
 // that whoever changed a prompt sees where.
-func (p *Replay) nearest(chat *Request, key [32]byte) string {
+func (p *Replay) nearest(asked []byte, key [32]byte) string {
 	what := "question " + hex.EncodeToString(key[:6])
 	if _, known := p.by[key]; known {
 		return what + " was recorded, and all its answers are used"
@@ -247,6 +277,9 @@ func (p *Replay) nearest(chat *Request, key [32]byte) string {
 		}
 	}
 	line := &p.lines[next]
+	var q recorded
+	_ = json.Unmarshal(asked, &q) // made from one
+	chat := q.Chat
 	if chat == nil || line.Chat == nil {
 		return fmt.Sprintf("%s is not in the transcript, whose next line is %d", what, next+2)
 	}

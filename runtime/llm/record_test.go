@@ -2,11 +2,14 @@ package llm_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/runtime/llm"
 )
@@ -18,7 +21,7 @@ func TestAConversationIsPlayedAgain(t *testing.T) {
 		status(200, "", `{"data":[{"index":0,"embedding":[0.1,0.33333334]}],"usage":{"prompt_tokens":4}}`))
 	c, _ := e.client(t, nil)
 	var transcript bytes.Buffer
-	rec := llm.NewRecorder(c, &transcript)
+	rec := llm.NewRecorder(c, &transcript, llm.Scene{})
 	schema := llm.Request{Messages: ask("?").Messages, Schema: json.RawMessage("{ \"const\": \"<a>\" }")}
 	play := func(m llm.Model) (out []any) {
 		for _, q := range []llm.Request{ask("first"), ask("second"), schema} {
@@ -34,7 +37,7 @@ func TestAConversationIsPlayedAgain(t *testing.T) {
 		return append(out, v, u, err)
 	}
 	want := play(rec)
-	p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()))
+	p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,7 @@ func TestAnUnexpectedPromptFailsLoudly(t *testing.T) {
 	t.Parallel()
 	m := &eager{}
 	var transcript bytes.Buffer
-	if _, err := llm.NewRecorder(m, &transcript).Chat(t.Context(), ask("what is due on Monday?"), nil); err != nil {
+	if _, err := llm.NewRecorder(m, &transcript, llm.Scene{}).Chat(t.Context(), ask("what is due on Monday?"), nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -65,7 +68,7 @@ func TestAnUnexpectedPromptFailsLoudly(t *testing.T) {
 		"more messages":     {llm.Request{Messages: append(ask("what is due on Monday?").Messages, ask("x").Messages...)}, "has 2 messages where line 2 has 1"},
 		"another parameter": {llm.Request{Messages: ask("what is due on Monday?").Messages, MaxTokens: 3}, "beside the messages' text"},
 	} {
-		p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()))
+		p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +78,7 @@ func TestAnUnexpectedPromptFailsLoudly(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()))
+	p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,7 @@ func TestBrokenTranscriptsAreRefused(t *testing.T) {
 		"no answer":        header + `{"chat":{"messages":[]}}`,
 		"no question":      header + `{"reply":{"finish":"stop","usage":{"in":0,"out":0}}}`,
 	} {
-		if _, err := llm.NewReplay(strings.NewReader(text)); err == nil {
+		if _, err := llm.NewReplay(strings.NewReader(text), nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -113,7 +116,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestWhatCannotBeRecordedFails(t *testing.T) {
 	t.Parallel()
-	if _, err := llm.NewRecorder(&eager{}, full{}).Chat(t.Context(), ask("?"), nil); err == nil || !strings.Contains(err.Error(), "transcript") {
+	if _, err := llm.NewRecorder(&eager{}, full{}, llm.Scene{}).Chat(t.Context(), ask("?"), nil); err == nil || !strings.Contains(err.Error(), "transcript") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -123,7 +126,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add(`{"schema":"verbatim/transcript@1"}` + "\n" + `{"chat":{"messages":[{"role":"user","text":"?"}]},"reply":{"text":"x","finish":"stop","usage":{"in":1,"out":1}}}`)
 	f.Add(`{"schema":"verbatim/transcript@1"}` + "\n" + `{"embed":["?"],"error":{"kind":"late","usage":{"in":1,"out":1}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := llm.NewReplay(strings.NewReader(text))
+		p, err := llm.NewReplay(strings.NewReader(text), nil)
 		if err != nil {
 			return
 		}
@@ -133,4 +136,56 @@ func FuzzReplay(f *testing.F) {
 			t.Error("more was answered than recorded")
 		}
 	})
+}
+
+// An echo answers what it is asked.
+type echo struct{ llm.Model }
+
+func (echo) Chat(_ context.Context, q llm.Request, _ func(string)) (*llm.Reply, error) {
+	return &llm.Reply{Text: q.Messages[0].Text}, nil
+}
+
+// What is drawn anew each time stands in a transcript by a number, and a replay
+// puts in its own; one that comes in another place is another conversation.
+func TestWhatIsDrawnHasANumber(t *testing.T) {
+	t.Parallel()
+	drawn := regexp.MustCompile(`file://([a-z]{4})\b`)
+	at := time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)
+	var transcript bytes.Buffer
+	rec := llm.NewRecorder(echo{}, &transcript, llm.Scene{At: at, Zone: "Europe/Vienna", Drawn: drawn})
+	for _, text := range []string{"as in file://abcd, here is file://wxyz", "again file://wxyz, and file://longer"} {
+		if reply, err := rec.Chat(t.Context(), ask(text), nil); err != nil || reply.Text != text {
+			t.Fatal(reply, err)
+		}
+	}
+	if text := transcript.String(); strings.Contains(text, "wxyz") || !strings.Contains(text, "file://reference-2") || !strings.Contains(text, "file://longer") {
+		t.Error(text)
+	}
+	for name, c := range map[string]struct{ first, second, answer string }{
+		"another file":     {"as in file://abcd, here is file://qrst", "again file://qrst, and file://longer", "again file://qrst, and file://longer"},
+		"the wrong one":    {"as in file://abcd, here is file://qrst", "again file://abcd, and file://longer", ""},
+		"one too many":     {"as in file://abcd, here is file://qrst", "again file://uvwx, and file://longer", ""},
+		"one for both":     {"as in file://abcd, here is file://abcd", "", ""},
+		"a number is none": {"as in file://reference-1, here is file://reference-2", "again file://reference-2, and file://longer", "again file://reference-2, and file://longer"},
+	} {
+		p, err := llm.NewReplay(bytes.NewReader(transcript.Bytes()), drawn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := p.Scene(); !s.At.Equal(at) || s.Zone != "Europe/Vienna" {
+			t.Error(s)
+		}
+		got := ""
+		if reply, err := p.Chat(t.Context(), ask(c.first), nil); err == nil {
+			if reply.Text != c.first {
+				t.Errorf("%s: %q was answered to %q", name, reply.Text, c.first)
+			}
+			if reply, err := p.Chat(t.Context(), ask(c.second), nil); err == nil {
+				got = reply.Text
+			}
+		}
+		if got != c.answer {
+			t.Errorf("%s: answered %q, want %q", name, got, c.answer)
+		}
+	}
 }
