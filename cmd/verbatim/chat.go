@@ -24,11 +24,11 @@ type chatFlags struct {
 	palettes, store, servers, as string
 	session                      string
 	model, baseURL               string
-	mode, grammars               string
+	mode                         string
 	record, replay               string
 	explain                      bool
 	budget                       int
-	from, files, scan            string
+	from                         string
 }
 
 func chatCommand(a *app) *cobra.Command {
@@ -39,9 +39,8 @@ func chatCommand(a *app) *cobra.Command {
 		Example: `verbatim chat --as clara
 verbatim chat --as clara --base-url http://localhost:11434/v1 --model qwen3`,
 		Long: `Say a line at a time. Without --model, phrases of the palettes are understood. The key of an
-endpoint is read from VERBATIM_MODEL_KEY. /why tells how an answer came about, /quit ends,
-/send FILE sends a file of the folder that --send-from names. --replay is at the day it was
-recorded.`,
+endpoint is read from VERBATIM_MODEL_KEY; VERBATIM_SCAN says who looks at files for harm.
+/why tells how an answer came about, /send FILE sends a file, /quit ends.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.chat(cmd.Context(), f) },
 	}
@@ -53,15 +52,12 @@ recorded.`,
 	cmd.Flags().StringVar(&f.session, "session", "", "go on in your session of this `name`, or begin it")
 	cmd.Flags().StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
 	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
-	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` the model writes calls: tools, grammar or text")
-	cmd.Flags().StringVar(&f.grammars, "grammars", "llama.cpp", "the `way` the endpoint takes a grammar: llama.cpp or vllm")
+	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` calls are written: tools, text, or by a grammar, llama.cpp or vllm")
 	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
-	cmd.Flags().StringVar(&f.replay, "replay", "", "take the model's answers from this `file`, and ask none")
+	cmd.Flags().StringVar(&f.replay, "replay", "", "ask no model: it is as in this `file`, and that day")
 	cmd.Flags().BoolVar(&f.explain, "explain-turn", false, "tell after each answer how it came about")
 	cmd.Flags().IntVar(&f.budget, "budget", 200_000, "how many `tokens` may be spent in all")
-	cmd.Flags().StringVar(&f.from, "send-from", "", "let /send send the files of this `folder`")
-	a.filesFlag(cmd, &f.files)
-	scanFlag(cmd, &f.scan)
+	cmd.Flags().StringVar(&f.from, "send-from", "", "the `folder` whose files /send may send")
 	return cmd
 }
 
@@ -179,14 +175,12 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 		f.baseURL = a.env("VERBATIM_BASE_URL")
 	}
 	grammars := llm.NoGrammars
-	switch dialog.Mode(f.mode) {
-	case dialog.Tools, dialog.Text:
-	case dialog.Grammar:
-		if grammars = llm.Grammars(f.grammars); grammars != llm.LlamaCpp && grammars != llm.VLLM {
-			return nil, scene, usage(fmt.Sprintf("no endpoint takes grammars as %q", f.grammars), "give --grammars llama.cpp or vllm")
-		}
+	switch f.mode {
+	case string(dialog.Tools), string(dialog.Text):
+	case string(llm.LlamaCpp), string(llm.VLLM):
+		grammars, f.mode = llm.Grammars(f.mode), string(dialog.Grammar)
 	default:
-		return nil, scene, usage(fmt.Sprintf("--mode is tools, grammar or text, not %q", f.mode), "verbatim chat --help")
+		return nil, scene, usage(fmt.Sprintf("--mode is tools, text, llama.cpp or vllm, not %q", f.mode), "verbatim chat --help")
 	}
 	switch {
 	case f.replay != "":

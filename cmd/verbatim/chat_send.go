@@ -22,11 +22,11 @@ type sender struct {
 }
 
 func (a *app) newSender(ctx context.Context, f *chatFlags, engine *runtime.Engine, session *runtime.Session, clock func() time.Time, ends *[]func()) (*sender, error) {
-	scanner, err := a.scanner(f.scan)
+	scanner, err := a.scanner("")
 	if err != nil {
 		return nil, err
 	}
-	where, err := a.filesAt(f.files, f.store)
+	where, err := a.filesAt("", f.store)
 	if err != nil {
 		return nil, err
 	}

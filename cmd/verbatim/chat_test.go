@@ -100,9 +100,10 @@ var clara = struct{ says, model []string }{
 func spokenIn(t testing.TB, at time.Time, dir, in string, args ...string) (out, said string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	w := world{args: append([]string{"chat"}, args...), in: strings.NewReader(in), out: &o, err: &e, env: func(string) string { return "" },
+	env := func(name string) string { return map[string]string{"VERBATIM_SCAN": "none"}[name] }
+	w := world{args: append([]string{"chat"}, args...), in: strings.NewReader(in), out: &o, err: &e, env: env,
 		now: func() time.Time { return at }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }}
-	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara", "--send-from", dir, "--scan", "none")
+	w.args = append(w.args, "--palettes", filepath.Join(dir, "verbs"), "--store", filepath.Join(dir, "verbatim.db"), "--as", "clara", "--send-from", dir)
 	code = run(context.Background(), w)
 	return o.String(), e.String(), code
 }

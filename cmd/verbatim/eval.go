@@ -34,8 +34,7 @@ below the dataset's threshold (90 % of checks), and when its tokens (50,000) are
 	a.palettesFlag(cmd, &f.palettes)
 	cmd.Flags().StringVar(&f.model, "model", "", "ask the model of this `name`, and no recording")
 	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it")
-	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` the model writes calls: tools, grammar or text")
-	cmd.Flags().StringVar(&f.grammars, "grammars", "llama.cpp", "the `way` the endpoint takes a grammar: llama.cpp or vllm")
+	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` calls are written: tools, text, or by a grammar, llama.cpp or vllm")
 	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
 	cmd.Flags().StringVar(&junit, "junit", "", "write the verdicts into this `file`, as JUnit does")
 	return cmd

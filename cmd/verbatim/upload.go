@@ -38,7 +38,7 @@ A key for s3:// is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only.`
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	a.filesFlag(cmd, &f.files)
-	scanFlag(cmd, &f.scan)
+	cmd.Flags().StringVar(&f.scan, "scan", "", "`who` looks for harm: clamd://HOST:PORT or none (default $VERBATIM_SCAN)")
 	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever sends it (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().StringVar(&f.name, "name", "", "`what` it is called, when that is not the name of FILE")
@@ -47,10 +47,6 @@ A key for s3:// is taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only.`
 
 func (a *app) filesFlag(cmd *cobra.Command, where *string) {
 	cmd.Flags().StringVar(where, "files", "", "where files are, a `path` or s3://… (default $VERBATIM_FILES or beside the store)")
-}
-
-func scanFlag(cmd *cobra.Command, who *string) {
-	cmd.Flags().StringVar(who, "scan", "", "`who` looks for harm: clamd://HOST:PORT or none (default $VERBATIM_SCAN)")
 }
 
 // filesAt is where files are: what is said, or a directory beside a store that is
