@@ -111,6 +111,10 @@ func (r *faultyReader) Find(ctx context.Context, f stores.Find) ([][]stores.Valu
 	return r.Reader.Find(ctx, f)
 }
 
+func (r *faultyReader) Together(ctx context.Context, asks []stores.Ask) error {
+	return stores.OneByOne(ctx, r, asks)
+}
+
 func (r *faultyReader) SQL(ctx context.Context, e []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
 	if err := r.s.count(); err != nil {
 		return nil, err

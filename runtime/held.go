@@ -87,6 +87,14 @@ func (c current) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	return c.Reader.Find(ctx, f)
 }
 
+// Together implements stores.Reader.
+func (c current) Together(ctx context.Context, asks []stores.Ask) error {
+	if err := c.ready(ctx); err != nil {
+		return err
+	}
+	return c.Reader.Together(ctx, asks)
+}
+
 // SQL implements stores.Reader.
 func (c current) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
 	if err := c.ready(ctx); err != nil {

@@ -43,6 +43,10 @@ func (t *countingTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value,
 	return t.Tx.Find(ctx, f)
 }
 
+func (t *countingTx) Together(ctx context.Context, asks []stores.Ask) error {
+	return stores.OneByOne(ctx, t, asks)
+}
+
 func (t *countingTx) Apply(ctx context.Context, b stores.Batch) error {
 	t.s.applies++
 	t.s.batches = append(t.s.batches, b.Changes)

@@ -11,8 +11,8 @@ import (
 
 // A read, as its palette declares it: rows of one entity, what each field comes
 // to, the rows that belong to each, and how far it is. Whatever there is to ask
-// of the store is asked once for all rows: one statement for the rows, one for
-// each list, and one for the steps of their progress.
+// of the store is asked in one question: for the rows, for what belongs to each,
+// and for the steps of their progress.
 
 // A fetch is what returned fields need of the store.
 type fetch struct {
@@ -80,8 +80,13 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	beside, err := r.beside(ctx, st)
+	if err != nil {
+		return nil, err
+	}
 	last := r.last(st, f)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit, Hold: r.holdsAs(stores.Shared), Last: last})
+	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
+		Hold: r.holdsAs(stores.Shared), Last: last, Lists: beside.asked})
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +102,7 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
 		t.keys = append(t.keys, row[0])
 	}
-	beside, err := r.beside(ctx, st, t.keys)
-	if err != nil {
+	if err := r.belonging(st, beside); err != nil {
 		return nil, err
 	}
 	for n, row := range rows {
@@ -110,9 +114,9 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 			g := &f.fields[i]
 			switch g.From {
 			case verbs.FromList, verbs.FromCount:
-				cells[i] = beside.lists[g.List].cell(t.keys[n], g.From)
+				cells[i] = beside.lists[g.List].cell(n, g.From)
 			case verbs.FromProgress:
-				cells[i] = cell{value: beside.progress[t.keys[n]].part(read.Entity.Progress, g.Part), from: ofRecord}
+				cells[i] = cell{value: beside.progress[n].part(read.Entity.Progress, g.Part), from: ofRecord}
 			}
 		}
 		t.rows = append(t.rows, cells)
@@ -124,7 +128,7 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 // far as can be known: the program ends with it, nothing is read beside it, and
 // the rows that it tells of have names, unless they are new.
 func (r *run) last(st *step, f *fetch) bool {
-	if r.goesOn || r.tx != nil || r.share != nil || st.outer != nil || len(r.steps) < len(r.top) || len(st.verb.Read.Lists) > 0 {
+	if r.goesOn || r.tx != nil || r.share != nil || st.outer != nil || len(r.steps) < len(r.top) {
 		return false
 	}
 	for i := range f.fields {
@@ -133,7 +137,7 @@ func (r *run) last(st *step, f *fetch) bool {
 		if g.From == verbs.FromExpr && g.Type.Name == verbs.RefType {
 			to = g.Type.Entity
 		}
-		if g.From == verbs.FromProgress || to != nil && !r.s.wholly(to) {
+		if to != nil && !r.s.wholly(to) {
 			return false
 		}
 	}
@@ -199,87 +203,94 @@ func described(list *verbs.CodeList, t *verbs.Type, v stores.Value) (stores.Valu
 	return stores.NewList(codes...), nil
 }
 
-// A beside is what belongs to the rows of a read.
+// A beside is what belongs to the rows of a read, as it is asked for and, parallel
+// to the rows, what it comes to.
 type beside struct {
+	asked    []stores.List // of each list of the palette, and the steps of progress if they are wanted
+	fetches  []*fetch      // parallel to the lists
+	found    [][][][]stores.Value
 	lists    []belongings
-	progress map[stores.Value]*tally
+	progress []*tally
 }
 
-// belongings are the rows of a list, by the key of the row that they belong to.
+// belongings are the rows of a list, by the row that they belong to.
 type belongings struct {
-	items map[stores.Value][]stores.Value
-	from  map[stores.Value]verbs.Origin
+	items [][]stores.Value
+	from  []verbs.Origin
 }
 
-func (b belongings) cell(key stores.Value, as verbs.ReadSource) cell {
+func (b belongings) cell(n int, as verbs.ReadSource) cell {
 	if as == verbs.FromCount {
-		return cell{value: stores.NewInt(int64(len(b.items[key]))), from: ofRecord}
+		return cell{value: stores.NewInt(int64(len(b.items[n]))), from: ofRecord}
 	}
-	return cell{value: stores.NewList(b.items[key]...), from: ofRecord.Mix(b.from[key])}
+	return cell{value: stores.NewList(b.items[n]...), from: ofRecord.Mix(b.from[n])}
 }
 
-// beside reads what belongs to rows.
-func (r *run) beside(ctx context.Context, st *step, keys []stores.Value) (b beside, err error) {
+// beside works out what is to be asked of what belongs to rows. It is asked with
+// them.
+func (r *run) beside(ctx context.Context, st *step) (*beside, error) {
 	read := st.verb.Read
-	b.lists = make([]belongings, len(read.Lists))
-	if len(keys) == 0 {
+	n := len(read.Lists)
+	b := &beside{}
+	tells := slices.ContainsFunc(read.Fields, func(f verbs.ReadField) bool { return f.From == verbs.FromProgress })
+	if n == 0 && !tells {
 		return b, nil
 	}
+	b.found = make([][][][]stores.Value, n+1)
 	for i := range read.Lists {
-		if b.lists[i], err = r.belonging(ctx, st, &read.Lists[i], keys); err != nil {
-			return b, err
-		}
-	}
-	if slices.ContainsFunc(read.Fields, func(f verbs.ReadField) bool { return f.From == verbs.FromProgress }) {
-		b.progress, err = r.progressOf(ctx, read.Entity.Progress, keys)
-	}
-	return b, err
-}
-
-// belongs is the condition that a path leads to one of some rows.
-func belongs(p stores.Path, keys []stores.Value) stores.Cond {
-	if len(keys) == 1 {
-		return stores.Cond{Op: stores.Eq, Path: p, Value: keys[0]}
-	}
-	return stores.Cond{Op: stores.In, Path: p, Value: stores.NewList(keys...)}
-}
-
-func (r *run) belonging(ctx context.Context, st *step, list *verbs.ReadList, keys []stores.Value) (b belongings, err error) {
-	where := belongs(list.By, keys)
-	if list.Filter != nil {
+		list := &read.Lists[i]
 		only, err := r.cond(ctx, st, list.Filter)
 		if err != nil {
-			return b, err
+			return nil, err
 		}
-		where = stores.Cond{Op: stores.And, Kids: []stores.Cond{where, *only}}
+		f, err := r.fetch(ctx, st, list.Entity, list.Fields, list.By)
+		if err != nil {
+			return nil, err
+		}
+		b.fetches = append(b.fetches, f)
+		b.asked = append(b.asked, stores.List{Entity: list.Entity.Store, By: list.By, Select: f.all, Where: only, Order: list.Order, Into: &b.found[i]})
 	}
-	f, err := r.fetch(ctx, st, list.Entity, list.Fields, list.By)
-	if err != nil {
-		return b, err
+	if tells {
+		p := read.Entity.Progress
+		b.asked = append(b.asked, stores.List{Entity: p.Steps.Store, By: p.By, Select: stepPaths(p), Into: &b.found[n]})
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: list.Entity.Store, Select: f.all, Where: &where, Order: list.Order, Hold: r.holdsAs(stores.Shared)})
-	if err != nil {
-		return b, err
+	return b, nil
+}
+
+// belonging makes something of what was found.
+func (r *run) belonging(st *step, b *beside) (err error) {
+	read := st.verb.Read
+	b.lists = make([]belongings, len(read.Lists))
+	for i := range b.lists {
+		if b.lists[i], err = r.list(st, &read.Lists[i], b.fetches[i], b.found[i]); err != nil {
+			return err
+		}
 	}
+	if len(b.asked) > len(read.Lists) {
+		b.progress, err = r.progressOf(read.Entity.Progress, b.found[len(read.Lists)])
+	}
+	return err
+}
+
+func (r *run) list(st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b belongings, err error) {
 	names := make([]string, len(list.Fields))
 	for i := range names {
 		names[i] = list.Fields[i].Name
 	}
-	b.items = make(map[stores.Value][]stores.Value, len(keys))
-	b.from = make(map[stores.Value]verbs.Origin, len(keys))
-	for _, row := range rows {
-		r.seen = append(r.seen, seen{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
-		values := make([]stores.Value, len(f.fields))
-		from := b.from[row[1]]
-		for i := range values {
-			c, err := f.cell(st, i, row)
-			if err != nil {
-				return b, err
+	b.items, b.from = make([][]stores.Value, len(found)), make([]verbs.Origin, len(found))
+	for n, rows := range found {
+		for _, row := range rows {
+			r.seen = append(r.seen, seen{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
+			values := make([]stores.Value, len(f.fields))
+			for i := range values {
+				c, err := f.cell(st, i, row)
+				if err != nil {
+					return b, err
+				}
+				values[i], b.from[n] = c.value, b.from[n].Mix(c.from)
 			}
-			values[i], from = c.value, from.Mix(c.from)
+			b.items[n] = append(b.items[n], stores.NewObject(names, values))
 		}
-		b.items[row[1]] = append(b.items[row[1]], stores.NewObject(names, values))
-		b.from[row[1]] = from
 	}
 	return b, nil
 }
@@ -291,47 +302,50 @@ type tally struct {
 	stages        map[string]bool
 }
 
-// progressOf counts the steps of rows.
-func (r *run) progressOf(ctx context.Context, p *verbs.Progress, keys []stores.Value) (map[stores.Value]*tally, error) {
-	e := p.Steps.Store
-	paths := []stores.Path{{Field: e.Key}, p.By}
+// stepPaths are what is read of a step: its key, what it belongs to, its stage,
+// its weight, and what tells whether it is done.
+func stepPaths(p *verbs.Progress) []stores.Path {
+	paths := []stores.Path{{Field: p.Steps.Store.Key}, p.By}
 	for _, field := range []int{p.Stage, p.Weight} {
 		paths = append(paths, stores.Path{Field: max(field, 0)})
 	}
-	const reads = 4
 	for _, read := range p.Done.Reads {
 		paths = append(paths, read.Path)
 	}
-	where := belongs(p.By, keys)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: &where, Hold: r.holdsAs(stores.Shared)})
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[stores.Value]*tally, len(keys))
-	for _, row := range rows {
-		r.seen = append(r.seen, seen{entity: e, key: row[0], paths: paths, values: row})
-		t := all[row[1]]
-		if t == nil {
-			t = &tally{stages: map[string]bool{}}
-			all[row[1]] = t
-		}
-		// A step of which that cannot be told is not done.
-		done, err := p.Done.Eval(verbs.Env{Reads: row[reads:], Principal: r.s.who.Name, Now: r.now})
-		if err != nil && !errors.Is(err, verbs.ErrAbsent) {
-			return nil, &evalError{p.Done.Place, p.Done.Text, err}
-		}
-		worth := int64(1)
-		if p.Weight >= 0 {
-			worth = min(max(row[3].Int(), 0), 1<<32)
-		}
-		t.total, t.weight = t.total+1, t.weight+worth
-		if done.Bool() {
-			t.done, t.worth = t.done+1, t.worth+worth
-		}
-		if p.Stage >= 0 {
-			stage := row[2].Text()
-			so, known := t.stages[stage]
-			t.stages[stage] = done.Bool() && (so || !known)
+	return paths
+}
+
+// progressOf counts the steps of rows.
+func (r *run) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*tally, error) {
+	const reads = 4 // of stepPaths, before what p.Done reads
+	paths := stepPaths(p)
+	all := make([]*tally, len(found))
+	for n, rows := range found {
+		for _, row := range rows {
+			r.seen = append(r.seen, seen{entity: p.Steps.Store, key: row[0], paths: paths, values: row})
+			t := all[n]
+			if t == nil {
+				t = &tally{stages: map[string]bool{}}
+				all[n] = t
+			}
+			// A step of which that cannot be told is not done.
+			done, err := p.Done.Eval(verbs.Env{Reads: row[reads:], Principal: r.s.who.Name, Now: r.now})
+			if err != nil && !errors.Is(err, verbs.ErrAbsent) {
+				return nil, &evalError{p.Done.Place, p.Done.Text, err}
+			}
+			worth := int64(1)
+			if p.Weight >= 0 {
+				worth = min(max(row[3].Int(), 0), 1<<32)
+			}
+			t.total, t.weight = t.total+1, t.weight+worth
+			if done.Bool() {
+				t.done, t.worth = t.done+1, t.worth+worth
+			}
+			if p.Stage >= 0 {
+				stage := row[2].Text()
+				so, known := t.stages[stage]
+				t.stages[stage] = done.Bool() && (so || !known)
+			}
 		}
 	}
 	return all, nil

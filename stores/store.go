@@ -261,6 +261,8 @@ type Find struct {
 	// snapshot with it, and save a round trip. What is read after all comes of a
 	// later snapshot. Within an Update it means nothing.
 	Last bool
+	// Lists are read with the rows, all of one moment.
+	Lists []List
 }
 
 // A Hold says how firmly a Find within an Update holds what it finds: nobody
@@ -375,6 +377,9 @@ type Reader interface {
 	// each once, in the order of their keys.
 	Rows(ctx context.Context, e *Entity, keys []Value) ([]Row, error)
 	Find(ctx context.Context, f Find) ([][]Value, error)
+	// Together is Rows and Find, of as many as there are, one after the other and
+	// in one round trip. Where one fails, all have failed.
+	Together(ctx context.Context, asks []Ask) error
 	// Jobs lists jobs, everybody's, in the order in which they fall due. They lie
 	// in no scope: whoever hands them on decides who may know of them.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)

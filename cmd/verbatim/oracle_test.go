@@ -79,6 +79,10 @@ func (r countingReader) Find(ctx context.Context, f stores.Find) ([][]stores.Val
 	return rows, err
 }
 
+func (r countingReader) Together(ctx context.Context, asks []stores.Ask) error {
+	return stores.OneByOne(ctx, r, asks)
+}
+
 func (r countingReader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
 	rows, err := r.Reader.SQL(ctx, entities, q)
 	r.c.note("query: %d rows, %v", len(rows), err)

@@ -39,7 +39,7 @@ func reachedBy(alias string, e *stores.Entity) way { return way{alias: alias, en
 
 // counts notes that something is counted for the rows that alias names.
 func (q *finder) counts(alias string) {
-	q.counted = q.counted || alias == "t"
+	q.counted = q.counted || alias == q.at
 	for i := range q.ways {
 		q.ways[i].counted = q.ways[i].counted || q.ways[i].alias == alias
 	}

@@ -2,15 +2,54 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"verbatim/stores"
 )
 
-// The marks of a row are an object from column to origin. A row that nobody
-// marked costs a look at an index; while a table has no marks at all, a read of
-// many rows looks once.
+// The marks of a row are an object from column to origin. Most tables have none
+// at all, and looking for those of every row costs more than the rows do. So a
+// statement takes tables for trusted throughout until one is found not to be, and
+// asks beside its rows, once and of the same moment, whether they are. Where it is
+// told no, the answer counts for nothing: it is asked again with the marks, as is
+// every later statement.
 
 const marksObject = `(SELECT json_object_agg(o.column_name, o.origin)::text FROM public.verbatim_origin o WHERE o.table_name = `
+
+// trusts reports whether a table is taken to have no marks, and notes that it was.
+func (v *view) trusts(t *text, e *stores.Entity) bool {
+	if v.marked == nil {
+		return false
+	}
+	if _, known := v.marked.Load(e.Table); known {
+		return false
+	}
+	if !slices.Contains(t.trusted, e.Table) {
+		t.trusted = append(t.trusted, e.Table)
+	}
+	return true
+}
+
+// doubts adds a column that tells whether a table that the statement trusts has
+// marks, and reports whether it trusts any.
+func doubts(t *text) bool {
+	if len(t.trusted) == 0 {
+		return false
+	}
+	tables := make([]any, len(t.trusted))
+	for i, name := range t.trusted {
+		tables[i] = name
+	}
+	t.add(",EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ANY (").arg(arrayOf(tables), "text[]").add("))")
+	return true
+}
+
+// mistrust ends the trust in tables.
+func (v *view) mistrust(tables []string) {
+	for _, name := range tables {
+		v.marked.Store(name, true)
+	}
+}
 
 // waited tells that the row t was locked only after somebody else had changed
 // it: what the statement shows of the row is what they made of it, and what it
@@ -25,6 +64,10 @@ const waited = `(NOT pg_visible_in_snapshot(((pg_snapshot_xmax(pg_current_snapsh
 
 // marksOf writes the marks of the row that alias names.
 func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
+	if v.trusts(t, e) {
+		t.add("NULL::text")
+		return
+	}
 	t.add("CASE WHEN EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ").arg(e.Table, "text")
 	t.add(") THEN ", marksObject).arg(e.Table, "text")
 	t.add(" AND o.row_key = ", v.datum(e, alias, e.Key), "::text) END")

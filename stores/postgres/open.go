@@ -32,6 +32,7 @@ type Store struct {
 	// to. It is never written to, and another takes its place.
 	learned atomic.Pointer[map[*stores.Entity]*shape]
 	sound   map[string]bool // authors' queries that EXPLAIN has cleared
+	marked  sync.Map        // tables that had marks: see mark.go
 
 	ajar bool // a test's: see view
 }

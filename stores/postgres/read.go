@@ -14,7 +14,7 @@ func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Rea
 		return errOwner
 	}
 	return s.read(ctx, s.pool, scope, func(c *conn) error {
-		return fn(&reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}})
+		return fn(&reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar, marked: &s.marked}})
 	})
 }
 
@@ -37,50 +37,14 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	if key.IsNull() || key.Kind() != e.Fields[e.Key].Kind {
 		return stores.Row{}, stores.ErrNotFound
 	}
-	if err := r.c.ready(ctx, &r.view, e); err != nil {
-		return stores.Row{}, err
-	}
-	t := newText().add("SELECT ")
-	for i := range e.Fields {
-		if i > 0 {
-			t.add(",")
-		}
-		t.add(r.datum(e, "t", i))
-	}
-	t.add(",")
-	marksOfRow(t, e, key)
-	locks := r.locks(e)
-	if locks {
-		t.add(",", waited)
-	}
-	t.add(" FROM ", table(e), " t WHERE ")
-	r.is(t, e, "t", key)
-	r.within(t, e, "t", false)
-	if locks {
-		t.add(" FOR NO KEY UPDATE OF t")
-	}
-	found, late := stores.Row{Entity: e}, false
-	err := r.c.do(ctx, append(r.holdTable(e), t.op("get", func(raw row) (err error) {
-		found.Values = make([]stores.Value, len(e.Fields))
-		for i := range found.Values {
-			if found.Values[i], err = raw.field(i, e, i); err != nil {
-				return err
-			}
-		}
-		late = locks && raw.yes(len(e.Fields)+1)
-		found.Marks, err = raw.marks(len(e.Fields), e)
-		return err
-	}))...)
-	if err == nil && late {
-		found.Marks, err = r.marksNow(ctx, e, key)
-	}
+	rows, err := r.Rows(ctx, e, []stores.Value{key})
 	if err != nil {
 		return stores.Row{}, err
 	}
-	if found.Values == nil {
+	if len(rows) == 0 {
 		return stores.Row{}, stores.ErrNotFound
 	}
-	return found, nil
+	return rows[0], nil
 }
 
 // is writes that a row has a key.
@@ -90,14 +54,36 @@ func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
 
 // Find implements stores.Reader.
 func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
-	if err := r.c.ready(ctx, &r.view, counted(f)...); err != nil {
+	if len(f.Lists) > 0 && r.writes && f.Hold != stores.Loose {
+		return f.Apart(func(one stores.Find) ([][]stores.Value, error) { return r.Find(ctx, one) })
+	}
+	var rows [][]stores.Value
+	ops, then, err := r.finding(ctx, f, &rows)
+	if err != nil {
 		return nil, err
+	}
+	ask := r.c.do
+	if f.Last && !r.writes {
+		ask = r.c.alone
+	}
+	if err := ask(ctx, ops...); err != nil {
+		return nil, err
+	}
+	err = then(ctx)
+	return rows, err
+}
+
+// finding makes the statements of a Find, and says what is to be done when they
+// have run.
+func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
+	if err := r.c.ready(ctx, &r.view, counted(f)...); err != nil {
+		return nil, nil, err
 	}
 	limit := f.Limit
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap
 	}
-	q := &finder{view: &r.view, from: newText(), root: f.Entity}
+	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t"}
 	sel := q.from.part()
 	kinds := make([]stores.Kind, 0, max(len(f.Select), len(f.Entity.Fields)))
 	names := f.Select
@@ -113,40 +99,33 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		}
 		kind, err := q.path(sel, p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		kinds = append(kinds, kind)
 	}
 	if len(names) == 0 {
 		sel.add("1")
 	}
+	width := max(1, len(names)) // columns before those of the lists
+	lists := make([]listed, len(f.Lists))
+	for i := range lists {
+		var err error
+		if lists[i], err = q.list(sel.add(","), &f.Lists[i], r.s.rowCap); err != nil {
+			return nil, nil, err
+		}
+	}
 	where := q.from.part()
 	if f.Where != nil {
 		if err := q.cond(where, *f.Where, false); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	} else {
 		where.add("true")
 	}
 	r.within(where, f.Entity, "t", true)
 	order := q.from.part()
-	order.add(" ORDER BY ")
-	for _, o := range f.Order {
-		kind, err := q.path(order, o.Path)
-		if err != nil {
-			return nil, err
-		}
-		if kind == stores.String || kind == stores.JSON && q.form(o.Path).text {
-			order.add(bytewise)
-		}
-		if o.Desc {
-			order.add(" DESC")
-		}
-		order.add(" NULLS LAST,")
-	}
-	order.add(r.datum(f.Entity, "t", f.Entity.Key))
-	if f.Entity.Fields[f.Entity.Key].Kind == stores.String {
-		order.add(bytewise)
+	if err := q.order(order, f.Order); err != nil {
+		return nil, nil, err
 	}
 
 	most := limit
@@ -157,21 +136,18 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	var ops []op
 	var holds []*hold
 	if f.Hold != stores.Loose && r.writes {
-		ops, holds = q.locks(r, f, tail, max(1, len(names)), most)
+		ops, holds = q.locks(r, f, tail, width, most)
 		for _, h := range holds {
 			sel.add(",", r.datum(h.entity, h.alias, h.entity.Key))
 		}
 	}
+	asked, doubt, at := doubts(sel), false, width+len(lists)+len(holds)
 	t := sel.join(tail).join(order)
 	t.add(" LIMIT ").arg(strconv.Itoa(most), "bigint")
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	ask := r.c.do
-	if f.Last && !r.writes {
-		ask = r.c.alone
-	}
-	err := ask(ctx, append(ops, t.op("find", func(raw row) error {
+	ops = append(ops, t.op("find", func(raw row) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
@@ -191,13 +167,50 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 			}
 			row[i] = v
 		}
+		for i := range lists {
+			if err := lists[i].read(raw, width+i); err != nil {
+				return err
+			}
+		}
+		doubt = asked && raw.yes(at)
 		rows = append(rows, row)
 		return nil
-	}))...)
-	if err != nil {
-		return nil, err
+	}))
+	return ops, func(ctx context.Context) (err error) {
+		if doubt {
+			r.mistrust(t.trusted)
+			*into, err = r.Find(ctx, f)
+			return err
+		}
+		*into = rows
+		for i := range lists {
+			*f.Lists[i].Into = lists[i].rows
+		}
+		return nil
+	}, nil
+}
+
+// order writes in which order rows come.
+func (q *finder) order(t *text, by []stores.Order) error {
+	t.add(" ORDER BY ")
+	for _, o := range by {
+		kind, err := q.path(t, o.Path)
+		if err != nil {
+			return err
+		}
+		if kind == stores.String || kind == stores.JSON && q.form(o.Path).text {
+			t.add(bytewise)
+		}
+		if o.Desc {
+			t.add(" DESC")
+		}
+		t.add(" NULLS LAST,")
 	}
-	return rows, nil
+	t.add(q.datum(q.root, q.at, q.root.Key))
+	if q.root.Fields[q.root.Key].Kind == stores.String {
+		t.add(bytewise)
+	}
+	return nil
 }
 
 // counted lists the entity that rows are asked of, and those whose rows are
@@ -209,6 +222,10 @@ func counted(f stores.Find) []*stores.Entity {
 	}
 	for _, o := range f.Order {
 		all = append(all, o.Path.Count)
+	}
+	for i := range f.Lists {
+		l := &f.Lists[i]
+		all = append(all, counted(stores.Find{Entity: l.Entity, Select: l.Select, Where: l.Where, Order: l.Order})...)
 	}
 	var walk func(c *stores.Cond)
 	walk = func(c *stores.Cond) {
@@ -240,6 +257,7 @@ type finder struct {
 	*view
 	from  *text // the joins
 	root  *stores.Entity
+	at    string            // alias of the row asked for
 	joins map[string]string // "3.1" -> alias of the row reached by fields 3 and then 1
 	ways  []way             // the same rows, in the order in which they are reached
 	// counted says that something is counted for the rows asked for themselves.
@@ -249,7 +267,7 @@ type finder struct {
 // row returns the alias of the row that steps lead to, and its entity. A row
 // outside the scope is not reached: everything about it is null.
 func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
-	alias, e, way := "t", q.root, ""
+	alias, e, way := q.at, q.root, ""
 	for _, s := range steps {
 		if s.To == nil || s.Field < 0 || s.Field >= len(e.Fields) || e.Fields[s.Field].Ref != s.To {
 			return "", nil, fmt.Errorf("a path from %s follows a field of %s that is no reference: %w", q.root.Name, e.Name, stores.ErrInvalid)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"verbatim/stores"
 )
@@ -11,7 +12,13 @@ import (
 type text struct {
 	strings.Builder
 	args []any // strings and nils: every argument is written with its type
-	seq  *int  // of aliases, shared by the parts of one statement
+	*shared
+}
+
+// A shared is what the parts of one statement share.
+type shared struct {
+	seq     int      // of aliases
+	trusted []string // tables that are taken to have no marks: see mark.go
 }
 
 // hole stands for an argument until the statement is whole and its arguments
@@ -19,13 +26,13 @@ type text struct {
 const hole = "\x00"
 
 func newText() *text {
-	t := &text{seq: new(int)}
+	t := &text{shared: new(shared)}
 	t.Grow(512)
 	return t
 }
 
 // part begins a piece that is written out of turn and joined later.
-func (t *text) part() *text { return &text{seq: t.seq} }
+func (t *text) part() *text { return &text{shared: t.shared} }
 
 // add writes words one after another.
 func (t *text) add(words ...string) *text {
@@ -51,8 +58,8 @@ func (t *text) join(p *text) *text {
 
 // alias makes a name that no other part of the statement has.
 func (t *text) alias() string {
-	*t.seq++
-	return "v" + strconv.Itoa(*t.seq)
+	t.seq++
+	return "v" + strconv.Itoa(t.seq)
 }
 
 // op makes the statement one that can be run; read is called with each row.
@@ -112,6 +119,7 @@ func column(e *stores.Entity, alias string, field int) string {
 type view struct {
 	scope  stores.Scope
 	shapes map[*stores.Entity]*shape
+	marked *sync.Map // tables that had marks when somebody looked
 	// ajar leaves the engine's own condition out, so that a test can see that
 	// row-level security holds alone.
 	ajar bool

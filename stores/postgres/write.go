@@ -21,7 +21,7 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 			t.failed = t.told(ctx, err)
 			return t.failed
 		}
-		t.reader = reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar}, writes: true}
+		t.reader = reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar, marked: &s.marked}, writes: true}
 		if err := fn(t); err != nil {
 			return err
 		}

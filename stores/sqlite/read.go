@@ -77,6 +77,9 @@ func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
 
 // Find implements stores.Reader.
 func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	if len(f.Lists) > 0 {
+		return f.Apart(func(one stores.Find) ([][]stores.Value, error) { return r.Find(ctx, one) })
+	}
 	limit := f.Limit
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap

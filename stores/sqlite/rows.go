@@ -49,3 +49,8 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 	}
 	return rows, nil
 }
+
+// Together implements stores.Reader.
+func (r *reader) Together(ctx context.Context, asks []stores.Ask) error {
+	return stores.OneByOne(ctx, r, asks)
+}

@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		{"hidden", hiddenCases},
 		{"write", writeCases},
 		{"find", findCases},
+		{"lists", listCases},
 		{"journal", journalCases},
 		{"transactions", transactionCases},
 		{"principals", principalCases},

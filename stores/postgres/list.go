@@ -1,0 +1,168 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"verbatim/stores"
+)
+
+// What belongs to the rows of a Find comes back with each of them, as an array of
+// text that holds its rows one after another: one statement, and so one moment
+// and one round trip. For one row after another the server follows the index on
+// the reference, as it does for a count.
+
+// A listed is one list of a Find.
+type listed struct {
+	*stores.List
+	kinds []stores.Kind
+	most  int // of all of its rows
+	some  int // how many came
+	as    row // how its values are spelled
+	rows  [][][]stores.Value
+}
+
+// list writes the column of a list.
+func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
+	found := listed{List: l, most: most}
+	if err := l.Check(q.root); err != nil {
+		return found, err
+	}
+	in := &finder{view: q.view, from: t.part(), root: l.Entity, at: t.alias()}
+	t.add("ARRAY(SELECT ARRAY[")
+	for i, p := range l.Select {
+		if i > 0 {
+			t.add(",")
+		}
+		kind, err := in.path(t.add("("), p)
+		if err != nil {
+			return found, err
+		}
+		found.kinds = append(found.kinds, kind)
+		found.as.format = append(found.as.format, pgtype.TextFormatCode)
+		found.as.oid = append(found.as.oid, spellings[kind])
+		t.add(")::text")
+	}
+	where := t.part()
+	if _, err := in.path(where, l.By); err != nil {
+		return found, err
+	}
+	where.add(" = ", q.datum(q.root, q.at, q.root.Key))
+	if len(l.By.Steps) == 0 && l.Entity.Vouches(l.By.Field) {
+		// It is its owner's whose row it belongs to, and that row is shown.
+		in.itself(where, l.Entity, func(f int) string { return in.datum(l.Entity, in.at, f) })
+	} else {
+		in.within(where, l.Entity, in.at, false)
+	}
+	if l.Where != nil {
+		if err := in.cond(where.add(" AND "), *l.Where, false); err != nil {
+			return found, err
+		}
+	}
+	order := t.part()
+	if err := in.order(order, l.Order); err != nil {
+		return found, err
+	}
+	t.add("] FROM ", table(l.Entity), " ", in.at).join(in.from).add(" WHERE ").join(where).join(order)
+	t.add(" LIMIT ").arg(strconv.Itoa(most+1), "bigint").add(")")
+	return found, nil
+}
+
+// read takes what belongs to the next row.
+func (l *listed) read(raw row, at int) error {
+	items, err := raw.items(at)
+	width := len(l.kinds)
+	if err != nil || len(items)%width != 0 {
+		return fmt.Errorf("a list of %s cannot be read: %w", l.Entity.Name, stores.ErrInvalid)
+	}
+	n := len(items) / width
+	if l.some += n; l.some > l.most {
+		return fmt.Errorf("more than %d rows: %w", l.most, stores.ErrLimit)
+	}
+	var rows [][]stores.Value
+	if n > 0 {
+		rows = make([][]stores.Value, n)
+	}
+	block := make([]stores.Value, len(items))
+	for i := range rows {
+		l.as.raw = items[i*width : (i+1)*width]
+		rows[i], block = block[:width:width], block[width:]
+		for j, kind := range l.kinds {
+			if b := l.as.raw[j]; kind == stores.Bool && len(b) > 1 {
+				l.as.raw[j] = b[:1] // true or false
+			}
+			if rows[i][j], err = l.as.decode(j, kind); err != nil {
+				e, field := reached(l.Entity, l.Select[j])
+				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+			}
+		}
+	}
+	l.rows = append(l.rows, rows)
+	return nil
+}
+
+// spellings are the types whose text a value of a kind is read from.
+var spellings = map[stores.Kind]uint32{
+	stores.Bool: pgtype.BoolOID, stores.Int: pgtype.Int8OID, stores.Duration: pgtype.Int8OID, stores.Decimal: pgtype.NumericOID,
+	stores.Date: pgtype.DateOID, stores.Time: pgtype.TimestamptzOID, stores.UUID: pgtype.UUIDOID, stores.JSON: pgtype.JSONOID, stores.String: pgtype.TextOID,
+}
+
+// items reads a column that holds an array of text, of one dimension or more: its
+// items one after another, nil where there is none.
+func (r row) items(i int) ([][]byte, error) {
+	b := r.raw[i]
+	if b == nil {
+		return nil, nil
+	}
+	if r.format[i] != pgtype.BinaryFormatCode {
+		var texts pgtype.FlatArray[*string]
+		if err := arrays.Scan(r.oid[i], r.format[i], b, &texts); err != nil {
+			return nil, err
+		}
+		items := make([][]byte, len(texts))
+		for j, s := range texts {
+			if s != nil {
+				items[j] = []byte(*s)
+			}
+		}
+		return items, nil
+	}
+	// How many dimensions, whether there are nulls, the type of the items, the
+	// length and the lower bound of each dimension; then each item after its
+	// length, which is below zero for null.
+	word := func() int {
+		if len(b) < 4 {
+			b = nil
+			return -1
+		}
+		n := int(int32(binary.BigEndian.Uint32(b)))
+		b = b[4:]
+		return n
+	}
+	dimensions := word()
+	word()
+	word()
+	n := min(1, dimensions)
+	for range dimensions {
+		n *= word()
+		word()
+	}
+	if n < 0 || n > len(b)/4 {
+		return nil, errNoArray
+	}
+	items := make([][]byte, n)
+	for j := range items {
+		switch size := word(); {
+		case size > len(b) || b == nil:
+			return nil, errNoArray
+		case size >= 0:
+			items[j], b = b[:size:size], b[size:]
+		}
+	}
+	return items, nil
+}
+
+var errNoArray = fmt.Errorf("no array")
