@@ -266,6 +266,9 @@ const asksRecording = "../../examples/client/conversation/asks.jsonl"
 // fails.
 func TestADatasetIsScored(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	dir := t.TempDir()
 	if err := layOut(dir); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,9 @@ import (
 // index is four pages at this size, and keeps whose it is.
 func TestOneClientAmongMany(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	ctx := context.Background()
 	db := pgtest.Database(t)
 	x := pgtest.Explain(t, db)

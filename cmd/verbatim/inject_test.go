@@ -59,6 +59,9 @@ func (c *crowd) withText(v *verbs.Verb, arg int, text string) string {
 // prints moves a cursor, breaks a line or a column, or is no JSON.
 func TestTextsAreTextsInEveryOutput(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	all := payloads()
 	if len(all) < 500 {
 		t.Fatalf("%d payloads", len(all))

@@ -75,6 +75,31 @@ var program = sync.OnceValues(func() (string, error) {
 	return built, nil
 })
 
+// withoutRace has a test run in a binary without the race detector, in which it
+// takes minutes longer and has nothing to look for, and reports that it did. The
+// caller returns then.
+func withoutRace(t *testing.T) bool {
+	t.Helper()
+	if !underRace {
+		return false
+	}
+	binary, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-test.run", "^" + t.Name() + "$", "-test.v"}
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	said, err := exec.Command(binary, args...).CombinedOutput()
+	if err != nil || !bytes.Contains(said, []byte("--- PASS: "+t.Name())) {
+		t.Errorf("%v\n%s", err, said)
+	}
+	return true
+}
+
 var programDir string // where program built it, for whoever cleans up
 
 // putProgram puts the program into a folder, under its names.

@@ -46,6 +46,9 @@ func scriptOf(t *testing.T, text string) []*dsl.Script {
 // the same calls pass as the whole palettes do, and no others.
 func TestQuickCheckAgreesWithThePalettes(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	for name, files := range map[string]fs.FS{"the client palette": os.DirFS("../../verbs"), "1 000 verbs": verbstest.Files(1000)} {
 		only, err := fs.Glob(files, "*.yaml")
 		if err != nil || len(only) == 0 {
