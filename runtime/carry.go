@@ -100,6 +100,7 @@ type step struct {
 	changes []change
 	notices []notice
 	sets    []setting // what it gave the session
+	filled  []filled  // arguments that it left out
 	tended  []TendedJob
 	cells   *table
 	errand  *errand // what a tool is asked

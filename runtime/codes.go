@@ -129,6 +129,18 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim, at the desk in the session today\ndesk.take :item-id @drill",
 		},
 		{
+			Code:    codeWhichAtWork,
+			Meaning: "An argument that was left out stands for the row that you are at work on. You see several such rows and have chosen none, so that it is for you to say which. Only where a session that has a name does nothing but look is the first of them shown, and told to be.",
+			Wrong:   "; as ada, at the desk\ndesk.buy :name \"hammer\"",
+			Right:   "; as ada, at the desk\ndesk.buy :name \"hammer\" :club-id @north",
+		},
+		{
+			Code:    codeNothingAtWork,
+			Meaning: "An argument that was left out stands for the row that you are at work on, and there is none that you can see.",
+			Wrong:   "; as ada, at the desk holding nothing\ndesk.shelf",
+			Right:   "; as kim, at the desk\ndesk.shelf",
+		},
+		{
 			Code:    codeUnknownSession,
 			Meaning: "There is no session of yours with this id. Whether somebody else has one is not said. A session that nobody came back to for long is tidied away.",
 			Wrong:   "; as kim, at the desk in the session of sam\ndesk.take :item-id @drill",

@@ -109,6 +109,7 @@ type Engine struct {
 	leads    map[lead]bool                 // fields on which it depends what lies within a scope
 	counted  map[lead]bool                 // fields by which a read counts rows
 	labelled map[*verbs.Entity][]stores.Path
+	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
 	box      *toolbox
 
 	authority Authority // nil where the store alone says who somebody is
@@ -164,6 +165,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	}
 	e.leads = leadsOf(e.tables)
 	e.counted = countedBy(reg.Verbs())
+	e.setters = settersOf(reg.Verbs())
 	var ds dsl.Diagnostics
 	ds = append(ds, e.join(opt.Handlers)...)
 	for _, v := range reg.Verbs() {

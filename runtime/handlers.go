@@ -631,7 +631,7 @@ func (h *handler) fit(v *verbs.Verb) dsl.Diagnostics {
 		}
 		h.fields[i] = field
 		f := h.args.Field(field)
-		optional := !p.Required && p.Default.IsNull()
+		optional := !p.Sure()
 		if !f.IsExported() {
 			ds = append(ds, handlerArgumentType(v, p, "a field that only its own package can fill", "a field whose name begins with a capital letter"))
 		} else if !holds(f.Type, p.Type, optional) {

@@ -35,6 +35,7 @@ type keptCall struct {
 	Changes []keptChange `json:",omitempty"`
 	Notices []keptNotice `json:",omitempty"`
 	Sets    []keptSet    `json:",omitempty"`
+	Filled  []keptFill   `json:",omitempty"`
 	Tended  []TendedJob  `json:",omitempty"`
 	Table   *keptTable   `json:",omitempty"`
 }
@@ -195,6 +196,9 @@ func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Chang
 		for i := range all.sets {
 			c.Sets = append(c.Sets, all.sets[i].keep())
 		}
+		for i := range st.filled {
+			c.Filled = append(c.Filled, st.filled[i].keep())
+		}
 		c.Tended = st.allTended()
 		c.Table = keepTable(st.cells)
 		k.Calls = append(k.Calls, c)
@@ -310,6 +314,19 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 		if err := r.nameSets(ctx, st); err != nil {
 			return nil, nil, err
 		}
+		for j := range c.Filled {
+			f, ok, err := c.Filled[j].filled(s.e)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !ok {
+				continue
+			}
+			if _, err := r.nameRow(ctx, f.entity, f.key); err != nil {
+				return nil, nil, err
+			}
+			st.filled = append(st.filled, f)
+		}
 		st.tended = c.Tended
 		for j := range c.Changes {
 			change, err := s.retellChange(&c.Changes[j])
@@ -362,7 +379,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 				p.Rows[j].Name = name
 			}
 		}
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Tended: p.Tended, Result: p.Result, Seq: st.seq})
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Filled: p.Filled, Tended: p.Tended, Result: p.Result, Seq: st.seq})
 	}
 	return reply, r.top, nil
 }

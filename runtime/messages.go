@@ -209,6 +209,8 @@ const (
 	codeBadSession      = "bad-session"
 	codeBadTurn         = "bad-turn"
 	codeNoStep          = "no-step"
+	codeWhichAtWork     = "which-at-work"
+	codeNothingAtWork   = "nothing-at-work"
 
 	codeNeedsEarlierCall = "needs-earlier-call"
 	codeOutOfOrder       = "out-of-order"
@@ -390,6 +392,43 @@ func noStep(place dsl.Place, verb, entity, field, from, to string) dsl.Diagnosti
 func noSession(place dsl.Place, what string) dsl.Diagnostic {
 	return complain(codeNoSession, place, what+" goes on from call to call, and this session keeps nothing",
 		"give the session a name, and the same name again to go on: verbatim run --session NAME")
+}
+
+// noneAtWork says that nothing can stand for what was left out.
+func noneAtWork(place dsl.Place, verb string, p *verbs.Param) dsl.Diagnostic {
+	return complain(codeNothingAtWork, place, fmt.Sprintf("%s is about one %s, and there is none that you can see", verb, p.Type.Entity.Store.Name),
+		"ask whoever looks after this system to give you access to it")
+}
+
+// whichAtWork asks which row is meant. It names rows that the session may see,
+// and no others.
+func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []named, of int, more bool, setters []*verbs.Verb) dsl.Diagnostic {
+	var words []string
+	d := dsl.Diagnostic{Code: codeWhichAtWork, Place: place}
+	for _, row := range rows {
+		words = append(words, fmt.Sprintf(":%s @%s (%s)", p.Name, row.name, row.label))
+		if st.outer == nil { // nobody adds to the script of a macro
+			end := place.Range.End
+			d.Fixes = append(d.Fixes, dsl.Fix{Title: "add :" + p.Name + " @" + row.name, Edits: []dsl.Edit{{Range: dsl.Range{Start: end, End: end}, Text: " :" + p.Name + " @" + row.name}}})
+		}
+	}
+	count := fmt.Sprint(of)
+	if more {
+		count = "very many"
+	}
+	d.Summary = fmt.Sprintf("%s is about one %s, and you have %s; say which", st.verb.Name, p.Type.Entity.Store.Name, count)
+	next := "write " + strings.Join(words, " or ")
+	if st.outer != nil {
+		next = "it is written with " + strings.Join(words, " or ")
+	}
+	if of > len(rows) || more {
+		next += ", or another"
+	}
+	if len(setters) > 0 {
+		next += "; in a session that has a name, " + setters[0].Name + " says it for all that follows"
+	}
+	d.Notes = []string{next}
+	return d
 }
 
 // unknownSession must not tell whether somebody else has it.

@@ -50,6 +50,7 @@ type CallPreview struct {
 	Rows    []RowChange
 	Notices []NoticeChange
 	Sets    []SessionChange // what the session is given
+	Filled  []Filled        // arguments that were left out, and what stands for them
 	Tended  []TendedJob     // jobs that would be tried again or dropped
 	Asks    []Ask
 	Errands []Errand // what tools of other servers are asked
@@ -415,7 +416,7 @@ func (r *run) preview(labels map[stores.Value]string) *Preview {
 	totals := make(map[*stores.Entity]*TableTotal)
 	for _, st := range written {
 		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
-			Rows: r.rowChanges(st, labels), Notices: r.noticeChanges(st), Sets: r.sessionChanges(st), Tended: st.allTended(), Errands: st.errandsOf(nil), Result: r.result(st)}
+			Rows: r.rowChanges(st, labels), Notices: r.noticeChanges(st), Sets: r.sessionChanges(st), Filled: r.fills(st), Tended: st.allTended(), Errands: st.errandsOf(nil), Result: r.result(st)}
 		p.Calls = append(p.Calls, c)
 		p.Asks = append(p.Asks, c.Asks...)
 		for _, n := range c.Notices {

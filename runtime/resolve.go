@@ -43,6 +43,9 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 		p := &st.verb.Params[i]
 		st.accepts, st.trail = p.From, nil
 		g, err := r.argument(ctx, f, st, p.Type, &c.Args[i], p.Name)
+		if err == nil && p.Active && g.value.IsNull() {
+			g, err = r.atWork(ctx, st, p, st.place)
+		}
 		if err != nil {
 			return err
 		}

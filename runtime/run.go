@@ -87,6 +87,7 @@ type CallReply struct {
 	Rows    []RowChange
 	Notices []NoticeChange
 	Sets    []SessionChange
+	Filled  []Filled
 	Tended  []TendedJob
 	Result  *Result
 	Seq     int64 // journal entry, zero when there is none
@@ -506,7 +507,7 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 	reply.First, reply.Last = r.journalled()
 	for i, st := range r.written() {
 		p := &reply.Preview.Calls[i]
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Tended: p.Tended, Result: p.Result, Seq: st.seq})
+		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Filled: p.Filled, Tended: p.Tended, Result: p.Result, Seq: st.seq})
 	}
 	return reply
 }

@@ -81,6 +81,34 @@ verbs:
     args: [{name: club-id, type: ref, ref-type: club, required: true}]
     effects:
       - sets: session.active = club-id
+  - verb: shelf
+    description: What a club has.
+    roles: [keeper, auditor]
+    args: [{name: club-id, type: ref, ref-type: club, default: active}]
+    reads:
+      entity: item
+      where: row.club == club_id
+      order: [name]
+      fields: {item: item_id, name: name}
+  - verb: buy
+    description: Get something for a club.
+    roles: [keeper, auditor]
+    args:
+      - {name: name, type: string, required: true}
+      - {name: club-id, type: ref, ref-type: club, default: active}
+    effects:
+      - creates: item
+        set: {club: club-id, name: name}
+  - verb: buy-two
+    description: Get two things for a club.
+    roles: [keeper, auditor]
+    args:
+      - {name: one, type: string, required: true}
+      - {name: two, type: string, required: true}
+    effects: [{creates: item}, {creates: item}]
+    script: |
+      desk.buy :name @one
+      desk.buy :name @two
   - verb: count
     description: Count on in the session, by hand.
     roles: [keeper]
@@ -681,6 +709,9 @@ func earnedAtDesk(t *testing.T, who, how, example string) string {
 	o := runtime.RunOptions{}
 	v := runtime.Visit{Name: "today"}
 	switch {
+	case how == "holding nothing":
+		w.grant(who, "keeper")
+		fallthrough
 	case how == "":
 		_, err := w.does(w.session(who), example, o)
 		return codeOf(t, err)

@@ -125,7 +125,7 @@ func fitTool(v *verbs.Verb, spec ToolSpec) dsl.Diagnostics {
 		s := &t.Sends[i]
 		if s.Param >= 0 {
 			p := &v.Params[s.Param]
-			sure[s.Key] = p.Required || !p.Default.IsNull()
+			sure[s.Key] = p.Sure()
 		} else {
 			sure[s.Key] = true // what it comes to is looked at when it is sent
 		}

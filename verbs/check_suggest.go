@@ -69,8 +69,9 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 	near := dsl.Nearest(a.Key, slices.Values(free))
 	if len(near) == 0 {
 		for _, name := range free {
-			// A reference is asked for by its id, which is easily left out.
-			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") {
+			// A reference is asked for by its id, which is easily left out. And what
+			// was lost of a short name makes the word too short for two slips.
+			if sameName(name, a.Key) || strings.EqualFold(name, a.Key) || strings.EqualFold(name, a.Key+"-id") || dsl.Distance(name, a.Key, len(name)/3) <= len(name)/3 {
 				near = []string{name}
 			}
 		}

@@ -41,7 +41,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			d.report(say.whereNotReference(d.place(one), &v.Params[i], ent))
 		case v.Params[i].Type.Entity != nil && v.Params[i].Type.Entity != ent:
 			d.report(say.whereOtherEntity(d.place(one), &v.Params[i], ent))
-		case !v.Params[i].Required:
+		case !v.Params[i].Required && !v.Params[i].Active:
 			d.report(say.oneNotRequired(d.place(one), &v.Params[i]))
 		default:
 			r.One, r.By = true, i

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"verbatim/stores"
 )
 
 // What a session keeps is declared where it is set: `sets: session.NAME = VALUE`
@@ -97,4 +99,29 @@ func sameSessionType(a, b *Type) bool {
 		return false
 	}
 	return a.Name != RefType || a.Entity == b.Entity
+}
+
+// activeWord is the default of a reference that stands for the row at work.
+const activeWord = "active"
+
+// active reads the default of a reference. What somebody can be at work on is
+// what they are given access to, which is what scopes end at: there are few of
+// them, they have names, and whoever sees one sees it whole.
+func (l *loader) active(d *doc, p *Param, n *yaml.Node) bool {
+	switch {
+	case n.Kind == poisoned:
+	case n.Kind != yaml.ScalarNode || n.Value != activeWord:
+		d.report(say.refDefault(d.place(n), p.Name, shorten(n.Value, 40)))
+	case p.Type.Entity != nil && p.Type.Entity.broken:
+	case p.Type.Entity == nil || !p.Type.Entity.heldItself():
+		d.report(say.activeOfWhat(d.place(n), p))
+	default:
+		return true
+	}
+	return false
+}
+
+// heldItself reports whether access is given to the rows of an entity themselves.
+func (e *Entity) heldItself() bool {
+	return e.Store.Access == stores.ByPath && len(e.Store.Scope) == 0
 }

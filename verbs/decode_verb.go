@@ -231,7 +231,11 @@ func (l *loader) params(vn *verbNode) {
 			if p.Required {
 				d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
 			}
-			if p.Type != nil {
+			switch {
+			case p.Type == nil:
+			case p.Type.Name == RefType:
+				p.Active = l.active(d, &p, n)
+			default:
 				p.Default, _ = l.value(d, p.Type, n, p.Name)
 			}
 		}
@@ -805,7 +809,7 @@ func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 		e.Where = l.where(vn, where.value, ent)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
-			if !p.Required && p.Default.IsNull() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
+			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
 				d.report(say.mayBeAbsent(d.place(where.value), p))
 			}
 		}

@@ -230,7 +230,7 @@ func (d *drift) params(was, v *Verb) {
 		if o.Required && !p.Required {
 			d.lower("limit-loosened", p.Place, o.Place, "it was required", "%s may be left out", name)
 		}
-		if o.Default != p.Default && !o.Required {
+		if (o.Default != p.Default || o.Active != p.Active) && !o.Required {
 			d.lower("default-changed", p.Place, o.Place, "the same call now says something else", "%s has another default: %s, not %s", name, defaultText(p), defaultText(o))
 		}
 		d.typ(p.Place, o.Place, name, p.Type, o.Type)

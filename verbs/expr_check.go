@@ -927,7 +927,7 @@ func (c *exprChecker) needs(n ast.Node, t term) {
 		return
 	}
 	p := &c.sc.verb.Params[t.param]
-	if !p.Required && p.Default.IsNull() && c.there&(1<<t.param) == 0 {
+	if !p.Sure() && c.there&(1<<t.param) == 0 {
 		c.d.report(say.mayBeAbsent(c.place(n), p))
 	}
 }
@@ -1274,7 +1274,7 @@ func (c *exprChecker) listFits(t term, is *Type) bool {
 func (c *exprChecker) certain(n ast.Node, t term, w want) term {
 	if w.required && t.param >= 0 && w.place.Source != nil {
 		p := &c.sc.verb.Params[t.param]
-		if !p.Required && p.Default.IsNull() && c.there&(1<<t.param) == 0 {
+		if !p.Sure() && c.there&(1<<t.param) == 0 {
 			d := say.mayBeAbsent(c.place(n), p)
 			d.Related = append(d.Related, dsl.Related{Place: w.place, Message: w.name + " is required"})
 			c.d.report(d)

@@ -292,7 +292,7 @@ var argShape = &shape{
 	keys: append(typeKeys[:typKeys:typKeys], []key{
 		{name: "name", doc: "Its name, as calls write it after the colon. Expressions write it with underscores.", example: `"expected-date"`, required: true},
 		{name: "required", doc: "Whether a call must give it.", example: `true`, holds: aBoolean},
-		{name: "default", doc: "What it is when a call leaves it out.", example: `false`, holds: anything},
+		{name: "default", doc: "What it is when a call leaves it out. Of a ref to an entity whose scope is self it is `active`: the row that whoever asks is at work on.", example: `false`, holds: anything},
 		{name: "description", doc: "What to give, in words for whoever writes the call.", example: `"when it should be there"`},
 		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
 		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},

@@ -423,6 +423,12 @@ entities:
 			Right:   about("    effects:\n      - sets: session.asked = new-name\n      - sets: session.active = account-id\n"),
 		},
 		{
+			Code:    "default-active",
+			Meaning: "An argument that is left out stands for the row that somebody is at work on, and nobody is at work on a row of that kind: it is one of those that people are given access to, whose scope is self.",
+			Wrong:   bank + "entities:\n  branch: {key: branch_id, scope: self}\n  desk: {key: desk_id, scope: branch, fields: {branch: {type: ref, ref-type: branch}}}\nverbs:\n  - {verb: look, roles: [teller], handler: true, args: [{name: desk-id, type: ref, ref-type: desk, default: active}]}\n",
+			Right:   bank + "entities:\n  branch: {key: branch_id, scope: self}\n  desk: {key: desk_id, scope: branch, fields: {branch: {type: ref, ref-type: branch}}}\nverbs:\n  - {verb: look, roles: [teller], handler: true, args: [{name: branch-id, type: ref, ref-type: branch, default: active}]}\n",
+		},
+		{
 			Code:    "moment-of-nothing",
 			Meaning: "A trigger says when something is run, or when it is not or what is the same, and not what is run.",
 			Wrong:   effect("triggers: later", "at: now + days(1)"),

@@ -686,6 +686,23 @@ func (loaderMessages) sessionActive(at dsl.Place, is *Type) dsl.Diagnostic {
 	return problemAt(at, "session-type", "session.active is the row that somebody is at work on; this is "+is.phrase(), "a reference is wanted", "set it from an argument of type ref; a reference to one entity says what kind of row it is")
 }
 
+func (loaderMessages) refDefault(at dsl.Place, name, value string) dsl.Diagnostic {
+	d := problemAt(at, "bad-value", fmt.Sprintf("%s is a ref, which can have no default that names a row; this is %s", name, value), "active is wanted here, or no default", "default: active is the row that whoever asks is at work on")
+	d.Fixes = replacements(at, []string{activeWord}, "")
+	return d
+}
+
+func (loaderMessages) activeOfWhat(at dsl.Place, p *Param) dsl.Diagnostic {
+	is := "any row"
+	d := problemAt(at, "default-active", "", "leave the default out", "people are at work on what they are given access to: a ref to an entity whose scope is self")
+	if e := p.Type.Entity; e != nil {
+		is = "a row of " + e.Store.Name
+		d.Related = []dsl.Related{{Place: e.Place, Message: "it belongs to something else"}}
+	}
+	d.Summary = fmt.Sprintf(":%s is %s, and nobody is at work on one of those", p.Name, is)
+	return d
+}
+
 func (loaderMessages) keyChanged(at dsl.Place, name string, e *Entity) dsl.Diagnostic {
 	return problemAt(at, "key-changed", fmt.Sprintf("%s is the key of %s and cannot be set", name, e.Store.Name), "leave it out", "a new row is given its key, and keeps it")
 }

@@ -834,6 +834,9 @@ func effectPhrase(e *Effect) string {
 }
 
 func defaultText(p *Param) string {
+	if p.Active {
+		return "the row at work"
+	}
 	if p.Default.IsNull() {
 		return "none"
 	}

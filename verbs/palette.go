@@ -168,9 +168,12 @@ type Param struct {
 	Type        *Type
 	Required    bool
 	Default     stores.Value // Null when there is none
-	Sensitive   bool
-	Personal    bool    // of a person: erasable from the journal
-	From        Origins // where a value may come from; zero is anywhere
+	// Active says that, left out, a reference is the row that whoever asks is at
+	// work on: see SessionActive. The engine finds it, or refuses the call.
+	Active    bool
+	Sensitive bool
+	Personal  bool    // of a person: erasable from the journal
+	From      Origins // where a value may come from; zero is anywhere
 	// Otherwise is the rule by which a value that came from elsewhere asks; nil
 	// refuses it.
 	Otherwise *Confirm
@@ -181,6 +184,10 @@ type Param struct {
 	schemaOf int // one more than the index of the argument whose code has the schema of this one
 	byCode   *CodeList
 }
+
+// Sure reports whether the argument has a value in every call that is carried
+// out: it must be given, or something stands for it.
+func (p *Param) Sure() bool { return p.Required || p.Active || !p.Default.IsNull() }
 
 // SchemaOf returns the index of the argument, a code, whose schema an object must
 // satisfy.

@@ -310,6 +310,8 @@ func (p *Param) need() string {
 	switch {
 	case p.Required:
 		return "required"
+	case p.Active:
+		return "default: the one at work"
 	case p.Default.IsNull():
 		return "optional"
 	case p.Sensitive:

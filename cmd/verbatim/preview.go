@@ -204,6 +204,11 @@ func (v *view) table(e *verbs.Entity) string {
 
 func (v *view) call(n int, c *runtime.CallPreview) {
 	fmt.Fprintf(v.w, "  %-2d %-66s %s\n", n, c.Verb.Name, place(c.Place))
+	for i := range c.Filled {
+		if f := &c.Filled[i]; f.Stand != runtime.OnlyOne || len(c.Rows) > 0 {
+			fmt.Fprintln(v.w, "     . "+safe(filledText(f)))
+		}
+	}
 	width := 0
 	for i := range c.Rows {
 		width = max(width, len(v.table(c.Rows[i].Entity)))
@@ -269,6 +274,22 @@ func outgoing(n *runtime.NoticeChange) string {
 		when = "instead of what waits, " + when
 	}
 	return when + n.Calls
+}
+
+// filledText tells what stands for an argument that was left out.
+func filledText(f *runtime.Filled) string {
+	line := ":" + f.Param + " is " + f.Name
+	switch f.Stand {
+	case runtime.AtWork:
+		return line + ", which this session is at work on"
+	case runtime.OnlyOne:
+		return line + ", the only one there is"
+	}
+	line += fmt.Sprintf(", the first of %d", f.Of)
+	if len(f.By) > 0 {
+		line += "; " + f.By[0].Name + " goes on with another"
+	}
+	return line
 }
 
 // tendedText tells what becomes of a job that failed or waits.
@@ -501,11 +522,20 @@ type callJSON struct {
 	Call    string       `json:"call"`
 	Rows    []rowJSON    `json:"rows"`
 	Notices []noticeJSON `json:"notices"`
+	Filled  []filledJSON `json:"filled,omitempty"`
 	Tended  []tendedJSON `json:"tended,omitempty"`
 	Asks    []askJSON    `json:"asks"`
 	Sets    []setJSON    `json:"sets,omitempty"`
 	Errands []errandJSON `json:"errands,omitempty"`
 	Result  *resultJSON  `json:"result,omitempty"`
+}
+
+type filledJSON struct {
+	Param string `json:"param"`
+	Name  string `json:"name"`
+	Label string `json:"label,omitempty"`
+	Why   string `json:"why"`
+	Of    int    `json:"of,omitempty"`
 }
 
 type setJSON struct {
@@ -613,6 +643,10 @@ func newPreview(p *runtime.Preview) *previewJSON {
 				out.At = &n.At
 			}
 			call.Notices = append(call.Notices, out)
+		}
+		for _, f := range c.Filled {
+			why := [...]string{runtime.AtWork: "active", runtime.OnlyOne: "only", runtime.FirstOfThese: "first"}[f.Stand]
+			call.Filled = append(call.Filled, filledJSON{f.Param, f.Name, f.Label, why, f.Of})
 		}
 		for _, t := range c.Tended {
 			call.Tended = append(call.Tended, tendedJSON{t.ID, t.Kind, t.What, t.Principal, t.State, t.Attempt, t.Note, t.Drop})

@@ -11,8 +11,9 @@ import (
 )
 
 type escalateArgs struct {
-	Reason  *string `verb:"reason"`
-	Contact *string `verb:"preferred-contact"`
+	Reason  *string     `verb:"reason"`
+	Contact *string     `verb:"preferred-contact"`
+	Company runtime.Ref `verb:"cbu-id"`
 }
 
 // wholeConversation is the promise that everything goes along.
@@ -40,13 +41,7 @@ type open struct {
 // escalate hands the conversation over to the relationship manager.
 func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (runtime.Outcome, error) {
 	o := runtime.Outcome{Kept: []string{wholeConversation}}
-	cbu, err := c.Active(ctx, "cbu")
-	if err != nil {
-		return o, err
-	}
-	if cbu.IsZero() {
-		return o, runtime.Refuse(noCompany, nextBank)
-	}
+	cbu := a.Company
 	// Whoever counts the escalations of a company holds the company.
 	if _, err := c.Get(ctx, cbu); err != nil {
 		return o, err

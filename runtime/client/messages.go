@@ -15,8 +15,6 @@ const (
 	nextStart     = "client.start-collection begins with a request, or goes on with it"
 	nothingToSkip = "every question was answered or left out"
 	nextConfirm   = "client.collection-confirm :confirmed true sends the answers"
-	noCompany     = "your account is not linked to an organisation yet"
-	nextBank      = "call the bank: they can link it"
 
 	notAnswered    = "(left out)"
 	neededAfterAll = "This one is needed in the end."

@@ -179,6 +179,23 @@ func behindBar(text string) string {
 // foreign reports whether a stranger wrote it: a document, or a tool.
 func foreign(o verbs.Origin) bool { return o.Kinds()&(verbs.FromTool|verbs.FromDocument) != 0 }
 
+// stood says what stands for what a call left out, where that could have been
+// another row.
+func (k *facts) stood(filled []runtime.Filled) string {
+	var b strings.Builder
+	for _, f := range filled {
+		k.words = append(k.words, fold(f.Label))
+		k.counts = append(k.counts, f.Of)
+		switch f.Stand {
+		case runtime.AtWork:
+			fmt.Fprintf(&b, "of %s (%s), which they are at work on; ", f.Name, f.Label)
+		case runtime.FirstOfThese:
+			fmt.Fprintf(&b, "of %s (%s), the first of %d that they see; say so, and that there are others; ", f.Name, f.Label, f.Of)
+		}
+	}
+	return b.String()
+}
+
 // shown writes what a call answered for a model: no key, nothing sensitive, and
 // what came from strangers behind a bar. Without strangers, their values are left
 // out.

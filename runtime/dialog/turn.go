@@ -155,6 +155,10 @@ func (t *turn) known(ctx context.Context) (string, error) {
 		var refusal *runtime.Refusal
 		if errors.As(err, &refusal) {
 			t.record.note("the context " + v.Name + " could not be read: " + refusal.Diagnostics[0].Summary)
+			if d := &refusal.Diagnostics[0]; d.Code == "which-at-work" {
+				// The person has to be asked first.
+				b.WriteString(v.Name + ": " + d.Summary + "; " + strings.Join(d.Notes, "; ") + "\n")
+			}
 			continue
 		}
 		if err != nil {
@@ -165,7 +169,7 @@ func (t *turn) known(ctx context.Context) (string, error) {
 				t.trace.result(r)
 				t.facts.counts = append(t.facts.counts, len(r.Rows))
 				t.record.Read = append(t.record.Read, CallNote{Call: v.Name, Verb: v.Name, Rows: len(r.Rows), From: resultFrom(r)})
-				b.WriteString(shown(v.Name, r, !t.c.planFirst))
+				b.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(v.Name, r, !t.c.planFirst))
 			}
 		}
 	}
@@ -298,7 +302,7 @@ func (t *turn) vetted(prose string) string {
 // giveUp tells that the model could not do it, and why where that helps.
 func (t *turn) giveUp(ds dsl.Diagnostics) string {
 	text := sayTooHard
-	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before"}, ds[0].Code) {
+	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before", "which-at-work"}, ds[0].Code) {
 		text = refusedWords(ds)
 	}
 	if len(t.done) > 0 {
@@ -574,7 +578,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	}
 	for i := range reply.Calls {
 		if r := reply.Calls[i].Result; r != nil {
-			says.WriteString(shown(reply.Calls[i].Verb.Name, r, true))
+			says.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb.Name, r, true))
 		}
 	}
 	if says.Len() == 0 {

@@ -143,8 +143,12 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 		if !p.Required {
 			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
 		}
-		if p.Description != "" {
-			s = append(object{{"description", p.Description}}, s...)
+		says := p.Description
+		if p.Active {
+			says = strings.TrimPrefix(says+"; null is the one that they are at work on", "; ")
+		}
+		if says != "" {
+			s = append(object{{"description", says}}, s...)
 		}
 		props = append(props, member{p.Name, s})
 		required = append(required, p.Name)

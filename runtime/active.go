@@ -1,0 +1,214 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// An argument whose default is `active` stands, left out, for the row that
+// somebody is at work on. It is what their session was set to, or the only one
+// that they can see. Where there are several and none was chosen, the caller is
+// asked: a change to the wrong one of them would be a guess that somebody pays
+// for. A session that has a name and only looks is shown the first of them, and
+// told that it is.
+
+// A Stand says why a row stands for an argument that a call left out.
+type Stand uint8
+
+// Why it does.
+const (
+	AtWork       Stand = iota // the session was set to it
+	OnlyOne                   // there is no other within scope
+	FirstOfThese              // nobody chose, and nothing hangs on it
+)
+
+// A Filled is an argument that a call left out and that a row stands for.
+type Filled struct {
+	Param string // "cbu-id"
+	Name  string // "@allianz-reinsurance-ag"
+	Label string
+	Stand Stand
+	Of    int           // of how many it is the first
+	By    []*verbs.Verb // verbs of the principal's by which a session is set to another
+}
+
+// A filled is a Filled before rows have names.
+type filled struct {
+	param  string
+	entity *verbs.Entity
+	key    stores.Value
+	stand  Stand
+	of     int
+}
+
+// maxChoices is how many rows a question names.
+const maxChoices = 5
+
+// atWork fills an argument that was left out.
+func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (given, error) {
+	e := p.Type.Entity
+	fill := func(g given, how Stand, of int) (given, error) {
+		row, err := r.nameRow(ctx, e, g.value)
+		if err != nil {
+			return given{}, err
+		}
+		st.filled = append(st.filled, filled{p.Name, e, g.value, how, of})
+		// What is kept of the call says all that was done.
+		if row.name != "" {
+			call := *st.syntax
+			call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: p.Name, Value: dsl.NewSymbol(row.name)})
+			st.syntax, st.text = &call, dsl.FormatCall(&call)
+		}
+		return g, nil
+	}
+	kept, err := r.session(ctx)
+	if err != nil {
+		return given{}, err
+	}
+	if kept != nil {
+		if v := kept.values[verbs.SessionActive]; v.Entity == e.Store.Name {
+			g, there, err := r.standing(ctx, st, given{value: v.value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Secret}, place, p.Name)
+			if err != nil {
+				return given{}, err
+			}
+			if there {
+				return fill(g, AtWork, 0)
+			}
+			// What was at work on is out of scope by now.
+		}
+	}
+	keys, more, err := r.mine(ctx, e)
+	if err != nil {
+		return given{}, err
+	}
+	if len(keys) == 1 || len(keys) > 1 && kept != nil && !r.writes {
+		g, there, err := r.standing(ctx, st, given{value: keys[0], entity: e, from: ofRecord}, place, p.Name)
+		switch {
+		case err != nil:
+			return given{}, err
+		case there && len(keys) == 1:
+			return fill(g, OnlyOne, 0)
+		case there:
+			return fill(g, FirstOfThese, len(keys))
+		}
+		keys = keys[1:]
+	}
+	if len(keys) == 0 {
+		return given{}, &complaint{st.index, noneAtWork(place, st.verb.Name, p)}
+	}
+	var names []named
+	for _, key := range keys[:min(len(keys), maxChoices)] {
+		row, err := r.nameRow(ctx, e, key)
+		if err != nil {
+			return given{}, err
+		}
+		names = append(names, row)
+	}
+	return given{}, &complaint{st.index, whichAtWork(place, st, p, names, len(keys), more, r.s.settersOf(e))}
+}
+
+// standing fetches the row that is to stand for an argument, if it is there.
+func (r *run) standing(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, bool, error) {
+	got, err := r.reference(ctx, st, g, place, param)
+	var none *complaint
+	if errors.As(err, &none) {
+		return given{}, false, nil
+	}
+	return got, err == nil, err
+}
+
+// mine lists the rows of an entity that the principal sees, by what they are
+// called. There may be more than are listed.
+func (r *run) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
+	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
+		return held, false, nil // whoever was given one sees no other
+	}
+	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxNamed})
+	if errors.Is(err, stores.ErrLimit) {
+		rows, err = r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: maxChoices + 1, Cut: true})
+		more = true
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	slices.SortFunc(rows, func(a, b []stores.Value) int {
+		return cmp.Or(cmp.Compare(label(e, a), label(e, b)), cmp.Compare(a[0].Text(), b[0].Text()))
+	})
+	keys = make([]stores.Value, len(rows))
+	for i, row := range rows {
+		keys[i] = row[0]
+	}
+	return keys, more, nil
+}
+
+// settersOf finds the verbs by which a session is set to be at work on a row.
+func settersOf(all []*verbs.Verb) map[*verbs.Entity][]*verbs.Verb {
+	by := make(map[*verbs.Entity][]*verbs.Verb)
+	for _, v := range all {
+		for i := range v.Effects {
+			f := &v.Effects[i]
+			if f.Session == verbs.SessionActive && f.Value != nil && f.Of != nil && !slices.Contains(by[f.Of.Entity], v) {
+				by[f.Of.Entity] = append(by[f.Of.Entity], v)
+			}
+		}
+	}
+	return by
+}
+
+// settersOf lists those of them that the principal may use.
+func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
+	var may []*verbs.Verb
+	for _, v := range s.e.setters[e] {
+		if s.May(v) {
+			may = append(may, v)
+		}
+	}
+	return may
+}
+
+// fills shows which arguments a call left out, those of the calls that it makes
+// as a macro too.
+func (r *run) fills(st *step) []Filled {
+	var out []Filled
+	for _, f := range st.filled {
+		row, _ := r.s.known(f.entity.Store, f.key)
+		out = append(out, Filled{Param: f.param, Name: r.shownName(f.entity.Store, f.key), Label: row.label, Stand: f.stand, Of: f.of, By: r.s.settersOf(f.entity)})
+	}
+	for _, inner := range st.inner {
+		for _, f := range r.fills(inner) {
+			if !slices.ContainsFunc(out, func(o Filled) bool { return o.Name == f.Name }) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// A keptFill is a filled as a reply keeps it.
+type keptFill struct {
+	Param, Entity string
+	Key           keptValue
+	Stand         Stand `json:",omitempty"`
+	Of            int   `json:",omitempty"`
+}
+
+func (f *filled) keep() keptFill {
+	return keptFill{f.param, f.entity.Store.Name, keep(f.key), f.stand, f.of}
+}
+
+// filled is what it was; there is none where the palettes know no such rows any
+// more.
+func (k *keptFill) filled(e *Engine) (f filled, ok bool, err error) {
+	f = filled{param: k.Param, entity: e.reg.Entity(k.Entity), stand: k.Stand, of: k.Of}
+	if f.entity == nil {
+		return f, false, nil
+	}
+	f.key, err = k.Key.value()
+	return f, err == nil, err
+}
