@@ -129,6 +129,7 @@ type notice struct {
 	keys         []string
 	values       []stores.Value
 	came         []verbs.Origin     // parallel to values
+	dark         []bool             // parallel to values: taken from something sensitive; nil when none is
 	effect       *verbs.Effect      // that promised it; nil in a reply that was kept
 	at           stores.Value       // when its work begins
 	calls        string             // the work, as people are shown it
@@ -387,7 +388,7 @@ func (r *run) fields(ctx context.Context, e *stores.Entity, key stores.Value, pa
 	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: rows[0]})
 	came := make([]verbs.Origin, len(paths))
 	for i := range came {
-		came[i] = pathOrigin(e, paths, at, i, rows[0])
+		came[i] = r.s.pathOrigin(e, paths, at, i, rows[0])
 	}
 	return rows[0], came, nil
 }
@@ -484,7 +485,7 @@ func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *st
 			continue // the argument was left out: its fields are absent
 		}
 		if p := reads[i].Path; len(p.Steps) == 0 && p.Count == nil {
-			env.Reads[i], came[i] = from.Values[p.Field], fieldOrigin(from, p.Field)
+			env.Reads[i], came[i] = from.Values[p.Field], r.s.fieldOrigin(from, p.Field)
 			continue
 		}
 		var paths []stores.Path
@@ -555,7 +556,7 @@ func (r *run) query(ctx context.Context, st *step) (*table, error) {
 		return nil, &complaint{st.index, nothingThere(st.place, st.verb.Name)}
 	}
 	// What SQL makes of its arguments and of rows cannot be followed.
-	came := st.told().Mix(ofRecord)
+	came := st.told().Mix(ofRecord).Mix(r.s.strangeQuery(q))
 	for _, mark := range marks {
 		came = came.Mix(verbs.Stored(mark))
 	}

@@ -93,6 +93,12 @@ func Codes() []dsl.CodeDoc {
 			Right:   "; as kim\nlending.ask-later :loan-id @saw-bob :on 2030-01-01",
 		},
 		{
+			Code:    codeSecretWaits,
+			Meaning: "What a trigger runs is kept until its time, and what is kept must not be secret. The value was taken from something sensitive: a field, the answer of another call, or an argument of a macro.",
+			Wrong:   "; as kim\nlending.note-later :loan-id @saw-bob :text @ann.phone :on 2030-01-01",
+			Right:   "; as kim\nlending.note-later :loan-id @saw-bob :text \"call him\" :on 2030-01-01",
+		},
+		{
 			Code:    codeChangedMeanwhile,
 			Meaning: "Somebody else was changing the same rows at the same moment, several times over. Nothing was done.",
 			Wrong:   "; as kim, while somebody else writes\nlending.lose :item-id @drill",

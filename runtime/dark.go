@@ -29,6 +29,31 @@ func (st *step) darken(i int) {
 
 func (st *step) isDark(i int) bool { return st.dark != nil && st.dark[i] }
 
+// darkAt notes that one of several values is sensitive.
+func darkAt(dark []bool, i int) []bool {
+	for len(dark) <= i {
+		dark = append(dark, false)
+	}
+	dark[i] = true
+	return dark
+}
+
+// told are the values that go along with a notice. It waits in a queue and leaves
+// the house, so that what is sensitive stays behind: whoever gets the notice looks
+// it up where they may.
+func (n *notice) told() []stores.Value {
+	if n.dark == nil {
+		return n.values
+	}
+	told := slices.Clone(n.values)
+	for i, dark := range n.dark {
+		if dark && !told[i].IsNull() {
+			told[i] = stores.NewString(withheld)
+		}
+	}
+	return told
+}
+
 // origin says where a set value comes from (an argument alone by its name,
 // anything else by its expression), and whether what it is taken from is
 // sensitive.

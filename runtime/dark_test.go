@@ -41,6 +41,7 @@ verbs:
       - {name: pin, type: string, required: true, sensitive: true}
     effects:
       - may-update: box.remark
+      - may-notify: guard
       - returns: contents
 `
 
@@ -88,6 +89,9 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 		},
 		"writes down what it read": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
 			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Box, runtime.Fields{"remark": read(ctx, c, a)})}, Result: &runtime.Answer{}}, nil
+		},
+		"sends it": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
+			return runtime.Outcome{Notices: []runtime.Notice{{Kind: "notify", Target: "guard", With: runtime.Fields{"a": a.Pin, "b": read(ctx, c, a)}}}, Result: &runtime.Answer{}}, nil
 		},
 		"gives it back": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
 			return runtime.Outcome{Result: &runtime.Answer{Columns: []string{"a", "b"}, Rows: [][]any{{a.Pin, read(ctx, c, a)}}}}, nil
@@ -165,6 +169,11 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 				t.Fatal(entries, err)
 			}
 			fmt.Fprintf(&all, "%+v", entries)
+			jobs, err := store.Jobs(t.Context(), stores.JobFilter{})
+			if err != nil || (len(jobs) > 0) != (name == "sends it") {
+				t.Fatal(jobs, err)
+			}
+			fmt.Fprintf(&all, "%+v", jobs)
 			if said := all.String(); strings.Contains(said, pin) || strings.Contains(said, kept) || strings.Contains(said, own) {
 				t.Errorf("told: %s", said)
 			}

@@ -98,7 +98,8 @@ type Engine struct {
 	backoff  func(attempt int) time.Duration
 	zone     *time.Location
 	random   io.Reader
-	personal map[*verbs.Verb]bool // see erasable.go
+	personal map[*verbs.Verb]bool                   // see erasable.go
+	words    map[*stores.Entity]map[int]othersWords // fields that others write; nil where no palette says so
 	handlers map[*verbs.Verb]*handler
 	macros   map[*verbs.Verb]*verbs.Program
 	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
@@ -182,6 +183,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	}
 	e.box = e.newToolbox(opt.Tools)
 	e.findPersonal()
+	e.findWords()
 	return e, nil
 }
 

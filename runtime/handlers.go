@@ -217,7 +217,7 @@ func (c *Call) Get(ctx context.Context, row Ref) (Row, error) {
 	if err == nil {
 		c.saw(&found)
 	}
-	return Row{c.r.e, found}, err
+	return Row{c.r.e, c.r.s, found}, err
 }
 
 // Find reads the rows within scope whose fields have these values, in the order
@@ -243,7 +243,7 @@ func (c *Call) Find(ctx context.Context, entity string, where Fields) ([]Row, er
 	}
 	rows := make([]Row, len(found))
 	for i := range found {
-		rows[i] = Row{c.r.e, found[i]}
+		rows[i] = Row{c.r.e, c.r.s, found[i]}
 		c.saw(&found[i])
 	}
 	return rows, nil
@@ -292,6 +292,7 @@ func (c *Call) Declared() Outcome {
 // A Row is a row as a handler reads it.
 type Row struct {
 	e   *Engine
+	s   *Session
 	row stores.Row
 }
 
@@ -354,6 +355,9 @@ func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promi
 			}
 			out.keys, out.values = append(out.keys, key), append(out.values, v)
 			out.came = append(out.came, vouched(n.With[key], came))
+			if r.carries(st, v) {
+				out.dark = darkAt(out.dark, len(out.values)-1)
+			}
 		}
 		d.notices = append(d.notices, out)
 	}

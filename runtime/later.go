@@ -21,7 +21,13 @@ import (
 func (r *run) later(ctx context.Context, st *step) error {
 	for i := range st.notices {
 		n := &st.notices[i]
-		if n.effect == nil || n.effect.Run == nil || len(n.effect.Key) == 0 {
+		if n.effect == nil || n.effect.Run == nil {
+			continue
+		}
+		if c := st.keepsNoSecret(n.effect); c != nil {
+			return c
+		}
+		if len(n.effect.Key) == 0 {
 			continue
 		}
 		n.unique = r.workKey(st, n)
@@ -48,6 +54,20 @@ func (r *run) later(ctx context.Context, st *step) error {
 			return &complaint{st.index, workWaits(st.place, st.verb.Name, waiting[0].At)}
 		}
 		n.instead = waiting
+	}
+	return nil
+}
+
+// keepsNoSecret refuses work that would have to be given something sensitive. An
+// argument that is marked so never gets here, because such a palette does not
+// load; a value that another call found, or that a name stands for, is known only
+// now. What waits is kept until its time, where operators and backups see it, and
+// longer where it fails.
+func (st *step) keepsNoSecret(e *verbs.Effect) *complaint {
+	for i := range st.dark {
+		if st.dark[i] && !st.args[i].IsNull() && e.WorkTakes(st.verb, i) {
+			return &complaint{st.index, secretWaits(st.place, st.verb.Name, st.verb.Params[i].Name)}
+		}
 	}
 	return nil
 }

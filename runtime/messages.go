@@ -170,6 +170,7 @@ const (
 	codeNotAccepted       = "not-accepted"
 	codeAlreadyExists     = "already-exists"
 	codeWorkWaits         = "already-waits"
+	codeSecretWaits       = "secret-would-wait"
 	codeChangedMeanwhile  = "changed-meanwhile"
 	codeTooMuch           = "too-much"
 	codeNamesUnread       = "names-unread"
@@ -590,6 +591,11 @@ func alreadyExists(place dsl.Place, verb string) dsl.Diagnostic {
 func workWaits(place dsl.Place, verb string, at time.Time) dsl.Diagnostic {
 	return complain(codeWorkWaits, place, fmt.Sprintf("what %s would start waits already, for %s", verb, stamp(at)),
 		"let it come, or let an operator drop it first: verbatim work list --all")
+}
+
+func secretWaits(place dsl.Place, verb, param string) dsl.Diagnostic {
+	return complain(codeSecretWaits, place, fmt.Sprintf("what %s would start cannot be given :%s: that is taken from something sensitive, and would be kept until its time", verb, param),
+		"say it in other words, or name the row that it is in; what is done later looks there itself")
 }
 
 func changedMeanwhile(place dsl.Place) dsl.Diagnostic {

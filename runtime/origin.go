@@ -333,7 +333,7 @@ func (c *Call) Origin(arg string) verbs.Origin {
 // Origin returns where the value of a field came from.
 func (r Row) Origin(field string) verbs.Origin {
 	if i := r.index(field); i >= 0 {
-		return fieldOrigin(&r.row, i)
+		return r.s.fieldOrigin(&r.row, i)
 	}
 	return verbs.Origin{}
 }
@@ -343,6 +343,11 @@ func (c *Call) saw(row *stores.Row) {
 	c.read = c.read.Mix(ofRecord)
 	for _, m := range row.Marks {
 		c.read = c.read.Mix(verbs.Stored(m.Origin))
+	}
+	for i := range c.r.e.words[row.Entity] {
+		if !row.Values[i].IsNull() {
+			c.read = c.read.Mix(c.r.s.strange(row.Entity, i))
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 // A fetch is what returned fields need of the store.
 type fetch struct {
+	s      *Session
 	of     *verbs.Entity
 	paths  []stores.Path // the key, what was asked for beside it, and what fields need
 	all    []stores.Path // paths, and the marks that say where they come from
@@ -36,7 +37,7 @@ type fetched struct {
 
 // fetch works out what is to be asked for. More is asked for beside the key.
 func (r *run) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) (*fetch, error) {
-	f := &fetch{of: of, chosen: st.chosen()}
+	f := &fetch{s: r.s, of: of, chosen: st.chosen()}
 	f.paths = make([]stores.Path, 0, 1+len(more)+len(fields))
 	f.paths = append(append(f.paths, stores.Path{Field: of.Store.Key}), more...)
 	f.fields = make([]fetched, len(fields))
@@ -149,21 +150,21 @@ func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
 	g := &f.fields[i]
 	switch g.From {
 	case verbs.FromPath:
-		c := cell{row[g.at], g.to, pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}
+		c := cell{row[g.at], g.to, f.s.pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}
 		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
 			c.from = f.chosen // which row it is, and not what is in it
 		}
 		return c, nil
 	case verbs.FromCodes:
 		v, err := described(g.Codes, g.Type, row[g.at])
-		return cell{value: v, from: pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}, err
+		return cell{value: v, from: f.s.pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}, err
 	case verbs.FromExpr:
 		env := g.env
 		env.Reads = slices.Clone(env.Reads)
 		came := slices.Clone(g.came)
 		for j, at := range g.row {
 			if at >= 0 {
-				env.Reads[j], came[j] = row[at], pathOrigin(f.of.Store, f.paths, f.marks, at, row)
+				env.Reads[j], came[j] = row[at], f.s.pathOrigin(f.of.Store, f.paths, f.marks, at, row)
 			}
 		}
 		v, err := g.Expr.Eval(env)

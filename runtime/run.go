@@ -481,7 +481,7 @@ func (r *run) outgoing(st *step, n *notice) stores.Notice {
 		}
 	}
 	names := []string{"verb", "call", "refs", "with"}
-	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.values)}
+	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.told())}
 	if marks, ok := n.marks(); ok {
 		names, parts = append(names, "origins"), append(parts, marks)
 	}

@@ -22,6 +22,7 @@ type promise struct {
 	targets []target   // of rows to be changed or deleted
 	values  []stores.Value
 	came    []verbs.Origin // parallel to values
+	dark    []bool         // parallel to values; nil while none is sensitive
 	at      stores.Value   // when the work of a trigger begins; Null is at once
 	setting setting        // of the session
 }
@@ -91,6 +92,9 @@ func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
 						return nil, err
 					}
 					p.values, p.came = append(p.values, v), append(p.came, came)
+					if _, dark := st.origin(w.Value, nil); dark {
+						p.dark = darkAt(p.dark, len(p.values)-1)
+					}
 				}
 				if effect.Value != nil {
 					err = r.given(ctx, st, p)
@@ -242,7 +246,7 @@ func declared(promises []promise) deed {
 }
 
 func noticeOf(p *promise) notice {
-	n := notice{kind: noticeKind(p.effect.Kind), target: noticeTarget(p.effect), values: p.values, came: p.came}
+	n := notice{kind: noticeKind(p.effect.Kind), target: noticeTarget(p.effect), values: p.values, came: p.came, dark: p.dark}
 	for _, w := range p.effect.With {
 		n.keys = append(n.keys, w.Key)
 	}

@@ -36,6 +36,8 @@ var calls = map[string]string{
 	"lending.rename-member": `lending.rename-member :member-id @bob :name "Robert"`,
 	"lending.drop-loan":     `lending.drop-loan :loan-id @tent-ann`,
 	"lending.ask-later":     `lending.ask-later :loan-id @saw-bob :on 2030-01-01`,
+	"lending.note-later":    `lending.note-later :loan-id @saw-bob :text "call" :on 2030-01-01`,
+	"lending.tell-board":    `lending.tell-board :loan-id @saw-bob :text "call"`,
 }
 
 // SAFE-A7: for every verb of the palette that changes anything, a handler that

@@ -84,8 +84,8 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 	var came []string
 	for i := range st.args {
 		p := &st.verb.Params[i]
-		if p.Sensitive || st.args[i].IsNull() {
-			continue // a palette whose work speaks of a sensitive argument does not load
+		if p.Sensitive || st.isDark(i) || st.args[i].IsNull() {
+			continue // the work does not speak of it: see keepsNoSecret, and the loader
 		}
 		keys := []string{"kind", "name", "text"}
 		values := []stores.Value{stores.NewString(st.args[i].Kind().String()), stores.NewString(p.Name), stores.NewString(st.args[i].Text())}

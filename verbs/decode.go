@@ -556,6 +556,14 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		Sensitive: d.boolean(f[fieldSensitive]),
 		Personal:  d.boolean(f[fieldPersonal]),
 	}
+	d.items(f[fieldWrittenBy], func(n *yaml.Node) {
+		switch r := l.roleNamed[n.Value]; {
+		case r == nil:
+			d.report(say.unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
+		case !slices.Contains(field.WrittenBy, r):
+			field.WrittenBy = append(field.WrittenBy, r)
+		}
+	})
 	if n := f[fieldColumn].value; n != nil && !isColumn(n.Value) {
 		d.report(say.badTable(d.place(n), n.Value))
 	}

@@ -615,6 +615,14 @@ func (x *Expr) speaksOf(p *Param) bool {
 	return slices.Contains(words, p.Ident) || slices.Contains(words, p.Name)
 }
 
+// WorkTakes reports whether the work of a trigger needs an argument of its verb:
+// the call that it is, what decides whether and when it is made, and what tells it
+// from other work. What it needs is kept until its time.
+func (e *Effect) WorkTakes(v *Verb, i int) bool {
+	p := &v.Params[i]
+	return e.Run != nil && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(e.Run.Script, p.Name))
+}
+
 // names reports whether a script names an argument.
 func names(script *dsl.Script, param string) bool {
 	found := false
@@ -675,7 +683,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
 	e.Run = &Macro{Script: script, Place: d.place(run.value)}
 	for i := range vn.v.Params {
 		// What waits is kept until its time, and what is kept must not be secret.
-		if p := &vn.v.Params[i]; p.Sensitive && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(script, p.Name)) {
+		if p := &vn.v.Params[i]; p.Sensitive && e.WorkTakes(vn.v, i) {
 			d.report(say.workWithSecret(d.place(run.value), p.Name))
 		}
 	}

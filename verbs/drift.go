@@ -181,6 +181,11 @@ func (d *drift) field(e *Entity, i int, was *Entity, j int) {
 	if o.Personal && !n.Personal {
 		d.lower("personal-dropped", at, before, "its values stay in the journal for ever", "%s is no longer personal", name)
 	}
+	if by, less := was.Fields[j].WrittenBy, e.Fields[i].WrittenBy; len(by) > 0 && (len(less) == 0 || slices.ContainsFunc(less, func(r *Role) bool {
+		return !slices.ContainsFunc(by, func(b *Role) bool { return b.Name == r.Name })
+	})) {
+		d.lower("origin-widened", at, before, "its words were a stranger's to all others", "%s is written by others than it was", name)
+	}
 	if n.Column != o.Column {
 		d.lower("table-changed", at, before, "other data", "%s is kept in column %s, not %s", name, n.Column, o.Column)
 	}

@@ -254,6 +254,7 @@ const (
 	fieldDescription
 	fieldSensitive
 	fieldPersonal
+	fieldWrittenBy
 	fieldKeys
 )
 
@@ -267,6 +268,7 @@ var fieldShape = &shape{
 		{name: "description", doc: "What it says.", example: `"what the client told us"`},
 		{name: "sensitive", doc: "Whether it is kept out of logs, messages and prompts.", example: `true`, holds: aBoolean},
 		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},
+		{name: "written-by", doc: "The roles whose own words it holds. To everybody else they are a stranger's, as those of a document are.", example: `["client"]`, holds: texts},
 	}...),
 }
 

@@ -122,7 +122,10 @@ type Entity struct {
 type Field struct {
 	Description string
 	Type        *Type
-	Place       dsl.Place
+	// WrittenBy are the roles whose words it holds: to everybody else they are a
+	// stranger's. None where the palette does not say.
+	WrittenBy []*Role
+	Place     dsl.Place
 }
 
 // A Template is text with paths in it: "{workstream.entity.name} {subtype}".

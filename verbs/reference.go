@@ -542,6 +542,13 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 		if kept.Personal {
 			remarks = append(remarks, "personal")
 		}
+		if by := f.WrittenBy; len(by) > 0 {
+			names := make([]string, len(by))
+			for j, r := range by {
+				names[j] = r.Name
+			}
+			remarks = append(remarks, "written by "+listed(names, "or"))
+		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.short()), cell(strings.Join(remarks, "; ")))
 	}
 }

@@ -1,0 +1,77 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+)
+
+const annsPhone = "555 0199"
+
+// kept is everything that waits in the queue, and was ever in it, as it is kept;
+// and the journal.
+func (w *world) kept() string {
+	w.t.Helper()
+	jobs, err := w.store.Jobs(context.Background(), stores.JobFilter{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return fmt.Sprintf("%+v\n%+v", jobs, w.journal())
+}
+
+// SAFE-S1, SAFE-L1: whatever way a sensitive value takes into an argument that is
+// not marked so, it does not stand in the payload of a job: work that would need
+// it is refused, and a notice goes without it.
+func TestNothingSensitiveWaits(t *testing.T) {
+	t.Parallel()
+	const later = ` :on 2030-01-01`
+	for name, c := range map[string]struct{ text, code string }{
+		"a person's own words":     {`lending.note-later :loan-id @saw-bob :text "call her"` + later, ""},
+		"a field of a name":        {`lending.note-later :loan-id @saw-bob :text @ann.phone` + later, "secret-would-wait"},
+		"a field of a result":      {"lending.get-phone :member-id @ann :as @p\nlending.note-later :loan-id @saw-bob :text @p.phone" + later, "secret-would-wait"},
+		"what is not sensitive":    {"lending.get-phone :member-id @ann :as @p\nlending.note-later :loan-id @saw-bob :text @p.name" + later, ""},
+		"an argument of a macro":   {`lending.note-soon :loan-id @saw-bob :words @ann.phone`, "secret-would-wait"},
+		"a macro, a field":         {"lending.get-phone :member-id @ann :as @p\nlending.note-soon :loan-id @saw-bob :words @p.phone", "secret-would-wait"},
+		"nothing, where there is":  {`lending.note-later :loan-id @saw-bob :text @bob.phone` + later, "nothing-given"},
+		"a notice of a field":      {`lending.tell-board :loan-id @saw-bob :text @ann.phone`, ""},
+		"a notice of a result":     {"lending.get-phone :member-id @ann :as @p\nlending.tell-board :loan-id @saw-bob :text @p.phone", ""},
+		"a notice of common words": {`lending.tell-board :loan-id @saw-bob :text "call her"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ctx := context.Background()
+			s := w.session("kim")
+			p := w.program(s, c.text)
+			preview, err := s.Preview(ctx, p)
+			if c.code != "" && err == nil {
+				t.Errorf("the preview does not say so: %+v", preview)
+			}
+			_, err = s.Run(ctx, p, runtime.RunOptions{})
+			if got := codeOf(t, err); got != c.code && !(c.code == "nothing-given" && got != "") {
+				t.Errorf("told %q, %v", got, err)
+			}
+			if err != nil && strings.Contains(err.Error(), annsPhone) {
+				t.Errorf("told %v", err)
+			}
+			kept := w.kept()
+			if strings.Contains(kept, annsPhone) {
+				t.Errorf("kept: %s", kept)
+			}
+			switch {
+			case strings.Contains(c.text, "call her"):
+				if !strings.Contains(strings.ToLower(kept), "call her") {
+					t.Errorf("what is not sensitive is not kept: %s", kept)
+				}
+			case strings.Contains(name, "notice"):
+				if n := strings.Count(kept, `"(withheld)"`); n < 2 {
+					t.Errorf("%d values are withheld: %s", n, kept)
+				}
+			}
+		})
+	}
+}
