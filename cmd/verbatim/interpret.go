@@ -63,6 +63,9 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 		if u.Ask == "" && len(p.Asks) > 0 {
 			u.Ask = p.Asks[0].Text
 		}
+		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
+			u.Verbs = append(u.Verbs, p.Verb.Name)
+		}
 		if u.Verb == "" && p.Verb != nil {
 			u.Verb, u.Matched = p.Verb.Name, p.Phrase
 		}

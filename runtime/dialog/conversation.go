@@ -97,6 +97,7 @@ type Understood struct {
 	Ask      string
 	Matched  string   // the phrase that fitted
 	Verb     string   // its verb
+	Verbs    []string // of every part of it that is understood for certain
 	NotUsed  []string // verbs that came close
 	Resolved []string // what words were read as
 	Assumed  []string // names of rows that were meant without being said
@@ -110,12 +111,14 @@ type Conversation struct {
 	context   []*verbs.Verb
 	planFirst bool
 	words     []string // what palettes say, folded: it may be told
+	states    []string // the words of their codes
 
 	mu       sync.Mutex
 	turns    []*Turn
 	kept     bool  // in the session
 	known    int64 // turns of the session that are among turns
 	open     []*Question
+	unasked  tally   // what was done without a question
 	choosing verdict // what was said when it was asked which question is meant
 }
 
@@ -172,6 +175,7 @@ func New(o Options) (*Conversation, error) {
 	}
 	// One text, which is searched at once.
 	c.words = []string{strings.Join(append(c.words, fold(o.Person)), "\n")}
+	c.states = statesOf(o.Registry)
 	return c, nil
 }
 
@@ -203,6 +207,7 @@ type Question struct {
 	Asked   time.Time
 	Until   time.Time
 	program *verbs.Program
+	more    []string // reasons that are the conversation's own, and no palette's
 	others  []string // roles that have to agree as well
 	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
 	fresh   bool     // it was put to the person in the last answer
@@ -465,6 +470,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 		return t.stopped(ctx, q, err)
 	}
 	t.did(reply)
+	c.unasked.forget(p.Script())
 	return t.facing(told(t.done)), nil
 }
 
@@ -522,7 +528,7 @@ func (t *turn) again(ctx context.Context, q *Question, why string) (string, erro
 	case err != nil:
 		return sayFailed, nil
 	}
-	fresh := t.question(program, p, before)
+	fresh := t.question(program, p, before, q.more...)
 	return why + "\n" + fresh.text(), nil
 }
 
@@ -550,7 +556,7 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview,
 }
 
 // question puts a program to the person.
-func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64) *Question {
+func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64, more ...string) *Question {
 	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
 	var b strings.Builder
 	var why []string
@@ -580,7 +586,11 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 		}
 		t.record.Rules = append(t.record.Rules, rule)
 	}
-	q.Shows, q.Why = b.String(), strings.Join(why, "; ")
+	for _, reason := range more {
+		why = append(why, reason)
+		t.record.Rules = append(t.record.Rules, reason)
+	}
+	q.Shows, q.Why, q.more = b.String(), strings.Join(why, "; "), more
 	// The very same, asked before, is this question.
 	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o.ID == q.ID })
 	t.c.open = append(t.c.open, q)
@@ -592,6 +602,7 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 func (t *turn) did(reply *runtime.Reply) {
 	p := reply.Preview
 	t.facts.done(p)
+	t.facts.did(p)
 	wrote := false
 	for i := range p.Calls {
 		wrote = wrote || len(p.Calls[i].Rows) > 0 || len(p.Calls[i].Notices) > 0 || len(p.Calls[i].Sets) > 0 || len(p.Calls[i].Errands) > 0
@@ -600,6 +611,7 @@ func (t *turn) did(reply *runtime.Reply) {
 		if call.Result != nil {
 			note.Rows = len(call.Result.Rows)
 			t.trace.result(call.Result)
+			t.facts.shownRows(call.Result)
 			note.From = resultFrom(call.Result)
 		}
 		note.Wrote = len(call.Rows)
@@ -646,6 +658,7 @@ func (t *turn) begin() {
 		}
 		if past.Quoted != "" {
 			t.trace.add(ofQuoted, past.Quoted, past.Time)
+			t.trace.all[len(t.trace.all)-1].unshown = true
 		}
 		if past.tainted != (verbs.Origin{}) {
 			t.trace.add(past.tainted, past.Told, past.Time)
@@ -656,7 +669,7 @@ func (t *turn) begin() {
 	}
 	t.trace.add(ofPerson, t.heard.own, t.now)
 	t.trace.add(ofQuoted, t.heard.quoted, t.now)
-	t.facts = &facts{sources: &t.trace.sources, words: slices.Clip(c.words)}
+	t.facts = &facts{sources: &t.trace.sources, words: slices.Clip(c.words), states: c.states}
 	t.facts.extra = append(t.facts.extra, &source{text: dayWords(t.now) + "\n" + t.now.Format(time.DateOnly), when: t.now})
 	t.ran = map[string]bool{}
 }

@@ -14,11 +14,16 @@ import (
 // an amount, a name or a status which is none of them says something that did not
 // happen, and is not told.
 type facts struct {
-	*sources           // what was shown, and what the person said
-	extra    []*source // what was done, which no literal is traced into: writing something makes it no record's
-	counts   []int     // how many rows were found and changed
-	words    []string  // folded text of what else may be named: palettes, names, labels
-	wrote    bool      // something was changed in this turn
+	*sources                   // what was shown, and what the person said
+	extra    []*source         // what was done, which no literal is traced into: writing something makes it no record's
+	counts   []int             // how many rows were found and changed
+	words    []string          // folded text of what else may be named: palettes, names, labels
+	wrote    bool              // something was changed in this turn
+	deeds    did               // and what
+	names    []string          // of all rows that may be spoken of
+	spoken   []string          // see rowNames
+	rows     map[string]string // by a row's name as it is spoken: what was shown of it
+	states   []string          // the words of codes
 }
 
 func (f *facts) each() []*source { return append(f.all[:len(f.all):len(f.all)], f.extra...) }
@@ -42,7 +47,11 @@ const (
 var (
 	atNames  = regexp.MustCompile(`@[A-Za-z][A-Za-z0-9_-]*`)
 	codeWord = regexp.MustCompile(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`)
-	links    = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn)\b(?:/\S*)?`)
+	links    = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`)
+	mails    = regexp.MustCompile(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`)
+	// marked is what a display may make a link or a picture of, or more: the marks
+	// of markdown and HTML, an address without its protocol, one in figures.
+	marked   = regexp.MustCompile(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`)
 	codeOnly = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
 	bullet   = regexp.MustCompile(`(?m)^\s*(\d{1,2})[.)]\s`)
 	digits   = regexp.MustCompile(`\d[\d.,'’  ]*\d|\d`)
@@ -69,11 +78,12 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 			all = append(all, c)
 		}
 	}
-	// Links go nowhere but where the house itself says.
-	for _, at := range links.FindAllStringIndex(reply, -1) {
-		link := strings.TrimRight(reply[at[0]:at[1]], ".,;:!?)")
-		if at[0] > 0 && reply[at[0]-1] == '@' || !f.trusted(fold(link)) {
-			if !(at[0] > 0 && reply[at[0]-1] == '@' && f.anywhere(fold(link))) {
+	// Links go nowhere but where the house itself says, or a record, or the person;
+	// nor does an address of mail.
+	for _, form := range []*regexp.Regexp{links, mails, marked} {
+		for _, link := range form.FindAllString(reply, -1) {
+			link = strings.TrimRight(link, ".,;:!?)")
+			if !f.trusted(fold(link)) {
 				add(claimLink, link)
 			}
 		}
@@ -140,15 +150,11 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 	for _, name := range f.strangers(reply, german) {
 		add(claimName, name)
 	}
-	if !f.wrote {
-		for _, deed := range deeds.FindAllString(reply, -1) {
-			// A record may say that something was done. That the person says so is
-			// no reason for the house to.
-			folded := fold(deed)
-			if !slices.ContainsFunc(f.all, func(s *source) bool { return s.origin == ofRecord && s.hasWords(folded) }) {
-				add(claimDeed, deed)
-			}
-		}
+	for _, deed := range f.invented(reply) {
+		add(claimDeed, deed)
+	}
+	for _, state := range f.misstated(reply) {
+		add(claimStatus, state)
 	}
 	return all
 }

@@ -74,14 +74,20 @@ func (c *Conversation) recall(said []runtime.Turn) {
 			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent})
 		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
 			c.turns[last].Told = s.Content
-			// Who wrote what it repeats is not kept: nobody who can be trusted.
+			// It was written by nobody who can be trusted, and may repeat a stranger.
 			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
+			if mark, ok := strings.CutPrefix(s.Intent, repeatsIntent); ok {
+				c.turns[last].tainted = c.turns[last].tainted.Mix(verbs.Stored(mark))
+			}
 		}
 	}
 }
 
 // What is kept beside the words of a turn.
-const foreignIntent = "not the person's own"
+const (
+	foreignIntent = "not the person's own"
+	repeatsIntent = "after words of " // of strangers, as verbs.Origin.Mark writes them
+)
 
 // aboutQuestion is what it takes to put a question again.
 type aboutQuestion struct {
@@ -90,6 +96,7 @@ type aboutQuestion struct {
 	Why    string   `json:"why,omitempty"`
 	Calls  []string `json:"calls"`
 	Others []string `json:"others,omitempty"`
+	More   []string `json:"more,omitempty"`
 }
 
 var verdictWords = map[verdict]string{neither: "", yes: "yes", no: "no"}
@@ -113,7 +120,7 @@ func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return &Question{ID: k.Preview, Title: about.Title, Shows: about.Shows, Why: about.Why, Calls: about.Calls, others: about.Others,
+	return &Question{ID: k.Preview, Title: about.Title, Shows: about.Shows, Why: about.Why, Calls: about.Calls, others: about.Others, more: about.More,
 		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}, nil
 }
 
@@ -141,7 +148,7 @@ func (c *Conversation) puts() []runtime.Question {
 		if q.recalled != nil {
 			k = *q.recalled
 		}
-		about, err := json.Marshal(aboutQuestion{q.Title, q.Shows, q.Why, q.Calls, q.others})
+		about, err := json.Marshal(aboutQuestion{q.Title, q.Shows, q.Why, q.Calls, q.others, q.more})
 		if err != nil {
 			continue // of strings: it does not happen
 		}
@@ -172,8 +179,11 @@ func (t *turn) keep(ctx context.Context) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	all := []runtime.Said{client,
-		{Role: runtime.AgentTurn, Content: t.record.Told, Puts: c.puts(), Settles: t.settled},
+	agent := runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told, Puts: c.puts(), Settles: t.settled}
+	if foreign(t.record.tainted) {
+		agent.Intent = repeatsIntent + t.record.tainted.Mark()
+	}
+	all := []runtime.Said{client, agent,
 		{Role: runtime.SystemTurn, Intent: runtime.WhyIntent, Content: why.String()}}
 	ours := 0
 	if t.kept {

@@ -20,6 +20,8 @@ type source struct {
 	text   string
 	when   time.Time // of what people say: the day that "tomorrow" follows
 	past   bool      // it was shown in an earlier turn
+	// unshown says that the model does not have it before it now.
+	unshown bool
 
 	folded   string
 	squeezed string

@@ -29,6 +29,7 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 	for e, names := range t.names {
 		t.facts.words = append(t.facts.words, fold(entityWords(e)))
 		for _, n := range names {
+			t.facts.names = append(t.facts.names, n)
 			t.facts.words = append(t.facts.words, "@"+n+"\n"+strings.ReplaceAll(n, "-", " "))
 		}
 	}
@@ -167,6 +168,7 @@ func (t *turn) known(ctx context.Context) (string, error) {
 		for i := range reply.Calls {
 			if r := reply.Calls[i].Result; r != nil {
 				t.trace.result(r)
+				t.facts.shownRows(r)
 				t.facts.counts = append(t.facts.counts, len(r.Rows))
 				t.record.Read = append(t.record.Read, CallNote{Call: v.Name, Verb: v.Name, Rows: len(r.Rows), From: resultFrom(r)})
 				b.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(v.Name, r, !t.c.planFirst))
@@ -206,6 +208,13 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			return sayDeclined, nil
 		}
 		p := t.read(reply, vocabulary)
+		// What nobody can see reaches nobody.
+		if shown, hidden := visible(p.prose); hidden || shown != p.prose {
+			p.prose = shown
+			if hidden {
+				t.record.note("the model wrote characters that nobody can see; they were left out")
+			}
+		}
 		answer := llm.Message{Role: llm.Assistant, Text: reply.Text}
 		if len(reply.Calls) > 0 {
 			answer.Calls = reply.Calls
@@ -251,6 +260,9 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			continue
 		case outcome.question != nil:
 			t.propose(p, "asked")
+			if outcome.swayed {
+				p.prose = "" // nor does a stranger talk them into it
+			}
 			return t.withProse(p.prose, outcome.question.text()), nil
 		}
 		t.propose(p, "done")
@@ -376,7 +388,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return otherwise, nil
 	}
 	t.record.asked = ""
-	outcome, err := t.carry(ctx, proposal{script: u.Script})
+	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
 	switch {
 	case err != nil:
 		return t.system(ctx, err)
@@ -435,6 +447,7 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 type proposal struct {
 	script, prose string
 	problem       string // what is wrong with it as an answer
+	phrased       bool   // no model wrote it: it was read out of the person's own words
 }
 
 // read takes an answer apart.
@@ -517,6 +530,7 @@ type step struct {
 	wrong    string          // what the model is told is wrong
 	why      dsl.Diagnostics // the same, as diagnostics
 	question *Question       // what the person is asked
+	swayed   bool            // because a stranger may have had a say in it
 	says     string          // what the model is told of what was found and done
 }
 
@@ -548,6 +562,15 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		return step{wrong: modelRepeats}, nil
 	}
 	var refusal *runtime.Refusal
+	var by verbs.Origin
+	var swayed []*verbs.Verb
+	if !p.phrased {
+		by, swayed = t.swayed(ctx, script, literals)
+	}
+	if len(swayed) > 0 && slices.ContainsFunc(swayed, sendsOnly) {
+		t.record.note("a tool was to be told something after " + by.Words() + " was read")
+		return step{wrong: modelSwayed(by.Words()), why: dsl.Diagnostics{notAsked(by.Words())}}, nil
+	}
 	if !c.o.Session.Reads(program) {
 		preview, before, err := t.preview(ctx, program)
 		if errors.As(err, &refusal) {
@@ -556,9 +579,22 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		if err != nil {
 			return step{}, err
 		}
-		if len(preview.Asks) > 0 {
+		var why []string
+		if len(swayed) > 0 {
+			why = append(why, sayStrangers(by.Words()))
+		}
+		if len(preview.Asks) == 0 {
+			much, err := t.together(ctx, script)
+			if err != nil {
+				return step{}, err
+			}
+			if much != "" {
+				why = append(why, much)
+			}
+		}
+		if len(preview.Asks)+len(why) > 0 {
 			t.facts.done(preview)
-			return step{question: t.question(program, preview, before)}, nil
+			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
 		}
 	}
 	reply, err := t.run(ctx, program, runtime.RunOptions{}, nil)
@@ -574,6 +610,10 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	var says strings.Builder
 	if len(t.done) > before {
 		t.ran[canonical] = true
+		if c.unasked == nil {
+			c.unasked = tally{}
+		}
+		c.unasked.add(script)
 		says.WriteString(deed(reply.Preview))
 	}
 	for i := range reply.Calls {

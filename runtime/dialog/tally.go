@@ -1,0 +1,158 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/verbs"
+)
+
+// A tally is what was done in a conversation without anybody being asked: the sums
+// of the amounts, by verb. Twenty payments below the sum at which a rule asks are
+// together above it, and a model that is told to stay below it would. It lasts as
+// long as the conversation, and begins anew with an agreement.
+type tally map[tallied]*big.Rat
+
+// A tallied is one amount of a verb: its argument, and whatever stands beside the
+// number in it, such as a currency.
+type tallied struct{ verb, arg, of string }
+
+// amounts calls fn for the numbers that a call writes out.
+func amounts(c *dsl.Call, fn func(at tallied, v *dsl.Value, n *big.Rat)) {
+	number := func(at tallied, v *dsl.Value) {
+		if v.Kind != dsl.Integer && v.Kind != dsl.Decimal {
+			return
+		}
+		if n, ok := new(big.Rat).SetString(v.Text); ok {
+			fn(at, v, n)
+		}
+	}
+	for i := range c.Args {
+		a := &c.Args[i]
+		number(tallied{c.Verb, a.Key, ""}, &a.Value)
+		entries := a.Value.Entries()
+		of := ""
+		for j := range entries {
+			if v := &entries[j].Value; v.Kind != dsl.Integer && v.Kind != dsl.Decimal {
+				of += entries[j].Key + "=" + v.Text + ";"
+			}
+		}
+		for j := range entries {
+			number(tallied{c.Verb, a.Key + "." + entries[j].Key, of}, &entries[j].Value)
+		}
+	}
+}
+
+// add takes down what a script did.
+func (all tally) add(script *dsl.Script) {
+	for i := range script.Calls {
+		amounts(&script.Calls[i], func(at tallied, _ *dsl.Value, n *big.Rat) {
+			sum := new(big.Rat).Set(n)
+			if before := all[at]; before != nil {
+				sum.Add(sum, before)
+			}
+			all[at] = sum
+		})
+	}
+}
+
+// forget begins anew for the verbs of a script that somebody agreed to.
+func (all tally) forget(script *dsl.Script) {
+	for i := range script.Calls {
+		maps.DeleteFunc(all, func(at tallied, _ *big.Rat) bool { return at.verb == script.Calls[i].Verb })
+	}
+}
+
+// together says why somebody would be asked if what a script does, and what was
+// done unasked before it, were one; "" where nobody would. It is found out by
+// asking: the last call of each verb is previewed with the sums in the place of
+// its amounts.
+func (t *turn) together(ctx context.Context, script *dsl.Script) (string, error) {
+	last := map[string]int{}
+	for i := range script.Calls {
+		v := t.c.o.Registry.Verb(script.Calls[i].Verb)
+		if v != nil && slices.ContainsFunc(v.Confirm, func(c verbs.Confirm) bool { return c.When != nil }) {
+			last[v.Name] = i
+		}
+	}
+	if len(last) == 0 {
+		return "", nil
+	}
+	sums := maps.Clone(t.c.unasked)
+	if sums == nil {
+		sums = tally{}
+	}
+	sums.add(script)
+	whole := &dsl.Script{Source: script.Source, Calls: slices.Clone(script.Calls)}
+	grown := false
+	for _, i := range last {
+		call := whole.Calls[i]
+		call.Args = slices.Clone(call.Args)
+		for j := range call.Args {
+			var more bool
+			call.Args[j].Value, more = summed(call.Verb, call.Args[j], sums)
+			grown = grown || more
+		}
+		whole.Calls[i] = call
+	}
+	if !grown {
+		return "", nil
+	}
+	again, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, dsl.Format(whole)))
+	if ds.HasErrors() {
+		return sayMuch, nil
+	}
+	program, ds := t.c.o.Session.CheckFrom(again, verbs.Literals{Origin: ofPerson})
+	if program == nil || ds.HasErrors() {
+		return sayMuch, nil // the palette does not take such a sum at all
+	}
+	preview, err := t.c.o.Session.Preview(ctx, program)
+	var refusal *runtime.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return sayMuch, nil
+	case err != nil:
+		return "", err
+	case len(preview.Asks) == 0:
+		return "", nil
+	}
+	return strings.TrimSuffix(preview.Asks[0].Reason, ".") + ", together with what was done before in this conversation", nil
+}
+
+// summed is an argument with the sums in the place of its amounts, and whether
+// that makes a difference.
+func summed(verb string, a dsl.Arg, sums tally) (v dsl.Value, grown bool) {
+	call := dsl.NewCall(verb, a)
+	places := map[*dsl.Value]dsl.Value{}
+	amounts(&call, func(at tallied, v *dsl.Value, n *big.Rat) {
+		if sum := sums[at]; sum != nil && sum.Cmp(n) != 0 {
+			digits, _ := sum.FloatPrec()
+			places[v] = dsl.NewNumber(sum.FloatString(digits))
+		}
+	})
+	if len(places) == 0 {
+		return a.Value, false
+	}
+	put := func(v *dsl.Value) dsl.Value {
+		if sum, ok := places[v]; ok {
+			return sum
+		}
+		return *v
+	}
+	of := &call.Args[0].Value
+	if of.Kind != dsl.Map {
+		return put(of), true
+	}
+	entries := of.Entries()
+	out := make([]dsl.Arg, len(entries))
+	for i := range entries {
+		out[i] = dsl.NewArg(entries[i].Key, put(&entries[i].Value))
+	}
+	return dsl.NewMap(out...), true
+}
