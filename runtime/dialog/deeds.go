@@ -16,8 +16,8 @@ import (
 
 // A family of words says one kind of deed in several languages, by how the words
 // begin. What a palette calls such a deed is said by calls: a verb has done it
-// where one of them stands in its name, its description, its phrases, a field that
-// changed, or what that became.
+// where one of them stands in its name, its description, a field that changed, or
+// what that became. Its phrases are what people say who want it, and say more.
 type family struct {
 	says, calls []string
 	notice      bool // whatever is told or sent to somebody is one
@@ -30,7 +30,7 @@ var families = []family{
 	{says: []string{"sent", "send", "submit", "forward", "transmit", "mail", "upload", "gesendet", "geschickt", "ubermittel", "eingereicht", "weitergeleit", "envoy", "transmis", "soumis", "enviad", "presentad"}, calls: []string{"send", "submit", "forward", "mail", "file", "escalate", "report", "provide"}, notice: true},
 	{says: []string{"told", "tell", "notif", "inform", "alert", "contact", "reach", "call", "remind", "ask", "escalat", "benachrichtig", "kontaktier", "erinner", "prevenu", "averti", "contacte", "rappel", "avisad", "notificad", "informad", "recordad"}, calls: []string{"tell", "notify", "remind", "ask", "escalate", "question", "report", "call"}, notice: true},
 	{says: []string{"approv", "accept", "waiv", "agree", "confirm", "authori", "genehmig", "akzeptier", "bestatig", "approuv", "confirme", "aprobad", "aceptad", "confirmad"}, calls: []string{"approve", "accept", "waive", "agree", "confirm", "authorise", "authorize"}},
-	{says: []string{"book", "schedul", "reserv", "order", "arrang", "gebucht", "bestellt", "reserve", "terminier", "commande", "planifi", "pedid", "programad"}, calls: []string{"book", "schedule", "reserve", "order", "expected", "remind", "day", "due", "begin", "open"}},
+	{says: []string{"book", "schedul", "reserv", "order", "arrang", "gebucht", "bestellt", "reserve", "terminier", "commande", "planifi", "pedid", "programad"}, calls: []string{"book", "schedule", "reserve", "order", "plan", "appointment", "open"}},
 	{says: []string{"chang", "correct", "updat", "geander", "aktualisier", "modifi", "corrig", "cambiad", "actualiz", "mise a jour", "mis a jour"}},
 	// What says no more than that something was done.
 	{says: []string{"done", "sav", "not", "record", "writ", "set", "made", "make", "put", "kept", "keep", "taken", "add", "creat", "enter", "log", "stor", "check", "look", "list", "receiv", "understood", "finish", "complet", "manag", "start", "handl", "settl", "sort", "resolv", "taken care", "all set", "in order", "fix", "consider", "everything",
@@ -47,7 +47,7 @@ var (
 	// promised says that somebody will do something. Nobody does anything later
 	// but what a palette has done later.
 	promised = regexp.MustCompile(`(?i)\b(?:i|we)(?:['’]ll| will| shall|['’]m going to| am going to|['’]re going to| are going to)(?: now| also| then| just)* (send|notify|inform|tell|forward|escalate|arrange|remind|call|e-?mail|transfer|pay|refund|cancel|delete|submit|book|schedule|order|contact|follow up|chase|pass (?:it|this|that) on)\b` +
-		`|\b(?:ich werde|wir werden)\b[^.?!\n]{0,80}\b(?:senden|schicken|überweisen|benachrichtigen|informieren|weiterleiten|stornieren|löschen|erinnern)\b` +
+		`|\b(?:ich werde|wir werden)\b[^.?!\n]{0,80}[^\pL](?:senden|schicken|überweisen|benachrichtigen|informieren|weiterleiten|stornieren|löschen|erinnern)\b` +
 		`|\b(?:je vais|nous allons|voy a|vamos a) (?:envoyer|informer|prévenir|transmettre|annuler|payer|enviar|informar|avisar|cancelar|pagar|transferir)`)
 	// offered makes no promise of what it stands in.
 	offered = regexp.MustCompile(`(?i)\b(?:if|once|when|as soon as|unless|after you|would you like|shall|should|wenn|sobald|falls|soll|si|dès que|cuando)\b|\?`)
@@ -91,7 +91,6 @@ func (f *facts) did(p *runtime.Preview) {
 			continue
 		}
 		add(c.Verb.Name, c.Verb.Description, c.Call)
-		add(c.Verb.Phrases...)
 		for j := range c.Rows {
 			r := &c.Rows[j]
 			add(r.Name, r.Label, entityWords(r.Entity))

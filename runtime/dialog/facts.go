@@ -55,13 +55,13 @@ var (
 	codeOnly = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
 	bullet   = regexp.MustCompile(`(?m)^\s*(\d{1,2})[.)]\s`)
 	digits   = regexp.MustCompile(`\d[\d.,'’  ]*\d|\d`)
-	large    = regexp.MustCompile(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b`)
+	large    = regexp.MustCompile(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`)
 	// deeds are what a reply says that was done, in the first person or shortly.
 	deeds = regexp.MustCompile(`(?i)\b(i|we)(?:'ve| have|’ve)(?: now| just| already)? (?:\w+ed|sent|made|put|set|done|written|taken|paid|told|kept)\b` +
 		`|\b(i|we) (?:just |now )?(?:saved|recorded|noted|submitted|sent|booked|transferred|approved|cancell?ed|deleted|paid|updated|changed|created|added|removed|escalated|notified|informed|scheduled|confirmed)\b` +
 		`|\b(?:has|have) (?:now |just |already )?been (?:\w+ed|sent|made|set|paid|done|written)\b|\b(?:is|are) (?:now |already )?(?:saved|recorded|noted|submitted|booked|transferred|approved|cancell?ed|deleted|paid|updated|created|escalated|scheduled)\b` +
 		`|^\s*(?:done|saved|noted|recorded|submitted|sent|booked|cancell?ed|deleted|updated|approved)\b` +
-		`|\b(?:ich habe|wir haben|habe ich|haben wir)\b[^.?!\n]{0,80}?\b(?:ge\w+t|ge\w+en|\w+iert|vermerkt|überwiesen|bestätigt|erledigt|übermittelt)\b|\b(?:wurde|wurden|ist|sind)\b[^.?!\n]{0,60}?\b(?:gespeichert|notiert|vermerkt|gesendet|geschickt|gebucht|überwiesen|gelöscht|storniert|genehmigt|erledigt|eingetragen|aufgenommen)\b|^\s*(?:erledigt|gespeichert|notiert|vermerkt|gesendet)\b` +
+		`|\b(?:ich habe|wir haben|habe ich|haben wir)\b[^.?!\n]{0,80}?[^\pL](?:ge\w+t|ge\w+en|\w+iert|vermerkt|überwiesen|bestätigt|erledigt|übermittelt)\b|\b(?:wurde|wurden|ist|sind)\b[^.?!\n]{0,60}?[^\pL](?:gespeichert|notiert|vermerkt|gesendet|geschickt|gebucht|überwiesen|gelöscht|storniert|genehmigt|erledigt|eingetragen|aufgenommen)\b|^\s*(?:erledigt|gespeichert|notiert|vermerkt|gesendet)\b` +
 		`|\b(?:j'ai|j’ai|nous avons|c'est|c’est|a été|ont été)\b[^.?!\n]{0,40}?\b(?:enregistrée?s?|notée?s?|envoyée?s?|soumise?s?|payée?s?|annulée?s?|supprimée?s?|fait|faite|mise? à jour|transmise?|approuvée?s?|ajoutée?s?|créée?s?)(?:[^\pL]|$)|^\s*(?:enregistré|noté|envoyé)(?:[^\pL]|$)` +
 		`|\b(?:he|hemos|ha sido|han sido|está|están)\b[^.?!\n]{0,40}?\b(?:guardad|anotad|enviad|registrad|pagad|cancelad|eliminad|hech|actualizad|transferid|aprobad|añadid|cread)[oa]s?\b|^\s*(?:hecho|guardado|anotado|enviado)\b`)
 )
