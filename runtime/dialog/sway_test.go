@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
 )
@@ -151,5 +152,37 @@ func TestAModelsHiddenTextIsLeftOut(t *testing.T) {
 		if a.Text != "Hello." {
 			t.Errorf("%s: told %q", name, a.Text)
 		}
+	}
+}
+
+// SAFE-S2, SAFE-S4: what strangers wrote is remembered to be theirs in a session
+// that another process goes on with, and so is why it was asked.
+func TestAStrangerIsRememberedInASession(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	h.files("boiler", "zebra")
+	ctx := t.Context()
+	begin := func(m *script) *talk {
+		s, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "letters"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := h.talk(m, func(o *dialog.Options) { o.Session = s })
+		if err := c.Resume(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	begin(answers(calls(`house.read-letters :repair-id @boiler`), "It says: zebra.")).say("What does the letter say?")
+	a := begin(answers(calls(`house.note :repair-id @kitchen-window :note "whatever"`))).say("And the window?")
+	if len(a.Open) != 1 || !strings.Contains(a.Text, "letter.pdf") {
+		t.Fatalf("told %q", a.Text)
+	}
+	c := begin(answers("What else?"))
+	if said := c.Reminder(); !strings.Contains(said, "letter.pdf") {
+		t.Errorf("reminded of %q", said)
+	}
+	if a := c.say("yes"); h.field("repair", 12, "notes") != "whatever" {
+		t.Errorf("told %q", a.Text)
 	}
 }
