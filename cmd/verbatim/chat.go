@@ -55,6 +55,7 @@ endpoint is read from VERBATIM_MODEL_KEY; VERBATIM_SCAN says who looks at files 
 	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` calls are written: tools, text, or by a grammar, llama.cpp or vllm")
 	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
 	cmd.Flags().StringVar(&f.replay, "replay", "", "ask no model: it is as in this `file`, and that day")
+	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
 	cmd.Flags().BoolVar(&f.explain, "explain-turn", false, "tell after each answer how it came about")
 	cmd.Flags().IntVar(&f.budget, "budget", 200_000, "how many `tokens` may be spent in all")
 	cmd.Flags().StringVar(&f.from, "send-from", "", "the `folder` whose files /send may send")
@@ -67,6 +68,9 @@ func (a *app) chat(ctx context.Context, f chatFlags) error {
 	}
 	if f.as == "" {
 		return usage("who is talking?", "verbatim chat --as NAME")
+	}
+	if a.streams && !a.json {
+		return usage("--events are for programs, which read JSON", "verbatim chat --json --events --as "+shell(f.as))
 	}
 	if f.budget < 1 {
 		return usage("--budget counts tokens", "give a number above 0")
@@ -314,7 +318,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			}
 			line = said
 		}
-		answer, err := c.Say(ctx, dialog.Message{Text: line})
+		answer, err := a.follow(ctx, c, line)
 		if err != nil {
 			return a.silent(err)
 		}
@@ -322,7 +326,6 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			a.emit(newChat(answer))
 			continue
 		}
-		fmt.Fprintf(a.out, "Assistant: %s\n", visibly(answer.Text))
 		if explain {
 			if err := a.flush(); err != nil {
 				return err

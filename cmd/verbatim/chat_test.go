@@ -61,15 +61,41 @@ func perform(t testing.TB, lines []string) *stage {
 			message = map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{
 				"id": fmt.Sprintf("call-%d", n+1), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(args)}}}}
 		}
+		usage := map[string]any{"prompt_tokens": len(body) / 4, "completion_tokens": len(s.lines[n]) / 4, "total_tokens": (len(body) + len(s.lines[n])) / 4}
+		if strings.Contains(string(body), `"stream":true`) {
+			streamed(w, message, finish, usage)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"id": "x", "object": "chat.completion", "model": "scripted",
 			"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}},
-			"usage":   map[string]any{"prompt_tokens": len(body) / 4, "completion_tokens": len(s.lines[n]) / 4, "total_tokens": (len(body) + len(s.lines[n])) / 4},
+			"usage":   usage,
 		})
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// streamed says a message a few characters at a time.
+func streamed(w http.ResponseWriter, message map[string]any, finish string, usage map[string]any) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(choices []any, usage any) {
+		text, _ := json.Marshal(map[string]any{"id": "x", "model": "scripted", "choices": choices, "usage": usage})
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+	}
+	for rest := []rune(message["content"].(string)); len(rest) > 0; {
+		n := min(7, len(rest))
+		send([]any{map[string]any{"index": 0, "delta": map[string]any{"content": string(rest[:n])}}}, nil)
+		rest = rest[n:]
+	}
+	delta := map[string]any{}
+	if calls, ok := message["tool_calls"].([]any); ok {
+		delta["tool_calls"] = calls
+	}
+	send([]any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}, nil)
+	send([]any{}, usage)
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }
 
 // clara is what Clara says in the conversation of the example, and what a model

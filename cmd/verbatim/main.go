@@ -69,6 +69,8 @@ type world struct {
 	// terminal opens the terminal to read an answer from, when there is one
 	// with somebody in front of it.
 	terminal func(world) (io.ReadCloser, bool)
+	// after waits; nil waits by the clock.
+	after func(time.Duration) <-chan time.Time
 }
 
 // An app is one invocation.

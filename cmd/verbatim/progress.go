@@ -85,7 +85,7 @@ func (j *job) progress() func(runtime.Progress) {
 // eventJSON is one line of what --events prints.
 type eventJSON struct {
 	Schema  string        `json:"schema"`
-	Event   string        `json:"event"` // "progress", "call" or "reply"
+	Event   string        `json:"event"` // "progress", "call" or "reply"; of a conversation, see dialog.EventKind
 	Phase   runtime.Phase `json:"phase,omitempty"`
 	Done    int           `json:"done,omitempty"`
 	Total   int           `json:"total,omitempty"`
@@ -93,6 +93,7 @@ type eventJSON struct {
 	Verb    string        `json:"verb,omitempty"`
 	Place   string        `json:"place,omitempty"`
 	Journal int64         `json:"journal,omitempty"`
+	Text    string        `json:"text,omitempty"`
 	Reply   any           `json:"reply,omitempty"` // what --json alone would print
 }
 

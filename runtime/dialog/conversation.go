@@ -233,10 +233,16 @@ func (c *Conversation) Turns() []*Turn {
 // Say takes a turn. An error is one of the system's: the person was told nothing,
 // and what was done before it stands in the journal.
 func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
+	return c.Follow(ctx, m, nil)
+}
+
+// Follow is Say for whoever wants to know how far the turn is: tell is given each
+// Event as it happens, on the caller's goroutine, and the answer as it comes.
+func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) (*Answer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.o.Clock().In(c.o.Zone)
-	t := &turn{c: c, now: now, record: &Turn{Number: len(c.turns) + 1, Time: now, Model: ModelNote{Prompt: PromptVersion}}}
+	t := &turn{c: c, now: now, events: tell, record: &Turn{Number: len(c.turns) + 1, Time: now, Model: ModelNote{Prompt: PromptVersion}}}
 	if t.spoken = m.Text; !utf8.ValidString(m.Text) || strings.TrimSpace(m.Text) == "" {
 		t.spoken = "(a message that could not be read)"
 	}
@@ -248,9 +254,9 @@ func (c *Conversation) Say(ctx context.Context, m Message) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.heard.hidden {
-		text = sayHidden + "\n" + text
-	}
+	t.apart = !t.goesOn
+	t.tell(text)
+	text = t.told.String()
 	t.record.Told = text
 	if t.trace != nil {
 		t.record.tainted = t.trace.untrusted()
@@ -283,6 +289,11 @@ type turn struct {
 	kept   bool   // and it was
 
 	settled []string // questions that this turn answers or drops
+
+	events func(Event)
+	told   strings.Builder // of the answer
+	apart  bool            // what is told next is another paragraph
+	goesOn bool            // what is told last goes on where the model was
 }
 
 func (t *turn) take(ctx context.Context, m Message) (string, error) {

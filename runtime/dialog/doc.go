@@ -16,6 +16,9 @@
 // turn: a date, an amount, a name or a status that is in none of them does not
 // reach anybody, and what was found and done is told instead.
 //
+// Follow tells whoever waits how far a turn is, and the answer as it comes: a
+// sentence of a model's as soon as it is whole and borne out.
+//
 // Without a model, or when it cannot be had, phrases are understood as far as
 // palettes give them.
 //

@@ -211,6 +211,9 @@ var noNames = map[string]bool{
 	"januar": true, "februar": true, "märz": true, "mai": true, "juni": true, "juli": true, "oktober": true, "dezember": true,
 }
 
+// titles stand before a name, and the full stop behind one ends no sentence.
+var titles = map[string]bool{"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "herr": true, "herrn": true, "frau": true, "mme": true, "monsieur": true, "madame": true, "señor": true, "señora": true, "sr": true, "sra": true}
+
 // strangers are names in a reply that no fact has. A name is what begins with a
 // capital inside of a sentence, and at its beginning where a second such word
 // follows. German writes every noun so: there two on end are wanted.
@@ -219,10 +222,11 @@ func (f *facts) strangers(reply string, german bool) []string {
 	for _, line := range strings.Split(reply, "\n") {
 		begins := true
 		var run []string
-		var first bool // the run stands at the beginning of a sentence
+		var first bool  // the run stands at the beginning of a sentence
+		var titled bool // a title stands before it: what follows is a name
 		flush := func() {
-			defer func() { run = nil }()
-			if len(run) == 0 || german && len(run) < 2 || first && len(run) < 2 {
+			defer func() { run, titled = nil, false }()
+			if len(run) == 0 || !titled && (german && len(run) < 2 || first && len(run) < 2) {
 				return
 			}
 			at := 0
@@ -244,6 +248,10 @@ func (f *facts) strangers(reply string, german bool) []string {
 			ends := strings.ContainsAny(w[len(w)-1:], ".!?:,;") || strings.HasSuffix(w, ")")
 			initial := []rune(word)
 			switch {
+			case titles[strings.ToLower(word)]:
+				flush()
+				begins, titled = false, true
+				continue
 			case word == "" || strings.HasPrefix(word, "@"):
 				flush()
 			case len(initial) > 0 && unicode.IsUpper(initial[0]) && !noNames[strings.ToLower(word)]:

@@ -20,6 +20,8 @@ const (
 	sayNoQuestion = "I have not asked you anything that needs a yes or a no. Tell me what you would like to do."
 	sayWell       = "Good. Tell me whenever there is something else."
 	sayUnread     = "I did not understand that. Say it in other words, name what it is about, or ask to talk to a person."
+	sayNoMore     = "I leave out what else I was going to say: I could not bear it out."
+	sayBrokeOff   = "I was cut off there. Ask me again, or ask to talk to a person."
 	sayTooHard    = "I could not put that into anything that I am able to do. Say it in other words, one thing at a time, or ask to talk to a person."
 	sayDeclined   = "I cannot help with that. Ask me something else, or ask to talk to a person."
 	sayTooMany    = "That would be more steps than I take at once. Ask for a part of it."

@@ -152,6 +152,7 @@ func (t *turn) known(ctx context.Context) (string, error) {
 			t.record.note("the context " + v.Name + " could not be read: " + ds[0].Summary)
 			continue
 		}
+		t.event(Reading, v)
 		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
 		var refusal *runtime.Refusal
 		if errors.As(err, &refusal) {
@@ -194,14 +195,16 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 	var refused dsl.Diagnostics // what was wrong last
 	for steps := 0; ; {
 		request.Messages = messages
-		reply, err := model.Chat(ctx, request, nil)
-		t.record.Model.Calls++
+		reply, speaker, err := t.chat(ctx, model, request)
 		if err != nil {
-			return t.silent(ctx, err)
+			return t.silent(ctx, err, speaker)
 		}
 		t.record.heardModel(reply)
 		if reply.Finish == llm.Filtered || reply.Refusal != "" {
 			t.record.note("the model declined to answer")
+			if speaker.spoke() {
+				return "", nil
+			}
 			if len(t.found) > 0 {
 				return t.facing(told(t.found)), nil
 			}
@@ -240,7 +243,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		case len(p.script) == 0 && strings.TrimSpace(p.prose) == "":
 			outcome.wrong = modelNothing
 		case len(p.script) == 0:
-			return t.vetted(p.prose), nil
+			return t.vetted(p.prose, speaker), nil
 		default:
 			if outcome, err = t.carry(ctx, p); err != nil {
 				return t.system(ctx, err)
@@ -255,6 +258,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 				return t.giveUp(refused), nil
 			}
 			repairs++
+			t.event(Mending, nil)
 			t.record.Model.Repairs = repairs
 			back(outcome.wrong)
 			continue
@@ -263,7 +267,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			if outcome.swayed {
 				p.prose = "" // nor does a stranger talk them into it
 			}
-			return t.withProse(p.prose, outcome.question.text()), nil
+			return t.withProse(speaker.rest(strings.TrimSpace(p.prose)), outcome.question.text()), nil
 		}
 		t.propose(p, "done")
 		steps++
@@ -276,6 +280,31 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		}
 		back(outcome.says)
 	}
+}
+
+// chat asks the model for its next answer, and tells of it what can be told while
+// it speaks. An answer that breaks off before anything of it was told is asked for
+// again, in one piece.
+func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, *speaker, error) {
+	t.event(Asking, nil)
+	s := t.listen()
+	var piece func(string)
+	if t.c.o.Mode == Tools && t.events != nil {
+		piece = s.hear
+	}
+	t.record.Model.Calls++
+	reply, err := model.Chat(ctx, request, piece)
+	var e *llm.Error
+	if errors.As(err, &e) && s.text != "" && !s.spoke() && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
+		t.record.note("the model broke off: " + string(e.Kind))
+		s = t.listen()
+		t.record.Model.Calls++
+		reply, err = model.Chat(ctx, request, nil)
+	}
+	if err == nil {
+		s.whole(reply.Text)
+	}
+	return reply, s, err
 }
 
 // withProse puts what the model says before what the house says, where it can be
@@ -298,15 +327,19 @@ func (t *turn) withProse(prose, text string) string {
 
 // vetted is what the model says to the person, where every fact in it is one; and
 // otherwise what was found and done.
-func (t *turn) vetted(prose string) string {
+func (t *turn) vetted(prose string, s *speaker) string {
 	prose = strings.TrimSpace(prose)
 	claims := t.facts.unfounded(prose, isGerman(prose))
 	if len(claims) == 0 {
-		return prose
+		t.goesOn = s.spoke()
+		return s.rest(prose)
 	}
 	t.record.Replaced = append(t.record.Replaced, claims...)
-	if text := told(t.found); text != "" {
+	switch text := told(t.found); {
+	case text != "":
 		return text
+	case s.spoke():
+		return sayNoMore
 	}
 	return sayUnread
 }
@@ -323,8 +356,8 @@ func (t *turn) giveUp(ds dsl.Diagnostics) string {
 	return text
 }
 
-// silent answers without the model, which could not be had.
-func (t *turn) silent(ctx context.Context, err error) (string, error) {
+// silent answers without the model, which could not be had, or broke off.
+func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error) {
 	var e *llm.Error
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -337,8 +370,11 @@ func (t *turn) silent(ctx context.Context, err error) (string, error) {
 		}
 	}
 	t.record.note(why)
-	if len(t.found) > 0 {
+	switch {
+	case len(t.found) > 0:
 		return t.facing(told(t.found)), nil
+	case s.spoke():
+		return sayBrokeOff, nil
 	}
 	return t.interpret(ctx, sayLater)
 }
@@ -571,7 +607,14 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		t.record.note("a tool was to be told something after " + by.Words() + " was read")
 		return step{wrong: modelSwayed(by.Words()), why: dsl.Diagnostics{notAsked(by.Words())}}, nil
 	}
-	if !c.o.Session.Reads(program) {
+	kind := Doing
+	if c.o.Session.Reads(program) {
+		kind = Reading
+	}
+	for i := range program.Calls() {
+		t.event(kind, program.Calls()[i].Verb)
+	}
+	if kind == Doing {
 		preview, before, err := t.preview(ctx, program)
 		if errors.As(err, &refusal) {
 			return t.refusedStep(refusal), nil

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"verbatim/runtime/dialog"
+)
+
+// follow takes a turn and prints the answer as it comes: on the line where the
+// assistant speaks, nothing painted over, so that a screen reader reads it once.
+func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (*dialog.Answer, error) {
+	m := dialog.Message{Text: line}
+	switch {
+	case a.streams:
+		return c.Follow(ctx, m, func(e dialog.Event) {
+			a.send(eventJSON{Schema: "verbatim/event@1", Event: string(e.Kind), Verb: e.Verb, Text: e.Text})
+		})
+	case a.json:
+		return c.Say(ctx, m)
+	}
+	w := &watcher{after: a.after}
+	if isTerminal(a.err) {
+		w.begin(a.err)
+	}
+	defer w.end()
+	speaks := false
+	answer, err := c.Follow(ctx, m, func(e dialog.Event) {
+		if e.Kind != dialog.Telling {
+			w.see(e)
+			return
+		}
+		w.end() // no line of its own comes between what is said
+		if !speaks {
+			fmt.Fprint(a.out, "Assistant: ")
+		}
+		speaks = true
+		fmt.Fprint(a.out, visibly(e.Text))
+		_ = a.flush() // what went wrong is told when the line ends
+	})
+	if speaks {
+		fmt.Fprintln(a.out)
+	}
+	return answer, err
+}
+
+// A watcher says what a turn is at while somebody waits for it: nothing for a
+// second, then a line, and another each five seconds.
+type watcher struct {
+	after func(time.Duration) <-chan time.Time
+
+	mu   sync.Mutex
+	now  string // what it is at
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+func (w *watcher) begin(to io.Writer) {
+	if w.after == nil {
+		w.after = time.After
+	}
+	w.stop = make(chan struct{})
+	stop, wait := w.stop, meterPatience
+	w.done.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-w.after(wait):
+			}
+			w.mu.Lock()
+			now := w.now
+			w.mu.Unlock()
+			if now != "" {
+				fmt.Fprintf(to, "(%s)\n", now)
+			}
+			wait = meterPause
+		}
+	})
+}
+
+// see notes what the turn is at.
+func (w *watcher) see(e dialog.Event) {
+	says := map[dialog.EventKind]string{dialog.Asking: "waiting for the model", dialog.Mending: "waiting for the model, which is putting something right",
+		dialog.Reading: "looking: " + e.About, dialog.Doing: "at work: " + e.About}[e.Kind]
+	w.mu.Lock()
+	w.now = safe(says)
+	w.mu.Unlock()
+}
+
+// end stops it; after it, nothing more is said.
+func (w *watcher) end() {
+	if w.stop == nil {
+		return
+	}
+	close(w.stop)
+	w.stop = nil
+	w.done.Wait()
+}

@@ -1,0 +1,185 @@
+package dialog
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/verbs"
+)
+
+// A turn may take a while, and whoever waits is told how far it is: what is read,
+// that the model is asked, what is done, and the answer as it comes.
+//
+// What a model says is told sentence by sentence while it speaks, as far as it can
+// be: a sentence that states facts, all of which are facts of the turn, is told at
+// once. From the first on that is anything else, an announcement, a question, a
+// claim that no fact bears out, the rest waits until all of it is there: only then
+// is it known whether calls come with it, and what came of them. Nothing that was
+// told is taken back.
+
+// EventKind says what is going on.
+type EventKind string
+
+// What is going on.
+const (
+	Reading EventKind = "reading" // rows are read
+	Asking  EventKind = "asking"  // the model is asked
+	Mending EventKind = "mending" // it is told what was wrong
+	Doing   EventKind = "doing"   // something is worked out, or done
+	Telling EventKind = "telling" // more of the answer
+)
+
+// An Event is told while a turn is on its way.
+type Event struct {
+	Kind EventKind `json:"kind"`
+	// Verb is what is called, where something is, and About says it in the words
+	// of its palette.
+	Verb  string `json:"verb,omitempty"`
+	About string `json:"about,omitempty"`
+	// Text is more of the answer. The texts of a turn, one after the other, are
+	// its Answer.Text.
+	Text string `json:"text,omitempty"`
+}
+
+func (t *turn) event(kind EventKind, v *verbs.Verb) {
+	if t.events == nil {
+		return
+	}
+	e := Event{Kind: kind}
+	if v != nil {
+		e.Verb, e.About = v.Name, verbWords(v)
+	}
+	t.events(e)
+}
+
+// tell tells more of the answer.
+func (t *turn) tell(text string) {
+	if text == "" {
+		return
+	}
+	if t.told.Len() == 0 && t.heard.hidden {
+		text = sayHidden + "\n" + text
+	}
+	first, _ := utf8.DecodeRuneInString(text)
+	if t.told.Len() > 0 && t.apart && !unicode.IsSpace(first) {
+		text = "\n" + text
+	}
+	t.apart = false
+	t.told.WriteString(text)
+	if t.events != nil {
+		t.events(Event{Kind: Telling, Text: text})
+	}
+}
+
+// A speaker is a model that speaks: its answer as far as it came, and how much of
+// that was told.
+type speaker struct {
+	t    *turn
+	text string
+	from int // where it begins to say something
+	told int // up to where it was told
+	held bool
+}
+
+// listen begins to hear a model. In other modes than Tools calls stand among the
+// words; and where it has read what strangers wrote, what it says may be meant to
+// talk somebody into something, and waits for what it proposes.
+func (t *turn) listen() *speaker {
+	t.apart = true // from what was told before
+	return &speaker{t: t, held: t.c.o.Mode != Tools || t.trace.untrusted() != (verbs.Origin{})}
+}
+
+// hear takes the next piece.
+func (s *speaker) hear(piece string) {
+	s.text += piece
+	if s.told == 0 {
+		s.from = len(s.text) - len(strings.TrimLeftFunc(s.text, unicode.IsSpace))
+		s.told = s.from
+	}
+	for !s.held {
+		n := sentenceEnd(s.text[s.told:])
+		if n == 0 {
+			return
+		}
+		end := s.told + n
+		if !s.states(s.told, end) {
+			s.held = true
+			return
+		}
+		s.t.tell(s.text[s.told:end])
+		s.told = end
+	}
+}
+
+// whole takes the answer as it came, where not all of it was streamed.
+func (s *speaker) whole(text string) {
+	if rest, ok := strings.CutPrefix(text, s.text); ok && rest != "" {
+		s.hear(rest)
+	}
+}
+
+// spoke reports whether anything of the answer was told.
+func (s *speaker) spoke() bool { return s.told > s.from }
+
+// rest is what is left of a text to be told.
+func (s *speaker) rest(text string) string {
+	if !s.spoke() {
+		return text
+	}
+	if rest, ok := strings.CutPrefix(text, s.text[s.from:s.told]); ok {
+		return rest
+	}
+	return text
+}
+
+// announces are sentences of a model about itself, and questions: what comes of
+// them is not known while they are spoken.
+var announces = regexp.MustCompile(`(?i)\?|(?:^|[^\pL])(?:i|i'm|i’m|i'll|i’ll|we|we'll|we’ll|let me|let's|let’s|let us|shall|one moment|just a moment|ich|wir|lass|lassen sie|einen moment|je|j'|j’|nous|laissez|un instant|un moment|voy|vamos|d[ée]jeme|d[ée]jame|perm[ií]tame|perm[ií]teme|un momento)(?:[^\pL]|$)`)
+
+// states reports whether a sentence states facts of the turn, and nothing else.
+func (s *speaker) states(from, end int) bool {
+	said := s.text[from:end]
+	word, _, _ := strings.Cut(strings.TrimLeft(said, " \t\n("), " ")
+	if announces.MatchString(said) || strings.ContainsAny(said, "`~;") || s.t.c.o.Registry.Verb(strings.TrimSpace(word)) != nil {
+		return false // or it is a call, which models write into what they say
+	}
+	// All that was said so far is looked at: a name may stand on both sides of
+	// what ends a sentence.
+	text := s.text[s.from:end]
+	return len(s.t.facts.unfounded(text, isGerman(text))) == 0
+}
+
+// sentenceEnd is where the first sentence of a text ends, and 0 while it may go
+// on. A full stop behind a digit or a short word ends none: "15. Januar", "e.g.".
+func sentenceEnd(text string) int {
+	for i, r := range text {
+		size := utf8.RuneLen(r)
+		switch {
+		case r == '\n':
+			if strings.TrimSpace(text[:i]) != "" && strings.TrimSpace(text[i:]) != "" {
+				return len(strings.TrimRightFunc(text[:i], unicode.IsSpace))
+			}
+		case r == '.' || r == '!' || r == '?' || r == '…':
+			next, _ := utf8.DecodeRuneInString(text[i+size:])
+			if !unicode.IsSpace(next) || strings.TrimSpace(text[i+size:]) == "" {
+				continue
+			}
+			if word := lastWord(text[:i]); r == '.' && (utf8.RuneCountInString(word) < 4 || strings.ContainsFunc(word, unicode.IsDigit)) && !strings.HasSuffix(text[:i], "%") {
+				continue
+			}
+			return i + size
+		}
+	}
+	return 0
+}
+
+func lastWord(text string) string {
+	at := strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if at < 0 {
+		return text
+	}
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return text[at+size:]
+}
