@@ -38,9 +38,8 @@ func chatCommand(a *app) *cobra.Command {
 		Short: "Talk; a model writes the calls, and you agree to them",
 		Example: `verbatim chat --as clara
 verbatim chat --as clara --base-url http://localhost:11434/v1 --model qwen3`,
-		Long: `Say a line at a time. Without --model, phrases of the palettes are understood. The key of an
-endpoint is read from VERBATIM_MODEL_KEY; VERBATIM_SCAN says who looks at files for harm.
-/why tells how an answer came about, /send FILE sends a file, /quit ends.`,
+		Long: `Without --model, phrases are understood. VERBATIM_MODEL_KEY is an endpoint's key, VERBATIM_SCAN
+looks at files for harm. /why tells how an answer came about, /send FILE sends one, /quit ends.`,
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.chat(cmd.Context(), f) },
 	}
@@ -318,7 +317,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			}
 			line = said
 		}
-		answer, err := a.follow(ctx, c, line)
+		answer, err := a.follow(ctx, c.Conversation, line)
 		if err != nil {
 			return a.silent(err)
 		}
