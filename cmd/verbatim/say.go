@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -208,14 +209,17 @@ type saidJSON struct {
 }
 
 type partJSON struct {
-	Start     int            `json:"start"`
-	End       int            `json:"end"`
-	Certainty string         `json:"certainty"`
-	Verb      string         `json:"verb,omitempty"`
-	Call      string         `json:"call,omitempty"`
-	Args      []heardJSON    `json:"args"`
-	Asks      []questionJSON `json:"asks"`
-	Verbs     []string       `json:"verbs"` // that come first, the likeliest first
+	Start     int    `json:"start"`
+	End       int    `json:"end"`
+	Certainty string `json:"certainty"`
+	// Intent is the likeliest verb, or UNKNOWN, and how likely it is.
+	Intent     string         `json:"intent"`
+	Confidence float64        `json:"confidence"`
+	Verb       string         `json:"verb,omitempty"`
+	Call       string         `json:"call,omitempty"`
+	Args       []heardJSON    `json:"args"`
+	Asks       []questionJSON `json:"asks"`
+	Verbs      []string       `json:"verbs"` // that come first, the likeliest first
 }
 
 type heardJSON struct {
@@ -238,6 +242,8 @@ func newSaid(message string, h *phrase.Heard, whole bool) saidJSON {
 	for i := range h.Parts {
 		p := &h.Parts[i]
 		part := partJSON{Start: p.Range.Start, End: p.Range.End, Certainty: p.Certainty.String(), Call: p.Call, Args: []heardJSON{}, Asks: []questionJSON{}, Verbs: []string{}}
+		part.Intent, part.Confidence = p.Intent()
+		part.Confidence = math.Round(part.Confidence*100) / 100
 		if p.Verb != nil {
 			part.Verb = p.Verb.Name
 		}

@@ -70,7 +70,27 @@ type score struct {
 	exact, args         int // of those proposed rightly that tell arguments: all are as told
 	foreign, stray      int // of those that mean nothing: something is proposed
 	strayWrites         int
+	table               [10]struct{ said, right int } // by tenths of confidence
 	misses              []string
+}
+
+// reliability is the table, a line for each tenth.
+func (s *score) reliability() string {
+	var b strings.Builder
+	for i, row := range s.table {
+		if row.said > 0 {
+			fmt.Fprintf(&b, "  %.1f to %.1f: %3d, right %3.0f %%\n", float64(i)/10, float64(i+1)/10, row.said, percent(row.right, row.said))
+		}
+	}
+	return b.String()
+}
+
+// above is what was said with at least such a confidence, and how much is right.
+func (s *score) above(tenth int) (said, right int) {
+	for _, row := range s.table[tenth:] {
+		said, right = said+row.said, right+row.right
+	}
+	return said, right
 }
 
 func (s *score) String() string {
@@ -97,6 +117,22 @@ func (s *score) count(r *Reader, c uttered) {
 		change = change || len(p.Verb.Effects) > 0 && !slices.Contains(c.verbs, p.Verb.Name)
 		for _, a := range p.Args {
 			args = append(args, ":"+a.Param.Name+" "+dsl.FormatValue(a.Value))
+		}
+	}
+	if len(c.verbs) < 2 {
+		var intent string
+		var sure float64
+		for i := range h.Parts {
+			if name, is := h.Parts[i].Intent(); is > sure {
+				intent, sure = name, is
+			}
+		}
+		if intent != "" && intent != Unknown {
+			row := &s.table[min(9, int(sure*10))]
+			row.said++
+			if slices.Contains(c.verbs, intent) {
+				row.right++
+			}
 		}
 	}
 	tell := func(what string) {
@@ -175,18 +211,80 @@ func measureApart(t testing.TB, held bool) *score {
 func TestApartTuningHalf(t *testing.T) {
 	t.Parallel()
 	s := measureApart(t, false)
-	t.Logf("set apart, tuning half: %s", s)
-	if testing.Verbose() {
-		for _, m := range s.misses {
-			t.Log(m)
-		}
+	t.Logf("set apart, tuning half: %s\nby confidence:\n%s", s, s.reliability())
+	for _, m := range s.misses {
+		t.Log(m)
 	}
 }
 
+// What the half that nothing was tuned on gave, with some room for verbs that are
+// added elsewhere: 73.6, 86.8, 42.9, 1.1 and 0.0. Before anything was tuned it gave
+// 74.7, 86.8, 44.0, 3.3 and 8.8.
+const (
+	apartFirst  = 72
+	apartSecond = 85
+	apartRight  = 40
+	apartWrong  = 2.5
+	apartStray  = 3
+)
+
 // Sentences by somebody who had not seen the phrases, half of which nothing was
-// tuned on. (X6, X13)
+// tuned on: how often the verb that is meant comes first and is proposed, how
+// seldom another is, and that a confidence of nine in ten is right nine times in
+// ten. (X6, X13)
 func TestApartHeldOutHalf(t *testing.T) {
 	t.Parallel()
 	s := measureApart(t, true)
-	t.Logf("set apart, held-out half: %s", s)
+	t.Logf("set apart, held-out half: %s\nby confidence:\n%s", s, s.reliability())
+	if s.said < 80 || s.foreign < 30 {
+		t.Errorf("%d sentences and %d that mean nothing", s.said, s.foreign)
+	}
+	for _, c := range []struct {
+		what      string
+		is, bound float64
+		atMost    bool
+	}{
+		{"top-1", percent(s.first, s.said), apartFirst, false},
+		{"top-2", percent(s.second, s.said), apartSecond, false},
+		{"proposed rightly", percent(s.right, s.said), apartRight, false},
+		{"proposed wrongly", percent(s.wrong, s.said), apartWrong, true},
+		{"proposed where nothing is meant", percent(s.stray, s.foreign), apartStray, true},
+	} {
+		if c.atMost && c.is > c.bound || !c.atMost && c.is < c.bound {
+			t.Errorf("%s: %.1f %%, bound %.1f %%", c.what, c.is, c.bound)
+		}
+	}
+	if said, right := s.above(9); said < 20 || percent(right, said) < 90 {
+		t.Errorf("of %d that were said with a confidence of 0.9, %d are right", said, right)
+	}
+}
+
+// A sentence that denies, imagines, quotes or asks how something is done orders
+// nothing that would change anything, whatever else it says. (X13)
+func TestWhatIsNotOrderedIsNotProposed(t *testing.T) {
+	t.Parallel()
+	readers := map[string]*Reader{}
+	for _, d := range domains {
+		readers[d.name], _ = d.reader(t)
+	}
+	for _, c := range []struct{ domain, order string }{
+		{"retail", "cancel V-1002"},
+		{"retail", "ship V-1002 with AT00010002"},
+		{"retail", "block Anna Berger"},
+		{"client", "pay us back to DE89370400440532013000"},
+	} {
+		r := readers[c.domain]
+		if h := r.Read(c.order, english); len(h.Parts) != 1 || h.Parts[0].Certainty != Sure {
+			t.Fatalf("%q itself is not understood", c.order)
+		}
+		for _, frame := range []string{"do not %s", "don't %s", "please never %s", "dont %s", "what if we %s?", "how do I %s?", "if you %s", "should I %s?", "suppose you %s", "the letter says \"%s\"", "What happens if we %s"} {
+			text := fmt.Sprintf(frame, c.order)
+			h := r.Read(text, english)
+			for i := range h.Parts {
+				if p := &h.Parts[i]; p.Certainty == Sure && len(p.Verb.Effects) > 0 {
+					t.Errorf("%q: %s", text, p.Verb.Name)
+				}
+			}
+		}
+	}
 }

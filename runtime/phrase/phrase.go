@@ -75,6 +75,9 @@ type Part struct {
 	// Ranked are the verbs that come first, the likeliest first, whatever the
 	// certainty.
 	Ranked []Ranked
+	// Confidence is how likely it is that the verb which comes first is meant, from
+	// 0 to 1; 0 where nothing is understood. See Intent.
+	Confidence float64
 	// Phrase is what the palette has that fitted best.
 	Phrase string
 	// Call is the call in canonical text, "" where an argument has to be asked

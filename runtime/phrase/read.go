@@ -64,6 +64,8 @@ type clause struct {
 	first    string // stem of the first word that says something
 	question bool
 	negated  bool
+	forbids  bool    // it begins with a no: "don't", "never"
+	supposes bool    // it imagines, asks how or whether, or tells what others say
 	total    float32 // weight of the words
 	rows     map[*verbs.Entity]*found
 	codes    map[*verbs.CodeList]*codesFound
@@ -153,7 +155,10 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 	c.weights = make([]float32, len(all))
 	tail := text[c.rng.End:]
 	end := strings.IndexAny(tail, "?.!\n;")
-	c.question = end >= 0 && tail[end] == '?' && !polite(all) || questionWords[all[0].Plain] && !polite(all) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
+	opening := all[greeting(all):]
+	c.question = !polite(opening) && (end >= 0 && tail[end] == '?' || questionWords[opening[0].Plain] || inverted(opening)) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
+	c.forbids = forbidding(opening)
+	c.supposes = supposing(opening)
 	quotes := 0
 	at := c.rng.Start
 	for i := range all {
@@ -182,7 +187,7 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 			c.first = c.stems[i]
 		}
 		c.total += c.weights[i]
-		c.negated = c.negated || negations[w.Plain]
+		c.negated = c.negated || negations[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
 	}
 	return c
 }
@@ -271,7 +276,7 @@ func (r *Reader) rank(c *clause) []scored {
 			score -= 0.14
 		}
 		if score > best[tp.verb].score {
-			best[tp.verb] = scored{tp.verb, score, t, cov, !tp.telling || telling[t] || f.covered > 0}
+			best[tp.verb] = scored{tp.verb, score, t, cov, recall, !tp.telling || telling[t] || f.covered > 0}
 		}
 	}
 	for t := range r.ix.templates {
@@ -319,6 +324,7 @@ type scored struct {
 	score    float32
 	template int32
 	covered  float32 // part of the sentence that the verb accounts for
+	recall   float32 // part of the template that the sentence has
 	telling  bool    // by a word that says something
 }
 
@@ -492,9 +498,16 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	}
 	f := r.fits(c, v, &room{make([]fit, 1), make([]bool, len(v.Params)+len(c.words))})
 	quoted := slices.Contains(c.quoted, true) && !f.text
-	turned := c.negated && !f.text && !r.negative(all[0].template)
+	negative := r.negative(all[0].template)
+	turned := f.changes && !negative && (c.forbids || c.negated && !f.text) || f.changes && c.supposes
 	asked := c.question && f.changes && !r.ix.asking[all[0].verb]
-	if all[0].score < sure || all[0].score-next < margin || turned || asked || quoted || r.stranger(c, f, l) || !f.text && all[0].covered < accounted {
+	stranger := r.stranger(c, f, l)
+	hinders := turned || asked || quoted || stranger
+	p.Confidence = r.confidence(all[0].score, next, &all[0], f)
+	if hinders {
+		p.Confidence *= hindered
+	}
+	if p.Confidence < least || all[0].score < sure || all[0].score-next < margin || hinders || !f.text && all[0].covered < accounted {
 		var choices []string
 		for _, s := range all[:min(len(all), 3)] {
 			if s.score >= perhaps || s.verb == all[0].verb {
@@ -502,7 +515,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 			}
 		}
 		p.Asks = []Ask{{Text: ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
-		if r.stranger(c, f, l) {
+		if stranger {
 			p.Asks = []Ask{{Text: ask(l, askStranger, nil, nil)}}
 		}
 		return p
@@ -541,10 +554,14 @@ func (r *Reader) negative(t int32) bool {
 // halves reads a clause as two, at an "and", where both say something.
 func (r *Reader) halves(text string, c *clause, readings []words.Reading, l words.Language) []Part {
 	for i := 1; i+1 < len(c.words); i++ {
-		if w := c.words[i].Plain; w != "and" && w != "und" && w != "et" && w != "y" || c.taken[i] || c.quoted[i] {
+		if !joins[c.words[i].Plain] || c.taken[i] || c.quoted[i] || joins[c.words[i+1].Plain] {
 			continue
 		}
-		a := r.part(r.clause(text, c.words[:i], readings, c.in), l)
+		upto := i
+		for upto > 1 && joins[c.words[upto-1].Plain] {
+			upto-- // "and then"
+		}
+		a := r.part(r.clause(text, c.words[:upto], readings, c.in), l)
 		b := r.part(r.clause(text, c.words[i+1:], readings, c.in), l)
 		if a.Certainty == Sure && b.Certainty == Sure && a.Verb != b.Verb {
 			return []Part{a, b}

@@ -1,6 +1,10 @@
 package phrase
 
-import "strings"
+import (
+	"strings"
+
+	"verbatim/runtime/words"
+)
 
 // Words are compared by their stems, and by what they have in common with
 // others. Both are rough, and both are everyday English: what the words of a
@@ -145,7 +149,7 @@ var small = func() map[string]float64 {
 // negations turn a sentence round.
 var negations = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("not never don doesn didn won wouldn isn aren cannot nicht kein keine keinen nie pas jamais nunca without") {
+	for w := range strings.FieldsSeq("not never don doesn didn won wouldn isn aren wasn weren hasn haven hadn shouldn couldn needn mustn dont doesnt didnt wont wouldnt isnt arent wasnt hasnt havent cant shouldnt cannot nicht kein keine keinen nie pas jamais nunca without") {
 		m[w] = true
 	}
 	return m
@@ -159,3 +163,94 @@ var questionWords = func() map[string]bool {
 	}
 	return m
 }()
+
+// joins are words between two things that are said in one sentence.
+var joins = map[string]bool{"and": true, "then": true, "und": true, "dann": true, "et": true, "puis": true, "y": true, "luego": true}
+
+// openers are what people say before they say what they want.
+var openers = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("so and but or well ok okay hi hello hey dear please pls sorry thanks thank you now then also oh um quick question just good morning afternoon evening day " +
+		"hallo guten tag morgen also bitte und aber " + "bonjour alors et mais " + "hola buenos dias pues y pero") {
+		m[w] = true
+	}
+	return m
+}()
+
+// greeting is how many words of a sentence say nothing before it begins; one is
+// left.
+func greeting(all []words.Word) int {
+	n := 0
+	for n+1 < len(all) && openers[all[n].Plain] {
+		n++
+	}
+	return n
+}
+
+// inverted reports a question by the order of its words: "is Maria an owner".
+func inverted(all []words.Word) bool {
+	if len(all) < 3 {
+		return false
+	}
+	if next := all[1].Plain; next == "born" || next == "been" || next == "not" || strings.HasSuffix(next, "ed") {
+		return false // "was born on", the subject left out
+	}
+	switch all[0].Plain {
+	case "is", "are", "was", "were", "am", "has", "had", "did", "does", "isn", "aren", "isnt", "arent", "wasn", "hasn", "didn", "doesn", "ist", "sind", "hat", "haben", "est":
+		return true
+	case "do", "have", "should", "may", "must", "might":
+		switch all[1].Plain {
+		case "i", "we", "you", "they", "he", "she", "it", "the", "any", "your", "our", "my", "clients", "client":
+			return true
+		}
+	case "any", "anything", "anybody", "anyone":
+		return true
+	}
+	return false
+}
+
+// forbidding reports a sentence that begins with a no: "do not send it".
+func forbidding(all []words.Word) bool {
+	for i := range min(2, len(all)) {
+		switch all[i].Plain {
+		case "don", "dont", "never", "jamais", "nunca":
+			return true
+		case "not", "nicht", "pas":
+			return i == 1
+		}
+	}
+	return false
+}
+
+// supposing reports that a sentence imagines something, asks how or whether it is
+// done, or tells what others say, and so orders nothing.
+func supposing(all []words.Word) bool {
+	at := func(i int) string {
+		if i < len(all) {
+			return all[i].Plain
+		}
+		return ""
+	}
+	switch at(0) {
+	case "if", "suppose", "supposing", "imagine", "assuming", "wenn", "falls", "angenommen", "si", "supongamos":
+		return true
+	case "what", "was":
+		return at(1) == "if" || at(1) == "happens" || at(1) == "happen" || at(1) == "would" && at(2) == "happen" || at(1) == "passiert"
+	case "how":
+		return at(1) == "do" || at(1) == "does" || at(1) == "can" || at(1) == "could" || at(1) == "would" || at(1) == "to" || at(1) == "should"
+	case "should", "may", "must":
+		return at(1) == "i" || at(1) == "we"
+	case "can", "could":
+		return at(1) != "you"
+	case "would":
+		return at(1) != "you"
+	case "is", "are", "am":
+		for i := 1; i < len(all) && i < 5; i++ {
+			switch all[i].Plain {
+			case "allowed", "possible", "supposed", "permitted":
+				return true
+			}
+		}
+	}
+	return false
+}
