@@ -134,6 +134,14 @@ func (s *Session) notes(said *Said, rows []turnRow, action string) (stores.Value
 	return v, nil
 }
 
+// Known keeps those of some names that stand for a row in this session.
+func (s *Session) Known(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, _, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+		return !ok
+	})
+}
+
 // keyNamed finds the row that a name of this session stands for.
 func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 	s.names.mu.Lock()

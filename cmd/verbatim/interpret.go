@@ -87,55 +87,6 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 	return u, nil
 }
 
-// meant completes a part that names no row by the one that was spoken of before,
-// and returns its name. Where several were, it is asked which. What the call
-// would be refused for is not meant; and what something was done about may be
-// behind them, so that what was spoken of earlier comes into question as well.
-func (i *interpreter) meant(ctx context.Context, p *phrase.Part, names map[*verbs.Entity][]string, before []dialog.Spoken) (string, error) {
-	n := slices.IndexFunc(p.Asks, func(q phrase.Ask) bool { return q.Open })
-	if n < 0 {
-		return "", nil
-	}
-	pr := p.Asks[n].Param
-	var fit []string
-	seen := map[string]bool{}
-	for _, turn := range before {
-		for _, name := range turn.Names {
-			if seen[name] || !slices.Contains(names[pr.Type.Entity], name) {
-				continue
-			}
-			seen[name] = true
-			if len(seen) > mostMeant {
-				return "", nil
-			}
-			q := p.Suppose(pr, name)
-			fits, err := i.possible(ctx, &q)
-			if err != nil {
-				return "", err
-			}
-			if fits {
-				fit = append(fit, name)
-			}
-		}
-		if len(fit) > 0 && !turn.Changed {
-			break
-		}
-	}
-	switch len(fit) {
-	case 0:
-		return "", nil
-	case 1:
-		*p = p.Suppose(pr, fit[0])
-		return fit[0], nil
-	}
-	p.Asks[n] = p.Which(pr, fit)
-	return "", nil
-}
-
-// mostMeant is among how many rows that were spoken of the one which is meant is
-// looked for.
-const mostMeant = 8
-
 // possible reports whether a call would not be refused; one that still lacks
 // something may be.
 func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error) {

@@ -71,9 +71,10 @@ func (c *Conversation) recall(said []runtime.Turn) {
 		case s.Erased:
 		case s.Role == runtime.ClientTurn:
 			h := hear(s.Content, false)
-			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent})
+			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent, spoken: spokenIn(s)})
 		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
 			c.turns[last].Told = s.Content
+			c.turns[last].spoken.join(spokenIn(s))
 			// It was written by nobody who can be trusted, and may repeat a stranger.
 			c.turns[last].tainted = verbs.NewOrigin(verbs.FromModel, "")
 			if mark, ok := strings.CutPrefix(s.Intent, repeatsIntent); ok {
@@ -179,7 +180,7 @@ func (t *turn) keep(ctx context.Context) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	agent := runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told, Puts: c.puts(), Settles: t.settled}
+	agent := runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: t.settled}
 	if foreign(t.record.tainted) {
 		agent.Intent = repeatsIntent + t.record.tainted.Mark()
 	}

@@ -54,6 +54,25 @@ func (s *Spoken) speak(p *runtime.CallPreview) {
 	s.Changed = s.Changed || len(p.Rows) > 0
 }
 
+// spokenIn is what a turn that was kept was about: of rows that are still to be
+// seen, by the names that they have in this session.
+func spokenIn(s *runtime.Turn) Spoken {
+	about := Spoken{Changed: s.Entries > 0}
+	for _, name := range s.Names {
+		about.Names = append(about.Names, strings.TrimPrefix(name, "@"))
+	}
+	return about
+}
+
+func (s *Spoken) join(other Spoken) {
+	for _, name := range other.Names {
+		if !slices.Contains(s.Names, name) {
+			s.Names = append(s.Names, name)
+		}
+	}
+	s.Changed = s.Changed || other.Changed
+}
+
 // before lists what the turns before this one were about, the latest first.
 func (c *Conversation) before() []Spoken {
 	var all []Spoken

@@ -261,6 +261,7 @@ func (r *Reader) arguments(p *Part, c *clause, l words.Language) {
 			break
 		}
 	}
+	r.refer(p, c)
 	p.finish()
 }
 
@@ -362,8 +363,10 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			}
 			take(dsl.NewSymbol(f.names[0]), c.span(f.words), nil)
 		case !pr.Required:
+		case len(f.names) > 1 && p.supposing == pr && slices.Contains(f.names, p.supposed):
+			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		case len(f.names) > 1:
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names)})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names), Among: f.names})
 		case len(n.names) == 1 && !r.others(c, p.Verb):
 			take(dsl.NewSymbol(n.names[0]), words.Range{}, nil)
 		case p.supposing == pr && slices.Contains(n.names, p.supposed):

@@ -290,7 +290,7 @@ func (p *Part) Which(pr *verbs.Param, names []string) Ask {
 
 // Suppose is the part with a row in the place of one that nobody named, as the
 // words before it may say. It is assumed, and not said. The argument has to be
-// that of an Ask which is Open.
+// that of an Ask which is Open, or has it among the rows that may be meant.
 func (p *Part) Suppose(pr *verbs.Param, name string) Part {
 	q := *p
 	q.Args, q.Asks, q.supposed, q.supposing = nil, nil, name, pr

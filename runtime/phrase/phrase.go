@@ -86,6 +86,9 @@ type Part struct {
 	Args []Arg
 	Asks []Ask
 
+	// Refers is how it speaks of what no word of it names.
+	Refers Reference
+
 	call      dsl.Call
 	guide     bool // it asks for what the object lacks
 	reader    *Reader
@@ -122,8 +125,11 @@ type Ask struct {
 	Text    string       // in the person's language
 	Choices []string     // as a call would write them
 	// Open says that no row was named at all, so that one which was spoken of
-	// before may be meant: see Part.Suppose.
+	// before may be meant: see Part.Suppose and Part.Refers.
 	Open bool
+	// Among are the rows that the words may mean, where they fit several: what
+	// was spoken of before may say which.
+	Among []string
 }
 
 // Literals say where the values of a part's call come from, for the check of the

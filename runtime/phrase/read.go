@@ -67,6 +67,7 @@ type clause struct {
 	forbids  bool    // it begins with a no: "don't", "never"
 	supposes bool    // it imagines, asks how or whether, or tells what others say
 	total    float32 // weight of the words
+	ref      Reference
 	rows     map[*verbs.Entity]*found
 	codes    map[*verbs.CodeList]*codesFound
 	weights  []float32
@@ -145,7 +146,7 @@ func within(all []words.Reading, from, to int) bool {
 func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In) *clause {
 	c := &clause{text: text, in: in, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	for i := range readings {
-		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 {
+		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) {
 			c.readings = append(c.readings, readings[i])
 		}
 	}
@@ -189,6 +190,7 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		c.total += c.weights[i]
 		c.negated = c.negated || negations[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
 	}
+	c.ref = c.refers()
 	return c
 }
 
@@ -379,6 +381,7 @@ func (r *Reader) fits(c *clause, v *verbs.Verb, m *room) *fit {
 				break
 			}
 			if r.names[p.Type.Entity] != nil {
+				f.params[i] = c.ref == Other // which one, the talk before it says
 				if found := r.rowsIn(c, p.Type.Entity); len(found.names) > 0 {
 					f.params[i] = true
 					for k := range found.words {
