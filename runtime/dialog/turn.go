@@ -483,7 +483,7 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 type proposal struct {
 	script, prose string
 	problem       string // what is wrong with it as an answer
-	phrased       bool   // no model wrote it: it was read out of the person's own words
+	phrased       bool   // no model wrote it: it was read out of the person's own words, and may have been taken wrongly
 }
 
 // read takes an answer apart.
@@ -635,7 +635,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 				why = append(why, much)
 			}
 		}
-		if len(preview.Asks)+len(why) > 0 {
+		if len(preview.Asks)+len(why) > 0 || p.phrased {
 			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
 		}

@@ -153,11 +153,19 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	})
 	t.Run("is gone, and phrases are understood", func(t *testing.T) {
 		h := newHouse(t, "house")
-		// U39: without the model the same engine does the same things.
-		a := h.talk(gone{}, func(o *dialog.Options) {
+		// U39: without the model the same engine does the same things. X13: what was
+		// made of phrases may have been taken wrongly, so that the person sees what
+		// it would change, and nothing but a yes to that changes it.
+		talk := h.talk(gone{}, func(o *dialog.Options) {
 			o.Interpreter = fixed{dialog.Understood{Script: `house.note :repair-id @boiler :note "come at noon"`, Matched: "tell them {note}"}}
-		}).say("tell them come at noon")
-		if h.field("repair", 11, "notes") != "come at noon" || !strings.Contains(a.Text, "come at noon") {
+		})
+		before := h.field("repair", 11, "notes")
+		for _, said := range []string{"tell them come at noon", "no, wait", "what time is it?", "tell them come at noon"} {
+			if a := talk.say(said); h.field("repair", 11, "notes") != before || len(a.Done) > 0 {
+				t.Fatalf("%q changed it: %q", said, a.Text)
+			}
+		}
+		if a := talk.say("yes"); h.field("repair", 11, "notes") != "come at noon" || !strings.Contains(a.Text, "come at noon") {
 			t.Errorf("told %q", a.Text)
 		}
 	})

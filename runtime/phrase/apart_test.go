@@ -271,6 +271,7 @@ func TestWhatIsNotOrderedIsNotProposed(t *testing.T) {
 		{"retail", "cancel V-1002"},
 		{"retail", "ship V-1002 with AT00010002"},
 		{"retail", "block Anna Berger"},
+		{"client", "tell them that Pierre's accountant is ill"},
 		{"client", "pay us back to DE89370400440532013000"},
 	} {
 		r := readers[c.domain]
