@@ -344,9 +344,9 @@ func wanted(verb *verbs.Verb, key string) *verbs.Entity {
 	return nil
 }
 
-// NameOf is how the name of a row begins that has a label: "Pierre Dupont" is
+// NameFrom is how the name of a row begins that has a label: "Pierre Dupont" is
 // pierre-dupont. It is "" where the label makes no name.
-func NameOf(label string) string { return slug(label, "") }
+func NameFrom(label string) string { return slug(label, "") }
 
 // slug makes a name of a label: ASCII letters in lower case and digits, joined
 // by hyphens, beginning with a letter. Latin letters lose their marks; what no

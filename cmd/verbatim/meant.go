@@ -136,7 +136,7 @@ func related(spoken, among []string, seen map[string]bool) []string {
 
 // of lists the rows that bear somebody's name.
 func of(label string, among []string) []string {
-	name := runtime.NameOf(label)
+	name := runtime.NameFrom(label)
 	if name == "" {
 		return nil
 	}
