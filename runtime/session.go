@@ -48,7 +48,7 @@ func (s *Session) Roles() []*verbs.Role { return s.roles }
 func (s *Session) Check(script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
 	names, err := s.mentionedNames(script)
 	p, ds := s.e.reg.Check(script, names)
-	if p != nil {
+	if p != nil && p.Moves() {
 		if late := p.Days(s.today(s.e.clock())); late.HasErrors() {
 			p, ds = nil, append(ds, late...)
 		}

@@ -230,6 +230,11 @@ func looserDay(before, after *Day, least bool) bool {
 	return false
 }
 
+// Moves reports whether a call of the program takes what depends on the day.
+func (p *Program) Moves() bool {
+	return slices.ContainsFunc(p.calls, func(c Call) bool { return c.Verb.plan.moves })
+}
+
 // Days holds what a program writes out against the bounds that depend on the
 // day, when today is that date. What only comes to be known later, the engine
 // holds.
