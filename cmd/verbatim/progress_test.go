@@ -114,10 +114,11 @@ func TestStoppedCallByCall(t *testing.T) {
 	t.Parallel()
 	dir, verbatim := atTheBank(t)
 	file := manyNotes(t, dir, 40)
-	// The clock is looked at when it begins, by the preview, by the engine's own,
+	// The clock is looked at when it begins, by the check of the days in it, by the
+	// preview, by the engine's own,
 	// and then by each call.
 	_, said, code := verbatim(func(look int, cancel context.CancelFunc) {
-		if look == 3+13 {
+		if look == 4+13 {
 			cancel()
 		}
 	}, "run", "--each", file)
