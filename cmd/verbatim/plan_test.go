@@ -194,6 +194,8 @@ var exceptions = map[[2]string]string{
 	{"runtime/client", "dsl"}:                                     "its tests write scripts",
 	{"runtime/client", "stores/sqlite"}:                           "its tests tell stories on real stores",
 	{"runtime/client", "stores/postgres"}:                         "its tests tell stories on real stores",
+	{"runtime/dialog", "stores/postgres"}:                         "its questions wait on both backends",
+	{"runtime/dialog", "stores/postgres/pgtest"}:                  "its questions wait on real servers",
 	{"runtime/client", "stores/postgres/pgtest"}:                  "its tests tell stories on real servers",
 	{"runtime/dialog", "stores/sqlite"}:                           "its tests talk about rows of a real store",
 	{"runtime/torture", "dsl"}:                                    "it writes scripts",

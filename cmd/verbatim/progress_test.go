@@ -132,7 +132,7 @@ func TestStoppedCallByCall(t *testing.T) {
 	}
 	// With a name and a key on the command line, the way on has them too.
 	_, said, _ = verbatim(func(look int, cancel context.CancelFunc) {
-		if look == 3+2 {
+		if look == 4+2 {
 			cancel()
 		}
 	}, "run", "--each", "--key", "a b", "--as", "clara", file)
@@ -141,7 +141,7 @@ func TestStoppedCallByCall(t *testing.T) {
 	}
 	// Whole, it has done nothing.
 	_, said, code = verbatim(func(look int, cancel context.CancelFunc) {
-		if look == 3 {
+		if look == 4 {
 			cancel()
 		}
 	}, "run", file)
@@ -156,7 +156,7 @@ func TestStoppedCallByCall(t *testing.T) {
 		// In the middle, the fixture's request is answered by somebody else.
 		taken := false
 		out, said, code = verbatim(func(look int, _ context.CancelFunc) {
-			if look == 3+4 && !taken {
+			if look == 4+4 && !taken {
 				taken = true
 				fulfil(t, dir)
 			}
