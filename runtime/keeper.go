@@ -169,6 +169,7 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 			{Op: stores.Lt, Path: stores.Path{Field: confExpires}, Value: stores.NewTime(now)},
 		}}},
 		{deliveries, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: dlvTime}, Value: stores.NewTime(before)}},
+		{tallies, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: tlyChanged}, Value: stores.NewTime(before)}},
 		// A question that nobody answered in time needs its words no more.
 		{questions, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: qstUntil}, Value: stores.NewTime(before)}},
 	} {

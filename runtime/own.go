@@ -7,7 +7,8 @@ import (
 
 // The engine keeps rows of its own: what waits for somebody's agreement, what
 // was done under a key, what a tool of another server was asked under one,
-// sessions with what was said and asked in them, and what is known of files that were sent.
+// sessions with what was said and asked in them, what is counted from process to
+// process, and what is known of files that were sent.
 // They are entities like those of palettes, so that every store keeps them in the
 // transaction of what they stand for, and no palette can speak of them: their
 // names and tables are refused there.
@@ -20,7 +21,7 @@ import (
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns, questions, contents, uploads}, journal.Own()...)
+	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns, questions, tallies, contents, uploads}, journal.Own()...)
 }
 
 // The states of a confirmation.

@@ -27,7 +27,7 @@ type chatFlags struct {
 	mode                         string
 	record, replay               string
 	explain                      bool
-	budget                       int
+	budget                       string
 	from                         string
 }
 
@@ -56,7 +56,7 @@ looks at files for harm. /why tells how an answer came about, /send FILE sends o
 	cmd.Flags().StringVar(&f.replay, "replay", "", "ask no model: it is as in this `file`, and that day")
 	cmd.Flags().BoolVar(&a.streams, "events", false, "with --json, print a line for each step of the way")
 	cmd.Flags().BoolVar(&f.explain, "explain-turn", false, "tell after each answer how it came about")
-	cmd.Flags().IntVar(&f.budget, "budget", 200_000, "how many `tokens` may be spent in all")
+	cmd.Flags().StringVar(&f.budget, "budget", "30000,200000,1000000", "most `tokens` of a message, a conversation and a day")
 	cmd.Flags().StringVar(&f.from, "send-from", "", "the `folder` whose files /send may send")
 	return cmd
 }
@@ -71,8 +71,8 @@ func (a *app) chat(ctx context.Context, f chatFlags) error {
 	if a.streams && !a.json {
 		return usage("--events are for programs, which read JSON", "verbatim chat --json --events --as "+shell(f.as))
 	}
-	if f.budget < 1 {
-		return usage("--budget counts tokens", "give a number above 0")
+	if _, err := readBudget(f.budget); err != nil {
+		return err
 	}
 	talk, done, err := a.conversation(ctx, &f)
 	if err != nil {
@@ -143,9 +143,13 @@ func (a *app) conversation(ctx context.Context, f *chatFlags) (_ *talk, done fun
 	if err != nil {
 		return nil, nil, a.runFailed(err)
 	}
+	tokens, err := readBudget(f.budget)
+	if err != nil {
+		return nil, nil, err
+	}
 	c, err := dialog.New(dialog.Options{
 		Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
-		Person: session.Person().Label, Budget: llm.NewBudget("conversation", f.budget), Source: "chat",
+		Person: session.Person().Label, Budget: tokens.of(f, session, clock), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "chat",
 		Interpreter: newInterpreter(reg, session, clock, zone),
 	})
 	if err != nil {

@@ -54,6 +54,12 @@ type Options struct {
 	Source string
 }
 
+// DayBudget is what a budget is called that begins anew each day, so that whoever
+// meets its end is told when that is.
+const DayBudget = "day"
+
+const turnBudget = "turn"
+
 // Limits bound a turn. Zero is the default that stands beside each.
 type Limits struct {
 	Tokens   int           // of a turn: 30 000
@@ -120,6 +126,7 @@ type Conversation struct {
 	open     []*Question
 	unasked  tally   // what was done without a question
 	choosing verdict // what was said when it was asked which question is meant
+	alone    bool    // without the model, and the person was told so
 }
 
 // New begins a conversation.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/llm"
 )
 
 // What a person is told by the house itself. It ends in what to do next.
@@ -26,6 +27,9 @@ const (
 	sayDeclined   = "I cannot help with that. Ask me something else, or ask to talk to a person."
 	sayTooMany    = "That would be more steps than I take at once. Ask for a part of it."
 	sayLater      = "I cannot chat just now, but I understand plain requests. Say what you would like in a few words."
+	sayTurnSpent  = "I cannot chat about that: one message may not ask so much of the model. Ask for a part of it, or say plainly what you would like in a few words."
+	saySpent      = "I cannot chat just now: what this conversation may ask of the model is used up. I still understand plain requests. Say what you would like in a few words."
+	sayDaySpent   = "I cannot chat any more today: what may be asked of the model in a day is used up, and begins anew at midnight UTC. I still understand plain requests. Say what you would like in a few words."
 	sayHidden     = "There were characters in that message that nobody can see; I have left them out."
 	sayStale      = "Something has changed since I asked, so I did nothing. Here it is again, as it is now."
 	sayExpired    = "That question was too old to answer, so I did nothing. Here it is again, as it is now."
@@ -43,6 +47,19 @@ const sayMuch = "with what was done before in this conversation, it is more than
 // sayStrangers is why somebody is asked after a stranger had a say.
 func sayStrangers(who string) string {
 	return who + " was read before this came up, and you have not asked for it in so many words"
+}
+
+// silence says why the model is not asked.
+func silence(e *llm.Error) string {
+	switch {
+	case e == nil || e.Kind != llm.Spent:
+		return sayLater
+	case e.Budget == turnBudget:
+		return sayTurnSpent
+	case e.Budget == DayBudget:
+		return sayDaySpent
+	}
+	return saySpent
 }
 
 // sayAssumed tells which rows were meant where nobody named one.

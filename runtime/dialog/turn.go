@@ -190,7 +190,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 	if budget == nil {
 		budget = llm.NewBudget("conversation", 0)
 	}
-	model := llm.Limited(c.o.Model, budget.Within("turn", c.o.Limits.Tokens))
+	model := llm.Limited(c.o.Model, budget.Within(turnBudget, c.o.Limits.Tokens))
 	repairs := 0
 	var refused dsl.Diagnostics // what was wrong last
 	for steps := 0; ; {
@@ -302,6 +302,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 		reply, err = model.Chat(ctx, request, nil)
 	}
 	if err == nil {
+		t.c.alone = false
 		s.whole(reply.Text)
 	}
 	return reply, s, err
@@ -376,7 +377,13 @@ func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error
 	case s.spoke():
 		return sayBrokeOff, nil
 	}
-	return t.interpret(ctx, sayLater)
+	says := silence(e)
+	text, err := t.interpret(ctx, says)
+	if err == nil && !t.c.alone && text != says {
+		text = says + "\n" + text // once, and then it is known
+	}
+	t.c.alone = err == nil
+	return text, err
 }
 
 // interpret understands what was said as far as phrases go.

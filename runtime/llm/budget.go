@@ -20,6 +20,25 @@ type Budget struct {
 	held   int // promised to requests under way
 	day    int64
 	now    func() time.Time // of a budget that begins anew each day
+
+	account func() string // of a budget that is kept
+	ledger  Ledger
+}
+
+// A Ledger counts where processes meet: it adds n to an account unless that comes
+// to more than limit, and says what the account comes to. Without a limit it adds
+// in any case. *runtime.Session is one.
+type Ledger interface {
+	Count(ctx context.Context, account string, n, limit int64) (total int64, ok bool, err error)
+}
+
+// Kept makes the budget one with that of every other process, which outlives this
+// one: what is spent is counted in the ledger, before a request is sent and again
+// when it is known what it cost. A process that ends between the two has spent
+// what it set aside. account names the account at the time, such as that of a day.
+func (b *Budget) Kept(account func() string, l Ledger) *Budget {
+	b.account, b.ledger = account, l
+	return b
 }
 
 // NewBudget makes a budget that stands in no other. A limit of 0 only counts.
@@ -55,54 +74,80 @@ func (b *Budget) turnOver() {
 	}
 }
 
-// hold promises n tokens to a request, in this budget and all it stands in, or
+// A hold is what is set aside for a request under way.
+type hold struct {
+	n     int
+	parts []part
+}
+
+// A part is what is set aside in one budget.
+type part struct {
+	b       *Budget
+	account string // that it was set aside in, where it is kept
+}
+
+// hold sets n tokens aside for a request, in this budget and all it stands in, or
 // in none of them. It returns the least that is left beyond them, or -1 when
 // nothing bounds it.
-func (b *Budget) hold(n int) (left int, err error) {
-	left = -1
+func (b *Budget) hold(ctx context.Context, n int) (h *hold, left int, err error) {
+	h, left = &hold{n: n}, -1
 	for at := b; at != nil; at = at.parent {
-		rest, ok := at.take(n)
-		if !ok {
-			for back := b; back != at; back = back.parent {
-				back.settle(n, 0)
-			}
-			return 0, &Error{Kind: Spent, Err: fmt.Errorf("%d of %d tokens of the %s are spent, and this needs about %d more", at.Spent(), at.limit, at.name, n)}
+		rest, account, err := at.take(ctx, n)
+		if err != nil {
+			h.settle(ctx, 0)
+			return nil, 0, err
 		}
+		h.parts = append(h.parts, part{at, account})
 		if rest >= 0 && (left < 0 || rest < left) {
 			left = rest
 		}
 	}
-	return left, nil
+	return h, left, nil
 }
 
-func (b *Budget) take(n int) (rest int, ok bool) {
+func (b *Budget) take(ctx context.Context, n int) (rest int, account string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.turnOver()
-	if b.limit == 0 {
-		b.held += n
-		return -1, true
+	spent := b.spent
+	over := b.limit > 0 && b.spent+b.held+n > b.limit
+	rest = b.limit - b.spent - b.held - n
+	if b.ledger != nil && !over {
+		account = b.account()
+		total, ok, err := b.ledger.Count(ctx, account, int64(n), int64(b.limit))
+		if err != nil {
+			// What cannot be counted is not spent.
+			return 0, "", &Error{Kind: Uncounted, Budget: b.name, Err: errors.New("what is spent cannot be counted")}
+		}
+		over, spent, rest = !ok, int(total), b.limit-int(total)
 	}
-	if rest = b.limit - b.spent - b.held - n; rest < 0 {
-		return 0, false
+	if over {
+		return 0, "", &Error{Kind: Spent, Budget: b.name, Err: fmt.Errorf("%d of %d tokens of the %s are spent, and this needs about %d more", spent, b.limit, b.name, n)}
 	}
 	b.held += n
-	return rest, true
+	if b.limit == 0 {
+		rest = -1
+	}
+	return rest, account, nil
 }
 
-// settle turns a promise of n tokens into what was spent.
-func (b *Budget) settle(n, spent int) {
+// settle turns what was set aside into what was spent. It is counted also where
+// whoever asked has given up.
+func (h *hold) settle(ctx context.Context, spent int) {
+	for _, p := range h.parts {
+		p.b.settle(context.WithoutCancel(ctx), p.account, h.n, spent)
+	}
+}
+
+func (b *Budget) settle(ctx context.Context, account string, n, spent int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.turnOver()
 	b.held -= n
 	b.spent += spent
-}
-
-// settleAll settles in this budget and all it stands in.
-func (b *Budget) settleAll(n, spent int) {
-	for at := b; at != nil; at = at.parent {
-		at.settle(n, spent)
+	if b.ledger != nil && spent != n {
+		// What cannot be put right stays as it was set aside.
+		_, _, _ = b.ledger.Count(ctx, account, int64(spent-n), 0)
 	}
 }
 
@@ -120,21 +165,20 @@ type limited struct {
 
 func (l *limited) Chat(ctx context.Context, r Request, piece func(string)) (*Reply, error) {
 	// An answer has at least one token: with nothing left for it, nothing is sent.
-	held := r.estimate() + max(r.MaxTokens, 1)
-	left, err := l.budget.hold(held)
+	held, left, err := l.budget.hold(ctx, r.estimate()+max(r.MaxTokens, 1))
 	if err != nil {
 		return nil, err
 	}
 	if r.MaxTokens == 0 && left >= 0 {
 		// Set aside too, so that two requests at once do not both get it.
-		if _, err := l.budget.hold(left); err == nil {
-			r.MaxTokens, held = left+1, held+left
-		} else {
-			r.MaxTokens = 1
+		r.MaxTokens = 1
+		if more, _, err := l.budget.hold(ctx, left); err == nil {
+			r.MaxTokens = left + 1
+			defer more.settle(ctx, 0)
 		}
 	}
 	reply, err := l.model.Chat(ctx, r, piece)
-	l.budget.settleAll(held, spentOn(reply, err))
+	held.settle(ctx, spentOn(reply, err))
 	return reply, err
 }
 
@@ -150,11 +194,12 @@ func spentOn(reply *Reply, err error) int {
 }
 
 func (l *limited) Embed(ctx context.Context, texts []string) ([][]float32, Usage, error) {
-	held := 0
+	n := 0
 	for _, t := range texts {
-		held += EstimateTokens(t)
+		n += EstimateTokens(t)
 	}
-	if _, err := l.budget.hold(held); err != nil {
+	held, _, err := l.budget.hold(ctx, n)
+	if err != nil {
 		return nil, Usage{}, err
 	}
 	vectors, usage, err := l.model.Embed(ctx, texts)
@@ -163,6 +208,6 @@ func (l *limited) Embed(ctx context.Context, texts []string) ([][]float32, Usage
 	if errors.As(err, &e) {
 		spent = e.Usage.Total()
 	}
-	l.budget.settleAll(held, spent)
+	held.settle(ctx, spent)
 	return vectors, usage, err
 }

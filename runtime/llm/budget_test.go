@@ -132,3 +132,77 @@ func TestABudgetHoldsForManyAtOnce(t *testing.T) {
 		t.Errorf("spent %d of 1000 with 64 requests of 100", b.Spent())
 	}
 }
+
+// A ledger is what processes share.
+type ledger struct {
+	mu    sync.Mutex
+	total map[string]int64
+	fail  error
+	calls int
+}
+
+func (l *ledger) Count(ctx context.Context, account string, n, limit int64) (int64, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.calls++; l.fail != nil {
+		return 0, false, l.fail
+	}
+	if ctx.Err() != nil {
+		return 0, false, ctx.Err()
+	}
+	if limit > 0 && n > 0 && l.total[account]+n > limit {
+		return l.total[account], false, nil
+	}
+	l.total[account] += n
+	return l.total[account], true, nil
+}
+
+// SAFE-S7: what one process spends of a day is spent for every other; nothing is
+// sent that cannot be counted, what was set aside and not needed comes back, also
+// where whoever asked has given up, and a process that ends on the way has spent
+// what it set aside.
+func TestABudgetIsKeptAmongProcesses(t *testing.T) {
+	t.Parallel()
+	l := &ledger{total: map[string]int64{}}
+	at := time.Date(2024, 12, 31, 23, 0, 0, 0, time.UTC)
+	process := func() (*eager, llm.Model) {
+		m := &eager{}
+		day := llm.NewBudget("day", 250).Kept(func() string { return at.Format(time.DateOnly) }, l)
+		return m, llm.Limited(m, day.Within("conversation", 1000).Within("turn", 200))
+	}
+	q := llm.Request{Messages: ask("abcd").Messages, MaxTokens: 95} // 100 with what it says
+	first, one := process()
+	second, two := process()
+	for _, m := range []llm.Model{one, two} {
+		if _, err := m.Chat(t.Context(), q, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := one.Chat(t.Context(), q, nil)
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.Spent || e.Budget != "day" || len(first.got)+len(second.got) != 2 || l.total["2024-12-31"] != 200 {
+		t.Fatalf("%v, after %d requests and %v tokens", err, len(first.got)+len(second.got), l.total)
+	}
+	at = at.Add(2 * time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	first.fail = &llm.Error{Kind: llm.Cancelled, Usage: llm.Usage{In: 5}}
+	given := llm.Limited(stops{first, cancel}, llm.NewBudget("day", 250).Kept(func() string { return at.Format(time.DateOnly) }, l))
+	if _, err := given.Chat(ctx, q, nil); err == nil || l.total["2025-01-01"] != 5 {
+		t.Errorf("%v; %v", err, l.total)
+	}
+	l.fail = errors.New("the disk is full")
+	if _, err := two.Chat(t.Context(), q, nil); !errors.As(err, &e) || e.Kind != llm.Uncounted || len(second.got) != 1 {
+		t.Errorf("%v after %d requests", err, len(second.got))
+	}
+}
+
+// stops is a model that whoever asks gives up on.
+type stops struct {
+	llm.Model
+	stop func()
+}
+
+func (s stops) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
+	s.stop()
+	return s.Model.Chat(ctx, r, piece)
+}

@@ -19,6 +19,8 @@ type Error struct {
 	Status int
 	// RetryAfter is when the endpoint said to come back; zero when it did not.
 	RetryAfter time.Duration
+	// Budget is the name of the one that is spent.
+	Budget string
 	// Attempts says how often it was tried.
 	Attempts int
 	// Usage is what the attempt cost although it failed, as far as is known.
@@ -41,6 +43,7 @@ const (
 	Cut         Kind = "cut"           // the answer broke off in the middle
 	Garbled     Kind = "garbled"       // what came back is not the protocol, or more than allowed
 	Spent       Kind = "budget-spent"  // a budget has nothing left: nothing was sent
+	Uncounted   Kind = "not-counted"   // what is spent could not be counted: nothing was sent
 	Cancelled   Kind = "cancelled"     // the caller gave up
 	Unrecorded  Kind = "not-recorded"  // a replay has no answer to this
 	Unsupported Kind = "not-supported" // this endpoint is not configured for what was asked
@@ -80,6 +83,8 @@ func (e *Error) says() string {
 		return "answered with something else than the protocol"
 	case Spent:
 		return "was not asked: the budget is spent"
+	case Uncounted:
+		return "was not asked: what it costs cannot be counted"
 	case Cancelled:
 		return "was told to stop"
 	case Unrecorded:
