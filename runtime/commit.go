@@ -122,9 +122,26 @@ func follows(st *step, e *verbs.Entity, a assigned, before stores.Value) error {
 		return nil
 	}
 	if declared, may := t.Codes.Steps(before.Text(), a.value.Text()); declared && !may {
-		return &complaint{st.index, noStep(st.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text())}
+		return &complaint{st.index, noStep(st.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text(), t.Codes.Else(before.Text()))}
 	}
 	return nil
+}
+
+// twice is what the palette says of rows that are the same, where it is clear which
+// rows a store means.
+func twice(st *step) string {
+	says := ""
+	for i := range st.changes {
+		e := st.changes[i].entity
+		switch {
+		case len(e.Store.Unique) == 0 || st.changes[i].Op == stores.Delete:
+		case says != "" && says != e.Twice, e.Twice == "":
+			return ""
+		default:
+			says = e.Twice
+		}
+	}
+	return says
 }
 
 // guard makes the change hold only while a field is what it was.
@@ -261,7 +278,7 @@ func (r *run) mapError(st *step, err error) error {
 	case errors.Is(err, stores.ErrReadOnly):
 		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrDuplicate):
-		return &complaint{st.index, alreadyExists(st.place, st.verb.Name)}
+		return &complaint{st.index, alreadyExists(st.place, st.verb.Name, twice(st))}
 	case errors.Is(err, stores.ErrInvalid):
 		return &complaint{st.index, notAccepted(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrLimit):

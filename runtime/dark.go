@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	goruntime "runtime"
 	"runtime/debug"
 	"slices"
@@ -54,6 +55,10 @@ func (n *notice) told() []stores.Value {
 	return told
 }
 
+// askedLater is a part of an expression that says what is still to be asked of an
+// argument: names out of the palette, and nothing that was said.
+var askedLater = regexp.MustCompile(`\bmissing\s*\(\s*\w+\s*\)`)
+
 // origin says where a set value comes from (an argument alone by its name,
 // anything else by its expression), and whether what it is taken from is
 // sensitive.
@@ -74,7 +79,7 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 	if st.dark == nil {
 		return x.Text, false
 	}
-	words := strings.FieldsFunc(x.Text, func(r rune) bool {
+	words := strings.FieldsFunc(askedLater.ReplaceAllString(x.Text, ""), func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
 	for i := range st.verb.Params {

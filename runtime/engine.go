@@ -79,6 +79,10 @@ type Options struct {
 	// Profile says what is known of a principal as a person. Without it, that is
 	// what the store calls them.
 	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
+	// Scanner is who looks at files for harm now, as uploads name it; "" where that
+	// is not known. Where somebody does, a file that was taken while nobody did,
+	// ScannedByNobody, is not used before it was looked at.
+	Scanner string
 	// Tools reach the tools of other servers. When it is nil, verbs that are
 	// carried out by one are refused as they are used.
 	Tools Tools
@@ -112,6 +116,7 @@ type Engine struct {
 	labelled map[*verbs.Entity][]stores.Path
 	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
 	box      *toolbox
+	scanner  string
 
 	authority Authority // nil where the store alone says who somebody is
 	profile   func(ctx context.Context, r stores.Reader, name string) (Profile, error)
@@ -144,6 +149,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 
 		authority: opt.Authority,
 		profile:   opt.Profile,
+		scanner:   opt.Scanner,
 	}
 	if e.clock == nil {
 		e.clock = time.Now

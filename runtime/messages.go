@@ -382,12 +382,15 @@ func wrongCall(place dsl.Place, verb, inner string, d dsl.Diagnostic) dsl.Diagno
 		"change what it was made of, and try again")
 }
 
-func noStep(place dsl.Place, verb, entity, field, from, to string) dsl.Diagnostic {
+// noStep says what the palette says of the code that a field would leave.
+func noStep(place dsl.Place, verb, entity, field, from, to, says string) dsl.Diagnostic {
 	if to == "" {
 		to = "nothing"
 	}
-	return complain(codeNoStep, place, fmt.Sprintf("%s of %s is %s, and nothing leads from there to %s", field, entity, from, to),
-		"look at it as it is now; verbatim explain "+verb+" says what it would change")
+	if says == "" {
+		says = fmt.Sprintf("%s of %s is %s, and nothing leads from there to %s", field, entity, from, to)
+	}
+	return complain(codeNoStep, place, says, "look at it as it is now; verbatim explain "+verb+" says what it would change")
 }
 
 func noSession(place dsl.Place, what string) dsl.Diagnostic {
@@ -583,8 +586,11 @@ func onlyForReading(place dsl.Place, verb string) dsl.Diagnostic {
 		"ask whoever looks after it")
 }
 
-func alreadyExists(place dsl.Place, verb string) dsl.Diagnostic {
-	return complain(codeAlreadyExists, place, fmt.Sprintf("%s would add what is there already", verb),
+func alreadyExists(place dsl.Place, verb, says string) dsl.Diagnostic {
+	if says == "" {
+		says = fmt.Sprintf("%s would add what is there already", verb)
+	}
+	return complain(codeAlreadyExists, place, says,
 		"look at what is there, and change that instead")
 }
 

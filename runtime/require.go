@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,15 +59,18 @@ func (r *run) schematic(st *step) error {
 			return &Failure{Err: fmt.Errorf("the schema %s: %w", s.Name, err)}
 		}
 		for _, b := range found {
+			if p.FollowUps && s.Follows(b) {
+				continue
+			}
 			what := strings.Join(b.Path, ".")
 			if !b.Safe {
 				b.Says = "does not satisfy its schema"
 			}
-			return &complaint{st.index, wrongValue(st.place, p.Name, strings.TrimSpace(what+" "+b.Says))}
+			return &complaint{st.index, wrongValue(st.place, p.Name, cmp.Or(b.Wrong, strings.TrimSpace(what+" "+b.Says)))}
 		}
 		if st.verb.Moves() {
 			for _, b := range s.OnDay(r.s.today(r.now), st.args[i]) {
-				return &complaint{st.index, wrongValue(st.place, p.Name, strings.Join(b.Path, ".")+" "+b.Says)}
+				return &complaint{st.index, wrongValue(st.place, p.Name, cmp.Or(b.Wrong, strings.Join(b.Path, ".")+" "+b.Says))}
 			}
 		}
 	}

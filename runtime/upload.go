@@ -43,6 +43,10 @@ const (
 	VerdictFailed = "FAILED"
 )
 
+// ScannedByNobody is the scanner that looks at nothing. What it found harmless is
+// taken as long as nobody looks; see Options.Scanner.
+const ScannedByNobody = "none"
+
 // An Upload is what is known of a file that somebody sent.
 type Upload struct {
 	ID       string
@@ -175,7 +179,7 @@ func (r *run) upload(ctx context.Context, st *step, p *verbs.Param, v stores.Val
 	switch {
 	case u.Verdict == VerdictInfected:
 		return &complaint{st.index, harmfulUpload(place, p.Name)}
-	case u.Verdict != VerdictClean:
+	case u.Verdict != VerdictClean, r.e.looksAgain(&u):
 		return &complaint{st.index, unscannedUpload(place, p.Name, u.Verdict == VerdictFailed)}
 	case !p.Upload.Takes(u.Type):
 		return &complaint{st.index, uploadOfType(place, p, u.Type)}
@@ -186,6 +190,12 @@ func (r *run) upload(ctx context.Context, st *step, p *verbs.Param, v stores.Val
 		r.uploads = append(r.uploads, usedUpload{row, st.verb.Name})
 	}
 	return nil
+}
+
+// looksAgain reports whether somebody looks at files by now, and nobody has looked
+// at this one.
+func (e *Engine) looksAgain(u *Upload) bool {
+	return u.Verdict == VerdictClean && u.Scanner == ScannedByNobody && e.scanner != "" && e.scanner != ScannedByNobody
 }
 
 // A usedUpload is one that nothing used before this run.
@@ -334,14 +344,16 @@ func (s *Session) Upload(ctx context.Context, reference string) (u Upload, err e
 func system() stores.Scope { return stores.Scope{Principal: housekeeper, All: true} }
 
 // JudgeUpload notes what a scanner said of an upload. What is harmful is let go
-// of. One that was judged meanwhile stays as it is.
+// of. One that was judged meanwhile stays as it is, unless nobody had looked at it.
 func (e *Engine) JudgeUpload(ctx context.Context, id, verdict, scanner string) (u Upload, err error) {
 	err = e.write(ctx, system(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, uploads, stores.NewString(id))
 		if err != nil {
 			return err
 		}
-		if u = uploadOf(row.Values); u.Verdict == VerdictClean || u.Verdict == VerdictInfected {
+		u = uploadOf(row.Values)
+		again := u.Verdict == VerdictClean && u.Scanner == ScannedByNobody && scanner != ScannedByNobody
+		if (u.Verdict == VerdictClean || u.Verdict == VerdictInfected) && !again {
 			return nil
 		}
 		u.Verdict, u.Scanner = verdict, scanner
@@ -359,8 +371,18 @@ func (e *Engine) JudgeUpload(ctx context.Context, id, verdict, scanner string) (
 }
 
 // UnjudgedUploads returns uploads that were sent before a time and that nobody
-// has found harmless or harmful yet, by ID behind another, at most n.
-func (e *Engine) UnjudgedUploads(ctx context.Context, before time.Time, after string, n int) (all []Upload, err error) {
+// has found harmless or harmful yet, by ID behind another, at most n. Where it is
+// for a scanner that looks, those that were taken while nobody did are among them,
+// also those that are in use.
+func (e *Engine) UnjudgedUploads(ctx context.Context, before time.Time, after string, n int, scanner string) (all []Upload, err error) {
+	verdict := func(v ...stores.Value) stores.Cond {
+		return stores.Cond{Op: stores.In, Path: stores.Path{Field: upVerdict}, Value: stores.NewList(v...)}
+	}
+	which := verdict(stores.NewString(VerdictPending), stores.NewString(VerdictFailed))
+	if scanner != ScannedByNobody {
+		which = stores.Cond{Op: stores.Or, Kids: []stores.Cond{which, {Op: stores.And, Kids: []stores.Cond{verdict(stores.NewString(VerdictClean)),
+			{Op: stores.Eq, Path: stores.Path{Field: upScanner}, Value: stores.NewString(ScannedByNobody)}}}}}
+	}
 	paths := make([]stores.Path, len(uploads.Fields), len(uploads.Fields)+1)
 	for i := range paths {
 		paths[i].Field = i
@@ -368,7 +390,7 @@ func (e *Engine) UnjudgedUploads(ctx context.Context, before time.Time, after st
 	paths = append(paths, stores.Path{Steps: []stores.Step{{Field: upContent, To: contents}}, Field: conTag})
 	err = e.store.View(ctx, system(), func(r stores.Reader) error {
 		rows, err := r.Find(ctx, stores.Find{Entity: uploads, Select: paths, Limit: n, Cut: true, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
-			{Op: stores.In, Path: stores.Path{Field: upVerdict}, Value: stores.NewList(stores.NewString(VerdictPending), stores.NewString(VerdictFailed))},
+			which,
 			{Op: stores.Lt, Path: stores.Path{Field: upTime}, Value: stores.NewTime(before)},
 			{Op: stores.Gt, Path: stores.Path{Field: upID}, Value: stores.NewString(after)},
 		}}, Order: []stores.Order{{Path: stores.Path{Field: upID}}}})

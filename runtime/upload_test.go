@@ -392,3 +392,72 @@ func TestUploadsAreNoPalettes(t *testing.T) {
 		t.Fatal("a palette may name the table of uploads")
 	}
 }
+
+// A file that was taken while nobody looked at files is not used once somebody
+// does, and is looked at like one that nobody has judged: what is harmful is let
+// go of, also where a call used it before.
+func TestFilesThatNobodyLookedAt(t *testing.T) {
+	t.Parallel()
+	for store, open := range map[string]func(testing.TB) *world{"sqlite": filingWorld, "postgres": postgresFilingWorld} {
+		t.Run(store, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			w := open(t)
+			judge := func(id, verdict, scanner string) {
+				t.Helper()
+				if _, err := w.engine.JudgeUpload(ctx, id, verdict, scanner); err != nil {
+					t.Fatal(err)
+				}
+			}
+			waits := func(scanner string) int {
+				t.Helper()
+				list, err := w.engine.UnjudgedUploads(ctx, w.now().Add(time.Hour), "", 100, scanner)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := 0
+				for _, u := range list {
+					if strings.HasPrefix(u.ID, "unseen") {
+						n++
+					}
+				}
+				return n
+			}
+			for _, id := range []string{"unseen-good", "unseen-bad", "unseen-odd"} {
+				w.send("kim", id, "application/pdf", 1000, runtime.VerdictPending)
+				judge(id, runtime.VerdictClean, runtime.ScannedByNobody)
+			}
+			for _, c := range []struct{ scanner, code string }{{"", ""}, {runtime.ScannedByNobody, ""}, {"clamd", "upload-not-scanned"}} {
+				var err error
+				if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Scanner: c.scanner}); err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range []string{"unseen-good", "unseen-bad", "unseen-odd"} {
+					if got := w.tries("kim", fmt.Sprintf("filing.file :paper %q", "upload://"+id)); got != c.code {
+						t.Errorf("%s, %q looks: %q, want %q", id, c.scanner, got, c.code)
+					}
+				}
+				if got := w.tries("kim", `filing.file :paper "upload://kims-letter"`); got != "" {
+					t.Errorf("what was looked at, %q looks: %q", c.scanner, got)
+				}
+			}
+			if none, some := waits(runtime.ScannedByNobody), waits("clamd"); none != 0 || some != 3 {
+				t.Errorf("%d wait for nobody, %d for a scanner", none, some)
+			}
+			judge("unseen-good", runtime.VerdictClean, "clamd")
+			judge("unseen-bad", runtime.VerdictInfected, "clamd")
+			judge("unseen-odd", runtime.VerdictFailed, "clamd")
+			// Nobody takes back what somebody saw.
+			judge("unseen-good", runtime.VerdictInfected, runtime.ScannedByNobody)
+			judge("unseen-bad", runtime.VerdictClean, "clamd")
+			for id, code := range map[string]string{"unseen-good": "", "unseen-bad": "upload-harmful", "unseen-odd": "upload-not-scanned"} {
+				if got := w.tries("kim", fmt.Sprintf("filing.file :paper %q", "upload://"+id)); got != code {
+					t.Errorf("%s: %q, want %q", id, got, code)
+				}
+			}
+			if n := waits("clamd"); n != 1 {
+				t.Errorf("%d wait", n)
+			}
+		})
+	}
+}

@@ -295,7 +295,11 @@ func (p *Program) daysOf(today stores.Value, param *Param, s *Schema, a *Arg) ds
 			}
 			where, name = next, label+" in "+name
 		}
-		ds = append(ds, offToday(dsl.Place{Source: p.script.Source, Range: where.Range}, name, b.Says))
+		d := offToday(dsl.Place{Source: p.script.Source, Range: where.Range}, name, b.Says)
+		if b.Wrong != "" {
+			d.Notes = append([]string{b.Wrong}, d.Notes...)
+		}
+		ds = append(ds, d)
 	}
 	return ds
 }
@@ -355,7 +359,7 @@ func (s *Schema) onDay(rule, v any, path []string, today stores.Value, depth int
 		first, last := dayIn(m, dayLeast), dayIn(m, dayMost)
 		if date, ok := stores.ParseDate(text); ok && (first != nil || last != nil) {
 			if says, ok := offDay(first, last, today, date); !ok {
-				*found = append(*found, Breach{Path: slices.Clone(path), Rule: "day", Says: "is out of range: " + says, Safe: true})
+				*found = append(*found, Breach{Path: slices.Clone(path), Rule: "day", Says: "is out of range: " + says, Safe: true, Wrong: s.wrongAt(path)})
 			}
 		}
 	}

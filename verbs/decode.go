@@ -230,7 +230,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 				return
 			}
 			at = cf[codeName].value
-			c = Code{Name: at.Value, Description: text(cf[codeDescription])}
+			c = Code{Name: at.Value, Description: text(cf[codeDescription]), Else: text(cf[codeElse])}
 			d.items(cf[codeTo], func(n *yaml.Node) {
 				c.To = append(c.To, n.Value)
 				steps = append(steps, n)
@@ -701,6 +701,9 @@ func (l *loader) relate(en *entityNode) {
 	}
 	if n := f[entLabel].value; n != nil {
 		e.Label = d.template(e, n)
+	}
+	if e.Twice = text(f[entTwice]); e.Twice != "" && f[entUnique].value == nil {
+		d.report(say.contradiction(d.place(f[entTwice].key), "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
 	}
 	d.each(f[entUnique], func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {

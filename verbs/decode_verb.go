@@ -217,6 +217,7 @@ func (l *loader) params(vn *verbNode) {
 			Required:    d.boolean(f[argRequired]),
 			Sensitive:   d.boolean(f[argSensitive]),
 			Personal:    d.boolean(f[argPersonal]),
+			FollowUps:   d.boolean(f[argFollowUps]),
 			Place:       d.place(k),
 		}
 		for i := range v.Params {
@@ -271,6 +272,9 @@ func (l *loader) params(vn *verbNode) {
 // Every code of its list has one, so that nothing goes unchecked.
 func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 	n := f.value
+	if n == nil && p.FollowUps {
+		d.report(say.followUpsOfWhat(p.Place, p.Name))
+	}
 	if n == nil || p.Type == nil {
 		return
 	}

@@ -239,6 +239,9 @@ func (d *drift) params(was, v *Verb) {
 			d.lower("default-changed", p.Place, o.Place, "the same call now says something else", "%s has another default: %s, not %s", name, defaultText(p), defaultText(o))
 		}
 		d.typ(p.Place, o.Place, name, p.Type, o.Type)
+		if p.FollowUps && !o.FollowUps {
+			d.lower("limit-loosened", p.Place, o.Place, "it was held to all of its schema", "%s is taken without what its schema requires under a condition", name)
+		}
 		if o.schemaOf > 0 && p.schemaOf == 0 && p.Type.Schema == nil {
 			d.lower("limit-loosened", p.Place, o.Place, "it took what the code beside it says", "%s takes any object", name)
 		}

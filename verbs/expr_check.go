@@ -1144,6 +1144,9 @@ func (c *exprChecker) call(n *ast.CallNode) term {
 	if loops {
 		return c.fail(say.notAllowed(c.place(n), "loops", "each rule looks at one row; a handler can look at many"))
 	}
+	if id.Value == "missing" {
+		return c.missing(n)
+	}
 	var wants TypeName
 	switch id.Value {
 	case "days", "weeks", "hours", "minutes":
@@ -1189,6 +1192,30 @@ func (c *exprChecker) call(n *ast.CallNode) term {
 		return constant(DateType, v, t.text)
 	}
 	return c.apply(StringType, id.Value, t)
+}
+
+// missing is what is still to be asked of an argument that says so.
+func (c *exprChecker) missing(n *ast.CallNode) term {
+	wrong := func(at ast.Node) term {
+		return c.fail(say.mismatch(c.place(at), "missing wants an argument that is taken with follow-ups", "follow-ups: true says so of an object with schema-of"))
+	}
+	if len(n.Arguments) != 1 {
+		return wrong(n)
+	}
+	t := c.check(n.Arguments[0], nil)
+	if t.name == badType {
+		return bad
+	}
+	if t.param < 0 || t.read >= 0 {
+		return wrong(n.Arguments[0])
+	}
+	p := &c.sc.verb.Params[t.param]
+	by, ok := p.SchemaOf()
+	if !ok || !p.FollowUps {
+		return wrong(n.Arguments[0])
+	}
+	return term{name: ListType, item: &Type{Name: StringType}, param: -1, read: -1,
+		node: callNode("missing", &ast.ConstantNode{Value: p.byCode}, t.node, c.load(slot{slotArg, by}))}
 }
 
 // assign makes a term what is wanted, or says why it cannot be.

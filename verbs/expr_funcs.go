@@ -46,6 +46,7 @@ var functions = func() conf.FunctionsTable {
 		"json":       toJSON,
 		"list":       toList,
 		"len":        length,
+		"missing":    missingKeys,
 		"in":         member,
 		"lower":      textual(strings.ToLower),
 		"upper":      textual(strings.ToUpper),
@@ -67,7 +68,7 @@ var functions = func() conf.FunctionsTable {
 }()
 
 // functionNames are the functions that palettes may call.
-var functionNames = []string{"date", "days", "hours", "len", "lower", "minutes", "trim", "upper", "weeks"}
+var functionNames = []string{"date", "days", "hours", "len", "lower", "minutes", "missing", "trim", "upper", "weeks"}
 
 var (
 	environment = nature.FromType(reflect.TypeFor[map[string]any]())
@@ -104,6 +105,23 @@ func condNode(name string, args ...ast.Node) ast.Node {
 	n := callNode(name, args...)
 	n.SetType(boolType)
 	return n
+}
+
+// missingKeys lists what is still to be asked of an object, by the schema of the
+// code beside it.
+func missingKeys(a ...any) (any, error) {
+	list, object, code := a[0].(*CodeList), valueOf(a[1]), valueOf(a[2])
+	keys := []stores.Value{}
+	if s := list.Schema(code.Text()); s != nil && !object.IsNull() {
+		found, err := s.FollowUps(*object)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range found {
+			keys = append(keys, stores.NewString(key))
+		}
+	}
+	return ptr(stores.NewList(keys...)), nil
 }
 
 func valueOf(x any) *stores.Value {

@@ -132,6 +132,7 @@ const (
 	codeName = iota
 	codeDescription
 	codeTo
+	codeElse
 	codeSchema
 	codeKeys
 )
@@ -143,6 +144,7 @@ var codeShape = &shape{
 		codeName:        {name: "code", doc: "The code, in capitals.", example: `"FULFILLED"`, required: true},
 		codeDescription: {name: "description", doc: "What it means.", example: `"settled"`},
 		codeTo:          {name: "to", doc: "The codes that a field which holds this one may change to. Where a code of a list says so, no field of that list changes otherwise.", example: `["FULFILLED"]`, holds: texts},
+		codeElse:        {name: "else", doc: "What somebody is told who would have a field change from this code to one that may not follow.", example: `"this request is settled"`},
 		codeSchema:      {name: "schema", doc: "The JSON Schema of what an argument with schema-of takes when another argument is this code, by its name under schemas.", example: `"address"`},
 	},
 }
@@ -157,6 +159,7 @@ const (
 	entVisible
 	entLabel
 	entUnique
+	entTwice
 	entFields
 	entProgress
 	entKeys
@@ -174,6 +177,7 @@ var entityShape = &shape{
 		entVisible:     {name: "visible", doc: "The boolean field that must be true for a row to be there for anybody whose role does not see all. Otherwise it, and what belongs to it, does not exist for them.", example: `"client_visible"`},
 		entLabel:       {name: "label", doc: "What people read for a row; session names are made from it.", example: `"{workstream.entity.name} {request_subtype}"`},
 		entUnique:      {name: "unique", doc: "Sets of fields that no two rows of one owner share.", example: `[["workstream", "request_subtype"]]`, holds: uniques},
+		entTwice:       {name: "unique-else", doc: "What somebody is told who would have two rows share them.", example: `"this was sent already"`},
 		entFields:      {name: "fields", doc: "The fields by name.", example: `{"status": {"type": "code", "ref-type": "request-status"}}`, holds: namedMaps, of: fieldShape},
 		entProgress:    {name: "progress", doc: "How far a row is: which rows are its steps, and when one is done. Reads tell it as progress.percent and so on.", example: `{"of": "case-step.case", "done": "row.done"}`, holds: aMap, of: progressShape},
 	},
@@ -284,6 +288,7 @@ const (
 	argOtherwise
 	argExamples
 	argSchemaOf
+	argFollowUps
 	argUpload
 	argKeys
 )
@@ -302,6 +307,7 @@ var argShape = &shape{
 		{name: "otherwise", doc: "What happens to a value that comes from elsewhere: refuse, which is the default; ask; or a rule for asking.", example: `{"by": "compliance"}`, holds: textOrMap, of: otherwiseShape},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
 		{name: "schema-of", doc: "Of an object: the argument, a code, whose schema it must satisfy.", example: `"info-type"`},
+		{name: "follow-ups", doc: "Of an object with schema-of: that it is taken without what its schema requires under a condition, in `then` or `else`. `missing(ARGUMENT)` lists that, for it to be asked.", example: `true`, holds: aBoolean},
 		{name: "upload", doc: "Of a string, that it refers to a file which whoever asks has sent, and which files it takes.", example: `{"types": ["application/pdf", "image/*"], "max-size": "20 MB"}`, holds: aMap, of: uploadShape},
 	}...),
 }

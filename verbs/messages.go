@@ -686,6 +686,10 @@ func (loaderMessages) sessionActive(at dsl.Place, is *Type) dsl.Diagnostic {
 	return problemAt(at, "session-type", "session.active is the row that somebody is at work on; this is "+is.phrase(), "a reference is wanted", "set it from an argument of type ref; a reference to one entity says what kind of row it is")
 }
 
+func (loaderMessages) followUpsOfWhat(at dsl.Place, name string) dsl.Diagnostic {
+	return problemAt(at, "schema-of", ":"+name+" has no schema of a code, so nothing of it can be asked later", "follow-ups is for an object with schema-of", "name the code that says what kind of object it is: schema-of: ARGUMENT")
+}
+
 func (loaderMessages) refDefault(at dsl.Place, name, value string) dsl.Diagnostic {
 	d := problemAt(at, "bad-value", fmt.Sprintf("%s is a ref, which can have no default that names a row; this is %s", name, value), "active is wanted here, or no default", "default: active is the row that whoever asks is at work on")
 	d.Fixes = replacements(at, []string{activeWord}, "")

@@ -78,6 +78,9 @@ type Code struct {
 	// To lists the codes that a field which holds this one may change to. It
 	// counts where any code of the list says so: see CodeList.Steps.
 	To []string
+	// Else is what people are told who would have a field change from this code to
+	// one that may not follow; "" where the palette leaves that to the engine.
+	Else string
 	// Schema is that of the objects that go with the code; nil where the palette
 	// names none.
 	Schema *Schema
@@ -94,6 +97,17 @@ func (l *CodeList) Steps(from, to string) (declared, may bool) {
 		}
 	}
 	return declared, may
+}
+
+// Else returns what people are told who would leave a code for one that may not
+// follow, "" where the palette does not say.
+func (l *CodeList) Else(from string) string {
+	for i := range l.Codes {
+		if l.Codes[i].Name == from {
+			return l.Codes[i].Else
+		}
+	}
+	return ""
 }
 
 // Schema returns the schema of the objects that go with a code.
@@ -113,7 +127,10 @@ type Entity struct {
 	Fields      []Field // parallel to Store.Fields
 	Label       Template
 	Progress    *Progress // how far a row is; nil when the palette does not say
-	Place       dsl.Place
+	// Twice is what people are told who would add a row that agrees with another in
+	// what is unique; "" where the palette leaves that to the engine.
+	Twice string
+	Place dsl.Place
 
 	broken bool // while loading: a field was complained about
 }
@@ -181,6 +198,9 @@ type Param struct {
 	// refuses it.
 	Otherwise *Confirm
 	Examples  []string
+	// FollowUps says that an object is taken without what the schema of its code
+	// requires only under a condition: see Schema.FollowUps.
+	FollowUps bool
 	Upload    *Upload // which files it takes; nil for anything that is no file
 	Place     dsl.Place
 

@@ -333,6 +333,9 @@ func (p *Param) remark() string {
 	} else if limits := p.Type.limits(); limits != "" {
 		parts = append(parts, limits)
 	}
+	if p.FollowUps {
+		parts = append(parts, "may lack what is required of it under a condition")
+	}
 	if len(p.Examples) > 0 {
 		parts = append(parts, "e.g. "+p.example())
 	}

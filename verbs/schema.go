@@ -403,6 +403,9 @@ func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) 
 	}
 	var ds []dsl.Diagnostic
 	for _, b := range breaches {
+		if at.param.FollowUps && s.follows(&b) {
+			continue
+		}
 		where, name := v, ":"+at.param.Name
 		for _, step := range b.path {
 			next, label := into(where, step)
@@ -419,7 +422,11 @@ func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) 
 				}
 			}
 		}
-		ds = append(ds, schemaBreach(c.place(r), name, s, b, where.Kind, c.dark))
+		d := schemaBreach(c.place(r), name, s, b, where.Kind, c.dark)
+		if says := s.wrongAt(b.path); says != "" && b.key == "" && b.missing == "" {
+			d.Notes = append([]string{says}, d.Notes...)
+		}
+		ds = append(ds, d)
 	}
 	return ds
 }
@@ -440,6 +447,35 @@ func (c *checker) schemaOf(v *Verb, k int, code, object *Arg) {
 	}
 }
 
+// FollowUps lists the keys that the schema requires of an object only under a
+// condition, by a `then`, an `else` or another rule beside its own `required`,
+// and that the object does not have: what is still to be asked, given the rest.
+func (s *Schema) FollowUps(object stores.Value) ([]string, error) {
+	found, err := s.check(object)
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for i := range found {
+		if b := &found[i]; s.follows(b) && !slices.Contains(keys, b.missing) {
+			keys = append(keys, b.missing)
+		}
+	}
+	return keys, nil
+}
+
+// follows reports whether a breach is that a key is missing which is not always
+// required.
+func (s *Schema) follows(b *breach) bool {
+	top, _ := s.doc.(map[string]any)
+	return b.missing != "" && len(b.path) == 0 && !slices.Contains(words(top["required"]), b.missing)
+}
+
+// Follows reports whether a breach of the schema is a key that FollowUps lists.
+func (s *Schema) Follows(b Breach) bool {
+	return b.Rule == "required" && s.follows(&breach{path: b.Path, missing: b.Key})
+}
+
 // A Breach is one rule of a schema that a value breaks.
 type Breach struct {
 	Path []string // to the value at fault: keys and indexes
@@ -447,6 +483,20 @@ type Breach struct {
 	Rule string   // "required", "pattern" and the like, as JSON Schema calls it
 	Says string   // "needs at least 2 characters", to be read after the name of the value; it quotes nothing of it where Safe
 	Safe bool
+	// Wrong is the schema's own sentence for a value that does not fit there,
+	// x-wrong; "" where it has none, or nothing is there.
+	Wrong string
+}
+
+// wrongAt is what a schema says of a value at a path that does not fit.
+func (s *Schema) wrongAt(path []string) string {
+	m, _ := s.doc.(map[string]any)
+	for _, step := range path {
+		properties, _ := m["properties"].(map[string]any)
+		m, _ = properties[step].(map[string]any)
+	}
+	says, _ := m["x-wrong"].(string)
+	return says
 }
 
 // Check holds a JSON value against the schema, and says what is wrong, rule by
@@ -459,6 +509,9 @@ func (s *Schema) Check(v stores.Value) ([]Breach, error) {
 	all := make([]Breach, len(found))
 	for i, b := range found {
 		all[i] = Breach{Path: b.path, Key: cmp.Or(b.key, b.missing), Rule: b.rule, Says: b.says, Safe: b.safe}
+		if all[i].Key == "" {
+			all[i].Wrong = s.wrongAt(b.path)
+		}
 	}
 	return all, nil
 }

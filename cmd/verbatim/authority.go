@@ -63,7 +63,15 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools runtime
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
-	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg)})
+	scanner := ""
+	if a.env("VERBATIM_SCAN") != "" {
+		s, err := a.scanner("")
+		if err != nil {
+			return nil, err
+		}
+		scanner = s.String()
+	}
+	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg), Scanner: scanner})
 }
 
 // found makes the first administrators.

@@ -345,15 +345,15 @@ func TestInlineValidationDuringCollection(t *testing.T) {
 		b.asks(s, "client.start-collection :request-id "+pierre)
 		b.asks(s, `client.collection-response :field "full_name" :value "Pierre Dupont"`)
 		for value, want := range map[string]string{
-			`"1850-01-01"`:           "Date of birth must be after 1 January 1900. Please check the year. You entered 1 January 1850. Nothing was saved.",
-			"1850-01-01":             "Date of birth must be after 1 January 1900. Please check the year. You entered 1 January 1850. Nothing was saved.",
+			`"1850-01-01"`:           "Date of birth must be after 1 January 1900 and not in the future. Please check the year. You entered 1 January 1850. Nothing was saved.",
+			"1850-01-01":             "Date of birth must be after 1 January 1900 and not in the future. Please check the year. You entered 1 January 1850. Nothing was saved.",
 			`"03/04/1972"`:           "Is that 3 April 1972 or 4 March 1972?",
 			`"when he was young"`:    "Date of birth was not understood. Write it like this: 15 March 1972. Nothing was saved.",
 			`[1972-03-15]`:           "Date of birth is one answer. Give it as text, not as a list or a map. Nothing was saved.",
 			`{:day {:month {:x 1}}}`: "Date of birth is one answer. Give it as text, not as a list or a map. Nothing was saved.",
 			`" "`:                    "Date of birth is still missing. Write the answer, or skip the question for now. Nothing was saved.",
 			`"` + strings.Repeat("1972 ", 1000) + `"`: "Date of birth takes at most 2000 characters. Say it more briefly. Nothing was saved.",
-			`"2030-01-01"`: "", // whatever it says, nothing is stored
+			`"2030-01-01"`: "Date of birth must be after 1 January 1900 and not in the future. Please check the year. You entered 1 January 2030. Nothing was saved.",
 			`true`:         "",
 		} {
 			got := b.asks(s, "client.collection-response :field \"date_of_birth\" :value "+value)
@@ -589,7 +589,7 @@ func TestInformationFitsItsKind(t *testing.T) {
 		for _, bad := range [][2]string{
 			{"DATE_OF_BIRTH", `{:date_of_birth "1850-01-01"}`}, {"DATE_OF_BIRTH", `{}`}, {"DATE_OF_BIRTH", `{:date_of_birth "1972-03-15" :more true}`},
 			{"ADDRESS", `{:date_of_birth "1972-03-15"}`}, {"DATE_OF_BIRTH", `{:date_of_birth {:year 1972}}`}, {"SHOE_SIZE", `{:size 42}`},
-			{"TAX_RESIDENCE", `{:country LU :has_tax_number true}`},
+			{"TAX_RESIDENCE", `{:country LU}`}, {"TAX_RESIDENCE", `{:country LU :has_tax_number true :tax_number "?"}`},
 		} {
 			var r *runtime.Refusal
 			if err := give(bad[0], bad[1]); !errors.As(err, &r) {
@@ -603,6 +603,86 @@ func TestInformationFitsItsKind(t *testing.T) {
 		}
 		if err := give("DATE_OF_BIRTH", `{:date_of_birth 1972-03-15}`); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// O11, X12: what a schema asks for because of what was said is asked next. What was
+// given at once is kept, the request stays open in part, nobody at the bank is
+// troubled with half an answer, and the questions go on where it ends.
+func TestFollowUpQuestions(t *testing.T) {
+	t.Parallel()
+	banks(t, func(t *testing.T, b *bank) {
+		s := b.visit("clara")
+		give := func(more string) *runtime.Reply {
+			t.Helper()
+			reply, err := b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :date_of_birth 1972-03-15 :nationality "FR" :ownership_percent 40 :control "TRUST"`+more+`}`, runtime.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reply
+		}
+		status := func() string {
+			for _, r := range b.rows("outstanding-request") {
+				if r["request_id"] == key(101).Text() {
+					return r["status"]
+				}
+			}
+			return ""
+		}
+		reply := give("")
+		if got := status(); got != "PARTIALLY_FULFILLED" {
+			t.Error(got)
+		}
+		sent := b.rows("info-submission")
+		if len(sent) != 1 || sent[0]["missing"] != `["trust_name"]` || len(b.rows("review-task")) != 0 {
+			t.Errorf("%v, %v", sent, b.rows("review-task"))
+		}
+		if n := reply.Calls[0].Notices; len(n) != 1 || n[0].Target != "follow-up-questions" {
+			t.Errorf("%+v", n)
+		}
+		// The reply says what is missing, and nothing of what was said.
+		told := fmt.Sprintf("%+v", reply.Calls[0].Rows)
+		for _, row := range reply.Calls[0].Rows {
+			for _, f := range row.Fields {
+				if f.Field == "missing" && (f.Sensitive || f.After.Text() != `["trust_name"]`) || f.Field == "status" && f.Sensitive || f.Field == "collected_data" && !f.Sensitive {
+					t.Errorf("%+v", f)
+				}
+			}
+		}
+		if !strings.Contains(told, "trust_name") {
+			t.Error(told)
+		}
+		detail, err := b.say(s, "client.get-request-detail :request-id "+pierre, runtime.RunOptions{})
+		if err != nil || !strings.Contains(fmt.Sprint(detail.Calls[0].Result.Rows), `"missing":["trust_name"]`) {
+			t.Errorf("%v, %v", detail, err)
+		}
+
+		equal(t, b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre), []string{
+			"COLLECTING | Question 6 of 6: the beneficial owner | Name of the trust |  | You have given 5 of 6 answers about the beneficial owner. This is what is left."})
+		if got := b.asks(b.visit("clara"), `client.collection-response :field "trust_name" :value "Dupont Family Trust"`); len(got) != 6 || !strings.HasPrefix(got[0], "REVIEWING") {
+			t.Errorf("%q", got)
+		}
+		b.asks(b.visit("clara"), "client.collection-confirm :confirmed true")
+		sent = b.rows("info-submission")
+		if got := status(); got != "PENDING_REVIEW" || len(sent) != 2 || len(b.rows("review-task")) != 1 {
+			t.Errorf("%s, %v, %v", got, sent, b.rows("review-task"))
+		}
+
+		// While the bank looks at an answer, half of another takes it from nobody.
+		give("")
+		if got := status(); got != "PENDING_REVIEW" || len(b.rows("review-task")) != 1 {
+			t.Error(got)
+		}
+		// All of it at once is all of it.
+		if n := give(` :trust_name "Dupont Family Trust"`).Calls[0].Notices; len(n) != 2 {
+			t.Errorf("%+v", n)
+		}
+		// What is always needed is no follow-up.
+		_, err = b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :control "TRUST"}`, runtime.RunOptions{})
+		var r *runtime.Refusal
+		if !errors.As(err, &r) || strings.Contains(r.Error(), "trust_name") || !strings.Contains(r.Error(), "nationality") || !strings.Contains(r.Error(), "date_of_birth") {
+			t.Errorf("%v", err)
 		}
 	})
 }

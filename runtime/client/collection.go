@@ -34,6 +34,7 @@ type desk struct{ reg *verbs.Registry }
 const (
 	collections = "collection"
 	escalations = "escalation-request"
+	submissions = "info-submission"
 	requests    = "outstanding-request"
 )
 
@@ -280,17 +281,44 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	if col.form == nil {
 		return o, runtime.Refuse(nothingToAsk, nextDetail)
 	}
-	if col.filled, err = col.form.Fill(stores.Value{}, nil); err != nil {
+	given, err := d.given(ctx, c, a.Request, info)
+	if err != nil {
+		return o, err
+	}
+	if col.filled, err = col.form.Fill(given, nil); err != nil {
 		return o, err
 	}
 	if err := col.listen(ctx, c); err != nil {
 		return o, err
 	}
 	col.next()
+	message := ""
+	if n, of := col.filled.Answered(); n > 0 {
+		message = goesOn(n, of, col.form.About)
+	}
 	o.Changes = append(o.Changes, runtime.Create(collections, runtime.Fields{"request": a.Request, "client": c.Principal(), "info_type": info,
-		"status": collecting, "collected": stores.NewObject(nil, nil), "current_field": col.at, "started_at": c.Now(), "updated_at": c.Now()}))
-	o.Result = col.ask("")
+		"status": collecting, "collected": col.filled.Object(), "current_field": col.at, "started_at": c.Now(), "updated_at": c.Now()}))
+	o.Result = col.ask(message)
 	return o, nil
+}
+
+// given is what was said at once, in an answer that something is still to be asked
+// of; null where there is none, or where it was answered since.
+func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (stores.Value, error) {
+	rows, err := c.Find(ctx, submissions, runtime.Fields{"request": request, "info_type": info, "verdict": "RECEIVED"})
+	if err != nil || len(rows) == 0 {
+		return stores.Value{}, err
+	}
+	last := &rows[0]
+	for i := range rows {
+		if rows[i].Value("submitted_at").Time().After(last.Value("submitted_at").Time()) {
+			last = &rows[i]
+		}
+	}
+	if lacks, err := last.Value("missing").Items(stores.String); last.Value("missing").IsNull() || err != nil || len(lacks) == 0 {
+		return stores.Value{}, err
+	}
+	return last.Value("collected_data"), nil
 }
 
 type respondArgs struct {

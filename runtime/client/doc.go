@@ -24,6 +24,11 @@
 // collection-status. Each client has a collection of their own for a request; the
 // session says which is the one at hand.
 //
+// Where somebody gives all at once what they know, by client.provide-info itself,
+// and their answers make the schema ask for more, what they gave is kept and the
+// request is answered in part. client.start-collection then goes on with the
+// questions that are left, and confirming sends the whole.
+//
 // # A person
 //
 // client.escalate writes down the whole conversation, what is outstanding and

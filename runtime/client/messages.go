@@ -25,6 +25,10 @@ func welcomeBack(n, of int, about string) string {
 	return fmt.Sprintf("Welcome back. You have answered %d of %d questions about %s.", n, of, about)
 }
 
+func goesOn(n, of int, about string) string {
+	return fmt.Sprintf("You have given %d of %d answers about %s. This is what is left.", n, of, about)
+}
+
 func pleaseCheck(n int) string {
 	if n == 1 {
 		return "Please check your answer. It is sent when you confirm it; you cannot change it yourself after that."

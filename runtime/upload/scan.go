@@ -10,6 +10,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"verbatim/runtime"
 )
 
 // A Scanner looks at files for anything harmful. It is safe for use by many
@@ -34,7 +36,7 @@ var NoScanner Scanner = noScanner{}
 type noScanner struct{}
 
 func (noScanner) Scan(context.Context, io.Reader) (Finding, error) { return Finding{}, nil }
-func (noScanner) String() string                                   { return "none" }
+func (noScanner) String() string                                   { return runtime.ScannedByNobody }
 
 // A Clamav asks a clamd, over its INSTREAM command.
 type Clamav struct {

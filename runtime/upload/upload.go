@@ -248,7 +248,8 @@ const (
 	page = 100
 )
 
-// Housekeep scans what was not, forgets what expired, and deletes what nothing
+// Housekeep scans what was not, and what was taken while nobody looked once somebody
+// does; it forgets what expired, and deletes what nothing
 // refers to. Without a scanner it leaves out the first. It is safe to call at any
 // time, from any process, also at once. What fails is told, and left for the next
 // time; it does not keep the rest from being done.
@@ -256,7 +257,7 @@ func (s *Service) Housekeep(ctx context.Context) (Tally, error) {
 	t := Tally{Judged: map[string]int{}}
 	var failed []error
 	for after, more := "", s.Scanner != nil; more; {
-		list, err := s.Engine.UnjudgedUploads(ctx, s.now().Add(-settling), after, page)
+		list, err := s.Engine.UnjudgedUploads(ctx, s.now().Add(-settling), after, page, s.Scanner.String())
 		if err != nil {
 			return t, err
 		}

@@ -431,3 +431,35 @@ func TestSendersAndHousekeepers(t *testing.T) {
 		t.Errorf("%d files of two are left", n)
 	}
 }
+
+// What was taken while nobody looked is scanned once somebody does, in use or not,
+// and what is harmful is let go of.
+func TestHousekeepLooksAtWhatNobodyLookedAt(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	clamd := o.Scanner
+	o.Scanner = NoScanner
+	good, bad := o.sends("kim", "a letter"), o.sends("kim", eicar)
+	for _, u := range []runtime.Upload{good, bad} {
+		if got := o.uses("kim", u.Reference()); got != "" {
+			t.Fatal(got)
+		}
+	}
+	o.later(time.Hour)
+	if got := o.keeps(); len(got.Judged) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	o.Scanner = clamd
+	if got := o.keeps(); got.Judged[runtime.VerdictClean] != 1 || got.Judged[runtime.VerdictInfected] != 1 || got.Freed != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if got := o.uses("kim", good.Reference()); got != "" {
+		t.Error(got)
+	}
+	if got := o.uses("kim", bad.Reference()); got != "upload-harmful" {
+		t.Error(got)
+	}
+	if got := o.keeps(); len(got.Judged) != 0 {
+		t.Errorf("it was looked at twice: %+v", got)
+	}
+}
