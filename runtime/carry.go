@@ -378,19 +378,24 @@ func (r *run) get(ctx context.Context, e *stores.Entity, key stores.Value) (stor
 // fields reads along paths from one row, and says where the values come from.
 func (r *run) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
 	all, at := withMarks(e, paths)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: all, Where: isRow(e, key), Limit: 1, Hold: r.holdsAs(stores.Shared)})
-	if err != nil {
-		return nil, nil, err
+	hold := r.holdsAs(stores.Shared)
+	values, known := r.foresaw(rowKey{e, key}, all, hold != stores.Loose)
+	if !known {
+		rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: all, Where: isRow(e, key), Limit: 1, Hold: hold})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(rows) == 0 {
+			return nil, nil, stores.ErrNotFound
+		}
+		values = rows[0]
 	}
-	if len(rows) == 0 {
-		return nil, nil, stores.ErrNotFound
-	}
-	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: rows[0]})
+	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: values})
 	came := make([]verbs.Origin, len(paths))
 	for i := range came {
-		came[i] = r.s.pathOrigin(e, paths, at, i, rows[0])
+		came[i] = r.s.pathOrigin(e, paths, at, i, values)
 	}
-	return rows[0], came, nil
+	return values, came, nil
 }
 
 // rowsWhere reads the rows that a condition picks, and remembers what they were.

@@ -115,6 +115,7 @@ type Engine struct {
 	counted  map[lead]bool                 // fields by which a read counts rows
 	labelled map[*verbs.Entity][]stores.Path
 	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
+	wants    map[*verbs.Verb][]wants         // of each argument: see ahead
 	box      *toolbox
 	scanner  string
 
@@ -146,6 +147,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		dark:     make(map[*verbs.Verb][]bool),
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),
+		wants:    make(map[*verbs.Verb][]wants),
 
 		authority: opt.Authority,
 		profile:   opt.Profile,
@@ -177,6 +179,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	ds = append(ds, e.join(opt.Handlers)...)
 	for _, v := range reg.Verbs() {
 		ds = append(ds, e.prepare(v)...)
+		e.wants[v] = e.foreseen(v)
 	}
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}

@@ -31,6 +31,7 @@ type held struct {
 	// atOnce keeps nothing and lets nothing wait.
 	atOnce  bool
 	rows    map[rowKey]stores.Row
+	reached map[rowKey][]reached // from a row, what was read ahead
 	waiting []stores.Change
 	late    error // why changes that had waited were not accepted
 	parting bool  // changes that had waited went with the commit, which judges them
@@ -167,6 +168,7 @@ func (r *run) keep(row stores.Row) {
 // have triggers, a deleted row may be a reference's, and a row that hangs
 // elsewhere takes others into the scope and out of it.
 func (r *run) follows(c *stores.Change) {
+	r.forgets(c)
 	e := c.Entity
 	if !e.Managed || c.Op == stores.Delete {
 		r.rows = nil
@@ -241,76 +243,6 @@ func leadsOf(entities []*stores.Entity) map[lead]bool {
 	return all
 }
 
-// ahead reads the rows that the calls of a script name, as many at a time as
-// there are of one entity. Calls that go without need not be asked for one by
-// one; a row that is not there is told at the call that names it.
-func (r *run) ahead(ctx context.Context, f *frame) error {
-	if r.atOnce {
-		return nil
-	}
-	calls, order := f.prog.Calls(), f.prog.Order()
-	if r.share != nil {
-		order = r.share.calls
-	}
-	if len(order) < few {
-		return nil
-	}
-	keys := make(map[*stores.Entity][]stores.Value)
-	var entities []*stores.Entity
-	asked := make(map[rowKey]bool)
-	for _, i := range order {
-		c := &calls[i]
-		for j := range c.Args {
-			t := c.Verb.Params[j].Type
-			if t == nil || t.Name != verbs.RefType || t.Entity == nil {
-				continue
-			}
-			e := t.Entity.Store
-			if !e.Managed && r.tx != nil {
-				continue // the first change of such a table would have them forgotten
-			}
-			var key stores.Value
-			known := true
-			switch a := &c.Args[j]; a.Kind {
-			case verbs.Literal:
-				key = a.Value
-				if kind := e.Fields[e.Key].Kind; key.Kind() != kind && !key.IsNull() {
-					key, known = stores.Parse(kind, key.Text())
-				}
-			case verbs.Name:
-				if known = a.Path() == ""; known {
-					key, known = r.s.key(e, a.Name())
-				}
-			default:
-				known = false
-			}
-			if !known || key.IsNull() || asked[rowKey{e, key}] {
-				continue
-			}
-			asked[rowKey{e, key}] = true
-			if keys[e] == nil {
-				entities = append(entities, e)
-			}
-			keys[e] = append(keys[e], key)
-		}
-	}
-	for _, e := range entities {
-		if len(keys[e]) < few {
-			continue
-		}
-		for some := range slices.Chunk(keys[e], maxAhead) {
-			rows, err := r.read.Rows(ctx, e, some)
-			if err != nil {
-				return err
-			}
-			for _, row := range rows {
-				r.keep(row)
-			}
-		}
-	}
-	return nil
-}
-
 // labelKnown works a label out from what the run knows of rows, without asking.
 func (r *run) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	row, ok := r.rows[rowKey{e.Store, key}]
@@ -332,10 +264,14 @@ func (r *run) along(e *stores.Entity, row []stores.Value, p stores.Path) (stores
 	if p.Count != nil {
 		return stores.Value{}, false
 	}
-	for _, step := range p.Steps {
+	for i, step := range p.Steps {
 		to := row[step.Field]
 		if to.IsNull() {
 			return stores.Value{}, true
+		}
+		rest := stores.Path{Steps: p.Steps[i+1:], Field: p.Field}
+		if v, ok := r.foresaw(rowKey{step.To, to}, []stores.Path{rest}, false); ok {
+			return v[0], true
 		}
 		next, ok := r.rows[rowKey{step.To, to}]
 		if !ok {

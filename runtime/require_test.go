@@ -247,6 +247,20 @@ func (tx *lateTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, er
 	return rows, err
 }
 
+func (tx *lateTx) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
+	rows, err := tx.Tx.Rows(ctx, e, keys)
+	for i := range rows {
+		if row, ok := tx.s.old[rows[i].Key()]; ok && tx.s.updates == 1 {
+			rows[i] = row
+		}
+	}
+	return rows, err
+}
+
+func (tx *lateTx) Together(ctx context.Context, asks []stores.Ask) error {
+	return stores.OneByOne(ctx, tx, asks)
+}
+
 func (tx *lateTx) Apply(ctx context.Context, b stores.Batch) error {
 	for _, c := range b.Changes {
 		var names []string

@@ -198,6 +198,10 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 			o.goesOn = true
 			attempt--
 			continue
+		case errors.As(err, new(*errAhead)) && ctx.Err() == nil:
+			// It is told at the call that needs it.
+			atOnce = true
+			continue
 		case r.late != nil && ctx.Err() == nil:
 			// A change was not accepted, and whose it was is not known.
 			atOnce = true

@@ -164,9 +164,12 @@ func (r *run) upload(ctx context.Context, st *step, p *verbs.Param, v stores.Val
 	if !ok || v.Kind() != stores.String {
 		return &complaint{st.index, unknownUpload(place, p.Name)}
 	}
-	row, err := r.read.Get(ctx, uploads, stores.NewString(id))
-	if err != nil && !errors.Is(err, stores.ErrNotFound) {
-		return err
+	var err error
+	row, known := r.rows[rowKey{uploads, stores.NewString(id)}]
+	if !known {
+		if row, err = r.read.Get(ctx, uploads, stores.NewString(id)); err != nil && !errors.Is(err, stores.ErrNotFound) {
+			return err
+		}
 	}
 	var u Upload
 	if err == nil {

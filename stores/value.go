@@ -214,6 +214,14 @@ func ParseJSON(s string) (Value, error) {
 	if !utf8.ValidString(s) {
 		return Value{}, fmt.Errorf("not UTF-8")
 	}
+	if spelt(s) {
+		return Value{kind: JSON, text: s}, nil
+	}
+	return respell(s)
+}
+
+// respell reads a JSON value in whatever spelling.
+func respell(s string) (Value, error) {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()
 	b, err := canonical(dec, make([]byte, 0, len(s)), 0)

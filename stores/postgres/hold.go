@@ -51,6 +51,9 @@ func (q *finder) locks(r *reader, f stores.Find, tail *text, columns, most int) 
 	var ops []op
 	var holds []*hold
 	for i, w := range append([]way{{"t", q.root, q.counted}}, q.ways...) {
+		if i == 0 && r.has(f) {
+			continue
+		}
 		if !r.locks(w.entity) {
 			ops = append(ops, r.holdTable(w.entity)...)
 			continue
@@ -79,6 +82,24 @@ func (q *finder) locks(r *reader, f stores.Find, tail *text, columns, most int) 
 		holds = append(holds, h)
 	}
 	return ops, holds
+}
+
+// A lock is a row that Get was asked for. It says whether it was there, and so is
+// locked as firmly as a Find can want it to be.
+type lock struct {
+	entity *stores.Entity
+	key    stores.Value
+}
+
+// has reports whether a Find asks for one row that Get was asked for before, in
+// this round trip or an earlier one.
+func (r *reader) has(f stores.Find) bool {
+	c := f.Where
+	if c == nil || c.Op != stores.Eq || c.Other != nil || len(c.Path.Steps) > 0 || c.Path.Count != nil || c.Path.Field != f.Entity.Key {
+		return false
+	}
+	_, asked := r.locked[lock{f.Entity, c.Value}]
+	return asked
 }
 
 // held reports whether every row that an answer stands on is among those that

@@ -64,31 +64,43 @@ type tag struct {
 	Origins   string `json:"origins,omitempty"`
 }
 
-// enqueue adds jobs.
+// enqueue adds jobs. Those that take no account of others are one statement.
 func (t *tx) enqueue(jobs []stores.Job) ([]op, error) {
 	var ops []op
-	for i := range jobs {
-		j := &jobs[i]
-		if err := j.Check(); err != nil {
-			return nil, err
+	for len(jobs) > 0 {
+		n := 1
+		for jobs[0].Again == stores.KeepOther && n < min(len(jobs), maxRun) && jobs[n].Again == stores.KeepOther {
+			n++
 		}
-		meta, err := json.Marshal(tag{j.ID, j.Unique, j.Principal, j.Origins})
-		if err != nil {
-			return nil, err
+		var cols [6][]any
+		for i := range jobs[:n] {
+			j := &jobs[i]
+			if err := j.Check(); err != nil {
+				return nil, err
+			}
+			meta, err := json.Marshal(tag{j.ID, j.Unique, j.Principal, j.Origins})
+			if err != nil {
+				return nil, err
+			}
+			var key any
+			if j.Unique != "" {
+				key = uniqueKey(j.Kind, j.Unique)
+			}
+			for i, v := range [...]any{j.Payload, j.Kind, strconv.Itoa(j.Tries()), string(meta), j.At.UTC().Format(time.RFC3339Nano), key} {
+				cols[i] = append(cols[i], v)
+			}
 		}
-		var key any
-		if j.Unique != "" {
-			key = uniqueKey(j.Kind, j.Unique)
+		if jobs[0].Again == stores.ReplaceOther {
+			ops = append(ops, op{doing: "enqueue", args: []any{cols[5][0]}, sql: "DELETE FROM " + riverJob + " WHERE unique_key = $1::bytea AND " + unfinishedSQL + " AND state <> 'running'"})
 		}
-		if j.Again == stores.ReplaceOther {
-			ops = append(ops, op{doing: "enqueue", args: []any{key}, sql: "DELETE FROM " + riverJob + " WHERE unique_key = $1::bytea AND " + unfinishedSQL + " AND state <> 'running'"})
+		o := op{doing: "enqueue", sql: `INSERT INTO ` + riverJob + ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
+SELECT v.args, v.kind, v.tries, v.meta, '` + riverQueue + `', v.at, 'available', v.key, CASE WHEN v.key IS NOT NULL THEN B'` + unfinished + `' END
+FROM unnest($1::jsonb[], $2::text[], $3::smallint[], $4::jsonb[], $5::timestamptz[], $6::bytea[]) WITH ORDINALITY v (args, kind, tries, meta, at, key, n) ORDER BY v.n
+ON CONFLICT (unique_key) WHERE ` + unfinishedSQL + ` DO NOTHING`}
+		for _, col := range cols {
+			o.args = append(o.args, arrayOf(col))
 		}
-		o :=
-			op{doing: "enqueue", sql: `INSERT INTO ` + riverJob + ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
-VALUES ($1::jsonb, $2::text, $3::smallint, $4::jsonb, '` + riverQueue + `', $5::timestamptz, 'available', $6::bytea, CASE WHEN $6::bytea IS NOT NULL THEN B'` + unfinished + `' END)
-ON CONFLICT (unique_key) WHERE ` + unfinishedSQL + ` DO NOTHING`,
-				args: []any{j.Payload, j.Kind, strconv.Itoa(j.Tries()), string(meta), j.At.UTC().Format(time.RFC3339Nano), key}}
-		switch j.Again {
+		switch jobs[0].Again {
 		case stores.ReplaceOther: // the other is running
 			o.sql += " RETURNING 1"
 			o = o.counted(1, stores.ErrConflict)
@@ -96,7 +108,7 @@ ON CONFLICT (unique_key) WHERE ` + unfinishedSQL + ` DO NOTHING`,
 			o.sql += " RETURNING 1"
 			o = o.counted(1, stores.ErrDuplicate)
 		}
-		ops = append(ops, o)
+		ops, jobs = append(ops, o), jobs[n:]
 	}
 	return ops, nil
 }

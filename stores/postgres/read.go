@@ -25,6 +25,7 @@ type reader struct {
 	view
 	writes bool                    // within an Update
 	tables map[*stores.Entity]bool // of reference data, that are held
+	locked map[lock]bool           // whether rows that Get was asked for were there
 }
 
 // Get implements stores.Reader. Within an Update it also locks the row, so that
@@ -135,7 +136,9 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 	tail := q.from.part().add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where)
 	var ops []op
 	var holds []*hold
+	has := false
 	if f.Hold != stores.Loose && r.writes {
+		has = r.has(f)
 		ops, holds = q.locks(r, f, tail, width, most)
 		for _, h := range holds {
 			sel.add(",", r.datum(h.entity, h.alias, h.entity.Key))
@@ -153,6 +156,9 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 		}
 		if err := held(raw, holds); err != nil {
 			return err
+		}
+		if has && !r.locked[lock{f.Entity, f.Where.Value}] {
+			return fmt.Errorf("%s came while it was looked for: %w", f.Entity.Name, stores.ErrConflict)
 		}
 		if len(block) < len(names) {
 			block = make([]stores.Value, len(names)*min(64, 2*len(rows)+4))

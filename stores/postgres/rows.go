@@ -101,6 +101,12 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 	}
 	if locks {
 		t.add(" FOR NO KEY UPDATE OF t")
+		if r.locked == nil {
+			r.locked = map[lock]bool{}
+		}
+		for _, key := range fit {
+			r.locked[lock{e, key}] = r.locked[lock{e, key}]
+		}
 	}
 	rows := make([]stores.Row, 0, len(fit))
 	var late []int // rows that somebody else changed meanwhile
@@ -116,6 +122,9 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 		}
 		if locks && raw.yes(len(e.Fields)+1) {
 			late = append(late, len(rows))
+		}
+		if locks {
+			r.locked[lock{e, found.Key()}] = true
 		}
 		doubt = asked && raw.yes(at)
 		rows = append(rows, found)
