@@ -347,3 +347,59 @@ func TestTheKeyIsNotPrinted(t *testing.T) {
 		}
 	}
 }
+
+// What goes wrong with vectors is told apart as with answers: a busy endpoint is
+// asked again as it said, a wrong key is not, and vectors that do not belong to
+// their texts are none.
+func TestVectorsGoWrongInTheSameWays(t *testing.T) {
+	t.Parallel()
+	good := status(200, "", `{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[3,4]}],"usage":{"prompt_tokens":2}}`)
+	cut := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte(`{"data":[{"index":0,`))
+		panic(http.ErrAbortHandler)
+	}
+	for name, c := range map[string]struct {
+		answers  []http.HandlerFunc
+		kind     llm.Kind
+		attempts int
+		waits    []time.Duration
+	}{
+		"busy, and then not":      {[]http.HandlerFunc{status(429, "Retry-After: 3", `{}`), good}, "", 2, []time.Duration{3250 * time.Millisecond}},
+		"cut, and then not":       {[]http.HandlerFunc{cut, good}, "", 2, []time.Duration{250 * time.Millisecond}},
+		"always busy":             {[]http.HandlerFunc{status(429, "", `{}`)}, llm.Busy, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"busy for too long":       {[]http.HandlerFunc{status(429, "Retry-After: 3600", `{}`)}, llm.Busy, 1, nil},
+		"in trouble":              {[]http.HandlerFunc{status(503, "", `<html>`)}, llm.Unavailable, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"wrong key":               {[]http.HandlerFunc{status(401, "", `{"error":{"message":"`+secret+`"}}`)}, llm.Denied, 1, nil},
+		"too long":                {[]http.HandlerFunc{status(400, "", `{"error":{"message":"x","code":"context_length_exceeded"}}`)}, llm.Overlong, 1, nil},
+		"stalls":                  {[]http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}, llm.Late, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"garbage":                 {[]http.HandlerFunc{status(200, "", `the moon`)}, llm.Garbled, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"one too few":             {[]http.HandlerFunc{status(200, "", `{"data":[{"index":0,"embedding":[1,2]}]}`)}, llm.Garbled, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"of another text":         {[]http.HandlerFunc{status(200, "", `{"data":[{"index":0,"embedding":[1,2]},{"index":7,"embedding":[1,2]}]}`)}, llm.Garbled, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"of two lengths":          {[]http.HandlerFunc{status(200, "", `{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}`)}, llm.Garbled, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		"longer than is accepted": {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { forever(w, strings.Repeat("[", 1<<16)) }}, llm.Garbled, 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := serve(t, c.answers...)
+			idle := time.Minute
+			if c.kind == llm.Late {
+				idle = 100 * time.Millisecond
+			}
+			client, waits := e.client(t, func(f *llm.Config) {
+				f.Random, f.Idle, f.MaxBytes = func() float64 { return 0.5 }, idle, 1<<20
+			})
+			vectors, usage, err := client.Embed(t.Context(), []string{"a", "b"})
+			var got *llm.Error
+			if errors.As(err, &got) != (c.kind != "") || len(e.asked()) != c.attempts || !reflect.DeepEqual(*waits, append([]time.Duration{}, c.waits...)) {
+				t.Fatalf("%v after %d requests and %v, want %s after %d and %v", err, len(e.asked()), *waits, c.kind, c.attempts, c.waits)
+			}
+			switch {
+			case err == nil && (len(vectors) != 2 || usage.Total() != 2):
+				t.Errorf("%v for %v", vectors, usage)
+			case err != nil && (got.Kind != c.kind || got.Usage.In == 0 || strings.Contains(err.Error(), secret)):
+				t.Errorf("%v, %+v", err, got.Usage)
+			}
+		})
+	}
+}
