@@ -355,15 +355,70 @@ func TestADatasetIsScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	poor := filepath.Join(dir, "conversation", "poor.yaml")
-	if err := os.WriteFile(poor, append([]byte("budget: 9000\n"), text...), 0o644); err != nil {
+	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 60000\n"), []byte("budget: 14000\n"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s = perform(t, asks)
 	out, _, code = command("--palettes", palettes, "--base-url", s.URL, "--model", "scripted", "--json", poor)
+	got = evalJSON{}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if code != exitInput || got.OK || len(s.asked) > 5 {
-		t.Errorf("exit %d after %d tokens and %d questions", code, got.Tokens, len(s.asked))
+	sum := 0
+	for i := range got.Cases {
+		sum += got.Cases[i].Tokens
+	}
+	if code != exitInput || got.OK || got.Budget != 14_000 || got.Tokens == 0 || got.Tokens > got.Budget || sum != got.Tokens || len(got.Cases) != 7 || len(s.asked) == 0 || len(s.asked) > 3 {
+		t.Errorf("exit %d after %d tokens, %d of them in cases, and %d questions: %s", code, got.Tokens, sum, len(s.asked), out)
+	}
+}
+
+// What a model answers to the workflow of the example.
+var workflow = []string{
+	"Hello Clara. You are at 87 %. The source of wealth of Pierre Dupont, an identity document of Thomas Müller and Maria Schmidt's date of birth are left. What would you like to start with?",
+	`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
+	"Saved: Maria Schmidt was born on 15 March 1972.",
+	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
+	"I have noted on the source of wealth of Pierre Dupont that you expect it by Friday 3 January 2025.",
+	"You are at 90 % now. Anything else?",
+}
+
+// M30, M32, X15: a whole workflow, as a category of its own: alive over a real
+// connection, within the budget of a run, and as it was recorded.
+func TestAWorkflowIsScored(t *testing.T) {
+	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) (string, string, int) {
+		var o, e bytes.Buffer
+		code := run(context.Background(), world{args: append([]string{"eval", "--palettes", filepath.Join(dir, "verbs")}, args...), in: strings.NewReader(""), out: &o, err: &e, env: func(string) string { return "" },
+			now: func() time.Time { return morning }, random: rand.Reader, terminal: func(world) (io.ReadCloser, bool) { return nil, false }})
+		return o.String(), e.String(), code
+	}
+	dataset := filepath.Join(dir, "conversation", "workflow.yaml")
+	s := perform(t, workflow)
+	record := filepath.Join(dir, "workflow.jsonl")
+	live, said, code := command("--base-url", s.URL, "--model", "scripted", "--record", record, dataset)
+	if code != 0 || said != "" || len(s.asked) != len(workflow) || !strings.Contains(live, "workflow 5 of 5 checks passed") || !strings.Contains(live, " of 50,000 tokens.") {
+		t.Fatalf("exit %d, asked %d times: %s\n%s", code, len(s.asked), said, live)
+	}
+	if *update {
+		text, err := os.ReadFile(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []string{"../../examples/client/conversation/workflow.jsonl", filepath.Join(dir, "conversation", "workflow.jsonl")} {
+			if err := os.WriteFile(to, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if replayed, said, code := command(dataset); code != 0 || said != "" || replayed != live {
+		t.Errorf("replayed, exit %d: %s\n%s\nlive:\n%s (where a palette or a prompt was changed, -update records it anew)", code, said, replayed, live)
 	}
 }

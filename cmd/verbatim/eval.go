@@ -42,25 +42,57 @@ below the dataset's threshold (90 % of checks), and when its tokens (50,000) are
 
 // evalJSON is what came of a dataset.
 type evalJSON struct {
-	Schema    string     `json:"schema"`
-	Cases     []caseJSON `json:"cases"`
-	Passed    int        `json:"passed"`
-	Checks    int        `json:"checks"`
-	Score     int        `json:"score"` // percent, rounded down
-	Threshold int        `json:"threshold"`
-	Tokens    int        `json:"tokens"`
-	Budget    int        `json:"budget"`
-	OK        bool       `json:"ok"`
+	Schema string     `json:"schema"`
+	Cases  []caseJSON `json:"cases"`
+	// Categories are those of the cases, in the order of dialog.Categories.
+	Categories []categoryJSON `json:"categories,omitempty"`
+	Passed     int            `json:"passed"`
+	Checks     int            `json:"checks"`
+	Score      int            `json:"score"` // percent, rounded down
+	Threshold  int            `json:"threshold"`
+	Tokens     int            `json:"tokens"`
+	Budget     int            `json:"budget"`
+	OK         bool           `json:"ok"`
+}
+
+type categoryJSON struct {
+	Name   string `json:"name"`
+	Passed int    `json:"passed"`
+	Checks int    `json:"checks"`
+	Tokens int    `json:"tokens"`
+}
+
+// byCategory adds up what came of cases by their category.
+func (e *evalJSON) byCategory() {
+	for _, name := range dialog.Categories {
+		c := categoryJSON{Name: name}
+		for i := range e.Cases {
+			if e.Cases[i].Category != name {
+				continue
+			}
+			c.Tokens += e.Cases[i].Tokens
+			for _, v := range e.Cases[i].Checks {
+				c.Checks++
+				if v.Pass {
+					c.Passed++
+				}
+			}
+		}
+		if c.Checks > 0 {
+			e.Categories = append(e.Categories, c)
+		}
+	}
 }
 
 type caseJSON struct {
-	ID      string           `json:"id"`
-	Intent  string           `json:"intent,omitempty"`
-	Pass    bool             `json:"pass"`
-	Tokens  int              `json:"tokens"`
-	Checks  []dialog.Verdict `json:"checks"`
-	Problem string           `json:"problem,omitempty"` // why it could not be held to the end
-	Told    []string         `json:"told"`
+	ID       string           `json:"id"`
+	Category string           `json:"category,omitempty"`
+	Intent   string           `json:"intent,omitempty"`
+	Pass     bool             `json:"pass"`
+	Tokens   int              `json:"tokens"`
+	Checks   []dialog.Verdict `json:"checks"`
+	Problem  string           `json:"problem,omitempty"` // why it could not be held to the end
+	Told     []string         `json:"told"`
 }
 
 func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
@@ -121,6 +153,7 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 			a.tellCase(&one)
 		}
 	}
+	out.byCategory()
 	out.Score, out.Tokens = 100*out.Passed/max(1, out.Checks), budget.Spent()
 	out.OK = out.Score >= out.Threshold && out.Tokens < out.Budget
 	if junit != "" {
@@ -131,6 +164,9 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 	if a.json {
 		a.emit(out)
 	} else {
+		for _, c := range out.Categories {
+			fmt.Fprintf(a.out, "%-8s %d of %s passed, %s tokens\n", c.Name, c.Passed, counted(c.Checks, "check"), thousands(c.Tokens))
+		}
 		fmt.Fprintf(a.out, "%d of %s passed, %d %%; %d %% is wanted. %s of %s tokens.\n", out.Passed, counted(out.Checks, "check"), out.Score, out.Threshold, thousands(out.Tokens), thousands(out.Budget))
 	}
 	if !out.OK {
@@ -141,7 +177,7 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 
 // evalCase holds one conversation, in a store of its own.
 func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, model llm.Model, run *llm.Budget, f *chatFlags, data []string) (caseJSON, error) {
-	out := caseJSON{ID: c.ID, Intent: c.Intent, Checks: []dialog.Verdict{}, Told: []string{}}
+	out := caseJSON{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Told: []string{}}
 	dir, err := os.MkdirTemp("", "verbatim-eval-")
 	if err != nil {
 		return out, broken("there is no place for a store", err, "check the temporary folder")

@@ -44,7 +44,10 @@ type Dataset struct {
 // A Case is one conversation: a query, or several turns of which the last is
 // judged for what is told, and all for what was called and done.
 type Case struct {
-	ID     string   `yaml:"id"`
+	ID string `yaml:"id"`
+	// Category is what kind of ability it tries: one of Categories, or none.
+	Category string `yaml:"category"`
+
 	Query  string   `yaml:"query"`
 	Turns  []string `yaml:"turns"`
 	Intent string   `yaml:"intent"`
@@ -55,6 +58,10 @@ type Case struct {
 	Good string `yaml:"example_good_response"`
 	Bad  string `yaml:"example_bad_response"`
 }
+
+// Categories are the kinds of ability that cases try: whether a model calls what it
+// should, keeps to what it was told, and gets through a whole conversation.
+var Categories = []string{"tools", "prompt", "workflow"}
 
 // A Check is one thing that is expected. Exactly one of its members is set.
 type Check struct {
@@ -173,6 +180,8 @@ func (c *Case) fit(i int, seen map[string]bool) error {
 	}
 	seen[c.ID] = true
 	switch {
+	case c.Category != "" && !slices.Contains(Categories, c.Category):
+		return fmt.Errorf("case %s: its category is one of %s", name, strings.Join(Categories, ", "))
 	case (c.Query == "") == (len(c.Turns) == 0):
 		return fmt.Errorf("case %s has a query or turns, one of them", name)
 	case len(c.Checks) == 0:
