@@ -2,10 +2,12 @@ package grammar
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,6 +28,16 @@ func wide(t *testing.T) (*verbs.Registry, Vocabulary) {
 		t.Fatal(ds)
 	}
 	return reg, Vocabulary{Verbs: reg.Verbs(), Names: func(*verbs.Entity) []string { return []string{"thing-1", "thing-2"} }, Calls: 2}
+}
+
+// sentences is how many sentences are taken from each grammar.
+func sentences(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(flag.Lookup("samples").Value.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func compile(t *testing.T, text []byte) *jsonschema.Schema {
@@ -58,7 +70,7 @@ func TestJSONSaysTheSameCalls(t *testing.T) {
 	}
 	g := New(v)
 	r := rand.New(rand.NewPCG(7, 7))
-	for range 300 {
+	for range sentences(t) {
 		script, ds := dsl.Parse(dsl.NewSource("model", g.Sample(r)))
 		if ds.HasErrors() {
 			t.Fatal(ds)
@@ -170,7 +182,11 @@ func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(8, 8))
-	for range 60 {
+	schemas := map[string]*jsonschema.Schema{}
+	for _, tool := range tools {
+		schemas[tool.Name] = compile(t, tool.Parameters)
+	}
+	for range sentences(t) / len(tools) {
 		for _, tool := range tools {
 			var doc any
 			if err := decode(string(tool.Parameters), &doc); err != nil {
@@ -181,7 +197,7 @@ func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
 			if err := decode(args, &instance); err != nil {
 				t.Fatal(err)
 			}
-			if err := compile(t, tool.Parameters).Validate(instance); err != nil {
+			if err := schemas[tool.Name].Validate(instance); err != nil {
 				t.Fatalf("the sampler is wrong: %#v", err)
 			}
 			call, err := Call(v, tool.Name, args)
