@@ -234,6 +234,26 @@ vault.look :safe-id @red :as @l`,
 		c.play("", with(kit, "run", "--key", "t"+name, name)...)
 	}
 
+	// What waits, and what leaves the house, and what becomes of it.
+	for i, text := range []string{
+		`vault.remark-later :safe-id @white :remark "nothing secret"`,
+		`vault.remark-later :safe-id @white :remark @red.word`,
+		"vault.look :safe-id @red :as @l\nvault.remark-later :safe-id @white :remark @l.word",
+		`vault.whisper :safe-id @red :remark "nothing secret"`,
+		`vault.whisper :safe-id @white :remark @red.word`,
+		"vault.look :safe-id @red :as @l\nvault.whisper :safe-id @white :remark @l.word",
+	} {
+		name := c.script(text)
+		c.both(with(kit, "run", "--dry-run", name)...)
+		text, code := c.play("", with(kit, "run", "--json", name)...)
+		if refused := i == 1 || i == 2; refused != (code == exitRefused) || refused && !strings.Contains(text, "secret-would-wait") {
+			t.Errorf("script %d, exit %d: %s", i, code, text)
+		}
+	}
+	c.both("work", "list", "--all")
+	c.both("work", "--once", "--at", "2030-01-01T00:00:00Z")
+	c.both("work", "list", "--all")
+
 	// Refused: by a requirement, for want of a role, of a row, of a principal.
 	claim := c.script(`vault.claim :safe-id @red :word "canaryWord3zq"`)
 	for _, as := range []string{"kit", "wanda", "nil", "nobody"} {
@@ -392,6 +412,15 @@ func (c *cage) kept(waiting string) {
 		})
 		if err != nil {
 			c.t.Fatal(err)
+		}
+	}
+	jobs, err := store.Jobs(c.t.Context(), stores.JobFilter{})
+	if err != nil || len(jobs) == 0 {
+		c.t.Errorf("no job was ever kept: %v", err)
+	}
+	for _, j := range jobs {
+		if song := heard(fmt.Sprintf("%+v", j)); song != "" {
+			c.t.Errorf("a job sings %q: %+v", song, j)
 		}
 	}
 	if found["safe.word"] == 0 || found["verbatim.confirmations.script"] != 1 {

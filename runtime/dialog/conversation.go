@@ -623,7 +623,7 @@ func (t *turn) did(reply *runtime.Reply) {
 	t.facts.did(p)
 	wrote := false
 	for i := range p.Calls {
-		wrote = wrote || len(p.Calls[i].Rows) > 0 || len(p.Calls[i].Notices) > 0 || len(p.Calls[i].Sets) > 0 || len(p.Calls[i].Errands) > 0
+		wrote = wrote || acted(&p.Calls[i])
 		call := &p.Calls[i]
 		note := CallNote{Call: call.Call, Verb: call.Verb.Name}
 		if call.Result != nil {
@@ -644,6 +644,12 @@ func (t *turn) did(reply *runtime.Reply) {
 			t.record.Journal = append(t.record.Journal, [2]int64{reply.First, reply.Last})
 		}
 	}
+}
+
+// acted reports whether a call did something. Asking a tool that only reads is
+// nothing.
+func acted(c *runtime.CallPreview) bool {
+	return len(c.Rows)+len(c.Notices)+len(c.Sets)+len(c.Tended) > 0 || len(c.Errands) > 0 && (c.Verb.Tool == nil || !c.Verb.Tool.ReadOnly)
 }
 
 func resultFrom(r *runtime.Result) string {

@@ -87,7 +87,7 @@ func (f *facts) did(p *runtime.Preview) {
 	}
 	for i := range p.Calls {
 		c := &p.Calls[i]
-		if len(c.Rows)+len(c.Notices)+len(c.Sets)+len(c.Errands)+len(c.Tended) == 0 {
+		if !acted(c) {
 			continue
 		}
 		add(c.Verb.Name, c.Verb.Description, c.Call)

@@ -35,7 +35,7 @@ func told(done []*runtime.Preview) string {
 
 func toldCall(c *runtime.CallPreview) string {
 	var b strings.Builder
-	if len(c.Rows) > 0 || len(c.Notices) > 0 || len(c.Sets) > 0 || len(c.Errands) > 0 {
+	if acted(c) {
 		b.WriteString("Done: " + verbWords(c.Verb) + ".\n")
 		b.WriteString(rowWords(c, false))
 	}

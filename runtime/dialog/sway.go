@@ -76,6 +76,7 @@ func owned(v *dsl.Value, said verbs.Literals) bool {
 
 // askedFor says of verbs whether the person asked for what they do: in this
 // message, or in those before it that they were asked back about.
+// A question asks for no deed; it may well ask for what a tool knows.
 func (t *turn) askedFor(ctx context.Context) func(*verbs.Verb) bool {
 	said := []string{t.heard.own}
 	past := t.c.latest()
@@ -85,29 +86,28 @@ func (t *turn) askedFor(ctx context.Context) func(*verbs.Verb) bool {
 		}
 		said = append(said, p.Said)
 	}
-	wanted := map[string]bool{}
 	if t.c.o.Interpreter == nil {
-		var words []string
+		var wanted, all []string
 		for _, text := range said {
-			if wants(text) {
-				words = append(words, strings.Fields(nameable(text))...)
+			words := strings.Fields(nameable(text))
+			if all = append(all, words...); wants(text) {
+				wanted = append(wanted, words...)
 			}
 		}
-		return func(v *verbs.Verb) bool { return namesVerb(words, v) }
+		return func(v *verbs.Verb) bool { return namesVerb(wanted, v) || sendsOnly(v) && namesVerb(all, v) }
 	}
+	wanted, spoken := map[string]bool{}, map[string]bool{}
 	for _, text := range said {
-		if !wants(text) {
-			continue
-		}
 		u, err := t.c.o.Interpreter.Interpret(ctx, text, t.c.before())
 		if err != nil {
 			continue // then nothing was asked for, as far as is known
 		}
 		for _, name := range u.Verbs {
-			wanted[name] = true
+			spoken[name] = true
+			wanted[name] = wanted[name] || wants(text)
 		}
 	}
-	return func(v *verbs.Verb) bool { return wanted[v.Name] }
+	return func(v *verbs.Verb) bool { return wanted[v.Name] || sendsOnly(v) && spoken[v.Name] }
 }
 
 // wants reports whether somebody who says something may want it done: a question

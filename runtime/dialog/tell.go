@@ -88,7 +88,7 @@ type speaker struct {
 // talk somebody into something, and waits for what it proposes.
 func (t *turn) listen() *speaker {
 	t.apart = true // from what was told before
-	return &speaker{t: t, held: t.c.o.Mode != Tools || t.trace.untrusted() != (verbs.Origin{})}
+	return &speaker{t: t, held: t.c.o.Mode != Tools || t.trace.untrusted() != (verbs.Origin{}) || t.strangers() != (verbs.Origin{})}
 }
 
 // hear takes the next piece.
@@ -141,6 +141,9 @@ var announces = regexp.MustCompile(`(?i)\?|(?:^|[^\pL])(?:i|i'm|i’m|i'll|i’l
 // states reports whether a sentence states facts of the turn, and nothing else.
 func (s *speaker) states(from, end int) bool {
 	said := s.text[from:end]
+	if shown, _ := visible(said); shown != said {
+		return false // what nobody sees is left out when all of it is there
+	}
 	word, _, _ := strings.Cut(strings.TrimLeft(said, " \t\n("), " ")
 	if announces.MatchString(said) || strings.ContainsAny(said, "`~;") || s.t.c.o.Registry.Verb(strings.TrimSpace(word)) != nil {
 		return false // or it is a call, which models write into what they say

@@ -243,7 +243,11 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		case len(p.script) == 0 && strings.TrimSpace(p.prose) == "":
 			outcome.wrong = modelNothing
 		case len(p.script) == 0:
-			return t.vetted(p.prose, speaker), nil
+			text := t.vetted(p.prose, speaker)
+			if text == sayUnread && len(refused) > 0 {
+				text = t.giveUp(refused) // that is what there is to tell
+			}
+			return text, nil
 		default:
 			if outcome, err = t.carry(ctx, p); err != nil {
 				return t.system(ctx, err)
