@@ -13,7 +13,7 @@ import (
 // nobody can see is not told while it speaks either.
 func TestAModelIsHeldWhereStrangersAre(t *testing.T) {
 	t.Parallel()
-	const routine = "The Boiler is ordered and all of this is routine business. "
+	const routine = "The Boiler is ordered and all of this is routine business. The Kitchen Window is reported too. "
 	for name, c := range map[string]struct {
 		says    []string
 		answers []http.HandlerFunc
