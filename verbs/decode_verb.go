@@ -55,10 +55,7 @@ func (l *loader) verb(vn *verbNode) {
 	v.Description = text(f[verbDescription])
 	l.verbRoles(vn)
 	l.params(vn)
-	d.items(f[verbPhrases], func(n *yaml.Node) {
-		v.Phrases = append(v.Phrases, n.Value)
-		d.phrase(v, n)
-	})
+	d.phrases(v, f[verbPhrases])
 	if n := f[verbReturns].value; n != nil {
 		var rf [retKeys]pair
 		if d.fields(n, returnsShape, rf[:]) {
@@ -338,6 +335,43 @@ func (v *Verb) paramNames() []string {
 		names[i] = v.Params[i].Name
 	}
 	return names
+}
+
+// phraseLanguages are those that phrases may be in.
+var phraseLanguages = []string{"en", "de", "fr", "es"}
+
+// phrases reads a list of phrases, which are English, or a mapping from languages
+// to lists.
+func (d *doc) phrases(v *Verb, p pair) {
+	if p.value == nil {
+		return
+	}
+	read := func(p pair) (all []string) {
+		d.items(p, func(n *yaml.Node) {
+			all = append(all, n.Value)
+			d.phrase(v, n)
+		})
+		return all
+	}
+	if p.value.Kind != yaml.MappingNode {
+		v.Phrases = read(p)
+		return
+	}
+	d.entries(p.value, func(k, list *yaml.Node) {
+		switch {
+		case !slices.Contains(phraseLanguages, k.Value):
+			d.report(say.unknownWord(d.place(k), "language", k.Value, phraseLanguages))
+		case list.Kind != yaml.SequenceNode:
+			d.report(say.wrongShape(d.place(list), "phrases", formNames[texts]))
+		case k.Value == "en":
+			v.Phrases = read(pair{k, list})
+		default:
+			if v.PhrasesIn == nil {
+				v.PhrasesIn = map[string][]string{}
+			}
+			v.PhrasesIn[k.Value] = read(pair{k, list})
+		}
+	})
 }
 
 // phrase checks the arguments that a phrase names in braces.

@@ -124,6 +124,13 @@ func (d definer) key(k *key) object {
 			item = append(item, property{"enum", k.words})
 		}
 		list(item)
+	case textsByLanguage:
+		item := object{{"type", scalarTypes}}
+		by := object{}
+		for _, tag := range phraseLanguages {
+			by = append(by, property{tag, object{{"title", tag}, {"description", "What people say in this language."}, {"examples", []any{[]string{"tell them {note}"}}}, {"type", "array"}, {"items", item}}})
+		}
+		o = append(o, property{"type", []string{"array", "object"}}, property{"items", item}, property{"properties", by}, property{"additionalProperties", false})
 	case aMap:
 		or([]string{"object"}, d.shape(k.of))
 	case maps:

@@ -26,21 +26,22 @@ type key struct {
 type form uint8
 
 const (
-	aText       form = iota // one scalar, taken by its text
-	aBoolean                // true or false
-	anInteger               // digits
-	aNumber                 // digits with a point
-	texts                   // a list of text
-	aMap                    // a mapping of one shape
-	maps                    // a list of mappings of one shape
-	namedMaps               // a mapping from names of the author's choosing to mappings of one shape
-	namedTexts              // a mapping from names to text
-	textOrMap               // a word, or a mapping of one shape
-	textOrMaps              // a word, or a list of mappings of one shape
-	textsOrMaps             // a list whose items are words or mappings of one shape
-	uniques                 // a list of lists of text
-	anything                // whatever YAML says: a JSON Schema, a default
-	namedAny                // a mapping from names to whatever YAML says
+	aText           form = iota // one scalar, taken by its text
+	aBoolean                    // true or false
+	anInteger                   // digits
+	aNumber                     // digits with a point
+	texts                       // a list of text
+	aMap                        // a mapping of one shape
+	maps                        // a list of mappings of one shape
+	namedMaps                   // a mapping from names of the author's choosing to mappings of one shape
+	namedTexts                  // a mapping from names to text
+	textOrMap                   // a word, or a mapping of one shape
+	textOrMaps                  // a word, or a list of mappings of one shape
+	textsOrMaps                 // a list whose items are words or mappings of one shape
+	textsByLanguage             // a list of text, or a mapping from languages to such lists
+	uniques                     // a list of lists of text
+	anything                    // whatever YAML says: a JSON Schema, a default
+	namedAny                    // a mapping from names to whatever YAML says
 )
 
 // The keys of a palette file.
@@ -355,7 +356,7 @@ var verbShape = &shape{
 		verbName:        {name: "verb", doc: "Its name within the domain.", example: `"add-note"`, required: true},
 		verbDescription: {name: "description", doc: "What it does, in a sentence.", example: `"Leave a note on a request."`},
 		verbRoles:       {name: "roles", doc: "Who may use it. Nobody, when left out.", example: `["client"]`, holds: texts},
-		verbPhrases:     {name: "phrases", doc: "What people say when they mean it, with arguments in braces.", example: `["tell them {note}"]`, holds: texts},
+		verbPhrases:     {name: "phrases", doc: "What people say when they mean it, with arguments in braces. A mapping gives them by language, en, de, fr or es; a list is English.", example: `["tell them {note}"]`, holds: textsByLanguage},
 		verbDeprecated:  {name: "deprecated", doc: "Says that it should no longer be used, and what to use instead.", example: `{"reason": "split in two", "replaced-by": "client.add-note"}`, holds: aMap, of: deprecatedShape},
 		verbArgs:        {name: "args", doc: "Its arguments.", example: `[{"name": "note", "type": "string", "required": true}]`, holds: maps, of: argShape},
 		verbReturns:     {name: "returns", doc: "What it gives back.", example: `{"type": "request-detail", "includes": ["status"]}`, holds: aMap, of: returnsShape},

@@ -156,8 +156,9 @@ type Template struct {
 type Verb struct {
 	Name        string // "client.add-note"
 	Description string
-	Roles       []*Role // who may use it; empty means nobody
-	Phrases     []string
+	Roles       []*Role             // who may use it; empty means nobody
+	Phrases     []string            // what people say when they mean it, in English
+	PhrasesIn   map[string][]string // the same in other languages: "de", "fr", "es"
 	Params      []Param
 	Returns     Returns
 	Effects     []Effect

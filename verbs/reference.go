@@ -496,12 +496,19 @@ func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 		}
 		fmt.Fprintf(b, "- **%s** %s\n", f.title, text)
 	}
-	if len(v.Phrases) > 0 {
-		quoted := make([]string, len(v.Phrases))
-		for i, phrase := range v.Phrases {
+	people := func(in string, phrases []string) {
+		if len(phrases) == 0 {
+			return
+		}
+		quoted := make([]string, len(phrases))
+		for i, phrase := range phrases {
 			quoted[i] = "“" + phrase + "”"
 		}
-		fmt.Fprintf(b, "- **people say** %s\n", strings.Join(quoted, ", "))
+		fmt.Fprintf(b, "- **people say**%s %s\n", in, strings.Join(quoted, ", "))
+	}
+	people("", v.Phrases)
+	for _, tag := range phraseLanguages {
+		people(" ("+tag+")", v.PhrasesIn[tag])
 	}
 }
 

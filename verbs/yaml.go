@@ -678,6 +678,8 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 		list = true
 	case aMap, namedMaps, namedTexts, namedAny:
 		mapping = true
+	case textsByLanguage:
+		list, mapping = true, true
 	case textOrMap:
 		scalar, mapping = true, true
 	case textOrMaps:
@@ -706,21 +708,22 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 }
 
 var formNames = [...]string{
-	aText:       "text",
-	aBoolean:    "true or false",
-	anInteger:   "a whole number",
-	aNumber:     "a number",
-	texts:       "a list: [a, b]",
-	aMap:        "a mapping: key: value",
-	maps:        "a list of mappings, each begun by a dash",
-	namedMaps:   "a mapping from names to mappings",
-	namedTexts:  "a mapping from names to text",
-	textOrMap:   "text or a mapping",
-	textOrMaps:  "a word or a list of rules",
-	textsOrMaps: "a list: [A, B]",
-	uniques:     "a list of lists: [[a, b]]",
-	anything:    "anything",
-	namedAny:    "a mapping from names",
+	aText:           "text",
+	aBoolean:        "true or false",
+	anInteger:       "a whole number",
+	aNumber:         "a number",
+	texts:           "a list: [a, b]",
+	aMap:            "a mapping: key: value",
+	maps:            "a list of mappings, each begun by a dash",
+	namedMaps:       "a mapping from names to mappings",
+	namedTexts:      "a mapping from names to text",
+	textOrMap:       "text or a mapping",
+	textOrMaps:      "a word or a list of rules",
+	textsOrMaps:     "a list: [A, B]",
+	textsByLanguage: "a list: [a, b], or a mapping from languages to lists",
+	uniques:         "a list of lists: [[a, b]]",
+	anything:        "anything",
+	namedAny:        "a mapping from names",
 }
 
 // text returns the text of a scalar that fields accepted, "" when it is not

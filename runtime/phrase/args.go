@@ -551,7 +551,7 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, boo
 		}
 		k := 0
 		for i := 0; i < len(c.words) && k < n-1; i++ {
-			if tp.words[k] >= 0 && c.stems[i] == r.ix.list[tp.words[k]] {
+			if tp.words[k] >= 0 && (c.stems[i] == r.ix.list[tp.words[k]] || c.own != nil && c.own[i] == r.ix.list[tp.words[k]]) {
 				k++
 			} else if k > 0 {
 				break

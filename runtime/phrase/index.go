@@ -34,6 +34,7 @@ type template struct {
 	verb    int32
 	text    string // as the palette has it
 	quality float32
+	tongue  words.Language
 	words   []int32 // stems, in order; -1-i is the slot of parameter i
 	weight  float32 // of its words
 	slots   bool    // it has places for arguments
@@ -85,21 +86,21 @@ func New(reg *verbs.Registry) *Index {
 		} else {
 			ix.firsts = append(ix.firsts, "")
 		}
-		for _, p := range v.Phrases {
-			ix.template(i, v, p, ofPhrase, note)
+		phrasesOf(v, func(l words.Language, p string) {
+			ix.template(i, v, p, l, ofPhrase, note)
 			if w := split(p); len(w) > 0 && (questionWords[w[0]] || strings.HasSuffix(p, "?")) {
 				ix.asking[i] = true
 			}
-		}
+		})
 		for j := range v.Params {
 			if v.Params[j].Name == "question" {
 				ix.asking[i] = true
 			}
 		}
 		_, name, _ := strings.Cut(v.Name, ".")
-		ix.template(i, v, strings.NewReplacer("-", " ", ".", " ").Replace(name), ofName, note)
+		ix.template(i, v, strings.NewReplacer("-", " ", ".", " ").Replace(name), words.English, ofName, note)
 		first, _, _ := strings.Cut(v.Description, ". ")
-		ix.template(i, v, strings.NewReplacer("{", " ", "}", " ").Replace(first), ofDescription, note)
+		ix.template(i, v, strings.NewReplacer("{", " ", "}", " ").Replace(first), words.English, ofDescription, note)
 		for j := range v.Params {
 			p := &v.Params[j]
 			for _, w := range split(strings.ReplaceAll(p.Name, "-", " ")) {
@@ -128,7 +129,7 @@ func New(reg *verbs.Registry) *Index {
 	n := float64(len(ix.verbs))
 	for s := range ix.list {
 		w := math.Log(1+n/float64(max(1, seen[int32(s)]))) / math.Log(1+n)
-		if l, ok := small[ix.list[s]]; ok {
+		if l := smallWeight(ix.list[s]); l > 0 {
 			w = min(w, l)
 		}
 		ix.weight[s] = float32(max(w, 0.05))
@@ -138,7 +139,7 @@ func New(reg *verbs.Registry) *Index {
 		tp := &ix.templates[t]
 		for k, s := range tp.words {
 			if s >= 0 {
-				tp.telling = tp.telling || small[ix.list[s]] == 0
+				tp.telling = tp.telling || smallWeight(ix.list[s]) == 0
 				tp.weight += ix.wordWeight(tp, s)
 				ix.inside[s] = append(ix.inside[s], place{int32(t), uint8(k)})
 			} else if p := &ix.verbs[tp.verb].Params[-1-s]; !freeText(p) {
@@ -148,7 +149,9 @@ func New(reg *verbs.Registry) *Index {
 	}
 	ix.near = make([][]int32, len(ix.list))
 	for s, w := range ix.list {
-		ix.byLetter[w[0]] = append(ix.byLetter[w[0]], int32(s))
+		if plainStem(w) == w {
+			ix.byLetter[w[0]] = append(ix.byLetter[w[0]], int32(s))
+		}
 		for _, other := range groupsOf[w] {
 			if id, ok := ix.stems[other]; ok {
 				ix.near[s] = append(ix.near[s], id)
@@ -177,11 +180,11 @@ func freeText(p *verbs.Param) bool {
 }
 
 // template adds a text that a verb is known by.
-func (ix *Index) template(verb int, v *verbs.Verb, text string, quality float32, note func(int32, float32)) {
-	t := template{verb: int32(verb), text: text, quality: quality}
+func (ix *Index) template(verb int, v *verbs.Verb, text string, l words.Language, quality float32, note func(int32, float32)) {
+	t := template{verb: int32(verb), text: text, quality: quality, tongue: l}
 	add := func(plain string) {
 		for _, w := range split(plain) {
-			s := ix.stem(w)
+			s := ix.stemOf(stemIn(l, w))
 			note(s, quality)
 			if len(t.words) < maxTemplate && !slices.Contains(t.words, s) {
 				t.words = append(t.words, s)
@@ -260,8 +263,14 @@ type match struct {
 	weight float32
 }
 
-// matches are those words, the word itself first.
-func (ix *Index) matches(dst []match, s string) []match {
+// matches are those words, the word itself first. In another language than
+// English it may be one of its words as well.
+func (ix *Index) matches(dst []match, s, also string) []match {
+	if also != "" {
+		if id, ok := ix.stems[also]; ok {
+			dst = append(dst, match{id, 1})
+		}
+	}
 	id, ok := ix.stems[s]
 	if ok {
 		dst = append(dst, match{id, 1})

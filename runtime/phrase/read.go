@@ -55,8 +55,10 @@ const (
 type clause struct {
 	text     string // of the message
 	in       words.In
+	tongue   words.Language
 	words    []words.Word
 	stems    []string
+	own      []string // the stems in its own language, where that is not English
 	rng      words.Range
 	readings []words.Reading
 	taken    []bool // words that stand inside a reading
@@ -87,6 +89,10 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	if h.Hidden || h.Cut || len(all) == 0 {
 		return h
 	}
+	l := spoken(text, in)
+	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
+		in.Languages = append([]words.Language{l}, in.Languages...)
+	}
 	readings, more := words.Find(text, in)
 	if more {
 		h.Cut = true
@@ -98,18 +104,12 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			return h
 		}
 	}
-	l := words.English
-	if len(in.Languages) > 0 {
-		l = in.Languages[0]
-	} else if likely := words.Detect(text); len(likely) == 1 {
-		l = likely[0]
-	}
 	start := 0
 	for i := 1; i <= len(all); i++ {
 		if i < len(all) && (!all[i].Breaks || within(readings, all[i-1].Range.End, all[i].Range.Start)) {
 			continue
 		}
-		c := r.clause(text, all[start:i], readings, in)
+		c := r.clause(text, all[start:i], readings, in, l)
 		start = i
 		p := r.part(c, l)
 		if n := len(h.Parts); n > 0 && h.Parts[n-1].continues(&p, c) {
@@ -143,14 +143,17 @@ func within(all []words.Reading, from, to int) bool {
 	return false
 }
 
-func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In) *clause {
-	c := &clause{text: text, in: in, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
+func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) *clause {
+	c := &clause{text: text, in: in, tongue: l, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
 	for i := range readings {
 		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) {
 			c.readings = append(c.readings, readings[i])
 		}
 	}
 	c.stems = make([]string, len(all))
+	if c.tongue != words.English {
+		c.own = make([]string, len(all))
+	}
 	c.taken = make([]bool, len(all))
 	c.quoted = make([]bool, len(all))
 	c.weights = make([]float32, len(all))
@@ -168,13 +171,20 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		at = w.Range.End
 		c.quoted[i] = quotes%2 != 0
 		c.stems[i] = stem(w.Plain)
+		if c.own != nil {
+			c.own[i] = stemIn(c.tongue, w.Plain)
+		}
 		for k := range c.readings {
 			rd := &c.readings[k]
 			if rd.What != words.Country && rd.Range.Start <= w.Range.Start && w.Range.End <= rd.Range.End {
 				c.taken[i] = true
 			}
 		}
-		switch id, known := r.ix.stems[c.stems[i]]; {
+		id, known := r.ix.stems[c.stems[i]]
+		if own, ok := r.ix.stems[c.ownStem(i)]; ok && !known {
+			id, known = own, true
+		}
+		switch {
 		case c.taken[i]:
 			c.weights[i] = 0.15
 		case small[w.Plain] != 0:
@@ -192,6 +202,15 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 	}
 	c.ref = c.refers()
 	return c
+}
+
+// ownStem is the stem of a word in the language of the sentence, where that is
+// not English, and otherwise "".
+func (c *clause) ownStem(i int) string {
+	if c.own == nil {
+		return ""
+	}
+	return c.own[i]
 }
 
 // polite reports a question that asks for something to be done: "could you".
@@ -226,7 +245,7 @@ func (r *Reader) rank(c *clause) []scored {
 		if c.taken[i] || c.quoted[i] {
 			continue
 		}
-		m := r.ix.matches(buf[:0], c.stems[i])
+		m := r.ix.matches(buf[:0], c.stems[i], c.ownStem(i))
 		all[i] = slices.Clone(m)
 	}
 	// The words themselves first, so that nothing alike takes their place.
@@ -239,7 +258,7 @@ func (r *Reader) rank(c *clause) []scored {
 				for _, p := range r.ix.inside[m.stem] {
 					if bit := uint32(1) << p.word; bits[p.template]&bit == 0 {
 						bits[p.template] |= bit
-						telling[p.template] = telling[p.template] || small[r.ix.list[m.stem]] == 0
+						telling[p.template] = telling[p.template] || smallWeight(r.ix.list[m.stem]) == 0
 						matched[p.template] += m.weight * r.ix.wordWeight(&r.ix.templates[p.template], m.stem)
 					}
 				}
@@ -283,7 +302,7 @@ func (r *Reader) rank(c *clause) []scored {
 	}
 	for t := range r.ix.templates {
 		tp := &r.ix.templates[t]
-		if !r.may[tp.verb] || matched[t] == 0 && !tp.slots {
+		if !r.may[tp.verb] || matched[t] == 0 && (!tp.slots || tp.tongue != words.English && tp.tongue != c.tongue) {
 			continue
 		}
 		got := matched[t]
@@ -547,7 +566,7 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 // negative reports that a phrase says itself what is not.
 func (r *Reader) negative(t int32) bool {
 	for _, w := range r.ix.templates[t].words {
-		if w >= 0 && negations[r.ix.list[w]] {
+		if w >= 0 && negations[plainStem(r.ix.list[w])] {
 			return true
 		}
 	}
@@ -564,8 +583,8 @@ func (r *Reader) halves(text string, c *clause, readings []words.Reading, l word
 		for upto > 1 && joins[c.words[upto-1].Plain] {
 			upto-- // "and then"
 		}
-		a := r.part(r.clause(text, c.words[:upto], readings, c.in), l)
-		b := r.part(r.clause(text, c.words[i+1:], readings, c.in), l)
+		a := r.part(r.clause(text, c.words[:upto], readings, c.in, l), l)
+		b := r.part(r.clause(text, c.words[i+1:], readings, c.in, l), l)
 		if a.Certainty == Sure && b.Certainty == Sure && a.Verb != b.Verb {
 			return []Part{a, b}
 		}
@@ -648,7 +667,7 @@ func (r *Reader) Shortlist(text string, n int) []*verbs.Verb {
 	var out []*verbs.Verb
 	have := make([]bool, len(r.ix.verbs))
 	if len(all) > 0 {
-		for _, s := range r.rank(r.clause(text, all, nil, words.In{})) {
+		for _, s := range r.rank(r.clause(text, all, nil, words.In{}, spoken(text, words.In{}))) {
 			if len(out) == n {
 				return out
 			}
