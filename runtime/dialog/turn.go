@@ -646,7 +646,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 				why = append(why, much)
 			}
 		}
-		if len(preview.Asks)+len(why) > 0 || p.phrased {
+		if len(preview.Asks)+len(why) > 0 || p.phrased && beyond(preview) {
 			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
 		}
@@ -679,6 +679,14 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		says.WriteString("done; it answered nothing\n")
 	}
 	return step{says: says.String() + "Tell the person, or make further calls."}, nil
+}
+
+// beyond reports whether something would change beyond what the conversation is
+// about. That the person is told, and can say otherwise.
+func beyond(p *runtime.Preview) bool {
+	return slices.ContainsFunc(p.Calls, func(c runtime.CallPreview) bool {
+		return len(c.Rows)+len(c.Notices)+len(c.Tended)+len(c.Errands) > 0
+	})
 }
 
 // bareKey finds a key that the model wrote for a row. It was shown none, so that
