@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
@@ -54,12 +56,17 @@ func BenchmarkTurn(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
+			var took []time.Duration
 			for b.Loop() {
 				m.n = 0
+				began := time.Now()
 				if _, err := talk.Say(context.Background(), dialog.Message{Text: "put x on the boiler"}); err != nil {
 					b.Fatal(err)
 				}
+				took = append(took, time.Since(began))
 			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 		})
 	}
 }

@@ -114,6 +114,7 @@ type Understood struct {
 type Conversation struct {
 	o         Options
 	conduct   []string
+	verbs     []*verbs.Verb // that the session may use: its roles are those that it began with
 	context   []*verbs.Verb
 	planFirst bool
 	words     []string // what palettes say, folded: it may be told
@@ -127,6 +128,7 @@ type Conversation struct {
 	unasked  tally   // what was done without a question
 	choosing verdict // what was said when it was asked which question is meant
 	alone    bool    // without the model, and the person was told so
+	toolbox  toolbox
 }
 
 // New begins a conversation.
@@ -154,7 +156,8 @@ func New(o Options) (*Conversation, error) {
 	o.Limits.fill()
 	c := &Conversation{o: o}
 	may := map[string]bool{}
-	for _, v := range o.Session.Verbs() {
+	c.verbs = o.Session.Verbs()
+	for _, v := range c.verbs {
 		may[v.Name] = true
 	}
 	for _, p := range o.Registry.Palettes() {

@@ -85,3 +85,35 @@ func TestTheLastTurnsAreShown(t *testing.T) {
 		t.Errorf("shown %s", all)
 	}
 }
+
+// Of a thousand verbs the model is told of twenty at most, those of the context
+// among them; and the functions that it may ask for are those of the rows that
+// there are now, though they are made anew only when something has changed.
+func TestTheShortlistIsShort(t *testing.T) {
+	t.Parallel()
+	h := newHouseAt(t, crowd(t, 1000))
+	m := answers("Hello Ann.", "Hello Ann.", calls(`house.report :flat-id @garden-flat :title "Chimney"`), "Hello Ann.")
+	c := h.talk(m, func(o *dialog.Options) {
+		o.Mode = dialog.Tools
+		o.Interpreter = fixed{}
+	})
+	for _, said := range []string{"thing 7", "thing 8", "the Chimney is broken", "thing 9"} {
+		c.say(said)
+	}
+	names := func(r llm.Request) (all string, context bool) {
+		for _, tool := range r.Tools {
+			all += string(tool.Parameters)
+			context = context || tool.Name == "house__list-repairs"
+		}
+		return all, context
+	}
+	for i, r := range m.asked {
+		text, context := names(r)
+		if len(r.Tools) == 0 || len(r.Tools) > 20 || !context {
+			t.Errorf("question %d: %d tools, with the context: %v", i+1, len(r.Tools), context)
+		}
+		if got, want := strings.Contains(text, "chimney"), i == len(m.asked)-1; got != want {
+			t.Errorf("question %d offers a row that is there: %v, want %v", i+1, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 
 // shortlist picks the verbs that the model is told of.
 func (t *turn) shortlist() []*verbs.Verb {
-	all := t.c.o.Session.Verbs()
+	all := t.c.verbs
 	if len(all) <= maxVerbs {
 		return all
 	}
@@ -94,7 +95,7 @@ func (t *turn) shortlist() []*verbs.Verb {
 func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
 	c := t.c
 	b := &brief{Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
-	if n := len(c.o.Session.Verbs()) - len(shortlist); n > 0 {
+	if n := len(c.verbs) - len(shortlist); n > 0 {
 		b.More = n
 	}
 	b.digest(shortlist, t.names, t.heard.own)
@@ -471,12 +472,9 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	}}
 	switch c.o.Mode {
 	case Tools:
-		tools, err := grammar.Tools(v)
-		if err != nil {
+		var err error
+		if r.Tools, err = c.tools(v, t.names); err != nil {
 			return r, v, err
-		}
-		for _, tool := range tools {
-			r.Tools = append(r.Tools, llm.Tool{Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters})
 		}
 	case Grammar:
 		v.Prose = true
@@ -487,6 +485,37 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 		}
 	}
 	return r, v, nil
+}
+
+// A toolbox is the tools that a model was offered last, and what they were made of.
+type toolbox struct {
+	verbs []*verbs.Verb
+	names map[*verbs.Entity][]string
+	tools []llm.Tool
+}
+
+// tools are the functions that a model may ask for. They are the same from turn to
+// turn while the verbs and the names are, and cost more than the rest of a prompt.
+func (c *Conversation) tools(v grammar.Vocabulary, names map[*verbs.Entity][]string) ([]llm.Tool, error) {
+	few := true // which of many names are offered depends on what was said
+	for _, of := range names {
+		few = few && len(of) <= maxNames
+	}
+	if o := &c.toolbox; few && o.tools != nil && slices.Equal(o.verbs, v.Verbs) && maps.EqualFunc(o.names, names, slices.Equal[[]string]) {
+		return o.tools, nil
+	}
+	made, err := grammar.Tools(v)
+	if err != nil {
+		return nil, err
+	}
+	tools := make([]llm.Tool, 0, len(made))
+	for _, tool := range made {
+		tools = append(tools, llm.Tool{Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters})
+	}
+	if c.toolbox = (toolbox{}); few {
+		c.toolbox = toolbox{slices.Clone(v.Verbs), names, tools}
+	}
+	return tools, nil
 }
 
 // A proposal is what an answer of a model's comes to: calls, and text for the
