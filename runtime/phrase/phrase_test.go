@@ -90,7 +90,8 @@ func describe(text string, h *Heard) string {
 }
 
 // Whole messages, as a person would read what was made of them; every call
-// parses and checks, and says of each of its values who said it.
+// parses and checks, and says of each of its values who said it. Facts and days
+// in words are exact, and what may mean two things is asked. (X13, O27, O28)
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "calls.txt")
