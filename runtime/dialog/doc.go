@@ -12,9 +12,14 @@
 // of them, and the engine holds that against what a palette accepts. Where a rule
 // asks, the person is asked, and only their own plain yes, to the one question
 // that was just put to them, is an agreement; no text of a model, a document or
-// somebody else is. And what it tells the person is held against the facts of the
-// turn: a date, an amount, a name or a status that is in none of them does not
-// reach anybody, and what was found and done is told instead.
+// somebody else is. Once something that a stranger wrote stands before the model
+// (a document, the answer of a tool, a quoted mail, a field of which its palette
+// says that others write it), whatever it proposes is asked about as well, unless
+// the person asked for that very thing and said every value of it; and amounts
+// that no rule asks about one by one are asked about by their sum. And what the
+// model tells the person is held against the facts of the turn: a date, an amount,
+// a name, a status or a deed that is in none of them does not reach anybody, and
+// what was found and done is told instead.
 //
 // Follow tells whoever waits how far a turn is, and the answer as it comes: a
 // sentence of a model's as soon as it is whole and borne out.
