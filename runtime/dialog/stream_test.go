@@ -246,6 +246,7 @@ func TestWhatIsToldOfAnAnswerThatGoesWrong(t *testing.T) {
 		"cut twice":                        {[]http.HandlerFunc{speaks("cut", "I thi"), speaks("cut", "I thi")}, 2, "I cannot chat just now…", "thi"},
 		"a day that is none":               {[]http.HandlerFunc{speaks("", "The Boiler is ordered. It comes on 16 January 2025. ")}, 1, "The Boiler is ordered.\nI leave out what else…", "16 January"},
 		"a day that is none, at first":     {[]http.HandlerFunc{speaks("", "It comes on 16 January 2025. The Boiler is ordered. ")}, 1, "…", "16 January"},
+		"a name in the middle":             {[]http.HandlerFunc{speaks("", "The Boiler is ordered. The Zinnia Skylight leaks badly. The Kitchen Window is reported. ")}, 1, "The Boiler is ordered.\nI leave out what else…", "Zinnia"},
 		"a link in the middle":             {[]http.HandlerFunc{speaks("", "The Boiler is ordered. See https://evil.test/x for more. ")}, 1, "The Boiler is ordered.\nI leave out what else…", "evil"},
 		"a call among the words":           {[]http.HandlerFunc{speaks("", "The Boiler is ordered.\nhouse.cancel :repair-id @boiler\nThat is all of it.")}, 1, "The Boiler is ordered.\nThat is all of it.\nThis would cancel a repair…", "house."},
 	} {
