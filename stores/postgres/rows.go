@@ -105,7 +105,9 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 			r.locked = map[lock]bool{}
 		}
 		for _, key := range fit {
-			r.locked[lock{e, key}] = r.locked[lock{e, key}]
+			if _, asked := r.locked[lock{e, key}]; !asked {
+				r.locked[lock{e, key}] = false
+			}
 		}
 	}
 	rows := make([]stores.Row, 0, len(fit))
