@@ -308,6 +308,51 @@ func TestGetOutstandingIncludesWhy(t *testing.T) {
 	})
 }
 
+// O23, O25: what somebody who helps a client is told before they speak comes out of
+// the rows that everybody works on, by verbs that the client may use: how far it
+// is, what is outstanding and why, what is settled, what was promised, and who
+// takes part. All of it is of the company at work, and none of anybody else's.
+func TestWhoHelpsAClientKnowsWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		known := func() map[string]*runtime.Result {
+			t.Helper()
+			all := map[string]*runtime.Result{}
+			for _, v := range p.reg.Palette("client").Conversation.Context {
+				all[v.Name] = p.did(t, "clara", v.Name)[0]
+			}
+			return all
+		}
+		p.did(t, "clara", replayed(t, "4-next-week"))
+		all := known()
+		if len(all) != 5 {
+			t.Errorf("%d parts", len(all))
+		}
+		wantSaid(t, all["client.get-status"], 0, map[string]string{"overall_progress_percent": "87", "cbu": "@allianz-reinsurance-ag"})
+		wantSaid(t, all["client.get-outstanding"], 0, map[string]string{"request_id": "@thomas-muller-identity", "compliance_context": "UK Money Laundering Regulations 2017"})
+		wantSaid(t, all["client.get-completed"], 0, map[string]string{"request_id": "@clara-weiss-identity", "status": "FULFILLED", "entity_name": "Clara Weiss"})
+		wantSaid(t, all["client.get-commitments"], 0, map[string]string{"request_id": "@pierre-dupont-source-of-wealth", "expected_date": "2025-01-03", "status": "PENDING"})
+		people := all["client.get-people"]
+		wantSaid(t, people, 0, map[string]string{"entity": "@allianz-reinsurance-ag", "type": "COMPANY", "roles": `["PRINCIPAL"]`, "outstanding_count": "0"})
+		wantSaid(t, people, 3, map[string]string{"entity": "@pierre-dupont", "outstanding_count": "1"})
+		if len(people.Rows) != 5 || len(all["client.get-completed"].Rows) != 1 {
+			t.Errorf("%d people, %d settled", len(people.Rows), len(all["client.get-completed"].Rows))
+		}
+		for name, res := range all {
+			if text := fmt.Sprint(res.Rows); strings.Contains(text, "Jonas") || strings.Contains(text, "Nordlicht") || strings.Contains(text, "000004e9") {
+				t.Errorf("%s tells of %s", name, text)
+			}
+		}
+		// It is derived anew: what is done moves from one list to the other.
+		p.did(t, "clara", replayed(t, "2-maria"))
+		all = known()
+		wantSaid(t, all["client.get-completed"], 0, map[string]string{"request_id": "@maria-schmidt-date-of-birth"})
+		if len(all["client.get-outstanding"].Rows) != 2 {
+			t.Errorf("%d are outstanding", len(all["client.get-outstanding"].Rows))
+		}
+	})
+}
+
 // O8, O26: one request in full.
 func TestRequestDetailExplains(t *testing.T) {
 	t.Parallel()

@@ -393,7 +393,7 @@ func TestUploadsAreNoPalettes(t *testing.T) {
 	}
 }
 
-// A file that was taken while nobody looked at files is not used once somebody
+// SAFE-H7: a file that was taken while nobody looked at files is not used once somebody
 // does, and is looked at like one that nobody has judged: what is harmful is let
 // go of, also where a call used it before.
 func TestFilesThatNobodyLookedAt(t *testing.T) {

@@ -432,7 +432,7 @@ func TestSendersAndHousekeepers(t *testing.T) {
 	}
 }
 
-// What was taken while nobody looked is scanned once somebody does, in use or not,
+// SAFE-H7: what was taken while nobody looked is scanned once somebody does, in use or not,
 // and what is harmful is let go of.
 func TestHousekeepLooksAtWhatNobodyLookedAt(t *testing.T) {
 	t.Parallel()
