@@ -89,6 +89,9 @@ func (l *loader) verb(vn *verbNode) {
 		l.tool(vn, n)
 	}
 	v.Handler = d.boolean(f[verbHandler])
+	if n := f[verbTells].value; n != nil {
+		l.tells(vn, n)
+	}
 	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
 }
 
@@ -251,6 +254,7 @@ func (l *loader) params(vn *verbNode) {
 			}
 		}
 		l.otherwise(d, &p, f[:])
+		p.Asks = l.wordings(vn, f[argAsks], nil)
 		d.items(f[argExamples], func(n *yaml.Node) {
 			p.Examples = append(p.Examples, n.Value)
 			if p.Type != nil && p.Type.Name != RefType {

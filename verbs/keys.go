@@ -287,6 +287,7 @@ const (
 	argPersonal
 	argFrom
 	argOtherwise
+	argAsks
 	argExamples
 	argSchemaOf
 	argFollowUps
@@ -306,6 +307,7 @@ var argShape = &shape{
 		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},
 		{name: "from", doc: "Where its value may come from. Anywhere, when left out.", example: `["person", "record"]`, holds: texts, words: originWords},
 		{name: "otherwise", doc: "What happens to a value that comes from elsewhere: refuse, which is the default; ask; or a rule for asking.", example: `{"by": "compliance"}`, holds: textOrMap, of: otherwiseShape},
+		{name: "asks", doc: "The question for it, where somebody left it out; or one for each language.", example: `"When should it be there?"`, holds: textOrMap},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
 		{name: "schema-of", doc: "Of an object: the argument, a code, whose schema it must satisfy.", example: `"info-type"`},
 		{name: "follow-ups", doc: "Of an object with schema-of: that it is taken without what its schema requires under a condition, in `then` or `else`. `missing(ARGUMENT)` lists that, for it to be asked.", example: `true`, holds: aBoolean},
@@ -335,6 +337,7 @@ const (
 	verbDescription
 	verbRoles
 	verbPhrases
+	verbTells
 	verbDeprecated
 	verbArgs
 	verbReturns
@@ -357,6 +360,7 @@ var verbShape = &shape{
 		verbDescription: {name: "description", doc: "What it does, in a sentence.", example: `"Leave a note on a request."`},
 		verbRoles:       {name: "roles", doc: "Who may use it. Nobody, when left out.", example: `["client"]`, holds: texts},
 		verbPhrases:     {name: "phrases", doc: "What people say when they mean it, with arguments in braces. A mapping gives them by language, en, de, fr or es; a list is English.", example: `["tell them {note}"]`, holds: textsByLanguage},
+		verbTells:       {name: "tells", doc: "How a person is told what came of it, where no model words it.", example: `{"each": "{name}[, due {due_date}].", "none": "Nothing is open."}`, holds: aMap, of: tellsShape},
 		verbDeprecated:  {name: "deprecated", doc: "Says that it should no longer be used, and what to use instead.", example: `{"reason": "split in two", "replaced-by": "client.add-note"}`, holds: aMap, of: deprecatedShape},
 		verbArgs:        {name: "args", doc: "Its arguments.", example: `[{"name": "note", "type": "string", "required": true}]`, holds: maps, of: argShape},
 		verbReturns:     {name: "returns", doc: "What it gives back.", example: `{"type": "request-detail", "includes": ["status"]}`, holds: aMap, of: returnsShape},
@@ -368,6 +372,26 @@ var verbShape = &shape{
 		verbScript:      {name: "script", doc: "Carries it out as calls of other verbs, with its arguments as @names.", example: `"client.add-note :request-id @request-id :note @note"`},
 		verbTool:        {name: "tool", doc: "Carries it out by a tool of an MCP server.", example: `{"server": "crm", "name": "create_ticket"}`, holds: aMap, of: toolShape},
 		verbHandler:     {name: "handler", doc: "Says that a Go function carries it out.", example: `true`, holds: aBoolean},
+	},
+}
+
+// The keys of what a person is told.
+const (
+	tellFirst = iota
+	tellEach
+	tellNone
+	tellDone
+	tellKeys
+)
+
+var tellsShape = &shape{
+	name: "what a person is told",
+	doc:  "Sentences, or for each language a sentence: {en: …, de: …}. {NAME} is a value that it returns or an argument; what stands in [brackets] is left out where a value in it is empty, [NAME? text] where that one is empty, false or 0; <LIST* text> is said of each item of a list.",
+	keys: []key{
+		tellFirst: {name: "first", doc: "What is said before the rows that were found; {count} is how many.", example: `"[count? There are {count} left:]"`, holds: textOrMap},
+		tellEach:  {name: "each", doc: "What is said of each row.", example: `"{name}[, due {due_date}]. {reason}"`, holds: textOrMap},
+		tellNone:  {name: "none", doc: "What is said where nothing was found.", example: `"Nothing is open."`, holds: textOrMap},
+		tellDone:  {name: "done", doc: "What is said when it was done.", example: `"I have noted that on {request-id}."`, holds: textOrMap},
 	},
 }
 

@@ -545,6 +545,22 @@ func (loaderMessages) badBraces(at dsl.Place, brace string) dsl.Diagnostic {
 	return problemAt(at, "bad-braces", "a brace is not closed", "write {NAME}", "text in braces is replaced; braces themselves cannot be written")
 }
 
+func (loaderMessages) badBrackets(at dsl.Place) dsl.Diagnostic {
+	return problemAt(at, "bad-braces", "a bracket is not closed, or not open", "write [text {NAME}], or <LIST* text {NAME}>", "what stands in brackets is left out where a value in it is empty; brackets themselves cannot be written")
+}
+
+func (loaderMessages) unknownTold(at dsl.Place, word string, names []string) dsl.Diagnostic {
+	return misnamed(at, "unknown-name", fmt.Sprintf("there is no value %q to be told", word), word, names, "values")
+}
+
+func (loaderMessages) noItems(at dsl.Place, name string) dsl.Diagnostic {
+	return problemAt(at, "bad-value", quoted(name)+" is no list", "name one under `lists`, or a description of codes", "a value is written in braces: {"+name+"}")
+}
+
+func (loaderMessages) noLanguage(at dsl.Place, word string) dsl.Diagnostic {
+	return problemAt(at, "bad-value", quoted(word)+" is no language", "two small letters: en, de, fr, es", "languages are written as ISO 639-1 has them")
+}
+
 // Verbs
 
 func (loaderMessages) nobodyMayUse(at dsl.Place, verb string) dsl.Diagnostic {

@@ -159,6 +159,7 @@ type Verb struct {
 	Roles       []*Role             // who may use it; empty means nobody
 	Phrases     []string            // what people say when they mean it, in English
 	PhrasesIn   map[string][]string // the same in other languages: "de", "fr", "es"
+	Tells       Tells               // how a person is told what came of it
 	Params      []Param
 	Returns     Returns
 	Effects     []Effect
@@ -186,6 +187,7 @@ type Param struct {
 	Name        string // "expected-date"
 	Ident       string // "expected_date", as expressions call it
 	Description string
+	Asks        Wordings // the question for it, where it is missing
 	Type        *Type
 	Required    bool
 	Default     stores.Value // Null when there is none

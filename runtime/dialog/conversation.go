@@ -119,6 +119,8 @@ type Conversation struct {
 	planFirst bool
 	words     []string // what palettes say, folded: it may be told
 	states    []string // the words of their codes
+	wording   wording  // in which results are told
+	examples  string   // of what may be said
 
 	mu       sync.Mutex
 	turns    []*Turn
@@ -154,7 +156,7 @@ func New(o Options) (*Conversation, error) {
 		o.Source = "chat"
 	}
 	o.Limits.fill()
-	c := &Conversation{o: o}
+	c := &Conversation{o: o, wording: newWording(o.Registry, o.Session.Person().Language)}
 	may := map[string]bool{}
 	c.verbs = o.Session.Verbs()
 	for _, v := range c.verbs {
@@ -186,6 +188,7 @@ func New(o Options) (*Conversation, error) {
 	// One text, which is searched at once.
 	c.words = []string{strings.Join(append(c.words, fold(o.Person)), "\n")}
 	c.states = statesOf(o.Registry)
+	c.examples = examples(c.context, o.Session.Verbs())
 	return c, nil
 }
 
@@ -492,7 +495,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	}
 	t.did(reply)
 	c.unasked.forget(p.Script())
-	return t.facing(told(t.done)), nil
+	return t.facing(t.c.wording.told(t.done)), nil
 }
 
 // facing is a text, or that there is nothing to tell.

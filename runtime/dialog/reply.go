@@ -21,11 +21,15 @@ import (
 const maxTold = 20
 
 // told composes what was done and found.
-func told(done []*runtime.Preview) string {
+func (w wording) told(done []*runtime.Preview) string {
 	var parts []string
 	for _, p := range done {
 		for i := range p.Calls {
-			if text := toldCall(&p.Calls[i]); text != "" {
+			text := strings.TrimRight(w.call(&p.Calls[i]), "\n")
+			if text == "" {
+				text = toldCall(&p.Calls[i])
+			}
+			if text != "" {
 				parts = append(parts, text)
 			}
 		}
@@ -209,6 +213,8 @@ func valueWords(v stores.Value) string {
 
 func isCodeWord(t string) bool { return t != "" && codeOnly.MatchString(t) }
 
+func andMore(n int) string { return fmt.Sprintf("And %d more.\n", n) }
+
 // resultWords tells what was found.
 func resultWords(r *runtime.Result) string {
 	if len(r.Rows) == 0 {
@@ -217,7 +223,7 @@ func resultWords(r *runtime.Result) string {
 	var b strings.Builder
 	for i, row := range r.Rows {
 		if i == maxTold {
-			fmt.Fprintf(&b, "And %d more.\n", len(r.Rows)-maxTold)
+			b.WriteString(andMore(len(r.Rows) - maxTold))
 			break
 		}
 		var fields []string

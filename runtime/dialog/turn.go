@@ -61,7 +61,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 	}
 	t.record.note("the system failed: " + runtime.Sentence(err))
 	if len(t.done) > 0 {
-		return told(t.done) + "\nThen something went wrong with the system; what else you asked for was not done.", nil
+		return t.c.wording.told(t.done) + "\nThen something went wrong with the system; what else you asked for was not done.", nil
 	}
 	return sayFailed, nil
 }
@@ -207,7 +207,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 				return "", nil
 			}
 			if len(t.found) > 0 {
-				return t.facing(told(t.found)), nil
+				return t.facing(t.c.wording.told(t.found)), nil
 			}
 			return sayDeclined, nil
 		}
@@ -278,10 +278,10 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		steps++
 		switch {
 		case c.planFirst:
-			return t.facing(told(t.found)), nil
+			return t.facing(t.c.wording.told(t.found)), nil
 		case steps >= c.o.Limits.Steps:
 			t.record.note("the turn has made as many steps as it may")
-			return t.facing(told(t.found)), nil
+			return t.facing(t.c.wording.told(t.found)), nil
 		}
 		back(outcome.says)
 	}
@@ -319,7 +319,7 @@ func (t *turn) withProse(prose, text string) string {
 	prose = strings.TrimSpace(prose)
 	before := ""
 	if len(t.done) > 0 {
-		before = told(t.done) + "\n"
+		before = t.c.wording.told(t.done) + "\n"
 	}
 	if prose == "" {
 		return before + text
@@ -341,7 +341,7 @@ func (t *turn) vetted(prose string, s *speaker) string {
 		return s.rest(prose)
 	}
 	t.record.Replaced = append(t.record.Replaced, claims...)
-	switch text := told(t.found); {
+	switch text := t.c.wording.told(t.found); {
 	case text != "":
 		return text
 	case s.spoke():
@@ -357,7 +357,7 @@ func (t *turn) giveUp(ds dsl.Diagnostics) string {
 		text = refusedWords(ds)
 	}
 	if len(t.done) > 0 {
-		return told(t.done) + "\n" + text
+		return t.c.wording.told(t.done) + "\n" + text
 	}
 	return text
 }
@@ -378,7 +378,7 @@ func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error
 	t.record.note(why)
 	switch {
 	case len(t.found) > 0:
-		return t.facing(told(t.found)), nil
+		return t.facing(t.c.wording.told(t.found)), nil
 	case s.spoke():
 		return sayBrokeOff, nil
 	}
@@ -400,6 +400,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if c.o.Interpreter == nil {
 		return otherwise, nil
 	}
+	if text, ok, err := t.polite(ctx); ok || err != nil {
+		return text, err
+	}
 	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, c.before())
 	if err != nil {
 		return t.system(ctx, err)
@@ -407,15 +410,18 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if past := c.latest(); u.Script == "" && len(past) > 0 && past[len(past)-1].asked != "" {
 		// It may be the answer to what was asked, which makes sense only with what
 		// it was asked about.
-		whole := past[len(past)-1].asked + "\n" + t.heard.own
-		more, err := c.o.Interpreter.Interpret(ctx, whole, c.before())
-		if err != nil {
-			return t.system(ctx, err)
-		}
-		if more.Script != "" || u.Ask == "" && more.Ask != "" {
-			u = more
-			t.record.note("it was taken for an answer to the question before")
-			t.record.asked = whole
+		for _, between := range [...]string{"\n", ", "} {
+			whole := past[len(past)-1].asked + between + t.heard.own
+			more, err := c.o.Interpreter.Interpret(ctx, whole, c.before())
+			if err != nil {
+				return t.system(ctx, err)
+			}
+			if more.Script != "" || u.Ask == "" && more.Ask != "" {
+				u = more
+				t.record.note("it was taken for an answer to the question before")
+				t.record.asked = whole
+				break
+			}
 		}
 	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
@@ -432,6 +438,8 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return supposed + u.Ask, nil
 	case u.Script == "" && content(t.heard.own):
 		return sayWell, nil
+	case u.Script == "" && otherwise == sayUnread:
+		return otherwise + c.examples, nil
 	case u.Script == "":
 		return otherwise, nil
 	}
@@ -445,7 +453,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case outcome.wrong != "":
 		return supposed + refusedWords(outcome.why), nil
 	}
-	return supposed + t.facing(told(t.found)), nil
+	return supposed + t.facing(t.c.wording.told(t.found)), nil
 }
 
 // content reports whether somebody is content with what they were told.

@@ -223,6 +223,12 @@ func codeAlike(w, s string) bool {
 
 // patternIn finds the one piece of the text that has an argument's pattern.
 func patternIn(c *clause, p *verbs.Param) (words.Range, bool) {
+	if p.Upload != nil {
+		if len(c.files) != 1 || !p.Type.Pattern.MatchString(c.raw(c.files[0])) {
+			return words.Range{}, false
+		}
+		return c.files[0], true
+	}
 	var hit words.Range
 	n := 0
 	for i := range c.words {

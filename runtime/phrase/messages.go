@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"slices"
 	"strings"
 
 	"verbatim/runtime/collect"
@@ -44,6 +45,13 @@ func ask(l words.Language, q question, about any, choices []string) string {
 		return text
 	}
 	if p, ok := about.(*verbs.Param); ok {
+		if own := p.Asks.In(l.String()); own != nil && (q == askMissing || q == askSeveral) {
+			text = own.Say(nil)
+			if len(choices) > 0 {
+				text += " " + join(l, choices)
+			}
+			return text
+		}
 		name := strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " ")
 		text = strings.ReplaceAll(text, "{}", name)
 		switch {
@@ -65,14 +73,22 @@ func ask(l words.Language, q question, about any, choices []string) string {
 		for _, v := range about.([]*verbs.Verb) {
 			if v.Name == c && v.Description != "" {
 				first, _, _ := strings.Cut(v.Description, ". ")
-				names[i] = c + " (" + strings.TrimSuffix(first, ".") + ")"
+				first = strings.TrimSuffix(first, ".")
+				names[i] = strings.ToLower(first[:1]) + first[1:]
 			}
 		}
 	}
 	return text + join(l, names) + "?"
 }
 
+// join lists choices; a name is told as the words that it is made of.
 func join(l words.Language, all []string) string {
+	all = slices.Clone(all)
+	for i, c := range all {
+		if name, ok := strings.CutPrefix(c, "@"); ok {
+			all[i] = strings.ReplaceAll(name, "-", " ")
+		}
+	}
 	if len(all) < 2 {
 		return strings.Join(all, "")
 	}

@@ -2,6 +2,7 @@ package phrase
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,7 +62,8 @@ type clause struct {
 	own      []string // the stems in its own language, where that is not English
 	rng      words.Range
 	readings []words.Reading
-	taken    []bool // words that stand inside a reading
+	taken    []bool // words that stand inside a reading, or a reference to a file
+	files    []words.Range
 	quoted   []bool // words that stand in quotation marks
 	first    string // stem of the first word that says something
 	question bool
@@ -145,8 +147,9 @@ func within(all []words.Reading, from, to int) bool {
 
 func (r *Reader) clause(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) *clause {
 	c := &clause{text: text, in: in, tongue: l, words: all, rng: words.Range{Start: all[0].Range.Start, End: all[len(all)-1].Range.End}}
+	c.files = filesIn(text, c.rng)
 	for i := range readings {
-		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) {
+		if readings[i].Range.Start >= c.rng.Start && readings[i].Range.End <= c.rng.End+1 && !standsFor(text, all, &readings[i]) && !inside(c.files, readings[i].Range) {
 			c.readings = append(c.readings, readings[i])
 		}
 	}
@@ -174,6 +177,7 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		if c.own != nil {
 			c.own[i] = stemIn(c.tongue, w.Plain)
 		}
+		c.taken[i] = inside(c.files, w.Range)
 		for k := range c.readings {
 			rd := &c.readings[k]
 			if rd.What != words.Country && rd.Range.Start <= w.Range.Start && w.Range.End <= rd.Range.End {
@@ -211,6 +215,25 @@ func (c *clause) ownStem(i int) string {
 		return ""
 	}
 	return c.own[i]
+}
+
+// filesIn finds references to files. Their letters and digits mean nothing else.
+func filesIn(text string, at words.Range) (all []words.Range) {
+	for _, m := range fileReference.FindAllStringIndex(text[at.Start:at.End], -1) {
+		all = append(all, words.Range{Start: at.Start + m[0], End: at.Start + m[1]})
+	}
+	return all
+}
+
+var fileReference = regexp.MustCompile(`upload://[A-Za-z0-9_-]+`)
+
+func inside(all []words.Range, at words.Range) bool {
+	for _, r := range all {
+		if r.Start <= at.Start && at.End <= r.End {
+			return true
+		}
+	}
+	return false
 }
 
 // polite reports a question that asks for something to be done: "could you".

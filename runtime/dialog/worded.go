@@ -1,0 +1,237 @@
+package dialog
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A palette may say, under `tells`, how a person is told what came of a call. What
+// it does not say is told field by field.
+
+// A wording tells calls in the words of their palettes, in a language.
+type wording struct {
+	language string
+	codes    map[string]bool // of all lists: they are told as words
+}
+
+func newWording(reg *verbs.Registry, language string) wording {
+	w := wording{language, map[string]bool{}}
+	for _, list := range reg.CodeLists() {
+		for i := range list.Codes {
+			w.codes[list.Codes[i].Name] = true
+		}
+	}
+	return w
+}
+
+// call tells one, as far as its palette has words for what came of it.
+func (w wording) call(c *runtime.CallPreview) string {
+	t, language := &c.Verb.Tells, w.language
+	said := w.args(c)
+	result := c.Result
+	if acted(c) {
+		done := t.Done.In(language)
+		if done == nil {
+			return ""
+		}
+		row := -1
+		if result != nil && len(result.Rows) == 1 {
+			row = 0
+		}
+		return done.Say(toldRow{w, c, said, row}) + "\n"
+	}
+	if result == nil {
+		return ""
+	}
+	if len(result.Rows) == 0 {
+		if none := t.None.In(language); none != nil {
+			return none.Say(toldRow{w, c, said, -1}) + "\n"
+		}
+		return ""
+	}
+	each := t.Each.In(language)
+	if each == nil {
+		return ""
+	}
+	var b strings.Builder
+	if first := t.First.In(language); first != nil {
+		said["count"] = strconv.Itoa(len(result.Rows))
+		b.WriteString(first.Say(toldRow{w, c, said, -1}) + "\n")
+	}
+	for i := range result.Rows {
+		if i == maxTold {
+			b.WriteString(andMore(len(result.Rows) - maxTold))
+			break
+		}
+		begin := ""
+		if len(result.Rows) > 1 {
+			begin = strconv.Itoa(i+1) + ". "
+		}
+		b.WriteString(begin + each.Say(toldRow{w, c, said, i}) + "\n")
+	}
+	return b.String()
+}
+
+// A toldRow are the values of a call in sentences: those of a row of its result,
+// when it is one, and of its arguments.
+type toldRow struct {
+	w    wording
+	call *runtime.CallPreview
+	said map[string]string
+	row  int
+}
+
+func (t toldRow) column(name string) (stores.Value, int, bool) {
+	if r := t.call.Result; r != nil && t.row >= 0 {
+		if j := slices.Index(r.Columns, name); j >= 0 {
+			return r.Rows[t.row][j], j, true
+		}
+	}
+	return stores.Value{}, 0, false
+}
+
+// Value is "" of nothing, of no, and of an empty list.
+func (t toldRow) Value(name string) string {
+	v, j, ok := t.column(name)
+	if !ok {
+		return t.said[name]
+	}
+	if r := t.call.Result; r.Sensitive != nil && r.Sensitive[j] {
+		return notShownHere
+	}
+	text := t.w.words(v)
+	if o := t.call.Result.Origin(t.row, j); text != "" && foreign(o) {
+		text += " (from " + o.Words() + ")"
+	}
+	return text
+}
+
+func (t toldRow) Items(name string) (all []verbs.Told) {
+	v, j, ok := t.column(name)
+	if r := t.call.Result; !ok || r.Sensitive != nil && r.Sensitive[j] {
+		return nil
+	}
+	var items []map[string]any
+	d := json.NewDecoder(strings.NewReader(v.Text()))
+	d.UseNumber()
+	if d.Decode(&items) != nil {
+		return nil
+	}
+	for _, item := range items {
+		all = append(all, toldItem{t.w, item})
+	}
+	return all
+}
+
+// A toldItem is one of a list.
+type toldItem struct {
+	w  wording
+	of map[string]any
+}
+
+func (t toldItem) Value(name string) string {
+	if is, ok := t.of[name].(bool); ok && !is {
+		return ""
+	}
+	text, ok := scalarWords(t.of[name])
+	if !ok || t.of[name] == nil {
+		return ""
+	}
+	return t.w.asWords(text)
+}
+
+func (toldItem) Items(string) []verbs.Told { return nil }
+
+const notShownHere = "(not shown here)"
+
+// words is a value as a sentence has it.
+func (w wording) words(v stores.Value) string {
+	switch v.Kind() {
+	case stores.Null:
+		return ""
+	case stores.Bool:
+		if !v.Bool() {
+			return ""
+		}
+	case stores.JSON:
+		if n, ok := entries(v); ok && n == 0 {
+			return ""
+		}
+		return w.asWords(listWords(v))
+	case stores.String:
+		return w.asWords(escaped(oneLine(v.Text())))
+	}
+	return valueWords(v)
+}
+
+// asWords writes codes as words: SOURCE_OF_WEALTH as source of wealth.
+func (w wording) asWords(text string) string {
+	return capitals.ReplaceAllStringFunc(text, func(code string) string {
+		if !w.codes[code] {
+			return code
+		}
+		return strings.ToLower(strings.ReplaceAll(code, "_", " "))
+	})
+}
+
+var capitals = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
+
+// args is what the arguments of a call are, in words: a row is called as people
+// call it, as far as the call has to do with it.
+func (w wording) args(c *runtime.CallPreview) map[string]string {
+	said := map[string]string{}
+	script, ds := dsl.Parse(dsl.NewSource("call", c.Call))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return said
+	}
+	for _, a := range script.Calls[0].Args {
+		said[a.Key] = w.arg(c, a.Value)
+	}
+	for _, f := range c.Filled {
+		if _, ok := said[f.Param]; !ok {
+			said[f.Param] = w.asWords(escaped(f.Label))
+		}
+	}
+	return said
+}
+
+func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
+	switch v.Kind {
+	case dsl.Symbol:
+		return w.row(c, v.Text)
+	case dsl.String:
+		return escaped(oneLine(v.Text))
+	case dsl.Code:
+		return w.asWords(v.Text)
+	case dsl.Date:
+		if day, ok := stores.ParseDate(v.Text); ok {
+			return dayWords(day.Time())
+		}
+	case dsl.Bool:
+		if v.Text != "true" {
+			return ""
+		}
+		return "yes"
+	case dsl.List, dsl.Map, dsl.Nested, dsl.Nil:
+		return ""
+	}
+	return v.Text
+}
+
+// row is what people call a row that has a name in the session.
+func (w wording) row(c *runtime.CallPreview, name string) string {
+	for i := range c.Rows {
+		if r := &c.Rows[i]; strings.TrimPrefix(r.Name, "@") == name && r.Label != "" {
+			return w.asWords(escaped(r.Label))
+		}
+	}
+	return strings.ReplaceAll(name, "-", " ") // names are made of what people call it
+}

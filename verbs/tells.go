@@ -1,0 +1,315 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// Tells says how a person is told what came of a call, where no model words it.
+type Tells struct {
+	First Wordings // before the rows that were found
+	Each  Wordings // of each row
+	None  Wordings // where none was found
+	Done  Wordings // of what was changed
+}
+
+// Wordings say one thing in several languages.
+type Wordings []Wording
+
+// A Wording is text with the values of a result, or of arguments, in it.
+type Wording struct {
+	Language string // as ISO 639-1 has it; "" is whatever nothing else is for
+	parts    []wordingPart
+}
+
+// A wordingPart is text, a value, or parts that are left out together.
+type wordingPart struct {
+	text  string
+	name  string        // of a value
+	group []wordingPart // left out where a value in it is empty, or the one called name is
+	items bool          // the group is said of each item of the list called name
+}
+
+// Told are the values that a wording is filled with.
+type Told interface {
+	// Value is one in words, "" where it is empty.
+	Value(name string) string
+	// Items are those of a list.
+	Items(name string) []Told
+}
+
+// In returns what is said in a language, or else in whichever there is; nil where
+// nothing is.
+func (w Wordings) In(language string) *Wording {
+	for _, want := range [...]string{language, "", "en"} {
+		if i := slices.IndexFunc(w, func(one Wording) bool { return one.Language == want }); i >= 0 {
+			return &w[i]
+		}
+	}
+	if len(w) > 0 {
+		return &w[0]
+	}
+	return nil
+}
+
+// Say fills in the values. A group that needs an empty one is left out; what is
+// said of the items of a list is parted by semicolons.
+func (w *Wording) Say(of Told) string {
+	text, _ := sayParts(w.parts, of)
+	return text
+}
+
+func sayParts(parts []wordingPart, of Told) (_ string, whole bool) {
+	var b strings.Builder
+	whole = true
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case p.items:
+			said := 0
+			for _, item := range of.Items(p.name) {
+				text, ok := sayParts(p.group, item)
+				if !ok {
+					continue
+				}
+				if said++; said > 1 {
+					b.WriteString("; ")
+				}
+				b.WriteString(text)
+			}
+			whole = whole && said > 0
+		case p.group != nil:
+			if p.name != "" {
+				if is := of.Value(p.name); is == "" || is == "0" {
+					continue
+				}
+			}
+			if text, ok := sayParts(p.group, of); ok {
+				b.WriteString(text)
+			}
+		case p.name != "":
+			text := of.Value(p.name)
+			whole = whole && text != ""
+			b.WriteString(text)
+		default:
+			b.WriteString(p.text)
+		}
+	}
+	return b.String(), whole
+}
+
+// tells reads what a person is told.
+func (l *loader) tells(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [tellKeys]pair
+	if !d.fields(n, tellsShape, f[:]) {
+		return
+	}
+	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
+	for _, k := range [...]int{tellFirst, tellEach, tellNone} {
+		if f[k].key != nil && !found {
+			d.report(say.contradiction(d.place(f[k].key), f[k].key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
+			return
+		}
+	}
+	names := v.toldNames()
+	v.Tells = Tells{
+		First: l.wordings(vn, f[tellFirst], append([]string{"count"}, v.argNames()...)),
+		Each:  l.wordings(vn, f[tellEach], names),
+		None:  l.wordings(vn, f[tellNone], v.argNames()),
+		Done:  l.wordings(vn, f[tellDone], names),
+	}
+}
+
+func (v *Verb) argNames() []string {
+	names := make([]string, len(v.Params))
+	for i := range v.Params {
+		names[i] = v.Params[i].Name
+	}
+	return names
+}
+
+// toldNames are the values that can be told: what it returns, and its arguments.
+func (v *Verb) toldNames() []string {
+	var names []string
+	switch {
+	case v.Read != nil:
+		for i := range v.Read.Fields {
+			names = append(names, v.Read.Fields[i].Name)
+		}
+		if len(names) == 0 {
+			names = v.Read.Entity.fieldNames()
+		}
+	case v.Query != nil:
+		for i := range v.Query.Columns {
+			names = append(names, v.Query.Columns[i].Name)
+		}
+	case v.Tool != nil:
+		for i := range v.Tool.Columns {
+			names = append(names, v.Tool.Columns[i].Name)
+		}
+	}
+	for _, more := range [][]string{v.Returns.Includes, v.argNames()} {
+		for _, name := range more {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// wordings reads text, or text for each of some languages.
+func (l *loader) wordings(vn *verbNode, p pair, names []string) (all Wordings) {
+	d := vn.d
+	switch {
+	case p.value == nil:
+	case p.value.Kind == yaml.ScalarNode:
+		all = append(all, Wording{parts: d.wording(vn.v, p.value, names)})
+	default:
+		d.scalars(p, func(k, n *yaml.Node) {
+			if len(k.Value) != 2 || strings.Trim(k.Value, "abcdefghijklmnopqrstuvwxyz") != "" {
+				d.report(say.noLanguage(d.place(k), k.Value))
+				return
+			}
+			all = append(all, Wording{k.Value, d.wording(vn.v, n, names)})
+		})
+	}
+	return all
+}
+
+// itemNames are the values of the items of a list that it returns.
+func (v *Verb) itemNames(list string) []string {
+	if v.Read == nil {
+		return nil
+	}
+	for i := range v.Read.Fields {
+		f := &v.Read.Fields[i]
+		switch {
+		case f.Name != list:
+		case f.From == FromCodes:
+			return []string{"code", "description"}
+		case f.From == FromList:
+			var names []string
+			for j := range v.Read.Lists[f.List].Fields {
+				names = append(names, v.Read.Lists[f.List].Fields[j].Name)
+			}
+			return names
+		}
+	}
+	return nil
+}
+
+// wording takes text apart: {name} is a value, [text] is left out where a value
+// in it is empty, [name? text] where that one is, or is 0, and <name* text> is said of
+// each item of a list.
+func (d *doc) wording(v *Verb, n *yaml.Node, names []string) []wordingPart {
+	w := wordingReader{d: d, v: v, n: n, text: n.Value}
+	parts, ok := w.parts(names, 0)
+	if !ok {
+		return nil
+	}
+	return parts
+}
+
+type wordingReader struct {
+	d    *doc
+	v    *Verb
+	n    *yaml.Node
+	text string
+	at   int
+}
+
+// parts reads up to the end, or to the sign that closes a group.
+func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart, ok bool) {
+	begun := w.at - 1
+	for w.at < len(w.text) {
+		next := strings.IndexAny(w.text[w.at:], "{}[]<>")
+		if next < 0 {
+			parts = append(parts, wordingPart{text: w.text[w.at:]})
+			w.at = len(w.text)
+			break
+		}
+		if next > 0 {
+			parts = append(parts, wordingPart{text: w.text[w.at : w.at+next]})
+			w.at += next
+		}
+		sign := w.text[w.at]
+		w.at++
+		switch sign {
+		case closing:
+			return parts, true
+		case '{':
+			end := strings.IndexByte(w.text[w.at:], '}')
+			if end < 0 {
+				return nil, w.wrong(say.badBraces(w.d.within(w.n, w.at-1, w.at), "{"))
+			}
+			name, ok := w.name(names, w.at+end)
+			if !ok {
+				return nil, false
+			}
+			w.at++
+			parts = append(parts, wordingPart{name: name})
+		case '[':
+			group := wordingPart{}
+			if to := strings.IndexAny(w.text[w.at:], "?{[<]"); to > 0 && w.text[w.at+to] == '?' && !strings.Contains(w.text[w.at:w.at+to], " ") {
+				if group.name, ok = w.name(names, w.at+to); !ok {
+					return nil, false
+				}
+				w.at++
+			}
+			if group.group, ok = w.parts(names, ']'); !ok {
+				return nil, false
+			}
+			parts = append(parts, group)
+		case '<':
+			to := strings.IndexAny(w.text[w.at:], "*>{[<")
+			if to < 0 || w.text[w.at+to] != '*' {
+				return nil, w.wrong(say.badBrackets(w.d.within(w.n, w.at-1, w.at)))
+			}
+			items := w.v.itemNames(w.text[w.at : w.at+to])
+			group := wordingPart{items: true}
+			if group.name, ok = w.name(names, w.at+to); !ok {
+				return nil, false
+			}
+			if len(items) == 0 {
+				return nil, w.wrong(say.noItems(w.d.within(w.n, w.at-to, w.at), group.name))
+			}
+			w.at++
+			if strings.HasPrefix(w.text[w.at:], " ") {
+				w.at++
+			}
+			if group.group, ok = w.parts(items, '>'); !ok {
+				return nil, false
+			}
+			parts = append(parts, group)
+		case '}':
+			return nil, w.wrong(say.badBraces(w.d.within(w.n, w.at-1, w.at), "}"))
+		default:
+			return nil, w.wrong(say.badBrackets(w.d.within(w.n, w.at-1, w.at)))
+		}
+	}
+	if closing != 0 {
+		return nil, w.wrong(say.badBrackets(w.d.within(w.n, begun, begun+1)))
+	}
+	return parts, true
+}
+
+// name reads a name that ends somewhere.
+func (w *wordingReader) name(names []string, end int) (string, bool) {
+	name := w.text[w.at:end]
+	if !slices.Contains(names, name) {
+		return "", w.wrong(say.unknownTold(w.d.within(w.n, w.at, end), name, names))
+	}
+	w.at = end
+	return name, true
+}
+
+func (w *wordingReader) wrong(d dsl.Diagnostic) bool {
+	w.d.report(d)
+	return false
+}

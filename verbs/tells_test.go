@@ -1,0 +1,109 @@
+package verbs
+
+import (
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// values are those of a row, and the items of its lists.
+type values struct {
+	of    map[string]string
+	items map[string][]Told
+}
+
+func (v values) Value(name string) string { return v.of[name] }
+func (v values) Items(name string) []Told { return v.items[name] }
+
+const tellingPalette = `
+domain: x
+roles: [{name: clerk, description: c}]
+entities:
+  order: {scope: everyone, label: "{title}", key: order_id, fields: {title: {type: string, required: true}, due: {type: date}, urgent: {type: boolean}}}
+  line: {scope: everyone, label: "{title}", key: line_id, fields: {order: {type: ref, ref-type: order}, title: {type: string, required: true}, note: {type: string}}}
+verbs:
+  - verb: list
+    description: List them.
+    roles: [clerk]
+    args: [{name: until, type: date, asks: {en: "Until when?", de: "Bis wann?"}}]
+    tells: TELLS
+    reads:
+      entity: order
+      fields: {title: title, due: due, urgent: urgent}
+      lists:
+        parts: {of: line.order, fields: {name: title, note: note}}
+        counted: {of: line.order}
+`
+
+func telling(tells string) (*Registry, dsl.Diagnostics) {
+	return LoadSources(dsl.NewSource("x.yaml", strings.Replace(tellingPalette, "TELLS", tells, 1)))
+}
+
+// OB10: what came of a call is told in the palette's sentences, without what is
+// empty, in the person's language or else in another.
+func TestTells(t *testing.T) {
+	t.Parallel()
+	r, ds := telling(`{each: {en: "{title}[, due {due}].[urgent? Now!][ Parts: <parts* {name}[ ({note})]>.][ Until {until}.]", de: "{title}[ bis {due}]."}, first: "{count} of them:", none: Nothing.}`)
+	if r == nil || len(ds) > 0 {
+		t.Fatal(tell(ds))
+	}
+	v := r.Verb("x.list")
+	full := values{map[string]string{"title": "Boiler", "due": "today", "urgent": "yes", "count": "2"}, map[string][]Told{"parts": {
+		values{of: map[string]string{"name": "pump", "note": "old"}}, values{of: map[string]string{"name": "pipe"}}, values{of: map[string]string{}}}}}
+	bare := values{of: map[string]string{"title": "Roof", "urgent": "0"}}
+	for _, c := range []struct {
+		in   Wordings
+		lang string
+		of   Told
+		want string
+	}{
+		{v.Tells.Each, "en", full, "Boiler, due today. Now! Parts: pump (old); pipe."},
+		{v.Tells.Each, "fr", bare, "Roof."},
+		{v.Tells.Each, "de", full, "Boiler bis today."},
+		{v.Tells.First, "de", full, "2 of them:"},
+		{v.Tells.None, "", bare, "Nothing."},
+		{v.Params[0].Asks, "de", nil, "Bis wann?"},
+	} {
+		if got := c.in.In(c.lang).Say(c.of); got != c.want {
+			t.Errorf("%s: %q, want %q", c.lang, got, c.want)
+		}
+	}
+	if v.Tells.Done.In("en") != nil {
+		t.Error("nothing is said of what was done, and something is told")
+	}
+}
+
+// What an author can get wrong about it, each told where it stands.
+func TestLoadTells(t *testing.T) {
+	t.Parallel()
+	for tells, want := range map[string]string{
+		`{each: "{title}"}`:                  "",
+		`{each: "{parts}, <parts* {name}>"}`: "",
+		`{done: "{title} {until}"}`:          "",
+		`{each: "{tilte}"}`:                  "unknown-name tilte",
+		`{each: "[tilte? x]"}`:               "unknown-name tilte",
+		`{each: "<parts* {nam}>"}`:           "unknown-name nam",
+		`{none: "{title}"}`:                  "unknown-name title",
+		`{each: "{title"}`:                   "bad-braces {",
+		`{each: "title}"}`:                   "bad-braces }",
+		`{each: "[{title}"}`:                 "bad-braces [",
+		`{each: "{title}]"}`:                 "bad-braces ]",
+		`{each: "<parts {name}>"}`:           "bad-braces <",
+		`{each: "<title* x>"}`:               "bad-value title",
+		`{each: "<counted* x>"}`:             "unknown-name counted",
+		`{each: {english: "{title}"}}`:       "bad-value english",
+		`{every: "{title}"}`:                 "unknown-key every",
+	} {
+		r, ds := telling(tells)
+		got := ""
+		for _, d := range ds {
+			if d.Severity == dsl.Error {
+				got = d.Code + " " + d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End]
+			}
+		}
+		if got != want || (r == nil) != (want != "") {
+			t.Errorf("%s\n%q, not %q: %s", tells, got, want, tell(ds))
+		}
+	}
+}
