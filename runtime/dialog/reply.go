@@ -96,6 +96,9 @@ func rowWords(c *runtime.CallPreview, ahead bool) string {
 			if r.Op == stores.Delete || f.From == "now" {
 				continue
 			}
+			if n, ok := entries(f.After); ok && n == 0 && r.Op == stores.Insert {
+				continue // a new row begins with nothing in it
+			}
 			name := fieldWords(f.Field)
 			switch {
 			case f.Sensitive:
@@ -275,6 +278,9 @@ const longList = 400
 
 // entries counts what a list holds.
 func entries(v stores.Value) (int, bool) {
+	if v.Kind() != stores.JSON {
+		return 0, false
+	}
 	var all []json.RawMessage
 	err := json.Unmarshal([]byte(v.Text()), &all)
 	return len(all), err == nil
