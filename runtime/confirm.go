@@ -632,6 +632,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		var labels map[stores.Value]string
 		if r, labels, err = asker.attempts(ctx, prog, rehearsal(RunOptions{Before: c.before})); err == nil {
 			p.Preview = r.preview(labels)
+			p.Preview.toOthers()
 			p.Stale = fmt.Sprintf("%x", r.digest) != c.digest
 			return p, nil
 		}
@@ -710,6 +711,12 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *Reply, error
 	p := s.pending(c)
 	if reply != nil {
 		p.Preview = reply.Preview
+		p.Preview.toOthers()
+		for i := range reply.Calls {
+			if r := reply.Calls[i].Result; r != nil {
+				r.Own = nil
+			}
+		}
 	}
 	return p, reply, nil
 }

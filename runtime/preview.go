@@ -111,13 +111,31 @@ type TableTotal struct {
 type Result struct {
 	Columns   []string
 	Sensitive []bool // parallel to Columns; nil when none is
-	Rows      [][]stores.Value
+	// Own are the sensitive ones that are told to the principal who asked, and to
+	// nobody else: their own answers. Parallel to Columns; nil when none is.
+	Own  []bool
+	Rows [][]stores.Value
 	// From says where all of it comes from, when that is not from rows within
 	// scope: what a tool of another server answered is verbs.FromTool.
 	From verbs.Origins
 	// Origins says where each value comes from, parallel to Rows; nil when all
 	// of them are a record's.
 	Origins [][]verbs.Origin
+}
+
+// Withheld reports whether a column is sensitive, and not the principal's own: it
+// is not shown to them. A model is shown no sensitive column at all.
+func (r *Result) Withheld(column int) bool {
+	return r.Sensitive != nil && r.Sensitive[column] && (r.Own == nil || !r.Own[column])
+}
+
+// toOthers withholds what is the asker's own.
+func (p *Preview) toOthers() {
+	for i := range p.Calls {
+		if r := p.Calls[i].Result; r != nil {
+			r.Own = nil
+		}
+	}
 }
 
 // Origin is where a value of the result comes from.
@@ -369,11 +387,18 @@ func (r *run) result(st *step) *Result {
 	res := &Result{Rows: make([][]stores.Value, len(t.rows)), From: t.from}
 	for i, c := range t.columns {
 		res.Columns = append(res.Columns, c.name)
-		if c.sensitive {
+		own := slices.Contains(st.verb.Returns.Shows, c.name)
+		if c.sensitive || own {
 			if res.Sensitive == nil {
 				res.Sensitive = make([]bool, len(t.columns))
 			}
 			res.Sensitive[i] = true
+		}
+		if own {
+			if res.Own == nil {
+				res.Own = make([]bool, len(t.columns))
+			}
+			res.Own[i] = true
 		}
 	}
 	for i, row := range t.rows {

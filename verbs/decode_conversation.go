@@ -1,6 +1,10 @@
 package verbs
 
-import "gopkg.in/yaml.v3"
+import (
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
 
 // A conversationNode is a palette's conversation, and where it is written.
 type conversationNode struct {
@@ -32,7 +36,44 @@ func (l *loader) conversation(c *conversationNode) {
 		}
 	})
 	d.items(f[convConduct], func(n *yaml.Node) { conv.Conduct = append(conv.Conduct, n.Value) })
+	if n := f[convAnswers].value; n != nil {
+		conv.Answering = l.answering(d, n)
+	}
 	c.p.Conversation = conv
+}
+
+// answering reads what becomes of an answer.
+func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
+	var f [ansKeys]pair
+	if !d.fields(n, answersShape, f[:]) || f[ansVerb].value == nil || f[ansArgument].value == nil || f[ansWhile].value == nil {
+		return nil
+	}
+	a := &Answering{While: text(f[ansWhile]), Verb: l.verbNamed[text(f[ansVerb])], Yes: text(f[ansYes]), No: text(f[ansNo])}
+	if a.Verb == nil {
+		d.report(say.danglingVerb(d.place(f[ansVerb].value), text(f[ansVerb]), l.verbNamed))
+		return nil
+	}
+	if a.Param = a.Verb.param(text(f[ansArgument])); a.Param < 0 {
+		d.report(say.unknownArgument(d.place(f[ansArgument].value), a.Verb, text(f[ansArgument])))
+		return nil
+	}
+	for i := range a.Verb.Params {
+		if p := &a.Verb.Params[i]; i != a.Param && p.Required && p.Default.IsNull() {
+			d.report(say.contradiction(d.place(f[ansVerb].value), a.Verb.Name+" takes answers, and needs :"+p.Name, "name a verb that needs nothing but the answer", a.Verb.Place, "declared here"))
+			return nil
+		}
+	}
+	for _, k := range [...]int{ansYes, ansNo} {
+		if call := text(f[k]); call != "" {
+			script, ds := dsl.Parse(dsl.NewSource("call", call))
+			if ds.HasErrors() || len(script.Calls) != 1 {
+				d.report(say.contradiction(d.place(f[k].value), f[k].key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
+			} else if l.verbNamed[script.Calls[0].Verb] == nil {
+				d.report(say.danglingVerb(d.place(f[k].value), script.Calls[0].Verb, l.verbNamed))
+			}
+		}
+	}
+	return a
 }
 
 // Answers reports whether a verb promises nothing but an answer, out of the

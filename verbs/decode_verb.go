@@ -64,6 +64,13 @@ func (l *loader) verb(vn *verbNode) {
 				v.Returns.Includes = make([]string, 0, len(rf[retIncludes].value.Content))
 			}
 			d.items(rf[retIncludes], func(n *yaml.Node) { v.Returns.Includes = append(v.Returns.Includes, n.Value) })
+			d.items(rf[retShows], func(n *yaml.Node) {
+				if !slices.Contains(v.Returns.Includes, n.Value) {
+					d.report(say.unknownTold(d.place(n), n.Value, v.Returns.Includes))
+					return
+				}
+				v.Returns.Shows = append(v.Returns.Shows, n.Value)
+			})
 		}
 	}
 	if n := f[verbDeprecated].value; n != nil {

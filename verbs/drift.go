@@ -593,6 +593,11 @@ func (d *drift) reads(was, v *Verb) {
 			d.lower("read-widened", v.Place, was.Place, "it did not before", "%s returns %s", v.Name, name)
 		}
 	}
+	for _, name := range v.Returns.Shows {
+		if !slices.Contains(was.Returns.Shows, name) {
+			d.lower("read-widened", v.Place, was.Place, "it was withheld where it was sensitive", "%s shows %s", v.Name, name)
+		}
+	}
 	if n, o := v.Query, was.Query; n != nil && o != nil {
 		for i, c := range n.Columns {
 			j := slices.IndexFunc(o.Columns, func(d stores.Column) bool { return d.Name == c.Name })

@@ -77,6 +77,7 @@ const (
 	convContext = iota
 	convConduct
 	convPlanFirst
+	convAnswers
 	convKeys
 )
 
@@ -86,7 +87,30 @@ var conversationShape = &shape{
 	keys: []key{
 		convContext:   {name: "context", doc: "Verbs that only answer, and that can be called without arguments: what they say now is told to the model at the start of every turn, where the person may use them.", example: `["client.get-status", "client.get-outstanding"]`, holds: texts},
 		convConduct:   {name: "conduct", doc: "Rules of conduct, a sentence or a few each, that the model is given word for word.", example: `["Say why before you ask for anything.", "You cannot waive a requirement."]`, holds: texts},
+		convAnswers:   {name: "answers", doc: "What becomes of a message where no model reads it, while the person is being asked something.", example: `{"while": "collecting", "verb": "client.answer", "argument": "value"}`, holds: aMap, of: answersShape},
 		convPlanFirst: {name: "plan-first", doc: "true when a model has to write all calls of a turn before it is shown anything that came out of a document or a tool.", example: `true`, holds: aBoolean},
+	},
+}
+
+// The keys of what becomes of an answer.
+const (
+	ansWhile = iota
+	ansVerb
+	ansArgument
+	ansYes
+	ansNo
+	ansKeys
+)
+
+var answersShape = &shape{
+	name: "what becomes of an answer",
+	doc:  "A message is taken for an answer while something in the session is true, unless it plainly says something else.",
+	keys: []key{
+		ansWhile:    {name: "while", doc: "What of the session is true meanwhile: something that an effect sets.", example: `"collecting"`, required: true},
+		ansVerb:     {name: "verb", doc: "The verb that takes an answer.", example: `"client.answer"`, required: true},
+		ansArgument: {name: "argument", doc: "Which of its arguments is what was said, word for word.", example: `"value"`, required: true},
+		ansYes:      {name: "yes", doc: "The call that a plain yes is, where nothing else asks for one.", example: `"client.send :confirmed true"`},
+		ansNo:       {name: "no", doc: "The call that a plain no is.", example: `"client.send :confirmed false"`},
 	},
 }
 
@@ -417,6 +441,7 @@ var deprecatedShape = &shape{
 const (
 	retType = iota
 	retIncludes
+	retShows
 	retKeys
 )
 
@@ -426,6 +451,7 @@ var returnsShape = &shape{
 	keys: []key{
 		retType:     {name: "type", doc: "What the result is called.", example: `"request-detail"`, required: true},
 		retIncludes: {name: "includes", doc: "The fields it promises.", example: `["status", "due_date"]`, holds: texts},
+		retShows:    {name: "shows", doc: "Those of them that the person who asks is told in a conversation, also where what they said was sensitive: their own answers, to be checked. No model, journal or log has them.", example: `["answer"]`, holds: texts},
 	},
 }
 

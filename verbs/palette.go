@@ -49,7 +49,17 @@ type Conversation struct {
 	// PlanFirst makes a model write all calls of a turn before it is shown
 	// anything that came out of a document or a tool.
 	PlanFirst bool
+	Answering *Answering // nil where nothing is asked one by one
 	Place     dsl.Place
+}
+
+// Answering says what becomes of a message, where no model reads it, while the
+// person is being asked something.
+type Answering struct {
+	While   string // what of the session is true meanwhile
+	Verb    *Verb
+	Param   int    // which argument is what was said
+	Yes, No string // the calls that a plain yes and a plain no are, or ""
 }
 
 // A Role is what a principal is allowed to be.
@@ -277,6 +287,9 @@ type Type struct {
 type Returns struct {
 	Type     string
 	Includes []string
+	// Shows are those of them which the person who asks is told in a conversation
+	// even where they hold something sensitive, for it is their own.
+	Shows []string
 }
 
 // A Deprecation says what to use instead.

@@ -107,3 +107,33 @@ func TestLoadTells(t *testing.T) {
 		}
 	}
 }
+
+// What an author can get wrong about answers, each told where it stands.
+func TestLoadAnswers(t *testing.T) {
+	t.Parallel()
+	for answers, want := range map[string]string{
+		`{while: asking, verb: x.tell, argument: value, yes: 'x.list', no: 'x.tell :value "no"'}`: "",
+		`{verb: x.tell, argument: value}`:                                      "missing-key",
+		`{while: asking, verb: x.tel, argument: value}`:                        "unknown-verb",
+		`{while: asking, verb: x.tell, argument: values}`:                      "unknown-argument",
+		`{while: asking, verb: x.both, argument: value}`:                       "contradiction",
+		`{while: asking, verb: x.tell, argument: value, yes: 'x.list x.tell'}`: "contradiction",
+		`{while: asking, verb: x.tell, argument: value, no: 'x.lits'}`:         "unknown-verb",
+		`{while: asking, verb: x.tell, argument: value, maybe: 'x.list'}`:      "unknown-key",
+	} {
+		text := strings.Replace(tellingPalette, "TELLS", `{none: Nothing.}`, 1) + `
+  - {verb: tell, description: Take it., roles: [clerk], handler: true, args: [{name: value, type: any, required: true}]}
+  - {verb: both, description: Take both., roles: [clerk], handler: true, args: [{name: value, type: any, required: true}, {name: field, type: string, required: true}]}
+conversation: {answers: ` + answers + "}\n"
+		r, ds := LoadSources(dsl.NewSource("x.yaml", text))
+		got := ""
+		for _, d := range ds {
+			if d.Severity == dsl.Error {
+				got = d.Code
+			}
+		}
+		if got != want || (r == nil) != (want != "") {
+			t.Errorf("%s\n%q, not %q: %s", answers, got, want, tell(ds))
+		}
+	}
+}

@@ -422,3 +422,34 @@ func TestAWorkflowIsScored(t *testing.T) {
 		t.Errorf("replayed, exit %d: %s\n%s\nlive:\n%s (where a palette or a prompt was changed, -update records it anew)", code, said, replayed, live)
 	}
 }
+
+// SAFE-L1, O16: what somebody answered is theirs to check, in a conversation
+// without a model; a model that takes over in another session is not shown it.
+func TestOwnAnswersAreForTheirOwnEyes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	talk := func(says []string, args ...string) string {
+		out, said, code := spokenIn(t, morning, dir, strings.Join(says, "\n")+"\n", args...)
+		if code != 0 {
+			t.Fatalf("exit %d: %s\n%s", code, said, out)
+		}
+		return out
+	}
+	const secret = "Dupont Logistics SA"
+	out := talk([]string{"guide me through Pierre's source of wealth", "yes", "a business", secret, "Founded a company in 1998, and sold it in 2015.", "1998", "yes"}, "--session", "s1")
+	if !strings.Contains(out, "Name of the business: "+secret) {
+		t.Errorf("she is told\n%s", out)
+	}
+	s := perform(t, []string{`{"call": "client__start-collection", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}`, "Please check your answers."})
+	talk([]string{"Where were we with Pierre?"}, "--session", "s2", "--base-url", s.URL, "--model", "scripted")
+	if len(s.asked) < 2 || !strings.Contains(s.asked[1], "Please check your 5 answers") {
+		t.Fatalf("the model was asked %d times", len(s.asked))
+	}
+	if asked := strings.Join(s.asked, "\n"); strings.Contains(asked, secret) {
+		at := strings.Index(asked, secret)
+		t.Errorf("a model was shown what is sensitive: …%s", asked[max(0, at-600):at+40])
+	}
+}

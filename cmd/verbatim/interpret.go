@@ -66,6 +66,9 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
 		}
+		if p.Verb != nil && (u.Confidence == 0 || p.Confidence < u.Confidence) {
+			u.Confidence = p.Confidence
+		}
 		if u.Verb == "" && p.Verb != nil {
 			u.Verb, u.Matched = p.Verb.Name, p.Phrase
 		}

@@ -403,7 +403,7 @@ func (v *view) result(res *runtime.Result) {
 		}
 		for j, value := range row {
 			lines := answer(value)
-			if res.Sensitive != nil && res.Sensitive[j] {
+			if res.Withheld(j) {
 				lines = []string{"(not shown)"}
 			}
 			for k, line := range lines {
@@ -675,7 +675,7 @@ func newPreview(p *runtime.Preview) *previewJSON {
 			for _, row := range c.Result.Rows {
 				told := append([]stores.Value(nil), row...)
 				for k := range told {
-					if c.Result.Sensitive != nil && c.Result.Sensitive[k] {
+					if c.Result.Withheld(k) {
 						told[k] = stores.Value{}
 					}
 				}

@@ -322,7 +322,7 @@ func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, 
 }
 
 type respondArgs struct {
-	Field string       `verb:"field"`
+	Field *string      `verb:"field"`
 	Value stores.Value `verb:"value"`
 }
 
@@ -336,24 +336,30 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 	if err != nil {
 		return o, err
 	}
-	before := col.status
-	filled, wrong := col.filled.Answer(a.Field, a.Value, col.in)
+	before, field := col.status, col.at
+	if a.Field != nil {
+		field = *a.Field
+	}
+	if field == "" {
+		return o, runtime.Refuse(nothingToAnswer, nextConfirm)
+	}
+	filled, wrong := col.filled.Answer(field, a.Value, col.in)
 	if wrong != nil {
 		o.Changes = append(o.Changes, col.keep(c, wrong))
-		if _, asked := col.filled.Question(a.Field); !asked {
+		if _, asked := col.filled.Question(field); !asked {
 			if o.Result = col.show(wrong.Says); before == reviewing {
 				o.Result = col.review(wrong.Says)
 			}
 			return o, nil
 		}
-		col.at = a.Field
+		col.at = field
 		o.Result = col.ask(notSaved(wrong))
 		return o, nil
 	}
 	col.filled = filled
 	message := ""
 	if col.next(); before == reviewing && col.status == reviewing {
-		message = changed(a.Field)
+		message = changed(field)
 	}
 	o.Changes = append(o.Changes, col.keep(c, nil))
 	o.Result = col.show(message)

@@ -9,12 +9,13 @@ import (
 // What is said to clients, to be read aloud together.
 
 const (
-	nothingToAsk  = "this request is not answered by questions"
-	nextDetail    = "client.get-request-detail says what would do"
-	nothingAtHand = "nothing is being asked in this session"
-	nextStart     = "client.start-collection begins with a request, or goes on with it"
-	nothingToSkip = "every question was answered or left out"
-	nextConfirm   = "client.collection-confirm :confirmed true sends the answers"
+	nothingToAsk    = "this request is not answered by questions"
+	nextDetail      = "client.get-request-detail says what would do"
+	nothingAtHand   = "nothing is being asked in this session"
+	nextStart       = "client.start-collection begins with a request, or goes on with it"
+	nothingToAnswer = "every question was answered or left out; say which answer to change"
+	nothingToSkip   = "every question was answered or left out"
+	nextConfirm     = "client.collection-confirm :confirmed true sends the answers"
 
 	notAnswered    = "(left out)"
 	neededAfterAll = "This one is needed in the end."

@@ -99,14 +99,16 @@ type Interpreter interface {
 // Understood is what an Interpreter made of a sentence: calls, or a question that
 // the person has to answer first, or neither.
 type Understood struct {
-	Script   string
-	Ask      string
-	Matched  string   // the phrase that fitted
-	Verb     string   // its verb
-	Verbs    []string // of every part of it that is understood for certain
-	NotUsed  []string // verbs that came close
-	Resolved []string // what words were read as
-	Assumed  []string // names of rows that were meant without being said
+	Script  string
+	Ask     string
+	Matched string // the phrase that fitted
+	Verb    string // its verb
+	// Confidence is how likely it is, from 0 to 1, that this is meant.
+	Confidence float64
+	Verbs      []string // of every part of it that is understood for certain
+	NotUsed    []string // verbs that came close
+	Resolved   []string // what words were read as
+	Assumed    []string // names of rows that were meant without being said
 }
 
 // A Conversation is one person talking. It is safe for use by many goroutines,
@@ -121,6 +123,7 @@ type Conversation struct {
 	states    []string // the words of their codes
 	wording   wording  // in which results are told
 	examples  string   // of what may be said
+	answering []*verbs.Answering
 
 	mu       sync.Mutex
 	turns    []*Turn
@@ -176,6 +179,9 @@ func New(o Options) (*Conversation, error) {
 			continue
 		}
 		c.planFirst = c.planFirst || p.Conversation.PlanFirst
+		if a := p.Conversation.Answering; a != nil && may[a.Verb.Name] {
+			c.answering = append(c.answering, a)
+		}
 		for _, rule := range p.Conversation.Conduct {
 			c.conduct = append(c.conduct, oneLine(rule))
 		}

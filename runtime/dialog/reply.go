@@ -238,7 +238,7 @@ func resultWords(r *runtime.Result) string {
 			if strings.HasPrefix(v.Text(), "@") {
 				name = strings.TrimSuffix(name, " id") // it is called by its name
 			}
-			if r.Sensitive != nil && r.Sensitive[j] {
+			if r.Withheld(j) {
 				fields = append(fields, name+" (not shown here)")
 				continue
 			}

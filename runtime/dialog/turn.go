@@ -407,6 +407,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if err != nil {
 		return t.system(ctx, err)
 	}
+	if text, ok, err := t.answered(ctx, &u); ok || err != nil {
+		return text, err
+	}
 	if past := c.latest(); u.Script == "" && len(past) > 0 && past[len(past)-1].asked != "" {
 		// It may be the answer to what was asked, which makes sense only with what
 		// it was asked about.

@@ -39,7 +39,15 @@ func (w wording) call(c *runtime.CallPreview) string {
 	result := c.Result
 	if acted(c) {
 		done := t.Done.In(language)
-		if done == nil {
+		switch each := t.Each.In(language); {
+		case done == nil && each != nil && result != nil:
+			// What it did is told by what it answered.
+			var b strings.Builder
+			for i := range result.Rows {
+				b.WriteString(each.Say(toldRow{w, c, said, i}) + "\n")
+			}
+			return b.String()
+		case done == nil:
 			return ""
 		}
 		row := -1
@@ -104,7 +112,7 @@ func (t toldRow) Value(name string) string {
 	if !ok {
 		return t.said[name]
 	}
-	if r := t.call.Result; r.Sensitive != nil && r.Sensitive[j] {
+	if t.call.Result.Withheld(j) {
 		return notShownHere
 	}
 	text := t.w.words(v)
@@ -116,7 +124,7 @@ func (t toldRow) Value(name string) string {
 
 func (t toldRow) Items(name string) (all []verbs.Told) {
 	v, j, ok := t.column(name)
-	if r := t.call.Result; !ok || r.Sensitive != nil && r.Sensitive[j] {
+	if !ok || t.call.Result.Withheld(j) {
 		return nil
 	}
 	var items []map[string]any
