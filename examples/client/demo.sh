@@ -48,7 +48,6 @@ cd - >/dev/null
 echo 'A letter of hers names an account, and a model has read it to letter.dsl:'
 say "verbatim run --origin document=letter.pdf letter.dsl 2>&1 | grep -E '^(refused|next)'"
 say "verbatim log show 2..4 | cut -f 1,3-5"
-say "verbatim check mistakes.dsl 2>&1 | grep '^error' | tail -n 1"
 export VERBATIM_STORE=$folder/talk.db VERBATIM_SCAN=none
 verbatim migrate --data bank.sql --data people.sql >/dev/null
 echo 'The same morning again, talked through with a model, as it was recorded:'
