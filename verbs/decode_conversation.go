@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"slices"
+
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
@@ -101,4 +103,27 @@ func (v *Verb) needsArgument() string {
 		}
 	}
 	return ""
+}
+
+// Names returns the names of the verbs that a conversation speaks of, each once.
+func (c *Conversation) Names() []string {
+	var all []string
+	add := func(name string) {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	for _, v := range c.Context {
+		add(v.Name)
+	}
+	if a := c.Answering; a != nil {
+		add(a.Verb.Name)
+		for _, call := range [...]string{a.Yes, a.No} {
+			script, _ := dsl.Parse(dsl.NewSource("call", call))
+			for i := range script.Calls {
+				add(script.Calls[i].Verb)
+			}
+		}
+	}
+	return all
 }

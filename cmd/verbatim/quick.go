@@ -335,8 +335,8 @@ func writeIndex(b *strings.Builder, p *verbs.Palette) bool {
 		fmt.Fprintf(b, "palette\t%s\t%s", file, lay(list, list))
 	}
 	if p.Conversation != nil {
-		for _, v := range p.Conversation.Context {
-			b.WriteString("\t" + v.Name)
+		for _, name := range p.Conversation.Names() {
+			b.WriteString("\t" + name)
 		}
 	}
 	b.WriteByte('\n')

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"context"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
@@ -18,15 +19,18 @@ const plainly = 0.9
 
 // answered takes a message for an answer, where something is being asked.
 func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok bool, err error) {
+	if strings.HasSuffix(t.heard.own, "?") || u.Script != "" && u.Confidence >= plainly {
+		return "", false, nil // who asks back has not answered
+	}
 	a := t.asking(ctx)
-	if a == nil || u.Script != "" && u.Confidence >= plainly {
+	if a == nil {
 		return "", false, nil
 	}
 	reply := words.ReadAnswer(t.heard.own)
 	script := ""
 	switch {
 	case reply.Which != 0:
-	case reply.Answer == words.Agree, reply.Answer == words.Pleased:
+	case reply.Answer == words.Agree:
 		script = a.Yes
 	case reply.Answer == words.Decline:
 		script = a.No
