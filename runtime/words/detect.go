@@ -36,8 +36,15 @@ func Detect(text string) []Language {
 			continue
 		}
 		w := s.plain[t.from:t.to]
+		// What hangs on a number is how an ordinal ends there, and no word: the
+		// "er" of "1er mai" is no German pronoun.
+		hangs := i > 0 && t.space == noSpace && s.tokens[i-1].kind == numberToken
 		for l := range score {
-			if smallSets[l][string(w)] {
+			if hangs {
+				if lexicons[l]().entries[string(w)][0].class == suffix {
+					score[l] += 2
+				}
+			} else if smallSets[l][string(w)] {
 				score[l] += 2
 			} else if e := lexicons[l]().entries[string(w)][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
 				score[l]++

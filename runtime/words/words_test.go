@@ -50,6 +50,19 @@ func TestADateSaidIsReadBack(t *testing.T) {
 	})
 }
 
+// "er" is a word in German, and hangs on a number in French: the day that is said
+// is not the end of its month. (U46)
+func TestAFirstOfMayIsNoMonth(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"1er mai 1944": "1944-05-01", "1er juin 2024": "2024-06-01", "Il est né le 1er mai 1944.": "1944-05-01",
+		"May 1st, 1944": "1944-05-01", "1. Mai 1944": "1944-05-01"} {
+		all, _ := Find(text, In{Now: now})
+		if len(all) != 1 || !all[0].Known() || all[0].Value.Text() != want {
+			t.Errorf("%q is read as %+v, not %s", text, all, want)
+		}
+	}
+}
+
 // Of two numbers that may each be the day or the month, English guesses neither:
 // whatever they are, there is no value. (U46)
 func TestAnAmbiguousDateIsNeverGuessed(t *testing.T) {
