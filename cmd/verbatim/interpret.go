@@ -102,7 +102,7 @@ func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error
 	}
 	program, ds := i.session.CheckFrom(script, p.Literals(script))
 	if ds.HasErrors() {
-		return false, nil
+		return false, ctx.Err()
 	}
 	if i.session.Reads(program) {
 		return true, nil

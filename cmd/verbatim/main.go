@@ -157,8 +157,12 @@ func (said) Error() string { return "" }
 
 func usage(text, next string) error { return &stop{exitUsage, "usage", text, next} }
 
-// broken is for what failed through nobody's fault but the system's.
+// broken is for what failed through nobody's fault but the system's. What whoever
+// started it has stopped is no failure.
 func broken(what string, err error, next string) error {
+	if errors.Is(err, context.Canceled) {
+		return &stop{exitRefused, "stopped", what + ": stopped", next}
+	}
 	return &stop{exitSystem, "system", what + ": " + reason(err), next}
 }
 

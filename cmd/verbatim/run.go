@@ -155,6 +155,10 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	}
 	program, more := session.CheckRest(script, f.from, said)
 	ds = inOrder(append(reg.Mask(script, ds), more...))
+	if halt := a.halted(ctx.Err()); halt != nil {
+		// What a check complains of that was told to stop is that it was.
+		return halt
+	}
 	if ds.HasErrors() {
 		return a.runInvalid(script, ds)
 	}

@@ -111,6 +111,9 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		if !ds.HasErrors() {
 			_, ds = session.CheckFrom(script, p.Literals(script))
 		}
+		if halt := a.halted(ctx.Err()); halt != nil {
+			return halt
+		}
 		if ds.HasErrors() {
 			a.complain(ds)
 			p.Call = ""
