@@ -387,3 +387,90 @@ func moneyPart(key string, kind stores.Kind) function {
 		return &part, nil
 	}
 }
+
+func (c *exprChecker) call(n *ast.CallNode) term {
+	id, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		return c.fail(say.notAllowed(c.place(n), "methods", "functions: "+strings.Join(functionNames, ", ")))
+	}
+	var loops bool
+	switch id.Value {
+	case "all", "any", "none", "one", "filter", "map", "count", "sum", "find", "findIndex", "findLast", "findLastIndex", "groupBy", "sortBy", "reduce":
+		loops = true
+	}
+	if loops {
+		return c.fail(say.notAllowed(c.place(n), "loops", "each rule looks at one row; a handler can look at many"))
+	}
+	if id.Value == "missing" {
+		return c.missing(n)
+	}
+	var wants TypeName
+	switch id.Value {
+	case "days", "weeks", "hours", "minutes":
+		wants = IntegerType
+	case "lower", "upper", "trim", "date":
+		wants = StringType
+	case "len":
+		wants = AnyType
+	default:
+		return c.fail(say.unknownFunction(c.place(id), id.Value))
+	}
+	if len(n.Arguments) != 1 {
+		return c.fail(say.exprSyntax(c.place(n), id.Value+" takes one thing", "not "+itoa(len(n.Arguments))))
+	}
+	t := c.check(n.Arguments[0], nil)
+	if t.name == badType {
+		return bad
+	}
+	ok = t.name == wants || wants == StringType && t.textual() || wants == AnyType && (t.textual() || t.name == ListType)
+	if !ok {
+		phrase := plainTypes[wants].phrase()
+		if wants == AnyType {
+			phrase = "a string or a list"
+		}
+		return c.fail(say.mismatch(c.place(n.Arguments[0]), id.Value+" wants "+phrase+"; this is "+t.phrase(), phrase+" is wanted here"))
+	}
+	if t.path != nil {
+		return c.fail(say.filterTooMuch(c.place(n), "what a function makes of it"))
+	}
+	switch wants {
+	case IntegerType:
+		c.needs(n.Arguments[0], t)
+		return c.apply(DurationType, id.Value, t)
+	case AnyType:
+		c.needs(n.Arguments[0], t)
+		return c.apply(IntegerType, "len", t)
+	}
+	if id.Value == "date" {
+		v, p := plainTypes[DateType].read(t.text)
+		if t.value == nil || p != fine {
+			return c.fail(say.exprSyntax(c.place(n.Arguments[0]), "date wants a date in quotes", "year-month-day: 2025-01-03"))
+		}
+		return constant(DateType, v, t.text)
+	}
+	return c.apply(StringType, id.Value, t)
+}
+
+// missing is what is still to be asked of an argument that says so.
+func (c *exprChecker) missing(n *ast.CallNode) term {
+	wrong := func(at ast.Node) term {
+		return c.fail(say.mismatch(c.place(at), "missing wants an argument that is taken with follow-ups", "follow-ups: true says so of an object with schema-of"))
+	}
+	if len(n.Arguments) != 1 {
+		return wrong(n)
+	}
+	t := c.check(n.Arguments[0], nil)
+	if t.name == badType {
+		return bad
+	}
+	if t.param < 0 || t.read >= 0 {
+		return wrong(n.Arguments[0])
+	}
+	p := &c.sc.verb.Params[t.param]
+	by, ok := p.SchemaOf()
+	if !ok || !p.FollowUps {
+		return wrong(n.Arguments[0])
+	}
+	return term{name: ListType, item: &Type{Name: StringType}, param: -1, read: -1,
+		node: callNode("missing", &ast.ConstantNode{Value: p.byCode}, t.node, c.load(slot{slotArg, by}))}
+}

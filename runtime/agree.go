@@ -1,0 +1,380 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// again makes the program of a confirmation once more, for the asker as they
+// are now.
+func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.Program, error) {
+	if c.palette != s.e.reg.Digest() {
+		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
+	}
+	asker, err := s.e.just(ctx, c.asker)
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if asker.id = c.session; strings.HasPrefix(c.session, sessionPrefix) {
+		asker.kept = stores.NewString(c.session)
+	}
+	script, ds := dsl.Parse(dsl.NewSource(c.source, c.script))
+	if ds.HasErrors() {
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.id, tell(ds))}
+	}
+	said, err := verbs.ReadLiterals(c.origins, script)
+	if err != nil {
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.id, err)}
+	}
+	p, ds := asker.CheckFrom(script, said)
+	switch {
+	case p != nil:
+	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
+		// Nobody said no, and the agreement can be given again.
+		return nil, nil, &Failure{Err: errors.New(ds[0].Summary)}
+	default:
+		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	if len(asker.forbidden(p)) > 0 {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
+	}
+	return asker, p, nil
+}
+
+// A consent is the agreement that carries a confirmation out.
+type consent struct {
+	key   stores.Value
+	by    string
+	fills []int // which of the roles that must agree
+}
+
+// Agree agrees to what somebody else proposed. The script is worked out again
+// inside the transaction that would commit it, as its asker; where it comes to
+// exactly what was asked for, and this is the last agreement needed, it is
+// carried out and the Reply tells what happened. While others have to agree as
+// well the Reply is nil.
+//
+// Somebody with several of the roles agrees for each of them.
+func (s *Session) Agree(ctx context.Context, id string) (*Pending, *Reply, error) {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return nil, nil, s.noted(ctx, verbAgree, id, nil, err)
+	}
+	reply, err := s.agree(ctx, c)
+	if err != nil {
+		return nil, nil, s.noted(ctx, verbAgree, id, c, err)
+	}
+	p := s.pending(c)
+	if reply != nil {
+		p.Preview = reply.Preview
+		p.Preview.toOthers()
+		for i := range reply.Calls {
+			if r := reply.Calls[i].Result; r != nil {
+				r.Own = nil
+			}
+		}
+	}
+	return p, reply, nil
+}
+
+func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
+	now := stores.NewTime(s.e.clock()).Time()
+	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
+		return nil, refuse([]complaint{{-1, *d}})
+	}
+	if !c.mayDecide(s.who.Name) {
+		return nil, refuse([]complaint{{-1, samePerson()}})
+	}
+	// Roles are what they are now, not what they were when the session began.
+	me, err := s.e.Session(ctx, s.who.Name)
+	if err != nil {
+		return nil, err
+	}
+	k := &consent{key: c.key, by: s.who.Name}
+	has := false
+	for i, role := range c.roles {
+		if c.mine(me, role) {
+			has = true
+			if c.agreed[i] == "" {
+				k.fills = append(k.fills, i)
+			}
+		}
+	}
+	if ok, err := me.concerns(ctx, c); err != nil {
+		return nil, failure(err)
+	} else if !has || !ok {
+		return nil, refuse([]complaint{{-1, roleLost(c.roles)}})
+	}
+	if len(k.fills) == 0 {
+		return nil, refuse([]complaint{{-1, agreedAlready(c.agreed)}})
+	}
+	asker, p, err := s.again(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range k.fills {
+		c.agreed[i] = s.who.Name
+	}
+	if slices.Contains(c.agreed, "") {
+		return nil, s.agreeToo(ctx, asker, p, c, k)
+	}
+	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey, Before: c.before}, pending: k}
+	r, labels, err := asker.attempts(ctx, p, t)
+	if err != nil {
+		return nil, err
+	}
+	c.status, c.by, c.settled = StatusUsed, s.who.Name, r.now
+	if r.repeated != nil {
+		return r.repeated, nil
+	}
+	return r.reply(labels), nil
+}
+
+// agreeToo writes an agreement down that is not the last one needed.
+func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
+	r, _, err := asker.attempts(ctx, p, rehearsal(RunOptions{Before: c.before}))
+	if err != nil {
+		return err
+	}
+	if fmt.Sprintf("%x", r.digest) != c.digest {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, confirmations, c.key)
+		if err != nil {
+			return err
+		}
+		now := confirmationOf(row)
+		if d := s.e.unusable(now, r.now, dsl.Place{}); d != nil {
+			return refuse([]complaint{{-1, *d}})
+		}
+		for _, i := range k.fills {
+			if now.agreed[i] != "" {
+				return refuse([]complaint{{-1, agreedAlready(now.agreed)}})
+			}
+			now.agreed[i] = k.by
+		}
+		e := s.own(verbAgree, c.id, c)
+		e.Outcome = outcomeOK
+		err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
+			Changes: []stores.Change{now.change(stores.Assign{Field: confAgreed, Value: listOf(now.agreed)})}})
+		c.agreed = now.agreed
+		return err
+	})
+	if err != nil {
+		return s.finalError(p, err)
+	}
+	return nil
+}
+
+// consented holds somebody else's agreement against the plan that is about to
+// be committed, and uses it up.
+func (r *run) consented(ctx context.Context, k *consent) error {
+	row, err := r.read.Get(ctx, confirmations, k.key)
+	if errors.Is(err, stores.ErrNotFound) {
+		return refuse([]complaint{{-1, unknownConfirmation("")}})
+	}
+	if err != nil {
+		return err
+	}
+	c := confirmationOf(row)
+	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
+		return refuse([]complaint{{-1, *d}})
+	}
+	for _, i := range k.fills {
+		if c.agreed[i] == "" {
+			c.agreed[i] = k.by
+		}
+	}
+	// The digest holds every question that the plan asks, so that the roles are
+	// those of this plan.
+	if c.asker != r.s.who.Name || c.digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.agreed, "") {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+	}
+	var said []string
+	for i, role := range c.roles {
+		if role == byAsker {
+			said = append(said, c.agreed[i])
+			continue
+		}
+		said = append(said, c.agreed[i]+", role "+role)
+	}
+	r.agreedBy = strings.Join(said, "; ")
+	r.own = append(r.own, c.settle(r.e, StatusUsed, k.by, "", r.now))
+	return nil
+}
+
+// Decline says no to what somebody else proposed. It is remembered: the same
+// proposal is not asked about again until something about it has changed.
+func (s *Session) Decline(ctx context.Context, id, reason string) error {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return s.noted(ctx, verbDecline, id, nil, err)
+	}
+	err = s.decline(ctx, c, reason)
+	if err != nil {
+		return s.noted(ctx, verbDecline, id, c, err)
+	}
+	return nil
+}
+
+func (s *Session) decline(ctx context.Context, c *confirmation, reason string) error {
+	if !c.mayDecide(s.who.Name) {
+		return refuse([]complaint{{-1, samePerson()}})
+	}
+	me, err := s.e.Session(ctx, s.who.Name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(c.roles, func(role string) bool { return c.mine(me, role) }) {
+		return refuse([]complaint{{-1, roleLost(c.roles)}})
+	}
+	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, confirmations, c.key)
+		if err != nil {
+			return err
+		}
+		now := confirmationOf(row)
+		at := stores.NewTime(s.e.clock()).Time()
+		// Saying no to what other palettes meant is as good as saying no.
+		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
+			return refuse([]complaint{{-1, *d}})
+		}
+		e := s.own(verbDecline, c.id, c)
+		e.Time, e.Outcome = at, outcomeDeclined
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(s.e, StatusDeclined, s.who.Name, reason, at)}})
+	})
+	var refusal *Refusal
+	switch {
+	case err == nil, errors.As(err, &refusal):
+		return err
+	case errors.Is(err, stores.ErrConflict):
+		return refuse([]complaint{{-1, changedMeanwhile(dsl.Place{})}})
+	}
+	return failure(err)
+}
+
+// DeclinePreview says no to a preview of one's own, as somebody does who is
+// asked and answers anything but yes. It is journalled, and the preview is good
+// for nothing any more; a new one may be agreed to.
+func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id string) error {
+	if err := s.ready(p); err != nil {
+		return err
+	}
+	t := &terms{RunOptions: RunOptions{Agreed: id}}
+	s.claim(ctx, t) // and never released
+	keys := t.kept
+	b := stores.Batch{}
+	calls := p.Calls()
+	asking := []int{}
+	if t.claimed != nil {
+		asking = t.claimed.asking
+		if !t.claimed.kept.IsNull() {
+			keys = append(keys, t.claimed.kept)
+		}
+	}
+	if len(asking) == 0 && len(calls) > 0 {
+		asking = p.Order()[:1] // it is about the script, which begins here
+	}
+	now := stores.NewTime(s.e.clock()).Time()
+	for _, i := range asking {
+		c := &calls[i]
+		e := s.entry(p, RunOptions{}, placeOf(p, c))
+		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
+		if err := s.e.say(&b, e, c.Verb, c.Syntax); err != nil {
+			return err
+		}
+	}
+	said := b.Changes
+	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		b.Changes = said[:len(said):len(said)]
+		for _, key := range keys {
+			row, err := tx.Get(ctx, confirmations, key)
+			if errors.Is(err, stores.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if c := confirmationOf(row); c.status == StatusWaiting {
+				b.Changes = append(b.Changes, c.settle(s.e, StatusDeclined, s.who.Name, "", now))
+			}
+		}
+		return tx.Apply(ctx, b)
+	})
+	if err != nil {
+		return failure(err)
+	}
+	return nil
+}
+
+// own begins a journal entry about a confirmation.
+func (s *Session) own(verb, id string, c *confirmation) stores.Entry {
+	call := dsl.NewCall(verb, dsl.NewArg("id", dsl.NewString(id)))
+	e := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "confirm", Verb: verb,
+		Call: dsl.FormatCall(&call), Palette: s.e.reg.Digest()}
+	for _, role := range s.roles {
+		e.Roles = append(e.Roles, role.Name)
+	}
+	if c != nil {
+		e.Preview = c.preview
+	}
+	return e
+}
+
+// noted writes a refusal into the journal and, where the confirmation can never
+// be used again, says so in its row.
+func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	code := r.Diagnostics[0].Code
+	status := ""
+	switch code {
+	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeOtherPalette, codeChangedMeanwhile, codeNamesUnread:
+	case codeAgreementExpired:
+		status = StatusExpired
+	default:
+		// What was asked for can no longer be done as it was asked for.
+		status = StatusStale
+		if code != codeStalePreview {
+			r = refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+			code, err = codeStalePreview, r
+		}
+	}
+	e := s.own(verb, id, c)
+	e.Outcome, e.Reason = outcomeRefused, code
+	ctx, stop := firmly(ctx)
+	defer stop()
+	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
+		b := stores.Batch{Entries: []stores.Entry{e}}
+		if c != nil && status != "" {
+			row, err := tx.Get(ctx, confirmations, c.key)
+			if err != nil && !errors.Is(err, stores.ErrNotFound) {
+				return err
+			}
+			if now := (*confirmation)(nil); err == nil {
+				if now = confirmationOf(row); now.status == StatusWaiting {
+					b.Changes = append(b.Changes, now.settle(s.e, status, "", "", stores.NewTime(e.Time).Time()))
+				}
+			}
+		}
+		return tx.Apply(ctx, b)
+	})
+	if failed != nil {
+		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
+	}
+	return err
+}

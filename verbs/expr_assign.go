@@ -1,0 +1,137 @@
+package verbs
+
+import (
+	"github.com/expr-lang/expr/ast"
+
+	"verbatim/dsl"
+)
+
+// assign makes a term what is wanted, or says why it cannot be.
+func (c *exprChecker) assign(n ast.Node, t term, w want) term {
+	if t.name == badType || w.is == nil {
+		return t
+	}
+	is := w.is
+	switch {
+	case t.name == nilType:
+		if w.required {
+			d := say.mismatch(c.place(n), w.name+" is required and cannot be nil", "a value is wanted here")
+			d.Related = []dsl.Related{{Place: w.place, Message: "declared here"}}
+			return c.fail(d)
+		}
+		if is.Name == BooleanType && w.name == wantBoolean.name {
+			break
+		}
+		return t
+	case t.name == DateType && w.name == wantMoment.name:
+		return c.certain(n, t, w)
+	case t.name == is.Name && t.name == CodeType:
+		if t.codes == nil || is.Codes == nil || t.codes == is.Codes {
+			return c.certain(n, t, w)
+		}
+	case t.name == is.Name && t.name == RefType:
+		if t.entity == nil || is.Entity == nil || t.entity == is.Entity {
+			return c.certain(n, t, w)
+		}
+	case t.name == is.Name && t.name == ListType:
+		if c.listFits(t, is) {
+			return c.certain(n, t, w)
+		}
+	case t.name == is.Name:
+		if t.value != nil {
+			if v, p := is.limit(*t.value); p != fine {
+				return c.fail(say.badValue(c.place(n), w.name, c.text, is, p))
+			} else if v != *t.value {
+				return constant(t.name, v, t.text)
+			}
+		}
+		return c.certain(n, t, w)
+	case is.Name == DecimalType && t.name == IntegerType:
+		t = c.certain(n, t, w)
+		t = c.widen(t)
+		if t.value != nil {
+			if _, p := is.limit(*t.value); p != fine {
+				return c.fail(say.badValue(c.place(n), w.name, c.text, is, p))
+			}
+		}
+		return t
+	case is.Name == StringType && (t.textual() || t.name == CodeType):
+		return c.certain(n, t, w)
+	case is.Name == UUIDType && t.name == RefType:
+		return c.certain(n, t, w)
+	case is.Name == AnyType:
+		t = c.certain(n, t, w)
+		if t.name == ListType || t.name == ObjectType || t.name == AnyType && t.read >= 0 {
+			return t
+		}
+		return c.apply(AnyType, "json", t)
+	}
+	return c.fail(c.unfit(n, t, w))
+}
+
+func (c *exprChecker) listFits(t term, is *Type) bool {
+	if is.Item == nil || is.Item.Name == AnyType {
+		return true
+	}
+	if t.item != nil {
+		return t.item.Name == is.Item.Name && (t.item.Codes == nil || is.Item.Codes == nil || t.item.Codes == is.Item.Codes)
+	}
+	for _, item := range t.list {
+		if !c.alike(item, typeTerm(is.Item)) {
+			return false
+		}
+	}
+	return true
+}
+
+// certain warns when a field that every row has is set from an argument that
+// may be left out.
+func (c *exprChecker) certain(n ast.Node, t term, w want) term {
+	if w.required && t.param >= 0 && w.place.Source != nil {
+		p := &c.sc.verb.Params[t.param]
+		if !p.Sure() && c.there&(1<<t.param) == 0 {
+			d := say.mayBeAbsent(c.place(n), p)
+			d.Related = append(d.Related, dsl.Related{Place: w.place, Message: w.name + " is required"})
+			c.d.report(d)
+		}
+	}
+	return t
+}
+
+// unfit is the complaint about a value of the wrong type, with what the author
+// may have meant.
+func (c *exprChecker) unfit(n ast.Node, t term, w want) dsl.Diagnostic {
+	subject := "this"
+	if t.param >= 0 {
+		subject = ":" + c.sc.verb.Params[t.param].Name
+	}
+	holds := " holds "
+	if w.place.Source == nil {
+		holds = " must be "
+	}
+	d := say.mismatch(c.place(n), w.name+holds+w.is.phrase()+"; "+subject+" is "+t.phrase(), w.is.phrase()+" is wanted here")
+	if w.place.Source == nil && w.is.Name == BooleanType {
+		d.Summary, d.Label = "a condition must be true or false; "+subject+" is "+t.phrase(), "a comparison is wanted here"
+	}
+	c.declared(&d, t)
+	if w.place.Source != nil && t.param < 0 {
+		d.Related = append(d.Related, dsl.Related{Place: w.place, Message: "the field is declared here"})
+	}
+	if t.name == DateType && w.is.Name == DateTimeType || t.name == DateTimeType && w.is.Name == DateType {
+		d.Notes = append(d.Notes, "`today` is a date, `now` is a date with its time")
+	}
+	var may []string
+	for i := range c.sc.verb.Params {
+		p := &c.sc.verb.Params[i]
+		if p.Type != nil && i != t.param && exactly(paramTerm(p, i), w.is) && w.place.Source != nil {
+			may = append(may, ":"+p.Name)
+		}
+	}
+	switch {
+	case len(may) == 1:
+		d.Notes = append(d.Notes, "the argument you may mean: "+may[0])
+	case len(may) > 1:
+		d.Notes = append(d.Notes, "the arguments you may mean: "+some(may, 5))
+	}
+	return d
+}
