@@ -57,7 +57,7 @@ func (w Wordings) In(language string) *Wording {
 }
 
 // Say fills in the values. A group that needs an empty one is left out; what is
-// said of the items of a list is parted by semicolons.
+// said of the items of a list is parted by semicolons, whole sentences by a space.
 func (w *Wording) Say(of Told) string {
 	text, _ := sayParts(w.parts, of)
 	return text
@@ -70,18 +70,23 @@ func sayParts(parts []wordingPart, of Told) (_ string, whole bool) {
 		p := &parts[i]
 		switch {
 		case p.items:
-			said := 0
+			last := ""
 			for _, item := range of.Items(p.name) {
 				text, ok := sayParts(p.group, item)
 				if !ok {
 					continue
 				}
-				if said++; said > 1 {
+				switch {
+				case last == "":
+				case strings.HasSuffix(last, ".") || strings.HasSuffix(last, "?"):
+					b.WriteString(" ")
+				default:
 					b.WriteString("; ")
 				}
 				b.WriteString(text)
+				last = text
 			}
-			whole = whole && said > 0
+			whole = whole && last != ""
 		case p.group != nil:
 			if p.name != "" {
 				if is := of.Value(p.name); is == "" || is == "0" {

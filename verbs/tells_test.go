@@ -44,7 +44,7 @@ func telling(tells string) (*Registry, dsl.Diagnostics) {
 // empty, in the person's language or else in another.
 func TestTells(t *testing.T) {
 	t.Parallel()
-	r, ds := telling(`{each: {en: "{title}[, due {due}].[urgent? Now!][ Parts: <parts* {name}[ ({note})]>.][ Until {until}.]", de: "{title}[ bis {due}]."}, first: "{count} of them:", none: Nothing.}`)
+	r, ds := telling(`{each: {en: "{title}[, due {due}].[urgent? Now!][ Parts: <parts* {name}[ ({note})]>.][ Until {until}.]", de: "{title}[ bis {due}].", es: "<parts* {name}.>"}, first: "{count} of them:", none: Nothing.}`)
 	if r == nil || len(ds) > 0 {
 		t.Fatal(tell(ds))
 	}
@@ -61,6 +61,7 @@ func TestTells(t *testing.T) {
 		{v.Tells.Each, "en", full, "Boiler, due today. Now! Parts: pump (old); pipe."},
 		{v.Tells.Each, "fr", bare, "Roof."},
 		{v.Tells.Each, "de", full, "Boiler bis today."},
+		{v.Tells.Each, "es", full, "pump. pipe."},
 		{v.Tells.First, "de", full, "2 of them:"},
 		{v.Tells.None, "", bare, "Nothing."},
 		{v.Params[0].Asks, "de", nil, "Bis wann?"},
