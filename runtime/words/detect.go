@@ -27,9 +27,25 @@ func Detect(text string) []Language {
 	if len(text) > enough {
 		text = text[:enough]
 	}
+	score := smallScores(text)
+	best := 0
+	for _, n := range score {
+		best = max(best, n)
+	}
+	var all []Language
+	for l, n := range score {
+		if n == best || best > 2 && n >= best-1 || best == 0 {
+			all = append(all, Language(l))
+		}
+	}
+	return all
+}
+
+// smallScores count the small words of each language in a text, and the words of
+// its calendar.
+func smallScores(text string) (score [len(smallWords)]int) {
 	s := scan{text: text}
 	s.divide()
-	var score [len(smallWords)]int
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		if t.kind != wordToken {
@@ -51,17 +67,7 @@ func Detect(text string) []Language {
 			}
 		}
 	}
-	best := 0
-	for _, n := range score {
-		best = max(best, n)
-	}
-	var all []Language
-	for l, n := range score {
-		if n == best || best > 2 && n >= best-1 || best == 0 {
-			all = append(all, Language(l))
-		}
-	}
-	return all
+	return score
 }
 
 // fillers are words that say nothing where a single thing was asked for.

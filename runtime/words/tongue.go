@@ -1,0 +1,80 @@
+package words
+
+import "strings"
+
+// A Tongue is the language that somebody speaks, as it comes out over the
+// messages of a conversation. The zero Tongue has heard nothing. It is steady: a
+// foreign word, a name or a short answer does not change it, a sentence in
+// another language does.
+type Tongue struct {
+	language Language
+	known    bool
+}
+
+// Language is the one that is spoken; ok says that something has told it.
+func (t Tongue) Language() (l Language, ok bool) { return t.language, t.known }
+
+// another is what a message has to score, and by how many times more than in the
+// language spoken so far, to be another's: two small words and no more of the
+// other than half.
+const another = 4
+
+// Hear goes by the next message.
+func (t *Tongue) Hear(text string) {
+	score := scores(text)
+	best, second := 0, 0
+	of := English
+	for l, n := range score {
+		switch {
+		case n > best:
+			best, second, of = n, best, Language(l)
+		case n > second:
+			second = n
+		}
+	}
+	switch {
+	case best == 0 || best == second || t.known && of == t.language:
+	case !t.known, best >= another && best >= 2*score[t.language]:
+		t.language, t.known = of, true
+	}
+}
+
+// ownLetters are letters written in one of the languages alone, as far as these go.
+var ownLetters = [...]string{
+	English: "",
+	German:  "äöüßÄÖÜ„",
+	French:  "çœàèêëîïôùûÇÀÈÊ",
+	Spanish: "¿¡ñÑáíóúÁÍÓÚ",
+}
+
+// scores say how much of each language is in a text: of its small words and
+// answers, and of ownLetters that no other has.
+func scores(text string) (score [len(smallWords)]int) {
+	const enough = 4096 // bytes
+	if len(text) > enough {
+		text = text[:enough]
+	}
+	score = smallScores(text)
+	for l, of := range ownLetters {
+		if of != "" && strings.ContainsAny(text, of) {
+			score[l]++
+		}
+	}
+	for w := range strings.FieldsSeq(Plain(text)) {
+		for l, of := range answerWords {
+			if strings.Contains(of, " "+strings.Trim(w, ".,;:!?¿¡")+" ") {
+				score[l]++
+			}
+		}
+	}
+	return score
+}
+
+// answerWords tell a language where a message is no more than an answer. What two
+// languages share is not among them.
+var answerWords = [...]string{
+	English: " yes yeah yep sure skip nope right correct agree hello hi thanks ",
+	German:  " ja jawohl nein gut genau richtig stimmt einverstanden uberspringen hallo danke ",
+	French:  " oui ouais non daccord accord exact parfait volontiers passer bonjour merci ",
+	Spanish: " si claro vale acuerdo correcto perfecto adelante saltar hola gracias ",
+}

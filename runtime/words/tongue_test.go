@@ -1,0 +1,34 @@
+package words
+
+import "testing"
+
+// X12, X13: whoever is answered is answered in the language that they write, and
+// goes on being, whatever single word, name or answer of another stands between.
+func TestATongueIsSteady(t *testing.T) {
+	t.Parallel()
+	type said struct {
+		text string
+		want Language
+	}
+	for _, talk := range [][]said{
+		{{"Pierre Dupont", English}, {"Wie weit sind wir?", German}, {"OK", German}, {"Bitte den Status", German}, {"Source of Wealth", German},
+			{"Das Meeting ist next week", German}, {"yes", German}, {"Please tell me what is still missing.", English}, {"Danke", English}},
+		{{"¿Qué falta?", Spanish}, {"sí", Spanish}, {"Luxembourg", Spanish}, {"no", Spanish}, {"el compliance officer", Spanish}},
+		{{"Où en sommes-nous ?", French}, {"oui", French}, {"non", French}, {"der Vertrag", French}, {"12, rue du Fort", French}},
+		{{"ja", German}, {"no", German}, {"3. April 1972", German}},
+		{{"sí", Spanish}}, {{"oui", French}}, {{"yes", English}},
+		{{"Was fehlt noch?", German}, {"¿", German}},
+	} {
+		var tongue Tongue
+		for _, s := range talk {
+			tongue.Hear(s.text)
+			if got, _ := tongue.Language(); got != s.want {
+				t.Errorf("after %q: %s, want %s", s.text, got, s.want)
+			}
+		}
+	}
+	var none Tongue
+	if none.Hear("Pierre"); none.known {
+		t.Error("a name tells no language")
+	}
+}
