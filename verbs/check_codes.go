@@ -264,6 +264,9 @@ verbs:
 `
 }
 
+// CheckCodes are those of the checker alone: what may be wrong with a call.
+func CheckCodes() []dsl.CodeDoc { return checkCodes() }
+
 // Codes explains every diagnostic code of this package. The examples of the
 // loader are palettes, those of the checker are scripts, and those of Drift are
 // two palettes with a line of three dashes between them.

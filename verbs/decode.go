@@ -134,10 +134,17 @@ func (l *loader) declare(docs []*doc) {
 	}
 	d.each(f[palRoles], func(n *yaml.Node) { l.role(d, n) })
 	d.each(f[palCodes], func(n *yaml.Node) { l.codeList(d, n) })
+	before := len(l.schemas)
 	d.entries(f[palSchemas].value, func(k, v *yaml.Node) { l.schema(d, k, v) })
 	d.entries(f[palEntities].value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
 	if f[palVerbs].value != nil {
 		l.declareVerbs(d, p, f[palVerbs].value)
+	}
+	if n := f[palSays].value; n != nil {
+		l.says(d, p, n)
+		for _, s := range l.schemas[before:] {
+			s.says = p.Says
+		}
 	}
 	if f[palConversation].value != nil {
 		l.conversations = append(l.conversations, conversationNode{d, p, f[palConversation]})

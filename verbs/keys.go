@@ -54,6 +54,7 @@ const (
 	palEntities
 	palVerbs
 	palConversation
+	palSays
 	palKeys
 )
 
@@ -69,6 +70,7 @@ var paletteShape = &shape{
 		palEntities:     {name: "entities", doc: "Kinds of rows: their tables, fields and owners.", example: `{"cbu": {"key": "cbu_id", "scope": "self", "fields": {"name": {"type": "string"}}}}`, holds: namedMaps, of: entityShape},
 		palVerbs:        {name: "verbs", doc: "What may be said.", example: `[{"verb": "add-note", "description": "Leave a note."}]`, holds: maps, of: verbShape},
 		palConversation: {name: "conversation", doc: "How a model is to talk about this domain, and what it is told before it does.", example: `{"context": ["client.get-status"], "conduct": ["Say why before you ask for anything."]}`, holds: aMap, of: conversationShape},
+		palSays:         {name: "says", doc: "Texts of this palette in other languages, for people: what codes are called and mean, why something is asked first, what a requirement tells, what questions are called. The text itself is the key.", example: `{"PENDING": {"de": "offen"}, "the order has not been paid": {"de": "die Bestellung ist nicht bezahlt"}}`, holds: namedAny},
 	},
 }
 
@@ -405,6 +407,7 @@ const (
 	tellEach
 	tellNone
 	tellDone
+	tellAsks
 	tellKeys
 )
 
@@ -416,6 +419,7 @@ var tellsShape = &shape{
 		tellEach:  {name: "each", doc: "What is said of each row.", example: `"{name}[, due {due_date}]. {reason}"`, holds: textOrMap},
 		tellNone:  {name: "none", doc: "What is said where nothing was found.", example: `"Nothing is open."`, holds: textOrMap},
 		tellDone:  {name: "done", doc: "What is said when it was done.", example: `"I have noted that on {request-id}."`, holds: textOrMap},
+		tellAsks:  {name: "asks", doc: "How somebody is asked before it is done, where they are asked: a sentence that says every argument.", example: `"May I note for {request-id}: {note}?"`, holds: textOrMap},
 	},
 }
 

@@ -20,6 +20,7 @@ import (
 // immutable and may be shared.
 type Registry struct {
 	palettes  []*Palette
+	says      Says
 	verbs     map[string]*Verb
 	sorted    []*Verb // by name
 	entities  map[string]*Entity
@@ -40,6 +41,7 @@ type Palette struct {
 	// Conversation says how a model talks about the domain; nil when the palette
 	// does not.
 	Conversation *Conversation
+	Says         Says // its texts in other languages
 }
 
 // A Conversation is what a palette says of talking about its domain.

@@ -88,6 +88,7 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 		digest:   digest,
 	}
 	slices.SortStableFunc(r.palettes, func(a, b *Palette) int { return strings.Compare(a.Domain, b.Domain) })
+	r.says = sayings(r.palettes)
 	for _, e := range entities {
 		put(r.entities, e.Store.Name, e)
 	}

@@ -34,7 +34,12 @@ type Schema struct {
 	err  error
 
 	moves bool // dates are bounded by the day; see day.go
+	says  Says // of its palette
 }
+
+// Says is a text of the schema, such as a title, as people of a language say it;
+// the text itself where its palette does not say.
+func (s *Schema) Says(language, text string) string { return s.says.In(language, text) }
 
 // newSchema makes a schema of a JSON text.
 func newSchema(name string, jsonText []byte, place dsl.Place) *Schema {

@@ -15,6 +15,7 @@ type Tells struct {
 	Each  Wordings // of each row
 	None  Wordings // where none was found
 	Done  Wordings // of what was changed
+	Asks  Wordings // before it is done, where somebody is asked
 }
 
 // Wordings say one thing in several languages.
@@ -127,7 +128,9 @@ func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 		Each:  l.wordings(vn, f[tellEach], names),
 		None:  l.wordings(vn, f[tellNone], v.argNames()),
 		Done:  l.wordings(vn, f[tellDone], names),
+		Asks:  l.wordings(vn, f[tellAsks], v.argNames()),
 	}
+	l.asksAll(vn, f[tellAsks])
 }
 
 func (v *Verb) argNames() []string {
@@ -177,7 +180,7 @@ func (l *loader) wordings(vn *verbNode, p pair, names []string) (all Wordings) {
 		all = append(all, Wording{parts: d.wording(vn.v, p.value, names)})
 	default:
 		d.scalars(p, func(k, n *yaml.Node) {
-			if len(k.Value) != 2 || strings.Trim(k.Value, "abcdefghijklmnopqrstuvwxyz") != "" {
+			if !isLanguage(k.Value) {
 				d.report(say.noLanguage(d.place(k), k.Value))
 				return
 			}
@@ -207,6 +210,30 @@ func (v *Verb) itemNames(list string) []string {
 		}
 	}
 	return nil
+}
+
+// asksAll refuses a question that keeps quiet about an argument: whoever is asked
+// would agree to what they were not told.
+func (l *loader) asksAll(vn *verbNode, p pair) {
+	for i := range vn.v.Tells.Asks {
+		w := &vn.v.Tells.Asks[i]
+		for j := range vn.v.Params {
+			if name := vn.v.Params[j].Name; len(w.parts) > 0 && !w.says(name) {
+				vn.d.report(say.contradiction(vn.d.place(p.key), "whoever is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
+			}
+		}
+	}
+}
+
+// says reports whether a value stands in a wording, be it in brackets.
+func (w *Wording) says(name string) bool {
+	var in func(parts []wordingPart) bool
+	in = func(parts []wordingPart) bool {
+		return slices.ContainsFunc(parts, func(p wordingPart) bool {
+			return p.group == nil && !p.items && p.name == name || in(p.group)
+		})
+	}
+	return in(w.parts)
 }
 
 // wording takes text apart: {name} is a value, [text] is left out where a value

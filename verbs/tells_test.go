@@ -95,6 +95,11 @@ func TestLoadTells(t *testing.T) {
 		`{each: "<counted* x>"}`:             "unknown-name counted",
 		`{each: {english: "{title}"}}`:       "bad-value english",
 		`{every: "{title}"}`:                 "unknown-key every",
+		`{asks: "Until {until}?"}`:           "",
+		`{asks: "May I[ until {until}]?"}`:   "",
+		`{asks: {en: "Until {until}?", de: "[until? Bis dann?]"}}`: "contradiction asks",
+		`{asks: "Now?"}`:     "contradiction asks",
+		`{asks: "{title}?"}`: "unknown-name title",
 	} {
 		r, ds := telling(tells)
 		got := ""
@@ -135,6 +140,40 @@ conversation: {answers: ` + answers + "}\n"
 		}
 		if got != want || (r == nil) != (want != "") {
 			t.Errorf("%s\n%q, not %q: %s", answers, got, want, tell(ds))
+		}
+	}
+}
+
+// Texts of a palette are said in other languages by themselves; what the palette
+// does not say any more is told to nobody, and is found.
+func TestLoadSays(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[string]string{
+		`{List them.: {de: Zeige sie.}, urgent: {de: eilig, fr: urgent}}`: "",
+		`{List it.: {de: Zeige es.}}`:                                     "contradiction List it.",
+		`{List them.: {german: Zeige sie.}}`:                              "bad-value german",
+		`{List them.: Zeige sie.}`:                                        "wrong-shape Zeige sie.",
+		`{List them.: {de: [Zeige, sie]}}`:                                "wrong-shape [",
+	} {
+		r, ds := LoadSources(dsl.NewSource("x.yaml", strings.Replace(tellingPalette, "TELLS", "{none: Nothing.}", 1)+"says: "+says+"\n"))
+		got := ""
+		for _, d := range ds {
+			if d.Severity == dsl.Error {
+				got = d.Code + " " + d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End]
+			}
+		}
+		if got != want || (r == nil) != (want != "") {
+			t.Errorf("%s\n%q, not %q: %s", says, got, want, tell(ds))
+			continue
+		}
+		if r == nil {
+			continue
+		}
+		if said, ok := r.Says("de", "urgent"); said != "eilig" || !ok {
+			t.Errorf("%q %v", said, ok)
+		}
+		if said, ok := r.Says("es", "urgent"); said != "urgent" || ok {
+			t.Errorf("%q %v", said, ok)
 		}
 	}
 }
