@@ -25,6 +25,7 @@ type Session struct {
 	kept   stores.Value // key of its row; null for a session that keeps nothing
 	person Profile
 	zone   *time.Location // of the person, or of the organisation
+	speech speech
 
 	mu     sync.Mutex
 	shown  []*shown  // the latest previews, oldest first

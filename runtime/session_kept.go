@@ -191,7 +191,7 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 		}
 	}
 	s.person.Label = cmp.Or(s.person.Label, s.who.Label, s.who.Name)
-	s.person.Zone, s.person.Language = cmp.Or(zone, s.person.Zone), cmp.Or(language, s.person.Language, "en")
+	s.person.Zone, s.person.Language = cmp.Or(zone, s.person.Zone), cmp.Or(language, s.person.Language)
 	s.zone = s.e.zone
 	if at, err := time.LoadLocation(s.person.Zone); err == nil && s.person.Zone != "" {
 		s.zone = at
@@ -203,10 +203,12 @@ func (s *Session) speaks(ctx context.Context, zone, language string) error {
 // Person returns what is known of the principal, with the zone and the language
 // of this session. It knows no more than the name where the session is not kept.
 func (s *Session) Person() Profile {
+	p := s.person
 	if s.kept.IsNull() {
-		return Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.zone.String(), Language: "en"}
+		p = Profile{Label: cmp.Or(s.who.Label, s.who.Name), Zone: s.e.zone.String()}
 	}
-	return s.person
+	p.Language = cmp.Or(p.Language, s.speech.heard(), "en")
+	return p
 }
 
 // ID returns the id of the session, as the journal has it.
