@@ -2,7 +2,7 @@ package client
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"verbatim/runtime"
@@ -57,22 +57,29 @@ type collection struct {
 	in     collect.In
 }
 
-// form makes the questions for a kind of information.
-func (d *desk) form(info string) (*collect.Form, error) {
+// form makes the questions for a kind of information, in a language.
+func (d *desk) form(info string, l words.Language) (*collect.Form, error) {
 	e := d.reg.Entity(collections)
 	list := e.Fields[e.Store.FieldIndex("info_type")].Type.Codes
 	schema := list.Schema(info)
 	if schema == nil {
 		return nil, nil
 	}
-	return collect.Read(schema)
+	form, err := collect.Read(schema)
+	if err != nil {
+		return nil, err
+	}
+	return form.In(l), nil
 }
 
 // read makes a collection of its row.
 func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*collection, error) {
 	col := &collection{row: row.Ref(), status: row.Value("status").Text(), info: row.Value("info_type").Text(), at: row.Value("current_field").Text()}
-	var err error
-	if col.form, err = d.form(col.info); err != nil {
+	err := col.listen(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if col.form, err = d.form(col.info, col.in.Language); err != nil {
 		return nil, err
 	}
 	if col.form == nil {
@@ -88,10 +95,8 @@ func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*col
 			skipped = append(skipped, item.Text())
 		}
 	}
-	if col.filled, err = col.form.Fill(row.Value("collected"), skipped); err != nil {
-		return nil, err
-	}
-	return col, col.listen(ctx, c)
+	col.filled, err = col.form.Fill(row.Value("collected"), skipped)
+	return col, err
 }
 
 // listen notes in which language, and when, answers are given.
@@ -163,6 +168,11 @@ func (col *collection) next() {
 	col.status, col.at = reviewing, ""
 }
 
+// counts says a sentence of how many questions are answered, and about what.
+func (col *collection) counts(s words.Sentence, n, of int) string {
+	return s.In(col.in.Language, strconv.Itoa(n), strconv.Itoa(of), col.form.About)
+}
+
 var columns = []string{"status", "step", "field", "label", "hint", "example", "choices", "answer", "message"}
 
 // ask is the question at hand, with what is to be said about it.
@@ -191,7 +201,7 @@ func (col *collection) ask(message string) *runtime.Answer {
 		if v := col.filled.Given(q.Field); !v.IsNull() {
 			answer = q.Say(v, col.in)
 		}
-		a.Rows = append(a.Rows, []any{col.status, fmt.Sprintf("Question %d of %d: %s", i+1, len(all), col.form.About), q.Field, q.Label, hint, example, choices, answer, said(message)})
+		a.Rows = append(a.Rows, []any{col.status, sayQuestionOf.In(col.in.Language, strconv.Itoa(i+1), strconv.Itoa(len(all)), col.form.About), q.Field, q.Label, hint, example, choices, answer, said(message)})
 	}
 	return a
 }
@@ -204,9 +214,9 @@ func (col *collection) review(message string) *runtime.Answer {
 		q := &all[i]
 		answer := q.Say(col.filled.Given(q.Field), col.in)
 		if answer == "" {
-			answer = notAnswered
+			answer = sayLeftOut.In(col.in.Language)
 		}
-		a.Rows = append(a.Rows, []any{col.status, fmt.Sprintf("Answer %d of %d: %s", i+1, len(all), col.form.About), q.Field, q.Label, nil, nil, nil, answer, said(message)})
+		a.Rows = append(a.Rows, []any{col.status, sayAnswerOf.In(col.in.Language, strconv.Itoa(i+1), strconv.Itoa(len(all)), col.form.About), q.Field, q.Label, nil, nil, nil, answer, said(message)})
 		message = ""
 	}
 	return a
@@ -218,7 +228,7 @@ func (col *collection) show(message string) *runtime.Answer {
 		return col.ask(message)
 	}
 	n, _ := col.filled.Answered()
-	return col.review(join(message, pleaseCheck(n)))
+	return col.review(join(message, col.pleaseCheck(n)))
 }
 
 func said(message string) any {
@@ -260,7 +270,7 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 		}
 		message := ""
 		if n, of := col.filled.Answered(); n > 0 && col.status == collecting {
-			message = welcomeBack(n, of, col.form.About)
+			message = col.counts(sayWelcomeBack, n, of)
 		}
 		if col.status == collecting {
 			col.next()
@@ -275,7 +285,10 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	}
 	info := request.Value("request_subtype").Text()
 	col = &collection{status: collecting, info: info}
-	if col.form, err = d.form(info); err != nil {
+	if err := col.listen(ctx, c); err != nil {
+		return o, err
+	}
+	if col.form, err = d.form(info, col.in.Language); err != nil {
 		return o, err
 	}
 	if col.form == nil {
@@ -288,13 +301,10 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	if col.filled, err = col.form.Fill(given, nil); err != nil {
 		return o, err
 	}
-	if err := col.listen(ctx, c); err != nil {
-		return o, err
-	}
 	col.next()
 	message := ""
 	if n, of := col.filled.Answered(); n > 0 {
-		message = goesOn(n, of, col.form.About)
+		message = col.counts(sayGoesOn, n, of)
 	}
 	o.Changes = append(o.Changes, runtime.Create(collections, runtime.Fields{"request": a.Request, "client": c.Principal(), "info_type": info,
 		"status": collecting, "collected": col.filled.Object(), "current_field": col.at, "started_at": c.Now(), "updated_at": c.Now()}))
@@ -353,13 +363,14 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 			return o, nil
 		}
 		col.at = field
-		o.Result = col.ask(notSaved(wrong))
+		o.Result = col.ask(col.notSaved(wrong))
 		return o, nil
 	}
 	col.filled = filled
 	message := ""
+	q, _ := filled.Question(field)
 	if col.next(); before == reviewing && col.status == reviewing {
-		message = changed(field)
+		message = sayChanged.In(col.in.Language, q.Label)
 	}
 	o.Changes = append(o.Changes, col.keep(c, nil))
 	o.Result = col.show(message)
@@ -383,7 +394,7 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	if field == "" {
 		return runtime.Outcome{}, runtime.Refuse(nothingToSkip, nextConfirm)
 	}
-	filled, wrong := col.filled.Skip(field)
+	filled, wrong := col.filled.Skip(field, col.in.Language)
 	if wrong != nil {
 		return runtime.Outcome{}, runtime.Refuse(wrong.Says, nextStart)
 	}
@@ -391,7 +402,7 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	col.next()
 	message := ""
 	if col.at == field {
-		message = neededAfterAll
+		message = sayNeeded.In(col.in.Language)
 	}
 	return runtime.Outcome{Changes: []runtime.Change{col.keep(c, nil)}, Result: col.show(message)}, nil
 }
@@ -406,7 +417,7 @@ func (d *desk) stop(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.O
 	col.status, col.at = abandoned, ""
 	n, of := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
-	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, stopped(n, of)}}}
+	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.counts(sayStopped, n, of)}}}
 	return o, nil
 }
 
@@ -429,7 +440,7 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	if !a.Confirmed {
 		col.status, col.at = collecting, col.filled.Questions()[0].Field
 		o.Changes = append(o.Changes, col.keep(c, nil))
-		o.Result = col.review(changeWhat)
+		o.Result = col.review(sayChangeWhat.In(col.in.Language))
 		return o, nil
 	}
 	col.status, col.at = submitted, ""
@@ -437,6 +448,6 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	o.Changes = append(o.Changes, col.keep(c, nil))
 	o.Calls = append(o.Calls, runtime.Generated{Verb: "client.provide-info", Args: runtime.Fields{
 		"request-id": request, "info-type": col.info, "collected-data": col.filled.Object()}})
-	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, sent(n)}}}
+	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n)}}}
 	return o, nil
 }

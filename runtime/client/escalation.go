@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/words"
 )
 
 type escalateArgs struct {
@@ -70,6 +71,11 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 			tried = append(tried, t.Action)
 		}
 	}
+	session, err := c.Session(ctx)
+	if err != nil {
+		return o, err
+	}
+	language, _ := words.ParseLanguage(session.Language)
 	said, err := objects(transcript)
 	if err != nil {
 		return o, err
@@ -83,7 +89,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	o.Notices = append(o.Notices, runtime.Notify("relationship-manager", runtime.Fields{"reference": reference, "client": c.Principal(),
 		"relationship_manager": manager, "preferred_contact": a.Contact, "turns": len(transcript), "outstanding": len(outstanding)}))
 	o.Result = &runtime.Answer{Columns: []string{"reference", "relationship_manager", "turns", "outstanding", "message"},
-		Rows: [][]any{{reference, manager, len(transcript), len(outstanding), handedOver(manager, reference)}}}
+		Rows: [][]any{{reference, manager, len(transcript), len(outstanding), handedOver(language, manager, reference)}}}
 	return o, nil
 }
 

@@ -1,13 +1,17 @@
 package client
 
 import (
-	"fmt"
+	"strconv"
 
 	"verbatim/runtime/collect"
+	"verbatim/runtime/words"
 )
 
-// What is said to clients, to be read aloud together.
+// What is said to clients, to be read aloud together, in each language. {} is what
+// belongs to it, in order.
 
+// What is refused, for whoever wrote the call; a person is told what the
+// conversation has for it.
 const (
 	nothingToAsk    = "this request is not answered by questions"
 	nextDetail      = "client.get-request-detail says what would do"
@@ -16,63 +20,107 @@ const (
 	nothingToAnswer = "every question was answered or left out; say which answer to change"
 	nothingToSkip   = "every question was answered or left out"
 	nextConfirm     = "client.collection-confirm :confirmed true sends the answers"
-
-	notAnswered    = "(left out)"
-	neededAfterAll = "This one is needed in the end."
-	changeWhat     = "Say which answer to change, and to what."
 )
 
-func welcomeBack(n, of int, about string) string {
-	return fmt.Sprintf("Welcome back. You have answered %d of %d questions about %s.", n, of, about)
-}
+var (
+	sayQuestionOf = words.Sentence{"Question {} of {}: {}", "Frage {} von {}: {}", "Question {} sur {} : {}", "Pregunta {} de {}: {}"}
+	sayAnswerOf   = words.Sentence{"Answer {} of {}: {}", "Antwort {} von {}: {}", "Réponse {} sur {} : {}", "Respuesta {} de {}: {}"}
+	sayLeftOut    = words.Sentence{"(left out)", "(ausgelassen)", "(sans réponse)", "(sin respuesta)"}
+	sayNeeded     = words.Sentence{
+		"This one is needed in the end.",
+		"Diese Angabe wird am Ende doch gebraucht.",
+		"Cette réponse est nécessaire à la fin.",
+		"Esta respuesta hace falta al final."}
+	sayChangeWhat = words.Sentence{
+		"Say which answer to change, and to what.",
+		"Sagen Sie, welche Antwort geändert werden soll, und wie.",
+		"Dites quelle réponse changer, et par quoi la remplacer.",
+		"Diga qué respuesta hay que cambiar, y por cuál."}
+	sayWelcomeBack = words.Sentence{
+		"Welcome back. You have answered {} of {} questions about {}.",
+		"Willkommen zurück. Sie haben {} von {} Fragen beantwortet. Es geht um: {}.",
+		"Bon retour. Vous avez répondu à {} questions sur {}. Sujet : {}.",
+		"Bienvenido de nuevo. Ha respondido a {} de {} preguntas. Tema: {}."}
+	sayGoesOn = words.Sentence{
+		"You have given {} of {} answers about {}. This is what is left.",
+		"{} von {} Antworten liegen vor. Es geht um: {}. Das ist noch offen.",
+		"Vous avez déjà donné {} réponses sur {}. Sujet : {}. Voici ce qui reste.",
+		"Ya ha dado {} de {} respuestas. Tema: {}. Esto es lo que queda."}
+	sayCheckOne = words.Sentence{
+		"Please check your answer. It is sent when you confirm it; you cannot change it yourself after that.",
+		"Bitte prüfen Sie Ihre Antwort. Sie wird gesendet, wenn Sie sie bestätigen; danach können Sie sie nicht mehr selbst ändern.",
+		"Vérifiez votre réponse, s’il vous plaît. Elle est envoyée quand vous la confirmez ; ensuite, vous ne pourrez plus la modifier vous-même.",
+		"Por favor, revise su respuesta. Se envía cuando usted la confirma; después ya no podrá cambiarla usted mismo."}
+	sayCheck = words.Sentence{
+		"Please check your {} answers. They are sent when you confirm them; you cannot change them yourself after that.",
+		"Bitte prüfen Sie Ihre {} Antworten. Sie werden gesendet, wenn Sie sie bestätigen; danach können Sie sie nicht mehr selbst ändern.",
+		"Vérifiez vos {} réponses, s’il vous plaît. Elles sont envoyées quand vous les confirmez ; ensuite, vous ne pourrez plus les modifier vous-même.",
+		"Por favor, revise sus {} respuestas. Se envían cuando usted las confirma; después ya no podrá cambiarlas usted mismo."}
+	sayEntered = words.Sentence{
+		"You entered {}.", "Ihre Eingabe war: {}.", "Vous avez saisi : {}.", "Usted escribió: {}."}
+	sayNotSaved = words.Sentence{
+		"Nothing was saved.", "Es wurde nichts gespeichert.", "Rien n’a été enregistré.", "No se ha guardado nada."}
+	sayChanged = words.Sentence{"Changed: {}.", "Geändert: {}.", "Modifié : {}.", "Cambiado: {}."}
+	sayStopped = words.Sentence{
+		"Stopped with {} of {} questions answered. Nothing was sent; your answers are kept, and you can go on with them any time.",
+		"Beendet; {} von {} Fragen sind beantwortet. Es wurde nichts gesendet. Ihre Antworten bleiben gespeichert, und Sie können jederzeit damit fortfahren.",
+		"Arrêté ; vous avez répondu à {} questions sur {}. Rien n’a été envoyé. Vos réponses sont conservées, et vous pouvez les reprendre à tout moment.",
+		"Terminado; ha respondido a {} de {} preguntas. No se ha enviado nada. Sus respuestas se conservan, y puede continuar cuando quiera."}
+	saySentOne = words.Sentence{
+		"Your answer was sent. The bank checks it now; if anything has to be changed, they can reopen it for you.",
+		"Ihre Antwort wurde gesendet. Die Bank prüft sie jetzt; wenn noch etwas zu ändern ist, kann sie die Bank wieder für Sie öffnen.",
+		"Votre réponse a été envoyée. La banque la vérifie maintenant ; s’il faut changer quelque chose, elle peut la rouvrir pour vous.",
+		"Su respuesta se ha enviado. El banco la revisa ahora; si hay que cambiar algo, puede volver a abrirla para usted."}
+	saySent = words.Sentence{
+		"Your {} answers were sent. The bank checks them now; if anything has to be changed, they can reopen it for you.",
+		"Ihre {} Antworten wurden gesendet. Die Bank prüft sie jetzt; wenn noch etwas zu ändern ist, kann sie die Bank wieder für Sie öffnen.",
+		"Vos {} réponses ont été envoyées. La banque les vérifie maintenant ; s’il faut changer quelque chose, elle peut les rouvrir pour vous.",
+		"Sus {} respuestas se han enviado. El banco las revisa ahora; si hay que cambiar algo, puede volver a abrirlas para usted."}
+	sayManager = words.Sentence{
+		"Your relationship manager", "Ihre Kundenbetreuung", "Votre conseiller", "Su gestor"}
+	sayHandedOver = words.Sentence{
+		"{} has this conversation. Reference {}.",
+		"{} hat dieses Gespräch. Aktenzeichen {}.",
+		"{} a reçu cette conversation. Référence {}.",
+		"{} tiene esta conversación. Referencia {}."}
+)
 
-func goesOn(n, of int, about string) string {
-	return fmt.Sprintf("You have given %d of %d answers about %s. This is what is left.", n, of, about)
-}
-
-func pleaseCheck(n int) string {
+func (col *collection) pleaseCheck(n int) string {
 	if n == 1 {
-		return "Please check your answer. It is sent when you confirm it; you cannot change it yourself after that."
+		return sayCheckOne.In(col.in.Language)
 	}
-	return fmt.Sprintf("Please check your %d answers. They are sent when you confirm them; you cannot change them yourself after that.", n)
+	return sayCheck.In(col.in.Language, strconv.Itoa(n))
 }
 
 // notSaved says why an answer does not count, and that nothing of it was kept.
-func notSaved(w *collect.Wrong) string {
+func (col *collection) notSaved(w *collect.Wrong) string {
+	l := col.in.Language
 	switch {
 	case w.Asks:
 		return w.Says
 	case w.Entered != "":
-		return fmt.Sprintf("%s You entered %s. Nothing was saved.", w.Says, w.Entered)
+		return join(w.Says, sayEntered.In(l, w.Entered), sayNotSaved.In(l))
 	}
-	return w.Says + " Nothing was saved."
+	return join(w.Says, sayNotSaved.In(l))
 }
 
-func changed(field string) string { return fmt.Sprintf("Changed: %s.", field) }
-
-func stopped(n, of int) string {
-	return fmt.Sprintf("Stopped with %d of %d questions answered. Nothing was sent; your answers are kept, and you can go on with them any time.", n, of)
-}
-
-func notComplete(label string) string {
-	return fmt.Sprintf("not all is answered yet: %s is missing", label)
-}
+func notComplete(label string) string { return "not all is answered yet: " + label + " is missing" }
 
 func nextAnswer(field string) string {
 	return "client.collection-response :field " + field + " gives the answer; client.collection-skip leaves it for later"
 }
 
-func sent(n int) string {
+func (col *collection) sent(n int) string {
 	if n == 1 {
-		return "Your answer was sent. The bank checks it now; if anything has to be changed, they can reopen it for you."
+		return saySentOne.In(col.in.Language)
 	}
-	return fmt.Sprintf("Your %d answers were sent. The bank checks them now; if anything has to be changed, they can reopen it for you.", n)
+	return saySent.In(col.in.Language, strconv.Itoa(n))
 }
 
-func handedOver(manager any, reference string) string {
-	who := "Your relationship manager"
+func handedOver(l words.Language, manager any, reference string) string {
+	who := sayManager.In(l)
 	if name, ok := manager.(string); ok && name != "" {
 		who = name
 	}
-	return fmt.Sprintf("%s has this conversation. Reference %s.", who, reference)
+	return sayHandedOver.In(l, who, reference)
 }

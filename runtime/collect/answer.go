@@ -3,6 +3,7 @@ package collect
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -40,7 +41,7 @@ const maxAnswer = 2000
 func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 	q, ok := f.Question(field)
 	if !ok {
-		return f, f.form.noQuestion(field)
+		return f, f.form.noQuestion(field, in.Language)
 	}
 	value, wrong := q.read(v, in)
 	if wrong != nil {
@@ -50,7 +51,7 @@ func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 	out.answers[field] = value
 	found, err := f.form.schema.Check(object(out.answers))
 	if err != nil {
-		return f, &Wrong{Field: field, Says: sayUnusable(q.Label)}
+		return f, &Wrong{Field: field, Says: sayUnusable.In(in.Language, q.Label)}
 	}
 	for _, b := range found {
 		if len(b.Path) == 0 || b.Path[0] != field {
@@ -59,8 +60,8 @@ func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 		w := &Wrong{Field: field, Says: q.wrong, Entered: q.echo(value, in)}
 		if w.Says == "" {
 			w.Says = q.Label + " " + b.Says
-			if !b.Safe {
-				w.Says = sayUnusable(q.Label)
+			if !b.Safe || in.Language != words.English {
+				w.Says = sayUnusable.In(in.Language, q.Label)
 			}
 		}
 		return f, w
@@ -69,34 +70,37 @@ func (f Filled) Answer(field string, v stores.Value, in In) (Filled, *Wrong) {
 }
 
 // noQuestion is told of a field that is none, or is none yet.
-func (f *Form) noQuestion(field string) *Wrong {
+func (f *Form) noQuestion(field string, l words.Language) *Wrong {
 	var names []string
 	for i := range f.Questions {
 		if f.Questions[i].Field == field {
-			return &Wrong{Field: field, Says: sayNotAsked(f.Questions[i].Label)}
+			return &Wrong{Field: field, Says: sayNotAsked.In(l, f.Questions[i].Label)}
 		}
 		names = append(names, f.Questions[i].Field)
 	}
-	return &Wrong{Field: field, Says: sayNoQuestion(dsl.Nearest(field, slices.Values(names)), names)}
+	if near := dsl.Nearest(field, slices.Values(names)); len(near) > 0 {
+		return &Wrong{Field: field, Says: sayNearQuestion.In(l, near[0])}
+	}
+	return &Wrong{Field: field, Says: sayNoQuestion.In(l, strings.Join(names, ", "))}
 }
 
 // read turns an answer into the value that the schema wants.
 func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 	no := func(says string) (stores.Value, *Wrong) { return stores.Value{}, &Wrong{Field: q.Field, Says: says} }
 	if v.IsNull() {
-		return no(sayNothing(q.Label))
+		return no(sayNothing.In(in.Language, q.Label))
 	}
 	if v.Kind() == stores.JSON {
-		return no(sayOneAnswer(q.Label))
+		return no(sayOneAnswer.In(in.Language, q.Label))
 	}
 	text := strings.TrimSpace(v.Text())
 	switch {
 	case utf8.RuneCountInString(text) > maxAnswer:
-		return no(sayTooLong(q.Label, maxAnswer))
+		return no(sayTooLong.In(in.Language, q.Label, strconv.Itoa(maxAnswer)))
 	case text == "":
-		return no(sayNothing(q.Label))
+		return no(sayNothing.In(in.Language, q.Label))
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError }):
-		return no(sayUnreadable(q.Label))
+		return no(sayUnreadable.In(in.Language, q.Label))
 	}
 	said := words.In{Now: in.Now, Languages: []words.Language{in.Language}}
 	if in.Language != words.English {
@@ -139,7 +143,7 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 		case words.Reply{Answer: words.Decline}:
 			return stores.NewBool(false), nil
 		}
-		return no(sayYesOrNo(q.Label))
+		return no(sayYesOrNo.In(in.Language, q.Label))
 	case Choice:
 		plain := words.Plain(text)
 		for _, o := range q.Choices {
@@ -147,7 +151,12 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 				return stores.NewString(o.Code), nil
 			}
 		}
-		return no(sayChoices(q.Label, q.Choices))
+		for _, o := range q.choices {
+			if plain != "" && words.Plain(o.Label) == plain {
+				return stores.NewString(o.Code), nil
+			}
+		}
+		return no(oneOf(q.Label, q.Choices, in.Language))
 	}
 	return stores.NewString(text), nil
 }
@@ -156,7 +165,7 @@ func (q *Question) read(v stores.Value, in In) (stores.Value, *Wrong) {
 func (q *Question) whole(text string, what words.What, said words.In, in In) (stores.Value, *Wrong) {
 	r, found := words.Whole(text, what, said)
 	if !found {
-		return stores.Value{}, &Wrong{Field: q.Field, Says: sayNotUnderstood(q.Label, q.Example)}
+		return stores.Value{}, &Wrong{Field: q.Field, Says: notUnderstood(q.Label, q.Example, in.Language)}
 	}
 	if what == words.Date && q.Kind == Birth {
 		r = words.Birth(in.Now).Hold(r)
@@ -167,7 +176,7 @@ func (q *Question) whole(text string, what words.What, said words.In, in In) (st
 	if !r.Known() {
 		w := &Wrong{Field: q.Field, Says: r.Ask(in.Language), Asks: r.Problem == 0 && len(r.Others) > 0}
 		if w.Says == "" {
-			w.Says = sayNotUnderstood(q.Label, q.Example)
+			w.Says = notUnderstood(q.Label, q.Example, in.Language)
 		}
 		if iso, ok := stores.ParseDate(text); ok && !q.Sensitive && what == words.Date {
 			w.Entered = words.SayDate(iso, in.Language)
@@ -208,7 +217,10 @@ func (q *Question) Say(v stores.Value, in In) string {
 	case q.Sensitive:
 		return masked
 	case q.Kind == YesNo && v.Kind() == stores.Bool:
-		return map[bool]string{true: "yes", false: "no"}[v.Bool()]
+		if v.Bool() {
+			return sayYes.In(in.Language)
+		}
+		return sayNo.In(in.Language)
 	case q.Kind == Percent:
 		return v.Text() + " %"
 	case q.Kind == Date || q.Kind == Birth:

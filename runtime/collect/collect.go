@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strings"
 
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -72,8 +73,9 @@ type Question struct {
 	Sensitive bool
 	Optional  bool // it may be left unanswered
 
-	wrong  string
-	schema *verbs.Schema
+	wrong   string
+	schema  *verbs.Schema
+	choices []Option // as the schema has them, whatever language Choices are in
 }
 
 // An Option is one of the answers to a Choice.
@@ -215,6 +217,35 @@ func thenRequired(text []byte) []string {
 		}
 	}
 	return all
+}
+
+// In is the form as people of a language are asked, as far as the palette says how.
+func (f *Form) In(l words.Language) *Form {
+	if l == words.English {
+		return f
+	}
+	out := *f
+	out.About = f.schema.Says(l.String(), f.About)
+	out.Questions = make([]Question, len(f.Questions))
+	for i := range f.Questions {
+		out.Questions[i] = f.Questions[i].In(l)
+	}
+	return &out
+}
+
+// In is the question as people of a language are asked it.
+func (q Question) In(l words.Language) Question {
+	if l == words.English || q.choices != nil {
+		return q
+	}
+	says := func(text string) string { return q.schema.Says(l.String(), text) }
+	q.Label, q.Hint, q.Example, q.wrong = says(q.Label), says(q.Hint), says(q.Example), says(q.wrong)
+	q.choices = q.Choices
+	q.Choices = make([]Option, len(q.choices))
+	for i, o := range q.choices {
+		q.Choices[i] = Option{o.Code, says(o.Label)}
+	}
+	return q
 }
 
 // A Filled is a form with answers. It is immutable.
@@ -359,9 +390,9 @@ func (f Filled) Next() *Question {
 }
 
 // Skip leaves a question for later, or for good where it may be left out.
-func (f Filled) Skip(field string) (Filled, *Wrong) {
+func (f Filled) Skip(field string, l words.Language) (Filled, *Wrong) {
 	if _, ok := f.Question(field); !ok {
-		return f, f.form.noQuestion(field)
+		return f, f.form.noQuestion(field, l)
 	}
 	if !slices.Contains(f.skipped, field) {
 		f.skipped = append(slices.Clone(f.skipped), field)
