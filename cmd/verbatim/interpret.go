@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +47,12 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 	if err != nil {
 		return dialog.Understood{}, err
 	}
-	h := i.index.Reader(phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names}).Read(said, i.in())
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session)}
+	in := i.in()
+	if len(in.Languages) > 0 {
+		v.Tongue = &in.Languages[0]
+	}
+	h := i.index.Reader(v).Read(said, in)
 	var u dialog.Understood
 	for k := range h.Parts {
 		p := &h.Parts[k]
@@ -88,6 +94,38 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 	}
 	u.Script = strings.TrimSuffix(u.Script, "\n")
 	return u, nil
+}
+
+// saying says a name as what the session's row is called, and a code as people of
+// a language do.
+func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what string) string {
+	return func(l words.Language, what string) string {
+		if name, ok := strings.CutPrefix(what, "@"); ok {
+			label := s.Called(name)
+			if label == "" {
+				return what
+			}
+			return capitals.ReplaceAllStringFunc(label, func(code string) string { return saidCode(reg, l, code) })
+		}
+		return saidCode(reg, l, what)
+	}
+}
+
+var capitals = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
+
+// saidCode is what people of a language call a code.
+func saidCode(reg *verbs.Registry, l words.Language, code string) string {
+	for _, list := range reg.CodeLists() {
+		for i := range list.Codes {
+			if list.Codes[i].Name == code {
+				if said, ok := reg.Says(l.String(), code); ok {
+					return said
+				}
+				return strings.ToLower(strings.ReplaceAll(code, "_", " "))
+			}
+		}
+	}
+	return code
 }
 
 // possible reports whether a call would not be refused; one that still lacks

@@ -46,7 +46,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 		case err != nil:
 			return "", true, err
 		case outcome.question != nil:
-			return outcome.question.text(), true, nil
+			return t.c.wording.question(outcome.question), true, nil
 		case outcome.wrong == "":
 			t.record.note("it was taken for an answer to what is being asked")
 			return t.facing(t.c.wording.told(t.found)), true, nil

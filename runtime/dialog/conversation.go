@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -121,8 +122,8 @@ type Conversation struct {
 	planFirst bool
 	words     []string // what palettes say, folded: it may be told
 	states    []string // the words of their codes
-	wording   wording  // in which results are told
-	examples  string   // of what may be said
+	wording   wording  // in which the person is told things
+	tongue    words.Tongue
 	answering []*verbs.Answering
 
 	mu       sync.Mutex
@@ -159,7 +160,9 @@ func New(o Options) (*Conversation, error) {
 		o.Source = "chat"
 	}
 	o.Limits.fill()
-	c := &Conversation{o: o, wording: newWording(o.Registry, o.Session.Person().Language)}
+	c := &Conversation{o: o, wording: newWording(o.Registry)}
+	c.wording.called = o.Session.Called
+	c.wording = c.wording.in(o.Session.Person().Language)
 	may := map[string]bool{}
 	c.verbs = o.Session.Verbs()
 	for _, v := range c.verbs {
@@ -194,7 +197,6 @@ func New(o Options) (*Conversation, error) {
 	// One text, which is searched at once.
 	c.words = []string{strings.Join(append(c.words, fold(o.Person)), "\n")}
 	c.states = statesOf(o.Registry)
-	c.examples = examples(c.context, o.Session.Verbs())
 	return c, nil
 }
 
@@ -221,12 +223,14 @@ type Question struct {
 	ID      string // that of the preview: it stands for all that would happen
 	Title   string // what would be done, in a line
 	Shows   string // the rows, before and after
+	Asks    string // the question in the words of its palette, "" where it has none
 	Why     string
+	Because string   // the same, as the person is told it
 	Calls   []string // canonical, with what is sensitive withheld
 	Asked   time.Time
 	Until   time.Time
 	program *verbs.Program
-	more    []string // reasons that are the conversation's own, and no palette's
+	more    []reason // the conversation's own, and no palette's
 	others  []string // roles that have to agree as well
 	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
 	fresh   bool     // it was put to the person in the last answer
@@ -318,24 +322,28 @@ type turn struct {
 func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	c := t.c
 	t.heard = hear(m.Text, m.Automatic)
+	foreign := m.From != "" && m.From != c.o.Session.Principal().Name
+	if t.heard.bad == nil && !t.heard.auto && !foreign {
+		c.listen(t.heard.own)
+	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	switch {
-	case t.heard.bad != "":
-		return t.heard.bad, nil
-	case m.From != "" && m.From != c.o.Session.Principal().Name:
+	case t.heard.bad != nil:
+		return c.wording.say(*t.heard.bad, size(t.heard.long), size(MaxMessage)), nil
+	case foreign:
 		t.record.note("it was written by somebody else")
 		t.record.Foreign = true
-		return someoneElse(c.o.Person), nil
+		return c.wording.say(saySomeoneElse, c.o.Person), nil
 	case t.heard.auto:
 		t.record.note("it is an automatic reply")
 		t.record.Foreign = true
-		return sayAutomatic, nil
+		return c.wording.say(sayAutomatic), nil
 	}
 	if text, handled, err := t.answers(ctx); handled || err != nil {
 		return text, err
 	}
 	if t.heard.own == "" {
-		return sayOnlyQuoted, nil
+		return c.wording.say(sayOnlyQuoted), nil
 	}
 	return t.converse(ctx)
 }
@@ -388,9 +396,17 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		// "Perfect" is no yes, and no other subject either.
 		freshen(c.open)
 		if len(c.open) == 1 {
-			return meantThat(c.open[0]), true, nil
+			return c.wording.meantThat(c.open[0]), true, nil
 		}
-		return whichOne(c.open, neither), true, nil
+		return c.wording.whichOne(c.open, sayWhichMean), true, nil
+	case said == neither && !t.heard.hidden && details.MatchString(t.heard.own):
+		// All that would change is shown, and asked about anew.
+		freshen(c.open)
+		var all []string
+		for _, q := range c.open {
+			all = append(all, c.wording.rows(q))
+		}
+		return strings.Join(all, "\n"), true, nil
 	case said == neither:
 		// They speak of something else. The question stays, and is put again
 		// before an answer to it counts.
@@ -409,27 +425,27 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		case a.Which == 0:
 			c.choosing = said
 			freshen(c.open)
-			return whichOne(c.open, said), true, nil
+			return c.wording.whichOne(c.open, whichAsks(said)), true, nil
 		case at >= len(c.open):
 			c.choosing = said
 			freshen(c.open)
-			return noSuchQuestion(c.open), true, nil
+			return c.wording.whichOne(c.open, sayNoSuch), true, nil
 		}
 		q = c.open[at]
 	} else if a.Which > 1 {
 		q.fresh = true
-		return meantThat(q), true, nil
+		return c.wording.meantThat(q), true, nil
 	}
 	if said == no {
 		if err := t.withdraw(ctx, q); err != nil {
 			return "", true, err
 		}
 		t.record.Withdrawn = q.Calls
-		return sayNotDone, true, nil
+		return c.wording.say(sayNotDone), true, nil
 	}
 	if !q.fresh {
 		q.fresh = true
-		return meantThat(q), true, nil
+		return c.wording.meantThat(q), true, nil
 	}
 	text, err = t.agree(ctx, q)
 	return text, true, err
@@ -460,6 +476,19 @@ func (t *turn) close(q *Question) {
 	}
 }
 
+// listen goes by the language of what the person says, where they or their
+// organisation said none.
+func (c *Conversation) listen(said string) {
+	c.tongue.Hear(said)
+	if l, ok := c.tongue.Language(); ok {
+		c.o.Session.Hears(l.String())
+	}
+	c.wording = c.wording.in(c.o.Session.Person().Language)
+}
+
+// details asks for all that a question is about.
+var details = regexp.MustCompile(`(?i)^\W*(?:(?:show me |please show me |give me )?(?:the |all )?details(?: please)?|what exactly|show me everything|(?:bitte )?(?:die |alle )?(?:einzelheiten|details)(?: bitte)?|was genau|(?:montrez-moi |donnez-moi )?(?:les |tous les )?détails(?: s’il vous plaît| s'il vous plaît)?|quoi exactement|(?:muéstreme |deme )?(?:los |todos los )?detalles(?: por favor)?|qué exactamente)\W*$`)
+
 // withdraw says no to a question, for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	t.close(q)
@@ -489,7 +518,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 		pending, err := c.o.Session.Propose(ctx, p, o)
 		if err == nil && pending.ID != "" {
 			t.record.Rules = append(t.record.Rules, "needs the agreement of "+strings.Join(q.others, " and "))
-			return waitsFor(q.others, pending.Expires), nil
+			return c.wording.waitsFor(q.others, pending.Expires), nil
 		}
 		if err != nil {
 			return t.stopped(ctx, q, err)
@@ -507,7 +536,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 // facing is a text, or that there is nothing to tell.
 func (t *turn) facing(text string) string {
 	if text == "" {
-		return "Done."
+		return t.c.wording.say(sayDone)
 	}
 	return text
 }
@@ -526,22 +555,22 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 		t.record.refused(refusal.Diagnostics)
 		switch {
 		case code == "already-used", t.answeredElsewhere(ctx, q):
-			return sayAnswered, nil
+			return t.c.wording.say(sayAnswered), nil
 		case slices.Contains([]string{"stale-preview", "agreement-expired", "changed-meanwhile", "other-palette"}, code):
 			return t.again(ctx, q, sayStale)
 		}
-		return refusedWords(refusal.Diagnostics), nil
+		return t.c.wording.refused(refusal.Diagnostics), nil
 	case errors.As(err, &failed) && failed.Unknown:
-		return sayUnknownEnd, nil
+		return t.c.wording.say(sayUnknownEnd), nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
 	t.record.note("the system failed: " + runtime.Sentence(err))
-	return sayFailed, nil
+	return t.c.wording.say(sayFailed), nil
 }
 
 // again puts a question anew, with the rows as they are now.
-func (t *turn) again(ctx context.Context, q *Question, why string) (string, error) {
+func (t *turn) again(ctx context.Context, q *Question, why words.Sentence) (string, error) {
 	program, err := t.c.meaning(q)
 	var p *runtime.Preview
 	var before int64
@@ -552,14 +581,14 @@ func (t *turn) again(ctx context.Context, q *Question, why string) (string, erro
 	switch {
 	case errors.As(err, &refusal):
 		t.record.refused(refusal.Diagnostics)
-		return sayGone + " " + refusedWords(refusal.Diagnostics), nil
+		return t.c.wording.say(sayGone) + " " + t.c.wording.refused(refusal.Diagnostics), nil
 	case err != nil && ctx.Err() != nil:
 		return "", err
 	case err != nil:
-		return sayFailed, nil
+		return t.c.wording.say(sayFailed), nil
 	}
 	fresh := t.question(program, p, before, q.more...)
-	return why + "\n" + fresh.text(), nil
+	return t.c.wording.say(why) + "\n" + t.c.wording.question(fresh), nil
 }
 
 // preview works out what a program would do, and at which turn of the session.
@@ -586,26 +615,23 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview,
 }
 
 // question puts a program to the person.
-func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64, more ...string) *Question {
+func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64, more ...reason) *Question {
+	w := t.c.wording
 	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
-	var b strings.Builder
-	var why []string
+	var shows, titles []string
 	for i := range preview.Calls {
 		call := &preview.Calls[i]
-		title := verbWords(call.Verb)
-		if len(call.Rows) > 0 {
-			title += " (" + label(&call.Rows[0]) + ")"
-		}
-		if q.Title != "" {
-			q.Title += "; "
-		}
-		q.Title += title
 		q.Calls = append(q.Calls, call.Call)
-		b.WriteString("This would " + title + ":\n" + rowWords(call, true))
+		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
+		shows = append(shows, w.wholly(func(w wording) string { return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) }))
 	}
+	var why, because []string
+	known := true
 	for _, ask := range preview.Asks {
 		if ask.Reason != "" && !slices.Contains(why, ask.Reason) {
-			why = append(why, ask.Reason)
+			said, ok := w.reg.Says(w.language, ask.Reason)
+			known = known && (ok || w.tongue == words.English)
+			why, because = append(why, ask.Reason), append(because, strings.TrimSuffix(said, "."))
 		}
 		if ask.By != "" && !slices.Contains(q.others, ask.By) {
 			q.others = append(q.others, ask.By)
@@ -616,16 +642,36 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 		}
 		t.record.Rules = append(t.record.Rules, rule)
 	}
-	for _, reason := range more {
-		why = append(why, reason)
-		t.record.Rules = append(t.record.Rules, reason)
+	for _, r := range more {
+		why, because = append(why, r.Rule), append(because, strings.TrimSuffix(r.Said, "."))
+		t.record.Rules = append(t.record.Rules, r.Rule)
 	}
-	q.Shows, q.Why, q.more = b.String(), strings.Join(why, "; "), more
+	q.Title, q.Shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
+	switch {
+	case len(why) == 0:
+	case known:
+		q.Because = w.say(sayBecause, strings.Join(because, "; "))
+	default:
+		q.Because = sayBecause.In(words.English, strings.TrimSuffix(q.Why, "."))
+	}
+	if len(more) == 0 {
+		q.Asks = w.asks(preview)
+	}
 	// The very same, asked before, is this question.
 	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o.ID == q.ID })
 	t.c.open = append(t.c.open, q)
 	freshen(t.c.open)
 	return q
+}
+
+// A reason is why somebody is asked where no palette asks.
+type reason struct {
+	Rule string `json:"rule"` // for the record
+	Said string `json:"said"` // in the person's language
+}
+
+func (w wording) reason(s words.Sentence, of ...string) reason {
+	return reason{s.In(words.English, of...), w.say(s, of...)}
 }
 
 // did takes down what a run did.

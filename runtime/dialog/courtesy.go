@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -54,15 +56,22 @@ func (t *turn) polite(ctx context.Context) (string, bool, error) {
 	return "", false, nil
 }
 
-// examples are what may be said, in the palettes' own phrases: those of what is
-// read to begin with, and of little else.
-func examples(first, all []*verbs.Verb) string {
+// examples are what may be said, in the palettes' own phrases of the language:
+// those of what is read to begin with, and of little else.
+func (w wording) examples(first, all []*verbs.Verb) string {
 	const most = 3
 	var said []string
 	for _, list := range [][]*verbs.Verb{first, all} {
 		for _, v := range list {
-			for _, p := range v.Phrases {
-				if quoted := "“" + p + "”"; !strings.Contains(p, "{") && len(said) < most && !strings.Contains(strings.Join(said, " "), quoted) {
+			phrases := v.PhrasesIn[w.tongue.String()]
+			if w.tongue == words.English {
+				phrases = v.Phrases
+			}
+			for _, p := range phrases {
+				if strings.Contains(p, "{") || len(said) == most {
+					continue
+				}
+				if quoted := w.example(p); !slices.Contains(said, quoted) {
 					said = append(said, quoted)
 					break
 				}
@@ -72,5 +81,12 @@ func examples(first, all []*verbs.Verb) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return " You can say, for example: " + strings.Join(said, ", ") + "."
+	return " " + w.say(sayExamples, strings.Join(said, ", "))
+}
+
+func (w wording) example(phrase string) string {
+	if w.tongue == words.English {
+		return "“" + phrase + "”"
+	}
+	return w.say(sayQuoted, phrase)
 }

@@ -8,7 +8,7 @@ func Answered(text string) (string, int) {
 	h := hear(text, false)
 	a := words.ReadAnswer(h.own)
 	switch {
-	case h.bad != "" || h.auto || h.own == "":
+	case h.bad != nil || h.auto || h.own == "":
 		return "other", 0
 	case a.Answer == words.Agree && !h.hidden:
 		return "yes", a.Which

@@ -71,6 +71,9 @@ func (c *Conversation) recall(said []runtime.Turn) {
 		case s.Erased:
 		case s.Role == runtime.ClientTurn:
 			h := hear(s.Content, false)
+			if s.Intent != foreignIntent && h.bad == nil && !h.auto {
+				c.listen(h.own)
+			}
 			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent, spoken: spokenIn(s)})
 		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
 			c.turns[last].Told = s.Content
@@ -94,10 +97,12 @@ const (
 type aboutQuestion struct {
 	Title  string   `json:"title"`
 	Shows  string   `json:"shows"`
+	Asks   string   `json:"asks,omitempty"`
 	Why    string   `json:"why,omitempty"`
+	Told   string   `json:"told,omitempty"` // why, in the person's language
 	Calls  []string `json:"calls"`
 	Others []string `json:"others,omitempty"`
-	More   []string `json:"more,omitempty"`
+	More   []reason `json:"reasons,omitempty"`
 }
 
 var verdictWords = map[verdict]string{neither: "", yes: "yes", no: "no"}
@@ -121,7 +126,7 @@ func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return &Question{ID: k.Preview, Title: about.Title, Shows: about.Shows, Why: about.Why, Calls: about.Calls, others: about.Others, more: about.More,
+	return &Question{ID: k.Preview, Title: about.Title, Shows: about.Shows, Asks: about.Asks, Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
 		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}, nil
 }
 
@@ -149,7 +154,7 @@ func (c *Conversation) puts() []runtime.Question {
 		if q.recalled != nil {
 			k = *q.recalled
 		}
-		about, err := json.Marshal(aboutQuestion{q.Title, q.Shows, q.Why, q.Calls, q.others, q.more})
+		about, err := json.Marshal(aboutQuestion{q.Title, q.Shows, q.Asks, q.Why, q.Because, q.Calls, q.others, q.more})
 		if err != nil {
 			continue // of strings: it does not happen
 		}
@@ -249,11 +254,11 @@ func (c *Conversation) Reminder() string {
 	var parts []string
 	for _, q := range c.open {
 		if now.Before(q.Until) {
-			parts = append(parts, q.text())
+			parts = append(parts, c.wording.question(q))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return sayStillOpen + "\n" + strings.Join(parts, "\n")
+	return c.wording.say(sayStillOpen) + "\n" + strings.Join(parts, "\n")
 }

@@ -2,55 +2,272 @@ package dialog
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/words"
+	"verbatim/stores"
 )
 
-// What a person is told by the house itself. It ends in what to do next.
+// What a person is told by the house itself, in each language, to be read aloud
+// together. It ends in what to do next.
 
-const (
-	sayNotText    = "That message holds bytes that are no text, so I could not read it. Please send it again as plain text."
-	sayNothing    = "That message is empty. Tell me what you would like to do, or ask what is still needed."
-	sayAutomatic  = "That was an automatic reply, so I have done nothing about it."
-	sayOnlyQuoted = "I found only words of others in that message. Please tell me in your own words what you would like."
-	sayNotDone    = "Not done. I will not ask this again unless you bring it up."
-	sayWithdrawn  = "I have not done that."
-	sayNoQuestion = "I have not asked you anything that needs a yes or a no. Tell me what you would like to do."
-	sayWell       = "Good. Tell me whenever there is something else."
-	sayUnread     = "I did not understand that. Say it in other words, name what it is about, or ask to talk to a person."
-	sayNoMore     = "I leave out what else I was going to say: I could not bear it out."
-	sayBrokeOff   = "I was cut off there. Ask me again, or ask to talk to a person."
-	sayTooHard    = "I could not put that into anything that I am able to do. Say it in other words, one thing at a time, or ask to talk to a person."
-	sayDeclined   = "I cannot help with that. Ask me something else, or ask to talk to a person."
-	sayTooMany    = "That would be more steps than I take at once. Ask for a part of it."
-	sayLater      = "I cannot chat just now, but I understand plain requests. Say what you would like in a few words."
-	sayTurnSpent  = "I cannot chat about that: one message may not ask so much of the model. Ask for a part of it, or say plainly what you would like in a few words."
-	saySpent      = "I cannot chat just now: what this conversation may ask of the model is used up. I still understand plain requests. Say what you would like in a few words."
-	sayDaySpent   = "I cannot chat any more today: what may be asked of the model in a day is used up, and begins anew at midnight UTC. I still understand plain requests. Say what you would like in a few words."
-	sayHidden     = "There were characters in that message that nobody can see; I have left them out."
-	sayStale      = "Something has changed since I asked, so I did nothing. Here it is again, as it is now."
-	sayExpired    = "That question was too old to answer, so I did nothing. Here it is again, as it is now."
-	sayGone       = "That question was too old to answer, and it cannot be done any more as it was. Nothing was changed."
-	sayAnswered   = "That was answered already, in another window, so I did nothing again."
-	sayStillOpen  = "This still waits for your answer:"
-	sayUnknownEnd = "I cannot tell whether that was done: the answer was lost on the way. Ask for the state before you try again."
-	sayFailed     = "Something is wrong with the system, and nothing was changed. Try again later, or ask to talk to a person."
+var (
+	sayNotText = words.Sentence{
+		"That message holds bytes that are no text, so I could not read it. Please send it again as plain text.",
+		"Diese Nachricht enthält Zeichen, die kein Text sind, deshalb konnte ich sie nicht lesen. Bitte senden Sie sie noch einmal als einfachen Text.",
+		"Ce message contient des données qui ne sont pas du texte ; je n’ai pas pu le lire. Renvoyez-le sous forme de texte simple, s’il vous plaît.",
+		"Ese mensaje contiene datos que no son texto y no he podido leerlo. Por favor, envíelo de nuevo como texto sencillo."}
+	sayNothing = words.Sentence{
+		"That message is empty. Tell me what you would like to do, or ask what is still needed.",
+		"Diese Nachricht ist leer. Sagen Sie mir, was Sie möchten, oder fragen Sie, was noch fehlt.",
+		"Ce message est vide. Dites-moi ce que vous souhaitez, ou demandez ce qui manque encore.",
+		"Ese mensaje está vacío. Dígame qué desea, o pregunte qué falta todavía."}
+	sayTooLong = words.Sentence{
+		"That message is {} long, and I read up to {}. Send the part that matters, or send it as a file.",
+		"Diese Nachricht ist {} lang, und ich lese höchstens {}. Senden Sie den Teil, auf den es ankommt, oder senden Sie eine Datei.",
+		"Ce message fait {}, et je lis au plus {}. Envoyez la partie qui compte, ou un fichier.",
+		"Ese mensaje ocupa {}, y leo {} como máximo. Envíe la parte que importa, o un archivo."}
+	sayAutomatic = words.Sentence{
+		"That was an automatic reply, so I have done nothing about it.",
+		"Das war eine automatische Antwort; ich habe deshalb nichts unternommen.",
+		"C’était une réponse automatique ; je n’ai donc rien fait.",
+		"Era una respuesta automática, así que no he hecho nada."}
+	sayOnlyQuoted = words.Sentence{
+		"I found only words of others in that message. Please tell me in your own words what you would like.",
+		"In dieser Nachricht stehen nur Worte von anderen. Bitte sagen Sie mir mit Ihren eigenen Worten, was Sie möchten.",
+		"Je n’ai trouvé dans ce message que les mots d’autres personnes. Dites-moi avec vos propres mots ce que vous souhaitez, s’il vous plaît.",
+		"En ese mensaje solo he encontrado palabras de otras personas. Por favor, dígame con sus propias palabras qué desea."}
+	saySomeoneElse = words.Sentence{
+		"That was not written by {}, so it is no answer of theirs. Nothing was changed.",
+		"Das hat nicht {} geschrieben und gilt deshalb nicht als Antwort. Es wurde nichts geändert.",
+		"Ce message n’a pas été écrit par {} et ne vaut donc pas réponse. Rien n’a été modifié.",
+		"Ese mensaje no lo ha escrito {}, así que no vale como respuesta. No se ha cambiado nada."}
+	sayNotDone = words.Sentence{
+		"Not done. I will not ask this again unless you bring it up.",
+		"Ich habe es nicht getan. Ich frage nicht noch einmal danach, es sei denn, Sie kommen darauf zurück.",
+		"Je ne l’ai pas fait. Je ne vous le redemanderai pas, sauf si vous y revenez.",
+		"No lo he hecho. No volveré a preguntarlo, salvo que usted lo mencione."}
+	sayDone = words.Sentence{"Done.", "Erledigt.", "C’est fait.", "Hecho."}
+	sayWell = words.Sentence{
+		"Good. Tell me whenever there is something else.",
+		"Gut. Sagen Sie einfach Bescheid, wenn noch etwas ist.",
+		"Bien. Dites-moi s’il y a autre chose.",
+		"Bien. Dígame si hay algo más."}
+	sayUnread = words.Sentence{
+		"I did not understand that. Say it in other words, name what it is about, or ask to talk to a person.",
+		"Das habe ich nicht verstanden. Sagen Sie es mit anderen Worten, nennen Sie, worum es geht, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"Je n’ai pas compris. Dites-le autrement, précisez de quoi il s’agit, ou demandez à parler à quelqu’un.",
+		"No lo he entendido. Dígalo con otras palabras, indique de qué se trata, o pida hablar con una persona."}
+	sayExamples = words.Sentence{
+		"You can say, for example: {}.",
+		"Sie können zum Beispiel sagen: {}.",
+		"Vous pouvez dire par exemple : {}.",
+		"Puede decir, por ejemplo: {}."}
+	sayNoMore = words.Sentence{
+		"I leave out what else I was going to say: I could not bear it out.",
+		"Was ich noch sagen wollte, lasse ich weg: Ich konnte es nicht belegen.",
+		"Je m’arrête là : je n’ai pas pu vérifier la suite.",
+		"No digo el resto: no he podido comprobarlo."}
+	sayBrokeOff = words.Sentence{
+		"I was cut off there. Ask me again, or ask to talk to a person.",
+		"Hier wurde ich unterbrochen. Fragen Sie mich noch einmal, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"J’ai été interrompu. Reposez-moi la question, ou demandez à parler à quelqu’un.",
+		"Me he quedado a medias. Pregúnteme de nuevo, o pida hablar con una persona."}
+	sayTooHard = words.Sentence{
+		"I could not put that into anything that I am able to do. Say it in other words, one thing at a time, or ask to talk to a person.",
+		"Daraus konnte ich nichts machen, was ich tun kann. Sagen Sie es mit anderen Worten, eins nach dem anderen, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"Je n’ai pas pu en tirer quelque chose que je sache faire. Dites-le autrement, une chose à la fois, ou demandez à parler à quelqu’un.",
+		"No he podido convertir eso en algo que yo sepa hacer. Dígalo con otras palabras, una cosa cada vez, o pida hablar con una persona."}
+	sayDeclined = words.Sentence{
+		"I cannot help with that. Ask me something else, or ask to talk to a person.",
+		"Dabei kann ich nicht helfen. Fragen Sie mich etwas anderes, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"Je ne peux pas vous aider sur ce point. Posez-moi une autre question, ou demandez à parler à quelqu’un.",
+		"En eso no puedo ayudarle. Pregúnteme otra cosa, o pida hablar con una persona."}
+	sayLater = words.Sentence{
+		"I cannot chat just now, but I understand plain requests. Say what you would like in a few words.",
+		"Ich kann mich im Augenblick nicht frei unterhalten, verstehe aber einfache Anliegen. Sagen Sie in wenigen Worten, was Sie möchten.",
+		"Je ne peux pas converser pour le moment, mais je comprends les demandes simples. Dites en quelques mots ce que vous souhaitez.",
+		"Ahora mismo no puedo conversar, pero entiendo peticiones sencillas. Diga en pocas palabras qué desea."}
+	sayTurnSpent = words.Sentence{
+		"I cannot chat about that: one message may not ask so much of the model. Ask for a part of it, or say plainly what you would like in a few words.",
+		"Darüber kann ich mich nicht frei unterhalten: Eine Nachricht darf dem Sprachmodell nicht so viel abverlangen. Fragen Sie nach einem Teil davon, oder sagen Sie in wenigen Worten, was Sie möchten.",
+		"Je ne peux pas converser là-dessus : un seul message ne peut pas demander autant au modèle. Demandez-en une partie, ou dites simplement en quelques mots ce que vous souhaitez.",
+		"No puedo conversar sobre eso: un solo mensaje no puede pedirle tanto al modelo. Pida una parte, o diga en pocas palabras qué desea."}
+	saySpent = words.Sentence{
+		"I cannot chat just now: what this conversation may ask of the model is used up. I still understand plain requests. Say what you would like in a few words.",
+		"Ich kann mich im Augenblick nicht frei unterhalten: Was dieses Gespräch dem Sprachmodell abverlangen darf, ist aufgebraucht. Einfache Anliegen verstehe ich weiterhin. Sagen Sie in wenigen Worten, was Sie möchten.",
+		"Je ne peux pas converser pour le moment : cette conversation a épuisé ce qu’elle peut demander au modèle. Je comprends toujours les demandes simples. Dites en quelques mots ce que vous souhaitez.",
+		"Ahora mismo no puedo conversar: esta conversación ha agotado lo que puede pedirle al modelo. Sigo entendiendo peticiones sencillas. Diga en pocas palabras qué desea."}
+	sayDaySpent = words.Sentence{
+		"I cannot chat any more today: what may be asked of the model in a day is used up, and begins anew at midnight UTC. I still understand plain requests. Say what you would like in a few words.",
+		"Ich kann mich heute nicht mehr frei unterhalten: Was dem Sprachmodell an einem Tag abverlangt werden darf, ist aufgebraucht und beginnt um Mitternacht UTC neu. Einfache Anliegen verstehe ich weiterhin. Sagen Sie in wenigen Worten, was Sie möchten.",
+		"Je ne peux plus converser aujourd’hui : ce qui peut être demandé au modèle en une journée est épuisé, et reprend à minuit UTC. Je comprends toujours les demandes simples. Dites en quelques mots ce que vous souhaitez.",
+		"Hoy ya no puedo conversar: se ha agotado lo que se le puede pedir al modelo en un día, y vuelve a empezar a medianoche UTC. Sigo entendiendo peticiones sencillas. Diga en pocas palabras qué desea."}
+	sayHidden = words.Sentence{
+		"There were characters in that message that nobody can see; I have left them out.",
+		"In dieser Nachricht standen Zeichen, die man nicht sieht; ich habe sie weggelassen.",
+		"Ce message contenait des caractères invisibles ; je les ai laissés de côté.",
+		"En ese mensaje había caracteres que no se ven; los he dejado fuera."}
+	sayStale = words.Sentence{
+		"Something has changed since I asked, so I did nothing. Here it is again, as it is now.",
+		"Seit meiner Frage hat sich etwas geändert, deshalb habe ich nichts getan. Hier ist sie noch einmal, nach dem jetzigen Stand.",
+		"Quelque chose a changé depuis ma question ; je n’ai donc rien fait. La voici de nouveau, telle que les choses sont maintenant.",
+		"Algo ha cambiado desde que le pregunté, así que no he hecho nada. Aquí está otra vez, tal como están las cosas ahora."}
+	sayExpired = words.Sentence{
+		"That question was too old to answer, so I did nothing. Here it is again, as it is now.",
+		"Diese Frage war zu alt, um noch beantwortet zu werden; ich habe nichts getan. Hier ist sie noch einmal, nach dem jetzigen Stand.",
+		"Cette question était trop ancienne ; je n’ai donc rien fait. La voici de nouveau, telle que les choses sont maintenant.",
+		"Esa pregunta había caducado, así que no he hecho nada. Aquí está otra vez, tal como están las cosas ahora."}
+	sayGone = words.Sentence{
+		"That question was too old to answer, and it cannot be done any more as it was. Nothing was changed.",
+		"Diese Frage war zu alt, und so wie sie war, lässt es sich nicht mehr tun. Es wurde nichts geändert.",
+		"Cette question était trop ancienne, et cela ne peut plus se faire tel quel. Rien n’a été modifié.",
+		"Esa pregunta había caducado, y tal como era ya no se puede hacer. No se ha cambiado nada."}
+	sayAnswered = words.Sentence{
+		"That was answered already, in another window, so I did nothing again.",
+		"Das wurde schon in einem anderen Fenster beantwortet; ich habe es nicht noch einmal getan.",
+		"Vous y avez déjà répondu dans une autre fenêtre ; je n’ai rien refait.",
+		"Eso ya se respondió en otra ventana, así que no lo he repetido."}
+	sayStillOpen = words.Sentence{
+		"This still waits for your answer:",
+		"Hierauf fehlt noch Ihre Antwort:",
+		"Votre réponse est encore attendue :",
+		"Todavía falta su respuesta a esto:"}
+	sayUnknownEnd = words.Sentence{
+		"I cannot tell whether that was done: the answer was lost on the way. Ask for the state before you try again.",
+		"Ich kann nicht sagen, ob das getan wurde: Die Antwort ging unterwegs verloren. Fragen Sie nach dem Stand, bevor Sie es noch einmal versuchen.",
+		"Je ne peux pas dire si cela a été fait : la réponse s’est perdue en route. Demandez où en sont les choses avant de réessayer.",
+		"No puedo decir si se hizo: la respuesta se perdió por el camino. Pregunte cómo está antes de intentarlo de nuevo."}
+	sayFailed = words.Sentence{
+		"Something is wrong with the system, and nothing was changed. Try again later, or ask to talk to a person.",
+		"Mit dem System stimmt etwas nicht, und es wurde nichts geändert. Versuchen Sie es später noch einmal, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"Le système rencontre un problème, et rien n’a été modifié. Réessayez plus tard, ou demandez à parler à quelqu’un.",
+		"Hay un problema con el sistema, y no se ha cambiado nada. Inténtelo más tarde, o pida hablar con una persona."}
+	sayThenFailed = words.Sentence{
+		"Then something went wrong with the system; what else you asked for was not done.",
+		"Danach gab es einen Fehler im System; was Sie sonst noch wollten, wurde nicht getan.",
+		"Ensuite, le système a rencontré un problème ; le reste de votre demande n’a pas été fait.",
+		"Después hubo un problema con el sistema; lo demás que pidió no se ha hecho."}
+	sayNothingChanged = words.Sentence{"Nothing was changed.", "Es wurde nichts geändert.", "Rien n’a été modifié.", "No se ha cambiado nada."}
+	sayAssumed        = words.Sentence{
+		"I took that to be about {}.",
+		"Ich gehe davon aus, dass es um Folgendes geht: {}.",
+		"Je suppose qu’il s’agit de : {}.",
+		"Entiendo que se trata de: {}."}
 )
 
-// sayMuch is why somebody is asked where the sum of what was done is more than
-// would be done at once.
-const sayMuch = "with what was done before in this conversation, it is more than is done at once"
+// Questions.
 
-// sayStrangers is why somebody is asked after a stranger had a say.
-func sayStrangers(who string) string {
-	return who + " was read before this came up, and you have not asked for it in so many words"
+var (
+	sayWouldDo = words.Sentence{"This would {}:", "Das würde geschehen: {}", "Voici ce qui serait fait : {}", "Esto es lo que se haría: {}"}
+	sayBecause = words.Sentence{"I ask because {}.", "Der Grund meiner Frage: {}.", "La raison de ma question : {}.", "El motivo de mi pregunta: {}."}
+	sayShallI  = words.Sentence{
+		"Shall I do it? Answer yes or no. ({}, good until {})",
+		"Soll ich das tun? Antworten Sie mit ja oder nein. ({}, gilt bis {})",
+		"Dois-je le faire ? Répondez par oui ou par non. ({}, valable jusqu’à {})",
+		"¿Lo hago? Responda sí o no. ({}, válido hasta las {})"}
+	sayAnswerHow = words.Sentence{
+		"Answer yes or no, or say “details”. ({}, good until {})",
+		"Antworten Sie mit ja oder nein, oder sagen Sie „Einzelheiten“. ({}, gilt bis {})",
+		"Répondez par oui ou par non, ou dites « détails ». ({}, valable jusqu’à {})",
+		"Responda sí o no, o diga «detalles». ({}, válido hasta las {})"}
+	sayBesides = words.Sentence{"That goes with it: {}.", "Dazu gehört: {}.", "S’y ajoute : {}.", "A esto se suma: {}."}
+	sayRows    = words.Sentence{
+		"That concerns {} entries; say “details” to see them.",
+		"Das betrifft {} Einträge; sagen Sie „Einzelheiten“, um sie zu sehen.",
+		"Cela concerne {} éléments ; dites « détails » pour les voir.",
+		"Esto afecta a {} entradas; diga «detalles» para verlas."}
+	sayMeantThat = words.Sentence{
+		"Before I do anything, so that we mean the same:",
+		"Bevor ich etwas tue, damit wir dasselbe meinen:",
+		"Avant de faire quoi que ce soit, pour être sûr que nous parlons de la même chose :",
+		"Antes de hacer nada, para que nos refiramos a lo mismo:"}
+	sayWhichAgree = words.Sentence{
+		"There is more than one question open. Which one do you agree to?",
+		"Es sind mehrere Fragen offen. Welcher stimmen Sie zu?",
+		"Plusieurs questions sont ouvertes. À laquelle répondez-vous oui ?",
+		"Hay más de una pregunta abierta. ¿A cuál responde que sí?"}
+	sayWhichMean = words.Sentence{
+		"There is more than one question open. Which one do you mean?",
+		"Es sind mehrere Fragen offen. Welche meinen Sie?",
+		"Plusieurs questions sont ouvertes. De laquelle parlez-vous ?",
+		"Hay más de una pregunta abierta. ¿A cuál se refiere?"}
+	sayNoSuch = words.Sentence{
+		"There is no question of that number. Which one do you mean?",
+		"Eine Frage mit dieser Nummer gibt es nicht. Welche meinen Sie?",
+		"Aucune question ne porte ce numéro. De laquelle parlez-vous ?",
+		"No hay ninguna pregunta con ese número. ¿A cuál se refiere?"}
+	sayNumber   = words.Sentence{"Say its number.", "Nennen Sie die Nummer.", "Dites son numéro.", "Diga su número."}
+	sayWaitsFor = words.Sentence{
+		"Somebody with the role {} has to agree as well. I have asked; nothing is done before they do. It waits until {}.",
+		"Auch jemand mit der Rolle {} muss zustimmen. Ich habe gefragt; vorher geschieht nichts. Die Anfrage gilt bis {}.",
+		"Une personne ayant le rôle {} doit aussi donner son accord. J’ai posé la question ; rien n’est fait avant. La demande est valable jusqu’au {}.",
+		"También tiene que dar su acuerdo alguien con la función {}. Ya lo he preguntado; antes no se hace nada. La petición vale hasta el {}."}
+	sayAnd = words.Sentence{" and ", " und ", " et ", " y "}
+	// Why somebody is asked, where no rule of a palette asks.
+	sayMuch = words.Sentence{
+		"with what was done before in this conversation, it is more than is done at once",
+		"zusammen mit dem, was in diesem Gespräch schon getan wurde, ist es mehr, als auf einmal getan wird",
+		"avec ce qui a déjà été fait dans cette conversation, c’est plus que ce qui se fait en une fois",
+		"junto con lo que ya se ha hecho en esta conversación, es más de lo que se hace de una vez"}
+	sayTogether = words.Sentence{
+		"{}, together with what was done before in this conversation",
+		"{}; mitgerechnet ist, was in diesem Gespräch schon getan wurde",
+		"{}, en comptant ce qui a déjà été fait dans cette conversation",
+		"{}, contando lo que ya se ha hecho en esta conversación"}
+	sayStrangers = words.Sentence{
+		"{} was read before this came up, and you have not asked for it in so many words",
+		"zuvor wurde Fremdes gelesen ({}), und Sie haben nicht ausdrücklich darum gebeten",
+		"un texte d’un tiers a été lu auparavant ({}), et vous ne l’avez pas expressément demandé",
+		"antes se leyó un texto ajeno ({}), y usted no lo ha pedido expresamente"}
+)
+
+// What was found and done, where no palette words it.
+
+var (
+	sayDid       = words.Sentence{"Done: {}.", "Erledigt: {}.", "C’est fait : {}.", "Hecho: {}."}
+	sayNoneFound = words.Sentence{"Nothing was found.", "Es wurde nichts gefunden.", "Rien n’a été trouvé.", "No se ha encontrado nada."}
+	sayAndMore   = words.Sentence{"And {} more.", "Und {} weitere.", "Et {} de plus.", "Y {} más."}
+	sayNew       = words.Sentence{"New {}: {}", "Neu, {}: {}", "Nouveau, {} : {}", "Nuevo, {}: {}"}
+	sayDeletes   = words.Sentence{"Deletes {}: {}", "Wird gelöscht, {}: {}", "Suppression, {} : {}", "Se borra, {}: {}"}
+	sayDeleted   = words.Sentence{"Deleted {}: {}", "Gelöscht, {}: {}", "Supprimé, {} : {}", "Borrado, {}: {}"}
+	sayIsSet     = words.Sentence{"{} is set", "{} wird gesetzt", "{} : valeur enregistrée", "{}: se guarda un valor"}
+	sayFromTo    = words.Sentence{"{} from {} to {}", "{}: von {} zu {}", "{} : de {} à {}", "{}: de {} a {}"}
+	sayBecomes   = words.Sentence{"{} {}", "{}: {}", "{} : {}", "{}: {}"}
+	sayIs        = words.Sentence{"{}: {}", "{}: {}", "{} : {}", "{}: {}"}
+	sayFrom      = words.Sentence{" (from {})", " (Quelle: {})", " (source : {})", " (fuente: {})"}
+	sayTells     = words.Sentence{"It tells {}.", "Benachrichtigt wird: {}.", "Sera prévenu : {}.", "Se avisa a: {}."}
+	sayStarts    = words.Sentence{"It starts {}.", "Gestartet wird: {}.", "Sera lancé : {}.", "Se pone en marcha: {}."}
+	sayTold      = words.Sentence{"Told: {}.", "Benachrichtigt: {}.", "Prévenu : {}.", "Avisado: {}."}
+	sayStarted   = words.Sentence{"Started: {}.", "Gestartet: {}.", "Lancé : {}.", "Puesto en marcha: {}."}
+	sayOfTalk    = words.Sentence{"{} of this conversation: {}.", "In diesem Gespräch, {}: {}.", "Dans cette conversation, {} : {}.", "En esta conversación, {}: {}."}
+	saySecret    = words.Sentence{"something that is not shown", "etwas, das nicht angezeigt wird", "une valeur qui n’est pas affichée", "un valor que no se muestra"}
+	sayAsksTool  = words.Sentence{
+		"It asks the tool {} of {}, outside of this system",
+		"Angefragt wird das Werkzeug {} von {}, außerhalb dieses Systems",
+		"L’outil {} de {}, hors de ce système, est interrogé",
+		"Se consulta la herramienta {} de {}, fuera de este sistema"}
+	sayAndSends = words.Sentence{", and sends {}", "; gesendet wird: {}", " ; il reçoit : {}", "; se le envía: {}"}
+	sayNotShown = words.Sentence{"(not shown)", "(nicht angezeigt)", "(non affiché)", "(no se muestra)"}
+	sayNotHere  = words.Sentence{"(not shown here)", "(hier nicht angezeigt)", "(non affiché ici)", "(no se muestra aquí)"}
+	sayNone     = words.Sentence{"nothing", "nichts", "rien", "nada"}
+	sayYes      = words.Sentence{"yes", "ja", "oui", "sí"}
+	sayNo       = words.Sentence{"no", "nein", "non", "no"}
+	sayEntries  = words.Sentence{"{} entries", "{} Einträge", "{} éléments", "{} entradas"}
+	sayQuoted   = words.Sentence{`"{}"`, "„{}“", "« {} »", "«{}»"}
+)
+
+func dayOf(t time.Time) stores.Value {
+	day, _ := stores.NewDate(t.Year(), int(t.Month()), t.Day())
+	return day
 }
 
 // silence says why the model is not asked.
-func silence(e *llm.Error) string {
+func silence(e *llm.Error) words.Sentence {
 	switch {
 	case e == nil || e.Kind != llm.Spent:
 		return sayLater
@@ -62,15 +279,6 @@ func silence(e *llm.Error) string {
 	return saySpent
 }
 
-// sayAssumed tells which rows were meant where nobody named one.
-func sayAssumed(names []string) string {
-	return "I took that to be about @" + strings.Join(names, " and @") + ".\n"
-}
-
-func tooLong(n int) string {
-	return fmt.Sprintf("That message is %s long, and I read up to %s. Send the part that matters, or send it as a file.", size(n), size(MaxMessage))
-}
-
 func size(n int) string {
 	if n < 1<<20 {
 		return fmt.Sprintf("%d KB", (n+1023)/1024)
@@ -78,65 +286,85 @@ func size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-func someoneElse(principal string) string {
-	return "That was not written by " + principal + ", so it is no answer of theirs. Nothing was changed."
-}
-
-func whichOne(list []*Question, verdict verdict) string {
+func (w wording) whichOne(list []*Question, asks words.Sentence) string {
 	var b strings.Builder
-	if verdict == yes {
-		b.WriteString("There is more than one question open. Which one do you agree to?\n")
-	} else {
-		b.WriteString("There is more than one question open. Which one do you mean?\n")
-	}
+	b.WriteString(w.say(asks) + "\n")
 	for i, q := range list {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, q.Title)
+		b.WriteString(strconv.Itoa(i+1) + ". " + q.Title + "\n")
 	}
-	b.WriteString("Say its number.")
+	b.WriteString(w.say(sayNumber))
 	return b.String()
 }
 
-func noSuchQuestion(list []*Question) string {
-	return strings.Replace(whichOne(list, neither), "There is more than one question open.", "There is no question of that number.", 1)
-}
-
-func meantThat(q *Question) string {
-	return "Before I do anything, so that we mean the same:\n" + q.text()
-}
-
-// text is how a question is put: what would happen, why it is asked, and how to
-// answer.
-func (q *Question) text() string {
-	var b strings.Builder
-	b.WriteString(q.Shows)
-	if q.Why != "" {
-		fmt.Fprintf(&b, "I ask because %s.\n", strings.TrimSuffix(q.Why, "."))
+func whichAsks(v verdict) words.Sentence {
+	if v == yes {
+		return sayWhichAgree
 	}
-	fmt.Fprintf(&b, "Shall I do it? Answer yes or no. (%s, good until %s)", q.ID, q.Until.UTC().Format("15:04 UTC"))
-	return b.String()
+	return sayWhichMean
 }
 
-func waitsFor(roles []string, until time.Time) string {
-	return fmt.Sprintf("Somebody with the role %s has to agree as well. I have asked; nothing is done before they do. It waits until %s.", strings.Join(roles, " and "), dayWords(until))
+func (w wording) meantThat(q *Question) string { return w.say(sayMeantThat) + "\n" + w.question(q) }
+
+// question is how a question is put: what would happen, why it is asked, and how
+// to answer.
+func (w wording) question(q *Question) string {
+	until := q.Until.UTC().Format("15:04 UTC")
+	if q.Asks != "" {
+		return q.Asks + q.why() + w.say(sayAnswerHow, q.ID, until)
+	}
+	return q.Shows + q.why() + w.say(sayShallI, q.ID, until)
 }
 
-// refusedWords tells a person why something cannot be done.
-func refusedWords(ds dsl.Diagnostics) string {
+// rows is a question with all that would change.
+func (w wording) rows(q *Question) string {
+	return q.Shows + q.why() + w.say(sayShallI, q.ID, q.Until.UTC().Format("15:04 UTC"))
+}
+
+func (q *Question) why() string {
+	if q.Because == "" {
+		return ""
+	}
+	return q.Because + "\n"
+}
+
+func (w wording) waitsFor(roles []string, until time.Time) string {
+	called := make([]string, len(roles))
+	for i, role := range roles {
+		called[i], _ = w.reg.Says(w.language, role)
+	}
+	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(dayOf(until.UTC())))
+}
+
+// refused tells a person why something cannot be done. English has all that is
+// known of it; in other languages a sentence of the palette's own is told, and
+// otherwise what the code means to them.
+func (w wording) refused(ds dsl.Diagnostics) string {
 	if len(ds) == 0 {
-		return sayTooHard
+		return w.say(sayTooHard)
 	}
-	text := strings.ToUpper(ds[0].Summary[:1]) + ds[0].Summary[1:] + "."
-	if len(ds[0].Notes) > 0 {
-		text += " " + sentence(ds[0].Notes[0])
+	d := &ds[0]
+	if w.tongue != words.English {
+		if own, ok := w.reg.Says(w.language, d.Summary); ok {
+			return sentence(own) + " " + w.say(sayNothingChanged)
+		}
+		if means, ok := refusals[d.Code]; ok {
+			return w.say(means) + " " + w.say(sayNothingChanged)
+		}
+		return w.say(sayTooHard)
 	}
-	return text + " Nothing was changed."
+	text := sentence(d.Summary)
+	if len(d.Notes) > 0 {
+		text += " " + sentence(d.Notes[0])
+	}
+	return text + " " + w.say(sayNothingChanged)
 }
 
+// sentence begins with a capital and ends in a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	return sentenceCase(strings.TrimSuffix(s, ".")) + "."
 }
 
 // keyWritten is what a model is told that writes a key instead of a name.

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"verbatim/runtime"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -27,7 +29,7 @@ func (w wording) told(done []*runtime.Preview) string {
 		for i := range p.Calls {
 			text := strings.TrimRight(w.call(&p.Calls[i]), "\n")
 			if text == "" {
-				text = toldCall(&p.Calls[i])
+				text = w.wholly(func(w wording) string { return w.plainly(&p.Calls[i]) })
 			}
 			if text != "" {
 				parts = append(parts, text)
@@ -37,14 +39,13 @@ func (w wording) told(done []*runtime.Preview) string {
 	return strings.Join(parts, "\n")
 }
 
-func toldCall(c *runtime.CallPreview) string {
+func (w wording) plainly(c *runtime.CallPreview) string {
 	var b strings.Builder
 	if acted(c) {
-		b.WriteString("Done: " + verbWords(c.Verb) + ".\n")
-		b.WriteString(rowWords(c, false))
+		b.WriteString(w.say(sayDid, w.does(c.Verb)) + "\n" + w.changes(c, false))
 	}
 	if r := c.Result; r != nil && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
-		b.WriteString(resultWords(r))
+		b.WriteString(w.result(r))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -75,20 +76,38 @@ func verbWords(v *verbs.Verb) string {
 	return strings.ToLower(says[:1]) + says[1:]
 }
 
-// rowWords tells changes of rows, and what is sent.
-func rowWords(c *runtime.CallPreview, ahead bool) string {
+// does is what a verb does: in English by its description, in another language by
+// what its palette has for that, or by what somebody says who wants it.
+func (w wording) does(v *verbs.Verb) string {
+	if w.tongue == words.English {
+		return verbWords(v)
+	}
+	if said, ok := w.reg.Says(w.language, v.Description); ok {
+		return strings.TrimSuffix(oneLine(said), ".")
+	}
+	for _, p := range v.PhrasesIn[w.language] {
+		if !strings.Contains(p, "{") {
+			return w.say(sayQuoted, p)
+		}
+	}
+	*w.lacks = true
+	return verbWords(v)
+}
+
+// changes tells changes of rows, and what is sent.
+func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 	var b strings.Builder
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		what := label(r)
+		what := w.titled(r)
 		switch r.Op {
 		case stores.Insert:
-			what = "New " + entityWords(r.Entity) + ": " + what
+			what = w.say(sayNew, w.label(r.Entity.Store.Name), what)
 		case stores.Delete:
 			if ahead {
-				what = "Deletes " + entityWords(r.Entity) + ": " + what
+				what = w.say(sayDeletes, w.label(r.Entity.Store.Name), what)
 			} else {
-				what = "Deleted " + entityWords(r.Entity) + ": " + what
+				what = w.say(sayDeleted, w.label(r.Entity.Store.Name), what)
 			}
 		}
 		var fields []string
@@ -99,17 +118,17 @@ func rowWords(c *runtime.CallPreview, ahead bool) string {
 			if n, ok := entries(f.After); ok && n == 0 && r.Op == stores.Insert {
 				continue // a new row begins with nothing in it
 			}
-			name := fieldWords(f.Field)
+			name := w.label(f.Field)
 			switch {
 			case f.Sensitive:
-				fields = append(fields, name+" is set")
+				fields = append(fields, w.say(sayIsSet, name))
 			case r.Op == stores.Update && ahead && !f.Before.IsNull():
-				fields = append(fields, fmt.Sprintf("%s from %s to %s", name, valueWords(f.Before), valueWords(f.After)))
+				fields = append(fields, w.say(sayFromTo, name, w.value(f.Before), w.value(f.After)))
 			default:
-				fields = append(fields, name+" "+valueWords(f.After))
+				fields = append(fields, w.say(sayBecomes, name, w.value(f.After)))
 			}
 			if foreign(f.Origin) {
-				fields[len(fields)-1] += " (from " + f.Origin.Words() + ")"
+				fields[len(fields)-1] += w.say(sayFrom, w.source(f.Origin))
 			}
 		}
 		b.WriteString("- " + what)
@@ -119,33 +138,38 @@ func rowWords(c *runtime.CallPreview, ahead bool) string {
 		b.WriteString(".\n")
 	}
 	for _, n := range c.Notices {
-		if ahead {
-			fmt.Fprintf(&b, "- It %ss %s.\n", strings.TrimSuffix(presentNotice(n.Kind), "s"), n.Target)
-			continue
+		says := sayTells
+		switch {
+		case n.Kind == "notify" && !ahead:
+			says = sayTold
+		case n.Kind != "notify" && ahead:
+			says = sayStarts
+		case n.Kind != "notify":
+			says = sayStarted
 		}
-		fmt.Fprintf(&b, "- %s: %s.\n", sentenceCase(noticeWord(n.Kind)), n.Target)
+		b.WriteString("- " + w.say(says, w.label(n.Target)) + "\n")
 	}
 	for i := range c.Sets {
 		s := &c.Sets[i]
-		value := valueWords(s.After)
+		value := w.value(s.After)
 		if s.Sensitive {
-			value = "something that is not shown"
+			value = w.say(saySecret)
 		}
-		fmt.Fprintf(&b, "- %s of this conversation: %s.\n", sentenceCase(fieldWords(s.Name)), value)
+		b.WriteString("- " + w.say(sayOfTalk, sentenceCase(w.label(s.Name)), value) + "\n")
 	}
 	for i := range c.Errands {
 		e := &c.Errands[i]
 		var sent []string
 		for _, s := range e.Sent {
-			value := valueWords(s.Value)
+			value := w.value(s.Value)
 			if s.Sensitive {
-				value = "(not shown)"
+				value = w.say(sayNotShown)
 			}
-			sent = append(sent, fieldWords(s.Key)+" "+value)
+			sent = append(sent, w.say(sayBecomes, w.label(s.Key), value))
 		}
-		fmt.Fprintf(&b, "- It asks the tool %s of %s, outside of this system", e.Name, e.Server)
+		b.WriteString("- " + w.say(sayAsksTool, e.Name, e.Server))
 		if len(sent) > 0 {
-			b.WriteString(", and sends " + strings.Join(sent, "; "))
+			b.WriteString(w.say(sayAndSends, strings.Join(sent, "; ")))
 		}
 		b.WriteString(".\n")
 	}
@@ -162,18 +186,18 @@ func escaped(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
-func presentNotice(kind string) string {
-	if kind == "notify" {
-		return "tells"
-	}
-	return "starts"
+func sentenceCase(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-func label(r *runtime.RowChange) string {
+// titled is what people call a row.
+func (w wording) titled(r *runtime.RowChange) string {
 	if r.Label != "" {
-		return escaped(r.Label)
+		if w.tongue == words.English {
+			return escaped(r.Label)
+		}
+		return w.asWords(escaped(r.Label))
 	}
 	return r.Name
 }
@@ -184,49 +208,55 @@ func fieldWords(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ").Replace(name)
 }
 
-// valueWords says a value: a day with its weekday, a text in quotation marks, a
-// row by its name.
-func valueWords(v stores.Value) string {
+// value says a value: a day with its weekday, a text in quotation marks, a row by
+// its name.
+func (w wording) value(v stores.Value) string {
 	switch v.Kind() {
 	case stores.Null:
-		return "nothing"
+		return w.say(sayNone)
 	case stores.Date:
-		return dayWords(v.Time())
+		return w.day(v)
 	case stores.Bool:
 		if v.Bool() {
-			return "yes"
+			return w.say(sayYes)
 		}
-		return "no"
+		return w.say(sayNo)
 	case stores.Time:
-		return v.Time().UTC().Format("2 January 2006 15:04 UTC")
+		at := v.Time().UTC()
+		day, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
+		return words.SayDate(day, w.tongue) + at.Format(" 15:04 UTC")
 	case stores.JSON:
-		text := listWords(v)
+		text := w.list(v)
 		if n, ok := entries(v); ok && len(text) > longList {
-			return fmt.Sprintf("%d entries", n)
+			return w.say(sayEntries, strconv.Itoa(n))
 		}
 		return text
 	case stores.String:
-		if t := v.Text(); strings.HasPrefix(t, "@") || isCodeWord(t) {
+		t := v.Text()
+		switch {
+		case strings.HasPrefix(t, "@") && w.tongue != words.English:
+			return w.row(&runtime.CallPreview{}, t[1:])
+		case isCodeWord(t) && w.tongue != words.English:
+			return w.asWords(t)
+		case strings.HasPrefix(t, "@") || isCodeWord(t):
 			return t
 		}
-		return `"` + escaped(v.Text()) + `"`
+		return w.say(sayQuoted, escaped(t))
 	}
 	return escaped(v.Text())
 }
 
 func isCodeWord(t string) bool { return t != "" && codeOnly.MatchString(t) }
 
-func andMore(n int) string { return fmt.Sprintf("And %d more.\n", n) }
-
-// resultWords tells what was found.
-func resultWords(r *runtime.Result) string {
+// result tells what was found.
+func (w wording) result(r *runtime.Result) string {
 	if len(r.Rows) == 0 {
-		return "Nothing was found.\n"
+		return w.say(sayNoneFound) + "\n"
 	}
 	var b strings.Builder
 	for i, row := range r.Rows {
 		if i == maxTold {
-			b.WriteString(andMore(len(r.Rows) - maxTold))
+			b.WriteString(w.say(sayAndMore, strconv.Itoa(len(r.Rows)-maxTold)) + "\n")
 			break
 		}
 		var fields []string
@@ -234,24 +264,26 @@ func resultWords(r *runtime.Result) string {
 			if v.IsNull() || v.Kind() == stores.JSON && v.Text() == "[]" {
 				continue
 			}
-			name := fieldWords(r.Columns[j])
+			name := w.label(r.Columns[j])
 			if strings.HasPrefix(v.Text(), "@") {
 				name = strings.TrimSuffix(name, " id") // it is called by its name
 			}
 			if r.Withheld(j) {
-				fields = append(fields, name+" (not shown here)")
+				fields = append(fields, name+" "+w.say(sayNotHere))
 				continue
 			}
-			text := valueWords(v)
-			if v.Kind() == stores.String {
-				text = escaped(oneLine(v.Text()))
+			text := w.value(v)
+			if v.Kind() == stores.String && (w.tongue == words.English || !strings.HasPrefix(v.Text(), "@")) {
+				if text = escaped(oneLine(v.Text())); w.tongue != words.English {
+					text = w.words(v)
+				}
 			} else if v.Kind() == stores.JSON {
-				text = listWords(v)
+				text = w.list(v)
 			}
 			if o := r.Origin(i, j); foreign(o) {
-				text += " (from " + o.Words() + ")"
+				text += w.say(sayFrom, w.source(o))
 			}
-			fields = append(fields, name+": "+text)
+			fields = append(fields, w.say(sayIs, name, text))
 		}
 		// Much about one thing is easier to listen to line by line.
 		begin, between, end := "", "; ", ".\n"
@@ -286,9 +318,9 @@ func entries(v stores.Value) (int, bool) {
 	return len(all), err == nil
 }
 
-// listWords says what a list holds: one by one, each by its name if it has one,
+// list says what a list holds: one by one, each by its name if it has one,
 // and the rest of it besides. Anything that is no list is said as it is.
-func listWords(v stores.Value) string {
+func (w wording) list(v stores.Value) string {
 	d := json.NewDecoder(strings.NewReader(v.Text()))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
@@ -296,7 +328,7 @@ func listWords(v stores.Value) string {
 	}
 	var items []string
 	for d.More() {
-		item, ok := itemWords(d)
+		item, ok := w.item(d)
 		if !ok {
 			return escaped(v.Text())
 		}
@@ -311,14 +343,14 @@ func listWords(v stores.Value) string {
 	return strings.Join(items, ", ")
 }
 
-// itemWords reads one thing of a list: a value, or an object of values.
-func itemWords(d *json.Decoder) (string, bool) {
+// item reads one thing of a list: a value, or an object of values.
+func (w wording) item(d *json.Decoder) (string, bool) {
 	t, err := d.Token()
 	if err != nil {
 		return "", false
 	}
 	if t != json.Delim('{') {
-		return scalarWords(t)
+		return w.scalar(t)
 	}
 	var parts []string
 	for d.More() {
@@ -330,7 +362,7 @@ func itemWords(d *json.Decoder) (string, bool) {
 		if err != nil {
 			return "", false
 		}
-		text, ok := scalarWords(value)
+		text, ok := w.scalar(value)
 		switch {
 		case !ok:
 			return "", false
@@ -338,30 +370,30 @@ func itemWords(d *json.Decoder) (string, bool) {
 		case key == "name":
 			parts = slices.Insert(parts, 0, text)
 		default:
-			parts = append(parts, fieldWords(fmt.Sprint(key))+" "+text)
+			parts = append(parts, w.say(sayBecomes, w.label(fmt.Sprint(key)), text))
 		}
 	}
 	_, err = d.Token()
 	return strings.Join(parts, ", "), err == nil
 }
 
-// scalarWords says a value that holds no others.
-func scalarWords(t json.Token) (string, bool) {
+// scalar says a value that holds no others.
+func (w wording) scalar(t json.Token) (string, bool) {
 	switch t := t.(type) {
 	case string:
 		if day, ok := stores.ParseDate(t); ok {
-			return dayWords(day.Time()), true
+			return w.day(day), true
 		}
 		return escaped(oneLine(t)), true
 	case json.Number:
 		return t.String(), true
 	case bool:
 		if t {
-			return "yes", true
+			return w.say(sayYes), true
 		}
-		return "no", true
+		return w.say(sayNo), true
 	case nil:
-		return "nothing", true
+		return w.say(sayNone), true
 	}
 	return "", false
 }

@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -70,10 +71,12 @@ func (all tally) forget(script *dsl.Script) {
 }
 
 // together says why somebody would be asked if what a script does, and what was
-// done unasked before it, were one; "" where nobody would. It is found out by
+// done unasked before it, were one; nil where nobody would. It is found out by
 // asking: the last call of each verb is previewed with the sums in the place of
 // its amounts.
-func (t *turn) together(ctx context.Context, script *dsl.Script) (string, error) {
+func (t *turn) together(ctx context.Context, script *dsl.Script) (*reason, error) {
+	w := t.c.wording
+	much := w.reason(sayMuch)
 	last := map[string]int{}
 	for i := range script.Calls {
 		v := t.c.o.Registry.Verb(script.Calls[i].Verb)
@@ -82,7 +85,7 @@ func (t *turn) together(ctx context.Context, script *dsl.Script) (string, error)
 		}
 	}
 	if len(last) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	sums := maps.Clone(t.c.unasked)
 	if sums == nil {
@@ -102,27 +105,33 @@ func (t *turn) together(ctx context.Context, script *dsl.Script) (string, error)
 		whole.Calls[i] = call
 	}
 	if !grown {
-		return "", nil
+		return nil, nil
 	}
 	again, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, dsl.Format(whole)))
 	if ds.HasErrors() {
-		return sayMuch, nil
+		return &much, nil
 	}
 	program, ds := t.c.o.Session.CheckFrom(again, verbs.Literals{Origin: ofPerson})
 	if program == nil || ds.HasErrors() {
-		return sayMuch, nil // the palette does not take such a sum at all
+		return &much, nil // the palette does not take such a sum at all
 	}
 	preview, err := t.c.o.Session.Preview(ctx, program)
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return sayMuch, nil
+		return &much, nil
 	case err != nil:
-		return "", err
+		return nil, err
 	case len(preview.Asks) == 0:
-		return "", nil
+		return nil, nil
 	}
-	return strings.TrimSuffix(preview.Asks[0].Reason, ".") + ", together with what was done before in this conversation", nil
+	rule := preview.Asks[0].Reason
+	said, ok := w.reg.Says(w.language, rule)
+	if !ok && w.tongue != words.English {
+		much.Rule = sayTogether.In(words.English, strings.TrimSuffix(rule, "."))
+		return &much, nil
+	}
+	return &reason{sayTogether.In(words.English, strings.TrimSuffix(rule, ".")), w.say(sayTogether, strings.TrimSuffix(said, "."))}, nil
 }
 
 // summed is an argument with the sums in the place of its amounts, and whether

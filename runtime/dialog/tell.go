@@ -49,7 +49,7 @@ func (t *turn) event(kind EventKind, v *verbs.Verb) {
 	}
 	e := Event{Kind: kind}
 	if v != nil {
-		e.Verb, e.About = v.Name, verbWords(v)
+		e.Verb, e.About = v.Name, t.c.wording.does(v)
 	}
 	t.events(e)
 }
@@ -60,7 +60,7 @@ func (t *turn) tell(text string) {
 		return
 	}
 	if t.told.Len() == 0 && t.heard.hidden {
-		text = sayHidden + "\n" + text
+		text = t.c.wording.say(sayHidden) + "\n" + text
 	}
 	first, _ := utf8.DecodeRuneInString(text)
 	if t.told.Len() > 0 && t.apart && !unicode.IsSpace(first) {

@@ -54,16 +54,16 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 		return "", ctx.Err()
 	case errors.As(err, &refusal):
 		t.record.refused(refusal.Diagnostics)
-		return refusedWords(refusal.Diagnostics), nil
+		return t.c.wording.refused(refusal.Diagnostics), nil
 	case errors.As(err, &failed) && failed.Unknown:
 		t.record.note("the answer of the store was lost")
-		return sayUnknownEnd, nil
+		return t.c.wording.say(sayUnknownEnd), nil
 	}
 	t.record.note("the system failed: " + runtime.Sentence(err))
 	if len(t.done) > 0 {
-		return t.c.wording.told(t.done) + "\nThen something went wrong with the system; what else you asked for was not done.", nil
+		return t.c.wording.told(t.done) + "\n" + t.c.wording.say(sayThenFailed), nil
 	}
-	return sayFailed, nil
+	return t.c.wording.say(sayFailed), nil
 }
 
 // shortlist picks the verbs that the model is told of.
@@ -209,7 +209,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			if len(t.found) > 0 {
 				return t.facing(t.c.wording.told(t.found)), nil
 			}
-			return sayDeclined, nil
+			return t.c.wording.say(sayDeclined), nil
 		}
 		p := t.read(reply, vocabulary)
 		// What nobody can see reaches nobody.
@@ -245,7 +245,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			outcome.wrong = modelNothing
 		case len(p.script) == 0:
 			text := t.vetted(p.prose, speaker)
-			if text == sayUnread && len(refused) > 0 {
+			if text == c.wording.say(sayUnread) && len(refused) > 0 {
 				text = t.giveUp(refused) // that is what there is to tell
 			}
 			return text, nil
@@ -272,7 +272,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			if outcome.swayed {
 				p.prose = "" // nor does a stranger talk them into it
 			}
-			return t.withProse(speaker.rest(strings.TrimSpace(p.prose)), outcome.question.text()), nil
+			return t.withProse(speaker.rest(strings.TrimSpace(p.prose)), c.wording.question(outcome.question)), nil
 		}
 		t.propose(p, "done")
 		steps++
@@ -345,16 +345,16 @@ func (t *turn) vetted(prose string, s *speaker) string {
 	case text != "":
 		return text
 	case s.spoke():
-		return sayNoMore
+		return t.c.wording.say(sayNoMore)
 	}
-	return sayUnread
+	return t.c.wording.say(sayUnread)
 }
 
 // giveUp tells that the model could not do it, and why where that helps.
 func (t *turn) giveUp(ds dsl.Diagnostics) string {
-	text := sayTooHard
+	text := t.c.wording.say(sayTooHard)
 	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before", "which-at-work"}, ds[0].Code) {
-		text = refusedWords(ds)
+		text = t.c.wording.refused(ds)
 	}
 	if len(t.done) > 0 {
 		return t.c.wording.told(t.done) + "\n" + text
@@ -380,9 +380,9 @@ func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error
 	case len(t.found) > 0:
 		return t.facing(t.c.wording.told(t.found)), nil
 	case s.spoke():
-		return sayBrokeOff, nil
+		return t.c.wording.say(sayBrokeOff), nil
 	}
-	says := silence(e)
+	says := t.c.wording.say(silence(e))
 	text, err := t.interpret(ctx, says)
 	if err == nil && !t.c.alone && text != says {
 		text = says + "\n" + text // once, and then it is known
@@ -394,8 +394,9 @@ func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error
 // interpret understands what was said as far as phrases go.
 func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) {
 	c := t.c
+	unread := c.wording.say(sayUnread)
 	if otherwise == "" {
-		otherwise = sayUnread
+		otherwise = unread
 	}
 	if c.o.Interpreter == nil {
 		return otherwise, nil
@@ -430,7 +431,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	supposed := ""
 	if len(u.Assumed) > 0 {
-		supposed = sayAssumed(u.Assumed)
+		supposed = c.wording.assumed(u.Assumed)
 		t.record.note("what was spoken of before was taken to be meant: @" + strings.Join(u.Assumed, ", @"))
 	}
 	switch {
@@ -440,9 +441,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		}
 		return supposed + u.Ask, nil
 	case u.Script == "" && content(t.heard.own):
-		return sayWell, nil
-	case u.Script == "" && otherwise == sayUnread:
-		return otherwise + c.examples, nil
+		return c.wording.say(sayWell), nil
+	case u.Script == "" && otherwise == unread:
+		return otherwise + c.wording.examples(c.context, c.o.Session.Verbs()), nil
 	case u.Script == "":
 		return otherwise, nil
 	}
@@ -452,9 +453,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case err != nil:
 		return t.system(ctx, err)
 	case outcome.question != nil:
-		return supposed + outcome.question.text(), nil
+		return supposed + c.wording.question(outcome.question), nil
 	case outcome.wrong != "":
-		return supposed + refusedWords(outcome.why), nil
+		return supposed + c.wording.refused(outcome.why), nil
 	}
 	return supposed + t.facing(t.c.wording.told(t.found)), nil
 }
@@ -673,17 +674,17 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		if err != nil {
 			return step{}, err
 		}
-		var why []string
+		var why []reason
 		if len(swayed) > 0 {
-			why = append(why, sayStrangers(by.Words()))
+			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
 		}
 		if len(preview.Asks) == 0 {
 			much, err := t.together(ctx, script)
 			if err != nil {
 				return step{}, err
 			}
-			if much != "" {
-				why = append(why, much)
+			if much != nil {
+				why = append(why, *much)
 			}
 		}
 		if len(preview.Asks)+len(why) > 0 || p.phrased && beyond(preview) {

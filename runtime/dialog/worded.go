@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -16,20 +17,64 @@ import (
 // A palette may say, under `tells`, how a person is told what came of a call. What
 // it does not say is told field by field.
 
-// A wording tells calls in the words of their palettes, in a language.
+// A wording is how a person is told things: in the words of their palettes, and in
+// a language.
 type wording struct {
-	language string
+	language string         // as palettes write it
+	tongue   words.Language // as the house speaks it
+	reg      *verbs.Registry
 	codes    map[string]bool // of all lists: they are told as words
+	// lacks is set where something has no words in the language.
+	lacks *bool
+	// called is what the session knows a row to be called.
+	called func(name string) string
 }
 
-func newWording(reg *verbs.Registry, language string) wording {
-	w := wording{language, map[string]bool{}}
+func newWording(reg *verbs.Registry) wording {
+	w := wording{language: words.English.String(), reg: reg, codes: map[string]bool{}, lacks: new(bool)}
 	for _, list := range reg.CodeLists() {
 		for i := range list.Codes {
 			w.codes[list.Codes[i].Name] = true
 		}
 	}
 	return w
+}
+
+// in is the wording in a language, such as "de" or "de-AT".
+func (w wording) in(tag string) wording {
+	w.language, _, _ = strings.Cut(strings.ReplaceAll(strings.ToLower(tag), "_", "-"), "-")
+	w.tongue, _ = words.ParseLanguage(w.language) // English where it is none that the house speaks
+	return w
+}
+
+// say is a sentence of the house.
+func (w wording) say(s words.Sentence, of ...string) string { return s.In(w.tongue, of...) }
+
+// day says a day in full: "Friday 3 January 2025".
+func (w wording) day(v stores.Value) string { return words.SayDay(v, w.tongue) }
+
+// wholly makes text in the language, or all of it in English where something in it
+// has no words in that one: no sentence is of two languages.
+func (w wording) wholly(text func(w wording) string) string {
+	w.lacks = new(bool)
+	said := text(w)
+	if *w.lacks {
+		return text(w.in(words.English.String()))
+	}
+	return said
+}
+
+// label is what people call a field, a kind of row, or anything else of which a
+// palette has a name.
+func (w wording) label(name string) string {
+	said, ok := w.reg.Says(w.language, name)
+	if !ok {
+		if w.tongue != words.English {
+			*w.lacks = true
+		}
+		return fieldWords(name)
+	}
+	return said
 }
 
 // call tells one, as far as its palette has words for what came of it.
@@ -76,7 +121,7 @@ func (w wording) call(c *runtime.CallPreview) string {
 	}
 	for i := range result.Rows {
 		if i == maxTold {
-			b.WriteString(andMore(len(result.Rows) - maxTold))
+			b.WriteString(w.say(sayAndMore, strconv.Itoa(len(result.Rows)-maxTold)) + "\n")
 			break
 		}
 		begin := ""
@@ -113,11 +158,11 @@ func (t toldRow) Value(name string) string {
 		return t.said[name]
 	}
 	if t.call.Result.Withheld(j) {
-		return notShownHere
+		return t.w.say(sayNotHere)
 	}
 	text := t.w.words(v)
 	if o := t.call.Result.Origin(t.row, j); text != "" && foreign(o) {
-		text += " (from " + o.Words() + ")"
+		text += t.w.say(sayFrom, t.w.source(o))
 	}
 	return text
 }
@@ -149,16 +194,17 @@ func (t toldItem) Value(name string) string {
 	if is, ok := t.of[name].(bool); ok && !is {
 		return ""
 	}
-	text, ok := scalarWords(t.of[name])
+	text, ok := t.w.scalar(t.of[name])
 	if !ok || t.of[name] == nil {
 		return ""
+	}
+	if said, ok := t.w.reg.Says(t.w.language, text); ok {
+		return said
 	}
 	return t.w.asWords(text)
 }
 
 func (toldItem) Items(string) []verbs.Told { return nil }
-
-const notShownHere = "(not shown here)"
 
 // words is a value as a sentence has it.
 func (w wording) words(v stores.Value) string {
@@ -173,11 +219,14 @@ func (w wording) words(v stores.Value) string {
 		if n, ok := entries(v); ok && n == 0 {
 			return ""
 		}
-		return w.asWords(listWords(v))
+		return w.asWords(w.list(v))
 	case stores.String:
+		if said, ok := w.reg.Says(w.language, v.Text()); ok {
+			return said
+		}
 		return w.asWords(escaped(oneLine(v.Text())))
 	}
-	return valueWords(v)
+	return w.value(v)
 }
 
 // asWords writes codes as words: SOURCE_OF_WEALTH as source of wealth.
@@ -185,6 +234,9 @@ func (w wording) asWords(text string) string {
 	return capitals.ReplaceAllStringFunc(text, func(code string) string {
 		if !w.codes[code] {
 			return code
+		}
+		if said, ok := w.reg.Says(w.language, code); ok {
+			return said
 		}
 		return strings.ToLower(strings.ReplaceAll(code, "_", " "))
 	})
@@ -221,13 +273,13 @@ func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
 		return w.asWords(v.Text)
 	case dsl.Date:
 		if day, ok := stores.ParseDate(v.Text); ok {
-			return dayWords(day.Time())
+			return w.day(day)
 		}
 	case dsl.Bool:
 		if v.Text != "true" {
 			return ""
 		}
-		return "yes"
+		return w.say(sayYes)
 	case dsl.List, dsl.Map, dsl.Nested, dsl.Nil:
 		return ""
 	}
@@ -241,5 +293,35 @@ func (w wording) row(c *runtime.CallPreview, name string) string {
 			return w.asWords(escaped(r.Label))
 		}
 	}
+	if w.called != nil {
+		if l := w.called(name); l != "" {
+			return w.asWords(escaped(l))
+		}
+	}
 	return strings.ReplaceAll(name, "-", " ") // names are made of what people call it
+}
+
+// source says where a value comes from that no record vouches for.
+func (w wording) source(o verbs.Origin) string {
+	text := o.Words()
+	if w.tongue == words.English {
+		return text
+	}
+	for _, s := range originSays {
+		text = strings.ReplaceAll(text, s[words.English], s[w.tongue])
+	}
+	return text
+}
+
+// originSays are what origins are called where nothing names them.
+var originSays = []words.Sentence{
+	{"a quoted message", "eine zitierte Nachricht", "un message cité", "un mensaje citado"},
+	{"a document", "ein Dokument", "un document", "un documento"},
+	{"a tool", "ein anderes System", "un autre système", "otro sistema"},
+	{"the tool ", "das System ", "le système ", "el sistema "},
+	{"the model", "das Sprachmodell", "le modèle de langage", "el modelo de lenguaje"},
+	{"the script", "das Skript", "le script", "el guion"},
+	{"a person", "eine Person", "une personne", "una persona"},
+	{"a record", "eine Aufzeichnung", "un enregistrement", "un registro"},
+	{" and ", " und ", " et ", " y "},
 }

@@ -296,7 +296,7 @@ func (p *Part) finish() {
 func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language, used map[int]bool, taken []bool) {
 	missing := func(choices ...string) {
 		if pr.Required {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, choices), Choices: choices})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, choices), Choices: choices})
 		}
 	}
 	take := func(v dsl.Value, at words.Range, rd *words.Reading) {
@@ -312,7 +312,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			}
 			if one != nil {
 				// Two of them, and one place: which is meant is asked.
-				p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, []string{one.Text(), rd.Text()}), Choices: []string{one.Text(), rd.Text()}})
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, []string{one.Text(), rd.Text()}), Choices: []string{one.Text(), rd.Text()}})
 				return nil, true
 			}
 			one, index = rd, i
@@ -327,7 +327,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			one = &held
 		}
 		if !one.Known() {
-			q := Ask{Param: pr, Text: one.Ask(l)}
+			q := Ask{Param: pr, Text: one.Ask(r.speaks(l))}
 			if one.Problem == 0 {
 				for _, o := range one.Others {
 					q.Choices = append(q.Choices, o.Text())
@@ -340,7 +340,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 	}
 	hold := func(v stores.Value) bool {
 		if _, err := pr.Type.Accept(v); err != nil {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askLimit, pr, []string{err.Error()})})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askLimit, pr, []string{err.Error()})})
 			return false
 		}
 		return true
@@ -361,7 +361,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case len(f.names) > 0 && r.doubt(c, f):
 			// "Thomas Schmidt", where only Thomas Müller is there.
 			if pr.Required {
-				p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askStranger, nil, nil), Choices: symbols(f.names)})
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askStranger, nil, nil), Choices: symbols(f.names)})
 			}
 		case len(f.names) == 1 && (pr.Required || n.sure(f, c)):
 			for _, k := range f.words {
@@ -372,7 +372,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case len(f.names) > 1 && p.supposing == pr && slices.Contains(f.names, p.supposed):
 			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		case len(f.names) > 1:
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names), Among: f.names})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names), Among: f.names})
 		case len(n.names) == 1 && !r.others(c, p.Verb):
 			take(dsl.NewSymbol(n.names[0]), words.Range{}, nil)
 		case p.supposing == pr && slices.Contains(n.names, p.supposed):
@@ -398,11 +398,11 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case follows != "" && !slices.Contains(codes, follows):
 			// One thing was said, and the row is about another.
 			codes = append(codes, follows)
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, codes), Choices: codes})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, codes), Choices: codes})
 		case len(codes) == 1:
 			take(dsl.NewCode(codes[0]), c.span(at), nil)
 		case len(codes) > 1:
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, codes), Choices: codes})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, codes), Choices: codes})
 		default:
 			var all []string
 			for _, code := range pr.Type.Codes.Codes[:min(len(pr.Type.Codes.Codes), 8)] {
@@ -425,7 +425,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			missing()
 		case rd != nil:
 			if len(pr.Type.Currencies) > 0 && !slices.Contains(pr.Type.Currencies, rd.Currency) {
-				p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, pr.Type.Currencies), Choices: pr.Type.Currencies})
+				p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, pr.Type.Currencies), Choices: pr.Type.Currencies})
 				return
 			}
 			take(dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(rd.Value.Text())), dsl.NewArg("currency", dsl.NewCode(rd.Currency))), rd.Range, rd)

@@ -25,67 +25,109 @@ const (
 
 var questions = [...][4]string{
 	askVerb:     {"Is that what you mean: ", "Meinen Sie das: ", "Est-ce ce que vous voulez dire : ", "¿Es eso lo que quiere decir: "},
-	askMissing:  {"What is {}?", "Was ist {}?", "Que vaut {} ?", "¿Cuál es {}?"},
-	askSeveral:  {"Which is meant by {}?", "Was ist mit {} gemeint?", "Que désigne {} ?", "¿A qué se refiere {}?"},
+	askMissing:  {words.English: "What is {}?"},
+	askSeveral:  {words.English: "Which is meant by {}?"},
 	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n'ai pas trouvé cela parmi vos éléments. De quoi s'agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
 	askField:    {"Please tell me: {}.", "Bitte sagen Sie mir: {}.", "Dites-moi, s’il vous plaît : {}.", "Dígame, por favor: {}."},
-	askLimit:    {"That does not fit {}: ", "Das passt nicht zu {}: ", "Cela ne convient pas à {} : ", "Eso no encaja en {}: "},
+	askLimit:    {"That does not fit {}: ", "Das passt hier nicht. Bitte prüfen Sie den Wert.", "Cela ne convient pas ici. Vérifiez la valeur, s’il vous plaît.", "Eso no encaja aquí. Por favor, revise el valor."},
 }
 
 var orWords = [...]string{" or ", " oder ", " ou ", " o "}
 
+// speaks is the language that is asked in, of a sentence in one.
+func (r *Reader) speaks(l words.Language) words.Language {
+	if r.in.Tongue != nil {
+		return *r.in.Tongue
+	}
+	return l
+}
+
 // ask words a question about a verb or an argument.
-func ask(l words.Language, q question, about any, choices []string) string {
-	text := questions[q][l]
-	if q, ok := about.(collect.Question); ok {
-		text = strings.ReplaceAll(text, "{}", q.Label)
-		if q.Hint != "" {
-			text += " (" + strings.TrimSuffix(q.Hint, ".") + ")"
+func (r *Reader) ask(l words.Language, q question, about any, choices []string) string {
+	l = r.speaks(l)
+	if field, ok := about.(collect.Question); ok {
+		field = field.In(l)
+		text := strings.ReplaceAll(questions[q][l], "{}", field.Label)
+		if field.Hint != "" {
+			text += " (" + strings.TrimSuffix(field.Hint, ".") + ")"
 		}
 		return text
 	}
 	if p, ok := about.(*verbs.Param); ok {
 		if own := p.Asks.In(l.String()); own != nil && (q == askMissing || q == askSeveral) {
-			text = own.Say(nil)
+			text := own.Say(nil)
 			if len(choices) > 0 {
-				text += " " + join(l, choices)
+				text += " " + r.join(l, choices)
 			}
 			return text
 		}
-		name := strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " ")
-		text = strings.ReplaceAll(text, "{}", name)
+		if q == askStranger {
+			return questions[q][l]
+		}
+		if q == askLimit && l != words.English {
+			return questions[q][l]
+		}
+		// What an argument is called is English, and so is the whole sentence.
+		l = words.English
+		text := strings.ReplaceAll(questions[q][l], "{}", strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " "))
 		switch {
 		case q == askLimit:
 			return text + strings.Join(choices, ", ")
 		case len(choices) > 0:
-			return text + " " + join(l, choices)
+			return text + " " + r.join(l, choices)
 		case p.Description != "":
 			return text + " (" + p.Description + ")"
 		}
 		return text
 	}
 	if q == askStranger {
-		return text
+		return questions[q][l]
 	}
 	names := make([]string, len(choices))
+	all := about.([]*verbs.Verb)
 	for i, c := range choices {
-		names[i] = c
-		for _, v := range about.([]*verbs.Verb) {
-			if v.Name == c && v.Description != "" {
-				first, _, _ := strings.Cut(v.Description, ". ")
-				first = strings.TrimSuffix(first, ".")
-				names[i] = strings.ToLower(first[:1]) + first[1:]
-			}
+		v := all[slices.IndexFunc(all, func(v *verbs.Verb) bool { return v.Name == c })]
+		names[i] = r.does(l, v)
+		if names[i] == "" {
+			english := *r
+			english.in.Tongue = new(words.Language)
+			return english.ask(words.English, q, about, choices)
 		}
 	}
-	return text + join(l, names) + "?"
+	return questions[q][l] + r.join(l, names) + endQuestion[l]
 }
 
+var endQuestion = [...]string{"?", "?", " ?", "?"}
+
+// does is what a verb does, in the words of its palette: its description, or a
+// phrase of the language that nothing has to be filled into; "" where there is
+// none.
+func (r *Reader) does(l words.Language, v *verbs.Verb) string {
+	if l != words.English {
+		for _, p := range v.PhrasesIn[l.String()] {
+			if !strings.Contains(p, "{") {
+				return quotes[l][0] + p + quotes[l][1]
+			}
+		}
+		return ""
+	}
+	first, _, _ := strings.Cut(v.Description, ". ")
+	if first = strings.TrimSuffix(first, "."); first == "" {
+		return v.Name
+	}
+	return strings.ToLower(first[:1]) + first[1:]
+}
+
+var quotes = [...][2]string{{"“", "”"}, {"„", "“"}, {"« ", " »"}, {"«", "»"}}
+
 // join lists choices; a name is told as the words that it is made of.
-func join(l words.Language, all []string) string {
+func (r *Reader) join(l words.Language, all []string) string {
 	all = slices.Clone(all)
 	for i, c := range all {
-		if name, ok := strings.CutPrefix(c, "@"); ok {
+		if r.in.Say != nil {
+			all[i] = r.in.Say(l, c)
+		}
+		if name, ok := strings.CutPrefix(all[i], "@"); ok {
 			all[i] = strings.ReplaceAll(name, "-", " ")
 		}
 	}

@@ -146,18 +146,18 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 	}
 	if !ok || code == "" {
 		if pr.Required && len(p.Asks) == 0 {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		}
 		return
 	}
 	form := r.ix.forms[p.Verb.Params[k].Type.Codes.Schema(code)]
 	if form == nil {
-		p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		return
 	}
 	filled, err := form.Fill(stores.Value{}, nil)
 	if err != nil {
-		p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		return
 	}
 	in := collect.In{Now: c.in.Now, Language: l}
@@ -187,7 +187,7 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 			if !pr.Sensitive {
 				choices = []string{c.readings[found[0]].Text(), c.readings[found[1]].Text()}
 			}
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askSeveral, pr, choices), Choices: choices})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, choices), Choices: choices})
 			return
 		}
 		rd := &c.readings[found[0]]
@@ -219,10 +219,10 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 	case len(lacks) == 0 && len(entries) > 0:
 		p.Args = append(p.Args, Arg{Param: pr, Value: dsl.NewMap(entries...), Range: at})
 	case len(lacks) == 1 && len(entries) == 0:
-		p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askField, lacks[0], nil)})
+		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askField, lacks[0], nil)})
 	default:
 		if !r.guided(p, c) {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: ask(l, askMissing, pr, nil)})
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		}
 	}
 }
@@ -285,7 +285,7 @@ func leads(v *verbs.Verb) *verbs.Param {
 // Which asks which of some rows is meant.
 func (p *Part) Which(pr *verbs.Param, names []string) Ask {
 	choices := symbols(names)
-	return Ask{Param: pr, Text: ask(p.language, askSeveral, pr, choices), Choices: choices}
+	return Ask{Param: pr, Text: p.reader.ask(p.language, askSeveral, pr, choices), Choices: choices}
 }
 
 // Suppose is the part with a row in the place of one that nobody named, as the

@@ -37,6 +37,10 @@ type Vocabulary struct {
 	Verbs []*verbs.Verb
 	// Names are what the session calls the rows of an entity that it may see.
 	Names map[*verbs.Entity][]string
+	// Tongue is the language that is asked in; nil leaves it to each sentence.
+	Tongue *words.Language
+	// Say, where there is one, says a name or a code as people of a language do.
+	Say func(l words.Language, what string) string
 }
 
 // Certainty says how sure it is of a verb.

@@ -16,11 +16,12 @@ type Reader struct {
 	may   []bool // by verb of the index
 	order map[*verbs.Verb]int32
 	names map[*verbs.Entity]*nameList
+	in    Vocabulary
 }
 
 // Reader makes a reader of what a session may say.
 func (ix *Index) Reader(v Vocabulary) *Reader {
-	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs)), order: map[*verbs.Verb]int32{}, names: map[*verbs.Entity]*nameList{}}
+	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs)), order: map[*verbs.Verb]int32{}, names: map[*verbs.Entity]*nameList{}, in: v}
 	for i, known := range ix.verbs {
 		r.order[known] = int32(i)
 	}
@@ -559,9 +560,9 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 				choices = append(choices, r.ix.verbs[s.verb].Name)
 			}
 		}
-		p.Asks = []Ask{{Text: ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
+		p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
 		if stranger {
-			p.Asks = []Ask{{Text: ask(l, askStranger, nil, nil)}}
+			p.Asks = []Ask{{Text: r.ask(l, askStranger, nil, nil)}}
 		}
 		return p
 	}
