@@ -37,7 +37,9 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	if err != nil {
 		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.id, err)}
 	}
-	p, ds := asker.CheckFrom(script, said)
+	// What was put to them was checked when it was: only a job proposes what is
+	// internal.
+	p, ds := asker.checkWork(script, said)
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
@@ -46,7 +48,7 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
-	if len(asker.forbidden(p)) > 0 {
+	if len(asker.barred(p, true)) > 0 {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
 	}
 	return asker, p, nil

@@ -38,6 +38,10 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 				continue
 			}
 			inner := e.reg.Verb(name)
+			if inner != nil && inner.Internal {
+				ds = append(ds, generatesInternal(&v.Effects[i], v, inner))
+				continue
+			}
 			if inner == nil || inner == v {
 				ds = append(ds, generatesUnknown(&v.Effects[i], v, name, nearVerbs(e.reg, name)))
 				continue

@@ -799,6 +799,11 @@ func generatesUnknown(e *verbs.Effect, v *verbs.Verb, name string, near []string
 	return d
 }
 
+// generatesInternal is about a promise to call what only work calls.
+func generatesInternal(e *verbs.Effect, v, inner *verbs.Verb) dsl.Diagnostic {
+	return complain(codeGeneratesUnknown, e.Place, fmt.Sprintf("%s promises to call %s, which is internal", v.Name, inner.Name), "only the work of a trigger calls it; name another verb")
+}
+
 func handlerMissing(v *verbs.Verb) dsl.Diagnostic {
 	return complain(codeHandlerMissing, v.Place, fmt.Sprintf("%s needs a handler and none is registered", v.Name),
 		"register one, or say in the palette what it does")

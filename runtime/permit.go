@@ -50,12 +50,15 @@ func decide(have []*verbs.Role, v *verbs.Verb) answer {
 
 // forbidden finds every call of a program that the principal may not make,
 // the calls of macros included.
-func (s *Session) forbidden(p *verbs.Program) []complaint {
+func (s *Session) forbidden(p *verbs.Program) []complaint { return s.barred(p, false) }
+
+// barred is forbidden, for a job too: work calls what nobody else does.
+func (s *Session) barred(p *verbs.Program, work bool) []complaint {
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
-		if decide(s.roles, v) == refused {
+		if decide(s.roles, v) == refused || v.Internal && !work {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 			continue
 		}

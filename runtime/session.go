@@ -47,8 +47,21 @@ func (s *Session) Roles() []*verbs.Role { return s.roles }
 // Only labels of rows within scope are read for it, and only of entities that
 // the script's arguments speak of.
 func (s *Session) Check(script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
+	return s.check(script, s.e.reg.Check)
+}
+
+// checkWork is CheckFrom for what a job is to do, which may call internal verbs.
+func (s *Session) checkWork(script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+	p, ds := s.check(script, s.e.reg.CheckWork)
+	if p != nil {
+		p.SaidBy(said)
+	}
+	return p, ds
+}
+
+func (s *Session) check(script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics)) (*verbs.Program, dsl.Diagnostics) {
 	names, err := s.mentionedNames(script)
-	p, ds := s.e.reg.Check(script, names)
+	p, ds := with(script, names)
 	if p != nil && p.Moves() {
 		if late := p.Days(s.today(s.e.clock())); late.HasErrors() {
 			p, ds = nil, append(ds, late...)

@@ -245,7 +245,7 @@ func (s *Session) LargestUpload() int64 {
 	var most int64
 	for _, v := range s.e.reg.Verbs() {
 		for i := range v.Params {
-			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && decide(s.roles, v) != refused {
+			if u := v.Params[i].Upload; u != nil && u.MaxSize > most && s.May(v) {
 				most = u.MaxSize
 			}
 		}

@@ -204,14 +204,14 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	if err != nil {
 		return s.worked(ctx, w, done, nil, o, nil, err)
 	}
-	p, ds := s.CheckFrom(script, said)
+	p, ds := s.checkWork(script, said)
 	if p == nil {
 		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
 			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := s.barred(p, true); len(all) > 0 {
 		return s.refuseWork(ctx, w, done, p, o, refuse(all))
 	}
 	if s.mayAsk(p) {

@@ -55,7 +55,7 @@ func (r *Registry) plainly(p *Program, s *dsl.Script, names Names) bool {
 	for i := range s.Calls {
 		call := &s.Calls[i]
 		v := r.verbs[call.Verb]
-		if v == nil || v.plan.deprecated || call.Broken || call.As != "" {
+		if v == nil || v.plan.deprecated || v.plan.internal || call.Broken || call.As != "" {
 			return false
 		}
 		args := p.take(len(v.plan.inlets))
@@ -100,11 +100,23 @@ func (p *plan) acceptAll(in []dsl.Arg, names Names, out []Arg) (given uint64, ok
 	return given, true
 }
 
+// CheckWork is Check for work whose time has come, which may call internal verbs
+// too. To everybody else there are none.
+func (r *Registry) CheckWork(s *dsl.Script, names Names) (*Program, dsl.Diagnostics) {
+	p := new(Program)
+	c := checker{r: r, p: p, s: s, names: names, work: true}
+	c.run()
+	if !p.Valid() {
+		return nil, c.ds
+	}
+	return p, c.ds
+}
+
 // CheckMacro checks the script of a macro, whose names are the arguments of
-// its verb and nothing else.
+// its verb and nothing else. Only that of an internal verb calls internal verbs.
 func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
 	p := new(Program)
-	c := checker{r: r, p: p, s: v.Macro.Script, macro: v}
+	c := checker{r: r, p: p, s: v.Macro.Script, macro: v, work: v.Internal}
 	c.run()
 	if !p.Valid() {
 		return nil, c.ds
@@ -119,7 +131,7 @@ func (r *Registry) CheckMacro(v *Verb) (*Program, dsl.Diagnostics) {
 // v and nothing else.
 func (r *Registry) CheckRun(v *Verb, run *Macro) (*Program, dsl.Diagnostics) {
 	as := *v
-	as.Macro = run
+	as.Macro, as.Internal = run, true
 	return r.CheckMacro(&as)
 }
 
@@ -129,6 +141,7 @@ type checker struct {
 	s     *dsl.Script
 	names Names
 	macro *Verb // whose arguments are the names, in CheckMacro
+	work  bool  // internal verbs may be called
 
 	ds      dsl.Diagnostics
 	broken  bool // a call is not whole: no program, and no guesses about what is unused
@@ -278,6 +291,9 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	p := c.p
 	mine := len(p.edges)
 	v := c.r.verbs[call.Verb]
+	if v != nil && v.Internal && !c.work {
+		v = nil // for whoever wrote this, there is none
+	}
 	var args []Arg
 	switch {
 	case call.Broken:

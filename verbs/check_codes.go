@@ -13,7 +13,7 @@ func checkCodes() []dsl.CodeDoc {
 	return []dsl.CodeDoc{
 		{
 			Code:    "unknown-verb",
-			Meaning: "No palette declares a verb of this name. The nearest names are offered, and a verb of the same name in another domain; `verbatim explain` lists all there are.",
+			Meaning: "No palette declares a verb of this name. The nearest names are offered, and a verb of the same name in another domain; `verbatim explain` lists all there are. A verb that its palette calls internal is there for work alone, and unknown to everybody else.",
 			Wrong:   `client.add-noet :request-id @pierre-sow :note "next week"`,
 			Right:   `client.add-note :request-id @pierre-sow :note "next week"`,
 		},

@@ -10,6 +10,10 @@ import (
 // unknownVerb looks among all verbs; one of the same last part in another
 // domain counts as near, because a domain is easily mistaken.
 func (c *checker) unknownVerb(call *dsl.Call) {
+	if v := c.r.verbs[call.Verb]; v != nil { // whoever wrote the palette would look for the slip otherwise
+		c.add(internalVerb(c.place(call.VerbRange), v))
+		return
+	}
 	if c.full() {
 		c.add(unknownVerb(c.place(call.VerbRange), call.Verb, nil, nil))
 		return
@@ -20,6 +24,9 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 		_, last := splitVerb(call.Verb)
 		var elsewhere []string
 		for _, v := range c.r.sorted {
+			if v.Internal && !c.work {
+				continue
+			}
 			names = append(names, v.Name)
 			if _, l := splitVerb(v.Name); l == last {
 				elsewhere = append(elsewhere, v.Name)
@@ -38,6 +45,9 @@ func (c *checker) unknownVerb(call *dsl.Call) {
 	if domain, _ := splitVerb(call.Verb); len(near) == 0 {
 		if p := c.r.Palette(domain); p != nil {
 			for _, v := range p.Verbs {
+				if v.Internal && !c.work {
+					continue
+				}
 				siblings = append(siblings, v.Name)
 			}
 		}

@@ -29,6 +29,8 @@ func (l *loader) conversation(c *conversationNode) {
 		switch {
 		case v == nil:
 			d.report(say.danglingVerb(d.place(n), n.Value, l.verbNamed))
+		case v.Internal:
+			d.report(say.internalNamed(d.place(n), v, "the context is made of"))
 		case !v.Answers():
 			d.report(say.contradiction(d.place(n), v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
 		case v.needsArgument() != "":
@@ -55,6 +57,10 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 		d.report(say.danglingVerb(d.place(f[ansVerb].value), text(f[ansVerb]), l.verbNamed))
 		return nil
 	}
+	if a.Verb.Internal {
+		d.report(say.internalNamed(d.place(f[ansVerb].value), a.Verb, "answers are taken by"))
+		return nil
+	}
 	if a.Param = a.Verb.param(text(f[ansArgument])); a.Param < 0 {
 		d.report(say.unknownArgument(d.place(f[ansArgument].value), a.Verb, text(f[ansArgument])))
 		return nil
@@ -70,8 +76,10 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 			script, ds := dsl.Parse(dsl.NewSource("call", call))
 			if ds.HasErrors() || len(script.Calls) != 1 {
 				d.report(say.contradiction(d.place(f[k].value), f[k].key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
-			} else if l.verbNamed[script.Calls[0].Verb] == nil {
+			} else if v := l.verbNamed[script.Calls[0].Verb]; v == nil {
 				d.report(say.danglingVerb(d.place(f[k].value), script.Calls[0].Verb, l.verbNamed))
+			} else if v.Internal {
+				d.report(say.internalNamed(d.place(f[k].value), v, f[k].key.Value+" calls"))
 			}
 		}
 	}

@@ -96,6 +96,13 @@ func (l *loader) verb(vn *verbNode) {
 		l.tool(vn, n)
 	}
 	v.Handler = d.boolean(f[verbHandler])
+	if v.Internal = d.boolean(f[verbInternal]); v.Internal {
+		for _, k := range [...]int{verbPhrases, verbTells} {
+			if f[k].key != nil {
+				d.report(say.contradiction(d.place(f[k].key), v.Name+" is internal, and has "+f[k].key.Value, "nobody says it and nobody is told of it; leave them out", d.place(f[verbInternal].key), "internal here"))
+			}
+		}
+	}
 	if n := f[verbTells].value; n != nil {
 		l.tells(vn, n)
 	}
@@ -450,6 +457,9 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 		return
 	case other.Deprecated != nil:
 		d.report(say.contradiction(d.place(n), v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
+		return
+	case other.Internal:
+		d.report(say.internalNamed(d.place(n), other, v.Name+" is replaced by"))
 		return
 	}
 	quiet.scalars(f[depArgs], func(k, to *yaml.Node) {

@@ -201,6 +201,9 @@ func (d *drift) verb(was, v *Verb) {
 			d.lower("role-added", v.Place, was.Place, "they could not before", "%s may be used by role %s", v.Name, role.Name)
 		}
 	}
+	if was.Internal && !v.Internal {
+		d.lower("role-added", v.Place, was.Place, "only work could call it before", "%s may be called by role %s", v.Name, listed(strings.Split(roleNames(v.Roles), ", "), "or"))
+	}
 	d.params(was, v)
 	d.requires(was, v)
 	d.confirms(was, v)

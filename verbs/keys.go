@@ -375,6 +375,7 @@ const (
 	verbScript
 	verbTool
 	verbHandler
+	verbInternal
 	verbKeys
 )
 
@@ -398,6 +399,7 @@ var verbShape = &shape{
 		verbScript:      {name: "script", doc: "Carries it out as calls of other verbs, with its arguments as @names.", example: `"client.add-note :request-id @request-id :note @note"`},
 		verbTool:        {name: "tool", doc: "Carries it out by a tool of an MCP server.", example: `{"server": "crm", "name": "create_ticket"}`, holds: aMap, of: toolShape},
 		verbHandler:     {name: "handler", doc: "Says that a Go function carries it out.", example: `true`, holds: aBoolean},
+		verbInternal:    {name: "internal", doc: "Keeps it for work that triggers start: nobody can call it otherwise, and no model is told of it.", example: `true`, holds: aBoolean},
 	},
 }
 

@@ -502,6 +502,12 @@ var problemWords = [...]string{
 	notText:     "not UTF-8",
 }
 
+// internalNamed says that a palette names an internal verb where people or models
+// would come to call it.
+func (loaderMessages) internalNamed(at dsl.Place, v *Verb, what string) dsl.Diagnostic {
+	return say.contradiction(at, what+" "+v.Name+", which is internal", "only the work of a trigger calls it, with run; name another verb", v.Place, "declared here")
+}
+
 func (loaderMessages) contradiction(at dsl.Place, summary, note string, other dsl.Place, there string) dsl.Diagnostic {
 	d := problemAt(at, "contradiction", summary, "", note)
 	if other.Source != nil {

@@ -33,6 +33,16 @@ func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnos
 	return d
 }
 
+func internalVerb(at dsl.Place, v *Verb) dsl.Diagnostic {
+	return dsl.Diagnostic{
+		Code:    "unknown-verb",
+		Summary: v.Name + " cannot be called",
+		Label:   "it is internal",
+		Place:   at,
+		Notes:   []string{"it is called by itself, when the time of the work has come that another verb started"},
+	}
+}
+
 func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl.Diagnostic {
 	d := dsl.Diagnostic{
 		Code:    "unknown-argument",

@@ -189,6 +189,9 @@ type Verb struct {
 	// Handler says that at least one promise can be kept only by a Go
 	// function, because an effect is prose or the palette says `handler: true`.
 	Handler bool
+	// Internal says that nothing calls it but work whose time has come: see
+	// Registry.CheckWork.
+	Internal bool
 
 	plan  plan   // made by newRegistry
 	there uint64 // arguments that are there whenever Requires holds

@@ -37,7 +37,9 @@ func (r *Registry) Explain(w io.Writer, v *Verb) error {
 			fmt.Fprintf(&b, "  %-9s %s\n", title, line)
 		}
 	}
-	fmt.Fprintf(&b, "\n  %s\n", v.Example())
+	if !v.Internal { // nobody has a use for one
+		fmt.Fprintf(&b, "\n  %s\n", v.Example())
+	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -72,7 +74,11 @@ type fact struct {
 }
 
 func (r *Registry) facts(v *Verb) []fact {
-	facts := []fact{{"who", []string{roleNames(v.Roles)}}}
+	who := roleNames(v.Roles)
+	if v.Internal {
+		who = "work whose time has come, in the name of " + who + "; nobody can call it"
+	}
+	facts := []fact{{"who", []string{who}}}
 	if lines := returnLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"returns", lines})
 	}
@@ -431,7 +437,11 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 	if len(p.Verbs) > 0 {
 		b.WriteString("\n| verb | what it does | who |\n|---|---|---|\n")
 		for _, v := range p.Verbs {
-			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", v.Name, anchor(v.Name), cell(v.Description), cell(roleNames(v.Roles)))
+			who := roleNames(v.Roles)
+			if v.Internal {
+				who = "work"
+			}
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", v.Name, anchor(v.Name), cell(v.Description), cell(who))
 		}
 	}
 	for _, v := range p.Verbs {
@@ -480,7 +490,9 @@ func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 	if v.Description != "" {
 		b.WriteString(oneLine(v.Description) + "\n\n")
 	}
-	fmt.Fprintf(b, "```\n%s\n```\n", v.Example())
+	if !v.Internal {
+		fmt.Fprintf(b, "```\n%s\n```\n", v.Example())
+	}
 	if len(v.Params) > 0 {
 		b.WriteString("\n| argument | type | | |\n|---|---|---|---|\n")
 		for i := range v.Params {

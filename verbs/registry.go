@@ -18,6 +18,7 @@ type plan struct {
 	defaulted uint64         // bit i: Params[i] has a default
 
 	deprecated bool
+	internal   bool
 	moves      bool   // what a parameter takes depends on the day
 	dark       bool   // a parameter is sensitive
 	result     result // what `@x` and `@x.field` are
@@ -128,7 +129,7 @@ func put[V any](m map[string]V, name string, v V) bool {
 }
 
 func (r *Registry) planOf(v *Verb) plan {
-	p := plan{inlets: make([]inlet, len(v.Params)), deprecated: v.Deprecated != nil, result: r.resultOf(v)}
+	p := plan{inlets: make([]inlet, len(v.Params)), deprecated: v.Deprecated != nil, internal: v.Internal, result: r.resultOf(v)}
 	if len(v.Params) > scanBelow {
 		p.index = make(map[string]int, len(v.Params))
 	}

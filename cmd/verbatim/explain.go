@@ -30,7 +30,9 @@ verbatim explain --markdown client`,
 			var all []string
 			if l, err := loadPalettes(a.palettesDir(palettes)); err == nil && l.reg != nil {
 				for _, v := range l.reg.Verbs() {
-					all = append(all, v.Name+"\t"+v.Description)
+					if !v.Internal { // explained when asked for, and offered to nobody
+						all = append(all, v.Name+"\t"+v.Description)
+					}
 				}
 			}
 			for _, doc := range allCodes() {
@@ -126,7 +128,9 @@ func (a *app) explainAll(palettes string) error {
 	l, err := loadPalettes(a.palettesDir(palettes))
 	if err == nil && l.reg != nil {
 		for _, v := range l.reg.Verbs() {
-			vs = append(vs, verbLine{v.Name, v.Description})
+			if !v.Internal {
+				vs = append(vs, verbLine{v.Name, v.Description})
+			}
 		}
 	}
 	for _, doc := range allCodes() {

@@ -27,7 +27,7 @@ func (ix *Index) Reader(v Vocabulary) *Reader {
 	}
 	for _, may := range v.Verbs {
 		if i, ok := r.order[may]; ok {
-			r.may[i] = may.Deprecated == nil
+			r.may[i] = may.Deprecated == nil && !may.Internal
 		}
 	}
 	for e, all := range v.Names {

@@ -209,6 +209,38 @@ verbs:
     effects:
       - triggers: stove
         run: desk.burn :promise-id @promise-id
+  - verb: ring
+    roles: [clerk]
+    internal: true
+    args:
+      - {name: note, type: string, required: true}
+    effects:
+      - creates: posting
+        set: {note: note}
+  - verb: ring-all
+    roles: [clerk]
+    internal: true
+    args:
+      - {name: note, type: string, required: true}
+    confirm:
+      - {by: chief, reason: it wakes everybody}
+    effects:
+      - creates: posting
+        set: {note: note}
+  - verb: ring-later
+    roles: [clerk]
+    args:
+      - {name: note, type: string, required: true}
+    effects:
+      - triggers: bell
+        run: desk.ring :note @note
+  - verb: ring-all-later
+    roles: [clerk]
+    args:
+      - {name: note, type: string, required: true}
+    effects:
+      - triggers: bell
+        run: desk.ring-all :note @note
 `
 
 func registry(t testing.TB) *verbs.Registry {

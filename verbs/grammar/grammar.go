@@ -88,8 +88,11 @@ type builder struct {
 }
 
 // verb adds the rule of a verb; ok is false when it cannot be said, because
-// something that it needs has no name.
+// something that it needs has no name, or because nobody calls it.
 func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
+	if v.Internal {
+		return "", false
+	}
 	parts := seq{text(v.Name)}
 	for i := range v.Params {
 		p := &v.Params[i]

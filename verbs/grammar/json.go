@@ -130,6 +130,9 @@ func (b *jsonBuilder) finish(doc object) ([]byte, error) {
 }
 
 func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
+	if v.Internal {
+		return nil, false
+	}
 	props, required := object{}, []string{}
 	for i := range v.Params {
 		p := &v.Params[i]
