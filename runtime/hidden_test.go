@@ -38,7 +38,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 				for _, call := range []string{
 					"client.get-request-detail", `client.submit-document :document-type PASSPORT :file-reference "upload://x"`,
 					"client.provide-info :info-type ADDRESS :collected-data {}", `client.add-note :note "x"`, `client.request-clarification :question "x"`,
-					"client.start-collection", `client.remind :commitment "x" :expected-date "2024-01-01"`,
+					"client.start-collection",
 				} {
 					calls = append(calls, call+" :request-id "+request)
 				}

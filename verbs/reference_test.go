@@ -73,7 +73,7 @@ func TestExamplesCheck(t *testing.T) {
 				t.Errorf("%s\n%s", text, tell(ds))
 				continue
 			}
-			if p, ds := r.Check(script, nil); p == nil {
+			if p, ds := r.CheckWork(script, nil); p == nil {
 				t.Errorf("%s\n%s", text, tell(ds))
 			}
 			for i := range v.Params {
@@ -85,7 +85,7 @@ func TestExamplesCheck(t *testing.T) {
 					continue
 				}
 				script.Calls[0].Verb, script.Calls[0].Args[0].Key = v.Name, p.Name
-				_, ds = r.Check(script, nil)
+				_, ds = r.CheckWork(script, nil)
 				for _, d := range ds {
 					if d.Code != "missing-argument" && d.Code != "deprecated-verb" {
 						t.Errorf("%s\n%s", text, tell(ds))

@@ -114,8 +114,10 @@ func TestWhatAGrammarAllowsIsAccepted(t *testing.T) {
 					t.Fatalf("the grammar does not accept what it said: %s", text)
 				}
 			}
-			if len(said) != len(s.reg.Verbs()) {
-				t.Errorf("%d of %d verbs were said", len(said), len(s.reg.Verbs()))
+			for _, v := range s.reg.Verbs() {
+				if said[v.Name] == v.Internal {
+					t.Errorf("that %s was said is %t", v.Name, said[v.Name])
+				}
 			}
 		})
 	}
