@@ -42,11 +42,17 @@ func serves(t *testing.T, answers ...http.HandlerFunc) *streaming {
 	return s
 }
 
-func (s *streaming) model(t *testing.T) llm.Model {
+func (s *streaming) model(t *testing.T) llm.Model { return s.modelIn(t, dialog.Tools) }
+
+func (s *streaming) modelIn(t *testing.T, mode dialog.Mode) llm.Model {
 	t.Helper()
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	c, err := llm.New(llm.Config{BaseURL: s.URL, Model: "test", Transport: transport, Attempts: 1, Idle: 300 * time.Millisecond, Now: func() time.Time { return morning },
+	grammars := llm.NoGrammars
+	if mode == dialog.Grammar {
+		grammars = llm.LlamaCpp
+	}
+	c, err := llm.New(llm.Config{BaseURL: s.URL, Model: "test", Grammars: grammars, Transport: transport, Attempts: 1, Idle: 300 * time.Millisecond, Now: func() time.Time { return morning },
 		Wait: func(context.Context, time.Duration) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -130,15 +136,38 @@ func follow(t *testing.T, c *talk, said string, also func(dialog.Event)) (*dialo
 
 func tools(o *dialog.Options) { o.Mode = dialog.Tools }
 
+// inMode is how a model writes, and how it writes what it says to a person.
+func inMode(mode dialog.Mode) (func(*dialog.Options), func(string) string) {
+	says := func(text string) string { return text }
+	if mode == dialog.Grammar {
+		says = func(text string) string {
+			return "; " + strings.ReplaceAll(text, "\n", "\n; ")
+		}
+	}
+	return func(o *dialog.Options) { o.Mode = mode }, says
+}
+
+var modes = []dialog.Mode{dialog.Tools, dialog.Text, dialog.Grammar}
+
 // X14, U30: a sentence that facts bear out is told while the model still speaks;
 // the server says no more before it was.
 func TestASentenceIsToldWhileTheModelSpeaks(t *testing.T) {
 	t.Parallel()
+	for _, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			toldMeanwhile(t, mode)
+		})
+	}
+}
+
+func toldMeanwhile(t *testing.T, mode dialog.Mode) {
 	h := newHouse(t, "house")
+	set, says := inMode(mode)
 	heard := make(chan struct{})
 	s := serves(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, p := range []string{"The Boi", "ler is ordered", ". ", "It is due on 15 January 2025, and the"} {
+		for _, p := range []string{says("The Boi"), "ler is ordered", ". ", "It is due on 15 January 2025, and the"} {
 			chunk(w, map[string]any{"content": p}, "")
 		}
 		select {
@@ -147,12 +176,12 @@ func TestASentenceIsToldWhileTheModelSpeaks(t *testing.T) {
 			t.Error("the first sentence waited for the second")
 			return
 		}
-		chunk(w, map[string]any{"content": " Kitchen Window is reported.\nShall I cancel it?"}, "")
+		chunk(w, map[string]any{"content": " Kitchen Window is reported." + strings.TrimPrefix(says("\n"), "; ") + "Shall I cancel it?"}, "")
 		chunk(w, map[string]any{}, "stop")
 		_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	})
 	said := false
-	a, pieces, steps := follow(t, h.talk(s.model(t), func(o *dialog.Options) { tools(o) }), "How is it going?", func(e dialog.Event) {
+	a, pieces, steps := follow(t, h.talk(s.modelIn(t, mode), set), "How is it going?", func(e dialog.Event) {
 		if e.Kind == dialog.Telling && !said {
 			said = true
 			close(heard)
@@ -181,29 +210,38 @@ func TestPiecesDoNotMatter(t *testing.T) {
 		"  The Boiler is ordered.  \n",
 		"Mr. Oldershaw comes. The Boiler is ordered.",
 		"The Boiler is ordered, e.g. The Kitchen Window is not.",
+		"The Boiler is ordered.   \n\n  The Kitchen Window is reported. <b>It is late.</b>",
 	} {
-		var want string
-		for size := 1; size <= len(text); size += 1 + size/3 {
-			var pieces []string
-			for rest := []rune(text); len(rest) > 0; {
-				n := min(size, len(rest))
-				pieces = append(pieces, string(rest[:n]))
-				rest = rest[n:]
+		for _, mode := range modes {
+			set, says := inMode(mode)
+			piecesDoNotMatter(t, h, says(text), set)
+		}
+	}
+}
+
+func piecesDoNotMatter(t *testing.T, h *house, text string, set func(*dialog.Options)) {
+	t.Helper()
+	var want string
+	for size := 1; size <= len(text); size += 1 + size/3 {
+		var pieces []string
+		for rest := []rune(text); len(rest) > 0; {
+			n := min(size, len(rest))
+			pieces = append(pieces, string(rest[:n]))
+			rest = rest[n:]
+		}
+		m := &pieced{pieces: pieces}
+		a, _, _ := follow(t, h.talk(m, set), "How is it going?", nil)
+		if want == "" {
+			want = a.Text
+			if alone := h.talk(m, set).say("How is it going?"); alone.Text != want {
+				t.Errorf("%q: told %q where nobody follows, and %q where somebody does", text, alone.Text, want)
 			}
-			m := &pieced{pieces: pieces}
-			a, _, _ := follow(t, h.talk(m, tools), "How is it going?", nil)
-			if want == "" {
-				want = a.Text
-				if alone := h.talk(m, tools).say("How is it going?"); alone.Text != want {
-					t.Errorf("%q: told %q where nobody follows, and %q where somebody does", text, alone.Text, want)
-				}
-			}
-			if a.Text != want {
-				t.Errorf("%q: told %q in pieces of %d, and %q in others", text, a.Text, size, want)
-			}
-			if strings.Contains(a.Text, "Zinnia") || strings.Contains(a.Text, "Oldershaw") {
-				t.Errorf("told %q", a.Text)
-			}
+		}
+		if a.Text != want {
+			t.Errorf("%q: told %q in pieces of %d, and %q in others", text, a.Text, size, want)
+		}
+		if strings.Contains(a.Text, "Zinnia") || strings.Contains(a.Text, "Oldershaw") {
+			t.Errorf("told %q", a.Text)
 		}
 	}
 }
@@ -263,6 +301,63 @@ func TestWhatIsToldOfAnAnswerThatGoesWrong(t *testing.T) {
 			}
 		})
 	}
+}
+
+// X14: where calls stand among the words, nobody is shown one, however the answer is
+// cut into pieces: what stands before the first of them is told while the model
+// speaks, and what stands behind it when it is known what came of it.
+func TestCallsAmongTheWordsAreNotTold(t *testing.T) {
+	t.Parallel()
+	const note = "house.note :repair-id @boiler :note \"tomorrow\""
+	for name, c := range map[string]struct {
+		mode         dialog.Mode
+		first, again string // what the model says
+		told         string
+	}{
+		"in a fence":              {dialog.Text, "The Boiler is ordered.\n```\n" + note + "\n```\n", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
+		"without a fence":         {dialog.Text, "The Boiler is ordered.\n" + note + "\n", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
+		"at first":                {dialog.Text, "```\n" + note + "\n```\nThe Boiler is ordered. ", "Noted for the Boiler.", "Noted for the Boiler."},
+		"in a fence of tildes":    {dialog.Text, "The Boiler is ordered. The Kitchen Window is reported.\n~~~ verbatim\n" + note + "\n~~~", "Noted.", "The Boiler is ordered. The Kitchen Window is reported.\nNoted."},
+		"in a list":               {dialog.Text, "The Boiler is ordered.\n  (" + note + ")\n", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
+		"behind a comment":        {dialog.Grammar, "; The Boiler is ordered.\n" + note, "; Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
+		"before a comment":        {dialog.Grammar, note + "\n; The Boiler is ordered. ", "; Noted for the Boiler.", "Noted for the Boiler."},
+		"a comment and no more":   {dialog.Grammar, note, ";Noted for the Boiler.\n;  The Boiler is ordered.", "Noted for the Boiler.\n The Boiler is ordered."},
+		"an announcement as well": {dialog.Text, "The Boiler is ordered. I will note it.\n" + note, "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, "house")
+			set, _ := inMode(c.mode)
+			for size := 1; size < len(c.first); size += 1 + size/2 {
+				m := &turnwise{}
+				what := fmt.Sprintf("tomorrow %d", size) // something new each time
+				for _, text := range []string{c.first, c.again} {
+					var pieces []string
+					for rest := strings.ReplaceAll(text, "tomorrow", what); rest != ""; {
+						n := min(size, len(rest))
+						pieces, rest = append(pieces, rest[:n]), rest[n:]
+					}
+					m.answers = append(m.answers, pieced{pieces})
+				}
+				a, _, _ := follow(t, h.talk(m, set), "Note "+what+" for the Boiler", nil)
+				if a.Text != c.told || strings.Contains(a.Text, "house.") {
+					t.Errorf("in pieces of %d: told %q, want %q; %v", size, a.Text, c.told, a.Turn.Replaced)
+				}
+			}
+		})
+	}
+}
+
+// turnwise is a model that says one thing after the other.
+type turnwise struct {
+	answers []pieced
+	pieced
+}
+
+func (m *turnwise) Chat(ctx context.Context, q llm.Request, piece func(string)) (*llm.Reply, error) {
+	next := m.answers[0]
+	m.answers = m.answers[min(1, len(m.answers)-1):]
+	return next.Chat(ctx, q, piece)
 }
 
 // Characters that nobody sees are spoken of before anything else, also where the

@@ -17,7 +17,8 @@ import (
 // once. From the first on that is anything else, an announcement, a question, a
 // claim that no fact bears out, the rest waits until all of it is there: only then
 // is it known whether calls come with it, and what came of them. Nothing that was
-// told is taken back.
+// told is taken back. It is the same in every mode: where calls stand among the
+// words, the first line that may be one ends what is told meanwhile.
 
 // EventKind says what is going on.
 type EventKind string
@@ -77,29 +78,37 @@ func (t *turn) tell(text string) {
 // that was told.
 type speaker struct {
 	t    *turn
-	text string
-	from int // where it begins to say something
-	told int // up to where it was told
+	raw  string // as it came
+	text string // for the person: without the marks of comments
+	from int    // where it begins to say something
+	told int    // up to where it was told
 	held bool
 }
 
-// listen begins to hear a model. In other modes than Tools calls stand among the
-// words; and where it has read what strangers wrote, what it says may be meant to
-// talk somebody into something, and waits for what it proposes.
+// listen begins to hear a model. Where it has read what strangers wrote, what it
+// says may be meant to talk somebody into something, and waits for what it
+// proposes.
 func (t *turn) listen() *speaker {
 	t.apart = true // from what was told before
-	return &speaker{t: t, held: t.c.o.Mode != Tools || t.trace.untrusted() != (verbs.Origin{}) || t.strangers() != (verbs.Origin{})}
+	return &speaker{t: t, held: t.trace.untrusted() != (verbs.Origin{}) || t.strangers() != (verbs.Origin{})}
 }
 
 // hear takes the next piece.
 func (s *speaker) hear(piece string) {
-	s.text += piece
+	s.raw += piece
+	over := false // a call follows
+	if s.text = s.raw; s.t.c.o.Mode == Grammar {
+		s.text, over = s.comments()
+	}
 	if s.told == 0 {
 		s.from = len(s.text) - len(strings.TrimLeftFunc(s.text, unicode.IsSpace))
 		s.told = s.from
 	}
 	for !s.held {
 		n := sentenceEnd(s.text[s.told:])
+		if n == 0 && over {
+			n = len(strings.TrimRightFunc(s.text[s.told:], unicode.IsSpace))
+		}
 		if n == 0 {
 			return
 		}
@@ -113,9 +122,32 @@ func (s *speaker) hear(piece string) {
 	}
 }
 
+// comments is what the lines say that are comments, up to the first that is none:
+// see byComments, which reads the whole. The blanks at the end of what came so far
+// may be those at the end of a line, which nobody is told.
+func (s *speaker) comments() (said string, over bool) {
+	var b strings.Builder
+	for line := range strings.Lines(s.raw) {
+		whole := strings.HasSuffix(line, "\n")
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		text, ok := strings.CutPrefix(line, ";")
+		if !ok {
+			return b.String(), true
+		}
+		b.WriteString(strings.TrimPrefix(text, " "))
+		if whole {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), false
+}
+
 // whole takes the answer as it came, where not all of it was streamed.
 func (s *speaker) whole(text string) {
-	if rest, ok := strings.CutPrefix(text, s.text); ok && rest != "" {
+	if rest, ok := strings.CutPrefix(text, s.raw); ok && rest != "" {
 		s.hear(rest)
 	}
 }
@@ -144,8 +176,7 @@ func (s *speaker) states(from, end int) bool {
 	if shown, _ := visible(said); shown != said {
 		return false // what nobody sees is left out when all of it is there
 	}
-	word, _, _ := strings.Cut(strings.TrimLeft(said, " \t\n("), " ")
-	if announces.MatchString(said) || strings.ContainsAny(said, "`~;") || s.t.c.o.Registry.Verb(strings.TrimSpace(word)) != nil {
+	if announces.MatchString(said) || strings.ContainsAny(said, "`~;<") || s.calls(said) {
 		return false // or it is a call, which models write into what they say
 	}
 	// All that was said so far is looked at: a name may stand on both sides of
@@ -153,6 +184,22 @@ func (s *speaker) states(from, end int) bool {
 	text := s.text[s.from:end]
 	return len(s.t.facts.unfounded(text, isGerman(text))) == 0
 }
+
+// verbLike is what a verb looks like.
+var verbLike = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_-]*(?:\.[A-Za-z][A-Za-z0-9_-]*)+`)
+
+// calls reports whether a text may hold a call, or a part of one.
+func (s *speaker) calls(said string) bool {
+	for _, word := range verbLike.FindAllString(said, -1) {
+		if s.t.c.o.Registry.Verb(word) != nil {
+			return true
+		}
+	}
+	return argLike.MatchString(said)
+}
+
+// argLike is what an argument of a call looks like.
+var argLike = regexp.MustCompile(`(?:^|\s):[a-z][a-z0-9-]*\s`)
 
 // sentenceEnd is where the first sentence of a text ends, and 0 while it may go
 // on. A full stop behind a digit or a short word ends none: "15. Januar", "e.g.".

@@ -294,13 +294,13 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 	t.event(Asking, nil)
 	s := t.listen()
 	var piece func(string)
-	if t.c.o.Mode == Tools && t.events != nil {
+	if t.events != nil {
 		piece = s.hear
 	}
 	t.record.Model.Calls++
 	reply, err := model.Chat(ctx, request, piece)
 	var e *llm.Error
-	if errors.As(err, &e) && s.text != "" && !s.spoke() && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
+	if errors.As(err, &e) && s.raw != "" && !s.spoke() && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
 		t.record.note("the model broke off: " + string(e.Kind))
 		s = t.listen()
 		t.record.Model.Calls++
