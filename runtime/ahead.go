@@ -49,6 +49,11 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 	}
 	for i := range v.Requires {
 		reads(v.Requires[i].That, -1)
+		if f := v.Requires[i].Filter; f != nil {
+			for _, read := range f.Reads {
+				add(&all[read.Param].held, read.Path)
+			}
+		}
 	}
 	for i := range v.Confirm {
 		reads(v.Confirm[i].When, -1)

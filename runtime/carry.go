@@ -83,18 +83,21 @@ type seen struct {
 
 // A step is one call being carried out.
 type step struct {
-	verb    *verbs.Verb
-	index   int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
-	place   dsl.Place // in the script that was run
-	syntax  *dsl.Call // as it is kept: see written
-	text    string    // canonical
-	args    []stores.Value
-	rows    []stores.Row   // parallel to args: the rows that references name
-	from    []verbs.Origin // parallel to args: where they came from
-	accepts verbs.Origins  // of the argument at hand: where it may come from
-	trail   []string       // and on which way it came, where that is not so
-	dark    []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
-	sealed  [32]byte       // of verb and arguments, as they passed the gate
+	verb   *verbs.Verb
+	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
+	place  dsl.Place // in the script that was run
+	syntax *dsl.Call // as it is kept: see written
+	text   string    // canonical
+	args   []stores.Value
+	// contents is parallel to args, nil where none is an upload: what the bytes of
+	// uploads are known by.
+	contents []stores.Value
+	rows     []stores.Row   // parallel to args: the rows that references name
+	from     []verbs.Origin // parallel to args: where they came from
+	accepts  verbs.Origins  // of the argument at hand: where it may come from
+	trail    []string       // and on which way it came, where that is not so
+	dark     []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
+	sealed   [32]byte       // of verb and arguments, as they passed the gate
 
 	asks    []Ask
 	changes []change
@@ -471,7 +474,7 @@ func (r *run) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *stores
 // needs no query; all paths from one row are one query. It says, parallel to
 // reads, where they come from.
 func (r *run) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
-	env := verbs.Env{Args: st.args, Principal: r.s.who.Name, Now: r.now}
+	env := verbs.Env{Args: st.args, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
 	if len(reads) == 0 {
 		return env, nil, nil
 	}

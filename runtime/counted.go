@@ -36,30 +36,40 @@ func (e *Engine) writes(p *verbs.Program) bool {
 	return false
 }
 
-// countedBy lists the fields by which the reads of palettes count rows.
+// countedBy lists the fields by which the reads of palettes count rows, and those
+// by which a requirement asks whether there are any: true where any change of a
+// row may be one that it asks for.
 func countedBy(all []*verbs.Verb) map[lead]bool {
 	by := make(map[lead]bool)
+	for _, v := range all {
+		for i := range v.Requires {
+			if rule := &v.Requires[i]; rule.None != nil {
+				by[lead{rule.None.Store, rule.By}] = true
+			}
+		}
+	}
+	add := func(l lead) { by[l] = by[l] }
 	for _, v := range all {
 		if v.Read == nil {
 			continue
 		}
 		for _, f := range v.Read.Fields {
 			if f.Path.Count != nil {
-				by[lead{f.Path.Count, f.Path.By}] = true
+				add(lead{f.Path.Count, f.Path.By})
 			}
 		}
 		for i := range v.Read.Lists {
 			// What belongs to a row is held by that row, as far as it hangs on it.
 			if list := &v.Read.Lists[i]; len(list.By.Steps) == 0 {
-				by[lead{list.Entity.Store, list.By.Field}] = true
+				add(lead{list.Entity.Store, list.By.Field})
 			}
 		}
 		if p := v.Read.Entity.Progress; p != nil && len(p.By.Steps) == 0 {
-			by[lead{p.Steps.Store, p.By.Field}] = true
+			add(lead{p.Steps.Store, p.By.Field})
 		}
 		for _, o := range v.Read.Order {
 			if o.Path.Count != nil {
-				by[lead{o.Path.Count, o.Path.By}] = true
+				add(lead{o.Path.Count, o.Path.By})
 			}
 		}
 	}
@@ -91,10 +101,11 @@ func (r *run) meet(ctx context.Context, c *stores.Change) error {
 		return nil
 	}
 	for i := range c.Entity.Fields {
-		if !r.e.counted[lead{c.Entity, i}] {
+		counts, is := r.e.counted[lead{c.Entity, i}]
+		if !is {
 			continue
 		}
-		set, moves := stores.Value{}, c.Op == stores.Delete
+		set, moves := stores.Value{}, c.Op == stores.Delete || counts
 		for _, a := range c.Set {
 			if a.Field == i {
 				set, moves = a.Value, true

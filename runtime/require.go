@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // require holds a call against what its palette requires, as the rows stand
@@ -21,6 +22,16 @@ func (r *run) require(ctx context.Context, st *step) error {
 	var unmet, unclear []complaint
 	for i := range st.verb.Requires {
 		rule := &st.verb.Requires[i]
+		if rule.None != nil {
+			found, err := r.anyOf(ctx, st, rule)
+			if err != nil {
+				return err
+			}
+			if found {
+				unmet = append(unmet, complaint{st.index, requirementNotMet(st.place, st.verb.Name, rule)})
+			}
+			continue
+		}
 		holds, err := r.eval(ctx, st, rule.That, nil)
 		switch {
 		case err != nil && (ctx.Err() != nil || isStoreError(err)):
@@ -38,6 +49,20 @@ func (r *run) require(ctx context.Context, st *step) error {
 		return refuse(unmet)
 	}
 	return nil
+}
+
+// anyOf reports whether there is a row of which there must be none. The row that
+// it would belong to is one that the call names, and is held since: whoever adds
+// one, or changes one so that it counts, holds that first, so that what is not
+// found here is not there until this run has ended. See meet.
+func (r *run) anyOf(ctx context.Context, st *step, rule *verbs.Require) (bool, error) {
+	where, err := r.cond(ctx, st, rule.Filter)
+	if err != nil {
+		return false, err
+	}
+	e := rule.None.Store
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}}, Where: where, Limit: 1, Cut: true})
+	return len(found) > 0, err
 }
 
 // schematic holds objects against the schemas of the codes beside them. The
@@ -88,6 +113,9 @@ func (r *run) rely(c *change, st *step) error {
 	between := false // this run may have changed the row since it was looked at
 	for s := st; s != nil; s = s.outer {
 		for i := range s.verb.Requires {
+			if s.verb.Requires[i].That == nil {
+				continue
+			}
 			for _, read := range s.verb.Requires[i].That.Reads {
 				if read.Param < 0 || read.Path.Count != nil && len(read.Path.Steps) == 0 {
 					continue

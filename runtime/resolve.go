@@ -57,7 +57,7 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 			st.darken(i)
 		}
 		if p.Upload != nil && !g.value.IsNull() {
-			if err := r.upload(ctx, st, p, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
+			if err := r.upload(ctx, st, i, g.value, r.placeOfArg(f, st, &c.Args[i])); err != nil {
 				return err
 			}
 		}

@@ -197,6 +197,25 @@ verbs:
       - {name: house-id, type: ref, ref-type: house, required: true}
     requires: [{that: house_id.note == nil, else: the house is written upon}]
     effects: [{deletes: guest, where: guest-id}]
+  - verb: call-quiet
+    description: Write on a room that no guest of another has a note.
+    roles: [warden]
+    args:
+      - {name: room-id, type: ref, ref-type: room, required: true}
+      - {name: on, type: ref, ref-type: room, required: true}
+    requires: [{none: guest, where: row.room == room_id and row.note != nil, else: a guest has one}]
+    effects: [{updates: room.note, where: on, set: {note: '"quiet"'}}]
+  - verb: disturb
+    description: Give a guest a note, and perhaps another room, unless a room of the house is written upon.
+    roles: [warden]
+    args:
+      - {name: guest-id, type: ref, ref-type: guest, required: true}
+      - {name: house-id, type: ref, ref-type: house, required: true}
+      - {name: to, type: ref, ref-type: room}
+    requires: [{none: room, where: row.house == house_id and row.note != nil, else: a room is written upon}]
+    effects:
+      - {updates: guest.note, where: guest-id, set: {note: '"told"'}}
+      - {may-update: guest.room, where: guest-id, when: to != nil, set: {room: to}}
   - verb: leave-one
     description: Shut a room, unless it is the last that is open.
     roles: [warden]
@@ -342,8 +361,8 @@ func (h *twoHouses) tell(answers [2]string) string {
 // while the other runs, come to what they come to one after the other: whatever
 // decides, it still holds when what was decided is committed. That is so of
 // conditions on rows that a verb does not change, of rows that a filter picks, of
-// what a handler or a read in the script found, of numbers of rows, and of
-// reference data.
+// what a handler or a read in the script found, of numbers of rows, of rows that
+// must not be there, and of reference data.
 func TestWhatDecidesStillHoldsAtTheCommit(t *testing.T) {
 	t.Parallel()
 	for name, pair := range map[string][2]string{
@@ -357,6 +376,8 @@ func TestWhatDecidesStillHoldsAtTheCommit(t *testing.T) {
 		"what a read in the script gave": {"wim: guild.look :name \"Red\" :as @r\nguild.make :room-id @blue :state @r.house-state", "wim: guild.house-as-room :house-id @hall :guest-id @bea"},
 		"a row that a read gave":         {"wim: guild.look :name \"Red\" :as @r\nguild.make :room-id @blue :state @r.state", "wim: guild.shut-untold :guest-id @bea :room-id @red\nguild.shut-untold :guest-id @bea :room-id @blue"},
 		"a number of rows":               {"wim: guild.count :name \"Red\" :as @r\nguild.write :house-id @hall :guests @r.guests", "wim: guild.expel :guest-id @gil :house-id @hall"},
+		"what must not become so":        {"wim: guild.call-quiet :room-id @blue :on @grey", "wim: guild.disturb :guest-id @bea :house-id @hall"},
+		"what must not come to it":       {"wim: guild.call-quiet :room-id @blue :on @grey", "wim: guild.disturb :guest-id @gil :house-id @hall :to @blue"},
 		"a value that is bound":          {"wim: guild.open-room :room-id @blue :as @b\nguild.write :house-id @hall :state @b.house.state", "wim: guild.seal :house-id @hall"},
 		"reference data along a path":    {"wim: guild.open-by-rule :guest-id @lou\nguild.make :room-id @blue :state OPEN", "cleo: guild.change-rule :rule-id @rule :room-id @blue"},
 		"reference data that is named":   {"wim: guild.open-by-this-rule :rule-id @rule\nguild.make :room-id @blue :state OPEN", "cleo: guild.change-rule :rule-id @rule :room-id @blue"},

@@ -159,7 +159,8 @@ func (u *Upload) gone(now time.Time) bool {
 // At the gate
 
 // upload resolves what an argument says to a file that may be used.
-func (r *run) upload(ctx context.Context, st *step, p *verbs.Param, v stores.Value, place dsl.Place) error {
+func (r *run) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
+	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
 		return &complaint{st.index, unknownUpload(place, p.Name)}
@@ -189,6 +190,10 @@ func (r *run) upload(ctx context.Context, st *step, p *verbs.Param, v stores.Val
 	case u.Size > p.Upload.MaxSize:
 		return &complaint{st.index, uploadTooLarge(place, p, u.Size)}
 	}
+	if st.contents == nil {
+		st.contents = make([]stores.Value, len(st.verb.Params))
+	}
+	st.contents[i] = stores.NewString(u.Sum)
 	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
 		r.uploads = append(r.uploads, usedUpload{row, st.verb.Name})
 	}

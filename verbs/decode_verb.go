@@ -479,7 +479,18 @@ func (l *loader) requires(vn *verbNode) {
 	}
 	d.each(list, func(n *yaml.Node) {
 		var f [reqKeys]pair
-		if !d.fields(n, requireShape, f[:]) || f[reqThat].value == nil {
+		if !d.fields(n, requireShape, f[:]) {
+			return
+		}
+		switch {
+		case f[reqNone].value != nil:
+			l.none(vn, n, f[:])
+			return
+		case f[reqWhere].value != nil:
+			d.report(say.missingKey(d.place(n), requireShape, "none"))
+			return
+		case f[reqThat].value == nil:
+			d.report(say.missingKey(d.place(n), requireShape, "that"))
 			return
 		}
 		rule := Require{Else: text(f[reqElse]), Place: d.place(f[reqThat].value)}
@@ -494,6 +505,58 @@ func (l *loader) requires(vn *verbNode) {
 		v.there |= rule.That.nonNil
 		v.Requires = append(v.Requires, rule)
 	})
+}
+
+// none reads a requirement that there be no row of some kind. What is not there
+// cannot be held, so it says to which row those would belong, and that is.
+func (l *loader) none(vn *verbNode, n *yaml.Node, f []pair) {
+	d, v := vn.d, vn.v
+	at := d.place(f[reqNone].value)
+	if f[reqThat].value != nil {
+		d.report(say.contradiction(d.place(f[reqThat].key), "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
+		return
+	}
+	if f[reqWhere].value == nil {
+		d.report(say.missingKey(d.place(n), requireShape, "where"))
+		return
+	}
+	e := l.entityNamed[f[reqNone].value.Value]
+	if e == nil {
+		d.report(say.unknownEntity(at, f[reqNone].value.Value, l.entities))
+		return
+	}
+	if e.broken {
+		return
+	}
+	rule := Require{None: e, Else: text(f[reqElse]), Place: d.place(f[reqWhere].value)}
+	if rule.Filter = l.filter(d, f[reqWhere].value, scope{verb: v, row: e}); rule.Filter == nil {
+		return
+	}
+	var ok bool
+	if rule.By, rule.Of, ok = rule.Filter.root.belongs(e, v); !ok {
+		d.report(say.heldByNobody(rule.Place, v, e))
+		return
+	}
+	v.Requires = append(v.Requires, rule)
+}
+
+// belongs finds what says whose the rows are that a filter picks: that a
+// reference of theirs is the row of an argument that is always given.
+func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
+	switch {
+	case n.op == stores.And:
+		for i := range n.kids {
+			if by, of, ok = n.kids[i].belongs(e, v); ok {
+				return by, of, true
+			}
+		}
+	case n.cond == nil && n.op == stores.Eq && len(n.path.Steps) == 0 && n.path.Count == nil && n.value != nil && n.value.kind == progArgument:
+		p, to := &v.Params[n.value.index], e.Store.Fields[n.path.Field].Ref
+		if to != nil && (p.Required || p.Active) && p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && p.Type.Entity.Store == to {
+			return n.path.Field, n.value.index, true
+		}
+	}
+	return 0, 0, false
 }
 
 func (l *loader) confirm(vn *verbNode) {

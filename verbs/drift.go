@@ -355,15 +355,15 @@ func isSpelt(t TypeName) bool {
 func (d *drift) requires(was, v *Verb) {
 	for i := range was.Requires {
 		o := &was.Requires[i]
-		if slices.ContainsFunc(v.Requires, func(n Require) bool { return sameExpr(n.That, o.That) }) {
+		if slices.ContainsFunc(v.Requires, func(n Require) bool { return sameRequire(&n, o) }) {
 			continue
 		}
 		// One that stands alone in the same place was probably rewritten.
 		at := v.Place
-		if i < len(v.Requires) && !slices.ContainsFunc(was.Requires, func(o Require) bool { return sameExpr(v.Requires[i].That, o.That) }) {
+		if i < len(v.Requires) && !slices.ContainsFunc(was.Requires, func(o Require) bool { return sameRequire(&v.Requires[i], &o) }) {
 			at = v.Requires[i].Place
 		}
-		d.lower("requirement-dropped", at, o.Place, "it required "+exprText(o.That), "%s can be used where it could not", v.Name)
+		d.lower("requirement-dropped", at, o.Place, "it required "+requireText(o), "%s can be used where it could not", v.Name)
 	}
 }
 
@@ -690,6 +690,18 @@ func exprText(e *Expr) string {
 		return ""
 	}
 	return oneLine(e.Text)
+}
+
+// requireText is a requirement as the palette words it.
+func requireText(r *Require) string {
+	if r.None != nil {
+		return "no " + r.None.Store.Name + " where " + filterText(r.Filter)
+	}
+	return exprText(r.That)
+}
+
+func sameRequire(a, b *Require) bool {
+	return (a.None == nil) == (b.None == nil) && requireText(a) == requireText(b)
 }
 
 func sameExpr(a, b *Expr) bool { return (a == nil) == (b == nil) && exprText(a) == exprText(b) }

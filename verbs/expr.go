@@ -49,6 +49,7 @@ type ExprRead struct {
 // An Env is what an expression is evaluated on.
 type Env struct {
 	Args      []stores.Value // parallel to Verb.Params
+	Contents  []stores.Value // parallel to Args: what the bytes of an upload are known by
 	Reads     []stores.Value // parallel to Expr.Reads, or Filter.Reads
 	Principal string
 	Now       time.Time
@@ -88,7 +89,7 @@ func (e *Expr) Args(fn func(param int)) {
 		fn(e.prog.index)
 	}
 	for _, s := range e.prog.slots {
-		if s.kind == slotArg {
+		if s.kind == slotArg || s.kind == slotContent {
 			fn(s.index)
 		}
 	}
@@ -135,6 +136,7 @@ type slotKind uint8
 
 const (
 	slotArg slotKind = iota
+	slotContent
 	slotRead
 	slotPrincipal
 	slotNow
@@ -229,6 +231,8 @@ func (s *slot) value(env *Env) stores.Value {
 	switch s.kind {
 	case slotArg:
 		return valueAt(env.Args, s.index)
+	case slotContent:
+		return valueAt(env.Contents, s.index)
 	case slotRead:
 		return valueAt(env.Reads, s.index)
 	case slotPrincipal:

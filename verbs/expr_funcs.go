@@ -68,7 +68,7 @@ var functions = func() conf.FunctionsTable {
 }()
 
 // functionNames are the functions that palettes may call.
-var functionNames = []string{"date", "days", "hours", "len", "lower", "minutes", "missing", "trim", "upper", "weeks"}
+var functionNames = []string{"content", "date", "days", "hours", "len", "lower", "minutes", "missing", "trim", "upper", "weeks"}
 
 var (
 	environment = nature.FromType(reflect.TypeFor[map[string]any]())
@@ -401,8 +401,11 @@ func (c *exprChecker) call(n *ast.CallNode) term {
 	if loops {
 		return c.fail(say.notAllowed(c.place(n), "loops", "each rule looks at one row; a handler can look at many"))
 	}
-	if id.Value == "missing" {
+	switch id.Value {
+	case "missing":
 		return c.missing(n)
+	case "content":
+		return c.content(n)
 	}
 	var wants TypeName
 	switch id.Value {
@@ -473,4 +476,22 @@ func (c *exprChecker) missing(n *ast.CallNode) term {
 	}
 	return term{name: ListType, item: &Type{Name: StringType}, param: -1, read: -1,
 		node: callNode("missing", &ast.ConstantNode{Value: p.byCode}, t.node, c.load(slot{slotArg, by}))}
+}
+
+// content is what the bytes of an upload are known by.
+func (c *exprChecker) content(n *ast.CallNode) term {
+	wrong := func(at ast.Node) term {
+		return c.fail(say.mismatch(c.place(at), "content wants an argument that is an upload", "upload: {types: …, max-size: …} says so of a string"))
+	}
+	if len(n.Arguments) != 1 {
+		return wrong(n)
+	}
+	t := c.check(n.Arguments[0], nil)
+	if t.name == badType {
+		return bad
+	}
+	if t.param < 0 || t.read >= 0 || c.sc.verb.Params[t.param].Upload == nil {
+		return wrong(n.Arguments[0])
+	}
+	return term{name: StringType, param: -1, read: -1, node: c.load(slot{slotContent, t.param})}
 }

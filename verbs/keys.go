@@ -464,6 +464,8 @@ var returnsShape = &shape{
 // The keys of a requirement.
 const (
 	reqThat = iota
+	reqNone
+	reqWhere
 	reqElse
 	reqKeys
 )
@@ -472,8 +474,10 @@ var requireShape = &shape{
 	name: "a requirement",
 	doc:  "One thing that must hold. Where it does not, the call is refused and nothing happens.",
 	keys: []key{
-		reqThat: {name: "that", doc: "The condition, over arguments and fields of the rows that they name.", example: `"order_id.status == PAID"`, required: true},
-		reqElse: {name: "else", doc: "What whoever asked is told when it does not hold.", example: `"the order has not been paid"`, required: true},
+		reqThat:  {name: "that", doc: "The condition, over arguments and fields of the rows that they name.", example: `"order_id.status == PAID"`},
+		reqNone:  {name: "none", doc: "Instead of a condition: the entity of which no row may be there for which `where` holds.", example: `"shipment"`},
+		reqWhere: {name: "where", doc: "Of none: which rows, over `row`. One part of it, joined by `and`, says whose they are, by a reference argument: row.order == order_id.", example: `"row.order == order_id and row.lost_at == nil"`},
+		reqElse:  {name: "else", doc: "What whoever asked is told when it does not hold.", example: `"the order has not been paid"`, required: true},
 	},
 }
 

@@ -242,6 +242,12 @@ entities:
 			Right:   about("    handler: true\n    requires:\n      - {that: account_id.status == OPEN, else: it is closed}\n"),
 		},
 		{
+			Code:    "held-by-nobody",
+			Meaning: "A requirement says that there must be none of some rows, and not to which row those would belong. What is not there cannot be held, so two people could find none at the same time and add one each. One part of `where`, joined by `and`, says that a reference of such a row is the row of an argument that must be given; that row is held.",
+			Wrong:   about("    handler: true\n    requires:\n      - {none: account, where: row.name == new_name, else: there is one of that name}\n", "parent: {type: ref, ref-type: account}"),
+			Right:   about("    handler: true\n    requires:\n      - {none: account, where: row.parent == account_id and row.name == new_name, else: there is one of that name}\n", "parent: {type: ref, ref-type: account}"),
+		},
+		{
 			Code:    "bad-key",
 			Meaning: "The key of an entity is of a type that cannot be a key.",
 			Wrong:   entity("    scope: self\n    fields: {account_id: {type: boolean}}\n"),

@@ -237,6 +237,22 @@ func (loaderMessages) emptyList(at dsl.Place, key string) dsl.Diagnostic {
 	return problemAt(at, "nothing-written", fmt.Sprintf("%s holds nothing", key), "leave it out, or say what")
 }
 
+func (loaderMessages) heldByNobody(at dsl.Place, v *Verb, e *Entity) dsl.Diagnostic {
+	example := ""
+	for i, f := range e.Store.Fields {
+		for j := range v.Params {
+			if t := v.Params[j].Type; f.Ref != nil && example == "" && t != nil && t.Name == RefType && t.Entity != nil && t.Entity.Store == e.Store.Fields[i].Ref {
+				example = fmt.Sprintf("row.%s == %s and …", f.Name, v.Params[j].Ident)
+			}
+		}
+	}
+	if example == "" {
+		example = "row.ORDER == order_id and …"
+	}
+	return problemAt(at, "held-by-nobody", fmt.Sprintf("it is not said to which row these of %s would belong, so two people could find none at once", e.Store.Name),
+		"say so by a reference argument that must be given", "for example: "+example)
+}
+
 func (loaderMessages) requiresNothing(at dsl.Place, verb string, holds bool) dsl.Diagnostic {
 	if holds {
 		return problemAt(at, "requires-nothing", fmt.Sprintf("this always holds, so %s requires nothing by it", verb), "name an argument, or a field of the row that one names")

@@ -414,9 +414,15 @@ type With struct {
 // A Require is one precondition. A call for which one does not hold, or cannot
 // be worked out, is refused.
 type Require struct {
-	That  *Expr  // over arguments and the rows that they name
-	Else  string // what whoever asked is told
-	Place dsl.Place
+	That *Expr // over arguments and the rows that they name; nil where it is about rows that must not be there
+	// None is the entity of which no row may be there for which Filter holds. Such
+	// a row belongs to the one that argument Of names, by its field By: whoever
+	// asks whether there is one holds that, and so does whoever adds one.
+	None   *Entity
+	Filter *Filter
+	By, Of int
+	Else   string // what whoever asked is told
+	Place  dsl.Place
 }
 
 // A Confirm is one rule for asking first. Rules add up; none takes another

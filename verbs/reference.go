@@ -270,7 +270,7 @@ func runText(e *Effect) string {
 func needLines(v *Verb) []string {
 	lines := make([]string, len(v.Requires))
 	for i, rule := range v.Requires {
-		lines[i] = exprText(rule.That) + " (otherwise: " + oneLine(rule.Else) + ")"
+		lines[i] = requireText(&rule) + " (otherwise: " + oneLine(rule.Else) + ")"
 	}
 	return lines
 }
