@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -68,16 +69,24 @@ func newPortalAt(t testing.TB, s *shop, now time.Time) *portal {
 // manyFiles is how many files f0, f1, … Clara has sent besides.
 const manyFiles = 20
 
-// sent is what Clara has sent and somebody has looked at: the same passport, under
-// many references.
+// sent is what Clara has sent and somebody has looked at, each another file.
 func (p *portal) sent(t testing.TB, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		p.sentAgain(t, "clara", id, id)
+	}
+}
+
+// sentAgain is the file that was sent as one reference, sent under others, by
+// somebody who may be another.
+func (p *portal) sentAgain(t testing.TB, who, file string, ids ...string) {
 	t.Helper()
 	ctx := context.Background()
 	own := map[string]*stores.Entity{}
 	for _, e := range runtime.Own() {
 		own[e.Name] = e
 	}
-	sum := str(strings.Repeat("ab", 32))
+	sum := str(fmt.Sprintf("%x", sha256.Sum256([]byte(file))))
 	row := func(e *stores.Entity, key stores.Value, fields map[string]stores.Value) stores.Change {
 		c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
 		for i := range e.Fields {
@@ -93,7 +102,7 @@ func (p *portal) sent(t testing.TB, ids ...string) {
 			b.Changes = append(b.Changes, row(own["verbatim.content"], sum, map[string]stores.Value{"tag": str("0123456789abcdef"), "size": stores.NewInt(651), "state": str("HELD")}))
 		}
 		for _, id := range ids {
-			b.Changes = append(b.Changes, row(own["verbatim.upload"], str(id), map[string]stores.Value{"owner": str("clara"), "name": str("passport.pdf"), "type": str("application/pdf"),
+			b.Changes = append(b.Changes, row(own["verbatim.upload"], str(id), map[string]stores.Value{"owner": str(who), "name": str("passport.pdf"), "type": str("application/pdf"),
 				"size": stores.NewInt(651), "sum": sum, "content": sum, "verdict": str(runtime.VerdictClean), "scanner": str("none"), "time": stores.NewTime(p.now)}))
 		}
 		return tx.Apply(ctx, b)
@@ -752,11 +761,13 @@ func TestReviewCompletesTheLoop(t *testing.T) {
 func TestBadAnswersStoreNothing(t *testing.T) {
 	t.Parallel()
 	onPortals(t, func(t *testing.T, p *portal) {
+		p.sentAgain(t, "clara", "abc123", "abc123-again")
 		p.did(t, "clara", `client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference "upload://abc123"`)
 		submit := "client.submit-document :document-type %s :file-reference \"%s\" :request-id %s"
 		hidden := `"000004e9-0000-4000-8000-000000000005"`
 		for _, c := range []struct{ what, call, code, sentence string }{
-			{"the same file again", fmt.Sprintf(submit, "PASSPORT", "upload://abc123", "@thomas-muller-identity"), "already-exists", "this file was sent for this request already; client.get-request-detail says what became of it"},
+			{"the same file again", fmt.Sprintf(submit, "PASSPORT", "upload://abc123", "@thomas-muller-identity"), "requirement-not-met", "this file was sent for this request already; client.get-request-detail says what became of it"},
+			{"the same bytes under another reference", fmt.Sprintf(submit, "NATIONAL_ID", "upload://abc123-again", "@thomas-muller-identity"), "requirement-not-met", "this file was sent for this request already; client.get-request-detail says what became of it"},
 			{"a kind that is not accepted", fmt.Sprintf(submit, "UTILITY_BILL", "upload://bill", "@thomas-muller-identity"), "requirement-not-met", "cannot be settled with such a document"},
 			{"a kind that there is not", fmt.Sprintf(submit, "SELFIE", "upload://me", "@thomas-muller-identity"), "unknown-code", "SELFIE"},
 			{"a request that is settled", fmt.Sprintf(submit, "PASSPORT", "upload://p2", "@clara-weiss-identity"), "no-step", "this request is settled; nothing more is needed for it"},

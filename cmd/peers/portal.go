@@ -82,9 +82,9 @@ func openPortal(s *server) (*portal, error) {
 	}
 	s.host.Cleanup(p.pool.Close)
 	for who := range clients {
-		if _, err := p.pool.Exec(ctx, fmt.Sprintf(`INSERT INTO verbatim.contents (sum, tag, size, state) VALUES ('ab', '01', 651, 'HELD') ON CONFLICT DO NOTHING;
+		if _, err := p.pool.Exec(ctx, fmt.Sprintf(`INSERT INTO verbatim.contents (sum, tag, size, state) SELECT '%[1]s-' || i, '01', 651, 'HELD' FROM generate_series(0, %[2]d) i ON CONFLICT DO NOTHING;
 			INSERT INTO verbatim.uploads (id, owner, name, media_type, size, sum, content, verdict, uploaded_at)
-			SELECT '%[1]s-' || i, '%[1]s', 'return.pdf', 'application/pdf', 651, 'ab', 'ab', 'CLEAN', now() FROM generate_series(0, %[2]d) i`, client(who), portalFiles-1)); err != nil {
+			SELECT '%[1]s-' || i, '%[1]s', 'return.pdf', 'application/pdf', 651, '%[1]s-' || i, '%[1]s-' || i, 'CLEAN', now() FROM generate_series(0, %[2]d) i`, client(who), portalFiles-1)); err != nil {
 			return nil, err
 		}
 	}

@@ -68,6 +68,7 @@ CREATE TABLE kyc_request_submissions (
     request_id     TEXT NOT NULL REFERENCES kyc_outstanding_requests,
     document_type  TEXT NOT NULL,
     file_reference TEXT NOT NULL,
+    content        TEXT,
     notes          TEXT,
     submitted_at   TEXT NOT NULL,
     verdict        TEXT NOT NULL DEFAULT 'RECEIVED',
