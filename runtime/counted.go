@@ -48,7 +48,11 @@ func countedBy(all []*verbs.Verb) map[lead]bool {
 			}
 		}
 	}
-	add := func(l lead) { by[l] = by[l] }
+	add := func(l lead) {
+		if !by[l] {
+			by[l] = false
+		}
+	}
 	for _, v := range all {
 		if v.Read == nil {
 			continue
