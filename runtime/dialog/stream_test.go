@@ -315,7 +315,7 @@ func TestCallsAmongTheWordsAreNotTold(t *testing.T) {
 		told         string
 	}{
 		"in a fence":              {dialog.Text, "The Boiler is ordered.\n```\n" + note + "\n```\n", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
-		"without a fence":         {dialog.Text, "The Boiler is ordered.\n" + note + "\n", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
+		"without a fence":         {dialog.Text, "The Boiler is ordered.\n" + note + "\nThe Kitchen Window is reported. ", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
 		"at first":                {dialog.Text, "```\n" + note + "\n```\nThe Boiler is ordered. ", "Noted for the Boiler.", "Noted for the Boiler."},
 		"in a fence of tildes":    {dialog.Text, "The Boiler is ordered. The Kitchen Window is reported.\n~~~ verbatim\n" + note + "\n~~~", "Noted.", "The Boiler is ordered. The Kitchen Window is reported.\nNoted."},
 		"in a list":               {dialog.Text, "The Boiler is ordered.\n  (" + note + ")\n", "Noted for the Boiler.", "The Boiler is ordered.\nNoted for the Boiler."},
