@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,31 +20,39 @@ import (
 
 func evalCommand(a *app) *cobra.Command {
 	var f chatFlags
-	var junit string
+	var junit, without string
 	cmd := &cobra.Command{
 		Use:   "eval DATASET",
 		Short: "Score conversations against what is expected of them",
 		Example: `verbatim eval conversation/asks.yaml
-verbatim eval --junit report.xml conversation/asks.yaml`,
-		Long: `Each case talks to a store of its own, made of the dataset's data. Answers come from the
-dataset's recording, or from --model at --base-url, and --record writes a new one. It fails
-below the dataset's threshold (90 % of checks), and when its tokens (50,000) are spent.`,
+verbatim eval --junit report.xml conversation/asks.yaml
+verbatim eval --without phrases conversation/asks.yaml`,
+		Long: `Each case is a conversation like verbatim chat holds, with a store of its own, made of the
+dataset's data. Answers come from the dataset's recording, or from --model at --base-url, and
+--record writes a new one. It fails below the dataset's threshold (90 % of checks), and when
+its tokens (50,000) are spent. --without shows what the model, or the phrases, are worth.`,
 		Args: exactly(1, "one dataset"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(cmd.Context(), args[0], junit, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.eval(cmd.Context(), args[0], junit, without, f)
+		},
 	}
 	a.palettesFlag(cmd, &f.palettes)
 	cmd.Flags().StringVar(&f.model, "model", "", "ask the model of this `name`, and no recording")
 	cmd.Flags().StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it")
 	cmd.Flags().StringVar(&f.mode, "mode", "tools", "the `way` calls are written: tools, text, or by a grammar, llama.cpp or vllm")
 	cmd.Flags().StringVar(&f.record, "record", "", "write what the model is asked and answers into this `file`")
+	cmd.Flags().StringVar(&without, "without", "", "leave one `part` of the conversation out: model, or phrases")
 	cmd.Flags().StringVar(&junit, "junit", "", "write the verdicts into this `file`, as JUnit does")
 	return cmd
 }
 
 // evalJSON is what came of a dataset.
 type evalJSON struct {
-	Schema string     `json:"schema"`
-	Cases  []caseJSON `json:"cases"`
+	Schema string `json:"schema"`
+	// Without is what the conversations were held without: the model, or the
+	// phrases.
+	Without string     `json:"without,omitempty"`
+	Cases   []caseJSON `json:"cases"`
 	// Categories are those of the cases, in the order of dialog.Categories.
 	Categories []categoryJSON `json:"categories,omitempty"`
 	Passed     int            `json:"passed"`
@@ -95,7 +104,18 @@ type caseJSON struct {
 	Told     []string         `json:"told"`
 }
 
-func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
+const (
+	withoutModel   = "model"
+	withoutPhrases = "phrases"
+)
+
+func (a *app) eval(ctx context.Context, file, junit, without string, f chatFlags) error {
+	switch {
+	case !slices.Contains([]string{"", withoutModel, withoutPhrases}, without):
+		return usage(fmt.Sprintf("--without is model or phrases, not %q", without), "verbatim eval --without model "+shell(file))
+	case without == withoutModel && f.model+f.baseURL+f.record != "":
+		return usage("--without model asks none, so there is nothing to ask or to record", "leave --without out, or --model, --base-url and --record")
+	}
 	in, err := os.Open(file)
 	if err != nil {
 		return usage(fmt.Sprintf("the dataset %q cannot be read: %s", file, reason(err)), "check the path")
@@ -120,8 +140,11 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 	if err != nil {
 		return err
 	}
-	model, scene, err := a.model(&f, zone, &ends)
-	if err != nil {
+	var model llm.Model
+	var scene llm.Scene
+	if without == withoutModel {
+		f.mode = string(dialog.Tools) // which is all the same
+	} else if model, scene, err = a.model(&f, zone, &ends); err != nil {
 		return err
 	}
 	if set.Now.IsZero() {
@@ -135,10 +158,10 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 		}
 		data = append(data, string(text))
 	}
-	out := evalJSON{Schema: "verbatim/eval@1", Cases: []caseJSON{}, Threshold: set.Threshold, Budget: set.Budget}
+	out := evalJSON{Schema: "verbatim/eval@1", Without: without, Cases: []caseJSON{}, Threshold: set.Threshold, Budget: set.Budget}
 	budget := llm.NewBudget("run", set.Budget)
 	for i := range set.Cases {
-		one, err := a.evalCase(ctx, set, &set.Cases[i], model, budget, &f, data)
+		one, err := a.evalCase(ctx, set, &set.Cases[i], model, without != withoutPhrases, budget, &f, data)
 		if err != nil {
 			return err
 		}
@@ -176,7 +199,7 @@ func (a *app) eval(ctx context.Context, file, junit string, f chatFlags) error {
 }
 
 // evalCase holds one conversation, in a store of its own.
-func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, model llm.Model, run *llm.Budget, f *chatFlags, data []string) (caseJSON, error) {
+func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case, model llm.Model, phrases bool, run *llm.Budget, f *chatFlags, data []string) (caseJSON, error) {
 	out := caseJSON{ID: c.ID, Category: c.Category, Intent: c.Intent, Checks: []dialog.Verdict{}, Told: []string{}}
 	dir, err := os.MkdirTemp("", "verbatim-eval-")
 	if err != nil {
@@ -215,8 +238,12 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 		return out, err
 	}
 	budget := run.Within("case", 0)
-	talk, err := dialog.New(dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
-		Person: session.Person().Label, Budget: budget, Source: "eval"})
+	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
+		Person: session.Person().Label, Budget: budget, Source: "eval"}
+	if phrases {
+		o.Interpreter = newInterpreter(reg, session, clock, zone)
+	}
+	talk, err := dialog.New(o)
 	if err != nil {
 		return out, broken("the conversation cannot begin", err, "verbatim eval --help")
 	}
