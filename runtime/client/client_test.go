@@ -780,3 +780,69 @@ func TestEveryKindCanBeAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// O11, O15, O20: what is given at once, and lacks something, goes into the questions
+// that are open for the same request, in this process or another: what was
+// answered before is kept, what was given now takes its place, and what is still
+// missing is asked next. An answer to a question that was answered meanwhile is
+// taken for no other.
+func TestWhatIsGivenAtOnceGoesIntoTheOpenQuestions(t *testing.T) {
+	t.Parallel()
+	banks(t, func(t *testing.T, b *bank) {
+		give := func(data string) {
+			t.Helper()
+			if _, err := b.say(b.visit("clara"), "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {`+data+`}`, runtime.RunOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		only := func() map[string]string {
+			t.Helper()
+			all := b.rows("collection")
+			if len(all) != 1 {
+				t.Fatalf("%d collections", len(all))
+			}
+			return all[0]
+		}
+		b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre)
+		b.asks(b.visit("clara"), `client.collection-response :field "full_name" :value "P. Dupont"`)
+		b.asks(b.visit("clara"), `client.collection-response :field "control_details" :value "He appoints the board."`)
+		b.asks(b.visit("clara"), `client.collection-skip :field "nationality"`)
+
+		give(`:full_name "Pierre Dupont" :date_of_birth 1972-03-15 :nationality "FR" :ownership_percent 40 :control "TRUST"`)
+		// The question that was open is answered; what comes now is no answer to the
+		// one that is asked instead.
+		got := b.asks(b.visit("clara"), `client.collection-response :value "15 March 1971"`)
+		equal(t, got, []string{"COLLECTING | Question 6 of 6: the beneficial owner | Name of the trust |  | You have given 5 of 6 answers about the beneficial owner. This is what is left."})
+		c := only()
+		if !strings.Contains(c["collected"], `"full_name":"Pierre Dupont"`) || !strings.Contains(c["collected"], "1972-03-15") || strings.Contains(c["collected"], "1971") ||
+			c["current_field"] != "trust_name" || strings.Contains(c["skipped"], "nationality") {
+			t.Errorf("%v", c)
+		}
+		// It is taken in once: what is answered after it stays.
+		b.asks(b.visit("clara"), `client.collection-response :field "full_name" :value "Pierre Jean Dupont"`)
+		if got := b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre); !strings.Contains(got[0], "Name of the trust") {
+			t.Errorf("%q", got)
+		}
+		b.asks(b.visit("clara"), `client.collection-response :value "Dupont Family Trust"`)
+		if c = only(); c["status"] != "REVIEWING" || !strings.Contains(c["collected"], "Pierre Jean Dupont") {
+			t.Errorf("%v", c)
+		}
+		// Also what is to be checked already: another control has another question.
+		give(`:full_name "Pierre Dupont" :date_of_birth 1972-03-15 :nationality "FR" :ownership_percent 45 :control "OTHER"`)
+		if got := b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre); !strings.Contains(got[0], "How exactly") {
+			t.Errorf("%q", got)
+		}
+		b.asks(b.visit("clara"), `client.collection-response :value "She appoints the board."`)
+		b.asks(b.visit("clara"), "client.collection-confirm :confirmed true")
+		sent := b.rows("info-submission")
+		last := sent[0]
+		for _, row := range sent {
+			if row["missing"] == "[]" {
+				last = row
+			}
+		}
+		if c = only(); c["status"] != "SUBMITTED" || !strings.Contains(last["collected_data"], `"ownership_percent":45`) {
+			t.Errorf("%v, %v", c, last)
+		}
+	})
+}

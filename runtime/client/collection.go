@@ -2,6 +2,10 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,6 +59,8 @@ type collection struct {
 	filled collect.Filled
 	form   *collect.Form
 	in     collect.In
+	given  runtime.Ref // the answer given at once that is taken in; zero when none was
+	moved  bool        // one was taken in just now, and something else is asked since
 }
 
 // form makes the questions for a kind of information, in a language.
@@ -95,8 +101,57 @@ func (d *desk) read(ctx context.Context, c *runtime.Call, row runtime.Row) (*col
 			skipped = append(skipped, item.Text())
 		}
 	}
-	col.filled, err = col.form.Fill(row.Value("collected"), skipped)
-	return col, err
+	if col.filled, err = col.form.Fill(row.Value("collected"), skipped); err != nil {
+		return nil, err
+	}
+	col.given = row.To("given")
+	return col, d.takeIn(ctx, c, col, row.To("request"), skipped)
+}
+
+// takeIn adds what was given at once, and lacks something, since the questions
+// were last looked at. What was answered before is kept, what was given now takes
+// its place, and what neither holds is asked next.
+func (d *desk) takeIn(ctx context.Context, c *runtime.Call, col *collection, request runtime.Ref, skipped []string) error {
+	last, err := d.given(ctx, c, request, col.info)
+	if err != nil || last == nil || last.Ref() == col.given {
+		return err
+	}
+	col.given = last.Ref()
+	object, fields, err := over(col.filled.Object(), last.Value("collected_data"))
+	if err != nil {
+		return err
+	}
+	skipped = slices.DeleteFunc(skipped, func(field string) bool { return slices.Contains(fields, field) })
+	if col.filled, err = col.form.Fill(object, skipped); err != nil || col.status == abandoned {
+		return err
+	}
+	before := col.at
+	col.next()
+	col.moved = col.at != before
+	return nil
+}
+
+// over lays an object over another one, and lists its members.
+func over(below, above stores.Value) (stores.Value, []string, error) {
+	all, given := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for _, of := range []struct {
+		object stores.Value
+		into   *map[string]json.RawMessage
+	}{{below, &all}, {above, &given}} {
+		if of.object.IsNull() {
+			continue
+		}
+		if err := json.Unmarshal([]byte(of.object.Text()), of.into); err != nil {
+			return stores.Value{}, nil, fmt.Errorf("an object of answers: %w", err)
+		}
+	}
+	maps.Copy(all, given)
+	text, err := json.Marshal(all)
+	if err != nil {
+		return stores.Value{}, nil, err
+	}
+	v, err := stores.ParseJSON(string(text))
+	return v, slices.Collect(maps.Keys(given)), err
 }
 
 // listen notes in which language, and when, answers are given.
@@ -146,10 +201,18 @@ func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runti
 	return col, request, err
 }
 
+// taken is what the row says of the answer that is taken in.
+func (col *collection) taken() any {
+	if col.given.IsZero() {
+		return nil
+	}
+	return col.given
+}
+
 // keep is the change that a collection becomes, with the question to ask next.
 func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Change {
 	f := runtime.Fields{"collected": col.filled.Object(), "skipped": col.filled.Skipped(), "status": col.status, "current_field": nil,
-		"validation_errors": nil, "updated_at": c.Now()}
+		"validation_errors": nil, "given": col.taken(), "updated_at": c.Now()}
 	if col.status == collecting && col.at != "" {
 		f["current_field"] = col.at
 	}
@@ -294,30 +357,29 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	if col.form == nil {
 		return o, runtime.Refuse(nothingToAsk, nextDetail)
 	}
-	given, err := d.given(ctx, c, a.Request, info)
-	if err != nil {
-		return o, err
-	}
-	if col.filled, err = col.form.Fill(given, nil); err != nil {
+	if col.filled, err = col.form.Fill(stores.Value{}, nil); err != nil {
 		return o, err
 	}
 	col.next()
+	if err := d.takeIn(ctx, c, col, a.Request, nil); err != nil {
+		return o, err
+	}
 	message := ""
 	if n, of := col.filled.Answered(); n > 0 {
 		message = col.counts(sayGoesOn, n, of)
 	}
 	o.Changes = append(o.Changes, runtime.Create(collections, runtime.Fields{"request": a.Request, "client": c.Principal(), "info_type": info,
-		"status": collecting, "collected": col.filled.Object(), "current_field": col.at, "started_at": c.Now(), "updated_at": c.Now()}))
+		"status": collecting, "collected": col.filled.Object(), "current_field": col.at, "given": col.taken(), "started_at": c.Now(), "updated_at": c.Now()}))
 	o.Result = col.ask(message)
 	return o, nil
 }
 
-// given is what was said at once, in an answer that something is still to be asked
-// of; null where there is none, or where it was answered since.
-func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (stores.Value, error) {
+// given is what was said at once last, where something is still to be asked of it;
+// nil where there is none, or where it was answered since.
+func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
 	rows, err := c.Find(ctx, submissions, runtime.Fields{"request": request, "info_type": info, "verdict": "RECEIVED"})
 	if err != nil || len(rows) == 0 {
-		return stores.Value{}, err
+		return nil, err
 	}
 	last := &rows[0]
 	for i := range rows {
@@ -326,9 +388,20 @@ func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, 
 		}
 	}
 	if lacks, err := last.Value("missing").Items(stores.String); last.Value("missing").IsNull() || err != nil || len(lacks) == 0 {
-		return stores.Value{}, err
+		return nil, err
 	}
-	return last.Value("collected_data"), nil
+	return last, nil
+}
+
+// instead is what happens where an answer is to a question that was answered
+// meanwhile by what was given at once: the next one is asked, and nothing taken
+// for its answer.
+func (col *collection) instead(c *runtime.Call) (runtime.Outcome, bool) {
+	if !col.moved {
+		return runtime.Outcome{}, false
+	}
+	n, of := col.filled.Answered()
+	return runtime.Outcome{Changes: []runtime.Change{col.keep(c, nil)}, Result: col.show(col.counts(sayGoesOn, n, of))}, true
 }
 
 type respondArgs struct {
@@ -349,6 +422,9 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 	before, field := col.status, col.at
 	if a.Field != nil {
 		field = *a.Field
+	} else if other, moved := col.instead(c); moved {
+		other.Kept = o.Kept
+		return other, nil
 	}
 	if field == "" {
 		return o, runtime.Refuse(nothingToAnswer, nextConfirm)
@@ -390,6 +466,8 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	field := col.at
 	if a.Field != nil {
 		field = *a.Field
+	} else if other, moved := col.instead(c); moved {
+		return other, nil
 	}
 	if field == "" {
 		return runtime.Outcome{}, runtime.Refuse(nothingToSkip, nextConfirm)
