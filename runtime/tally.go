@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"verbatim/stores"
 )
@@ -65,7 +66,9 @@ func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total
 		default:
 			before = row.Values[tlyAmount].Int()
 		}
-		total = max(0, before+n)
+		if total = max(0, before+n); n > 0 && before > math.MaxInt64-n {
+			total = math.MaxInt64 // and not below nothing
+		}
 		if ok = limit <= 0 || n <= 0 || total <= limit; !ok {
 			total = before
 			return nil
@@ -82,4 +85,23 @@ func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total
 		return 0, false, failure(err)
 	}
 	return total, ok, nil
+}
+
+// Counted returns what a tally of the principal's comes to.
+func (s *Session) Counted(ctx context.Context, name string) (total int64, err error) {
+	err = s.e.store.View(ctx, s.mine(), func(r stores.Reader) error {
+		row, err := r.Get(ctx, tallies, tallyKey(s.who.Name, name))
+		switch {
+		case errors.Is(err, stores.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		}
+		total = row.Values[tlyAmount].Int()
+		return nil
+	})
+	if err != nil {
+		return 0, failure(err)
+	}
+	return total, nil
 }

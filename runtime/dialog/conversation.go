@@ -530,6 +530,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	}
 	t.did(reply)
 	c.unasked.forget(p.Script())
+	c.recount(ctx, p.Script(), t.now)
 	return t.facing(t.c.wording.told(t.done)), nil
 }
 

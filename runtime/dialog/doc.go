@@ -16,7 +16,8 @@
 // (a document, the answer of a tool, a quoted mail, a field of which its palette
 // says that others write it), whatever it proposes is asked about as well, unless
 // the person asked for that very thing and said every value of it; and amounts
-// that no rule asks about one by one are asked about by their sum. And what the
+// that no rule asks about one by one are asked about by their sum, that of a person
+// in all their conversations of two days. And what the
 // model tells the person is held against the facts of the turn: a date, an amount,
 // a name, a status or a deed that is in none of them does not reach anybody, and
 // what was found and done is told instead.

@@ -210,15 +210,15 @@ var (
 	sayAnd = words.Sentence{" and ", " und ", " et ", " y "}
 	// Why somebody is asked, where no rule of a palette asks.
 	sayMuch = words.Sentence{
-		"with what was done before in this conversation, it is more than is done at once",
-		"zusammen mit dem, was in diesem Gespräch schon getan wurde, ist es mehr, als auf einmal getan wird",
-		"avec ce qui a déjà été fait dans cette conversation, c’est plus que ce qui se fait en une fois",
-		"junto con lo que ya se ha hecho en esta conversación, es más de lo que se hace de una vez"}
+		"with what was done before without asking, it is more than is done at once",
+		"zusammen mit dem, was zuvor schon ohne Frage getan wurde, ist es mehr, als auf einmal getan wird",
+		"avec ce qui a déjà été fait sans question, c’est plus que ce qui se fait en une fois",
+		"junto con lo que ya se ha hecho sin preguntar, es más de lo que se hace de una vez"}
 	sayTogether = words.Sentence{
-		"{}, together with what was done before in this conversation",
-		"{}; mitgerechnet ist, was in diesem Gespräch schon getan wurde",
-		"{}, en comptant ce qui a déjà été fait dans cette conversation",
-		"{}, contando lo que ya se ha hecho en esta conversación"}
+		"{}, together with what was done before without asking",
+		"{}; mitgerechnet ist, was zuvor schon ohne Frage getan wurde",
+		"{}, en comptant ce qui a déjà été fait sans question",
+		"{}, contando lo que ya se ha hecho sin preguntar"}
 	sayStrangers = words.Sentence{
 		"{} was read before this came up, and you have not asked for it in so many words",
 		"zuvor wurde Fremdes gelesen ({}), und Sie haben nicht ausdrücklich darum gebeten",

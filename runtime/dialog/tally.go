@@ -17,7 +17,8 @@ import (
 // A tally is what was done in a conversation without anybody being asked: the sums
 // of the amounts, by verb. Twenty payments below the sum at which a rule asks are
 // together above it, and a model that is told to stay below it would. It lasts as
-// long as the conversation, and begins anew with an agreement.
+// long as the conversation, and begins anew with an agreement; what was done
+// outside of this conversation is counted beside it, see hold.
 type tally map[tallied]*big.Rat
 
 // A tallied is one amount of a verb: its argument, and whatever stands beside the
@@ -73,8 +74,33 @@ func (all tally) forget(script *dsl.Script) {
 // together says why somebody would be asked if what a script does, and what was
 // done unasked before it, were one; nil where nobody would. It is found out by
 // asking: the last call of each verb is previewed with the sums in the place of
-// its amounts.
-func (t *turn) together(ctx context.Context, script *dsl.Script) (*reason, error) {
+// its amounts. What the script does is counted from then on, until it is released.
+func (t *turn) together(ctx context.Context, script *dsl.Script) (why *reason, counted *hold, err error) {
+	var calls []dsl.Call
+	for i := range script.Calls {
+		v := t.c.o.Registry.Verb(script.Calls[i].Verb)
+		if v != nil && slices.ContainsFunc(v.Confirm, func(c verbs.Confirm) bool { return c.When != nil }) {
+			calls = append(calls, script.Calls[i])
+		}
+	}
+	if len(calls) == 0 {
+		return nil, nil, nil
+	}
+	sums := maps.Clone(t.c.unasked)
+	if sums == nil {
+		sums = tally{}
+	}
+	sums.add(script)
+	if counted, err = t.c.count(ctx, calls, t.now, sums); err != nil {
+		return nil, nil, err
+	}
+	why, err = t.summedUp(ctx, script, sums)
+	return why, counted, err
+}
+
+// summedUp says why somebody would be asked about a script with the sums in the
+// place of its amounts.
+func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums tally) (*reason, error) {
 	w := t.c.wording
 	much := w.reason(sayMuch)
 	last := map[string]int{}
@@ -84,14 +110,6 @@ func (t *turn) together(ctx context.Context, script *dsl.Script) (*reason, error
 			last[v.Name] = i
 		}
 	}
-	if len(last) == 0 {
-		return nil, nil
-	}
-	sums := maps.Clone(t.c.unasked)
-	if sums == nil {
-		sums = tally{}
-	}
-	sums.add(script)
 	whole := &dsl.Script{Source: script.Source, Calls: slices.Clone(script.Calls)}
 	grown := false
 	for _, i := range last {

@@ -666,6 +666,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	for i := range program.Calls() {
 		t.event(kind, program.Calls()[i].Verb)
 	}
+	var counted *hold
 	if kind == Doing {
 		preview, before, err := t.preview(ctx, program)
 		if errors.As(err, &refusal) {
@@ -679,8 +680,9 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
 		}
 		if len(preview.Asks) == 0 {
-			much, err := t.together(ctx, script)
-			if err != nil {
+			var much *reason
+			if much, counted, err = t.together(ctx, script); err != nil {
+				counted.release(ctx)
 				return step{}, err
 			}
 			if much != nil {
@@ -688,11 +690,15 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			}
 		}
 		if len(preview.Asks)+len(why) > 0 || p.phrased && beyond(preview) {
+			counted.release(ctx)
 			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
 		}
 	}
 	reply, err := t.run(ctx, program, runtime.RunOptions{}, nil)
+	if err != nil {
+		counted.unless(ctx, err)
+	}
 	if errors.As(err, &refusal) {
 		return t.refusedStep(refusal), nil
 	}
@@ -710,6 +716,8 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		}
 		c.unasked.add(script)
 		says.WriteString(deed(reply.Preview))
+	} else {
+		counted.release(ctx)
 	}
 	for i := range reply.Calls {
 		if r := reply.Calls[i].Result; r != nil {
