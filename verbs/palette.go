@@ -111,6 +111,29 @@ func (l *CodeList) Steps(from, to string) (declared, may bool) {
 	return declared, may
 }
 
+// Ends reports whether a field that holds the code stays as it is: the list says
+// which code may follow which, and none follows this one.
+func (l *CodeList) Ends(code string) bool {
+	declared, ends := false, false
+	for i := range l.Codes {
+		c := &l.Codes[i]
+		declared = declared || len(c.To) > 0
+		ends = ends || c.Name == code && len(c.To) == 0
+	}
+	return declared && ends
+}
+
+// Ended reports whether a row is at the end of its way: a code of its that may
+// change in others cannot change any more.
+func (e *Entity) Ended(row []stores.Value) bool {
+	for i := range e.Fields {
+		if t := e.Fields[i].Type; t != nil && t.Name == CodeType && t.Codes != nil && i < len(row) && t.Codes.Ends(row[i].Text()) {
+			return true
+		}
+	}
+	return false
+}
+
 // Else returns what people are told who would leave a code for one that may not
 // follow, "" where the palette does not say.
 func (l *CodeList) Else(from string) string {

@@ -47,7 +47,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 	if err != nil {
 		return dialog.Understood{}, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session)}
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session)}
 	in := i.in()
 	if len(in.Languages) > 0 {
 		v.Tongue = &in.Languages[0]
@@ -108,6 +108,18 @@ func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what
 			return capitals.ReplaceAllStringFunc(label, func(code string) string { return saidCode(reg, l, code) })
 		}
 		return saidCode(reg, l, what)
+	}
+}
+
+// usable leaves out of a question what the verb could not be used on. Where that
+// cannot be found out, everything is offered: the call itself says so.
+func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Param, []string) []string {
+	return func(v *verbs.Verb, p *verbs.Param, names []string) []string {
+		left, err := s.Usable(ctx, v, p, names)
+		if err != nil {
+			return names
+		}
+		return left
 	}
 }
 

@@ -372,14 +372,15 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case len(f.names) > 1 && p.supposing == pr && slices.Contains(f.names, p.supposed):
 			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		case len(f.names) > 1:
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, symbols(f.names)), Choices: symbols(f.names), Among: f.names})
+			names := r.usable(p.Verb, pr, f.names)
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, symbols(names)), Choices: symbols(names), Among: f.names})
 		case len(n.names) == 1 && !r.others(c, p.Verb):
 			take(dsl.NewSymbol(n.names[0]), words.Range{}, nil)
 		case p.supposing == pr && slices.Contains(n.names, p.supposed):
 			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		default:
-			if len(n.names) <= maxNames {
-				missing(symbols(n.names)...)
+			if names := r.usable(p.Verb, pr, n.names); len(names) <= maxNames {
+				missing(symbols(names)...)
 			} else {
 				missing()
 			}
@@ -648,6 +649,18 @@ func (c *clause) span(at []int) words.Range {
 		return words.Range{}
 	}
 	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
+}
+
+// usable lists the rows that are worth asking about: all of them where none is,
+// for the refusal of one says why.
+func (r *Reader) usable(v *verbs.Verb, pr *verbs.Param, names []string) []string {
+	if r.in.Usable == nil || len(names) < 2 {
+		return names
+	}
+	if left := r.in.Usable(v, pr, names); len(left) > 0 {
+		return left
+	}
+	return names
 }
 
 func symbols(names []string) []string {

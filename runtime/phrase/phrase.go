@@ -41,6 +41,9 @@ type Vocabulary struct {
 	Tongue *words.Language
 	// Say, where there is one, says a name or a code as people of a language do.
 	Say func(l words.Language, what string) string
+	// Usable, where there is one, lists those of some rows that an argument of a
+	// verb could name, so that a question offers nothing that can only be refused.
+	Usable func(v *verbs.Verb, p *verbs.Param, names []string) []string
 }
 
 // Certainty says how sure it is of a verb.

@@ -1,0 +1,125 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// maxUsable is how many rows are looked at to say which of them a verb could be
+// used on.
+const maxUsable = 200
+
+// Usable returns those of the rows that an argument of a verb could name without
+// the call being refused for it, as far as that hangs on the row alone: on what
+// the verb requires of it, and on the codes that may follow those it holds. It is
+// for questions, which should not offer what can only be refused; what a call may
+// do is decided when it is made. Rows at the end of their way, whose code no other
+// follows, come last. Names that stand for nothing are left out.
+//
+// Of more rows than are looked at, all come back.
+func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all []string) ([]string, error) {
+	i := slices.IndexFunc(v.Params, func(q verbs.Param) bool { return q.Name == p.Name })
+	if i < 0 || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil || len(all) == 0 || len(all) > maxUsable {
+		return all, nil
+	}
+	e := p.Type.Entity
+	keys := make([]stores.Value, 0, len(all))
+	names := make(map[stores.Value]string, len(all))
+	for _, name := range all {
+		if key, ok := s.key(e.Store, name); ok {
+			keys = append(keys, key)
+			names[key] = name
+		}
+	}
+	now := stores.NewTime(s.e.clock()).Time()
+	var usable, ended []string
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		rows, err := read.Rows(ctx, e.Store, keys)
+		if err != nil {
+			return err
+		}
+		at := make(map[stores.Value]stores.Row, len(rows))
+		for _, row := range rows {
+			at[row.Key()] = row
+		}
+		r := &run{e: s.e, s: s, now: now, read: read, rehearsal: true, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+		for _, key := range keys {
+			row, there := at[key]
+			if !there {
+				continue
+			}
+			st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
+			st.args[i], st.rows[i] = key, row
+			ok, err := r.usable(ctx, st, i)
+			switch {
+			case err != nil:
+				return err
+			case !ok:
+			case e.Ended(row.Values):
+				ended = append(ended, names[key])
+			default:
+				usable = append(usable, names[key])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	return append(usable, ended...), nil
+}
+
+// usable reports whether a row may stand in the place of an argument, whatever the
+// others are.
+func (r *run) usable(ctx context.Context, st *step, param int) (bool, error) {
+	for i := range st.verb.Requires {
+		that := st.verb.Requires[i].That
+		if that == nil || !onlyOf(that, param) {
+			continue
+		}
+		holds, err := r.eval(ctx, st, that, nil)
+		var x *evalError
+		switch {
+		case errors.As(err, &x):
+			return false, nil // such a call is refused
+		case err != nil:
+			return false, err
+		case holds.Kind() == stores.Bool && !holds.Bool():
+			return false, nil
+		}
+	}
+	row := &st.rows[param]
+	for i := range st.verb.Effects {
+		f := &st.verb.Effects[i]
+		if f.Kind != verbs.Updates || f.May || f.When != nil || f.Where == nil || f.Where.Filter != nil || f.Where.Param != param || f.Entity == nil || f.Entity.Store != row.Entity {
+			continue
+		}
+		for _, set := range f.Set {
+			t := f.Entity.Fields[set.Field].Type
+			to, constant := set.Value.Constant()
+			from := row.Values[set.Field]
+			if !constant || t == nil || t.Name != verbs.CodeType || t.Codes == nil || to.IsNull() || from.IsNull() || stores.Equal(from, to) {
+				continue
+			}
+			if declared, may := t.Codes.Steps(from.Text(), to.Text()); declared && !may {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// onlyOf reports whether what an expression comes to hangs on the row of one
+// argument and on nothing else that a call says.
+func onlyOf(x *verbs.Expr, param int) bool {
+	if len(x.Reads) == 0 || slices.ContainsFunc(x.Reads, func(read verbs.ExprRead) bool { return read.Param != param }) {
+		return false
+	}
+	only := true
+	x.Args(func(other int) { only = only && other == param })
+	return only
+}

@@ -1,0 +1,89 @@
+package runtime_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"verbatim/stores"
+)
+
+// X12, X13: a question offers no row that the verb could only be refused for: by
+// what it requires of the row, along references too, or by the code that could not
+// follow. What the other arguments decide is not asked, and what is at the end of
+// its way comes last.
+func TestWhatAQuestionOffersCanBeUsed(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		ctx := context.Background()
+		const clara, maria, pierre, thomas = "clara-weiss-identity", "maria-schmidt-date-of-birth", "pierre-dupont-source-of-wealth", "thomas-muller-identity"
+		usable := func(who, verb, arg string, names ...string) []string {
+			t.Helper()
+			s, err := p.engine.Session(ctx, who)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := s.Names(ctx, p.reg.Entities())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := p.reg.Verb(verb)
+			for i := range v.Params {
+				if v.Params[i].Name != arg {
+					continue
+				}
+				if names == nil {
+					names = all[v.Params[i].Type.Entity]
+				}
+				left, err := s.Usable(ctx, v, &v.Params[i], names)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return left
+			}
+			t.Fatalf("%s has no %s", verb, arg)
+			return nil
+		}
+		open := []string{maria, pierre, thomas}
+		for _, c := range []struct {
+			verb string
+			want []string
+		}{
+			{"client.add-note", open},
+			{"client.provide-info", open},
+			{"client.submit-document", open}, // no code follows the one that it has
+			{"client.start-collection", open},
+			{"client.request-clarification", append(slices.Clone(open), clara)},
+			{"client.get-request-detail", append(slices.Clone(open), clara)},
+		} {
+			if got := usable("clara", c.verb, "request-id"); !slices.Equal(got, c.want) {
+				t.Errorf("%s offers %q", c.verb, got)
+			}
+		}
+		// What waits for a review can be decided, and nothing else can.
+		if got := usable("t.weber", "review.accept", "request-id"); len(got) != 0 {
+			t.Errorf("an analyst is offered %q", got)
+		}
+		p.did(t, "clara", `client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference "upload://abc123"`)
+		if got := usable("t.weber", "review.accept", "request-id"); !slices.Equal(got, []string{thomas}) {
+			t.Errorf("an analyst is offered %q", got)
+		}
+		// A part hangs on its request.
+		if got := usable("t.weber", "review.receive-part", "part-id"); len(got) != 3 {
+			t.Errorf("an analyst is offered %q", got)
+		}
+		e := p.reg.Entity("outstanding-request")
+		for key, row := range p.rows(t, e.Store.Name) {
+			if row["request_subtype"].Text() == "SOURCE_OF_WEALTH" {
+				p.set(t, e.Store.Name, key, "status", stores.NewString("WAIVED"))
+			}
+		}
+		if got := usable("t.weber", "review.receive-part", "part-id"); len(got) != 0 {
+			t.Errorf("an analyst is offered %q", got)
+		}
+		// A name of nobody's, and somebody else's row, are left out.
+		if got := usable("clara", "client.add-note", "request-id", "nobody", maria); !slices.Equal(got, []string{maria}) {
+			t.Errorf("she is offered %q", got)
+		}
+	})
+}
