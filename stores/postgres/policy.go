@@ -112,7 +112,9 @@ func (m *migration) policies(e *stores.Entity) []policy {
 		strict("delete", "DELETE", true, false, everyRow)
 		return list
 	}
-	strict("scope", "ALL", true, true, everyRow+" OR "+m.rule(e)+m.shown(e))
+	// Whose rows they are is asked first: PostgreSQL asks in the order that is
+	// written, and of a row within the scope it asks no more.
+	strict("scope", "ALL", true, true, m.rule(e)+m.shown(e)+" OR "+everyRow)
 	return list
 }
 
