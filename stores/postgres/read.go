@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"verbatim/stores"
@@ -84,7 +85,7 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap
 	}
-	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t"}
+	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t", near: f.Hold == stores.Loose || !r.writes}
 	sel := q.from.part()
 	kinds := make([]stores.Kind, 0, max(len(f.Select), len(f.Entity.Fields)))
 	names := f.Select
@@ -268,6 +269,19 @@ type finder struct {
 	ways  []way             // the same rows, in the order in which they are reached
 	// counted says that something is counted for the rows asked for themselves.
 	counted bool
+	// near says that whose a row is may be taken from what the row keeps of it.
+	// Where the rows on the way there are to be held, they are gone to.
+	near bool
+}
+
+// owner reports whether a path leads along the scope path of the row asked for
+// to its end, which the row keeps itself: see root.go.
+func (q *finder) owner(p stores.Path) bool {
+	last := len(q.root.Scope) - 1
+	if !q.near || p.Marks || p.Count != nil || last < 1 || len(p.Steps) != last || p.Field != q.root.Scope[last].Field || !q.shapes[q.root].rooted {
+		return false
+	}
+	return slices.EqualFunc(p.Steps, q.root.Scope[:last], func(a, b stores.Step) bool { return a.Field == b.Field && a.To == b.To })
 }
 
 // row returns the alias of the row that steps lead to, and its entity. A row
@@ -299,6 +313,11 @@ func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
 
 // path writes what a path leads to and returns its kind.
 func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
+	if q.owner(p) {
+		at, field := ending(q.root)
+		t.add(q.at, ".", rootColumn)
+		return at.Fields[field].Holds(), nil
+	}
 	alias, e, err := q.row(p.Steps)
 	if err != nil {
 		return 0, err

@@ -312,3 +312,53 @@ func TestOwnersChangeWhileRowsAreAdded(t *testing.T) {
 		t.Errorf("%d of %d rows have the owner of before: %v", wrong, rows, err)
 	}
 }
+
+// What a condition says of whose a row is costs nothing beside the scope: the row
+// keeps it. The rows on the way are gone to only where they are to be held.
+func TestWhoseARowIsTakesNoJoin(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	s, all := openChain(t, db), chain(5)
+	migrateChain(t, s, all)
+	fillChain(t, s, all)
+	last := all[4]
+	n := len(last.Scope) - 1
+	whose := stores.Path{Steps: last.Scope[:n], Field: last.Scope[n].Field}
+	key := stores.Path{Field: last.Key}
+	for held, want := range map[int64]string{1: "1", 2: "2", 3: ""} {
+		find := stores.Find{Entity: last, Select: []stores.Path{key, whose}, Where: &stores.Cond{Op: stores.Eq, Path: whose, Value: stores.NewInt(held)}, Order: []stores.Order{{Path: whose}}}
+		for _, scope := range []stores.Scope{{All: true}, {Holds: map[string][]stores.Value{"e0": {stores.NewInt(1), stores.NewInt(2)}}}} {
+			look := func(r *reader, joins bool) {
+				var got []string
+				rows, err := r.Find(t.Context(), find)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, row := range rows {
+					got = append(got, row[0].Text())
+					if row[1] != stores.NewInt(held) {
+						t.Errorf("row %s of %d says that it is of %s", row[0].Text(), held, row[1].Text())
+					}
+				}
+				if strings.Join(got, " ") != want {
+					t.Errorf("of %d there are %q, want %q", held, got, want)
+				}
+				ops, _, err := r.finding(t.Context(), find, &rows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sql := ops[len(ops)-1].sql; strings.Contains(sql, "JOIN") != joins {
+					t.Errorf("joins %v, want %v: %s", !joins, joins, sql)
+				}
+			}
+			find.Hold = stores.Loose
+			if err := s.View(t.Context(), scope, func(r stores.Reader) error { look(r.(*reader), false); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			find.Hold = stores.Shared
+			if err := s.Update(t.Context(), scope, func(x stores.Tx) error { look(&x.(*tx).reader, true); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
