@@ -47,6 +47,7 @@ type run struct {
 	steps []*step // every call carried out, those of macros included, in order
 	of    []*step // those that the journal tells of, parallel to its entries
 	seen  []seen  // what the plan stands on
+	owed  []owing // rows that are asked for with what is read
 
 	// Values that differ from one preview to the next without anything having
 	// changed: keys that were made up, and instants counted from now. The

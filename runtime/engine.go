@@ -116,6 +116,7 @@ type Engine struct {
 	labelled map[*verbs.Entity][]stores.Path
 	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
 	wants    map[*verbs.Verb][]wants         // of each argument: see ahead
+	reads    map[*verbs.Verb]bool            // those that need no row before what they read: see owes
 	box      *toolbox
 	scanner  string
 
@@ -148,6 +149,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),
 		wants:    make(map[*verbs.Verb][]wants),
+		reads:    make(map[*verbs.Verb]bool),
 
 		authority: opt.Authority,
 		profile:   opt.Profile,
@@ -180,6 +182,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	for _, v := range reg.Verbs() {
 		ds = append(ds, e.prepare(v)...)
 		e.wants[v] = e.foreseen(v)
+		e.reads[v] = e.readsAtOnce(v)
 	}
 	if ds.HasErrors() {
 		return nil, &ConfigError{ds}

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"reflect"
 	"sync/atomic"
 	"testing"
 
@@ -13,8 +14,9 @@ import (
 // lets somebody change rows just before such a read.
 type watched struct {
 	stores.Store
-	last, views atomic.Int64
-	before      func()
+	last, views, together atomic.Int64
+	before                func()
+	gone                  bool
 }
 
 func (s *watched) View(ctx context.Context, scope stores.Scope, fn func(stores.Reader) error) error {
@@ -96,4 +98,64 @@ func TestALastReadIsTheOnlyOne(t *testing.T) {
 	if _, err := s.Run(context.Background(), p, runtime.RunOptions{}); err != nil || store.last.Load() != 0 {
 		t.Errorf("%v, %d last reads", err, store.last.Load())
 	}
+}
+
+// Together notes the last read among several that are asked for at once. Where
+// rows are said to be gone, it finds none.
+func (r watchedReader) Together(ctx context.Context, asks []stores.Ask) error {
+	err := r.Reader.Together(ctx, asks)
+	if n := len(asks); n > 0 && asks[n-1].Find != nil && asks[n-1].Find.Last {
+		r.s.together.Add(1)
+		if r.s.gone {
+			asks[0].Rows = nil
+		}
+	}
+	return err
+}
+
+// PERF-X3: a read that names a row, or is filled with one, asks for the row and
+// for what it reads at once. Where the row is not there, it asks again, for one
+// after the other, and says what it always says.
+func TestARowIsAskedForWithWhatIsReadOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, deskRegistry(t), &runtime.Handlers{Partial: true})
+	store := &watched{Store: w.store}
+	e, err := runtime.New(w.reg, store, runtime.Options{Clock: w.now, NewID: w.newID, Handlers: &runtime.Handlers{Partial: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Session(context.Background(), "kim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelf := func(text string, together, views int64) *runtime.Reply {
+		t.Helper()
+		store.together.Store(0)
+		p := w.program(s, text)
+		store.views.Store(0)
+		reply, err := s.Run(context.Background(), p, runtime.RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if store.together.Load() != together || store.views.Load() != views {
+			t.Errorf("%s: %d times together and %d views, want %d and %d", text, store.together.Load(), store.views.Load(), together, views)
+		}
+		return reply
+	}
+	const filled, named = "desk.shelf", "desk.shelf :club-id @north"
+	shelf(named, 0, 1) // nothing has a name yet
+	for _, text := range []string{filled, named} {
+		shelf(text, 1, 1)
+		want := shelf(text, 1, 1)
+		store.gone = true
+		got := shelf(text, 1, 2)
+		store.gone = false
+		if len(want.Calls[0].Result.Rows) == 0 || !reflect.DeepEqual(want.Calls[0].Result, got.Calls[0].Result) || !reflect.DeepEqual(want.Calls[0].Filled, got.Calls[0].Filled) {
+			t.Errorf("%s: at once\n%v\nand one after the other\n%v", text, want.Calls[0], got.Calls[0])
+		}
+		if a, b := want.Preview.Sealed().Digest, got.Preview.Sealed().Digest; a != b {
+			t.Errorf("%s: at once %x, and one after the other %x", text, a, b)
+		}
+	}
+	shelf(named+"\n"+named, 0, 1) // more than one read
 }

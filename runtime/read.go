@@ -86,7 +86,7 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	last := r.last(st, f)
-	rows, err := r.read.Find(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
+	rows, err := r.withOwed(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
 		Hold: r.holdsAs(stores.Shared), Last: last, Lists: beside.asked})
 	if err != nil {
 		return nil, err

@@ -198,6 +198,9 @@ func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place,
 				continue
 			}
 		}
+		if len(candidates) == 1 && r.owes(st, e.Store, key) {
+			return given{value: key, entity: e, row: r.owe(st, e.Store, key), dark: g.dark, from: g.from}, nil
+		}
 		row, err := r.get(ctx, e.Store, key)
 		if errors.Is(err, stores.ErrNotFound) {
 			continue

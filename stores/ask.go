@@ -5,7 +5,7 @@ import "context"
 // An Ask is one of several reads that are asked for together: a Find where it has
 // one, and the rows of some keys otherwise.
 type Ask struct {
-	Find *Find // with neither Lists nor Last
+	Find *Find // with Lists on a snapshot only, and Last only where it comes last
 
 	Entity *Entity
 	Keys   []Value

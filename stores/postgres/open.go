@@ -255,10 +255,10 @@ func (c *conn) do(ctx context.Context, ops ...op) error {
 	return err
 }
 
-// alone runs one statement that reads, and is to be the only one of its
-// transaction. Where it is, it needs no more than the settings that go before it:
-// what is sent together is a transaction of its own, and one statement one
-// snapshot.
+// alone runs statements that read, and are to be the only ones of their
+// transaction, which is one round trip. One statement alone needs no more than
+// the settings that go before it: what is sent together is a transaction of its
+// own, and one statement one snapshot.
 func (c *conn) alone(ctx context.Context, ops ...op) error {
 	if c.begun || len(c.begin) != 2 || len(c.last) > 0 {
 		return c.do(ctx, ops...)
@@ -266,7 +266,17 @@ func (c *conn) alone(ctx context.Context, ops ...op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err := c.send(ctx, append([]op{c.begin[1]}, ops...))
+	if len(ops) == 1 {
+		_, err := c.send(ctx, append([]op{c.begin[1]}, ops...))
+		return err
+	}
+	all := append(c.begin[:len(c.begin):len(c.begin)], ops...)
+	_, err := c.send(ctx, append(all, op{doing: "commit", sql: "COMMIT"}))
+	status := c.pc.Conn().PgConn().TxStatus()
+	c.begun = status != 'I'
+	if err != nil && status == 'E' {
+		c.broken = err
+	}
 	return err
 }
 

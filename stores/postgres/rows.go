@@ -37,7 +37,11 @@ func (r *reader) Together(ctx context.Context, asks []stores.Ask) error {
 	if len(ops) == 0 {
 		return ctx.Err()
 	}
-	if err := r.c.do(ctx, ops...); err != nil {
+	ask := r.c.do
+	if f := asks[len(asks)-1].Find; f != nil && f.Last && !r.writes {
+		ask = r.c.alone
+	}
+	if err := ask(ctx, ops...); err != nil {
 		return err
 	}
 	for _, then := range later {

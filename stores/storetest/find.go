@@ -44,6 +44,39 @@ var findCases = []testCase{
 			}
 		}
 	}},
+	{"a last read may come with rows and with lists, all of one moment", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.fillLists()
+		for _, scope := range []stores.Scope{everything, holding(1), holding(2), {}} {
+			w.must(w.View(context.Background(), scope, func(r stores.Reader) error {
+				ask := func(last bool, limit int) (string, error) {
+					var parts [][][]stores.Value
+					asks := []stores.Ask{
+						{Entity: w.cbu, Keys: []stores.Value{id("cbu", 1), id("cbu", 2), id("cbu", 9)}},
+						{Entity: w.request, Keys: []stores.Value{id("request", 1)}},
+						{Find: &stores.Find{Entity: w.workstream, Limit: limit, Last: last, Lists: []stores.List{{Entity: w.request, By: stores.Path{Field: reqWorkstream}, Select: []stores.Path{{Field: reqSubtype}}, Into: &parts}}}},
+					}
+					err := r.Together(context.Background(), asks)
+					return fmt.Sprint(asks[0].Rows, asks[1].Rows, asks[2].Found, parts), err
+				}
+				want, err := ask(false, 0)
+				w.must(err)
+				for range 2 { // more may follow after all
+					got, err := ask(true, 0)
+					if w.must(err); got != want {
+						t.Errorf("last, it is\n%s\nand otherwise\n%s", got, want)
+					}
+				}
+				// An error leaves a reader that answers, or says why not.
+				if scope.All {
+					if _, err := ask(true, 1); !errors.Is(err, stores.ErrLimit) {
+						t.Error("more rows than the limit:", err)
+					}
+				}
+				return nil
+			}))
+		}
+	}},
 	{"what a client sees, in its order", func(t *testing.T, open Open) {
 		// O24: only what is meant for the client and not settled; by due date,
 		// without one last, then by age; how much was submitted.
