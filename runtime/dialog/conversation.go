@@ -308,8 +308,10 @@ type turn struct {
 	ran    map[string]bool    // scripts that wrote something in this turn
 	calls  int
 	said   verdict
-	spoken string // the message, where it is to be kept with what it leads to
-	kept   bool   // and it was
+	spoken string   // the message, where it is to be kept with what it leads to
+	kept   bool     // and it was
+	intent string   // the verb that seems to be meant, also where it is asked about first
+	about  []string // the rows that are, by their names
 
 	settled []string // questions that this turn answers or drops
 

@@ -172,10 +172,7 @@ func (c *Conversation) puts() []runtime.Question {
 // asked by it, and why.
 func (t *turn) keep(ctx context.Context) error {
 	c := t.c
-	client := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken}
-	if t.record.Foreign {
-		client.Intent = foreignIntent
-	}
+	client := t.client()
 	for _, call := range t.record.Calls {
 		if client.Intent == "" {
 			client.Intent = call.Verb
@@ -217,6 +214,33 @@ func (t *turn) keep(ctx context.Context) error {
 	return nil
 }
 
+// means notes what a program that was made of the message is about.
+func (t *turn) means(p *verbs.Program) {
+	calls := p.Calls()
+	for i := range calls {
+		if t.intent == "" {
+			t.intent = calls[i].Verb.Name
+		}
+		for j := range calls[i].Args {
+			a := &calls[i].Args[j]
+			if a.Kind == verbs.Name && a.Path() == "" && !slices.Contains(t.about, a.Name()) {
+				t.about = append(t.about, a.Name())
+				t.record.spoken.join(Spoken{Names: []string{a.Name()}})
+			}
+		}
+	}
+}
+
+// client is what the person said, with what they seem to want and the rows that
+// it is about.
+func (t *turn) client() runtime.Said {
+	said := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about)}
+	if t.record.Foreign {
+		said.Intent = foreignIntent
+	}
+	return said
+}
+
 // run carries a program out. What the person said is kept with the first thing
 // that it leads to, so that the journal says on whose words it was done; and the
 // question that it answers, if it does, is settled by it.
@@ -224,7 +248,10 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, 
 	o.Source = t.c.o.Source
 	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
 	if with {
-		said := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken}
+		if answered != nil {
+			t.means(p)
+		}
+		said := t.client()
 		if answered != nil && answered.stored {
 			said.Settles = []string{answered.ID}
 		}

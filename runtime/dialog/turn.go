@@ -429,6 +429,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		}
 	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
+	t.intent = u.Verb
 	supposed := ""
 	if len(u.Assumed) > 0 {
 		supposed = c.wording.assumed(u.Assumed)
@@ -645,6 +646,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		return t.mistaken(script, dsl.Diagnostics{*key}), nil
 	}
 	t.record.Resolved = append(t.record.Resolved, t.open(program, traced)...)
+	t.means(program)
 	canonical := dsl.Format(script)
 	if t.ran[canonical] {
 		return step{wrong: modelRepeats}, nil
