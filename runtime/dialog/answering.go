@@ -2,10 +2,13 @@ package dialog
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime"
 	"verbatim/runtime/words"
+	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -27,7 +30,26 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 		return "", false, nil
 	}
 	reply := words.ReadAnswer(t.heard.own)
-	script := ""
+	script, value := "", t.heard.own
+	said, asked := t.wasAsked()
+	remark := words.ReadRemark(value)
+	if remark != words.NoRemark && !t.wouldKeep(ctx, a, value) {
+		remark = words.NoRemark // it does not fit, and the palette says what would
+	}
+	switch {
+	case asked && reply.Answer == words.Agree:
+		value, reply = said, words.Reply{}
+	case asked && reply.Answer == words.Decline:
+		return t.c.wording.say(sayNotTaken), true, nil
+	case remark == words.ARemark && u.Script != "":
+		return "", false, nil // it is understood as something else, however surely
+	case remark == words.ARemark:
+		t.record.note("it was taken for a remark, and not for an answer to what is being asked")
+		return t.c.wording.say(sayNotAnAnswer), true, nil
+	case remark == words.MaybeARemark:
+		t.record.note("it may be a remark, or the answer to what is being asked")
+		return t.c.wording.say(sayTakeIt), true, nil
+	}
 	switch {
 	case reply.Which != 0:
 	case reply.Answer == words.Agree:
@@ -35,7 +57,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	case reply.Answer == words.Decline:
 		script = a.No
 	}
-	given := dsl.NewCall(a.Verb.Name, dsl.NewArg(a.Verb.Params[a.Param].Name, dsl.NewString(t.heard.own)))
+	given := answer(a, value)
 	// A yes that settles nothing is an answer like any other.
 	for _, call := range []string{script, dsl.FormatCall(&given)} {
 		if call == "" {
@@ -53,6 +75,59 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 		}
 	}
 	return "", false, nil
+}
+
+// answer is the call that gives one.
+func answer(a *verbs.Answering, value string) dsl.Call {
+	return dsl.NewCall(a.Verb.Name, dsl.NewArg(a.Verb.Params[a.Param].Name, dsl.NewString(value)))
+}
+
+// wouldKeep reports whether an answer would be stored word for word. Where only a
+// date will do, nothing is stored of what is none, and the palette says so better;
+// and what was read as a date was not a remark.
+func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) bool {
+	given := answer(a, value)
+	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, dsl.FormatCall(&given)))
+	if ds.HasErrors() {
+		return false
+	}
+	program, _ := t.c.o.Session.CheckFrom(script, verbs.Literals{Origin: ofPerson})
+	if program == nil {
+		return false
+	}
+	preview, err := t.c.o.Session.PreviewWith(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
+	if err != nil {
+		return false
+	}
+	inside := stores.NewList(stores.NewString(value)).Text() // as it stands in an object
+	inside = strings.TrimSuffix(strings.TrimPrefix(inside, "["), "]")
+	for _, c := range preview.Calls {
+		for _, row := range c.Rows {
+			if slices.ContainsFunc(row.Fields, func(f runtime.FieldChange) bool {
+				return f.After.Text() == value || strings.Contains(f.After.Text(), inside)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wasAsked reports whether the person was asked just now if what they said is an
+// answer, and what that was. It stands in the turns, so that the yes may be said in
+// another process.
+func (t *turn) wasAsked() (said string, asked bool) {
+	past := t.c.latest()
+	if len(past) == 0 {
+		return "", false
+	}
+	last := past[len(past)-1]
+	for _, l := range words.Languages {
+		if last.Told == sayTakeIt.In(l) && !last.Foreign {
+			return last.Said, true
+		}
+	}
+	return "", false
 }
 
 // asking is what a palette does with answers, while the session is at a question.

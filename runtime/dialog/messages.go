@@ -62,6 +62,21 @@ var (
 		"Das habe ich nicht verstanden. Sagen Sie es mit anderen Worten, nennen Sie, worum es geht, oder bitten Sie darum, mit einem Menschen zu sprechen.",
 		"Je n’ai pas compris. Dites-le autrement, précisez de quoi il s’agit, ou demandez à parler à quelqu’un.",
 		"No lo he entendido. Dígalo con otras palabras, indique de qué se trata, o pida hablar con una persona."}
+	sayNotAnAnswer = words.Sentence{
+		"I have not taken that for an answer. What you answered so far is kept: answer when you can, skip the question, or ask to talk to a person.",
+		"Das habe ich nicht als Antwort genommen. Was Sie bisher geantwortet haben, bleibt: Antworten Sie, wenn Sie können, überspringen Sie die Frage, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"Je n’ai pas pris cela pour une réponse. Ce que vous avez répondu est conservé : répondez quand vous pouvez, passez la question, ou demandez à parler à quelqu’un.",
+		"No lo he tomado como respuesta. Lo que ha respondido se conserva: responda cuando pueda, salte la pregunta, o pida hablar con una persona."}
+	sayTakeIt = words.Sentence{
+		"Shall I take that as your answer, word for word? Yes or no.",
+		"Soll ich das Wort für Wort als Ihre Antwort nehmen? Ja oder nein.",
+		"Dois-je prendre cela mot pour mot comme votre réponse ? Oui ou non.",
+		"¿Lo tomo palabra por palabra como su respuesta? Sí o no."}
+	sayNotTaken = words.Sentence{
+		"Then I have not taken it. What is your answer?",
+		"Dann habe ich es nicht genommen. Was ist Ihre Antwort?",
+		"Alors je ne l’ai pas pris. Quelle est votre réponse ?",
+		"Entonces no lo he tomado. ¿Cuál es su respuesta?"}
 	sayExamples = words.Sentence{
 		"You can say, for example: {}.",
 		"Sie können zum Beispiel sagen: {}.",
