@@ -50,6 +50,9 @@ func (l *loader) says(d *doc, p *Palette, n *yaml.Node) {
 		}
 		if of.Kind == yaml.ScalarNode {
 			here[of.Value] = true
+			for _, word := range strings.FieldsFunc(of.Value, func(r rune) bool { return !isNameRune(r) }) {
+				here[word] = true // such as what an effect sets
+			}
 		}
 		for _, c := range of.Content {
 			texts(c)
@@ -75,6 +78,10 @@ func (l *loader) says(d *doc, p *Palette, n *yaml.Node) {
 		})
 		p.Says[k.Value] = said
 	})
+}
+
+func isNameRune(r rune) bool {
+	return r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 func isLanguage(tag string) bool {

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/upload"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -70,11 +71,22 @@ func (a *app) sendFile(ctx context.Context, s *sender, name string) (said string
 		a.notSent("something harmful was found in the file, and it was not kept", "send another, from a device that was checked")
 	default:
 		if !a.json {
-			fmt.Fprintf(a.out, "Sent: %s, %s, %s\n", safe(u.Name), u.Type, verbs.SizeText(u.Size))
+			fmt.Fprintln(a.out, wasSent.In(tongueOf(s.session), safe(u.Name), u.Type, verbs.SizeText(u.Size)))
 		}
-		return fmt.Sprintf("Here is %s: %s", u.Name, u.Reference()), nil
+		return hereIs.In(tongueOf(s.session), u.Name, u.Reference()), nil
 	}
 	return "", nil
+}
+
+// What is told of a file that was sent, and said of it for the person.
+var hereIs = words.Sentence{"Here is {}: {}", "Hier ist {}: {}", "Voici {} : {}", "Aquí está {}: {}"}
+
+var wasSent = words.Sentence{"Sent: {}, {}, {}", "Gesendet: {}, {}, {}", "Envoyé : {}, {}, {}", "Enviado: {}, {}, {}"}
+
+// tongueOf is the language of a session, as far as it is one that is spoken here.
+func tongueOf(s *runtime.Session) words.Language {
+	l, _ := words.ParseLanguage(s.Person().Language)
+	return l
 }
 
 func (s *sender) send(ctx context.Context, name string) (runtime.Upload, error) {

@@ -159,6 +159,7 @@ func sessions(t *testing.T, dir string, vars ...string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"bank":      bank,
+			"speaks":    speaks,
 			"alter":     alter,
 			"shop":      shop,
 			"desk":      desk,

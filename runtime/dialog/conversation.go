@@ -328,6 +328,13 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	if t.heard.bad == nil && !t.heard.auto && !foreign {
 		c.listen(t.heard.own)
 	}
+	c.wording.file = func(reference string) string {
+		u, err := c.o.Session.Upload(ctx, reference)
+		if err != nil {
+			return "" // then it is called by its reference
+		}
+		return u.Name
+	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	switch {
 	case t.heard.bad != nil:

@@ -24,9 +24,9 @@ var courtesies = [...]struct {
 	{courtesy(`bonjour|bonsoir|salut|coucou`), true, "Bonjour %s."},
 	{courtesy(`hola|buenos d[ií]as|buenas tardes|buenas noches|buenas`), true, "Hola, %s."},
 	{courtesy(`((ok|okay|great|perfect|alright|good|fine),? )?((many )?thanks( a lot| so much| again)?|thank you( very much| so much)?|cheers)( (bye|goodbye))?|(good)?bye|bye bye|see you( later| soon)?|have a (nice|good) (day|evening|weekend)`), false, "You are welcome. Whatever you said and sent is kept."},
-	{courtesy(`((ok|okay|gut|super),? )?(vielen dank|danke( schön| sehr)?|besten dank)|tschüss?|auf wiedersehen|bis (bald|später)|schönen (tag|abend)( noch)?`), false, "Gern. Was Sie gesagt und geschickt haben, bleibt."},
-	{courtesy(`((ok|parfait),? )?merci( beaucoup| bien)?|au revoir|à bientôt|bonne (journée|soirée)`), false, "Je vous en prie. Ce que vous avez dit et envoyé est conservé."},
-	{courtesy(`((vale|perfecto),? )?(muchas )?gracias|adi[oó]s|hasta (luego|pronto)|buen día`), false, "De nada. Lo que ha dicho y enviado se conserva."},
+	{courtesy(`((ok|okay|gut|super),? )?(vielen dank|danke( schön| sehr)?|besten dank)|tschüss?|auf wiedersehen|bis (bald|später)|schönen (tag|abend)( noch)?|(vielen dank|danke( schön| sehr)?)[,.]? (und )?(tschüss?|auf wiedersehen|bis (bald|später))`), false, "Gern. Was Sie gesagt und geschickt haben, bleibt."},
+	{courtesy(`((ok|parfait),? )?merci( beaucoup| bien)?|au revoir|à bientôt|bonne (journée|soirée)|merci( beaucoup| bien)?[,.]? (et )?(au revoir|à bientôt|bonne (journée|soirée))`), false, "Je vous en prie. Ce que vous avez dit et envoyé est conservé."},
+	{courtesy(`((vale|perfecto),? )?(muchas )?gracias|adi[oó]s|hasta (luego|pronto)|buen día|(muchas )?gracias[,.]? (y )?(adi[oó]s|hasta (luego|pronto))`), false, "De nada. Lo que ha dicho y enviado se conserva."},
 }
 
 func courtesy(said string) *regexp.Regexp {

@@ -227,7 +227,10 @@ func (w wording) value(v stores.Value) string {
 		return words.SayDate(day, w.tongue) + at.Format(" 15:04 UTC")
 	case stores.JSON:
 		text := w.list(v)
-		if n, ok := entries(v); ok && len(text) > longList {
+		switch n, ok := entries(v); {
+		case ok && n == 0:
+			return w.say(sayNone)
+		case ok && len(text) > longList:
 			return w.say(sayEntries, strconv.Itoa(n))
 		}
 		return text

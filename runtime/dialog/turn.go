@@ -414,18 +414,24 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if past := c.latest(); u.Script == "" && len(past) > 0 && past[len(past)-1].asked != "" {
 		// It may be the answer to what was asked, which makes sense only with what
 		// it was asked about.
+		// One that can be done is what is meant, before one that asks again.
+		var whole string
 		for _, between := range [...]string{"\n", ", "} {
-			whole := past[len(past)-1].asked + between + t.heard.own
-			more, err := c.o.Interpreter.Interpret(ctx, whole, c.before())
+			text := past[len(past)-1].asked + between + t.heard.own
+			more, err := c.o.Interpreter.Interpret(ctx, text, c.before())
 			if err != nil {
 				return t.system(ctx, err)
 			}
 			if more.Script != "" || u.Ask == "" && more.Ask != "" {
-				u = more
-				t.record.note("it was taken for an answer to the question before")
-				t.record.asked = whole
+				u, whole = more, text
+			}
+			if more.Script != "" {
 				break
 			}
+		}
+		if whole != "" {
+			t.record.note("it was taken for an answer to the question before")
+			t.record.asked = whole
 		}
 	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed

@@ -28,6 +28,8 @@ type wording struct {
 	lacks *bool
 	// called is what the session knows a row to be called.
 	called func(name string) string
+	// file is what a file was called that the person sent.
+	file func(reference string) string
 }
 
 func newWording(reg *verbs.Registry) wording {
@@ -68,6 +70,9 @@ func (w wording) wholly(text func(w wording) string) string {
 // palette has a name.
 func (w wording) label(name string) string {
 	said, ok := w.reg.Says(w.language, name)
+	if !ok {
+		said, ok = w.reg.Says(w.language, strings.ReplaceAll(name, "-", "_"))
+	}
 	if !ok {
 		if w.tongue != words.English {
 			*w.lacks = true
@@ -268,6 +273,11 @@ func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
 	case dsl.Symbol:
 		return w.row(c, v.Text)
 	case dsl.String:
+		if w.file != nil && strings.HasPrefix(v.Text, "upload://") {
+			if name := w.file(v.Text); name != "" {
+				return escaped(oneLine(name))
+			}
+		}
 		return escaped(oneLine(v.Text))
 	case dsl.Code:
 		return w.asWords(v.Text)

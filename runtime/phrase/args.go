@@ -22,7 +22,7 @@ type nameList struct {
 	weight map[string]float64
 }
 
-func newNames(all []string) *nameList {
+func newNames(all []string, aliases []alias) *nameList {
 	n := &nameList{names: all, stems: make([][]string, len(all)), byStem: map[string][]int32{}, weight: map[string]float64{}}
 	for i, name := range all {
 		for w := range strings.SplitSeq(name, "-") {
@@ -33,6 +33,18 @@ func newNames(all []string) *nameList {
 			if !slices.Contains(n.stems[i], s) {
 				n.stems[i] = append(n.stems[i], s)
 				n.byStem[s] = append(n.byStem[s], int32(i))
+			}
+		}
+	}
+	for _, a := range aliases {
+		for _, row := range n.byStem[a.first] {
+			if !strings.Contains(all[row], a.slug) {
+				continue
+			}
+			for _, s := range a.stems {
+				if !slices.Contains(n.byStem[s], row) {
+					n.byStem[s] = append(n.byStem[s], row)
+				}
 			}
 		}
 	}
@@ -208,6 +220,8 @@ func (r *Reader) codesOf(c *clause, l *verbs.CodeList) (codes []string, at []int
 		case where == nil || len(cw.stems) < longest:
 		case len(cw.stems) > longest:
 			longest, codes, at = len(cw.stems), []string{cw.code}, where
+		case slices.Contains(codes, cw.code):
+			at = append(at, where...)
 		default:
 			codes, at = append(codes, cw.code), append(at, where...)
 		}

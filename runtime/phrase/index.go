@@ -14,6 +14,8 @@ import (
 // An Index holds the words of palettes. It is made once for a registry, is
 // immutable, and may be shared.
 type Index struct {
+	reg       *verbs.Registry
+	aliases   []alias
 	verbs     []*verbs.Verb
 	stems     map[string]int32
 	list      []string // the stems, by number
@@ -68,7 +70,10 @@ const maxTemplate = 24
 
 // New reads the words of palettes.
 func New(reg *verbs.Registry) *Index {
-	ix := &Index{verbs: reg.Verbs(), stems: map[string]int32{}, codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}}
+	ix := &Index{reg: reg, verbs: reg.Verbs(), stems: map[string]int32{}, codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}}
+	for _, l := range reg.CodeLists() {
+		ix.codeWords(l)
+	}
 	seen := map[int32]int{} // verbs that have a stem: by stem
 	ix.asking = make([]bool, len(ix.verbs))
 	for i, v := range ix.verbs {
@@ -251,9 +256,42 @@ func (ix *Index) codeWords(l *verbs.CodeList) []codeWords {
 		}
 		if len(cw.stems) > 0 {
 			all = append(all, cw)
+			for _, stems := range ix.sayings(c.Name) {
+				all = append(all, codeWords{c.Name, stems})
+				ix.aliases = append(ix.aliases, alias{strings.ToLower(strings.ReplaceAll(c.Name, "_", "-")), cw.stems[0], stems})
+			}
 		}
 	}
 	ix.codes[l] = all
+	return all
+}
+
+// An alias is what a code is called in another language: names of rows that hold
+// the code are understood by it.
+type alias struct {
+	slug  string   // the code, as a name has it
+	first string   // the first stem of it
+	stems []string // in the other language
+}
+
+// sayings are the stems of what a code is called in other languages than English.
+// Articles and such are left out.
+func (ix *Index) sayings(code string) (all [][]string) {
+	for _, l := range words.Languages {
+		said, ok := ix.reg.Says(l.String(), code)
+		if !ok || l == words.English {
+			continue
+		}
+		var stems []string
+		for _, w := range split(said) {
+			if len(w) > 3 && small[w] == 0 {
+				stems = append(stems, stem(w))
+			}
+		}
+		if len(stems) > 0 {
+			all = append(all, stems)
+		}
+	}
 	return all
 }
 

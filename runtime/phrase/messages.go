@@ -104,6 +104,10 @@ var endQuestion = [...]string{"?", "?", " ?", "?"}
 // none.
 func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	if l != words.English {
+		if said, ok := r.ix.reg.Says(l.String(), v.Description); ok {
+			first, _, _ := strings.Cut(said, ". ")
+			return quotes[l][0] + strings.TrimSuffix(first, ".") + quotes[l][1]
+		}
 		for _, p := range v.PhrasesIn[l.String()] {
 			if !strings.Contains(p, "{") {
 				return quotes[l][0] + p + quotes[l][1]

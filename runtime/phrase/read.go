@@ -31,7 +31,7 @@ func (ix *Index) Reader(v Vocabulary) *Reader {
 		}
 	}
 	for e, all := range v.Names {
-		r.names[e] = newNames(all)
+		r.names[e] = newNames(all, ix.aliases)
 	}
 	return r
 }
