@@ -143,6 +143,9 @@ func (d definer) key(k *key) object {
 		named(true)
 	case uniques:
 		list(object{{"type", "array"}, {"items", object{{"type", "string"}}}})
+	case textByLanguage:
+		text := object{{"type", scalarTypes}}
+		o = append(o, property{"type", append([]string{"object"}, scalarTypes...)}, property{"patternProperties", object{{"^[a-z]{2}$", text}}}, property{"additionalProperties", false})
 	case textOrMap:
 		if k.of == nil { // the items of a list: a type again, one level down
 			or([]string{"string", "object"}, object{{"properties", d.itemKeys()}, {"additionalProperties", false}})

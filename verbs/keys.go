@@ -36,6 +36,7 @@ const (
 	namedMaps                   // a mapping from names of the author's choosing to mappings of one shape
 	namedTexts                  // a mapping from names to text
 	textOrMap                   // a word, or a mapping of one shape
+	textByLanguage              // text, or a mapping from languages to text
 	textOrMaps                  // a word, or a list of mappings of one shape
 	textsOrMaps                 // a list whose items are words or mappings of one shape
 	textsByLanguage             // a list of text, or a mapping from languages to such lists
@@ -333,7 +334,7 @@ var argShape = &shape{
 		{name: "personal", doc: "Whether it says something of a person, so that it must be possible to erase it from the journal.", example: `true`, holds: aBoolean},
 		{name: "from", doc: "Where its value may come from. Anywhere, when left out.", example: `["person", "record"]`, holds: texts, words: originWords},
 		{name: "otherwise", doc: "What happens to a value that comes from elsewhere: refuse, which is the default; ask; or a rule for asking.", example: `{"by": "compliance"}`, holds: textOrMap, of: otherwiseShape},
-		{name: "asks", doc: "The question for it, where somebody left it out; or one for each language.", example: `"When should it be there?"`, holds: textOrMap},
+		{name: "asks", doc: "The question for it, where somebody left it out; or one for each language.", example: `"When should it be there?"`, holds: textByLanguage},
 		{name: "examples", doc: "Values that would do.", example: `["2025-01-03"]`, holds: texts},
 		{name: "schema-of", doc: "Of an object: the argument, a code, whose schema it must satisfy.", example: `"info-type"`},
 		{name: "follow-ups", doc: "Of an object with schema-of: that it is taken without what its schema requires under a condition, in `then` or `else`. `missing(ARGUMENT)` lists that, for it to be asked.", example: `true`, holds: aBoolean},
@@ -417,11 +418,11 @@ var tellsShape = &shape{
 	name: "what a person is told",
 	doc:  "Sentences, or for each language a sentence: {en: …, de: …}. {NAME} is a value that it returns or an argument; what stands in [brackets] is left out where a value in it is empty, [NAME? text] where that one is empty, false or 0; <LIST* text> is said of each item of a list.",
 	keys: []key{
-		tellFirst: {name: "first", doc: "What is said before the rows that were found; {count} is how many.", example: `"[count? There are {count} left:]"`, holds: textOrMap},
-		tellEach:  {name: "each", doc: "What is said of each row.", example: `"{name}[, due {due_date}]. {reason}"`, holds: textOrMap},
-		tellNone:  {name: "none", doc: "What is said where nothing was found.", example: `"Nothing is open."`, holds: textOrMap},
-		tellDone:  {name: "done", doc: "What is said when it was done.", example: `"I have noted that on {request-id}."`, holds: textOrMap},
-		tellAsks:  {name: "asks", doc: "How somebody is asked before it is done, where they are asked: a sentence that says every argument.", example: `"May I note for {request-id}: {note}?"`, holds: textOrMap},
+		tellFirst: {name: "first", doc: "What is said before the rows that were found; {count} is how many.", example: `"[count? There are {count} left:]"`, holds: textByLanguage},
+		tellEach:  {name: "each", doc: "What is said of each row.", example: `"{name}[, due {due_date}]. {reason}"`, holds: textByLanguage},
+		tellNone:  {name: "none", doc: "What is said where nothing was found.", example: `"Nothing is open."`, holds: textByLanguage},
+		tellDone:  {name: "done", doc: "What is said when it was done.", example: `"I have noted that on {request-id}."`, holds: textByLanguage},
+		tellAsks:  {name: "asks", doc: "How somebody is asked before it is done, where they are asked: a sentence that says every argument.", example: `"May I note for {request-id}: {note}?"`, holds: textByLanguage},
 	},
 }
 

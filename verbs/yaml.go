@@ -680,7 +680,7 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 		mapping = true
 	case textsByLanguage:
 		list, mapping = true, true
-	case textOrMap:
+	case textOrMap, textByLanguage:
 		scalar, mapping = true, true
 	case textOrMaps:
 		scalar, list = true, true
@@ -718,6 +718,7 @@ var formNames = [...]string{
 	namedMaps:       "a mapping from names to mappings",
 	namedTexts:      "a mapping from names to text",
 	textOrMap:       "text or a mapping",
+	textByLanguage:  "text, or a mapping from languages",
 	textOrMaps:      "a word or a list of rules",
 	textsOrMaps:     "a list: [A, B]",
 	textsByLanguage: "a list: [a, b], or a mapping from languages to lists",
