@@ -428,7 +428,7 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
 	err := s.lookInto(ctx, func(r *run, kept *keptSession) error {
 		row := kept.row.Values
-		info = SessionInfo{ID: s.id, Name: row[sesName].Text(), Person: s.person, Started: row[sesStarted].Time(), LastActive: row[sesLast].Time(),
+		info = SessionInfo{ID: s.id, Name: row[sesName].Text(), Person: s.Person(), Started: row[sesStarted].Time(), LastActive: row[sesLast].Time(),
 			Visits: row[sesVisits].Int(), Turns: row[sesTurns].Int(), Version: row[sesVersion].Int()}
 		for _, name := range slices.Sorted(maps.Keys(kept.values)) {
 			v := kept.values[name]
