@@ -245,7 +245,28 @@ func (p *indexedPalette) without(text string, keep map[string]bool) (string, boo
 		}
 	}
 	b.WriteString(text[done:])
-	return b.String(), true
+	return unsaid(b.String()), true
+}
+
+// unsaid leaves the lines empty that say the palette's texts in other languages: a
+// check has nothing to do with them, and some are those of verbs that are left out.
+func unsaid(text string) string {
+	const key = "\nsays:\n"
+	begins := strings.Index(text, key)
+	if begins < 0 {
+		return text
+	}
+	begins++
+	end := begins + len(key) - 1
+	for end < len(text) && (text[end] == ' ' || text[end] == '\n' || text[end] == '#' || text[end] == '\r') {
+		n := strings.IndexByte(text[end:], '\n')
+		if n < 0 {
+			end = len(text)
+			break
+		}
+		end += n + 1
+	}
+	return text[:begins] + strings.Repeat("\n", strings.Count(text[begins:end], "\n")) + text[end:]
 }
 
 // verbsOf are the verbs that a script names, those of nested calls included.
