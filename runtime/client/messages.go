@@ -107,7 +107,7 @@ func (col *collection) notSaved(w *collect.Wrong) string {
 func notComplete(label string) string { return "not all is answered yet: " + label + " is missing" }
 
 func nextAnswer(field string) string {
-	return "client.collection-response :field " + field + " gives the answer; client.collection-skip leaves it for later"
+	return "client.collection-response :field \"" + field + "\" gives the answer; client.collection-skip leaves it for later"
 }
 
 func (col *collection) sent(n int) string {
