@@ -25,7 +25,8 @@ type portal struct {
 	*server
 	sessions []*engine.Session
 	pool     *pgxpool.Pool
-	sent     atomic.Int64 // documents: no two are the same
+	app      *pgxpool.Pool // as the application's role
+	sent     atomic.Int64  // documents: no two are the same
 }
 
 // A portal's clients each hold a CBU of their own, far from one another.
@@ -81,6 +82,10 @@ func openPortal(s *server) (*portal, error) {
 		return nil, err
 	}
 	s.host.Cleanup(p.pool.Close)
+	if p.app, err = pgxpool.New(ctx, db.App+fmt.Sprintf("&pool_max_conns=%d", clients)); err != nil {
+		return nil, err
+	}
+	s.host.Cleanup(p.app.Close)
 	for who := range clients {
 		if _, err := p.pool.Exec(ctx, fmt.Sprintf(`INSERT INTO verbatim.contents (sum, tag, size, state) SELECT '%[1]s-' || i, '01', 651, 'HELD' FROM generate_series(0, %[2]d) i ON CONFLICT DO NOTHING;
 			INSERT INTO verbatim.uploads (id, owner, name, media_type, size, sum, content, verdict, uploaded_at)
@@ -168,6 +173,7 @@ const (
 	portalReads  = "client.get-outstanding, text to rows"
 	portalWrites = "client.submit-document, text to committed"
 	plainReads   = "pgx, the same rows by one statement"
+	heldReads    = "pgx, the same rows within row-level security"
 	plainWrites  = "pgx, the writes as one statement"
 )
 
@@ -210,8 +216,11 @@ func portalReading() (*race, func(), error) {
 				}
 				return nil
 			})},
+			{name: heldReads, per: 1, sample: together(func(who, _ int) error {
+				return within(p.app, who, p.cbu(who), 10, portalRead, p.cbu(who))
+			})},
 		}), nil
-	}, func(why error) *race { return with(nobody(why, portalReads, plainReads)) })
+	}, func(why error) *race { return with(nobody(why, portalReads, plainReads, heldReads)) })
 }
 
 // portalWriting is PERF-X1 on the palette that we ship.

@@ -30,6 +30,7 @@ type server struct {
 	*bank       // synchronous_commit is on, as it is unless somebody says otherwise
 	async *bank // synchronous_commit is off
 	pool  *pgxpool.Pool
+	app   *pgxpool.Pool // as the application's role
 	db    pgtest.DB
 	line  map[string]string // what a line of the journal holds
 	host  *host
@@ -119,6 +120,10 @@ func (s *server) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.host.Cleanup(s.pool.Close)
+	if s.app, err = pgxpool.New(ctx, s.db.App+size); err != nil {
+		return err
+	}
+	s.host.Cleanup(s.app.Close)
 	if err := s.aNote(0, 0); err != nil {
 		return err
 	}

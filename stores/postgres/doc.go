@@ -57,8 +57,8 @@
 // Round trips. The entries and notices of a batch go with the commit, and its
 // changes too where it is Late, so that a transaction that reads one row and
 // writes takes two: one for what it reads, one for the rest; what is read Together
-// is one. A View whose first read says that it is the last takes one, and what
-// belongs to its rows comes with them. Changes of a batch that do the same to
+// is one. A View whose first reads, asked together, say that they are the last
+// takes one, and what belongs to their rows comes with them. Changes of a batch that do the same to
 // different rows are one statement. A statement that finds no row to change fails
 // in the server, so that a commit behind it cannot happen.
 //
