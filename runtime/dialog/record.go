@@ -41,7 +41,7 @@ type Turn struct {
 	Told      string     `json:"told"`
 
 	spoken  Spoken
-	asked   string       // what was said so far, where it was asked what is missing
+	unclear unclear      // where it was asked what is missing
 	tainted verbs.Origin // what strangers wrote may be told again in it
 }
 

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -411,27 +412,14 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if text, ok, err := t.answered(ctx, &u); ok || err != nil {
 		return text, err
 	}
-	if past := c.latest(); u.Script == "" && len(past) > 0 && past[len(past)-1].asked != "" {
-		// It may be the answer to what was asked, which makes sense only with what
-		// it was asked about.
-		// One that can be done is what is meant, before one that asks again.
-		var whole string
-		for _, between := range [...]string{"\n", ", "} {
-			text := past[len(past)-1].asked + between + t.heard.own
-			more, err := c.o.Interpreter.Interpret(ctx, text, c.before())
-			if err != nil {
-				return t.system(ctx, err)
-			}
-			if more.Script != "" || u.Ask == "" && more.Ask != "" {
-				u, whole = more, text
-			}
-			if more.Script != "" {
-				break
-			}
+	if past := c.latest(); u.Script == "" && len(past) > 0 {
+		more, err := t.answer(ctx, &u, past[len(past)-1].unclear)
+		if err != nil {
+			return t.system(ctx, err)
 		}
-		if whole != "" {
+		if more != nil {
 			t.record.note("it was taken for an answer to the question before")
-			t.record.asked = whole
+			u = *more
 		}
 	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
@@ -443,9 +431,10 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	}
 	switch {
 	case u.Ask != "":
-		if t.record.asked == "" {
-			t.record.asked = t.heard.own
+		if t.record.unclear.said == "" {
+			t.record.unclear.said = t.heard.own
 		}
+		t.record.unclear.asked = u.Ask
 		return supposed + u.Ask, nil
 	case u.Script == "" && content(t.heard.own):
 		return c.wording.say(sayWell), nil
@@ -454,7 +443,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case u.Script == "":
 		return otherwise, nil
 	}
-	t.record.asked = ""
+	t.record.unclear = unclear{}
 	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
 	switch {
 	case err != nil:
@@ -465,6 +454,49 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return supposed + c.wording.refused(outcome.why), nil
 	}
 	return supposed + t.facing(t.c.wording.told(t.found)), nil
+}
+
+// An unclear is what somebody said that had to be asked about.
+type unclear struct {
+	said   string // all of it so far
+	before string // the same without the last answer
+	asked  string // the question
+}
+
+// answer understands an answer with what it was asked about, which alone makes
+// no sense; it returns nil where that makes none either. What can be done is what
+// is meant, before what asks again; and an answer that did not help, for which the
+// same is asked again, is forgotten: the next one would only stumble over it.
+func (t *turn) answer(ctx context.Context, alone *Understood, was unclear) (*Understood, error) {
+	if was.said == "" {
+		return nil, nil
+	}
+	var found, same *Understood
+	for i, said := range [...]string{was.said, was.before} {
+		for _, between := range [...]string{"\n", ", "} {
+			if said == "" {
+				continue
+			}
+			text := said + between + t.heard.own
+			u, err := t.c.o.Interpreter.Interpret(ctx, text, t.c.before())
+			switch {
+			case err != nil:
+				return nil, err
+			case u.Script != "":
+				t.record.unclear = unclear{said: text}
+				return &u, nil
+			case u.Ask == "" || alone.Ask != "" || i > 0 && u.Ask == was.asked:
+			case u.Ask == was.asked:
+				same = cmp.Or(same, &u)
+			case found == nil:
+				found, t.record.unclear = &u, unclear{said: text, before: said}
+			}
+		}
+	}
+	if found == nil && same != nil {
+		t.record.unclear = was
+	}
+	return cmp.Or(found, same), nil
 }
 
 // content reports whether somebody is content with what they were told.
