@@ -42,12 +42,12 @@ func (i *interpreter) in() words.In {
 
 // Interpret implements dialog.Interpreter. There is a script where nothing has
 // to be asked, and one question otherwise.
-func (i *interpreter) Interpret(ctx context.Context, said string, before []dialog.Spoken) (dialog.Understood, error) {
+func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before []dialog.Spoken) (dialog.Understood, error) {
 	names, err := i.session.Names(ctx, i.reg.Entities())
 	if err != nil {
 		return dialog.Understood{}, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session)}
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Chosen: chosen}
 	in := i.in()
 	if len(in.Languages) > 0 {
 		v.Tongue = &in.Languages[0]
@@ -67,7 +67,7 @@ func (i *interpreter) Interpret(ctx context.Context, said string, before []dialo
 			u.Script += p.Call + "\n"
 		}
 		if u.Ask == "" && len(p.Asks) > 0 {
-			u.Ask = p.Asks[0].Text
+			u.Ask, u.Offers = p.Asks[0].Text, offers(p, &p.Asks[0])
 		}
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
@@ -138,6 +138,18 @@ func saidCode(reg *verbs.Registry, l words.Language, code string) string {
 		}
 	}
 	return code
+}
+
+// offers are what a question about a part offers to choose from.
+func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
+	says := p.Offers(a)
+	all := make([]dialog.Offer, len(says))
+	for k, c := range a.Choices {
+		if all[k] = (dialog.Offer{Says: says[k], Text: c}); a.Param == nil {
+			all[k].Verb = c
+		}
+	}
+	return all
 }
 
 // possible reports whether a call would not be refused; one that still lacks

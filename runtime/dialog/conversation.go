@@ -91,8 +91,9 @@ func (l *Limits) fill() {
 // An Interpreter makes calls of phrases.
 type Interpreter interface {
 	// Interpret says what a sentence asks for. What was spoken of before, the
-	// latest first, is what it may mean without a name.
-	Interpret(ctx context.Context, said string, before []Spoken) (Understood, error)
+	// latest first, is what it may mean without a name; chosen is the verb that
+	// somebody chose when they were asked which of some they mean, "" where none.
+	Interpret(ctx context.Context, said, chosen string, before []Spoken) (Understood, error)
 	// Shortlist returns the verbs that a sentence may be about, likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
@@ -102,6 +103,7 @@ type Interpreter interface {
 type Understood struct {
 	Script  string
 	Ask     string
+	Offers  []Offer // what Ask offers to choose from
 	Matched string // the phrase that fitted
 	Verb    string // its verb
 	// Confidence is how likely it is, from 0 to 1, that this is meant.
@@ -110,6 +112,13 @@ type Understood struct {
 	NotUsed    []string // verbs that came close
 	Resolved   []string // what words were read as
 	Assumed    []string // names of rows that were meant without being said
+}
+
+// An Offer is something that a question offers.
+type Offer struct {
+	Says string // as the question words it
+	Verb string // the verb that it is, where verbs are asked about
+	Text string // what says the same in a sentence, where anything else is
 }
 
 // A Conversation is one person talking. It is safe for use by many goroutines,

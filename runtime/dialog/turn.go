@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -405,22 +404,35 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if text, ok, err := t.polite(ctx); ok || err != nil {
 		return text, err
 	}
-	u, err := c.o.Interpreter.Interpret(ctx, t.heard.own, c.before())
+	var was unclear
+	if past := c.latest(); len(past) > 0 {
+		was = past[len(past)-1].unclear
+	}
+	chosen, err := t.chosen(ctx, was)
 	if err != nil {
+		return t.system(ctx, err)
+	}
+	var u Understood
+	if chosen != nil {
+		u = *chosen
+	} else if u, err = c.o.Interpreter.Interpret(ctx, t.heard.own, "", c.before()); err != nil {
 		return t.system(ctx, err)
 	}
 	if text, ok, err := t.answered(ctx, &u); ok || err != nil {
 		return text, err
 	}
-	if past := c.latest(); u.Script == "" && len(past) > 0 {
-		more, err := t.answer(ctx, &u, past[len(past)-1].unclear)
-		if err != nil {
+	if u.Script == "" && chosen == nil {
+		if chosen, err = t.answer(ctx, t.heard.own, &u, was); err != nil {
 			return t.system(ctx, err)
 		}
-		if more != nil {
-			t.record.note("it was taken for an answer to the question before")
-			u = *more
-		}
+	}
+	if chosen != nil {
+		t.record.note("it was taken for an answer to the question before")
+		u = *chosen
+	}
+	if u.Script == "" && was.said != "" && words.ReadAnswer(t.heard.own).Answer == words.Decline {
+		t.record.unclear = unclear{} // they do not want to be asked
+		return c.wording.say(sayWell), nil
 	}
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	t.intent = u.Verb
@@ -434,7 +446,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		if t.record.unclear.said == "" {
 			t.record.unclear.said = t.heard.own
 		}
-		t.record.unclear.asked = u.Ask
+		t.record.unclear.asked, t.record.unclear.offers = u.Ask, u.Offers
 		return supposed + u.Ask, nil
 	case u.Script == "" && content(t.heard.own):
 		return c.wording.say(sayWell), nil
@@ -454,49 +466,6 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return supposed + c.wording.refused(outcome.why), nil
 	}
 	return supposed + t.facing(t.c.wording.told(t.found)), nil
-}
-
-// An unclear is what somebody said that had to be asked about.
-type unclear struct {
-	said   string // all of it so far
-	before string // the same without the last answer
-	asked  string // the question
-}
-
-// answer understands an answer with what it was asked about, which alone makes
-// no sense; it returns nil where that makes none either. What can be done is what
-// is meant, before what asks again; and an answer that did not help, for which the
-// same is asked again, is forgotten: the next one would only stumble over it.
-func (t *turn) answer(ctx context.Context, alone *Understood, was unclear) (*Understood, error) {
-	if was.said == "" {
-		return nil, nil
-	}
-	var found, same *Understood
-	for i, said := range [...]string{was.said, was.before} {
-		for _, between := range [...]string{"\n", ", "} {
-			if said == "" {
-				continue
-			}
-			text := said + between + t.heard.own
-			u, err := t.c.o.Interpreter.Interpret(ctx, text, t.c.before())
-			switch {
-			case err != nil:
-				return nil, err
-			case u.Script != "":
-				t.record.unclear = unclear{said: text}
-				return &u, nil
-			case u.Ask == "" || alone.Ask != "" || i > 0 && u.Ask == was.asked:
-			case u.Ask == was.asked:
-				same = cmp.Or(same, &u)
-			case found == nil:
-				found, t.record.unclear = &u, unclear{said: text, before: said}
-			}
-		}
-	}
-	if found == nil && same != nil {
-		t.record.unclear = was
-	}
-	return cmp.Or(found, same), nil
 }
 
 // content reports whether somebody is content with what they were told.

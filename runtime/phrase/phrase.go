@@ -44,6 +44,9 @@ type Vocabulary struct {
 	// Usable, where there is one, lists those of some rows that an argument of a
 	// verb could name, so that a question offers nothing that can only be refused.
 	Usable func(v *verbs.Verb, p *verbs.Param, names []string) []string
+	// Chosen is the name of the verb that somebody chose when they were asked which
+	// of some they mean. Wherever that would be asked again, it is meant.
+	Chosen string
 }
 
 // Certainty says how sure it is of a verb.
@@ -137,6 +140,21 @@ type Ask struct {
 	// Among are the rows that the words may mean, where they fit several: what
 	// was spoken of before may say which.
 	Among []string
+}
+
+// Offers are the choices of what is asked about a part, as the question words
+// them.
+func (p *Part) Offers(a *Ask) []string {
+	said := make([]string, len(a.Choices))
+	for i, c := range a.Choices {
+		v := p.reader.ix.reg.Verb(c)
+		if a.Param != nil || v == nil {
+			said[i] = p.reader.join(p.reader.speaks(p.language), []string{c})
+		} else if said[i] = p.reader.does(p.reader.speaks(p.language), v); said[i] == "" {
+			said[i] = p.reader.does(words.English, v)
+		}
+	}
+	return said
 }
 
 // Literals say where the values of a part's call come from, for the check of the

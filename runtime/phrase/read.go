@@ -528,7 +528,7 @@ func (c *clause) has(w words.What) bool {
 
 // part reads one clause.
 func (r *Reader) part(c *clause, l words.Language) Part {
-	p := Part{Range: c.rng}
+	p := Part{Range: c.rng, reader: r, language: l}
 	all := r.rank(c)
 	for _, s := range all[:min(len(all), ranked)] {
 		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)})
@@ -560,14 +560,20 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 				choices = append(choices, r.ix.verbs[s.verb].Name)
 			}
 		}
-		p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
-		if stranger {
+		chosen := slices.Index(choices, r.in.Chosen)
+		switch {
+		case stranger:
 			p.Asks = []Ask{{Text: r.ask(l, askStranger, nil, nil)}}
+			return p
+		case chosen < 0:
+			p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
+			return p
 		}
-		return p
+		v = r.ix.reg.Verb(r.in.Chosen)
+		i := slices.IndexFunc(all, func(s scored) bool { return r.ix.verbs[s.verb] == v })
+		p.Phrase, p.Confidence = r.ix.templates[all[i].template].text, 1
 	}
-	p.Certainty, p.Verb = Sure, v
-	p.reader, p.clauses, p.language = r, []*clause{c}, l
+	p.Certainty, p.Verb, p.clauses = Sure, v, []*clause{c}
 	r.arguments(&p, c, l)
 	return p
 }

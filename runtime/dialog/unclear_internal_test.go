@@ -1,0 +1,46 @@
+package dialog
+
+import "testing"
+
+// X12, X13: whoever is asked which of some they mean takes one by a yes where
+// there is one only, by its place, or by its words. Nothing else takes one.
+func TestChoice(t *testing.T) {
+	t.Parallel()
+	one := []Offer{{Says: "what is settled already", Verb: "x.settled"}}
+	three := []Offer{{Says: "Maria Schmidt date of birth"}, {Says: "Pierre Dupont source of wealth"}, {Says: "« répondre question par question »"}}
+	for _, c := range []struct {
+		said   string
+		offers []Offer
+		want   int
+	}{
+		{"yes", one, 0},
+		{"Ja, genau", one, 0},
+		{"oui", one, 0},
+		{"sí", one, 0},
+		{"yes", three, -1},
+		{"no", one, -1},
+		{"yes, but not today", one, -1},
+		{"the second one", three, 1},
+		{"2", three, 1},
+		{"die zweite", three, 1},
+		{"la deuxième", three, 1},
+		{"la segunda", three, 1},
+		{"the last one", three, 2},
+		{"yes, the first one", three, 0},
+		{"the fourth one", three, -1},
+		{"4", three, -1},
+		{"pierre dupont source of wealth", three, 1},
+		{"source of wealth", three, 1},
+		{"Pierre", three, -1}, // is read with the question as a whole
+		{"of", three, -1},
+		{"Répondre question par question.", three, 2},
+		{"I will send it tomorrow", three, -1},
+		{"", three, -1},
+		{"yes", nil, -1},
+		{"1", nil, -1},
+	} {
+		if got := choice(c.said, c.offers); got != c.want {
+			t.Errorf("%q takes %d of %d, want %d", c.said, got, len(c.offers), c.want)
+		}
+	}
+}
