@@ -104,8 +104,8 @@ type Understood struct {
 	Script  string
 	Ask     string
 	Offers  []Offer // what Ask offers to choose from
-	Matched string // the phrase that fitted
-	Verb    string // its verb
+	Matched string  // the phrase that fitted
+	Verb    string  // its verb
 	// Confidence is how likely it is, from 0 to 1, that this is meant.
 	Confidence float64
 	Verbs      []string // of every part of it that is understood for certain
