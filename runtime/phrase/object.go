@@ -155,12 +155,13 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		return
 	}
-	filled, err := form.Fill(stores.Value{}, nil)
+	speaks := r.speaks(l)
+	filled, err := form.In(speaks).Fill(stores.Value{}, nil)
 	if err != nil {
 		p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askMissing, pr, nil)})
 		return
 	}
-	in := collect.In{Now: c.in.Now, Language: l}
+	in := collect.In{Now: c.in.Now, Language: speaks}
 	var at words.Range
 	for _, q := range filled.Questions() {
 		of := told(q.Kind)
