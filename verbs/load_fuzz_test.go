@@ -22,7 +22,7 @@ func spends(t *testing.T, most int, what string, fn func()) {
 	// meanwhile, or the race detector, is filled again within it: what the work
 	// itself asks for is what no attempt can do without.
 	var got uint64
-	for range 3 {
+	for range 20 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		fn()
