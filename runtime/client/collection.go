@@ -48,7 +48,11 @@ const (
 	reviewing  = "REVIEWING"
 	submitted  = "SUBMITTED"
 	abandoned  = "ABANDONED"
+	answered   = "ANSWERED" // otherwise, and in full, before it was sent
 )
+
+// withBank is the state of a request whose answer is being looked at.
+const withBank = "PENDING_REVIEW"
 
 // A collection is one row, and what its schema makes of it.
 type collection struct {
@@ -184,7 +188,8 @@ func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, s
 	return nil, nil
 }
 
-// current is the collection at hand in the session.
+// current is the collection at hand in the session. It may have been overtaken:
+// the request was answered in full by other means, and nothing is asked any more.
 func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runtime.Ref, error) {
 	s, err := c.Session(ctx)
 	if err != nil {
@@ -195,10 +200,48 @@ func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runti
 		return nil, request, runtime.Refuse(nothingAtHand, nextStart)
 	}
 	col, err := d.open(ctx, c, request, collecting, reviewing)
+	if err == nil && col == nil && s.Value("collection_mode").Bool() {
+		col, err = d.overtaken(ctx, c, request)
+	}
 	if err == nil && col == nil {
 		err = runtime.Refuse(nothingAtHand, nextStart)
 	}
 	return col, request, err
+}
+
+// overtaken is the collection that a window still shows although the request was
+// answered by other means: the latest of them, where it ended like this.
+func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.Ref) (*collection, error) {
+	rows, err := c.Find(ctx, collections, runtime.Fields{"request": request, "client": c.Principal()})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	last := slices.MaxFunc(rows, func(a, b runtime.Row) int {
+		return a.Value("started_at").Time().Compare(b.Value("started_at").Time())
+	})
+	if last.Value("status").Text() != answered {
+		return nil, nil
+	}
+	col := &collection{row: last.Ref(), status: answered, info: last.Value("info_type").Text()}
+	if err := col.listen(ctx, c); err != nil {
+		return nil, err
+	}
+	col.form, err = d.form(col.info, col.in.Language)
+	return col, err
+}
+
+// over tells whoever still answers that nothing is asked any more, and takes
+// nothing for an answer.
+func (col *collection) over() (runtime.Outcome, bool) {
+	if col.status != answered {
+		return runtime.Outcome{}, false
+	}
+	about := col.info
+	if col.form != nil {
+		about = col.form.About
+	}
+	return runtime.Outcome{Session: runtime.Fields{"collection_mode": false},
+		Result: &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, sayOvertaken.In(col.in.Language, about)}}}}, true
 }
 
 // taken is what the row says of the answer that is taken in.
@@ -367,6 +410,8 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	message := ""
 	if n, of := col.filled.Answered(); n > 0 {
 		message = col.counts(sayGoesOn, n, of)
+	} else if request.Value("status").Text() == withBank {
+		message = sayWithBank.In(col.in.Language, col.form.About)
 	}
 	o.Changes = append(o.Changes, runtime.Create(collections, runtime.Fields{"request": a.Request, "client": c.Principal(), "info_type": info,
 		"status": collecting, "collected": col.filled.Object(), "current_field": col.at, "given": col.taken(), "started_at": c.Now(), "updated_at": c.Now()}))
@@ -419,6 +464,10 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 	if err != nil {
 		return o, err
 	}
+	if over, is := col.over(); is {
+		over.Kept = o.Kept
+		return over, nil
+	}
 	before, field := col.status, col.at
 	if a.Field != nil {
 		field = *a.Field
@@ -463,6 +512,9 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	if err != nil {
 		return runtime.Outcome{}, err
 	}
+	if over, is := col.over(); is {
+		return over, nil
+	}
 	field := col.at
 	if a.Field != nil {
 		field = *a.Field
@@ -492,6 +544,9 @@ func (d *desk) stop(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.O
 	if err != nil {
 		return o, err
 	}
+	if over, is := col.over(); is {
+		return over, nil
+	}
 	col.status, col.at = abandoned, ""
 	n, of := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
@@ -506,10 +561,13 @@ type confirmArgs struct {
 // confirm sends the answers by the call that says all of them at once, or goes
 // back to them.
 func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (runtime.Outcome, error) {
-	o := c.Declared()
+	var o runtime.Outcome
 	col, request, err := d.current(ctx, c)
 	if err != nil {
 		return o, err
+	}
+	if over, is := col.over(); is {
+		return over, nil
 	}
 	if col.status != reviewing {
 		q, _ := col.filled.Question(col.at)
@@ -522,6 +580,7 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 		return o, nil
 	}
 	col.status, col.at = submitted, ""
+	o.Session = runtime.Fields{"collection_mode": false}
 	n, _ := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
 	o.Calls = append(o.Calls, runtime.Generated{Verb: "client.provide-info", Args: runtime.Fields{

@@ -66,6 +66,16 @@ var (
 		"Beendet; {} von {} Fragen sind beantwortet. Es wurde nichts gesendet. Ihre Antworten bleiben gespeichert, und Sie können jederzeit damit fortfahren.",
 		"Arrêté ; vous avez répondu à {} questions sur {}. Rien n’a été envoyé. Vos réponses sont conservées, et vous pouvez les reprendre à tout moment.",
 		"Terminado; ha respondido a {} de {} preguntas. No se ha enviado nada. Sus respuestas se conservan, y puede continuar cuando quiera."}
+	sayOvertaken = words.Sentence{
+		"This was answered in full meanwhile: {}. Nothing more is asked, and what you said just now was not taken for an answer.",
+		"Das ist inzwischen vollständig beantwortet: {}. Es wird nichts mehr gefragt, und was Sie eben gesagt haben, wurde nicht als Antwort genommen.",
+		"Une réponse complète a été donnée entre-temps : {}. Plus rien n’est demandé, et ce que vous venez de dire n’a pas été pris pour une réponse.",
+		"Esto ya se ha respondido por completo: {}. No se pregunta nada más, y lo que acaba de decir no se ha tomado como respuesta."}
+	sayWithBank = words.Sentence{
+		"The bank has an answer already and is checking it: {}. If you answer once more, the bank gets that as well.",
+		"Die Bank hat schon eine Antwort und prüft sie: {}. Wenn Sie noch einmal antworten, bekommt die Bank auch das.",
+		"La banque a déjà une réponse et la vérifie : {}. Si vous répondez encore une fois, elle recevra aussi cela.",
+		"El banco ya tiene una respuesta y la está revisando: {}. Si responde otra vez, el banco recibirá también eso."}
 	saySentOne = words.Sentence{
 		"Your answer was sent. The bank checks it now; if anything has to be changed, they can reopen it for you.",
 		"Ihre Antwort wurde gesendet. Die Bank prüft sie jetzt; wenn noch etwas zu ändern ist, kann sie die Bank wieder für Sie öffnen.",
