@@ -68,6 +68,7 @@ type run struct {
 	settled  []stores.Settlement
 
 	uploads []usedUpload // files that nothing had used before
+	files   []knownFile  // that arguments name
 
 	errands *errands // what tools answered
 	errand  *errand  // the call that changes something elsewhere, while it has no answer

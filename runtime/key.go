@@ -24,7 +24,8 @@ type kept struct {
 	Entries int    // how many the journal has of it, one after another
 	Digest  string // of the preview
 	ID      string
-	Calls   []keptCall // parallel to Program.Calls
+	Calls   []keptCall  // parallel to Program.Calls
+	Files   []knownFile `json:",omitempty"`
 }
 
 type keptCall struct {
@@ -180,7 +181,7 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl
 // delivery is the row that keeps what a run did, with the run. It is made before
 // the run has its place in the journal: the store notes where that begins.
 func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Change, error) {
-	k := kept{Entries: len(r.of), Digest: fmt.Sprintf("%x", r.digest), ID: r.id}
+	k := kept{Entries: len(r.of), Digest: fmt.Sprintf("%x", r.digest), ID: r.id, Files: r.files}
 	for _, st := range r.written() {
 		c := keptCall{Verb: st.verb.Name, Text: st.text, Entry: 1 + slices.Index(r.of, st)}
 		for _, a := range st.allAsks(nil) {
@@ -368,6 +369,7 @@ func (s *Session) retell(ctx context.Context, read stores.Reader, script *dsl.Sc
 			labels[st.changes[i].Key] = st.changes[i].named.label
 		}
 	}
+	r.files = k.Files
 	reply := &Reply{Preview: r.preview(labels), Repeated: true}
 	if k.Entries > 0 {
 		reply.First, reply.Last = first, first+int64(k.Entries)-1

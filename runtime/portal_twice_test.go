@@ -121,3 +121,52 @@ func keyOf(t testing.TB, text string) stores.Value {
 	}
 	return key
 }
+
+// O10, O30: whoever has to agree sees a file as they know it, by its name, its kind
+// and its size, and so does whoever asks again; what its bytes are known by stays
+// for programs.
+func TestAFileIsShownAsItIsKnown(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t, sqliteBank(t))
+	ctx := context.Background()
+	session, err := p.engine.Session(ctx, "clara")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, _ := dsl.Parse(dsl.NewSource("passport.dsl", `client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference "upload://me"`))
+	prog, ds := session.Check(script)
+	if prog == nil {
+		t.Fatal(ds)
+	}
+	shows := func(rows []runtime.RowChange) {
+		t.Helper()
+		n := 0
+		for _, f := range rows[0].Fields {
+			switch {
+			case f.Field != "file_reference" && f.Field != "content":
+				if f.File != nil {
+					t.Errorf("%s is no file", f.Field)
+				}
+			case f.File == nil || *f.File != (runtime.File{Name: "passport.pdf", Type: "application/pdf", Size: 651}) || f.After.IsNull():
+				t.Errorf("%s: %+v", f.Field, f.File)
+			default:
+				n++
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d files are shown", n)
+		}
+	}
+	preview, err := session.Preview(ctx, prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows(preview.Calls[0].Rows)
+	for range 2 { // done, and told again
+		reply, err := session.Run(ctx, prog, runtime.RunOptions{Key: "once"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows(reply.Calls[0].Rows)
+	}
+}

@@ -77,6 +77,10 @@ type FieldChange struct {
 	// Origin says where that came from. Was is the origin that the field had,
 	// where it was less trusted than a record; the zero Origin otherwise.
 	Origin, Was verbs.Origin
+	// File is the file that After stands for, by its reference or by what its bytes
+	// are known by: what is shown of it, where a person has to agree. It is nil where
+	// After stands for itself.
+	File *File
 }
 
 // A NoticeChange is a message or a piece of work that would be queued.
@@ -346,6 +350,9 @@ func (r *run) fieldChange(c *change, field int, before, after stores.Value, from
 		before, after = r.shownValue(f.Ref, before), r.shownValue(f.Ref, after)
 	}
 	out := FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: slices.Contains(c.secret, field), From: from, Origin: came}
+	if !out.Sensitive {
+		out.File = r.fileOf(after)
+	}
 	if mark := stores.MarkOf(c.Marks, field); mark != "" {
 		out.Was = verbs.Stored(mark)
 	}

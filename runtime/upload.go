@@ -194,8 +194,45 @@ func (r *run) upload(ctx context.Context, st *step, i int, v stores.Value, place
 		st.contents = make([]stores.Value, len(st.verb.Params))
 	}
 	st.contents[i] = stores.NewString(u.Sum)
+	r.know(v, &u)
 	if u.UsedAt.IsZero() && !slices.ContainsFunc(r.uploads, func(used usedUpload) bool { return used.row.Key() == row.Key() }) {
 		r.uploads = append(r.uploads, usedUpload{row, st.verb.Name})
+	}
+	return nil
+}
+
+// A File is what a person knows a file by.
+type File struct {
+	Name string
+	Type string // "application/pdf"
+	Size int64
+}
+
+// A knownFile is a file that an argument names, with the values that stand for it in
+// rows: its reference, and what its bytes are known by.
+type knownFile struct {
+	Reference, Content string
+	File               File
+}
+
+// know remembers what a person knows a file by.
+func (r *run) know(reference stores.Value, u *Upload) {
+	k := knownFile{reference.Text(), u.Sum, File{u.Name, u.Type, u.Size}}
+	if !slices.Contains(r.files, k) {
+		r.files = append(r.files, k)
+	}
+}
+
+// fileOf finds the file that a value stands for; nil where it stands for itself.
+func (r *run) fileOf(v stores.Value) *File {
+	if len(r.files) == 0 || v.Kind() != stores.String {
+		return nil
+	}
+	text := v.Text()
+	for i := range r.files {
+		if k := &r.files[i]; k.Reference == text || k.Content == text {
+			return &k.File
+		}
 	}
 	return nil
 }

@@ -80,6 +80,16 @@ func SizeText(n int64) string {
 	return strconv.FormatInt(tenths/10, 10) + "." + strconv.FormatInt(tenths%10, 10) + " " + name
 }
 
+// TypeText says what kind of file something is, as people do: "PDF". What people
+// have no short name for keeps its own.
+func TypeText(media string) string {
+	const short = 4
+	if _, kind, ok := strings.Cut(media, "/"); ok && kind != "" && len(kind) <= short {
+		return strings.ToUpper(kind)
+	}
+	return media
+}
+
 // upload reads which files an argument takes.
 func (l *loader) upload(d *doc, p *Param, f []pair) {
 	n := f[argUpload].value

@@ -344,6 +344,9 @@ func (v *view) row(r *runtime.RowChange, width int) {
 		switch {
 		case f.Sensitive:
 			what = "(not shown)"
+		case f.File != nil && !strings.HasPrefix(f.After.Text(), verbs.UploadScheme):
+			// What its bytes are known by says nothing to anybody.
+			what = fmt.Sprintf("%s, %s, %s", strconv.Quote(f.File.Name), verbs.TypeText(f.File.Type), verbs.SizeText(f.File.Size))
 		case r.Op == stores.Insert:
 			what = spell(r.Entity, f.Field, f.After)
 		case r.Op == stores.Delete:
@@ -578,6 +581,14 @@ type fieldJSON struct {
 	From      string        `json:"from,omitempty"`
 	Origin    string        `json:"origin,omitempty"`
 	Was       string        `json:"was,omitempty"`
+	File      *fileJSON     `json:"file,omitempty"`
+}
+
+// A fileJSON is the file that a value stands for.
+type fileJSON struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Size int64  `json:"size"`
 }
 
 type noticeJSON struct {
@@ -632,6 +643,9 @@ func newPreview(p *runtime.Preview) *previewJSON {
 				field := fieldJSON{Field: f.Field, Column: f.Column, Sensitive: f.Sensitive, From: f.From, Origin: f.Origin.String(), Was: f.Was.Mark()}
 				if !f.Sensitive {
 					field.Before, field.After = &f.Before, &f.After
+				}
+				if f.File != nil {
+					field.File = &fileJSON{f.File.Name, f.File.Type, f.File.Size}
 				}
 				row.Fields = append(row.Fields, field)
 			}

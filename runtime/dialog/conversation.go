@@ -337,12 +337,12 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	if t.heard.bad == nil && !t.heard.auto && !foreign {
 		c.listen(t.heard.own)
 	}
-	c.wording.file = func(reference string) string {
+	c.wording.file = func(reference string) *runtime.File {
 		u, err := c.o.Session.Upload(ctx, reference)
 		if err != nil {
-			return "" // then it is called by its reference
+			return nil // then it is called by its reference
 		}
-		return u.Name
+		return &runtime.File{Name: u.Name, Type: u.Type, Size: u.Size}
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	switch {

@@ -111,8 +111,17 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 			}
 		}
 		var fields []string
+		var files []runtime.File
 		for _, f := range r.Fields {
 			if r.Op == stores.Delete || f.From == "now" {
+				continue
+			}
+			if f.File != nil {
+				// It may stand in a row twice, by its reference and by its bytes.
+				if !slices.Contains(files, *f.File) {
+					files = append(files, *f.File)
+					fields = append(fields, w.say(sayBecomes, w.label(f.Field), w.fileWords(f.File)))
+				}
 				continue
 			}
 			if n, ok := entries(f.After); ok && n == 0 && r.Op == stores.Insert {
@@ -174,6 +183,11 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 		b.WriteString(".\n")
 	}
 	return b.String()
+}
+
+// fileWords is a file as a person knows it.
+func (w wording) fileWords(f *runtime.File) string {
+	return escaped(oneLine(f.Name)) + ", " + verbs.TypeText(f.Type) + ", " + verbs.SizeText(f.Size)
 }
 
 // escaped writes what nobody sees as what it is, so that a value is shown as it

@@ -28,8 +28,8 @@ type wording struct {
 	lacks *bool
 	// called is what the session knows a row to be called.
 	called func(name string) string
-	// file is what a file was called that the person sent.
-	file func(reference string) string
+	// file is what a file that the person sent is known by; nil where it is none.
+	file func(reference string) *runtime.File
 }
 
 func newWording(reg *verbs.Registry) wording {
@@ -274,8 +274,8 @@ func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
 		return w.row(c, v.Text)
 	case dsl.String:
 		if w.file != nil && strings.HasPrefix(v.Text, "upload://") {
-			if name := w.file(v.Text); name != "" {
-				return escaped(oneLine(name))
+			if f := w.file(v.Text); f != nil {
+				return w.fileWords(f)
 			}
 		}
 		return escaped(oneLine(v.Text))
