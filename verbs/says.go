@@ -74,7 +74,7 @@ func (l *loader) says(d *doc, p *Palette, n *yaml.Node) {
 				d.report(say.noLanguage(d.place(k), k.Value))
 				return
 			}
-			said[k.Value] = v.Value
+			said[k.Value] = typeset(k.Value, v.Value)
 		})
 		p.Says[k.Value] = said
 	})
@@ -105,3 +105,13 @@ func sayings(palettes []*Palette) Says {
 	}
 	return all
 }
+
+// typeset puts the spaces of French as they are printed: palettes write plain ones.
+func typeset(language, text string) string {
+	if language != "fr" {
+		return text
+	}
+	return frenchSpaces.Replace(text)
+}
+
+var frenchSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")

@@ -60,11 +60,15 @@ func (w Wordings) In(language string) *Wording {
 // Say fills in the values. A group that needs an empty one is left out; what is
 // said of the items of a list is parted by semicolons, whole sentences by a space.
 func (w *Wording) Say(of Told) string {
-	text, _ := sayParts(w.parts, of)
+	between := "; "
+	if w.Language == "fr" {
+		between = typeset(w.Language, " ; ")
+	}
+	text, _ := sayParts(w.parts, of, between)
 	return text
 }
 
-func sayParts(parts []wordingPart, of Told) (_ string, whole bool) {
+func sayParts(parts []wordingPart, of Told, between string) (_ string, whole bool) {
 	var b strings.Builder
 	whole = true
 	for i := range parts {
@@ -73,7 +77,7 @@ func sayParts(parts []wordingPart, of Told) (_ string, whole bool) {
 		case p.items:
 			last := ""
 			for _, item := range of.Items(p.name) {
-				text, ok := sayParts(p.group, item)
+				text, ok := sayParts(p.group, item, between)
 				if !ok {
 					continue
 				}
@@ -82,7 +86,7 @@ func sayParts(parts []wordingPart, of Told) (_ string, whole bool) {
 				case strings.HasSuffix(last, ".") || strings.HasSuffix(last, "?"):
 					b.WriteString(" ")
 				default:
-					b.WriteString("; ")
+					b.WriteString(between)
 				}
 				b.WriteString(text)
 				last = text
@@ -94,7 +98,7 @@ func sayParts(parts []wordingPart, of Told) (_ string, whole bool) {
 					continue
 				}
 			}
-			if text, ok := sayParts(p.group, of); ok {
+			if text, ok := sayParts(p.group, of, between); ok {
 				b.WriteString(text)
 			}
 		case p.name != "":
@@ -184,7 +188,9 @@ func (l *loader) wordings(vn *verbNode, p pair, names []string) (all Wordings) {
 				d.report(say.noLanguage(d.place(k), k.Value))
 				return
 			}
-			all = append(all, Wording{k.Value, d.wording(vn.v, n, names)})
+			parts := d.wording(vn.v, n, names)
+			typesetParts(k.Value, parts)
+			all = append(all, Wording{k.Value, parts})
 		})
 	}
 	return all
@@ -246,6 +252,13 @@ func (d *doc) wording(v *Verb, n *yaml.Node, names []string) []wordingPart {
 		return nil
 	}
 	return parts
+}
+
+func typesetParts(language string, parts []wordingPart) {
+	for i := range parts {
+		parts[i].text = typeset(language, parts[i].text)
+		typesetParts(language, parts[i].group)
+	}
 }
 
 type wordingReader struct {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -265,7 +266,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 		}
 	}()
 	if prompt {
-		fmt.Fprintln(a.out, "Say what you would like, a line at a time. /why tells how an answer came about, /quit ends.")
+		fmt.Fprintln(a.out, visibly(sayBegin.In(c.Language())))
 	}
 	if open := c.Reminder(); open != "" && !a.json {
 		fmt.Fprintf(a.out, "Assistant: %s\n", visibly(open))
@@ -294,7 +295,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			select {
 			case err := <-failed:
 				if errors.Is(err, bufio.ErrTooLong) {
-					return &stop{exitInput, "message-too-long", "that message is longer than 4 MB, and was not read", "send the part that matters"}
+					return &stop{exitInput, "message-too-long", sayLineTooLong.In(c.Language()), saySendPart.In(c.Language())}
 				}
 				return broken("what you say cannot be read", err, "")
 			default:
@@ -312,7 +313,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			}
 			continue
 		case word == "/send":
-			said, err := a.sendFile(ctx, c.sender, strings.TrimSpace(rest))
+			said, err := a.sendFile(ctx, c.sender, c.Language(), strings.TrimSpace(rest))
 			if err != nil {
 				return err
 			}
@@ -353,7 +354,7 @@ func (a *app) silent(err error) error {
 func (a *app) why(c *dialog.Conversation, w io.Writer) error {
 	turns := c.Turns()
 	if len(turns) == 0 {
-		fmt.Fprintln(w, "nothing was said yet")
+		fmt.Fprintln(w, visibly(sayNoWhy.In(c.Language())))
 		return nil
 	}
 	var b strings.Builder
@@ -364,13 +365,19 @@ func (a *app) why(c *dialog.Conversation, w io.Writer) error {
 	return err
 }
 
-// visibly makes of text what a terminal shows and does not obey.
+// visibly makes of text what a terminal shows and does not obey. The spaces that
+// hold French together are shown as what they are.
 func visibly(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = safe(lines[i])
+	var b strings.Builder
+	for {
+		at := strings.IndexAny(text, "\n\u00a0\u202f")
+		if at < 0 {
+			return b.String() + safe(text)
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		b.WriteString(safe(text[:at]) + text[at:at+size])
+		text = text[at+size:]
 	}
-	return strings.Join(lines, "\n")
 }
 
 // chatJSON is an answer, for programs.

@@ -84,10 +84,8 @@ func (w *watcher) begin(to io.Writer) {
 
 // see notes what the turn is at.
 func (w *watcher) see(e dialog.Event) {
-	says := map[dialog.EventKind]string{dialog.Asking: "waiting for the model", dialog.Mending: "waiting for the model, which is putting something right",
-		dialog.Reading: "looking: " + e.About, dialog.Doing: "at work: " + e.About}[e.Kind]
 	w.mu.Lock()
-	w.now = safe(says)
+	w.now = visibly(atWork(e))
 	w.mu.Unlock()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/words"
 )
 
 // U7, U8, X14: whoever waits for an answer is told what it waits for, a line at a
@@ -43,5 +44,21 @@ func TestWaitingIsSaidALineAtATime(t *testing.T) {
 	}
 	if len(waits) < 2 || waits[0] != meterPatience || waits[1] != meterPause {
 		t.Errorf("waited %v", waits)
+	}
+}
+
+// X12: what it waits for is said in the language that is spoken, each thing in its
+// own words.
+func TestWaitingIsSaidInTheLanguage(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, l := range words.Languages {
+		for _, kind := range []dialog.EventKind{dialog.Asking, dialog.Mending, dialog.Reading, dialog.Doing} {
+			said := atWork(dialog.Event{Kind: kind, About: "x", Language: l})
+			if said == "" || seen[said] {
+				t.Errorf("%s in %s: %q", kind, l, said)
+			}
+			seen[said] = true
+		}
 	}
 }

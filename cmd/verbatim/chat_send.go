@@ -44,15 +44,18 @@ func (a *app) newSender(ctx context.Context, f *chatFlags, engine *runtime.Engin
 	return &sender{folder, &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: clock, Random: a.random}, session}, nil
 }
 
-// sendFile sends a file, and returns what is said of it. What cannot be sent is told,
-// and the conversation goes on: then it returns "".
-func (a *app) sendFile(ctx context.Context, s *sender, name string) (said string, err error) {
+// sendFile sends a file, and returns what is said of it, in the language that is
+// spoken. What cannot be sent is told, and the conversation goes on: then it
+// returns "".
+func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name string) (said string, err error) {
+	tell := func(why, next string) { fmt.Fprintln(a.err, visibly(sayNotSent.In(l, why, next))) }
+	tells := func(u unsent) { tell(u.why.In(l), u.next.In(l)) }
 	switch {
 	case s == nil:
-		a.notSent("no file can be sent here", "begin with verbatim chat --send-from FOLDER")
+		tells(notSendingHere)
 		return "", nil
 	case name == "":
-		a.notSent("nothing says which file", "/send passport.pdf")
+		tells(noFileNamed)
 		return "", nil
 	}
 	u, err := s.send(ctx, name)
@@ -62,37 +65,30 @@ func (a *app) sendFile(ctx context.Context, s *sender, name string) (said string
 	case ctx.Err() != nil:
 		return "", a.halted(ctx.Err())
 	case errors.As(err, &refused):
-		a.notSent(refused.Text, refused.Next)
+		tell(notSentFor(l, refused))
 	case errors.As(err, &path):
-		a.notSent(fmt.Sprintf("%s cannot be read: %s", quoted(name), reason(err)), "name a file of the folder that --send-from names")
+		tell(sayUnreadFile.In(l, quoted(name), unreadable(l, err)), nameOfFile.In(l))
 	case err != nil:
-		a.notSent("the file could not be kept or looked at: "+safe(err.Error()), "try again")
+		why := sayFileLost.In(l)
+		if l == words.English {
+			why += ": " + err.Error() // which is English
+		}
+		tell(why, tryAgain.In(l))
 	case u.Verdict == runtime.VerdictInfected:
-		a.notSent("something harmful was found in the file, and it was not kept", "send another, from a device that was checked")
+		tells(fileHarmful)
 	default:
 		if !a.json {
-			fmt.Fprintln(a.out, wasSent.In(tongueOf(s.session), safe(u.Name), u.Type, verbs.SizeText(u.Size)))
+			fmt.Fprintln(a.out, visibly(wasSent.In(l, u.Name, u.Type, verbs.SizeText(u.Size))))
 		}
-		return hereIs.In(tongueOf(s.session), u.Name, u.Reference()), nil
+		return hereIs.In(l, u.Name, u.Reference()), nil
 	}
 	return "", nil
-}
-
-// What is told of a file that was sent, and said of it for the person.
-var hereIs = words.Sentence{"Here is {}: {}", "Hier ist {}: {}", "Voici {} : {}", "Aquí está {}: {}"}
-
-var wasSent = words.Sentence{"Sent: {}, {}, {}", "Gesendet: {}, {}, {}", "Envoyé : {}, {}, {}", "Enviado: {}, {}, {}"}
-
-// tongueOf is the language of a session, as far as it is one that is spoken here.
-func tongueOf(s *runtime.Session) words.Language {
-	l, _ := words.ParseLanguage(s.Person().Language)
-	return l
 }
 
 func (s *sender) send(ctx context.Context, name string) (runtime.Upload, error) {
 	info, err := s.folder.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
-		err = &os.PathError{Op: "send", Path: name, Err: errors.New("it is no file")}
+		err = &os.PathError{Op: "send", Path: name, Err: errNoFile}
 	}
 	if err != nil {
 		return runtime.Upload{}, err
@@ -103,8 +99,4 @@ func (s *sender) send(ctx context.Context, name string) (runtime.Upload, error) 
 	}
 	defer f.Close()
 	return s.service.Receive(ctx, s.session, info.Name(), f)
-}
-
-func (a *app) notSent(why, next string) {
-	fmt.Fprintf(a.err, "not sent: %s\nnext: %s\n", why, next)
 }

@@ -31,7 +31,7 @@ func speaks(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	all, err := englishTexts()
 	ts.Check(err)
-	said := ts.ReadFile("stdout")
+	said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
 	for _, text := range all {
 		if holds(said, text) {
 			ts.Fatalf("in %s, this is English: %q\n%s", args[0], text, said)
@@ -66,8 +66,27 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 			}
 		}
 	}
-	for _, dir := range []string{"dialog", "client", "collect", "phrase", "words"} {
-		files, err := filepath.Glob("../../runtime/" + dir + "/*.go")
+	sentences, err := houseSentences()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sentences {
+		add(s[words.English])
+	}
+	err = walkPalettes(func(_ string, key *yaml.Node, value *yaml.Node) {
+		if key.Value == "en" && value.Kind == yaml.ScalarNode {
+			add(value.Value)
+		} else if value.Kind == yaml.MappingNode && len(value.Content) > 0 && value.Content[0].Value == "de" {
+			add(key.Value)
+		}
+	})
+	return all, err
+})
+
+// houseSentences are those of the packages that speak, out of their source.
+func houseSentences() (all []words.Sentence, err error) {
+	for _, dir := range []string{"../../runtime/dialog", "../../runtime/client", "../../runtime/collect", "../../runtime/phrase", "../../runtime/words", "."} {
+		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil {
 			return nil, err
 		}
@@ -84,45 +103,121 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 				if !ok || len(lit.Elts) != len(words.Languages) {
 					return true
 				}
-				var first string
+				if _, list := lit.Type.(*ast.ArrayType); list {
+					return true
+				}
+				var s words.Sentence
 				for i, e := range lit.Elts {
 					text, ok := e.(*ast.BasicLit)
 					if !ok || text.Kind != token.STRING {
 						return true
 					}
-					if i == 0 {
-						first, _ = strconv.Unquote(text.Value)
-					}
+					s[i], _ = strconv.Unquote(text.Value)
 				}
-				add(first)
+				all = append(all, s)
 				return true
 			})
 		}
 	}
-	text, err := os.ReadFile("../../verbs/client.yaml")
-	if err != nil {
-		return nil, err
-	}
-	var palette yaml.Node
-	if err := yaml.Unmarshal(text, &palette); err != nil {
-		return nil, err
-	}
-	var walk func(n *yaml.Node)
-	walk = func(n *yaml.Node) {
-		for i, c := range n.Content {
-			if n.Kind == yaml.MappingNode && i%2 == 0 {
-				if v := n.Content[i+1]; c.Value == "en" && v.Kind == yaml.ScalarNode {
-					add(v.Value)
-				} else if v.Kind == yaml.MappingNode && len(v.Content) > 0 && v.Content[0].Value == "de" {
-					add(c.Value)
+	return all, nil
+}
+
+// speaking are the palettes of which people are told things.
+var speaking = []string{"../../verbs/client.yaml"}
+
+// walkPalettes calls fn with every pair of every mapping of them.
+func walkPalettes(fn func(file string, key, value *yaml.Node)) error {
+	for _, file := range speaking {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var palette yaml.Node
+		if err := yaml.Unmarshal(text, &palette); err != nil {
+			return err
+		}
+		var walk func(n *yaml.Node)
+		walk = func(n *yaml.Node) {
+			for i, c := range n.Content {
+				if n.Kind == yaml.MappingNode && i%2 == 0 {
+					fn(file, c, n.Content[i+1])
 				}
+				walk(c)
 			}
-			walk(c)
+		}
+		walk(&palette)
+	}
+	return nil
+}
+
+// illSet says what the printers of a language would not let pass: in French the
+// high signs stand off, behind a space that no line breaks at, and so do the words
+// within quotation marks; in Spanish what asks or calls is opened; in each what is
+// quoted is quoted as is the custom there.
+func illSet(l words.Language, text string) string {
+	text = regexp.MustCompile(`\{[^}]*\}|\[[a-z_]+\?|<[a-z_]+\*`).ReplaceAllString(text, "x")
+	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
+	switch {
+	case l != words.English && has(`["“”]`) && !(l == words.German && strings.Count(text, "„") == strings.Count(text, "“") && !has(`["”]`)):
+		return "quotation marks of another language"
+	case l != words.English && has(`\pL'\pL`):
+		return "an apostrophe of a typewriter"
+	case l == words.French && has("[^\u202f?!][;?!]|[^\u00a0]:(?:[ \n]|$)|[^\u00a0]%"):
+		return "a sign without its space before it"
+	case l == words.French && has("«[^\u00a0]|[^\u00a0]»"):
+		return "a quotation without its spaces"
+	case l != words.French && has(`[ \x{a0}\x{202f}][;:?!]`):
+		return "a space before a sign"
+	case l == words.Spanish && (strings.Count(text, "?") != strings.Count(text, "¿") || strings.Count(text, "!") != strings.Count(text, "¡")):
+		return "a question that is not opened"
+	}
+	return ""
+}
+
+// Whatever the house and the palettes say is set as is the custom of the language.
+func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
+	t.Parallel()
+	n := 0
+	held := func(where string, l words.Language, text string) {
+		n++
+		if why := illSet(l, words.Typeset(l, text)); why != "" {
+			t.Errorf("%s, in %s: %s: %q", where, l, why, text)
 		}
 	}
-	walk(&palette)
-	return all, nil
-})
+	sentences, err := houseSentences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sentences {
+		for _, l := range words.Languages {
+			held("a sentence", l, s[l])
+		}
+	}
+	l, err := loadPalettes("../../verbs")
+	if err != nil || l.reg == nil {
+		t.Fatal(err)
+	}
+	reg := l.reg
+	if err := walkPalettes(func(file string, key, value *yaml.Node) {
+		l, ok := words.ParseLanguage(key.Value)
+		if ok && value.Kind == yaml.ScalarNode {
+			held(file, l, value.Value)
+		}
+		if said, ok := reg.Says("fr", key.Value); ok && said != words.Typeset(words.French, said) {
+			t.Errorf("%s: the palette is not set as the house: %q", file, said)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n < 1500 {
+		t.Errorf("%d texts were found; there are more", n)
+	}
+	for text, l := range map[string]words.Language{"Où ?": words.French, "Où?": words.French, "« x »": words.French, "Cuándo?": words.Spanish, "„x”": words.German, `"x"`: words.German, "Was ?": words.German, "note: x": words.French} {
+		if illSet(l, text) == "" {
+			t.Errorf("nothing is wrong with %q in %s", text, l)
+		}
+	}
+}
 
 // What is looked for is there: the check is of something.
 func TestEnglishIsKnown(t *testing.T) {

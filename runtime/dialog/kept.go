@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/runtime"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -288,4 +289,11 @@ func (c *Conversation) Reminder() string {
 		return ""
 	}
 	return c.wording.say(sayStillOpen) + "\n" + strings.Join(parts, "\n")
+}
+
+// Language is that in which whoever talks is answered: what they have spoken last.
+func (c *Conversation) Language() words.Language {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wording.tongue
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -42,13 +43,15 @@ type Event struct {
 	// Text is more of the answer. The texts of a turn, one after the other, are
 	// its Answer.Text.
 	Text string `json:"text,omitempty"`
+	// Language is that of the conversation.
+	Language words.Language `json:"-"`
 }
 
 func (t *turn) event(kind EventKind, v *verbs.Verb) {
 	if t.events == nil {
 		return
 	}
-	e := Event{Kind: kind}
+	e := Event{Kind: kind, Language: t.c.wording.tongue}
 	if v != nil {
 		e.Verb, e.About = v.Name, t.c.wording.does(v)
 	}
@@ -70,7 +73,7 @@ func (t *turn) tell(text string) {
 	t.apart = false
 	t.told.WriteString(text)
 	if t.events != nil {
-		t.events(Event{Kind: Telling, Text: text})
+		t.events(Event{Kind: Telling, Text: text, Language: t.c.wording.tongue})
 	}
 }
 

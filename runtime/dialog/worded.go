@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -229,9 +230,24 @@ func (w wording) words(v stores.Value) string {
 		if said, ok := w.reg.Says(w.language, v.Text()); ok {
 			return said
 		}
-		return w.asWords(escaped(oneLine(v.Text())))
+		return w.asWords(oneSpoken(v.Text()))
 	}
 	return w.value(v)
+}
+
+// oneSpoken is a text on one line, with what nobody sees written as what it is; the
+// spaces that hold French together stay.
+func oneSpoken(s string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexAny(s, "\u00a0\u202f")
+		if at < 0 {
+			return b.String() + escaped(oneLine(s))
+		}
+		_, size := utf8.DecodeRuneInString(s[at:])
+		b.WriteString(escaped(oneLine(s[:at])) + s[at:at+size])
+		s = s[at+size:]
+	}
 }
 
 // asWords writes codes as words: SOURCE_OF_WEALTH as source of wealth.

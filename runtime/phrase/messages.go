@@ -21,16 +21,21 @@ const (
 	askLimit
 	askStranger
 	askField
+	askUnfit
 )
 
-var questions = [...][4]string{
-	askVerb:     {"Is that what you mean: ", "Meinen Sie das: ", "Est-ce ce que vous voulez dire : ", "¿Es eso lo que quiere decir: "},
+var questions = [...]words.Sentence{
+	askVerb:     {"Is that what you mean: {}?", "Meinen Sie das: {}?", "Est-ce ce que vous voulez dire : {} ?", "¿Es eso lo que quiere decir: {}?"},
 	askMissing:  {words.English: "What is {}?"},
 	askSeveral:  {words.English: "Which is meant by {}?"},
-	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n'ai pas trouvé cela parmi vos éléments. De quoi s'agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
+	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n’ai pas trouvé cela parmi vos éléments. De quoi s’agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
 	askField:    {"Please tell me: {}.", "Bitte sagen Sie mir: {}.", "Dites-moi, s’il vous plaît : {}.", "Dígame, por favor: {}."},
-	askLimit:    {"That does not fit {}: ", "Das passt hier nicht. Bitte prüfen Sie den Wert.", "Cela ne convient pas ici. Vérifiez la valeur, s’il vous plaît.", "Eso no encaja aquí. Por favor, revise el valor."},
+	askLimit:    {words.English: "That does not fit {}: "},
+	askUnfit:    {"That does not fit here. Please check the value.", "Das passt hier nicht. Bitte prüfen Sie den Wert.", "Cela ne convient pas ici. Vérifiez la valeur, s’il vous plaît.", "Eso no encaja aquí. Por favor, revise el valor."},
 }
+
+// in is the question in a language; {} in it is filled in later.
+func (q question) in(l words.Language) string { return words.Typeset(l, questions[q][l]) }
 
 var orWords = [...]string{" or ", " oder ", " ou ", " o "}
 
@@ -47,7 +52,7 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 	l = r.speaks(l)
 	if field, ok := about.(collect.Question); ok {
 		field = field.In(l)
-		text := strings.ReplaceAll(questions[q][l], "{}", field.Label)
+		text := strings.ReplaceAll(q.in(l), "{}", field.Label)
 		if field.Hint != "" {
 			text += " (" + strings.TrimSuffix(field.Hint, ".") + ")"
 		}
@@ -62,14 +67,14 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			return text
 		}
 		if q == askStranger {
-			return questions[q][l]
+			return q.in(l)
 		}
 		if q == askLimit && l != words.English {
-			return questions[q][l]
+			return askUnfit.in(l)
 		}
 		// What an argument is called is English, and so is the whole sentence.
 		l = words.English
-		text := strings.ReplaceAll(questions[q][l], "{}", strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " "))
+		text := strings.ReplaceAll(q.in(l), "{}", strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " "))
 		switch {
 		case q == askLimit:
 			return text + strings.Join(choices, ", ")
@@ -81,7 +86,7 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		return text
 	}
 	if q == askStranger {
-		return questions[q][l]
+		return q.in(l)
 	}
 	names := make([]string, len(choices))
 	all := about.([]*verbs.Verb)
@@ -94,10 +99,8 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			return english.ask(words.English, q, about, choices)
 		}
 	}
-	return questions[q][l] + r.join(l, names) + endQuestion[l]
+	return questions[q].In(l, r.join(l, names))
 }
-
-var endQuestion = [...]string{"?", "?", " ?", "?"}
 
 // does is what a verb does, in the words of its palette: its description, or a
 // phrase of the language that nothing has to be filled into; "" where there is
@@ -106,11 +109,11 @@ func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	if l != words.English {
 		if said, ok := r.ix.reg.Says(l.String(), v.Description); ok {
 			first, _, _ := strings.Cut(said, ". ")
-			return quotes[l][0] + strings.TrimSuffix(first, ".") + quotes[l][1]
+			return inQuotes.In(l, strings.TrimSuffix(first, "."))
 		}
 		for _, p := range v.PhrasesIn[l.String()] {
 			if !strings.Contains(p, "{") {
-				return quotes[l][0] + p + quotes[l][1]
+				return inQuotes.In(l, p)
 			}
 		}
 		return ""
@@ -122,7 +125,7 @@ func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	return strings.ToLower(first[:1]) + first[1:]
 }
 
-var quotes = [...][2]string{{"“", "”"}, {"„", "“"}, {"« ", " »"}, {"«", "»"}}
+var inQuotes = words.Sentence{"“{}”", "„{}“", "« {} »", "«{}»"}
 
 // join lists choices; a name is told as the words that it is made of.
 func (r *Reader) join(l words.Language, all []string) string {

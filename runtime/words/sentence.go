@@ -9,7 +9,7 @@ type Sentence [len(languageTags)]string
 // In says the sentence in a language; where it is not known in that one, all of it
 // is said in English.
 func (s Sentence) In(l Language, of ...string) string {
-	text := s[l]
+	text := Typeset(l, s[l])
 	if text == "" {
 		text = s[English]
 	}
@@ -24,3 +24,15 @@ func (s Sentence) In(l Language, of ...string) string {
 	}
 	return b.String() + text
 }
+
+// Typeset puts the spaces of French as they are printed: before high signs and
+// within quotation marks stands one that no line breaks at. Who writes a sentence
+// writes plain spaces, which can be seen.
+func Typeset(l Language, text string) string {
+	if l != French {
+		return text
+	}
+	return frenchSpaces.Replace(text)
+}
+
+var frenchSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")
