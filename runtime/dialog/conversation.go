@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
 	"verbatim/runtime/words"
@@ -676,11 +677,48 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 	if len(more) == 0 {
 		q.Asks = w.asks(preview)
 	}
-	// The very same, asked before, is this question.
-	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o.ID == q.ID })
+	// What was asked before and is asked again, with more said of it or other rows
+	// by now, is this question.
+	for _, o := range slices.Clone(t.c.open) {
+		switch {
+		case o.ID == q.ID:
+			t.c.open = slices.DeleteFunc(t.c.open, func(other *Question) bool { return other == o })
+		case q.overtakes(o):
+			t.close(o)
+		}
+	}
 	t.c.open = append(t.c.open, q)
 	freshen(t.c.open)
 	return q
+}
+
+// overtakes reports whether a question asks all that another one asks, and maybe
+// more: the same calls, or the same call with more said. "Call me", after somebody
+// asked for a person, is no second wish.
+func (q *Question) overtakes(o *Question) bool {
+	if slices.Equal(q.Calls, o.Calls) {
+		return true
+	}
+	if len(q.Calls) != 1 || len(o.Calls) != 1 {
+		return false
+	}
+	now, before := oneCall(q.Calls[0]), oneCall(o.Calls[0])
+	if now == nil || before == nil || now.Verb != before.Verb {
+		return false
+	}
+	said := map[string]string{}
+	for i := range now.Args {
+		said[now.Args[i].Key] = dsl.FormatValue(now.Args[i].Value)
+	}
+	return !slices.ContainsFunc(before.Args, func(a dsl.Arg) bool { return said[a.Key] != dsl.FormatValue(a.Value) })
+}
+
+func oneCall(text string) *dsl.Call {
+	script, ds := dsl.Parse(dsl.NewSource("call", text))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return nil
+	}
+	return &script.Calls[0]
 }
 
 // A reason is why somebody is asked where no palette asks.

@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,55 +10,102 @@ import (
 	"verbatim/verbs"
 )
 
-// What people say to be polite, and how they are answered where no model does:
-// in the language that they say it in.
+// What people say to be polite, or to learn whom they speak with, and how they are
+// answered where no model does: in the language that they say it in.
 
-var courtesies = [...]struct {
-	said   *regexp.Regexp
-	greets bool
-	says   string // with the person's name, where they are greeted
-}{
-	{courtesy(`hi|hello|hey|hi there|hello there|good (morning|afternoon|evening|day)|greetings`), true, "Hello %s."},
-	{courtesy(`hallo|guten (morgen|tag|abend)|moin|grüß gott|servus|grüezi`), true, "Guten Tag, %s."},
-	{courtesy(`bonjour|bonsoir|salut|coucou`), true, "Bonjour %s."},
-	{courtesy(`hola|buenos d[ií]as|buenas tardes|buenas noches|buenas`), true, "Hola, %s."},
-	{courtesy(`((ok|okay|great|perfect|alright|good|fine),? )?((many )?thanks( a lot| so much| again)?|thank you( very much| so much)?|cheers)( (bye|goodbye))?|(good)?bye|bye bye|see you( later| soon)?|have a (nice|good) (day|evening|weekend)`), false, "You are welcome. Whatever you said and sent is kept."},
-	{courtesy(`((ok|okay|gut|super),? )?(vielen dank|danke( schön| sehr)?|besten dank)|tschüss?|auf wiedersehen|bis (bald|später)|schönen (tag|abend)( noch)?|(vielen dank|danke( schön| sehr)?)[,.]? (und )?(tschüss?|auf wiedersehen|bis (bald|später))`), false, "Gern. Was Sie gesagt und geschickt haben, bleibt."},
-	{courtesy(`((ok|parfait),? )?merci( beaucoup| bien)?|au revoir|à bientôt|bonne (journée|soirée)|merci( beaucoup| bien)?[,.]? (et )?(au revoir|à bientôt|bonne (journée|soirée))`), false, "Je vous en prie. Ce que vous avez dit et envoyé est conservé."},
-	{courtesy(`((vale|perfecto),? )?(muchas )?gracias|adi[oó]s|hasta (luego|pronto)|buen día|(muchas )?gracias[,.]? (y )?(adi[oó]s|hasta (luego|pronto))`), false, "De nada. Lo que ha dicho y enviado se conserva."},
+// A courtesy is what may be said and needs no palette, in each language, as
+// words.Plain has it.
+type courtesy struct {
+	said   [len(words.Languages)]*regexp.Regexp
+	answer func(*turn, context.Context, wording) (string, error)
 }
 
-func courtesy(said string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(` + said + `)\W*$`)
+var courtesies = [...]courtesy{
+	{polites(
+		`hi|hello|hey|hi there|hello there|good (morning|afternoon|evening|day)|greetings`,
+		`hallo|guten (morgen|tag|abend)|moin|gruss gott|servus|gruezi`,
+		`bonjour|bonsoir|salut|coucou`,
+		`hola|buenos dias|buenas tardes|buenas noches|buenas`), (*turn).greeted},
+	{polites(
+		partly(`(ok|okay|great|perfect|alright|good|fine|that( s| is| was) all( for now| for today)?)`, `((many )?thanks( a lot| so much| again)?( for your help)?|thank you( very much| so much| again)?( for your help)?|cheers|much appreciated)`, `(and )?((good)?bye|bye bye|see you( later| soon)?|have a (nice|good) (day|evening|weekend))`),
+		partly(`(ok|okay|gut|super|prima|das (war|ist)( dann)? alles)`, `((vielen|besten|herzlichen) dank|danke( schon| sehr| ihnen)?( fur (ihre|die) hilfe)?|dankeschon)`, `(und )?(tschu(ss|s)?|auf wiedersehen|bis (bald|spater|dann)|(einen )?schonen (tag|abend)( noch)?)`),
+		partly(`(ok|parfait|super|tres bien|c est tout)`, `(merci( beaucoup| bien| a vous)?( pour votre aide)?)`, `(et )?(au revoir|a bientot|a plus( tard)?|bonne (journee|soiree))`),
+		partly(`(ok|vale|perfecto|muy bien|eso es todo)`, `((muchas |mil )?gracias( por su ayuda)?)`, `(y )?(adios|hasta (luego|pronto|la vista)|que tenga (un )?buen dia|buen dia)`)), says(sayWelcome)},
+	{polites(
+		`(so )?what (can|do) (you|i) (do|say|ask)( here| for me| you)?|what are (you able to do|my options|the options)|how does (this|it) work|how do i use (this|it)|what can i (do|say|ask)( you)?( here)?`,
+		`was (konnen sie|kannst du|kann ich)( hier)?( alles)?( fur mich)?( tun| machen| sagen| fragen)?|was geht hier|wie (funktioniert|geht) (das|es)( hier)?|wie benutze ich das`,
+		`(qu est ce que vous pouvez|que pouvez vous|qu est ce que je peux|que puis je|tu peux) faire( ici| pour moi)?|que puis je (dire|demander)|comment ca marche|comment cela fonctionne( t il)?`,
+		`(y )?que (puede|puedes|puedo) (hacer|decir|preguntar)( aqui| por mi)?|como funciona( esto)?`), (*turn).ableTo},
+	{polites(
+		`who are you|what are you|are you (a |an )?(real |live )?(human|person|robot|bot|machine|computer|ai|chatbot)( being)?|am i (talking|speaking|chatting) (to|with) (a |an )?(real |live )?(human|person|robot|bot|machine|computer|ai|chatbot)( being)?|is this (a |an )?(robot|bot|machine|computer|ai|chatbot)`,
+		`wer (sind sie|bist du)|(sind sie|bist du|ist das|ist das hier) (ein |eine |echter |wirklich ein )?(mensch|roboter|bot|maschine|computer|ki|chatbot|echter mensch)|(spreche|rede|schreibe|chatte) ich (hier )?mit (einem |einer )?(echten )?(menschen|roboter|bot|maschine|computer|ki)`,
+		`qui etes vous|vous etes qui|qui es tu|(etes vous|es tu|c est|vous etes) (un |une )?(vrai |vraie )?(humain|personne|robot|bot|machine|ordinateur|ia|chatbot)|(est ce que )?je parle (a|avec) (un |une )?(vrai |vraie )?(humain|personne|robot|bot|machine|ordinateur|ia)`,
+		`quien (es usted|eres)|(es usted|eres|es esto) (un |una )?(humano|persona|robot|bot|maquina|ordenador|ia|chatbot)( real| de verdad)?|(estoy hablando|hablo) con (un |una )?(humano|persona|robot|bot|maquina|ordenador|ia)( real)?`), says(sayWhoIAm)},
 }
 
-// polite answers a message that is nothing but a courtesy. Whoever greets is told
-// where they stand, by the first read that their palette has for it.
-func (t *turn) polite(ctx context.Context) (string, bool, error) {
-	for i := range courtesies {
-		c := &courtesies[i]
-		if !c.said.MatchString(t.heard.own) {
-			continue
-		}
-		if !c.greets {
-			return c.says, true, nil
-		}
-		text := fmt.Sprintf(c.says, t.c.o.Person)
-		if len(t.c.context) == 0 {
-			return text, true, nil
-		}
-		if outcome, err := t.carry(ctx, proposal{script: t.c.context[0].Name, phrased: true}); err != nil || outcome.wrong != "" {
-			return text, true, err
-		}
-		return text + " " + t.facing(t.c.wording.told(t.found)), true, nil
+func polites(said ...string) (all [len(words.Languages)]*regexp.Regexp) {
+	for l := range all {
+		all[l] = regexp.MustCompile(`^(` + said[l] + `)$`)
 	}
-	return "", false, nil
+	return all
+}
+
+// partly is what is made of parts that follow each other, of which the first is no
+// thanks by itself.
+func partly(before, thanks, leave string) string {
+	return `(` + before + ` )?` + thanks + `( ` + leave + `)?|(` + before + ` )?` + leave
+}
+
+// polite answers a message that is nothing but a courtesy.
+func (t *turn) polite(ctx context.Context) (string, bool, error) {
+	c, l := courtesyIn(t.heard.own)
+	if c == nil {
+		return "", false, nil
+	}
+	text, err := c.answer(t, ctx, t.c.wording.in(l.String()))
+	return text, true, err
+}
+
+// courtesyIn is the courtesy that a message is, and in which language; nil where it
+// is something else.
+func courtesyIn(said string) (*courtesy, words.Language) {
+	plain := words.Plain(said)
+	for i := range courtesies {
+		for _, l := range words.Languages {
+			if courtesies[i].said[l].MatchString(plain) {
+				return &courtesies[i], l
+			}
+		}
+	}
+	return nil, 0
+}
+
+func says(s words.Sentence) func(*turn, context.Context, wording) (string, error) {
+	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
+}
+
+// greeted tells whoever greets where they stand, by the first read that their
+// palette has for it.
+func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
+	text := w.say(sayHello, t.c.o.Person)
+	if len(t.c.context) == 0 {
+		return text, nil
+	}
+	if outcome, err := t.carry(ctx, proposal{script: t.c.context[0].Name, phrased: true}); err != nil || outcome.wrong != "" {
+		return text, err
+	}
+	return text + " " + t.facing(t.c.wording.told(t.found)), nil
+}
+
+// ableTo tells what may be said, by examples.
+func (t *turn) ableTo(_ context.Context, w wording) (string, error) {
+	const most = 8
+	return w.say(sayAbleTo) + w.examples(most, t.c.context, t.c.o.Session.Verbs()), nil
 }
 
 // examples are what may be said, in the palettes' own phrases of the language:
-// those of what is read to begin with, and of little else.
-func (w wording) examples(first, all []*verbs.Verb) string {
-	const most = 3
+// those of what is read to begin with, and so many in all.
+func (w wording) examples(most int, first, all []*verbs.Verb) string {
 	var said []string
 	for _, list := range [][]*verbs.Verb{first, all} {
 		for _, v := range list {

@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +59,27 @@ var (
 		"Gut. Sagen Sie einfach Bescheid, wenn noch etwas ist.",
 		"Bien. Dites-moi s’il y a autre chose.",
 		"Bien. Dígame si hay algo más."}
+	sayHello   = words.Sentence{"Hello {}.", "Guten Tag, {}.", "Bonjour {}.", "Hola, {}."}
+	sayWelcome = words.Sentence{
+		"You are welcome. Whatever you said and sent is kept.",
+		"Gern. Was Sie gesagt und geschickt haben, bleibt.",
+		"Je vous en prie. Ce que vous avez dit et envoyé est conservé.",
+		"De nada. Lo que ha dicho y enviado se conserva."}
+	sayAbleTo = words.Sentence{
+		"Ask, or say in plain words what you would like done. Before anything is changed, I ask you.",
+		"Fragen Sie, oder sagen Sie mit einfachen Worten, was geschehen soll. Bevor etwas geändert wird, frage ich Sie.",
+		"Posez une question, ou dites avec des mots simples ce que vous souhaitez. Avant toute modification, je vous demande votre accord.",
+		"Pregunte, o diga con palabras sencillas qué desea. Antes de cambiar algo, le pregunto."}
+	sayWhoIAm = words.Sentence{
+		"I am a program and no person: I look things up for you and write down what you tell me, as far as you may do it yourself. Should you prefer a person, ask to talk to one.",
+		"Ich bin ein Programm und kein Mensch: Ich sehe für Sie nach und trage ein, was Sie mir sagen, soweit Sie das selbst dürfen. Wenn Ihnen ein Mensch lieber ist, bitten Sie darum, mit einem zu sprechen.",
+		"Je suis un programme et non une personne : je consulte et j’enregistre pour vous, dans la limite de vos droits. Si vous préférez une personne, demandez à parler à quelqu’un.",
+		"Soy un programa, no una persona: consulto y anoto por usted lo que usted mismo puede hacer. Si prefiere a una persona, pida hablar con alguien."}
+	sayNothingOpen = words.Sentence{
+		"Nothing is waiting for an answer, and nothing was changed.",
+		"Es ist keine Frage offen, und es wurde nichts geändert.",
+		"Aucune question n’est en attente, et rien n’a été modifié.",
+		"No hay ninguna pregunta pendiente, y no se ha cambiado nada."}
 	sayUnread = words.Sentence{
 		"I did not understand that. Say it in other words, name what it is about, or ask to talk to a person.",
 		"Das habe ich nicht verstanden. Sagen Sie es mit anderen Worten, nennen Sie, worum es geht, oder bitten Sie darum, mit einem Menschen zu sprechen.",
@@ -305,7 +328,7 @@ func (w wording) whichOne(list []*Question, asks words.Sentence) string {
 	var b strings.Builder
 	b.WriteString(w.say(asks) + "\n")
 	for i, q := range list {
-		b.WriteString(strconv.Itoa(i+1) + ". " + q.Title + "\n")
+		b.WriteString(strconv.Itoa(i+1) + ". " + q.line() + "\n")
 	}
 	b.WriteString(w.say(sayNumber))
 	return b.String()
@@ -319,6 +342,14 @@ func whichAsks(v verdict) words.Sentence {
 }
 
 func (w wording) meantThat(q *Question) string { return w.say(sayMeantThat) + "\n" + w.question(q) }
+
+// line is a question among others: as it was put, or what would be done.
+func (q *Question) line() string {
+	if q.Asks != "" {
+		return oneLine(q.Asks)
+	}
+	return q.Title
+}
 
 // question is how a question is put: what would happen, why it is asked, and how
 // to answer.
@@ -351,28 +382,56 @@ func (w wording) waitsFor(roles []string, until time.Time) string {
 }
 
 // refused tells a person why something cannot be done. English has all that is
-// known of it; in other languages a sentence of the palette's own is told, and
-// otherwise what the code means to them.
+// known of it and means something to people; in other languages a sentence of the
+// palette's own is told, and otherwise what the code means to them.
 func (w wording) refused(ds dsl.Diagnostics) string {
 	if len(ds) == 0 {
 		return w.say(sayTooHard)
 	}
 	d := &ds[0]
-	if w.tongue != words.English {
-		if own, ok := w.reg.Says(w.language, d.Summary); ok {
-			return sentence(own) + " " + w.say(sayNothingChanged)
+	var text []string
+	if own, ok := w.reg.Says(w.language, d.Summary); ok {
+		text = append(text, sentence(own))
+	} else if w.tongue == words.English {
+		text = append(text, sentence(w.forPeople(d.Summary)))
+		if len(d.Notes) > 0 {
+			text = append(text, sentence(w.forPeople(d.Notes[0])))
 		}
-		if means, ok := refusals[d.Code]; ok {
-			return w.say(means) + " " + w.say(sayNothingChanged)
+	}
+	if len(text) == 0 || text[0] == "" {
+		means, ok := refusals[d.Code]
+		if !ok {
+			return w.say(sayTooHard)
 		}
-		return w.say(sayTooHard)
+		text = []string{w.say(means)}
 	}
-	text := sentence(d.Summary)
-	if len(d.Notes) > 0 {
-		text += " " + sentence(d.Notes[0])
+	if len(text) == 2 && text[1] == "" {
+		text = text[:1]
 	}
-	return text + " " + w.say(sayNothingChanged)
+	return strings.Join(append(text, w.say(sayNothingChanged)), " ")
 }
+
+// forPeople is what of a text means something to whoever does not write calls: an
+// argument by its label, and no clause that speaks of verbs, names or commands.
+func (w wording) forPeople(text string) string {
+	var told []string
+	for clause := range strings.SplitSeq(text, "; ") {
+		if ofCommands.MatchString(clause) || slices.ContainsFunc(dotted.FindAllString(clause, -1), func(name string) bool { return w.reg.Verb(name) != nil }) {
+			continue
+		}
+		told = append(told, argument.ReplaceAllStringFunc(clause, func(m string) string {
+			at := strings.IndexByte(m, ':')
+			return m[:at] + w.label(m[at+1:])
+		}))
+	}
+	return w.asWords(strings.Join(told, "; "))
+}
+
+var (
+	ofCommands = regexp.MustCompile("`|@|\\bverbatim [a-z]|(^|[^a-z])--[a-z]")
+	dotted     = regexp.MustCompile(`\b[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+`)
+	argument   = regexp.MustCompile(`(^|[\s("“])(:[a-z][a-z0-9-]*)\b`)
+)
 
 // sentence begins with a capital and ends in a full stop.
 func sentence(s string) string {

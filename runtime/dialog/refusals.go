@@ -151,10 +151,10 @@ var meanings = []struct {
 		"Je ne sais pas de quoi il s’agit. Donnez d’abord le nom.",
 		"No sé de cuál se trata. Diga primero el nombre."}},
 	{[]string{"no-session", "unknown-session", "session-too-large", "bad-session"}, words.Sentence{
-		"This conversation cannot keep that.",
-		"Das kann in diesem Gespräch nicht festgehalten werden.",
-		"Cette conversation ne peut pas le conserver.",
-		"Esta conversación no puede guardarlo."}},
+		"This conversation is not kept, so nothing can be gone through step by step in it. Say it all in one message, or ask to talk to a person.",
+		"Dieses Gespräch wird nicht aufbewahrt, deshalb geht darin nichts Schritt für Schritt. Sagen Sie alles in einer Nachricht, oder bitten Sie darum, mit einem Menschen zu sprechen.",
+		"Cette conversation n’est pas conservée ; on ne peut donc rien y faire étape par étape. Dites tout en un seul message, ou demandez à parler à quelqu’un.",
+		"Esta conversación no se guarda, así que en ella nada puede hacerse paso a paso. Dígalo todo en un solo mensaje, o pida hablar con una persona."}},
 	{[]string{"tool-unfit", "tool-needs", "tool-silent", "tool-failed", "tool-answer", "tool-alone", "tool-otherwise", "tool-answers-later", "names-unread", "not-carried-out"}, words.Sentence{
 		"Another system that this needs could not do it. Try again later, or ask to talk to a person.",
 		"Ein anderes System, das dafür gebraucht wird, konnte es nicht ausführen. Versuchen Sie es später noch einmal, oder bitten Sie darum, mit einem Menschen zu sprechen.",

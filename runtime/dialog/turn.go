@@ -450,8 +450,11 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return supposed + u.Ask, nil
 	case u.Script == "" && content(t.heard.own):
 		return c.wording.say(sayWell), nil
+	case u.Script == "" && words.ReadAnswer(t.heard.own).Answer == words.Decline:
+		return c.wording.say(sayNothingOpen), nil
 	case u.Script == "" && otherwise == unread:
-		return otherwise + c.wording.examples(c.context, c.o.Session.Verbs()), nil
+		const few = 3
+		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil
 	case u.Script == "":
 		return otherwise, nil
 	}

@@ -1,0 +1,123 @@
+package dialog
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// What is nothing but a courtesy is answered in its own language, and what says
+// more is left to the palettes.
+func TestCourtesies(t *testing.T) {
+	t.Parallel()
+	const greets, thanks, able, who, none = 0, 1, 2, 3, -1
+	for _, c := range []struct {
+		is   int
+		in   words.Language
+		said []string
+	}{
+		{greets, words.English, []string{"Hi", "hello there!", "Good morning."}},
+		{greets, words.German, []string{"Grüß Gott", "guten Tag!", "Servus"}},
+		{greets, words.French, []string{"Bonjour", "coucou !"}},
+		{greets, words.Spanish, []string{"¡Hola!", "Buenos días"}},
+		{thanks, words.English, []string{"thanks, bye", "Thank you very much for your help. Goodbye!", "ok thanks", "That's all, thank you", "great, see you soon", "Thanks 👍"}},
+		{thanks, words.German, []string{"Vielen Dank, tschüss", "Das war alles, danke schön!", "Auf Wiedersehen", "super danke", "Danke, einen schönen Tag noch"}},
+		{thanks, words.French, []string{"merci, au revoir", "C’est tout, merci", "Bonne journée !"}},
+		{thanks, words.Spanish, []string{"gracias, adiós", "vale, muchas gracias", "Eso es todo, gracias. Hasta luego"}},
+		{able, words.English, []string{"What can you do?", "what can I say here", "How does this work?"}},
+		{able, words.German, []string{"Was können Sie?", "Was kann ich hier tun?", "Wie funktioniert das?"}},
+		{able, words.French, []string{"Qu'est-ce que vous pouvez faire ?", "Que puis-je faire ici ?", "Comment ça marche ?"}},
+		{able, words.Spanish, []string{"¿Qué puede hacer?", "¿Cómo funciona?"}},
+		{who, words.English, []string{"Who are you?", "are you a bot", "Am I talking to a real person?"}},
+		{who, words.German, []string{"Wer sind Sie?", "Bist du ein Roboter?", "Spreche ich mit einem Menschen?"}},
+		{who, words.French, []string{"Qui êtes-vous ?", "Êtes-vous un robot ?", "Est-ce que je parle à une personne ?"}},
+		{who, words.Spanish, []string{"¿Quién es usted?", "¿Eres un robot?", "¿Estoy hablando con una persona?"}},
+		{none, 0, []string{
+			"", "!", "ok", "no", "good", "perfect", "super", "that's all", "das ist alles", "c'est tout", "vale",
+			"hello, the passport is on its way", "thanks, but no", "thanks, what is left?", "danke, und was fehlt noch?", "merci de me rappeler",
+			"what can you do about Pierre's accounts", "was kann ich statt des Passes schicken?", "how does this work for Thomas",
+			"who are you waiting for", "wer sind Sie alle, die darauf warten", "I want to talk to a person", "ein Mensch", "quiero hablar con una persona",
+			"hi, bye, yes", "buenas noticias", "moin moin meister, ja bitte",
+		}},
+	} {
+		for _, said := range c.said {
+			is, in := none, words.English
+			if found, l := courtesyIn(said); found != nil {
+				in = l
+				for i := range courtesies {
+					if found == &courtesies[i] {
+						is = i
+					}
+				}
+			}
+			if is != c.is || is != none && in != c.in {
+				t.Errorf("%q: courtesy %d in %s, want %d in %s", said, is, in, c.is, c.in)
+			}
+		}
+	}
+}
+
+// Whoever is served reads no verb, no argument, no name and no command; what else
+// a refusal says of their case they do read.
+func TestRefusalsAreForPeople(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(fstest.MapFS{"p.yaml": {Data: []byte("domain: post\nroles:\n  - {name: clerk, description: Who writes.}\nverbs:\n  - verb: send\n    description: Send a letter.\n    handler: true\n    roles: [clerk]\n")}})
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	w := newWording(reg)
+	const unchanged = " Nothing was changed."
+	for _, c := range []struct {
+		d    dsl.Diagnostic
+		want string
+	}{
+		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "this request is settled"}, "This request is settled."},
+		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "this file was sent for it already; post.send says what became of it"}, "This file was sent for it already."},
+		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "it is sent at 10:30; see https://bank.example/a.b"}, "It is sent at 10:30; see https://bank.example/a.b."},
+		{dsl.Diagnostic{Code: "unknown-upload", Summary: ":file-reference names no file that you have sent", Notes: []string{"send the file, and use the reference that you are given"}},
+			"File reference names no file that you have sent. Send the file, and use the reference that you are given."},
+		{dsl.Diagnostic{Code: "not-permitted", Summary: "you may not use post.send", Notes: []string{"verbatim explain post.send says who may; ask one of them"}}, refusals["not-permitted"][words.English]},
+		{dsl.Diagnostic{Code: "unknown-name", Summary: "nothing is called @pierre here"}, refusals["unknown-name"][words.English]},
+		{dsl.Diagnostic{Code: "no-such-code", Summary: "use `as`"}, sayTooHard[words.English]},
+	} {
+		want := c.want
+		if want != sayTooHard[words.English] {
+			want += unchanged
+		}
+		if got := w.refused(dsl.Diagnostics{c.d}); got != want {
+			t.Errorf("%s\n got %s\nwant %s", c.d.Summary, got, want)
+		}
+	}
+}
+
+// "Call me", after somebody asked for a person, is the same wish with more said.
+func TestAQuestionIsOvertaken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		now, before string
+		overtakes   bool
+	}{
+		{`desk.ask`, `desk.ask`, true},
+		{`desk.ask :by CALL`, `desk.ask`, true},
+		{`desk.ask`, `desk.ask :by CALL`, false},
+		{`desk.ask :by CALL`, `desk.ask :by MAIL`, false},
+		{`desk.ask :for @a :by CALL`, `desk.ask :for @a`, true},
+		{`desk.ask :for @b :by CALL`, `desk.ask :for @a`, false},
+		{`desk.tell :by CALL`, `desk.ask`, false},
+		{`desk.note :text "a b" :on 2025-01-03`, `desk.note :text "a b"`, true},
+		{`desk.note :text "a c" :on 2025-01-03`, `desk.note :text "a b"`, false},
+		{`desk.born :on (withheld)`, `desk.born :on (withheld)`, true},
+	} {
+		now, before := &Question{Calls: []string{c.now}}, &Question{Calls: []string{c.before}}
+		if got := now.overtakes(before); got != c.overtakes {
+			t.Errorf("%s overtakes %s: %v", c.now, c.before, got)
+		}
+	}
+	two, one := &Question{Calls: []string{"desk.ask", "desk.tell"}}, &Question{Calls: []string{"desk.ask"}}
+	if two.overtakes(one) || one.overtakes(two) || !two.overtakes(two) {
+		t.Error("several calls are overtaken by the same ones alone")
+	}
+}
