@@ -96,14 +96,18 @@ func tidy(n node) node {
 	case alt:
 		all := make(alt, 0, len(n))
 		for _, p := range n {
-			if inner, ok := tidy(p).(alt); ok {
+			p := tidy(p)
+			if inner, ok := p.(alt); ok {
 				all = append(all, inner...)
 			} else {
-				all = append(all, tidy(p))
+				all = append(all, p)
 			}
 		}
 		return simple(all)
 	case times:
+		if n.max == 0 {
+			return text("")
+		}
 		n.of = tidy(n.of)
 		return simple(n)
 	}
