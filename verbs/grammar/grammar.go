@@ -1,12 +1,3 @@
-// Package grammar makes grammars of palettes, so that a language model can be
-// held to them while it writes: what is not permitted cannot be said at all.
-//
-//	g := grammar.New(grammar.Vocabulary{Verbs: permitted, Names: session.Names})
-//	reply, err := model.Chat(ctx, llm.Request{Messages: m, Grammar: g.GBNF()}, nil)
-//
-// A grammar covers verbs, arguments, types and their limits, code lists and the
-// names that a session knows, in the one spelling of the language. It is no
-// permission: what was said is parsed and checked like anything else.
 package grammar
 
 import (
@@ -343,10 +334,7 @@ func (b *builder) anything() node {
 	if b.g.rules["any"] != nil {
 		return rule("any")
 	}
-	n := alt{
-		b.leaf("string", quoted(0, 0)), b.leaf("integer", integers(-1<<63, 1<<63-1)),
-		b.leaf("decimal", decimals(stores.Value{}, stores.Value{}, -1)), b.leaf("boolean", oneOf([]string{"true", "false"})),
-	}
+	n := alt{b.leaf("string", quoted(0, 0)), b.leaf("amount", amounts()), b.leaf("boolean", oneOf([]string{"true", "false"}))}
 	b.g.add("any", n, false)
 	return rule("any")
 }

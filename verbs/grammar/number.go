@@ -263,6 +263,14 @@ func steps(lo, hi string, bounded bool, scale int) alt {
 	return all
 }
 
+// amounts are numbers of any kind, as one value: what takes the first value that
+// fits, as some lexers do, would take a long whole number for a decimal and stop
+// where that may not be longer.
+func amounts() node {
+	whole := alt{text("0"), seq{digits('1', '9'), times{digits('0', '9'), 0, maxWhole - 1}}}
+	return alt{text("-0"), integers(math.MinInt64, math.MaxInt64), seq{maybe(text("-")), whole, text("."), digitsUpTo(1, -1)}}
+}
+
 // increment and decrement count without a limit.
 func increment(s string) string {
 	b := []byte(s)

@@ -96,6 +96,9 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 	}
 	var all alt
 	for _, kind := range kinds {
+		if kind == "integer" && slices.Contains(kinds, any("number")) {
+			continue // which are numbers too
+		}
 		if n, ok := s.kind(m, kind, depth); ok {
 			all = append(all, n)
 		}

@@ -31,18 +31,20 @@ func quoted(least, most int) node {
 	return seq{text(`"`), repeatUpTo(character, least, most), text(`"`)}
 }
 
-// repeatUpTo repeats in steps, one behind the other: llama.cpp refuses counts
-// that it thinks insane, and counts within counts are multiplied.
+// repeatUpTo repeats in steps, one inside the other: llama.cpp refuses counts
+// that it thinks insane. There is one way to say each number of them. With the
+// steps in a row, of which each may be short, there are so many that llama.cpp
+// takes a second for a hundred characters.
 func repeatUpTo(n node, least, most int) node {
 	const step = 500
-	var all seq
-	for ; least > 0; least, most = least-min(least, step), most-min(least, step) {
-		all = append(all, simple(times{n, min(least, step), min(least, step)}))
+	if most <= step {
+		return simple(times{n, least, most})
 	}
-	for ; most > 0; most -= min(most, step) {
-		all = append(all, times{n, 0, min(most, step)})
+	more := seq{times{n, step, step}, repeatUpTo(n, max(least-step, 0), most-step)}
+	if least >= step {
+		return more
 	}
-	return simple(all)
+	return alt{times{n, least, step - 1}, more}
 }
 
 // maxText is the longest text whose length a grammar counts.
