@@ -4,10 +4,12 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test postgres strace bench fuzz torture marathon claims teeth lint cover build
+.PHONY: help demo test postgres strace lark grammars bench fuzz torture marathon claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
+# llama.cpp, as the packages @node-llama-cpp/linux-* of npm hold it.
+LLAMA       := 3.22.1
 FUZZTIME    ?= 30s
 FUZZ        ?= .
 ROUNDS      ?= 7
@@ -37,9 +39,9 @@ build: ## build bin/verbatim, one file, no cgo
 demo: ## show what it is, in under a minute, offline
 	@bash examples/client/demo.sh
 
-test: postgres strace ## run every test, with the race detector where a C compiler exists
+test: postgres strace lark ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
-	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 RAPID_SEED=$(RAPID_SEED) go test $(RACE) -timeout 20m ./...
+	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) go test $(RACE) -timeout 20m ./...
 	cd $(PEERS) && go test -timeout 10m ./...
 
 postgres: ## find the PostgreSQL server that tests run on, or install it with apt-get
@@ -55,6 +57,20 @@ strace: ## find strace, with which crashes are tested, or install it with apt-ge
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
 	echo "strace: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends strace </dev/null
+
+lark: ## find Lark for Python, by which grammars are judged, or install it with apt-get
+	@for python in python3 /usr/bin/python3; do if $$python -c 'import lark' 2>/dev/null; then exit 0; fi; done; \
+	if ! command -v apt-get >/dev/null; then echo "lark: install Lark for python3, by which grammars are judged" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "lark: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-lark </dev/null
+
+grammars: lark ## have llama.cpp, fetched with npm into a temporary folder, and Lark judge our grammars
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then echo "grammars: install node 20 or newer and npm, with which llama.cpp's reader of grammars is fetched" >&2; exit 1; fi; \
+	arch=$$(node -p process.arch); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	npm install --prefix "$$dir" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "@node-llama-cpp/linux-$$arch@$(LLAMA)" >&2; \
+	VERBATIM_LLAMA="$$dir/node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_LARK=1 \
+		go test ./verbs/grammar -run 'TestLarkReadsItAsWeDo$$|TestLlamaReadsItAsWeDo$$' -samples 4000 -count=1 -timeout 1h -v
 
 torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
 	@go test -c -o bin/torture ./runtime/torture
