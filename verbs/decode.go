@@ -39,6 +39,10 @@ type loader struct {
 
 	conversations []conversationNode
 
+	// lost holds the codes of what is unknown, of which nothing can be told: what
+	// declares such names was not read in whole.
+	lost map[string]bool
+
 	// What is made once and used again.
 	patterns map[string]*regexp.Regexp
 	refs     map[*Entity]*Type
@@ -102,6 +106,7 @@ func newLoader() *loader {
 		schemaNamed: make(map[string]*Schema),
 		entityNamed: make(map[string]*Entity),
 		verbNamed:   make(map[string]*Verb),
+		lost:        make(map[string]bool),
 	}
 	l.forget()
 	return l
@@ -121,7 +126,9 @@ func (l *loader) forget() {
 func (l *loader) declare(docs []*doc) {
 	d := docs[0]
 	var f [palKeys]pair
-	if !d.fields(d.root, paletteShape, f[:]) {
+	read := d.fields(d.root, paletteShape, f[:])
+	l.miss(d, read, f[:])
+	if !read {
 		return
 	}
 	p := &Palette{Domain: text(f[palDomain]), Description: text(f[palDescription]), Source: d.src}
@@ -154,6 +161,25 @@ func (l *loader) declare(docs []*doc) {
 	}
 }
 
+// declares are the parts of a palette that declare names, with the code of what is
+// unknown among them.
+var declares = [...]struct {
+	part int
+	code string
+}{{palRoles, "unknown-role"}, {palCodes, "unknown-code-list"}, {palCodes, "any-code"}, {palSchemas, "unknown-schema"}, {palEntities, "unknown-entity"}, {palVerbs, "unknown-verb"}}
+
+// miss takes down which parts of a file were not read: they are of another shape,
+// or may be what stands under a misspelt key.
+func (l *loader) miss(d *doc, read bool, f []pair) {
+	misspelt := read && unknownIn(d.root, paletteShape)
+	for _, part := range declares {
+		p := f[part.part]
+		if !read || p.value == nil && (p.key != nil || misspelt) {
+			l.lost[part.code] = true
+		}
+	}
+}
+
 // each calls fn with each item of a list that fields accepted.
 func (d *doc) each(p pair, fn func(n *yaml.Node)) {
 	if p.value == nil {
@@ -178,6 +204,7 @@ func (d *doc) name(n *yaml.Node, what string) bool {
 func (l *loader) role(d *doc, n *yaml.Node) {
 	var f [roleKeys]pair
 	if !d.fields(n, roleShape, f[:]) || f[roleName].value == nil {
+		l.lost["unknown-role"] = true
 		return
 	}
 	k := f[roleName].value
@@ -208,6 +235,7 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 func (l *loader) codeList(d *doc, n *yaml.Node) {
 	var f [codesKeys]pair
 	if !d.fields(n, codesShape, f[:]) || f[codesName].value == nil {
+		l.lost["unknown-code-list"], l.lost["any-code"] = true, true
 		return
 	}
 	k := f[codesName].value

@@ -120,6 +120,8 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.docs = append(l.docs, docs...)
 		if docs[0].root != nil {
 			l.declare(docs)
+		} else {
+			l.miss(docs[0], false, make([]pair, palKeys))
 		}
 	}
 	l.schemasOfCodes()
@@ -244,9 +246,19 @@ func parallel(n int, fn func(i int)) {
 }
 
 // diagnostics collects what was said of all files, in the order of the text.
+// What is unknown because its declaration was not read is no mistake of its own,
+// unless it looks like a name that is known.
 func (l *loader) diagnostics() dsl.Diagnostics {
+	follows := func(d dsl.Diagnostic) bool { return l.lost[d.Code] && len(d.Fixes) == 0 }
+	// Whatever comes, what has a mistake has one that is told.
+	told := slices.ContainsFunc(l.docs, func(d *doc) bool {
+		return slices.ContainsFunc(d.diags, func(d dsl.Diagnostic) bool { return d.Severity == dsl.Error && !follows(d) })
+	})
 	var all dsl.Diagnostics
 	for _, d := range l.docs {
+		if told {
+			d.diags = slices.DeleteFunc(d.diags, follows)
+		}
 		slices.SortStableFunc(d.diags, func(a, b dsl.Diagnostic) int {
 			return cmp.Compare(a.Place.Range.Start, b.Place.Range.Start)
 		})

@@ -618,6 +618,7 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 		return false
 	}
 	next := 0
+	var meant []string // by keys that are misspelt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == poisoned {
@@ -640,6 +641,11 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
 			}
 			d.report(diag)
+			for _, fix := range diag.Fixes {
+				for _, e := range fix.Edits {
+					meant = append(meant, e.Text)
+				}
+			}
 			continue
 		}
 		next = j + 1
@@ -653,7 +659,7 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 		}
 	}
 	for j := range sh.keys {
-		if sh.keys[j].required && out[j].key == nil {
+		if sh.keys[j].required && out[j].key == nil && !slices.Contains(meant, sh.keys[j].name) {
 			d.report(say.missingKey(d.place(n), sh, sh.keys[j].name))
 		}
 	}
