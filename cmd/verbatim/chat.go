@@ -321,6 +321,9 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 				continue
 			}
 			line = said
+		case command.MatchString(word):
+			fmt.Fprintln(a.err, sayNoCommand.In(c.Language(), word))
+			continue
 		}
 		answer, err := a.follow(ctx, c.Conversation, line)
 		if err != nil {
@@ -340,6 +343,9 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 		}
 	}
 }
+
+// command is what looks like one, and unlike the path of a file.
+var command = regexp.MustCompile(`^/[\pL?-]+$`)
 
 // silent tells why the conversation ends.
 func (a *app) silent(err error) error {

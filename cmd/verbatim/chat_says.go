@@ -24,6 +24,11 @@ var (
 		"es wurde noch nichts gesagt",
 		"rien n’a encore été dit",
 		"todavía no se ha dicho nada"}
+	sayNoCommand = words.Sentence{
+		"{} means nothing here. /why tells how an answer came about, /send FILE sends a file, /quit ends; anything else is said in plain words.",
+		"{} gibt es hier nicht. /why erklärt, wie eine Antwort zustande kam, /send DATEI sendet eine Datei, /quit beendet das Gespräch; alles andere sagen Sie mit einfachen Worten.",
+		"{} n’existe pas ici. /why explique comment une réponse a été obtenue, /send FICHIER envoie un fichier, /quit met fin à la conversation ; le reste se dit avec des mots simples.",
+		"{} no existe aquí. /why explica cómo se llegó a una respuesta, /send ARCHIVO envía un archivo, /quit termina la conversación; lo demás se dice con palabras sencillas."}
 	sayLineTooLong = words.Sentence{
 		"that message is longer than 4 MB, and was not read",
 		"diese Nachricht ist länger als 4 MB und wurde nicht gelesen",
