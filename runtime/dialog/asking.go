@@ -124,7 +124,7 @@ func (w wording) given(c *runtime.CallPreview, fn func(name, text string)) {
 			names = append(names, a.Key)
 			switch {
 			case slices.ContainsFunc(c.Verb.Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
-				fn(a.Key, w.say(sayNotShown))
+				fn(a.Key, w.secret(c, a.Key))
 			case a.Value.Kind == dsl.Nil:
 				fn(a.Key, w.say(sayNone))
 			case a.Value.Kind == dsl.Bool:

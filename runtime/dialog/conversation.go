@@ -144,6 +144,7 @@ type Conversation struct {
 	unasked  tally   // what was done without a question
 	choosing verdict // what was said when it was asked which question is meant
 	alone    bool    // without the model, and the person was told so
+	marks    rune    // how many stand for what the person was shown alone
 	toolbox  toolbox
 }
 
@@ -247,6 +248,12 @@ type Question struct {
 
 	stored   bool              // in the session
 	recalled *runtime.Question // as it stands there, where another process put it
+
+	// shows and asks are Shows and Asks with marks where the person is shown what
+	// they said themselves, own what that is, and mark the first of the marks.
+	shows, asks string
+	own         []confided
+	mark        rune
 }
 
 // Open returns the questions that wait for an answer.
@@ -289,8 +296,8 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	}
 	t.apart = !t.goesOn
 	t.tell(text)
-	text = t.told.String()
-	t.record.Told = text
+	text = c.reveal(t.told.String())
+	t.record.Told = c.conceal(t.told.String())
 	if t.trace != nil {
 		t.record.tainted = t.trace.untrusted()
 	}
@@ -638,6 +645,15 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview,
 func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64, more ...reason) *Question {
 	w := t.c.wording
 	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+	t.c.confide(q, p)
+	w.mark = func(c *runtime.CallPreview, param string) string {
+		for i := range preview.Calls {
+			if &preview.Calls[i] == c {
+				return q.markOf(i, param)
+			}
+		}
+		return ""
+	}
 	var shows, titles []string
 	for i := range preview.Calls {
 		call := &preview.Calls[i]
@@ -666,7 +682,7 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 		why, because = append(why, r.Rule), append(because, strings.TrimSuffix(r.Said, "."))
 		t.record.Rules = append(t.record.Rules, r.Rule)
 	}
-	q.Title, q.Shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
+	q.Title, q.shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
 	switch {
 	case len(why) == 0:
 	case known:
@@ -675,8 +691,9 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 		q.Because = sayBecause.In(words.English, strings.TrimSuffix(q.Why, "."))
 	}
 	if len(more) == 0 {
-		q.Asks = w.asks(preview)
+		q.asks = w.asks(preview)
 	}
+	q.Shows, q.Asks = t.c.conceal(q.shows), t.c.conceal(q.asks)
 	// What was asked before and is asked again, with more said of it or other rows
 	// by now, is this question.
 	for _, o := range slices.Clone(t.c.open) {

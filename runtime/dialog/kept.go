@@ -127,8 +127,11 @@ func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return &Question{ID: k.Preview, Title: about.Title, Shows: about.Shows, Asks: about.Asks, Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
-		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}, nil
+	q := &Question{ID: k.Preview, Title: about.Title, mark: c.marks, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
+		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}
+	q.Shows, q.Asks = c.conceal(q.shows), c.conceal(q.asks)
+	c.marks = (c.marks + rune(q.marks())) % mostMarks
+	return q, nil
 }
 
 // meaning is what a question asks about. One that was put by another process is
@@ -155,7 +158,7 @@ func (c *Conversation) puts() []runtime.Question {
 		if q.recalled != nil {
 			k = *q.recalled
 		}
-		about, err := json.Marshal(aboutQuestion{q.Title, q.Shows, q.Asks, q.Why, q.Because, q.Calls, q.others, q.more})
+		about, err := json.Marshal(aboutQuestion{q.Title, shifted(q.shows, -q.mark), shifted(q.asks, -q.mark), q.Why, q.Because, q.Calls, q.others, q.more})
 		if err != nil {
 			continue // of strings: it does not happen
 		}
@@ -282,7 +285,7 @@ func (c *Conversation) Reminder() string {
 	var parts []string
 	for _, q := range c.open {
 		if now.Before(q.Until) {
-			parts = append(parts, c.wording.question(q))
+			parts = append(parts, c.reveal(c.wording.question(q)))
 		}
 	}
 	if len(parts) == 0 {

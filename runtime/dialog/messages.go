@@ -355,15 +355,15 @@ func (q *Question) line() string {
 // to answer.
 func (w wording) question(q *Question) string {
 	until := q.Until.UTC().Format("15:04 UTC")
-	if q.Asks != "" {
-		return q.Asks + q.why() + w.say(sayAnswerHow, q.ID, until)
+	if q.asks != "" {
+		return q.asks + q.why() + w.say(sayAnswerHow, q.ID, until)
 	}
-	return q.Shows + q.why() + w.say(sayShallI, q.ID, until)
+	return q.shows + q.why() + w.say(sayShallI, q.ID, until)
 }
 
 // rows is a question with all that would change.
 func (w wording) rows(q *Question) string {
-	return q.Shows + q.why() + w.say(sayShallI, q.ID, q.Until.UTC().Format("15:04 UTC"))
+	return q.shows + q.why() + w.say(sayShallI, q.ID, q.Until.UTC().Format("15:04 UTC"))
 }
 
 func (q *Question) why() string {

@@ -129,6 +129,8 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 			}
 			name := w.label(f.Field)
 			switch {
+			case f.Sensitive && ahead && w.mark != nil && w.mark(c, strings.TrimPrefix(f.From, ":")) != "":
+				fields = append(fields, w.say(sayBecomes, name, w.mark(c, strings.TrimPrefix(f.From, ":"))))
 			case f.Sensitive:
 				fields = append(fields, w.say(sayIsSet, name))
 			case r.Op == stores.Update && ahead && !f.Before.IsNull():

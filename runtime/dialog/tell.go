@@ -73,7 +73,7 @@ func (t *turn) tell(text string) {
 	t.apart = false
 	t.told.WriteString(text)
 	if t.events != nil {
-		t.events(Event{Kind: Telling, Text: text, Language: t.c.wording.tongue})
+		t.events(Event{Kind: Telling, Text: t.c.reveal(text), Language: t.c.wording.tongue})
 	}
 }
 

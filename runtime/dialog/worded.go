@@ -29,6 +29,8 @@ type wording struct {
 	lacks *bool
 	// called is what the session knows a row to be called.
 	called func(name string) string
+	// mark is what stands for a sensitive argument in a question to who said it.
+	mark func(c *runtime.CallPreview, param string) string
 	// file is what a file that the person sent is known by; nil where it is none.
 	file func(reference string) *runtime.File
 }
@@ -310,6 +312,16 @@ func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
 		return ""
 	}
 	return v.Text
+}
+
+// secret is what a sensitive argument is in a question.
+func (w wording) secret(c *runtime.CallPreview, param string) string {
+	if w.mark != nil {
+		if mark := w.mark(c, param); mark != "" {
+			return mark
+		}
+	}
+	return w.say(sayNotShown)
 }
 
 // row is what people call a row that has a name in the session.
