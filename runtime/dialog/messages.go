@@ -345,8 +345,8 @@ func (w wording) meantThat(q *Question) string { return w.say(sayMeantThat) + "\
 
 // line is a question among others: as it was put, or what would be done.
 func (q *Question) line() string {
-	if q.Asks != "" {
-		return oneLine(q.Asks)
+	if q.asks != "" {
+		return oneLine(q.asks)
 	}
 	return q.Title
 }

@@ -530,9 +530,12 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 			free++
 		}
 	}
-	at, ok := r.captured(p, pr, c)
+	at, how := r.captured(p, pr, c)
 	switch {
-	case ok:
+	case how == said:
+	case how == unsaid:
+		missing()
+		return
 	case free == 1 && r.content(p, c):
 		at = c.rng
 	default:
@@ -553,36 +556,6 @@ func (r *Reader) content(p *Part, c *clause) bool {
 		}
 	}
 	return n >= 2 || len(c.words) >= 4
-}
-
-// captured is what stands in the place of an argument where the sentence is said
-// as one of the verb's phrases: "tell them {note}".
-func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, bool) {
-	var slot int32
-	for i := range p.Verb.Params {
-		if &p.Verb.Params[i] == pr {
-			slot = int32(-1 - i)
-		}
-	}
-	for t := range r.ix.templates {
-		tp := &r.ix.templates[t]
-		n := len(tp.words)
-		if r.ix.verbs[tp.verb] != p.Verb || tp.quality != ofPhrase || n < 2 || tp.words[n-1] != slot {
-			continue
-		}
-		k := 0
-		for i := 0; i < len(c.words) && k < n-1; i++ {
-			if tp.words[k] >= 0 && (c.stems[i] == r.ix.list[tp.words[k]] || c.own != nil && c.own[i] == r.ix.list[tp.words[k]]) {
-				k++
-			} else if k > 0 {
-				break
-			}
-			if k == n-1 && i+2 < len(c.words) {
-				return words.Range{Start: c.words[i+1].Range.Start, End: c.rng.End}, true
-			}
-		}
-	}
-	return words.Range{}, false
 }
 
 // sure reports that a row which was not asked for is meant: a word of it that no

@@ -40,6 +40,7 @@ type template struct {
 	words   []int32 // stems, in order; -1-i is the slot of parameter i
 	weight  float32 // of its words
 	slots   bool    // it has places for arguments
+	colon   bool    // a colon stands before the last of them: "leave a note: {note}"
 	telling bool    // a word of it says something by itself
 }
 
@@ -207,6 +208,7 @@ func (ix *Index) template(verb int, v *verbs.Verb, text string, l words.Language
 			if v.Params[i].Name == name && len(t.words) < maxTemplate {
 				t.words = append(t.words, int32(-1-i))
 				t.slots = t.slots || !freeText(&v.Params[i])
+				t.colon = freeText(&v.Params[i]) && strings.HasSuffix(strings.TrimSpace(before), ":")
 			}
 		}
 		rest = after

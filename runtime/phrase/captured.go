@@ -1,0 +1,226 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// A phrase may end in the place of an argument that takes words as they come: "tell
+// them {note}", "leave a note on {request-id}: {note}". Where a sentence is said as
+// one of them, what follows is the argument, and the rest is not.
+
+// how is how a sentence holds such an argument.
+type how uint8
+
+const (
+	elsewhere how = iota // the sentence is not said as one of the phrases
+	said                 // it is in its place
+	unsaid               // its place is empty: "leave a note for Pierre"
+)
+
+// shortHead is how many words and places a phrase with a colon has at most that is
+// said as such only with its colon: "note: …", and not "a note for Pierre".
+const shortHead = 4
+
+// mostBetween is how many words of a sentence may stand for an argument inside a
+// phrase.
+const mostBetween = 8
+
+// captured is what stands in the place of an argument. Of several phrases the
+// longest counts.
+func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how) {
+	var slot int32
+	for i := range p.Verb.Params {
+		if &p.Verb.Params[i] == pr {
+			slot = int32(-1 - i)
+		}
+	}
+	colon := c.colon()
+	var at words.Range
+	longest, empty := 0, false
+	for t := range r.ix.templates {
+		tp := &r.ix.templates[t]
+		n := len(tp.words)
+		if r.ix.verbs[tp.verb] != p.Verb || tp.quality != ofPhrase || n < 2 || tp.words[n-1] != slot {
+			continue
+		}
+		from, ok := 0, false
+		if tp.colon && colon > 0 {
+			if ok = r.heads(tp, c, colon) == n-1 || r.nothingElse(p, tp, c, colon); ok {
+				from = colon + 1
+			}
+		} else if !tp.colon || n > shortHead {
+			from, ok = r.follows(tp, c)
+		}
+		switch {
+		case !ok:
+			empty = empty || tp.colon && colon < 0 && r.heads(tp, c, c.rng.End) == n-1 && r.nothingElse(p, tp, c, c.rng.End)
+		case n > longest || n == longest && from > at.Start:
+			longest, at = n, words.Range{Start: from, End: c.rng.End}
+		}
+	}
+	if longest > 0 {
+		if at = unquoted(c.text, at); at.Start < at.End {
+			return at, said
+		}
+		return at, unsaid
+	}
+	if empty {
+		return at, unsaid
+	}
+	return at, elsewhere
+}
+
+// is reports whether a word of a clause is one of the index.
+func (c *clause) is(i int, ix *Index, stem int32) bool {
+	return c.stems[i] == ix.list[stem] || c.own != nil && c.own[i] == ix.list[stem]
+}
+
+// follows finds where the words of a phrase, one after the other, lead to its last
+// place. What stands in a place between them is passed over, as far as a word of
+// the phrase comes behind it.
+func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
+	n := len(tp.words)
+	k, between := 0, 0
+	// "note that", where the phrase is "please note that".
+	first := 0
+	for first < n-2 && tp.words[first] >= 0 && small[r.ix.list[tp.words[first]]] != 0 {
+		first++
+	}
+	for i := 0; i < len(c.words) && k < n-1; i++ {
+		if k == 0 && first > 0 && tp.words[first] >= 0 && c.is(i, r.ix, tp.words[first]) {
+			k = first
+		}
+		switch w := tp.words[k]; {
+		case w >= 0 && c.is(i, r.ix, w):
+			k, between = k+1, 0
+		case w < 0 && k > 0 && k+1 < n-1:
+			// The place of another argument.
+			if between++; between > mostBetween {
+				return 0, false
+			}
+			if between > 1 && tp.words[k+1] >= 0 && c.is(i, r.ix, tp.words[k+1]) {
+				k, between = k+2, 0
+			}
+		case k > 0:
+			return 0, false
+		}
+		if k == n-1 {
+			if i+2 >= len(c.words) && !tp.colon {
+				return 0, false // one word is not much to tell anybody
+			}
+			if i+1 >= len(c.words) {
+				return 0, false
+			}
+			return c.words[i+1].Range.Start, true
+		}
+	}
+	return 0, false
+}
+
+// heads counts the words and places of a phrase that are said before a colon: of
+// those that say something, all have to be, in their order.
+func (r *Reader) heads(tp *template, c *clause, colon int) int {
+	k, telling := 0, false
+	pass := func() {
+		for k < len(tp.words)-1 && (tp.words[k] < 0 || small[r.ix.list[tp.words[k]]] != 0) {
+			k++
+		}
+	}
+	pass()
+	for i := range c.words {
+		if c.words[i].Range.End > colon {
+			break
+		}
+		if k < len(tp.words)-1 && c.is(i, r.ix, tp.words[k]) {
+			k++
+			telling = true
+			pass()
+		}
+	}
+	if !telling {
+		return 0
+	}
+	return k
+}
+
+// nothingElse reports that a clause has up to some place words of a phrase, and
+// besides them no more than names of rows and small words: "Note:", where the phrase
+// is "leave a note on {request-id}:".
+func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
+	named := make([]bool, len(c.words))
+	for i := range p.Verb.Params {
+		if e := p.Verb.Params[i].Type.Entity; e != nil && r.names[e] != nil {
+			for _, k := range r.rowsIn(c, e).words {
+				named[k] = true
+			}
+		}
+	}
+	telling := false
+	for i := range c.words {
+		if c.words[i].Range.End > to {
+			break
+		}
+		switch {
+		case named[i] || small[c.words[i].Plain] != 0:
+		case slices.ContainsFunc(tp.words[:len(tp.words)-1], func(w int32) bool { return w >= 0 && c.is(i, r.ix, w) }):
+			telling = true
+		default:
+			return false
+		}
+	}
+	return telling
+}
+
+// colon is where a clause says that something follows, -1 where it does not: none
+// that stands inside a time or an address.
+func (c *clause) colon() int {
+	for i, s := range c.text[c.rng.Start:c.rng.End] {
+		if s != ':' && s != '：' {
+			continue
+		}
+		at := c.rng.Start + i
+		next, _ := utf8.DecodeRuneInString(c.text[at+utf8.RuneLen(s):])
+		if s == ':' && next != utf8.RuneError && !unicode.IsSpace(next) && !strings.ContainsRune(`"'“„«‘`, next) {
+			continue
+		}
+		return at
+	}
+	return -1
+}
+
+// unquoted is a range without the blanks around it, and without the quotation marks
+// that all of it stands in.
+func unquoted(text string, at words.Range) words.Range {
+	for at.Start < at.End {
+		s, n := utf8.DecodeRuneInString(text[at.Start:at.End])
+		if !unicode.IsSpace(s) && s != ':' && s != '：' {
+			break
+		}
+		at.Start += n
+	}
+	for at.Start < at.End {
+		s, n := utf8.DecodeLastRuneInString(text[at.Start:at.End])
+		if !unicode.IsSpace(s) {
+			break
+		}
+		at.End -= n
+	}
+	inside := text[at.Start:at.End]
+	for _, q := range [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}} {
+		in, begins := strings.CutPrefix(inside, q[0])
+		in, ends := strings.CutSuffix(in, q[1])
+		ends = ends || strings.HasPrefix(text[at.End:], q[1]) // a clause ends with its last word
+		if begins && ends && !strings.Contains(in, q[0]) && !strings.Contains(in, q[1]) {
+			trimmed := strings.TrimSpace(in)
+			start := at.Start + len(q[0]) + strings.Index(in, trimmed)
+			return words.Range{Start: start, End: start + len(trimmed)}
+		}
+	}
+	return at
+}
