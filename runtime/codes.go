@@ -322,7 +322,7 @@ func Codes() []dsl.CodeDoc {
 		},
 		{
 			Code:    codeGeneratesUnknown,
-			Meaning: "An effect promises a call of a verb, which its handler makes, and no palette declares that verb.",
+			Meaning: "An effect promises a call of a verb, which its handler makes, and no palette declares that verb, or only the work of a trigger may call it.",
 			Wrong:   strings.Replace(rightPalette, "effects: [", "effects: [{generates: shop.prise}, ", 1),
 			Right:   rightPalette,
 		},
