@@ -52,9 +52,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 			if !there {
 				continue
 			}
-			st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
-			st.args[i], st.rows[i] = key, row
-			ok, err := r.usable(ctx, st, i)
+			ok, err := r.usable(ctx, onRow(v, i, row), i)
 			switch {
 			case err != nil:
 				return err
@@ -95,7 +93,7 @@ func (r *run) usable(ctx context.Context, st *step, param int) (bool, error) {
 	row := &st.rows[param]
 	for i := range st.verb.Effects {
 		f := &st.verb.Effects[i]
-		if f.Kind != verbs.Updates || f.May || f.When != nil || f.Where == nil || f.Where.Filter != nil || f.Where.Param != param || f.Entity == nil || f.Entity.Store != row.Entity {
+		if !movesOn(f, param) || f.Entity.Store != row.Entity {
 			continue
 		}
 		for _, set := range f.Set {
@@ -111,6 +109,106 @@ func (r *run) usable(ctx context.Context, st *step, param int) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// movesOn reports whether an effect always changes the very row that an argument
+// names.
+func movesOn(f *verbs.Effect, param int) bool {
+	return f.Kind == verbs.Updates && !f.May && f.When == nil && f.Where != nil && f.Where.Filter == nil && f.Where.Param == param && f.Entity != nil
+}
+
+// hangs reports whether a call of a verb may be refused for the row that an
+// argument names, whatever else it says.
+func hangs(v *verbs.Verb, param int) bool {
+	for i := range v.Requires {
+		if that := v.Requires[i].That; that != nil && onlyOf(that, param) {
+			return true
+		}
+	}
+	for i := range v.Effects {
+		if movesOn(&v.Effects[i], param) {
+			return true
+		}
+	}
+	return false
+}
+
+// Settled returns, for arguments of some verbs, those of the names that stand for
+// rows at the end of their way which the verb can be used on no longer: nothing
+// that is said before it in the same script could change that either, as it could
+// for other rows that Usable leaves out. It is for what a model is offered; a call
+// that names such a row all the same is answered as ever.
+//
+// Of an entity with more names than are looked at, none is settled.
+func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*verbs.Entity][]string) (map[*verbs.Param][]string, error) {
+	type place struct {
+		verb  *verbs.Verb
+		param int
+	}
+	places := make(map[*verbs.Entity][]place)
+	for _, v := range list {
+		for i := range v.Params {
+			t := v.Params[i].Type
+			if t == nil || t.Name != verbs.RefType || t.Entity == nil {
+				continue
+			}
+			if n := len(names[t.Entity]); n > 0 && n <= maxUsable && t.Entity.MayEnd() && hangs(v, i) {
+				places[t.Entity] = append(places[t.Entity], place{v, i})
+			}
+		}
+	}
+	if len(places) == 0 {
+		return nil, nil
+	}
+	now := stores.NewTime(s.e.clock()).Time()
+	settled := make(map[*verbs.Param][]string)
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		r := &run{e: s.e, s: s, now: now, read: read, rehearsal: true, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+		for e, at := range places {
+			keys := make([]stores.Value, 0, len(names[e]))
+			called := make(map[stores.Value]string, len(names[e]))
+			for _, name := range names[e] {
+				if key, ok := s.key(e.Store, name); ok {
+					keys = append(keys, key)
+					called[key] = name
+				}
+			}
+			rows, err := read.Rows(ctx, e.Store, keys)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if !e.Ended(row.Values) {
+					continue
+				}
+				for _, p := range at {
+					ok, err := r.usable(ctx, onRow(p.verb, p.param, row), p.param)
+					if err != nil {
+						return err
+					}
+					if !ok {
+						param := &p.verb.Params[p.param]
+						settled[param] = append(settled[param], called[row.Key()])
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	for _, of := range settled {
+		slices.Sort(of)
+	}
+	return settled, nil
+}
+
+// onRow is a call of which nothing is known but the row that an argument names.
+func onRow(v *verbs.Verb, param int, row stores.Row) *step {
+	st := &step{verb: v, args: make([]stores.Value, len(v.Params)), rows: make([]stores.Row, len(v.Params)), from: make([]verbs.Origin, len(v.Params))}
+	st.args[param], st.rows[param] = row.Key(), row
+	return st
 }
 
 // onlyOf reports whether what an expression comes to hangs on the row of one

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 
@@ -84,6 +85,69 @@ func TestWhatAQuestionOffersCanBeUsed(t *testing.T) {
 		// A name of nobody's, and somebody else's row, are left out.
 		if got := usable("clara", "client.add-note", "request-id", "nobody", maria); !slices.Equal(got, []string{maria}) {
 			t.Errorf("she is offered %q", got)
+		}
+	})
+}
+
+// X6, X12: of what is settled, a model is offered what can still be done with it,
+// and nothing else. What is not at the end of its way stays, although it could be
+// refused now: an earlier call of the same script may change that.
+func TestWhatIsSettledIsNotOffered(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		ctx := context.Background()
+		const clara, maria = "clara-weiss-identity", "maria-schmidt-date-of-birth"
+		settled := func(who string) map[string][]string {
+			t.Helper()
+			s, err := p.engine.Session(ctx, who)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names, err := s.Names(ctx, p.reg.Entities())
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := s.Settled(ctx, s.Verbs(), names)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := make(map[string][]string)
+			for _, v := range s.Verbs() {
+				for i := range v.Params {
+					p := &v.Params[i]
+					if left := found[p]; len(left) > 0 {
+						of[v.Name+" :"+p.Name] = left
+						usable, err := s.Usable(ctx, v, p, left)
+						if err != nil || len(usable) > 0 {
+							t.Errorf("%s could still be used on %q: %v", v.Name, usable, err)
+						}
+					}
+				}
+			}
+			return of
+		}
+		want := map[string][]string{}
+		for _, verb := range []string{"add-note", "provide-info", "start-collection", "submit-document"} {
+			want["client."+verb+" :request-id"] = []string{clara}
+		}
+		if got := settled("clara"); !maps.EqualFunc(got, want, slices.Equal[[]string]) {
+			t.Errorf("not offered to Clara: %q", got)
+		}
+		e := p.reg.Entity("outstanding-request")
+		for key, row := range p.rows(t, e.Store.Name) {
+			if row["request_subtype"].Text() == "DATE_OF_BIRTH" {
+				p.set(t, e.Store.Name, key, "status", stores.NewString("WAIVED"))
+			}
+		}
+		for at := range want {
+			want[at] = []string{clara, maria}
+		}
+		if got := settled("clara"); !maps.EqualFunc(got, want, slices.Equal[[]string]) {
+			t.Errorf("not offered to Clara, one waived: %q", got)
+		}
+		// Nothing waits for a review, and any that is open may come to.
+		if got := settled("t.weber")["review.accept :request-id"]; slices.Contains(got, "thomas-muller-identity") || !slices.Contains(got, maria) {
+			t.Errorf("not offered to an analyst: %q", got)
 		}
 	})
 }

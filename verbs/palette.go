@@ -134,6 +134,20 @@ func (e *Entity) Ended(row []stores.Value) bool {
 	return false
 }
 
+// MayEnd reports whether there are rows that can be Ended.
+func (e *Entity) MayEnd() bool {
+	for i := range e.Fields {
+		if t := e.Fields[i].Type; t != nil && t.Name == CodeType && t.Codes != nil {
+			for j := range t.Codes.Codes {
+				if t.Codes.Ends(t.Codes.Codes[j].Name) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // Else returns what people are told who would leave a code for one that may not
 // follow, "" where the palette does not say.
 func (l *CodeList) Else(from string) string {

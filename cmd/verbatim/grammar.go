@@ -83,7 +83,11 @@ func (a *app) vocabulary(ctx context.Context, palettes, store, as string) (gramm
 	if err != nil {
 		return grammar.Vocabulary{}, a.runFailed(err)
 	}
-	return grammar.Vocabulary{Verbs: session.Verbs(), Names: func(e *verbs.Entity) []string {
+	settled, err := session.Settled(ctx, session.Verbs(), names)
+	if err != nil {
+		return grammar.Vocabulary{}, a.runFailed(err)
+	}
+	return grammar.Vocabulary{Verbs: session.Verbs(), Settled: settled, Names: func(e *verbs.Entity) []string {
 		if e != nil {
 			return names[e]
 		}

@@ -35,23 +35,45 @@ func crowd(t testing.TB, verbs int) string {
 	return dir
 }
 
+// ends makes repairs of a palette end: what is done or cancelled stays so.
+func ends(t testing.TB, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "house.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const was = "values: [REPORTED, ORDERED, {code: FIXED, description: settled}, CANCELLED]"
+	if !strings.Contains(string(text), was) {
+		t.Fatal("the states of repairs are no longer " + was)
+	}
+	text = []byte(strings.Replace(string(text), was, "values: [{code: REPORTED, to: [ORDERED, FIXED, CANCELLED]}, {code: ORDERED, to: [FIXED, CANCELLED]}, {code: FIXED, description: settled}, CANCELLED]", 1))
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // What a turn costs beside the model: context, prompt, parse, check, preview, and
 // a write on SQLite, with 1 000 verbs.
 func BenchmarkTurn(b *testing.B) {
-	h := newHouseAt(b, crowd(b, 1000))
+	h, ending := newHouseAt(b, crowd(b, 1000)), newHouseAt(b, ends(b, crowd(b, 1000)))
 	for _, c := range []struct {
 		name string
+		h    *house
 		mode dialog.Mode
 		says []string
 	}{
-		{"reply/text", dialog.Text, []string{"Hello Ann."}},
-		{"reply/tools", dialog.Tools, []string{"Hello Ann."}},
-		{"write/text", dialog.Text, []string{calls(`house.note :repair-id @boiler :note "x"`), "Noted."}},
-		{"ask/text", dialog.Text, []string{calls(`house.cancel :repair-id @boiler`)}},
+		{"reply/text", h, dialog.Text, []string{"Hello Ann."}},
+		{"reply/tools", h, dialog.Tools, []string{"Hello Ann."}},
+		{"reply/tools/settled", ending, dialog.Tools, []string{"Hello Ann."}},
+		{"reply/grammar/settled", ending, dialog.Grammar, []string{"Hello Ann."}},
+		{"write/text", h, dialog.Text, []string{calls(`house.note :repair-id @boiler :note "x"`), "Noted."}},
+		{"ask/text", h, dialog.Text, []string{calls(`house.cancel :repair-id @boiler`)}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			m := &loop{says: c.says}
-			talk, err := dialog.New(dialog.Options{Registry: h.reg, Session: h.session("ann"), Model: m, Mode: c.mode, Clock: h.clock, Person: "Ann"})
+			talk, err := dialog.New(dialog.Options{Registry: c.h.reg, Session: c.h.session("ann"), Model: m, Mode: c.mode, Clock: c.h.clock, Person: "Ann"})
 			if err != nil {
 				b.Fatal(err)
 			}

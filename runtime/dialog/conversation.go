@@ -320,6 +320,9 @@ type turn struct {
 	trace  *tracer
 	facts  *facts
 	names  map[*verbs.Entity][]string
+	// over are the names that the model is not offered for an argument, because
+	// the verb can be used on those rows no longer.
+	over   map[*verbs.Param][]string
 	done   []*runtime.Preview // what was done
 	found  []*runtime.Preview // and what was found, in order
 	ran    map[string]bool    // scripts that wrote something in this turn

@@ -72,7 +72,7 @@ func (b *brief) system() (string, error) {
 }
 
 // digest says of verbs what a model needs to write calls of them.
-func (b *brief) digest(list []*verbs.Verb, names map[*verbs.Entity][]string, said string) {
+func (b *brief) digest(list []*verbs.Verb, t *turn) {
 	var codes []*verbs.CodeList
 	var entities []*verbs.Entity
 	for _, v := range list {
@@ -80,15 +80,15 @@ func (b *brief) digest(list []*verbs.Verb, names map[*verbs.Entity][]string, sai
 		for i := range v.Params {
 			p := &v.Params[i]
 			word := typeWord(p.Type)
-			t := p.Type
-			for t.Name == verbs.ListType && t.Item != nil {
-				t = t.Item
+			of := p.Type
+			for of.Name == verbs.ListType && of.Item != nil {
+				of = of.Item
 			}
 			switch {
-			case t.Name == verbs.CodeType && t.Codes != nil && !slices.Contains(codes, t.Codes):
-				codes = append(codes, t.Codes)
-			case t.Name == verbs.RefType && t.Entity != nil && !slices.Contains(entities, t.Entity):
-				entities = append(entities, t.Entity)
+			case of.Name == verbs.CodeType && of.Codes != nil && !slices.Contains(codes, of.Codes):
+				codes = append(codes, of.Codes)
+			case of.Name == verbs.RefType && of.Entity != nil && !slices.Contains(entities, of.Entity):
+				entities = append(entities, of.Entity)
 			}
 			arg := ":" + p.Name + " " + word
 			if !p.Required || !p.Default.IsNull() {
@@ -109,16 +109,34 @@ func (b *brief) digest(list []*verbs.Verb, names map[*verbs.Entity][]string, sai
 		b.Codes = append(b.Codes, listBrief{list.Name, strings.Join(words, ", ")})
 	}
 	for _, e := range entities {
-		all := names[e]
+		all := t.names[e]
 		text := "none that " + b.Person + " may see"
 		if len(all) > 0 {
-			text = "@" + strings.Join(likely(all, said, maxNames), ", @")
+			text = t.listed(e)
 		}
 		if len(all) > maxNames {
 			text += fmt.Sprintf(", and %d more", len(all)-maxNames)
 		}
 		b.Names = append(b.Names, listBrief{e.Store.Name, text})
 	}
+}
+
+// listed are the names of an entity, those apart which there is something that
+// cannot be done with any more: who is offered no such call knows why.
+func (t *turn) listed(e *verbs.Entity) string {
+	var open, settled []string
+	for _, name := range t.offered(e) {
+		if t.isOver(e, name) {
+			settled = append(settled, "@"+name)
+		} else {
+			open = append(open, "@"+name)
+		}
+	}
+	text := strings.Join(open, ", ")
+	if len(settled) > 0 {
+		text = strings.TrimPrefix(text+"; settled: ", "; ") + strings.Join(settled, ", ")
+	}
+	return text
 }
 
 // likely are the names that a text calls by most of their words, in order.

@@ -86,6 +86,64 @@ func TestTheLastTurnsAreShown(t *testing.T) {
 	}
 }
 
+// X6, X12: a verb that can be used on a row no longer is not offered it, from the
+// turn on in which that became so; what reads it is, and the model is told which
+// rows these are.
+func TestWhatIsSettledIsNotOffered(t *testing.T) {
+	t.Parallel()
+	h := newHouseAt(t, ends(t, crowd(t, 1)))
+	for mode, hello := range map[dialog.Mode]string{dialog.Tools: "Hello Ann.", dialog.Grammar: "; Hello Ann."} {
+		h.sets("repair", 11, "status", "ORDERED")
+		m := answers(hello, hello, hello)
+		c := h.talk(m, func(o *dialog.Options) { o.Mode = mode })
+		c.say("Hello")
+		c.say("Hello")
+		h.sets("repair", 11, "status", "FIXED")
+		c.say("Hello")
+		if len(m.asked) != 3 {
+			t.Fatalf("%s: asked %d times", mode, len(m.asked))
+		}
+		for i, r := range m.asked {
+			told, offered := "@boiler, @kitchen-window; settled: @front-door\n", true
+			if i == 2 {
+				told, offered = "@kitchen-window; settled: @boiler, @front-door\n", false
+			}
+			if !strings.Contains(r.Messages[0].Text, "- repair: "+told) {
+				t.Errorf("turn %d is not told %q:\n%s", i+1, told, r.Messages[0].Text)
+			}
+			for verb, want := range map[string]bool{"note": offered, "cancel": offered, "read-letters": true} {
+				if got := offers(t, r, verb, "boiler"); got != want {
+					t.Errorf("%s, turn %d: %s is offered the boiler: %t", mode, i+1, verb, got)
+				}
+				if got := offers(t, r, verb, "front-door"); got != (verb == "read-letters") {
+					t.Errorf("%s, turn %d: %s is offered the front door: %t", mode, i+1, verb, got)
+				}
+			}
+		}
+	}
+}
+
+// offers reports whether a model may name a repair in a call of a verb.
+func offers(t *testing.T, r llm.Request, verb, repair string) bool {
+	t.Helper()
+	for _, tool := range r.Tools {
+		if tool.Name == "house__"+verb {
+			return strings.Contains(string(tool.Parameters), `"@`+repair+`"`)
+		}
+	}
+	rules := make(map[string]string)
+	for _, line := range strings.Split(r.Grammar, "\n") {
+		name, says, _ := strings.Cut(line, " ::= ")
+		rules[name] = says
+	}
+	_, rest, _ := strings.Cut(rules["call-house-"+verb], ":repair-id \" ")
+	ref, _, _ := strings.Cut(rest, " ")
+	if rules[ref] == "" {
+		t.Fatalf("%s is not offered: %v %s", verb, len(r.Tools), r.Grammar)
+	}
+	return strings.Contains(rules[ref], `"@`+repair+`"`)
+}
+
 // Of a thousand verbs the model is told of twenty at most, those of the context
 // among them; and the functions that it may ask for are those of the rows that
 // there are now, though they are made anew only when something has changed.

@@ -38,6 +38,9 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 	if c.o.Model == nil {
 		return t.interpret(ctx, "")
 	}
+	if t.over, err = c.o.Session.Settled(ctx, shortlist, t.names); err != nil {
+		return t.system(ctx, err)
+	}
 	messages, err := t.prompt(ctx, shortlist)
 	if err != nil {
 		return t.system(ctx, err)
@@ -98,7 +101,7 @@ func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Messa
 	if n := len(c.verbs) - len(shortlist); n > 0 {
 		b.More = n
 	}
-	b.digest(shortlist, t.names, t.heard.own)
+	b.digest(shortlist, t)
 	for _, list := range b.Codes {
 		t.facts.words = append(t.facts.words, fold(list.List))
 	}
@@ -482,13 +485,13 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	c := t.c
 	zero := float32(0)
 	r := llm.Request{MaxTokens: c.o.Limits.Answer, Temperature: &zero}
-	v := grammar.Vocabulary{Verbs: shortlist, Calls: c.o.Limits.Calls, Names: func(e *verbs.Entity) []string {
+	v := grammar.Vocabulary{Verbs: shortlist, Calls: c.o.Limits.Calls, Settled: t.over, Names: func(e *verbs.Entity) []string {
 		if e != nil {
-			return likely(t.names[e], t.heard.own, maxNames)
+			return t.offered(e)
 		}
 		var all []string
 		for _, of := range c.o.Registry.Entities() {
-			all = append(all, likely(t.names[of], t.heard.own, maxNames)...)
+			all = append(all, t.offered(of)...)
 		}
 		slices.Sort(all)
 		return slices.Compact(all)
@@ -496,7 +499,7 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	switch c.o.Mode {
 	case Tools:
 		var err error
-		if r.Tools, err = c.tools(v, t.names); err != nil {
+		if r.Tools, err = t.tools(v); err != nil {
 			return r, v, err
 		}
 	case Grammar:
@@ -510,21 +513,51 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 	return r, v, nil
 }
 
+// offered are the names of an entity that a model is told, those of rows that are
+// settled last where there are too many.
+func (t *turn) offered(e *verbs.Entity) []string {
+	names := t.names[e]
+	if len(names) > maxNames {
+		names = slices.Clone(names)
+		slices.SortStableFunc(names, func(a, b string) int {
+			switch x, y := t.isOver(e, a), t.isOver(e, b); {
+			case x == y:
+				return 0
+			case x:
+				return 1
+			}
+			return -1
+		})
+	}
+	return likely(names, t.heard.own, maxNames)
+}
+
+func (t *turn) isOver(e *verbs.Entity, name string) bool {
+	for p, of := range t.over {
+		if p.Type.Entity == e && slices.Contains(of, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // A toolbox is the tools that a model was offered last, and what they were made of.
 type toolbox struct {
 	verbs []*verbs.Verb
 	names map[*verbs.Entity][]string
+	gone  map[*verbs.Param][]string
 	tools []llm.Tool
 }
 
 // tools are the functions that a model may ask for. They are the same from turn to
 // turn while the verbs and the names are, and cost more than the rest of a prompt.
-func (c *Conversation) tools(v grammar.Vocabulary, names map[*verbs.Entity][]string) ([]llm.Tool, error) {
+func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
+	c := t.c
 	few := true // which of many names are offered depends on what was said
-	for _, of := range names {
+	for _, of := range t.names {
 		few = few && len(of) <= maxNames
 	}
-	if o := &c.toolbox; few && o.tools != nil && slices.Equal(o.verbs, v.Verbs) && maps.EqualFunc(o.names, names, slices.Equal[[]string]) {
+	if o := &c.toolbox; few && o.tools != nil && slices.Equal(o.verbs, v.Verbs) && maps.EqualFunc(o.names, t.names, slices.Equal[[]string]) && maps.EqualFunc(o.gone, t.over, slices.Equal[[]string]) {
 		return o.tools, nil
 	}
 	made, err := grammar.Tools(v)
@@ -536,7 +569,7 @@ func (c *Conversation) tools(v grammar.Vocabulary, names map[*verbs.Entity][]str
 		tools = append(tools, llm.Tool{Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters})
 	}
 	if c.toolbox = (toolbox{}); few {
-		c.toolbox = toolbox{slices.Clone(v.Verbs), names, tools}
+		c.toolbox = toolbox{slices.Clone(v.Verbs), t.names, t.over, tools}
 	}
 	return tools, nil
 }

@@ -18,6 +18,9 @@ type Vocabulary struct {
 	// for nil. Rows that have no name cannot be spoken of, and a verb that needs
 	// one is left out. Without the function, any name may be said.
 	Names func(*verbs.Entity) []string
+	// Settled are the names that an argument is not given any more, because the verb
+	// can be used on those rows no longer. Other arguments keep them.
+	Settled map[*verbs.Param][]string
 	// Calls bounds how many calls one answer makes; 0 bounds nothing.
 	Calls int
 	// Prose lets an answer be text for a person instead of calls: lines that
@@ -76,6 +79,8 @@ type builder struct {
 	v  Vocabulary
 	g  *Grammar
 	of map[string]string // rule of a value by what it accepts
+	// param is the argument that is written now; nil inside of none.
+	param *verbs.Param
 }
 
 // verb adds the rule of a verb; ok is false when it cannot be said, because
@@ -87,6 +92,7 @@ func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
 	parts := seq{text(v.Name)}
 	for i := range v.Params {
 		p := &v.Params[i]
+		b.param = p
 		value, ok := b.value(p.Type, v.Name+" :"+p.Name)
 		if !ok {
 			if p.Required {
@@ -226,11 +232,7 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		if b.v.Names == nil {
 			return anyName(), true
 		}
-		names := slices.Clone(b.v.Names(t.Entity))
-		slices.Sort(names)
-		for i := range names {
-			names[i] = "@" + names[i]
-		}
+		names := b.names(t)
 		return oneOf(names), len(names) > 0
 	case verbs.EmailType:
 		if t.MinLength > 0 || t.MaxLength > 0 || t.Pattern != nil {
@@ -241,6 +243,21 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		return seq{text(`"`), maybe(text("+")), digits('0', '9'), times{seq{maybe(class{{' ', ' '}, {'-', '/'}}), digits('0', '9')}, 6, 14}, text(`"`)}, true
 	}
 	return nil, false
+}
+
+// names are what stands for the rows of a type here, in order.
+func (b *builder) names(t *verbs.Type) []string {
+	names := slices.Clone(b.v.Names(t.Entity))
+	if b.param != nil && b.param.Type == t {
+		if settled := b.v.Settled[b.param]; len(settled) > 0 {
+			names = slices.DeleteFunc(names, func(n string) bool { return slices.Contains(settled, n) })
+		}
+	}
+	slices.Sort(names)
+	for i := range names {
+		names[i] = "@" + names[i]
+	}
+	return names
 }
 
 // anyName is a name, whatever it stands for.

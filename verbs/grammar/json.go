@@ -136,6 +136,7 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 	props, required := object{}, []string{}
 	for i := range v.Params {
 		p := &v.Params[i]
+		b.b.param = p
 		s, ok := b.of(p.Type)
 		if !ok {
 			if p.Required {
@@ -218,11 +219,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		if b.b.v.Names == nil {
 			return pattern(regexpOf(anyName())), true
 		}
-		var names []string
-		for _, n := range b.b.v.Names(t.Entity) {
-			names = append(names, "@"+n)
-		}
-		slices.Sort(names)
+		names := b.b.names(t)
 		return append(text, member{"enum", names}), len(names) > 0
 	case verbs.MoneyType:
 		amount, ok := b.of(t.Amount())
