@@ -71,17 +71,22 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 	if err != nil {
 		return given{}, err
 	}
+	v := r.s.active // of work for later, which has no session
 	if kept != nil {
-		if v := kept.values[verbs.SessionActive]; v.Entity == e.Store.Name {
-			g, there, err := r.standing(ctx, st, given{value: v.value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Secret}, place, p.Name)
-			if err != nil {
-				return given{}, err
-			}
-			if there {
-				return fill(g, AtWork, 0)
-			}
-			// What was at work on is out of scope by now.
+		v = kept.values[verbs.SessionActive]
+	}
+	if v.Entity == e.Store.Name {
+		g, there, err := r.standing(ctx, st, given{value: v.value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Secret}, place, p.Name)
+		if err != nil {
+			return given{}, err
 		}
+		if there {
+			return fill(g, AtWork, 0)
+		}
+		if kept == nil {
+			return given{}, errRowGone // and no other takes its place
+		}
+		// What was at work on is out of scope by now.
 	}
 	keys, more, err := r.mine(ctx, e)
 	if err != nil {

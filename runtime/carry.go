@@ -140,6 +140,7 @@ type notice struct {
 	calls        string             // the work, as people are shown it
 	unique       string             // its correlation key, where the palette names one
 	instead      []stores.JobRecord // what waits under that key, and is dropped
+	active       sessionValue       // what the work takes along: see takeAlong
 }
 
 // A table is what a call gives back, with keys still in it.

@@ -27,6 +27,9 @@ func (r *run) later(ctx context.Context, st *step) error {
 		if c := st.keepsNoSecret(n.effect); c != nil {
 			return c
 		}
+		if err := r.takeAlong(ctx, n); err != nil {
+			return err
+		}
 		if len(n.effect.Key) == 0 {
 			continue
 		}
@@ -142,6 +145,7 @@ func (r *run) callOf(st *step, n *notice) string {
 	var came []verbs.Origin
 	call := w.fill(dsl.NewNested(n.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
+	r.fillActive(n, call)
 	return dsl.FormatCall(call)
 }
 

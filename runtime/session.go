@@ -26,6 +26,7 @@ type Session struct {
 	person Profile
 	zone   *time.Location // of the person, or of the organisation
 	speech speech
+	active sessionValue // of work for later: what it took along
 
 	mu     sync.Mutex
 	shown  []*shown  // the latest previews, oldest first

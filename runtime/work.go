@@ -94,8 +94,12 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 		}
 		args, came = append(args, stores.NewObject(keys, values)), append(came, st.from[i].String())
 	}
-	payload := stores.NewObject([]string{"args", "trigger", "verb"},
-		[]stores.Value{stores.NewList(args...), stores.NewString(n.target), stores.NewString(st.verb.Name)}).Text()
+	keys := []string{"args", "trigger", "verb"}
+	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), stores.NewString(st.verb.Name)}
+	if n.active.Entity != "" {
+		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, n.active.along())
+	}
+	payload := stores.NewObject(keys, values).Text()
 	unique := n.unique
 	if unique == "" { // the same work for the same moment is waited for once
 		same := sha256.Sum256([]byte(r.s.who.Name + "\x00" + stores.NewTime(due).Text() + "\x00" + payload))
@@ -174,6 +178,7 @@ type work struct {
 	args   []stores.Value
 	refs   []*stores.Entity // parallel to args: of references
 	from   []verbs.Origin   // parallel to args
+	active sessionValue     // that it took along
 }
 
 var (
@@ -255,6 +260,7 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 	var p struct {
 		Verb, Trigger string
 		Args          []struct{ Name, Kind, Text, Entity string }
+		Active        *takenAlong
 	}
 	if err := json.Unmarshal([]byte(run.Payload), &p); err != nil {
 		return nil, reasonUnreadable
@@ -273,6 +279,15 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 	}
 	w.args, w.refs = make([]stores.Value, len(w.verb.Params)), make([]*stores.Entity, len(w.verb.Params))
 	w.from = slices.Repeat([]verbs.Origin{verbs.NewOrigin(verbs.FromScript, "")}, len(w.verb.Params))
+	if a := p.Active; a != nil {
+		if e.reg.Entity(a.Entity) == nil {
+			return nil, reasonOther
+		}
+		var ok bool
+		if w.active, ok = a.read(); !ok {
+			return nil, reasonUnreadable
+		}
+	}
 	came := strings.Split(run.Origins, ";")
 	for n, a := range p.Args {
 		i := slices.IndexFunc(w.verb.Params, func(p verbs.Param) bool { return p.Name == a.Name })
@@ -353,6 +368,11 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 	var came []verbs.Origin
 	call := w.fill(dsl.NewNested(w.effect.Run.Script.Calls[0]), values, &came).Call()
 	call.As = ""
+	if w.active.Entity != "" {
+		if err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error { return s.setToWork(ctx, r, w, call, &came) }); err != nil {
+			return nil, verbs.Literals{}, err
+		}
+	}
 	script, ds := dsl.Parse(dsl.NewSource(source, dsl.FormatCall(call)+"\n"))
 	if ds.HasErrors() {
 		return nil, verbs.Literals{}, &Failure{Err: fmt.Errorf("the work of %s cannot be written: %s", w.verb.Name, tell(ds))}

@@ -1,0 +1,137 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Work for later has no session, and a palette may let its call leave out what the
+// session was at work on. So it takes along what that was when it was scheduled:
+// whoever sets to work on something else meanwhile does not change what they
+// promised, and a plan that is agreed to says which row it will be about.
+
+// leavesOut lists the arguments of a call that what somebody is at work on stands
+// for.
+func (e *Engine) leavesOut(call *dsl.Call) (all []*verbs.Param) {
+	v := e.reg.Verb(call.Verb)
+	if v == nil {
+		return nil
+	}
+	for i := range v.Params {
+		p := &v.Params[i]
+		if p.Active && p.Type.Entity != nil && !slices.ContainsFunc(call.Args, func(a dsl.Arg) bool { return sameWord(a.Key, p.Name) }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// looksAtWork reports whether a call, or one that it makes, leaves such an argument
+// out.
+func (e *Engine) looksAtWork(call *dsl.Call) bool {
+	if len(e.leavesOut(call)) > 0 {
+		return true
+	}
+	for i := range call.Args {
+		if inner := call.Args[i].Value.Call(); inner != nil && e.looksAtWork(inner) {
+			return true
+		}
+	}
+	if v := e.reg.Verb(call.Verb); v != nil && e.macros[v] != nil {
+		calls := e.macros[v].Calls()
+		for i := range calls {
+			if e.looksAtWork(calls[i].Syntax) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takeAlong notes what a piece of work takes along.
+func (r *run) takeAlong(ctx context.Context, n *notice) error {
+	if !r.e.looksAtWork(&n.effect.Run.Script.Calls[0]) {
+		return nil
+	}
+	kept, err := r.session(ctx)
+	if err != nil {
+		return err
+	}
+	v := r.s.active // of a piece of work that leads to the next
+	if kept != nil {
+		v = kept.values[verbs.SessionActive]
+		r.sessionSaw(verbs.SessionActive, v)
+	}
+	e := r.e.reg.Entity(v.Entity)
+	if v.Secret || e == nil {
+		return nil
+	}
+	n.active = v
+	_, err = r.nameRow(ctx, e, v.value())
+	return err
+}
+
+// fillActive writes into the call of a piece of work, as people are shown it, what
+// it takes along.
+func (r *run) fillActive(n *notice, call *dsl.Call) {
+	e := r.e.reg.Entity(n.active.Entity)
+	if e == nil {
+		return
+	}
+	name := r.shownName(e.Store, n.active.value())
+	if len(name) < 2 || name[0] != '@' {
+		return
+	}
+	for _, p := range r.e.leavesOut(call) {
+		if p.Type.Entity == e {
+			call.Args = append(slices.Clone(call.Args), dsl.NewArg(p.Name, dsl.NewSymbol(name[1:])))
+		}
+	}
+}
+
+// A takenAlong is a sessionValue as a job keeps it.
+type takenAlong struct{ Entity, Kind, Origin, Text string }
+
+func (v sessionValue) along() stores.Value {
+	return stores.NewObject([]string{"entity", "kind", "origin", "text"},
+		[]stores.Value{stores.NewString(v.Entity), stores.NewString(v.Kind.String()), stores.NewString(v.Origin), stores.NewString(v.Text)})
+}
+
+// read makes a sessionValue of it; false where it is none that can be read.
+func (a *takenAlong) read() (sessionValue, bool) {
+	kind, known := kindNamed(a.Kind)
+	if !known {
+		return sessionValue{}, false
+	}
+	if _, ok := stores.Parse(kind, a.Text); !ok {
+		return sessionValue{}, false
+	}
+	return sessionValue{Kind: kind, Text: a.Text, Entity: a.Entity, Origin: a.Origin}, true
+}
+
+// setToWork writes what a piece of work took along into its call, so that all that
+// is kept of it says which row it is about, and lets the calls that it makes find
+// it.
+func (s *Session) setToWork(ctx context.Context, read stores.Reader, w *work, call *dsl.Call, came *[]verbs.Origin) error {
+	e := s.e.reg.Entity(w.active.Entity)
+	if e == nil {
+		return nil
+	}
+	s.active = w.active
+	for _, p := range s.e.leavesOut(call) {
+		if p.Type.Entity != e {
+			continue
+		}
+		name, err := s.workName(ctx, read, e, w.active.value())
+		if err != nil {
+			return err
+		}
+		call.Args = append(call.Args, dsl.NewArg(p.Name, name))
+		*came = append(*came, ofRecord.Mix(verbs.Stored(w.active.Origin)))
+	}
+	return nil
+}
