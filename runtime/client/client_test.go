@@ -83,7 +83,10 @@ func (b *bank) open(store stores.Store) {
 	h := &runtime.Handlers{Partial: true}
 	client.Register(h, b.reg)
 	var err error
-	b.engine, err = runtime.New(b.reg, store, runtime.Options{Clock: b.now, NewID: b.newID, Handlers: h, Zone: time.UTC})
+	b.engine, err = runtime.New(b.reg, store, runtime.Options{Clock: b.now, NewID: b.newID, Handlers: h, Zone: time.UTC,
+		Profile: func(_ context.Context, _ stores.Reader, name string) (runtime.Profile, error) {
+			return runtime.Profile{Label: strings.ToUpper(name[:1]) + name[1:], Email: name + "@allianz.example", Zone: "UTC"}, nil
+		}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
