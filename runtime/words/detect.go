@@ -61,13 +61,22 @@ func smallScores(text string) (score [len(smallWords)]int) {
 					score[l] += 2
 				}
 			} else if smallSets[l][string(w)] {
-				score[l] += 2
+				if len(w) > 1 || !trails(text, t) {
+					score[l] += 2
+				}
 			} else if e := lexicons[l]().entries[string(w)][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
 				score[l]++
 			}
 		}
 	}
 	return score
+}
+
+// trails reports whether a letter hangs on the word before it, by an apostrophe, as
+// that of "Thomas's" does, and begins none, as that of "s'il" does.
+func trails(text string, t *token) bool {
+	before := text[:t.start]
+	return strings.HasSuffix(before, "'") || strings.HasSuffix(before, "’")
 }
 
 // fillers are words that say nothing where a single thing was asked for.

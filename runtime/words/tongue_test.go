@@ -32,3 +32,27 @@ func TestATongueIsSteady(t *testing.T) {
 		t.Error("a name tells no language")
 	}
 }
+
+// Whose something is, is said in English with what French begins a word with: "it's
+// Thomas's passport" is no French.
+func TestWhoseIsNoFrench(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Language{
+		"it's Thomas's passport":              English,
+		"It’s Maria’s and Pierre’s":           English,
+		"that's the CEO's and the CFO's sign": English,
+		"c'est le passeport de Thomas":        French,
+		"C’est l’adresse d’Anna":              French,
+		"s'il vous plaît, l'adresse":          French,
+	} {
+		var tongue Tongue
+		tongue.Hear("what do you need from us?")
+		if want == French {
+			tongue = Tongue{}
+		}
+		tongue.Hear(text)
+		if got, _ := tongue.Language(); got != want {
+			t.Errorf("%q is %s", text, got)
+		}
+	}
+}
