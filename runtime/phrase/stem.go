@@ -130,13 +130,17 @@ var groupsOf = func() map[string][]string {
 	return m
 }()
 
+// titles stand before the names of people.
+const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mlle senor senora senorita sr sra srta "
+
 // small words carry little of what is meant.
 var small = func() map[string]float64 {
 	m := map[string]float64{}
 	for w := range strings.FieldsSeq("a an the of to in on at by for with from and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
-		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr andere anderen " +
+		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr andere anderen denn mal eigentlich halt eben " +
 		"le la les un une des de du et ou est sont nous vous je il elle pour par sur avec au aux ce cette merci encore autre " +
-		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia otro otra") {
+		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia otro otra " +
+		titles) {
 		m[w] = 0.12
 		m[stem(w)] = 0.12
 	}
@@ -171,7 +175,8 @@ var joins = map[string]bool{"and": true, "then": true, "und": true, "dann": true
 var openers = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("so and but or well ok okay hi hello hey dear please pls sorry thanks thank you now then also oh um quick question just good morning afternoon evening day " +
-		"hallo guten tag morgen also bitte und aber " + "bonjour alors et mais " + "hola buenos dias pues y pero") {
+		"hallo guten tag morgen abend servus moin gruss gott gruezi also bitte und aber sehr geehrte geehrter liebe lieber " +
+		"bonjour bonsoir salut coucou alors et mais cher chere " + "hola buenos buenas dias tardes noches pues y pero estimado estimada " + titles) {
 		m[w] = true
 	}
 	return m
