@@ -5,9 +5,9 @@ import "strings"
 // Small words tell a language soonest.
 var smallWords = [...]string{
 	English: "the a an is are was were be been i we you he she it they my our your his her their this that these those of to in on at by for with from and or not no yes have has had will would can could should do does did what when where who how please thanks thank still need send sent get got by until next last week month if but as so me us him them here there about",
-	German:  "der die das den dem des ein eine einen einem einer ist sind war waren sein bin ich wir du sie er es mein meine unser unsere ihr ihre und oder nicht nein ja haben hat habe hatte wird werden kann konnen was wann wo wer wie bitte danke noch schon bis zum zur am im von vom mit fur auf aus bei nach nachste woche monat wenn aber auch mir uns ihm hier wegen kommt schicken",
-	French:  "le la les un une des de du est sont etait je nous vous il elle ils elles mon ma mes notre nos votre son sa ses et ou ne pas non oui avoir a ai avons avez ont sera serait peut que qui quoi quand comment merci encore avec pour par sur dans chez au aux ce cet cette ces si mais me lui y en jusqu semaine mois prochain prochaine c d l qu s",
-	Spanish: "el la los las un una unos unas de del es son era fue soy yo nosotros usted el ella ellos mi mis nuestro nuestra su sus y o no si tener tengo tenemos tiene sera puede que quien cuando donde como gracias todavia con para por sobre en al lo le se me nos este esta estos esas pero hasta semana mes proximo proxima hay necesito enviar viene",
+	German:  "der die das den dem des ein eine einen einem einer ist sind war waren sein bin ich wir du sie er es mein meine unser unsere ihr ihre und oder nicht nein ja haben hat habe hatte wird werden kann konnen was wann wo wer wie bitte danke noch schon bis zum zur am im von vom mit fur auf aus bei nach nachste woche monat wenn aber auch mir uns ihm hier wegen kommt schicken warum wieso welche welcher welches euch jetzt dann denn mal gibt geht muss mussen soll sollen wollen mochte habt seid",
+	French:  "le la les un une des de du est sont etait je nous vous il elle ils elles mon ma mes notre nos votre son sa ses et ou ne pas non oui avoir a ai avons avez ont sera serait peut que qui quoi quand comment merci encore avec pour par sur dans chez au aux ce cet cette ces si mais me lui y en jusqu semaine mois prochain prochaine c d l qu s voici voila quel quelle quels quelles pourquoi ca cela tout tous faut dois doit veux voudrais puis peux sommes etes",
+	Spanish: "el la los las un una unos unas de del es son era fue soy yo nosotros usted el ella ellos mi mis nuestro nuestra su sus y o no si tener tengo tenemos tiene sera puede que quien cuando donde como gracias todavia con para por sobre en al lo le se me nos este esta estos esas pero hasta semana mes proximo proxima hay necesito enviar viene quiero quieren cual cuales cuanto cuanta necesitan hacen ya mas ha han hemos estan aqui desde cuando donde falta faltan",
 }
 
 var smallSets = func() (sets [len(smallWords)]map[string]bool) {
@@ -46,6 +46,9 @@ func Detect(text string) []Language {
 func smallScores(text string) (score [len(smallWords)]int) {
 	s := scan{text: text}
 	s.divide()
+	if strings.ContainsAny(text, "¿¡") {
+		score[Spanish] += 2 // no other language begins a sentence so
+	}
 	for i := range s.tokens {
 		t := &s.tokens[i]
 		if t.kind != wordToken {
