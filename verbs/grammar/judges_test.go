@@ -214,7 +214,7 @@ verbs:
       - {name: b, type: integer, min: 0, max: 7}
       - {name: c, type: boolean}
       - {name: d, type: string, min-length: 500, max-length: 501}
-      - {name: e, type: string, max-length: 5000}
+      - {name: e, type: string, max-length: 1200}
       - {name: f, type: decimal, scale: 0}
       - {name: g, type: list, of: {type: code, ref-type: word}, min-length: 2, max-length: 60}
       - {name: h, type: list, of: {type: integer}, min-length: 3}
