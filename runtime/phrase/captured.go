@@ -40,7 +40,10 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 			slot = int32(-1 - i)
 		}
 	}
-	colon := c.colon()
+	colon, comma := c.colon(), strings.IndexByte(c.text[c.rng.Start:c.rng.End], ',')
+	if comma += c.rng.Start; comma < c.rng.Start || colon > 0 || len(c.words) < 2 || c.words[len(c.words)-2].Range.Start < comma {
+		comma = -1 // one word behind it is a courtesy
+	}
 	var at words.Range
 	longest, empty := 0, false
 	for t := range r.ix.templates {
@@ -54,6 +57,8 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 			if ok = r.heads(tp, c, colon) == n-1 || r.nothingElse(p, tp, c, colon); ok {
 				from = colon + 1
 			}
+		} else if tp.colon && comma > 0 && r.heads(tp, c, comma) == n-1 && r.nothingElse(p, tp, c, comma) {
+			from, ok = comma+1, true // "leave a note for Pierre, the accountant is ill"
 		} else if !tp.colon || n > shortHead {
 			from, ok = r.follows(tp, c)
 		}

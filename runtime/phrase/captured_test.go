@@ -19,6 +19,7 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		{"en", "Please note that the adviser of Pierre is on holiday", "the adviser of Pierre is on holiday"},
 		{"en", "write down for Pierre's source of wealth that the adviser is ill", "the adviser is ill"},
 		{"en", `Leave a note on Pierre: "our accountant is away"`, "our accountant is away"},
+		{"en", "leave a note for Pierre, the accountant is ill", "the accountant is ill"},
 		{"en", "leave a note for Pierre", ""},
 		{"en", "Leave a note on Pierre's source of wealth, please", ""},
 		{"en", "note for Pierre: they open at 10:30", "they open at 10:30"},
