@@ -29,6 +29,9 @@ func describe(text string, r *Reading) string {
 		}
 		fmt.Fprintf(&b, "%s %s", sep, c.Text())
 	}
+	if len(r.Others) == 1 && r.Problem == 0 {
+		b.WriteString("?") // it is asked if that is meant
+	}
 	if r.Kind != Exact {
 		fmt.Fprintf(&b, ", %s", r.Kind)
 	}

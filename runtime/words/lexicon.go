@@ -403,7 +403,7 @@ day 1: manana
 day 2: pasado manana
 day -1: ayer
 day -2: anteayer, antes de ayer
-weekend: fin de semana
+weekend: fin de semana, el fin de semana
 daypart: por la manana, por la tarde, por la noche
 q: q, t
 one: un, una

@@ -199,7 +199,9 @@ func Find(text string, in In) (all []Reading, more bool) {
 	if len(languages) > 1 {
 		all = settle(all)
 	}
-	return all[:min(len(all), MaxReadings)], more || len(all) > MaxReadings
+	all, more = all[:min(len(all), MaxReadings)], more || len(all) > MaxReadings
+	doubt(text, all)
+	return all, more
 }
 
 // settle joins what several languages read in one text: of readings that

@@ -1,0 +1,101 @@
+package words
+
+import (
+	"regexp"
+	"unicode/utf8"
+)
+
+// What stands beside a number or a day may change what it means: "more than 500 €",
+// "a million and a half", "lundi en quinze", "5 euros 20", "half past eight". None of
+// that is worked out here, but a value is given only where nothing of it stands there:
+// a wrong one is far worse than a question.
+
+// beside is how much of a text is looked at before and behind a reading, in bytes.
+const beside = 32
+
+var (
+	// bounds make a number the end of a span, or a guess: what is meant is asked.
+	bounds = besideRegexp(`(?:more than|less than|fewer than|at least|at most|up to|over|under|about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|` +
+		`mehr als|weniger als|mindestens|höchstens|maximal|bis zu|über|unter|etwa|ungefähr|rund|knapp|gut|fast|zirka|` +
+		`plus de|plus d['’]|moins de|moins d['’]|au moins|au plus|au maximum|au minimum|jusqu['’]à|environ|à peu près|près de|presque|à peine|` +
+		`más de|menos de|al menos|por lo menos|como mucho|como máximo|como mínimo|hasta|unos|unas|aproximadamente|alrededor de|cerca de|casi)[ \x{a0}\x{202f}]+(?:EUR|CHF|USD|GBP|€|\$|£)?[ \x{a0}\x{202f}]*$`)
+	// lessWord is a minus, and behind noLess none: "au moins 500".
+	lessWord = besideRegexp(`^(?:moins|menos)(?:$|\PL)`)
+	noLess   = besideRegexp(`(?:^|\PL)(?:au|du|al|por lo|cuando|à|le)[ \x{a0}]$`)
+	// goesOn is more of a number, of which only the beginning was read.
+	goesOn = besideRegexp(`^[ \x{a0}\x{202f}-]*(?:(?:and|et|y|und) (?:a half|a quarter|(?:une? )?demie?|(?:une? )?quart|medi[oa]|cuarto|ein(?:e|en)? halb(?:e[sn]?)?|einhalb)` +
+		`|(?:hundred|thousand|million|billion|hundert|tausend|millionen|cents?|mille|millions?|mil|millón|millones|cien|ciento|doscient[oa]s|trescient[oa]s|cuatrocient[oa]s|quinient[oa]s|seiscient[oa]s|setecient[oa]s|ochocient[oa]s|novecient[oa]s)(?:$|[^\pL]))`)
+	// begunBefore is the beginning of a number, of which only the end was read.
+	begunBefore = besideRegexp(`(?:\pL-|(?:septante|huitante|octante|nonante|half an?|eine? halbe|un demi|medio|anderthalb)[ -])$`)
+	// change is what comes behind an amount: "5 euros 20", "5 € und 20 Cent".
+	change = besideRegexp(`^[ \x{a0}\x{202f}]+(?:(?:and|und|et|y|con)[ \x{a0}])?\d{1,2}(?:[ \x{a0}]*(?:cents?|centimes?|céntimos?|centavos?|pence|rappen)(?:$|\PL)|[ \x{a0}]*(?:$|[.,;!?](?:$|\D)))`)
+	// small is money that is less than one.
+	small = besideRegexp(`^[ \x{a0}]*(?:cents?|centimes?|céntimos?|centavos?|pence|rappen|pfennig)(?:$|\PL)`)
+	// clockBefore and clockBehind make a number the hour of a day.
+	clockBefore = besideRegexp(`(?:^|[^\pL])(?:halb|dreiviertel|drei viertel|viertel|viertel (?:vor|nach|ab)|half past|half|quarter (?:to|past|of)|a las?|sobre las|o['’]clock)[ \x{a0}]$`)
+	clockBehind = besideRegexp(`^[ \x{a0}]*(?:uhr|heures?|h|o['’]clock|[ap]\.?m\.?|(?:menos|y) (?:cuarto|cinco|diez|veinte|veinticinco)|moins (?:le quart|cinq|dix|vingt|vingt-cinq))(?:$|\PL)`)
+	// daysOn moves a day: "vendredi en huit", "hoy en ocho".
+	daysOn = besideRegexp(`^[ \x{a0}]+(?:en (?:huit|quinze|ocho|quince)|in (?:acht|vierzehn) tagen|(?:and|et|y|und) (?:a half|demie?|medi[oa]|ein halb(?:es)?))(?:$|\PL)`)
+	// weekOf moves it, too: "a week today".
+	weekOf = besideRegexp(`(?:^|\PL)(?:week|weeks|fortnight|woche|wochen|semaines?|semanas?)[ \x{a0}](?:from |on |ab |from next |a partir de |à partir de |desde )?$`)
+	// between two numbers that are the ends of a span
+	between = besideRegexp(`^[ \x{a0}]*(?:bis|to|à|a|hasta|-|–|—)[ \x{a0}]*$`)
+	spans   = besideRegexp(`(?:^|\PL)(?:between|zwischen|entre|from|von|de|desde)[ \x{a0}](?:EUR|CHF|USD|GBP|€|\$|£)?[ \x{a0}]*$`)
+	and     = besideRegexp(`^[ \x{a0}]*(?:and|und|et|y)[ \x{a0}]*$`)
+)
+
+func besideRegexp(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
+
+// doubt withholds the values that what stands beside them changes.
+func doubt(text string, all []Reading) {
+	for i := range all {
+		r := &all[i]
+		before, behind := neighbours(text, r.Range)
+		switch {
+		case r.What == Date:
+			if r.Kind != Exact && (daysOn.MatchString(behind) || weekOf.MatchString(before)) {
+				r.fail(Unread, 0)
+			}
+			continue
+		case r.What > Percent:
+			continue
+		}
+		if next := i + 1; next < len(all) && all[next].What >= Money && all[next].What <= Percent {
+			link := text[r.Range.End:all[next].Range.Start]
+			if between.MatchString(link) || and.MatchString(link) && spans.MatchString(before) {
+				r.fail(Spread, 0)
+				all[next].fail(Spread, 0)
+				continue
+			}
+		}
+		if r.Problem != 0 {
+			continue
+		}
+		word, _ := utf8.DecodeRuneInString(text[r.Range.Start:])
+		switch {
+		case lessWord.MatchString(text[r.Range.Start:r.Range.End]) && noLess.MatchString(before):
+			r.fail(Unread, 0)
+			r.Others = nil // it was taken for less than nothing
+		case goesOn.MatchString(behind),
+			!('0' <= word && word <= '9') && begunBefore.MatchString(before),
+			r.What == Money && change.MatchString(behind),
+			r.What != Money && small.MatchString(behind),
+			r.What == Integer && (clockBefore.MatchString(before) || clockBehind.MatchString(behind)):
+			r.fail(Unread, 0)
+		case r.Known() && bounds.MatchString(before):
+			r.Others, r.Choice = r.choices(), Choice{}
+		}
+	}
+}
+
+// neighbours is what stands before and behind a reading.
+func neighbours(text string, at Range) (before, behind string) {
+	from, to := max(0, at.Start-beside), min(len(text), at.End+beside)
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	return text[from:at.Start], text[at.End:to]
+}
