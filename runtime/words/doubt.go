@@ -2,6 +2,8 @@ package words
 
 import (
 	"regexp"
+	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -44,7 +46,13 @@ var (
 	and     = besideRegexp(`^[ \x{a0}]*(?:and|und|et|y)[ \x{a0}]*$`)
 )
 
-func besideRegexp(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
+// besideRegexp compiles an expression when it is first used. \pL in it is a letter of
+// the Languages, and \PL is none.
+func besideRegexp(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)` + strings.NewReplacer(`[^\pL]`, `[^a-zß-ÿœ]`, `\PL`, `[^a-zß-ÿœ]`, `\pL`, `[a-zß-ÿœ]`).Replace(expression))
+	})
+}
 
 // doubt withholds the values that what stands beside them changes.
 func doubt(text string, all []Reading) {
@@ -53,7 +61,7 @@ func doubt(text string, all []Reading) {
 		before, behind := neighbours(text, r.Range)
 		switch {
 		case r.What == Date:
-			if r.Kind != Exact && (daysOn.MatchString(behind) || weekOf.MatchString(before)) {
+			if r.Kind != Exact && (daysOn().MatchString(behind) || weekOf().MatchString(before)) {
 				r.fail(Unread, 0)
 			}
 			continue
@@ -62,7 +70,7 @@ func doubt(text string, all []Reading) {
 		}
 		if next := i + 1; next < len(all) && all[next].What >= Money && all[next].What <= Percent {
 			link := text[r.Range.End:all[next].Range.Start]
-			if between.MatchString(link) || and.MatchString(link) && spans.MatchString(before) {
+			if between().MatchString(link) || and().MatchString(link) && spans().MatchString(before) {
 				r.fail(Spread, 0)
 				all[next].fail(Spread, 0)
 				continue
@@ -73,16 +81,16 @@ func doubt(text string, all []Reading) {
 		}
 		word, _ := utf8.DecodeRuneInString(text[r.Range.Start:])
 		switch {
-		case lessWord.MatchString(text[r.Range.Start:r.Range.End]) && noLess.MatchString(before):
+		case lessWord().MatchString(text[r.Range.Start:r.Range.End]) && noLess().MatchString(before):
 			r.fail(Unread, 0)
 			r.Others = nil // it was taken for less than nothing
-		case goesOn.MatchString(behind),
-			!('0' <= word && word <= '9') && begunBefore.MatchString(before),
-			r.What == Money && change.MatchString(behind),
-			r.What != Money && small.MatchString(behind),
-			r.What == Integer && (clockBefore.MatchString(before) || clockBehind.MatchString(behind)):
+		case goesOn().MatchString(behind),
+			!('0' <= word && word <= '9') && begunBefore().MatchString(before),
+			r.What == Money && change().MatchString(behind),
+			r.What != Money && small().MatchString(behind),
+			r.What == Integer && (clockBefore().MatchString(before) || clockBehind().MatchString(behind)):
 			r.fail(Unread, 0)
-		case r.Known() && bounds.MatchString(before):
+		case r.Known() && bounds().MatchString(before):
 			r.Others, r.Choice = r.choices(), Choice{}
 		}
 	}

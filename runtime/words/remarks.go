@@ -3,6 +3,7 @@ package words
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A Remark is what a message says about a question instead of answering it.
@@ -31,12 +32,12 @@ func ReadRemark(text string) Remark {
 	switch {
 	case strings.HasSuffix(text, "?"):
 		return ARemark
-	case plainRemark.MatchString(text):
+	case plainRemark().MatchString(text):
 		if companyName.MatchString(text) { // "Warum Nicht Bar KG" is what somebody is called
 			return MaybeARemark
 		}
 		return ARemark
-	case !strings.ContainsAny(text, "0123456789") && likeRemark.MatchString(text): // "maybe 1998" says when
+	case !strings.ContainsAny(text, "0123456789") && likeRemark().MatchString(text): // "maybe 1998" says when
 		return MaybeARemark
 	}
 	return NoRemark
@@ -45,9 +46,13 @@ func ReadRemark(text string) Remark {
 // companyName ends as companies are called, and begins as a remark may.
 var companyName = regexp.MustCompile(`\pL .*\b(?:GmbH|AG|KG|OHG|UG|SE|SA|SAS|SARL|SCI|SL|SLU|SRL|Ltd|Inc|LLC|LLP|plc|PLC|BV|NV|Corp|Holdings?)\.?$`)
 
-// bounded compiles an expression in which \b is the end of a word of any language.
-func bounded(expression string) *regexp.Regexp {
-	return regexp.MustCompile(strings.ReplaceAll(expression, `\b`, `(?:$|[^\pL\pN])`))
+// bounded compiles an expression, when it is first used, in which \b is the end of a
+// word of the Languages. The class of all letters would do as well, and make each of
+// some hundred places large.
+func bounded(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(strings.ReplaceAll(expression, `\b`, `(?:$|[^a-zß-ÿœ0-9])`))
+	})
 }
 
 // plainRemark are messages that are remarks, in the Languages.
@@ -83,8 +88,8 @@ var likeRemark = bounded(`(?i)^\W*(?:` +
 	`(?:pardon|désolée?|peut-être|je crois|je pense|je vais|je ne peux|je voudrais|quoi|quand|quel(?:le)?s?|comment|vous|demandez)\b|` +
 	`(?:perdón|lo siento|quizás?|tal vez|creo|pienso|voy a|no puedo|quisiera|qué|cuándo|cómo|cuál|quién|usted|pregunte)\b` +
 	`)|^\W*(?:` +
-	`(?:(?:that|this|it)(?:'s| is) (?:private|personal|confidential|secret|complicated|difficult)|i (?:need|have) to|(?:only )?my \pL+ knows|can't|cannot)\b|` +
+	`(?:(?:that|this|it)(?:'s| is) (?:private|personal|confidential|secret|complicated|difficult)|i (?:need|have) to|(?:only )?my [a-z]+ knows|can't|cannot)\b|` +
 	`(?:(?:das|es) ist (?:privat|persönlich|vertraulich|geheim|kompliziert|schwierig)|ich muss|das weiß (?:nur )?(?:mein|meine|der|die)|kann ich|sage? ich)\b|` +
 	`(?:c'est (?:privé|personnel|confidentiel|secret|compliqué|difficile)|c'est (?:ma|mon) .* qui sait|je (?:dois|vous)|je ne (?:peux|veux|vous))\b|` +
 	`(?:(?:eso |esto )?es (?:privado|personal|confidencial|secreto|complicado|difícil)|eso lo sabe|no lo|se lo|primero|tengo que|a saber)\b` +
-	`)|(?:^|[^\pL\pN])(?:not sure|don't know|do not know|later|nicht sicher|weiß nicht|später|plus tard|pas sûre?|más tarde|no sé|(?:tell|send|give) (?:you|it)|dirai|sag (?:ich|es)|diré|dirá)\b`)
+	`)|(?:^|[^a-zß-ÿœ0-9])(?:not sure|don't know|do not know|later|nicht sicher|weiß nicht|später|plus tard|pas sûre?|más tarde|no sé|(?:tell|send|give) (?:you|it)|dirai|sag (?:ich|es)|diré|dirá)\b`)
