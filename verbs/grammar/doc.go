@@ -20,7 +20,8 @@
 // asks of 2 063 sentences; Lark 1.1.5 (lalr and earley) and llama.cpp v0.5.0
 // agree with us on every one of them. make test puts fewer to Lark. A grammar of
 // the client palette with its analysts' verbs is 17 kB; llama.cpp loads it in
-// some 15 ms and takes some 3 µs for a character, Lark loads it in half a second.
+// some 15 ms and takes some 3 µs for a character of a note, Lark loads it in half
+// a second.
 //
 // What they are told is in the narrowest spelling that all of them share:
 //
