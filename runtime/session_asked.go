@@ -30,8 +30,8 @@ const (
 	qstPutAfter        // what the person had said to it, where it was put again
 	qstBefore          // RunOptions.Before of the preview
 	qstSource          // RunOptions.Source
-	qstScript          // canonical text, whole
-	qstOrigins         // of what is written out in it: see verbs.Literals
+	qstScript          // canonical text, whole; or the words that were asked about
+	qstOrigins         // of what is written out in it: see verbs.Literals; or originsOfWords
 	qstFirst           // how many turns the session had when it was put first
 	qstAbout           // canonical JSON: whatever the asker needs to put it again
 )
@@ -61,6 +61,10 @@ var questions = &stores.Entity{
 	},
 }
 
+// originsOfWords stands in the place of origins where there is no script: what was
+// said could not be made one, and the person was asked what they mean.
+const originsOfWords = "words"
+
 // A Question waits in a session for the person's answer to a preview that was
 // kept: see Session.KeepWith.
 type Question struct {
@@ -79,6 +83,13 @@ type Question struct {
 	// written.
 	Last bool
 
+	// Words are what the person said that had to be asked about, where it waits for
+	// more of them and not for a yes. It stands for no preview then, and Preview is
+	// whatever whoever put it calls it.
+	Words string
+	// Again says that it was put before: where it is gone meanwhile, it stays so.
+	Again bool
+
 	script, origins string
 }
 
@@ -90,11 +101,15 @@ func (s *Session) Waiting(ctx context.Context) (all []Question, turns int64, err
 		rows, err := r.read.Find(ctx, stores.Find{Entity: questions, Order: []stores.Order{{Path: stores.Path{Field: qstFirst}}, {Path: stores.Path{Field: qstKey}}},
 			Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: qstSession}, Value: s.kept}})
 		for _, v := range rows {
-			all = append(all, Question{
+			q := Question{
 				Preview: v[qstPreview].Text(), Asked: v[qstAsked].Time(), Until: v[qstUntil].Time(), Before: v[qstBefore].Int(), Source: v[qstSource].Text(),
 				After: v[qstPutAfter].Text(), About: v[qstAbout].Text(), Last: v[qstPut].Int() == turns,
 				script: v[qstScript].Text(), origins: v[qstOrigins].Text(),
-			})
+			}
+			if q.origins == originsOfWords {
+				q.Words, q.script = q.script, ""
+			}
+			all = append(all, q)
 		}
 		return err
 	})
@@ -105,6 +120,9 @@ func (s *Session) Waiting(ctx context.Context) (all []Question, turns int64, err
 // palettes of now: whether that is still what was asked is for the preview to say.
 // It is a *Refusal where it cannot be said any more.
 func (s *Session) Recall(q *Question) (*verbs.Program, error) {
+	if q.Words != "" {
+		return nil, &Failure{Err: fmt.Errorf("question %s asks about words, and about no program", q.Preview)}
+	}
 	script, ds := dsl.Parse(dsl.NewSource(q.Source, q.script))
 	if ds.HasErrors() {
 		return nil, &Failure{Err: fmt.Errorf("what question %s asks cannot be read: %s", q.Preview, tell(ds))}
@@ -129,7 +147,8 @@ func questionKey(session, preview string) stores.Value {
 
 // ask writes down the questions that turns put, and takes away those that they
 // settle. turns is how many the session has after them. A run that answers a
-// question which is not there any more is refused: somebody was quicker.
+// question which is not there any more is refused, and so is a turn that does:
+// somebody was quicker.
 func (r *run) ask(ctx context.Context, changes []stores.Change, said []Said, turns int64) ([]stores.Change, error) {
 	put := map[string]bool{}
 	for i := range said {
@@ -143,19 +162,27 @@ func (r *run) ask(ctx context.Context, changes []stores.Change, said []Said, tur
 			if err != nil {
 				return nil, err
 			}
+			if c.Entity == nil {
+				continue
+			}
 			changes = append(changes[:len(changes):len(changes)], c)
 		}
 	}
 	for i := range said {
-		for _, preview := range said[i].Settles {
-			if put[preview] {
+		for j, preview := range append(said[i].Settles[:len(said[i].Settles):len(said[i].Settles)], said[i].Answers) {
+			if put[preview] || preview == "" {
 				continue
 			}
+			answers := j == len(said[i].Settles)
 			key := questionKey(r.s.id, preview)
 			row, err := r.read.Get(ctx, questions, key)
 			switch {
-			case errors.Is(err, stores.ErrNotFound) && r.prog != nil:
-				return nil, refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.prog.Script().Source}, "", "")}})
+			case errors.Is(err, stores.ErrNotFound) && (r.prog != nil || answers):
+				at := dsl.Place{}
+				if r.prog != nil {
+					at.Source = r.prog.Script().Source
+				}
+				return nil, refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
 			case errors.Is(err, stores.ErrNotFound):
 				continue
 			case err != nil:
@@ -168,14 +195,18 @@ func (r *run) ask(ctx context.Context, changes []stores.Change, said []Said, tur
 	return changes, nil
 }
 
-// put makes the change that puts a question, or puts it again.
+// put makes the change that puts a question, or puts it again; none where it is to
+// be put again and was settled by somebody quicker.
 func (r *run) put(ctx context.Context, q *Question, turns int64) (stores.Change, error) {
 	about, err := stores.ParseJSON(q.About)
 	if err != nil {
 		return stores.Change{}, &Failure{Err: fmt.Errorf("what a question is about is no JSON: %w", err)}
 	}
 	script, origins := q.script, q.origins
-	if q.Program != nil {
+	switch {
+	case q.Words != "":
+		script, origins = q.Words, originsOfWords
+	case q.Program != nil:
 		src := q.Program.Script()
 		script, origins = dsl.Format(src), q.Program.Literals().Encode(src)
 	}
@@ -187,10 +218,12 @@ func (r *run) put(ctx context.Context, q *Question, turns int64) (stores.Change,
 		{Field: qstOrigins, Value: stores.NewString(origins)}, {Field: qstFirst, Value: stores.NewInt(turns)}, {Field: qstAbout, Value: about},
 	}}
 	old, err := r.read.Get(ctx, questions, key)
-	if errors.Is(err, stores.ErrNotFound) {
+	switch {
+	case errors.Is(err, stores.ErrNotFound) && q.Again:
+		return stores.Change{}, nil
+	case errors.Is(err, stores.ErrNotFound):
 		return c, nil
-	}
-	if err != nil {
+	case err != nil:
 		return c, err
 	}
 	c.Op, c.Before, c.Guard = stores.Update, old.Values, []int{qstPut, qstUntil}

@@ -51,6 +51,9 @@ type Said struct {
 	// of those that it answers or drops: see Session.Waiting.
 	Puts    []Question
 	Settles []string
+	// Answers is the one among those that nobody else may have settled before: it is
+	// refused as used otherwise, with all that is kept with it. "" is none.
+	Answers string
 }
 
 // A Turn is a Said as it is kept.

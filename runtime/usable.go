@@ -221,3 +221,71 @@ func onlyOf(x *verbs.Expr, param int) bool {
 	x.Args(func(other int) { only = only && other == param })
 	return only
 }
+
+// Useful reports whether a verb is of any use to the session as things are, as far
+// as that hangs on rows that it can see: there is one for each argument that has to
+// name one, and that the verb does not refuse; and where the verb promises to change
+// or to take away rows that no argument names, there is one that is not at the end
+// of its way. It is for questions, as Usable is, and it looks at a verb only when it
+// is asked of it.
+func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
+	for i := range v.Params {
+		p := &v.Params[i]
+		if !p.Required || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil {
+			continue
+		}
+		names, err := s.Names(ctx, []*verbs.Entity{p.Type.Entity})
+		if err != nil {
+			return false, err
+		}
+		if !s.wholly(p.Type.Entity) {
+			continue // there are too many to know them all
+		}
+		left, err := s.Usable(ctx, v, p, names[p.Type.Entity])
+		if err != nil || len(left) == 0 {
+			return false, err
+		}
+	}
+	for i := range v.Effects {
+		f := &v.Effects[i]
+		if f.Kind != verbs.Updates && f.Kind != verbs.Deletes || f.May || f.When != nil || f.Where != nil || f.Entity == nil || makes(v, f.Entity) {
+			continue
+		}
+		some, err := s.some(ctx, f.Entity, f.Fields == nil && !namesOne(v, f.Entity))
+		if err != nil || !some {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// makes reports whether a verb may make rows of an entity, which it may change as
+// well.
+func makes(v *verbs.Verb, e *verbs.Entity) bool {
+	return slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool { return f.Kind == verbs.Creates && f.Entity == e })
+}
+
+// namesOne reports whether an argument of a verb names rows of an entity.
+func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
+	return slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		t := p.Type
+		for t != nil && t.Item != nil {
+			t = t.Item
+		}
+		return t != nil && t.Entity == e
+	})
+}
+
+// some reports whether the session can see a row of an entity, and, where that
+// counts, one that is not at the end of its way.
+func (s *Session) some(ctx context.Context, e *verbs.Entity, open bool) (some bool, err error) {
+	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+		rows, err := read.Find(ctx, stores.Find{Entity: e.Store, Limit: maxUsable, Cut: true})
+		some = len(rows) == maxUsable || slices.ContainsFunc(rows, func(row []stores.Value) bool { return !open || !e.Ended(row) })
+		return err
+	})
+	if err != nil {
+		return false, failure(err)
+	}
+	return some, nil
+}

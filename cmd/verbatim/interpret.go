@@ -47,7 +47,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 	if err != nil {
 		return dialog.Understood{}, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Chosen: chosen}
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: chosen}
 	in := i.in()
 	if len(in.Languages) > 0 {
 		v.Tongue = &in.Languages[0]
@@ -67,7 +67,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 			u.Script += p.Call + "\n"
 		}
 		if u.Ask == "" && len(p.Asks) > 0 {
-			u.Ask, u.Offers = p.Asks[0].Text, offers(p, &p.Asks[0])
+			u.Ask, u.Offers, u.Places = p.Asks[0].Text, offers(p, &p.Asks[0]), p.Asks[0].Places
 		}
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
@@ -123,6 +123,15 @@ func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Pa
 	}
 }
 
+// useful leaves out of a question a verb that is of no use as things are. Where that
+// cannot be found out, it is offered.
+func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
+	return func(v *verbs.Verb) bool {
+		is, err := s.Useful(ctx, v)
+		return is || err != nil
+	}
+}
+
 var capitals = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
 
 // saidCode is what people of a language call a code.
@@ -142,11 +151,14 @@ func saidCode(reg *verbs.Registry, l words.Language, code string) string {
 
 // offers are what a question about a part offers to choose from.
 func offers(p *phrase.Part, a *phrase.Ask) []dialog.Offer {
-	says := p.Offers(a)
+	says, fits := p.Offers(a), p.Fits(a)
 	all := make([]dialog.Offer, len(says))
 	for k, c := range a.Choices {
 		if all[k] = (dialog.Offer{Says: says[k], Text: c}); a.Param == nil {
 			all[k].Verb = c
+		}
+		if k < len(fits) {
+			all[k].Text = fits[k]
 		}
 	}
 	return all

@@ -29,6 +29,8 @@ type Wrong struct {
 	Entered string
 	// Asks says that Says is a question: the words may mean several things.
 	Asks bool
+	// Others are those things, in the order in which Says has them.
+	Others []words.Choice
 }
 
 // maxAnswer is how long an answer may be, in characters, where its schema does
@@ -175,6 +177,9 @@ func (q *Question) whole(text string, what words.What, said words.In, in In) (st
 	}
 	if !r.Known() {
 		w := &Wrong{Field: q.Field, Says: r.Ask(in.Language), Asks: r.Problem == 0 && len(r.Others) > 0}
+		if w.Asks {
+			w.Others = r.Offered()
+		}
 		if w.Says == "" {
 			w.Says = notUnderstood(q.Label, q.Example, in.Language)
 		}

@@ -70,6 +70,7 @@ type Limits struct {
 	Repairs  int           // times that the model is told what is wrong: 3, and never more
 	Calls    int           // of a turn: 20
 	Question time.Duration // how long a question is good: 15 minutes
+	Open     time.Duration // how long it is waited for what was asked back: a day
 }
 
 const mostRepairs = 3
@@ -86,6 +87,9 @@ func (l *Limits) fill() {
 	l.Repairs = min(l.Repairs, mostRepairs)
 	if l.Question <= 0 {
 		l.Question = 15 * time.Minute
+	}
+	if l.Open <= 0 {
+		l.Open = defaultOpen
 	}
 }
 
@@ -111,15 +115,18 @@ type Understood struct {
 	Confidence float64
 	Verbs      []string // of every part of it that is understood for certain
 	NotUsed    []string // verbs that came close
-	Resolved   []string // what words were read as
-	Assumed    []string // names of rows that were meant without being said
+	// Places are the words that Ask is about, where one of what it offers stands in
+	// their place; words of another time, said instead, do too.
+	Places   []words.Range
+	Resolved []string // what words were read as
+	Assumed  []string // names of rows that were meant without being said
 }
 
 // An Offer is something that a question offers.
 type Offer struct {
-	Says string // as the question words it
-	Verb string // the verb that it is, where verbs are asked about
-	Text string // what says the same in a sentence, where anything else is
+	Says string `json:"says"`           // as the question words it
+	Verb string `json:"verb,omitempty"` // the verb that it is, where verbs are asked about
+	Text string `json:"text,omitempty"` // what says the same in a sentence, where anything else is
 }
 
 // A Conversation is one person talking. It is safe for use by many goroutines,
@@ -141,10 +148,12 @@ type Conversation struct {
 	kept     bool  // in the session
 	known    int64 // turns of the session that are among turns
 	open     []*Question
-	unasked  tally   // what was done without a question
-	choosing verdict // what was said when it was asked which question is meant
-	alone    bool    // without the model, and the person was told so
-	marks    rune    // how many stand for what the person was shown alone
+	unclear  unclear  // what was asked back, where no model is
+	leaves   []string // questions of the session that nobody waits for any longer
+	unasked  tally    // what was done without a question
+	choosing verdict  // what was said when it was asked which question is meant
+	alone    bool     // without the model, and the person was told so
+	marks    rune     // how many stand for what the person was shown alone
 	toolbox  toolbox
 }
 
@@ -294,15 +303,26 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	if err != nil {
 		return nil, err
 	}
+	if t.trace != nil {
+		t.record.tainted = t.trace.untrusted()
+	}
+	keeps := c.kept && len(m.Text) <= MaxMessage
+	if keeps && t.ends != "" && t.told.Len() == 0 {
+		// Only who is the first to answer is told what comes of it.
+		t.record.Told = c.conceal(t.whole(text))
+		switch err := t.keep(ctx); {
+		case err == nil:
+			keeps = false
+		case quicker(err):
+			text = t.overtaken()
+		}
+	}
 	t.apart = !t.goesOn
 	t.tell(text)
 	text = c.reveal(t.told.String())
 	t.record.Told = c.conceal(t.told.String())
-	if t.trace != nil {
-		t.record.tainted = t.trace.untrusted()
-	}
 	c.turns = append(c.turns, t.record)
-	if c.kept && len(m.Text) <= MaxMessage {
+	if keeps {
 		// What cannot be kept was done and said all the same.
 		if err := t.keep(ctx); err != nil {
 			t.record.note("this turn could not be kept: " + runtime.Sentence(err))
@@ -333,7 +353,12 @@ type turn struct {
 	intent string   // the verb that seems to be meant, also where it is asked about first
 	about  []string // the rows that are, by their names
 
-	settled []string // questions that this turn answers or drops
+	settled []string    // questions that this turn answers or drops
+	ends    string      // the one among what was asked back that it answers, "" where that is known
+	asked   []*Question // that it puts
+	was     unclear     // what was asked back before
+	next    unclear     // and is next
+	lapsed  unclear     // what was asked back too long ago
 
 	events func(Event)
 	told   strings.Builder // of the answer
@@ -399,6 +424,11 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 	}
 	said := map[words.Answer]verdict{words.Agree: yes, words.Decline: no}[a.Answer]
 	t.said = said
+	t.waits()
+	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details.MatchString(t.heard.own) {
+		// An answer is to what was asked last, and that was what they mean.
+		return "", false, nil
+	}
 	choosing := c.choosing
 	c.choosing = neither
 	if len(c.open) == 0 {
@@ -707,6 +737,7 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 			t.close(o)
 		}
 	}
+	t.asked = append(t.asked, q)
 	t.c.open = append(t.c.open, q)
 	freshen(t.c.open)
 	return q

@@ -53,7 +53,27 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	// What could not be kept is known here alone.
 	open := slices.DeleteFunc(slices.Clone(c.open), func(q *Question) bool { return q.stored })
 	c.choosing = neither
+	if c.unclear.stored {
+		c.unclear = unclear{}
+	}
+	c.leaves = nil
 	for i := range waiting {
+		if k := &waiting[i]; k.Words != "" {
+			u, err := recallUnclear(k)
+			if err != nil {
+				return err
+			}
+			// The one that was put last counts, wherever that was.
+			if c.unclear.open() && !c.unclear.stored {
+				c.leaves = append(c.leaves, u.id)
+				continue
+			}
+			if c.unclear.stored {
+				c.leaves = append(c.leaves, c.unclear.id)
+			}
+			c.unclear = u
+			continue
+		}
 		q, err := c.recallQuestion(&waiting[i])
 		if err != nil {
 			return err
@@ -169,6 +189,11 @@ func (c *Conversation) puts() []runtime.Question {
 		}
 		all = append(all, k)
 	}
+	if c.unclear.open() && c.unclear.fresh {
+		if k, err := c.unclear.kept(c.o.Source); err == nil {
+			all = append(all, k)
+		}
+	}
 	return all
 }
 
@@ -186,7 +211,7 @@ func (t *turn) keep(ctx context.Context) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	agent := runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: t.settled}
+	agent := runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: append(t.settled, c.leaves...), Answers: t.ends}
 	if foreign(t.record.tainted) {
 		agent.Intent = repeatsIntent + t.record.tainted.Mark()
 	}
@@ -203,6 +228,8 @@ func (t *turn) keep(ctx context.Context) error {
 	for _, q := range c.open {
 		q.stored = q.stored || q.fresh
 	}
+	c.unclear.stored = c.unclear.stored || c.unclear.fresh
+	t.ends = ""
 	if first > c.known+1+int64(ours) {
 		// Somebody spoke elsewhere while this was on its way.
 		said, err := c.o.Session.Turns(ctx, c.known+1, first-1)
@@ -259,10 +286,13 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, 
 		if answered != nil && answered.stored {
 			said.Settles = []string{answered.ID}
 		}
+		said.Answers = t.ends
 		o.Said = []runtime.Said{said}
 	}
 	reply, err := t.c.o.Session.Run(ctx, p, o)
-	t.kept = t.kept || with && err == nil
+	if with && err == nil {
+		t.kept, t.ends = true, ""
+	}
 	return reply, err
 }
 
@@ -287,6 +317,9 @@ func (c *Conversation) Reminder() string {
 		if now.Before(q.Until) {
 			parts = append(parts, c.reveal(c.wording.question(q)))
 		}
+	}
+	if c.unclear.open() && now.Before(c.unclear.until) {
+		parts = append(parts, c.unclear.asked)
 	}
 	if len(parts) == 0 {
 		return ""

@@ -175,6 +175,16 @@ var (
 		"Hierauf fehlt noch Ihre Antwort:",
 		"Votre réponse est encore attendue :",
 		"Todavía falta su respuesta a esto:"}
+	sayOpenStill = words.Sentence{
+		"My question is still open: {}",
+		"Meine Frage ist noch offen: {}",
+		"Ma question reste ouverte : {}",
+		"Mi pregunta sigue abierta: {}"}
+	sayLetGo = words.Sentence{
+		"I no longer wait for an answer to my question: {}",
+		"Auf meine Frage warte ich nicht länger: {}",
+		"Je n’attends plus de réponse à ma question : {}",
+		"Ya no espero respuesta a mi pregunta: {}"}
 	sayUnknownEnd = words.Sentence{
 		"I cannot tell whether that was done: the answer was lost on the way. Ask for the state before you try again.",
 		"Ich kann nicht sagen, ob das getan wurde: Die Antwort ging unterwegs verloren. Fragen Sie nach dem Stand, bevor Sie es noch einmal versuchen.",

@@ -41,7 +41,6 @@ type Turn struct {
 	Told      string     `json:"told"`
 
 	spoken  Spoken
-	unclear unclear      // where it was asked what is missing
 	tainted verbs.Origin // what strangers wrote may be told again in it
 }
 

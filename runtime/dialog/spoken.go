@@ -11,10 +11,10 @@ import (
 // Spoken is what a turn was about: "it" may mean one of them, later.
 type Spoken struct {
 	// Names are those of rows that calls named and that were told.
-	Names []string
+	Names []string `json:"names,omitempty"`
 	// Changed says that something was done. What was dealt with is not the only
 	// thing that can be meant next.
-	Changed bool
+	Changed bool `json:"changed,omitempty"`
 }
 
 // speak notes what a call was about.

@@ -63,8 +63,8 @@ func (t *turn) tell(text string) {
 	if text == "" {
 		return
 	}
-	if t.told.Len() == 0 && t.heard.hidden {
-		text = t.c.wording.say(sayHidden) + "\n" + text
+	if t.told.Len() == 0 {
+		text = t.whole(text)
 	}
 	first, _ := utf8.DecodeRuneInString(text)
 	if t.told.Len() > 0 && t.apart && !unicode.IsSpace(first) {
@@ -75,6 +75,14 @@ func (t *turn) tell(text string) {
 	if t.events != nil {
 		t.events(Event{Kind: Telling, Text: t.c.reveal(text), Language: t.c.wording.tongue})
 	}
+}
+
+// whole is an answer as it begins.
+func (t *turn) whole(text string) string {
+	if t.heard.hidden {
+		return t.c.wording.say(sayHidden) + "\n" + text
+	}
+	return text
 }
 
 // A speaker is a model that speaks: its answer as far as it came, and how much of

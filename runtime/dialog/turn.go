@@ -311,6 +311,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 	}
 	if err == nil {
 		t.c.alone = false
+		t.over(false) // whoever speaks now was not asked back
 		s.whole(reply.Text)
 	}
 	return reply, s, err
@@ -404,39 +405,101 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	if c.o.Interpreter == nil {
 		return otherwise, nil
 	}
+	was := &t.was
 	if text, ok, err := t.polite(ctx); ok || err != nil {
-		return text, err
+		if err != nil {
+			return text, err
+		}
+		return t.aside(ctx, text)
 	}
-	var was unclear
-	if past := c.latest(); len(past) > 0 {
-		was = past[len(past)-1].unclear
-	}
-	chosen, err := t.chosen(ctx, was)
+	chosen, again, err := t.chosen(ctx, was)
 	if err != nil {
 		return t.system(ctx, err)
 	}
-	var u Understood
-	if chosen != nil {
-		u = *chosen
-	} else if u, err = c.o.Interpreter.Interpret(ctx, t.heard.own, "", c.before()); err != nil {
-		return t.system(ctx, err)
+	if again {
+		c.unclear.fresh = true
+		return c.wording.say(sayMeantThat) + "\n" + was.asked, nil
 	}
-	if text, ok, err := t.answered(ctx, &u); ok || err != nil {
-		return text, err
+	var u Understood
+	if chosen == nil {
+		if u, err = c.o.Interpreter.Interpret(ctx, t.heard.own, "", c.before()); err != nil {
+			return t.system(ctx, err)
+		}
+		if text, ok, err := t.answered(ctx, &u); ok || err != nil {
+			t.over(false)
+			return text, err
+		}
 	}
 	if u.Script == "" && chosen == nil {
 		if chosen, err = t.answer(ctx, t.heard.own, &u, was); err != nil {
 			return t.system(ctx, err)
 		}
 	}
-	if chosen != nil {
+	if was.open() && chosen == nil && u.Script != "" && !was.subject(&u) && t.reads(&u) {
+		// They ask something in between.
+		text, err := t.carried(ctx, &u)
+		if err != nil {
+			return text, err
+		}
+		return t.aside(ctx, text)
+	}
+	turned := ""
+	switch {
+	case !was.open():
+	case chosen != nil:
 		t.record.note("it was taken for an answer to the question before")
-		u = *chosen
-	}
-	if u.Script == "" && was.said != "" && words.ReadAnswer(t.heard.own).Answer == words.Decline {
-		t.record.unclear = unclear{} // they do not want to be asked
+		if u = *chosen; words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "" {
+			t.over(false) // they do not want to be asked
+			return c.wording.say(sayWell), nil
+		}
+		t.over(true)
+	case words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "":
+		t.over(false)
 		return c.wording.say(sayWell), nil
+	case u.Script == "" && u.Ask == "":
+		t.over(false) // it answers nothing
+	default:
+		if !was.subject(&u) {
+			turned = c.wording.say(sayLetGo, was.asked) + "\n"
+			t.record.note("what was asked back is not waited for any longer")
+		}
+		t.over(false)
 	}
+	if t.lapsed.open() && u.Script == "" && u.Ask == "" {
+		if text, err := t.lapse(ctx); text != "" || err != nil {
+			return text, err
+		}
+	}
+	text, err := t.makes(ctx, &u, was, otherwise)
+	if err != nil || text == "" {
+		return text, err
+	}
+	return turned + text, nil
+}
+
+// makes tells what came of what was understood.
+func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise string) (string, error) {
+	c := t.c
+	switch unread := c.wording.say(sayUnread); {
+	case u.Ask != "":
+		t.asksBack(u, was)
+	case u.Script != "":
+	case content(t.heard.own):
+		return c.wording.say(sayWell), nil
+	case words.ReadAnswer(t.heard.own).Answer == words.Decline:
+		return c.wording.say(sayNothingOpen), nil
+	case otherwise == unread:
+		const few = 3
+		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil
+	default:
+		return otherwise, nil
+	}
+	return t.carried(ctx, u)
+}
+
+// carried carries out what was understood, or asks what has to be asked first.
+func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
+	c := t.c
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	t.intent = u.Verb
 	supposed := ""
@@ -444,30 +507,17 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		supposed = c.wording.assumed(u.Assumed)
 		t.record.note("what was spoken of before was taken to be meant: @" + strings.Join(u.Assumed, ", @"))
 	}
-	switch {
-	case u.Ask != "":
-		if t.record.unclear.said == "" {
-			t.record.unclear.said = t.heard.own
-		}
-		t.record.unclear.asked, t.record.unclear.offers = u.Ask, u.Offers
+	if u.Ask != "" {
 		return supposed + u.Ask, nil
-	case u.Script == "" && content(t.heard.own):
-		return c.wording.say(sayWell), nil
-	case u.Script == "" && words.ReadAnswer(t.heard.own).Answer == words.Decline:
-		return c.wording.say(sayNothingOpen), nil
-	case u.Script == "" && otherwise == unread:
-		const few = 3
-		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil
-	case u.Script == "":
-		return otherwise, nil
 	}
-	t.record.unclear = unclear{}
 	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
 	switch {
 	case err != nil:
 		return t.system(ctx, err)
 	case outcome.question != nil:
 		return supposed + c.wording.question(outcome.question), nil
+	case outcome.wrong != "" && t.ends != "" && outcome.why[0].Code == "already-used":
+		return t.overtaken(), nil
 	case outcome.wrong != "":
 		return supposed + c.wording.refused(outcome.why), nil
 	}

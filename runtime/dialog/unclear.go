@@ -3,107 +3,196 @@ package dialog
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/words"
 )
 
 // An unclear is what somebody said that had to be asked about, where no model is.
+// There is one at most, and it waits until it is answered, declined, or given up
+// because they speak of something else: see open.go.
 type unclear struct {
-	said   string  // all of it so far
-	before string  // the same without the last answer
-	verb   string  // that they chose, "" where they were not asked which
-	asked  string  // the question
-	offers []Offer // what it offers
+	said   string        // all of it so far
+	before string        // the same without the last answer
+	verb   string        // that they chose, "" where they were not asked which
+	asked  string        // the question
+	offers []Offer       // what it offers
+	places []words.Range // of said, that a choice stands in the place of
+	about  string        // the verb that it seems to be about, "" where that is asked
+	spoken []Spoken      // what was spoken of before it
+
+	id        string    // "" of one that was not put yet
+	at, until time.Time // when it was put first, and when it is too old
+	aside     int       // turns about something else since
+	fresh     bool      // it was put last
+	stored    bool      // in the session
+}
+
+// open reports whether there is one.
+func (u *unclear) open() bool { return u.asked != "" }
+
+// with is what was said, with something in the place of what is unclear in it.
+func (u *unclear) with(text string) string {
+	said, end := u.said, len(u.said)
+	for i, at := range slices.Backward(u.places) {
+		if at.Start < 0 || at.Start > at.End || at.End > end {
+			return u.said + "\n" + text // of another sentence
+		}
+		put := ""
+		if i == 0 {
+			put = text
+		}
+		said, end = said[:at.Start]+put+said[at.End:], at.Start
+	}
+	return said
 }
 
 // chosen understands an answer that takes one of what was offered: "yes" to a
 // single one, "the second one", or its words. It returns nil where it is no such
-// answer.
-func (t *turn) chosen(ctx context.Context, was unclear) (*Understood, error) {
-	i := choice(t.heard.own, was.offers)
-	if i < 0 {
-		return nil, nil
+// answer. One that says nothing by itself counts only where the question was put
+// last: again says that it has to be put first.
+func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again bool, err error) {
+	i, bare := choice(t.heard.own, was.offers)
+	switch {
+	case i < 0:
+		return nil, false, nil
+	case bare && !was.fresh:
+		return nil, true, nil
 	}
 	o := was.offers[i]
-	if o.Verb == "" {
-		return t.answer(ctx, o.Says, &Understood{}, was)
+	next := unclear{said: was.said, before: was.before, verb: was.verb}
+	switch {
+	case o.Verb != "":
+		next.verb = o.Verb
+	case len(was.places) > 0:
+		next.said = was.with(o.Text)
+	default:
+		u, err := t.answer(ctx, o.Text, &Understood{}, was)
+		return u, false, err
 	}
-	u, err := t.c.o.Interpreter.Interpret(ctx, was.said, o.Verb, t.c.before())
-	if err != nil || u.Script == "" && (u.Ask == "" || u.Ask == was.asked) {
-		return nil, err
+	got, err := t.c.o.Interpreter.Interpret(ctx, next.said, next.verb, was.spoken)
+	if err != nil || got.Script == "" && (got.Ask == "" || got.Ask == was.asked) {
+		return nil, false, err
 	}
-	t.record.unclear = unclear{said: was.said, before: was.before, verb: o.Verb}
-	return &u, nil
+	t.next = next
+	return &got, false, nil
 }
 
-// choice tells which of some offers an answer takes, -1 where it takes none.
-func choice(said string, offers []Offer) int {
+// choice tells which of some offers an answer takes, -1 where it takes none, and
+// whether it does so by words that say nothing by themselves: a yes, or a place.
+func choice(said string, offers []Offer) (i int, bare bool) {
 	if len(offers) == 0 {
-		return -1
+		return -1, false
 	}
 	reply := words.ReadAnswer(said)
-	switch which := reply.Which; {
+	which := cmp.Or(reply.Which, words.ReadChoice(said))
+	switch {
 	case reply.Answer != words.Other && reply.Answer != words.Agree:
-		return -1
+		return -1, false
 	case which == -1:
-		return len(offers) - 1
-	case which > 0 && which <= len(offers):
-		return which - 1
-	case which == 0 && reply.Answer == words.Agree && len(offers) == 1:
-		return 0
+		return len(offers) - 1, true
+	case which > 0:
+		// "The 4th" of "3 April or 4 March" is no place; and of "2 January or 1
+		// February" nobody knows whether "the second" is one.
+		number, took := strconv.Itoa(which), -1
+		for i, o := range offers {
+			if i == which-1 || slices.Contains(strings.Fields(words.Plain(o.Says)), number) {
+				if took >= 0 {
+					return -1, false
+				}
+				took = i
+			}
+		}
+		return took, took >= 0
+	case reply.Answer == words.Agree && len(offers) == 1:
+		return 0, true
 	}
 	took := -1
 	said = words.Plain(said)
 	for i, o := range offers {
 		says := words.Plain(o.Says)
 		if says == said {
-			return i
+			return i, false
 		}
 		// A part of one that is no part of another: it has to be more than a word,
-		// which may stand for something else.
-		if strings.Contains(said, " ") && strings.Contains(" "+says+" ", " "+said+" ") {
+		// which may stand for something else; but a month is one.
+		if (strings.Contains(said, " ") || o.Verb == "" && isDay(o.Text) && len(said) > 2) && strings.Contains(" "+says+" ", " "+said+" ") {
 			if took >= 0 {
-				return -1
+				return -1, false
 			}
 			took = i
 		}
 	}
-	return took
+	return took, false
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
 
 // answer understands an answer with what it was asked about, which alone makes
 // no sense; it returns nil where that makes none either. What can be done is what
 // is meant, before what asks again; and an answer that did not help, for which the
 // same is asked again, is forgotten: the next one would only stumble over it.
-func (t *turn) answer(ctx context.Context, says string, alone *Understood, was unclear) (*Understood, error) {
-	if was.said == "" {
+func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
+	if !was.open() {
 		return nil, nil
 	}
-	var found, same *Understood
-	for i, said := range [...]string{was.said, was.before} {
+	type attempt struct{ text, before string }
+	var attempts []attempt
+	if len(was.places) > 0 {
+		attempts = append(attempts, attempt{was.with(says), was.said})
+	}
+	for _, said := range [...]string{was.said, was.before} {
 		for _, between := range [...]string{"\n", ", "} {
-			if said == "" {
-				continue
-			}
-			text := said + between + says
-			u, err := t.c.o.Interpreter.Interpret(ctx, text, was.verb, t.c.before())
-			switch {
-			case err != nil:
-				return nil, err
-			case u.Script != "":
-				t.record.unclear = unclear{said: text}
-				return &u, nil
-			case u.Ask == "" || alone.Ask != "" || i > 0 && u.Ask == was.asked:
-			case u.Ask == was.asked:
-				same = cmp.Or(same, &u)
-			case found == nil:
-				found, t.record.unclear = &u, unclear{said: text, before: said, verb: was.verb}
+			if said != "" {
+				attempts = append(attempts, attempt{said + between + says, said})
 			}
 		}
 	}
+	var found, same *Understood
+	for _, a := range attempts {
+		u, err := t.c.o.Interpreter.Interpret(ctx, a.text, was.verb, was.spoken)
+		switch {
+		case err != nil:
+			return nil, err
+		case u.Script != "":
+			t.next = unclear{said: a.text}
+			return &u, nil
+		case u.Ask == "" || alone.Ask != "" || a.before == was.before && u.Ask == was.asked:
+		case u.Ask == was.asked:
+			same = cmp.Or(same, &u)
+		case found == nil:
+			found, t.next = &u, unclear{said: a.text, before: a.before, verb: was.verb}
+		}
+	}
 	if found == nil && same != nil {
-		t.record.unclear = was
+		t.next = unclear{said: was.said, before: was.before, verb: was.verb, offers: was.offers, places: was.places}
+		same.Offers, same.Places = was.offers, was.places
 	}
 	return cmp.Or(found, same), nil
+}
+
+// subject reports whether something that was understood by itself is what the
+// question was about: whoever says the whole of it anew has answered.
+func (u *unclear) subject(of *Understood) bool {
+	among := func(verb string) bool {
+		return verb != "" && (verb == u.about || verb == u.verb || slices.ContainsFunc(u.offers, func(o Offer) bool { return o.Verb == verb }))
+	}
+	return of.Ask == u.asked || among(of.Verb) || slices.ContainsFunc(of.Offers, func(o Offer) bool { return among(o.Verb) })
+}
+
+// reads reports whether what was understood changes nothing.
+func (t *turn) reads(u *Understood) bool {
+	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, u.Script))
+	if ds.HasErrors() {
+		return false
+	}
+	program, _ := t.c.o.Session.Check(script)
+	return program != nil && t.c.o.Session.Reads(program)
 }

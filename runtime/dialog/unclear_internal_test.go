@@ -39,7 +39,7 @@ func TestChoice(t *testing.T) {
 		{"yes", nil, -1},
 		{"1", nil, -1},
 	} {
-		if got := choice(c.said, c.offers); got != c.want {
+		if got, _ := choice(c.said, c.offers); got != c.want {
 			t.Errorf("%q takes %d of %d, want %d", c.said, got, len(c.offers), c.want)
 		}
 	}

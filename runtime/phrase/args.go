@@ -326,7 +326,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			}
 			if one != nil {
 				// Two of them, and one place: which is meant is asked.
-				p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, []string{one.Text(), rd.Text()}), Choices: []string{one.Text(), rd.Text()}})
+				p.Asks = append(p.Asks, r.either(pr, l, one, rd))
 				return nil, true
 			}
 			one, index = rd, i
@@ -341,13 +341,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 			one = &held
 		}
 		if !one.Known() {
-			q := Ask{Param: pr, Text: one.Ask(r.speaks(l))}
-			if one.Problem == 0 {
-				for _, o := range one.Others {
-					q.Choices = append(q.Choices, o.Text())
-				}
-			}
-			p.Asks = append(p.Asks, q)
+			p.Asks = append(p.Asks, r.unclear(pr, l, one))
 			return nil, true
 		}
 		return one, true
@@ -483,6 +477,49 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 	default:
 		missing()
 	}
+}
+
+// unclear asks what a reading means that has no value.
+func (r *Reader) unclear(pr *verbs.Param, l words.Language, rd *words.Reading) Ask {
+	speaks := r.speaks(l)
+	q := Ask{Param: pr, Text: rd.Ask(speaks)}
+	if rd.Problem == 0 && len(rd.Others) > 0 {
+		q.Places = []words.Range{rd.Range}
+		for _, o := range rd.Offered() {
+			q.offer(rd, o, speaks)
+		}
+	}
+	return q
+}
+
+// either asks which of two readings is meant, where there is one place for them.
+func (r *Reader) either(pr *verbs.Param, l words.Language, all ...*words.Reading) Ask {
+	q := Ask{Param: pr}
+	speaks := r.speaks(l)
+	for _, rd := range all {
+		if !rd.Known() {
+			// One of them is unclear in itself, and is not to be chosen by a place.
+			q = Ask{Param: pr}
+			break
+		}
+		q.Places = append(q.Places, rd.Range)
+		q.offer(rd, rd.Choice, speaks)
+	}
+	q.Text = r.ask(l, askSeveral, pr, q.says)
+	return q
+}
+
+// offer adds a choice of what a reading may mean.
+func (q *Ask) offer(rd *words.Reading, c words.Choice, l words.Language) {
+	fits := c.Text()
+	if c.Value.Kind() == stores.Int || c.Value.Kind() == stores.Decimal {
+		// Three digits after a point are thousands to some; four are to nobody.
+		if fits = c.Value.Text(); len(fits) > 4 && fits[len(fits)-4] == '.' {
+			fits += "0"
+		}
+		fits = strings.TrimSpace(c.Currency + " " + fits)
+	}
+	q.Choices, q.says, q.fits = append(q.Choices, c.Text()), append(q.says, rd.SayChoice(c, l)), append(q.fits, fits)
 }
 
 // follows is the code that the row of a part says, where the code says what an

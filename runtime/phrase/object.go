@@ -184,18 +184,25 @@ func (r *Reader) object(p *Part, pr *verbs.Param, c *clause, l words.Language, u
 		case len(found) == 0:
 			continue
 		case len(found) > 1:
-			var choices []string
-			if !pr.Sensitive {
-				choices = []string{c.readings[found[0]].Text(), c.readings[found[1]].Text()}
+			q := r.either(pr, l, &c.readings[found[0]], &c.readings[found[1]])
+			if pr.Sensitive {
+				q.Text = r.ask(l, askSeveral, pr, nil)
 			}
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, choices), Choices: choices})
+			p.Asks = append(p.Asks, q)
 			return
 		}
 		rd := &c.readings[found[0]]
 		used[found[0]] = true
 		next, wrong := filled.Answer(q.Field, stores.NewString(c.raw(rd.Range)), in)
 		if wrong != nil {
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: wrong.Says})
+			q := Ask{Param: pr, Text: wrong.Says}
+			if wrong.Asks && rd.Problem == 0 {
+				q.Places = []words.Range{rd.Range}
+				for _, o := range wrong.Others {
+					q.offer(rd, o, speaks)
+				}
+			}
+			p.Asks = append(p.Asks, q)
 			return
 		}
 		filled = next

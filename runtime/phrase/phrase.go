@@ -27,6 +27,8 @@
 package phrase
 
 import (
+	"slices"
+
 	"verbatim/dsl"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
@@ -44,6 +46,9 @@ type Vocabulary struct {
 	// Usable, where there is one, lists those of some rows that an argument of a
 	// verb could name, so that a question offers nothing that can only be refused.
 	Usable func(v *verbs.Verb, p *verbs.Param, names []string) []string
+	// Useful, where there is one, says whether a verb is of any use as things are. It
+	// is asked only of those that a question is about to offer.
+	Useful func(v *verbs.Verb) bool
 	// Chosen is the name of the verb that somebody chose when they were asked which
 	// of some they mean. Wherever that would be asked again, it is meant.
 	Chosen string
@@ -140,11 +145,20 @@ type Ask struct {
 	// Among are the rows that the words may mean, where they fit several: what
 	// was spoken of before may say which.
 	Among []string
+	// Places are the words of the message that may mean several things, or of which
+	// only one can be meant: a choice stands in their place, and no others do.
+	Places []words.Range
+
+	says []string // the choices, as the question words them
+	fits []string // and as they stand in the places
 }
 
 // Offers are the choices of what is asked about a part, as the question words
 // them.
 func (p *Part) Offers(a *Ask) []string {
+	if len(a.says) == len(a.Choices) {
+		return slices.Clone(a.says)
+	}
 	said := make([]string, len(a.Choices))
 	for i, c := range a.Choices {
 		v := p.reader.ix.reg.Verb(c)
@@ -156,6 +170,10 @@ func (p *Part) Offers(a *Ask) []string {
 	}
 	return said
 }
+
+// Fits are the choices of what is asked about a part as they stand in its places;
+// nil where it has none.
+func (p *Part) Fits(a *Ask) []string { return slices.Clone(a.fits) }
 
 // Literals say where the values of a part's call come from, for the check of the
 // script that the call is parsed from: those that the person said from the

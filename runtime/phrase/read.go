@@ -554,12 +554,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 		p.Confidence *= hindered
 	}
 	if p.Confidence < least || all[0].score < sure || all[0].score-next < margin || hinders || !f.text && all[0].covered < accounted {
-		var choices []string
-		for _, s := range all[:min(len(all), 3)] {
-			if s.score >= perhaps || s.verb == all[0].verb {
-				choices = append(choices, r.ix.verbs[s.verb].Name)
-			}
-		}
+		choices := r.choices(all, stranger)
 		chosen := slices.Index(choices, r.in.Chosen)
 		switch {
 		case stranger:
@@ -576,6 +571,31 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	p.Certainty, p.Verb, p.clauses = Sure, v, []*clause{c}
 	r.arguments(&p, c, l)
 	return p
+}
+
+// mostOffered is how many verbs a question offers.
+const mostOffered = 3
+
+// choices are the verbs that a question offers: those that come first and are of
+// any use as things are; where none is, they are offered all the same, and whoever
+// takes one is told why it is refused.
+func (r *Reader) choices(all []scored, unasked bool) (choices []string) {
+	near := all[:min(len(all), ranked)]
+	for _, useful := range [...]bool{true, false} {
+		for i, s := range near {
+			v := r.ix.verbs[s.verb]
+			if i >= mostOffered && r.in.Useful == nil || s.score < perhaps && s.verb != all[0].verb || len(choices) == mostOffered {
+				break
+			}
+			if !useful || unasked || r.in.Useful == nil || r.in.Useful(v) {
+				choices = append(choices, v.Name)
+			}
+		}
+		if len(choices) > 0 {
+			break
+		}
+	}
+	return choices
 }
 
 // stranger reports that the clause has a name which the session does not know,

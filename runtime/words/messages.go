@@ -53,7 +53,7 @@ func (r *Reading) Ask(l Language) string {
 	w := choiceWords[l]
 	var b strings.Builder
 	b.WriteString(w[0])
-	offered := r.Others[:min(len(r.Others), maxOffered)]
+	offered := r.Offered()
 	for i, c := range offered {
 		switch {
 		case i == 0:
@@ -62,17 +62,24 @@ func (r *Reading) Ask(l Language) string {
 		default:
 			b.WriteString(w[1])
 		}
-		if c.Value.Kind() == 0 {
-			continue
-		}
-		if r.What == Date && r.Kind != Exact {
-			b.WriteString(SayDay(c.Value, l))
-		} else {
-			b.WriteString(c.Say(l))
-		}
+		b.WriteString(r.SayChoice(c, l))
 	}
 	b.WriteString(endOfQuestion[l])
 	return b.String()
+}
+
+// Offered are the choices that Ask names, in their order.
+func (r *Reading) Offered() []Choice { return r.Others[:min(len(r.Others), maxOffered)] }
+
+// SayChoice says a choice as Ask does.
+func (r *Reading) SayChoice(c Choice, l Language) string {
+	switch {
+	case c.Value.Kind() == 0:
+		return ""
+	case r.What == Date && r.Kind != Exact:
+		return SayDay(c.Value, l)
+	}
+	return c.Say(l)
 }
 
 var assumptionWords = [...]Sentence{
