@@ -75,6 +75,54 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 	})
 }
 
+// X11, SAFE-C7: what was asked back about words waits as well, without a program:
+// only its principal reaches it, one turn alone answers it, and putting it again
+// does not bring it back.
+func TestWordsWaitInTheirSession(t *testing.T) {
+	t.Parallel()
+	deskWorlds(t, func(t *testing.T, w *world) {
+		s := w.visit(w.engine, "kim", runtime.Visit{Name: "words"})
+		asked := runtime.Question{Preview: "words-1", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"asked": "Which one?"}`, Words: "the 7310 one"}
+		if _, err := s.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "Which one?", Puts: []runtime.Question{asked}}); err != nil {
+			t.Fatal(err)
+		}
+		there := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "words"})
+		all, _, err := there.Waiting(ctx)
+		if err != nil || len(all) != 1 || !all[0].Last || all[0].Words != asked.Words || all[0].About != `{"asked":"Which one?"}` {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		if p, err := there.Recall(&all[0]); p != nil || err == nil {
+			t.Errorf("a program was made of %q", asked.Words)
+		}
+		if other, _, err := w.visit(w.engine, "sam", runtime.Visit{Name: "words"}).Waiting(ctx); err != nil || len(other) > 0 {
+			t.Errorf("%+v, %v", other, err)
+		}
+		if strings.Contains(strings.Join(w.rendered(), "\n"), "7310") {
+			t.Error("somebody's words stand in a row that others may read")
+		}
+		answers := runtime.Said{Role: runtime.ClientTurn, Content: "the second", Answers: "words-1"}
+		if _, err := there.Say(ctx, answers); err != nil {
+			t.Fatal(err)
+		}
+		var refusal *runtime.Refusal
+		if _, err := s.Say(ctx, answers); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
+			t.Errorf("it was answered twice: %v", err)
+		}
+		p := w.program(s, `desk.jot :text "Ann"`)
+		if _, err := s.Run(ctx, p, runtime.RunOptions{Said: []runtime.Said{answers}}); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
+			t.Errorf("something was done on an answer that came too late: %v", err)
+		}
+		asked.Again = true
+		if _, err := s.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "Which one?", Puts: []runtime.Question{asked}}); err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Info(ctx)
+		if all, turns, _ := s.Waiting(ctx); len(all) > 0 || turns != 3 || err != nil || len(info.Values) > 0 {
+			t.Errorf("%+v, %d turns, %+v, %v", all, turns, info.Values, err)
+		}
+	})
+}
+
 // What somebody was asked goes with what they said, when they ask to be
 // forgotten, and with the session; a question that is too old is tidied away.
 func TestQuestionsAreForgotten(t *testing.T) {

@@ -246,6 +246,9 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 			return false, err
 		}
 	}
+	if off, err := s.ends(ctx, v); off || err != nil {
+		return false, err
+	}
 	for i := range v.Effects {
 		f := &v.Effects[i]
 		if f.Kind != verbs.Updates && f.Kind != verbs.Deletes || f.May || f.When != nil || f.Where != nil || f.Entity == nil || makes(v, f.Entity) {
@@ -257,6 +260,37 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// ends reports whether all that a verb does for certain is to end something that is
+// not so in the session.
+func (s *Session) ends(ctx context.Context, v *verbs.Verb) (bool, error) {
+	var off []string
+	for i := range v.Effects {
+		f := &v.Effects[i]
+		if f.Session != "" && f.Value != nil {
+			if to, constant := f.Value.Constant(); constant && (to.IsNull() || to.Kind() == stores.Bool && !to.Bool()) {
+				off = append(off, f.Session)
+				continue
+			}
+		}
+		switch f.Kind {
+		case verbs.Creates, verbs.Updates, verbs.Deletes, verbs.Triggers, verbs.Notifies, verbs.Sets, verbs.Stores, verbs.Attaches, verbs.Generates:
+			if !f.May && f.When == nil {
+				return false, nil
+			}
+		}
+	}
+	if len(off) == 0 || s.kept.IsNull() {
+		return len(off) > 0, nil
+	}
+	info, err := s.Info(ctx)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(info.Values, func(v SessionValue) bool {
+		return slices.Contains(off, v.Name) && !v.Value.IsNull() && (v.Value.Kind() != stores.Bool || v.Value.Bool())
+	}), nil
 }
 
 // makes reports whether a verb may make rows of an entity, which it may change as

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"verbatim/runtime"
 	"verbatim/stores"
 )
 
@@ -149,5 +150,43 @@ func TestWhatIsSettledIsNotOffered(t *testing.T) {
 		if got := settled("t.weber")["review.accept :request-id"]; slices.Contains(got, "thomas-muller-identity") || !slices.Contains(got, maria) {
 			t.Errorf("not offered to an analyst: %q", got)
 		}
+	})
+}
+
+// X12: a question offers no verb that could only be refused as things are: for want
+// of a row that it could name, or of one that it promises to change.
+func TestWhatAQuestionOffersIsOfUse(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		ctx := context.Background()
+		useful := func(who, verb string, want bool) {
+			t.Helper()
+			s, err := p.engine.Session(ctx, who)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Useful(ctx, p.reg.Verb(verb)); err != nil || got != want {
+				t.Errorf("%s for %s: %v, %v", verb, who, got, err)
+			}
+		}
+		asked := []string{"client.collection-response", "client.collection-skip", "client.collection-stop", "client.collection-confirm"}
+		for _, verb := range asked {
+			useful("clara", verb, false) // nothing is being asked
+		}
+		s, err := p.engine.Visit(ctx, "clara", runtime.Visit{Name: "asked"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, verb := range asked { // nor in a session that could keep it
+			if got, err := s.Useful(ctx, p.reg.Verb(verb)); err != nil || got {
+				t.Errorf("%s: %v, %v", verb, got, err)
+			}
+		}
+		for _, verb := range []string{"client.get-status", "client.submit-document", "client.start-collection", "client.escalate", "client.add-note"} {
+			useful("clara", verb, true)
+		}
+		useful("t.weber", "review.accept", false) // nothing waits for a review
+		p.did(t, "clara", `client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference "upload://abc123"`)
+		useful("t.weber", "review.accept", true)
 	})
 }

@@ -31,6 +31,9 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	}
 	reply := words.ReadAnswer(t.heard.own)
 	script, value := "", t.heard.own
+	if which := t.whichOfThose(); which != "" {
+		value, reply = which, words.Reply{}
+	}
 	said, asked := t.wasAsked()
 	remark := words.ReadRemark(value)
 	if remark != words.NoRemark && !t.wouldKeep(ctx, a, value) {
@@ -128,6 +131,33 @@ func (t *turn) wasAsked() (said string, asked bool) {
 		}
 	}
 	return "", false
+}
+
+// whichOfThose is what an answer means that takes one of the things which the answer
+// before may have meant, where it was asked which: "the second", after "3/4/1972";
+// "" where it does not. It stands in the turns, as wasAsked does.
+func (t *turn) whichOfThose() string {
+	past := t.c.latest()
+	if len(past) == 0 || past[len(past)-1].Foreign {
+		return ""
+	}
+	last := past[len(past)-1]
+	found, _ := words.Find(last.Said, words.In{Now: t.now, Languages: []words.Language{t.c.wording.tongue}})
+	for i := range found {
+		var offers []Offer
+		for _, l := range words.Languages {
+			for _, o := range found[i].Others {
+				if said := found[i].SayChoice(o, l); said != "" && strings.Contains(last.Told, said) {
+					offers = append(offers, Offer{Says: said, Text: o.Value.Text()})
+				}
+			}
+			if k, _ := choice(t.heard.own, offers); len(offers) > 1 && k >= 0 {
+				return offers[k].Text
+			}
+			offers = nil
+		}
+	}
+	return ""
 }
 
 // asking is what a palette does with answers, while the session is at a question.

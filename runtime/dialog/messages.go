@@ -180,6 +180,11 @@ var (
 		"Meine Frage ist noch offen: {}",
 		"Ma question reste ouverte : {}",
 		"Mi pregunta sigue abierta: {}"}
+	saySayWhich = words.Sentence{
+		"Which of them? Name it, or say “the first one”.",
+		"Welches davon? Nennen Sie es, oder sagen Sie „das erste“.",
+		"Lequel ? Nommez-le, ou dites « le premier ».",
+		"¿Cuál de ellos? Nómbrelo, o diga «el primero»."}
 	sayLetGo = words.Sentence{
 		"I no longer wait for an answer to my question: {}",
 		"Auf meine Frage warte ich nicht länger: {}",

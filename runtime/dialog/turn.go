@@ -453,6 +453,15 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			return c.wording.say(sayWell), nil
 		}
 		t.over(true)
+		if len(was.offers) > 1 && u.Ask == was.asked && words.ReadAnswer(t.heard.own).Answer == words.Agree {
+			text, err := t.makes(ctx, &u, was, otherwise)
+			return text + "\n" + c.wording.say(saySayWhich), err
+		}
+		if said := t.next.said; said != "" && !strings.Contains(said, "@") {
+			// All of it is theirs, also the day that they chose; a row that they chose
+			// is known by its name, and what that says they did not say.
+			t.trace.add(ofPerson, said, t.now)
+		}
 	case words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "":
 		t.over(false)
 		return c.wording.say(sayWell), nil

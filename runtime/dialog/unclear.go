@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
+	"verbatim/stores"
 )
 
 // An unclear is what somebody said that had to be asked about, where no model is.
@@ -65,21 +66,32 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 	}
 	o := was.offers[i]
 	next := unclear{said: was.said, before: was.before, verb: was.verb}
+	says := []string{o.Text}
 	switch {
 	case o.Verb != "":
-		next.verb = o.Verb
-	case len(was.places) > 0:
-		next.said = was.with(o.Text)
-	default:
+		next.verb, says = o.Verb, nil
+	case len(was.places) == 0:
 		u, err := t.answer(ctx, o.Text, &Understood{}, was)
 		return u, false, err
+	case isDay(o.Text):
+		// In words, as they may be kept: "by 4 March 2027".
+		day, _ := stores.ParseDate(o.Text)
+		says = []string{words.SayDate(day, t.c.wording.tongue), o.Text}
 	}
-	got, err := t.c.o.Interpreter.Interpret(ctx, next.said, next.verb, was.spoken)
-	if err != nil || got.Script == "" && (got.Ask == "" || got.Ask == was.asked) {
-		return nil, false, err
+	for k := 0; k < max(1, len(says)); k++ {
+		if k < len(says) {
+			next.said = was.with(says[k])
+		}
+		got, err := t.c.o.Interpreter.Interpret(ctx, next.said, next.verb, was.spoken)
+		if err != nil {
+			return nil, false, err
+		}
+		if got.Script != "" || got.Ask != "" && got.Ask != was.asked {
+			t.next = next
+			return &got, false, nil
+		}
 	}
-	t.next = next
-	return &got, false, nil
+	return nil, false, nil
 }
 
 // choice tells which of some offers an answer takes, -1 where it takes none, and
@@ -143,15 +155,18 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	if !was.open() {
 		return nil, nil
 	}
-	type attempt struct{ text, before string }
+	type attempt struct {
+		text, before string
+		placed       bool
+	}
 	var attempts []attempt
 	if len(was.places) > 0 {
-		attempts = append(attempts, attempt{was.with(says), was.said})
+		attempts = append(attempts, attempt{was.with(says), was.said, true})
 	}
 	for _, said := range [...]string{was.said, was.before} {
 		for _, between := range [...]string{"\n", ", "} {
 			if said != "" {
-				attempts = append(attempts, attempt{said + between + says, said})
+				attempts = append(attempts, attempt{said + between + says, said, false})
 			}
 		}
 	}
@@ -161,9 +176,13 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		switch {
 		case err != nil:
 			return nil, err
+		case alone.Ask != "" && !was.subject(&u):
+			// It says something by itself, and together with what was said before it
+			// would say something else.
 		case u.Script != "":
 			t.next = unclear{said: a.text}
 			return &u, nil
+		case a.placed && len(u.Places) == 0: // it is none of that kind
 		case u.Ask == "" || alone.Ask != "" || a.before == was.before && u.Ask == was.asked:
 		case u.Ask == was.asked:
 			same = cmp.Or(same, &u)

@@ -654,6 +654,9 @@ func (r *Reader) unknownName(c *clause, i int) bool {
 		return false
 	}
 	_, known := r.ix.stems[c.stems[i]]
+	if own := c.ownStem(i); own != "" && !known {
+		_, known = r.ix.stems[own]
+	}
 	return !known && groupsOf[c.stems[i]] == nil
 }
 
@@ -701,7 +704,7 @@ func (r *Reader) fill(p *Part, c *clause, l words.Language) {
 	taken := make([]bool, len(c.words))
 	for i := range p.Verb.Params {
 		pr := &p.Verb.Params[i]
-		if open := p.open(pr); p.given(pr) || !open && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
+		if open := p.open(pr, c); p.given(pr) || !open && pr.Type.Name != verbs.DateType && pr.Type.Name != verbs.MoneyType && pr.Type.Name != verbs.ObjectType {
 			continue
 		}
 		p.Asks = slices.DeleteFunc(p.Asks, func(a Ask) bool { return a.Param == pr })

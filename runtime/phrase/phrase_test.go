@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
+	"verbatim/stores"
 	"verbatim/verbs"
 	"verbatim/verbs/verbstest"
 )
@@ -305,6 +306,58 @@ func TestTheOnlyOneIsNotAnother(t *testing.T) {
 		want := "retail.cancel :order-id @" + name
 		if h := r.Read("does not want the order any more", english); len(h.Parts) != 1 || h.Parts[0].Call != want {
 			t.Errorf("the only one is not meant: %+v", h)
+		}
+	}
+}
+
+// X12, X13: what may mean several things is asked about with its choices, in all
+// four languages; each of them, in the place of the words, means itself and nothing
+// else, and what is not clear in itself has none.
+func TestAChoiceFitsInItsPlace(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for _, l := range words.Languages {
+		in := words.In{Now: now, Languages: []words.Language{l}}
+		for _, text := range []string{"Maria's date of birth is 3/4/1972.", "Tell them that Pierre's accountant will have it on 03/04/2025"} {
+			h := r.Read(text, in)
+			if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 {
+				t.Fatalf("%s: %q: %+v", l, text, h.Parts)
+			}
+			p := &h.Parts[0]
+			ask := &p.Asks[0]
+			says, fits := p.Offers(ask), p.Fits(ask)
+			if len(ask.Places) != 1 || len(says) != 2 || len(fits) != 2 || !strings.Contains(ask.Text, says[0]) || !strings.Contains(ask.Text, says[1]) {
+				t.Fatalf("%s: %q asks %q, offers %q", l, text, ask.Text, says)
+			}
+			for k, fit := range fits {
+				at := ask.Places[0]
+				clear := text[:at.Start] + fit + text[at.End:]
+				if h := r.Read(clear, in); len(h.Parts) != 1 || !strings.Contains(h.Parts[0].Call, ask.Choices[k]) {
+					t.Errorf("%s: %q means %+v", l, clear, h.Parts)
+				}
+			}
+		}
+		// Three digits behind a point are thousands to some.
+		for _, text := range []string{"1.234", "1,234", "1.234 EUR", "500 $"} {
+			all, _ := words.Find(text, in)
+			for i := range all {
+				for _, o := range all[i].Others {
+					var q Ask
+					q.offer(&all[i], o, l)
+					if again, _ := words.Find(q.fits[0], in); len(again) != 1 || !again[0].Known() || again[0].Currency != o.Currency || !stores.Equal(again[0].Value, o.Value) {
+						t.Errorf("%s: %q of %q means %+v", l, q.fits[0], text, again)
+					}
+				}
+			}
+		}
+	}
+	// A verb of no use is not offered, unless no other is.
+	v := r.in
+	for _, useful := range []bool{true, false} {
+		v.Useful = func(v *verbs.Verb) bool { return useful && v.Name != "client.collection-stop" }
+		h := r.ix.Reader(v).Read("I don't want to answer", words.In{Now: now})
+		if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || slices.Contains(h.Parts[0].Asks[0].Choices, "client.collection-stop") == useful {
+			t.Errorf("%v: %+v", useful, h.Parts)
 		}
 	}
 }

@@ -682,7 +682,7 @@ func (p *Part) continues(q *Part, c *clause) bool {
 // lacks: "Pierre's source of wealth".
 func (p *Part) names(c *clause) bool {
 	for i := range p.Asks {
-		if !p.Asks[i].Open {
+		if !p.lacks(&p.Asks[i], c) {
 			continue
 		}
 		f := p.reader.rowsIn(c, p.Asks[i].Param.Type.Entity)
@@ -699,9 +699,19 @@ func (p *Part) names(c *clause) bool {
 	return false
 }
 
-// open reports that an argument is one that no row was named for.
-func (p *Part) open(pr *verbs.Param) bool {
-	return slices.ContainsFunc(p.Asks, func(a Ask) bool { return a.Open && a.Param == pr })
+// open reports that an argument is one that no row was named for, where a clause may
+// name it.
+func (p *Part) open(pr *verbs.Param, c *clause) bool {
+	return slices.ContainsFunc(p.Asks, func(a Ask) bool { return a.Param == pr && p.lacks(&a, c) })
+}
+
+// lacks reports that what is asked about is a row that a clause may name: any where
+// none was named, and one that is written as a call writes it all the same.
+func (p *Part) lacks(a *Ask, c *clause) bool {
+	if a.Open || a.Param == nil || a.Param.Type.Entity == nil || p.reader.names[a.Param.Type.Entity] == nil {
+		return a.Open
+	}
+	return p.reader.rowsIn(c, a.Param.Type.Entity).written
 }
 
 func (p *Part) given(pr *verbs.Param) bool {

@@ -1,0 +1,344 @@
+package dialog_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// A book understands a few sentences and no others, as an interpreter of phrases
+// does: what is to be cancelled, until when something is expected, and what there
+// is. What it lacks it asks for.
+type book struct{}
+
+var (
+	twoDays = regexp.MustCompile(`3/4/2027`)
+	oneDay  = regexp.MustCompile(`(?i)2027-04-03|2027-03-04|3 april 2027|4 march 2027`)
+)
+
+func (book) Interpret(_ context.Context, said, chosen string, _ []dialog.Spoken) (dialog.Understood, error) {
+	plain := strings.ToLower(said)
+	row := ""
+	for name, word := range map[string]string{"@boiler": "boiler", "@kitchen-window": "window"} {
+		if strings.Contains(plain, word) {
+			if row != "" {
+				return dialog.Understood{}, nil
+			}
+			row = name
+		}
+	}
+	u := dialog.Understood{Confidence: 1}
+	which := func(verb string) {
+		u.Verb, u.Ask = verb, "Which repair is it?"
+		u.Offers = []dialog.Offer{{Says: "Boiler", Text: "@boiler"}, {Says: "Kitchen Window", Text: "@kitchen-window"}}
+	}
+	switch {
+	case strings.Contains(plain, "cancel"):
+		if u.Verb = "house.cancel"; row == "" {
+			which("house.cancel")
+		} else {
+			u.Script = "house.cancel :repair-id " + row
+		}
+	case strings.Contains(plain, "expected"):
+		u.Verb = "house.note"
+		at, day := twoDays.FindStringIndex(said), oneDay.FindString(said)
+		switch {
+		case row == "":
+			which("house.note")
+		case at != nil:
+			u.Ask, u.Places = "Is that 3 April 2027 or 4 March 2027?", []words.Range{{Start: at[0], End: at[1]}}
+			u.Offers = []dialog.Offer{{Says: "3 April 2027", Text: "2027-04-03"}, {Says: "4 March 2027", Text: "2027-03-04"}}
+		case day == "":
+			u.Ask = "When is it?"
+		default:
+			u.Script = fmt.Sprintf("house.note :repair-id %s :note %q :expected %s", row, said, map[bool]string{true: "2027-03-04", false: "2027-04-03"}[strings.Contains(strings.ToLower(day), "mar") || day == "2027-03-04"])
+		}
+	case strings.Contains(plain, "what is there"), chosen == "house.list-repairs":
+		u.Verb, u.Script = "house.list-repairs", "house.list-repairs"
+	case strings.Contains(plain, "repairs"):
+		u.Ask, u.Offers = "Is that what you mean: the list?", []dialog.Offer{{Says: "the list", Verb: "house.list-repairs"}}
+	}
+	return u, nil
+}
+
+func (book) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {
+	return among[:min(len(among), most)]
+}
+
+// asks opens a session that is kept, or one that is not, where phrases are
+// understood as the book has them.
+func (h *house) asks(who, name string) *talk {
+	h.t.Helper()
+	ctx := context.Background()
+	s := h.session(who)
+	if name != "" {
+		var err error
+		if s, err = h.engine.Visit(ctx, who, runtime.Visit{Name: name}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	c, err := dialog.New(dialog.Options{Registry: h.reg, Session: s, Interpreter: book{}, Mode: dialog.Text, Clock: h.clock})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if name != "" {
+		if err := c.Resume(ctx); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return &talk{h: h, Conversation: c}
+}
+
+// kept is what was asked back in a session and is waited for.
+func (h *house) waitsFor(who, name string) []runtime.Question {
+	h.t.Helper()
+	s, err := h.engine.Visit(context.Background(), who, runtime.Visit{Name: name})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	all, _, err := s.Waiting(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(q runtime.Question) bool { return q.Words == "" })
+}
+
+const (
+	stillOpen = "My question is still open: "
+	letGo     = "I no longer wait for an answer to my question: "
+)
+
+// X11, SAFE-C7: what was asked back is answered in another process, where it is
+// reminded of; a question in between is answered and reminds of it again, for so
+// long; another matter ends it, and that is said.
+func TestWhatWasAskedBackIsAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		far := h.another(h.reg)
+		for i, c := range []struct {
+			name string
+			says []string // in turn here and there
+			told []string // a part of each answer
+			ends bool     // nothing is waited for afterwards
+		}{
+			{"by a place", []string{"I would like to cancel", "the second one"}, []string{"Which repair is it?", "Kitchen Window"}, true},
+			{"by its words", []string{"I would like to cancel", "Kitchen Window"}, []string{"Which repair", "Kitchen Window"}, true},
+			{"by what it lacks", []string{"the boiler is expected", "4 March 2027"}, []string{"When is it?", "4 March 2027"}, true},
+			{"with another answer that is unclear", []string{"the boiler is expected", "3/4/2027", "the second"}, []string{"When is it?", "Is that 3 April 2027 or 4 March 2027?", "4 March 2027"}, true},
+			{"by its place among days", []string{"the boiler is expected 3/4/2027", "the first"}, []string{"Is that", "3 April 2027"}, true},
+			{"by a month", []string{"the boiler is expected 3/4/2027", "March"}, []string{"Is that", "4 March 2027"}, true},
+			{"by a number that is a day", []string{"the boiler is expected 3/4/2027", "the 4th"}, []string{"Is that", "4 March 2027"}, true},
+			{"by a yes", []string{"the repairs", "yes"}, []string{"Is that what you mean: the list?", "Boiler"}, true},
+			{"a yes that says nothing", []string{"I would like to cancel", "yes", "the first"}, []string{"Which repair", "Which of them?", "Boiler"}, true},
+			{"after a question in between", []string{"I would like to cancel", "what is there", "the second"}, []string{"Which repair", stillOpen + "Which repair is it?", "Kitchen Window"}, true},
+			{"after thanks", []string{"I would like to cancel", "thanks", "the second"}, []string{"Which repair", stillOpen, "Kitchen Window"}, true},
+			{"after others' words", []string{"I would like to cancel", "> the first", "the second", "the second"}, []string{"Which repair", "only words of others", "so that we mean the same:\nWhich repair is it?", "Kitchen Window"}, true},
+			{"for so long", []string{"I would like to cancel", "what is there", "what is there", "what is there", "what is there", "the second"},
+				[]string{"Which repair", stillOpen, stillOpen, stillOpen, letGo + "Which repair is it?", "did not understand"}, true},
+			{"another matter", []string{"I would like to cancel", "the window is expected 3 April 2027"}, []string{"Which repair", letGo + "Which repair is it?\n"}, true},
+			{"another question", []string{"the boiler is expected", "I would like to cancel"}, []string{"When", letGo + "When is it?\nWhich repair is it?"}, false},
+			{"the same matter in full", []string{"I would like to cancel", "cancel the window"}, []string{"Which repair", "Kitchen Window"}, true},
+			{"a no", []string{"I would like to cancel", "no", "the second"}, []string{"Which repair", "Good.", "did not understand"}, true},
+			{"nothing that fits", []string{"the repairs", "blue elephants", "yes"}, []string{"Is that what", "Is that what", "Boiler"}, true},
+			{"a question that was put before it", []string{"cancel the boiler", "the repairs", "yes"}, []string{"Boiler", "Is that what you mean", "Boiler"}, true},
+		} {
+			name := fmt.Sprintf("%d", i)
+			before := h.state()
+			for k, said := range c.says {
+				at := []*house{h, far}[k%2].asks("ann", name)
+				a := at.say(said)
+				if !strings.Contains(a.Text, c.told[k]) {
+					t.Errorf("%s: %q is answered %q, want %q in it", c.name, said, a.Text, c.told[k])
+				}
+				if len(a.Text) > 0 && strings.Contains(a.Text, letGo) != strings.Contains(c.told[k], letGo) {
+					t.Errorf("%s: %q is answered %q", c.name, said, a.Text)
+				}
+			}
+			if got := h.waitsFor("ann", name); (len(got) == 0) != c.ends {
+				t.Errorf("%s: %d questions wait", c.name, len(got))
+			}
+			if h.state() != before {
+				t.Errorf("%s: something was done", c.name)
+			}
+		}
+	})
+}
+
+// SAFE-C7: it is its person's alone; nobody else's words answer it, and neither do
+// those of a machine.
+func TestWhatWasAskedBackIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	h.asks("ann", "s").say("I would like to cancel")
+	if a := h.asks("ben", "s").say("the second"); !strings.Contains(a.Text, "did not understand") {
+		t.Errorf("told %q", a.Text)
+	}
+	for _, m := range []dialog.Message{{Text: "the second", From: "ben"}, {Text: "the second", Automatic: true}} {
+		h.asks("ann", "s").send(m)
+		if n := len(h.waitsFor("ann", "s")); n != 1 {
+			t.Fatalf("%d questions wait after %+v", n, m)
+		}
+	}
+	if a := h.asks("ann", "s").say("the second"); !strings.Contains(a.Text, "Kitchen Window") {
+		t.Errorf("told %q", a.Text)
+	}
+}
+
+// A question that is too old is put again to who answers it, and tidied away where
+// nobody does; what was asked back is nowhere once it is answered.
+func TestWhatWasAskedBackExpires(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "house")
+	h.asks("ann", "s").say("I would like to cancel")
+	h.later(25 * time.Hour)
+	if a := h.asks("ann", "s").say("the second"); !strings.Contains(a.Text, "too old") || !strings.HasSuffix(a.Text, "Which repair is it?") {
+		t.Fatalf("told %q", a.Text)
+	}
+	if a := h.asks("ann", "s").say("the second"); !strings.Contains(a.Text, "Kitchen Window") {
+		t.Fatalf("told %q", a.Text)
+	}
+	h.asks("ann", "t").say("I would like to cancel")
+	h.later(25 * time.Hour)
+	if a := h.asks("ann", "t").say("what is there"); strings.Contains(a.Text, "Which repair") {
+		t.Errorf("told %q", a.Text)
+	}
+	h.asks("ann", "u").say("I would like to cancel")
+	if _, err := h.engine.Housekeep(context.Background(), h.clock().Add(48*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(h.waitsFor("ann", "u")); n > 0 {
+		t.Errorf("%d questions wait", n)
+	}
+	// Without a name, it is known to the process alone, and waits as long.
+	c := h.asks("ann", "")
+	c.say("I would like to cancel")
+	c.say("what is there")
+	if a := c.say("the second"); !strings.Contains(a.Text, "Kitchen Window") {
+		t.Errorf("told %q", a.Text)
+	}
+}
+
+// X11, SAFE-C7: of many windows that answer at the same moment, one is asked to
+// confirm what it said, and the others are told that it was answered.
+func TestWhatWasAskedBackIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		const windows = 4
+		h.asks("ann", "s").say("I would like to cancel")
+		all := make([]*talk, windows)
+		for i := range all {
+			all[i] = h.another(h.reg).asks("ann", "s")
+		}
+		told := make([]string, windows)
+		// They have read the question by now, and answer without reading again.
+		meet := make(chan struct{})
+		var ready, done sync.WaitGroup
+		ready.Add(windows)
+		for i, c := range all {
+			done.Go(func() {
+				first := true
+				a, err := c.Follow(context.Background(), dialog.Message{Text: "the second"}, func(e dialog.Event) {
+					if e.Kind == dialog.Doing && first {
+						first = false
+						ready.Done()
+						<-meet
+					}
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				told[i] = a.Text
+			})
+		}
+		ready.Wait()
+		close(meet)
+		done.Wait()
+		asked, late := 0, 0
+		for _, text := range told {
+			switch {
+			case strings.Contains(text, "Kitchen Window"):
+				asked++
+			case strings.Contains(text, "answered already"):
+				late++
+			}
+		}
+		if asked != 1 || late != windows-1 {
+			t.Errorf("asked %d, too late %d: %q", asked, late, told)
+		}
+		s, err := h.engine.Visit(context.Background(), "ann", runtime.Visit{Name: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open, _, err := s.Waiting(context.Background()); err != nil || len(open) != 1 || open[0].Words != "" {
+			t.Errorf("%+v, %v", open, err)
+		}
+	})
+}
+
+// SAFE-C7: whatever is said, in whichever window, what was asked back is answered
+// then, or still open, or dropped; there is one at most; and nothing is written
+// but by a plain yes to the question that was put last.
+func FuzzWhatWasAskedBack(f *testing.F) {
+	sayings := []string{"I would like to cancel", "the boiler is expected 3/4/2027", "expected then", "the repairs", "the first", "the second one", "yes", "no", "perfect", "what is there", "Kitchen Window", "March",
+		"cancel the boiler", "> the second", "thanks", "hello", "blue elephants", "wait, the other", "yes, the first", "never mind", "the last?", "details"}
+	f.Add([]byte{0, 5, 6}, "")
+	f.Add([]byte{0, 9, 32 + 5, 6, 1, 4, 64, 32 + 6, 7}, "the window")
+	f.Add([]byte{12, 3, 6, 6, 0, 32 + 9, 9, 32 + 9, 9, 5, 64 + 4}, "yes\n> no")
+	h := newHouse(f, "house")
+	far := h.another(h.reg)
+	n := 0
+	f.Fuzz(func(t *testing.T, moves []byte, other string) {
+		h.t, far.t = t, t
+		if !utf8.ValidString(other) || !strings.ContainsFunc(other, unicode.IsLetter) || len(other) > 200 {
+			other = "hm" // what cannot be read is not answered at all
+		}
+		n++
+		name := fmt.Sprintf("fuzz %d", n)
+		windows := []*talk{h.asks("ann", name), far.asks("ann", name)}
+		before, last := h.state(), ""
+		for _, m := range moves[:min(len(moves), 12)] {
+			said := other
+			if k := int(m & 31); k < len(sayings) {
+				said = sayings[k]
+			}
+			from := ""
+			if m&64 != 0 {
+				from = "ben"
+			}
+			a := windows[int(m>>5)&1].send(dialog.Message{Text: said, From: from})
+			if now := h.state(); now != before {
+				own, _, _ := strings.Cut(said, "\n>") // the rest is quoted
+				if reply := words.ReadAnswer(own); reply.Answer != words.Agree || from != "" || !strings.Contains(last, "Answer yes or no") {
+					t.Fatalf("%q did something, after %q", said, last)
+				}
+				before = now
+			}
+			waits := h.waitsFor("ann", name)
+			if len(waits) > 1 {
+				t.Fatalf("%d questions wait after %q", len(waits), said)
+			}
+			if len(waits) == 1 && waits[0].Last && from == "" && !strings.Contains(a.Text, "?") {
+				t.Fatalf("after %q it is not put, and counts as put: %q", said, a.Text)
+			}
+			if from == "" {
+				last = a.Text
+			}
+		}
+		for key, status := range map[int]string{11: "ORDERED", 12: "REPORTED"} {
+			h.sets("repair", key, "status", status)
+		}
+	})
+}

@@ -1,0 +1,21 @@
+package words
+
+import "testing"
+
+// X12, X13: one of several is taken by its place in all four languages, and by
+// nothing that says more than a place, or another thing.
+func TestReadChoice(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]int{
+		"the second": 2, "the first one": 1, "the 2nd": 2, "2": 2, "2.": 2, "the latter": -1, "the last one, please": -1, "number 3": 3, "I mean the second date": 2, "the fourth": 4, "yes, the second one": 0,
+		"die zweite": 2, "der erste Tag": 1, "das zweite": 2, "am zweiten": 2, "Ersteres": 1, "ich meine das dritte": 3, "die letzte": -1, "die 2.": 2, "Nummer 2, bitte": 2, "letzteres": -1,
+		"le premier": 1, "la seconde": 2, "la deuxième": 2, "le 2e": 2, "le dernier": -1, "c'est le deuxième": 2, "la première date": 1,
+		"la segunda": 2, "el primero": 1, "el primer día": 1, "la última, por favor": -1, "quiero decir la segunda": 2, "el 2º": 2,
+		"": 0, "the one": 1, "one moment please": 0, "the second of May": 0, "first or second": 0, "the second?": 0, "“the second”": 0, "not the second": 0, "nicht die erste": 0, "the day": 0, "I would take the second": 0,
+		"the second and the third": 0,
+	} {
+		if got := ReadChoice(said); got != want {
+			t.Errorf("%q takes %d, want %d", said, got, want)
+		}
+	}
+}
