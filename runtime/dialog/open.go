@@ -63,14 +63,14 @@ func (t *turn) waits() {
 	c := t.c
 	if c.unclear.open() && !t.now.Before(c.unclear.until) {
 		t.lapsed = c.unclear
-		t.over(false)
+		t.closed(false)
 	}
 	t.was = c.unclear
 	c.unclear.fresh = false // until it is put again
 }
 
-// over ends the waiting. Where it is answered, nobody else may have answered it.
-func (t *turn) over(answered bool) {
+// closed ends the waiting. Where it is answered, nobody else may have answered it.
+func (t *turn) closed(answered bool) {
 	switch u := &t.c.unclear; {
 	case !u.stored:
 	case answered:
@@ -106,7 +106,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 	if u.aside++; u.aside > mostAside {
 		text += "\n" + t.c.wording.say(sayLetGo, u.asked)
 		t.record.note("what was asked back is not waited for any longer")
-		t.over(false)
+		t.closed(false)
 		return text, nil
 	}
 	// As it is now, and in the language that is spoken now.

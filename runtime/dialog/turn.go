@@ -311,7 +311,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 	}
 	if err == nil {
 		t.c.alone = false
-		t.over(false) // whoever speaks now was not asked back
+		t.closed(false) // whoever speaks now was not asked back
 		s.whole(reply.Text)
 	}
 	return reply, s, err
@@ -426,7 +426,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			return t.system(ctx, err)
 		}
 		if text, ok, err := t.answered(ctx, &u); ok || err != nil {
-			t.over(false)
+			t.closed(false)
 			return text, err
 		}
 	}
@@ -449,10 +449,10 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case chosen != nil:
 		t.record.note("it was taken for an answer to the question before")
 		if u = *chosen; words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "" {
-			t.over(false) // they do not want to be asked
+			t.closed(false) // they do not want to be asked
 			return c.wording.say(sayWell), nil
 		}
-		t.over(true)
+		t.closed(true)
 		if len(was.offers) > 1 && u.Ask == was.asked && words.ReadAnswer(t.heard.own).Answer == words.Agree {
 			text, err := t.makes(ctx, &u, was, otherwise)
 			return text + "\n" + c.wording.say(saySayWhich), err
@@ -463,16 +463,16 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			t.trace.add(ofPerson, said, t.now)
 		}
 	case words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "":
-		t.over(false)
+		t.closed(false)
 		return c.wording.say(sayWell), nil
 	case u.Script == "" && u.Ask == "":
-		t.over(false) // it answers nothing
+		t.closed(false) // it answers nothing
 	default:
 		if !was.subject(&u) {
 			turned = c.wording.say(sayLetGo, was.asked) + "\n"
 			t.record.note("what was asked back is not waited for any longer")
 		}
-		t.over(false)
+		t.closed(false)
 	}
 	if t.lapsed.open() && u.Script == "" && u.Ask == "" {
 		if text, err := t.lapse(ctx); text != "" || err != nil {
