@@ -63,7 +63,8 @@ func (a *app) filesAt(flag, store string) (string, error) {
 		return "", err
 	}
 	if at.url != "" {
-		return "", usage("nothing says where files are", "set VERBATIM_FILES, or give --files PATH or --files s3://BUCKET/PREFIX")
+		// Not every command that needs it has --files.
+		return "", usage("nothing says where files are", "set VERBATIM_FILES to a folder or to s3://BUCKET/PREFIX; verbatim upload and verbatim work take --files as well")
 	}
 	return strings.TrimSuffix(at.file, filepath.Ext(at.file)) + ".files", nil
 }
