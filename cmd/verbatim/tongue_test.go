@@ -123,7 +123,7 @@ func houseSentences() (all []words.Sentence, err error) {
 }
 
 // speaking are the palettes of which people are told things.
-var speaking = []string{"../../verbs/client.yaml"}
+var speaking = []string{"../../verbs/client.yaml", "../../examples/helpdesk/verbs/desk.yaml"}
 
 // walkPalettes calls fn with every pair of every mapping of them.
 func walkPalettes(fn func(file string, key, value *yaml.Node)) error {
@@ -235,5 +235,34 @@ func TestEnglishIsKnown(t *testing.T) {
 	}
 	if len(all) < 250 {
 		t.Errorf("%d pieces of English were found; there are more", len(all))
+	}
+}
+
+// What a palette says in several languages, it says in all of those that are
+// spoken: nobody is answered half in another.
+func TestPalettesSpeakEachLanguage(t *testing.T) {
+	t.Parallel()
+	n := 0
+	if err := walkPalettes(func(file string, key, value *yaml.Node) {
+		has := map[string]bool{}
+		if value.Kind == yaml.MappingNode {
+			for i := 0; i < len(value.Content); i += 2 {
+				has[value.Content[i].Value] = true
+			}
+		}
+		if !has["en"] {
+			return
+		}
+		n++
+		for _, l := range words.Languages {
+			if !has[l.String()] {
+				t.Errorf("%s:%d: %s says nothing in %s", file, key.Line, key.Value, l)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n < 80 {
+		t.Errorf("%d were looked at; there are more", n)
 	}
 }

@@ -89,7 +89,7 @@ func (w wording) ask(c *runtime.CallPreview, own *verbs.Wording) string {
 		return r
 	}, text)
 	if len(besides) > 0 {
-		text += " " + w.say(sayBesides, strings.Join(besides, "; "))
+		text += " " + w.say(sayBesides, strings.Join(besides, w.say(sayAlso)))
 	}
 	return text
 }

@@ -101,7 +101,7 @@ func (w wording) own(a *verbs.Arg, s *verbs.Schema, said *verbs.Literals) (strin
 			}
 			parts = append(parts, w.say(sayIs, title, value))
 		}
-		return strings.Join(parts, "; "), len(parts) > 0
+		return strings.Join(parts, w.say(sayAlso)), len(parts) > 0
 	case dsl.List:
 		var parts []string
 		items := a.Syntax.Items()

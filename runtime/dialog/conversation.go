@@ -719,7 +719,7 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 	switch {
 	case len(why) == 0:
 	case known:
-		q.Because = w.say(sayBecause, strings.Join(because, "; "))
+		q.Because = w.say(sayBecause, strings.Join(because, w.say(sayAlso)))
 	default:
 		q.Because = sayBecause.In(words.English, strings.TrimSuffix(q.Why, "."))
 	}

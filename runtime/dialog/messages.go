@@ -311,6 +311,8 @@ var (
 	sayYes      = words.Sentence{"yes", "ja", "oui", "sí"}
 	sayNo       = words.Sentence{"no", "nein", "non", "no"}
 	sayEntries  = words.Sentence{"{} entries", "{} Einträge", "{} éléments", "{} entradas"}
+	sayAlso     = words.Sentence{"; ", "; ", " ; ", "; "}
+	sayColon    = words.Sentence{": ", ": ", " : ", ": "}
 	sayQuoted   = words.Sentence{`"{}"`, "„{}“", "« {} »", "«{}»"}
 )
 

@@ -144,7 +144,7 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 		}
 		b.WriteString("- " + what)
 		if len(fields) > 0 {
-			b.WriteString(": " + strings.Join(fields, "; "))
+			b.WriteString(w.say(sayColon) + strings.Join(fields, w.say(sayAlso)))
 		}
 		b.WriteString(".\n")
 	}
@@ -180,7 +180,7 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 		}
 		b.WriteString("- " + w.say(sayAsksTool, e.Name, e.Server))
 		if len(sent) > 0 {
-			b.WriteString(w.say(sayAndSends, strings.Join(sent, "; ")))
+			b.WriteString(w.say(sayAndSends, strings.Join(sent, w.say(sayAlso))))
 		}
 		b.WriteString(".\n")
 	}
@@ -305,7 +305,7 @@ func (w wording) result(r *runtime.Result) string {
 			fields = append(fields, w.say(sayIs, name, text))
 		}
 		// Much about one thing is easier to listen to line by line.
-		begin, between, end := "", "; ", ".\n"
+		begin, between, end := "", w.say(sayAlso), ".\n"
 		if len(fields) > fewFields {
 			between, end = "\n", "\n"
 		}
@@ -356,7 +356,7 @@ func (w wording) list(v stores.Value) string {
 	// Within an item there are commas.
 	for _, item := range items {
 		if strings.Contains(item, ", ") {
-			return strings.Join(items, "; ")
+			return strings.Join(items, w.say(sayAlso))
 		}
 	}
 	return strings.Join(items, ", ")
