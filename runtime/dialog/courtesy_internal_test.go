@@ -5,6 +5,7 @@ import (
 	"testing/fstest"
 
 	"verbatim/dsl"
+	"verbatim/runtime"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -119,5 +120,34 @@ func TestAQuestionIsOvertaken(t *testing.T) {
 	two, one := &Question{Calls: []string{"desk.ask", "desk.tell"}}, &Question{Calls: []string{"desk.ask"}}
 	if two.overtakes(one) || one.overtakes(two) || !two.overtakes(two) {
 		t.Error("several calls are overtaken by the same ones alone")
+	}
+}
+
+// Who wants to be asked question by question is asked the first one; whatever else
+// would come of it is asked about as of any call.
+func TestAskingToBeAskedNeedsNoYes(t *testing.T) {
+	t.Parallel()
+	sets := func(name string, may bool) *verbs.Verb {
+		return &verbs.Verb{Name: "desk.go", Effects: []verbs.Effect{{Kind: verbs.Sets, Session: name, May: may}, {Kind: verbs.Creates, May: true}}}
+	}
+	row := runtime.RowChange{}
+	for _, c := range []struct {
+		what   string
+		kept   bool
+		call   runtime.CallPreview
+		beyond bool
+	}{
+		{"the questions begin", true, runtime.CallPreview{Verb: sets("asking", false), Rows: []runtime.RowChange{row}}, false},
+		{"and somebody is told", true, runtime.CallPreview{Verb: sets("asking", false), Rows: []runtime.RowChange{row}, Notices: make([]runtime.NoticeChange, 1)}, true},
+		{"they may or may not begin", true, runtime.CallPreview{Verb: sets("asking", true), Rows: []runtime.RowChange{row}}, true},
+		{"something else of the session", true, runtime.CallPreview{Verb: sets("active", false), Rows: []runtime.RowChange{row}}, true},
+		{"nothing is kept", false, runtime.CallPreview{Verb: sets("asking", false), Rows: []runtime.RowChange{row}}, true},
+		{"another verb", true, runtime.CallPreview{Verb: &verbs.Verb{Name: "desk.pay"}, Rows: []runtime.RowChange{row}}, true},
+		{"a read", true, runtime.CallPreview{Verb: &verbs.Verb{Name: "desk.look"}}, false},
+	} {
+		turn := &turn{c: &Conversation{kept: c.kept, answering: []*verbs.Answering{{While: "asking"}}}}
+		if got := turn.beyond(&runtime.Preview{Calls: []runtime.CallPreview{c.call}}); got != c.beyond {
+			t.Errorf("%s: %v", c.what, got)
+		}
 	}
 }

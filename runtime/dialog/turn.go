@@ -793,7 +793,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 				why = append(why, *much)
 			}
 		}
-		if len(preview.Asks)+len(why) > 0 || p.phrased && beyond(preview) {
+		if len(preview.Asks)+len(why) > 0 || p.phrased && t.beyond(preview) {
 			counted.release(ctx)
 			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
@@ -836,9 +836,23 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 
 // beyond reports whether something would change beyond what the conversation is
 // about. That the person is told, and can say otherwise.
-func beyond(p *runtime.Preview) bool {
+func (t *turn) beyond(p *runtime.Preview) bool {
 	return slices.ContainsFunc(p.Calls, func(c runtime.CallPreview) bool {
-		return len(c.Rows)+len(c.Notices)+len(c.Tended)+len(c.Errands) > 0
+		if len(c.Notices)+len(c.Tended)+len(c.Errands) > 0 {
+			return true
+		}
+		return len(c.Rows) > 0 && !t.questions(c.Verb)
+	})
+}
+
+// questions reports whether a verb begins or ends what the conversation asks
+// question by question. Who wants to be asked is asked the first question, and not
+// whether they want to be asked.
+func (t *turn) questions(v *verbs.Verb) bool {
+	return t.c.kept && slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool {
+		return slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool {
+			return e.Kind == verbs.Sets && !e.May && e.Session == a.While
+		})
 	})
 }
 
