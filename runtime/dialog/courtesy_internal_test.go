@@ -77,6 +77,7 @@ func TestRefusalsAreForPeople(t *testing.T) {
 	}{
 		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "this request is settled"}, "This request is settled."},
 		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "this file was sent for it already; post.send says what became of it"}, "This file was sent for it already."},
+		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "this request is settled", Notes: []string{"verbatim explain post.send says what it needs; see to that first"}}, "This request is settled."},
 		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "it is sent at 10:30; see https://bank.example/a.b"}, "It is sent at 10:30; see https://bank.example/a.b."},
 		{dsl.Diagnostic{Code: "unknown-upload", Summary: ":file-reference names no file that you have sent", Notes: []string{"send the file, and use the reference that you are given"}},
 			"File reference names no file that you have sent. Send the file, and use the reference that you are given."},

@@ -75,6 +75,11 @@ var (
 		"Ich bin ein Programm und kein Mensch: Ich sehe für Sie nach und trage ein, was Sie mir sagen, soweit Sie das selbst dürfen. Wenn Ihnen ein Mensch lieber ist, bitten Sie darum, mit einem zu sprechen.",
 		"Je suis un programme et non une personne : je consulte et j’enregistre pour vous, dans la limite de vos droits. Si vous préférez une personne, demandez à parler à quelqu’un.",
 		"Soy un programa, no una persona: consulto y anoto por usted lo que usted mismo puede hacer. Si prefiere a una persona, pida hablar con alguien."}
+	sayWasItYes = words.Sentence{
+		"Was that a yes? Say yes or no.",
+		"War das ein Ja? Sagen Sie ja oder nein.",
+		"Était-ce un oui ? Dites oui ou non.",
+		"¿Era un sí? Diga sí o no."}
 	sayNothingOpen = words.Sentence{
 		"Nothing is waiting for an answer, and nothing was changed.",
 		"Es ist keine Frage offen, und es wurde nichts geändert.",
@@ -429,12 +434,13 @@ func (w wording) refused(ds dsl.Diagnostics) string {
 }
 
 // forPeople is what of a text means something to whoever does not write calls: an
-// argument by its label, and no clause that speaks of verbs, names or commands.
+// argument by its label, and all up to a clause that speaks of verbs, names or
+// commands, on which the next ones rest.
 func (w wording) forPeople(text string) string {
 	var told []string
 	for clause := range strings.SplitSeq(text, "; ") {
 		if ofCommands.MatchString(clause) || slices.ContainsFunc(dotted.FindAllString(clause, -1), func(name string) bool { return w.reg.Verb(name) != nil }) {
-			continue
+			break
 		}
 		told = append(told, argument.ReplaceAllStringFunc(clause, func(m string) string {
 			at := strings.IndexByte(m, ':')

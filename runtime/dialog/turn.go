@@ -494,6 +494,9 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 		t.asksBack(u, was)
 	case u.Script != "":
 	case content(t.heard.own):
+		if a := t.asking(ctx); a != nil && a.Yes != "" {
+			return c.wording.say(sayWasItYes), nil // "perfect" settles nothing
+		}
 		return c.wording.say(sayWell), nil
 	case words.ReadAnswer(t.heard.own).Answer == words.Decline:
 		return c.wording.say(sayNothingOpen), nil
