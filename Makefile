@@ -36,7 +36,7 @@ help: ## print this list
 build: ## build bin/verbatim, one file, no cgo
 	@CGO_ENABLED=0 go build -o bin/verbatim ./cmd/verbatim
 
-demo: ## show what it is, in under a minute, offline
+demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
 
 test: postgres strace lark ## run every test, with the race detector where a C compiler exists

@@ -305,9 +305,9 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); {
 		case word == "":
 			continue
-		case word == "/quit" && rest == "":
+		case word == "/quit":
 			return nil
-		case word == "/why" && rest == "":
+		case word == "/why":
 			if err := a.why(c.Conversation, a.out); err != nil {
 				return err
 			}

@@ -454,10 +454,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 	case a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }):
 		// "Perfect" is no yes, and no other subject either.
 		freshen(c.open)
-		if len(c.open) == 1 {
-			return c.wording.meantThat(c.open[0]), true, nil
-		}
-		return c.wording.whichOne(c.open, sayWhichMean), true, nil
+		return c.wording.again(c.open), true, nil
 	case said == neither && !t.heard.hidden && details.MatchString(t.heard.own):
 		// All that would change is shown, and asked about anew.
 		freshen(c.open)

@@ -365,6 +365,14 @@ func whichAsks(v verdict) words.Sentence {
 
 func (w wording) meantThat(q *Question) string { return w.say(sayMeantThat) + "\n" + w.question(q) }
 
+// again puts the questions that wait once more.
+func (w wording) again(list []*Question) string {
+	if len(list) == 1 {
+		return w.meantThat(list[0])
+	}
+	return w.whichOne(list, sayWhichMean)
+}
+
 // line is a question among others: as it was put, or what would be done.
 func (q *Question) line() string {
 	if q.asks != "" {

@@ -497,6 +497,10 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 		if a := t.asking(ctx); a != nil && a.Yes != "" {
 			return c.wording.say(sayWasItYes), nil // "perfect" settles nothing
 		}
+		if len(c.open) > 0 { // nor does it where a question waits, whatever was said since
+			freshen(c.open)
+			return c.wording.again(c.open), nil
+		}
 		return c.wording.say(sayWell), nil
 	case words.ReadAnswer(t.heard.own).Answer == words.Decline:
 		return c.wording.say(sayNothingOpen), nil
