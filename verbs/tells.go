@@ -3,6 +3,7 @@ package verbs
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -106,10 +107,19 @@ func sayParts(parts []wordingPart, of Told, between string) (_ string, whole boo
 			whole = whole && text != ""
 			b.WriteString(text)
 		default:
-			b.WriteString(p.text)
+			text := p.text
+			if i > 0 && endsSentence(b.String()) {
+				text = strings.TrimPrefix(text, ".") // a value that is a sentence has its own
+			}
+			b.WriteString(text)
 		}
 	}
 	return b.String(), whole
+}
+
+func endsSentence(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return text != "" && strings.ContainsRune(".?!…", last)
 }
 
 // tells reads what a person is told.

@@ -62,6 +62,8 @@ func TestTells(t *testing.T) {
 		{v.Tells.Each, "fr", bare, "Roof."},
 		{v.Tells.Each, "de", full, "Boiler bis today."},
 		{v.Tells.Each, "es", full, "pump. pipe."},
+		{v.Tells.Each, "fr", values{of: map[string]string{"title": "It leaks. Again."}}, "It leaks. Again."},
+		{v.Tells.Each, "de", values{of: map[string]string{"title": "Wer kommt?"}}, "Wer kommt?"},
 		{v.Tells.First, "de", full, "2 of them:"},
 		{v.Tells.None, "", bare, "Nothing."},
 		{v.Params[0].Asks, "de", nil, "Bis wann?"},
