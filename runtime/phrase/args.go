@@ -347,6 +347,11 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		return one, true
 	}
 	hold := func(v stores.Value) bool {
+		n := utf8.RuneCountInString(v.Text())
+		if most := pr.Type.MaxLength; freeText(pr) && most > 0 && n > most {
+			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askShorter, pr, []string{strconv.Itoa(n), strconv.Itoa(most)})})
+			return false
+		}
 		if _, err := pr.Type.Accept(v); err != nil {
 			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askLimit, pr, []string{err.Error()})})
 			return false

@@ -1,7 +1,6 @@
 package phrase
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,9 +39,22 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 			slot = int32(-1 - i)
 		}
 	}
+	if d := c.dictated; d != nil {
+		if d.param != pr {
+			return words.Range{}, elsewhere
+		}
+		if at := unquoted(c.text, d.at); at.Start < at.End {
+			return at, said
+		}
+		return words.Range{}, unsaid
+	}
 	colon, comma := c.colon(), strings.IndexByte(c.text[c.rng.Start:c.rng.End], ',')
-	if comma += c.rng.Start; comma < c.rng.Start || colon > 0 || len(c.words) < 2 || c.words[len(c.words)-2].Range.Start < comma {
-		comma = -1 // one word behind it is a courtesy
+	end := c.rng.End
+	switch comma += c.rng.Start; {
+	case comma < c.rng.Start || colon > 0 || len(c.words) < 2:
+		comma = -1
+	case c.words[len(c.words)-2].Range.Start < comma:
+		comma, end = -1, comma // one word behind it is a courtesy
 	}
 	var at words.Range
 	longest, empty := 0, false
@@ -64,7 +76,7 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 		}
 		switch {
 		case !ok:
-			empty = empty || tp.colon && colon < 0 && r.heads(tp, c, c.rng.End) == n-1 && r.nothingElse(p, tp, c, c.rng.End)
+			empty = empty || tp.colon && colon < 0 && r.heads(tp, c, end) == n-1 && r.nothingElse(p, tp, c, end)
 		case n > longest || n == longest && from > at.Start:
 			longest, at = n, words.Range{Start: from, End: c.rng.End}
 		}
@@ -158,22 +170,14 @@ func (r *Reader) heads(tp *template, c *clause, colon int) int {
 // besides them no more than names of rows and small words: "Note:", where the phrase
 // is "leave a note on {request-id}:".
 func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
-	named := make([]bool, len(c.words))
-	for i := range p.Verb.Params {
-		if e := p.Verb.Params[i].Type.Entity; e != nil && r.names[e] != nil {
-			for _, k := range r.rowsIn(c, e).words {
-				named[k] = true
-			}
-		}
-	}
-	telling := false
+	named, telling := r.named(p.Verb, c), false
 	for i := range c.words {
 		if c.words[i].Range.End > to {
 			break
 		}
 		switch {
 		case named[i] || small[c.words[i].Plain] != 0:
-		case slices.ContainsFunc(tp.words[:len(tp.words)-1], func(w int32) bool { return w >= 0 && c.is(i, r.ix, w) }):
+		case r.has(tp, c, i):
 			telling = true
 		default:
 			return false
@@ -182,15 +186,31 @@ func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 	return telling
 }
 
-// colon is where a clause says that something follows, -1 where it does not: none
+// named are the words of a clause that name rows which a verb takes.
+func (r *Reader) named(v *verbs.Verb, c *clause) []bool {
+	named := make([]bool, len(c.words))
+	for i := range v.Params {
+		if e := v.Params[i].Type.Entity; e != nil && r.names[e] != nil {
+			for _, k := range r.rowsIn(c, e).words {
+				named[k] = true
+			}
+		}
+	}
+	return named
+}
+
+// colon is where a clause says that something follows, -1 where it does not.
+func (c *clause) colon() int { return colonIn(c.text, c.rng) }
+
+// colonIn is where a text says that something follows, -1 where it does not: none
 // that stands inside a time or an address.
-func (c *clause) colon() int {
-	for i, s := range c.text[c.rng.Start:c.rng.End] {
+func colonIn(text string, in words.Range) int {
+	for i, s := range text[in.Start:in.End] {
 		if s != ':' && s != '：' {
 			continue
 		}
-		at := c.rng.Start + i
-		next, _ := utf8.DecodeRuneInString(c.text[at+utf8.RuneLen(s):])
+		at := in.Start + i
+		next, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(s):])
 		if s == ':' && next != utf8.RuneError && !unicode.IsSpace(next) && !strings.ContainsRune(`"'“„«‘`, next) {
 			continue
 		}

@@ -1,8 +1,11 @@
 package phrase
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"verbatim/dsl"
 	"verbatim/runtime/words"
 )
 
@@ -51,6 +54,97 @@ func TestWhatFollowsIsTheNote(t *testing.T) {
 		}
 		if got != c[2] || c[2] == "" && asks != 1 {
 			t.Errorf("%q is noted as %q, and asks %d questions", c[1], got, asks)
+		}
+	}
+}
+
+// O12, U7: a note of several sentences is all of them. What stands in it is told to
+// whoever reads it, and ordered by nobody; a question to us behind it, and an order
+// on a line of its own, are none of it.
+func TestANoteOfSeveralSentences(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	const pierre, thomas = "@pierre-dupont-source-of-wealth", "@thomas-muller-identity"
+	long := strings.Repeat("He has all of the papers for every year. ", 48)
+	for _, c := range []struct {
+		text, row, note string
+		others          []string // verbs of what is said besides
+	}{
+		{"Leave a note for Pierre: his accountant is ill. He will be back. Please send the list again.", pierre, "his accountant is ill. He will be back. Please send the list again.", nil},
+		{"Leave a note for Pierre: Thomas Müller is ill. Maria knows. Talk to her.", pierre, "Thomas Müller is ill. Maria knows. Talk to her.", nil},
+		{"Leave a note for Pierre: he is ill. Get me a person. Stop the questions.", pierre, "he is ill. Get me a person. Stop the questions.", nil},
+		{"Leave a note for Pierre: he is ill.\n\nHe will come back.\n", pierre, "he is ill.\n\nHe will come back.", nil},
+		{"Please note the following:\nPierre's accountant is ill.\nHe is at the hospital.", pierre, "Pierre's accountant is ill.\nHe is at the hospital.", nil},
+		{"Please leave a note: his accountant is ill. He will be back.\nPierre", pierre, "his accountant is ill. He will be back.", nil},
+		{`Leave a note on Thomas: "He is away. He is back soon."`, thomas, "He is away. He is back soon.", nil},
+		{"Leave a note for Pierre: " + long, pierre, strings.TrimSpace(long), nil},
+		{"Notiz: Pierres Steuerberater ist krank. Er meldet sich wieder.", pierre, "Pierres Steuerberater ist krank. Er meldet sich wieder.", nil},
+		{"Notez ce qui suit : le comptable de Pierre est malade. Il reviendra.", pierre, "le comptable de Pierre est malade. Il reviendra.", nil},
+		{"Nota: el contable de Pierre está enfermo. No puede enviarlo.", pierre, "el contable de Pierre está enfermo. No puede enviarlo.", nil},
+		{"Leave a note for Pierre: he is ill. What is still missing?", pierre, "he is ill.", []string{"client.get-outstanding"}},
+		{"Leave a note for Pierre: he is ill.\nI want to talk to a person", pierre, "he is ill.", []string{"client.escalate"}},
+	} {
+		h := r.Read(c.text, words.In{Now: now})
+		row, note := "", ""
+		var others []string
+		for i := range h.Parts {
+			p := &h.Parts[i]
+			if p.Verb == nil || p.Verb.Name != "client.add-note" {
+				if p.Verb != nil {
+					others = append(others, p.Verb.Name)
+				} else {
+					others = append(others, p.Certainty.String())
+				}
+				continue
+			}
+			for _, a := range p.Args {
+				switch a.Param.Name {
+				case "note":
+					note = a.Value.Text
+				case "request-id":
+					row = dsl.FormatValue(a.Value)
+				}
+			}
+		}
+		if h.Cut || row != c.row || note != c.note || !slices.Equal(others, c.others) {
+			t.Errorf("%q is noted for %s as %q, beside %q", c.text, row, note, others)
+		}
+	}
+
+	// None of these is a note that somebody dictates.
+	for _, text := range []string{
+		"How do I leave a note for Pierre: in the app? Or by mail?",
+		"Don't leave a note for Pierre: he is ill. He comes back.",
+		"Two things: Pierre is ill. Thomas is not.",
+	} {
+		h := r.Read(text, words.In{Now: now})
+		for i := range h.Parts {
+			if p := &h.Parts[i]; p.Call != "" && p.Verb.Name == "client.add-note" {
+				t.Errorf("%q becomes %s", text, p.Call)
+			}
+		}
+	}
+}
+
+// A text that is too long is told its length and its limit; a message of which only
+// a part would be read is not read at all.
+func TestTooMuchAtOnce(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	h := r.Read("leave a note for Pierre: "+strings.Repeat("ä", 2001), english)
+	want := Ask{Text: "That is 2001 characters long, and at most 2000 can be taken. Please say it in fewer words."}
+	if h.Cut || len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || h.Parts[0].Asks[0].Text != want.Text || h.Parts[0].Call != "" {
+		t.Errorf("a note that is too long gives %s", describe("", &h))
+	}
+	for name, text := range map[string]string{
+		"many sentences":   strings.Repeat("What is still missing? ", maxParts+1),
+		"many words":       strings.Repeat("what is missing and ", maxWords/4+1),
+		"many lines":       strings.Repeat("leave a note for Pierre: he is ill\n", maxNote/7+1),
+		"more than a page": "leave a note for Pierre: " + strings.Repeat("x", maxBytes),
+		"many amounts":     strings.Repeat("EUR 5, ", words.MaxReadings+1),
+	} {
+		if h := r.Read(text, english); !h.Cut {
+			t.Errorf("%s are read as %s", name, describe(text, &h))
 		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	askStranger
 	askField
 	askUnfit
+	askShorter
 )
 
 var questions = [...]words.Sentence{
@@ -32,6 +33,7 @@ var questions = [...]words.Sentence{
 	askField:    {"Please tell me: {}.", "Bitte sagen Sie mir: {}.", "Dites-moi, s’il vous plaît : {}.", "Dígame, por favor: {}."},
 	askLimit:    {words.English: "That does not fit {}: "},
 	askUnfit:    {"That does not fit here. Please check the value.", "Das passt hier nicht. Bitte prüfen Sie den Wert.", "Cela ne convient pas ici. Vérifiez la valeur, s’il vous plaît.", "Eso no encaja aquí. Por favor, revise el valor."},
+	askShorter:  {"That is {} characters long, and at most {} can be taken. Please say it in fewer words.", "Das sind {} Zeichen, und höchstens {} passen. Bitte sagen Sie es kürzer.", "Cela fait {} caractères, et {} au plus peuvent être pris. Dites-le plus brièvement, s’il vous plaît.", "Son {} caracteres, y caben {} como máximo. Por favor, dígalo con menos palabras."},
 }
 
 // in is the question in a language; {} in it is filled in later.
@@ -66,8 +68,11 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			}
 			return text
 		}
-		if q == askStranger {
+		switch q {
+		case askStranger:
 			return q.in(l)
+		case askShorter: // choices are how long it is, and may be
+			return strings.Replace(strings.Replace(q.in(l), "{}", choices[0], 1), "{}", choices[1], 1)
 		}
 		if q == askLimit && l != words.English {
 			return askUnfit.in(l)

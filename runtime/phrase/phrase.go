@@ -153,6 +153,10 @@ type Ask struct {
 	fits []string // and as they stand in the places
 }
 
+// Dictated reports that words are asked for which are taken as they come: whatever
+// is said next is the answer, behind the colon of "leave a note on Pierre: …".
+func (a *Ask) Dictated() bool { return a.Param != nil && freeText(a.Param) }
+
 // Offers are the choices of what is asked about a part, as the question words
 // them.
 func (p *Part) Offers(a *Ask) []string {

@@ -39,8 +39,9 @@ func (ix *Index) Reader(v Vocabulary) *Reader {
 // Limits of what is read of one message.
 const (
 	maxWords = 240
+	maxNote  = 6000 // words of a text that is taken as it comes
 	maxParts = 12
-	maxBytes = 8192
+	maxBytes = 32 << 10
 	ranked   = 5
 )
 
@@ -75,6 +76,7 @@ type clause struct {
 	ref      Reference
 	rows     map[*verbs.Entity]*found
 	codes    map[*verbs.CodeList]*codesFound
+	dictated *dictated
 	weights  []float32
 }
 
@@ -84,7 +86,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 	if len(text) > maxBytes {
 		text, h.Cut = text[:maxBytes], true
 	}
-	all, more := words.Split(text, maxWords)
+	all, more := words.Split(text, maxNote)
 	h.Cut = h.Cut || more
 	for i := range all {
 		h.Hidden = h.Hidden || all[i].Hidden
@@ -97,15 +99,18 @@ func (r *Reader) Read(text string, in words.In) Heard {
 		in.Languages = append([]words.Language{l}, in.Languages...)
 	}
 	readings, more := words.Find(text, in)
-	if more {
-		h.Cut = true
-		return h
-	}
 	for i := range readings {
 		if readings[i].Problem == words.Hidden {
 			h.Hidden = true
 			return h
 		}
+	}
+	if long := more || len(all) > maxWords; long {
+		p, n := r.dictation(text, all, readings, in, l)
+		if h.Cut = n < len(all); !h.Cut {
+			h.Parts = append(h.Parts, p)
+		}
+		return h
 	}
 	start := 0
 	for i := 1; i <= len(all); i++ {
@@ -113,8 +118,16 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			continue
 		}
 		c := r.clause(text, all[start:i], readings, in, l)
-		start = i
 		p := r.part(c, l)
+		if p.Certainty != Sure || i < len(all) {
+			if noted, n := r.dictation(text, all[start:], readings, in, l); n > 0 {
+				h.Parts = append(h.Parts, noted)
+				start += n
+				i = start
+				continue
+			}
+		}
+		start = i
 		if n := len(h.Parts); n > 0 && h.Parts[n-1].continues(&p, c) {
 			h.Parts[n-1].clauses = append(h.Parts[n-1].clauses, c)
 			r.fill(&h.Parts[n-1], c, l)

@@ -1,0 +1,179 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// A note may be of several sentences. What follows the colon of "leave a note on
+// Pierre:" is the note, all of it, whatever its sentences would mean by themselves:
+// an order that a note takes in is seen in the question before it is noted, and one
+// that is read out of a note was given by nobody.
+
+// A dictated is a text that was said to be taken as it comes.
+type dictated struct {
+	param *verbs.Param
+	at    words.Range
+}
+
+// dictation reads a message, or what is left of it, as a phrase with a colon and
+// the text behind it, and returns how many of the words that is. It is none where
+// that phrase alone does not say one verb, or where one sentence follows that is
+// understood with it.
+func (r *Reader) dictation(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language) (Part, int) {
+	sentence := 1
+	for sentence < len(all) && !all[sentence].Breaks {
+		sentence++
+	}
+	end := len(text)
+	if sentence < len(all) {
+		end = all[sentence].Range.Start
+	}
+	colon := colonIn(text, words.Range{Start: all[0].Range.Start, End: end})
+	n := 0
+	for n < sentence && all[n].Range.End <= colon {
+		n++
+	}
+	if n == 0 || n == len(all) || n > maxWords {
+		return Part{}, 0
+	}
+	head := r.clause(text[:colon], all[:n], readings, in, l) // whatever asks behind the colon, this does not
+	tp := r.announces(head, l)
+	if tp == nil {
+		return Part{}, 0
+	}
+	upto := r.behind(head, r.ix.verbs[tp.verb], all, text, sentence, readings, in, l)
+	end = len(text)
+	if upto < len(all) {
+		end = all[upto].Range.Start
+	}
+	// Who is named before the colon is whom the note is for, whoever else is in it.
+	c := r.clause(text, all[:upto], readings, in, l)
+	v := r.ix.verbs[tp.verb]
+	for i := range v.Params {
+		if e := v.Params[i].Type.Entity; e != nil && r.names[e] != nil {
+			if f := r.rowsIn(head, e); len(f.names) > 0 {
+				r.rowsIn(c, e)
+				c.rows[e] = f
+			}
+		}
+	}
+	c.dictated = &dictated{&v.Params[-1-tp.words[len(tp.words)-1]], words.Range{Start: colon, End: end}}
+	p := Part{Range: c.rng, Certainty: Sure, Verb: v, Phrase: tp.text, Confidence: 1, clauses: []*clause{c}, reader: r, language: l}
+	for _, s := range r.rank(head) {
+		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)}); len(p.Ranked) == ranked {
+			break
+		}
+	}
+	r.arguments(&p, c, l)
+	return p, upto
+}
+
+// announces is the phrase that a clause is, of those that end in a text which is
+// taken as it comes; nil where it is none, or those of several verbs.
+func (r *Reader) announces(head *clause, l words.Language) *template {
+	if head.question || head.forbids || head.negated || head.supposes {
+		return nil
+	}
+	var one *template
+	for t := range r.ix.templates {
+		tp := &r.ix.templates[t]
+		n := len(tp.words)
+		if !r.may[tp.verb] || tp.quality != ofPhrase || n < 2 || tp.words[n-1] >= 0 || !freeText(&r.ix.verbs[tp.verb].Params[-1-tp.words[n-1]]) {
+			continue
+		}
+		switch {
+		case r.heads(tp, head, head.rng.End) < n-1 && (!tp.colon || r.telling(tp, head) == 0):
+		case one != nil && one.verb != tp.verb:
+			return nil
+		case one == nil || r.telling(tp, head) > r.telling(one, head):
+			one = tp
+		}
+	}
+	if one == nil || !r.only(one.verb, head) {
+		return nil
+	}
+	// What the whole of it would be taken for has to be the same.
+	if p := r.part(head, l); len(p.Ranked) > 0 && p.Ranked[0].Verb != r.ix.verbs[one.verb] {
+		return nil
+	}
+	return one
+}
+
+// telling counts the words of a clause that are a phrase's, and no small ones.
+func (r *Reader) telling(tp *template, c *clause) (n int) {
+	for i := range c.words {
+		if small[c.words[i].Plain] == 0 && r.has(tp, c, i) {
+			n++
+		}
+	}
+	return n
+}
+
+// has reports whether a word of a clause is one of a phrase.
+func (r *Reader) has(tp *template, c *clause, i int) bool {
+	return slices.ContainsFunc(tp.words, func(w int32) bool { return w >= 0 && c.is(i, r.ix, w) })
+}
+
+// only reports that all of a clause is a verb's: words of its phrases, rows that it
+// takes, small words, and "the following".
+func (r *Reader) only(verb int32, c *clause) bool {
+	named := r.named(r.ix.verbs[verb], c)
+	for i := range c.words {
+		if named[i] || small[c.words[i].Plain] != 0 || follows[c.words[i].Plain] {
+			continue
+		}
+		if !slices.ContainsFunc(r.ix.templates, func(tp template) bool {
+			return tp.verb == verb && tp.quality == ofPhrase && r.has(&tp, c, i)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// follows are words that say that something follows.
+var follows = map[string]bool{"following": true, "folgendes": true, "suit": true, "suivant": true, "siguiente": true}
+
+// behind is where a note ends: before a question that is put to us, an order on a
+// line of its own, or a line that only names whom it is for, with nothing but such
+// behind it.
+func (r *Reader) behind(head *clause, v *verbs.Verb, all []words.Word, text string, from int, readings []words.Reading, in words.In, l words.Language) int {
+	if len(all) > maxWords {
+		return len(all)
+	}
+	upto := len(all)
+	for upto > from {
+		start := upto - 1
+		for start > from && !all[start].Breaks {
+			start--
+		}
+		c := r.clause(text, all[start:upto], readings, in, l)
+		own := strings.Contains(text[all[start-1].Range.End:all[start].Range.Start], "\n")
+		if !own && !c.question {
+			break
+		}
+		if !own || !r.nameOnly(v, c) || slices.Contains(r.named(v, head), true) {
+			if p := r.part(c, l); p.Certainty != Sure || len(p.Asks) > 0 || !own && len(p.Verb.Effects) > 0 {
+				break
+			}
+		}
+		upto = start
+	}
+	return upto
+}
+
+// nameOnly reports that a clause is a name of a row that a verb takes, and nothing
+// else.
+func (r *Reader) nameOnly(v *verbs.Verb, c *clause) bool {
+	named := r.named(v, c)
+	for i := range c.words {
+		if !named[i] && small[c.words[i].Plain] == 0 {
+			return false
+		}
+	}
+	return slices.Contains(named, true)
+}
