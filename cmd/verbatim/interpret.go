@@ -53,7 +53,10 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		v.Tongue = &in.Languages[0]
 	}
 	h := i.index.Reader(v).Read(said, in)
-	var u dialog.Understood
+	u := dialog.Understood{Long: h.Cut}
+	if u.Long {
+		return u, nil
+	}
 	for k := range h.Parts {
 		p := &h.Parts[k]
 		name, err := i.meant(ctx, p, names, before)
@@ -67,7 +70,8 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 			u.Script += p.Call + "\n"
 		}
 		if u.Ask == "" && len(p.Asks) > 0 {
-			u.Ask, u.Offers, u.Places = p.Asks[0].Text, offers(p, &p.Asks[0]), p.Asks[0].Places
+			a := &p.Asks[0]
+			u.Ask, u.Offers, u.Places, u.Dictated = a.Text, offers(p, a), a.Places, a.Dictated()
 		}
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)

@@ -120,6 +120,11 @@ type Understood struct {
 	Places   []words.Range
 	Resolved []string // what words were read as
 	Assumed  []string // names of rows that were meant without being said
+	// Dictated says that Ask asks for words which are taken as they come.
+	Dictated bool
+	// Long says that it was more than is read at once. Nothing was understood then:
+	// a part of what somebody says may mean what the whole of it does not.
+	Long bool
 }
 
 // An Offer is something that a question offers.

@@ -33,6 +33,11 @@ var (
 		"Diese Nachricht ist {} lang, und ich lese höchstens {}. Senden Sie den Teil, auf den es ankommt, oder senden Sie eine Datei.",
 		"Ce message fait {}, et je lis au plus {}. Envoyez la partie qui compte, ou un fichier.",
 		"Ese mensaje ocupa {}, y leo {} como máximo. Envíe la parte que importa, o un archivo."}
+	sayMuchAtOnce = words.Sentence{
+		"That is more than I can take in at once, so I have done nothing about it. Please say it in shorter messages, or send it as a file.",
+		"Das ist mehr, als ich auf einmal aufnehmen kann; ich habe deshalb nichts unternommen. Bitte sagen Sie es in kürzeren Nachrichten, oder senden Sie eine Datei.",
+		"C’est plus que je ne peux lire en une fois ; je n’ai donc rien fait. Dites-le en messages plus courts, s’il vous plaît, ou envoyez un fichier.",
+		"Es más de lo que puedo leer de una vez, así que no he hecho nada. Por favor, dígalo en mensajes más cortos o envíe un archivo."}
 	sayAutomatic = words.Sentence{
 		"That was an automatic reply, so I have done nothing about it.",
 		"Das war eine automatische Antwort; ich habe deshalb nichts unternommen.",

@@ -425,6 +425,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		if u, err = c.o.Interpreter.Interpret(ctx, t.heard.own, "", c.before()); err != nil {
 			return t.system(ctx, err)
 		}
+		if u.Long {
+			return t.aside(ctx, c.wording.say(sayMuchAtOnce))
+		}
 		if text, ok, err := t.answered(ctx, &u); ok || err != nil {
 			t.closed(false)
 			return text, err

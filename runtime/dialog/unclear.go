@@ -160,6 +160,15 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 		placed       bool
 	}
 	var attempts []attempt
+	if words.ReadAnswer(says).Answer == words.Other {
+		before, err := t.c.o.Interpreter.Interpret(ctx, was.said, was.verb, was.spoken)
+		if err != nil {
+			return nil, err
+		}
+		if before.Dictated {
+			attempts = append(attempts, attempt{was.said + ": " + says, was.said, false})
+		}
+	}
 	if len(was.places) > 0 {
 		attempts = append(attempts, attempt{was.with(says), was.said, true})
 	}
