@@ -15,6 +15,12 @@
 // where two verbs fit, or none does well, it says so instead of choosing. A
 // message of several sentences may hold several calls.
 //
+// A text that somebody dictates is taken as it comes: what follows the colon of
+// "leave a note on Pierre:" is the note, in as many sentences as it has, and no
+// order in it is theirs. A message of which only a part would be read, because it
+// is longer than 32 KiB, 240 words outside such a text, or 12 sentences, is not
+// read at all: Heard.Cut.
+//
 // An object whose schema goes with a code is filled where the sentence says all
 // of it, and held against the schema; otherwise what asks for it question by
 // question is proposed. A sentence that names no row leaves that open, for who
@@ -77,7 +83,7 @@ type Heard struct {
 	// Hidden says that characters which cannot be seen stand in it; then nothing
 	// is proposed at all.
 	Hidden bool
-	// Cut says that the message was longer than what is read of it.
+	// Cut says that the message is longer than what is read of one.
 	Cut bool
 }
 

@@ -105,12 +105,11 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			return h
 		}
 	}
-	if long := more || len(all) > maxWords; long {
-		p, n := r.dictation(text, all, readings, in, l)
-		if h.Cut = n < len(all); !h.Cut {
-			h.Parts = append(h.Parts, p)
+	if more || len(all) > maxWords {
+		if p, n := r.dictation(text, all, readings, in, l); n == len(all) {
+			return Heard{Parts: []Part{p}}
 		}
-		return h
+		return Heard{Cut: true}
 	}
 	start := 0
 	for i := 1; i <= len(all); i++ {
@@ -141,7 +140,9 @@ func (r *Reader) Read(text string, in words.In) Heard {
 		}
 		h.Parts = append(h.Parts, p)
 		if len(h.Parts) >= maxParts {
-			h.Cut = i < len(all)
+			if i < len(all) {
+				return Heard{Cut: true} // the rest of it may take it back
+			}
 			break
 		}
 	}
