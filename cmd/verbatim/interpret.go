@@ -100,6 +100,25 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 	return u, nil
 }
 
+// Correct implements dialog.Interpreter.
+func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) (dialog.Correction, bool, error) {
+	names, err := i.session.Names(ctx, i.reg.Entities())
+	if err != nil {
+		return dialog.Correction{}, false, err
+	}
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session)}
+	in := i.in()
+	if len(in.Languages) > 0 {
+		v.Tongue = &in.Languages[0]
+	}
+	found, ok := i.index.Reader(v).Correct(said, in, i.reg.Verb(call.Verb), call)
+	c := dialog.Correction{Ask: found.Ask, Cued: found.Cued}
+	for _, f := range found.Fits {
+		c.Fits = append(c.Fits, dialog.Fit{Script: dsl.FormatCall(&f.Call), Says: f.Says, Text: f.Text})
+	}
+	return c, ok, nil
+}
+
 // saying says a name as what the session's row is called, and a code as people of
 // a language do.
 func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what string) string {

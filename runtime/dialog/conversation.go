@@ -99,6 +99,9 @@ type Interpreter interface {
 	// latest first, is what it may mean without a name; chosen is the verb that
 	// somebody chose when they were asked which of some they mean, "" where none.
 	Interpret(ctx context.Context, said, chosen string, before []Spoken) (Understood, error)
+	// Correct reads a message as one that puts another value in the place of one in
+	// a call; false where it is none.
+	Correct(ctx context.Context, said string, call *dsl.Call) (Correction, bool, error)
 	// Shortlist returns the verbs that a sentence may be about, likeliest first.
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
@@ -158,6 +161,7 @@ type Conversation struct {
 	unasked  tally    // what was done without a question
 	choosing verdict  // what was said when it was asked which question is meant
 	alone    bool     // without the model, and the person was told so
+	lately   latest   // what was done last
 	marks    rune     // how many stand for what the person was shown alone
 	toolbox  toolbox
 }
@@ -364,6 +368,7 @@ type turn struct {
 	was     unclear     // what was asked back before
 	next    unclear     // and is next
 	lapsed  unclear     // what was asked back too long ago
+	held    *Question   // what they hold up by what they say, where no model is
 
 	events func(Event)
 	told   strings.Builder // of the answer
@@ -432,10 +437,18 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 	t.waits()
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details.MatchString(t.heard.own) {
 		// An answer is to what was asked last, and that was what they mean.
+		if i, _ := choice(t.heard.own, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
+			return t.corrects(ctx, t.heard.own)
+		}
 		return "", false, nil
 	}
 	choosing := c.choosing
 	c.choosing = neither
+	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details.MatchString(t.heard.own) {
+		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
+			return text, true, err
+		}
+	}
 	if len(c.open) == 0 {
 		if said == yes && len(old) == 1 {
 			text, err := t.again(ctx, old[0], sayExpired)
@@ -451,6 +464,10 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		// "No wait, make it Friday": what was asked about is off, and what they
 		// say instead is said.
 		q := c.open[0]
+		if c.o.Model == nil && c.o.Interpreter != nil {
+			q.fresh, t.held = false, q // until it is understood what they say instead
+			return "", false, nil
+		}
 		if err := t.withdraw(ctx, q); err != nil {
 			return "", true, err
 		}
@@ -590,6 +607,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 		return t.stopped(ctx, q, err)
 	}
 	t.did(reply)
+	t.remember(p)
 	c.unasked.forget(p.Script())
 	c.recount(ctx, p.Script(), t.now)
 	return t.facing(t.c.wording.told(t.done)), nil

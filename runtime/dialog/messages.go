@@ -180,6 +180,21 @@ var (
 		"Das wurde schon in einem anderen Fenster beantwortet; ich habe es nicht noch einmal getan.",
 		"Vous y avez déjà répondu dans une autre fenêtre ; je n’ai rien refait.",
 		"Eso ya se respondió en otra ventana, así que no lo he repetido."}
+	sayInstead = words.Sentence{
+		"Changed, and nothing is done yet:",
+		"Geändert; getan ist noch nichts:",
+		"C’est modifié, et rien n’est encore fait :",
+		"Cambiado; todavía no se ha hecho nada:"}
+	sayDoneBefore = words.Sentence{
+		"What you agreed to before is done. To change it, I would do this now:",
+		"Was Sie zuvor bestätigt haben, ist getan. Um es zu ändern, würde ich jetzt dies tun:",
+		"Ce que vous avez accepté auparavant est fait. Pour le modifier, je ferais maintenant ceci :",
+		"Lo que aceptó antes ya está hecho. Para cambiarlo, ahora haría esto:"}
+	sayHeldUp = words.Sentence{
+		"I have not done it, and it still waits. Say what should be different, or say no to leave it.",
+		"Ich habe es nicht getan, und es wartet noch. Sagen Sie, was anders sein soll, oder sagen Sie nein.",
+		"Je ne l’ai pas fait, et la question reste ouverte. Dites ce qui doit changer, ou dites non pour en rester là.",
+		"No lo he hecho, y la pregunta sigue abierta. Diga qué debe cambiar, o diga que no para dejarlo."}
 	sayStillOpen = words.Sentence{
 		"This still waits for your answer:",
 		"Hierauf fehlt noch Ihre Antwort:",

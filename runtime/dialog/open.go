@@ -39,6 +39,8 @@ type aboutUnclear struct {
 	About  string        `json:"about,omitempty"`
 	Spoken []Spoken      `json:"spoken,omitempty"`
 	Aside  int           `json:"aside,omitempty"`
+	// Corrects says that it changes a call that waits.
+	Corrects bool `json:"corrects,omitempty"`
 }
 
 // recallUnclear makes what was asked about of the question that is kept.
@@ -47,13 +49,13 @@ func recallUnclear(k *runtime.Question) (unclear, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
 		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	return unclear{said: k.Words, before: about.Before, verb: about.Verb, asked: about.Asked, offers: about.Offers, places: about.Places, about: about.About, spoken: about.Spoken,
+	return unclear{said: k.Words, before: about.Before, verb: about.Verb, asked: about.Asked, offers: about.Offers, places: about.Places, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
 		id: k.Preview, at: k.Asked, until: k.Until, aside: about.Aside, fresh: k.Last, stored: true}, nil
 }
 
 // kept is the question as it is written.
 func (u *unclear) kept(source string) (runtime.Question, error) {
-	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.asked, u.offers, u.places, u.about, u.spoken, u.aside})
+	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
 	return runtime.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
 }
 
@@ -109,6 +111,10 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		t.closed(false)
 		return text, nil
 	}
+	if u.corrects {
+		u.fresh = true
+		return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
+	}
 	// As it is now, and in the language that is spoken now.
 	now, err := t.c.o.Interpreter.Interpret(ctx, u.said, u.verb, u.spoken)
 	if err != nil {
@@ -125,6 +131,9 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 // lapse puts a question again that was answered too late.
 func (t *turn) lapse(ctx context.Context) (string, error) {
 	was := t.lapsed
+	if was.corrects {
+		return "", nil // what it was about is too old as well
+	}
 	if i, _ := choice(t.heard.own, was.offers); i < 0 {
 		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)
 		if err != nil || u == nil || u.Script == "" && u.Ask == was.asked {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/words"
@@ -71,6 +72,10 @@ func (book) Interpret(_ context.Context, said, chosen string, _ []dialog.Spoken)
 		u.Ask, u.Offers = "Is that what you mean: the list?", []dialog.Offer{{Says: "the list", Verb: "house.list-repairs"}}
 	}
 	return u, nil
+}
+
+func (book) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
+	return dialog.Correction{}, false, nil
 }
 
 func (book) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {

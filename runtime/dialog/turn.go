@@ -22,18 +22,10 @@ var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
 // converse answers what was said: with a model, or without.
 func (t *turn) converse(ctx context.Context) (string, error) {
 	c := t.c
-	t.begin()
-	var err error
-	if t.names, err = c.o.Session.Names(ctx, c.o.Registry.Entities()); err != nil {
+	if err := t.ready(ctx); err != nil {
 		return t.system(ctx, err)
 	}
-	for e, names := range t.names {
-		t.facts.words = append(t.facts.words, fold(entityWords(e)))
-		for _, n := range names {
-			t.facts.names = append(t.facts.names, n)
-			t.facts.words = append(t.facts.words, "@"+n+"\n"+strings.ReplaceAll(n, "-", " "))
-		}
-	}
+	var err error
 	shortlist := t.shortlist()
 	if c.o.Model == nil {
 		return t.interpret(ctx, "")
@@ -46,6 +38,25 @@ func (t *turn) converse(ctx context.Context) (string, error) {
 		return t.system(ctx, err)
 	}
 	return t.ask(ctx, messages, shortlist)
+}
+
+// ready gathers what the turn may speak of, and the names that are known now.
+func (t *turn) ready(ctx context.Context) (err error) {
+	t.begin()
+	if t.names != nil {
+		return nil
+	}
+	if t.names, err = t.c.o.Session.Names(ctx, t.c.o.Registry.Entities()); err != nil {
+		return err
+	}
+	for e, names := range t.names {
+		t.facts.words = append(t.facts.words, fold(entityWords(e)))
+		for _, n := range names {
+			t.facts.names = append(t.facts.names, n)
+			t.facts.words = append(t.facts.words, "@"+n+"\n"+strings.ReplaceAll(n, "-", " "))
+		}
+	}
+	return nil
 }
 
 // system tells that something is wrong with the system.
@@ -406,6 +417,11 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		return otherwise, nil
 	}
 	was := &t.was
+	if was.corrects && was.open() {
+		if text, ok, err := t.choosesCorrection(ctx, was); ok || err != nil {
+			return text, err
+		}
+	}
 	if text, ok, err := t.polite(ctx); ok || err != nil {
 		if err != nil {
 			return text, err
@@ -492,6 +508,15 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 // makes tells what came of what was understood.
 func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise string) (string, error) {
 	c := t.c
+	if q := t.held; q != nil && u.Script == "" && u.Verb == "" {
+		t.record.note("what waits was held up, and what they want instead was not understood")
+		return c.wording.say(sayHeldUp), nil
+	} else if q != nil && !t.reads(u) && slices.Contains(c.open, q) {
+		if err := t.withdraw(ctx, q); err != nil {
+			return t.system(ctx, err)
+		}
+		t.record.Withdrawn = q.Calls
+	}
 	switch unread := c.wording.say(sayUnread); {
 	case u.Ask != "":
 		t.asksBack(u, was)
@@ -648,6 +673,7 @@ func (t *turn) tools(v grammar.Vocabulary) ([]llm.Tool, error) {
 type proposal struct {
 	script, prose string
 	problem       string // what is wrong with it as an answer
+	asked         bool   // it is put to the person, whatever the rules say
 	phrased       bool   // no model wrote it: it was read out of the person's own words, and may have been taken wrongly
 }
 
@@ -803,7 +829,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 				why = append(why, *much)
 			}
 		}
-		if len(preview.Asks)+len(why) > 0 || p.phrased && t.beyond(preview) {
+		if len(preview.Asks)+len(why) > 0 || p.asked || p.phrased && t.beyond(preview) {
 			counted.release(ctx)
 			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
@@ -822,6 +848,9 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	t.calls += len(script.Calls)
 	before := len(t.done)
 	t.did(reply)
+	if len(t.done) > before {
+		t.remember(program)
+	}
 	var says strings.Builder
 	if len(t.done) > before {
 		t.ran[canonical] = true

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"verbatim/dsl"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
 	"verbatim/verbs"
@@ -280,6 +281,10 @@ type fixed struct{ u dialog.Understood }
 
 func (f fixed) Interpret(context.Context, string, string, []dialog.Spoken) (dialog.Understood, error) {
 	return f.u, nil
+}
+
+func (f fixed) Correct(context.Context, string, *dsl.Call) (dialog.Correction, bool, error) {
+	return dialog.Correction{}, false, nil
 }
 
 func (f fixed) Shortlist(_ string, among []*verbs.Verb, most int) []*verbs.Verb {

@@ -26,6 +26,8 @@ type unclear struct {
 	about  string        // the verb that it seems to be about, "" where that is asked
 	spoken []Spoken      // what was spoken of before it
 
+	corrects bool // it changes a call that waits, and may change it in several ways
+
 	id        string    // "" of one that was not put yet
 	at, until time.Time // when it was put first, and when it is too old
 	aside     int       // turns about something else since
@@ -152,7 +154,7 @@ func isDay(text string) bool {
 // is meant, before what asks again; and an answer that did not help, for which the
 // same is asked again, is forgotten: the next one would only stumble over it.
 func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
-	if !was.open() {
+	if !was.open() || was.corrects {
 		return nil, nil
 	}
 	type attempt struct {

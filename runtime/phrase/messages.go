@@ -23,6 +23,7 @@ const (
 	askField
 	askUnfit
 	askShorter
+	askWhich
 )
 
 var questions = [...]words.Sentence{
@@ -32,6 +33,7 @@ var questions = [...]words.Sentence{
 	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n’ai pas trouvé cela parmi vos éléments. De quoi s’agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
 	askField:    {"Please tell me: {}.", "Bitte sagen Sie mir: {}.", "Dites-moi, s’il vous plaît : {}.", "Dígame, por favor: {}."},
 	askLimit:    {words.English: "That does not fit {}: "},
+	askWhich:    {"Which do you mean: {}?", "Was ist gemeint: {}?", "Que voulez-vous dire : {} ?", "¿A qué se refiere: {}?"},
 	askUnfit:    {"That does not fit here. Please check the value.", "Das passt hier nicht. Bitte prüfen Sie den Wert.", "Cela ne convient pas ici. Vérifiez la valeur, s’il vous plaît.", "Eso no encaja aquí. Por favor, revise el valor."},
 	askShorter:  {"That is {} characters long, and at most {} can be taken. Please say it in fewer words.", "Das sind {} Zeichen, und höchstens {} passen. Bitte sagen Sie es kürzer.", "Cela fait {} caractères, et {} au plus peuvent être pris. Dites-le plus brièvement, s’il vous plaît.", "Son {} caracteres, y caben {} como máximo. Por favor, dígalo con menos palabras."},
 }

@@ -139,6 +139,10 @@ type Reading struct {
 	whole bool // day, month and a year of four digits were said
 }
 
+// Weekday reports whether a date was said as a weekday's name and nothing else:
+// "Thursday", which is another day in each week.
+func (r *Reading) Weekday() bool { return r.What == Date && r.bare }
+
 // Known reports whether it means one value.
 func (r *Reading) Known() bool { return r.Problem == 0 && len(r.Others) == 0 && !r.Value.IsNull() }
 

@@ -1,0 +1,249 @@
+package dialog
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// Where no model is, whoever is asked for a yes may say what should be otherwise:
+// "no, make it Thursday". What they were asked about is off then, and the changed
+// call is put to them; it is never done on that message. What was done just now
+// stays done: the call with the other value is put to them as one more. Where more
+// than one thing may be meant, they are asked which.
+
+// A Correction is what a message puts in the place of something in a call.
+type Correction struct {
+	Fits []Fit  // what it may come to
+	Ask  string // where that is not one thing, or the value is none
+	Cued bool   // its words say that something is to be changed
+}
+
+// A Fit is a call with another value in one place.
+type Fit struct {
+	Script string
+	Says   string // the value, as a question words it
+	Text   string // and as it may be said again
+}
+
+// A latest is what was done last: it may be corrected while nothing else came up.
+type latest struct {
+	calls []dsl.Call
+	turn  int
+}
+
+// soon is how many turns later what was done may still be what is spoken of.
+const soon = 2
+
+// A correctable is a call that a message may correct.
+type correctable struct {
+	id   string // of the question, "" of what was done
+	of   *Question
+	call *dsl.Call
+}
+
+// correctables are the calls that wait for a yes or, where none does, what was done
+// last.
+func (t *turn) correctables() []correctable {
+	c := t.c
+	var all []correctable
+	for _, q := range c.open {
+		p, err := c.meaning(q)
+		if err != nil || p == nil || len(p.Script().Calls) != 1 {
+			continue // of several calls it is not clear which
+		}
+		all = append(all, correctable{q.ID, q, &p.Script().Calls[0]})
+	}
+	if len(c.open) == 0 && t.record.Number-c.lately.turn <= soon {
+		for i := range c.lately.calls {
+			all = append(all, correctable{"", nil, &c.lately.calls[i]})
+		}
+	}
+	return all
+}
+
+// corrects takes a message for a correction, where it is one.
+func (t *turn) corrects(ctx context.Context, said string) (text string, handled bool, err error) {
+	c := t.c
+	if c.o.Model != nil || c.o.Interpreter == nil || said == "" || t.heard.hidden || t.heard.quoted != "" {
+		return "", false, nil
+	}
+	type meant struct {
+		of  correctable
+		fit Fit
+	}
+	var all []meant
+	var asks, problem string
+	calls := 0
+	for _, of := range t.correctables() {
+		found, ok, err := c.o.Interpreter.Correct(ctx, said, of.call)
+		switch {
+		case err != nil:
+			return "", true, err
+		case !ok:
+			continue
+		case !found.Cued && !t.was.corrects && (of.of == nil || !of.of.fresh || t.asking(ctx) != nil):
+			// A value alone is a correction of what was put just now, and an answer
+			// where something else is asked.
+			continue
+		case len(found.Fits) == 0:
+			problem = found.Ask
+			continue
+		}
+		calls++
+		asks = found.Ask
+		for _, fit := range found.Fits {
+			all = append(all, meant{of, fit})
+		}
+	}
+	switch {
+	case len(all) == 0 && problem != "":
+		t.record.note("it was taken for a correction of what waits, with a value that cannot be")
+		return problem, true, nil
+	case len(all) == 0:
+		return "", false, nil
+	case len(all) == 1:
+		text, err := t.corrected(ctx, all[0].of, all[0].fit, said)
+		return text, true, err
+	}
+	u := Understood{Ask: asks}
+	if calls > 1 {
+		list := make([]string, 0, len(all))
+		for i := range all {
+			if q := all[i].of.of; q != nil {
+				all[i].fit.Says = q.line() + " " + all[i].fit.Says
+			}
+			list = append(list, all[i].fit.Says)
+		}
+		u.Ask = c.wording.say(sayWhichMean) + "\n" + strings.Join(list, "\n")
+	}
+	for _, m := range all {
+		u.Offers = append(u.Offers, Offer{Says: m.fit.Says, Text: m.fit.Text})
+	}
+	t.record.note("it was taken for a correction that may mean several things")
+	if c.unclear.corrects {
+		t.closed(false)
+	}
+	t.next = unclear{said: said, corrects: true}
+	t.asksBack(&u, &unclear{})
+	for _, q := range c.open {
+		q.fresh = false // what was asked last is this
+	}
+	return u.Ask, true, nil
+}
+
+// choosesCorrection takes an answer to the question what a correction means.
+func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string, handled bool, err error) {
+	i, bare := choice(t.heard.own, was.offers)
+	switch {
+	case i < 0: // or they say another value
+		text, handled, err = t.corrects(ctx, t.heard.own)
+		if !handled && (words.ReadChoice(t.heard.own) != 0 || words.ReadAnswer(t.heard.own).Answer == words.Agree) {
+			// "The second", where one of them is the second of a month.
+			t.c.unclear.fresh = true
+			return was.asked, true, nil
+		}
+		return text, handled, err
+	case bare && !was.fresh:
+		return "", false, nil
+	}
+	n := 0
+	for _, of := range t.correctables() {
+		found, ok, err := t.c.o.Interpreter.Correct(ctx, was.said, of.call)
+		if err != nil {
+			return "", true, err
+		}
+		if !ok {
+			continue
+		}
+		for _, fit := range found.Fits {
+			if n == i && strings.HasSuffix(was.offers[i].Says, fit.Says) {
+				t.closed(true)
+				said := was.said
+				if fit.Text != "" {
+					said += "\n" + fit.Text // they chose it
+				}
+				text, err := t.corrected(ctx, of, fit, said)
+				return text, true, err
+			}
+			n++
+		}
+	}
+	return "", false, nil
+}
+
+// corrected puts the changed call.
+func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said string) (string, error) {
+	c := t.c
+	if err := t.ready(ctx); err != nil {
+		return t.system(ctx, err)
+	}
+	if c.unclear.corrects {
+		t.closed(false)
+	}
+	t.trace.add(ofPerson, said, t.now)
+	t.spokenFor(of.call, fit.Script)
+	t.record.note("it was taken for a correction of what they were asked, or of what was done")
+	before := slices.Clone(c.open)
+	outcome, err := t.carry(ctx, proposal{script: fit.Script, phrased: true, asked: true})
+	switch {
+	case err != nil:
+		return t.system(ctx, err)
+	case outcome.wrong != "":
+		text := c.wording.refused(outcome.why)
+		if of.of != nil { // that waits as it was, and is put again before a yes counts
+			of.of.fresh = false
+		}
+		return text, nil
+	case outcome.question == nil: // it changes nothing
+		return t.facing(c.wording.told(t.found)), nil
+	}
+	if of.of == nil {
+		return c.wording.say(sayDoneBefore) + "\n" + c.wording.question(outcome.question), nil
+	}
+	if slices.Contains(before, of.of) && of.of.ID != outcome.question.ID {
+		if err := t.withdraw(ctx, of.of); err != nil {
+			return t.system(ctx, err)
+		}
+		t.record.Withdrawn = of.of.Calls
+	}
+	return c.wording.say(sayInstead) + "\n" + c.wording.question(outcome.question), nil
+}
+
+// spokenFor takes what the call held before for the person's own where it was: a
+// text of theirs in which the day was changed is theirs too.
+func (t *turn) spokenFor(was *dsl.Call, script string) {
+	now := oneCall(script)
+	if now == nil {
+		return
+	}
+	for i := range now.Args {
+		if i < len(was.Args) && now.Args[i].Value.Kind == dsl.String && was.Args[i].Value.Kind == dsl.String && now.Args[i].Value.Text != was.Args[i].Value.Text {
+			if t.trace.origin(&was.Args[i].Value) == ofPerson {
+				t.trace.add(ofPerson, now.Args[i].Value.Text, t.now)
+			}
+		}
+	}
+}
+
+// remember keeps what was done, so that it can be corrected.
+func (t *turn) remember(p *verbs.Program) {
+	if t.c.o.Model != nil {
+		return
+	}
+	t.c.lately = latest{turn: t.record.Number}
+	for i := range p.Script().Calls {
+		if v := t.c.o.Registry.Verb(p.Script().Calls[i].Verb); v != nil && !t.questions(v) && !t.answersOne(v) {
+			t.c.lately.calls = append(t.c.lately.calls, p.Script().Calls[i])
+		}
+	}
+}
+
+// answersOne reports whether a verb is what answers to questions are given with.
+func (t *turn) answersOne(v *verbs.Verb) bool {
+	return slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool { return a.Verb == v })
+}

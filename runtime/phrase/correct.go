@@ -1,0 +1,551 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Whoever is asked whether a call is right may answer with what should stand in it
+// instead: "make it Thursday", "Donnerstag statt Freitag", "plutôt Thomas". Such a
+// message is read against the call: all of it has to be one value of a kind that the
+// call holds, and words out of a closed list that say it takes the place of another.
+// What holds anything else is no correction, and is read as any other sentence.
+
+// A Correction is what a message puts in the place of something in a call.
+type Correction struct {
+	// Fits are the calls that may be meant: where there are several, it has to be
+	// asked which.
+	Fits []Fit
+	// Ask is the question: which of several is meant, or what is wrong with the value
+	// that was said. It is "" where there is one fit.
+	Ask string
+	// Cued says that a word of the message says that something is to be changed. Where
+	// nothing waits, a value alone says nothing.
+	Cued bool
+}
+
+// A Fit is a call with another value in one place.
+type Fit struct {
+	Call dsl.Call
+	Says string // the value, as a person is told it
+	Text string // and as it may be said again
+}
+
+// mostCorrected is how many words such a message has at most.
+const mostCorrected = 20
+
+// Correct reads a message against a call of a verb. It is false where the message
+// corrects nothing of it.
+func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call) (Correction, bool) {
+	var none Correction
+	if len(text) > maxBytes || v == nil {
+		return none, false
+	}
+	all, more := words.Split(text, mostCorrected)
+	if len(all) == 0 || more || slices.ContainsFunc(all, func(w words.Word) bool { return w.Hidden }) {
+		return none, false
+	}
+	l := spoken(text, in)
+	if len(in.Languages) > 0 && !slices.Contains(in.Languages, l) {
+		in.Languages = append([]words.Language{l}, in.Languages...)
+	}
+	readings, more := words.Find(text, in)
+	if more {
+		return none, false
+	}
+	c := r.clause(text, all, readings, in, l)
+	if slices.Contains(c.quoted, true) {
+		return none, false
+	}
+	cues, cued, asks := cuesIn(all)
+	if strings.ContainsAny(text, "?¿") && !asks {
+		return none, false
+	}
+	found := Correction{Cued: cued}
+	several := 0 // places that it may be meant for
+	for _, s := range slotsOf(v, call) {
+		m := r.matches(&s, c, r.speaks(l))
+		if m == nil || !m.accounts(cues) {
+			continue
+		}
+		if m.problem != "" {
+			if found.Ask == "" {
+				found.Ask = m.problem
+			}
+			continue
+		}
+		if len(m.fits) == 0 {
+			continue
+		}
+		several++
+		for _, f := range m.fits {
+			said := c.raw(f.at)
+			if f.full {
+				said = f.says
+			}
+			fit := Fit{Call: s.put(call, f.value, said, in), Says: f.says, Text: f.text}
+			if fit.Call.Err() == nil {
+				found.Fits = append(found.Fits, fit)
+			}
+		}
+		if several > 1 {
+			found.Fits = r.apart(found.Fits, v, call, r.speaks(l))
+		}
+	}
+	if len(found.Fits) > 1 {
+		says := make([]string, len(found.Fits))
+		for i := range found.Fits {
+			says[i] = found.Fits[i].Says
+		}
+		found.Ask = questions[askWhich].In(r.speaks(l), r.join(r.speaks(l), says))
+	} else if len(found.Fits) == 1 {
+		found.Ask = ""
+	}
+	return found, len(found.Fits) > 0 || found.Ask != ""
+}
+
+// apart says of fits that change different arguments which of them each one does.
+func (r *Reader) apart(fits []Fit, v *verbs.Verb, was *dsl.Call, l words.Language) []Fit {
+	for i := range fits {
+		for k := range fits[i].Call.Args {
+			a := &fits[i].Call.Args[k]
+			if k < len(was.Args) && dsl.FormatValue(a.Value) == dsl.FormatValue(was.Args[k].Value) {
+				continue
+			}
+			if label := r.label(l, a.Key); !strings.HasPrefix(fits[i].Says, label+": ") {
+				fits[i].Says, fits[i].Text = label+": "+fits[i].Says, ""
+			}
+			break
+		}
+	}
+	return fits
+}
+
+// label is what people of a language call an argument.
+func (r *Reader) label(l words.Language, name string) string {
+	for _, n := range [...]string{name, strings.ReplaceAll(name, "-", "_")} {
+		if said, ok := r.ix.reg.Says(l.String(), n); ok {
+			return said
+		}
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
+}
+
+// A slot is a place of a call that holds one value.
+type slot struct {
+	param *verbs.Param
+	field string // of an object, "" where the argument itself is meant
+	value dsl.Value
+	kind  verbs.TypeName
+}
+
+// slotsOf lists the places of a call whose values can be said in words.
+func slotsOf(v *verbs.Verb, call *dsl.Call) (all []slot) {
+	for i := range call.Args {
+		a := &call.Args[i]
+		k := slices.IndexFunc(v.Params, func(p verbs.Param) bool { return p.Name == a.Key })
+		if k < 0 || a.Value.Kind == dsl.Nil {
+			continue
+		}
+		p := &v.Params[k]
+		switch p.Type.Name {
+		case verbs.ObjectType:
+			entries := a.Value.Entries()
+			for j := range entries {
+				e := &entries[j]
+				switch e.Value.Kind {
+				case dsl.String:
+					if _, ok := stores.ParseDate(e.Value.Text); ok {
+						all = append(all, slot{p, e.Key, e.Value, verbs.DateType})
+					}
+				case dsl.Date:
+					all = append(all, slot{p, e.Key, e.Value, verbs.DateType})
+				case dsl.Integer, dsl.Decimal:
+					all = append(all, slot{p, e.Key, e.Value, verbs.DecimalType})
+				}
+			}
+		case verbs.DateType, verbs.MoneyType, verbs.IntegerType, verbs.DecimalType, verbs.EmailType, verbs.PhoneType:
+			all = append(all, slot{p, "", a.Value, p.Type.Name})
+		case verbs.RefType:
+			if p.Type.Entity != nil && a.Value.Kind == dsl.Symbol {
+				all = append(all, slot{p, "", a.Value, verbs.RefType})
+			}
+		case verbs.CodeType:
+			if p.Type.Codes != nil {
+				all = append(all, slot{p, "", a.Value, verbs.CodeType})
+			}
+		case verbs.StringType:
+			if p.Type.Pattern != nil && p.Upload == nil {
+				all = append(all, slot{p, "", a.Value, verbs.StringType})
+			}
+		}
+	}
+	return all
+}
+
+// put is the call with another value in the place. Words of a text in it that said
+// the day before say the new one.
+func (s *slot) put(call *dsl.Call, value dsl.Value, said string, in words.In) dsl.Call {
+	out := *call
+	out.Args = slices.Clone(call.Args)
+	for i := range out.Args {
+		a := &out.Args[i]
+		switch {
+		case a.Key != s.param.Name:
+			if s.kind == verbs.DateType && a.Value.Kind == dsl.String {
+				a.Value = dsl.NewString(reworded(a.Value.Text, s.value.Text, said, in))
+			}
+		case s.field == "":
+			a.Value = value
+		default:
+			entries := slices.Clone(a.Value.Entries())
+			for j := range entries {
+				if entries[j].Key == s.field {
+					entries[j].Value = value
+				}
+			}
+			a.Value = dsl.NewMap(entries...)
+		}
+	}
+	return out
+}
+
+// reworded is a text with the words of one day in the place of those of another.
+func reworded(text, was, said string, in words.In) string {
+	all, more := words.Find(text, in)
+	if more {
+		return text
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if rd := &all[i]; rd.What == words.Date && rd.Known() && rd.Value.Text() == was {
+			text = text[:rd.Range.Start] + said + text[rd.Range.End:]
+		}
+	}
+	return text
+}
+
+// An instead is what a message says for one place of a call.
+type instead struct {
+	fits    []another
+	covered []bool // words that say it, or what it takes the place of
+	problem string
+}
+
+type another struct {
+	value dsl.Value
+	at    words.Range
+	says  string
+	text  string
+	full  bool // the words alone would not say which
+}
+
+// accounts reports whether all the words of the message are the value, the value
+// before it, or words that say no more than that the one takes the other's place.
+func (m *instead) accounts(cues []bool) bool {
+	for i := range m.covered {
+		if !m.covered[i] && !cues[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reads what a message says for a place; nil where it says nothing.
+func (r *Reader) matches(s *slot, c *clause, l words.Language) *instead {
+	switch s.kind {
+	case verbs.RefType:
+		return r.rowsFor(s, c, l)
+	case verbs.CodeType:
+		codes, at := r.codesIn(c, s.param.Type.Codes)
+		if len(codes) == 0 {
+			return nil
+		}
+		m := c.covers(at)
+		for _, code := range codes {
+			if code != s.value.Text {
+				m.fits = append(m.fits, another{value: dsl.NewCode(code), at: c.span(at), says: r.join(l, []string{code}), text: code})
+			}
+		}
+		return m
+	case verbs.StringType:
+		at, ok := patternIn(c, s.param)
+		text := c.raw(at)
+		for i := range c.readings {
+			if rd := &c.readings[i]; rd.What == words.IBAN && rd.Known() && s.param.Type.Pattern.MatchString(rd.Value.Text()) {
+				at, text, ok = rd.Range, rd.Value.Text(), true
+			}
+		}
+		if !ok || text == s.value.Text {
+			return nil
+		}
+		m := c.covers(nil)
+		m.cover(c, at)
+		m.fits = []another{{value: dsl.NewString(text), at: at, says: text}}
+		return m
+	}
+	return c.valuesFor(s, l)
+}
+
+// rowsFor reads which other row is meant.
+func (r *Reader) rowsFor(s *slot, c *clause, l words.Language) *instead {
+	if r.names[s.param.Type.Entity] == nil {
+		return nil
+	}
+	f := r.rowsIn(c, s.param.Type.Entity)
+	if len(f.names) == 0 || r.doubt(c, f) {
+		return nil
+	}
+	m := c.covers(f.words)
+	for _, name := range f.names {
+		if name == s.value.Text {
+			continue
+		}
+		m.fits = append(m.fits, another{value: dsl.NewSymbol(name), at: c.span(f.words), says: r.join(l, []string{"@" + name}), text: "@" + name})
+	}
+	return m
+}
+
+func (c *clause) covers(at []int) *instead {
+	m := &instead{covered: make([]bool, len(c.words))}
+	for _, i := range at {
+		m.covered[i] = true
+	}
+	return m
+}
+
+func (m *instead) cover(c *clause, at words.Range) {
+	for i := range c.words {
+		if at.Start <= c.words[i].Range.Start && c.words[i].Range.End <= at.End {
+			m.covered[i] = true
+		}
+	}
+}
+
+// valuesFor reads a day, an amount, a number or an address.
+func (c *clause) valuesFor(s *slot, l words.Language) *instead {
+	kinds := map[verbs.TypeName][]words.What{
+		verbs.DateType: {words.Date}, verbs.MoneyType: {words.Money}, verbs.IntegerType: {words.Integer},
+		verbs.DecimalType: {words.Decimal, words.Percent, words.Integer}, verbs.EmailType: {words.Email}, verbs.PhoneType: {words.Phone},
+	}[s.kind]
+	m := c.covers(nil)
+	var said []*words.Reading
+	for i := range c.readings {
+		rd := &c.readings[i]
+		if !slices.Contains(kinds, rd.What) {
+			continue
+		}
+		m.cover(c, rd.Range)
+		if rd.Problem != words.Negated && !c.replaced(rd) {
+			said = append(said, rd)
+		}
+	}
+	if len(said) == 2 { // "Thursday, and no longer Friday"
+		said = slices.DeleteFunc(said, func(rd *words.Reading) bool { return s.holds(rd) })
+	}
+	if len(said) != 1 {
+		return nil
+	}
+	rd := said[0]
+	held := *rd
+	if s.kind == verbs.DateType && s.field == "" {
+		held = words.Between(s.param.Type.Between(words.Today(c.in.Now))).Hold(held)
+	}
+	if held.Problem != 0 {
+		m.problem = held.Ask(l)
+		return m
+	}
+	for _, choice := range s.meant(&held, c) {
+		v := s.literal(choice)
+		if dsl.FormatValue(v) == dsl.FormatValue(s.value) {
+			continue
+		}
+		f := another{value: v, at: rd.Range, says: choice.Say(l)}
+		if rd.What == words.Date {
+			f.says, f.text = words.SayDay(choice.Value, l), choice.Value.Text()
+			f.full = rd.Assumed&words.NextSuch != 0 && (!rd.Weekday() || choice.Value != rd.Value)
+		}
+		m.fits = append(m.fits, f)
+	}
+	if len(m.fits) == 0 {
+		return nil
+	}
+	return m
+}
+
+// literal is a value as the place holds it.
+func (s *slot) literal(c words.Choice) dsl.Value {
+	switch {
+	case s.kind == verbs.MoneyType:
+		return dsl.NewMap(dsl.NewArg("amount", dsl.NewNumber(c.Value.Text())), dsl.NewArg("currency", dsl.NewCode(c.Currency)))
+	case s.kind == verbs.DateType && s.field == "":
+		return dsl.NewDate(c.Value.Text())
+	case s.kind == verbs.IntegerType, s.kind == verbs.DecimalType:
+		return dsl.NewNumber(c.Value.Text())
+	case s.value.Kind == dsl.Date:
+		return dsl.NewDate(c.Value.Text())
+	}
+	return dsl.NewString(c.Value.Text())
+}
+
+// holds reports whether a reading may be what the place holds.
+func (s *slot) holds(rd *words.Reading) bool {
+	for _, c := range append([]words.Choice{rd.Choice}, rd.Others...) {
+		if !c.Value.IsNull() && dsl.FormatValue(s.literal(c)) == dsl.FormatValue(s.value) {
+			return true
+		}
+	}
+	return false
+}
+
+// meant lists which values a reading may mean beside the one that it takes the place
+// of. A weekday's name alone is that of the week which was spoken of as well as the
+// next one, and the number of a day goes with the month that was; what was in the
+// past, as a birthday is, keeps its year.
+func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
+	all := slices.Clone(rd.Others)
+	if len(all) == 0 {
+		all = []words.Choice{rd.Choice}
+	}
+	was, ok := stores.ParseDate(s.value.Text)
+	if s.kind != verbs.DateType || !ok || rd.Kind != words.Relative {
+		return all
+	}
+	today := words.Today(c.in.Now)
+	near := all[len(all)-1].Value
+	switch raw := strings.Trim(strings.ToLower(c.raw(rd.Range)), "."); {
+	case rd.Weekday():
+		monday := was.Days() - (was.Days()+3)%7 // 1970-01-01 was a Thursday
+		near = stores.NewDays(monday + (near.Days()+3)%7)
+		if near.Days() < today.Days() {
+			return all
+		}
+	case rd.Assumed&words.NextSuch != 0:
+		y, m, d := civil(near)
+		wy, wm, _ := civil(was)
+		if strings.Trim(raw, "0123456789sthndreo. ") == "" {
+			m = wm
+		} else if was.Days() >= today.Days() {
+			return all
+		}
+		if was.Days() < today.Days() || m == wm {
+			y = wy
+		}
+		day, ok := stores.NewDate(y, m, d)
+		if !ok {
+			return all
+		}
+		near = day
+		if was.Days() < today.Days() {
+			return []words.Choice{{Value: near}}
+		}
+	default:
+		return all
+	}
+	if slices.ContainsFunc(all, func(o words.Choice) bool { return o.Value == near }) {
+		return []words.Choice{{Value: near}}
+	}
+	if near.Days() < today.Days() {
+		return all
+	}
+	return append(all, words.Choice{Value: near})
+}
+
+func civil(day stores.Value) (y, m, d int) {
+	t := day.Time()
+	return t.Year(), int(t.Month()), t.Day()
+}
+
+// replaced reports whether a value is one that another takes the place of: what
+// follows "instead of".
+func (c *clause) replaced(rd *words.Reading) bool {
+	var before []string
+	for i := range c.words {
+		if c.words[i].Range.End <= rd.Range.Start {
+			before = append(before, c.words[i].Plain)
+		}
+	}
+	for len(before) > 0 && slices.Contains(articles, before[len(before)-1]) {
+		before = before[:len(before)-1]
+	}
+	text := " " + strings.Join(before, " ")
+	for _, of := range inPlaceOf {
+		if strings.HasSuffix(text, " "+of) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	articles  = strings.Fields("the on by for am den dem der die das le la les l el los un le")
+	inPlaceOf = []string{"instead of", "rather than", "and not", "statt", "anstatt", "anstelle von", "anstelle", "und nicht", "au lieu de", "au lieu du", "au lieu d", "a la place de", "a la place du", "plutot que", "et pas", "et non", "en lugar de", "en lugar del", "en vez de", "en vez del", "y no"}
+)
+
+// What may stand around a value that takes the place of another, each word plain.
+// Those of the first list say that something is to be changed, those of the second
+// ask for it, and those of the third say nothing.
+var (
+	cueing = phrasesOfWords(`actually|instead|instead of|rather|rather than|no|nope|nah|not|wait|hold on|hang on|sorry|correction|i meant|i mean|i meant to say|i should have said|make it|make that|change it to|change that to|change to|change it|change the date to|change the day to|change the amount to|move it to|set it to|put|let us say|let s say|let us make it|let s make it|but|should be|it should be|that should be|should have been|better|would be better|is better|i would rather|i d rather|i d prefer|i prefer|on second thought|on second thoughts|my mistake|i was wrong|that was wrong|that is wrong|that s wrong|wrong|oops|it is not|it s not|and not
+eigentlich|doch|lieber|doch lieber|besser|stattdessen|statt dessen|nein|ne|nee|nicht|sondern|statt|anstatt|anstelle|anstelle von|moment|halt|entschuldigung|verzeihung|pardon|korrektur|ich meine|ich meinte|ich wollte sagen|gemeint war|machen wir|machen sie|mach|machen sie daraus|sagen wir|sagen sie|andern sie|andern|andern sie es|andern sie das|andere|verschieben sie|verschieben wir|setzen sie|soll es sein|sollte es sein|ware besser|passt besser|ware mir lieber|falsch|das war falsch|das stimmt nicht|mein fehler|aber|und nicht|es soll|es sollte|es muss|es musste|das muss|das musste|muss es sein|heissen
+plutot|plutot que|en fait|finalement|non|pas|mais|au lieu de|au lieu du|au lieu d|a la place|a la place de|a la place du|attendez|attends|pardon|desole|desolee|je voulais dire|je veux dire|mettez|mets|mettons|disons|dites|changez|changez la date|changez cela|changez ca|change|remplacez|correction|il faut|ce serait mieux|serait mieux|mieux vaut|vaut mieux|je prefere|je prefererais|j aimerais mieux|c est faux|c etait faux|erreur|mon erreur|c est plutot|ce sera plutot|ce sera|et pas|et non
+mejor|en realidad|no|sino|en lugar de|en lugar del|en vez de|en vez del|espere|espera|perdon|perdone|disculpe|quiero decir|queria decir|quise decir|me referia a|ponga|pongalo|ponlo|pon|pongamos|digamos|diga|cambielo|cambialo|cambie|cambie la fecha|cambiar|mas bien|prefiero|preferiria|al final|pero|seria mejor|es mejor|esta mal|estaba mal|error|me equivoque|que sea|y no|correccion|debe ser|deberia ser`)
+	asking = phrasesOfWords(`can we make it|can we say|could we make it|could we say|could you make it|can you make it|can you change it to|could you change it to|can it be|could it be|is possible|would be possible|possible
+konnen wir|konnen sie|konnten wir|konnten sie|geht auch|geht es|ginge|ginge auch|ginge es|kann es|konnte es
+on peut|peut on|pouvez vous|pourriez vous|peut on mettre|peut on dire|est ce possible|serait possible|c est possible
+podemos|puede|podria|podriamos|puede ser|podria ser|es posible|seria posible`)
+	saying = phrasesOfWords(`please|yes|yeah|ok|okay|it|that|the|this|to|for|on|by|at|is|s|was|be|of|a|an|thanks|thank you|oh|ah|eh|um|uh|hm|hmm|mm|well|so|then|and|or so|now|day|date|the day|the date|the amount|amount|expected|i|d|in|work|works|fine|will|it will be|it is|it s|we|one|that one|again|from
+bitte|es|das|der|die|den|dem|des|am|bis|bis zum|zum|zur|fur|um|auf|zu|ist|war|soll|sein|ja|ok|okay|danke|also|dann|jetzt|ach|oh|ah|nun|noch|auch|wird|wird es|sagen|machen|andern|verschieben|daraus|der tag|das datum|datum|betrag|den betrag|von|vom|und|es ist|es wird|werden|gut|ich|wir|nehmen|nehmen wir|nehmen sie
+s il vous plait|s il te plait|svp|oui|merci|le|la|les|l|du|de|d|des|pour|au|a|ce|c est|c|est|que|ok|alors|bon|ah|oh|euh|un|une|en|mettre|dire|changer|sera|serait|date|la date|montant|le montant|et|ca|cela|jour|le jour|y
+por favor|si|gracias|el|la|los|las|lo|del|de|para|al|a|es|sea|que|ok|vale|bueno|pues|entonces|ah|oh|eh|un|una|en|poner|decir|cambiar|sera|fecha|la fecha|importe|el importe|y|eso|esto|dia|el dia|ser|mejor dicho`)
+)
+
+// phrasesOfWords are phrases by their first word.
+func phrasesOfWords(list string) map[string][][]string {
+	all := map[string][][]string{}
+	for p := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '|' || r == '\n' }) {
+		f := strings.Fields(p)
+		all[f[0]] = append(all[f[0]], f)
+	}
+	for first := range all {
+		slices.SortFunc(all[first], func(a, b []string) int { return len(b) - len(a) })
+	}
+	return all
+}
+
+// cuesIn tells which words of a message say no more than that something takes the
+// place of something else, whether one of them says so much, and whether they ask
+// for it.
+func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
+	cues = make([]bool, len(all))
+	longest := func(of map[string][][]string, i int) int {
+		for _, p := range of[all[i].Plain] {
+			if i+len(p) <= len(all) && slices.EqualFunc(p, all[i:i+len(p)], func(s string, w words.Word) bool { return s == w.Plain }) {
+				return len(p)
+			}
+		}
+		return 0
+	}
+	for i := 0; i < len(all); {
+		c, a, s := longest(cueing, i), longest(asking, i), longest(saying, i)
+		n := max(c, a, s)
+		switch {
+		case n == 0:
+			i++
+			continue
+		case c == n:
+			cued = true
+		case a == n:
+			cued, asks = true, true
+		}
+		for k := range n {
+			cues[i+k] = true
+		}
+		i += n
+	}
+	return cues, cued, asks
+}

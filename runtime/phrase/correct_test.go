@@ -1,0 +1,135 @@
+package phrase
+
+import (
+	"hash/fnv"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"verbatim/dsl"
+	"verbatim/runtime/words"
+)
+
+// A corrected is what somebody says of a call, and what it holds afterwards.
+type corrected struct {
+	call dsl.Call
+	want string // ":expected-date 2025-01-02", "ask" or "none"
+	said string
+	held bool // of the half that nothing is tuned on
+}
+
+func corrections(t testing.TB) (all []corrected) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/corrections.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var call dsl.Call
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		want, said, ok := strings.Cut(line, "\t")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case !ok:
+			script, ds := dsl.Parse(dsl.NewSource("corrections", line))
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			call = script.Calls[0]
+		default:
+			h := fnv.New32a()
+			h.Write([]byte(said))
+			all = append(all, corrected{call, want, said, h.Sum32()%2 == 0})
+		}
+	}
+	return all
+}
+
+// is reads what was said against the call, and tells what came of it as the file
+// does.
+func (c *corrected) is(r *Reader) string {
+	found, ok := r.Correct(c.said, words.In{Now: now}, r.ix.reg.Verb(c.call.Verb), &c.call)
+	switch {
+	case !ok:
+		return "none"
+	case len(found.Fits) != 1:
+		return "ask"
+	}
+	for i, a := range found.Fits[0].Call.Args {
+		if a.Key != "note" && dsl.FormatValue(a.Value) != dsl.FormatValue(c.call.Args[i].Value) {
+			return ":" + a.Key + " " + dsl.FormatValue(a.Value)
+		}
+	}
+	return "the same"
+}
+
+// What people say to change what they were asked about is read as the change of one
+// value, in four languages, and what says anything else never is. Half of the
+// sentences nothing was tuned on: of those, 39 of 47 were read rightly before anything
+// was tuned, and none wrongly; the rest is asked about.
+func TestCorrections(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	var said, right [2]int
+	for _, c := range corrections(t) {
+		half := 0
+		if c.held {
+			half = 1
+		}
+		said[half]++
+		switch got := c.is(r); {
+		case got == c.want:
+			right[half]++
+		case got != "none" && got != "ask":
+			t.Errorf("%s: %s, and means %s", c.said, got, c.want)
+		default:
+			t.Logf("%s: %s, and means %s", c.said, got, c.want)
+		}
+	}
+	for half, name := range []string{"tuned on", "held out"} {
+		t.Logf("%s: %d of %d read rightly", name, right[half], said[half])
+	}
+	if right[0]*100 < said[0]*95 || right[1]*100 < said[1]*82 {
+		t.Errorf("of %d and %d, %d and %d are read rightly", said[0], said[1], right[0], right[1])
+	}
+}
+
+// Whatever is said, what comes of it is the call with one other value, and a text in
+// which the day that was said is another; and what holds a word that says something
+// else changes nothing.
+func TestACorrectionChangesOneThing(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	all := corrections(t)
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(all).Draw(t, "said")
+		other := rapid.SampledFrom(all).Draw(t, "of")
+		stray := rapid.SampledFrom([]string{"", "cauliflower ", "because ", "Blumenkohl ", "parce que ", "porque "}).Draw(t, "stray")
+		found, ok := r.Correct(stray+c.said, words.In{Now: now}, r.ix.reg.Verb(other.call.Verb), &other.call)
+		if ok && stray != "" {
+			t.Fatalf("%q corrects %s", stray+c.said, dsl.FormatCall(&other.call))
+		}
+		if ok && len(found.Fits) != 1 && found.Ask == "" {
+			t.Fatalf("%q may mean %d things, and nothing is asked", c.said, len(found.Fits))
+		}
+		for _, f := range found.Fits {
+			if f.Call.Verb != other.call.Verb || len(f.Call.Args) != len(other.call.Args) || f.Says == "" {
+				t.Fatalf("%q makes %s", c.said, dsl.FormatCall(&f.Call))
+			}
+			changed := 0
+			for i, a := range f.Call.Args {
+				if a.Key != other.call.Args[i].Key {
+					t.Fatalf("%q makes %s", c.said, dsl.FormatCall(&f.Call))
+				}
+				if a.Key != "note" && dsl.FormatValue(a.Value) != dsl.FormatValue(other.call.Args[i].Value) {
+					changed++
+				}
+			}
+			if changed != 1 {
+				t.Fatalf("%q changes %d values: %s", c.said, changed, dsl.FormatCall(&f.Call))
+			}
+		}
+	})
+}
