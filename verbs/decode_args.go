@@ -1,0 +1,163 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+func (l *loader) params(vn *verbNode) {
+	d, v := vn.d, vn.v
+	n := vn.f[verbArgs].value
+	if n == nil {
+		return
+	}
+	if len(n.Content) > maxParams {
+		d.report(say.tooManyArguments(d.place(n.Content[maxParams]), v.Name, maxParams))
+		return
+	}
+	v.Params = make([]Param, 0, len(n.Content))
+	var schemasOf []pair // parallel to v.Params
+	d.each(vn.f[verbArgs], func(n *yaml.Node) {
+		var f [argKeys]pair
+		if !d.fields(n, argShape, f[:]) || f[argName].value == nil {
+			return
+		}
+		k := f[argName].value
+		d.name(k, "argument")
+		if isReserved(k.Value) {
+			d.report(say.reserved(d.place(k), "argument", k.Value))
+		}
+		p := Param{
+			Name:        k.Value,
+			Ident:       underscored(k.Value),
+			Description: text(f[argDescription]),
+			Required:    d.boolean(f[argRequired]),
+			Sensitive:   d.boolean(f[argSensitive]),
+			Personal:    d.boolean(f[argPersonal]),
+			FollowUps:   d.boolean(f[argFollowUps]),
+			Place:       d.place(k),
+		}
+		for i := range v.Params {
+			if v.Params[i].Ident == p.Ident {
+				d.report(say.declaredTwice(p.Place, "argument", p.Name, v.Params[i].Place))
+				return
+			}
+		}
+		p.Type = l.typeOf(d, f[:typKeys], k, "argument")
+		l.upload(d, &p, f[:])
+		if n := f[argDefault].value; n != nil {
+			if p.Required {
+				d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
+			}
+			switch {
+			case p.Type == nil:
+			case p.Type.Name == RefType:
+				p.Active = l.active(d, &p, n)
+			default:
+				p.Default, _ = l.value(d, p.Type, n, p.Name)
+			}
+		}
+		if f[argFrom].value != nil {
+			d.items(f[argFrom], func(n *yaml.Node) {
+				i := slices.Index(originWords, n.Value)
+				if i < 0 {
+					d.report(say.unknownWord(d.place(n), "from", n.Value, originWords))
+					return
+				}
+				p.From |= 1 << i
+			})
+			if len(f[argFrom].value.Content) == 0 {
+				d.report(say.contradiction(d.place(f[argFrom].key), ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
+			}
+		}
+		l.otherwise(d, &p, f[:])
+		p.Asks = l.wordings(vn, f[argAsks], nil)
+		d.items(f[argExamples], func(n *yaml.Node) {
+			p.Examples = append(p.Examples, n.Value)
+			if p.Type != nil && p.Type.Name != RefType {
+				l.example(d, p.Type, n, p.Name)
+			}
+		})
+		schemasOf = append(schemasOf, f[argSchemaOf])
+		v.Params = append(v.Params, p)
+	})
+	for i, f := range schemasOf {
+		l.schemaOfCode(d, v, &v.Params[i], f)
+	}
+}
+
+// schemaOfCode reads which argument says what schema an object must satisfy.
+// Every code of its list has one, so that nothing goes unchecked.
+func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
+	n := f.value
+	if n == nil && p.FollowUps {
+		d.report(say.followUpsOfWhat(p.Place, p.Name))
+	}
+	if n == nil || p.Type == nil {
+		return
+	}
+	if p.Type.Name != ObjectType || p.Type.Schema != nil {
+		d.report(say.schemaOfWhat(d.place(f.key), p.Name))
+		return
+	}
+	i := v.param(strings.TrimPrefix(n.Value, ":"))
+	if i < 0 {
+		d.report(say.unknownArgument(d.place(n), v, n.Value))
+		return
+	}
+	by := &v.Params[i]
+	if by.Type == nil {
+		return
+	}
+	if by.Type.Name != CodeType || by.Type.Codes == nil {
+		d.report(say.schemaOfNoCode(d.place(n), by.Name))
+		return
+	}
+	var without []string
+	for _, c := range by.Type.Codes.Codes {
+		if c.Schema == nil {
+			without = append(without, c.Name)
+		}
+	}
+	if len(without) > 0 {
+		d.report(say.codesWithoutSchema(d.place(n), by.Type.Codes, without))
+		return
+	}
+	p.schemaOf, p.byCode = i+1, by.Type.Codes
+}
+
+// example checks that a value held up as an example would be accepted.
+func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
+	switch t.Name {
+	case AnyType, RefType, MoneyType, ObjectType, ListType:
+		return
+	case BooleanType, IntegerType, DecimalType:
+		bare := *n // in quotes or not, an example is text
+		bare.Style, bare.Tag = 0, "!!str"
+		n = &bare
+	}
+	l.value(d, t, n, "the example of "+name)
+}
+
+// param finds an argument as palettes write it; a dash and an underscore are
+// the same.
+func (v *Verb) param(name string) int {
+	for i := range v.Params {
+		if sameName(v.Params[i].Ident, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (v *Verb) paramNames() []string {
+	names := make([]string, len(v.Params))
+	for i := range v.Params {
+		names[i] = v.Params[i].Name
+	}
+	return names
+}

@@ -1,0 +1,174 @@
+package verbs
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+func (l *loader) codeList(d *doc, n *yaml.Node) {
+	var f [codesKeys]pair
+	if !d.fields(n, codesShape, f[:]) || f[codesName].value == nil {
+		l.lost["unknown-code-list"], l.lost["any-code"] = true, true
+		return
+	}
+	k := f[codesName].value
+	d.name(k, "code list")
+	list := &CodeList{Name: k.Value, Description: text(f[codesDescription]), Place: d.place(k)}
+	first := l.codesNamed[list.Name]
+	if first != nil {
+		d.report(say.declaredTwice(list.Place, "code list", list.Name, first.Place))
+	} else {
+		l.codesNamed[list.Name] = list
+		l.codes = append(l.codes, list)
+	}
+	if f[codesValues].value == nil {
+		list.Codes = nil
+		return
+	}
+	var steps []*yaml.Node // the codes that others lead to
+	seen := make(map[string]*yaml.Node)
+	d.each(f[codesValues], func(n *yaml.Node) {
+		c, at := Code{}, n
+		switch n.Kind {
+		case yaml.ScalarNode:
+			c.Name = n.Value
+		default:
+			var cf [codeKeys]pair
+			if !d.fields(n, codeShape, cf[:]) || cf[codeName].value == nil {
+				return
+			}
+			at = cf[codeName].value
+			c = Code{Name: at.Value, Description: text(cf[codeDescription]), Else: text(cf[codeElse])}
+			d.items(cf[codeTo], func(n *yaml.Node) {
+				c.To = append(c.To, n.Value)
+				steps = append(steps, n)
+			})
+			if n := cf[codeSchema].value; n != nil {
+				l.codeSchemas = append(l.codeSchemas, codeSchemaNode{d, n, list, c.Name})
+			}
+		}
+		if !isCode(c.Name) {
+			d.report(say.badCode(d.place(at), c.Name))
+			return
+		}
+		if first := seen[c.Name]; first != nil {
+			d.report(say.declaredTwice(d.place(at), "code", c.Name, d.place(first)))
+			return
+		}
+		seen[c.Name] = at
+		list.Codes = append(list.Codes, c)
+	})
+	for _, n := range steps {
+		if seen[n.Value] == nil {
+			d.report(say.codeStep(d.place(n), list.Name, n.Value, list.names()))
+		}
+	}
+	if len(f[codesValues].value.Content) == 0 {
+		d.report(say.emptyList(d.place(f[codesValues].value), "values"))
+	}
+}
+
+func (l *loader) schema(d *doc, k, v *yaml.Node) {
+	d.name(k, "schema")
+	place := d.place(k)
+	if first := l.schemaNamed[k.Value]; first != nil {
+		d.report(say.declaredTwice(place, "schema", k.Value, first.Place))
+		return
+	}
+	s := l.compileSchema(d, k.Value, place, v)
+	if s == nil {
+		s = &Schema{Name: k.Value, Place: place} // declared, though wrongly
+	} else {
+		l.schemas = append(l.schemas, s)
+	}
+	l.schemaNamed[k.Value] = s
+}
+
+// compileSchema makes a JSON Schema of YAML, and tries it: a schema that is
+// wrong must not wait for the first call to say so.
+func (l *loader) compileSchema(d *doc, name string, place dsl.Place, v *yaml.Node) *Schema {
+	if v.Kind == poisoned {
+		return nil
+	}
+	if v.Kind != yaml.MappingNode {
+		d.report(say.wrongShape(d.place(v), "a schema", "a mapping, which is a JSON Schema"))
+		return nil
+	}
+	b, ok := d.json(nil, v)
+	if !ok {
+		return nil
+	}
+	s := newSchema(name, b, place)
+	if err := s.Compile(); err != nil {
+		d.report(say.badSchema(d.place(v), name, err.Error()))
+		return nil
+	}
+	return s
+}
+
+// json writes YAML as JSON. Plain scalars mean what JSON would make of them;
+// everything else is text.
+func (d *doc) json(b []byte, n *yaml.Node) ([]byte, bool) {
+	ok := true
+	switch n.Kind {
+	case yaml.MappingNode:
+		b = append(b, '{')
+		first := true
+		seen := make(map[string]*yaml.Node, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			k := n.Content[i]
+			if k.Kind == poisoned {
+				ok = false
+				continue
+			}
+			if at := seen[k.Value]; at != nil {
+				d.report(say.duplicateKey(d.place(k), k.Value, d.place(at)))
+				ok = false
+				continue
+			}
+			seen[k.Value] = k
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = append(stores.AppendJSONString(b, k.Value), ':')
+			var good bool
+			b, good = d.json(b, n.Content[i+1])
+			ok = ok && good
+		}
+		return append(b, '}'), ok
+	case yaml.SequenceNode:
+		b = append(b, '[')
+		for i, c := range n.Content {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var good bool
+			b, good = d.json(b, c)
+			ok = ok && good
+		}
+		return append(b, ']'), ok
+	case yaml.ScalarNode:
+		if n.Style != 0 {
+			return stores.AppendJSONString(b, n.Value), true
+		}
+		switch n.Tag {
+		case "!!null":
+			return append(b, "null"...), true
+		case "!!bool":
+			if n.Value == "true" || n.Value == "false" {
+				return append(b, n.Value...), true
+			}
+		case "!!int", "!!float":
+			if isNumber(n.Value) {
+				return append(b, n.Value...), true
+			}
+			d.report(say.oddNumber(d.place(n), n.Value))
+			return append(b, '0'), false
+		}
+		return stores.AppendJSONString(b, n.Value), true
+	}
+	return append(b, "null"...), false // poisoned
+}

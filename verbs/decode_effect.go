@@ -1,0 +1,384 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+func effectName(e *Effect) string {
+	for _, w := range effectWords {
+		if w.kind == e.Kind && w.may == e.May {
+			return w.name
+		}
+	}
+	return ""
+}
+
+func (l *loader) effect(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [effKeys]pair
+	if !d.fields(n, effectShape, f[:]) {
+		return
+	}
+	kind := -1
+	for i := range effectWords {
+		if f[i].key == nil {
+			continue
+		}
+		if kind >= 0 {
+			d.report(say.twoEffects(d.place(f[i].key), f[i].key.Value, f[kind].key.Value))
+			return
+		}
+		kind = i
+	}
+	if kind < 0 {
+		if !unknownIn(n, effectShape) { // that may have been the kind, and was reported
+			d.report(say.noEffect(d.place(n)))
+		}
+		return
+	}
+	at := f[kind].value
+	if at == nil {
+		return
+	}
+	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
+	e.Operand = l.operand(at.Value)
+	rows := e.Kind == Updates || e.Kind == Deletes
+	for _, k := range [...]struct {
+		key int
+		ok  bool
+	}{{effWhere, rows}, {effSet, e.Kind == Creates || e.Kind == Updates}, {effWith, e.Kind == Triggers || e.Kind == Notifies},
+		{effAt, e.Kind == Triggers}, {effRun, e.Kind == Triggers}, {effUnless, e.Kind == Triggers}, {effKey, e.Kind == Triggers}, {effAgain, e.Kind == Triggers}} {
+		if f[k.key].key != nil && !k.ok {
+			d.report(say.operandDoesNotApply(d.place(f[k.key].key), f[k.key].key.Value, effectWords[kind].name))
+		}
+	}
+	sc := scope{verb: v}
+	var row *Entity
+	if rows {
+		row = l.effectEntity(vn, &e, f[:], at)
+		sc.row = row
+	}
+	if w := f[effWhen]; w.value != nil && (row != nil || !rows) {
+		e.When = l.compile(d, w.value, sc, wantBoolean, nil)
+	}
+	switch e.Kind {
+	case Creates:
+		if row = l.effectEntity(vn, &e, f[:], at); row != nil {
+			l.creates(vn, &e, f[:], row)
+		}
+	case Updates, Deletes:
+		if row != nil {
+			l.changes(vn, &e, f[:], row)
+		}
+	case Triggers, Notifies:
+		d.scalars(f[effWith], func(k, val *yaml.Node) {
+			e.With = append(e.With, With{Key: k.Value, Value: l.compile(d, val, sc, wantAnything, e.When)})
+		})
+		e.Declared = !e.Operand.Prose && (!e.May || e.When != nil)
+		if e.Kind == Triggers {
+			l.work(vn, &e, f[:])
+		}
+	case Sets:
+		l.session(vn, &e, at, sc)
+	}
+	v.Effects = append(v.Effects, e)
+}
+
+// speaksOf reports whether the text of an expression names an argument.
+func (x *Expr) speaksOf(p *Param) bool {
+	if x == nil {
+		return false
+	}
+	words := strings.FieldsFunc(x.Text, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	return slices.Contains(words, p.Ident) || slices.Contains(words, p.Name)
+}
+
+// WorkTakes reports whether the work of a trigger needs an argument of its verb:
+// the call that it is, what decides whether and when it is made, and what tells it
+// from other work. What it needs is kept until its time.
+func (e *Effect) WorkTakes(v *Verb, i int) bool {
+	p := &v.Params[i]
+	return e.Run != nil && (e.When.speaksOf(p) || e.At.speaksOf(p) || e.Unless.speaksOf(p) || slices.Contains(e.Key, i) || names(e.Run.Script, p.Name))
+}
+
+// names reports whether a script names an argument.
+func names(script *dsl.Script, param string) bool {
+	found := false
+	var value func(v dsl.Value)
+	value = func(v dsl.Value) {
+		if name, _, _ := strings.Cut(v.Text, "."); v.Kind == dsl.Symbol && strings.ReplaceAll(name, "_", "-") == strings.ReplaceAll(param, "_", "-") {
+			found = true
+		}
+		if c := v.Call(); c != nil {
+			for i := range c.Args {
+				value(c.Args[i].Value)
+			}
+		}
+		for _, item := range v.Items() {
+			value(item)
+		}
+		for _, entry := range v.Entries() {
+			value(entry.Value)
+		}
+	}
+	for i := range script.Calls {
+		for j := range script.Calls[i].Args {
+			value(script.Calls[i].Args[j].Value)
+		}
+	}
+	return found
+}
+
+// work reads what a trigger runs, and when.
+func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
+	d := vn.d
+	run, at := f[effRun], f[effAt]
+	if run.value == nil {
+		for _, k := range [...]int{effAt, effUnless, effKey, effAgain} {
+			if f[k].key != nil {
+				d.report(say.momentOfNothing(d.place(f[k].key), f[k].key.Value))
+			}
+		}
+		return
+	}
+	src := dsl.NewSource(d.src.Name+" (work of "+vn.v.Name+")", run.value.Value)
+	script, diags := dsl.Parse(src)
+	d.relay(run.value, diags)
+	if !diags.HasErrors() && len(script.Calls) != 1 {
+		d.report(say.notOneCall(d.place(run.value), len(script.Calls)))
+		return
+	}
+	if e.Operand.Prose || e.May && e.When == nil {
+		d.report(say.workUndecided(d.place(run.key)))
+	}
+	if at.value != nil {
+		e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
+	}
+	if u := f[effUnless]; u.value != nil {
+		e.Unless = l.compile(d, u.value, scope{verb: vn.v}, wantBoolean, nil)
+	}
+	l.workKey(vn, e, f)
+	e.Run = &Macro{Script: script, Place: d.place(run.value)}
+	for i := range vn.v.Params {
+		// What waits is kept until its time, and what is kept must not be secret.
+		if p := &vn.v.Params[i]; p.Sensitive && e.WorkTakes(vn.v, i) {
+			d.report(say.workWithSecret(d.place(run.value), p.Name))
+		}
+	}
+	vn.runs = append(vn.runs, runNode{run.value, e.Run})
+}
+
+// workKey reads by what pieces of work are told apart.
+func (l *loader) workKey(vn *verbNode, e *Effect, f []pair) {
+	d, v := vn.d, vn.v
+	d.items(f[effKey], func(n *yaml.Node) {
+		i := slices.IndexFunc(v.Params, func(p Param) bool { return sameName(p.Name, n.Value) })
+		switch {
+		case i < 0:
+			d.report(say.unknownArgument(d.place(n), v, n.Value))
+		case !slices.Contains(e.Key, i):
+			e.Key = append(e.Key, i)
+		}
+	})
+	again := f[effAgain]
+	if again.value == nil {
+		return
+	}
+	switch i := slices.Index(againWords, again.value.Value); {
+	case f[effKey].key == nil:
+		d.report(say.againWithoutKey(d.place(again.key)))
+	case i < 0:
+		d.report(say.unknownWord(d.place(again.value), "again", again.value.Value, againWords))
+	default:
+		e.Again = Again(i)
+	}
+}
+
+// unknownIn reports whether a mapping has a key that its shape does not know.
+func unknownIn(n *yaml.Node, sh *shape) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Kind == poisoned || !slices.ContainsFunc(sh.keys, func(k key) bool { return k.name == n.Content[i].Value }) {
+			return true
+		}
+	}
+	return false
+}
+
+// effectEntity finds the entity that an effect is about. One that is not
+// declared is a promise for a handler, unless the palette goes on to say what
+// to do with it, or it is so near to a declared name that it must be that.
+func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) *Entity {
+	d := vn.d
+	if e.Operand.Prose || len(e.Operand.Path) == 0 {
+		for _, k := range [...]int{effWhere, effSet} {
+			if f[k].key != nil {
+				d.report(say.prosePromise(e.Place, at.Value, f[k].key.Value))
+				break
+			}
+		}
+		return nil
+	}
+	name := e.Operand.Path[0]
+	ent := l.entityNamed[name]
+	if ent == nil {
+		detailed := f[effWhere].key != nil || f[effSet].key != nil || f[effWhen].key != nil
+		if detailed || l.misspelt(name) {
+			d.report(say.unknownEntity(d.within(at, 0, len(name)), name, l.entities))
+		}
+		return nil
+	}
+	e.Entity = ent
+	switch {
+	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
+	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
+		d.report(say.operandNotEntity(e.Place, at.Value, effectName(e), name))
+		return nil
+	default:
+		field := e.Operand.Path[1]
+		from := len(name) + 1
+		place := d.within(at, from, from+len(field))
+		i := ent.field(field)
+		switch {
+		case i < 0:
+			if !ent.broken {
+				d.report(say.unknownField(place, ent, field))
+			}
+			return nil
+		case i == ent.Store.Key:
+			d.report(say.keyChanged(place, ent.Store.Fields[i].Name, ent))
+			return nil
+		}
+		e.Fields = []int{i}
+	}
+	return ent
+}
+
+func (l *loader) creates(vn *verbNode, e *Effect, f []pair, ent *Entity) {
+	d := vn.d
+	set := f[effSet]
+	if set.key == nil {
+		return // a promise about what a handler creates
+	}
+	e.Declared = true
+	l.set(vn, e, set, ent, scope{verb: vn.v})
+	if set.value == nil || ent.broken {
+		return
+	}
+	var missing []string
+	for i := range ent.Store.Fields {
+		field := &ent.Store.Fields[i]
+		if i == ent.Store.Key && field.Kind == stores.UUID || !field.Required || !field.Default.IsNull() {
+			continue
+		}
+		if !slices.ContainsFunc(e.Set, func(s Set) bool { return s.Field == i }) && !mentions(set.value, field.Name) {
+			missing = append(missing, field.Name)
+		}
+	}
+	if len(missing) > 0 {
+		d.report(say.missingFields(d.place(set.key), ent, missing))
+	}
+}
+
+func mentions(n *yaml.Node, name string) bool {
+	for i := 0; i < len(n.Content); i += 2 {
+		if sameName(n.Content[i].Value, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
+	d, v := vn.d, vn.v
+	where, set := f[effWhere], f[effSet]
+	if where.value != nil {
+		e.Where = l.where(vn, where.value, ent)
+		if e.Where != nil && e.Where.Param >= 0 {
+			p := &v.Params[e.Where.Param]
+			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
+				d.report(say.mayBeAbsent(d.place(where.value), p))
+			}
+		}
+	}
+	if e.Kind == Deletes {
+		e.Declared = where.key != nil
+		return
+	}
+	if set.key == nil {
+		return
+	}
+	if where.key == nil {
+		d.report(say.missingWhere(d.place(set.key), ent, v))
+	}
+	e.Declared = true
+	l.set(vn, e, set, ent, scope{verb: v, row: ent})
+}
+
+// where reads which rows an effect is about.
+func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
+	d, v := vn.d, vn.v
+	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
+	if i := v.param(name); i >= 0 {
+		p := &v.Params[i]
+		switch {
+		case p.Type == nil:
+			return nil
+		case p.Type.Name != RefType:
+			d.report(say.whereNotReference(d.place(n), p, ent))
+			return nil
+		case p.Type.Entity != nil && p.Type.Entity != ent:
+			d.report(say.whereOtherEntity(d.place(n), p, ent))
+			return nil
+		}
+		return &Where{Param: i}
+	}
+	filter := l.filter(d, n, scope{verb: v, row: ent})
+	if filter == nil {
+		return nil
+	}
+	return &Where{Param: -1, Filter: filter}
+}
+
+func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
+	d := vn.d
+	if p.value == nil {
+		return
+	}
+	if len(p.value.Content) == 0 {
+		d.report(say.emptyList(d.place(p.key), "set"))
+		return
+	}
+	e.Set = make([]Set, 0, len(p.value.Content)/2)
+	d.scalars(p, func(k, val *yaml.Node) {
+		i := ent.field(k.Value)
+		switch {
+		case i < 0:
+			if !ent.broken {
+				d.report(say.unknownField(d.place(k), ent, k.Value))
+			}
+			return
+		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID):
+			d.report(say.keyChanged(d.place(k), k.Value, ent))
+			return
+		case e.Kind == Updates && len(e.Fields) > 0 && i != e.Fields[0]:
+			d.report(say.outsidePromise(d.place(k), ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
+			return
+		case val.Tag == "!!null" && val.Style == 0 && val.Value != "null":
+			d.report(say.nothingWritten(d.place(k), &effectShape.keys[effSet]))
+			return
+		}
+		if ent.Fields[i].Type == nil {
+			return
+		}
+		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, wantField(ent, i), e.When), Place: d.place(val)})
+	})
+	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })
+}

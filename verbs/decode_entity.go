@@ -1,0 +1,448 @@
+package verbs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
+	e := &Entity{Store: &stores.Entity{Name: k.Value}, Place: d.place(k)}
+	d.name(k, "entity")
+	first := l.entityNamed[k.Value]
+	if first != nil {
+		d.report(say.declaredTwice(e.Place, "entity", k.Value, first.Place))
+	} else {
+		l.entityNamed[k.Value] = e
+		l.entities = append(l.entities, e)
+	}
+	e.Store.Place = d.src.Name + ":" + strconv.Itoa(k.Line) + ":" + strconv.Itoa(k.Column)
+	node := entityNode{d: d, e: e, columns: make(map[string]int)}
+	if v.Kind == poisoned || v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
+		if v.Kind != poisoned {
+			d.report(say.nothingWritten(e.Place, &paletteShape.keys[palEntities]))
+		}
+		e.broken = true
+		return
+	}
+	if !d.fields(v, entityShape, node.f[:]) {
+		e.broken = true
+		return
+	}
+	// Its fields are not known when their key may be the misspelt one.
+	e.broken = node.f[entFields].value == nil && (node.f[entFields].key != nil || unknownIn(v, entityShape))
+	l.entityNodes = append(l.entityNodes, node)
+}
+
+// makeFields works out what an entity's rows are made of.
+func (l *loader) makeFields(en *entityNode) {
+	d, e, f := en.d, en.e, &en.f
+	s := e.Store
+	e.Description = text(f[entDescription])
+	s.Managed = d.boolean(f[entManaged])
+	s.Table = text(f[entTable])
+	if n := f[entTable].value; n != nil && !isTable(n.Value) {
+		d.report(say.badTable(d.place(n), n.Value))
+	}
+	if s.Table == "" {
+		s.Table = underscored(s.Name)
+	}
+	if isOurs(s.Table) {
+		at := e.Place
+		if n := f[entTable].value; n != nil {
+			at = d.place(n)
+		}
+		d.report(say.ours(at, "table", s.Table))
+	}
+	keyNode := f[entKey].value
+	keyName := text(f[entKey])
+	if keyNode == nil || !d.name(keyNode, "key field") {
+		e.broken = true
+		keyName = "id"
+	}
+	count := 1
+	if f[entFields].value != nil {
+		count += len(f[entFields].value.Content) / 2
+	}
+	s.Fields = make([]stores.Field, 0, count)
+	e.Fields = make([]Field, 0, count)
+	s.Key = -1
+	if f[entFields].value != nil && mentions(f[entFields].value, keyName) {
+		s.Key = 0
+	}
+	if s.Key < 0 {
+		place := e.Place
+		if keyNode != nil {
+			place = d.place(keyNode)
+		}
+		s.Fields = append(s.Fields, stores.Field{Name: keyName, Column: underscored(keyName), Kind: stores.UUID, Required: true})
+		e.Fields = append(e.Fields, Field{Type: plainTypes[UUIDType], Description: "The key.", Place: place})
+		en.columns[underscored(keyName)] = 0
+		s.Key = 0
+	}
+	d.entries(f[entFields].value, func(k, v *yaml.Node) { l.field(en, k, v) })
+	if i := e.field(keyName); i >= 0 {
+		s.Key = i
+		key := &s.Fields[i]
+		key.Required = true
+		switch t := e.Fields[i].Type; {
+		case t == nil:
+		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
+			d.report(say.badKeyType(e.Fields[i].Place, keyName, typeWords[t.Name]))
+			e.broken = true
+		case key.Personal:
+			// The journal names rows by their keys, and keeps those.
+			d.report(say.contradiction(e.Fields[i].Place, keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
+			e.broken = true
+		}
+	}
+}
+
+// isOurs reports whether a name is kept for what the engine keeps of its own.
+func isOurs(name string) bool {
+	name = strings.ToLower(name)
+	return name == "verbatim" || strings.HasPrefix(name, "verbatim.") || strings.HasPrefix(name, "verbatim_")
+}
+
+// isTable accepts what both databases can quote: a table, or a schema and a
+// table.
+func isTable(s string) bool {
+	parts := strings.Split(s, ".")
+	if len(parts) > 2 {
+		return false
+	}
+	for _, p := range parts {
+		if !isColumn(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// isColumn is generous, for tables that exist already, but leaves out what
+// would have to be escaped inside quotes.
+func isColumn(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '$') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 63
+}
+
+func (l *loader) field(en *entityNode, k, v *yaml.Node) {
+	d, e := en.d, en.e
+	if !d.name(k, "field") || v.Kind == poisoned {
+		e.broken = true
+		return
+	}
+	var f [fieldKeys]pair
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
+		d.report(say.nothingWritten(d.place(k), &entityShape.keys[entFields]))
+		e.broken = true
+		return
+	}
+	if !d.fields(v, fieldShape, f[:]) {
+		e.broken = true
+		return
+	}
+	field := Field{Description: text(f[fieldDescription]), Place: d.place(k)}
+	field.Type = l.typeOf(d, f[:typKeys], k, "field")
+	if field.Type.byDay() {
+		d.report(say.contradiction(field.Place, k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
+	}
+	kept := stores.Field{
+		Name:      k.Value,
+		Column:    text(f[fieldColumn]),
+		Required:  d.boolean(f[fieldRequired]),
+		Sensitive: d.boolean(f[fieldSensitive]),
+		Personal:  d.boolean(f[fieldPersonal]),
+	}
+	d.items(f[fieldWrittenBy], func(n *yaml.Node) {
+		switch r := l.roleNamed[n.Value]; {
+		case r == nil:
+			d.report(say.unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
+		case !slices.Contains(field.WrittenBy, r):
+			field.WrittenBy = append(field.WrittenBy, r)
+		}
+	})
+	if n := f[fieldColumn].value; n != nil && !isColumn(n.Value) {
+		d.report(say.badTable(d.place(n), n.Value))
+	}
+	if kept.Column == "" {
+		kept.Column = underscored(k.Value)
+	}
+	if i, taken := en.columns[kept.Column]; taken {
+		at := k
+		if n := f[fieldColumn].value; n != nil {
+			at = n
+		}
+		d.report(say.declaredTwice(d.place(at), "column", kept.Column, e.Fields[i].Place))
+	} else {
+		en.columns[kept.Column] = len(e.Fields)
+	}
+	if t := field.Type; t != nil {
+		kept.Kind = l.kindOf(t)
+		switch t.Name {
+		case CodeType:
+			if t.Codes != nil {
+				kept.Codes = codeNames(t.Codes)
+			}
+		case RefType:
+			if t.Entity != nil {
+				kept.Ref = t.Entity.Store
+			}
+		case ListType:
+			kept.Elem = l.kindOf(t.Item)
+		case MoneyType:
+			d.report(say.moneyField(d.place(f[typType].value), k.Value))
+			field.Type = nil
+		}
+		if n := f[fieldDefault].value; n != nil && field.Type != nil {
+			kept.Default, _ = l.value(d, field.Type, n, k.Value)
+		}
+	}
+	e.Store.Fields = append(e.Store.Fields, kept)
+	e.Fields = append(e.Fields, field)
+}
+
+func codeNames(list *CodeList) []string {
+	names := make([]string, len(list.Codes))
+	for i, c := range list.Codes {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// kindOf says how values of a type are kept. What a reference holds is the key
+// of its entity, whose type is read ahead because entities refer to one another
+// in any order.
+func (l *loader) kindOf(t *Type) stores.Kind {
+	switch t.Name {
+	case StringType, CodeType, EmailType, PhoneType:
+		return stores.String
+	case IntegerType:
+		return stores.Int
+	case DecimalType:
+		return stores.Decimal
+	case BooleanType:
+		return stores.Bool
+	case DateType:
+		return stores.Date
+	case DateTimeType:
+		return stores.Time
+	case DurationType:
+		return stores.Duration
+	case UUIDType:
+		return stores.UUID
+	case RefType:
+		if t.Entity != nil {
+			return l.keyKind(t.Entity)
+		}
+		return stores.UUID
+	}
+	return stores.JSON
+}
+
+func (l *loader) keyKind(e *Entity) stores.Kind {
+	for i := range l.entityNodes {
+		en := &l.entityNodes[i]
+		if en.e != e || en.f[entFields].value == nil {
+			continue
+		}
+		fields, key := en.f[entFields].value, text(en.f[entKey])
+		for j := 0; j+1 < len(fields.Content); j += 2 {
+			if !sameName(fields.Content[j].Value, key) {
+				continue
+			}
+			decl := fields.Content[j+1]
+			for k := 0; k+1 < len(decl.Content); k += 2 {
+				if decl.Content[k].Value == "type" {
+					switch decl.Content[k+1].Value {
+					case "string", "code":
+						return stores.String
+					case "integer":
+						return stores.Int
+					}
+				}
+			}
+		}
+	}
+	return stores.UUID
+}
+
+// field finds a field by its name; a dash and an underscore are the same.
+func (e *Entity) field(name string) int {
+	for i := range e.Store.Fields {
+		if e.Store.Fields[i].Name == name {
+			return i
+		}
+	}
+	for i := range e.Store.Fields {
+		if sameName(e.Store.Fields[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (e *Entity) fieldNames() []string {
+	names := make([]string, len(e.Store.Fields))
+	for i := range e.Store.Fields {
+		names[i] = e.Store.Fields[i].Name
+	}
+	return names
+}
+
+// relate works out what of an entity depends on others: whose row it is, what
+// people read for it, what is unique.
+func (l *loader) relate(en *entityNode) {
+	d, e, f := en.d, en.e, &en.f
+	if n := f[entScope].value; n != nil {
+		l.scope(d, e, n)
+	}
+	if n := f[entLabel].value; n != nil {
+		e.Label = d.template(e, n)
+	}
+	if e.Twice = text(f[entTwice]); e.Twice != "" && f[entUnique].value == nil {
+		d.report(say.contradiction(d.place(f[entTwice].key), "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
+	}
+	d.each(f[entUnique], func(n *yaml.Node) {
+		if n.Kind != yaml.SequenceNode {
+			d.report(say.wrongShape(d.place(n), "unique", formNames[uniques]))
+			return
+		}
+		var set []int
+		for _, c := range n.Content {
+			if c.Kind == poisoned {
+				continue
+			}
+			if i := e.field(c.Value); i >= 0 {
+				set = append(set, i)
+			} else if !e.broken {
+				d.report(say.unknownField(d.place(c), e, c.Value))
+			}
+		}
+		if len(set) > 0 {
+			e.Store.Unique = append(e.Store.Unique, set)
+		}
+	})
+}
+
+func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
+	s := e.Store
+	if n.Kind == yaml.MappingNode {
+		var f [scopeKeys]pair
+		if !d.fields(n, scopeShape, f[:]) || f[scopePrincipal].value == nil {
+			return
+		}
+		at := f[scopePrincipal].value
+		path, last, ok := d.path(e, at, 0, at.Value)
+		if !ok {
+			return
+		}
+		if last.Type != nil && last.Type.Name != StringType && last.Type.Name != EmailType {
+			d.report(say.principalNotText(d.place(at), at.Value, typeWords[last.Type.Name]))
+			return
+		}
+		s.Access = stores.ByPrincipal
+		s.Scope = append(path.Steps, stores.Step{Field: path.Field})
+		return
+	}
+	switch n.Value {
+	case "self":
+		s.Access = stores.ByPath
+		return
+	case "everyone":
+		s.Access = stores.ForAll
+		return
+	}
+	path, last, ok := d.path(e, n, 0, n.Value)
+	if !ok {
+		return
+	}
+	if last.Type == nil {
+		return
+	}
+	if last.Type.Name != RefType || last.Type.Entity == nil {
+		d.report(say.scopeNotReference(d.place(n), n.Value))
+		return
+	}
+	s.Scope = append(path.Steps, stores.Step{Field: path.Field, To: last.Type.Entity.Store})
+}
+
+// visible reads which rows of an entity are there for whoever does not see all.
+func (l *loader) visible(en *entityNode) {
+	d, e, n := en.d, en.e, en.f[entVisible].value
+	if n == nil {
+		return
+	}
+	i := e.field(n.Value)
+	switch {
+	case i < 0:
+		if !e.broken {
+			d.report(say.unknownField(d.place(n), e, n.Value))
+		}
+	case e.Fields[i].Type == nil:
+	case e.Fields[i].Type.Name != BooleanType:
+		d.report(say.visibleNotBoolean(d.place(n), &e.Fields[i], e.Store.Fields[i].Name))
+	case e.Store.Access == stores.ForAll:
+		d.report(say.visibleToAll(d.place(n), e))
+	default:
+		e.Store.Visible = []int{i}
+	}
+}
+
+// tellsOfHidden refuses sets of unique fields by which a refusal would tell
+// that a row which the caller does not see holds the same. Rows of one parent
+// are hidden together, unless they hide themselves.
+func (l *loader) tellsOfHidden(en *entityNode) {
+	e := en.e.Store
+	if e.Hides() < 0 {
+		return
+	}
+	for _, set := range e.Unique {
+		if len(e.Visible) > 0 || !slices.Contains(set, e.Scope[0].Field) {
+			en.d.report(say.uniqueTellsHidden(en.d.place(en.f[entUnique].value), en.e, set))
+		}
+	}
+}
+
+// path follows a dotted path from an entity: along references to a field. It
+// stands at byte base of the scalar n, for the message.
+func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Path, *Field, bool) {
+	var p stores.Path
+	at := 0
+	for {
+		name, rest, more := strings.Cut(dotted[at:], ".")
+		i := e.field(name)
+		if i < 0 {
+			if !e.broken {
+				d.report(say.unknownField(d.within(n, base+at, base+at+len(name)), e, name))
+			}
+			return p, nil, false
+		}
+		f := &e.Fields[i]
+		if !more {
+			p.Field = i
+			return p, f, true
+		}
+		if f.Type == nil {
+			return p, nil, false
+		}
+		if f.Type.Name != RefType || f.Type.Entity == nil {
+			next, _, _ := strings.Cut(rest, ".")
+			d.report(say.notReference(d.within(n, base+at+len(name)+1, base+at+len(name)+1+len(next)), e, e.Store.Fields[i].Name, next, f))
+			return p, nil, false
+		}
+		e = f.Type.Entity
+		p.Steps = append(p.Steps, stores.Step{Field: i, To: e.Store})
+		at += len(name) + 1
+	}
+}

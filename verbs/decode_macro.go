@@ -1,0 +1,112 @@
+package verbs
+
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// macro parses the script of a verb. What it means is checked when every verb
+// is known.
+func (l *loader) macro(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	src := dsl.NewSource(d.src.Name+" (script of "+v.Name+")", n.Value)
+	script, diags := dsl.Parse(src)
+	d.relay(n, diags)
+	if len(script.Calls) == 0 && !diags.HasErrors() {
+		d.report(say.emptyMacro(d.place(n)))
+	}
+	v.Macro = &Macro{Script: script, Place: d.place(n)}
+}
+
+// relay reports what was said of a text inside a scalar, at its place in the
+// file.
+func (d *doc) relay(n *yaml.Node, diags dsl.Diagnostics) {
+	for _, diag := range diags {
+		inner := diag.Place.Source
+		move := func(p dsl.Place) dsl.Place {
+			if p.Source == nil || p.Source != inner {
+				return p
+			}
+			return d.within(n, int(p.Range.Start), int(p.Range.End))
+		}
+		for i := range diag.Related {
+			diag.Related[i].Place = move(diag.Related[i].Place)
+		}
+		for i := range diag.Fixes {
+			edits := slices.Clone(diag.Fixes[i].Edits)
+			for j := range edits {
+				edits[j].Range = d.within(n, int(edits[j].Range.Start), int(edits[j].Range.End)).Range
+			}
+			diag.Fixes[i].Edits = edits
+		}
+		if inner == nil {
+			diag.Place = d.place(n)
+		} else {
+			diag.Place = move(diag.Place)
+		}
+		d.report(diag)
+	}
+}
+
+// recursion finds macros that call themselves, however far around, and names
+// the way. Each circle is told once.
+func (l *loader) recursion() {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := make(map[*Verb]int)
+	nodes := make(map[*Verb]*verbNode)
+	for i := range l.verbNodes {
+		if vn := &l.verbNodes[i]; vn.v.Macro != nil && l.verbNamed[vn.v.Name] == vn.v {
+			nodes[vn.v] = vn
+		}
+	}
+	var path []*Verb
+	var visit func(v *Verb)
+	var calls func(v *Verb, c *dsl.Call, value *dsl.Value)
+	calls = func(v *Verb, c *dsl.Call, value *dsl.Value) {
+		if value != nil {
+			for i := range value.Items() {
+				calls(v, nil, &value.Items()[i])
+			}
+			for i := range value.Entries() {
+				calls(v, nil, &value.Entries()[i].Value)
+			}
+			if c = value.Call(); c == nil {
+				return
+			}
+		}
+		if next := l.verbNamed[c.Verb]; next != nil && nodes[next] != nil {
+			switch state[next] {
+			case open:
+				circle := append(slices.Clone(path[slices.Index(path, next):]), next)
+				vn := nodes[v]
+				vn.d.report(say.macroCircle(vn.d.within(vn.f[verbScript].value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
+			case unseen:
+				visit(next)
+			}
+		}
+		for i := range c.Args {
+			calls(v, nil, &c.Args[i].Value)
+		}
+	}
+	visit = func(v *Verb) {
+		state[v] = open
+		path = append(path, v)
+		for i := range v.Macro.Script.Calls {
+			calls(v, &v.Macro.Script.Calls[i], nil)
+		}
+		path = path[:len(path)-1]
+		state[v] = done
+	}
+	for i := range l.verbNodes {
+		if v := l.verbNodes[i].v; nodes[v] != nil && state[v] == unseen {
+			visit(v)
+		}
+	}
+}

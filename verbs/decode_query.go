@@ -1,0 +1,151 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// includePlace finds where a promised field is written.
+func (d *doc) includePlace(vn *verbNode, name string) dsl.Place {
+	place := vn.v.Place
+	ret := vn.f[verbReturns].value
+	for i := 0; i+1 < len(ret.Content); i += 2 {
+		if ret.Content[i].Value == "includes" {
+			for _, n := range ret.Content[i+1].Content {
+				if n.Value == name {
+					return d.place(n)
+				}
+			}
+		}
+	}
+	return place
+}
+
+func (l *loader) query(vn *verbNode, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	var f [queryKeys]pair
+	if !d.fields(n, queryShape, f[:]) {
+		return
+	}
+	q := &Query{Place: d.place(n), One: d.boolean(f[queryOne])}
+	v.Query = q
+	if sql := f[querySQL].value; sql != nil {
+		q.Text = sql.Value
+		q.Place = d.place(sql)
+		q.place = func(from, to int) dsl.Place { return d.within(sql, from, to) }
+		for from, to := range sqlParams(sql.Value) {
+			name := sql.Value[from+1 : to]
+			i := v.param(name)
+			if i < 0 || name != v.Params[i].Ident {
+				d.report(say.unknownParam(d.within(sql, from+1, to), v, name))
+				continue
+			}
+			if !slices.Contains(q.Names, name) {
+				q.Names = append(q.Names, name)
+				q.Params = append(q.Params, i)
+				q.Kinds = append(q.Kinds, l.kindOf(v.Params[i].Type))
+			}
+		}
+	}
+	if cv := f[queryColumns].value; cv != nil && len(cv.Content) == 0 {
+		d.report(say.emptyList(d.place(f[queryColumns].key), "columns"))
+	}
+	d.scalars(f[queryColumns], func(k, val *yaml.Node) {
+		d.name(k, "column")
+		word, dark := strings.CutPrefix(val.Value, "sensitive ")
+		if dark {
+			bare := *val
+			bare.Value, bare.Column = word, val.Column+len("sensitive ")
+			val = &bare
+		}
+		t := l.typeText(d, val)
+		if t == nil {
+			return
+		}
+		if dark && q.Sensitive == nil {
+			q.Sensitive = make([]bool, len(q.Columns))
+		}
+		if q.Sensitive != nil {
+			q.Sensitive = append(q.Sensitive, dark)
+		}
+		q.Columns = append(q.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(t)})
+		q.Types = append(q.Types, t)
+	})
+	for _, name := range v.Returns.Includes {
+		if len(q.Columns) > 0 && !slices.ContainsFunc(q.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
+			d.report(say.notReturned(d.includePlace(vn, name), name, "query"))
+		}
+	}
+}
+
+// sqlParams finds the :name parameters of a query: outside strings, quoted
+// names and comments, and apart from :: casts.
+func sqlParams(sql string) func(yield func(from, to int) bool) {
+	return func(yield func(from, to int) bool) {
+		for i := 0; i < len(sql); {
+			switch c := sql[i]; {
+			case c == '\'' || c == '"' || c == '`':
+				i = after(sql, i+1, string(c))
+			case c == '[': // SQLite quotes names so; in PostgreSQL it is an index, which may hold a parameter
+				i++
+			case strings.HasPrefix(sql[i:], "--"):
+				i = after(sql, i, "\n")
+			case strings.HasPrefix(sql[i:], "/*"):
+				i = after(sql, i+2, "*/")
+			case c == '$':
+				tag := dollarTag(sql[i:])
+				if tag == "" {
+					i++
+				} else {
+					i = after(sql, i+len(tag), tag)
+				}
+			case strings.HasPrefix(sql[i:], "::"):
+				i += 2
+			case c == ':':
+				j := i + 1
+				for j < len(sql) && isWord(sql[j], j > i+1) {
+					j++
+				}
+				if j > i+1 && !yield(i, j) {
+					return
+				}
+				i = j
+			default:
+				i++
+			}
+		}
+	}
+}
+
+func after(s string, from int, mark string) int {
+	if from > len(s) {
+		return len(s)
+	}
+	i := strings.Index(s[from:], mark)
+	if i < 0 {
+		return len(s)
+	}
+	return from + i + len(mark)
+}
+
+// dollarTag returns the $tag$ that opens a PostgreSQL string, if one does.
+func dollarTag(s string) string {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '$' {
+			return s[:i+1]
+		}
+		if !isWord(s[i], i > 1) {
+			return ""
+		}
+	}
+	return ""
+}
+
+func isWord(c byte, digits bool) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || digits && c >= '0' && c <= '9'
+}

@@ -1,0 +1,194 @@
+package verbs
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// requires reads what must hold first. Whatever is said after it in the verb may
+// rely on it.
+func (l *loader) requires(vn *verbNode) {
+	d, v := vn.d, vn.v
+	list := vn.f[verbRequires]
+	if list.value != nil && len(list.value.Content) == 0 {
+		d.report(say.emptyList(d.place(list.key), "requires"))
+	}
+	d.each(list, func(n *yaml.Node) {
+		var f [reqKeys]pair
+		if !d.fields(n, requireShape, f[:]) {
+			return
+		}
+		switch {
+		case f[reqNone].value != nil:
+			l.none(vn, n, f[:])
+			return
+		case f[reqWhere].value != nil:
+			d.report(say.missingKey(d.place(n), requireShape, "none"))
+			return
+		case f[reqThat].value == nil:
+			d.report(say.missingKey(d.place(n), requireShape, "that"))
+			return
+		}
+		rule := Require{Else: text(f[reqElse]), Place: d.place(f[reqThat].value)}
+		rule.That = l.compile(d, f[reqThat].value, scope{verb: v}, wantBoolean, nil)
+		if rule.That == nil {
+			return
+		}
+		if holds, ok := rule.That.Constant(); ok {
+			d.report(say.requiresNothing(rule.Place, v.Name, holds.Bool()))
+			return
+		}
+		v.there |= rule.That.nonNil
+		v.Requires = append(v.Requires, rule)
+	})
+}
+
+// none reads a requirement that there be no row of some kind. What is not there
+// cannot be held, so it says to which row those would belong, and that is.
+func (l *loader) none(vn *verbNode, n *yaml.Node, f []pair) {
+	d, v := vn.d, vn.v
+	at := d.place(f[reqNone].value)
+	if f[reqThat].value != nil {
+		d.report(say.contradiction(d.place(f[reqThat].key), "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
+		return
+	}
+	if f[reqWhere].value == nil {
+		d.report(say.missingKey(d.place(n), requireShape, "where"))
+		return
+	}
+	e := l.entityNamed[f[reqNone].value.Value]
+	if e == nil {
+		d.report(say.unknownEntity(at, f[reqNone].value.Value, l.entities))
+		return
+	}
+	if e.broken {
+		return
+	}
+	rule := Require{None: e, Else: text(f[reqElse]), Place: d.place(f[reqWhere].value)}
+	if rule.Filter = l.filter(d, f[reqWhere].value, scope{verb: v, row: e}); rule.Filter == nil {
+		return
+	}
+	var ok bool
+	if rule.By, rule.Of, ok = rule.Filter.root.belongs(e, v); !ok {
+		d.report(say.heldByNobody(rule.Place, v, e))
+		return
+	}
+	v.Requires = append(v.Requires, rule)
+}
+
+// belongs finds what says whose the rows are that a filter picks: that a
+// reference of theirs is the row of an argument that is always given.
+func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
+	switch {
+	case n.op == stores.And:
+		for i := range n.kids {
+			if by, of, ok = n.kids[i].belongs(e, v); ok {
+				return by, of, true
+			}
+		}
+	case n.cond == nil && n.op == stores.Eq && len(n.path.Steps) == 0 && n.path.Count == nil && n.value != nil && n.value.kind == progArgument:
+		p, to := &v.Params[n.value.index], e.Store.Fields[n.path.Field].Ref
+		if to != nil && (p.Required || p.Active) && p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && p.Type.Entity.Store == to {
+			return n.path.Field, n.value.index, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (l *loader) confirm(vn *verbNode) {
+	d, v := vn.d, vn.v
+	n := vn.f[verbConfirm].value
+	if n == nil {
+		return
+	}
+	if n.Kind == yaml.ScalarNode {
+		switch n.Value {
+		case "never":
+		case "always":
+			v.Confirm = []Confirm{{Always: true, Place: d.place(n)}}
+		default:
+			d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"never", "always"}))
+		}
+		return
+	}
+	if len(n.Content) == 0 {
+		d.report(say.emptyList(d.place(n), "confirm"))
+	}
+	for _, n := range n.Content {
+		if n.Kind == poisoned {
+			continue
+		}
+		if n.Kind == yaml.ScalarNode {
+			switch n.Value {
+			case "always":
+				v.Confirm = append(v.Confirm, Confirm{Always: true, Place: d.place(n)})
+			case "never":
+				d.report(say.contradiction(d.place(n), "never stands beside other rules", "rules add up, so `never` can only stand alone: confirm: never", dsl.Place{}, ""))
+			default:
+				d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"always"}))
+			}
+			continue
+		}
+		var f [confKeys]pair
+		if !d.fields(n, confirmShape, f[:]) {
+			continue
+		}
+		c := Confirm{Place: d.place(n), Reason: text(f[confReason])}
+		if w := f[confWhen]; w.value != nil {
+			c.When = l.compile(d, w.value, scope{verb: v}, wantBoolean, nil)
+			c.Place = d.place(w.value)
+		}
+		c.Always = f[confWhen].key == nil
+		l.agreement(d, &c, f[confBy].value, f[confExpires].value)
+		v.Confirm = append(v.Confirm, c)
+	}
+}
+
+// agreement reads who must agree, and for how long the question stands.
+func (l *loader) agreement(d *doc, c *Confirm, by, expires *yaml.Node) {
+	if by != nil {
+		if c.By = l.roleNamed[by.Value]; c.By == nil {
+			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
+		}
+	}
+	if expires != nil {
+		dur, ok := parseDuration(expires.Value)
+		if !ok || dur.Duration().Seconds() < 1 {
+			d.report(say.badDuration(d.place(expires), expires.Value))
+		} else {
+			c.Expires = int64(dur.Duration().Seconds())
+		}
+	}
+}
+
+// otherwise reads what happens to a value of another origin than the argument
+// demands.
+func (l *loader) otherwise(d *doc, p *Param, f []pair) {
+	n := f[argOtherwise].value
+	switch {
+	case n == nil:
+	case f[argFrom].value == nil:
+		d.report(say.contradiction(d.place(f[argOtherwise].key), ":"+p.Name+" says what happens otherwise, and accepts a value from anywhere", "say with `from` where it should come from", dsl.Place{}, ""))
+		return
+	case n.Kind == yaml.ScalarNode:
+		switch n.Value {
+		case "refuse":
+		case "ask":
+			p.Otherwise = &Confirm{Always: true, Place: d.place(n)}
+		default:
+			d.report(say.unknownWord(d.place(n), "otherwise", n.Value, []string{"refuse", "ask"}))
+		}
+	default:
+		var o [confKeys - 1]pair
+		if d.fields(n, otherwiseShape, o[:]) {
+			p.Otherwise = &Confirm{Always: true, Place: d.place(n), Reason: text(o[confReason-1])}
+			l.agreement(d, p.Otherwise, o[confBy-1].value, o[confExpires-1].value)
+		}
+	}
+	if p.From != 0 && p.From&FromScript == 0 && p.Otherwise == nil && f[argDefault].value != nil {
+		d.report(say.contradiction(d.place(f[argDefault].key), "the default of :"+p.Name+" can never be used", "a default is the palette author's own, which is as a script's; add script to from, or leave the default out",
+			d.place(f[argFrom].key), "it must come from "+p.From.Wanted()))
+	}
+}

@@ -1,0 +1,468 @@
+package verbs
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/stores"
+)
+
+// plainTypes are the types that need nothing said about them, shared by all
+// who use them.
+var plainTypes = func() (types [ListType + 1]*Type) {
+	for i := range types {
+		types[i] = &Type{Name: TypeName(i), Scale: -1}
+	}
+	return types
+}()
+
+var typeNamed = func() map[string]TypeName {
+	m := make(map[string]TypeName, len(typeWords))
+	for i, w := range typeWords {
+		m[w] = TypeName(i)
+	}
+	return m
+}()
+
+// typeOf reads the keys of a type. It returns nil after an error, and whoever
+// meets a nil type later is silent about it.
+func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
+	n := f[typType].value
+	if n == nil {
+		return nil
+	}
+	name, known := typeNamed[n.Value]
+	if !known {
+		d.report(say.unknownType(d.place(n), n.Value))
+		return nil
+	}
+	plain := true
+	for i := typMinLength; i < typKeys; i++ {
+		plain = plain && f[i].key == nil
+	}
+	for i := range typKeys {
+		if i != typType && f[i].key != nil && !limitApplies(i, name) {
+			d.report(say.limitDoesNotApply(d.place(f[i].key), f[i].key.Value, n.Value, limitTypes(i)))
+		}
+	}
+	switch name {
+	case RefType:
+		e, ok := l.entityOf(d, f[typRefType], n, owner, what)
+		if !ok {
+			return nil
+		}
+		if e == nil {
+			return plainTypes[RefType]
+		}
+		t := l.refs[e]
+		if t == nil {
+			t = &Type{Name: RefType, Entity: e, Scale: -1}
+			l.refs[e] = t
+		}
+		return t
+	case CodeType:
+		ref := f[typRefType]
+		if ref.key == nil {
+			d.report(say.anyCode(d.place(n), owner.Value, what))
+			return plainTypes[CodeType]
+		}
+		if ref.value == nil {
+			return nil
+		}
+		list := l.codesNamed[ref.value.Value]
+		if list == nil && len(l.codes) == 0 {
+			// A palette that declares no lists at all is one whose codes are
+			// kept elsewhere, not one with a misspelt name.
+			d.report(say.noCodeLists(d.place(ref.value), ref.value.Value))
+			return plainTypes[CodeType]
+		}
+		if list == nil {
+			d.report(say.unknownCodeList(d.place(ref.value), ref.value.Value, l.codes))
+			return nil
+		}
+		t := l.coded[list]
+		if t == nil {
+			t = &Type{Name: CodeType, Codes: list, Scale: -1}
+			l.coded[list] = t
+		}
+		return t
+	case ListType:
+		t := &Type{Name: ListType, Scale: -1, Item: plainTypes[AnyType]}
+		if f[typOf].key != nil {
+			if t.Item = l.itemType(d, f[typOf], owner); t.Item == nil {
+				return nil
+			}
+		}
+		l.limits(d, t, f)
+		return t
+	case ObjectType:
+		if f[typSchema].key == nil {
+			return plainTypes[ObjectType]
+		}
+		s, ok := l.schemaOf(d, f[typSchema], owner)
+		if !ok {
+			return nil
+		}
+		return &Type{Name: ObjectType, Scale: -1, Schema: s}
+	}
+	if plain {
+		return plainTypes[name]
+	}
+	t := &Type{Name: name, Scale: -1}
+	l.limits(d, t, f)
+	return t
+}
+
+func (l *loader) itemType(d *doc, of pair, owner *yaml.Node) *Type {
+	n := of.value
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return l.typeText(d, n)
+	}
+	var f [typKeys]pair
+	if !d.fields(n, itemShape, f[:]) {
+		return nil
+	}
+	return l.typeOf(d, f[:], owner, "list")
+}
+
+// typeText reads a type that is written in one scalar: `integer`, `ref cbu`,
+// `code request-status`.
+func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
+	word, of, more := strings.Cut(n.Value, " ")
+	name, known := typeNamed[word]
+	if !known {
+		d.report(say.unknownType(d.within(n, 0, len(word)), word))
+		return nil
+	}
+	if !more {
+		return plainTypes[name]
+	}
+	place := d.within(n, len(word)+1, len(n.Value))
+	switch name {
+	case RefType:
+		e := l.entityNamed[of]
+		if e == nil {
+			d.report(say.unknownEntity(place, of, l.entities))
+			return nil
+		}
+		return &Type{Name: RefType, Entity: e, Scale: -1}
+	case CodeType:
+		list := l.codesNamed[of]
+		if list == nil {
+			d.report(say.unknownCodeList(place, of, l.codes))
+			return nil
+		}
+		return &Type{Name: CodeType, Codes: list, Scale: -1}
+	case ListType:
+		item, known := typeNamed[of]
+		if !known {
+			d.report(say.unknownType(place, of))
+			return nil
+		}
+		return &Type{Name: ListType, Item: plainTypes[item], Scale: -1}
+	}
+	d.report(say.limitDoesNotApply(place, of, word, []string{"ref", "code", "list"}))
+	return nil
+}
+
+// entityOf finds what a reference refers to. Without a ref-type the name may
+// say: request-id is a reference to request, or to whatever has request_id for
+// its key.
+func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) (*Entity, bool) {
+	if ref.key != nil {
+		if ref.value == nil {
+			return nil, false
+		}
+		e := l.entityNamed[ref.value.Value]
+		if e == nil {
+			d.report(say.unknownEntity(d.place(ref.value), ref.value.Value, l.entities))
+			return nil, false
+		}
+		return e, true
+	}
+	if base, ok := strings.CutSuffix(underscored(owner.Value), "_id"); ok {
+		for _, e := range l.entities {
+			if sameName(e.Store.Name, base) {
+				return e, true
+			}
+		}
+	}
+	var byKey *Entity
+	for i := range l.entityNodes {
+		if sameName(text(l.entityNodes[i].f[entKey]), owner.Value) {
+			if byKey != nil {
+				byKey = nil
+				break
+			}
+			byKey = l.entityNodes[i].e
+		}
+	}
+	if byKey == nil {
+		d.report(say.anyReference(d.place(typ), owner.Value, what))
+	}
+	return byKey, true
+}
+
+func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
+	n := p.value
+	if n == nil {
+		return nil, false
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+		s := l.schemaNamed[n.Value]
+		if s == nil {
+			d.report(say.unknownSchema(d.place(n), n.Value, l.schemaNamed))
+			return nil, false
+		}
+		return s, true
+	}
+	s := l.compileSchema(d, owner.Value, d.place(p.key), n)
+	return s, s != nil
+}
+
+// limitApplies says which keys go with which types.
+func limitApplies(key int, name TypeName) bool {
+	switch key {
+	case typRefType:
+		return name == RefType || name == CodeType
+	case typOf:
+		return name == ListType
+	case typSchema:
+		return name == ObjectType
+	case typMinLength, typMaxLength:
+		return name == StringType || name == EmailType || name == ListType
+	case typPattern:
+		return name == StringType || name == EmailType
+	case typMin, typMax:
+		return name == IntegerType || name == DecimalType || name == DateType || name == DateTimeType || name == DurationType || name == MoneyType
+	case typScale:
+		return name == DecimalType || name == MoneyType
+	case typCurrencies:
+		return name == MoneyType
+	}
+	return true
+}
+
+func limitTypes(key int) []string {
+	var names []string
+	for i, w := range typeWords {
+		if limitApplies(key, TypeName(i)) {
+			names = append(names, w)
+		}
+	}
+	return names
+}
+
+func (l *loader) limits(d *doc, t *Type, f []pair) {
+	ok := true
+	given := func(i int) bool { return f[i].value != nil && limitApplies(i, t.Name) }
+	if given(typMinLength) {
+		t.MinLength, _ = d.integer(f[typMinLength], 0)
+	}
+	if given(typMaxLength) {
+		t.MaxLength, ok = d.integer(f[typMaxLength], 1)
+		if ok && t.MinLength > t.MaxLength {
+			d.report(say.contradiction(d.place(f[typMinLength].value), "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f[typMaxLength].value), "the greatest length"))
+		}
+	}
+	if given(typPattern) {
+		t.Pattern = l.pattern(d, f[typPattern].value)
+	}
+	if given(typScale) {
+		if t.Scale, ok = d.integer(f[typScale], 0); !ok {
+			t.Scale = -1
+		}
+	}
+	bare := &Type{Name: t.Name, Scale: t.Scale}
+	if t.Name == MoneyType {
+		bare.Name = DecimalType
+	}
+	if given(typMin) && !bare.moving(f[typMin].value.Value, &t.MinDay) {
+		t.Min, _ = l.value(d, bare, f[typMin].value, "min")
+	}
+	if given(typMax) && bare.moving(f[typMax].value.Value, &t.MaxDay) {
+		if neverBoth(t.MinDay, t.MaxDay) {
+			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no date could be both", d.place(f[typMax].value), "the greatest value"))
+		}
+	} else if given(typMax) {
+		if t.Max, ok = l.value(d, bare, f[typMax].value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
+			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no value could be both", d.place(f[typMax].value), "the greatest value"))
+		}
+	}
+	d.items(f[typCurrencies], func(n *yaml.Node) {
+		if !plainTypes[MoneyType].acceptsCurrency(n.Value) {
+			d.report(say.badCurrency(d.place(n), n.Value))
+			return
+		}
+		t.Currencies = append(t.Currencies, n.Value)
+	})
+}
+
+// A pattern is bounded by its length and by how many steps it compiles to,
+// since RE2 takes time in proportion to the text and to those: (a{1,30}){1,30}
+// is short, and slow.
+const (
+	maxPattern = 1000
+	maxSteps   = 600
+)
+
+// patternFault says what is wrong with a pattern, "" when nothing is.
+func patternFault(pattern string) string {
+	if len(pattern) > maxPattern {
+		return "it is longer than " + strconv.Itoa(maxPattern) + " characters"
+	}
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return patternProblem(err)
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return patternProblem(err)
+	}
+	if len(prog.Inst) > maxSteps {
+		return "it repeats too much: it comes to " + strconv.Itoa(len(prog.Inst)) + " steps, and may come to " + strconv.Itoa(maxSteps)
+	}
+	return ""
+}
+
+func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
+	if re, ok := l.patterns[n.Value]; ok {
+		return re
+	}
+	// On its own first: what is unbalanced could otherwise pair up with the
+	// brackets put around it.
+	var re *regexp.Regexp
+	fault := patternFault(n.Value)
+	if fault == "" {
+		var err error
+		if re, err = regexp.Compile("^(?:" + n.Value + ")$"); err != nil {
+			fault = patternProblem(err)
+		}
+	}
+	if fault != "" {
+		d.report(say.badPattern(d.place(n), fault))
+		return nil
+	}
+	l.patterns[n.Value] = re
+	return re
+}
+
+func patternProblem(err error) string {
+	if e, ok := err.(*syntax.Error); ok {
+		return e.Code.String() + ": " + e.Expr
+	}
+	return err.Error()
+}
+
+// value reads a scalar, list or mapping of a palette as a value of a type: a
+// default, a limit. What counts is what is written, not what YAML takes it
+// for.
+func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value, bool) {
+	wrong := func(p problem) (stores.Value, bool) {
+		d.report(say.badValue(d.place(n), name, n.Value, t, p))
+		return stores.Value{}, false
+	}
+	switch {
+	case n.Kind == poisoned:
+		return stores.Value{}, false
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		d.report(say.nothingDefault(d.place(n), name))
+		return stores.Value{}, false
+	case t.Name == RefType || t.Name == MoneyType:
+		d.report(say.noDefault(d.place(n), name, typeWords[t.Name]))
+		return stores.Value{}, false
+	case t.Name == ListType:
+		if n.Kind != yaml.SequenceNode {
+			return wrong(wrongType)
+		}
+		items := make([]stores.Value, 0, len(n.Content))
+		for _, c := range n.Content {
+			v, ok := l.value(d, t.Item, c, name)
+			if !ok {
+				return stores.Value{}, false
+			}
+			items = append(items, v)
+		}
+		switch {
+		case len(items) < t.MinLength:
+			return wrong(tooShort)
+		case t.MaxLength > 0 && len(items) > t.MaxLength:
+			return wrong(tooLong)
+		}
+		return stores.NewList(items...), true
+	case t.Name == ObjectType, t.Name == AnyType && n.Kind != yaml.ScalarNode:
+		if t.Name == ObjectType && n.Kind != yaml.MappingNode {
+			return wrong(wrongType)
+		}
+		b, ok := d.json(nil, n)
+		if !ok {
+			return stores.Value{}, false
+		}
+		v, err := stores.ParseJSON(string(b))
+		if err != nil {
+			return wrong(wrongType)
+		}
+		return v, true
+	case n.Kind != yaml.ScalarNode:
+		return wrong(wrongType)
+	}
+	s, plain := n.Value, n.Style == 0
+	var v stores.Value
+	ok := true
+	switch t.Name {
+	case AnyType:
+		switch {
+		case !plain:
+			return stores.NewString(s), true
+		case s == "true" || s == "false":
+			return stores.NewBool(s == "true"), true
+		case isNumber(s) && strings.Contains(s, "."):
+			v, ok = stores.ParseDecimal(s)
+		case isNumber(s):
+			v, ok = stores.ParseInt(s)
+		default:
+			v = stores.NewString(s)
+		}
+		if !ok {
+			return wrong(wrongType)
+		}
+		return v, true
+	case BooleanType:
+		if !plain || s != "true" && s != "false" {
+			return wrong(wrongType)
+		}
+		return stores.NewBool(s == "true"), true
+	case IntegerType:
+		if !isNumber(s) || strings.Contains(s, ".") {
+			return wrong(wrongType)
+		}
+		if v, ok = stores.ParseInt(s); !ok {
+			return wrong(notInt64)
+		}
+	case DecimalType:
+		if !isNumber(s) {
+			return wrong(wrongType)
+		}
+		if v, ok = stores.ParseDecimal(s); !ok {
+			return wrong(notDecimal)
+		}
+	default:
+		v, p := t.read(s)
+		if p != fine {
+			return wrong(p)
+		}
+		return v, true
+	}
+	v, p := t.limit(v)
+	if p != fine {
+		return wrong(p)
+	}
+	return v, true
+}
