@@ -3,7 +3,6 @@ package dialog
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -435,7 +434,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 	said := map[words.Answer]verdict{words.Agree: yes, words.Decline: no}[a.Answer]
 	t.said = said
 	t.waits()
-	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details.MatchString(t.heard.own) {
+	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
 		// An answer is to what was asked last, and that was what they mean.
 		if i, _ := choice(t.heard.own, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
 			return t.corrects(ctx, t.heard.own)
@@ -444,7 +443,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 	}
 	choosing := c.choosing
 	c.choosing = neither
-	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details.MatchString(t.heard.own) {
+	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
 		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
 			return text, true, err
 		}
@@ -477,7 +476,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		// "Perfect" is no yes, and no other subject either.
 		freshen(c.open)
 		return c.wording.again(c.open), true, nil
-	case said == neither && !t.heard.hidden && details.MatchString(t.heard.own):
+	case said == neither && !t.heard.hidden && details().MatchString(t.heard.own):
 		// All that would change is shown, and asked about anew.
 		freshen(c.open)
 		var all []string
@@ -565,7 +564,7 @@ func (c *Conversation) listen(said string) {
 }
 
 // details asks for all that a question is about.
-var details = regexp.MustCompile(`(?i)^\W*(?:(?:show me |please show me |give me )?(?:the |all )?details(?: please)?|what exactly|show me everything|(?:bitte )?(?:die |alle )?(?:einzelheiten|details)(?: bitte)?|was genau|(?:montrez-moi |donnez-moi )?(?:les |tous les )?détails(?: s’il vous plaît| s'il vous plaît)?|quoi exactement|(?:muéstreme |deme )?(?:los |todos los )?detalles(?: por favor)?|qué exactamente)\W*$`)
+var details = lazily(`(?i)^\W*(?:(?:show me |please show me |give me )?(?:the |all )?details(?: please)?|what exactly|show me everything|(?:bitte )?(?:die |alle )?(?:einzelheiten|details)(?: bitte)?|was genau|(?:montrez-moi |donnez-moi )?(?:les |tous les )?détails(?: s’il vous plaît| s'il vous plaît)?|quoi exactement|(?:muéstreme |deme )?(?:los |todos los )?detalles(?: por favor)?|qué exactamente)\W*$`)
 
 // withdraw says no to a question, for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {

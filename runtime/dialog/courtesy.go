@@ -16,7 +16,7 @@ import (
 // A courtesy is what may be said and needs no palette, in each language, as
 // words.Plain has it.
 type courtesy struct {
-	said   [len(words.Languages)]*regexp.Regexp
+	said   [len(words.Languages)]func() *regexp.Regexp
 	answer func(*turn, context.Context, wording) (string, error)
 }
 
@@ -43,9 +43,9 @@ var courtesies = [...]courtesy{
 		`quien (es usted|eres)|(es usted|eres|es esto) (un |una )?(humano|persona|robot|bot|maquina|ordenador|ia|chatbot)( real| de verdad)?|(estoy hablando|hablo) con (un |una )?(humano|persona|robot|bot|maquina|ordenador|ia)( real)?`), says(sayWhoIAm)},
 }
 
-func polites(said ...string) (all [len(words.Languages)]*regexp.Regexp) {
+func polites(said ...string) (all [len(words.Languages)]func() *regexp.Regexp) {
 	for l := range all {
-		all[l] = regexp.MustCompile(`^(` + said[l] + `)$`)
+		all[l] = lazily(`^(` + said[l] + `)$`)
 	}
 	return all
 }
@@ -72,7 +72,7 @@ func courtesyIn(said string) (*courtesy, words.Language) {
 	plain := words.Plain(said)
 	for i := range courtesies {
 		for _, l := range words.Languages {
-			if courtesies[i].said[l].MatchString(plain) {
+			if courtesies[i].said[l]().MatchString(plain) {
 				return &courtesies[i], l
 			}
 		}

@@ -123,14 +123,14 @@ func (c *Check) ofText(text string) (looks, holds bool) {
 	case c.NotTold != "":
 		return true, !strings.Contains(fold(text), fold(c.NotTold))
 	case c.SingleAnswer:
-		return true, len(sentences.FindAllString(text, -1)) <= 2 && strings.TrimSpace(text) != ""
+		return true, len(sentences().FindAllString(text, -1)) <= 2 && strings.TrimSpace(text) != ""
 	case c.Words > 0:
 		return true, len(strings.Fields(text)) <= c.Words
 	}
 	return false, false
 }
 
-var sentences = regexp.MustCompile(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`)
+var sentences = lazily(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`)
 
 // ReadDataset reads a dataset. What it does not know it refuses, and a case whose
 // checks cannot tell its good example from its bad one.

@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -39,22 +38,22 @@ var families = []family{
 
 var (
 	// implied says that something is done without saying who did it.
-	implied = regexp.MustCompile(`(?i)\b(?:that|it|this|everything|all)(?:['’]s| is| are| was| has been)?(?: now| then| all| already)* (?:settled|sorted|arranged|resolved|taken care of|dealt with|handled|done|complete|completed|finished|in order|on its way|off the table|cancelled|canceled|paid|approved)\b` +
+	implied = lazily(`(?i)\b(?:that|it|this|everything|all)(?:['’]s| is| are| was| has been)?(?: now| then| all| already)* (?:settled|sorted|arranged|resolved|taken care of|dealt with|handled|done|complete|completed|finished|in order|on its way|off the table|cancelled|canceled|paid|approved)\b` +
 		`|\bconsider (?:it|that|this) (?:done|settled|\w+ed)\b|\b(?:you|we)(?:['’]re| are) all set\b|\beverything (?:set|done|sorted|taken care of)\b` +
 		`|\b(?:das|es|alles|damit|somit)\b[^.?!\n]{0,30}\b(?:erledigt|geregelt|geklärt|in ordnung|abgeschlossen|vom tisch)\b` +
 		`|\b(?:c['’]est|tout est|voilà qui est)\b[^.?!\n]{0,20}(?:réglé|arrangé|en ordre|terminé)` +
 		`|\b(?:eso|todo|ya está|queda)\b[^.?!\n]{0,20}\b(?:resuelto|arreglado|listo|solucionado|en orden)\b`)
 	// promised says that somebody will do something. Nobody does anything later
 	// but what a palette has done later.
-	promised = regexp.MustCompile(`(?i)\b(?:i|we)(?:['’]ll| will| shall|['’]m going to| am going to|['’]re going to| are going to)(?: now| also| then| just)* (send|notify|inform|tell|forward|escalate|arrange|remind|call|e-?mail|transfer|pay|refund|cancel|delete|submit|book|schedule|order|contact|follow up|chase|pass (?:it|this|that) on)\b` +
+	promised = lazily(`(?i)\b(?:i|we)(?:['’]ll| will| shall|['’]m going to| am going to|['’]re going to| are going to)(?: now| also| then| just)* (send|notify|inform|tell|forward|escalate|arrange|remind|call|e-?mail|transfer|pay|refund|cancel|delete|submit|book|schedule|order|contact|follow up|chase|pass (?:it|this|that) on)\b` +
 		`|\b(?:ich werde|wir werden)\b[^.?!\n]{0,80}[^\pL](?:senden|schicken|überweisen|benachrichtigen|informieren|weiterleiten|stornieren|löschen|erinnern)\b` +
 		`|\b(?:je vais|nous allons|voy a|vamos a) (?:envoyer|informer|prévenir|transmettre|annuler|payer|enviar|informar|avisar|cancelar|pagar|transferir)`)
 	// offered makes no promise of what it stands in.
-	offered = regexp.MustCompile(`(?i)\b(?:if|once|when|as soon as|unless|after you|would you like|shall|should|wenn|sobald|falls|soll|si|dès que|cuando)\b|\?`)
+	offered = lazily(`(?i)\b(?:if|once|when|as soon as|unless|after you|would you like|shall|should|wenn|sobald|falls|soll|si|dès que|cuando)\b|\?`)
 	// toYou is said to whom it is said.
-	toYou    = regexp.MustCompile(`(?i)\b(?:tell|let) you\b`)
-	clauses  = regexp.MustCompile(`[.;!?](?:\s|$)|\n`)
-	asksBack = regexp.MustCompile(`(?i)^\W*(?:is|are|was|were|shall|should|would|do|does|did|can|could|may|have|has|ist|sind|soll|est-ce|¿)`)
+	toYou    = lazily(`(?i)\b(?:tell|let) you\b`)
+	clauses  = lazily(`[.;!?](?:\s|$)|\n`)
+	asksBack = lazily(`(?i)^\W*(?:is|are|was|were|shall|should|would|do|does|did|can|could|may|have|has|ist|sind|soll|est-ce|¿)`)
 )
 
 // rowNames are the names of all rows that may be spoken of, as they are spoken.
@@ -132,23 +131,23 @@ func (f *facts) invented(reply string) []string {
 	for from < len(reply) {
 		end := len(reply)
 		next := end
-		if at := clauses.FindStringIndex(reply[from:]); at != nil {
+		if at := clauses().FindStringIndex(reply[from:]); at != nil {
 			end, next = from+at[0]+1, from+at[1]
 		}
 		clause := reply[from:end]
-		asks := strings.HasSuffix(strings.TrimSpace(clause), "?") && asksBack.MatchString(clause)
-		for _, deed := range deeds.FindAllString(clause, -1) {
+		asks := strings.HasSuffix(strings.TrimSpace(clause), "?") && asksBack().MatchString(clause)
+		for _, deed := range deeds().FindAllString(clause, -1) {
 			if !asks && !f.bearsOut(deed, clause) {
 				all = append(all, deed)
 			}
 		}
-		for _, deed := range implied.FindAllString(clause, -1) {
+		for _, deed := range implied().FindAllString(clause, -1) {
 			if !asks && !f.bearsOut(deed, clause) {
 				all = append(all, deed)
 			}
 		}
-		for _, deed := range promised.FindAllString(clause, -1) {
-			if !offered.MatchString(clause) && !toYou.MatchString(clause) && !f.bearsOut(deed, clause) {
+		for _, deed := range promised().FindAllString(clause, -1) {
+			if !offered().MatchString(clause) && !toYou().MatchString(clause) && !f.bearsOut(deed, clause) {
 				all = append(all, deed)
 			}
 		}
@@ -243,15 +242,15 @@ func (d *did) calls(word string) bool {
 
 // States
 
-var states = regexp.MustCompile(`(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|está|están)(?: now| already| currently| still| jetzt| nun| bereits| schon| déjà| ahora| ya)*\s+((?:[\pL]+[ -]?){1,4})`)
+var states = lazily(`(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|está|están)(?: now| already| currently| still| jetzt| nun| bereits| schon| déjà| ahora| ya)*\s+((?:[\pL]+[ -]?){1,4})`)
 
 // misstated lists states that a reply gives a row which has another, as far as
 // palettes have words for them. Elsewhere in the turn the word may well stand: it
 // is another row's.
 func (f *facts) misstated(reply string) []string {
 	var all []string
-	for _, clause := range clauses.Split(reply, -1) {
-		found := states.FindAllStringSubmatch(clause, -1)
+	for _, clause := range clauses().Split(reply, -1) {
+		found := states().FindAllStringSubmatch(clause, -1)
 		if found == nil {
 			continue
 		}

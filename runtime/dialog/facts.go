@@ -45,19 +45,19 @@ const (
 )
 
 var (
-	atNames  = regexp.MustCompile(`@[A-Za-z][A-Za-z0-9_-]*`)
-	codeWord = regexp.MustCompile(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`)
-	links    = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`)
-	mails    = regexp.MustCompile(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`)
+	atNames  = lazily(`@[A-Za-z][A-Za-z0-9_-]*`)
+	codeWord = lazily(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`)
+	links    = lazily(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`)
+	mails    = lazily(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`)
 	// marked is what a display may make a link or a picture of, or more: the marks
 	// of markdown and HTML, an address without its protocol, one in figures.
-	marked   = regexp.MustCompile(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`)
-	codeOnly = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
-	bullet   = regexp.MustCompile(`(?m)^\s*(\d{1,2})[.)]\s`)
-	digits   = regexp.MustCompile(`\d[\d.,'’  ]*\d|\d`)
-	large    = regexp.MustCompile(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`)
+	marked   = lazily(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`)
+	codeOnly = lazily(`^[A-Z][A-Z0-9_]+$`)
+	bullet   = lazily(`(?m)^\s*(\d{1,2})[.)]\s`)
+	digits   = lazily(`\d[\d.,'’  ]*\d|\d`)
+	large    = lazily(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`)
 	// deeds are what a reply says that was done, in the first person or shortly.
-	deeds = regexp.MustCompile(`(?i)\b(i|we)(?:'ve| have|’ve)(?: now| just| already)? (?:\w+ed|sent|made|put|set|done|written|taken|paid|told|kept)\b` +
+	deeds = lazily(`(?i)\b(i|we)(?:'ve| have|’ve)(?: now| just| already)? (?:\w+ed|sent|made|put|set|done|written|taken|paid|told|kept)\b` +
 		`|\b(i|we) (?:just |now )?(?:saved|recorded|noted|submitted|sent|booked|transferred|approved|cancell?ed|deleted|paid|updated|changed|created|added|removed|escalated|notified|informed|scheduled|confirmed)\b` +
 		`|\b(?:has|have) (?:now |just |already )?been (?:\w+ed|sent|made|set|paid|done|written)\b|\b(?:is|are) (?:now |already )?(?:saved|recorded|noted|submitted|booked|transferred|approved|cancell?ed|deleted|paid|updated|created|escalated|scheduled)\b` +
 		`|^\s*(?:done|saved|noted|recorded|submitted|sent|booked|cancell?ed|deleted|updated|approved)\b` +
@@ -80,7 +80,7 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 	}
 	// Links go nowhere but where the house itself says, or a record, or the person;
 	// nor does an address of mail.
-	for _, form := range []*regexp.Regexp{links, mails, marked} {
+	for _, form := range []*regexp.Regexp{links(), mails(), marked()} {
 		for _, link := range form.FindAllString(reply, -1) {
 			link = strings.TrimRight(link, ".,;:!?)")
 			if !f.trusted(fold(link)) {
@@ -88,12 +88,12 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 			}
 		}
 	}
-	for _, name := range atNames.FindAllString(reply, -1) {
+	for _, name := range atNames().FindAllString(reply, -1) {
 		if !f.anywhere(strings.ToLower(name)) {
 			add(claimName, name)
 		}
 	}
-	covered := bullet.FindAllStringSubmatchIndex(reply, -1)
+	covered := bullet().FindAllStringSubmatchIndex(reply, -1)
 	spans := make([][2]int, 0, len(covered)+8)
 	for _, m := range covered {
 		spans = append(spans, [2]int{m[2], m[3]})
@@ -123,7 +123,7 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 	}
 	// Digits that nobody could read: part of no fact, unless they stand there as
 	// they are.
-	for _, at := range digits.FindAllStringIndex(reply, -1) {
+	for _, at := range digits().FindAllStringIndex(reply, -1) {
 		if slices.ContainsFunc(spans, func(s [2]int) bool { return at[0] < s[1] && s[0] < at[1] }) {
 			continue
 		}
@@ -133,12 +133,12 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 			add(claimNumber, text)
 		}
 	}
-	for _, at := range large.FindAllStringIndex(reply, -1) {
+	for _, at := range large().FindAllStringIndex(reply, -1) {
 		if !slices.ContainsFunc(spans, func(s [2]int) bool { return at[0] < s[1] && s[0] < at[1] }) && !f.anywhere(fold(reply[at[0]:at[1]])) {
 			add(claimNumber, reply[at[0]:at[1]])
 		}
 	}
-	for _, at := range codeWord.FindAllStringIndex(reply, -1) {
+	for _, at := range codeWord().FindAllStringIndex(reply, -1) {
 		code := reply[at[0]:at[1]]
 		if at[0] > 0 && reply[at[0]-1] == '@' {
 			continue

@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,7 +36,7 @@ func hear(text string, automatic bool) heard {
 	text, hidden := visible(text)
 	own, quoted := apart(text)
 	h := heard{own: strings.TrimSpace(own), quoted: strings.TrimSpace(quoted), hidden: hidden}
-	h.auto = automatic || autoReply.MatchString(h.own)
+	h.auto = automatic || autoReply().MatchString(h.own)
 	if h.own == "" && h.quoted == "" {
 		h.bad = &sayNothing
 	}
@@ -73,12 +72,12 @@ func visible(text string) (string, bool) {
 
 // What introduces the words of others, in the mail programs of four languages.
 var (
-	wroteLine = regexp.MustCompile(`(?i)^\s*(on\b.{4,200}\bwrote|am\b.{4,200}\bschrieb\b.{0,120}|le\b.{4,200}\ba écrit|el\b.{4,200}\bescribió)\s*:\s*$`)
-	passedOn  = regexp.MustCompile(`(?i)^[\s>*_-]*(-+ *|begin )?(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine|message d’origine|message transféré|mensaje original|mensaje reenviado)\b[\s:*_-]*$`)
-	headLine  = regexp.MustCompile(`(?i)^\s*\**(from|von|de)\**\s*:\s*\S.*$`)
-	headNext  = regexp.MustCompile(`(?i)^\s*\**(sent|date|to|subject|gesendet|datum|an|betreff|envoyé|date|à|objet|enviado|fecha|para|asunto)\**\s*:\s*\S`)
-	quoteLine = regexp.MustCompile(`^\s*(>|\|\s|»\s)`)
-	autoReply = regexp.MustCompile(`(?i)^\s*(subject:|betreff:|objet ?:|asunto:)?\s*(auto(matic)?[ -]?reply|automatic response|out of (the )?office|i am (currently )?out of (the )?office|automatische antwort|abwesenheitsnotiz|ich bin (derzeit |zurzeit )?(nicht im büro|abwesend)|réponse automatique|je suis (actuellement )?absente?\b|respuesta automática|estoy fuera de la oficina|fuera de la oficina)`)
+	wroteLine = lazily(`(?i)^\s*(on\b.{4,200}\bwrote|am\b.{4,200}\bschrieb\b.{0,120}|le\b.{4,200}\ba écrit|el\b.{4,200}\bescribió)\s*:\s*$`)
+	passedOn  = lazily(`(?i)^[\s>*_-]*(-+ *|begin )?(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine|message d’origine|message transféré|mensaje original|mensaje reenviado)\b[\s:*_-]*$`)
+	headLine  = lazily(`(?i)^\s*\**(from|von|de)\**\s*:\s*\S.*$`)
+	headNext  = lazily(`(?i)^\s*\**(sent|date|to|subject|gesendet|datum|an|betreff|envoyé|date|à|objet|enviado|fecha|para|asunto)\**\s*:\s*\S`)
+	quoteLine = lazily(`^\s*(>|\|\s|»\s)`)
+	autoReply = lazily(`(?i)^\s*(subject:|betreff:|objet ?:|asunto:)?\s*(auto(matic)?[ -]?reply|automatic response|out of (the )?office|i am (currently )?out of (the )?office|automatische antwort|abwesenheitsnotiz|ich bin (derzeit |zurzeit )?(nicht im büro|abwesend)|réponse automatique|je suis (actuellement )?absente?\b|respuesta automática|estoy fuera de la oficina|fuera de la oficina)`)
 )
 
 // apart divides a message into the person's own words and those of others. What
@@ -91,18 +90,18 @@ func apart(text string) (own, quoted string) {
 	for i, line := range lines {
 		rest := false
 		switch {
-		case wroteLine.MatchString(line), passedOn.MatchString(line):
+		case wroteLine().MatchString(line), passedOn().MatchString(line):
 			rest = true
-		case i+1 < len(lines) && wroteLine.MatchString(line+" "+lines[i+1]) && len(line) < 200:
+		case i+1 < len(lines) && wroteLine().MatchString(line+" "+lines[i+1]) && len(line) < 200:
 			rest = true // mail programs break that line
-		case headLine.MatchString(line) && i+1 < len(lines) && headNext.MatchString(lines[i+1]):
+		case headLine().MatchString(line) && i+1 < len(lines) && headNext().MatchString(lines[i+1]):
 			rest = true
 		}
 		if rest {
 			theirs = append(theirs, lines[i:]...)
 			break
 		}
-		if quoteLine.MatchString(line) || wholeQuote(line) {
+		if quoteLine().MatchString(line) || wholeQuote(line) {
 			theirs = append(theirs, line)
 			continue
 		}

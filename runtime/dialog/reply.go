@@ -265,7 +265,7 @@ func (w wording) value(v stores.Value) string {
 	return escaped(v.Text())
 }
 
-func isCodeWord(t string) bool { return t != "" && codeOnly.MatchString(t) }
+func isCodeWord(t string) bool { return t != "" && codeOnly().MatchString(t) }
 
 // result tells what was found.
 func (w wording) result(r *runtime.Result) string {

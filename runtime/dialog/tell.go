@@ -179,7 +179,7 @@ func (s *speaker) rest(text string) string {
 
 // announces are sentences of a model about itself, and questions: what comes of
 // them is not known while they are spoken.
-var announces = regexp.MustCompile(`(?i)\?|(?:^|[^\pL])(?:i|i'm|i’m|i'll|i’ll|we|we'll|we’ll|let me|let's|let’s|let us|shall|one moment|just a moment|ich|wir|lass|lassen sie|einen moment|je|j'|j’|nous|laissez|un instant|un moment|voy|vamos|d[ée]jeme|d[ée]jame|perm[ií]tame|perm[ií]teme|un momento)(?:[^\pL]|$)`)
+var announces = lazily(`(?i)\?|(?:^|[^\pL])(?:i|i'm|i’m|i'll|i’ll|we|we'll|we’ll|let me|let's|let’s|let us|shall|one moment|just a moment|ich|wir|lass|lassen sie|einen moment|je|j'|j’|nous|laissez|un instant|un moment|voy|vamos|d[ée]jeme|d[ée]jame|perm[ií]tame|perm[ií]teme|un momento)(?:[^\pL]|$)`)
 
 // states reports whether a sentence states facts of the turn, and nothing else.
 func (s *speaker) states(from, end int) bool {
@@ -187,7 +187,7 @@ func (s *speaker) states(from, end int) bool {
 	if shown, _ := visible(said); shown != said {
 		return false // what nobody sees is left out when all of it is there
 	}
-	if announces.MatchString(said) || strings.ContainsAny(said, "`~;<") || s.calls(said) {
+	if announces().MatchString(said) || strings.ContainsAny(said, "`~;<") || s.calls(said) {
 		return false // or it is a call, which models write into what they say
 	}
 	// All that was said so far is looked at: a name may stand on both sides of

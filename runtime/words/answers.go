@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // An Answer is what a person says to a question that wants a yes or a no.
@@ -128,24 +129,27 @@ var (
 )
 
 // Phrases find the longest phrase that begins at a word. Phrases are plain, see
-// Plain.
-type phrases map[string][][]string
+// Plain. They are read when they are first asked for: a program that talks to
+// nobody does not wait for them.
+type phrases func() map[string][][]string
 
 func phrasesOf(all ...string) phrases {
-	l := phrases{}
-	for _, p := range all {
-		words := strings.Fields(Plain(p))
-		l[words[0]] = append(l[words[0]], words)
-	}
-	for first := range l {
-		slices.SortFunc(l[first], func(a, b []string) int { return len(b) - len(a) })
-	}
-	return l
+	return sync.OnceValue(func() map[string][][]string {
+		l := map[string][][]string{}
+		for _, p := range all {
+			words := strings.Fields(Plain(p))
+			l[words[0]] = append(l[words[0]], words)
+		}
+		for first := range l {
+			slices.SortFunc(l[first], func(a, b []string) int { return len(b) - len(a) })
+		}
+		return l
+	})
 }
 
 // at is how many words of a text, from word i on, are one of the phrases.
 func (l phrases) at(words []string, i int) int {
-	for _, p := range l[words[i]] {
+	for _, p := range l()[words[i]] {
 		if len(p) <= len(words)-i && slices.Equal(p, words[i:i+len(p)]) {
 			return len(p)
 		}

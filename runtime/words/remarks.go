@@ -33,7 +33,7 @@ func ReadRemark(text string) Remark {
 	case strings.HasSuffix(text, "?"):
 		return ARemark
 	case plainRemark().MatchString(text):
-		if companyName.MatchString(text) { // "Warum Nicht Bar KG" is what somebody is called
+		if companyName().MatchString(text) { // "Warum Nicht Bar KG" is what somebody is called
 			return MaybeARemark
 		}
 		return ARemark
@@ -44,7 +44,9 @@ func ReadRemark(text string) Remark {
 }
 
 // companyName ends as companies are called, and begins as a remark may.
-var companyName = regexp.MustCompile(`\pL .*\b(?:GmbH|AG|KG|OHG|UG|SE|SA|SAS|SARL|SCI|SL|SLU|SRL|Ltd|Inc|LLC|LLP|plc|PLC|BV|NV|Corp|Holdings?)\.?$`)
+var companyName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\pL .*\b(?:GmbH|AG|KG|OHG|UG|SE|SA|SAS|SARL|SCI|SL|SLU|SRL|Ltd|Inc|LLC|LLP|plc|PLC|BV|NV|Corp|Holdings?)\.?$`)
+})
 
 // bounded compiles an expression, when it is first used, in which \b is the end of a
 // word of the Languages. The class of all letters would do as well, and make each of
