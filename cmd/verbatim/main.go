@@ -47,6 +47,11 @@ const (
 var version = ""
 
 func main() {
+	// Most runs are over before there is much to collect: at its default the
+	// collector takes a third of the time of a check, to save a few megabytes.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, world{
 		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
