@@ -151,6 +151,9 @@ func (b *bank) furnish(store stores.Store) {
 			b.t.Fatal(err)
 		}
 	}
+	if err := store.SetPrincipal(ctx, stores.Principal{Name: "weber", Roles: []string{"analyst"}}); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // banks tells a story on both stores.

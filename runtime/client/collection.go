@@ -252,17 +252,25 @@ func (col *collection) taken() any {
 	return col.given
 }
 
-// keep is the change that a collection becomes, with the question to ask next.
+// keep is the change that a collection becomes.
 func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Change {
-	f := runtime.Fields{"collected": col.filled.Object(), "skipped": col.filled.Skipped(), "status": col.status, "current_field": nil,
+	return runtime.Update(col.row, col.fields(c, wrong))
+}
+
+// fields is what its row says of a collection, with the question to ask next.
+func (col *collection) fields(c *runtime.Call, wrong *collect.Wrong) runtime.Fields {
+	f := runtime.Fields{"collected": col.filled.Object(), "skipped": nil, "status": col.status, "current_field": nil,
 		"validation_errors": nil, "given": col.taken(), "updated_at": c.Now()}
+	if left := col.filled.Skipped(); len(left) > 0 {
+		f["skipped"] = left
+	}
 	if col.status == collecting && col.at != "" {
 		f["current_field"] = col.at
 	}
 	if wrong != nil {
 		f["validation_errors"] = stores.NewObject([]string{wrong.Field}, []stores.Value{stores.NewString(wrong.Says)})
 	}
-	return runtime.Update(col.row, f)
+	return f
 }
 
 // next moves to the next question, or to the review.
@@ -358,7 +366,8 @@ type startArgs struct {
 	Request runtime.Ref `verb:"request-id"`
 }
 
-// start begins with the first question, or goes on where the client stopped.
+// start begins with the first question, goes on where the client stopped, or
+// offers again what came back.
 func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime.Outcome, error) {
 	o := c.Declared()
 	request, err := c.Get(ctx, a.Request)
@@ -370,24 +379,8 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 		return o, err
 	}
 	if col != nil {
-		again := col.status == abandoned
-		if again {
-			col.status = collecting
-		}
-		message := ""
-		if n, of := col.filled.Answered(); n > 0 && col.status == collecting {
-			message = col.counts(sayWelcomeBack, n, of)
-		}
-		if col.status == collecting {
-			col.next()
-			if again && col.status == reviewing {
-				// Whoever had stopped looks at the first answer before all of them.
-				col.status, col.at = collecting, col.filled.Questions()[0].Field
-			}
-		}
-		o.Changes = append(o.Changes, col.keep(c, nil))
-		o.Result = col.show(message)
-		return o, nil
+		o.Changes, o.Result, err = d.resume(ctx, c, &request, col)
+		return o, err
 	}
 	info := request.Value("request_subtype").Text()
 	col = &collection{status: collecting, info: info}
@@ -403,36 +396,69 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 	if col.filled, err = col.form.Fill(stores.Value{}, nil); err != nil {
 		return o, err
 	}
+	back, err := d.returned(ctx, c, &request, col)
+	if err != nil {
+		return o, err
+	}
+	gone, err := col.offer(back)
+	if err != nil {
+		return o, err
+	}
 	col.next()
 	if err := d.takeIn(ctx, c, col, a.Request, nil); err != nil {
 		return o, err
 	}
-	message := ""
-	if n, of := col.filled.Answered(); n > 0 {
-		message = col.counts(sayGoesOn, n, of)
-	} else if request.Value("status").Text() == withBank {
+	message := join(back.says, col.before(gone))
+	if message == "" && request.Value("status").Text() == withBank {
 		message = sayWithBank.In(col.in.Language, col.form.About)
 	}
-	o.Changes = append(o.Changes, runtime.Create(collections, runtime.Fields{"request": a.Request, "client": c.Principal(), "info_type": info,
-		"status": collecting, "collected": col.filled.Object(), "current_field": col.at, "given": col.taken(), "started_at": c.Now(), "updated_at": c.Now()}))
-	o.Result = col.ask(message)
+	f := col.fields(c, nil)
+	maps.DeleteFunc(f, func(_ string, v any) bool { return v == nil })
+	f["request"], f["client"], f["info_type"], f["started_at"] = a.Request, c.Principal(), info, c.Now()
+	o.Changes = append(o.Changes, runtime.Create(collections, f))
+	o.Result = col.show(message)
 	return o, nil
 }
 
-// given is what was said at once last, where something is still to be asked of it;
-// nil where there is none, or where it was answered since.
-func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
-	rows, err := c.Find(ctx, submissions, runtime.Fields{"request": request, "info_type": info, "verdict": "RECEIVED"})
-	if err != nil || len(rows) == 0 {
-		return nil, err
+// resume goes on with a collection that is open.
+func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) ([]runtime.Change, *runtime.Answer, error) {
+	again := col.status == abandoned
+	if again {
+		col.status = collecting
 	}
-	last := &rows[0]
-	for i := range rows {
-		if rows[i].Value("submitted_at").Time().After(last.Value("submitted_at").Time()) {
-			last = &rows[i]
+	back, err := d.returned(ctx, c, request, col)
+	if err != nil {
+		return nil, nil, err
+	}
+	welcome := ""
+	if n, of := col.filled.Answered(); n > 0 && col.status == collecting {
+		welcome = col.counts(sayWelcomeBack, n, of)
+	}
+	taken := col.given
+	gone, err := col.offer(back)
+	if err != nil {
+		return nil, nil, err
+	}
+	if offered := col.given != taken; offered || col.status == collecting {
+		col.next()
+		if offered {
+			welcome = col.before(gone)
+		} else if again && col.status == reviewing {
+			// Whoever had stopped looks at the first answer before all of them.
+			col.status, col.at = collecting, col.filled.Questions()[0].Field
 		}
 	}
-	if lacks, err := last.Value("missing").Items(stores.String); last.Value("missing").IsNull() || err != nil || len(lacks) == 0 {
+	return []runtime.Change{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
+}
+
+// given is what the client said at once last, where something is still to be asked
+// of it; nil where there is none, or where it was answered since.
+func (d *desk) given(ctx context.Context, c *runtime.Call, request runtime.Ref, info string) (*runtime.Row, error) {
+	last, err := d.sent(ctx, c, request, info)
+	if err != nil || last == nil || last.Value("verdict").Text() != received {
+		return nil, err
+	}
+	if lacks, err := lacking(last); !lacks {
 		return nil, err
 	}
 	return last, nil

@@ -29,6 +29,25 @@
 // request is answered in part. client.start-collection then goes on with the
 // questions that are left, and confirming sends the whole.
 //
+// # Sent back
+//
+// What was sent may come back: an analyst rejects it and says why, or asks for more.
+// client.start-collection then offers the client what they had sent, question by
+// question or all at once, and says why it came back; they land where their answers
+// are checked, or at the first question whose answer is missing or does not fit the
+// questions of today, which is dropped and said.
+//
+// It is a new collection with the answers in it, and not the old one opened again.
+// What was asked and sent the first time stays as it was, which is what the bank has
+// to be able to show; an answer that was given all at once has no collection that
+// could be opened, and takes the same way; and that a collection which was sent is
+// over stays true whatever an analyst decides. What is offered comes out of one
+// place, the latest info-submission of that client for that request: a colleague of
+// the same company is told why the request is open again, and sees nothing of it.
+// Who has to erase an answer erases it there, and in the collections of the request;
+// one that is not there any more is asked for anew, and nothing looks for it in the
+// journal or in a collection that was sent.
+//
 // # A person
 //
 // client.escalate writes down the whole conversation, what is outstanding and

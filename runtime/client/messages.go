@@ -76,6 +76,26 @@ var (
 		"Die Bank hat schon eine Antwort und prüft sie: {}. Wenn Sie noch einmal antworten, bekommt die Bank auch das.",
 		"La banque a déjà une réponse et la vérifie : {}. Si vous répondez encore une fois, elle recevra aussi cela.",
 		"El banco ya tiene una respuesta y la está revisando: {}. Si responde otra vez, el banco recibirá también eso."}
+	sayCannotUse = words.Sentence{
+		"The bank cannot use what was sent. It says: “{}”.",
+		"Die Bank kann nicht verwenden, was gesendet wurde. Sie schreibt: „{}“.",
+		"La banque ne peut pas utiliser ce qui a été envoyé. Elle indique : « {} ».",
+		"El banco no puede usar lo que se envió. Indica: «{}»."}
+	sayStillNeeds = words.Sentence{
+		"The bank has looked at it and still needs: {}.",
+		"Die Bank hat es geprüft und braucht noch: {}.",
+		"La banque a vérifié l’envoi et a encore besoin de : {}.",
+		"El banco lo ha revisado y todavía necesita: {}."}
+	sayAsBefore = words.Sentence{
+		"These are your earlier answers; say which one to change, and to what.",
+		"Das sind Ihre bisherigen Antworten; sagen Sie, welche geändert werden soll, und wie.",
+		"Voici vos réponses précédentes ; dites laquelle changer, et par quoi la remplacer.",
+		"Estas son sus respuestas anteriores; diga cuál hay que cambiar, y por cuál."}
+	sayNoLonger = words.Sentence{
+		"{}: your earlier answer can no longer be taken.",
+		"{}: Ihre bisherige Antwort kann nicht mehr übernommen werden.",
+		"{} : votre réponse précédente ne peut plus être retenue.",
+		"{}: su respuesta anterior ya no se puede aceptar."}
 	saySentOne = words.Sentence{
 		"Your answer was sent. The bank checks it now; if anything has to be changed, they can reopen it for you.",
 		"Ihre Antwort wurde gesendet. Die Bank prüft sie jetzt; wenn noch etwas zu ändern ist, kann sie die Bank wieder für Sie öffnen.",

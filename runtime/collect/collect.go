@@ -28,6 +28,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -283,6 +284,57 @@ func (f *Form) Fill(answers stores.Value, skipped []string) (Filled, error) {
 		}
 	}
 	return fl, nil
+}
+
+// Again gives a form the answers that were sent once before. Each is held against
+// the form as it is today: those that do are there, and gone are the questions
+// whose answer does not do any more, in order. What may be left out, and was, is
+// left out again.
+func (f *Form) Again(answers stores.Value, in In) (filled Filled, gone []Question, err error) {
+	before, err := f.Fill(answers, nil)
+	if err != nil {
+		return before, nil, err
+	}
+	filled = Filled{form: f, answers: map[string]stores.Value{}}
+	unfit := map[string]bool{}
+	// An answer may make a question of one that stands before it.
+	for more := true; more; {
+		more = false
+		all := filled.Questions()
+		for i := range all {
+			field := all[i].Field
+			v, there := before.answers[field]
+			if !there {
+				continue
+			}
+			delete(before.answers, field)
+			with := maps.Clone(filled.answers)
+			with[field] = v
+			if unfit[field] = !f.fits(field, with, in); !unfit[field] {
+				filled.answers, more = with, true
+			}
+		}
+	}
+	filled = filled.settle()
+	for _, q := range filled.Questions() {
+		if _, there := filled.answers[q.Field]; there {
+			continue
+		}
+		if unfit[q.Field] {
+			gone = append(gone, q)
+		} else if q.Optional {
+			filled.skipped = append(filled.skipped, q.Field)
+		}
+	}
+	return filled, gone, nil
+}
+
+// fits reports whether the answer to a question does, among these.
+func (f *Form) fits(field string, answers map[string]stores.Value, in In) bool {
+	object := object(answers)
+	found, err := f.schema.Check(object)
+	found = append(found, f.schema.OnDay(words.Today(in.Now), object)...)
+	return err == nil && !slices.ContainsFunc(found, func(b verbs.Breach) bool { return len(b.Path) > 0 && b.Path[0] == field })
 }
 
 // Object is what the answers come to.
