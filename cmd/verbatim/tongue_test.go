@@ -123,7 +123,7 @@ func houseSentences() (all []words.Sentence, err error) {
 }
 
 // speaking are the palettes of which people are told things.
-var speaking = []string{"../../verbs/client.yaml", "../../examples/helpdesk/verbs/desk.yaml"}
+var speaking = []string{"../../verbs/client.yaml", "../../verbs/review.yaml", "../../examples/helpdesk/verbs/desk.yaml"}
 
 // walkPalettes calls fn with every pair of every mapping of them.
 func walkPalettes(fn func(file string, key, value *yaml.Node)) error {

@@ -345,11 +345,19 @@ func (w wording) source(o verbs.Origin) string {
 	if w.tongue == words.English {
 		return text
 	}
+	text = othersWords.ReplaceAllString(text, sayOthersWords.In(w.tongue))
 	for _, s := range originSays {
 		text = strings.ReplaceAll(text, s[words.English], s[w.tongue])
 	}
 	return text
 }
+
+// othersWords are what somebody with a role said, other than the person who is
+// spoken to.
+var (
+	othersWords    = regexp.MustCompile(`\bthe words of a [\pL\d-]+(?: or [\pL\d-]+)*`)
+	sayOthersWords = words.Sentence{"the words of others", "die Worte anderer", "les mots d’autrui", "las palabras de otros"}
+)
 
 // originSays are what origins are called where nothing names them.
 var originSays = []words.Sentence{
