@@ -136,8 +136,8 @@ func TestSessions(t *testing.T) {
 // The same program keeps rows on a PostgreSQL server.
 func TestSessionsOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	db := pgtest.Database(t)
-	sessions(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App)
+	db, bank := pgtest.Database(t), pgtest.Database(t)
+	sessions(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App)
 }
 
 func sessions(t *testing.T, dir string, vars ...string) {
