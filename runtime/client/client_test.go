@@ -158,27 +158,33 @@ func (b *bank) furnish(store stores.Store) {
 
 // banks tells a story on both stores.
 func banks(t *testing.T, story func(t *testing.T, b *bank)) {
-	for _, name := range []string{"sqlite", "postgres"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := &bank{t: t, reg: registry(t), clock: time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)}
-			var store stores.Store
-			var err error
-			if name == "sqlite" {
-				store, err = sqlite.Open(filepath.Join(t.TempDir(), "bank.db"))
-			} else {
-				db := pgtest.Database(t)
-				store, err = postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { store.Close() })
-			b.furnish(store)
-			b.open(store)
-			story(t, b)
-		})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		onSQLite(t, story)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		db := pgtest.Database(t)
+		store, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner))
+		on(t, store, err, story)
+	})
+}
+
+// onSQLite tells a story in which no store does anything of its own.
+func onSQLite(t *testing.T, story func(t *testing.T, b *bank)) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "bank.db"))
+	on(t, store, err, story)
+}
+
+func on(t *testing.T, store stores.Store, err error, story func(t *testing.T, b *bank)) {
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { store.Close() })
+	b := &bank{t: t, reg: registry(t), clock: time.Date(2024, 12, 27, 9, 0, 0, 0, time.UTC)}
+	b.furnish(store)
+	b.open(store)
+	story(t, b)
 }
 
 // visit opens somebody's session, as another process would.

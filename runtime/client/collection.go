@@ -338,8 +338,10 @@ func (col *collection) review(message string) *runtime.Answer {
 
 // show is whichever of the two it is time for.
 func (col *collection) show(message string) *runtime.Answer {
-	if col.status == collecting {
+	if col.status == collecting && col.at != "" {
 		return col.ask(message)
+	} else if col.status == collecting {
+		return col.review(message)
 	}
 	n, _ := col.filled.Answered()
 	return col.review(join(message, col.pleaseCheck(n)))
@@ -483,6 +485,22 @@ type respondArgs struct {
 // fieldSchema is the promise that an answer was held against its schema.
 const fieldSchema = "value against field schema"
 
+// named is the question that an answer names. What is said with nothing at hand is
+// about the only question where there is one, if it can be an answer to that.
+func (col *collection) named(value stores.Value) (field string, answer stores.Value) {
+	if value.Kind() == stores.String {
+		if field, said := col.filled.Named(value.Text(), col.at == "", col.in.Language); field != "" {
+			return field, stores.NewString(said)
+		}
+	}
+	if all := col.filled.Questions(); col.at == "" && len(all) == 1 && all[0].Kind != collect.Text {
+		if _, wrong := col.filled.Answer(all[0].Field, value, col.in); wrong == nil {
+			return all[0].Field, value
+		}
+	}
+	return "", value
+}
+
 // respond takes an answer. One that does not fit leaves the answers as they were.
 func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (runtime.Outcome, error) {
 	o := runtime.Outcome{Kept: []string{fieldSchema}}
@@ -494,21 +512,23 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 		over.Kept = o.Kept
 		return over, nil
 	}
-	before, field := col.status, col.at
+	free, field, value := col.at == "", col.at, a.Value // free: all is answered, and any may change
 	if a.Field != nil {
 		field = *a.Field
 	} else if other, moved := col.instead(c); moved {
 		other.Kept = o.Kept
 		return other, nil
+	} else if named, said := col.named(value); named != "" {
+		field, value = named, said
 	}
 	if field == "" {
 		return o, runtime.Refuse(nothingToAnswer, nextConfirm)
 	}
-	filled, wrong := col.filled.Answer(field, a.Value, col.in)
+	filled, wrong := col.filled.Answer(field, value, col.in)
 	if wrong != nil {
 		o.Changes = append(o.Changes, col.keep(c, wrong))
 		if _, asked := col.filled.Question(field); !asked {
-			if o.Result = col.show(wrong.Says); before == reviewing {
+			if o.Result = col.show(wrong.Says); free {
 				o.Result = col.review(wrong.Says)
 			}
 			return o, nil
@@ -520,7 +540,7 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 	col.filled = filled
 	message := ""
 	q, _ := filled.Question(field)
-	if col.next(); before == reviewing && col.status == reviewing {
+	if col.next(); free && col.status == reviewing {
 		message = sayChanged.In(col.in.Language, q.Label)
 	}
 	o.Changes = append(o.Changes, col.keep(c, nil))
@@ -595,14 +615,24 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	if over, is := col.over(); is {
 		return over, nil
 	}
-	if col.status != reviewing {
+	changing := col.status == collecting && col.at == "" // they were asked what to change
+	if changing && a.Confirmed {
+		col.next()
+	}
+	switch {
+	case col.status == collecting && !changing || col.at != "":
 		q, _ := col.filled.Question(col.at)
 		return o, runtime.Refuse(notComplete(q.Label), nextAnswer(col.at))
-	}
-	if !a.Confirmed {
-		col.status, col.at = collecting, col.filled.Questions()[0].Field
+	case !a.Confirmed:
+		// Nothing is at hand: whatever is said next says of what it is the answer.
+		col.status, col.at = collecting, ""
 		o.Changes = append(o.Changes, col.keep(c, nil))
-		o.Result = col.review(sayChangeWhat.In(col.in.Language))
+		o.Result = col.review(sayChangeWhat.In(col.in.Language, col.filled.Questions()[0].Label))
+		return o, nil
+	case changing:
+		// Whoever wanted to change something, and did not, looks once more.
+		o.Changes = append(o.Changes, col.keep(c, nil))
+		o.Result = col.show("")
 		return o, nil
 	}
 	col.status, col.at = submitted, ""

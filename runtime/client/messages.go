@@ -32,10 +32,10 @@ var (
 		"Cette réponse est nécessaire à la fin.",
 		"Esta respuesta hace falta al final."}
 	sayChangeWhat = words.Sentence{
-		"Say which answer to change, and to what.",
-		"Sagen Sie, welche Antwort geändert werden soll, und wie.",
-		"Dites quelle réponse changer, et par quoi la remplacer.",
-		"Diga qué respuesta hay que cambiar, y por cuál."}
+		"Say which answer to change, and to what, as in “{}: …”.",
+		"Sagen Sie, welche Antwort geändert werden soll, und wie, zum Beispiel „{}: …“.",
+		"Dites quelle réponse changer, et par quoi la remplacer, par exemple « {} : … ».",
+		"Diga qué respuesta hay que cambiar, y por cuál, por ejemplo «{}: …»."}
 	sayWelcomeBack = words.Sentence{
 		"Welcome back. You have answered {} of {} questions about {}.",
 		"Willkommen zurück. Sie haben {} von {} Fragen beantwortet. Es geht um: {}.",
@@ -87,10 +87,10 @@ var (
 		"La banque a vérifié l’envoi et a encore besoin de : {}.",
 		"El banco lo ha revisado y todavía necesita: {}."}
 	sayAsBefore = words.Sentence{
-		"These are your earlier answers; say which one to change, and to what.",
-		"Das sind Ihre bisherigen Antworten; sagen Sie, welche geändert werden soll, und wie.",
-		"Voici vos réponses précédentes ; dites laquelle changer, et par quoi la remplacer.",
-		"Estas son sus respuestas anteriores; diga cuál hay que cambiar, y por cuál."}
+		"These are your earlier answers; say which one to change, and to what, as in “{}: …”.",
+		"Das sind Ihre bisherigen Antworten; sagen Sie, welche geändert werden soll, und wie, zum Beispiel „{}: …“.",
+		"Voici vos réponses précédentes ; dites laquelle changer, et par quoi la remplacer, par exemple « {} : … ».",
+		"Estas son sus respuestas anteriores; diga cuál hay que cambiar, y por cuál, por ejemplo «{}: …»."}
 	sayNoLonger = words.Sentence{
 		"{}: your earlier answer can no longer be taken.",
 		"{}: Ihre bisherige Antwort kann nicht mehr übernommen werden.",

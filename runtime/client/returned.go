@@ -105,7 +105,7 @@ func (col *collection) before(gone []collect.Question) string {
 	n, of := col.filled.Answered()
 	switch {
 	case col.status == reviewing:
-		all = append(all, sayAsBefore.In(col.in.Language))
+		all = append(all, sayAsBefore.In(col.in.Language, col.filled.Questions()[0].Label))
 	case n > 0:
 		all = append(all, col.counts(sayGoesOn, n, of))
 	}

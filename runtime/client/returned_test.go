@@ -84,7 +84,7 @@ func TestWhatCameBackIsOfferedAgain(t *testing.T) {
 		const why = "The bank cannot use what was sent. It says: “The share is not what the register says”."
 		before := len(mustJournal(t, b))
 		equal(t, b.asks(b.visit("clara"), "client.start-collection :request-id "+pierre), []string{
-			"REVIEWING | Answer 1 of 6: the beneficial owner | Full name | Pierre Dupont | " + why + " These are your earlier answers; say which one to change, and to what. Please check your 6 answers. They are sent when you confirm them; you cannot change them yourself after that.",
+			"REVIEWING | Answer 1 of 6: the beneficial owner | Full name | Pierre Dupont | " + why + " These are your earlier answers; say which one to change, and to what, as in “Full name: …”. Please check your 6 answers. They are sent when you confirm them; you cannot change them yourself after that.",
 			"REVIEWING | Answer 2 of 6: the beneficial owner | Date of birth | 15 March 1972",
 			"REVIEWING | Answer 3 of 6: the beneficial owner | Nationality | FR",
 			"REVIEWING | Answer 4 of 6: the beneficial owner | Share held | 40 %",
@@ -121,7 +121,7 @@ func TestWhatCameBackIsOfferedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := b.asks(german, "client.start-collection :request-id "+pierre); len(got) != 6 || !strings.Contains(got[0], "Die Bank hat es geprüft und braucht noch: The deed of the trust, The trustee's name. Das sind Ihre bisherigen Antworten; ") || !strings.Contains(got[3], "38 %") {
+		if got := b.asks(german, "client.start-collection :request-id "+pierre); len(got) != 6 || !strings.Contains(got[0], "Die Bank hat es geprüft und braucht noch: The deed of the trust, The trustee's name. Das sind Ihre bisherigen Antworten; sagen Sie, welche geändert werden soll, und wie, zum Beispiel „Vollständiger Name: …“. ") || !strings.Contains(got[3], "38 %") {
 			t.Errorf("%q", got)
 		}
 	})
@@ -147,6 +147,67 @@ func TestWhatWasGivenAtOnceComesBackToo(t *testing.T) {
 			if row["verdict"] == "RECEIVED" && row["collected_data"] != `{"country":"LU","has_tax_number":false,"why_no_number":"The country issues none."}` {
 				t.Errorf("%v", row)
 			}
+		}
+	})
+}
+
+// O15, O16, X12: where all is answered, a sentence says which answer it changes, by
+// what the question is called, in the person's language; where nothing says it,
+// nothing is changed. While a question is at hand, only a colon names another.
+func TestAnAnswerNamesItsQuestion(t *testing.T) {
+	t.Parallel()
+	onSQLite(t, func(t *testing.T, b *bank) {
+		b.does("clara", "client.start-collection :request-id "+pierre, `client.collection-response :value "Full name: Pierre Dupont"`)
+		b.does("clara", `client.collection-response :value "Nationality: France"`)
+		if got := b.asks(b.visit("clara"), `client.collection-response :value "nationality is Belgium"`); !strings.Contains(got[0], "Date of birth was not understood") {
+			t.Errorf("%q", got)
+		}
+		b.does("clara", `client.collection-response :value "March 15, 1972"`, `client.collection-response :value "40 %"`)
+		b.does("clara", `client.collection-response :value "by owning shares"`)
+		for _, say := range []struct{ language, says, has string }{
+			{"en", "Please change the share held to 38 %", "Share held | 38 %"},
+			{"en", "share held: 37 %", "Share held | 37 %"},
+			{"en", "Full name: Pierre: the younger", "Full name | Pierre: the younger"},
+			{"de", "Ändern Sie den Anteil auf 36 %", "Anteil | 36 %"},
+			{"fr", "La part détenue est 35 %", "Part détenue | 35 %"},
+			{"es", "Fecha de nacimiento: 16 de marzo de 1972", "Fecha de nacimiento | 16 de marzo de 1972"},
+			{"en", "date of birth: 15 March 1972", "Date of birth | 15 March 1972"},
+		} {
+			s, err := b.engine.Visit(ctx, "clara", runtime.Visit{Name: "portal", Language: say.language})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(b.asks(s, `client.collection-response :value "`+say.says+`"`), "\n"); !strings.Contains(got, say.has) || !strings.Contains(got, "REVIEWING") {
+				t.Errorf("%s: %q", say.says, got)
+			}
+		}
+		for _, nothing := range []string{"38 %", "to 38 %", "the weather is 38 %", "share held:", "I think that you should know that the share held is 38 %"} {
+			b.refused(b.visit("clara"), `client.collection-response :value "`+nothing+`"`, "not-possible")
+		}
+		// Who says no is asked what to change, and nothing is taken for an answer that
+		// names no question; a yes to that sends nothing, it shows them once more.
+		s := b.visit("clara")
+		for range 2 {
+			if got := b.asks(s, "client.collection-confirm :confirmed false"); len(got) != 5 || !strings.Contains(got[0], "Say which answer to change, and to what, as in “Full name: …”.") {
+				t.Errorf("%q", got)
+			}
+			b.refused(s, `client.collection-response :value "Somebody"`, "not-possible")
+		}
+		if got := b.asks(s, "client.collection-confirm :confirmed true"); len(got) != 5 || !strings.HasPrefix(got[0], "REVIEWING") || len(b.rows("info-submission")) != 0 {
+			t.Errorf("%q", got)
+		}
+		b.asks(s, "client.collection-confirm :confirmed false")
+		if got := b.asks(s, `client.collection-response :value "full name: P"`); len(got) != 1 || !strings.Contains(got[0], "Nothing was saved") {
+			t.Errorf("%q", got)
+		}
+		b.does("clara", `client.collection-response :value "full name: Pierre"`, "client.collection-confirm :confirmed true")
+		if sent := b.rows("info-submission"); len(sent) != 1 || !strings.Contains(sent[0]["collected_data"], `"full_name":"Pierre","nationality":"FR","ownership_percent":35`) {
+			t.Errorf("%v", sent)
+		}
+		// Of one question, whatever is said is the answer.
+		b.does("clara", "client.start-collection :request-id "+maria, `client.collection-response :value "March 15, 1972"`)
+		if got := b.asks(b.visit("clara"), `client.collection-response :value "March 16, 1972"`); len(got) != 1 || !strings.Contains(got[0], "16 March 1972") {
+			t.Errorf("%q", got)
 		}
 	})
 }
@@ -188,7 +249,7 @@ func TestWhatCameBackIsItsSenders(t *testing.T) {
 // even where the questions of then still hold it, or the journal does.
 func TestAnErasedAnswerDoesNotComeBack(t *testing.T) {
 	t.Parallel()
-	banks(t, func(t *testing.T, b *bank) {
+	onSQLite(t, func(t *testing.T, b *bank) {
 		b.answerPierre("clara")
 		b.does("weber", `review.reject :request-id `+pierre+` :reason "Not readable"`)
 		b.edit(func(old string) string { return strings.Replace(old, `"nationality":"FR",`, "", 1) })
@@ -210,7 +271,7 @@ func TestAnErasedAnswerDoesNotComeBack(t *testing.T) {
 // no longer does is not taken, and is asked for, with the others kept.
 func TestWhatCameBackIsHeldAgainstTheQuestionsOfToday(t *testing.T) {
 	t.Parallel()
-	banks(t, func(t *testing.T, b *bank) {
+	onSQLite(t, func(t *testing.T, b *bank) {
 		b.answerPierre("clara")
 		b.does("weber", `review.reject :request-id `+pierre+` :reason "Not readable"`)
 		text, err := os.ReadFile("../../verbs/client.yaml")

@@ -1,0 +1,57 @@
+package collect
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"verbatim/runtime/words"
+)
+
+// Named takes apart an answer that names its question, by what the question is
+// called: "Share held: 38 %". Where nothing is at hand that it could be the answer
+// to, a sentence may name one as well: "change the share held to 38 %". The field is
+// "" where none is named.
+func (f Filled) Named(text string, sentence bool, l words.Language) (field, answer string) {
+	try := func(head, rest string) bool {
+		if rest = strings.TrimSpace(rest); rest == "" {
+			return false
+		}
+		said, most := words.Plain(head), 0
+		for _, q := range f.Questions() {
+			label := words.Plain(q.Label)
+			before, ends := strings.CutSuffix(said, label)
+			if !ends || len(label) <= most || before != "" && !strings.HasSuffix(before, " ") || len(strings.Fields(before)) > mostBefore {
+				continue
+			}
+			field, answer, most = q.Field, rest, len(label)
+		}
+		return most > 0
+	}
+	if head, rest, found := strings.Cut(text, ":"); found && try(head, rest) || !sentence {
+		return field, answer
+	}
+	from := 0
+	for i, r := range text {
+		if !unicode.IsSpace(r) {
+			continue
+		}
+		if slices.Contains(links[l], strings.ToLower(text[from:i])) && try(text[:from], text[i:]) {
+			return field, answer
+		}
+		from = i + len(string(r))
+	}
+	return "", ""
+}
+
+// mostBefore is how many words there may be before what a question is called, such
+// as "please change the".
+const mostBefore = 4
+
+// links are the words between what a question is called and its answer.
+var links = [...][]string{
+	words.English: {"is", "to"},
+	words.German:  {"ist", "lautet", "auf", "in", "zu"},
+	words.French:  {"est", "à", "en", "par"},
+	words.Spanish: {"es", "a", "en", "por"},
+}
