@@ -13,11 +13,11 @@
 // client.collection-response takes an answer, exact or in words, and either asks
 // the next question, or says what is wrong and stores nothing of it; an answer to
 // a question that was answered replaces it, and names it by what it is called:
-// "Share held: 38 %", or, once all is answered, "change the share held to 38 %". client.collection-skip leaves one for
-// later. When nothing is open, the answers are shown to be checked, and
-// client.collection-confirm sends them: it makes the call client.provide-info
-// that somebody who knew all of it would have written, and that call passes the
-// gate as any other does.
+// "Share held: 38 %", or, once all is answered, "change the share held to 38 %".
+// client.collection-skip leaves one for later. When nothing is open, the answers are
+// shown to be checked, and client.collection-confirm sends them: it makes the call
+// client.provide-info that somebody who knew all of it would have written, and that
+// call passes the gate as any other does.
 //
 // All of it stands in one row, a collection, from the first question on: nothing
 // is lost between two answers, whatever process dies, and any other goes on from
@@ -25,8 +25,8 @@
 // collection-status. Each client has a collection of their own for a request; the
 // session says which is the one at hand. Where something else ends it, such as a
 // colleague's answer in full, the session is told at the next thing that is said in
-// it, and so is the person: an effect knows arguments and rows, and no session but
-// its own, and whoever is being asked in another window has to hear of it anyway.
+// it, and so is the person: the condition of an effect knows arguments and rows and
+// no session, and whoever is being asked in another window has to hear of it anyway.
 //
 // Where somebody gives all at once what they know, by client.provide-info itself,
 // and their answers make the schema ask for more, what they gave is kept and the
