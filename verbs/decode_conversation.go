@@ -43,6 +43,16 @@ func (l *loader) conversation(c *conversationNode) {
 	if n := f[convAnswers].value; n != nil {
 		conv.Answering = l.answering(d, n)
 	}
+	if n := f[convPerson].value; n != nil {
+		switch v := l.verbNamed[text(f[convPerson])]; {
+		case v == nil:
+			d.report(say.danglingVerb(d.place(n), text(f[convPerson]), l.verbNamed))
+		case v.Internal:
+			d.report(say.internalNamed(d.place(n), v, "a person is asked for by"))
+		default:
+			conv.Person = v
+		}
+	}
 	c.p.Conversation = conv
 }
 
@@ -123,6 +133,9 @@ func (c *Conversation) Names() []string {
 	}
 	for _, v := range c.Context {
 		add(v.Name)
+	}
+	if c.Person != nil {
+		add(c.Person.Name)
 	}
 	if a := c.Answering; a != nil {
 		add(a.Verb.Name)

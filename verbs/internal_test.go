@@ -89,6 +89,7 @@ func TestInternalVerbsAreNamedByWork(t *testing.T) {
 		"told":     {"internal: true", "internal: true\n    tells: {done: Chased.}"},
 		"context":  {"entities:", "conversation: {context: [x.chase]}\nentities:"},
 		"answers":  {"entities:", "conversation: {answers: {while: x, verb: x.chase, argument: title}}\nentities:"},
+		"person":   {"entities:", "conversation: {person: x.chase}\nentities:"},
 		"replaces": {"roles: [clerk]\n    phrases", "roles: [clerk]\n    deprecated: {reason: old, replaced-by: x.chase}\n    phrases"},
 		"a macro":  {"domain: x", "domain: x", "verbs:\n", "verbs:\n  - verb: both\n    roles: [clerk]\n    args: [{name: title, type: string, required: true}]\n    script: x.chase :title @title\n"},
 	} {

@@ -81,6 +81,7 @@ const (
 	convConduct
 	convPlanFirst
 	convAnswers
+	convPerson
 	convKeys
 )
 
@@ -91,6 +92,7 @@ var conversationShape = &shape{
 		convContext:   {name: "context", doc: "Verbs that only answer, and that can be called without arguments: what they say now is told to the model at the start of every turn, where the person may use them.", example: `["client.get-status", "client.get-outstanding"]`, holds: texts},
 		convConduct:   {name: "conduct", doc: "Rules of conduct, a sentence or a few each, that the model is given word for word.", example: `["Say why before you ask for anything.", "You cannot waive a requirement."]`, holds: texts},
 		convAnswers:   {name: "answers", doc: "What becomes of a message where no model reads it, while the person is being asked something.", example: `{"while": "collecting", "verb": "client.answer", "argument": "value"}`, holds: aMap, of: answersShape},
+		convPerson:    {name: "person", doc: "The verb by which somebody asks for a person: whoever asks for what no verb does is told of it, where they may use it.", example: `"client.escalate"`, holds: aText},
 		convPlanFirst: {name: "plan-first", doc: "true when a model has to write all calls of a turn before it is shown anything that came out of a document or a tool.", example: `true`, holds: aBoolean},
 	},
 }

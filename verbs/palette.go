@@ -52,6 +52,7 @@ type Conversation struct {
 	// anything that came out of a document or a tool.
 	PlanFirst bool
 	Answering *Answering // nil where nothing is asked one by one
+	Person    *Verb      // by which somebody asks for a person, nil where none does
 	Place     dsl.Place
 }
 

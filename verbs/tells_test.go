@@ -128,6 +128,8 @@ func TestLoadAnswers(t *testing.T) {
 		`{while: asking, verb: x.tell, argument: value, yes: 'x.list x.tell'}`: "contradiction",
 		`{while: asking, verb: x.tell, argument: value, no: 'x.lits'}`:         "unknown-verb",
 		`{while: asking, verb: x.tell, argument: value, maybe: 'x.list'}`:      "unknown-key",
+		`{while: asking, verb: x.tell, argument: value}, person: x.lits`:       "unknown-verb",
+		`{while: asking, verb: x.tell, argument: value}, person: x.list`:       "",
 	} {
 		text := strings.Replace(tellingPalette, "TELLS", `{none: Nothing.}`, 1) + `
   - {verb: tell, description: Take it., roles: [clerk], handler: true, args: [{name: value, type: any, required: true}]}

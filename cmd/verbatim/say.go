@@ -191,7 +191,7 @@ func (a *app) explainHeard(message string, h *phrase.Heard) {
 			fmt.Fprintln(a.err)
 		}
 		for _, q := range p.Asks {
-			fmt.Fprintf(a.err, "  asks   %s\n", q.Text)
+			fmt.Fprintf(a.err, "  asks   %s\n", strings.ReplaceAll(q.Text, "\n", "\n         "))
 		}
 	}
 }

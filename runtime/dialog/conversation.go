@@ -122,6 +122,8 @@ type Understood struct {
 	Places   []words.Range
 	Resolved []string // what words were read as
 	Assumed  []string // names of rows that were meant without being said
+	// Beyond says that it asks for something that no verb does.
+	Beyond bool
 	// Dictated says that Ask asks for words which are taken as they come.
 	Dictated bool
 	// Long says that it was more than is read at once. Nothing was understood then:
@@ -149,6 +151,7 @@ type Conversation struct {
 	wording   wording  // in which the person is told things
 	tongue    words.Tongue
 	answering []*verbs.Answering
+	person    *verbs.Verb // by which somebody asks for a person, nil where none does
 
 	mu       sync.Mutex
 	turns    []*Turn
@@ -212,6 +215,9 @@ func New(o Options) (*Conversation, error) {
 		c.planFirst = c.planFirst || p.Conversation.PlanFirst
 		if a := p.Conversation.Answering; a != nil && may[a.Verb.Name] {
 			c.answering = append(c.answering, a)
+		}
+		if v := p.Conversation.Person; v != nil && may[v.Name] && c.person == nil {
+			c.person = v
 		}
 		for _, rule := range p.Conversation.Conduct {
 			c.conduct = append(c.conduct, oneLine(rule))

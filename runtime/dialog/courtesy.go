@@ -27,10 +27,10 @@ var courtesies = [...]courtesy{
 		`bonjour|bonsoir|salut|coucou`,
 		`hola|buenos dias|buenas tardes|buenas noches|buenas`), (*turn).greeted},
 	{polites(
-		partly(`(ok|okay|great|perfect|alright|good|fine|that( s| is| was) all( for now| for today)?)`, `((many )?thanks( a lot| so much| again)?( for your help)?|thank you( very much| so much| again)?( for your help)?|cheers|much appreciated)`, `(and )?((good)?bye|bye bye|see you( later| soon)?|have a (nice|good) (day|evening|weekend))`),
-		partly(`(ok|okay|gut|super|prima|das (war|ist)( dann)? alles)`, `((vielen|besten|herzlichen) dank|danke( schon| sehr| ihnen)?( fur (ihre|die) hilfe)?|dankeschon)`, `(und )?(tschu(ss|s)?|auf wiedersehen|bis (bald|spater|dann)|(einen )?schonen (tag|abend)( noch)?)`),
-		partly(`(ok|parfait|super|tres bien|c est tout)`, `(merci( beaucoup| bien| a vous)?( pour votre aide)?)`, `(et )?(au revoir|a bientot|a plus( tard)?|bonne (journee|soiree))`),
-		partly(`(ok|vale|perfecto|muy bien|eso es todo)`, `((muchas |mil )?gracias( por su ayuda)?)`, `(y )?(adios|hasta (luego|pronto|la vista)|que tenga (un )?buen dia|buen dia)`)), says(sayWelcome)},
+		after(`that( s| is| was| will be) (all|it)( for now| for today| then)?`, `thanks|thank you( very much| so much)?|many thanks`)+`|`+partly(`(ok|okay|great|perfect|alright|good|fine|that( s| is| was) all( for now| for today)?)`, `((many )?thanks( a lot| so much| again)?( for your help)?|thank you( very much| so much| again)?( for your help)?|cheers|much appreciated)`, `(and )?((good)?bye|bye bye|see you( later| soon)?|have a (nice|good) (day|evening|weekend))`),
+		after(`das (war|ist|ware)( dann| fur heute| erst mal| erstmal)? alles( fur heute)?`, `(vielen |besten |herzlichen )?dank(e|e schon|e sehr|eschon)?`)+`|`+partly(`(ok|okay|gut|super|prima|das (war|ist)( dann)? alles)`, `((vielen|besten|herzlichen) dank|danke( schon| sehr| ihnen)?( fur (ihre|die) hilfe)?|dankeschon)`, `(und )?(tschu(ss|s)?|auf wiedersehen|bis (bald|spater|dann)|(einen )?schonen (tag|abend)( noch)?)`),
+		after(`(c est|ce sera) tout( pour aujourd hui| pour le moment)?`, `merci( beaucoup| bien)?`)+`|`+partly(`(ok|parfait|super|tres bien|c est tout)`, `(merci( beaucoup| bien| a vous)?( pour votre aide)?)`, `(et )?(au revoir|a bientot|a plus( tard)?|bonne (journee|soiree))`),
+		after(`(eso|esto) es todo( por hoy| por ahora)?`, `(muchas )?gracias`)+`|`+partly(`(ok|vale|perfecto|muy bien|eso es todo)`, `((muchas |mil )?gracias( por su ayuda)?)`, `(y )?(adios|hasta (luego|pronto|la vista)|que tenga (un )?buen dia|buen dia)`)), says(sayWelcome)},
 	{polites(
 		`(so )?what (can|do) (you|i) (do|say|ask)( here| for me| you)?|what are (you able to do|my options|the options)|how does (this|it) work|how do i use (this|it)|what can i (do|say|ask)( you)?( here)?`,
 		`was (konnen sie|kannst du|kann ich)( hier)?( alles)?( fur mich)?( tun| machen| sagen| fragen)?|was geht hier|wie (funktioniert|geht) (das|es)( hier)?|wie benutze ich das`,
@@ -55,6 +55,9 @@ func polites(said ...string) (all [len(words.Languages)]func() *regexp.Regexp) {
 func partly(before, thanks, leave string) string {
 	return `(` + before + ` )?` + thanks + `( ` + leave + `)?|(` + before + ` )?` + leave
 }
+
+// after is what ends a conversation, with thanks before it.
+func after(ends, thanks string) string { return `(` + thanks + `) (` + ends + `)` }
 
 // polite answers a message that is nothing but a courtesy.
 func (t *turn) polite(ctx context.Context) (string, bool, error) {
@@ -103,21 +106,43 @@ func (t *turn) ableTo(_ context.Context, w wording) (string, error) {
 	return w.say(sayAbleTo) + w.examples(most, t.c.context, t.c.o.Session.Verbs()), nil
 }
 
+// cannot tells that what was asked for is not done here, what is, and how a person is
+// asked for.
+func (t *turn) cannot() string {
+	const few = 3
+	w := t.c.wording
+	text := w.say(sayCannot)
+	if said := w.phrases(t.c.person, 1); len(said) > 0 {
+		text += " " + w.say(sayAskPerson, said[0])
+	}
+	return text + w.examples(few, t.c.context, t.c.o.Session.Verbs())
+}
+
+// phrases are what may be said for a verb, as they stand, in the language.
+func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
+	if v == nil {
+		return nil
+	}
+	all := v.PhrasesIn[w.tongue.String()]
+	if w.tongue == words.English {
+		all = v.Phrases
+	}
+	for _, p := range all {
+		if !strings.Contains(p, "{") && len(said) < most {
+			said = append(said, w.example(p))
+		}
+	}
+	return said
+}
+
 // examples are what may be said, in the palettes' own phrases of the language:
 // those of what is read to begin with, and so many in all.
 func (w wording) examples(most int, first, all []*verbs.Verb) string {
 	var said []string
 	for _, list := range [][]*verbs.Verb{first, all} {
 		for _, v := range list {
-			phrases := v.PhrasesIn[w.tongue.String()]
-			if w.tongue == words.English {
-				phrases = v.Phrases
-			}
-			for _, p := range phrases {
-				if strings.Contains(p, "{") || len(said) == most {
-					continue
-				}
-				if quoted := w.example(p); !slices.Contains(said, quoted) {
+			for _, quoted := range w.phrases(v, len(v.Phrases)+len(v.PhrasesIn[w.tongue.String()])) {
+				if len(said) < most && !slices.Contains(said, quoted) {
 					said = append(said, quoted)
 					break
 				}

@@ -95,6 +95,16 @@ var (
 		"Das habe ich nicht verstanden. Sagen Sie es mit anderen Worten, nennen Sie, worum es geht, oder bitten Sie darum, mit einem Menschen zu sprechen.",
 		"Je n’ai pas compris. Dites-le autrement, précisez de quoi il s’agit, ou demandez à parler à quelqu’un.",
 		"No lo he entendido. Dígalo con otras palabras, indique de qué se trata, o pida hablar con una persona."}
+	sayCannot = words.Sentence{
+		"That cannot be done here.",
+		"Das geht hier nicht.",
+		"Cela ne peut pas se faire ici.",
+		"Eso no se puede hacer aquí."}
+	sayAskPerson = words.Sentence{
+		"For that, a person can be asked: say {}.",
+		"Dafür können Sie einen Menschen fragen: Sagen Sie {}.",
+		"Pour cela, vous pouvez demander une personne : dites {}.",
+		"Para eso puede pedir una persona: diga {}."}
 	sayNotAnAnswer = words.Sentence{
 		"I have not taken that for an answer. What you answered so far is kept: answer when you can, skip the question, or ask to talk to a person.",
 		"Das habe ich nicht als Antwort genommen. Was Sie bisher geantwortet haben, bleibt: Antworten Sie, wenn Sie können, überspringen Sie die Frage, oder bitten Sie darum, mit einem Menschen zu sprechen.",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"verbatim/runtime"
@@ -106,7 +107,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		return text, nil
 	}
 	if u.aside++; u.aside > mostAside {
-		text += "\n" + t.c.wording.say(sayLetGo, u.asked)
+		text += "\n" + t.c.wording.say(sayLetGo, firstLine(u.asked))
 		t.record.note("what was asked back is not waited for any longer")
 		t.closed(false)
 		return text, nil
@@ -163,4 +164,10 @@ func (t *turn) overtaken() string {
 	c.open = slices.DeleteFunc(c.open, func(q *Question) bool { return slices.Contains(t.asked, q) })
 	t.record.note("it was answered elsewhere")
 	return c.wording.say(sayAnswered)
+}
+
+// firstLine is a question without what it offers line by line.
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
 }

@@ -488,7 +488,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 		t.closed(false) // it answers nothing
 	default:
 		if !was.subject(&u) {
-			turned = c.wording.say(sayLetGo, was.asked) + "\n"
+			turned = c.wording.say(sayLetGo, firstLine(was.asked)) + "\n"
 			t.record.note("what was asked back is not waited for any longer")
 		}
 		t.closed(false)
@@ -532,6 +532,9 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 		return c.wording.say(sayWell), nil
 	case words.ReadAnswer(t.heard.own).Answer == words.Decline:
 		return c.wording.say(sayNothingOpen), nil
+	case u.Beyond:
+		t.record.note("it asks for something that no verb does")
+		return t.cannot(), nil
 	case otherwise == unread:
 		const few = 3
 		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil

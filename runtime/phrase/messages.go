@@ -2,7 +2,10 @@ package phrase
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"verbatim/runtime/collect"
 	"verbatim/runtime/words"
@@ -24,10 +27,12 @@ const (
 	askUnfit
 	askShorter
 	askWhich
+	askVerbs
 )
 
 var questions = [...]words.Sentence{
-	askVerb:     {"Is that what you mean: {}?", "Meinen Sie das: {}?", "Est-ce ce que vous voulez dire : {} ?", "¿Es eso lo que quiere decir: {}?"},
+	askVerb:     {"Do you mean {}?", "Meinen Sie {}?", "Voulez-vous dire {} ?", "¿Se refiere a {}?"},
+	askVerbs:    {"Which of these do you mean? Say its number.{}", "Was davon meinen Sie? Nennen Sie die Nummer.{}", "Que voulez-vous dire parmi ceci ? Dites le numéro.{}", "¿A cuál de estas cosas se refiere? Diga el número.{}"},
 	askMissing:  {words.English: "What is {}?"},
 	askSeveral:  {words.English: "Which is meant by {}?"},
 	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n’ai pas trouvé cela parmi vos éléments. De quoi s’agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
@@ -106,7 +111,20 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			return english.ask(words.English, q, about, choices)
 		}
 	}
-	return questions[q].In(l, r.join(l, names))
+	if len(names) == 1 {
+		return questions[q].In(l, inQuotes.In(l, names[0]))
+	}
+	var list strings.Builder
+	for i, name := range names {
+		list.WriteString("\n" + strconv.Itoa(i+1) + ". " + upper(name))
+	}
+	return questions[askVerbs].In(l, list.String())
+}
+
+// upper begins with a capital, as a line of a list does.
+func upper(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
 }
 
 // does is what a verb does, in the words of its palette: its description, or a
@@ -116,11 +134,11 @@ func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	if l != words.English {
 		if said, ok := r.ix.reg.Says(l.String(), v.Description); ok {
 			first, _, _ := strings.Cut(said, ". ")
-			return inQuotes.In(l, strings.TrimSuffix(first, "."))
+			return strings.TrimSuffix(first, ".")
 		}
 		for _, p := range v.PhrasesIn[l.String()] {
 			if !strings.Contains(p, "{") {
-				return inQuotes.In(l, p)
+				return p
 			}
 		}
 		return ""

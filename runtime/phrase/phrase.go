@@ -107,6 +107,10 @@ type Part struct {
 	Args []Arg
 	Asks []Ask
 
+	// Beyond says that it asks for something which no verb does: to delete an account,
+	// say. Nothing is understood of it then, and nothing offered.
+	Beyond bool
+
 	// Refers is how it speaks of what no word of it names.
 	Refers Reference
 

@@ -84,7 +84,7 @@ func describe(text string, h *Heard) string {
 			}
 		}
 		for _, q := range p.Asks {
-			fmt.Fprintf(&b, "\t\t? %s\n", q.Text)
+			fmt.Fprintf(&b, "\t\t? %s\n", strings.ReplaceAll(q.Text, "\n", " / "))
 		}
 	}
 	return b.String()

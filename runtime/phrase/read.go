@@ -544,6 +544,12 @@ func (c *clause) has(w words.What) bool {
 func (r *Reader) part(c *clause, l words.Language) Part {
 	p := Part{Range: c.rng, reader: r, language: l}
 	all := r.rank(c)
+	if deed := c.deed(); deed >= 0 {
+		if all = r.related(all, c, deed); len(all) == 0 || all[0].score < perhaps {
+			p.Beyond = true
+			return p
+		}
+	}
 	for _, s := range all[:min(len(all), ranked)] {
 		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)})
 	}
