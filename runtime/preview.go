@@ -391,9 +391,9 @@ func (r *run) result(st *step) *Result {
 	if t == nil || t.late && t.rows == nil {
 		return nil
 	}
-	res := &Result{Rows: make([][]stores.Value, len(t.rows)), From: t.from}
+	res := &Result{Columns: make([]string, len(t.columns)), Rows: make([][]stores.Value, len(t.rows)), From: t.from}
 	for i, c := range t.columns {
-		res.Columns = append(res.Columns, c.name)
+		res.Columns[i] = c.name
 		own := slices.Contains(st.verb.Returns.Shows, c.name)
 		if c.sensitive || own {
 			if res.Sensitive == nil {
@@ -408,8 +408,13 @@ func (r *run) result(st *step) *Result {
 			res.Own[i] = true
 		}
 	}
+	n := 0
+	for _, row := range t.rows {
+		n += len(row)
+	}
+	all := make([]stores.Value, n)
 	for i, row := range t.rows {
-		res.Rows[i] = make([]stores.Value, len(row))
+		res.Rows[i], all = all[:len(row):len(row)], all[len(row):]
 		for j, c := range row {
 			from := c.from
 			if from == (verbs.Origin{}) {

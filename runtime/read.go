@@ -95,19 +95,22 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
 	}
-	t := &table{entity: read.Entity}
+	t := &table{entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
-		t.columns = append(t.columns, column{read.Fields[i].Name, read.Fields[i].Sensitive})
+		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}
-	for _, row := range rows {
+	r.seen = slices.Grow(r.seen, len(rows))
+	for n, row := range rows {
 		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
-		t.keys = append(t.keys, row[0])
+		t.keys[n] = row[0]
 	}
 	if err := r.belonging(st, beside); err != nil {
 		return nil, err
 	}
+	all := make([]cell, len(rows)*len(f.fields))
 	for n, row := range rows {
-		cells := make([]cell, len(f.fields))
+		cells := all[:len(f.fields):len(f.fields)]
+		all = all[len(f.fields):]
 		for i := range cells {
 			if cells[i], err = f.cell(st, i, row); err != nil {
 				return nil, err
@@ -120,7 +123,7 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 				cells[i] = cell{value: beside.progress[n].part(read.Entity.Progress, g.Part), from: ofRecord}
 			}
 		}
-		t.rows = append(t.rows, cells)
+		t.rows[n] = cells
 	}
 	return t, r.nameCells(ctx, t)
 }
@@ -280,6 +283,8 @@ func (r *run) list(st *step, list *verbs.ReadList, f *fetch, found [][][]stores.
 	}
 	b.items, b.from = make([][]stores.Value, len(found)), make([]verbs.Origin, len(found))
 	for n, rows := range found {
+		r.seen = slices.Grow(r.seen, len(rows))
+		b.items[n] = make([]stores.Value, 0, len(rows))
 		for _, row := range rows {
 			r.seen = append(r.seen, seen{entity: list.Entity.Store, key: row[0], paths: f.all, values: row})
 			values := make([]stores.Value, len(f.fields))
