@@ -358,14 +358,13 @@ func (a *app) silent(err error) error {
 
 // why tells how the last answer came about.
 func (a *app) why(c *dialog.Conversation, w io.Writer) error {
-	turns := c.Turns()
-	if len(turns) == 0 {
+	var b strings.Builder
+	if err := c.Why(&b); err != nil {
+		return err
+	}
+	if b.Len() == 0 {
 		fmt.Fprintln(w, visibly(sayNoWhy.In(c.Language())))
 		return nil
-	}
-	var b strings.Builder
-	if err := turns[len(turns)-1].Explain(&b); err != nil {
-		return err
 	}
 	_, err := io.WriteString(w, visibly(strings.TrimSuffix(b.String(), "\n"))+"\n")
 	return err

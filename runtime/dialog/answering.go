@@ -47,10 +47,10 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	case remark == words.ARemark && u.Script != "":
 		return "", false, nil // it is understood as something else, however surely
 	case remark == words.ARemark:
-		t.record.note("it was taken for a remark, and not for an answer to what is being asked")
+		t.record.note(noteRemark)
 		return t.c.wording.say(sayNotAnAnswer), true, nil
 	case remark == words.MaybeARemark:
-		t.record.note("it may be a remark, or the answer to what is being asked")
+		t.record.note(noteMaybeRemark)
 		return t.c.wording.say(sayTakeIt), true, nil
 	}
 	switch {
@@ -73,7 +73,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 		case outcome.question != nil:
 			return t.c.wording.question(outcome.question), true, nil
 		case outcome.wrong == "":
-			t.record.note("it was taken for an answer to what is being asked")
+			t.record.note(noteAnswered)
 			return t.facing(t.c.wording.told(t.found)), true, nil
 		}
 	}

@@ -339,7 +339,7 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	if keeps {
 		// What cannot be kept was done and said all the same.
 		if err := t.keep(ctx); err != nil {
-			t.record.note("this turn could not be kept: " + runtime.Sentence(err))
+			t.record.note(noteUnkept, runtime.Sentence(err))
 		}
 	}
 	return &Answer{Text: text, Open: slices.Clone(c.open), Done: t.done, Turn: t.record}, nil
@@ -400,11 +400,11 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	case t.heard.bad != nil:
 		return c.wording.say(*t.heard.bad, size(t.heard.long), size(MaxMessage)), nil
 	case foreign:
-		t.record.note("it was written by somebody else")
+		t.record.note(noteOthers)
 		t.record.Foreign = true
 		return c.wording.say(saySomeoneElse, c.o.Person), nil
 	case t.heard.auto:
-		t.record.note("it is an automatic reply")
+		t.record.note(noteAutomatic)
 		t.record.Foreign = true
 		return c.wording.say(sayAutomatic), nil
 	}
@@ -600,7 +600,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	if len(q.others) > 0 {
 		pending, err := c.o.Session.Propose(ctx, p, o)
 		if err == nil && pending.ID != "" {
-			t.record.Rules = append(t.record.Rules, "needs the agreement of "+strings.Join(q.others, " and "))
+			t.record.rule(ruled{needs: q.others})
 			return c.wording.waitsFor(q.others, pending.Expires), nil
 		}
 		if err != nil {
@@ -650,7 +650,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
-	t.record.note("the system failed: " + runtime.Sentence(err))
+	t.record.note(noteFailed, runtime.Sentence(err))
 	return t.c.wording.say(sayFailed), nil
 }
 
@@ -730,15 +730,11 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 		if ask.By != "" && !slices.Contains(q.others, ask.By) {
 			q.others = append(q.others, ask.By)
 		}
-		rule := ask.Reason
-		if ask.By != "" {
-			rule += " (by " + ask.By + ")"
-		}
-		t.record.Rules = append(t.record.Rules, rule)
+		t.record.rule(ruled{reason: ask.Reason, by: ask.By})
 	}
 	for _, r := range more {
 		why, because = append(why, r.Rule), append(because, strings.TrimSuffix(r.Said, "."))
-		t.record.Rules = append(t.record.Rules, r.Rule)
+		t.record.rule(ruled{reason: r.Rule, said: r.Said})
 	}
 	q.Title, q.shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
 	switch {

@@ -102,7 +102,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	}
 	switch {
 	case len(all) == 0 && problem != "":
-		t.record.note("it was taken for a correction of what waits, with a value that cannot be")
+		t.record.note(noteBadCorrection)
 		return problem, true, nil
 	case len(all) == 0:
 		return "", false, nil
@@ -124,7 +124,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	for _, m := range all {
 		u.Offers = append(u.Offers, Offer{Says: m.fit.Says, Text: m.fit.Text})
 	}
-	t.record.note("it was taken for a correction that may mean several things")
+	t.record.note(noteWhichCorrection)
 	if c.unclear.corrects {
 		t.closed(false)
 	}
@@ -187,7 +187,7 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 	}
 	t.trace.add(ofPerson, said, t.now)
 	t.spokenFor(of.call, fit.Script)
-	t.record.note("it was taken for a correction of what they were asked, or of what was done")
+	t.record.note(noteCorrection)
 	before := slices.Clone(c.open)
 	outcome, err := t.carry(ctx, proposal{script: fit.Script, phrased: true, asked: true})
 	switch {

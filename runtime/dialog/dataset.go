@@ -274,3 +274,10 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 	}
 	return all
 }
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

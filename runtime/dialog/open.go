@@ -108,7 +108,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 	}
 	if u.aside++; u.aside > mostAside {
 		text += "\n" + t.c.wording.say(sayLetGo, firstLine(u.asked))
-		t.record.note("what was asked back is not waited for any longer")
+		t.record.note(noteLetGo)
 		t.closed(false)
 		return text, nil
 	}
@@ -125,7 +125,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		u.asked, u.offers, u.places = now.Ask, now.Offers, now.Places
 	}
 	u.fresh = true
-	t.record.note("what was asked back is still open")
+	t.record.note(noteStillOpen)
 	return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
 }
 
@@ -162,7 +162,7 @@ func (t *turn) overtaken() string {
 	c := t.c
 	c.unclear, t.ends = unclear{}, ""
 	c.open = slices.DeleteFunc(c.open, func(q *Question) bool { return slices.Contains(t.asked, q) })
-	t.record.note("it was answered elsewhere")
+	t.record.note(noteElsewhere)
 	return c.wording.say(sayAnswered)
 }
 

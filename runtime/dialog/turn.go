@@ -70,10 +70,10 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 		t.record.refused(refusal.Diagnostics)
 		return t.c.wording.refused(refusal.Diagnostics), nil
 	case errors.As(err, &failed) && failed.Unknown:
-		t.record.note("the answer of the store was lost")
+		t.record.note(noteLost)
 		return t.c.wording.say(sayUnknownEnd), nil
 	}
-	t.record.note("the system failed: " + runtime.Sentence(err))
+	t.record.note(noteFailed, runtime.Sentence(err))
 	if len(t.done) > 0 {
 		return t.c.wording.told(t.done) + "\n" + t.c.wording.say(sayThenFailed), nil
 	}
@@ -164,14 +164,14 @@ func (t *turn) known(ctx context.Context) (string, error) {
 		script, _ := dsl.Parse(dsl.NewSource("context", v.Name))
 		program, ds := t.c.o.Session.Check(script)
 		if program == nil {
-			t.record.note("the context " + v.Name + " could not be read: " + ds[0].Summary)
+			t.record.note(noteContext, v.Name, ds[0].Summary)
 			continue
 		}
 		t.event(Reading, v)
 		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
 		var refusal *runtime.Refusal
 		if errors.As(err, &refusal) {
-			t.record.note("the context " + v.Name + " could not be read: " + refusal.Diagnostics[0].Summary)
+			t.record.note(noteContext, v.Name, refusal.Diagnostics[0].Summary)
 			if d := &refusal.Diagnostics[0]; d.Code == "which-at-work" {
 				// The person has to be asked first.
 				b.WriteString(v.Name + ": " + d.Summary + "; " + strings.Join(d.Notes, "; ") + "\n")
@@ -216,7 +216,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		}
 		t.record.heardModel(reply)
 		if reply.Finish == llm.Filtered || reply.Refusal != "" {
-			t.record.note("the model declined to answer")
+			t.record.note(noteDeclined)
 			if speaker.spoke() {
 				return "", nil
 			}
@@ -230,7 +230,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		if shown, hidden := visible(p.prose); hidden || shown != p.prose {
 			p.prose = shown
 			if hidden {
-				t.record.note("the model wrote characters that nobody can see; they were left out")
+				t.record.note(noteUnseen)
 			}
 		}
 		answer := llm.Message{Role: llm.Assistant, Text: reply.Text}
@@ -273,7 +273,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			refused = outcome.why
 			t.propose(p, outcome.wrong)
 			if repairs == c.o.Limits.Repairs {
-				t.record.note("the model did not find calls that are allowed")
+				t.record.note(noteNoCalls)
 				return t.giveUp(refused), nil
 			}
 			repairs++
@@ -294,7 +294,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		case c.planFirst:
 			return t.facing(t.c.wording.told(t.found)), nil
 		case steps >= c.o.Limits.Steps:
-			t.record.note("the turn has made as many steps as it may")
+			t.record.note(noteSteps)
 			return t.facing(t.c.wording.told(t.found)), nil
 		}
 		back(outcome.says)
@@ -315,7 +315,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 	reply, err := model.Chat(ctx, request, piece)
 	var e *llm.Error
 	if errors.As(err, &e) && s.raw != "" && !s.spoke() && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
-		t.record.note("the model broke off: " + string(e.Kind))
+		t.record.note(noteBrokeOff, string(e.Kind))
 		s = t.listen()
 		t.record.Model.Calls++
 		reply, err = model.Chat(ctx, request, nil)
@@ -383,14 +383,14 @@ func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	why := "the model could not be asked"
+	var kind []string
 	if errors.As(err, &e) {
-		why = "the model could not be asked: " + string(e.Kind)
+		kind = []string{string(e.Kind)}
 		if e.Kind == llm.Unrecorded {
 			return "", err // a recording that does not fit is a mistake of whoever plays it
 		}
 	}
-	t.record.note(why)
+	t.record.note(noteUnasked, kind...)
 	switch {
 	case len(t.found) > 0:
 		return t.facing(t.c.wording.told(t.found)), nil
@@ -466,7 +466,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	switch {
 	case !was.open():
 	case chosen != nil:
-		t.record.note("it was taken for an answer to the question before")
+		t.record.note(noteAnswerBefore)
 		if u = *chosen; words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "" {
 			t.closed(false) // they do not want to be asked
 			return c.wording.say(sayWell), nil
@@ -489,7 +489,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	default:
 		if !was.subject(&u) {
 			turned = c.wording.say(sayLetGo, firstLine(was.asked)) + "\n"
-			t.record.note("what was asked back is not waited for any longer")
+			t.record.note(noteLetGo)
 		}
 		t.closed(false)
 	}
@@ -509,7 +509,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise string) (string, error) {
 	c := t.c
 	if q := t.held; q != nil && u.Script == "" && u.Verb == "" {
-		t.record.note("what waits was held up, and what they want instead was not understood")
+		t.record.note(noteHeldUp)
 		return c.wording.say(sayHeldUp), nil
 	} else if q != nil && !t.reads(u) && slices.Contains(c.open, q) {
 		if err := t.withdraw(ctx, q); err != nil {
@@ -533,7 +533,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	case words.ReadAnswer(t.heard.own).Answer == words.Decline:
 		return c.wording.say(sayNothingOpen), nil
 	case u.Beyond:
-		t.record.note("it asks for something that no verb does")
+		t.record.note(noteBeyond)
 		return t.cannot(), nil
 	case otherwise == unread:
 		const few = 3
@@ -552,7 +552,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	supposed := ""
 	if len(u.Assumed) > 0 {
 		supposed = c.wording.assumed(u.Assumed)
-		t.record.note("what was spoken of before was taken to be meant: @" + strings.Join(u.Assumed, ", @"))
+		t.record.note(noteAssumed, "@"+strings.Join(u.Assumed, ", @"))
 	}
 	if u.Ask != "" {
 		return supposed + u.Ask, nil
@@ -799,7 +799,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		by, swayed = t.swayed(ctx, script, literals)
 	}
 	if len(swayed) > 0 && slices.ContainsFunc(swayed, sendsOnly) {
-		t.record.note("a tool was to be told something after " + by.Words() + " was read")
+		t.record.note(noteToolAfter, by.Words())
 		return step{wrong: modelSwayed(by.Words()), why: dsl.Diagnostics{notAsked(by.Words())}}, nil
 	}
 	kind := Doing
