@@ -20,12 +20,18 @@ type courtesy struct {
 	answer func(*turn, context.Context, wording) (string, error)
 }
 
-var courtesies = [...]courtesy{
-	{polites(
-		`hi|hello|hey|hi there|hello there|good (morning|afternoon|evening|day)|greetings`,
-		`hallo|guten (morgen|tag|abend)|moin|gruss gott|servus|gruezi`,
-		`bonjour|bonsoir|salut|coucou`,
-		`hola|buenos dias|buenas tardes|buenas noches|buenas`), (*turn).greeted},
+var greetings = [len(words.Languages)]string{
+	`hi there|hello there|hi|hello|hey|good (morning|afternoon|evening|day)|greetings`,
+	`hallo|guten (morgen|tag|abend)|moin|gruss gott|servus|gruezi`,
+	`bonjour|bonsoir|salut|coucou`,
+	`hola|buenos dias|buenas tardes|buenas noches|buenas`,
+}
+
+// greeted is a message that begins with a greeting, and what follows it.
+var greeted = lazily(`^(` + strings.Join(greetings[:], "|") + `) (.+)$`)
+
+var courtesies = append([]courtesy{
+	{polites(greetings[:]...), (*turn).greeted},
 	{polites(
 		after(`that( s| is| was| will be) (all|it)( for now| for today| then)?`, `thanks|thank you( very much| so much)?|many thanks`)+`|`+partly(`(ok|okay|great|perfect|alright|good|fine|that( s| is| was) all( for now| for today)?)`, `((many )?thanks( a lot| so much| again)?( for your help)?|thank you( very much| so much| again)?( for your help)?|cheers|much appreciated)`, `(and )?((good)?bye|bye bye|see you( later| soon)?|have a (nice|good) (day|evening|weekend))`),
 		after(`das (war|ist|ware)( dann| fur heute| erst mal| erstmal)? alles( fur heute)?`, `(vielen |besten |herzlichen )?dank(e|e schon|e sehr|eschon)?`)+`|`+partly(`(ok|okay|gut|super|prima|das (war|ist)( dann)? alles)`, `((vielen|besten|herzlichen) dank|danke( schon| sehr| ihnen)?( fur (ihre|die) hilfe)?|dankeschon)`, `(und )?(tschu(ss|s)?|auf wiedersehen|bis (bald|spater|dann)|(einen )?schonen (tag|abend)( noch)?)`),
@@ -41,7 +47,7 @@ var courtesies = [...]courtesy{
 		`wer (sind sie|bist du)|(sind sie|bist du|ist das|ist das hier) (ein |eine |echter |wirklich ein )?(mensch|roboter|bot|maschine|computer|ki|chatbot|echter mensch)|(spreche|rede|schreibe|chatte) ich (hier )?mit (einem |einer )?(echten )?(menschen|roboter|bot|maschine|computer|ki)`,
 		`qui etes vous|vous etes qui|qui es tu|(etes vous|es tu|c est|vous etes) (un |une )?(vrai |vraie )?(humain|personne|robot|bot|machine|ordinateur|ia|chatbot)|(est ce que )?je parle (a|avec) (un |une )?(vrai |vraie )?(humain|personne|robot|bot|machine|ordinateur|ia)`,
 		`quien (es usted|eres)|(es usted|eres|es esto) (un |una )?(humano|persona|robot|bot|maquina|ordenador|ia|chatbot)( real| de verdad)?|(estoy hablando|hablo) con (un |una )?(humano|persona|robot|bot|maquina|ordenador|ia)( real)?`), says(sayWhoIAm)},
-}
+}, tongueAsked()...)
 
 func polites(said ...string) (all [len(words.Languages)]func() *regexp.Regexp) {
 	for l := range all {
@@ -69,18 +75,24 @@ func (t *turn) polite(ctx context.Context) (string, bool, error) {
 	return text, true, err
 }
 
-// courtesyIn is the courtesy that a message is, and in which language; nil where it
-// is something else.
+// courtesyIn is the courtesy that a message is, whether or not it begins with a
+// greeting, and in which language; nil where it is something else.
 func courtesyIn(said string) (*courtesy, words.Language) {
 	plain := words.Plain(said)
-	for i := range courtesies {
-		for _, l := range words.Languages {
-			if courtesies[i].said[l]().MatchString(plain) {
-				return &courtesies[i], l
+	for {
+		for i := range courtesies {
+			for _, l := range words.Languages {
+				if courtesies[i].said[l]().MatchString(plain) {
+					return &courtesies[i], l
+				}
 			}
 		}
+		m := greeted().FindStringSubmatch(plain)
+		if m == nil {
+			return nil, 0
+		}
+		plain = m[len(m)-1]
 	}
-	return nil, 0
 }
 
 func says(s words.Sentence) func(*turn, context.Context, wording) (string, error) {

@@ -15,6 +15,7 @@ import (
 func TestCourtesies(t *testing.T) {
 	t.Parallel()
 	const greets, thanks, able, who, none = 0, 1, 2, 3, -1
+	const english, german, french, spanish, others = 4, 5, 6, 7, 8
 	for _, c := range []struct {
 		is   int
 		in   words.Language
@@ -22,13 +23,13 @@ func TestCourtesies(t *testing.T) {
 	}{
 		{greets, words.English, []string{"Hi", "hello there!", "Good morning."}},
 		{greets, words.German, []string{"Grüß Gott", "guten Tag!", "Servus"}},
-		{greets, words.French, []string{"Bonjour", "coucou !"}},
+		{greets, words.French, []string{"Bonjour", "coucou !", "Bonjour bonjour"}},
 		{greets, words.Spanish, []string{"¡Hola!", "Buenos días"}},
 		{thanks, words.English, []string{"thanks, bye", "Thank you very much for your help. Goodbye!", "ok thanks", "That's all, thank you", "great, see you soon", "Thanks 👍"}},
 		{thanks, words.German, []string{"Vielen Dank, tschüss", "Das war alles, danke schön!", "Auf Wiedersehen", "super danke", "Danke, einen schönen Tag noch"}},
 		{thanks, words.French, []string{"merci, au revoir", "C’est tout, merci", "Bonne journée !"}},
 		{thanks, words.Spanish, []string{"gracias, adiós", "vale, muchas gracias", "Eso es todo, gracias. Hasta luego"}},
-		{able, words.English, []string{"What can you do?", "what can I say here", "How does this work?"}},
+		{able, words.English, []string{"What can you do?", "what can I say here", "How does this work?", "Hi, what can you do?"}},
 		{able, words.German, []string{"Was können Sie?", "Was kann ich hier tun?", "Wie funktioniert das?"}},
 		{able, words.French, []string{"Qu'est-ce que vous pouvez faire ?", "Que puis-je faire ici ?", "Comment ça marche ?"}},
 		{able, words.Spanish, []string{"¿Qué puede hacer?", "¿Cómo funciona?"}},
@@ -36,7 +37,21 @@ func TestCourtesies(t *testing.T) {
 		{who, words.German, []string{"Wer sind Sie?", "Bist du ein Roboter?", "Spreche ich mit einem Menschen?"}},
 		{who, words.French, []string{"Qui êtes-vous ?", "Êtes-vous un robot ?", "Est-ce que je parle à une personne ?"}},
 		{who, words.Spanish, []string{"¿Quién es usted?", "¿Eres un robot?", "¿Estoy hablando con una persona?"}},
+		{english, words.English, []string{"in English please", "Can we speak English?"}},
+		{english, words.German, []string{"Auf Englisch bitte", "Sprechen Sie auch Englisch?"}},
+		{german, words.English, []string{"I want to speak German", "do you speak German?", "Could you answer me in German, please?", "in German"}},
+		{german, words.German, []string{"auf Deutsch bitte", "Guten Tag, sprechen Sie Deutsch?", "Ich möchte lieber Deutsch sprechen", "Können wir auf Deutsch schreiben?", "Geht das auch auf Deutsch?"}},
+		{german, words.French, []string{"Parlez-vous allemand ?", "en allemand, s'il vous plaît"}},
+		{french, words.French, []string{"en français s’il vous plaît", "Vous parlez français ?", "Je voudrais parler français", "Répondez-moi en français"}},
+		{french, words.Spanish, []string{"¿Habla francés?"}},
+		{spanish, words.Spanish, []string{"en español por favor", "¿Habla usted español?", "Prefiero hablar en castellano"}},
+		{spanish, words.English, []string{"Do you understand Spanish?"}},
+		{others, words.English, []string{"Do you speak Italian?"}},
+		{others, words.German, []string{"Sprechen Sie Türkisch?"}},
+		{others, words.French, []string{"Parlez-vous italien ?"}},
+		{others, words.Spanish, []string{"¿Habla portugués?"}},
 		{none, 0, []string{
+			"German", "deutsch", "español", "is the passport German", "I sent it in German", "the letter is in German", "er ist Deutscher", "mon passeport allemand", "do you accept documents in German?",
 			"", "!", "ok", "no", "good", "perfect", "super", "that's all", "das ist alles", "c'est tout", "vale",
 			"hello, the passport is on its way", "thanks, but no", "thanks, what is left?", "danke, und was fehlt noch?", "merci de me rappeler",
 			"what can you do about Pierre's accounts", "was kann ich statt des Passes schicken?", "how does this work for Thomas",

@@ -80,6 +80,17 @@ var (
 		"Ich bin ein Programm und kein Mensch: Ich sehe für Sie nach und trage ein, was Sie mir sagen, soweit Sie das selbst dürfen. Wenn Ihnen ein Mensch lieber ist, bitten Sie darum, mit einem zu sprechen.",
 		"Je suis un programme et non une personne : je consulte et j’enregistre pour vous, dans la limite de vos droits. Si vous préférez une personne, demandez à parler à quelqu’un.",
 		"Soy un programa, no una persona: consulto y anoto por usted lo que usted mismo puede hacer. Si prefiere a una persona, pida hablar con alguien."}
+	// In the language that was asked for.
+	sayInTongue = words.Sentence{
+		"Of course. Just write in English; I answer in the language that you write in.",
+		"Gern. Schreiben Sie einfach auf Deutsch; ich antworte in der Sprache, in der Sie schreiben.",
+		"Volontiers. Écrivez simplement en français ; je réponds dans la langue que vous employez.",
+		"Claro. Escriba simplemente en español; respondo en el idioma en que usted escribe."}
+	sayTongues = words.Sentence{
+		"I speak English, German, French and Spanish, and no other language yet.",
+		"Ich spreche Englisch, Deutsch, Französisch und Spanisch, und noch keine andere Sprache.",
+		"Je parle anglais, allemand, français et espagnol, et pas encore d’autre langue.",
+		"Hablo inglés, alemán, francés y español, y todavía ningún otro idioma."}
 	sayWasItYes = words.Sentence{
 		"Was that a yes? Say yes or no.",
 		"War das ein Ja? Sagen Sie ja oder nein.",
