@@ -151,8 +151,10 @@ func (b *bank) furnish(store stores.Store) {
 			b.t.Fatal(err)
 		}
 	}
-	if err := store.SetPrincipal(ctx, stores.Principal{Name: "weber", Roles: []string{"analyst"}}); err != nil {
-		b.t.Fatal(err)
+	for _, name := range []string{"weber", "nowak"} {
+		if err := store.SetPrincipal(ctx, stores.Principal{Name: name, Roles: []string{"analyst"}}); err != nil {
+			b.t.Fatal(err)
+		}
 	}
 }
 

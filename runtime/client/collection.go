@@ -49,6 +49,7 @@ const (
 	submitted  = "SUBMITTED"
 	abandoned  = "ABANDONED"
 	answered   = "ANSWERED" // otherwise, and in full, before it was sent
+	settled    = "SETTLED"  // by the bank, before it was sent
 )
 
 // withBank is the state of a request whose answer is being looked at.
@@ -188,8 +189,9 @@ func (d *desk) open(ctx context.Context, c *runtime.Call, request runtime.Ref, s
 	return nil, nil
 }
 
-// current is the collection at hand in the session. It may have been overtaken:
-// the request was answered in full by other means, and nothing is asked any more.
+// current is the collection at hand in the session. It may have been overtaken: the
+// request was answered in full by other means, or settled by the bank, and nothing
+// is asked any more.
 func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runtime.Ref, error) {
 	s, err := c.Session(ctx)
 	if err != nil {
@@ -200,13 +202,32 @@ func (d *desk) current(ctx context.Context, c *runtime.Call) (*collection, runti
 		return nil, request, runtime.Refuse(nothingAtHand, nextStart)
 	}
 	col, err := d.open(ctx, c, request, collecting, reviewing)
-	if err == nil && col == nil && s.Value("collection_mode").Bool() {
+	switch {
+	case err != nil:
+	case col != nil:
+		err = d.needed(ctx, c, request, col)
+	case s.Value("collection_mode").Bool():
 		col, err = d.overtaken(ctx, c, request)
 	}
 	if err == nil && col == nil {
 		err = runtime.Refuse(nothingAtHand, nextStart)
 	}
 	return col, request, err
+}
+
+// needed ends a collection whose request the bank has settled: with what was there,
+// or without. Whoever settles does not reach for what a client is writing, so that it
+// is noticed by the next thing that the client says.
+func (d *desk) needed(ctx context.Context, c *runtime.Call, request runtime.Ref, col *collection) error {
+	row, err := c.Get(ctx, request)
+	if err != nil {
+		return err
+	}
+	e := d.reg.Entity(requests)
+	if e.Fields[e.Store.FieldIndex("status")].Type.Codes.Ends(row.Value("status").Text()) {
+		col.status, col.at = settled, ""
+	}
+	return nil
 }
 
 // overtaken is the collection that a window still shows although the request was
@@ -232,16 +253,23 @@ func (d *desk) overtaken(ctx context.Context, c *runtime.Call, request runtime.R
 
 // over tells whoever still answers that nothing is asked any more, and takes
 // nothing for an answer.
-func (col *collection) over() (runtime.Outcome, bool) {
-	if col.status != answered {
-		return runtime.Outcome{}, false
+func (col *collection) over(c *runtime.Call) (o runtime.Outcome, is bool) {
+	says := sayOvertaken
+	switch col.status {
+	case answered:
+	case settled:
+		says = saySettled
+		o.Changes = append(o.Changes, col.keep(c, nil))
+	default:
+		return o, false
 	}
 	about := col.info
 	if col.form != nil {
 		about = col.form.About
 	}
-	return runtime.Outcome{Session: runtime.Fields{"collection_mode": false},
-		Result: &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, sayOvertaken.In(col.in.Language, about)}}}}, true
+	o.Session = runtime.Fields{"collection_mode": false}
+	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, says.In(col.in.Language, about)}}}
+	return o, true
 }
 
 // taken is what the row says of the answer that is taken in.
@@ -508,7 +536,7 @@ func (d *desk) respond(ctx context.Context, c *runtime.Call, a respondArgs) (run
 	if err != nil {
 		return o, err
 	}
-	if over, is := col.over(); is {
+	if over, is := col.over(c); is {
 		over.Kept = o.Kept
 		return over, nil
 	}
@@ -558,7 +586,7 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	if err != nil {
 		return runtime.Outcome{}, err
 	}
-	if over, is := col.over(); is {
+	if over, is := col.over(c); is {
 		return over, nil
 	}
 	field := col.at
@@ -590,7 +618,7 @@ func (d *desk) stop(ctx context.Context, c *runtime.Call, _ struct{}) (runtime.O
 	if err != nil {
 		return o, err
 	}
-	if over, is := col.over(); is {
+	if over, is := col.over(c); is {
 		return over, nil
 	}
 	col.status, col.at = abandoned, ""
@@ -612,7 +640,7 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	if err != nil {
 		return o, err
 	}
-	if over, is := col.over(); is {
+	if over, is := col.over(c); is {
 		return over, nil
 	}
 	changing := col.status == collecting && col.at == "" // they were asked what to change

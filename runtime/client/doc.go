@@ -27,6 +27,8 @@
 // colleague's answer in full, the session is told at the next thing that is said in
 // it, and so is the person: the condition of an effect knows arguments and rows and
 // no session, and whoever is being asked in another window has to hear of it anyway.
+// So it is where the bank settles the request meanwhile: a review changes nothing of
+// what a client is writing.
 //
 // Where somebody gives all at once what they know, by client.provide-info itself,
 // and their answers make the schema ask for more, what they gave is kept and the

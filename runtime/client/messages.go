@@ -71,6 +71,11 @@ var (
 		"Das ist inzwischen vollständig beantwortet: {}. Es wird nichts mehr gefragt, und was Sie eben gesagt haben, wurde nicht als Antwort genommen.",
 		"Une réponse complète a été donnée entre-temps : {}. Plus rien n’est demandé, et ce que vous venez de dire n’a pas été pris pour une réponse.",
 		"Esto ya se ha respondido por completo: {}. No se pregunta nada más, y lo que acaba de decir no se ha tomado como respuesta."}
+	saySettled = words.Sentence{
+		"The bank has settled this meanwhile: {}. Nothing more is needed for it, and what you said just now was not taken for an answer.",
+		"Die Bank hat das inzwischen erledigt: {}. Es wird nichts mehr dafür gebraucht, und was Sie eben gesagt haben, wurde nicht als Antwort genommen.",
+		"La banque a réglé cela entre-temps : {}. Il ne faut plus rien, et ce que vous venez de dire n’a pas été pris pour une réponse.",
+		"El banco ya lo ha resuelto: {}. Ya no hace falta nada, y lo que acaba de decir no se ha tomado como respuesta."}
 	sayWithBank = words.Sentence{
 		"The bank has an answer already and is checking it: {}. If you answer once more, the bank gets that as well.",
 		"Die Bank hat schon eine Antwort und prüft sie: {}. Wenn Sie noch einmal antworten, bekommt die Bank auch das.",

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"verbatim/dsl"
 	"verbatim/runtime"
 )
 
@@ -115,6 +116,53 @@ func TestWhatIsAnsweredAtOnceByTwoIsAskedNoMore(t *testing.T) {
 		equal(t, b.inState("ANSWERED"), []string{"carl", "clara"})
 		if n := len(b.rows("collection")); n != 2 {
 			t.Errorf("%d collections", n)
+		}
+	})
+}
+
+// O14, O15, X16: what the bank settles, by accepting what is there or by doing without
+// it, is asked about no more: whoever still answers is told, and nothing is taken for
+// an answer that nobody needs. What a client answers meanwhile is no reason to ask two
+// people once more whether the bank can do without it.
+func TestWhatTheBankSettlesIsAskedNoMore(t *testing.T) {
+	t.Parallel()
+	banks(t, func(t *testing.T, b *bank) {
+		// Accepted, while Clara answers once more.
+		b.does("clara", `client.provide-info :request-id `+taxes+` :info-type TAX_RESIDENCE :collected-data {:country "LU" :has_tax_number true :tax_number "1972 0315 99"}`,
+			"client.start-collection :request-id "+taxes, `client.collection-response :value "Belgium"`)
+		b.does("weber", "review.accept :request-id "+taxes)
+		const over = "SETTLED |  |  |  | The bank has settled this meanwhile: the tax residence. Nothing more is needed for it, and what you said just now was not taken for an answer."
+		equal(t, b.asks(b.visit("clara"), `client.collection-response :value "yes"`), []string{over})
+		equal(t, b.inState("SETTLED"), []string{"clara"})
+		b.refused(b.visit("clara"), "client.collection-skip", "not-possible")
+
+		// Waived, by two.
+		b.does("clara", "client.start-collection :request-id "+pierre)
+		first, second := b.visit("weber"), b.visit("nowak")
+		script, _ := dsl.Parse(dsl.NewSource("story.dsl", "review.waive :request-id "+pierre+` :reason "The register has it already"`))
+		p, ds := first.Check(script)
+		if p == nil {
+			t.Fatal(ds)
+		}
+		preview, err := first.Preview(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pending, err := first.Propose(ctx, p, runtime.RunOptions{Agreed: preview.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.does("clara", `client.collection-response :value "Pierre Dupont"`)
+		if _, _, err := second.Agree(ctx, pending.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.asks(b.visit("clara"), "client.collection-confirm :confirmed true"); len(got) != 1 || !strings.Contains(got[0], "settled this meanwhile: the beneficial owner") {
+			t.Errorf("%q", got)
+		}
+		equal(t, b.inState("SETTLED"), []string{"clara", "clara"})
+		b.refused(b.visit("clara"), "client.start-collection :request-id "+pierre, "requirement-not-met")
+		if n := len(b.rows("info-submission")); n != 1 {
+			t.Errorf("%d submissions", n)
 		}
 	})
 }
