@@ -271,5 +271,28 @@ func CheckCodes() []dsl.CodeDoc { return checkCodes() }
 // loader are palettes, those of the checker are scripts, and those of Drift are
 // two palettes with a line of three dashes between them.
 func Codes() []dsl.CodeDoc {
-	return slices.Concat(loadCodes(), checkCodes(), driftCodes())
+	return slices.Concat(loadCodes(), checkCodes(), driftCodes(), []dsl.CodeDoc{unspokenCode})
+}
+
+// unspokenCode is what Unspoken warns of.
+var unspokenCode = dsl.CodeDoc{
+	Code:    "unspoken",
+	Meaning: "A palette says things in a language in some places and not in others, so that whoever speaks it is answered half in English. This is a warning: say the rest, beside the others or under says, or leave the language out.",
+	Wrong:   unspokenExample("Thank you."),
+	Right:   unspokenExample("{en: Thank you., de: Danke.}"),
+}
+
+func unspokenExample(done string) string {
+	return `domain: bank
+roles: [{name: client}]
+verbs:
+  - verb: thank
+    description: Thank the bank.
+    roles: [client]
+    phrases: {en: [thank you], de: [danke]}
+    tells: {done: ` + done + `}
+    effects: [{notifies: client}]
+says:
+  Thank the bank.: {de: der Bank danken}
+`
 }

@@ -21,7 +21,8 @@ func lintCommand(a *app) *cobra.Command {
 		Example: `verbatim lint
 verbatim lint --against verbs verbs
 verbatim lint --schema`,
-		Long: `--against names palettes as they were, and reports every change that lowers safety.
+		Long: `A palette that has a language in some places and lacks it in others is warned about.
+--against names palettes as they were, and reports every change that lowers safety.
 --servers compares verbs that tools carry out with the tools, and names those that say
 something else than was accepted.
 --schema prints the JSON Schema of palettes, for an editor to complete and check them.`,
@@ -86,6 +87,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		return err
 	}
 	took := time.Since(started)
+	if l.reg != nil {
+		l.ds = append(l.ds, verbs.Unspoken(l.reg)...)
+	}
 	if against != "" && l.reg != nil {
 		old, err := loadPalettes(against)
 		if err != nil {
