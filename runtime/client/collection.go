@@ -223,11 +223,17 @@ func (d *desk) needed(ctx context.Context, c *runtime.Call, request runtime.Ref,
 	if err != nil {
 		return err
 	}
-	e := d.reg.Entity(requests)
-	if e.Fields[e.Store.FieldIndex("status")].Type.Codes.Ends(row.Value("status").Text()) {
+	// A bank's palette may be older than the state.
+	if _, may := d.states(collections).Steps(col.status, settled); may && d.states(requests).Ends(row.Value("status").Text()) {
 		col.status, col.at = settled, ""
 	}
 	return nil
+}
+
+// states are those that rows of an entity go through.
+func (d *desk) states(entity string) *verbs.CodeList {
+	e := d.reg.Entity(entity)
+	return e.Fields[e.Store.FieldIndex("status")].Type.Codes
 }
 
 // overtaken is the collection that a window still shows although the request was
