@@ -27,7 +27,7 @@ func evalCommand(a *app) *cobra.Command {
 		Example: `verbatim eval conversation/asks.yaml
 verbatim eval --junit report.xml conversation/asks.yaml
 verbatim eval --without phrases conversation/asks.yaml`,
-		Long: `Each case is a conversation like verbatim chat holds, with a store of its own, made of the
+		Long: `Each case is a conversation in a named session, with a store of its own made of the
 dataset's data. Answers come from the dataset's recording, or from --model at --base-url, and
 --record writes a new one. It fails below the dataset's threshold (90 % of checks), and when
 its tokens (50,000) are spent. --without shows what the model, or the phrases, are worth.`,
@@ -229,7 +229,10 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	if err != nil {
 		return out, a.runFailed(err)
 	}
-	session, err := engine.Session(ctx, set.As)
+	// A session with a name, as verbatim chat --session has one, so that what goes
+	// from turn to turn, such as questions one by one, goes on here as well. Its store
+	// is this case's alone.
+	session, err := engine.Visit(ctx, set.As, runtime.Visit{Name: "case"})
 	if err != nil {
 		return out, a.runFailed(err)
 	}
@@ -246,6 +249,9 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	talk, err := dialog.New(o)
 	if err != nil {
 		return out, broken("the conversation cannot begin", err, "verbatim eval --help")
+	}
+	if err := talk.Resume(ctx); err != nil {
+		return out, a.runFailed(err)
 	}
 	var answers []*dialog.Answer
 	for _, said := range c.Turns {
