@@ -111,6 +111,17 @@ var (
 		"Ihre {} Antworten wurden gesendet. Die Bank prüft sie jetzt; wenn noch etwas zu ändern ist, kann sie die Bank wieder für Sie öffnen.",
 		"Vos {} réponses ont été envoyées. La banque les vérifie maintenant ; s’il faut changer quelque chose, elle peut les rouvrir pour vous.",
 		"Sus {} respuestas se han enviado. El banco las revisa ahora; si hay que cambiar algo, puede volver a abrirlas para usted."}
+	// Of a request that nobody at the bank has to look at.
+	sayTakenOne = words.Sentence{
+		"Your answer was sent, and nothing more is needed for it.",
+		"Ihre Antwort wurde gesendet; mehr wird dazu nicht gebraucht.",
+		"Votre réponse a été envoyée ; rien d’autre n’est nécessaire pour cela.",
+		"Su respuesta se ha enviado; no se necesita nada más para esto."}
+	sayTaken = words.Sentence{
+		"Your {} answers were sent, and nothing more is needed for them.",
+		"Ihre {} Antworten wurden gesendet; mehr wird dazu nicht gebraucht.",
+		"Vos {} réponses ont été envoyées ; rien d’autre n’est nécessaire pour cela.",
+		"Sus {} respuestas se han enviado; no se necesita nada más para esto."}
 	sayManager = words.Sentence{
 		"Your relationship manager", "Ihre Kundenbetreuung", "Votre conseiller", "Su gestor"}
 	sayHandedOver = words.Sentence{
@@ -145,11 +156,16 @@ func nextAnswer(field string) string {
 	return "client.collection-response :field \"" + field + "\" gives the answer; client.collection-skip leaves it for later"
 }
 
-func (col *collection) sent(n int) string {
-	if n == 1 {
-		return saySentOne.In(col.in.Language)
+// sent says that answers were sent, and whether somebody looks at them.
+func (col *collection) sent(n int, looks bool) string {
+	one, all := saySentOne, saySent
+	if !looks {
+		one, all = sayTakenOne, sayTaken
 	}
-	return saySent.In(col.in.Language, strconv.Itoa(n))
+	if n == 1 {
+		return one.In(col.in.Language)
+	}
+	return all.In(col.in.Language, strconv.Itoa(n))
 }
 
 func handedOver(l words.Language, manager any, reference string) string {
