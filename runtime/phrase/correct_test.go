@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
+	"verbatim/verbs"
 )
 
 // A corrected is what somebody says of a call, and what it holds afterwards.
@@ -132,4 +133,57 @@ func TestACorrectionChangesOneThing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An amount, a number and a code are changed as a day is; where two places of a call
+// may be meant, it is asked which, by what their arguments are called; and of a day
+// that another argument already holds nothing is guessed.
+func TestCorrectionsOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.LoadSources(dsl.NewSource("pay.yaml", `domain: pay
+roles: [{name: clerk}]
+verbs:
+  - verb: send
+    description: Send money.
+    roles: [clerk]
+    args:
+      - {name: amount, type: money, required: true}
+      - {name: times, type: integer}
+      - {name: first-day, type: date, min: today}
+      - {name: last-day, type: date}
+    effects: [{notifies: clerk}]
+says:
+  first-day: {de: erster Tag, fr: premier jour, es: primer día}
+`))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	r := New(reg).Reader(Vocabulary{Verbs: reg.Verbs()})
+	const one = "pay.send :amount {:amount 500 :currency EUR} :first-day 2025-01-03"
+	const two = "pay.send :amount {:amount 500 :currency EUR} :times 3 :first-day 2025-01-03 :last-day 2025-01-31"
+	for _, c := range []struct{ call, said, want string }{
+		{one, "no, 600 euros", "pay.send :amount {:amount 600 :currency EUR} :first-day 2025-01-03"},
+		{one, "600 Euro statt 500 Euro", "pay.send :amount {:amount 600 :currency EUR} :first-day 2025-01-03"},
+		{one, "plutôt 600 euros", "pay.send :amount {:amount 600 :currency EUR} :first-day 2025-01-03"},
+		{one, "mejor 600 euros", "pay.send :amount {:amount 600 :currency EUR} :first-day 2025-01-03"},
+		{one, "no, 600 euros on Thursday", ""},
+		{one, "no, 500 euros", ""},
+		{one, "actually make it yesterday", "? That is too early. Please check the date."},
+		{two, "make it 4", "pay.send :amount {:amount 500 :currency EUR} :times 4 :first-day 2025-01-03 :last-day 2025-01-31"},
+		{two, "actually make it Thursday 9 January", "? Which do you mean: first day: Thursday 9 January 2025 or last day: Thursday 9 January 2025?"},
+		{two, "lieber Donnerstag, 9. Januar", "? Was ist gemeint: erster Tag: Donnerstag, 9. Januar 2025 oder last day: Donnerstag, 9. Januar 2025?"},
+	} {
+		script, _ := dsl.Parse(dsl.NewSource("call", c.call))
+		found, ok := r.Correct(c.said, words.In{Now: now}, reg.Verb("pay.send"), &script.Calls[0])
+		got := ""
+		switch {
+		case ok && len(found.Fits) == 1:
+			got = dsl.FormatCall(&found.Fits[0].Call)
+		case ok:
+			got = "? " + found.Ask
+		}
+		if got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.said, got, c.want)
+		}
+	}
 }
