@@ -61,10 +61,15 @@ func (r *Reader) related(all []scored, c *clause, deed int) (left []scored) {
 			near[a.verb] = true
 		}
 	}
+	does := false
 	for _, s := range all {
 		if near[s.verb] {
 			left = append(left, s)
+			does = does || len(r.ix.verbs[s.verb].Effects) > 0
 		}
+	}
+	if !does {
+		return nil // what only answers does no deed, though it may tell of one: which requests are closed
 	}
 	return left
 }
