@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -112,14 +113,15 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	}
 	u := Understood{Ask: asks}
 	if calls > 1 {
-		list := make([]string, 0, len(all))
+		var list strings.Builder
+		list.WriteString(c.wording.say(sayWhichMean) + "\n")
 		for i := range all {
 			if q := all[i].of.of; q != nil {
-				all[i].fit.Says = q.line() + " " + all[i].fit.Says
+				all[i].fit.Says = q.line() + " – " + all[i].fit.Says
 			}
-			list = append(list, all[i].fit.Says)
+			fmt.Fprintf(&list, "%d. %s\n", i+1, all[i].fit.Says)
 		}
-		u.Ask = c.wording.say(sayWhichMean) + "\n" + strings.Join(list, "\n")
+		u.Ask = list.String() + c.wording.say(sayNumber)
 	}
 	for _, m := range all {
 		u.Offers = append(u.Offers, Offer{Says: m.fit.Says, Text: m.fit.Text})
