@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -568,6 +569,8 @@ func (c *Conversation) listen(said string) {
 	}
 	c.wording = c.wording.in(c.o.Session.Person().Language)
 }
+
+var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
 
 // details asks for all that a question is about.
 var details = lazily(`(?i)^\W*(?:(?:show me |please show me |give me )?(?:the |all )?details(?: please)?|what exactly|show me everything|(?:bitte )?(?:die |alle )?(?:einzelheiten|details)(?: bitte)?|was genau|(?:montrez-moi |donnez-moi )?(?:les |tous les )?détails(?: s’il vous plaît| s'il vous plaît)?|quoi exactement|(?:muéstreme |deme )?(?:los |todos los )?detalles(?: por favor)?|qué exactamente)\W*$`)

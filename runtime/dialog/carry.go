@@ -1,0 +1,281 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/words"
+	"verbatim/verbs"
+)
+
+// What becomes of calls, whoever proposed them: checked, previewed, asked about or
+// carried out.
+
+// A step is what came of a proposal.
+type step struct {
+	wrong    string          // what the model is told is wrong
+	why      dsl.Diagnostics // the same, as diagnostics
+	question *Question       // what the person is asked
+	swayed   bool            // because a stranger may have had a say in it
+	says     string          // what the model is told of what was found and done
+}
+
+// carry takes calls as far as they go: checked, previewed, and then asked about,
+// or carried out.
+func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
+	c := t.c
+	script, ds := dsl.Parse(dsl.NewSource(c.o.Source, p.script))
+	if ds.HasErrors() {
+		return t.mistaken(script, ds), nil
+	}
+	if n := t.calls + len(script.Calls); n > c.o.Limits.Calls {
+		return step{wrong: modelTooMany(n, c.o.Limits.Calls)}, nil
+	}
+	literals, traced := t.trace.literals(script)
+	program, ds := c.o.Session.CheckFrom(script, literals)
+	if ds.HasErrors() || program == nil {
+		return t.mistaken(script, ds), nil
+	}
+	if len(program.Calls()) == 0 {
+		return step{wrong: modelNothing}, nil
+	}
+	if key := t.bareKey(program, literals); key != nil {
+		return t.mistaken(script, dsl.Diagnostics{*key}), nil
+	}
+	t.record.Resolved = append(t.record.Resolved, t.open(program, traced)...)
+	t.means(program)
+	canonical := dsl.Format(script)
+	if t.ran[canonical] {
+		return step{wrong: modelRepeats}, nil
+	}
+	var refusal *runtime.Refusal
+	var by verbs.Origin
+	var swayed []*verbs.Verb
+	if !p.phrased {
+		by, swayed = t.swayed(ctx, script, literals)
+	}
+	if len(swayed) > 0 && slices.ContainsFunc(swayed, sendsOnly) {
+		t.record.note(noteToolAfter, by.Words())
+		return step{wrong: modelSwayed(by.Words()), why: dsl.Diagnostics{notAsked(by.Words())}}, nil
+	}
+	kind := Doing
+	if c.o.Session.Reads(program) {
+		kind = Reading
+	}
+	for i := range program.Calls() {
+		t.event(kind, program.Calls()[i].Verb)
+	}
+	var counted *hold
+	if kind == Doing {
+		preview, before, err := t.preview(ctx, program)
+		if errors.As(err, &refusal) {
+			return t.refusedStep(refusal), nil
+		}
+		if err != nil {
+			return step{}, err
+		}
+		var why []reason
+		if len(swayed) > 0 {
+			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
+		}
+		if len(preview.Asks) == 0 {
+			var much *reason
+			if much, counted, err = t.together(ctx, script); err != nil {
+				counted.release(ctx)
+				return step{}, err
+			}
+			if much != nil {
+				why = append(why, *much)
+			}
+		}
+		if len(preview.Asks)+len(why) > 0 || p.asked || p.phrased && t.beyond(preview) {
+			counted.release(ctx)
+			t.facts.done(preview)
+			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
+		}
+	}
+	reply, err := t.run(ctx, program, runtime.RunOptions{}, nil)
+	if err != nil {
+		counted.unless(ctx, err)
+	}
+	if errors.As(err, &refusal) {
+		return t.refusedStep(refusal), nil
+	}
+	if err != nil {
+		return step{}, err
+	}
+	t.calls += len(script.Calls)
+	before := len(t.done)
+	t.did(reply)
+	if len(t.done) > before {
+		t.remember(program)
+	}
+	var says strings.Builder
+	if len(t.done) > before {
+		t.ran[canonical] = true
+		if c.unasked == nil {
+			c.unasked = tally{}
+		}
+		c.unasked.add(script)
+		says.WriteString(deed(reply.Preview))
+	} else {
+		counted.release(ctx)
+	}
+	for i := range reply.Calls {
+		if r := reply.Calls[i].Result; r != nil {
+			says.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb.Name, r, true))
+		}
+	}
+	if says.Len() == 0 {
+		says.WriteString("done; it answered nothing\n")
+	}
+	return step{says: says.String() + "Tell the person, or make further calls."}, nil
+}
+
+// beyond reports whether something would change beyond what the conversation is
+// about. That the person is told, and can say otherwise.
+func (t *turn) beyond(p *runtime.Preview) bool {
+	return slices.ContainsFunc(p.Calls, func(c runtime.CallPreview) bool {
+		if len(c.Notices)+len(c.Tended)+len(c.Errands) > 0 {
+			return true
+		}
+		return len(c.Rows) > 0 && !t.questions(c.Verb)
+	})
+}
+
+// questions reports whether a verb begins or ends what the conversation asks
+// question by question. Who wants to be asked is asked the first question, and not
+// whether they want to be asked.
+func (t *turn) questions(v *verbs.Verb) bool {
+	return t.c.kept && slices.ContainsFunc(t.c.answering, func(a *verbs.Answering) bool {
+		return slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool {
+			return e.Kind == verbs.Sets && !e.May && e.Session == a.While
+		})
+	})
+}
+
+// bareKey finds a key that the model wrote for a row. It was shown none, so that
+// it guessed, or has it from a document; a person who types a key may.
+func (t *turn) bareKey(p *verbs.Program, said verbs.Literals) *dsl.Diagnostic {
+	for i := range p.Calls() {
+		call := &p.Calls()[i]
+		for j := range call.Args {
+			a, typ := &call.Args[j], call.Verb.Params[j].Type
+			for typ.Name == verbs.ListType && typ.Item != nil {
+				typ = typ.Item
+			}
+			if typ.Name != verbs.RefType || a.Kind != verbs.Literal || a.Syntax == nil {
+				continue
+			}
+			all := []dsl.Value{*a.Syntax}
+			if a.Syntax.Kind == dsl.List {
+				all = a.Syntax.Items()
+			}
+			for k := range all {
+				if o, _ := said.Of(all[k].Range); o != ofPerson {
+					d := keyWritten(dsl.Place{Source: p.Script().Source, Range: all[k].Range}, call.Verb.Params[j].Name)
+					return &d
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// open withholds what a sensitive argument was given.
+func (t *turn) open(p *verbs.Program, traced []Traced) []Traced {
+	var dark []dsl.Range
+	for i := range p.Calls() {
+		call := &p.Calls()[i]
+		for j := range call.Args {
+			if call.Verb.Params[j].Sensitive && call.Args[j].Syntax != nil {
+				dark = append(dark, call.Args[j].Syntax.Range)
+			}
+		}
+	}
+	out := traced[:0:0]
+	for _, tr := range traced {
+		if slices.ContainsFunc(dark, func(r dsl.Range) bool { return r.Start <= tr.at.Start && tr.at.End <= r.End }) {
+			tr.Text, tr.Words = withheld, ""
+		}
+		out = append(out, tr)
+	}
+	return out
+}
+
+const withheld = "(withheld)"
+
+// written is a script of the model's as it is recorded: without what sensitive
+// arguments were given. What cannot be parsed is recorded only where no verb that
+// it may be about takes any.
+func (t *turn) written(text string) string {
+	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, text))
+	if ds.HasErrors() {
+		for _, v := range t.c.o.Registry.Verbs() {
+			if strings.Contains(text, v.Name) && slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Sensitive }) {
+				return withheld
+			}
+		}
+		return text
+	}
+	var lines []string
+	var hide func(c *dsl.Call) dsl.Call
+	hide = func(c *dsl.Call) dsl.Call {
+		out := *c
+		out.Args = slices.Clone(c.Args)
+		v := t.c.o.Registry.Verb(c.Verb)
+		for i := range out.Args {
+			a := &out.Args[i]
+			if inner := a.Value.Call(); inner != nil {
+				a.Value = dsl.NewNested(hide(inner))
+			}
+			if v == nil || slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Sensitive && p.Name == a.Key }) {
+				if v != nil {
+					a.Value = dsl.NewString(withheld)
+				}
+			}
+		}
+		return out
+	}
+	for i := range script.Calls {
+		c := hide(&script.Calls[i])
+		lines = append(lines, dsl.FormatCall(&c))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (t *turn) mistaken(script *dsl.Script, ds dsl.Diagnostics) step {
+	if script != nil {
+		ds = t.c.o.Registry.Mask(script, ds)
+	}
+	var errs dsl.Diagnostics
+	for _, d := range ds {
+		if d.Severity == dsl.Error {
+			errs = append(errs, d)
+		}
+	}
+	return step{wrong: modelMistakes(errs), why: errs}
+}
+
+func (t *turn) refusedStep(r *runtime.Refusal) step {
+	t.record.refused(r.Diagnostics)
+	return step{wrong: modelMistakes(r.Diagnostics), why: r.Diagnostics}
+}
+
+// isGerman reports whether a text is German, whose nouns all begin with a
+// capital.
+func isGerman(text string) bool {
+	n := 0
+	words := strings.Fields(strings.ToLower(text))
+	for _, w := range words {
+		switch strings.Trim(w, ".,;:!?") {
+		case "der", "die", "das", "und", "ist", "ich", "sie", "nicht", "ein", "eine", "mit", "für", "auf", "noch", "wir", "haben", "den", "dem", "bis", "wird", "wurde", "ihre", "bitte":
+			n++
+		}
+	}
+	return n*6 >= len(words) && n > 0
+}

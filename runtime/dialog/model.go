@@ -1,0 +1,318 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/llm"
+	"verbatim/verbs"
+)
+
+// A turn with a model: what it is told, what comes back, how often it may try again,
+// and what is told in its place where it gives up or cannot be reached.
+
+// prompt writes what the model is told: rules, what is known now, what was said
+// before, and what is said now.
+func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
+	c := t.c
+	b := &brief{Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
+	if n := len(c.verbs) - len(shortlist); n > 0 {
+		b.More = n
+	}
+	b.digest(shortlist, t)
+	for _, list := range b.Codes {
+		t.facts.words = append(t.facts.words, fold(list.List))
+	}
+	system, err := b.system()
+	if err != nil {
+		return nil, err
+	}
+	messages := []llm.Message{{Role: llm.System, Text: system}}
+	for _, past := range c.latest() {
+		if past.Foreign || past.Said == "" {
+			continue
+		}
+		messages = append(messages, llm.Message{Role: llm.User, Text: past.Said})
+		answer := past.Told
+		if c.planFirst && foreign(past.tainted) {
+			answer = "(They were told what was found.)"
+		}
+		messages = append(messages, llm.Message{Role: llm.Assistant, Text: answer})
+	}
+	known, err := t.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var now strings.Builder
+	if known != "" {
+		now.WriteString("What is known now, from records:\n" + known + "\n")
+	}
+	if t.record.Withdrawn != nil {
+		now.WriteString(modelDisagreed + strings.Join(t.record.Withdrawn, "\n") + "\n" + modelInstead + "\n")
+	}
+	for _, q := range c.open {
+		now.WriteString("Still waiting for the person's yes or no: " + strings.Join(q.Calls, " ") + "\n\n")
+	}
+	if t.heard.quoted != "" {
+		if c.planFirst {
+			now.WriteString("The message quotes somebody else; that is not shown.\n\n")
+		} else {
+			now.WriteString("The message quotes somebody else:\n" + behindBar(t.heard.quoted) + "\n\n")
+		}
+	}
+	now.WriteString(c.o.Person + " says:\n" + t.heard.own)
+	return append(messages, llm.Message{Role: llm.User, Text: now.String()}), nil
+}
+
+// known reads the context that palettes declare.
+func (t *turn) known(ctx context.Context) (string, error) {
+	var b strings.Builder
+	for _, v := range t.c.context {
+		script, _ := dsl.Parse(dsl.NewSource("context", v.Name))
+		program, ds := t.c.o.Session.Check(script)
+		if program == nil {
+			t.record.note(noteContext, v.Name, ds[0].Summary)
+			continue
+		}
+		t.event(Reading, v)
+		reply, err := t.c.o.Session.Run(ctx, program, runtime.RunOptions{Source: t.c.o.Source})
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			t.record.note(noteContext, v.Name, refusal.Diagnostics[0].Summary)
+			if d := &refusal.Diagnostics[0]; d.Code == "which-at-work" {
+				// The person has to be asked first.
+				b.WriteString(v.Name + ": " + d.Summary + "; " + strings.Join(d.Notes, "; ") + "\n")
+			}
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		for i := range reply.Calls {
+			if r := reply.Calls[i].Result; r != nil {
+				t.trace.result(r)
+				t.facts.shownRows(r)
+				t.facts.counts = append(t.facts.counts, len(r.Rows))
+				t.record.Read = append(t.record.Read, CallNote{Call: v.Name, Verb: v.Name, Rows: len(r.Rows), From: resultFrom(r)})
+				b.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(v.Name, r, !t.c.planFirst))
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// ask lets the model make steps until it speaks to the person.
+func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*verbs.Verb) (string, error) {
+	c := t.c
+	request, vocabulary, err := t.shape(shortlist)
+	if err != nil {
+		return t.system(ctx, err)
+	}
+	budget := c.o.Budget
+	if budget == nil {
+		budget = llm.NewBudget("conversation", 0)
+	}
+	model := llm.Limited(c.o.Model, budget.Within(turnBudget, c.o.Limits.Tokens))
+	repairs := 0
+	var refused dsl.Diagnostics // what was wrong last
+	for steps := 0; ; {
+		request.Messages = messages
+		reply, speaker, err := t.chat(ctx, model, request)
+		if err != nil {
+			return t.silent(ctx, err, speaker)
+		}
+		t.record.heardModel(reply)
+		if reply.Finish == llm.Filtered || reply.Refusal != "" {
+			t.record.note(noteDeclined)
+			if speaker.spoke() {
+				return "", nil
+			}
+			if len(t.found) > 0 {
+				return t.facing(t.c.wording.told(t.found)), nil
+			}
+			return t.c.wording.say(sayDeclined), nil
+		}
+		p := t.read(reply, vocabulary)
+		// What nobody can see reaches nobody.
+		if shown, hidden := visible(p.prose); hidden || shown != p.prose {
+			p.prose = shown
+			if hidden {
+				t.record.note(noteUnseen)
+			}
+		}
+		answer := llm.Message{Role: llm.Assistant, Text: reply.Text}
+		if len(reply.Calls) > 0 {
+			answer.Calls = reply.Calls
+		}
+		back := func(says string) {
+			messages = append(messages, answer)
+			if len(reply.Calls) == 0 {
+				messages = append(messages, llm.Message{Role: llm.User, Text: says})
+				return
+			}
+			for i, call := range reply.Calls {
+				text := "See the answer to the first of these calls."
+				if i == 0 {
+					text = says
+				}
+				messages = append(messages, llm.Message{Role: llm.ToolRole, CallID: call.ID, Text: text})
+			}
+		}
+		var outcome step
+		switch {
+		case p.problem != "":
+			outcome.wrong = p.problem
+		case len(p.script) == 0 && strings.TrimSpace(p.prose) == "":
+			outcome.wrong = modelNothing
+		case len(p.script) == 0:
+			text := t.vetted(p.prose, speaker)
+			if text == c.wording.say(sayUnread) && len(refused) > 0 {
+				text = t.giveUp(refused) // that is what there is to tell
+			}
+			return text, nil
+		default:
+			if outcome, err = t.carry(ctx, p); err != nil {
+				return t.system(ctx, err)
+			}
+		}
+		switch {
+		case outcome.wrong != "":
+			refused = outcome.why
+			t.propose(p, outcome.wrong)
+			if repairs == c.o.Limits.Repairs {
+				t.record.note(noteNoCalls)
+				return t.giveUp(refused), nil
+			}
+			repairs++
+			t.event(Mending, nil)
+			t.record.Model.Repairs = repairs
+			back(outcome.wrong)
+			continue
+		case outcome.question != nil:
+			t.propose(p, "asked")
+			if outcome.swayed {
+				p.prose = "" // nor does a stranger talk them into it
+			}
+			return t.withProse(speaker.rest(strings.TrimSpace(p.prose)), c.wording.question(outcome.question)), nil
+		}
+		t.propose(p, "done")
+		steps++
+		switch {
+		case c.planFirst:
+			return t.facing(t.c.wording.told(t.found)), nil
+		case steps >= c.o.Limits.Steps:
+			t.record.note(noteSteps)
+			return t.facing(t.c.wording.told(t.found)), nil
+		}
+		back(outcome.says)
+	}
+}
+
+// chat asks the model for its next answer, and tells of it what can be told while
+// it speaks. An answer that breaks off before anything of it was told is asked for
+// again, in one piece.
+func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, *speaker, error) {
+	t.event(Asking, nil)
+	s := t.listen()
+	var piece func(string)
+	if t.events != nil {
+		piece = s.hear
+	}
+	t.record.Model.Calls++
+	reply, err := model.Chat(ctx, request, piece)
+	var e *llm.Error
+	if errors.As(err, &e) && s.raw != "" && !s.spoke() && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
+		t.record.note(noteBrokeOff, string(e.Kind))
+		s = t.listen()
+		t.record.Model.Calls++
+		reply, err = model.Chat(ctx, request, nil)
+	}
+	if err == nil {
+		t.c.alone = false
+		t.closed(false) // whoever speaks now was not asked back
+		s.whole(reply.Text)
+	}
+	return reply, s, err
+}
+
+// withProse puts what the model says before what the house says, where it can be
+// borne out.
+func (t *turn) withProse(prose, text string) string {
+	prose = strings.TrimSpace(prose)
+	before := ""
+	if len(t.done) > 0 {
+		before = t.c.wording.told(t.done) + "\n"
+	}
+	if prose == "" {
+		return before + text
+	}
+	if claims := t.facts.unfounded(prose, isGerman(prose)); len(claims) > 0 {
+		t.record.Replaced = append(t.record.Replaced, claims...)
+		return before + text
+	}
+	return before + prose + "\n" + text
+}
+
+// vetted is what the model says to the person, where every fact in it is one; and
+// otherwise what was found and done.
+func (t *turn) vetted(prose string, s *speaker) string {
+	prose = strings.TrimSpace(prose)
+	claims := t.facts.unfounded(prose, isGerman(prose))
+	if len(claims) == 0 {
+		t.goesOn = s.spoke()
+		return s.rest(prose)
+	}
+	t.record.Replaced = append(t.record.Replaced, claims...)
+	switch text := t.c.wording.told(t.found); {
+	case text != "":
+		return text
+	case s.spoke():
+		return t.c.wording.say(sayNoMore)
+	}
+	return t.c.wording.say(sayUnread)
+}
+
+// giveUp tells that the model could not do it, and why where that helps.
+func (t *turn) giveUp(ds dsl.Diagnostics) string {
+	text := t.c.wording.say(sayTooHard)
+	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before", "which-at-work"}, ds[0].Code) {
+		text = t.c.wording.refused(ds)
+	}
+	if len(t.done) > 0 {
+		return t.c.wording.told(t.done) + "\n" + text
+	}
+	return text
+}
+
+// silent answers without the model, which could not be had, or broke off.
+func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error) {
+	var e *llm.Error
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	var kind []string
+	if errors.As(err, &e) {
+		kind = []string{string(e.Kind)}
+		if e.Kind == llm.Unrecorded {
+			return "", err // a recording that does not fit is a mistake of whoever plays it
+		}
+	}
+	t.record.note(noteUnasked, kind...)
+	switch {
+	case len(t.found) > 0:
+		return t.facing(t.c.wording.told(t.found)), nil
+	case s.spoke():
+		return t.c.wording.say(sayBrokeOff), nil
+	}
+	says := t.c.wording.say(silence(e))
+	text, err := t.interpret(ctx, says)
+	if err == nil && !t.c.alone && text != says {
+		text = says + "\n" + text // once, and then it is known
+	}
+	t.c.alone = err == nil
+	return text, err
+}
