@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -63,12 +64,17 @@ const (
 	maxAnswer = 1 << 20
 )
 
+// What the options of a bucket look like. They are compiled when there is one.
 var (
-	bucketName   = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	bucketPrefix = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9._-]*/)*$`) // nothing that needs escaping, and no way up
-	regionName   = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
-	errorCode    = regexp.MustCompile(`^[A-Za-z0-9]{1,60}$`)
+	bucketName   = lazily(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	bucketPrefix = lazily(`^([A-Za-z0-9_][A-Za-z0-9._-]*/)*$`) // nothing that needs escaping, and no way up
+	regionName   = lazily(`^[a-z0-9-]{1,40}$`)
+	errorCode    = lazily(`^[A-Za-z0-9]{1,60}$`)
 )
+
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // OpenS3 says how a bucket will be asked; it does not ask yet.
 func OpenS3(at S3) (*Bucket, error) {
@@ -85,11 +91,11 @@ func OpenS3(at S3) (*Bucket, error) {
 		at.Clock = time.Now
 	}
 	switch {
-	case !bucketName.MatchString(at.Bucket):
+	case !bucketName().MatchString(at.Bucket):
 		return nil, errors.New("that is no name of a bucket")
-	case !bucketPrefix.MatchString(at.Prefix):
+	case !bucketPrefix().MatchString(at.Prefix):
 		return nil, errors.New("that is no prefix")
-	case !regionName.MatchString(at.Region):
+	case !regionName().MatchString(at.Region):
 		return nil, errors.New("that is no name of a region")
 	case at.Key == "" || at.Secret == "":
 		return nil, errors.New("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not both set")
@@ -266,7 +272,7 @@ func (b *Bucket) once(ctx context.Context, q question) (*http.Response, error) {
 	failed := &serverError{status: answer.StatusCode}
 	var told struct{ Code string }
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if xml.Unmarshal(text, &told) == nil && errorCode.MatchString(told.Code) {
+	if xml.Unmarshal(text, &told) == nil && errorCode().MatchString(told.Code) {
 		failed.code = told.Code
 	}
 	if failed.status == http.StatusNotFound && failed.code != "NoSuchBucket" {

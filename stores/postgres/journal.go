@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"verbatim/stores"
@@ -78,10 +79,10 @@ const noHash = "0000000000000000000000000000000000000000000000000000000000000000
 // entryTypes are those of what an entry says, in the order of entryColumns.
 var entryTypes = [...]string{"timestamptz", "text", "json", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text", "text"}
 
-// sealOne keeps one entry, and sealMany those that stand in arrays, of which the
-// last argument but one is the bodies, one after another, and the last how many
-// they are. Both say where the first one went.
-var sealOne, sealMany = func() (string, string) {
+// sealSQLs are two statements: sealOne keeps one entry, and sealMany those that
+// stand in arrays, of which the last argument but one is the bodies, one after
+// another, and the last how many they are. Both say where the first one went.
+var sealSQLs = sync.OnceValues(func() (sealOne, sealMany string) {
 	n := len(entryTypes)
 	var values, arrays, names []string
 	for i, typ := range entryTypes {
@@ -98,12 +99,13 @@ var sealOne, sealMany = func() (string, string) {
 		"w AS (INSERT INTO public.verbatim_journal (" + entryColumns + ") SELECT c.seq, " + strings.Join(names, ", ") + ", c.prev, c.body, c.hash FROM c JOIN unnest(" + strings.Join(arrays, ", ") +
 		") WITH ORDINALITY AS v(" + strings.ReplaceAll(strings.Join(names, ", "), "v.", "") + ", n) ON v.n = c.n) SELECT seq, prev FROM c WHERE n = 1"
 	return one, many
-}()
+})
 
 // seal makes the statement that chains entries and keeps them. Their places are
 // known when it has run.
 func seal(entries []stores.Entry) (op, error) {
-	o := op{doing: "journal", sql: sealOne, read: func(r row) error {
+	one, many := sealSQLs()
+	o := op{doing: "journal", sql: one, read: func(r row) error {
 		seq, prev := r.num(0), [32]byte{}
 		if copy(prev[:], r.bytes(1)) != len(prev) {
 			return &stores.ChainError{Seq: seq - 1, Msg: "has a hash that cannot be read"}
@@ -137,7 +139,7 @@ func seal(entries []stores.Entry) (op, error) {
 	}
 	o.args = append(o.args, fmt.Sprintf(`\x%x`, bodies))
 	if len(entries) > 1 {
-		o.sql, o.args = sealMany, append(o.args, strconv.Itoa(len(entries)))
+		o.sql, o.args = many, append(o.args, strconv.Itoa(len(entries)))
 	}
 	return o, nil
 }

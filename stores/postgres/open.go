@@ -357,19 +357,20 @@ func (s *Store) settings(scope stores.Scope) op {
 		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
 	n := len(list) / 2
-	if n < len(settingSQLs) {
-		return op{doing: "begin", sql: settingSQLs[n], args: list}
+	if known := settingSQLs(); n < len(known) {
+		return op{doing: "begin", sql: known[n], args: list}
 	}
 	return op{doing: "begin", sql: settingSQL(n), args: list}
 }
 
 // settingSQLs are those of few settings.
-var settingSQLs = func() (all [16]string) {
+var settingSQLs = sync.OnceValue(func() []string {
+	all := make([]string, 16)
 	for n := range all {
 		all[n] = settingSQL(n)
 	}
 	return all
-}()
+})
 
 // settingSQL is the statement that makes n settings, until the transaction ends.
 func settingSQL(n int) string {
