@@ -219,6 +219,9 @@ func colonIn(text string, in words.Range) int {
 	return -1
 }
 
+// quotations are the marks that a quotation stands in.
+var quotations = [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}}
+
 // unquoted is a range without the blanks around it, and without the quotation marks
 // that all of it stands in.
 func unquoted(text string, at words.Range) words.Range {
@@ -237,7 +240,7 @@ func unquoted(text string, at words.Range) words.Range {
 		at.End -= n
 	}
 	inside := text[at.Start:at.End]
-	for _, q := range [...][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}} {
+	for _, q := range quotations {
 		in, begins := strings.CutPrefix(inside, q[0])
 		in, ends := strings.CutSuffix(in, q[1])
 		ends = ends || strings.HasPrefix(text[at.End:], q[1]) // a clause ends with its last word

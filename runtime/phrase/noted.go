@@ -3,6 +3,7 @@ package phrase
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"verbatim/runtime/words"
 	"verbatim/verbs"
@@ -45,10 +46,15 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 	if tp == nil {
 		return Part{}, 0
 	}
-	upto := r.behind(head, r.ix.verbs[tp.verb], all, text, sentence, readings, in, l)
-	end = len(text)
-	if upto < len(all) {
+	upto := 0
+	if end = quotation(text, colon); end > 0 {
+		for upto < len(all) && all[upto].Range.Start < end {
+			upto++
+		}
+	} else if upto = r.behind(head, r.ix.verbs[tp.verb], all, text, sentence, readings, in, l); upto < len(all) {
 		end = all[upto].Range.Start
+	} else {
+		end = len(text)
 	}
 	// Who is named before the colon is whom the note is for, whoever else is in it.
 	c := r.clause(text, all[:upto], readings, in, l)
@@ -70,6 +76,25 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 	}
 	r.arguments(&p, c, l)
 	return p, upto
+}
+
+// quotation is where the quotation ends that stands behind a colon, where it ends
+// with a sentence; 0 where there is none. What follows it is said to us.
+func quotation(text string, colon int) int {
+	at := unquoted(text, words.Range{Start: colon, End: len(text)}).Start
+	for _, q := range quotations {
+		said, ok := strings.CutPrefix(text[at:], q[0])
+		n := strings.Index(said, q[1])
+		if !ok || n <= 0 {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(said[:n])
+		next, _ := utf8.DecodeRuneInString(said[n+len(q[1]):])
+		if strings.ContainsRune(".!?…", last) || strings.ContainsRune(".!?;\n", next) {
+			return at + len(q[0]) + n + len(q[1])
+		}
+	}
+	return 0
 }
 
 // announces is the phrase that a clause is, of those that end in a text which is
