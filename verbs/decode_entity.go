@@ -224,28 +224,11 @@ func codeNames(list *CodeList) []string {
 // of its entity, whose type is read ahead because entities refer to one another
 // in any order.
 func (l *loader) kindOf(t *Type) stores.Kind {
-	switch t.Name {
-	case StringType, CodeType, EmailType, PhoneType:
-		return stores.String
-	case IntegerType:
-		return stores.Int
-	case DecimalType:
-		return stores.Decimal
-	case BooleanType:
-		return stores.Bool
-	case DateType:
-		return stores.Date
-	case DateTimeType:
-		return stores.Time
-	case DurationType:
-		return stores.Duration
-	case UUIDType:
-		return stores.UUID
-	case RefType:
-		if t.Entity != nil {
-			return l.keyKind(t.Entity)
-		}
-		return stores.UUID
+	if t.Name == RefType && t.Entity != nil {
+		return l.keyKind(t.Entity)
+	}
+	if k := t.kind(); k != stores.Null {
+		return k
 	}
 	return stores.JSON
 }
