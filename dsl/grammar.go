@@ -43,7 +43,7 @@ type (
 	valueRule struct {
 		Pos     lexer.Position
 		EndPos  lexer.Position
-		Literal []lexer.Token `parser:"@( String | Integer | Decimal | Date | DateTime | UUID | Code | Symbol | Path | Word )"`
+		Literal []lexer.Token `parser:"@( String | Integer | Decimal | Date | DateTime | UUID | Code | Symbol | Row | Path | Word )"`
 		List    *listRule     `parser:"| @@"`
 		Map     *mapRule      `parser:"| @@"`
 		Call    *nestedRule   `parser:"| @@"`
@@ -76,7 +76,8 @@ var tokenRules = []lexer.SimpleRule{
 	{Name: "String", Pattern: `"([^"\\\x00-\x1F\x7F\x{80}-\x{9F}]|\\(["\\nrt]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}))*"`},
 	{Name: "Verb", Pattern: `[a-z][A-Za-z0-9_-]*(\.[a-z][A-Za-z0-9_-]*)+`},
 	{Name: "Key", Pattern: `:[a-z][A-Za-z0-9_-]*`},
-	{Name: "Path", Pattern: `@[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)+`},
+	{Name: "Path", Pattern: `@[A-Za-z][A-Za-z0-9_-]*(~[a-z0-9]+)?(\.[A-Za-z][A-Za-z0-9_-]*)+`},
+	{Name: "Row", Pattern: `@[A-Za-z][A-Za-z0-9_-]*~[a-z0-9]+`},
 	{Name: "Symbol", Pattern: `@[A-Za-z][A-Za-z0-9_-]*`},
 	{Name: "UUID", Pattern: `[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`},
 	{Name: "DateTime", Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})`},
@@ -316,7 +317,7 @@ func (c *converter) literal(t lexer.Token) Value {
 		v.Text = strings.ToLower(t.Value)
 	case "Code":
 		v.Kind = Code
-	case "Symbol", "Path":
+	case "Symbol", "Row", "Path":
 		v.Kind = Symbol
 		v.Text = t.Value[1:]
 	default:

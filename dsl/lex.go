@@ -111,7 +111,32 @@ func isVerb(s string) bool { return isDotted(s, isLower, 2) }
 // verbs by intention.
 func isVerbLike(s string) bool { return isDotted(s, isLower|isUpper, 2) }
 
-func isSymbol(s string) bool { return isDotted(s, isLower|isUpper, 1) }
+// isSymbol says whether s is a symbol without its @: a name, the suffix of a row
+// where one is given, and a path.
+func isSymbol(s string) bool {
+	end, ok := symbolEnd(s, 0)
+	return ok && end == len(s)
+}
+
+// symbolEnd returns the offset at which the symbol ends whose name begins at i,
+// and whether there is one.
+func symbolEnd(s string, i int) (end int, ok bool) {
+	end, parts := dottedEnd(s, i, isLower|isUpper)
+	if parts != 1 || end == len(s) || s[end] != '~' {
+		return end, parts > 0
+	}
+	from := end + 1
+	for end = from; end < len(s) && class[s[end]]&(isLower|isDigit) != 0; end++ {
+	}
+	if end == from {
+		return end, false
+	}
+	if end < len(s) && s[end] == '.' {
+		end, parts = dottedEnd(s, end+1, isLower|isUpper)
+		return end, parts > 0
+	}
+	return end, true
+}
 
 func isCode(s string) bool {
 	if s == "" || class[s[0]]&isUpper == 0 {

@@ -322,7 +322,7 @@ func duplicateAs(at, first Place) Diagnostic {
 
 func invalidSymbol(at Place, got string) Diagnostic {
 	return mistake("invalid-symbol", at, fmt.Sprintf("%q is not a symbol", shown(got)), "").
-		note("a symbol is written @name or @name.field; a name is a letter, then letters, digits, - and _")
+		note("a symbol is written @name, @name.field or @name~k3f9ab; a name is a letter, then letters, digits, - and _")
 }
 
 // Strings.

@@ -316,8 +316,8 @@ func (p *parser) value(run bool) Value {
 	case b == '(':
 		return p.nestedCall()
 	case b == '@':
-		end, parts := dottedEnd(p.text, start+1, isLower|isUpper)
-		if parts == 0 || end < len(p.text) && (class[p.text[end]]&isWord != 0 || p.text[end] == '"') {
+		end, ok := symbolEnd(p.text, start+1)
+		if !ok || end < len(p.text) && (class[p.text[end]]&isWord != 0 || p.text[end] == '"') {
 			return p.badWord(run)
 		}
 		return p.done(Symbol, start, end, p.text[start+1:end])

@@ -48,3 +48,71 @@ func walkValue(v *Value, depth int, visit func(Node) bool) {
 		walkCall(c, depth+1, visit)
 	}
 }
+
+// Replace returns a call with some of its values replaced: with returns the value
+// that stands for the value of an argument, or for a part of it, where it says true.
+// The arguments of nested calls come with their own call and key. A call in which
+// nothing is replaced is returned as it is; otherwise the copy shares with it what
+// was not replaced.
+func Replace(c *Call, with func(of *Call, key string, v *Value) (Value, bool)) *Call {
+	var args []Arg
+	for i := range c.Args {
+		a := &c.Args[i]
+		v, replaced := replace(c, a.Key, &a.Value, with)
+		if !replaced {
+			continue
+		}
+		if args == nil {
+			args = append(args, c.Args...)
+		}
+		args[i].Value = v
+	}
+	if args == nil {
+		return c
+	}
+	copied := *c
+	copied.Args = args
+	return &copied
+}
+
+func replace(of *Call, key string, v *Value, with func(of *Call, key string, v *Value) (Value, bool)) (Value, bool) {
+	if out, replaced := with(of, key, v); replaced {
+		return out, true
+	}
+	switch v.Kind {
+	case Nested:
+		inner := v.Call()
+		if out := Replace(inner, with); out != inner {
+			return NewNested(*out), true
+		}
+	case List:
+		var copied []Value
+		items := v.Items()
+		for i := range items {
+			if out, replaced := replace(of, key, &items[i], with); replaced {
+				if copied == nil {
+					copied = append(copied, items...)
+				}
+				copied[i] = out
+			}
+		}
+		if copied != nil {
+			return NewList(copied...), true
+		}
+	case Map:
+		var copied []Arg
+		entries := v.Entries()
+		for i := range entries {
+			if out, replaced := replace(of, key, &entries[i].Value, with); replaced {
+				if copied == nil {
+					copied = append(copied, entries...)
+				}
+				copied[i].Value = out
+			}
+		}
+		if copied != nil {
+			return NewMap(copied...), true
+		}
+	}
+	return Value{}, false
+}

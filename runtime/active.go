@@ -62,7 +62,7 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 		// What is kept of the call says all that was done.
 		if row.name != "" {
 			call := *st.syntax
-			call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: p.Name, Value: dsl.NewSymbol(row.name)})
+			call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: p.Name, Value: dsl.NewSymbol(row.kept)})
 			st.syntax, st.text = &call, dsl.FormatCall(&call)
 		}
 		return g, nil

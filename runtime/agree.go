@@ -39,7 +39,7 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	}
 	// What was put to them was checked when it was: only a job proposes what is
 	// internal.
-	p, ds := asker.checkWork(script, said)
+	p, ds := asker.checkWork(ctx, script, said)
 	switch {
 	case p != nil:
 	case len(ds) == 1 && ds[0].Code == codeNamesUnread:
@@ -294,7 +294,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		c := &calls[i]
 		e := s.entry(p, RunOptions{}, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Preview = now, c.Verb.Name, outcomeDeclined, id
-		if err := s.e.say(&b, e, c.Verb, c.Syntax); err != nil {
+		if err := s.e.say(&b, e, p, c.Verb, c.Syntax); err != nil {
 			return err
 		}
 	}

@@ -152,7 +152,7 @@ func (r *run) ahead(ctx context.Context, f *frame) error {
 					want(uploads, stores.NewString(id))
 				}
 			}
-			e, key := r.namedBy(c, j)
+			e, key := r.rowOf(f.prog, c, j)
 			if e == nil || asked[rowKey{e, key}] || !e.Managed && r.tx != nil && len(order) >= few {
 				continue // the first change of a table of others would have its rows forgotten
 			}
@@ -202,9 +202,9 @@ func (r *run) ahead(ctx context.Context, f *frame) error {
 	return nil
 }
 
-// namedBy is the row that an argument of a call names, where that is known before
+// rowOf is the row that an argument of a call names, where that is known before
 // the call begins: nil when it is not, or it names none.
-func (r *run) namedBy(c *verbs.Call, arg int) (*stores.Entity, stores.Value) {
+func (r *run) rowOf(p *verbs.Program, c *verbs.Call, arg int) (*stores.Entity, stores.Value) {
 	t := c.Verb.Params[arg].Type
 	if t == nil || t.Name != verbs.RefType || t.Entity == nil {
 		return nil, stores.Value{}
@@ -220,7 +220,8 @@ func (r *run) namedBy(c *verbs.Call, arg int) (*stores.Entity, stores.Value) {
 		}
 	case verbs.Name:
 		if known = a.Path() == ""; known {
-			key, known = r.s.key(e, a.Name())
+			row, bound := p.Bound(a)
+			key, known = row.Key, bound
 		}
 	default:
 		known = false

@@ -54,8 +54,9 @@ type run struct {
 	// digest names them by what they are.
 	alias map[stores.Value]string
 	// added holds the keys of rows that this run adds, and for whom.
-	added map[stores.Value]string
-	visit *keptSession // the session's row, once it was read
+	added  map[stores.Value]string
+	minted map[stores.Value]naming // what these rows are called, once they are committed
+	visit  *keptSession            // the session's row, once it was read
 
 	digest  [32]byte
 	id      string
@@ -233,7 +234,7 @@ func (r *run) begin(f *frame, i int) *step {
 	if f.made {
 		outer = nil
 	}
-	st.syntax = r.e.written(c.Syntax, outer)
+	st.syntax = r.e.written(f.prog, c.Syntax, outer)
 	st.text = dsl.FormatCall(st.syntax)
 	return st
 }

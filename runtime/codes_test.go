@@ -132,7 +132,7 @@ func earned(t *testing.T, example string) string {
 	if _, err := fmt.Sscanf(how, "from call %d", &from); err != nil {
 		from = 0
 	}
-	p, ds := s.CheckRest(script, from, said)
+	p, ds := s.CheckRest(context.Background(), script, from, said)
 	if p == nil {
 		if len(ds) != 1 {
 			t.Fatal(told(ds))

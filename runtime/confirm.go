@@ -263,7 +263,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	}
 	return &confirmation{
 		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, session: r.s.id, source: source,
-		script: dsl.Format(r.prog.Script()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
+		script: dsl.Format(r.prog.Canonical()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
 		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key, before: r.heardUntil(),
 		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
 	}
@@ -301,7 +301,7 @@ func (e *Engine) writtenScript(c *confirmation) string {
 	script, _ := dsl.Parse(dsl.NewSource(c.source, c.script))
 	var b strings.Builder
 	for i := range script.Calls {
-		b.WriteString(dsl.FormatCall(e.written(&script.Calls[i], nil)))
+		b.WriteString(dsl.FormatCall(e.written(nil, &script.Calls[i], nil)))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -539,7 +539,7 @@ func (s *Session) pending(c *confirmation) *Pending {
 		// Only the palettes of then know what is sensitive.
 		script, _ := dsl.Parse(dsl.NewSource(c.source, c.script))
 		for i := range script.Calls {
-			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(&script.Calls[i], nil)))
+			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(nil, &script.Calls[i], nil)))
 		}
 	}
 	for i, role := range c.roles {

@@ -134,7 +134,7 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 				t.Fatal(err)
 			}
 			script, _ := dsl.Parse(dsl.NewSource("open.dsl", `locker.open :box-id @red :pin "`+pin+`"`))
-			p, ds := session.Check(script)
+			p, ds := session.Check(context.Background(), script)
 			if p == nil {
 				t.Fatal(told(ds))
 			}

@@ -30,7 +30,7 @@ func TestBoundsOfToday(t *testing.T) {
 		if ds.HasErrors() {
 			t.Fatal(told(ds))
 		}
-		program, ds := s.Check(script)
+		program, ds := s.Check(context.Background(), script)
 		return s, program, ds
 	}
 

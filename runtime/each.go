@@ -44,9 +44,10 @@ func (s *Stopped) Unwrap() error { return s.Err }
 
 // A share is the part of a program that one transaction carries out.
 type share struct {
-	calls  []int   // indexes in Program.Calls, in order
-	before []*step // calls that are committed, parallel to Program.Calls
-	script *dsl.Script
+	calls   []int   // indexes in Program.Calls, in order
+	before  []*step // calls that are committed, parallel to Program.Calls
+	script  *dsl.Script
+	settled *dsl.Script // the same, with names that cannot come to mean other rows
 	// alias and made are those of the calls before, where something was agreed
 	// to: see run.
 	alias map[stores.Value]string
@@ -77,9 +78,9 @@ func units(p *verbs.Program) [][]int {
 
 // CheckRest is CheckFrom for the rest of a script, from the call of that number
 // on, the first being 1. A call that needs what an earlier one gave is an error.
-func (s *Session) CheckRest(script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
 	if from <= 1 {
-		return s.CheckFrom(script, said)
+		return s.CheckFrom(ctx, script, said)
 	}
 	if from > len(script.Calls) {
 		return nil, dsl.Diagnostics{noSuchCall(dsl.Place{Source: script.Source}, from, len(script.Calls))}
@@ -120,7 +121,7 @@ func (s *Session) CheckRest(script *dsl.Script, from int, said verbs.Literals) (
 	if len(ds) > 0 {
 		return nil, ds
 	}
-	return s.CheckFrom(&rest, said)
+	return s.CheckFrom(ctx, &rest, said)
 }
 
 // each carries a program out call by call.
@@ -133,7 +134,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string)}
+	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]naming)}
 	labels := make(map[stores.Value]string)
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
@@ -164,9 +165,10 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Re
 		o.Turn, o.Said = personTurn(o.Said, first, o.Turn), nil
 	}
 	o.Version = 0 // it moves with every call
+	canonical := p.Canonical()
 	for n := known; n < len(parts); n++ {
 		unit, number := parts[n], first+n
-		part := &share{calls: unit, before: whole.top, script: only(p, unit), alias: whole.alias, made: len(whole.added)}
+		part := &share{calls: unit, before: whole.top, script: only(p.Script(), n), settled: only(canonical, n), alias: whole.alias, made: len(whole.added)}
 		if o.Agreed != "" {
 			part.shown, part.agreed = plan.unitDigest(unit), plan.id
 		}
@@ -248,7 +250,7 @@ func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part 
 		for _, st := range r.steps {
 			for i := range st.changes {
 				if c := &st.changes[i]; c.Op == stores.Insert && c.Key == key {
-					s.name(c.Entity, key, labels[key])
+					s.adopt(c.Entity, r.minted[key])
 				}
 			}
 		}
@@ -320,9 +322,9 @@ func (r *run) unitDigest(calls []int) [32]byte {
 	return sha256.Sum256(d.b)
 }
 
-// only is the script of some calls, for what is kept under a key.
-func only(p *verbs.Program, unit []int) *dsl.Script {
-	return &dsl.Script{Source: p.Script().Source, Calls: []dsl.Call{*p.Calls()[unit[len(unit)-1]].Syntax}}
+// only is the script of one call, for what is kept under a key.
+func only(of *dsl.Script, n int) *dsl.Script {
+	return &dsl.Script{Source: of.Source, Calls: of.Calls[n : n+1]}
 }
 
 // keyOfCall is the key of one call of a script that has one.
@@ -361,8 +363,12 @@ func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, 
 		one := &dsl.Script{Source: script.Source, Calls: script.Calls[i : i+1]}
 		var reply *Reply
 		var did []*step
-		err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, its)), func(r stores.Reader) (err error) {
-			reply, did, err = s.delivered(ctx, r, one, its, false)
+		err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, its)), func(r stores.Reader) error {
+			settled, err := s.settled(ctx, r, one)
+			if err != nil {
+				return err
+			}
+			reply, did, err = s.delivered(ctx, r, one, settled, its, false)
 			return err
 		})
 		if err != nil {

@@ -22,7 +22,7 @@ func (w *world) eachOf(s *runtime.Session, text string, o runtime.RunOptions) (*
 	if ds.HasErrors() {
 		w.t.Fatal(told(ds))
 	}
-	p, ds := s.CheckRest(script, o.From, verbs.Literals{})
+	p, ds := s.CheckRest(context.Background(), script, o.From, verbs.Literals{})
 	if p == nil {
 		w.t.Fatalf("check: %s", told(ds))
 	}
@@ -90,7 +90,7 @@ lending.add-item :club-id @north :name "Axe"
 lending.note :loan-id @saw-bob :note "three"
 lending.note :loan-id @tent-ann :note "four"`
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-	p, ds := kim.Check(script)
+	p, ds := kim.Check(context.Background(), script)
 	if p == nil {
 		t.Fatal(told(ds))
 	}

@@ -42,6 +42,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"verbatim/dsl"
@@ -114,6 +115,9 @@ type Engine struct {
 	leads    map[lead]bool                 // fields on which it depends what lies within a scope
 	counted  map[lead]bool                 // fields by which a read counts rows
 	labelled map[*verbs.Entity][]stores.Path
+	naming   map[*verbs.Entity][]stores.Path // see namedBy
+	idOnce   sync.Mutex
+	id       stores.Identity                 // of the store, once it was asked
 	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
 	wants    map[*verbs.Verb][]wants         // of each argument: see ahead
 	reads    map[*verbs.Verb]bool            // those that need no row before what they read: see owes
@@ -148,6 +152,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		dark:     make(map[*verbs.Verb][]bool),
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),
+		naming:   make(map[*verbs.Entity][]stores.Path),
 		wants:    make(map[*verbs.Verb][]wants),
 		reads:    make(map[*verbs.Verb]bool),
 
@@ -172,7 +177,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	}
 	for _, entity := range e.entities {
 		e.tables = append(e.tables, entity.Store)
-		e.labelled[entity] = labels(entity)
+		e.labelled[entity], e.naming[entity] = labels(entity), namedBy(entity)
 	}
 	e.leads = leadsOf(e.tables)
 	e.counted = countedBy(reg.Verbs())
@@ -253,6 +258,10 @@ func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 //
 // The session reads within ctx for as long as it lives.
 func (e *Engine) Session(ctx context.Context, principal string) (*Session, error) {
+	// The store is asked which it is before anything else, and never while it is read.
+	if _, err := e.identity(ctx); err != nil {
+		return nil, failure(err)
+	}
 	who, err := e.principal(ctx, principal)
 	if errors.Is(err, stores.ErrNotFound) {
 		return nil, &Refusal{Diagnostics: dsl.Diagnostics{unknownPrincipal(principal)}}

@@ -65,7 +65,7 @@ verbs:
 		panic(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("order.dsl", `tea.order :kind "green"`))
-	program, _ := session.Check(script)
+	program, _ := session.Check(context.Background(), script)
 	preview, err := session.Preview(ctx, program)
 	if err != nil {
 		panic(runtime.Sentence(err))

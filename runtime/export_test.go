@@ -37,7 +37,7 @@ func NameOf(ctx context.Context, s *Session, entity string, key stores.Value) (n
 // Knows returns what a session takes for a name, a text or a key of a row that
 // a script speaks of.
 func Knows(s *Session, script *dsl.Script) func(text string) bool {
-	names, err := s.mentionedNames(script)
+	names, err := s.mentionedNames(context.Background(), script)
 	if err != nil {
 		panic(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -198,10 +199,23 @@ func (w *world) furnish(store stores.Store) error {
 		}
 		all = append(all, c)
 	}
-	return store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+	if err := store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		return tx.Apply(ctx, stores.Batch{Changes: all})
-	})
+	}); err != nil {
+		return err
+	}
+	engine, err := runtime.New(w.reg, store, runtime.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = engine.NameRows(ctx)
+	return err
 }
+
+// plain takes the suffixes of names out of a text, which no two stores share.
+func plain(text string) string { return suffixes.ReplaceAllString(text, "") }
+
+var suffixes = regexp.MustCompile(`~[0-9a-z]{6,16}\b`)
 
 func (w *world) now() time.Time {
 	w.mu.Lock()
@@ -350,7 +364,7 @@ func (w *world) program(s *runtime.Session, text string) *verbs.Program {
 	if ds.HasErrors() {
 		w.t.Fatalf("parse: %s", told(ds))
 	}
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if p == nil {
 		w.t.Fatalf("check: %s", told(ds))
 	}

@@ -93,7 +93,7 @@ func (r *run) generate(ctx context.Context, st *step, g Generated, came verbs.Or
 			if named.name == "" {
 				return nil, stores.ErrNotFound
 			}
-			out = dsl.NewSymbol(named.name)
+			out = dsl.NewSymbol(named.kept)
 		} else {
 			v, err := r.plainValue(value)
 			if err != nil {
@@ -109,13 +109,15 @@ func (r *run) generate(ctx context.Context, st *step, g Generated, came verbs.Or
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("the call of %s cannot be written: %s", g.Verb, tell(ds))
 	}
-	p, ds := r.e.reg.Check(script, r.s.mentioned(script))
+	names := r.s.mentioned(script)
+	p, ds := r.e.reg.Check(script, names)
 	if p == nil {
 		// Whoever asked did not write this, but what is wrong with it is theirs.
 		d := ds[0]
 		d.Place = st.place
 		return nil, &complaint{st.index, wrongCall(st.place, st.verb.Name, g.Verb, d)}
 	}
+	names.bind(p)
 	p.SaidBy(verbs.Literals{Origin: came})
 	return p, nil
 }

@@ -573,7 +573,7 @@ verbs:
 			t.Fatal(err)
 		}
 		script, _ := dsl.Parse(dsl.NewSource("t.dsl", verb))
-		p, ds := s.Check(script)
+		p, ds := s.Check(context.Background(), script)
 		if p == nil {
 			t.Fatal(ds)
 		}

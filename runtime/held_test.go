@@ -83,7 +83,7 @@ func TestARunAsksLittle(t *testing.T) {
 		{"a write and a new row", `lending.note :loan-id @saw-bob :note "x" :expected-date 2025-02-01`, 1, 0, 1, 2},
 		{"a new row whose label is its own", `lending.add-item :club-id @north :name "Axe"`, 1, 0, 0, 1},
 		{"many writes", notes, 0, 1, 0, 1},
-		{"a read between writes", "lending.note :loan-id @saw-bob :note \"x\"\nlending.close-late :member-id @ann\nlending.note :loan-id @saw-bob :note \"y\"", 0, 2, 1, 2}, // what both speak of comes together
+		{"a read between writes", "lending.note :loan-id @saw-bob :note \"x\"\nlending.close-late :member-id @ann\nlending.note :loan-id @saw-bob :note \"y\"", 0, 2, 2, 2}, // what both speak of comes together, and what the changed row is called
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -207,13 +207,12 @@ func TestManyRowsOfOneLabelAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{0, 1, 998} {
-		want := "@saw-2025-05-01"
-		if n > 0 {
-			want += fmt.Sprint("-", n+1)
+	names := make(map[string]bool)
+	for n := range reply.Calls {
+		name := reply.Calls[n].Rows[0].Name
+		if plain(name) != "@saw-2025-05-01" || names[name] {
+			t.Errorf("row %d is %s", n, name)
 		}
-		if got := reply.Calls[n].Rows[0].Name; got != want {
-			t.Errorf("row %d is %s, want %s", n, got, want)
-		}
+		names[name] = true
 	}
 }

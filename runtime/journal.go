@@ -55,8 +55,8 @@ func gaveSensitive(st *step) bool {
 }
 
 // say adds an entry about a call that was not carried out.
-func (e *Engine) say(b *stores.Batch, entry stores.Entry, v *verbs.Verb, c *dsl.Call) error {
-	w := e.written(c, nil)
+func (e *Engine) say(b *stores.Batch, entry stores.Entry, p *verbs.Program, v *verbs.Verb, c *dsl.Call) error {
+	w := e.written(p, c, nil)
 	return e.tell(b, entry, v, w, dsl.FormatCall(w), nil)
 }
 
@@ -103,7 +103,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		c := &calls[call]
 		e := s.entry(p, o, placeOf(p, c))
 		e.Time, e.Verb, e.Outcome, e.Reason = s.e.clock(), c.Verb.Name, outcomeRefused, r.Diagnostics[i].Code
-		if failed := s.e.say(&b, e, c.Verb, c.Syntax); failed != nil {
+		if failed := s.e.say(&b, e, p, c.Verb, c.Syntax); failed != nil {
 			return failed
 		}
 	}

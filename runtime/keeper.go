@@ -287,8 +287,17 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 		row named
 	}
 	var hits []hit
+	name, isName := strings.CutPrefix(text, "@")
 	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
 		for _, e := range among {
+			if isName {
+				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {
+					return err
+				}
+				if _, found := s.key(e.Store, name); found {
+					continue
+				}
+			}
 			if err := s.read(ctx, r, e, nil); err != nil {
 				return err
 			}
@@ -298,11 +307,11 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	if err != nil {
 		return nil, stores.Value{}, failure(err)
 	}
-	name, isName := strings.CutPrefix(text, "@")
 	s.names.mu.Lock()
 	for _, e := range among {
-		for key, row := range s.names.book(e.Store).rows {
-			if row.name == name || !isName && strings.EqualFold(row.label, text) {
+		b := s.names.book(e.Store)
+		for key, row := range b.rows {
+			if plain, _, _ := strings.Cut(row.kept, "~"); isName && (b.keys[name] == key || plain == name) || !isName && strings.EqualFold(row.label, text) {
 				hits = append(hits, hit{e, key, row})
 			}
 		}

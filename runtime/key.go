@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -142,7 +143,11 @@ func textDigest(script *dsl.Script, key string) string {
 func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*Reply, error) {
 	var reply *Reply
 	err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) (err error) {
-		reply, _, err = s.delivered(ctx, r, script, key, false)
+		settled, err := s.settled(ctx, r, script)
+		if err != nil {
+			return err
+		}
+		reply, _, err = s.delivered(ctx, r, script, settled, key, false)
 		return err
 	})
 	if err != nil {
@@ -151,9 +156,58 @@ func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*
 	return reply, nil
 }
 
+// settled is a script with names that cannot come to mean other rows, as far as the
+// store knows them, whether or not their rows are still there.
+func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Script) (*dsl.Script, error) {
+	names := s.mentioned(script)
+	kept := make(map[string]string)
+	for _, e := range names.among {
+		for _, word := range names.words(e) {
+			if _, done := kept[word]; done {
+				continue
+			}
+			if key, ok := s.key(e.Store, word); ok {
+				row, _ := s.known(e.Store, key)
+				kept[word] = row.kept
+				continue
+			}
+			plain, suffix, _ := strings.Cut(word, "~")
+			q := stores.NameQuery{Entity: e.Store, Owners: s.owners(e.Store), Most: maxHomonyms}
+			if suffix != "" {
+				q.Suffix = suffix
+			} else {
+				q.Plain = []string{plain}
+			}
+			found, err := r.Names(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) > 0 && !slices.ContainsFunc(found, func(n stores.Name) bool { return n.Key != found[0].Key }) {
+				kept[word] = plain + "~" + found[0].Suffix
+			}
+		}
+	}
+	out := *script
+	out.Calls = make([]dsl.Call, len(script.Calls))
+	for i := range out.Calls {
+		out.Calls[i] = *dsl.Replace(&script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
+			word, path, has := strings.Cut(v.Text, ".")
+			name, ok := kept[word]
+			if v.Kind != dsl.Symbol || !ok {
+				return dsl.Value{}, false
+			}
+			if has {
+				name += "." + path
+			}
+			return dsl.NewSymbol(name), true
+		})
+	}
+	return &out, nil
+}
+
 // delivered looks for what was done under a key. Another text under it is a
 // complaint when it is about to be run.
-func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl.Script, key string, run bool) (*Reply, []*step, error) {
+func (s *Session) delivered(ctx context.Context, read stores.Reader, script, settled *dsl.Script, key string, run bool) (*Reply, []*step, error) {
 	row, err := read.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
 	if errors.Is(err, stores.ErrNotFound) {
 		return nil, nil, nil
@@ -161,7 +215,9 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script *dsl
 	if err != nil {
 		return nil, nil, err
 	}
-	if row.Values[dlvText].Text() != textDigest(script, key) {
+	// What was done may have taken away the rows that the script names. Then the
+	// text is known as it was written.
+	if row.Values[dlvWritten].Text() != textDigest(script, key) && row.Values[dlvText].Text() != textDigest(settled, key) {
 		if !run {
 			return nil, nil, nil
 		}
@@ -209,7 +265,7 @@ func (r *run) delivery(key string, labels map[stores.Value]string) (stores.Chang
 		return stores.Change{}, &Failure{Err: fmt.Errorf("the reply cannot be kept: %w", err)}
 	}
 	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
-		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.script(), key))},
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
 		{Field: dlvReply, Value: stores.NewString(string(text))}, {Field: dlvTime, Value: stores.NewTime(r.now)},
 	}}, nil
 }
@@ -418,7 +474,7 @@ func (s *Session) retellChange(k *keptChange) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &change{entity: e, named: named{k.Name, k.Label}, Change: stores.Change{Op: k.Op, Entity: e.Store, Key: key}}
+	c := &change{entity: e, named: named{name: k.Name, label: k.Label}, Change: stores.Change{Op: k.Op, Entity: e.Store, Key: key}}
 	if k.Op != stores.Insert {
 		c.Before = make([]stores.Value, len(e.Store.Fields))
 		c.Before[e.Store.Key] = key

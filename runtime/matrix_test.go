@@ -206,7 +206,7 @@ func (h *house) told(t *testing.T, who, text string) (said string, refused bool)
 		t.Fatal(err)
 	}
 	script, ds := dsl.Parse(dsl.NewSource("matrix.dsl", text))
-	p, more := s.Check(script)
+	p, more := s.Check(context.Background(), script)
 	said = told(ds) + told(more)
 	if p == nil {
 		return said, true
@@ -353,7 +353,7 @@ func TestRoleMatrix(t *testing.T) {
 			}
 			s := w.session(who.Name)
 			script, _ := dsl.Parse(dsl.NewSource("roles.dsl", text))
-			p, ds := s.Check(script)
+			p, ds := s.Check(context.Background(), script)
 			if p == nil {
 				t.Errorf("%s: %s", text, told(ds))
 				continue

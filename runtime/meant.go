@@ -143,6 +143,12 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 	for i, found := range m.ranked {
 		keys[i] = found.key
 	}
+	if err := s.nameKeys(ctx, r, e, keys); err != nil {
+		return err
+	}
+	if err := s.nameOwners(ctx, r, e); err != nil {
+		return err
+	}
 	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Limit: maxMeant,
 		Where: &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}})
 	if err != nil {
@@ -164,7 +170,8 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 		}
 	}
 	for _, found := range m.ranked {
-		c := verbs.Candidate{Name: s.name(e.Store, found.key, found.label).name, Label: found.label}
+		named, _ := s.known(e.Store, found.key)
+		c := verbs.Candidate{Name: named.name, Label: found.label}
 		for _, row := range rows {
 			if row[e.Store.Key] != found.key {
 				continue
@@ -178,6 +185,9 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 				if !strings.Contains(strings.ToLower(found.label), strings.ToLower(value)) {
 					tells = append(tells, e.Store.Fields[i].Name+" "+value)
 				}
+			}
+			if owner := s.ownerName(e.Store, named.owner); owner != "" {
+				tells = append(tells, "of @"+owner)
 			}
 			c.Tells = strings.Join(tells, ", ")
 		}
@@ -232,7 +242,10 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 			return err
 		}
 		for _, m := range all {
-			if _, exact := n.s.text(e.Store, m.text); exact {
+			if key, exact := n.s.text(e.Store, m.text); exact {
+				if err := n.s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
+					return err
+				}
 				continue
 			}
 			if err := n.s.tell(ctx, r, e, m); err != nil {

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestTextFindsWhatIsMeant(t *testing.T) {
 	}
 	for _, c := range phrases {
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", "lending.lose :item-id "+dsl.FormatValue(dsl.NewString(c.text))))
-		p, ds := s.Check(script)
+		p, ds := s.Check(context.Background(), script)
 		if label, exact := strings.CutPrefix(c.want, "="); exact {
 			if p == nil {
 				t.Errorf("%q is not taken: %s", c.text, told(ds))
@@ -160,17 +161,17 @@ func TestCandidatesAreToldApart(t *testing.T) {
 	w.set("item", 700, "worth", decimal("12.50"))
 	s := w.session("kim")
 	for text, want := range map[string]string{
-		`lending.set-phone :member-id "jo doe" :phone "1"`: `ambiguous-name|"jo doe" may mean several rows of member; say which|@jo-doe: Jo Doe; @jo-doe-2: Jo Doe`,
+		`lending.set-phone :member-id "jo doe" :phone "1"`: `ambiguous-name|"jo doe" may mean several rows of member; say which|@jo-doe~: Jo Doe; @jo-doe~: Jo Doe`,
 		`lending.lose :item-id "rope"`:                     `ambiguous-name|"rope" may mean several rows of item; say which|@rope-long: Rope long (worth 12.50); @rope-short: Rope short (worth none)`,
 		`lending.lose :item-id "lang rope"`:                `ambiguous-name|nothing is called exactly "lang rope"; one item comes near|@rope-long: Rope long`,
 		`lending.lose :item-id @long-rope`:                 `unknown-name|nothing is called @long-rope here|`,
 	} {
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-		_, ds := s.Check(script)
+		_, ds := s.Check(context.Background(), script)
 		if len(ds) != 1 {
 			t.Fatal(told(ds))
 		}
-		if got := ds[0].Code + "|" + ds[0].Summary + "|" + strings.Join(ds[0].Notes, "; "); got != want {
+		if got := ds[0].Code + "|" + ds[0].Summary + "|" + strings.Join(ds[0].Notes, "; "); suffixes.ReplaceAllString(got, "~") != want {
 			t.Errorf("%s\n%s\nwant %s", text, got, want)
 		}
 		if strings.Contains(told(ds), "555") {
@@ -214,16 +215,16 @@ func TestTextIsLookedForAnew(t *testing.T) {
 	}
 	w.set("item", 21, "name", str("Drill no more"))
 	w.set("item", 24, "name", str("Drill"))
-	if preview, err := s.Preview(t.Context(), w.program(s, text)); err != nil || preview.Calls[0].Rows[0].Name != "@tent" {
+	if preview, err := s.Preview(t.Context(), w.program(s, text)); err != nil || preview.Calls[0].Rows[0].Label != "Drill" || plain(preview.Calls[0].Rows[0].Name) != "@drill" || preview.Calls[0].Rows[0].Name == "@drill" {
 		t.Fatal(err)
 	}
 	w.crowd(1, 500, []string{"drill"})
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-	if _, ds := s.Check(script); len(ds) != 1 || ds[0].Code != "ambiguous-name" {
+	if _, ds := s.Check(context.Background(), script); len(ds) != 1 || ds[0].Code != "ambiguous-name" {
 		t.Error(told(ds))
 	}
 	// A list of texts, and one that is a name.
-	if _, ds := s.Check(script); len(ds) != 1 {
+	if _, ds := s.Check(context.Background(), script); len(ds) != 1 {
 		t.Error(told(ds))
 	}
 	if _, err := w.run("kim", `lending.lend :item-id "ladder" :member-id "ANN"`); err != nil {
@@ -246,7 +247,7 @@ func TestTextAmongManyRows(t *testing.T) {
 		t.Error(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", `lending.lose :item-id "crate 0599"`))
-	_, ds := s.Check(script)
+	_, ds := s.Check(context.Background(), script)
 	if len(ds) != 1 || len(ds[0].Fixes) != 5 || !strings.Contains(ds[0].Notes[0], "Crate 0599") {
 		t.Error(told(ds))
 	}
@@ -255,7 +256,7 @@ func TestTextAmongManyRows(t *testing.T) {
 		fmt.Fprintf(&texts, "lending.lose :item-id \"unheard %d\"\n", i)
 	}
 	script, _ = dsl.Parse(dsl.NewSource("test.dsl", texts.String()))
-	if _, ds = s.Check(script); len(ds) != 30 || !strings.Contains(told(ds[29:]), "more than 20 texts") {
+	if _, ds = s.Check(context.Background(), script); len(ds) != 30 || !strings.Contains(told(ds[29:]), "more than 20 texts") {
 		t.Error(told(ds))
 	}
 }

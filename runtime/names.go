@@ -2,9 +2,12 @@ package runtime
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,40 +19,62 @@ import (
 )
 
 // A person or a model is never shown a key. It sees names such as
-// `@pierre-dupont-identity`, minted from the labels of the rows that the
-// session may see; a name that was not minted stands for nothing.
+// `@pierre-dupont-identity`, made of the label of a row, and where rows share a
+// label `@pierre-dupont-identity~k3f9ab`. The suffix belongs to the row: it is made
+// of the row's key with a secret of the store, so that it never changes, tells
+// nothing of the key, and means nothing in another store.
 //
-// Each entity has a space of names of its own, so that what one script mentions
-// cannot change what a name means in the next. Within it a name is the label in
-// lower-case ASCII; rows of one label get -2, -3 and so on in the order of
-// their keys. Once minted, a name keeps its row for as long as the session
-// lasts.
+// The store keeps each name that a row was given, for ever: see stores.Name. So a
+// name that somebody was shown means that row, in every process and whatever
+// becomes of labels, or it is an error. Rows that the engine writes get their names
+// in the transaction that writes them. Rows of other programs get theirs when
+// they are first shown, when a name is looked for in a scope of at most maxNamed
+// rows, and from NameRows.
+//
+// What is kept (journal, pending confirmations, what is done under a key) holds
+// the name with the whole suffix.
 type names struct {
 	mu    sync.Mutex
 	books map[*stores.Entity]*book
+	fresh []stores.Name // shown, and not kept in the store yet
 }
 
-// A book holds the names of one entity's rows.
+// A book holds what a session knows of the names of one entity's rows.
 type book struct {
-	whole bool // every row in scope was read; otherwise only single rows were named
-	vast  bool // there were too many to read
-	keys  map[string]stores.Value
-	rows  map[stores.Value]named
-	next  map[string]int          // of each name without its number, the number to try next
-	texts map[string]stores.Value // what a script called a row that has exactly that label
+	whole  bool // every row in scope was read; otherwise only single rows were named
+	vast   bool // there were too many to read
+	rows   map[stores.Value]named
+	plain  map[string][]stores.Value // rows by their name without suffix
+	keys   map[string]stores.Value   // rows by each word that the session knows them by
+	unsure map[string]bool           // words that may mean several rows
+	texts  map[string]stores.Value   // what a script called a row that has exactly that label
 }
 
-type named struct{ name, label string }
+// A named is what a row is called.
+type named struct {
+	name  string // as it is shown: without the suffix where it is the only one of its name
+	kept  string // with the whole suffix, as it is written down
+	label string
+	owner string // as of stores.Name
+}
 
 const (
-	// maxNamed is how many rows of one entity a session names by itself.
-	// Beyond it, the rows that reads give back are named one by one.
+	// maxNamed is how many rows of one entity a session reads to name them.
 	maxNamed = 5000
 	// maxSlug keeps a name short enough to be typed.
 	maxSlug = 48
-	// namingTime bounds the reading of labels, which Check does without a
-	// context of its own.
+	// suffixLength is that of a whole suffix, 80 bits, and shownSuffix of what is
+	// shown of it. A suffix that is not whole counts together with the name.
+	suffixLength = 16
+	shownSuffix  = 6
+	// maxHomonyms is how many rows of one name are looked at.
+	maxHomonyms = 6
+	// namingTime bounds the reading of labels by Check.
 	namingTime = 10 * time.Second
+	// suffixLetters spell five bits each; letters that look like digits are left out.
+	suffixLetters = "0123456789abcdefghjkmnpqrstvwxyz"
+	// hiddenOwner is the owner of a row that only those who see all rows can see.
+	hiddenOwner = "(hidden)"
 )
 
 func (n *names) book(e *stores.Entity) *book {
@@ -58,33 +83,262 @@ func (n *names) book(e *stores.Entity) *book {
 	}
 	b := n.books[e]
 	if b == nil {
-		b = &book{keys: make(map[string]stores.Value), rows: make(map[stores.Value]named), next: make(map[string]int)}
+		b = &book{rows: make(map[stores.Value]named), plain: make(map[string][]stores.Value), keys: make(map[string]stores.Value), unsure: make(map[string]bool)}
 		n.books[e] = b
 	}
 	return b
 }
 
-// mint names a row that has no name yet.
-func (b *book) mint(e *stores.Entity, key stores.Value, label string) named {
-	if row, ok := b.rows[key]; ok {
-		return row
+// suffix makes the suffix of a row.
+func (e *Engine) suffix(id stores.Identity, of *stores.Entity, key stores.Value) string {
+	mac := hmac.New(sha256.New, id.Secret)
+	fmt.Fprintf(mac, "verbatim name 1\x00%s\x00%s\x00%s", of.Table, key.Kind(), key.Text())
+	sum := mac.Sum(nil)
+	b := make([]byte, suffixLength)
+	for i := range b {
+		bit := i * 5
+		word := uint16(sum[bit/8])<<8 | uint16(sum[bit/8+1])
+		b[i] = suffixLetters[word>>(11-bit%8)&31]
 	}
-	base := slug(label, e.Name)
-	name, n := base, b.next[base]
-	if n > 0 {
-		// A name is never given back, so that all below are taken.
-		name = base + "-" + strconv.Itoa(n)
+	return string(b)
+}
+
+// identity is that of the store, asked for once.
+func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
+	e.idOnce.Lock()
+	defer e.idOnce.Unlock()
+	if e.id.ID != "" {
+		return e.id, nil
 	}
-	for {
-		if n = max(n+1, 2); b.keys[name].IsNull() {
-			break
+	id, err := e.store.Identity(ctx)
+	if err == nil {
+		e.id = id
+	}
+	return id, err
+}
+
+// A naming is a row that is to be named.
+type naming struct {
+	key    stores.Value
+	label  string
+	owner  string
+	plain  string
+	suffix string
+	shared bool // others have its plain name
+	kept   bool // the store has this very name
+}
+
+// name names rows of an entity that have no name in this session yet. Names that
+// the store does not have are kept by keepNames.
+func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []naming) error {
+	s.names.mu.Lock()
+	b := s.names.book(e.Store)
+	rows = slices.DeleteFunc(rows, func(n naming) bool { _, known := b.rows[n.key]; return known })
+	s.names.mu.Unlock()
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := s.spell(ctx, r, e, rows); err != nil {
+		return err
+	}
+	var unsure []stores.Value
+	for i := range rows {
+		if !rows[i].kept {
+			unsure = append(unsure, rows[i].key)
 		}
-		name = base + "-" + strconv.Itoa(n)
 	}
-	b.next[base] = n
-	row := named{name: name, label: label}
-	b.keys[name], b.rows[key] = key, row
-	return row
+	if len(unsure) > 0 {
+		found, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Keys: unsure})
+		if err != nil {
+			return err
+		}
+		have := make(map[stores.Name]bool, len(found))
+		for _, n := range found {
+			have[n] = true
+		}
+		for i := range rows {
+			rows[i].kept = rows[i].kept || have[rows[i].as(e.Store)]
+		}
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	for i := range rows {
+		b.add(&rows[i])
+		if !rows[i].kept {
+			s.names.fresh = append(s.names.fresh, rows[i].as(e.Store))
+		}
+	}
+	return nil
+}
+
+// spell works out the name and the suffix of rows, and asks the store who else is
+// called so.
+func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []naming) error {
+	id, err := s.e.identity(ctx)
+	if err != nil {
+		return err
+	}
+	count := make(map[string]int)
+	for i := range rows {
+		n := &rows[i]
+		n.plain, n.suffix = slug(n.label, e.Store.Name), s.e.suffix(id, e.Store, n.key)
+		// A row without a label is one of many by nature: its name has the suffix.
+		n.shared = len(e.Label.Text) == 0
+		count[n.plain]++
+	}
+	if len(e.Label.Text) == 0 {
+		return nil
+	}
+	found, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Plain: slices.Collect(maps.Keys(count)), Owners: s.owners(e.Store), Most: 2})
+	if err != nil {
+		return err
+	}
+	with := make(map[string][]stores.Name)
+	for _, n := range found {
+		with[n.Plain] = append(with[n.Plain], n)
+	}
+	for i := range rows {
+		n := &rows[i]
+		n.shared = count[n.plain] > 1
+		for _, other := range with[n.plain] {
+			n.shared = n.shared || other.Key != n.key
+			n.kept = n.kept || other.Key == n.key && other.Owner == n.owner
+		}
+	}
+	return nil
+}
+
+// adopt notes what a row is called that was just committed.
+func (s *Session) adopt(e *stores.Entity, n naming) {
+	if n.plain == "" {
+		return // the session does not see it
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	s.names.book(e).add(&n)
+}
+
+// forget drops what a row was called, whose label has changed. The words that it
+// was known by go on meaning it.
+func (s *Session) forget(e *stores.Entity, key stores.Value) {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	b := s.names.book(e)
+	delete(b.rows, key)
+	b.whole = false
+	for plain, keys := range b.plain {
+		b.plain[plain] = slices.DeleteFunc(keys, func(k stores.Value) bool { return k == key })
+	}
+}
+
+// renames reports whether a change sets a field that its row is called by.
+func (e *Engine) renames(c *change) bool {
+	for _, p := range c.entity.Label.Paths {
+		first := p.Field
+		if len(p.Steps) > 0 {
+			first = p.Steps[0].Field
+		}
+		if p.Count == nil && slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == first }) {
+			return true
+		}
+	}
+	return false
+}
+
+// as is the name as the store keeps it.
+func (n *naming) as(e *stores.Entity) stores.Name {
+	return stores.Name{Entity: e, Key: n.key, Plain: n.plain, Suffix: n.suffix, Owner: n.owner}
+}
+
+// add notes what a row is called. A name that turns out to be that of several rows
+// no longer means the first of them.
+func (b *book) add(n *naming) {
+	if _, known := b.rows[n.key]; known {
+		return
+	}
+	row := named{name: n.plain, kept: n.plain + "~" + n.suffix, label: n.label, owner: n.owner}
+	short := n.plain + "~" + n.suffix[:shownSuffix]
+	others := b.plain[n.plain]
+	b.plain[n.plain] = append(others, n.key)
+	if n.shared || len(others) > 0 {
+		row.name = short
+		for _, other := range others {
+			had := b.rows[other]
+			if had.name == n.plain {
+				had.name = had.kept[:len(n.plain)+1+shownSuffix]
+				b.rows[other] = had
+			}
+		}
+		delete(b.keys, n.plain)
+		b.unsure[n.plain] = b.unsure[n.plain] || len(others) > 0
+	} else {
+		b.keys[n.plain] = n.key
+	}
+	if other, taken := b.keys[short]; taken && other != n.key {
+		// Two rows of one name whose suffixes begin alike: both are shown whole.
+		row.name = row.kept
+		had := b.rows[other]
+		had.name = had.kept
+		b.rows[other] = had
+		b.unsure[short] = true
+		delete(b.keys, short)
+	} else if !b.unsure[short] {
+		b.keys[short] = n.key
+	} else {
+		row.name = row.kept
+	}
+	b.keys[row.kept] = n.key
+	b.rows[n.key] = row
+}
+
+// owners are those whose rows of an entity the session sees, nil for everybody's.
+func (s *Session) owners(e *stores.Entity) []string {
+	switch {
+	case s.scope.All:
+		return nil
+	case e.Access == stores.ForAll:
+		return []string{""}
+	case e.Access == stores.ByPrincipal:
+		return []string{s.who.Name}
+	}
+	held := s.scope.Holds[rootOf(e).Name]
+	owners := make([]string, len(held))
+	for i, key := range held {
+		owners[i] = key.Text()
+	}
+	return owners
+}
+
+// rootOf is the entity whose rows own those of e.
+func rootOf(e *stores.Entity) *stores.Entity {
+	if n := len(e.Scope); n > 0 && e.Scope[n-1].To != nil {
+		return e.Scope[n-1].To
+	}
+	return e
+}
+
+// onlyOwner is the owner of every row of an entity that the session sees, where
+// that is known without a look at the row.
+func (s *Session) onlyOwner(e *stores.Entity) (string, bool) {
+	owners := s.owners(e)
+	if e.Access == stores.ByPath && len(e.Scope) == 0 || len(owners) != 1 {
+		return "", false
+	}
+	return owners[0], true
+}
+
+// SeesSeveral reports whether the session sees rows of several owners: then it is
+// told whose a row is.
+func (s *Session) SeesSeveral() bool {
+	if s.scope.All {
+		return true
+	}
+	for name, keys := range s.scope.Holds {
+		if e := s.e.reg.Entity(name); e != nil && len(keys) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // labels selects what a row is called by: its key, then the fields of its
@@ -97,6 +351,47 @@ func labels(e *verbs.Entity) []stores.Path {
 		}
 	}
 	return paths
+}
+
+// namedBy selects what a row is called by and whose it is: what labels selects,
+// its owner, and the fields that may hide it.
+func namedBy(e *verbs.Entity) []stores.Path {
+	paths := labels(e)
+	of := e.Store
+	switch n := len(of.Scope); {
+	case of.Access == stores.ForAll:
+		return paths
+	case n == 0:
+		paths = append(paths, stores.Path{Field: of.Key})
+	default:
+		paths = append(paths, stores.Path{Steps: of.Scope[:n-1], Field: of.Scope[n-1].Field})
+	}
+	at := of
+	for i := 0; ; i++ {
+		for _, f := range at.Visible {
+			paths = append(paths, stores.Path{Steps: of.Scope[:i], Field: f})
+		}
+		if i >= len(of.Scope) || of.Scope[i].To == nil {
+			return paths
+		}
+		at = of.Scope[i].To
+	}
+}
+
+// toName makes a naming of what namedBy selected.
+func toName(e *verbs.Entity, values []stores.Value) naming {
+	n := naming{key: values[0], label: label(e, values)}
+	rest := values[len(labels(e)):]
+	if e.Store.Access == stores.ForAll {
+		return n
+	}
+	n.owner = rest[0].Text()
+	for _, shown := range rest[1:] {
+		if shown.Kind() != stores.Bool || !shown.Bool() {
+			n.owner = hiddenOwner
+		}
+	}
+	return n
 }
 
 func sensitivePath(e *stores.Entity, p stores.Path) bool {
@@ -121,10 +416,10 @@ func label(e *verbs.Entity, values []stores.Value) string {
 	return strings.TrimSpace(b.String())
 }
 
-// read names every row of an entity within scope that has no name yet. Rows
-// that a run has added and not yet committed are left out: they may never be.
+// read names every row of an entity within scope. Rows that a run has added and
+// not yet committed are left out: they may never be.
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[stores.Value]string) error {
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.labelled[e], Limit: maxNamed})
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
 		s.names.mu.Lock()
 		defer s.names.mu.Unlock()
@@ -134,16 +429,101 @@ func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, un
 	if err != nil {
 		return err
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.book(e.Store)
-	b.whole = true
+	all := make([]naming, 0, len(rows))
 	for _, row := range rows {
 		if _, skip := uncommitted[row[0]]; !skip {
-			b.mint(e.Store, row[0], label(e, row))
+			all = append(all, toName(e, row))
 		}
 	}
+	if err := s.name(ctx, r, e, all); err != nil {
+		return err
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	s.names.book(e.Store).whole = true
 	return nil
+}
+
+// nameKeys names the rows that have some keys, of those within scope.
+func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity, keys []stores.Value) error {
+	where := isRow(e.Store, keys[0])
+	if len(keys) > 1 {
+		where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(keys...)}
+	}
+	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Where: where, Limit: len(keys)})
+	if err != nil {
+		return err
+	}
+	all := make([]naming, len(rows))
+	for i, row := range rows {
+		all[i] = toName(e, row)
+	}
+	return s.name(ctx, r, e, all)
+}
+
+// NameRows has the store keep the names of all rows that have none yet, and returns
+// how many these were. Rows that the engine writes have theirs from the start. Who
+// loads rows by other means calls it afterwards; it can be called at any time, also
+// while others work.
+func (e *Engine) NameRows(ctx context.Context) (int, error) {
+	all := stores.Scope{All: true}
+	total := 0
+	id, err := e.identity(ctx)
+	if err != nil {
+		return 0, failure(err)
+	}
+	for _, entity := range e.entities {
+		find := stores.Find{Entity: entity.Store, Select: e.naming[entity], Limit: maxNamed, Cut: true}
+		for {
+			var missing []stores.Name
+			read := 0
+			err := e.store.View(ctx, all, func(r stores.Reader) error {
+				rows, err := r.Find(ctx, find)
+				if err != nil || len(rows) == 0 {
+					return err
+				}
+				read = len(rows)
+				find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: entity.Store.Key}, Value: rows[read-1][0]}
+				names := make([]stores.Name, read)
+				keys := make([]stores.Value, read)
+				for i, row := range rows {
+					n := toName(entity, row)
+					n.plain, n.suffix = slug(n.label, entity.Store.Name), e.suffix(id, entity.Store, n.key)
+					names[i], keys[i] = n.as(entity.Store), n.key
+				}
+				kept, err := r.Names(ctx, stores.NameQuery{Entity: entity.Store, Keys: keys})
+				have := make(map[stores.Name]bool, len(kept))
+				for _, n := range kept {
+					have[n] = true
+				}
+				missing = slices.DeleteFunc(names, func(n stores.Name) bool { return have[n] })
+				return err
+			})
+			if err == nil && len(missing) > 0 {
+				err = e.write(ctx, all, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: missing}) })
+			}
+			if err != nil {
+				return total, failure(err)
+			}
+			if total += len(missing); read < maxNamed {
+				break
+			}
+		}
+	}
+	return total, nil
+}
+
+// keepNames has the store keep the names that were given since. It is done before
+// anybody is shown them. Where it cannot be done, in a store that only takes reads,
+// say, a name is found as long as few enough rows are in scope.
+func (s *Session) keepNames(ctx context.Context) {
+	s.names.mu.Lock()
+	fresh := s.names.fresh
+	s.names.fresh = nil
+	s.names.mu.Unlock()
+	if len(fresh) > 0 {
+		s.e.store.Update(ctx, s.engineScope(), func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: fresh}) })
+	}
 }
 
 // known returns what a row is called, if it was named.
@@ -158,14 +538,7 @@ func (s *Session) known(e *stores.Entity, key stores.Value) (named, bool) {
 	return row, ok
 }
 
-// name makes sure that a row has a name, given its label.
-func (s *Session) name(e *stores.Entity, key stores.Value, label string) named {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	return s.names.book(e).mint(e, key, label)
-}
-
-// key returns the row that a name of an entity stands for.
+// key returns the row that a name of an entity stands for in this session.
 func (s *Session) key(e *stores.Entity, name string) (stores.Value, bool) {
 	s.names.mu.Lock()
 	defer s.names.mu.Unlock()
@@ -177,11 +550,175 @@ func (s *Session) key(e *stores.Entity, name string) (stores.Value, bool) {
 	return key, ok
 }
 
+// find looks for what the names of a script stand for: in the store's table of
+// names, and for those that are not there among the rows within scope where these
+// are few.
+func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
+	for _, e := range n.among {
+		if err := n.s.lookUp(ctx, r, e, n.lost(e)); err != nil {
+			return err
+		}
+	}
+	for _, e := range n.among {
+		if len(n.lost(e)) > 0 && !n.s.isVast(e) {
+			if err := n.s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range n.among {
+		if slices.ContainsFunc(n.words(e), func(word string) bool { return len(n.s.homonyms(e.Store, word)) > 0 }) {
+			if err := n.s.nameOwners(ctx, r, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lost are the names that an entity is asked for and that nothing is known of.
+func (n *scriptNames) lost(e *verbs.Entity) []string {
+	return slices.DeleteFunc(n.words(e), func(word string) bool {
+		if slices.Contains(n.all, word) {
+			return n.Lookup(word) != nil
+		}
+		if _, known := n.s.key(e.Store, word); known {
+			return true
+		}
+		return len(n.s.homonyms(e.Store, word)) > 0
+	})
+}
+
+// isVast reports whether an entity is known to have too many rows in scope to read
+// them all.
+func (s *Session) isVast(e *verbs.Entity) bool {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	return s.names.book(e.Store).vast
+}
+
+// lookUp looks for names in the store's table.
+func (s *Session) lookUp(ctx context.Context, r stores.Reader, e *verbs.Entity, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	owners := s.owners(e.Store)
+	found := make(map[string][]stores.Name, len(words))
+	var plain []string
+	for _, word := range words {
+		name, suffix, has := strings.Cut(word, "~")
+		if !has {
+			plain = append(plain, word)
+			continue
+		}
+		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Suffix: suffix, Owners: owners, Most: maxHomonyms})
+		if err != nil {
+			return err
+		}
+		for _, n := range all {
+			// Part of a suffix is not enough by itself.
+			if len(suffix) == suffixLength || n.Plain == name {
+				found[word] = append(found[word], n)
+			}
+		}
+	}
+	if len(plain) > 0 {
+		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Plain: plain, Owners: owners, Most: maxHomonyms})
+		if err != nil {
+			return err
+		}
+		for _, n := range all {
+			found[n.Plain] = append(found[n.Plain], n)
+		}
+	}
+	var keys []stores.Value
+	for _, all := range found {
+		for _, n := range all {
+			if !slices.Contains(keys, n.Key) {
+				keys = append(keys, n.Key)
+			}
+		}
+	}
+	if len(keys) > 0 {
+		if err := s.nameKeys(ctx, r, e, keys); err != nil {
+			return err
+		}
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	b := s.names.book(e.Store)
+	for _, word := range words {
+		var keys, there []stores.Value
+		for _, n := range found[word] {
+			if slices.Contains(keys, n.Key) {
+				continue
+			}
+			keys = append(keys, n.Key)
+			if _, ok := b.rows[n.Key]; ok {
+				there = append(there, n.Key)
+			}
+		}
+		switch {
+		case len(there) == 0:
+		case len(keys) == 1 && !b.unsure[word]:
+			b.keys[word] = keys[0]
+		default:
+			// It was, or is, the name of another row as well.
+			delete(b.keys, word)
+			b.unsure[word] = true
+			if !strings.Contains(word, "~") {
+				for _, key := range there {
+					if !slices.Contains(b.plain[word], key) {
+						b.plain[word] = append(b.plain[word], key)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// shortened is a symbol of a text that is kept, as people are shown it.
+func shortened(symbol string) string {
+	if at := strings.IndexByte(symbol, '~'); at >= 0 {
+		name, path, has := strings.Cut(symbol, ".")
+		if symbol = name[:min(len(name), at+1+shownSuffix)]; has {
+			symbol += "." + path
+		}
+	}
+	return symbol
+}
+
+// homonyms are the rows that a name may mean, where it may mean several.
+func (s *Session) homonyms(e *stores.Entity, word string) []named {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	b := s.names.books[e]
+	if b == nil {
+		return nil
+	}
+	if _, known := b.keys[word]; known {
+		return nil
+	}
+	plain, suffix, _ := strings.Cut(word, "~")
+	var all []named
+	for _, key := range b.plain[plain] {
+		row := b.rows[key]
+		if suffix == "" || strings.HasPrefix(row.kept[strings.LastIndexByte(row.kept, '~')+1:], suffix) {
+			row.name = row.kept[:strings.LastIndexByte(row.kept, '~')+1+shownSuffix]
+			all = append(all, row)
+		}
+	}
+	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.kept, b.kept) })
+	return all[:min(len(all), maxHomonyms)]
+}
+
 // scriptNames answers the checker for one script. A name that several entities
 // use stands for the one that the arguments of this script ask for.
 type scriptNames struct {
 	s     *Session
 	wants map[string][]*verbs.Entity // by symbol, in the order of the script
+	all   []string                   // symbols that may stand for a row of any entity
 	among []*verbs.Entity            // every entity the script may speak of
 	meant map[*verbs.Entity][]*meaning
 }
@@ -208,6 +745,63 @@ func (n *scriptNames) Lookup(name string) *verbs.Entity {
 	return nil
 }
 
+// Homonyms implements verbs.Homonyms.
+func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
+	var all []verbs.Candidate
+	for _, e := range n.among {
+		for _, row := range n.s.homonyms(e.Store, name) {
+			c := verbs.Candidate{Name: row.name, Label: row.label}
+			if c.Label == "" {
+				c.Label = e.Store.Name
+			}
+			if owner := n.s.ownerName(e.Store, row.owner); owner != "" {
+				c.Tells = "of @" + owner
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// ownerName is what the owner of a row is called, where the session sees rows of
+// several owners and this is another row. It knows owners that were named before.
+func (s *Session) ownerName(e *stores.Entity, owner string) string {
+	root := rootOf(e)
+	if root == e || owner == "" || owner == hiddenOwner || !s.SeesSeveral() {
+		return ""
+	}
+	if e.Access == stores.ByPrincipal {
+		return owner
+	}
+	key, ok := stores.Parse(root.Fields[root.Key].Kind, owner)
+	if !ok {
+		return ""
+	}
+	row, _ := s.known(root, key)
+	return row.name
+}
+
+// nameOwners names the owners of rows of an entity that were named.
+func (s *Session) nameOwners(ctx context.Context, r stores.Reader, e *verbs.Entity) error {
+	root := s.e.reg.EntityOf(rootOf(e.Store))
+	if root == nil || root == e || e.Store.Access != stores.ByPath || !s.SeesSeveral() {
+		return nil
+	}
+	var keys []stores.Value
+	s.names.mu.Lock()
+	for _, row := range s.names.book(e.Store).rows {
+		key, ok := stores.Parse(root.Store.Fields[root.Store.Key].Kind, row.owner)
+		if _, known := s.names.book(root.Store).rows[key]; ok && !known && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	s.names.mu.Unlock()
+	if len(keys) == 0 {
+		return nil
+	}
+	return s.nameKeys(ctx, r, root, keys[:min(len(keys), maxNamed)])
+}
+
 // Nearby implements verbs.Names. It knows only what the session was given, so
 // that a suggestion tells nothing of other people's rows.
 func (n *scriptNames) Nearby(name string) []string {
@@ -219,30 +813,54 @@ func (n *scriptNames) Nearby(name string) []string {
 	n.s.names.mu.Lock()
 	for _, e := range among {
 		if b := n.s.names.books[e.Store]; b != nil {
-			for have := range b.keys {
-				all = append(all, have)
+			for _, row := range b.rows {
+				all = append(all, row.name)
 			}
 		}
 	}
 	n.s.names.mu.Unlock()
 	slices.Sort(all)
+	plain, _, _ := strings.Cut(name, "~")
 	near := dsl.Nearest(name, slices.Values(slices.Compact(all)))
 	if len(near) == 0 {
-		near = n.s.likeNames(among, name)
+		near = n.s.likeNames(among, plain)
 	}
 	return near
 }
 
-// missing reports whether a name is wanted of an entity that has none such.
-func (n *scriptNames) missing(e *verbs.Entity) bool {
+// bind settles what the names of a program mean.
+func (n *scriptNames) bind(p *verbs.Program) {
+	p.Names(func(a *verbs.Arg, t *verbs.Type) {
+		e := (*verbs.Entity)(nil)
+		if t != nil && t.Name == verbs.RefType && a.Path() == "" {
+			e = t.Entity
+		}
+		if e == nil {
+			e = n.Lookup(a.Name())
+		}
+		if e == nil {
+			return
+		}
+		key, ok := n.s.key(e.Store, a.Name())
+		if !ok && a.Syntax.Kind == dsl.String {
+			key, ok = n.s.text(e.Store, a.Name())
+		}
+		if row, named := n.s.known(e.Store, key); ok && named {
+			p.Bind(a, verbs.Row{Entity: e, Key: key, Name: row.kept})
+		}
+	})
+}
+
+// words are the symbols that may name a row of an entity.
+func (n *scriptNames) words(e *verbs.Entity) []string {
+	words := slices.Clone(n.all)
 	for name, wants := range n.wants {
-		if slices.Contains(wants, e) {
-			if _, ok := n.s.key(e.Store, name); !ok {
-				return true
-			}
+		if slices.Contains(wants, e) && !slices.Contains(words, name) {
+			words = append(words, name)
 		}
 	}
-	return false
+	slices.Sort(words)
+	return words
 }
 
 // mentioned works out what the symbols of a script may stand for. Symbols that
@@ -276,7 +894,6 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 	for i := range script.Calls {
 		bindings(&script.Calls[i])
 	}
-	all := false
 	var call func(c *dsl.Call)
 	call = func(c *dsl.Call) {
 		verb := s.e.reg.Verb(c.Verb)
@@ -302,8 +919,8 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 				case bound[name]:
 				case want != nil && path == "":
 					n.want(name, want)
-				default:
-					all = true
+				case !slices.Contains(n.all, name):
+					n.all = append(n.all, name)
 				}
 			})
 		}
@@ -311,7 +928,7 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 	for i := range script.Calls {
 		call(&script.Calls[i])
 	}
-	if all {
+	if len(n.all) > 0 {
 		n.among = s.e.entities
 	}
 	return n

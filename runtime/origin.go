@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -31,8 +32,8 @@ import (
 // CheckFrom is Check for a script whose author is not all that speaks in it: it
 // says where what was written out comes from. The origins go with the program,
 // into its previews, its runs and what is asked of others.
-func (s *Session) CheckFrom(script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	p, ds := s.Check(script)
+func (s *Session) CheckFrom(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+	p, ds := s.Check(ctx, script)
 	if p != nil {
 		p.SaidBy(said)
 	}
@@ -203,7 +204,7 @@ func (st *step) follow(f *frame, a *verbs.Arg, g given) {
 				continue
 			}
 			if outer, ok := f.macro.syntax.Get(p.Name); ok && outer.Kind == dsl.Symbol {
-				way = "@" + outer.Text + " and " + way
+				way = "@" + shortened(outer.Text) + " and " + way
 			}
 		}
 	}

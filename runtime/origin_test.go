@@ -102,7 +102,7 @@ func (w *till) said(s *runtime.Session, text string, rest, marked verbs.Origin) 
 	if ds.HasErrors() {
 		w.t.Fatal(text, told(ds))
 	}
-	p, ds := s.CheckFrom(script, verbs.Literals{Origin: rest, Of: func(r dsl.Range) (verbs.Origin, bool) {
+	p, ds := s.CheckFrom(context.Background(), script, verbs.Literals{Origin: rest, Of: func(r dsl.Range) (verbs.Origin, bool) {
 		return marked, slices.ContainsFunc(at, func(n int) bool { return int(r.Start) <= n && n < int(r.End) })
 	}})
 	if p == nil {
@@ -267,7 +267,7 @@ func TestWhatIsSaidOfOrigins(t *testing.T) {
 			continue
 		}
 		d := r.Diagnostics[0]
-		if d.Summary != want {
+		if plain(d.Summary) != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, d.Summary, want)
 		}
 		if len(d.Notes) != 1 || d.Notes[0] != next {

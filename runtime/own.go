@@ -99,8 +99,9 @@ var confirmations = &stores.Entity{
 const (
 	dlvKey = iota // hash of the principal and their key
 	dlvPrincipal
-	dlvText  // hash of the canonical text
-	dlvReply // canonical JSON, see kept
+	dlvText    // hash of the canonical text
+	dlvWritten // hash of the text as it was written
+	dlvReply   // canonical JSON, see kept
 	dlvTime
 	dlvFirst // number of the first journal entry, if there is one
 )
@@ -115,6 +116,7 @@ var deliveries = &stores.Entity{
 		dlvKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
 		dlvPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
 		dlvText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
+		dlvWritten:   {Name: "written", Column: "written_digest", Kind: stores.String, Required: true},
 		dlvReply:     {Name: "reply", Column: "reply", Kind: stores.String, Required: true, Sensitive: true},
 		dlvTime:      {Name: "time", Column: "done_at", Kind: stores.Time, Required: true},
 		dlvFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},

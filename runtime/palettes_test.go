@@ -80,7 +80,7 @@ func TestTwoPalettesOverTheSameTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			script, _ := dsl.Parse(dsl.NewSource("read.dsl", text))
-			p, ds := session.Check(script)
+			p, ds := session.Check(context.Background(), script)
 			if p == nil {
 				t.Fatal(told(ds))
 			}

@@ -190,7 +190,7 @@ func (p *portal) try(who, text string) ([]*runtime.Result, error) {
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))
 	}
-	prog, ds := session.Check(script)
+	prog, ds := session.Check(context.Background(), script)
 	if prog == nil {
 		return nil, &runtime.Refusal{Diagnostics: ds}
 	}
@@ -546,7 +546,7 @@ func TestTheConversation(t *testing.T) {
 			messages += strings.Count(text, `Clara: "`)
 			files += strings.Count(text, "drops a file")
 			script, _ := dsl.Parse(dsl.NewSource(step, text))
-			prog, ds := session.Check(script)
+			prog, ds := session.Check(context.Background(), script)
 			if prog == nil {
 				t.Fatal(step, told(ds))
 			}
@@ -735,7 +735,7 @@ func TestReviewCompletesTheLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		script, _ := dsl.Parse(dsl.NewSource("waive.dsl", waive))
-		prog, _ := session.Check(script)
+		prog, _ := session.Check(context.Background(), script)
 		pending, err := session.Propose(ctx, prog, runtime.RunOptions{})
 		if err != nil {
 			t.Fatal(err)

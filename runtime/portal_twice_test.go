@@ -79,7 +79,7 @@ func TestTheSameBytesAtOnceAreOneDocument(t *testing.T) {
 			}
 			script, _ := dsl.Parse(dsl.NewSource("passport.dsl",
 				fmt.Sprintf(`client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference "upload://%s"`, id)))
-			prog, ds := session.Check(script)
+			prog, ds := session.Check(context.Background(), script)
 			if prog == nil {
 				t.Fatal(ds)
 			}
@@ -134,7 +134,7 @@ func TestAFileIsShownAsItIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("passport.dsl", `client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file-reference "upload://me"`))
-	prog, ds := session.Check(script)
+	prog, ds := session.Check(context.Background(), script)
 	if prog == nil {
 		t.Fatal(ds)
 	}

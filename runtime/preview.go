@@ -221,14 +221,53 @@ func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (n
 			return row, nil
 		}
 	}
-	if text, ok := r.labelKnown(e, key); ok {
-		return r.s.name(e.Store, key, text), nil
+	var err error
+	if n, ok := r.namingKnown(e, key); ok {
+		err = r.s.name(ctx, r.read, e, []naming{n})
+	} else {
+		err = r.s.nameKeys(ctx, r.read, e, []stores.Value{key})
 	}
-	rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Where: isRow(e.Store, key), Limit: 1})
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return named{}, err
 	}
-	return r.s.name(e.Store, key, label(e, rows[0])), nil
+	row, _ := r.s.known(e.Store, key)
+	return row, nil
+}
+
+// namingKnown works out what a row is to be called from what the run knows.
+func (r *run) namingKnown(e *verbs.Entity, key stores.Value) (naming, bool) {
+	text, known := r.labelKnown(e, key)
+	owner, one := r.s.onlyOwner(e.Store)
+	return naming{key: key, label: text, owner: owner}, known && one
+}
+
+// nameAdded works out what the rows that the run adds are to be called, and
+// returns the names for the store to keep.
+func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
+	all := make(map[*verbs.Entity][]naming)
+	var order []*verbs.Entity
+	for _, st := range r.steps {
+		for i := range st.changes {
+			c := &st.changes[i]
+			if n, ok := r.minted[c.Key]; ok && c.Op == stores.Insert {
+				if all[c.entity] == nil {
+					order = append(order, c.entity)
+				}
+				all[c.entity] = append(all[c.entity], n)
+			}
+		}
+	}
+	var names []stores.Name
+	for _, e := range order {
+		if err := r.s.spell(ctx, r.read, e, all[e]); err != nil {
+			return nil, err
+		}
+		for _, n := range all[e] {
+			r.minted[n.key] = n
+			names = append(names, n.as(e.Store))
+		}
+	}
+	return names, nil
 }
 
 func (r *run) nameCells(ctx context.Context, t *table) error {
@@ -273,9 +312,9 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
-			if c.Op == stores.Insert && len(c.entity.Label.Text) > 0 {
-				if text, ok := r.labelKnown(c.entity, c.Key); ok {
-					found[c.Key] = text
+			if c.Op == stores.Insert {
+				if n, ok := r.namingKnown(c.entity, c.Key); ok {
+					found[c.Key], r.minted[c.Key] = n.label, n
 				} else {
 					if fresh[c.entity] == nil {
 						order = append(order, c.entity)
@@ -296,12 +335,13 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 		if len(fresh[e]) > 1 {
 			where = &stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Store.Key}, Value: stores.NewList(fresh[e]...)}
 		}
-		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.labelled[e], Limit: len(fresh[e]), Where: where})
+		rows, err := r.read.Find(ctx, stores.Find{Entity: e.Store, Select: r.e.naming[e], Limit: len(fresh[e]), Where: where})
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			found[row[0]] = label(e, row)
+			n := toName(e, row)
+			found[n.key], r.minted[n.key] = n.label, n
 		}
 	}
 	return found, nil

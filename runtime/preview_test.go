@@ -14,7 +14,7 @@ import (
 func show(p *runtime.Preview) []string {
 	var out []string
 	for i, c := range p.Calls {
-		out = append(out, fmt.Sprintf("%d %s", i+1, c.Call))
+		out = append(out, fmt.Sprintf("%d %s", i+1, plain(c.Call)))
 		for _, r := range c.Rows {
 			out = append(out, fmt.Sprintf("  %c %s %s (%s)", "+~-"[r.Op], r.Entity.Store.Table, r.Name, r.Label))
 			for _, f := range r.Fields {

@@ -119,7 +119,7 @@ func (w *world) oneCall(rt *rapid.T, who, text string, v *verbs.Verb) bool {
 		rt.Fatalf("%s: %s", text, told(ds))
 	}
 	s := w.session(who)
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if p == nil {
 		rt.Fatalf("%s: %s", text, told(ds))
 	}

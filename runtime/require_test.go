@@ -365,7 +365,7 @@ func TestAStoreThatFailsWhileARequirementLooks(t *testing.T) {
 			continue
 		}
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `lending.return :loan-id @tent-ann`))
-		p, _ := s.Check(script)
+		p, _ := s.Check(context.Background(), script)
 		if p == nil {
 			continue // the names could not be read
 		}

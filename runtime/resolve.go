@@ -19,7 +19,6 @@ type frame struct {
 	steps []*step // parallel to prog.Calls(); nil until carried out
 	macro *step   // the call of the macro, or of the handler that made this; nil for the program itself
 	made  bool    // a handler made it: its names are the session's
-	names *scriptNames
 }
 
 // A given is an argument as it was found to be.
@@ -219,30 +218,15 @@ func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *v
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}
-	var e *verbs.Entity
-	if t != nil && t.Name == verbs.RefType && a.Path() == "" {
-		e = t.Entity
-	}
-	if e == nil {
-		if f.names == nil {
-			f.names = r.s.mentioned(f.prog.Script())
-		}
-		e = f.names.Lookup(a.Name())
-	}
-	if e == nil {
-		return given{}, &complaint{st.index, unknownName(place, param)}
-	}
-	key, ok := r.s.key(e.Store, a.Name())
-	if !ok && a.Syntax.Kind == dsl.String {
-		key, ok = r.s.text(e.Store, a.Name())
-	}
+	bound, ok := f.prog.Bound(a)
 	if !ok {
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}
+	e := bound.Entity
 	if a.Path() == "" {
-		return given{value: key, entity: e, from: f.said(a)}, nil
+		return given{value: bound.Key, entity: e, from: f.said(a)}, nil
 	}
-	row, err := r.get(ctx, e.Store, key)
+	row, err := r.get(ctx, e.Store, bound.Key)
 	if errors.Is(err, stores.ErrNotFound) {
 		return given{}, &complaint{st.index, unknownName(place, param)}
 	}

@@ -151,7 +151,7 @@ func (s *shop) say(who, text string) error {
 	if ds.HasErrors() {
 		return errors.New(told(ds))
 	}
-	p, ds := session.Check(script)
+	p, ds := session.Check(context.Background(), script)
 	if p == nil {
 		return fmt.Errorf("%s: %s", text, told(ds))
 	}

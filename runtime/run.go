@@ -253,6 +253,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),
+		minted:    make(map[stores.Value]naming),
 		errands:   asked,
 	}
 	if err := s.entitled(ctx, r.now); err != nil {
@@ -317,13 +318,14 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	scope := o.opens(s)
 	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0) {
 		err := s.e.store.View(ctx, scope, plan)
+		s.keepNames(ctx)
 		return r, labels, err
 	}
 	err := s.e.store.Update(ctx, scope, func(tx stores.Tx) error {
 		r.tx = tx
 		if o.Key != "" {
 			var err error
-			if r.repeated, r.again, err = s.delivered(ctx, tx, r.script(), o.Key, true); err != nil {
+			if r.repeated, r.again, err = s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil {
 				return err
 			}
 			if r.repeated != nil {
@@ -361,6 +363,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			r.of[i].seq = e.Seq
 		}
 	}
+	s.keepNames(ctx)
 	return r, labels, err
 }
 
@@ -394,6 +397,14 @@ func (r *run) script() *dsl.Script {
 		return r.share.script
 	}
 	return r.prog.Script()
+}
+
+// settledScript is script with names that cannot come to mean other rows.
+func (r *run) settledScript() *dsl.Script {
+	if r.share != nil {
+		return r.share.settled
+	}
+	return r.prog.Canonical()
 }
 
 // written returns the steps of the calls that a person wrote, those that are
@@ -442,6 +453,9 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	var err error
+	if b.Names, err = r.nameAdded(ctx); err != nil {
+		return err
+	}
 	if err := r.spoken(ctx, &o); err != nil {
 		return err
 	}
@@ -498,8 +512,11 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 	r.e.enter(StageReply)
 	for _, st := range r.steps {
 		for i := range st.changes {
-			if c := &st.changes[i]; c.Op == stores.Insert {
-				r.s.name(c.Entity, c.Key, labels[c.Key])
+			switch c := &st.changes[i]; {
+			case c.Op == stores.Update && r.e.renames(c):
+				r.s.forget(c.Entity, c.Key)
+			case c.Op == stores.Insert:
+				r.s.adopt(c.Entity, r.minted[c.Key])
 			}
 		}
 	}

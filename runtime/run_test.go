@@ -172,7 +172,7 @@ func TestSensitiveValuesStayOutOfTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `lending.set-phone :member-id @bob :phone "(withheld)"`
-	if preview.Calls[0].Call != want {
+	if plain(preview.Calls[0].Call) != want {
 		t.Errorf("preview says %s", preview.Calls[0].Call)
 	}
 	if f := preview.Calls[0].Rows[0].Fields[0]; !f.Sensitive || f.After.Text() != secret {
@@ -194,7 +194,7 @@ func TestSensitiveValuesStayOutOfTexts(t *testing.T) {
 			t.Errorf("the journal holds it: %+v", e)
 		}
 	}
-	if got := w.journal()[0].Call; got != want {
+	if got := plain(w.journal()[0].Call); got != want {
 		t.Errorf("journal says %s", got)
 	}
 }
@@ -276,7 +276,7 @@ func TestOnlyCheckedScriptsRun(t *testing.T) {
 		if ds.HasErrors() {
 			t.Fatal(told(ds))
 		}
-		p, ds := s.Check(script)
+		p, ds := s.Check(context.Background(), script)
 		if p != nil || !ds.HasErrors() {
 			t.Errorf("%s became a program", text)
 			continue
@@ -370,7 +370,7 @@ func TestRefusedCallsAreJournalled(t *testing.T) {
 	}
 	e := entries[0]
 	if e.Outcome != "refused" || e.Reason != "not-permitted" || e.Verb != "lending.lose" || e.Principal != "mia" ||
-		e.Source != "stdin:2" || e.Call != "lending.lose :item-id @saw" || e.Changes != "" {
+		e.Source != "stdin:2" || plain(e.Call) != "lending.lose :item-id @saw" || e.Changes != "" {
 		t.Errorf("entry %+v", e)
 	}
 }
@@ -389,7 +389,7 @@ func TestJournalTellsWhatHappened(t *testing.T) {
 	}
 	e := entries[0]
 	if e.Outcome != "ok" || e.Principal != "mia" || !slices.Equal(e.Roles, []string{"member"}) || e.Palette != w.reg.Digest() ||
-		e.Call != `lending.note :loan-id @saw-bob :note "hm" :expected-date 2025-01-03` || e.Source != "test.dsl:1" {
+		plain(e.Call) != `lending.note :loan-id @saw-bob :note "hm" :expected-date 2025-01-03` || e.Source != "test.dsl:1" {
 		t.Errorf("entry %+v", e)
 	}
 	record, err := journal.Parse(e.Changes)

@@ -86,7 +86,7 @@ func (w *world) everything(who, text string) string {
 	s := w.session(who)
 	script, ds := dsl.Parse(dsl.NewSource("test.dsl", text))
 	out := told(ds)
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	out += told(ds)
 	if p == nil {
 		return out

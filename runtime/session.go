@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,23 +46,23 @@ func (s *Session) Principal() stores.Principal { return s.who }
 func (s *Session) Roles() []*verbs.Role { return s.roles }
 
 // Check turns a script into a Program with the names that this session knows.
-// Only labels of rows within scope are read for it, and only of entities that
-// the script's arguments speak of.
-func (s *Session) Check(script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
-	return s.check(script, s.e.reg.Check)
+// What a name means is settled here: the Program speaks of these rows, whatever
+// the names mean when it is run.
+func (s *Session) Check(ctx context.Context, script *dsl.Script) (*verbs.Program, dsl.Diagnostics) {
+	return s.check(ctx, script, s.e.reg.Check)
 }
 
 // checkWork is CheckFrom for what a job is to do, which may call internal verbs.
-func (s *Session) checkWork(script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
-	p, ds := s.check(script, s.e.reg.CheckWork)
+func (s *Session) checkWork(ctx context.Context, script *dsl.Script, said verbs.Literals) (*verbs.Program, dsl.Diagnostics) {
+	p, ds := s.check(ctx, script, s.e.reg.CheckWork)
 	if p != nil {
 		p.SaidBy(said)
 	}
 	return p, ds
 }
 
-func (s *Session) check(script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics)) (*verbs.Program, dsl.Diagnostics) {
-	names, err := s.mentionedNames(script)
+func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics)) (*verbs.Program, dsl.Diagnostics) {
+	names, err := s.mentionedNames(ctx, script)
 	p, ds := with(script, names)
 	if p != nil && p.Moves() {
 		if late := p.Days(s.today(s.e.clock())); late.HasErrors() {
@@ -72,6 +73,9 @@ func (s *Session) check(script *dsl.Script, with func(*dsl.Script, verbs.Names) 
 		// The checker took names for unknown that could not be read: its
 		// complaints about them would mislead.
 		return nil, dsl.Diagnostics{namesUnread()}
+	}
+	if p != nil {
+		names.bind(p)
 	}
 	return p, ds
 }
@@ -90,29 +94,21 @@ func (s *Session) today(now time.Time) stores.Value {
 	return v
 }
 
-func (s *Session) mentionedNames(script *dsl.Script) (*scriptNames, error) {
+func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scriptNames, error) {
 	names := s.mentioned(script)
-	var read []*verbs.Entity
-	for _, e := range names.among {
-		// Read once, and again when somebody speaks of a row that was not
-		// there then.
-		if !s.wholly(e) || names.missing(e) {
-			read = append(read, e)
-		}
-	}
-	if len(read) == 0 && len(names.meant) == 0 {
+	if len(names.meant) == 0 && !slices.ContainsFunc(names.among, func(e *verbs.Entity) bool { return len(names.lost(e)) > 0 }) {
 		return names, nil
 	}
-	ctx, stop := context.WithTimeout(s.ctx, namingTime)
+	ctx, stop := context.WithTimeout(ctx, namingTime)
 	defer stop()
-	return names, s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
-		for _, e := range read {
-			if err := s.read(ctx, r, e, nil); err != nil {
-				return err
-			}
+	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		if err := names.find(ctx, r); err != nil {
+			return err
 		}
 		return names.look(ctx, r)
 	})
+	s.keepNames(ctx)
+	return names, err
 }
 
 // wholly reports whether every row of an entity was named.

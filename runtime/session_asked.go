@@ -119,7 +119,7 @@ func (s *Session) Waiting(ctx context.Context) (all []Question, turns int64, err
 // Recall makes the program of a question that was read, of what it says under the
 // palettes of now: whether that is still what was asked is for the preview to say.
 // It is a *Refusal where it cannot be said any more.
-func (s *Session) Recall(q *Question) (*verbs.Program, error) {
+func (s *Session) Recall(ctx context.Context, q *Question) (*verbs.Program, error) {
 	if q.Words != "" {
 		return nil, &Failure{Err: fmt.Errorf("question %s asks about words, and about no program", q.Preview)}
 	}
@@ -131,7 +131,7 @@ func (s *Session) Recall(q *Question) (*verbs.Program, error) {
 	if err != nil {
 		return nil, &Failure{Err: fmt.Errorf("what question %s asks: %w", q.Preview, err)}
 	}
-	p, ds := s.CheckFrom(script, said)
+	p, ds := s.CheckFrom(ctx, script, said)
 	switch {
 	case p != nil:
 		return p, nil
@@ -208,7 +208,7 @@ func (r *run) put(ctx context.Context, q *Question, turns int64) (stores.Change,
 		script, origins = q.Words, originsOfWords
 	case q.Program != nil:
 		src := q.Program.Script()
-		script, origins = dsl.Format(src), q.Program.Literals().Encode(src)
+		script, origins = dsl.Format(q.Program.Canonical()), q.Program.Literals().Encode(src)
 	}
 	key := questionKey(r.s.id, q.Preview)
 	c := stores.Change{Op: stores.Insert, Entity: questions, Key: key, Set: []stores.Assign{

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 		if all, _, _ = s.Waiting(ctx); len(all) != 1 || !all[0].Last || all[0].After != "yes" {
 			t.Fatalf("%+v", all)
 		}
-		again, err := there.Recall(&all[0])
+		again, err := there.Recall(context.Background(), &all[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 		if err != nil || len(all) != 1 || !all[0].Last || all[0].Words != asked.Words || all[0].About != `{"asked":"Which one?"}` {
 			t.Fatalf("%+v, %v", all, err)
 		}
-		if p, err := there.Recall(&all[0]); p != nil || err == nil {
+		if p, err := there.Recall(context.Background(), &all[0]); p != nil || err == nil {
 			t.Errorf("a program was made of %q", asked.Words)
 		}
 		if other, _, err := w.visit(w.engine, "sam", runtime.Visit{Name: "words"}).Waiting(ctx); err != nil || len(other) > 0 {

@@ -751,7 +751,7 @@ func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
 			t.Errorf("%+v", rows)
 		}
 		entries := w.journal()[before:]
-		if len(entries) != 2 || entries[0].Verb != "desk.hand-over" || entries[1].Call != `desk.order :details {:cm 120} :item-id @drill :kind CUT :name "made by hand"` {
+		if len(entries) != 2 || entries[0].Verb != "desk.hand-over" || plain(entries[1].Call) != `desk.order :details {:cm 120} :item-id @drill :kind CUT :name "made by hand"` {
 			t.Errorf("%+v", entries)
 		}
 		// What is wrong with it is said of the call that was written.
@@ -785,7 +785,7 @@ func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
 		_, err = w.does(s, `desk.order :item-id @drill :name "two" :kind PAINT :details @one.details`, runtime.RunOptions{})
 		wantRefusal(t, err, "wrong-value")
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `desk.order :item-id @drill :name "three" :kind PAINT :details {:colour GREEN :cm 1}`))
-		if p, ds := s.Check(script); p != nil || len(ds) != 2 || ds[0].Code != "schema-mismatch" || ds[1].Code != "schema-mismatch" {
+		if p, ds := s.Check(context.Background(), script); p != nil || len(ds) != 2 || ds[0].Code != "schema-mismatch" || ds[1].Code != "schema-mismatch" {
 			t.Errorf("%v", told(ds))
 		}
 	})

@@ -186,9 +186,9 @@ func (tw *twin) answer(n int, calls []string) string {
 	if ds.HasErrors() {
 		tw.t.Fatalf("%s: %s", text, told(ds))
 	}
-	p, ds := tw.kim.Check(script)
+	p, ds := tw.kim.Check(context.Background(), script)
 	if p == nil {
-		return "invalid " + tw.complaints(script, ds)
+		return "invalid " + plain(tw.complaints(script, ds))
 	}
 	ctx := context.Background()
 	preview, err := tw.kim.Preview(ctx, p)
@@ -204,7 +204,7 @@ func (tw *twin) answer(n int, calls []string) string {
 	if err != nil {
 		return tw.error(script, err)
 	}
-	return twinReply(reply)
+	return plain(twinReply(reply))
 }
 
 func (tw *twin) error(script *dsl.Script, err error) string {

@@ -47,13 +47,14 @@ func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*ver
 	if err != nil {
 		return nil, failure(err)
 	}
+	s.keepNames(ctx)
 	s.names.mu.Lock()
 	defer s.names.mu.Unlock()
 	all := make(map[*verbs.Entity][]string, len(entities))
 	for _, e := range entities {
 		if b := s.names.books[e.Store]; b != nil {
-			for name := range b.keys {
-				all[e] = append(all[e], name)
+			for _, row := range b.rows {
+				all[e] = append(all[e], row.name)
 			}
 			slices.Sort(all[e])
 		}

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"testing"
 
 	"verbatim/dsl"
@@ -43,7 +44,7 @@ func TestAModelIsOfferedWhatItsPrincipalMaySay(t *testing.T) {
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}
-		_, ds = kim.Check(script)
+		_, ds = kim.Check(context.Background(), script)
 		return !ds.HasErrors()
 	}
 	for _, n := range mine[item] {

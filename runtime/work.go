@@ -209,7 +209,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	if err != nil {
 		return s.worked(ctx, w, done, nil, o, nil, err)
 	}
-	p, ds := s.checkWork(script, said)
+	p, ds := s.checkWork(ctx, script, said)
 	if p == nil {
 		if len(ds) == 1 && ds[0].Code == codeNamesUnread {
 			return done, &Failure{Err: errors.New("the rows that a job is about could not be read")}
@@ -383,14 +383,14 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 
 // workName names a row that a work is about.
 func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity, key stores.Value) (dsl.Value, error) {
-	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: labels(e), Where: isRow(e.Store, key), Limit: 1})
-	switch {
-	case err != nil:
+	if err := s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
 		return dsl.Value{}, err
-	case len(rows) == 0:
+	}
+	row, there := s.known(e.Store, key)
+	if !there {
 		return dsl.Value{}, errRowGone
 	}
-	return dsl.NewSymbol(s.name(e.Store, key, label(e, rows[0])).name), nil
+	return dsl.NewSymbol(row.kept), nil
 }
 
 // fill puts the values of arguments into the places of their names, and notes
@@ -599,7 +599,7 @@ func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Sc
 	}
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
-		if err := s.e.say(&b, entry, v, &script.Calls[0]); err != nil {
+		if err := s.e.say(&b, entry, nil, v, &script.Calls[0]); err != nil {
 			return done, err
 		}
 	} else {

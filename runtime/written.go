@@ -12,91 +12,41 @@ import (
 // string, so that the text still parses.
 const withheld = "(withheld)"
 
-// written returns a call as it is kept and shown: without the values of
-// sensitive arguments and, inside a macro, with the macro's own arguments in
-// the place of their names. A call in which nothing needs replacing is
-// returned as it is.
-func (e *Engine) written(c *dsl.Call, macro *step) *dsl.Call {
-	verb := e.reg.Verb(c.Verb)
-	var args []dsl.Arg
-	for i := range c.Args {
-		old := &c.Args[i].Value
-		value, replaced := dsl.Value{}, false
-		if verb != nil && isSensitive(verb, c.Args[i].Key) {
-			value, replaced = dsl.NewString(withheld), true
-		} else {
-			value, replaced = e.writtenValue(old, macro)
+// written returns a call of a program as it is kept and shown: with names that
+// cannot move, without the values of sensitive arguments and, inside a macro, with
+// the macro's own arguments in the place of their names. p is nil for a call whose
+// names are not settled. A call in which nothing needs replacing is returned as it
+// is.
+func (e *Engine) written(p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
+	return dsl.Replace(c, func(of *dsl.Call, key string, v *dsl.Value) (dsl.Value, bool) {
+		if verb := e.reg.Verb(of.Verb); verb != nil && isSensitive(verb, key) {
+			return dsl.NewString(withheld), true
 		}
-		if !replaced {
-			continue
+		if macro != nil && v.Kind == dsl.Symbol {
+			return macro.given(v.Text)
 		}
-		if args == nil {
-			args = append(args, c.Args...)
-		}
-		args[i].Value = value
-	}
-	if args == nil {
-		return c
-	}
-	copied := *c
-	copied.Args = args
-	return &copied
+		return p.Named(v)
+	})
 }
 
-func (e *Engine) writtenValue(v *dsl.Value, macro *step) (dsl.Value, bool) {
-	switch v.Kind {
-	case dsl.Nested:
-		inner := v.Call()
-		if out := e.written(inner, macro); out != inner {
-			return dsl.NewNested(*out), true
+// given is the value that an argument of a macro stands for in its script.
+func (st *step) given(symbol string) (dsl.Value, bool) {
+	name, path, _ := strings.Cut(symbol, ".")
+	for i := range st.verb.Params {
+		p := &st.verb.Params[i]
+		if !sameWord(p.Name, name) {
+			continue
 		}
-	case dsl.List:
-		var items []dsl.Value
-		for i, item := range v.Items() {
-			if out, replaced := e.writtenValue(&item, macro); replaced {
-				if items == nil {
-					items = append(items, v.Items()...)
-				}
-				items[i] = out
-			}
+		outer, given := st.syntax.Get(p.Name)
+		switch {
+		case st.isDark(i) && (!given || outer.Kind != dsl.Symbol):
+			outer = dsl.NewString(withheld)
+		case !given:
+			outer = literal(st.args[i])
+		case path != "" && outer.Kind == dsl.Symbol:
+			outer = dsl.NewSymbol(outer.Text + "." + path)
 		}
-		if items != nil {
-			return dsl.NewList(items...), true
-		}
-	case dsl.Map:
-		var entries []dsl.Arg
-		for i, entry := range v.Entries() {
-			if out, replaced := e.writtenValue(&entry.Value, macro); replaced {
-				if entries == nil {
-					entries = append(entries, v.Entries()...)
-				}
-				entries[i].Value = out
-			}
-		}
-		if entries != nil {
-			return dsl.NewMap(entries...), true
-		}
-	case dsl.Symbol:
-		if macro == nil {
-			break
-		}
-		name, path, _ := strings.Cut(v.Text, ".")
-		for i := range macro.verb.Params {
-			p := &macro.verb.Params[i]
-			if !sameWord(p.Name, name) {
-				continue
-			}
-			outer, given := macro.syntax.Get(p.Name)
-			switch {
-			case macro.isDark(i) && (!given || outer.Kind != dsl.Symbol):
-				outer = dsl.NewString(withheld)
-			case !given:
-				outer = literal(macro.args[i])
-			case path != "" && outer.Kind == dsl.Symbol:
-				outer = dsl.NewSymbol(outer.Text + "." + path)
-			}
-			return outer, true
-		}
+		return outer, true
 	}
 	return dsl.Value{}, false
 }

@@ -182,6 +182,7 @@ type Batch struct {
 	Jobs    []Job        // to be done later
 	Settled []Settlement // runs that end with this transaction
 	Tended  []JobChange  // jobs at rest that are tried again or dropped
+	Names   []Name       // of rows; one that is kept already changes nothing
 	// Late allows the store to carry the batch out no sooner than something is
 	// read after it, or the transaction commits. What is wrong with it is then
 	// told there, by Update at the latest.
@@ -355,6 +356,8 @@ type Store interface {
 	// Update runs fn in one read-write transaction within the scope and
 	// commits it if fn returns nil. It does not retry.
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
+	// Identity tells which store this is. ErrSchema before Migrate.
+	Identity(ctx context.Context) (Identity, error)
 	// Principal returns what is known of a principal; ErrNotFound.
 	Principal(ctx context.Context, name string) (Principal, error)
 	// Principals returns the names of all who are known, in order.
@@ -383,6 +386,9 @@ type Reader interface {
 	// Jobs lists jobs, everybody's, in the order in which they fall due. They lie
 	// in no scope: whoever hands them on decides who may know of them.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
+	// Names finds names that were kept, in the order of rows' keys. They lie in no
+	// scope: whoever hands them on reads the rows first.
+	Names(ctx context.Context, q NameQuery) ([]Name, error)
 	// SQL runs a query that CheckSQL accepts; entities are the relations it
 	// may name.
 	SQL(ctx context.Context, entities []*Entity, q SQL) ([][]Value, error)

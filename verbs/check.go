@@ -30,7 +30,7 @@ func (r *Registry) Check(s *dsl.Script, names Names) (*Program, dsl.Diagnostics)
 // longer be in use. For a valid script of plain values it allocates nothing.
 // When there is an error, p is left empty and not Valid.
 func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnostics {
-	p.said = Literals{}
+	p.said, p.bound = Literals{}, nil
 	if r.plainly(p, s, names) {
 		return nil
 	}

@@ -65,6 +65,15 @@ func unclearName(place dsl.Place, at site, t *Type, v *dsl.Value, near []Candida
 		d.Summary = fmt.Sprintf("%s may mean several rows of %s; say which", text, entityName(t))
 		d.Label = "which one?"
 	}
+	d = among(d, v.Range, near)
+	if note != "" {
+		d.Notes = append(d.Notes, note)
+	}
+	return d
+}
+
+// among lists the rows that may be meant, and offers to write the name of each.
+func among(d dsl.Diagnostic, at dsl.Range, near []Candidate) dsl.Diagnostic {
 	for i := range near {
 		n := &near[i]
 		line := fmt.Sprintf("@%s: %s", n.Name, shorten(n.Label, 100))
@@ -72,12 +81,19 @@ func unclearName(place dsl.Place, at site, t *Type, v *dsl.Value, near []Candida
 			line += " (" + n.Tells + ")"
 		}
 		d.Notes = append(d.Notes, line)
-		d.Fixes = append(d.Fixes, dsl.Fix{Title: "write @" + n.Name, Edits: []dsl.Edit{{Range: v.Range, Text: "@" + n.Name}}})
-	}
-	if note != "" {
-		d.Notes = append(d.Notes, note)
+		d.Fixes = append(d.Fixes, dsl.Fix{Title: "write @" + n.Name, Edits: []dsl.Edit{{Range: at, Text: "@" + n.Name}}})
 	}
 	return d
+}
+
+// homonyms complains about a name that several rows have, or had.
+func homonyms(place dsl.Place, name string, near []Candidate) dsl.Diagnostic {
+	d := dsl.Diagnostic{Code: "ambiguous-name", Place: place, Summary: fmt.Sprintf("@%s is, or was, the name of several rows; say which", name), Label: "which one?"}
+	if len(near) == 1 {
+		d.Summary = fmt.Sprintf("@%s was the name of another row as well; say which", name)
+		d.Label = "did you mean @" + near[0].Name + "?"
+	}
+	return among(d, place.Range, near)
 }
 
 func entityName(t *Type) string { return t.Entity.Store.Name }

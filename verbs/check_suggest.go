@@ -139,6 +139,12 @@ func (c *checker) unknownName(name string, v *dsl.Value) {
 	if c.brokenBinding(name) {
 		return
 	}
+	if h, able := c.names.(Homonyms); able && !c.full() {
+		if several := h.Homonyms(name); len(several) > 0 {
+			c.add(homonyms(c.place(c.nameRange(v, name)), name, several))
+			return
+		}
+	}
 	var candidates []string
 	for i := range c.p.bindings {
 		candidates = append(candidates, c.p.bindings[i].name)

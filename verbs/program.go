@@ -15,6 +15,7 @@ type Program struct {
 	calls    []Call
 	order    []int
 	said     Literals
+	bound    map[*dsl.Value]Row // what names in the script mean
 
 	// What follows is memory that CheckInto uses again.
 	args     []Arg // slab that Call.Args are cut from
@@ -42,6 +43,86 @@ func (p *Program) SaidBy(l Literals) { p.said = l }
 
 // Literals returns what SaidBy said.
 func (p *Program) Literals() Literals { return p.said }
+
+// A Row is what a name in a script means.
+type Row struct {
+	Entity *Entity
+	Key    stores.Value
+	Name   string // that cannot come to mean another row, without its @
+}
+
+// Bind settles which row an argument of kind Name means. It is called by whoever
+// checked the script, before anybody else has the program.
+func (p *Program) Bind(a *Arg, row Row) {
+	if p.bound == nil {
+		p.bound = make(map[*dsl.Value]Row)
+	}
+	p.bound[a.Syntax] = row
+}
+
+// Bound returns the row that an argument of kind Name means, where that is settled.
+func (p *Program) Bound(a *Arg) (Row, bool) {
+	row, ok := p.bound[a.Syntax]
+	return row, ok
+}
+
+// Named is what stands for a value of the script that names a row, so that it
+// cannot come to mean another. It is false for every other value, and for a nil
+// program.
+func (p *Program) Named(v *dsl.Value) (dsl.Value, bool) {
+	if p == nil {
+		return dsl.Value{}, false
+	}
+	row, ok := p.bound[v]
+	if !ok {
+		return dsl.Value{}, false
+	}
+	name := row.Name
+	if v.Kind == dsl.Symbol {
+		if _, path := divide(v.Text); path != "" {
+			name += "." + path
+		}
+	}
+	return dsl.NewSymbol(name), true
+}
+
+// Canonical is the script with names that cannot come to mean other rows. What is
+// kept of a program is this text.
+func (p *Program) Canonical() *dsl.Script {
+	if len(p.bound) == 0 {
+		return p.script
+	}
+	out := *p.script
+	out.Calls = make([]dsl.Call, len(p.script.Calls))
+	for i := range out.Calls {
+		out.Calls[i] = *dsl.Replace(&p.script.Calls[i], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) { return p.Named(v) })
+	}
+	return &out
+}
+
+// Names calls fn with each argument of kind Name, and the type that is wanted there.
+func (p *Program) Names(fn func(a *Arg, t *Type)) {
+	var arg func(a *Arg, t *Type)
+	arg = func(a *Arg, t *Type) {
+		if a.Kind == Name {
+			fn(a, t)
+		}
+		var item *Type
+		if t != nil && t.Name == ListType {
+			item = t.Item
+		}
+		items := a.Items()
+		for i := range items {
+			arg(&items[i], item)
+		}
+	}
+	for i := range p.calls {
+		c := &p.calls[i]
+		for j := range c.Args {
+			arg(&c.Args[j], c.Verb.Params[j].Type)
+		}
+	}
+}
 
 // Said is the origin of what an argument of the script writes out: a value, a
 // name, or a list or a map of them. That of a default, which nobody wrote, is the
@@ -164,4 +245,10 @@ type Names interface {
 	Lookup(name string) *Entity
 	// Nearby returns names that may have been meant.
 	Nearby(name string) []string
+}
+
+// Homonyms is what Names may implement as well, to be asked about a name that
+// Lookup does not know: which rows it may mean, where it may mean several.
+type Homonyms interface {
+	Homonyms(name string) []Candidate
 }

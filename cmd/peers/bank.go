@@ -237,7 +237,7 @@ func (b *bank) do(who int, text string) (*engine.Reply, error) {
 		return nil, fmt.Errorf("%v", ds)
 	}
 	s := b.sessions[who]
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("%v", ds)
 	}

@@ -163,7 +163,7 @@ func ourDecision(reg *verbs.Registry) (*contestant, error) {
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("%v", ds)
 	}
-	program, ds := s.Check(script)
+	program, ds := s.Check(context.Background(), script)
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("%v", ds)
 	}

@@ -110,7 +110,7 @@ func (p *portal) say(who int, text string) (int, error) {
 	if ds.HasErrors() {
 		return 0, fmt.Errorf("%v", ds)
 	}
-	prog, ds := p.sessions[who].Check(script)
+	prog, ds := p.sessions[who].Check(context.Background(), script)
 	if prog == nil {
 		return 0, fmt.Errorf("%v", ds)
 	}

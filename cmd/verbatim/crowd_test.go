@@ -71,7 +71,7 @@ func TestOneClientAmongMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		script, _ := dsl.Parse(dsl.NewSource("crowd.dsl", text))
-		p, ds := session.Check(script)
+		p, ds := session.Check(context.Background(), script)
 		if p == nil {
 			t.Fatal(text, ds)
 		}

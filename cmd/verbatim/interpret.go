@@ -198,7 +198,7 @@ func (i *interpreter) possible(ctx context.Context, p *phrase.Part) (bool, error
 	if ds.HasErrors() {
 		return false, nil
 	}
-	program, ds := i.session.CheckFrom(script, p.Literals(script))
+	program, ds := i.session.CheckFrom(ctx, script, p.Literals(script))
 	if ds.HasErrors() {
 		return false, ctx.Err()
 	}

@@ -159,7 +159,7 @@ func TestForeignCostsWhatAbsentCosts(t *testing.T) {
 					asked.since()
 					statements()
 					script, _ := dsl.Parse(dsl.NewSource("oracle.dsl", text))
-					p, ds := s.Check(script)
+					p, ds := s.Check(context.Background(), script)
 					said = fmt.Sprint(ds)
 					if p != nil {
 						_, err = s.Preview(ctx, p)
@@ -271,7 +271,7 @@ func (c *crowd) foreign(t *testing.T, engine *runtime.Engine, store stores.Store
 				call += " :" + v.Params[i].Name + " " + way
 				calls = append(calls, foreignCall{who, call})
 				script, _ := dsl.Parse(dsl.NewSource("theirs.dsl", call))
-				if p, ds := theirs.Check(script); p != nil {
+				if p, ds := theirs.Check(context.Background(), script); p != nil {
 					if _, err := theirs.Preview(ctx, p); !strings.Contains(refusalOf(err), "unknown-name") {
 						resolved++
 					}

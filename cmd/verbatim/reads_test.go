@@ -265,7 +265,7 @@ func (c *crowd) run(t *testing.T, v *verbs.Verb, call string) {
 	if ds.HasErrors() {
 		t.Fatal(call, ds)
 	}
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if p == nil {
 		t.Fatal(call, ds)
 	}

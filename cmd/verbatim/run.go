@@ -153,7 +153,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 			return j.told(reply, false)
 		}
 	}
-	program, more := session.CheckRest(script, f.from, said)
+	program, more := session.CheckRest(ctx, script, f.from, said)
 	ds = inOrder(append(reg.Mask(script, ds), more...))
 	if halt := a.halted(ctx.Err()); halt != nil {
 		// What a check complains of that was told to stop is that it was.
@@ -344,7 +344,7 @@ func (j *job) confirmed(ctx context.Context, id string) error {
 	if err != nil {
 		return j.runFailed(err)
 	}
-	if program, _ := other.CheckFrom(j.program.Script(), j.said); program != nil && !j.each {
+	if program, _ := other.CheckFrom(ctx, j.program.Script(), j.said); program != nil && !j.each {
 		if p, err := other.Preview(ctx, program); err == nil {
 			if _, others := asking(p); others {
 				return j.propose(ctx, id, false)

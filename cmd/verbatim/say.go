@@ -109,7 +109,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		// What it wrote is held against the same check as anybody's script.
 		script, ds := dsl.Parse(dsl.NewSource("said", p.Call+"\n"))
 		if !ds.HasErrors() {
-			_, ds = session.CheckFrom(script, p.Literals(script))
+			_, ds = session.CheckFrom(ctx, script, p.Literals(script))
 		}
 		if halt := a.halted(ctx.Err()); halt != nil {
 			return halt

@@ -206,7 +206,7 @@ func (b *bank) say(s *runtime.Session, text string, o runtime.RunOptions) (*runt
 	if ds.HasErrors() {
 		b.t.Fatalf("%s: %v", text, ds[0])
 	}
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if p == nil {
 		return nil, &runtime.Refusal{Diagnostics: ds}
 	}
@@ -398,7 +398,7 @@ func TestInlineValidationDuringCollection(t *testing.T) {
 		}
 		// Ten megabytes never get so far.
 		script, ds := dsl.Parse(dsl.NewSource("big.dsl", `client.collection-response :field "full_name" :value "`+strings.Repeat("x", 10<<20)+`"`))
-		if p, more := s.Check(script); p != nil && !ds.HasErrors() {
+		if p, more := s.Check(context.Background(), script); p != nil && !ds.HasErrors() {
 			if _, err := s.Run(ctx, p, runtime.RunOptions{}); err == nil {
 				if c := b.rows("collection"); strings.Contains(c[0]["collected"], "xxxx") {
 					t.Error("10 MB were stored")
@@ -549,7 +549,7 @@ func answerAndDie(path string) {
 		panic(err)
 	}
 	script, _ := dsl.Parse(dsl.NewSource("a.dsl", os.Getenv("VERBATIM_TEST_CALL")))
-	p, _ := s.Check(script)
+	p, _ := s.Check(context.Background(), script)
 	if _, err := s.Run(ctx, p, runtime.RunOptions{}); err != nil {
 		panic(err)
 	}
@@ -717,7 +717,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 		call := `client.escalate :reason "I am lost" :preferred-contact CALL`
 		b.refused(s, call, "needs-agreement")
 		script, _ := dsl.Parse(dsl.NewSource("story.dsl", call))
-		p, _ := s.Check(script)
+		p, _ := s.Check(context.Background(), script)
 		preview, err := s.Preview(ctx, p)
 		if err != nil || len(preview.Calls[0].Rows) != 1 {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func TestWhatTheBankSettlesIsAskedNoMore(t *testing.T) {
 		b.does("clara", "client.start-collection :request-id "+pierre)
 		first, second := b.visit("weber"), b.visit("nowak")
 		script, _ := dsl.Parse(dsl.NewSource("story.dsl", "review.waive :request-id "+pierre+` :reason "The register has it already"`))
-		p, ds := first.Check(script)
+		p, ds := first.Check(context.Background(), script)
 		if p == nil {
 			t.Fatal(ds)
 		}

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 			`client.escalate :reason "I am lost"`,
 		} {
 			script, _ := dsl.Parse(dsl.NewSource("story.dsl", text))
-			p, ds := s.CheckFrom(script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+			p, ds := s.CheckFrom(context.Background(), script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
 			if p == nil {
 				t.Fatal(text, ds)
 			}

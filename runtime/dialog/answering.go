@@ -94,7 +94,7 @@ func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) 
 	if ds.HasErrors() {
 		return false
 	}
-	program, _ := t.c.o.Session.CheckFrom(script, verbs.Literals{Origin: ofPerson})
+	program, _ := t.c.o.Session.CheckFrom(ctx, script, verbs.Literals{Origin: ofPerson})
 	if program == nil {
 		return false
 	}

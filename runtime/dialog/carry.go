@@ -36,7 +36,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		return step{wrong: modelTooMany(n, c.o.Limits.Calls)}, nil
 	}
 	literals, traced := t.trace.literals(script)
-	program, ds := c.o.Session.CheckFrom(script, literals)
+	program, ds := c.o.Session.CheckFrom(ctx, script, literals)
 	if ds.HasErrors() || program == nil {
 		return t.mistaken(script, ds), nil
 	}

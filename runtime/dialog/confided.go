@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -189,7 +190,8 @@ func (c *Conversation) reveal(text string) string {
 	return c.filled(text, func(q *Question, i int) string {
 		if q.own == nil {
 			// It was put by another process, and is read here for the first time.
-			if p, err := c.meaning(q); err == nil {
+			// Whoever is told waits for nothing else, and Check takes its own time.
+			if p, err := c.meaning(context.Background(), q); err == nil {
 				q.own = c.wording.confided(p)
 			}
 		}

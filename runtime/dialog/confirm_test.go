@@ -232,7 +232,7 @@ func (h *house) does(who, text string) {
 	h.t.Helper()
 	s := h.session(who)
 	script, ds := dsl.Parse(dsl.NewSource("does", text))
-	p, more := s.Check(script)
+	p, more := s.Check(context.Background(), script)
 	if p == nil {
 		h.t.Fatal(ds, more)
 	}

@@ -578,7 +578,7 @@ var details = lazily(`(?i)^\W*(?:(?:show me |please show me |give me )?(?:the |a
 // withdraw says no to a question, for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {
 	t.close(q)
-	p, err := t.c.meaning(q)
+	p, err := t.c.meaning(ctx, q)
 	if err == nil {
 		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)
 	}
@@ -595,7 +595,7 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	t.close(q)
 	t.begin()
 	t.record.Agreed = q.ID
-	p, err := c.meaning(q)
+	p, err := c.meaning(ctx, q)
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
@@ -659,7 +659,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 
 // again puts a question anew, with the rows as they are now.
 func (t *turn) again(ctx context.Context, q *Question, why words.Sentence) (string, error) {
-	program, err := t.c.meaning(q)
+	program, err := t.c.meaning(ctx, q)
 	var p *runtime.Preview
 	var before int64
 	if err == nil {

@@ -49,11 +49,11 @@ type correctable struct {
 
 // correctables are the calls that wait for a yes or, where none does, what was done
 // last.
-func (t *turn) correctables() []correctable {
+func (t *turn) correctables(ctx context.Context) []correctable {
 	c := t.c
 	var all []correctable
 	for _, q := range c.open {
-		p, err := c.meaning(q)
+		p, err := c.meaning(ctx, q)
 		if err != nil || p == nil || len(p.Script().Calls) != 1 {
 			continue // of several calls it is not clear which
 		}
@@ -80,7 +80,7 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 	var all []meant
 	var asks, problem string
 	calls := 0
-	for _, of := range t.correctables() {
+	for _, of := range t.correctables(ctx) {
 		found, ok, err := c.o.Interpreter.Correct(ctx, said, of.call)
 		switch {
 		case err != nil:
@@ -154,7 +154,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 		return "", false, nil
 	}
 	n := 0
-	for _, of := range t.correctables() {
+	for _, of := range t.correctables(ctx) {
 		found, ok, err := t.c.o.Interpreter.Correct(ctx, was.said, of.call)
 		if err != nil {
 			return "", true, err

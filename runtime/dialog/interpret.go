@@ -59,7 +59,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			return t.system(ctx, err)
 		}
 	}
-	if was.open() && chosen == nil && u.Script != "" && !was.subject(&u) && t.reads(&u) {
+	if was.open() && chosen == nil && u.Script != "" && !was.subject(&u) && t.reads(ctx, &u) {
 		// They ask something in between.
 		text, err := t.carried(ctx, &u)
 		if err != nil {
@@ -116,7 +116,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	if q := t.held; q != nil && u.Script == "" && u.Verb == "" {
 		t.record.note(noteHeldUp)
 		return c.wording.say(sayHeldUp), nil
-	} else if q != nil && !t.reads(u) && slices.Contains(c.open, q) {
+	} else if q != nil && !t.reads(ctx, u) && slices.Contains(c.open, q) {
 		if err := t.withdraw(ctx, q); err != nil {
 			return t.system(ctx, err)
 		}

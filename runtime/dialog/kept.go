@@ -156,9 +156,9 @@ func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
 
 // meaning is what a question asks about. One that was put by another process is
 // checked here for the first time.
-func (c *Conversation) meaning(q *Question) (*verbs.Program, error) {
+func (c *Conversation) meaning(ctx context.Context, q *Question) (*verbs.Program, error) {
 	if q.program == nil && q.recalled != nil {
-		p, err := c.o.Session.Recall(q.recalled)
+		p, err := c.o.Session.Recall(ctx, q.recalled)
 		if err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ func (t *turn) known(ctx context.Context) (string, error) {
 	var b strings.Builder
 	for _, v := range t.c.context {
 		script, _ := dsl.Parse(dsl.NewSource("context", v.Name))
-		program, ds := t.c.o.Session.Check(script)
+		program, ds := t.c.o.Session.Check(ctx, script)
 		if program == nil {
 			t.record.note(noteContext, v.Name, ds[0].Summary)
 			continue

@@ -218,11 +218,11 @@ func (u *unclear) subject(of *Understood) bool {
 }
 
 // reads reports whether what was understood changes nothing.
-func (t *turn) reads(u *Understood) bool {
+func (t *turn) reads(ctx context.Context, u *Understood) bool {
 	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, u.Script))
 	if ds.HasErrors() {
 		return false
 	}
-	program, _ := t.c.o.Session.Check(script)
+	program, _ := t.c.o.Session.Check(ctx, script)
 	return program != nil && t.c.o.Session.Reads(program)
 }

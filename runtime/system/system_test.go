@@ -125,7 +125,7 @@ func (w *world) try(who, text string) (*runtime.Pending, string) {
 	if len(ds) > 0 {
 		w.Fatal(ds)
 	}
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if p == nil {
 		return nil, ds[0].Code
 	}
@@ -402,7 +402,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 				t.Fatal(err)
 			}
 			script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-			p, ds := s.Check(script)
+			p, ds := s.Check(context.Background(), script)
 			if p == nil {
 				t.Fatal(ds)
 			}
@@ -440,7 +440,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 			t.Fatal(err)
 		}
 		script, _ := dsl.Parse(dsl.NewSource("test.dsl", `system.drop-job :job "one"`))
-		p, _ := s.Check(script)
+		p, _ := s.Check(context.Background(), script)
 		shown, err := s.Preview(ctx, p)
 		if err != nil || len(shown.Calls[0].Tended) != 1 || !shown.Calls[0].Tended[0].Drop || shown.Calls[0].Tended[0].What != "garden.dig digging" {
 			t.Fatalf("%+v, %v", shown, err)

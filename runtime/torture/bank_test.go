@@ -238,7 +238,7 @@ func (d *desk) program(text string) (*verbs.Program, error) {
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))
 	}
-	p, ds := d.Check(script)
+	p, ds := d.Check(context.Background(), script)
 	if p == nil {
 		return nil, errors.New(told(ds))
 	}

@@ -59,7 +59,7 @@ func TestForeignTakesAsLongAsAbsent(t *testing.T) {
 					text := "bank.see :account-id " + way + ` :tag "oracle" :part 1`
 					began := time.Now()
 					script, _ := dsl.Parse(dsl.NewSource("oracle.dsl", text))
-					p, ds := session.Check(script)
+					p, ds := session.Check(context.Background(), script)
 					said := told(ds)
 					if p != nil {
 						_, err = session.Run(ctx, p, runtime.RunOptions{})

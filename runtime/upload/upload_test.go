@@ -119,7 +119,7 @@ func (o *office) uses(who, reference string) string {
 	o.t.Helper()
 	s := o.session(who)
 	script, _ := dsl.Parse(dsl.NewSource("t.dsl", fmt.Sprintf("filing.file :paper %q", reference)))
-	p, ds := s.Check(script)
+	p, ds := s.Check(context.Background(), script)
 	if ds.HasErrors() {
 		o.t.Fatal(ds)
 	}

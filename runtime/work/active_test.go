@@ -83,7 +83,7 @@ func TestWorkTakesAlongWhatWasAtWorkOn(t *testing.T) {
 					t.Fatal(err)
 				}
 				script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
-				p, ds := s.Check(script)
+				p, ds := s.Check(context.Background(), script)
 				if p == nil {
 					t.Fatal(ds)
 				}

@@ -364,7 +364,7 @@ func (w *world) try(who, text string) (*runtime.Reply, error) {
 	if ds.HasErrors() {
 		w.t.Fatal(ds)
 	}
-	p, ds := s.CheckFrom(script, w.said)
+	p, ds := s.CheckFrom(context.Background(), script, w.said)
 	if p == nil {
 		w.t.Fatal(ds)
 	}

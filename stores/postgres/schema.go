@@ -14,14 +14,25 @@ import (
 
 // schemaVersion is that of the store's own tables, kept in verbatim_schema. A
 // database of a newer version is refused.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // ownTables are the store's own, of schemaVersion. They have the names that they
 // have in SQLite, and stand in the schema public, so that what reads or fills
 // them is the same for both.
 var ownTables = []string{
-	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL)`,
-	`INSERT INTO public.verbatim_schema (version) VALUES (2)`,
+	`CREATE TABLE public.verbatim_schema (version bigint NOT NULL, store text NOT NULL, secret bytea NOT NULL)`,
+	`INSERT INTO public.verbatim_schema (version, store, secret) VALUES (3, replace(gen_random_uuid()::text, '-', ''), sha256((gen_random_uuid()::text || gen_random_uuid()::text)::bytea))`,
+	// A name is what a row is called, or once was: see stores.Name.
+	`CREATE TABLE public.verbatim_name (
+  table_name text COLLATE pg_catalog."C" NOT NULL,
+  plain text COLLATE pg_catalog."C" NOT NULL,
+  owner text COLLATE pg_catalog."C" NOT NULL,
+  row_key text COLLATE pg_catalog."C" NOT NULL,
+  suffix text COLLATE pg_catalog."C" NOT NULL,
+  PRIMARY KEY (table_name, plain, owner, row_key)
+)`,
+	`CREATE INDEX verbatim_name_suffix ON public.verbatim_name (table_name, suffix)`,
+	`CREATE INDEX verbatim_name_row ON public.verbatim_name (table_name, row_key)`,
 	// A principal is somebody who may use verbs.
 	`CREATE TABLE public.verbatim_principal (
   name text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
@@ -92,6 +103,7 @@ var ownRights = []struct{ table, rights string }{
 	{"verbatim_origin", "SELECT, INSERT, UPDATE, DELETE"},
 	{"verbatim_journal", "SELECT, INSERT"},
 	{"verbatim_outbox", "SELECT, INSERT"},
+	{"verbatim_name", "SELECT, INSERT"},
 }
 
 // migrateLock is held while a database is migrated, so that two processes that

@@ -12,13 +12,24 @@ import (
 
 // schemaVersion is that of the store's own tables, kept in verbatim_schema. A
 // file of a newer version is refused.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // ownTables are the store's own, of schemaVersion. They are plain enough to be
 // read, and the grants to be written, with any tool for SQLite.
 var ownTables = []string{
-	`CREATE TABLE "verbatim_schema" ("version" INTEGER NOT NULL) STRICT`,
-	`INSERT INTO "verbatim_schema" ("version") VALUES (2)`,
+	`CREATE TABLE "verbatim_schema" ("version" INTEGER NOT NULL, "store" TEXT NOT NULL, "secret" TEXT NOT NULL) STRICT`,
+	`INSERT INTO "verbatim_schema" ("version", "store", "secret") VALUES (3, lower(hex(randomblob(16))), lower(hex(randomblob(32))))`,
+	// A name is what a row is called, or once was: see stores.Name.
+	`CREATE TABLE "verbatim_name" (
+  "table_name" TEXT NOT NULL,
+  "plain" TEXT NOT NULL,
+  "owner" TEXT NOT NULL,
+  "row_key" TEXT NOT NULL,
+  "suffix" TEXT NOT NULL,
+  UNIQUE ("table_name", "plain", "owner", "row_key")
+) STRICT`,
+	`CREATE INDEX "verbatim_name_suffix" ON "verbatim_name" ("table_name", "suffix")`,
+	`CREATE INDEX "verbatim_name_row" ON "verbatim_name" ("table_name", "row_key")`,
 	// A principal is somebody who may use verbs.
 	`CREATE TABLE "verbatim_principal" (
   "name" TEXT NOT NULL PRIMARY KEY,

@@ -94,6 +94,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.tend(b.Tended); err != nil {
 		return err
 	}
+	if err := t.call(b.Names); err != nil {
+		return err
+	}
 	t.entries = append(t.entries, b.Entries...)
 	return nil
 }

@@ -262,7 +262,8 @@ func (b *builder) names(t *verbs.Type) []string {
 
 // anyName is a name, whatever it stands for.
 func anyName() node {
-	return seq{text("@"), class{{'a', 'z'}}, times{class{{'-', '-'}, {'0', '9'}, {'a', 'z'}}, 0, 60}}
+	suffix := seq{text("~"), times{class{{'0', '9'}, {'a', 'z'}}, 1, 16}}
+	return seq{text("@"), class{{'a', 'z'}}, times{class{{'-', '-'}, {'0', '9'}, {'a', 'z'}}, 0, 60}, maybe(suffix)}
 }
 
 // text is a text within limits. A pattern and a length cannot be said together.

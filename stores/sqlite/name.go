@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+
+	"verbatim/stores"
+)
+
+// Identity implements stores.Store.
+func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, "SELECT store, secret FROM main.verbatim_schema", nil, func(row []driver.Value) (err error) {
+			id.ID, _ = row[0].(string)
+			text, _ := row[1].(string)
+			id.Secret, err = hex.DecodeString(text)
+			return err
+		})
+	})
+	if err == nil && id.ID == "" {
+		err = stores.ErrSchema
+	}
+	return id, fault("identity", err)
+}
+
+// Names implements stores.Reader.
+func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
+	var names []stores.Name
+	t := namesText(&q)
+	err := r.c.query(ctx, t.String(), t.args, func(row []driver.Value) error {
+		text := func(i int) string { s, _ := row[i].(string); return s }
+		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, text(0))
+		if ok { // a key of another kind was that of a row before the table changed
+			names = append(names, stores.Name{Entity: q.Entity, Key: key, Plain: text(1), Suffix: text(2), Owner: text(3)})
+		}
+		return nil
+	})
+	return names, fault("names", err)
+}
+
+func namesText(q *stores.NameQuery) *text {
+	t := newText().add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
+	owned := func(alias string) {
+		if q.Owners != nil {
+			t.add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").arg(listOf(q.Owners)).add("))")
+		}
+	}
+	switch {
+	case len(q.Plain) > 0:
+		// Of a name that a million rows have, no more are looked at than are wanted.
+		t.add("json_each(").arg(listOf(q.Plain)).add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").arg(q.Entity.Table)
+		t.add(" AND m.plain = p.value")
+		owned("m")
+		t.add(" LIMIT ").arg(int64(q.Most)).add(") ORDER BY n.row_key")
+	case q.Suffix != "":
+		t.add("main.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table)
+		t.add(" AND n.suffix >= ").arg(q.Suffix).add(" AND n.suffix < ").arg(q.Suffix + "~")
+		owned("n")
+		t.add(" ORDER BY n.row_key LIMIT ").arg(int64(q.Most))
+	default:
+		keys := make([]string, len(q.Keys))
+		for i, k := range q.Keys {
+			keys[i] = k.Text()
+		}
+		t.add("json_each(").arg(listOf(keys)).add(") p CROSS JOIN main.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table).add(" AND n.row_key = p.value")
+		owned("n")
+		t.add(" ORDER BY n.row_key")
+	}
+	return t
+}
+
+// listOf is a list of texts for json_each.
+func listOf(texts []string) string {
+	b := []byte{'['}
+	for i, s := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = stores.AppendJSONString(b, s)
+	}
+	return string(append(b, ']'))
+}
+
+// call keeps names of rows.
+func (t *tx) call(names []stores.Name) error {
+	for i := range names {
+		n := &names[i]
+		_, err := t.c.exec(context.Background(), "INSERT INTO main.verbatim_name (table_name, plain, owner, row_key, suffix) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
+			n.Entity.Table, n.Plain, n.Owner, n.Key.Text(), n.Suffix)
+		if err != nil {
+			return fault("name", err)
+		}
+	}
+	return nil
+}
