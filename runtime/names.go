@@ -71,6 +71,8 @@ const (
 	maxHomonyms = 6
 	// namingTime bounds the reading of labels by Check.
 	namingTime = 10 * time.Second
+	// keepingTime bounds the keeping of names, which nobody asked for.
+	keepingTime = 2 * time.Second
 	// suffixLetters spell five bits each; letters that look like digits are left out.
 	suffixLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 	// hiddenOwner is the owner of a row that only those who see all rows can see.
@@ -522,6 +524,8 @@ func (s *Session) keepNames(ctx context.Context) {
 	s.names.fresh = nil
 	s.names.mu.Unlock()
 	if len(fresh) > 0 {
+		ctx, stop := context.WithTimeout(ctx, keepingTime)
+		defer stop()
 		s.e.store.Update(ctx, s.engineScope(), func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: fresh}) })
 	}
 }

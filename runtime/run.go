@@ -318,7 +318,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	scope := o.opens(s)
 	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0) {
 		err := s.e.store.View(ctx, scope, plan)
-		s.keepNames(ctx)
+		if err == nil {
+			s.keepNames(ctx)
+		}
 		return r, labels, err
 	}
 	err := s.e.store.Update(ctx, scope, func(tx stores.Tx) error {
@@ -353,6 +355,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	}
 	switch {
 	case o.rehearsal && errors.Is(err, errRehearsed), errors.Is(err, errRepeated):
+		s.keepNames(ctx)
 		return r, labels, nil
 	case o.Key != "" && errors.Is(err, stores.ErrDuplicate) && r.late == nil:
 		// Somebody did it under the same key at the same time: looking again
@@ -363,7 +366,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			r.of[i].seq = e.Seq
 		}
 	}
-	s.keepNames(ctx)
+	if err == nil {
+		s.keepNames(ctx)
+	}
 	return r, labels, err
 }
 

@@ -107,7 +107,9 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 		}
 		return names.look(ctx, r)
 	})
-	s.keepNames(ctx)
+	if err == nil {
+		s.keepNames(ctx)
+	}
 	return names, err
 }
 

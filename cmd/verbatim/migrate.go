@@ -98,8 +98,23 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
 	}
-	err = a.tellPlan(at.String(), plan, planOnly, declared(reg))
+	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
+		return err
+	}
+	err = a.nameRows(ctx, reg, store)
 	return err
+}
+
+// nameRows gives names to rows that other programs have written.
+func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store) error {
+	engine, err := runtime.New(reg, store, runtime.Options{})
+	if err == nil {
+		_, err = engine.NameRows(ctx)
+	}
+	if err != nil {
+		return broken("the rows cannot be given names", err, "migrate again")
+	}
+	return nil
 }
 
 // fill runs the data of an example. The store's own tables come first, because

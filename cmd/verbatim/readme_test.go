@@ -127,11 +127,13 @@ var (
 	leftOut    = regexp.MustCompile(`(?m)^ *# … .*\n`) // a line that stands for others
 	declaredAt = regexp.MustCompile(`(declared  [a-z/]+\.yaml:)\d+`)
 	referring  = regexp.MustCompile(`upload://[a-z0-9]{32}\b`)
+	suffixed   = regexp.MustCompile(`~([0-9a-hjkmnp-tv-z]{16}|[0-9a-hjkmnp-tv-z]{6})\b`)
 	previewed  = regexp.MustCompile(`preview ([0-9a-f]{4}) ([0-9a-f]{4})`)
 )
 
 func anyID(text string) string {
 	text = statements.ReplaceAllString(text, "some statements run")
+	text = suffixed.ReplaceAllString(text, "~SUFFIX")
 	text = deciding.ReplaceAllString(text, "${1}ID")
 	return previewed.ReplaceAllString(confirming.ReplaceAllString(text, "--confirm ID"), "preview ID")
 }

@@ -237,7 +237,7 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 	changes, repairs, replaced := 0, 0, 0
 	for _, a := range answers {
 		for _, call := range a.Turn.Calls {
-			called = append(called, call.Call)
+			called = append(called, unsuffixed(call.Call))
 		}
 		for _, p := range a.Done {
 			changes += p.Rows
@@ -273,6 +273,25 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 		all = append(all, v)
 	}
 	return all
+}
+
+// unsuffixed is a call with the names that its author knows: a case is written for
+// any store, and each has suffixes of its own.
+func unsuffixed(call string) string {
+	script, ds := dsl.Parse(dsl.NewSource("call", call))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return call
+	}
+	return dsl.FormatCall(dsl.Replace(&script.Calls[0], func(_ *dsl.Call, _ string, v *dsl.Value) (dsl.Value, bool) {
+		name, rest, has := strings.Cut(v.Text, "~")
+		if v.Kind != dsl.Symbol || !has {
+			return dsl.Value{}, false
+		}
+		if _, path, ok := strings.Cut(rest, "."); ok {
+			name += "." + path
+		}
+		return dsl.NewSymbol(name), true
+	}))
 }
 
 func counted(n int, what string) string {

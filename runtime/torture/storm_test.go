@@ -39,7 +39,7 @@ func TestCommitWithoutAnswerIsUnknown(t *testing.T) {
 	y := begin(t, "SAFE-R7", "commit whose answer is swallowed, PostgreSQL", "commits")
 	db := newDatabase(t)
 	p := newProxy(t, db, "")
-	held := &beforeCommit{Store: opened(t, p.store)}
+	held := &beforeCommit{Store: opened(t, p.store), do: func() {}}
 	tess, err := sit(context.Background(), held, "tess", runtime.Options{})
 	if err != nil {
 		t.Fatal(err)

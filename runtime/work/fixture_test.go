@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -458,3 +459,8 @@ func (w *world) jobs(states ...stores.JobState) []stores.JobRecord {
 }
 
 var errDown = errors.New("down")
+
+// plain takes the suffixes of names out of a text, which no two stores share.
+func plain(text string) string { return suffixes.ReplaceAllString(text, "") }
+
+var suffixes = regexp.MustCompile(`~[0-9a-z]{6,16}\b`)

@@ -59,7 +59,7 @@ func TestReminderFallsOnTheDayAfter(t *testing.T) {
 					w.t.Errorf("sent %+v", w.sent)
 				}
 				if e := w.last(); e.Verb != "desk.remind" || e.Principal != "ada" || e.Outcome != "ok" ||
-					e.Call != `desk.remind :promise-id @papers :note "It was for today" :times nil` || !strings.HasPrefix(e.Source, "job ") {
+					plain(e.Call) != `desk.remind :promise-id @papers :note "It was for today" :times nil` || !strings.HasPrefix(e.Source, "job ") {
 					w.t.Errorf("journal: %s %s %s %s %s", e.Verb, e.Principal, e.Outcome, e.Call, e.Source)
 				}
 			})

@@ -70,7 +70,8 @@ func MigrateAs(url string) Option { return func(c *config) { c.ownerURL = url } 
 func MigrateOn(pool *pgxpool.Pool) Option { return func(c *config) { c.owner = pool } }
 
 // AsOwner opens the database as the role that owns the tables of ours, to
-// migrate them and to say who holds what: View and Update refuse. What Migrate
+// migrate them, to say who holds what, and to name rows: View and Update take the
+// scope that sees all rows and no other, and Apply takes names alone. What Migrate
 // makes is granted to the role that the application will use, unless that is "".
 func AsOwner(grantTo string) Option {
 	return func(c *config) { c.asOwner, c.grantTo = true, grantTo }
@@ -203,7 +204,7 @@ func (s *Store) Close() error {
 
 var (
 	errClosed = errors.New("postgres: the store is closed")
-	errOwner  = errors.New("postgres: the store was opened as the owner of its tables, to migrate them and no more")
+	errOwner  = errors.New("postgres: the store was opened as the owner of its tables, to migrate them, and to name rows")
 )
 
 // An op is one statement of a batch. Its arguments are strings and nils.

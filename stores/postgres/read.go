@@ -11,7 +11,7 @@ import (
 
 // View implements stores.Store.
 func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Reader) error) error {
-	if s.asOwner {
+	if s.asOwner && !scope.All {
 		return errOwner
 	}
 	return s.read(ctx, s.pool, scope, func(c *conn) error {

@@ -12,7 +12,7 @@ import (
 
 // Update implements stores.Store.
 func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.Tx) error) error {
-	if s.asOwner {
+	if s.asOwner && !scope.All {
 		return errOwner
 	}
 	t := &tx{}
@@ -74,6 +74,9 @@ func (t *tx) Chained() []stores.Entry {
 func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if t.s.asOwner && len(b.Changes)+len(b.Entries)+len(b.Notices)+len(b.Jobs)+len(b.Settled)+len(b.Tended) > 0 {
+		return errOwner
 	}
 	changes := make([]stores.Change, 0, len(b.Changes))
 	for _, c := range b.Changes {
