@@ -95,7 +95,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
 		return nil, refuse([]complaint{{-1, *d}})
 	}
-	if !c.mayDecide(s.who.Name) {
+	if !c.mayDecide(s) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
 	// Roles are what they are now, not what they were when the session began.
@@ -124,6 +124,9 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 	asker, p, err := s.again(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	if asker.who.Name != me.who.Name && asker.who.IsPerson(&me.who) {
+		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
 	for _, i := range k.fills {
 		c.agreed[i] = s.who.Name
@@ -232,7 +235,7 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 }
 
 func (s *Session) decline(ctx context.Context, c *confirmation, reason string) error {
-	if !c.mayDecide(s.who.Name) {
+	if !c.mayDecide(s) {
 		return refuse([]complaint{{-1, samePerson()}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)

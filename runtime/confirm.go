@@ -56,7 +56,8 @@ type confirmation struct {
 	row            stores.Row
 	key            stores.Value
 	id             string
-	asker, session string
+	asker, person  string
+	session        string
 	source, script string
 	origins        string
 	digest         string
@@ -85,7 +86,7 @@ func confirmationOf(row stores.Row) *confirmation {
 		before = v[confBefore].Int()
 	}
 	return &confirmation{
-		row: row, before: before, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), session: v[confSession].Text(),
+		row: row, before: before, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), person: v[confPerson].Text(), session: v[confSession].Text(),
 		source: v[confSource].Text(), script: v[confScript].Text(), origins: v[confOrigins].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
 		palette: v[confPalette].Text(), roles: texts(v[confRoles]), agreed: texts(v[confAgreed]), rows: texts(v[confRows]),
 		underKey: v[confUnderKey].Text(), time: when(confTime), expires: when(confExpires), status: v[confStatus].Text(),
@@ -262,7 +263,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 		source = src.Name
 	}
 	return &confirmation{
-		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, session: r.s.id, source: source,
+		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, person: r.s.who.Whose(), session: r.s.id, source: source,
 		script: dsl.Format(r.prog.Canonical()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
 		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key, before: r.heardUntil(),
 		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
@@ -313,7 +314,7 @@ func (c *confirmation) insert() stores.Change {
 		id = stores.NewString(c.id)
 	}
 	return stores.Change{Op: stores.Insert, Entity: confirmations, Key: c.key, Set: []stores.Assign{
-		{Field: confID, Value: id}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confSession, Value: stores.NewString(c.session)},
+		{Field: confID, Value: id}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confPerson, Value: stores.NewString(c.person)}, {Field: confSession, Value: stores.NewString(c.session)},
 		{Field: confSource, Value: stores.NewString(c.source)}, {Field: confScript, Value: stores.NewString(c.script)}, {Field: confOrigins, Value: stores.NewString(c.origins)},
 		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
 		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},

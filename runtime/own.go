@@ -44,6 +44,7 @@ const (
 	confKey      = iota // like no other: see follows
 	confID              // what people call it; empty for a preview that somebody keeps for themselves
 	confAsker           // name of a principal
+	confPerson          // whose login that is
 	confSession         // of the asker
 	confSource          // where the script came from
 	confScript          // canonical text; every value in it while somebody else may agree to it
@@ -74,6 +75,7 @@ var confirmations = &stores.Entity{
 		confKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
 		confID:        {Name: "id", Column: "id", Kind: stores.String},
 		confAsker:     {Name: "asker", Column: "asker", Kind: stores.String, Required: true},
+		confPerson:    {Name: "person", Column: "person", Kind: stores.String, Required: true},
 		confSession:   {Name: "session", Column: "session", Kind: stores.String, Required: true},
 		confSource:    {Name: "source", Column: "source", Kind: stores.String, Required: true},
 		confScript:    {Name: "script", Column: "script", Kind: stores.String, Required: true, Sensitive: true},

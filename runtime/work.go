@@ -578,8 +578,13 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Pr
 const byAsker = ""
 
 // mayDecide reports whether somebody need not leave it to others.
-func (c *confirmation) mayDecide(who string) bool {
-	return c.asker != who || slices.Contains(c.roles, byAsker)
+func (c *confirmation) mayDecide(s *Session) bool {
+	return !c.isAsker(s) || slices.Contains(c.roles, byAsker)
+}
+
+// isAsker reports whether a session is of the person who asked, by whichever login.
+func (c *confirmation) isAsker(s *Session) bool {
+	return c.asker == s.who.Name || c.person == s.who.Whose()
 }
 
 // mine reports whether a session may agree for a role.
@@ -587,7 +592,7 @@ func (c *confirmation) mine(s *Session, role string) bool {
 	if role == byAsker {
 		return c.asker == s.who.Name
 	}
-	return c.asker != s.who.Name && s.has(role)
+	return !c.isAsker(s) && s.has(role)
 }
 
 // skip ends a work that has become pointless, and says so in the journal.

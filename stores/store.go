@@ -9,6 +9,7 @@ package stores
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,8 @@ var (
 	// themselves, which only a scope with All may write. (Were the latter
 	// allowed, a refusal would tell of a row that the caller cannot see.)
 	ErrReadOnly = errors.New("may only be read")
+	// ErrVersion says that another version of this program keeps the store.
+	ErrVersion = errors.New("kept by another version")
 	// ErrSchema says that the database lacks what the palettes or the journal
 	// need: Migrate has not run, or has problems to report.
 	ErrSchema = errors.New("the database has not been prepared by migrate")
@@ -228,8 +231,23 @@ type Notice struct {
 type Principal struct {
 	Name  string
 	Label string
-	Roles []string
-	Holds map[string][]Value
+	// Person says whose login it is, where one person has several: the rule that
+	// somebody else must agree compares persons. "" is nobody else's.
+	Person string
+	Roles  []string
+	Holds  map[string][]Value
+}
+
+// IsPerson reports whether two principals are one person's. Names that differ in
+// capitals only are one person's.
+func (p *Principal) IsPerson(q *Principal) bool { return p.Whose() == q.Whose() }
+
+// Whose is the person whose login it is, in small letters.
+func (p *Principal) Whose() string {
+	if p.Person != "" {
+		return strings.ToLower(p.Person)
+	}
+	return strings.ToLower(p.Name)
 }
 
 // A Path leads from a row to a datum: along references to a field or, when

@@ -55,8 +55,9 @@ func high(role *verbs.Role) bool { return role.SeesAll || role.Name == Administr
 // Register adds what carries the verbs out.
 func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	type person struct {
-		Name  string  `verb:"name"`
-		Label *string `verb:"label"`
+		Name   string  `verb:"name"`
+		Label  *string `verb:"label"`
+		Person *string `verb:"person"`
 	}
 	type roleOf struct {
 		Principal runtime.Ref `verb:"principal-id"`
@@ -77,25 +78,29 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if a.Label != nil {
 			f["label"] = *a.Label
 		}
+		if a.Person != nil {
+			f["person"] = *a.Person
+		}
 		return runtime.Outcome{Changes: []runtime.Change{runtime.Create(principals, f)}}, nil
 	})
 
 	type profile struct {
 		Principal runtime.Ref `verb:"principal-id"`
 		Label     *string     `verb:"label"`
+		Person    *string     `verb:"person"`
 		Email     *string     `verb:"email"`
 		Zone      *string     `verb:"zone"`
 		Language  *string     `verb:"language"`
 	}
 	runtime.Handle(h, "system.describe-principal", func(_ context.Context, _ *runtime.Call, a profile) (runtime.Outcome, error) {
 		f := runtime.Fields{}
-		for name, v := range map[string]*string{"label": a.Label, "email": a.Email, "zone": a.Zone, "language": a.Language} {
+		for name, v := range map[string]*string{"label": a.Label, "person": a.Person, "email": a.Email, "zone": a.Zone, "language": a.Language} {
 			if v != nil {
 				f[name] = *v
 			}
 		}
 		if len(f) == 0 {
-			return runtime.Outcome{}, runtime.Refuse("nothing is said of them", "give at least one of :label, :email, :zone and :language")
+			return runtime.Outcome{}, runtime.Refuse("nothing is said of them", "give at least one of :label, :person, :email, :zone and :language")
 		}
 		if a.Zone != nil {
 			if _, err := time.LoadLocation(*a.Zone); err != nil || *a.Zone == "" || *a.Zone == "Local" {
@@ -235,6 +240,9 @@ func Authority(reg *verbs.Registry) runtime.Authority {
 		}
 		row := stores.Row{Entity: t.principals, Values: found[0]}
 		p = stores.Principal{Name: name, Label: row.Values[t.principals.FieldIndex("label")].Text(), Holds: map[string][]stores.Value{}}
+		if v := row.Values[t.principals.FieldIndex("person")]; !v.IsNull() {
+			p.Person = v.Text()
+		}
 		has, err := r.Find(ctx, stores.Find{Entity: t.roles, Where: is(t.roles, "principal", row.Key()),
 			Order: []stores.Order{{Path: stores.Path{Field: t.roles.FieldIndex("role")}}}})
 		if err != nil {

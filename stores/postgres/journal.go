@@ -227,8 +227,8 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 	known := false
 	err := s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
 		return c.do(ctx,
-			op{doing: "principal", sql: "SELECT label FROM public.verbatim_principal WHERE name = $1::text", args: []any{name}, read: func(r row) error {
-				known, p.Label = true, r.str(0)
+			op{doing: "principal", sql: "SELECT label, person FROM public.verbatim_principal WHERE name = $1::text", args: []any{name}, read: func(r row) error {
+				known, p.Label, p.Person = true, r.str(0), r.str(1)
 				return nil
 			}},
 			op{doing: "principal", sql: "SELECT role, entity, key, kind FROM public.verbatim_grant WHERE principal = $1::text ORDER BY role, entity, key", args: []any{name}, read: func(r row) error {
@@ -284,7 +284,7 @@ func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
 		return fmt.Errorf("a principal without a name: %w", stores.ErrInvalid)
 	}
 	ops := []op{
-		{doing: "principal", sql: "INSERT INTO public.verbatim_principal (name, label) VALUES ($1::text, $2::text) ON CONFLICT (name) DO UPDATE SET label = excluded.label", args: []any{p.Name, p.Label}},
+		{doing: "principal", sql: "INSERT INTO public.verbatim_principal (name, label, person) VALUES ($1::text, $2::text, $3::text) ON CONFLICT (name) DO UPDATE SET label = excluded.label, person = excluded.person", args: []any{p.Name, p.Label, p.Person}},
 		{doing: "principal", sql: "DELETE FROM public.verbatim_grant WHERE principal = $1::text", args: []any{p.Name}},
 	}
 	grant := func(role, entity, key, kind string) {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 // Identity implements stores.Store.
 func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		if err := rightVersion(ctx, c); err != nil {
+			return err
+		}
 		return c.do(ctx, op{doing: "identity", sql: "SELECT store, encode(secret, 'hex') FROM public.verbatim_schema", read: func(r row) error {
 			id.ID, id.Secret = r.str(0), []byte(r.str(1))
 			return nil
@@ -20,6 +24,19 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		err = stores.ErrSchema
 	}
 	return id, err
+}
+
+// rightVersion refuses the database of another version.
+func rightVersion(ctx context.Context, c *conn) error {
+	version := int64(schemaVersion)
+	err := c.do(ctx, op{doing: "identity", sql: "SELECT max(version) FROM public.verbatim_schema", read: func(r row) error {
+		version = r.num(0)
+		return nil
+	}})
+	if err == nil && version != schemaVersion {
+		err = fmt.Errorf("the database has version %d of the store's own tables, and this program knows version %d: %w", version, schemaVersion, stores.ErrVersion)
+	}
+	return err
 }
 
 // Names implements stores.Reader.

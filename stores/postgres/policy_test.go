@@ -206,16 +206,19 @@ func TestRolesThatAreRefused(t *testing.T) {
 			}
 		}
 	}
-	// To migrate is another matter, and no more than that.
+	// To migrate is another matter, and to name rows, and no more than that.
 	s, err := Open(ctx, db.Owner, AsOwner("verbatim_app"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.View(ctx, stores.Scope{All: true}, func(stores.Reader) error { return nil }); err == nil {
+	if err := s.View(ctx, stores.Scope{Principal: "clara"}, func(stores.Reader) error { return nil }); err == nil {
 		t.Error("an owner viewed")
 	}
-	if err := s.Update(ctx, stores.Scope{All: true}, func(stores.Tx) error { return nil }); err == nil {
+	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{{Verb: "a.b"}}})
+	})
+	if err == nil {
 		t.Error("an owner updated")
 	}
 }

@@ -33,10 +33,12 @@ var ownTables = []string{
 )`,
 	`CREATE INDEX verbatim_name_suffix ON public.verbatim_name (table_name, suffix)`,
 	`CREATE INDEX verbatim_name_row ON public.verbatim_name (table_name, row_key)`,
-	// A principal is somebody who may use verbs.
+	// A principal is somebody who may use verbs; person, where it is not empty, says
+	// whose login it is.
 	`CREATE TABLE public.verbatim_principal (
   name text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
-  label text NOT NULL DEFAULT ''
+  label text NOT NULL DEFAULT '',
+  person text NOT NULL DEFAULT ''
 )`,
 	// A grant gives a principal a role, or a row to hold, or both at once. The
 	// kind of a key is 'integer', or '' for a uuid or a text.

@@ -155,9 +155,10 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 	p := stores.Principal{Name: name}
 	known := false
 	err := s.read(ctx, func(c *conn) error {
-		err := c.query(ctx, "SELECT label FROM main.verbatim_principal WHERE name = ?", []driver.Value{name}, func(row []driver.Value) error {
+		err := c.query(ctx, "SELECT label, person FROM main.verbatim_principal WHERE name = ?", []driver.Value{name}, func(row []driver.Value) error {
 			known = true
 			p.Label, _ = row[0].(string)
+			p.Person, _ = row[1].(string)
 			return nil
 		})
 		if err != nil || !known {
@@ -218,7 +219,7 @@ func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
 		if p.Name == "" {
 			return fmt.Errorf("a principal without a name: %w", stores.ErrInvalid)
 		}
-		if err := exec("INSERT INTO main.verbatim_principal (name, label) VALUES (?,?) ON CONFLICT (name) DO UPDATE SET label = excluded.label", p.Name, p.Label); err != nil {
+		if err := exec("INSERT INTO main.verbatim_principal (name, label, person) VALUES (?,?,?) ON CONFLICT (name) DO UPDATE SET label = excluded.label, person = excluded.person", p.Name, p.Label, p.Person); err != nil {
 			return err
 		}
 		if err := exec("DELETE FROM main.verbatim_grant WHERE principal = ?", p.Name); err != nil {

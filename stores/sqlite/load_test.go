@@ -26,7 +26,7 @@ func TestLoadRunsOnAFreshFileOnly(t *testing.T) {
 	const script = `
 		CREATE TABLE half (a TEXT); -- would fail, had the first script left it behind
 		INSERT INTO half VALUES ('one; two'), ('three');
-		INSERT INTO verbatim_principal VALUES ('clara', 'Clara Weiss');
+		INSERT INTO verbatim_principal (name, label) VALUES ('clara', 'Clara Weiss');
 		INSERT INTO verbatim_grant (principal, role) VALUES ('clara', 'client');`
 	if err := s.Load(ctx, script); err != nil {
 		t.Fatal(err)

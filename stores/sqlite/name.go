@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
+	"fmt"
 
 	"verbatim/stores"
 )
@@ -11,6 +12,9 @@ import (
 // Identity implements stores.Store.
 func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 	err = s.read(ctx, func(c *conn) error {
+		if err := rightVersion(ctx, c); err != nil {
+			return err
+		}
 		return c.query(ctx, "SELECT store, secret FROM main.verbatim_schema", nil, func(row []driver.Value) (err error) {
 			id.ID, _ = row[0].(string)
 			text, _ := row[1].(string)
@@ -22,6 +26,19 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		err = stores.ErrSchema
 	}
 	return id, fault("identity", err)
+}
+
+// rightVersion refuses the file of another version.
+func rightVersion(ctx context.Context, c *conn) error {
+	version := int64(schemaVersion)
+	err := c.query(ctx, "SELECT max(version) FROM main.verbatim_schema", nil, func(row []driver.Value) error {
+		version, _ = row[0].(int64)
+		return nil
+	})
+	if err == nil && version != schemaVersion {
+		err = fmt.Errorf("the file has version %d of the store's own tables, and this program knows version %d: %w", version, schemaVersion, stores.ErrVersion)
+	}
+	return err
 }
 
 // Names implements stores.Reader.

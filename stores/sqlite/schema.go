@@ -30,10 +30,12 @@ var ownTables = []string{
 ) STRICT`,
 	`CREATE INDEX "verbatim_name_suffix" ON "verbatim_name" ("table_name", "suffix")`,
 	`CREATE INDEX "verbatim_name_row" ON "verbatim_name" ("table_name", "row_key")`,
-	// A principal is somebody who may use verbs.
+	// A principal is somebody who may use verbs; person, where it is not empty, says
+	// whose login it is.
 	`CREATE TABLE "verbatim_principal" (
   "name" TEXT NOT NULL PRIMARY KEY,
-  "label" TEXT NOT NULL DEFAULT ''
+  "label" TEXT NOT NULL DEFAULT '',
+  "person" TEXT NOT NULL DEFAULT ''
 ) STRICT`,
 	// A grant gives a principal a role, or a row to hold, or both at once.
 	`CREATE TABLE "verbatim_grant" (
