@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"verbatim/stores"
@@ -65,12 +66,12 @@ func namesText(q *stores.NameQuery) *text {
 		t.add("unnest(").arg(textsOf(q.Plain), "text[]").add(") p CROSS JOIN LATERAL (SELECT * FROM public.verbatim_name m WHERE m.table_name = ").arg(q.Entity.Table, "text")
 		t.add(" AND m.plain = p")
 		owned("m")
-		t.add(" LIMIT ").arg(int64(q.Most), "bigint").add(") n ORDER BY n.row_key")
+		t.add(" LIMIT ").arg(strconv.Itoa(q.Most), "bigint").add(") n ORDER BY n.row_key")
 	case q.Suffix != "":
 		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text")
 		t.add(" AND n.suffix >= ").arg(q.Suffix, "text").add(" AND n.suffix < ").arg(q.Suffix+"~", "text")
 		owned("n")
-		t.add(" ORDER BY n.row_key LIMIT ").arg(int64(q.Most), "bigint")
+		t.add(" ORDER BY n.row_key LIMIT ").arg(strconv.Itoa(q.Most), "bigint")
 	default:
 		keys := make([]string, len(q.Keys))
 		for i, k := range q.Keys {

@@ -41,6 +41,7 @@ func Run(t *testing.T, open Open) {
 		{"query", queryCases},
 		{"jobs", jobCases},
 		{"marks", markCases},
+		{"names", nameCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

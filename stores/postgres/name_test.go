@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"verbatim/stores"
+	"verbatim/stores/postgres/pgtest"
+)
+
+// F2: among the names of a million rows one is found by a look-up, whichever way it
+// is asked for.
+func TestANameIsOneLookUp(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db := pgtest.Database(t)
+	s, err := Open(ctx, db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := &stores.Entity{Name: "request", Table: "kyc.requests", Fields: []stores.Field{{Name: "id", Column: "id", Kind: stores.Int}}}
+	if _, err := s.Migrate(ctx, nil, true); err != nil {
+		t.Fatal(err)
+	}
+	// Half of all rows share one name, as rows without a label do.
+	if _, err := s.owner.Exec(ctx, `INSERT INTO public.verbatim_name
+SELECT 'kyc.requests', CASE WHEN i % 2 = 1 THEN 'same' ELSE 'row-' || i END, (i / 100)::text, i::text, lpad(to_hex(i::bigint * 40503), 16, '0') FROM generate_series(1, 1000000) i`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.owner.Exec(ctx, "ANALYZE public.verbatim_name"); err != nil {
+		t.Fatal(err)
+	}
+	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		for what, q := range map[string]stores.NameQuery{
+			"a name":             {Entity: e, Plain: []string{"row-777778"}, Most: 6},
+			"a name of an owner": {Entity: e, Plain: []string{"row-777778"}, Owners: []string{"7777"}, Most: 6},
+			"a suffix":           {Entity: e, Suffix: fmt.Sprintf("%016x", 777778*40503)[:12], Most: 6},
+			"a row":              {Entity: e, Keys: []stores.Value{stores.NewInt(777778)}},
+		} {
+			q := q
+			text := namesText(&q)
+			if all := explained(t, s, "EXPLAIN ", text); strings.Contains(all, "Seq Scan") {
+				t.Errorf("%s goes through the table:\n%s", what, all)
+			}
+			r := &reader{s: s, c: c}
+			found, err := r.Names(ctx, q)
+			if err != nil {
+				return err
+			}
+			if len(found) != 1 || found[0].Key.Text() != "777778" {
+				t.Errorf("%s: %v", what, found)
+			}
+		}
+		// Of a name that half of all rows have, no more are read than are wanted.
+		text := namesText(&stores.NameQuery{Entity: e, Plain: []string{"same"}, Most: 6})
+		if all := explained(t, s, "EXPLAIN (ANALYZE, TIMING OFF) ", text); !strings.Contains(all, "Limit") || !strings.Contains(all, "actual rows=6 ") {
+			t.Errorf("a common name:\n%s", all)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// explained is how a statement would be carried out.
+func explained(t *testing.T, s *Store, how string, q *text) string {
+	t.Helper()
+	rows, err := s.owner.Query(context.Background(), how+q.op("explain", nil).sql, append([]any{pgx.QueryExecModeSimpleProtocol}, q.args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(plan, "\n")
+}

@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"verbatim/stores"
+)
+
+// F2: among the names of a million rows one is found by a look-up, whichever way it
+// is asked for.
+func TestANameIsOneLookUp(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, err := Open(filepath.Join(t.TempDir(), "names.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := &stores.Entity{Name: "request", Table: "kyc.requests", Fields: []stores.Field{{Name: "id", Column: "id", Kind: stores.Int}}}
+	if _, err := s.Migrate(ctx, nil, true); err != nil {
+		t.Fatal(err)
+	}
+	// Half of all rows share one name, as rows without a label do.
+	err = s.write(ctx, func(c *conn) error {
+		_, err := c.exec(ctx, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+INSERT INTO verbatim_name SELECT 'kyc.requests', iif(i %% 2, 'same', 'row-' || i), i / 100, i, printf('%%016x', i * 40503) FROM n`, 1_000_000))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.read(ctx, func(c *conn) error {
+		for what, q := range map[string]stores.NameQuery{
+			"a name":             {Entity: e, Plain: []string{"row-777778"}, Most: 6},
+			"a name of an owner": {Entity: e, Plain: []string{"row-777778"}, Owners: []string{"7777"}, Most: 6},
+			"a common name":      {Entity: e, Plain: []string{"same"}, Most: 6},
+			"a suffix":           {Entity: e, Suffix: fmt.Sprintf("%016x", 777778*40503)[:12], Most: 6},
+			"a row":              {Entity: e, Keys: []stores.Value{stores.NewInt(777778)}},
+		} {
+			q := q
+			text := namesText(&q)
+			var plan []string
+			if err := c.query(ctx, "EXPLAIN QUERY PLAN "+text.String(), text.args, func(row []driver.Value) error {
+				plan = append(plan, row[3].(string))
+				return nil
+			}); err != nil {
+				return err
+			}
+			all := strings.Join(plan, "; ")
+			if strings.Contains(all, "SCAN n") || strings.Contains(all, "SCAN m") || strings.Contains(all, "SCAN verbatim_name") || !strings.Contains(all, "USING") {
+				t.Errorf("%s goes through the table: %s", what, all)
+			}
+			r := &reader{s: s, c: c}
+			found, err := r.Names(ctx, q)
+			if err != nil {
+				return err
+			}
+			want := 1
+			if what == "a common name" {
+				want = 6
+			}
+			if len(found) != want || want == 1 && found[0].Key.Text() != "777778" {
+				t.Errorf("%s: %v", what, found)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

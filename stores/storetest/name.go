@@ -1,0 +1,142 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"verbatim/stores"
+)
+
+// called are names of rows of one kind, and what asks for them.
+func (w *world) names(q stores.NameQuery) []string {
+	w.t.Helper()
+	q.Entity = w.request
+	if q.Most == 0 {
+		q.Most = 10
+	}
+	var got []string
+	w.must(w.View(context.Background(), stores.Scope{}, func(r stores.Reader) error {
+		found, err := r.Names(context.Background(), q)
+		for _, n := range found {
+			if n.Entity != w.request {
+				w.t.Errorf("a name of %v", n.Entity)
+			}
+			got = append(got, n.Plain+"~"+n.Suffix+" "+n.Key.Text()[34:]+" "+n.Owner)
+		}
+		return err
+	}))
+	return got
+}
+
+func (w *world) keep(names ...stores.Name) error {
+	return w.Update(context.Background(), everything, func(tx stores.Tx) error {
+		return tx.Apply(context.Background(), stores.Batch{Names: names})
+	})
+}
+
+// SAFE-S8 F1 F2: names are found by what rows are called, by their suffix and by
+// their rows, of the owners that are asked about.
+var nameCases = []testCase{
+	{"a name is found by its words, its suffix and its row", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		name := func(n int, plain, suffix, owner string) stores.Name {
+			return stores.Name{Entity: w.request, Key: id("request", n), Plain: plain, Suffix: suffix, Owner: owner}
+		}
+		w.must(w.keep(name(1, "a", "aaaa1111", "x"), name(2, "a", "aaaa2222", "y"), name(3, "b", "bbbb3333", "x"), name(1, "old", "aaaa1111", "x")))
+		// Keeping what is kept changes nothing, and nor does a batch of two alike.
+		w.must(w.keep(name(1, "a", "aaaa1111", "x"), name(1, "a", "aaaa1111", "x")))
+		one, two, three, old := "a~aaaa1111 01 x", "a~aaaa2222 02 y", "b~bbbb3333 03 x", "old~aaaa1111 01 x"
+		for _, c := range []struct {
+			what string
+			ask  stores.NameQuery
+			want []string
+		}{
+			{"by its words", stores.NameQuery{Plain: []string{"a"}}, []string{one, two}},
+			{"by several words", stores.NameQuery{Plain: []string{"b", "a", "c"}}, []string{one, two, three}},
+			{"by its words, of an owner", stores.NameQuery{Plain: []string{"a"}, Owners: []string{"y", "z"}}, []string{two}},
+			{"by its words, of nobody", stores.NameQuery{Plain: []string{"a"}, Owners: []string{}}, nil},
+			{"no more than are wanted of each", stores.NameQuery{Plain: []string{"a", "b"}, Most: 1}, []string{one, three}},
+			{"what it was called before", stores.NameQuery{Plain: []string{"old"}}, []string{old}},
+			{"by its suffix", stores.NameQuery{Suffix: "bbbb3333"}, []string{three}},
+			{"by the beginning of its suffix", stores.NameQuery{Suffix: "aaaa2"}, []string{two}},
+			{"by a beginning of several", stores.NameQuery{Suffix: "aaaa", Owners: []string{"y"}}, []string{two}},
+			{"by no beginning of any", stores.NameQuery{Suffix: "aaab"}, nil},
+			{"a percent sign is no wildcard", stores.NameQuery{Suffix: "%"}, nil},
+			{"an underscore is none", stores.NameQuery{Suffix: "____"}, nil},
+			{"by its row", stores.NameQuery{Keys: []stores.Value{id("request", 1), id("request", 9)}}, []string{one, old}},
+			{"words that are SQL", stores.NameQuery{Plain: []string{`a' OR '1'='1`, `a","b`, "a\\"}}, nil},
+		} {
+			got := w.names(c.ask)
+			slices.Sort(got)
+			// Of as many as are wanted, any will do.
+			if c.what == "no more than are wanted of each" && len(got) == 2 && got[1] == three {
+				continue
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: %q, want %q", c.what, got, c.want)
+			}
+		}
+	}},
+	{"names are of one table", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		w.must(w.keep(stores.Name{Entity: w.submission, Key: id("submission", 1), Plain: "a", Suffix: "s", Owner: ""}))
+		if got := w.names(stores.NameQuery{Plain: []string{"a"}}); got != nil {
+			t.Error(got)
+		}
+	}},
+	{"names are kept with the transaction, or not at all", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		stop := errors.New("stop")
+		err := w.Update(context.Background(), everything, func(tx stores.Tx) error {
+			n := stores.Name{Entity: w.request, Key: id("request", 1), Plain: "a", Suffix: "s"}
+			if err := tx.Apply(context.Background(), stores.Batch{Names: []stores.Name{n}}); err != nil {
+				return err
+			}
+			return stop
+		})
+		if !errors.Is(err, stop) {
+			t.Error(err)
+		}
+		if got := w.names(stores.NameQuery{Plain: []string{"a"}}); got != nil {
+			t.Error(got)
+		}
+	}},
+	{"each store is known by a mark and a secret of its own", func(t *testing.T, open Open) {
+		a, b := newWorld(t, open), newWorld(t, open)
+		one, err := a.Identity(context.Background())
+		a.must(err)
+		again, err := a.Identity(context.Background())
+		a.must(err)
+		other, err := b.Identity(context.Background())
+		b.must(err)
+		if one.ID != again.ID || !slices.Equal(one.Secret, again.Secret) || len(one.ID) < 32 || len(one.Secret) < 32 {
+			t.Errorf("%v and %v", one, again)
+		}
+		if one.ID == other.ID || slices.Equal(one.Secret, other.Secret) {
+			t.Error("two stores are one")
+		}
+	}},
+	{"a store that was not migrated has no identity", func(t *testing.T, open Open) {
+		if _, err := open(t, nil).Identity(context.Background()); !errors.Is(err, stores.ErrSchema) {
+			t.Error(err)
+		}
+	}},
+	{"a principal may be the login of a person who has another", func(t *testing.T, open Open) {
+		// F7
+		w := newWorld(t, open)
+		for _, p := range []stores.Principal{{Name: "t.weber"}, {Name: "T.Weber"}, {Name: "t.weber2", Person: "T.WEBER"}, {Name: "other"}} {
+			w.must(w.SetPrincipal(context.Background(), p))
+		}
+		read := func(name string) *stores.Principal {
+			p, err := w.Principal(context.Background(), name)
+			w.must(err)
+			return &p
+		}
+		weber := read("t.weber")
+		if !weber.IsPerson(read("T.Weber")) || !weber.IsPerson(read("t.weber2")) || weber.IsPerson(read("other")) {
+			t.Error("logins are taken for other people's")
+		}
+	}},
+}
