@@ -7,6 +7,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -90,7 +91,7 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax
 	}
 	if st != nil {
 		for i := range st.changes {
-			w.record.Changes = append(w.record.Changes, w.change(&st.changes[i]))
+			w.record.Rows = append(w.record.Rows, w.row(&st.changes[i]))
 		}
 	}
 	if w.err != nil {
@@ -116,7 +117,7 @@ type recorder struct {
 }
 
 // commit keeps a value where it can be erased.
-func (w *recorder) commit(v stores.Value) journal.Commitment {
+func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	if w.opening == nil {
 		w.opening = journal.NewOpening(w.e.newID(), w.of.Principal)
 	}
@@ -127,12 +128,12 @@ func (w *recorder) commit(v stores.Value) journal.Commitment {
 	return c
 }
 
-var opNames = [...]string{stores.Insert: journal.Inserted, stores.Update: journal.Updated, stores.Delete: journal.Deleted}
+var opNames = [...]string{stores.Insert: receipt.Inserted, stores.Update: receipt.Updated, stores.Delete: receipt.Deleted}
 
-// change tells of one row change: of a row that is added or deleted, every field
+// row tells of one row change: of a row that is added or deleted, every field
 // that holds something.
-func (w *recorder) change(c *change) journal.Change {
-	out := journal.Change{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
+func (w *recorder) row(c *change) receipt.Row {
+	out := receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
 	if c.named.name != "" {
 		if out.Name = "@" + c.named.name; personalLabel(c.entity) {
 			out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
@@ -140,15 +141,14 @@ func (w *recorder) change(c *change) journal.Change {
 	}
 	field := func(f int, before, after stores.Value, origin string) {
 		def := &c.Entity.Fields[f]
-		g := journal.Field{Name: def.Name, Kind: def.Holds(), Before: before, After: after, Origin: origin, Sensitive: slices.Contains(c.secret, f)}
+		g := receipt.Field{Name: def.Name, Kind: def.Holds(), Before: receipt.Of(before), After: receipt.Of(after), Origin: origin, Sensitive: slices.Contains(c.secret, f)}
 		if g.Sensitive || def.Personal || def.Sensitive {
-			g.BeforeIs, g.AfterIs = w.commit(before), w.commit(after)
-			g.Before, g.After = stores.Value{}, stores.Value{}
+			g.Before, g.After = receipt.Value{Is: w.commit(before)}, receipt.Value{Is: w.commit(after)}
 		}
 		out.Fields = append(out.Fields, g)
 	}
 	if c.Op == stores.Delete {
-		out.Fields = make([]journal.Field, 0, len(c.Before))
+		out.Fields = make([]receipt.Field, 0, len(c.Before))
 		for f, v := range c.Before {
 			if f != c.Entity.Key && !v.IsNull() {
 				field(f, v, stores.Value{}, "")
@@ -156,7 +156,7 @@ func (w *recorder) change(c *change) journal.Change {
 		}
 	}
 	if len(c.Set) > 0 {
-		out.Fields = make([]journal.Field, 0, len(c.Set))
+		out.Fields = make([]receipt.Field, 0, len(c.Set))
 	}
 	for _, a := range c.Set {
 		var before stores.Value

@@ -432,7 +432,7 @@ func TestOriginsAreJournalled(t *testing.T) {
 		t.Error(got)
 	}
 	record, err := journal.Parse(entries[0].Changes)
-	if err != nil || len(record.Changes) != 1 || record.Changes[0].Fields[0].Origin != "document=letter.pdf" {
+	if err != nil || len(record.Rows) != 1 || record.Rows[0].Fields[0].Origin != "document=letter.pdf" {
 		t.Errorf("%+v, %v", record, err)
 	}
 	s := w.session("kim")

@@ -396,7 +396,7 @@ func TestJournalTellsWhatHappened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes := record.Changes
+	changes := record.Rows
 	if len(changes) != 2 || changes[0].Op != "update" || changes[0].Name != "@saw-bob" || changes[0].Table != "club.loans" ||
 		changes[0].Fields[0].Name != "note" || changes[0].Fields[0].After.Text() != "hm" || !changes[0].Fields[0].Before.IsNull() ||
 		changes[1].Op != "insert" || changes[1].Entity != "reminder" {

@@ -15,7 +15,6 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
-	"verbatim/stores/journal"
 	"verbatim/verbs"
 )
 
@@ -710,58 +709,4 @@ func newAsks(asks []runtime.Ask) []askJSON {
 		out = append(out, askJSON{a.By, a.Reason, place(a.Rule)})
 	}
 	return out
-}
-
-// changesText tells what a journal entry says was changed.
-func changesText(r *journal.Record) string {
-	if len(r.Changes) == 0 {
-		return "nothing"
-	}
-	var b strings.Builder
-	for i := range r.Changes {
-		c := &r.Changes[i]
-		name := c.Name
-		switch {
-		case c.NameIs != "" && name == "":
-			name = "(erased)"
-		case name == "" && c.Op == journal.Inserted:
-			name = "new"
-		case name == "":
-			name = "(a row; --json tells its key)"
-		}
-		mark := map[string]string{journal.Inserted: "+", journal.Updated: "~", journal.Deleted: "-", journal.Found: "=", journal.Redacted: "x"}[c.Op]
-		fmt.Fprintf(&b, "%s %s  %s\n", mark, lastName(c.Table), safe(name))
-		for j := range c.Fields {
-			f := &c.Fields[j]
-			before, after := loggedValue(f.Before), loggedValue(f.After)
-			if f.BeforeGone {
-				before = "(erased)"
-			}
-			if f.IsGone {
-				after = "(erased)"
-			}
-			switch {
-			case f.Sensitive:
-				after = "(not shown)"
-			case c.Op == journal.Updated:
-				after = before + " -> " + after
-			case c.Op == journal.Deleted:
-				after = before + " -> gone"
-			}
-			fmt.Fprintf(&b, "    %s  %s\n", f.Name, after)
-		}
-	}
-	return b.String()
-}
-
-// loggedValue spells a value of the journal. Keys are for machines: they are in
-// what --json prints.
-func loggedValue(v stores.Value) string {
-	if v.IsNull() {
-		return "(empty)"
-	}
-	if v.Kind() == stores.UUID {
-		return "(a row; --json tells its key)"
-	}
-	return safe(v.Text())
 }
