@@ -128,42 +128,26 @@ func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	return c
 }
 
-var opNames = [...]string{stores.Insert: receipt.Inserted, stores.Update: receipt.Updated, stores.Delete: receipt.Deleted}
-
-// row tells of one row change: of a row that is added or deleted, every field
-// that holds something.
+// row tells of one row that changed. Columns, sources and names of other rows stay
+// out of the journal: what a replay needs is in it, and it outlives them.
 func (w *recorder) row(c *change) receipt.Row {
-	out := receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
-	if c.named.name != "" {
-		if out.Name = "@" + c.named.name; personalLabel(c.entity) {
-			out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
-		}
+	out := c.row
+	if out.Label = ""; out.Name != "" && personalLabel(c.entity) {
+		out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
 	}
-	field := func(f int, before, after stores.Value, origin string) {
-		def := &c.Entity.Fields[f]
-		g := receipt.Field{Name: def.Name, Kind: def.Holds(), Before: receipt.Of(before), After: receipt.Of(after), Origin: origin, Sensitive: slices.Contains(c.secret, f)}
-		if g.Sensitive || def.Personal || def.Sensitive {
-			g.Before, g.After = receipt.Value{Is: w.commit(before)}, receipt.Value{Is: w.commit(after)}
+	out.Fields = make([]receipt.Field, len(c.row.Fields))
+	for k := range out.Fields {
+		f := &c.row.Fields[k]
+		at := c.at(k)
+		def := &c.Entity.Fields[at]
+		g := receipt.Field{Name: f.Name, Kind: f.Kind, Before: receipt.Of(f.Before.Value), After: receipt.Of(f.After.Value), Sensitive: f.Sensitive}
+		if c.Op != stores.Delete {
+			g.Origin = c.Set[k].Origin
 		}
-		out.Fields = append(out.Fields, g)
-	}
-	if c.Op == stores.Delete {
-		out.Fields = make([]receipt.Field, 0, len(c.Before))
-		for f, v := range c.Before {
-			if f != c.Entity.Key && !v.IsNull() {
-				field(f, v, stores.Value{}, "")
-			}
+		if g.Sensitive || def.Personal {
+			g.Before, g.After = receipt.Value{Is: w.commit(f.Before.Value)}, receipt.Value{Is: w.commit(f.After.Value)}
 		}
-	}
-	if len(c.Set) > 0 {
-		out.Fields = make([]receipt.Field, 0, len(c.Set))
-	}
-	for _, a := range c.Set {
-		var before stores.Value
-		if c.Before != nil {
-			before = c.Before[a.Field]
-		}
-		field(a.Field, before, a.Value, a.Origin)
+		out.Fields[k] = g
 	}
 	return out
 }

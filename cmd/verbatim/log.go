@@ -361,11 +361,11 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 func originsText(text string) string {
 	var from map[string]string
 	if text == "" || json.Unmarshal([]byte(text), &from) != nil {
-		return safe(text)
+		return receipt.Safe(text)
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(from)) {
-		lines = append(lines, safe(fmt.Sprintf(":%s  %s", name, from[name])))
+		lines = append(lines, receipt.Safe(fmt.Sprintf(":%s  %s", name, from[name])))
 	}
 	return strings.Join(lines, "\n")
 }

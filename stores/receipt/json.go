@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -15,7 +16,7 @@ import (
 func (r *Receipt) MarshalJSON() ([]byte, error) {
 	r.Sealed()
 	t := r.Totals()
-	return json.Marshal(struct {
+	return marshal(struct {
 		ID      string  `json:"id"`
 		Calls   []Call  `json:"calls"`
 		Tables  []Table `json:"tables"`
@@ -24,6 +25,15 @@ func (r *Receipt) MarshalJSON() ([]byte, error) {
 		Jobs    int     `json:"jobs"`
 		Asks    []Ask   `json:"asks"`
 	}{r.ID, some(r.Calls), some(t.Tables), t.Rows, t.Notices, t.Jobs, some(r.Asks())})
+}
+
+// marshal leaves it to whoever prints it all whether signs of HTML are spelt out.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // some is a list that JSON writes as [] when it is empty.
@@ -38,14 +48,14 @@ func some[T any](all []T) []T {
 func (c Call) MarshalJSON() ([]byte, error) {
 	type call Call // whose tags say the rest
 	c.Rows, c.Notices, c.Asks = some(c.Rows), some(c.Notices), some(c.Asks)
-	return json.Marshal(call(c))
+	return marshal(call(c))
 }
 
 // MarshalJSON implements json.Marshaler.
 func (r Row) MarshalJSON() ([]byte, error) {
 	type row Row
 	r.Fields = some(r.Fields)
-	return json.Marshal(row(r))
+	return marshal(row(r))
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -64,7 +74,7 @@ func (f Field) MarshalJSON() ([]byte, error) {
 	if f.Sensitive {
 		out.Before, out.After = nil, nil
 	}
-	return json.Marshal(out)
+	return marshal(out)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -80,14 +90,14 @@ func (s Setting) MarshalJSON() ([]byte, error) {
 	if s.Sensitive {
 		out.Before, out.After = nil, nil
 	}
-	return json.Marshal(out)
+	return marshal(out)
 }
 
 // MarshalJSON implements json.Marshaler.
 func (e Errand) MarshalJSON() ([]byte, error) {
 	type errand Errand
 	e.Sent = some(e.Sent)
-	return json.Marshal(errand(e))
+	return marshal(errand(e))
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -101,7 +111,7 @@ func (s Sent) MarshalJSON() ([]byte, error) {
 	if s.Sensitive {
 		out.Value = nil
 	}
-	return json.Marshal(out)
+	return marshal(out)
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -115,7 +125,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			}
 		}
 	}
-	return json.Marshal(struct {
+	return marshal(struct {
 		Columns []string         `json:"columns"`
 		Rows    [][]stores.Value `json:"rows"`
 	}{some(r.Columns), rows})
@@ -130,7 +140,7 @@ func (p Place) String() string {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (p Place) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
+func (p Place) MarshalJSON() ([]byte, error) { return marshal(p.String()) }
 
 // Logged writes rows as a log for machines does: with their keys and kinds, since a
 // name is of a session and the journal outlives it, and without sensitive values.
@@ -168,6 +178,6 @@ func Logged(rows []Row) json.RawMessage {
 	if all == nil {
 		return nil
 	}
-	text, _ := json.Marshal(all) // of texts and values, which can always be written
+	text, _ := marshal(all) // of texts and values, which can always be written
 	return text
 }

@@ -559,6 +559,7 @@ func (c *coder) setting(s *Setting) {
 func (c *coder) errand(e *Errand) {
 	c.object(func() {
 		c.text("Name", &e.Name)
+		c.flag("ReadOnly", &e.ReadOnly)
 		list(c, "Sent", &e.Sent, func(s *Sent) {
 			c.object(func() {
 				c.text("From", &s.From)
@@ -604,7 +605,7 @@ func (c *coder) result(r *Result) {
 					refs = refs[1:]
 				}
 				named := len(refs) > 0 && refs[0].Row == n && refs[0].Column == at
-				withheld := !c.reading && r.Sensitive != nil && r.Sensitive[at]
+				withheld := !c.reading && r.Withheld(at)
 				switch {
 				case !c.digest && withheld, c.digest && named:
 					c.b = append(c.b, "null"...)

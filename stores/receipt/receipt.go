@@ -232,6 +232,8 @@ type Errand struct {
 	Server string `json:"server"`
 	Name   string `json:"tool"`
 	Sent   []Sent `json:"sent"`
+	// ReadOnly says that the tool changes nothing.
+	ReadOnly bool `json:"-"`
 }
 
 // A Sent is one thing that a tool is sent.
@@ -388,4 +390,52 @@ func (r *Receipt) Totals() Totals {
 	}
 	slices.SortFunc(t.Tables, func(a, b Table) int { return strings.Compare(a.Table, b.Table) })
 	return t
+}
+
+// Number says which entry of the journal is the first, of a receipt that counts them
+// from one.
+func (r *Receipt) Number(first int64) {
+	add := func(n *int64) {
+		if *n > 0 {
+			*n += first - 1
+		}
+	}
+	add(&r.First)
+	add(&r.Last)
+	for i := range r.Calls {
+		add(&r.Calls[i].Seq)
+	}
+}
+
+// Rename gives rows that were shown as old the names that they have now, by their
+// keys: what is being added has no name yet.
+func (r *Receipt) Rename(old string, names map[stores.Value]string) {
+	rename := func(name *string, key stores.Value) {
+		if now, ok := names[key]; ok && *name == old {
+			*name = now
+		}
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		for j := range c.Rows {
+			row := &c.Rows[j]
+			rename(&row.Name, row.Key)
+			for k := range row.Fields {
+				rename(&row.Fields[k].Before.Name, row.Fields[k].Before.Value)
+				rename(&row.Fields[k].After.Name, row.Fields[k].After.Value)
+			}
+		}
+		for j := range c.Session {
+			rename(&c.Session[j].Before.Name, c.Session[j].Before.Value)
+			rename(&c.Session[j].After.Name, c.Session[j].After.Value)
+		}
+		if c.Result == nil {
+			continue
+		}
+		for _, ref := range c.Result.Refs {
+			name := c.Result.Rows[ref.Row][ref.Column].Text()
+			rename(&name, ref.Key)
+			c.Result.Rows[ref.Row][ref.Column] = stores.NewString(name)
+		}
+	}
 }
