@@ -164,7 +164,10 @@ func planned(e *verbs.Entity, c stores.Change, fields int) change {
 	if fields > 0 {
 		c.Set = make([]stores.Assign, 0, fields)
 	}
-	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, max(fields, len(c.Before)))}}
+	if c.Op == stores.Delete {
+		fields = len(c.Before)
+	}
+	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, fields)}}
 }
 
 // field tells of one field. It is sensitive when the palette says so, or when its

@@ -100,7 +100,7 @@ const (
 	dlvKey = iota // hash of the principal and their key
 	dlvPrincipal
 	dlvText  // hash of the canonical text
-	dlvReply // canonical JSON, see kept
+	dlvReply // the kept form of its receipt
 	dlvTime
 	dlvFirst // number of the first journal entry, if there is one
 )

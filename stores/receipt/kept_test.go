@@ -151,7 +151,7 @@ var receipts = rapid.Custom(func(t *rapid.T) *Receipt {
 	return r
 })
 
-// F13: a receipt that is kept comes back as it was, and nothing else is taken for one.
+// A receipt that is kept comes back as it was, and nothing else is taken for it.
 func TestWhatIsKeptComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
