@@ -25,3 +25,14 @@ func TestNothingIsPrintedThatCannotBeSeen(t *testing.T) {
 		}
 	}
 }
+
+// In a margin stands the least trusted of what a value came from.
+func TestAMarginNamesTheLeastTrusted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "script": "script", "document=letter.pdf,model": "letter.pdf", "document=a.pdf,document=b.pdf,record": "a.pdf, b.pdf",
+		"tool=crm.find,record": "tool crm.find", "document,tool=crm": "document", "record,script": "record", "document=a%2Cb%3D100%25.pdf": "a,b=100%.pdf"} {
+		if got := brief(text); got != want {
+			t.Errorf("%q reads %q", text, got)
+		}
+	}
+}
