@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -18,47 +19,18 @@ import (
 // for. A session that has a name and only looks is shown the first of them, and
 // told that it is.
 
-// A Stand says why a row stands for an argument that a call left out.
-type Stand uint8
-
-// Why it does.
-const (
-	AtWork       Stand = iota // the session was set to it
-	OnlyOne                   // there is no other within scope
-	FirstOfThese              // nobody chose, and nothing hangs on it
-)
-
-// A Filled is an argument that a call left out and that a row stands for.
-type Filled struct {
-	Param string // "cbu-id"
-	Name  string // "@allianz-reinsurance-ag"
-	Label string
-	Stand Stand
-	Of    int           // of how many it is the first
-	By    []*verbs.Verb // verbs of the principal's by which a session is set to another
-}
-
-// A filled is a Filled before rows have names.
-type filled struct {
-	param  string
-	entity *verbs.Entity
-	key    stores.Value
-	stand  Stand
-	of     int
-}
-
 // maxChoices is how many rows a question names.
 const maxChoices = 5
 
 // atWork fills an argument that was left out.
 func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (given, error) {
 	e := p.Type.Entity
-	fill := func(g given, how Stand, of int) (given, error) {
+	fill := func(g given, how string, of int) (given, error) {
 		row, err := r.nameRow(ctx, e, g.value)
 		if err != nil {
 			return given{}, err
 		}
-		st.filled = append(st.filled, filled{p.Name, e, g.value, how, of})
+		st.filled = append(st.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
 		// What is kept of the call says all that was done.
 		if row.name != "" {
 			call := *st.syntax
@@ -81,7 +53,7 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 			return given{}, err
 		}
 		if there {
-			return fill(g, AtWork, 0)
+			return fill(g, receipt.AtWork, 0)
 		}
 		if kept == nil {
 			return given{}, errRowGone // and no other takes its place
@@ -98,9 +70,9 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 		case err != nil:
 			return given{}, err
 		case there && len(keys) == 1:
-			return fill(g, OnlyOne, 0)
+			return fill(g, receipt.OnlyOne, 0)
 		case there:
-			return fill(g, FirstOfThese, len(keys))
+			return fill(g, receipt.FirstOfThese, len(keys))
 		}
 		keys = keys[1:]
 	}
@@ -179,41 +151,23 @@ func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 
 // fills shows which arguments a call left out, those of the calls that it makes
 // as a macro too.
-func (r *run) fills(st *step) []Filled {
-	var out []Filled
+func (r *run) fills(st *step) []receipt.Filled {
+	var out []receipt.Filled
 	for _, f := range st.filled {
-		row, _ := r.s.known(f.entity.Store, f.key)
-		out = append(out, Filled{Param: f.param, Name: r.shownName(f.entity.Store, f.key), Label: row.label, Stand: f.stand, Of: f.of, By: r.s.settersOf(f.entity)})
+		e := r.e.reg.Entity(f.Entity)
+		row, _ := r.s.known(e.Store, f.Key)
+		f.Name, f.Label = r.shownName(e.Store, f.Key), row.label
+		for _, v := range r.s.settersOf(e) {
+			f.By = append(f.By, v.Name)
+		}
+		out = append(out, f)
 	}
 	for _, inner := range st.inner {
 		for _, f := range r.fills(inner) {
-			if !slices.ContainsFunc(out, func(o Filled) bool { return o.Name == f.Name }) {
+			if !slices.ContainsFunc(out, func(o receipt.Filled) bool { return o.Name == f.Name }) {
 				out = append(out, f)
 			}
 		}
 	}
 	return out
-}
-
-// A keptFill is a filled as a reply keeps it.
-type keptFill struct {
-	Param, Entity string
-	Key           keptValue
-	Stand         Stand `json:",omitempty"`
-	Of            int   `json:",omitempty"`
-}
-
-func (f *filled) keep() keptFill {
-	return keptFill{f.param, f.entity.Store.Name, keep(f.key), f.stand, f.of}
-}
-
-// filled is what it was; there is none where the palettes know no such rows any
-// more.
-func (k *keptFill) filled(e *Engine) (f filled, ok bool, err error) {
-	f = filled{param: k.Param, entity: e.reg.Entity(k.Entity), stand: k.Stand, of: k.Of}
-	if f.entity == nil {
-		return f, false, nil
-	}
-	f.key, err = k.Key.value()
-	return f, err == nil, err
 }

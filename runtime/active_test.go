@@ -7,22 +7,23 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // What stands for a reference that is left out where its palette says `default:
 // active`. Ada sees both clubs, kim the north one.
 
 // stood says what stood for what a call left out, and why.
-func stood(t testing.TB, reply *runtime.Reply, call int, name string, why runtime.Stand) {
+func stood(t testing.TB, reply *receipt.Receipt, call int, name string, why string) {
 	t.Helper()
 	got := reply.Calls[call].Filled
 	if len(got) != 1 || got[0].Param != "club-id" || got[0].Name != name || got[0].Stand != why {
-		t.Errorf("call %d: %+v, want %s by %d", call, got, name, why)
+		t.Errorf("call %d: %+v, want %s by %s", call, got, name, why)
 	}
 }
 
 // things is the column name of what a call gave.
-func things(reply *runtime.Reply, call int) string {
+func things(reply *receipt.Receipt, call int) string {
 	var all []string
 	for _, row := range reply.Calls[call].Result.Rows {
 		all = append(all, row[1].Text())
@@ -47,11 +48,11 @@ func TestTheOnlyRowNeedNotBeNamed(t *testing.T) {
 				}
 				continue
 			}
-			stood(t, reply, 0, "@north", runtime.OnlyOne)
+			stood(t, reply, 0, "@north", receipt.OnlyOne)
 		}
 		before := len(w.journal())
 		reply := w.must(kim, `desk.buy :name "Hammer"`, runtime.RunOptions{Key: "once"})
-		stood(t, reply, 0, "@north", runtime.OnlyOne)
+		stood(t, reply, 0, "@north", receipt.OnlyOne)
 		if got := reply.Calls[0].Rows[0].Fields[0].After.Text(); got != "@north" {
 			t.Errorf("it is %s's", got)
 		}
@@ -63,10 +64,10 @@ func TestTheOnlyRowNeedNotBeNamed(t *testing.T) {
 		if !again.Repeated {
 			t.Error("it was done twice")
 		}
-		stood(t, again, 0, "@north", runtime.OnlyOne)
+		stood(t, again, 0, "@north", receipt.OnlyOne)
 		// A macro and each of its calls.
 		two := w.must(kim, `desk.buy-two :one "Nail" :two "Screw"`, runtime.RunOptions{})
-		stood(t, two, 0, "@north", runtime.OnlyOne)
+		stood(t, two, 0, "@north", receipt.OnlyOne)
 		if n := len(two.Calls[0].Rows); n != 2 {
 			t.Errorf("%d rows", n)
 		}
@@ -108,8 +109,8 @@ func TestSeveralRowsAreAskedAbout(t *testing.T) {
 		asked(named, `desk.buy-two :one "Nail" :two "Screw"`)
 
 		first := w.must(named, "desk.shelf", runtime.RunOptions{})
-		stood(t, first, 0, "@north", runtime.FirstOfThese)
-		if f := first.Calls[0].Filled[0]; f.Of != 2 || f.Label != "North" || len(f.By) != 1 || f.By[0].Name != "desk.stand" {
+		stood(t, first, 0, "@north", receipt.FirstOfThese)
+		if f := first.Calls[0].Filled[0]; f.Of != 2 || f.Label != "North" || len(f.By) != 1 || f.By[0] != "desk.stand" {
 			t.Errorf("%+v", f)
 		}
 		if info, err := named.Info(ctx); err != nil || len(info.Values) > 0 {
@@ -129,21 +130,21 @@ func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 	deskWorlds(t, func(t *testing.T, w *world) {
 		ada := w.visit(w.engine, "ada", runtime.Visit{Name: "today"})
 		reply := w.must(ada, `desk.stand :club-id @south desk.shelf desk.buy :name "Paddle"`, runtime.RunOptions{})
-		stood(t, reply, 1, "@south", runtime.AtWork)
-		stood(t, reply, 2, "@south", runtime.AtWork)
+		stood(t, reply, 1, "@south", receipt.AtWork)
+		stood(t, reply, 2, "@south", receipt.AtWork)
 		other := w.visit(w.another(counted(nil)), "ada", runtime.Visit{Name: "today"})
 		if got := things(w.must(other, "desk.shelf", runtime.RunOptions{}), 0); got != "Kayak Paddle" {
 			t.Error(got)
 		}
 		// Call by call it is the same.
 		reply = w.must(other, `desk.stand :club-id @north desk.buy :name "Rope"`, runtime.RunOptions{Each: true})
-		stood(t, reply, 1, "@north", runtime.AtWork)
+		stood(t, reply, 1, "@north", receipt.AtWork)
 
 		// What was agreed to in one window is not done to another row because
 		// somebody went on to it in a second one.
 		program := w.program(ada, `desk.buy :name "Lamp"`)
 		preview, err := ada.Preview(ctx, program)
-		if err != nil || preview.Calls[0].Filled[0].Name != "@north" || plain(preview.Calls[0].Call) != `desk.buy :name "Lamp" :club-id @north` {
+		if err != nil || preview.Calls[0].Filled[0].Name != "@north" || plain(preview.Calls[0].Text) != `desk.buy :name "Lamp" :club-id @north` {
 			t.Fatalf("%+v, %v", preview, err)
 		}
 		w.must(other, "desk.stand :club-id @south", runtime.RunOptions{})
@@ -165,7 +166,7 @@ func TestTheRowAtWorkStandsForWhatIsLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := w.must(w.visit(w.engine, "sam", runtime.Visit{Name: "today"}), "desk.shelf", runtime.RunOptions{})
-		stood(t, left, 0, "@south", runtime.OnlyOne)
+		stood(t, left, 0, "@south", receipt.OnlyOne)
 		sam.Holds = nil
 		if err := w.store.SetPrincipal(ctx, sam); err != nil {
 			t.Fatal(err)

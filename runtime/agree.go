@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -64,11 +65,11 @@ type consent struct {
 // Agree agrees to what somebody else proposed. The script is worked out again
 // inside the transaction that would commit it, as its asker; where it comes to
 // exactly what was asked for, and this is the last agreement needed, it is
-// carried out and the Reply tells what happened. While others have to agree as
-// well the Reply is nil.
+// carried out and the Receipt tells what happened. While others have to agree as
+// well it is nil.
 //
 // Somebody with several of the roles agrees for each of them.
-func (s *Session) Agree(ctx context.Context, id string) (*Pending, *Reply, error) {
+func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Receipt, error) {
 	c, err := s.look(ctx, id)
 	if err != nil {
 		return nil, nil, s.noted(ctx, verbAgree, id, nil, err)
@@ -79,18 +80,13 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *Reply, error
 	}
 	p := s.pending(c)
 	if reply != nil {
-		p.Preview = reply.Preview
-		p.Preview.toOthers()
-		for i := range reply.Calls {
-			if r := reply.Calls[i].Result; r != nil {
-				r.Own = nil
-			}
-		}
+		p.Preview = reply
+		p.Preview.ToOthers()
 	}
 	return p, reply, nil
 }
 
-func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
+func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt, error) {
 	now := stores.NewTime(s.e.clock()).Time()
 	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
 		return nil, refuse([]complaint{{-1, *d}})
@@ -135,7 +131,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
 	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey, Before: c.before}, pending: k}
-	r, labels, err := asker.attempts(ctx, p, t)
+	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
 	}
@@ -143,12 +139,12 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*Reply, error) {
 	if r.repeated != nil {
 		return r.repeated, nil
 	}
-	return r.reply(labels), nil
+	return r.reply(), nil
 }
 
 // agreeToo writes an agreement down that is not the last one needed.
 func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
-	r, _, err := asker.attempts(ctx, p, rehearsal(RunOptions{Before: c.before}))
+	r, err := asker.attempts(ctx, p, rehearsal(RunOptions{Before: c.before}))
 	if err != nil {
 		return err
 	}

@@ -55,3 +55,23 @@ func BenchmarkRunScript(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/call")
 }
+
+// A preview of a thousand writes: every row is told, and the digest is taken of all
+// of it. The time is for one call.
+func BenchmarkPreviewScript(b *testing.B) {
+	w := newWorld(b)
+	s := w.session("kim")
+	text := ""
+	for n := range 1000 {
+		text += fmt.Sprintf("lending.note :loan-id @saw-bob :note \"n%d\"\n", n)
+	}
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		n += 1000
+		if _, err := s.Preview(context.Background(), w.program(s, text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/call")
+}

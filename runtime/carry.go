@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -58,14 +59,15 @@ type run struct {
 	minted map[stores.Value]naming // what these rows are called, once they are committed
 	visit  *keptSession            // the session's row, once it was read
 
+	labels  map[stores.Value]string // of the rows that it adds
+	told    []receipt.Call          // parallel to written; nil before it was told
 	digest  [32]byte
 	id      string
 	scratch []byte // for seals
 
-	own      []stores.Change // of rows that the engine keeps about this run
-	agreedBy string          // who else agreed, and as what
-	repeated *Reply          // of the run that had the same key
-	again    []*step         // what that run did
+	own      []stores.Change  // of rows that the engine keeps about this run
+	agreedBy string           // who else agreed, and as what
+	repeated *receipt.Receipt // of the run that had the same key
 	settled  []stores.Settlement
 
 	uploads []usedUpload // files that nothing had used before
@@ -102,12 +104,12 @@ type step struct {
 	dark     []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
 	sealed   [32]byte       // of verb and arguments, as they passed the gate
 
-	asks    []Ask
+	asks    []ask
 	changes []change
 	notices []notice
-	sets    []setting // what it gave the session
-	filled  []filled  // arguments that it left out
-	tended  []TendedJob
+	sets    []setting        // what it gave the session
+	filled  []receipt.Filled // arguments that it left out, by key
+	tended  []receipt.Tended
 	cells   *table
 	errand  *errand // what a tool is asked
 	inner   []*step // of a macro
@@ -119,14 +121,19 @@ type step struct {
 	seenFrom, seenTo int // what was read for it, in run.seen
 }
 
-// A change is a row change with what is to be told about it.
+// A change is what a store is to do with a row, and what is told of that.
 type change struct {
 	stores.Change
 	entity *verbs.Entity
-	from   []string       // parallel to Set: what each value is worked out from
-	came   []verbs.Origin // parallel to Set: and where that came from
-	secret []int          // fields whose values are not to be shown
-	named  named          // of a row that was there before
+	row    receipt.Row // without the names of what it refers to; its fields are parallel to Set, where the row is not deleted
+}
+
+// at is the field of the entity that the k-th field of the row tells of.
+func (c *change) at(k int) int {
+	if k < len(c.Set) {
+		return c.Set[k].Field
+	}
+	return c.Entity.FieldIndex(c.row.Fields[k].Name)
 }
 
 // A notice is an outgoing message before it has an id.
@@ -136,9 +143,8 @@ type notice struct {
 	values       []stores.Value
 	came         []verbs.Origin     // parallel to values
 	dark         []bool             // parallel to values: taken from something sensitive; nil when none is
-	effect       *verbs.Effect      // that promised it; nil in a reply that was kept
+	effect       *verbs.Effect      // that promised it
 	at           stores.Value       // when its work begins
-	calls        string             // the work, as people are shown it
 	unique       string             // its correlation key, where the palette names one
 	instead      []stores.JobRecord // what waits under that key, and is dropped
 	active       sessionValue       // what the work takes along: see takeAlong

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -32,9 +33,12 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
 	for i := range st.changes {
 		c := &st.changes[i]
 		if c.Op != stores.Insert {
-			var err error
-			if c.named, err = r.nameRow(ctx, c.entity, c.Key); err != nil {
+			row, err := r.nameRow(ctx, c.entity, c.Key)
+			if err != nil {
 				return err
+			}
+			if c.row.Label = row.label; row.name != "" {
+				c.row.Name = "@" + row.name
 			}
 		}
 		if err := r.meet(ctx, &c.Change); err != nil {
@@ -61,16 +65,16 @@ func (r *run) join(st *step, p *proposal) error {
 		}
 	}
 	if c == nil {
-		st.changes = append(st.changes, change{entity: p.entity, Change: stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks}})
+		st.changes = append(st.changes, planned(p.entity, stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks}, len(p.set)))
 		c = &st.changes[len(st.changes)-1]
 		if n := len(p.set); n > 0 {
-			c.Set, c.from, c.came = make([]stores.Assign, 0, n), make([]string, 0, n), make([]verbs.Origin, 0, n)
 			c.Guard = make([]int, 0, n+len(p.stood))
 		}
 		if p.op == stores.Delete {
-			for i := range e.Fields {
-				c.Guard = append(c.Guard, i)
-				c.conceal(e, assigned{field: i})
+			for i, v := range p.before.Values {
+				if c.Guard = append(c.Guard, i); i != e.Key && !v.IsNull() {
+					c.row.Fields = append(c.row.Fields, c.field(assigned{field: i}))
+				}
 			}
 		}
 	} else if c.Op != p.op {
@@ -96,14 +100,16 @@ func (r *run) join(st *step, p *proposal) error {
 				return contradiction(st, e, a.field)
 			}
 			// One value, worked out twice, is trusted as the lesser of the two.
-			c.came[at] = c.came[at].Mix(a.came)
-			c.Set[at].Origin = c.came[at].Mark()
+			came := a.came
+			if was := c.row.Fields[at].Origin; was != "" {
+				came = came.Mix(verbs.Stored(was))
+			}
+			c.Set[at].Origin, c.row.Fields[at].Origin = came.Mark(), came.String()
 			continue
 		}
 		c.Set = slices.Insert(c.Set, at, stores.Assign{Field: a.field, Value: a.value, Origin: a.came.Mark()})
-		c.from, c.came = slices.Insert(c.from, at, a.from), slices.Insert(c.came, at, a.came)
+		c.row.Fields = slices.Insert(c.row.Fields, at, c.field(a))
 		c.guard(a.field)
-		c.conceal(e, a)
 	}
 	if len(c.Set) > 0 {
 		for _, f := range p.stood {
@@ -151,12 +157,32 @@ func (c *change) guard(field int) {
 	}
 }
 
-// conceal notes a field that is sensitive, or whose value is taken from an
-// argument that is.
-func (c *change) conceal(e *stores.Entity, a assigned) {
-	if a.sensitive || e.Fields[a.field].Sensitive {
-		c.secret = append(c.secret, a.field)
+var opNames = [...]string{stores.Insert: receipt.Inserted, stores.Update: receipt.Updated, stores.Delete: receipt.Deleted}
+
+// planned begins a change that sets so many fields.
+func planned(e *verbs.Entity, c stores.Change, fields int) change {
+	if fields > 0 {
+		c.Set = make([]stores.Assign, 0, fields)
 	}
+	if c.Op == stores.Delete {
+		fields = len(c.Before)
+	}
+	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, fields)}}
+}
+
+// field tells of one field. It is sensitive when the palette says so, or when its
+// value is taken from an argument that is.
+func (c *change) field(a assigned) receipt.Field {
+	def := &c.Entity.Fields[a.field]
+	f := receipt.Field{Name: def.Name, Column: def.Column, Kind: def.Holds(), Code: def.Codes != nil, After: receipt.Of(a.value),
+		Sensitive: a.sensitive || def.Sensitive, From: a.from, Origin: a.came.String()}
+	if c.Before != nil {
+		f.Before.Value = c.Before[a.field]
+	}
+	if mark := stores.MarkOf(c.Marks, a.field); mark != "" {
+		f.Was = verbs.Stored(mark).Mark()
+	}
+	return f
 }
 
 func contradiction(st *step, e *stores.Entity, field int) error {
@@ -168,8 +194,7 @@ func contradiction(st *step, e *stores.Entity, field int) error {
 // sees them.
 func (r *run) insert(st *step, p *proposal) error {
 	e := p.entity.Store
-	c := change{entity: p.entity, Change: stores.Change{Op: stores.Insert, Entity: e, Key: p.key}}
-	c.Set, c.from, c.came = make([]stores.Assign, 0, len(e.Fields)), make([]string, 0, len(e.Fields)), make([]verbs.Origin, 0, len(e.Fields))
+	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key}, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		a := assigned{field: i, value: f.Default, from: "default"}
@@ -196,8 +221,7 @@ func (r *run) insert(st *step, p *proposal) error {
 			return err
 		}
 		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value, Origin: a.came.Mark()})
-		c.from, c.came = append(c.from, a.from), append(c.came, a.came)
-		c.conceal(e, a)
+		c.row.Fields = append(c.row.Fields, c.field(a))
 	}
 	if c.Key.IsNull() {
 		var err error
@@ -205,6 +229,7 @@ func (r *run) insert(st *step, p *proposal) error {
 			return err
 		}
 	}
+	c.row.Key = c.Key
 	r.added[c.Key] = e.Name
 	st.changes = append(st.changes, c)
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -31,7 +32,7 @@ type Pending struct {
 	Mine bool
 	// Preview is what would happen now, done as the asker may at this moment. It
 	// is given by Propose and Show, and nil where the script could not run.
-	Preview *Preview
+	Preview *receipt.Receipt
 	// Stale says that Preview is not what was asked for: nobody can agree to it
 	// any more.
 	Stale bool
@@ -193,24 +194,24 @@ func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, 
 // program asks them, the preview is kept in the store, for one use, by them,
 // and for as long as the rules allow. Where it could not be kept, the preview
 // is returned beside the error.
-func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*Preview, error) {
+func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
 	return s.KeepWith(ctx, p, RunOptions{})
 }
 
 // KeepWith is Keep with the options of PreviewWith, and their Source.
-func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*Preview, error) {
+func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, labels, err := s.attempts(ctx, p, rehearsal(o))
+	r, err := s.attempts(ctx, p, rehearsal(o))
 	if err != nil {
 		return nil, err
 	}
 	shown := r.shown()
-	preview := r.preview(labels)
+	preview := r.preview()
 	if len(shown.asking) == 0 {
 		s.remember(shown)
 		return preview, nil
@@ -423,11 +424,11 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
-	r, labels, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
+	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
 	if err != nil {
 		return nil, s.refusal(ctx, p, o, err)
 	}
-	preview := r.preview(labels)
+	preview := r.preview()
 	others, mine := r.unanswered()
 	if len(others) == 0 {
 		s.remember(r.shown())
@@ -630,10 +631,9 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	asker, prog, err := s.again(ctx, c)
 	if err == nil {
 		var r *run
-		var labels map[stores.Value]string
-		if r, labels, err = asker.attempts(ctx, prog, rehearsal(RunOptions{Before: c.before})); err == nil {
-			p.Preview = r.preview(labels)
-			p.Preview.toOthers()
+		if r, err = asker.attempts(ctx, prog, rehearsal(RunOptions{Before: c.before})); err == nil {
+			p.Preview = r.preview()
+			p.Preview.ToOthers()
 			p.Stale = fmt.Sprintf("%x", r.digest) != c.digest
 			return p, nil
 		}

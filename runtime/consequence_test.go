@@ -63,7 +63,7 @@ verbs:
 			t.Fatal(c, err)
 		}
 		var asks []string
-		for _, ask := range preview.Asks {
+		for _, ask := range preview.Asks() {
 			who := ask.By
 			if who == "" {
 				who = "self"

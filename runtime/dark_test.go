@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -85,10 +86,10 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 			return none, runtime.Refuse(a.Pin+" is wrong", "do not try "+a.Pin)
 		},
 		"writes it down": func(_ context.Context, _ *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Box, runtime.Fields{"remark": a.Pin})}, Result: &runtime.Answer{}}, nil
+			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Box, runtime.Fields{"remark": a.Pin})}, Result: &runtime.Answer{}}, nil
 		},
 		"writes down what it read": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Box, runtime.Fields{"remark": read(ctx, c, a)})}, Result: &runtime.Answer{}}, nil
+			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Box, runtime.Fields{"remark": read(ctx, c, a)})}, Result: &runtime.Answer{}}, nil
 		},
 		"sends it": func(ctx context.Context, c *runtime.Call, a openArgs) (runtime.Outcome, error) {
 			return runtime.Outcome{Notices: []runtime.Notice{{Kind: "notify", Target: "guard", With: runtime.Fields{"a": a.Pin, "b": read(ctx, c, a)}}}, Result: &runtime.Answer{}}, nil
@@ -147,12 +148,12 @@ func TestACarelessHandlerTellsNoSecret(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, r := range []*runtime.Reply{reply, again} {
+				for _, r := range []*receipt.Receipt{reply, again} {
 					for _, c := range r.Calls {
 						for _, row := range c.Rows {
 							for _, f := range row.Fields {
 								if !f.Sensitive {
-									t.Errorf("%s is told: %s -> %s", f.Field, f.Before, f.After)
+									t.Errorf("%s is told: %s -> %s", f.Name, f.Before, f.After)
 								}
 							}
 						}

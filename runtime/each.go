@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -23,7 +24,7 @@ import (
 // too, and each call is held against what was shown of it.
 
 // A Stopped says that a run that commits call by call ended before its end. What
-// was committed stays; the Reply that comes with it tells what that was.
+// was committed stays; the Receipt that comes with it tells what that was.
 type Stopped struct {
 	Done, Total int   // calls that are committed, of how many
 	Next        int   // the number of the call to continue with
@@ -125,7 +126,7 @@ func (s *Session) CheckRest(ctx context.Context, script *dsl.Script, from int, s
 }
 
 // each carries a program out call by call.
-func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Reply, error) {
+func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	parts := units(p)
 	for at, i := range p.Order() {
 		if at != i {
@@ -135,28 +136,27 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Re
 	}
 	first := max(1, o.From)
 	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]naming)}
-	labels := make(map[stores.Value]string)
+	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
-		done, err := s.doneEach(ctx, p.Script(), o.Key, first)
+		before, err := s.doneEach(ctx, p.Script(), o.Key, first)
 		if err != nil {
 			return nil, err
 		}
-		for known < len(done) {
-			whole.repeat(p, parts[known], done[known], labels)
+		for _, part := range before {
+			whole.repeat(p, parts[known], part)
+			join(done, part)
 			known++
 		}
 		if known == len(parts) && known > 0 {
-			reply := whole.inAll(labels)
-			reply.Repeated = true
-			return reply, nil
+			return s.repeated(done), nil
 		}
 	}
 	plan, err := s.agreeToAll(ctx, p, o, &share{calls: slices.Concat(parts[known:]...), before: whole.top}, first+known)
 	if err != nil {
 		return nil, err
 	}
-	whole.id, whole.digest = plan.id, plan.digest
+	done.ID, done.Digest = plan.id, plan.digest
 	if len(o.Said) > 0 {
 		first, err := s.Say(ctx, o.Said...)
 		if err != nil {
@@ -176,86 +176,80 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*Re
 		if o.Key != "" {
 			its.Key = keyOfCall(o.Key, number)
 		}
-		r, found, err := s.one(ctx, p, its, part)
+		r, reply, err := s.one(ctx, p, its, part)
 		if err != nil {
 			if n == known {
 				return nil, err
 			}
-			stopped := &Stopped{Done: n, Total: len(parts), Next: number, Err: onlyThis(err)}
-			stopped.First, stopped.Last = whole.journalled()
-			return whole.inAll(labels), stopped
+			return done, &Stopped{Done: n, Total: len(parts), Next: number, Err: onlyThis(err), First: done.First, Last: done.Last}
 		}
 		for _, i := range unit {
 			whole.top[i] = r.top[i]
 		}
-		whole.steps = append(whole.steps, r.steps...)
 		for key, entity := range r.added {
 			whole.added[key] = entity
 		}
-		for key, label := range found {
-			labels[key] = label
-		}
+		join(done, reply)
 		if o.Progress != nil {
-			p := Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number}
-			if reply := r.repeated; reply != nil {
-				p.Call = &reply.Calls[len(reply.Calls)-1]
-			} else {
-				reply := r.reply(found)
-				p.Call = &reply.Calls[len(reply.Calls)-1]
-			}
-			o.Progress(p)
+			o.Progress(Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number, Call: &reply.Calls[len(reply.Calls)-1]})
 		}
 	}
-	return whole.inAll(labels), nil
+	return done, nil
 }
 
-// inAll tells what several transactions did.
-func (r *run) inAll(labels map[stores.Value]string) *Reply {
-	if r.id == "" { // nothing was worked out, only looked up
-		r.finish()
+// join adds what one transaction did to what those before it did.
+func join(all, part *receipt.Receipt) {
+	all.Calls = append(all.Calls, part.Calls...)
+	if all.First == 0 {
+		all.First = part.First
 	}
-	return r.reply(labels)
+	all.Last = max(all.Last, part.Last)
+}
+
+// repeated is what was done call by call before: nothing was worked out, only looked
+// up.
+func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
+	d := digester{}
+	d.text("verbatim repeated 1")
+	d.text(s.who.Name)
+	for i := range done.Calls {
+		d.b = done.Calls[i].AppendDigest(d.b, nil)
+	}
+	done.Repeated, done.Digest = true, sha256.Sum256(d.b)
+	done.ID = idOf(done.Digest)
+	return done
 }
 
 // repeat takes in what some calls did when they were done before: the calls after
 // them may need what they gave.
-func (r *run) repeat(p *verbs.Program, unit []int, did []*step, labels map[stores.Value]string) {
-	for _, st := range did {
-		st.index = unit[st.index]
-		st.syntax = p.Calls()[st.index].Syntax
-		r.top[st.index] = st
-		for i := range st.changes {
-			labels[st.changes[i].Key] = st.changes[i].named.label
+func (r *run) repeat(p *verbs.Program, unit []int, done *receipt.Receipt) {
+	for i := range done.Calls[:min(len(done.Calls), len(unit))] {
+		call := &p.Calls()[unit[i]]
+		st := &step{verb: call.Verb, index: unit[i], place: placeOf(p, call), syntax: call.Syntax, rows: make([]stores.Row, len(call.Verb.Params)), cells: r.e.tableOf(done.Calls[i].Result)}
+		for _, row := range done.Calls[i].Rows {
+			if e := r.e.reg.Entity(row.Entity); e != nil {
+				st.changes = append(st.changes, change{entity: e, row: row, Change: stores.Change{Op: stores.Op(slices.Index(opNames[:], row.Op)), Entity: e.Store, Key: row.Key}})
+			}
 		}
+		r.top[unit[i]] = st
 	}
-	r.steps = append(r.steps, did...)
 }
 
 // one carries out and commits one call of a program, with those inside it.
-func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *share) (*run, map[stores.Value]string, error) {
+func (s *Session) one(ctx context.Context, p *verbs.Program, o RunOptions, part *share) (*run, *receipt.Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	r, labels, err := s.attempts(ctx, p, &terms{RunOptions: o, share: part})
+	r, err := s.attempts(ctx, p, &terms{RunOptions: o, share: part})
 	if err != nil {
 		return nil, nil, s.refusal(ctx, p, o, aboutCall(p, part.calls[len(part.calls)-1], err))
 	}
 	if r.repeated != nil {
 		// Somebody did it under the same key just now.
-		r.steps, labels = nil, make(map[stores.Value]string)
-		r.repeat(p, part.calls, r.again, labels)
+		r.repeat(p, part.calls, r.repeated)
+		return r, r.repeated, nil
 	}
-	// A row that was added is a row like any other from here on.
-	for key := range r.added {
-		for _, st := range r.steps {
-			for i := range st.changes {
-				if c := &st.changes[i]; c.Op == stores.Insert && c.Key == key {
-					s.adopt(c.Entity, r.minted[key])
-				}
-			}
-		}
-	}
-	return r, labels, nil
+	return r, r.reply(), nil // a row that was added is a row like any other from here on
 }
 
 // agreeToAll works out all that is to be done, and holds the agreement against
@@ -275,7 +269,7 @@ func (s *Session) agreeToAll(ctx context.Context, p *verbs.Program, o RunOptions
 func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (*run, error) {
 	rehearse := rehearsal(t.RunOptions)
 	rehearse.share = t.share
-	plan, _, err := s.attempts(ctx, p, rehearse)
+	plan, err := s.attempts(ctx, p, rehearse)
 	if err != nil {
 		return nil, err
 	}
@@ -309,6 +303,11 @@ func (r *run) unitDigest(calls []int) [32]byte {
 	d.text("verbatim call 1")
 	d.text(r.e.reg.Digest())
 	d.text(r.s.who.Name)
+	for i, st := range r.written() {
+		if slices.Contains(calls, st.index) {
+			d.b = r.told[i].AppendDigest(d.b, d.alias)
+		}
+	}
 	for _, st := range r.steps {
 		if slices.Contains(calls, st.index) {
 			d.step(st)
@@ -332,52 +331,34 @@ func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", k
 
 // RepeatEach is Repeat for a script that was run with RunOptions.Each, from the
 // call of that number on. It returns nil unless every call of it was done.
-func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*Reply, error) {
+func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
 	rest := *script
 	rest.Calls = script.Calls[min(max(1, from), len(script.Calls)+1)-1:]
-	done, err := s.doneEach(ctx, &rest, key, max(1, from))
-	if err != nil || len(done) < len(rest.Calls) || len(done) == 0 {
+	parts, err := s.doneEach(ctx, &rest, key, max(1, from))
+	if err != nil || len(parts) < len(rest.Calls) || len(parts) == 0 {
 		return nil, err
 	}
-	whole := &run{e: s.e, s: s, alias: make(map[stores.Value]string)}
-	labels := make(map[stores.Value]string)
-	for _, did := range done {
-		whole.top, whole.steps = append(whole.top, did...), append(whole.steps, did...)
-		for _, st := range did {
-			for i := range st.changes {
-				labels[st.changes[i].Key] = st.changes[i].named.label
-			}
-		}
+	done := &receipt.Receipt{Done: true}
+	for _, part := range parts {
+		join(done, part)
 	}
-	reply := whole.inAll(labels)
-	reply.Repeated = true
-	return reply, nil
+	return s.repeated(done), nil
 }
 
 // doneEach finds what the first calls of a script did under a key, up to the
 // first that was not done.
-func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, first int) ([][]*step, error) {
-	var all [][]*step
+func (s *Session) doneEach(ctx context.Context, script *dsl.Script, key string, first int) (all []*receipt.Receipt, err error) {
 	for i := range script.Calls {
 		its := keyOfCall(key, first+i)
 		one := &dsl.Script{Source: script.Source, Calls: script.Calls[i : i+1]}
-		var reply *Reply
-		var did []*step
-		err := s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, its)), func(r stores.Reader) error {
-			settled, err := s.settled(ctx, r, one)
-			if err != nil {
-				return err
-			}
-			reply, did, err = s.delivered(ctx, r, one, settled, its, false)
-			return err
-		})
+		done, err := s.Repeat(ctx, one, its)
 		if err != nil {
-			return nil, failure(err)
+			return nil, err
 		}
-		if reply == nil {
+		if done == nil {
 			break
 		}
-		all = append(all, did)
+		all = append(all, done)
 	}
 	return all, nil
 }

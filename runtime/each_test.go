@@ -12,11 +12,12 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
 // eachOf runs a script call by call, agreeing to what it asks.
-func (w *world) eachOf(s *runtime.Session, text string, o runtime.RunOptions) (*runtime.Reply, error) {
+func (w *world) eachOf(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
 	w.t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("test.dsl", text))
 	if ds.HasErrors() {
@@ -30,7 +31,7 @@ func (w *world) eachOf(s *runtime.Session, text string, o runtime.RunOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	if len(preview.Asks) > 0 {
+	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
 	o.Each = true
@@ -53,7 +54,7 @@ func TestEachCallIsCommitted(t *testing.T) {
 			return
 		}
 		journal := w.journal() // what is told is committed
-		told = append(told, fmt.Sprintf("%d of %d, number %d: %s, journal %d of %d", p.Done, p.Total, p.Number, p.Call.Verb.Name, p.Call.Seq, len(journal)))
+		told = append(told, fmt.Sprintf("%d of %d, number %d: %s, journal %d of %d", p.Done, p.Total, p.Number, p.Call.Verb, p.Call.Seq, len(journal)))
 	}
 	reply, err := w.eachOf(kim, `lending.lend :item-id @drill :member-id @ann :as @l
 lending.remind :loan-id @l :on 2025-02-02
@@ -68,8 +69,8 @@ lending.list-items :status IN`, runtime.RunOptions{Progress: progress})
 		"3 of 4, number 3: lending.note, journal 4 of 4",
 		"4 of 4, number 4: lending.list-items, journal 0 of 4",
 	})
-	if reply.First != 1 || reply.Last != 4 || len(reply.Calls) != 5 || reply.Preview.Rows != 5 || len(reply.Preview.Calls) != 5 {
-		t.Errorf("%d..%d, %d calls, %d rows", reply.First, reply.Last, len(reply.Calls), reply.Preview.Rows)
+	if reply.First != 1 || reply.Last != 4 || len(reply.Calls) != 5 || reply.Totals().Rows != 5 || len(reply.Calls) != 5 {
+		t.Errorf("%d..%d, %d calls, %d rows", reply.First, reply.Last, len(reply.Calls), reply.Totals().Rows)
 	}
 	if name := reply.Calls[1].Rows[0].Fields[0].After.Text(); name != "@drill-ann" {
 		t.Errorf("the reminder is for %s", name)
@@ -179,7 +180,7 @@ lending.note :loan-id @saw-bob :note "last"`
 			t.Fatal(err)
 		}
 		for _, e := range w.journal() {
-			if e.Preview != reply.Preview.ID || e.Agreed != "kim" {
+			if e.Preview != reply.ID || e.Agreed != "kim" {
 				t.Errorf("the journal says %s agreed to %s", e.Agreed, e.Preview)
 			}
 		}

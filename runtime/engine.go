@@ -3,22 +3,23 @@
 // as changes that are plain values, holds every change against what the verb
 // promised, and commits changes, journal and notices in one transaction.
 //
-//	text ─dsl.Parse→ Script ─Session.Check→ Program ─Session.Run→ Reply
+//	text ─dsl.Parse→ Script ─Session.Check→ Program ─Session.Run→ Receipt
 //
 // A whole program is done or nothing of it:
 //
 //	engine, err := runtime.New(registry, store, runtime.Options{})
 //	session, err := engine.Session(ctx, "clara")
 //	program, mistakes := session.Check(script)
-//	preview, err := session.Preview(ctx, program)    // rows, before and after
-//	reply, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+//	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
+//	done, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+//	receipt.Print(os.Stdout, done, receipt.Options{})
 //
 // Where a rule wants somebody else's agreement, Run refuses. Propose keeps the
 // program instead, and Agree, by whoever has the role, carries it out as its
 // asker, if it still comes to what was asked for:
 //
 //	pending, err := session.Propose(ctx, program, runtime.RunOptions{})
-//	_, reply, err := other.Agree(ctx, pending.ID)
+//	_, done, err := other.Agree(ctx, pending.ID)
 //
 // With a RunOptions.Key, Run can be sent again when its answer was lost: it has
 // its effect once. Both stand in rows of the engine's own; Migrate is given the

@@ -7,6 +7,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -90,7 +91,7 @@ func (e *Engine) tell(b *stores.Batch, entry stores.Entry, v *verbs.Verb, syntax
 	}
 	if st != nil {
 		for i := range st.changes {
-			w.record.Changes = append(w.record.Changes, w.change(&st.changes[i]))
+			w.record.Rows = append(w.record.Rows, w.row(&st.changes[i]))
 		}
 	}
 	if w.err != nil {
@@ -116,7 +117,7 @@ type recorder struct {
 }
 
 // commit keeps a value where it can be erased.
-func (w *recorder) commit(v stores.Value) journal.Commitment {
+func (w *recorder) commit(v stores.Value) receipt.Commitment {
 	if w.opening == nil {
 		w.opening = journal.NewOpening(w.e.newID(), w.of.Principal)
 	}
@@ -127,43 +128,26 @@ func (w *recorder) commit(v stores.Value) journal.Commitment {
 	return c
 }
 
-var opNames = [...]string{stores.Insert: journal.Inserted, stores.Update: journal.Updated, stores.Delete: journal.Deleted}
-
-// change tells of one row change: of a row that is added or deleted, every field
-// that holds something.
-func (w *recorder) change(c *change) journal.Change {
-	out := journal.Change{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
-	if c.named.name != "" {
-		if out.Name = "@" + c.named.name; personalLabel(c.entity) {
-			out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
-		}
+// row tells of one row that changed. Columns, sources and names of other rows stay
+// out of the journal: what a replay needs is in it, and it outlives them.
+func (w *recorder) row(c *change) receipt.Row {
+	out := c.row
+	if out.Label = ""; out.Name != "" && personalLabel(c.entity) {
+		out.NameIs, out.Name = w.commit(stores.NewString(out.Name)), ""
 	}
-	field := func(f int, before, after stores.Value, origin string) {
-		def := &c.Entity.Fields[f]
-		g := journal.Field{Name: def.Name, Kind: def.Holds(), Before: before, After: after, Origin: origin, Sensitive: slices.Contains(c.secret, f)}
-		if g.Sensitive || def.Personal || def.Sensitive {
-			g.BeforeIs, g.AfterIs = w.commit(before), w.commit(after)
-			g.Before, g.After = stores.Value{}, stores.Value{}
+	out.Fields = make([]receipt.Field, len(c.row.Fields))
+	for k := range out.Fields {
+		f := &c.row.Fields[k]
+		at := c.at(k)
+		def := &c.Entity.Fields[at]
+		g := receipt.Field{Name: f.Name, Kind: f.Kind, Before: receipt.Of(f.Before.Value), After: receipt.Of(f.After.Value), Sensitive: f.Sensitive}
+		if c.Op != stores.Delete {
+			g.Origin = c.Set[k].Origin
 		}
-		out.Fields = append(out.Fields, g)
-	}
-	if c.Op == stores.Delete {
-		out.Fields = make([]journal.Field, 0, len(c.Before))
-		for f, v := range c.Before {
-			if f != c.Entity.Key && !v.IsNull() {
-				field(f, v, stores.Value{}, "")
-			}
+		if g.Sensitive || def.Personal {
+			g.Before, g.After = receipt.Value{Is: w.commit(f.Before.Value)}, receipt.Value{Is: w.commit(f.After.Value)}
 		}
-	}
-	if len(c.Set) > 0 {
-		out.Fields = make([]journal.Field, 0, len(c.Set))
-	}
-	for _, a := range c.Set {
-		var before stores.Value
-		if c.Before != nil {
-			before = c.Before[a.Field]
-		}
-		field(a.Field, before, a.Value, a.Origin)
+		out.Fields[k] = g
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -70,17 +71,17 @@ verbs:
 	if err != nil {
 		panic(runtime.Sentence(err))
 	}
-	for _, f := range preview.Calls[0].Rows[0].Fields {
-		fmt.Println(f.Column, f.After, f.From)
-	}
-	reply, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
+	receipt.PrintCalls(os.Stdout, preview, receipt.Options{}) // as the command prints it
+	done, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
 	if err != nil {
 		panic(runtime.Sentence(err))
 	}
-	fmt.Println(reply.Calls[0].Rows[0].Name, "journal", reply.First)
+	fmt.Println(done.Calls[0].Rows[0].Name, "journal", done.First)
 	// Output:
-	// who "alice" principal
-	// kind "green" :kind
-	// cups 2 :cups
+	//   1  tea.order                                                          order.dsl:1
+	//      + orders  new   green tea
+	//          who   "alice"     (principal)
+	//          kind  "green"     from :kind (script)
+	//          cups  2     from :cups
 	// @green-tea journal 1
 }

@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -372,7 +373,7 @@ func (w *world) program(s *runtime.Session, text string) *verbs.Program {
 }
 
 // run runs a script as somebody, agreeing to whatever it asks of them.
-func (w *world) run(who, text string) (*runtime.Reply, error) {
+func (w *world) run(who, text string) (*receipt.Receipt, error) {
 	w.t.Helper()
 	s := w.session(who)
 	p := w.program(s, text)
@@ -381,7 +382,7 @@ func (w *world) run(who, text string) (*runtime.Reply, error) {
 		return nil, err
 	}
 	o := runtime.RunOptions{}
-	if len(preview.Asks) > 0 {
+	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
 	return s.Run(context.Background(), p, o)

@@ -9,17 +9,23 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
-// An Ask is one confirmation that a call needs before it may happen.
-type Ask struct {
-	By     string    // a role that somebody else must have; "" is the person asking
-	Reason string    // "it sends a message that cannot be recalled"
-	Rule   dsl.Place // in the palette
-	Call   int       // index in Program.Calls
-
+// An ask is a question, and how long an answer to it is good.
+type ask struct {
+	receipt.Ask
 	lasts time.Duration
+}
+
+// newAsk makes the question that a rule of a palette asks about a call.
+func newAsk(st *step, reason string, by *verbs.Role, rule dsl.Place, lasts time.Duration) ask {
+	a := ask{receipt.Ask{Reason: reason, Rule: placed(rule), Call: st.index}, lasts}
+	if by != nil {
+		a.By = by.Name
+	}
+	return a
 }
 
 // gate works out who must agree to a call first. Rules add up. A rule whose
@@ -37,10 +43,7 @@ func (r *run) gate(ctx context.Context, st *step) error {
 				continue
 			}
 		}
-		ask := Ask{Reason: rule.Reason, Rule: rule.Place, Call: st.index, lasts: rule.Lasts()}
-		if rule.By != nil {
-			ask.By = rule.By.Name
-		}
+		ask := newAsk(st, rule.Reason, rule.By, rule.Place, rule.Lasts())
 		if ask.Reason == "" {
 			ask.Reason = alwaysAsks(st.verb.Name)
 			if !rule.Always {
@@ -172,10 +175,18 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 }
 
 // allAsks gathers the asks of a call and of those it makes as a macro.
-func (st *step) allAsks(asks []Ask) []Ask {
+func (st *step) allAsks(asks []ask) []ask {
 	asks = append(asks, st.asks...)
 	for _, inner := range st.inner {
 		asks = inner.allAsks(asks)
 	}
 	return asks
+}
+
+// questions is what is told of them.
+func (st *step) questions() (all []receipt.Ask) {
+	for _, a := range st.allAsks(nil) {
+		all = append(all, a.Ask)
+	}
+	return all
 }

@@ -30,7 +30,7 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 		if err := r.still(st); !errors.As(err, &failure) {
 			t.Errorf("%v passed", other)
 		}
-		if err := r.commit(t.Context(), RunOptions{}, nil); !errors.As(err, &failure) {
+		if err := r.commit(t.Context(), RunOptions{}); !errors.As(err, &failure) {
 			t.Errorf("%v was committed", other)
 		}
 	}
@@ -52,7 +52,7 @@ func TestOriginsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 		if err := r.still(st); !errors.As(err, &failure) {
 			t.Errorf("%v passed", other)
 		}
-		if err := r.commit(t.Context(), RunOptions{}, nil); !errors.As(err, &failure) {
+		if err := r.commit(t.Context(), RunOptions{}); !errors.As(err, &failure) {
 			t.Errorf("%v was committed", other)
 		}
 	}

@@ -44,7 +44,7 @@ type handler struct {
 //	}
 //
 //	runtime.Handle(h, "client.add-note", func(ctx context.Context, c *runtime.Call, a addNote) (runtime.Outcome, error) {
-//		return runtime.Outcome{Changes: []runtime.Change{
+//		return runtime.Outcome{Changes: []runtime.Edit{
 //			runtime.Update(a.Request, runtime.Fields{"client_notes": a.Note}),
 //		}}, nil
 //	})
@@ -98,9 +98,11 @@ func (r Ref) String() string {
 // can be, nil for none.
 type Fields map[string]any
 
-// A Change is a row change that a handler wants. Make it with Create, Update or
+// An Edit is a row change that a handler asks for, in values of its own and by the
+// names of fields: the engine still has to resolve, type and settle it. What came of
+// it, with what was there before, is a receipt.Row. Make it with Create, Update or
 // Delete.
-type Change struct {
+type Edit struct {
 	Op     stores.Op
 	Entity string // of Create; otherwise Row says it
 	Row    Ref    // for Create the zero Ref, or one that Call.New made
@@ -109,21 +111,21 @@ type Change struct {
 
 // Create adds a row. Its key is made up, and fields that are left out get
 // their defaults.
-func Create(entity string, f Fields) Change {
-	return Change{Op: stores.Insert, Entity: entity, Fields: f}
+func Create(entity string, f Fields) Edit {
+	return Edit{Op: stores.Insert, Entity: entity, Fields: f}
 }
 
 // Update changes fields of a row.
-func Update(row Ref, f Fields) Change {
-	return Change{Op: stores.Update, Entity: row.entity, Row: row, Fields: f}
+func Update(row Ref, f Fields) Edit {
+	return Edit{Op: stores.Update, Entity: row.entity, Row: row, Fields: f}
 }
 
 // Delete removes a row.
-func Delete(row Ref) Change { return Change{Op: stores.Delete, Entity: row.entity, Row: row} }
+func Delete(row Ref) Edit { return Edit{Op: stores.Delete, Entity: row.entity, Row: row} }
 
 // As gives a row to be created the key of a Ref that Call.New made, so that
 // other changes of the same outcome can refer to it.
-func (c Change) As(row Ref) Change {
+func (c Edit) As(row Ref) Edit {
 	c.Row = row
 	return c
 }
@@ -144,7 +146,7 @@ func Trigger(target string, with Fields) Notice { return Notice{"trigger", targe
 // An Outcome is what a handler wants done, as values: two outcomes can be
 // compared in a test.
 type Outcome struct {
-	Changes []Change
+	Changes []Edit
 	Notices []Notice
 	// Session is what the session is given, by name, as `sets` promises it.
 	Session Fields
@@ -255,7 +257,7 @@ func (c *Call) Declared() Outcome {
 	d := declared(c.promises)
 	var o Outcome
 	for _, p := range d.proposals {
-		change := Change{Op: p.op, Entity: p.entity.Store.Name}
+		change := Edit{Op: p.op, Entity: p.entity.Store.Name}
 		if p.op != stores.Insert {
 			change.Row = Ref{p.entity.Store.Name, p.key}
 		}
@@ -412,7 +414,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *run) proposal(ctx context.Context, st *step, c Change) (proposal, error) {
+func (r *run) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)

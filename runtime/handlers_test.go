@@ -45,7 +45,7 @@ func honest(_ context.Context, c *runtime.Call, a repairArgs) (runtime.Outcome, 
 
 func appraised(_ context.Context, c *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
 	return runtime.Outcome{
-		Changes: []runtime.Change{runtime.Update(a.Item, runtime.Fields{"worth": a.Worth})},
+		Changes: []runtime.Edit{runtime.Update(a.Item, runtime.Fields{"worth": a.Worth})},
 		Kept:    []string{"worth against the market"},
 		Result:  &runtime.Answer{Columns: []string{"item", "worth"}, Rows: [][]any{{a.Item, a.Worth}}},
 	}, nil
@@ -101,10 +101,10 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 			return o, nil
 		}
 	}
-	add := func(changes ...runtime.Change) repair {
+	add := func(changes ...runtime.Edit) repair {
 		return with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) { o.Changes = append(o.Changes, changes...) })
 	}
-	drop := func(match func(runtime.Change) bool) repair {
+	drop := func(match func(runtime.Edit) bool) repair {
 		return with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
 			o.Changes = slices.DeleteFunc(o.Changes, match)
 		})
@@ -169,9 +169,9 @@ func TestHandlersThatDoMoreOrLessAreRolledBack(t *testing.T) {
 		{"more: a promise that nobody made", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
 			o.Kept = append(o.Kept, "everything")
 		}), `it says that it did "everything"`},
-		{"less: no new row", drop(func(c runtime.Change) bool { return c.Op == stores.Insert }), "no row of reminder was to be added"},
-		{"less: no update", drop(func(c runtime.Change) bool { return c.Op == stores.Update }), "a row of item was not to be changed"},
-		{"less: no deletion", drop(func(c runtime.Change) bool { return c.Op == stores.Delete }), "a row of reminder was not to be deleted"},
+		{"less: no new row", drop(func(c runtime.Edit) bool { return c.Op == stores.Insert }), "no row of reminder was to be added"},
+		{"less: no update", drop(func(c runtime.Edit) bool { return c.Op == stores.Update }), "a row of item was not to be changed"},
+		{"less: no deletion", drop(func(c runtime.Edit) bool { return c.Op == stores.Delete }), "a row of reminder was not to be deleted"},
 		{"less: a promised field of the new row", with(func(_ *runtime.Call, _ repairArgs, o *runtime.Outcome) {
 			delete(o.Changes[0].Fields, "remind_on")
 		}), "a row of reminder was to be added"},
@@ -260,13 +260,13 @@ func TestHandlersThatFailChangeNothing(t *testing.T) {
 		},
 		"panic": func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error) { panic(boom) },
 		"unknown field": func(_ context.Context, _ *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Item, runtime.Fields{"wroth": 1})}}, nil
+			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Item, runtime.Fields{"wroth": 1})}}, nil
 		},
 		"wrong type": func(_ context.Context, _ *runtime.Call, a appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Item, runtime.Fields{"worth": "much"})}}, nil
+			return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Item, runtime.Fields{"worth": "much"})}}, nil
 		},
 		"unknown entity": func(context.Context, *runtime.Call, appraiseArgs) (runtime.Outcome, error) {
-			return runtime.Outcome{Changes: []runtime.Change{runtime.Create("itme", nil)}}, nil
+			return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("itme", nil)}}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/stores/receipt"
 )
 
 // payloads are texts that mean something to somebody: to a database, a pattern,
@@ -78,7 +79,7 @@ func TestTextsAreNothingButTexts(t *testing.T) {
 				}
 				stored[p]--
 				got := reply.Calls[i].Rows[0].Fields
-				if !slices.ContainsFunc(got, func(f runtime.FieldChange) bool { return f.Field == "text" && f.After.Text() == p }) {
+				if !slices.ContainsFunc(got, func(f receipt.Field) bool { return f.Name == "text" && f.After.Text() == p }) {
 					t.Errorf("%q is told as %v", p, got)
 				}
 				call, ds := dsl.Parse(dsl.NewSource("journal", entries[i].Call))

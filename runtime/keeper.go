@@ -12,6 +12,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -115,7 +116,7 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 			if w.Everywhere {
 				args = append(args, dsl.NewArg("everywhere", dsl.NewBool(true)))
 			}
-			record.Changes = []journal.Change{{Op: journal.Redacted, Entity: w.Entity.Name, Table: w.Entity.Table, Key: w.Key}}
+			record.Rows = []receipt.Row{{Op: receipt.Redacted, Entity: w.Entity.Name, Table: w.Entity.Table, Key: w.Key}}
 		}
 		if said > 0 {
 			args = append(args, dsl.NewArg("turns", dsl.NewInteger(int64(said))))

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // A watched store notes which reads are said to be the last of their View, and
@@ -69,7 +70,7 @@ func TestALastReadIsTheOnlyOne(t *testing.T) {
 				t.Errorf("a row without a name: %v", row)
 			}
 		}
-		if p := reply.Preview; p.ID != "" || p.Sealed().ID == "" || p.Digest == [32]byte{} || p.Sealed() != p {
+		if p := reply; p.ID != "" || p.Sealed().ID == "" || p.Digest == [32]byte{} || p.Sealed() != p {
 			t.Errorf("sealed, it is %q", p.ID)
 		}
 		return len(reply.Calls[0].Result.Rows)
@@ -128,7 +129,7 @@ func TestARowIsAskedForWithWhatIsReadOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shelf := func(text string, together, views int64) *runtime.Reply {
+	shelf := func(text string, together, views int64) *receipt.Receipt {
 		t.Helper()
 		store.together.Store(0)
 		p := w.program(s, text)
@@ -153,7 +154,7 @@ func TestARowIsAskedForWithWhatIsReadOfIt(t *testing.T) {
 		if len(want.Calls[0].Result.Rows) == 0 || !reflect.DeepEqual(want.Calls[0].Result, got.Calls[0].Result) || !reflect.DeepEqual(want.Calls[0].Filled, got.Calls[0].Filled) {
 			t.Errorf("%s: at once\n%v\nand one after the other\n%v", text, want.Calls[0], got.Calls[0])
 		}
-		if a, b := want.Preview.Sealed().Digest, got.Preview.Sealed().Digest; a != b {
+		if a, b := want.Sealed().Digest, got.Sealed().Digest; a != b {
 			t.Errorf("%s: at once %x, and one after the other %x", text, a, b)
 		}
 	}

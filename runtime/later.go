@@ -135,7 +135,7 @@ func (n *notice) onceUnder() stores.Again {
 // the session.
 func (r *run) callOf(st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
-		return n.calls
+		return ""
 	}
 	w := &work{verb: st.verb, from: st.from}
 	values := make([]dsl.Value, len(st.args))

@@ -175,10 +175,7 @@ func (st *step) wants(i int, g given, place dsl.Place) *complaint {
 	if p.Otherwise == nil {
 		return &complaint{st.index, wrongOrigin(place, p, g.from, st.trail)}
 	}
-	ask := Ask{Reason: p.Otherwise.Reason, Rule: p.Otherwise.Place, Call: st.index, lasts: p.Otherwise.Lasts()}
-	if p.Otherwise.By != nil {
-		ask.By = p.Otherwise.By.Name
-	}
+	ask := newAsk(st, p.Otherwise.Reason, p.Otherwise.By, p.Otherwise.Place, p.Otherwise.Lasts())
 	said := cameFrom(p, g.from, st.trail)
 	if ask.Reason != "" {
 		said += "; " + ask.Reason

@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -113,7 +114,7 @@ func (w *till) said(s *runtime.Session, text string, rest, marked verbs.Origin) 
 
 // says runs a script whose author's words are a person's own, but for those in
 // guillemets, in a session of its own.
-func (w *till) says(text string, marked verbs.Origin) (*runtime.Reply, error) {
+func (w *till) says(text string, marked verbs.Origin) (*receipt.Receipt, error) {
 	w.t.Helper()
 	s := w.session("kim")
 	return s.Run(context.Background(), w.said(s, text, ofPerson, marked), runtime.RunOptions{})
@@ -298,14 +299,14 @@ func TestOtherOriginsAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ask := c.Preview.Asks; len(ask) != 1 || ask[0].By != "chief" || ask[0].Reason != ":iban must come from a person or a record; this came from letter.pdf; money cannot be called back" {
+	if ask := c.Preview.Asks(); len(ask) != 1 || ask[0].By != "chief" || ask[0].Reason != ":iban must come from a person or a record; this came from letter.pdf; money cannot be called back" {
 		t.Errorf("%+v", ask)
 	}
 	shown, err := w.session("bo").Show(ctx, c.ID)
 	if err != nil || shown.Stale {
 		t.Fatal(shown, err)
 	}
-	if got := fieldNamed(t, shown.Preview, "iban").Origin; got != ofLetter {
+	if got := fieldNamed(t, shown.Preview, "iban").Origin; got != ofLetter.String() {
 		t.Errorf("the card says it came from %q", got)
 	}
 	if _, _, err := w.session("bo").Agree(ctx, c.ID); err != nil {
@@ -358,8 +359,8 @@ func TestAnOriginThatChangesMakesAConfirmationStale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fieldNamed(t, reply.Preview, "note")
-	if f.Before != f.After || f.Was != ofLetter || f.Origin != ofPerson {
+	f := fieldNamed(t, reply, "note")
+	if f.Before != f.After || f.Was != ofLetter.String() || f.Origin != ofPerson.String() {
 		t.Errorf("a person vouching for a value shows as %+v", f)
 	}
 	if got := w.came(11, "note"); got != ofRecord {
@@ -432,7 +433,7 @@ func TestOriginsAreJournalled(t *testing.T) {
 		t.Error(got)
 	}
 	record, err := journal.Parse(entries[0].Changes)
-	if err != nil || len(record.Changes) != 1 || record.Changes[0].Fields[0].Origin != "document=letter.pdf" {
+	if err != nil || len(record.Rows) != 1 || record.Rows[0].Fields[0].Origin != "document=letter.pdf" {
 		t.Errorf("%+v, %v", record, err)
 	}
 	s := w.session("kim")
@@ -445,17 +446,17 @@ func TestOriginsAreJournalled(t *testing.T) {
 	}
 }
 
-func fieldNamed(t *testing.T, p *runtime.Preview, name string) runtime.FieldChange {
+func fieldNamed(t *testing.T, p *receipt.Receipt, name string) receipt.Field {
 	t.Helper()
 	for _, c := range p.Calls {
 		for _, r := range c.Rows {
-			if i := slices.IndexFunc(r.Fields, func(f runtime.FieldChange) bool { return f.Field == name }); i >= 0 {
+			if i := slices.IndexFunc(r.Fields, func(f receipt.Field) bool { return f.Name == name }); i >= 0 {
 				return r.Fields[i]
 			}
 		}
 	}
 	t.Fatalf("no %s in %+v", name, p)
-	return runtime.FieldChange{}
+	return receipt.Field{}
 }
 
 func (w *world) rowsOf(entity string) []string {
@@ -495,7 +496,7 @@ func TestAnAnswerSaysWhereItsValuesComeFrom(t *testing.T) {
 			if result.Rows[0][i].Text() == "DE89" {
 				want = ofLetter
 			}
-			if got := result.Origin(0, i); got.Trusted() != want.Trusted() || want == ofLetter && got.Kinds()&verbs.FromDocument == 0 {
+			if got := verbs.Stored(result.Origin(0, i)); got.Trusted() != want.Trusted() || want == ofLetter && got.Kinds()&verbs.FromDocument == 0 {
 				t.Errorf("%s: %s comes from %q, want %q", script, name, got, want)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -114,7 +115,7 @@ func TestAnAnswerShowsWhoseWordsItShows(t *testing.T) {
 	reg := load(t, "../verbs")
 	s := sqliteBank(t)
 	ctx := context.Background()
-	run := func(who, text string) *runtime.Reply {
+	run := func(who, text string) *receipt.Receipt {
 		t.Helper()
 		session, err := s.engine.Session(ctx, who)
 		if err != nil {
@@ -134,7 +135,7 @@ func TestAnAnswerShowsWhoseWordsItShows(t *testing.T) {
 	} {
 		r := run(who, c.text).Calls[0].Result
 		for i, name := range r.Columns {
-			foreign := r.Origin(0, i).Kinds()&verbs.FromDocument != 0
+			foreign := verbs.Stored(r.Origin(0, i)).Kinds()&verbs.FromDocument != 0
 			if want := who == "t.weber" && name == c.column; foreign != want && !r.Rows[0][i].IsNull() {
 				t.Errorf("to %s, %s is of %q", who, name, r.Origin(0, i))
 			}

@@ -103,7 +103,7 @@ const (
 	dlvPrincipal
 	dlvText    // hash of the canonical text
 	dlvWritten // hash of the text as it was written
-	dlvReply   // canonical JSON, see kept
+	dlvReply   // the kept form of its receipt
 	dlvTime
 	dlvFirst // number of the first journal entry, if there is one
 )

@@ -18,6 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -171,7 +172,7 @@ func postgresBank(t testing.TB) *shop {
 
 // did runs a script that must be carried out, agreeing to what it asks of who
 // asks, and returns what its calls gave back.
-func (p *portal) did(t testing.TB, who, text string) []*runtime.Result {
+func (p *portal) did(t testing.TB, who, text string) []*receipt.Result {
 	t.Helper()
 	results, err := p.try(who, text)
 	if err != nil {
@@ -180,7 +181,7 @@ func (p *portal) did(t testing.TB, who, text string) []*runtime.Result {
 	return results
 }
 
-func (p *portal) try(who, text string) ([]*runtime.Result, error) {
+func (p *portal) try(who, text string) ([]*receipt.Result, error) {
 	ctx := context.Background()
 	session, err := p.engine.Session(ctx, who)
 	if err != nil {
@@ -198,7 +199,7 @@ func (p *portal) try(who, text string) ([]*runtime.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []*runtime.Result
+	var all []*receipt.Result
 	for i := range reply.Calls {
 		all = append(all, reply.Calls[i].Result)
 	}
@@ -258,7 +259,7 @@ func changed(before, after map[string]map[string]stores.Value) []string {
 }
 
 // said is a column of the row of an answer, as text; of a list its JSON.
-func said(t testing.TB, res *runtime.Result, row int, column string) string {
+func said(t testing.TB, res *receipt.Result, row int, column string) string {
 	t.Helper()
 	i := slices.Index(res.Columns, column)
 	if i < 0 || row >= len(res.Rows) {
@@ -267,7 +268,7 @@ func said(t testing.TB, res *runtime.Result, row int, column string) string {
 	return res.Rows[row][i].Text()
 }
 
-func wantSaid(t testing.TB, res *runtime.Result, row int, want map[string]string) {
+func wantSaid(t testing.TB, res *receipt.Result, row int, want map[string]string) {
 	t.Helper()
 	for column, text := range want {
 		if got := said(t, res, row, column); got != text {
@@ -324,9 +325,9 @@ func TestGetOutstandingIncludesWhy(t *testing.T) {
 func TestWhoHelpsAClientKnowsWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	onPortals(t, func(t *testing.T, p *portal) {
-		known := func() map[string]*runtime.Result {
+		known := func() map[string]*receipt.Result {
 			t.Helper()
-			all := map[string]*runtime.Result{}
+			all := map[string]*receipt.Result{}
 			for _, v := range p.reg.Palette("client").Conversation.Context {
 				all[v.Name] = p.did(t, "clara", v.Name)[0]
 			}
@@ -554,13 +555,13 @@ func TestTheConversation(t *testing.T) {
 			if err != nil {
 				t.Fatal(step, err)
 			}
-			asked += len(preview.Asks)
+			asked += len(preview.Asks())
 			reply, err := session.Run(ctx, prog, runtime.RunOptions{})
 			if err != nil {
 				t.Fatal(step, err)
 			}
 			for i := range reply.Calls {
-				if reply.Calls[i].Verb.Name == "client.get-status" {
+				if reply.Calls[i].Verb == "client.get-status" {
 					percents = append(percents, said(t, reply.Calls[i].Result, 0, "overall_progress_percent"))
 				}
 			}

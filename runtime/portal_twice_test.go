@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 const sentAlready = "this file was sent for this request already; client.get-request-detail says what became of it"
@@ -138,17 +139,17 @@ func TestAFileIsShownAsItIsKnown(t *testing.T) {
 	if prog == nil {
 		t.Fatal(ds)
 	}
-	shows := func(rows []runtime.RowChange) {
+	shows := func(rows []receipt.Row) {
 		t.Helper()
 		n := 0
 		for _, f := range rows[0].Fields {
 			switch {
-			case f.Field != "file_reference" && f.Field != "content":
+			case f.Name != "file_reference" && f.Name != "content":
 				if f.File != nil {
-					t.Errorf("%s is no file", f.Field)
+					t.Errorf("%s is no file", f.Name)
 				}
-			case f.File == nil || *f.File != (runtime.File{Name: "passport.pdf", Type: "application/pdf", Size: 651}) || f.After.IsNull():
-				t.Errorf("%s: %+v", f.Field, f.File)
+			case f.File == nil || *f.File != (receipt.File{Name: "passport.pdf", Type: "application/pdf", Size: 651, Says: "PDF, 651 B"}) || f.After.IsNull():
+				t.Errorf("%s: %+v", f.Name, f.File)
 			default:
 				n++
 			}

@@ -11,147 +11,9 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
-
-// A Preview is what a program would do, in rows: what is shown to whoever has
-// to agree. Its ID stands for all of it, and for the rows as they were.
-//
-// The ID and the digest of what a Run did at once, without anybody having agreed
-// to a preview, are worked out when they are asked for: by Sealed.
-type Preview struct {
-	ID      string // "c7f2-91d0"
-	Digest  [32]byte
-	Calls   []CallPreview // parallel to Program.Calls
-	Tables  []TableTotal  // sorted by table
-	Rows    int           // how many rows would be added, changed or deleted
-	Notices int           // messages that would be sent
-	Jobs    int           // pieces of work that would be started or scheduled
-	Asks    []Ask
-
-	seal *run // whose digest is not worked out; nil when it is
-}
-
-// Sealed returns the preview with its ID and its digest. It is not for several
-// goroutines at once.
-func (p *Preview) Sealed() *Preview {
-	if r := p.seal; r != nil {
-		r.finish()
-		p.ID, p.Digest, p.seal = r.id, r.digest, nil
-	}
-	return p
-}
-
-// A CallPreview is what one call would do; for a macro, what its calls would.
-type CallPreview struct {
-	Verb    *verbs.Verb
-	Place   dsl.Place
-	Call    string // canonical text, sensitive values withheld
-	Rows    []RowChange
-	Notices []NoticeChange
-	Sets    []SessionChange // what the session is given
-	Filled  []Filled        // arguments that were left out, and what stands for them
-	Tended  []TendedJob     // jobs that would be tried again or dropped
-	Asks    []Ask
-	Errands []Errand // what tools of other servers are asked
-	Result  *Result
-}
-
-// A RowChange is one row, before and after.
-type RowChange struct {
-	Op     stores.Op
-	Entity *verbs.Entity
-	Name   string // "@pierre-dupont-identity"; "new" for a row that has no name yet
-	Label  string
-	Fields []FieldChange // in the order of the entity; keys are left out
-}
-
-// A FieldChange is one field, before and after. References are shown by name.
-type FieldChange struct {
-	Field     string
-	Column    string
-	Before    stores.Value
-	After     stores.Value
-	Sensitive bool   // printers show that it changed, and not from what to what
-	From      string // ":expected-date", "expected_date + days(1)", "default"; "" where a handler made it
-	// Origin says where that came from. Was is the origin that the field had,
-	// where it was less trusted than a record; the zero Origin otherwise.
-	Origin, Was verbs.Origin
-	// File is the file that After stands for, by its reference or by what its bytes
-	// are known by: what is shown of it, where a person has to agree. It is nil where
-	// After stands for itself.
-	File *File
-}
-
-// A NoticeChange is a message or a piece of work that would be queued.
-type NoticeChange struct {
-	Kind, Target string
-	// Of work that is run here: the call that it is, and when it is made. A day
-	// is its first instant where the organisation is; Null is at once.
-	Calls string
-	At    stores.Value
-	// Instead counts the jobs that wait under the same key and are dropped.
-	Instead int
-}
-
-// A SessionChange is something that the session keeps, before and after.
-// References are shown by name.
-type SessionChange struct {
-	Name          string
-	Before, After stores.Value
-	Sensitive     bool
-	From          string // what it is worked out from; "" where a handler made it
-	Origin        verbs.Origin
-}
-
-// A TableTotal counts the rows of one table, each once.
-type TableTotal struct {
-	Table                   string
-	Added, Changed, Deleted int
-}
-
-// A Result is what a call gives back. Rows are never identified by key: a
-// reference is the name of its row in this session.
-type Result struct {
-	Columns   []string
-	Sensitive []bool // parallel to Columns; nil when none is
-	// Own are the sensitive ones that are told to the principal who asked, and to
-	// nobody else: their own answers. Parallel to Columns; nil when none is.
-	Own  []bool
-	Rows [][]stores.Value
-	// From says where all of it comes from, when that is not from rows within
-	// scope: what a tool of another server answered is verbs.FromTool.
-	From verbs.Origins
-	// Origins says where each value comes from, parallel to Rows; nil when all
-	// of them are a record's.
-	Origins [][]verbs.Origin
-}
-
-// Withheld reports whether a column is sensitive, and not the principal's own: it
-// is not shown to them. A model is shown no sensitive column at all.
-func (r *Result) Withheld(column int) bool {
-	return r.Sensitive != nil && r.Sensitive[column] && (r.Own == nil || !r.Own[column])
-}
-
-// toOthers withholds what is the asker's own.
-func (p *Preview) toOthers() {
-	for i := range p.Calls {
-		if r := p.Calls[i].Result; r != nil {
-			r.Own = nil
-		}
-	}
-}
-
-// Origin is where a value of the result comes from.
-func (r *Result) Origin(row, column int) verbs.Origin {
-	switch {
-	case r.Origins != nil:
-		return r.Origins[row][column]
-	case r.From != 0:
-		return verbs.NewOrigin(r.From, "")
-	}
-	return ofRecord
-}
 
 // A shown is a preview that somebody may agree to.
 type shown struct {
@@ -347,9 +209,33 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 	return found, nil
 }
 
-// Showing
+// Telling
 
-func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
+// tellAll makes the receipt of every call that a person wrote.
+func (r *run) tellAll() {
+	written := r.written()
+	r.told = make([]receipt.Call, len(written))
+	for i, st := range written {
+		r.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.place), Text: st.text, Rows: r.rowsOf(st), Notices: r.noticesOf(st, nil), Filled: r.fills(st),
+			Tended: st.allTended(), Asks: st.questions(), Session: r.sessionChanges(st), Errands: st.errandsOf(nil), Result: r.result(st), Seq: st.seq}
+	}
+}
+
+// preview is what a run would do, once it was told.
+func (r *run) preview() *receipt.Receipt {
+	return &receipt.Receipt{ID: r.id, Digest: r.digest, Calls: r.told}
+}
+
+func placed(p dsl.Place) receipt.Place {
+	if p.Source == nil {
+		return receipt.Place{}
+	}
+	at := p.Source.Position(p.Range.Start)
+	return receipt.Place{Source: p.Source.Name, Line: at.Line, Column: at.Column}
+}
+
+// rowsOf tells of the rows that a call changes, by the names that they have now.
+func (r *run) rowsOf(st *step) []receipt.Row {
 	changes := st.changes
 	if len(st.inner) > 0 {
 		changes = st.gather(&gathered{}).changes
@@ -357,66 +243,51 @@ func (r *run) rowChanges(st *step, labels map[stores.Value]string) []RowChange {
 	if len(changes) == 0 {
 		return nil
 	}
-	out := make([]RowChange, 0, len(changes))
+	out := make([]receipt.Row, len(changes))
 	for i := range changes {
 		c := &changes[i]
-		row := RowChange{Op: c.Op, Entity: c.entity, Name: r.shownName(c.Entity, c.Key), Label: c.named.label}
+		out[i] = c.row
+		row := &out[i]
+		row.Name = r.shownName(c.Entity, c.Key)
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
-			row.Label = labels[c.Key]
+			row.Label = r.labels[c.Key]
 		}
-		if c.Op == stores.Delete {
-			for f, v := range c.Before {
-				if f != c.Entity.Key && !v.IsNull() {
-					row.Fields = append(row.Fields, r.fieldChange(c, f, v, stores.Value{}, "", verbs.Origin{}))
-				}
+		for k := range row.Fields {
+			f := &row.Fields[k]
+			def := &c.Entity.Fields[c.at(k)]
+			if def.Ref != nil {
+				r.nameValue(&f.Before, def.Ref)
+				r.nameValue(&f.After, def.Ref)
+			}
+			if !f.Sensitive {
+				f.File = r.fileOf(f.After.Shown())
 			}
 		}
-		row.Fields = slices.Grow(row.Fields, len(c.Set))
-		for i, a := range c.Set {
-			var before stores.Value
-			if c.Before != nil {
-				before = c.Before[a.Field]
-			}
-			row.Fields = append(row.Fields, r.fieldChange(c, a.Field, before, a.Value, c.from[i], c.came[i]))
-		}
-		out = append(out, row)
 	}
 	return out
 }
 
-func (r *run) fieldChange(c *change, field int, before, after stores.Value, from string, came verbs.Origin) FieldChange {
-	f := &c.Entity.Fields[field]
-	if f.Ref != nil {
-		before, after = r.shownValue(f.Ref, before), r.shownValue(f.Ref, after)
+// nameValue gives the key of a row the name that it is shown by.
+func (r *run) nameValue(v *receipt.Value, e *stores.Entity) {
+	if !v.IsNull() {
+		v.Name = r.shownName(e, v.Value)
 	}
-	out := FieldChange{Field: f.Name, Column: f.Column, Before: before, After: after, Sensitive: slices.Contains(c.secret, field), From: from, Origin: came}
-	if !out.Sensitive {
-		out.File = r.fileOf(after)
-	}
-	if mark := stores.MarkOf(c.Marks, field); mark != "" {
-		out.Was = verbs.Stored(mark)
-	}
-	return out
 }
 
-func (r *run) noticeChanges(st *step) []NoticeChange {
-	if len(st.notices) == 0 && len(st.inner) == 0 {
-		return nil
-	}
-	var out []NoticeChange
+func (r *run) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 	for i := range st.notices {
 		n := &st.notices[i]
-		out = append(out, NoticeChange{n.kind, n.target, r.callOf(st, n), n.at, len(n.instead)})
+		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: r.callOf(st, n), At: n.at, Instead: len(n.instead)})
 	}
 	for _, inner := range st.inner {
-		out = append(out, r.noticeChanges(inner)...)
+		all = r.noticesOf(inner, all)
 	}
-	return out
+	return all
 }
 
 // errandsOf gathers what a call asks of tools, and those that it makes as a
 // macro.
-func (st *step) errandsOf(all []Errand) []Errand {
+func (st *step) errandsOf(all []receipt.Errand) []receipt.Errand {
 	if st.errand != nil {
 		all = append(all, st.errand.Errand)
 	}
@@ -426,12 +297,20 @@ func (st *step) errandsOf(all []Errand) []Errand {
 	return all
 }
 
-func (r *run) result(st *step) *Result {
+func (r *run) result(st *step) *receipt.Result {
 	t := st.cells
 	if t == nil || t.late && t.rows == nil {
 		return nil
 	}
-	res := &Result{Columns: make([]string, len(t.columns)), Rows: make([][]stores.Value, len(t.rows)), From: t.from}
+	res := &receipt.Result{Columns: make([]string, len(t.columns)), Rows: make([][]stores.Value, len(t.rows)), Keys: t.keys, Late: t.late}
+	usual := ofRecord
+	if t.from != 0 {
+		usual = verbs.NewOrigin(t.from, "")
+		res.From = usual.String()
+	}
+	if t.entity != nil {
+		res.Entity = t.entity.Store.Name
+	}
 	for i, c := range t.columns {
 		res.Columns[i] = c.name
 		own := slices.Contains(st.verb.Returns.Shows, c.name)
@@ -458,93 +337,56 @@ func (r *run) result(st *step) *Result {
 		for j, c := range row {
 			from := c.from
 			if from == (verbs.Origin{}) {
-				from = ofRecord
-				if t.from != 0 {
-					from = verbs.NewOrigin(t.from, "")
-				}
+				from = usual
 			}
 			if res.Origins == nil && from != ofRecord {
-				res.Origins = make([][]verbs.Origin, len(t.rows))
+				res.Origins = make([][]string, len(t.rows))
 				for k := range res.Origins {
-					res.Origins[k] = slices.Repeat([]verbs.Origin{ofRecord}, len(t.columns))
+					res.Origins[k] = slices.Repeat([]string{ofRecord.String()}, len(t.columns))
 				}
 			}
 			if res.Origins != nil {
-				res.Origins[i][j] = from
+				res.Origins[i][j] = from.String()
 			}
+			ref := receipt.Ref{Row: i, Column: j, Key: c.value}
 			switch {
-			case c.entity != nil:
-				res.Rows[i][j] = r.shownValue(c.entity.Store, c.value)
-			case t.entity == nil && c.value.Kind() == stores.UUID:
+			case c.entity != nil && !c.value.IsNull():
+				ref.Entity = c.entity.Store.Name
+				res.Rows[i][j] = stores.NewString(r.shownName(c.entity.Store, c.value))
+			case c.entity == nil && t.entity == nil && c.value.Kind() == stores.UUID:
 				// A query's or a handler's own uuid may be a key of anything.
 				res.Rows[i][j] = stores.NewString(hidden)
 			default:
 				res.Rows[i][j] = c.value
+				continue
 			}
+			res.Refs = append(res.Refs, ref)
 		}
 	}
 	return res
 }
 
-func (r *run) preview(labels map[stores.Value]string) *Preview {
-	written := r.written()
-	p := &Preview{ID: r.id, Digest: r.digest, Calls: make([]CallPreview, 0, len(written))}
-	ops := make(map[rowKey]stores.Op, len(r.steps))
-	totals := make(map[*stores.Entity]*TableTotal)
-	for _, st := range written {
-		c := CallPreview{Verb: st.verb, Place: st.place, Call: st.text, Asks: st.allAsks(nil),
-			Rows: r.rowChanges(st, labels), Notices: r.noticeChanges(st), Sets: r.sessionChanges(st), Filled: r.fills(st), Tended: st.allTended(), Errands: st.errandsOf(nil), Result: r.result(st)}
-		p.Calls = append(p.Calls, c)
-		p.Asks = append(p.Asks, c.Asks...)
-		for _, n := range c.Notices {
-			if n.Kind == noticeKind(verbs.Triggers) {
-				p.Jobs++
-			} else {
-				p.Notices++
-			}
+// tableOf is what a call gave back when it was done before, for the calls that take
+// something from it.
+func (e *Engine) tableOf(res *receipt.Result) *table {
+	if res == nil {
+		return nil
+	}
+	t := &table{keys: res.Keys, entity: e.reg.Entity(res.Entity), columns: make([]column, len(res.Columns)), rows: make([][]cell, len(res.Rows))}
+	for i, name := range res.Columns {
+		t.columns[i] = column{name, res.Sensitive != nil && res.Sensitive[i] && (res.Own == nil || !res.Own[i])}
+	}
+	for i, row := range res.Rows {
+		t.rows[i] = make([]cell, len(row))
+		for j, v := range row {
+			t.rows[i][j] = cell{value: v, from: verbs.Stored(res.Origin(i, j))}
 		}
 	}
-	for _, st := range r.steps {
-		for i := range st.changes {
-			c := &st.changes[i]
-			id := rowKey{c.Entity, c.Key}
-			was, before := ops[id]
-			switch {
-			case !before:
-				ops[id] = c.Op
-			case was == stores.Insert && c.Op == stores.Delete:
-				delete(ops, id) // it came and went
-			case c.Op == stores.Delete:
-				ops[id] = stores.Delete
-			}
-		}
+	for _, ref := range res.Refs {
+		c := &t.rows[ref.Row][ref.Column]
+		c.value, c.entity = ref.Key, e.reg.Entity(ref.Entity)
 	}
-	for id, op := range ops {
-		t := totals[id.entity]
-		if t == nil {
-			t = &TableTotal{Table: id.entity.Table}
-			totals[id.entity] = t
-		}
-		switch op {
-		case stores.Insert:
-			t.Added++
-		case stores.Update:
-			t.Changed++
-		case stores.Delete:
-			t.Deleted++
-		}
-		p.Rows++
-	}
-	for _, t := range totals {
-		p.Tables = append(p.Tables, *t)
-	}
-	slices.SortFunc(p.Tables, func(a, b TableTotal) int {
-		if a.Table < b.Table {
-			return -1
-		}
-		return 1
-	})
-	return p
+	return t
 }
 
 // The digest
@@ -623,6 +465,10 @@ func (r *run) finish() {
 		d.text(role.Name)
 	}
 	d.number(len(r.steps))
+	for i := range r.told {
+		d.b = r.told[i].AppendDigest(d.b, d.alias)
+		d.spill()
+	}
 	for _, st := range r.steps {
 		d.step(st)
 		d.spill()
@@ -630,64 +476,25 @@ func (r *run) finish() {
 	d.seen(r.seen)
 	d.into.Write(d.b)
 	d.into.Sum(r.digest[:0])
-	r.id = fmt.Sprintf("%x-%x", r.digest[:2], r.digest[2:4])
+	r.id = idOf(r.digest)
 }
 
-// step writes down what a call would do.
+// idOf is what people call a digest.
+func idOf(digest [32]byte) string { return fmt.Sprintf("%x-%x", digest[:2], digest[2:4]) }
+
+// step writes down what a call stands on and its receipt does not tell.
 func (d *digester) step(st *step) {
 	d.text(st.text)
 	d.values(st.args)
 	d.origins(st.from)
-	d.number(len(st.asks))
-	for _, a := range st.asks {
-		d.text(a.By)
-		d.text(a.Reason)
-	}
-	d.number(len(st.changes))
-	for i := range st.changes {
-		c := &st.changes[i]
-		d.number(int(c.Op))
-		d.text(c.Entity.Name)
-		d.value(c.Key)
-		d.number(len(c.Set))
-		for _, a := range c.Set {
-			d.number(a.Field)
-			d.value(a.Value)
-		}
-		d.origins(c.came)
-	}
 	d.number(len(st.notices))
 	for _, n := range st.notices {
-		d.text(n.kind)
-		d.text(n.target)
 		d.values(n.values)
 		d.origins(n.came)
 		d.instead(n.instead)
 	}
-	for _, a := range st.sets {
-		d.text("session")
-		d.text(a.name)
-		d.value(a.value)
-		d.origin(a.came)
-	}
-	d.tended(st.tended)
 	if e := st.errand; e != nil {
-		d.text(e.Server)
-		d.text(e.Name)
 		d.text(e.spec.Digest)
-		for _, sent := range e.Sent {
-			d.text(sent.Key)
-			d.value(sent.Value)
-		}
-	}
-	if st.cells != nil && !st.cells.late {
-		d.number(len(st.cells.rows))
-		for _, row := range st.cells.rows {
-			for _, c := range row {
-				d.value(c.value)
-				d.origin(c.from)
-			}
-		}
 	}
 }
 

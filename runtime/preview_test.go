@@ -9,14 +9,17 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
-func show(p *runtime.Preview) []string {
+var opSign = map[string]string{receipt.Inserted: "+", receipt.Updated: "~", receipt.Deleted: "-"}
+
+func show(p *receipt.Receipt) []string {
 	var out []string
 	for i, c := range p.Calls {
-		out = append(out, fmt.Sprintf("%d %s", i+1, plain(c.Call)))
+		out = append(out, fmt.Sprintf("%d %s", i+1, plain(c.Text)))
 		for _, r := range c.Rows {
-			out = append(out, fmt.Sprintf("  %c %s %s (%s)", "+~-"[r.Op], r.Entity.Store.Table, r.Name, r.Label))
+			out = append(out, fmt.Sprintf("  %s %s %s (%s)", opSign[r.Op], r.Table, r.Name, r.Label))
 			for _, f := range r.Fields {
 				out = append(out, fmt.Sprintf("    %s %s -> %s from %s", f.Column, f.Before, f.After, f.From))
 			}
@@ -28,10 +31,11 @@ func show(p *runtime.Preview) []string {
 			out = append(out, fmt.Sprintf("  ? %q %s", a.By, a.Reason))
 		}
 	}
-	for _, t := range p.Tables {
+	totals := p.Totals()
+	for _, t := range totals.Tables {
 		out = append(out, fmt.Sprintf("%s +%d ~%d -%d", t.Table, t.Added, t.Changed, t.Deleted))
 	}
-	return append(out, fmt.Sprintf("%d rows, %d notices, %d jobs, %d asks", p.Rows, p.Notices, p.Jobs, len(p.Asks)))
+	return append(out, fmt.Sprintf("%d rows, %d notices, %d jobs, %d asks", totals.Rows, totals.Notices, totals.Jobs, len(p.Asks())))
 }
 
 // X3: a preview says what would change, row by row, before and after, where
@@ -126,10 +130,10 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if reply.Preview.ID != preview.ID || reply.Preview.Digest != preview.Digest {
-			t.Errorf("%s: previewed %s, ran %s", text, preview.ID, reply.Preview.ID)
+		if reply.ID != preview.ID || reply.Digest != preview.Digest {
+			t.Errorf("%s: previewed %s, ran %s", text, preview.ID, reply.ID)
 		}
-		a, b := show(preview), show(reply.Preview)
+		a, b := show(preview), show(reply)
 		for i := range min(len(a), len(b)) {
 			if a[i] == b[i] {
 				continue
@@ -142,8 +146,8 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 		if len(a) != len(b) {
 			t.Errorf("%s: shown %d lines, ran %d", text, len(a), len(b))
 		}
-		if n := len(diff(w.entity, before, w.state())); n != preview.Rows {
-			t.Errorf("%s: %d rows shown, %d changed", text, preview.Rows, n)
+		if n := len(diff(w.entity, before, w.state())); n != preview.Totals().Rows {
+			t.Errorf("%s: %d rows shown, %d changed", text, preview.Totals().Rows, n)
 		}
 	}
 }
@@ -156,7 +160,7 @@ func TestPreviewIsTheSameWhenNothingChanged(t *testing.T) {
 	text := `lending.lend :item-id @drill :member-id @ann :as @l
 lending.remind :loan-id @l :on 2025-02-01
 lending.note :loan-id @saw-bob :note "x" :expected-date 2025-01-03`
-	see := func() *runtime.Preview {
+	see := func() *receipt.Receipt {
 		s := w.session("kim")
 		p, err := s.Preview(context.Background(), w.program(s, text))
 		if err != nil {
@@ -279,9 +283,9 @@ func TestConfirmRulesAddUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		var asks []string
-		for _, a := range preview.Asks {
+		for _, a := range preview.Asks() {
 			asks = append(asks, a.By+":"+a.Reason)
-			if a.Rule.Source == nil {
+			if a.Rule.Source == "" {
 				t.Error("does not say which rule")
 			}
 		}
@@ -345,7 +349,7 @@ func TestPlansAreRepeatable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again.Digest != first.Digest || !reflect.DeepEqual(again.Tables, first.Tables) {
+		if again.Digest != first.Digest || !reflect.DeepEqual(again.Totals().Tables, first.Totals().Tables) {
 			t.Fatal("it differs")
 		}
 	}

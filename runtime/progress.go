@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"time"
+
+	"verbatim/stores/receipt"
 )
 
 // A Phase is what a long run is at.
@@ -27,7 +29,7 @@ type Progress struct {
 	Total  int
 	Number int // of the call, as RunOptions.From counts
 	// Call is what the call did, once that is committed; nil before.
-	Call *CallReply
+	Call *receipt.Call
 }
 
 // progress tells of a call that was carried out.

@@ -13,6 +13,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -128,7 +129,7 @@ func (w *world) oneCall(rt *rapid.T, who, text string, v *verbs.Verb) bool {
 	if d := diff(w.entity, before, w.state()); len(d) > 0 {
 		rt.Fatalf("%s: the preview changed %q", text, d)
 	}
-	var reply *runtime.Reply
+	var reply *receipt.Receipt
 	if err == nil {
 		reply, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})
 	}
@@ -143,7 +144,7 @@ func (w *world) oneCall(rt *rapid.T, who, text string, v *verbs.Verb) bool {
 		}
 		return false
 	}
-	if reply.Preview.Digest != preview.Digest {
+	if reply.Digest != preview.Digest {
 		rt.Fatalf("%s: what ran is not what was shown", text)
 	}
 	w.compare(rt, text, before, after, reply.Calls[0].Rows)
@@ -159,7 +160,7 @@ func (w *world) oneCall(rt *rapid.T, who, text string, v *verbs.Verb) bool {
 
 // compare holds tables against what was shown: the same rows, fields and
 // values, neither more nor less.
-func (w *world) compare(rt *rapid.T, text string, before, after state, rows []runtime.RowChange) {
+func (w *world) compare(rt *rapid.T, text string, before, after state, rows []receipt.Row) {
 	var observed, shown []string
 	for k, was := range before {
 		entity, _, _ := strings.Cut(k, " ")
@@ -198,10 +199,11 @@ func (w *world) compare(rt *rapid.T, text string, before, after state, rows []ru
 		observed = append(observed, line)
 	}
 	for _, r := range rows {
-		line := r.Entity.Store.Name + " " + string("+~-"[r.Op])
+		e := w.entity(r.Entity)
+		line := r.Entity + " " + opSign[r.Op]
 		for _, f := range r.Fields {
-			i := r.Entity.Store.FieldIndex(f.Field)
-			line += fmt.Sprintf(" %s:%s>%s", f.Field, shownAs(r.Entity.Store, i, f.Before), shownAs(r.Entity.Store, i, f.After))
+			i := e.FieldIndex(f.Name)
+			line += fmt.Sprintf(" %s:%s>%s", f.Name, shownAs(e, i, f.Before.Shown()), shownAs(e, i, f.After.Shown()))
 		}
 		shown = append(shown, line)
 	}
@@ -223,26 +225,26 @@ func shownAs(e *stores.Entity, field int, v stores.Value) string {
 
 // promised holds what was done against the effects as the palette declares
 // them, without asking the engine.
-func promised(rt *rapid.T, text string, effects []verbs.Effect, c runtime.CallReply) {
+func promised(rt *rapid.T, text string, effects []verbs.Effect, c receipt.Call) {
 	for _, r := range c.Rows {
 		covered := slices.ContainsFunc(effects, func(e verbs.Effect) bool {
-			if e.Entity != r.Entity {
+			if e.Entity == nil || e.Entity.Store.Name != r.Entity {
 				return false
 			}
 			switch r.Op {
-			case stores.Insert:
+			case receipt.Inserted:
 				return e.Kind == verbs.Creates
-			case stores.Delete:
+			case receipt.Deleted:
 				return e.Kind == verbs.Deletes
 			}
-			return e.Kind == verbs.Updates && !slices.ContainsFunc(r.Fields, func(f runtime.FieldChange) bool {
-				i := r.Entity.Store.FieldIndex(f.Field)
+			return e.Kind == verbs.Updates && !slices.ContainsFunc(r.Fields, func(f receipt.Field) bool {
+				i := e.Entity.Store.FieldIndex(f.Name)
 				set := slices.ContainsFunc(e.Set, func(s verbs.Set) bool { return s.Field == i })
 				return !set && !slices.Contains(e.Fields, i) && (len(e.Set) > 0 || e.Fields != nil)
 			})
 		})
 		if !covered {
-			rt.Fatalf("%s: nobody promised %c %s %v", text, "+~-"[r.Op], r.Entity.Store.Name, r.Fields)
+			rt.Fatalf("%s: nobody promised %s %s %v", text, r.Op, r.Entity, r.Fields)
 		}
 	}
 	for _, n := range c.Notices {
@@ -261,13 +263,13 @@ func promised(rt *rapid.T, text string, effects []verbs.Effect, c runtime.CallRe
 		switch e.Kind {
 		case verbs.Creates:
 			for _, r := range c.Rows {
-				if r.Op == stores.Insert && r.Entity == e.Entity {
+				if r.Op == receipt.Inserted && r.Entity == e.Entity.Store.Name {
 					n++
 				}
 			}
 		case verbs.Deletes:
 			for _, r := range c.Rows {
-				if r.Op == stores.Delete && r.Entity == e.Entity {
+				if r.Op == receipt.Deleted && r.Entity == e.Entity.Store.Name {
 					n++
 				}
 			}

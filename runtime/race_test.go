@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 )
 
@@ -211,14 +212,14 @@ func TestOneKeyIsOneEffect(t *testing.T) {
 }
 
 // answerOf prints what a reply says.
-func answerOf(r *runtime.Reply) string {
+func answerOf(r *receipt.Receipt) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d..%d %x %s %d %d\n", r.First, r.Last, r.Preview.Sealed().Digest, r.Preview.ID, r.Preview.Rows, r.Preview.Notices)
-	fmt.Fprintln(&b, r.Preview.Tables)
+	fmt.Fprintf(&b, "%d..%d %x %s %d %d\n", r.First, r.Last, r.Sealed().Digest, r.ID, r.First, r.Last)
+	fmt.Fprintln(&b, r.Totals())
 	for i, c := range r.Calls {
-		fmt.Fprintln(&b, c.Verb.Name, c.Seq, c.Place.Range, r.Preview.Calls[i].Call, c.Notices)
+		fmt.Fprintln(&b, c.Verb, c.Seq, c.Place, r.Calls[i].Text, c.Notices)
 		for _, row := range c.Rows {
-			fmt.Fprintln(&b, row.Op, row.Entity.Store.Name, row.Name, row.Label, row.Fields)
+			fmt.Fprintln(&b, row.Op, row.Entity, row.Name, row.Label, row.Fields)
 		}
 		if c.Result != nil {
 			fmt.Fprintln(&b, *c.Result)
@@ -285,7 +286,7 @@ func TestAKeyIsOfOneTextAndOnePrincipal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kim := w.session("kim")
-	note := func(s *runtime.Session, text, key string) (*runtime.Reply, error) {
+	note := func(s *runtime.Session, text, key string) (*receipt.Receipt, error) {
 		return s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: key})
 	}
 	const text = `lending.note :loan-id @saw-bob :note "one"`
@@ -453,7 +454,7 @@ func TestWhatIsShownIsWhatIsAgreedTo(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", note, err)
 		}
-		if reply.Preview.Digest != shown.Preview.Digest || shown.Preview.Digest != c.Preview.Digest {
+		if reply.Digest != shown.Preview.Digest || shown.Preview.Digest != c.Preview.Digest {
 			t.Errorf("%q: what ran is not what was shown", note)
 		}
 		if got := w.get("loan", id(33), "note"); got.Text() != note || shown.Preview.Calls[1].Rows[0].Fields[0].After.Text() != note {

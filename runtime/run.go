@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -70,54 +71,31 @@ type terms struct {
 	attempted bool   // one of them was asked to do something
 }
 
-// A Reply is what was done.
-type Reply struct {
-	Calls       []CallReply // parallel to Program.Calls
-	First, Last int64       // journal entries; zero when there are none
-	Preview     *Preview    // the same, as it would have been previewed; see Preview.Sealed
-	// Repeated says that it was done before, under the same key. Values of
-	// sensitive fields are not kept and left out of such a reply.
-	Repeated bool
-}
-
-// A CallReply is what one call did; for a macro, what its calls did.
-type CallReply struct {
-	Verb    *verbs.Verb
-	Place   dsl.Place
-	Rows    []RowChange
-	Notices []NoticeChange
-	Sets    []SessionChange
-	Filled  []Filled
-	Tended  []TendedJob
-	Result  *Result
-	Seq     int64 // journal entry, zero when there is none
-}
-
 // errRehearsed ends the transaction of a preview.
 var errRehearsed = errors.New("rehearsed")
 
 // Preview works out what a program would do, and does none of it. It returns a
 // *Refusal where the program could not run as it is; that somebody has to
 // agree first is part of the preview instead.
-func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*Preview, error) {
+func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, error) {
 	return s.PreviewWith(ctx, p, RunOptions{})
 }
 
 // PreviewWith is Preview that tells its progress, and may be held to the version
 // of the session and to a turn of it. Other options do not matter to it.
-func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*Preview, error) {
+func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
 	if all := s.forbidden(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, labels, err := s.attempts(ctx, p, rehearsal(o))
+	r, err := s.attempts(ctx, p, rehearsal(o))
 	if err != nil {
 		return nil, err
 	}
 	s.remember(r.shown())
-	return r.preview(labels), nil
+	return r.preview(), nil
 }
 
 // errRepeated ends the transaction of a run that was done before.
@@ -128,7 +106,7 @@ var errRepeated = errors.New("repeated")
 // the person is told no, and any other error where something is wrong with the
 // system; in both cases nothing was changed, unless the error is a *Failure
 // that says Unknown.
-func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Reply, error) {
+func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
@@ -141,7 +119,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Rep
 	}
 	t := &terms{RunOptions: o}
 	s.claim(ctx, t)
-	r, labels, err := s.attempts(ctx, p, t)
+	r, err := s.attempts(ctx, p, t)
 	if err != nil {
 		s.release(t, err)
 		return nil, s.refusal(ctx, p, o, err)
@@ -150,7 +128,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*Rep
 		s.release(t, errRepeated)
 		return r.repeated, nil
 	}
-	return r.reply(labels), nil
+	return r.reply(), nil
 }
 
 // ready refuses programs that were not checked against this engine's palettes.
@@ -169,16 +147,16 @@ func rehearsal(o RunOptions) *terms {
 // attempts carries a program out and, unless it rehearses, commits it. When rows
 // change while it does, it begins again: what was agreed to is compared with
 // what is planned each time, so that trying again never does anything else.
-func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, map[stores.Value]string, error) {
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
 	tools, err := s.e.meetTools(ctx, p)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o.tools = tools
 	var asked errands
 	atOnce := s.e.atOnce
 	for attempt := 1; ; attempt++ {
-		r, labels, err := s.attempt(ctx, p, o, &asked, atOnce)
+		r, err := s.attempt(ctx, p, o, &asked, atOnce)
 		var e *errand
 		if errors.As(err, &e) {
 			err = s.fetch(ctx, o, &asked, e)
@@ -187,12 +165,12 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 				attempt-- // it only goes on
 				continue
 			case asked.sent != nil, !errors.Is(err, stores.ErrConflict):
-				return nil, nil, s.finalError(p, err)
+				return nil, s.finalError(p, err)
 			}
 		}
 		switch {
 		case err == nil:
-			return r, labels, nil
+			return r, nil
 		case errors.Is(err, errMore):
 			// A row was told that is newer than the names.
 			o.goesOn = true
@@ -210,9 +188,9 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 			s.e.pause(ctx, attempt)
 			continue
 		case asked.sent != nil:
-			return nil, nil, s.halfway(ctx, o, &asked, err)
+			return nil, s.halfway(ctx, o, &asked, err)
 		}
-		return nil, nil, s.finalError(p, err)
+		return nil, s.finalError(p, err)
 	}
 }
 
@@ -239,7 +217,7 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	return failure(err)
 }
 
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, atOnce bool) (*run, map[stores.Value]string, error) {
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, atOnce bool) (*run, error) {
 	r := &run{
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
@@ -257,7 +235,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		errands:   asked,
 	}
 	if err := s.entitled(ctx, r.now); err != nil {
-		return r, nil, err
+		return r, err
 	}
 	if !asked.now.IsZero() {
 		r.now = asked.now // what was asked may speak of it
@@ -268,7 +246,6 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		r.alias = o.share.alias
 	}
 	r.alias[stores.NewTime(r.now)] = "now 0"
-	var labels map[stores.Value]string
 	plan := func(read stores.Reader) error {
 		r.read = current{read, r}
 		if err := r.meanwhile(ctx, o.Version); err != nil {
@@ -282,12 +259,13 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			return err
 		}
 		var err error
-		if labels, err = r.nameReferences(ctx); err != nil {
+		if r.labels, err = r.nameReferences(ctx); err != nil {
 			return err
 		}
 		if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
 			r.unsealed = true // nobody was shown anything that it could differ from
 		} else {
+			r.tellAll()
 			r.finish()
 		}
 		if r.share != nil && r.share.agreed != "" {
@@ -321,13 +299,13 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		if err == nil {
 			s.keepNames(ctx)
 		}
-		return r, labels, err
+		return r, err
 	}
 	err := s.e.store.Update(ctx, scope, func(tx stores.Tx) error {
 		r.tx = tx
 		if o.Key != "" {
 			var err error
-			if r.repeated, r.again, err = s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil {
+			if r.repeated, err = s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil {
 				return err
 			}
 			if r.repeated != nil {
@@ -345,7 +323,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		if o.rehearsal {
 			return errRehearsed
 		}
-		return r.commit(ctx, o.RunOptions, labels)
+		return r.commit(ctx, o.RunOptions)
 	})
 	if r.parting && isVerdict(err) {
 		r.late = err
@@ -356,7 +334,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	switch {
 	case o.rehearsal && errors.Is(err, errRehearsed), errors.Is(err, errRepeated):
 		s.keepNames(ctx)
-		return r, labels, nil
+		return r, nil
 	case o.Key != "" && errors.Is(err, stores.ErrDuplicate) && r.late == nil:
 		// Somebody did it under the same key at the same time: looking again
 		// finds what they did.
@@ -369,7 +347,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 	if err == nil {
 		s.keepNames(ctx)
 	}
-	return r, labels, err
+	return r, err
 }
 
 // unread adds to a refusal what is wrong with the calls that came after it.
@@ -446,7 +424,7 @@ func (o *terms) opens(s *Session) stores.Scope {
 
 // commit adds journal, notices and what the engine keeps of its own to a
 // transaction that holds the changes already.
-func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]string) error {
+func (r *run) commit(ctx context.Context, o RunOptions) error {
 	r.e.enter(StageRecord)
 	for _, st := range r.steps {
 		if err := r.still(st); err != nil {
@@ -479,11 +457,7 @@ func (r *run) commit(ctx context.Context, o RunOptions, labels map[stores.Value]
 		}
 	}
 	if o.Key != "" {
-		kept, err := r.delivery(o.Key, labels)
-		if err != nil {
-			return err
-		}
-		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], kept)
+		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))
 	}
 	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.Tended) == 0 && len(r.waiting) == 0 {
 		return nil
@@ -513,27 +487,37 @@ func (r *run) outgoing(st *step, n *notice) stores.Notice {
 }
 
 // reply tells what was committed. Only now do new rows get names.
-func (r *run) reply(labels map[stores.Value]string) *Reply {
+func (r *run) reply() *receipt.Receipt {
 	r.e.enter(StageReply)
 	for _, st := range r.steps {
 		for i := range st.changes {
-			switch c := &st.changes[i]; {
-			case c.Op == stores.Update && r.e.renames(c):
-				r.s.forget(c.Entity, c.Key)
-			case c.Op == stores.Insert:
+			if c := &st.changes[i]; c.Op == stores.Insert {
 				r.s.adopt(c.Entity, r.minted[c.Key])
 			}
 		}
 	}
-	reply := &Reply{Preview: r.preview(labels)}
-	if r.unsealed {
-		r.read, r.tx = nil, nil // it is kept for its digest
-		reply.Preview.seal = r
+	if r.told == nil || len(r.added) > 0 {
+		r.tellAll()
+	}
+	reply := r.preview()
+	reply.Done = true
+	for i, st := range r.written() {
+		reply.Calls[i].Seq = st.seq
 	}
 	reply.First, reply.Last = r.journalled()
-	for i, st := range r.written() {
-		p := &reply.Preview.Calls[i]
-		reply.Calls = append(reply.Calls, CallReply{Verb: st.verb, Place: st.place, Rows: p.Rows, Notices: p.Notices, Sets: p.Sets, Filled: p.Filled, Tended: p.Tended, Result: p.Result, Seq: st.seq})
+	for _, st := range r.steps {
+		for i := range st.changes {
+			if c := &st.changes[i]; c.Op == stores.Update && r.e.renames(c) {
+				r.s.forget(c.Entity, c.Key)
+			}
+		}
+	}
+	if r.unsealed {
+		r.read, r.tx = nil, nil // it is kept for its digest
+		reply.SealLater(func() (string, [32]byte) {
+			r.finish()
+			return r.id, r.digest
+		})
 	}
 	return reply
 }
@@ -541,10 +525,7 @@ func (r *run) reply(labels map[stores.Value]string) *Reply {
 // journalled returns the first and the last journal entry of a run.
 func (r *run) journalled() (first, last int64) {
 	for _, st := range r.steps {
-		if st.seq == 0 {
-			continue
-		}
-		if first == 0 || st.seq < first {
+		if st.seq > 0 && (first == 0 || st.seq < first) {
 			first = st.seq
 		}
 		last = max(last, st.seq)

@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 )
 
 // OB3, O18: every kind of effect that says what it does is carried out from
@@ -95,7 +96,7 @@ func TestSettingTheSameValueChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(reply.Calls[0].Rows) != 0 || reply.Preview.Rows != 0 {
+	if len(reply.Calls[0].Rows) != 0 || reply.Totals().Rows != 0 {
 		t.Errorf("reported %v", reply.Calls[0].Rows)
 	}
 	equal(t, diff(w.entity, before, w.state()), nil)
@@ -130,7 +131,7 @@ lending.count-loans`)
 	}
 }
 
-func table(r *runtime.Result) []string {
+func table(r *receipt.Result) []string {
 	out := []string{strings.Join(r.Columns, "|")}
 	for _, row := range r.Rows {
 		var cells []string
@@ -172,8 +173,8 @@ func TestSensitiveValuesStayOutOfTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `lending.set-phone :member-id @bob :phone "(withheld)"`
-	if plain(preview.Calls[0].Call) != want {
-		t.Errorf("preview says %s", preview.Calls[0].Call)
+	if plain(preview.Calls[0].Text) != want {
+		t.Errorf("preview says %s", preview.Calls[0].Text)
 	}
 	if f := preview.Calls[0].Rows[0].Fields[0]; !f.Sensitive || f.After.Text() != secret {
 		t.Errorf("field %+v: printers are told, and decide", f)
@@ -231,7 +232,7 @@ verbs:
 			t.Fatal(err)
 		}
 		for _, f := range reply.Calls[0].Rows[0].Fields {
-			if f.Sensitive != (f.Field != "who") {
+			if f.Sensitive != (f.Name != "who") {
 				t.Errorf("%s: %+v", text, f)
 			}
 		}
@@ -396,7 +397,7 @@ func TestJournalTellsWhatHappened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes := record.Changes
+	changes := record.Rows
 	if len(changes) != 2 || changes[0].Op != "update" || changes[0].Name != "@saw-bob" || changes[0].Table != "club.loans" ||
 		changes[0].Fields[0].Name != "note" || changes[0].Fields[0].After.Text() != "hm" || !changes[0].Fields[0].Before.IsNull() ||
 		changes[1].Op != "insert" || changes[1].Entity != "reminder" {
@@ -428,7 +429,7 @@ lending.note :loan-id @new :note @axe.name`)
 	if got := reply.Calls[4].Rows[0].Fields[0].After.Text(); got != "Axe" {
 		t.Errorf("note %q", got)
 	}
-	if n := reply.Calls[0].Rows[0]; n.Op != stores.Insert || !strings.HasPrefix(n.Name, "@axe") {
+	if n := reply.Calls[0].Rows[0]; n.Op != receipt.Inserted || !strings.HasPrefix(n.Name, "@axe") {
 		t.Errorf("reminder %+v", n)
 	}
 }

@@ -171,8 +171,8 @@ func TestKeysAreNotShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		var shown strings.Builder
-		for _, c := range append(preview.Calls, reply.Preview.Calls...) {
-			fmt.Fprint(&shown, c.Call, c.Notices)
+		for _, c := range append(preview.Calls, reply.Calls...) {
+			fmt.Fprint(&shown, c.Text, c.Notices)
 			for _, r := range c.Rows {
 				fmt.Fprint(&shown, r.Name, r.Label)
 				for _, f := range r.Fields {

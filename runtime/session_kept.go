@@ -16,6 +16,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -537,26 +538,6 @@ func (r *run) active(ctx context.Context, e *verbs.Entity) (stores.Value, error)
 	})[0], nil
 }
 
-// keep is how a reply that is kept tells of it.
-func (a *setting) keep() keptSet {
-	k := keptSet{Name: a.name, Before: a.before, From: a.from,
-		After: sessionValue{Kind: a.value.Kind(), Text: a.value.Text(), Origin: a.came.String(), Secret: a.secret}}
-	if a.entity != nil {
-		k.After.Entity = a.entity.Store.Name
-	}
-	for _, v := range []*sessionValue{&k.Before, &k.After} {
-		if a.secret || a.before.Secret {
-			v.Kind, v.Text = stores.Null, ""
-		}
-	}
-	return k
-}
-
-func (k *keptSet) setting(e *Engine) setting {
-	return setting{name: k.Name, value: k.After.value(), entity: e.reg.Entity(k.After.Entity), from: k.From, before: k.Before,
-		came: verbs.Stored(k.After.Origin), secret: k.After.Secret}
-}
-
 // given works out what an effect gives the session.
 func (r *run) given(ctx context.Context, st *step, p *promise) error {
 	x := p.effect.Value
@@ -639,20 +620,20 @@ func (r *run) nameSets(ctx context.Context, st *step) error {
 
 // sessionChanges shows what a call gives the session, and those that it makes as
 // a macro.
-func (r *run) sessionChanges(st *step) []SessionChange {
+func (r *run) sessionChanges(st *step) []receipt.Setting {
 	if len(st.sets) == 0 && len(st.inner) == 0 {
 		return nil
 	}
-	var out []SessionChange
+	var out []receipt.Setting
 	for _, a := range st.gather(&gathered{}).sets {
-		before, after := a.before.value(), a.value
+		s := receipt.Setting{Name: a.name, Before: receipt.Of(a.before.value()), After: receipt.Of(a.value), Sensitive: a.secret || a.before.Secret, From: a.from, Origin: a.came.String()}
 		if e := r.e.reg.Entity(a.before.Entity); e != nil {
-			before = r.shownValue(e.Store, before)
+			r.nameValue(&s.Before, e.Store)
 		}
 		if a.entity != nil {
-			after = r.shownValue(a.entity.Store, after)
+			r.nameValue(&s.After, a.entity.Store)
 		}
-		out = append(out, SessionChange{Name: a.name, Before: before, After: after, Sensitive: a.secret || a.before.Secret, From: a.from, Origin: a.came})
+		out = append(out, s)
 	}
 	return out
 }

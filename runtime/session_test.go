@@ -16,6 +16,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -278,12 +279,12 @@ func (w *world) visit(e *runtime.Engine, who string, v runtime.Visit) *runtime.S
 	return s
 }
 
-func (w *world) does(s *runtime.Session, text string, o runtime.RunOptions) (*runtime.Reply, error) {
+func (w *world) does(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
 	w.t.Helper()
 	return s.Run(ctx, w.program(s, text), o)
 }
 
-func (w *world) must(s *runtime.Session, text string, o runtime.RunOptions) *runtime.Reply {
+func (w *world) must(s *runtime.Session, text string, o runtime.RunOptions) *receipt.Receipt {
 	w.t.Helper()
 	reply, err := w.does(s, text, o)
 	if err != nil {
@@ -292,11 +293,11 @@ func (w *world) must(s *runtime.Session, text string, o runtime.RunOptions) *run
 	return reply
 }
 
-func settings(all []runtime.SessionChange) []string {
+func settings(all []receipt.Setting) []string {
 	var out []string
 	for _, c := range all {
 		if c.Sensitive {
-			c.Before, c.After = str("hidden"), str("hidden")
+			c.Before, c.After = receipt.Of(str("hidden")), receipt.Of(str("hidden"))
 		}
 		out = append(out, fmt.Sprintf("%s: %s -> %s (%s, %s)", c.Name, c.Before, c.After, c.From, c.Origin))
 	}
@@ -329,7 +330,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{`in_hand: nil -> "@drill" (:item-id, script)`, "busy: nil -> true (true, )"}
-		equal(t, settings(preview.Calls[0].Sets), want)
+		equal(t, settings(preview.Calls[0].Session), want)
 		if _, values := w.info(one); values != nil {
 			t.Errorf("a preview has set %q", values)
 		}
@@ -337,7 +338,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, settings(reply.Calls[0].Sets), want)
+		equal(t, settings(reply.Calls[0].Session), want)
 
 		w.later(time.Hour)
 		two := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
@@ -351,13 +352,13 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 		}
 		// A handler sees the same, and sets something itself.
 		reply = w.must(two, "desk.count", runtime.RunOptions{})
-		equal(t, settings(reply.Calls[0].Sets), []string{"count: nil -> 1 (, record)"})
+		equal(t, settings(reply.Calls[0].Session), []string{"count: nil -> 1 (, record)"})
 		equal(t, table(reply.Calls[0].Result), []string{"kept|turns|in-hand|club|zone|language", `true|0|"@drill"|"@north"|"Europe/Luxembourg"|"de"`})
 		reply = w.must(two, "desk.count desk.count", runtime.RunOptions{})
-		equal(t, settings(reply.Calls[1].Sets), []string{"count: 2 -> 3 (, record)"})
+		equal(t, settings(reply.Calls[1].Session), []string{"count: 2 -> 3 (, record)"})
 		// Setting what is there already changes nothing.
-		if reply := w.must(two, "desk.take :item-id @drill", runtime.RunOptions{}); len(reply.Calls[0].Sets) > 0 {
-			t.Errorf("%q", settings(reply.Calls[0].Sets))
+		if reply := w.must(two, "desk.take :item-id @drill", runtime.RunOptions{}); len(reply.Calls[0].Session) > 0 {
+			t.Errorf("%q", settings(reply.Calls[0].Session))
 		}
 		// Minutes later is the same visit.
 		w.later(time.Minute)
@@ -369,7 +370,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 		_, values = w.info(two)
 		equal(t, values, []string{"busy=false", "count=3"})
 		// A macro sets what its calls set.
-		equal(t, settings(w.must(two, "desk.both :item-id @ladder", runtime.RunOptions{}).Calls[0].Sets)[:1], []string{`in_hand: nil -> "@ladder" (:item-id, script)`})
+		equal(t, settings(w.must(two, "desk.both :item-id @ladder", runtime.RunOptions{}).Calls[0].Session)[:1], []string{`in_hand: nil -> "@ladder" (:item-id, script)`})
 		if _, values := w.info(two); len(values) != 4 {
 			t.Errorf("a condition that holds has set %q", values)
 		}
@@ -657,11 +658,11 @@ func TestASecretOfTheSessionStaysOne(t *testing.T) {
 	s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
 	for range 2 {
 		reply := w.must(s, `desk.whisper :secret "7310"`, runtime.RunOptions{Key: "k"})
-		if c := reply.Calls[0].Sets; len(c) != 1 || !c[0].Sensitive {
+		if c := reply.Calls[0].Session; len(c) != 1 || !c[0].Sensitive {
 			t.Errorf("%+v", c)
 		}
-		if reply.Repeated && strings.Contains(fmt.Sprintf("%+v", reply.Calls[0].Sets), "7310") {
-			t.Errorf("%+v", reply.Calls[0].Sets)
+		if reply.Repeated && strings.Contains(fmt.Sprintf("%+v", reply.Calls[0].Session), "7310") {
+			t.Errorf("%+v", reply.Calls[0].Session)
 		}
 	}
 	info, _ := w.info(s)
@@ -769,7 +770,7 @@ func TestACallThatAHandlerMakesGoesThroughTheGate(t *testing.T) {
 		_, err := s.Run(ctx, lost, runtime.RunOptions{})
 		wantRefusal(t, err, "needs-agreement")
 		preview, err := s.Preview(ctx, lost)
-		if err != nil || len(preview.Asks) != 1 || preview.Asks[0].Reason != "it is lost" {
+		if err != nil || len(preview.Asks()) != 1 || preview.Asks()[0].Reason != "it is lost" {
 			t.Fatalf("%+v, %v", preview, err)
 		}
 		if _, err := s.Run(ctx, lost, runtime.RunOptions{Agreed: preview.ID}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -51,7 +52,7 @@ type deed struct {
 	proposals []proposal
 	notices   []notice
 	sets      []setting // of the session
-	tended    []TendedJob
+	tended    []receipt.Tended
 	calls     []*verbs.Program
 	answer    *table
 	// kept names the promises that leave no trace in rows or notices, which

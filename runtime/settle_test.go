@@ -109,7 +109,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 			})
 			try("the deletion of a row of "+e.Store.Name, func(c *runtime.Call, o *runtime.Outcome) {
 				for _, row := range all(c, e.Store.Name) {
-					if !slices.ContainsFunc(o.Changes, func(d runtime.Change) bool { return d.Row == row.Ref() }) {
+					if !slices.ContainsFunc(o.Changes, func(d runtime.Edit) bool { return d.Row == row.Ref() }) {
 						o.Changes = append(o.Changes, runtime.Delete(row.Ref()))
 						return
 					}
@@ -125,7 +125,7 @@ func TestEveryVerbIsHeldToItsPromises(t *testing.T) {
 				}
 				try(fmt.Sprintf("%s of a row of %s", f.Name, e.Store.Name), func(c *runtime.Call, o *runtime.Outcome) {
 					for _, row := range all(c, e.Store.Name) {
-						if !slices.ContainsFunc(o.Changes, func(d runtime.Change) bool { return d.Row == row.Ref() }) {
+						if !slices.ContainsFunc(o.Changes, func(d runtime.Edit) bool { return d.Row == row.Ref() }) {
 							o.Changes = append(o.Changes, runtime.Update(row.Ref(), runtime.Fields{f.Name: some(f)}))
 							return
 						}

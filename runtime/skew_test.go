@@ -250,7 +250,7 @@ func newTwoHouses(t *testing.T) *twoHouses {
 		if len(open) < 2 {
 			return runtime.Outcome{}, runtime.Refuse("it is the last", "open another first")
 		}
-		return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Room, runtime.Fields{"state": "SHUT"})}}, nil
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Room, runtime.Fields{"state": "SHUT"})}}, nil
 	})
 	for i := range h.two {
 		store, err := postgres.Open(t.Context(), h.db.App, postgres.MigrateAs(h.db.Owner))

@@ -3,11 +3,11 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -61,19 +61,9 @@ func JobSubject(j *stores.Job) string {
 	return strings.Trim(p.Verb+" "+p.Trigger, " ")
 }
 
-// A TendedJob is a job that is tried again or dropped, as people are shown it.
-type TendedJob struct {
-	ID, Kind, What string
-	Principal      string // in whose name it is
-	State          string // that it is in before
-	Attempt        int
-	Note           string // why it is not done
-	Drop           bool
-}
-
-func tendedJob(c JobChange) TendedJob {
+func tendedJob(c JobChange) receipt.Tended {
 	j := &c.Job
-	return TendedJob{ID: j.ID, Kind: j.Kind, What: JobSubject(&j.Job), Principal: j.Principal, State: j.State.String(), Attempt: j.Attempt, Note: j.Note, Drop: c.Drop}
+	return receipt.Tended{ID: j.ID, Kind: j.Kind, What: JobSubject(&j.Job), Principal: j.Principal, State: j.State.String(), Attempt: j.Attempt, Note: j.Note, Drop: c.Drop}
 }
 
 // Jobs implements stores.Reader.
@@ -85,7 +75,7 @@ func (c current) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 }
 
 // settleJobs holds what is to be done with jobs against what was promised.
-func settleJobs(st *step, promises []promise, kept []int, tended []TendedJob) error {
+func settleJobs(st *step, promises []promise, kept []int, tended []receipt.Tended) error {
 	for i := range tended {
 		at := slices.IndexFunc(promises, func(p promise) bool { return p.due && tendsJobs(p.effect) })
 		if at < 0 {
@@ -96,28 +86,11 @@ func settleJobs(st *step, promises []promise, kept []int, tended []TendedJob) er
 	return nil
 }
 
-func tending(t *TendedJob) string {
+func tending(t *receipt.Tended) string {
 	if t.Drop {
 		return "a job was to be dropped"
 	}
 	return "a job was to be tried again"
-}
-
-// tended writes down what is to be done with jobs. Of a verb that does nothing
-// with any there is nothing.
-func (d *digester) tended(tended []TendedJob) {
-	if len(tended) == 0 {
-		return
-	}
-	d.text("jobs")
-	d.number(len(tended))
-	for i := range tended {
-		t := &tended[i]
-		d.text(t.ID)
-		d.text(t.State)
-		d.number(t.Attempt)
-		d.text(fmt.Sprint(t.Drop))
-	}
 }
 
 // tend adds what a call does with jobs to a batch.
@@ -130,7 +103,7 @@ func (r *run) tend(b *stores.Batch, st *step) {
 
 // allTended gathers what a call does with jobs, and what those do that it makes
 // as a macro.
-func (st *step) allTended() []TendedJob {
+func (st *step) allTended() []receipt.Tended {
 	all := st.tended
 	for _, inner := range st.inner {
 		all = append(all[:len(all):len(all)], inner.allTended()...)

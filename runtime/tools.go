@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -164,24 +165,10 @@ func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, er
 	return uses, nil
 }
 
-// A Sent is one thing that a tool is sent.
-type Sent struct {
-	Key       string
-	Value     stores.Value
-	Sensitive bool   // printers do not show it
-	From      string // ":text", "request_id.subtype"
-}
-
-// An Errand is what a call asks of a tool of another server.
-type Errand struct {
-	Server, Name string
-	Sent         []Sent
-}
-
-// An errand is an Errand on its way. As an error, it ends a transaction whose
+// An errand is what a call asks of a tool, on its way. As an error, it ends a transaction whose
 // plan cannot go on, or must not be committed, before the tool has answered.
 type errand struct {
-	Errand
+	receipt.Errand
 	run  *run
 	st   *step
 	spec ToolSpec
@@ -208,7 +195,7 @@ func (r *run) useTool(ctx context.Context, st *step, promises []promise) (deed, 
 	if r.e.box.tools == nil || !met {
 		return deed{}, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
-	e := &errand{Errand: Errand{Server: t.Server, Name: t.Name}, run: r, st: st, spec: spec}
+	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly}, run: r, st: st, spec: spec}
 	if err := r.pack(ctx, e); err != nil {
 		return deed{}, err
 	}
@@ -253,7 +240,7 @@ func (r *run) pack(ctx context.Context, e *errand) error {
 	var values []stores.Value
 	for i := range st.verb.Tool.Sends {
 		s := &st.verb.Tool.Sends[i]
-		sent := Sent{Key: s.Key}
+		sent := receipt.Sent{Key: s.Key}
 		if s.Value == nil {
 			p := &st.verb.Params[s.Param]
 			sent.Value, sent.Sensitive, sent.From = st.args[s.Param], st.isDark(s.Param), ":"+p.Name

@@ -178,8 +178,8 @@ func TestToolIsAskedAfterEverythingWasDecided(t *testing.T) {
 	res := reply.Calls[0].Result
 	if res == nil || fmt.Sprint(res.Columns, res.Rows) != `[number price ready] [["W-1" 12.50 2025-02-01]]` {
 		t.Errorf("%+v", res)
-	} else if res.From != verbs.FromTool {
-		t.Errorf("the answer comes from %d", res.From)
+	} else if res.From != "tool" {
+		t.Errorf("the answer comes from %s", res.From)
 	}
 	if got := w.get("item", id(21), "status"); got.Text() != "OUT" {
 		t.Errorf("the drill is %s", got)
@@ -437,7 +437,7 @@ func TestToolUnderAKey(t *testing.T) {
 	}
 	kim := w.session("kim")
 	reply, err := kim.Run(context.Background(), w.program(kim, once), runtime.RunOptions{Key: "k"})
-	if err != nil || !reply.Repeated || reply.Calls[0].Result.From != verbs.FromTool || len(shop.calls) != n {
+	if err != nil || !reply.Repeated || reply.Calls[0].Result.From != "tool" || len(shop.calls) != n {
 		t.Errorf("%+v %v", reply, err)
 	}
 }

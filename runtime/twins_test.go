@@ -16,6 +16,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 )
 
 // A twin is a world of the same rows as its siblings, which does the same
@@ -196,7 +197,7 @@ func (tw *twin) answer(n int, calls []string) string {
 		return tw.error(script, err)
 	}
 	o := runtime.RunOptions{}
-	if len(preview.Asks) > 0 {
+	if len(preview.Asks()) > 0 {
 		o.Agreed = preview.ID
 	}
 	o.Each = tw.each
@@ -234,18 +235,18 @@ func (tw *twin) complaints(script *dsl.Script, ds dsl.Diagnostics) string {
 
 // twinReply writes a reply down without what differs between worlds: keys, ids
 // and the numbers of journal entries. It says how many entries there are.
-func twinReply(r *runtime.Reply) string {
+func twinReply(r *receipt.Receipt) string {
 	var b strings.Builder
 	entries := 0
 	for i, c := range r.Calls {
 		if c.Seq > 0 {
 			entries++
 		}
-		fmt.Fprintf(&b, "%s journalled=%v %v %v\n", r.Preview.Calls[i].Call, c.Seq > 0, c.Notices, len(r.Preview.Calls[i].Asks))
+		fmt.Fprintf(&b, "%s journalled=%v %v %v\n", r.Calls[i].Text, c.Seq > 0, c.Notices, len(r.Calls[i].Asks))
 		for _, row := range c.Rows {
-			fmt.Fprintf(&b, "  %d %s %s %q", row.Op, row.Entity.Store.Name, row.Name, row.Label)
+			fmt.Fprintf(&b, "  %s %s %s %q", row.Op, row.Entity, row.Name, row.Label)
 			for _, f := range row.Fields {
-				fmt.Fprintf(&b, " %s: %s > %s from %s", f.Field, f.Before, f.After, f.From)
+				fmt.Fprintf(&b, " %s: %s > %s from %s", f.Name, f.Before, f.After, f.From)
 			}
 			b.WriteByte('\n')
 		}
@@ -253,7 +254,7 @@ func twinReply(r *runtime.Reply) string {
 			fmt.Fprintf(&b, "  %v %v\n", c.Result.Columns, c.Result.Rows)
 		}
 	}
-	fmt.Fprintf(&b, "%v rows=%d notices=%d entries=%d\n", r.Preview.Tables, r.Preview.Rows, r.Preview.Notices, entries)
+	fmt.Fprintf(&b, "%+v entries=%d\n", r.Totals(), entries)
 	return b.String()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -201,30 +202,28 @@ func (r *run) upload(ctx context.Context, st *step, i int, v stores.Value, place
 	return nil
 }
 
-// A File is what a person knows a file by.
-type File struct {
-	Name string
-	Type string // "application/pdf"
-	Size int64
-}
-
 // A knownFile is a file that an argument names, with the values that stand for it in
 // rows: its reference, and what its bytes are known by.
 type knownFile struct {
 	Reference, Content string
-	File               File
+	File               receipt.File
+}
+
+// FileOf is what a person knows an upload by.
+func FileOf(u *Upload) receipt.File {
+	return receipt.File{Name: u.Name, Type: u.Type, Size: u.Size, Says: verbs.TypeText(u.Type) + ", " + verbs.SizeText(u.Size)}
 }
 
 // know remembers what a person knows a file by.
 func (r *run) know(reference stores.Value, u *Upload) {
-	k := knownFile{reference.Text(), u.Sum, File{u.Name, u.Type, u.Size}}
+	k := knownFile{reference.Text(), u.Sum, FileOf(u)}
 	if !slices.Contains(r.files, k) {
 		r.files = append(r.files, k)
 	}
 }
 
 // fileOf finds the file that a value stands for; nil where it stands for itself.
-func (r *run) fileOf(v stores.Value) *File {
+func (r *run) fileOf(v stores.Value) *receipt.File {
 	if len(r.files) == 0 || v.Kind() != stores.String {
 		return nil
 	}

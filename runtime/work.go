@@ -225,7 +225,7 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 			return s.worked(ctx, w, waiting, p, o, script, err)
 		}
 	}
-	r, _, err := s.attempts(ctx, p, &terms{RunOptions: o, job: w})
+	r, err := s.attempts(ctx, p, &terms{RunOptions: o, job: w})
 	if err != nil {
 		return s.worked(ctx, w, done, p, o, script, err)
 	}
@@ -556,7 +556,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Pr
 	}
 	t := rehearsal(RunOptions{})
 	t.job = w
-	r, _, err := s.attempts(ctx, p, t)
+	r, err := s.attempts(ctx, p, t)
 	if err != nil {
 		return done, true, err
 	}

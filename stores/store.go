@@ -145,7 +145,9 @@ const (
 	Delete
 )
 
-// A Change is one row change, as a value. For Update and Delete, Before holds
+// A Change is what a store is to do with one row, by the fields of its entity. What
+// was done, for people and for the journal, is told by a receipt.Row. For Update and
+// Delete, Before holds
 // the values the change was planned on, parallel to Entity.Fields; the store
 // carries the change out only while the fields listed in Guard still hold
 // them, and answers ErrConflict otherwise.

@@ -395,25 +395,3 @@ func ReadLiterals(text string, script *dsl.Script) (Literals, error) {
 	}
 	return l, nil
 }
-
-// Brief names the least trusted of it, for a margin: "script", "letter.pdf".
-func (o Origin) Brief() string {
-	if o.kinds == 0 {
-		return ""
-	}
-	word := originWords[bits.Len8(uint8(o.kinds))-1]
-	var names []string
-	for s := range strings.SplitSeq(o.sources, ",") {
-		if name, ok := strings.CutPrefix(s, word+"="); ok {
-			name, _ = unescapeSource(name)
-			names = append(names, name)
-		}
-	}
-	switch {
-	case names == nil:
-		return word
-	case o.kinds&FromDocument == 0:
-		return word + " " + strings.Join(names, ", ")
-	}
-	return strings.Join(names, ", ")
-}

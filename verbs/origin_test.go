@@ -78,11 +78,6 @@ func TestOriginWords(t *testing.T) {
 			t.Errorf("%q reads %q, %v", text, o.Words(), err)
 		}
 	}
-	for text, want := range map[string]string{"": "", "script": "script", "document=letter.pdf,model": "letter.pdf", "tool=crm.find,record": "tool crm.find", "document,tool=crm": "document", "record,script": "record"} {
-		if o, err := ParseOrigin(text); err != nil || o.Brief() != want {
-			t.Errorf("%q reads %q, %v", text, o.Brief(), err)
-		}
-	}
 	if got := (FromPerson | FromRecord).Wanted(); got != "a person or a record" {
 		t.Error(got)
 	}

@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	engine "verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -231,7 +232,7 @@ func note(n int) string {
 const listing = `bank.list-requests`
 
 // do takes a text through the whole path: parse, check, run.
-func (b *bank) do(who int, text string) (*engine.Reply, error) {
+func (b *bank) do(who int, text string) (*receipt.Receipt, error) {
 	script, ds := dsl.Parse(dsl.NewSource("bench.dsl", text))
 	if ds.HasErrors() {
 		return nil, fmt.Errorf("%v", ds)

@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime/client"
 	"verbatim/runtime/system"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -101,7 +102,7 @@ func (a *app) found(ctx context.Context, where, palettes, grantTo string, names 
 		return broken("the administrator could not be made", err, "nothing was changed; try again")
 	}
 	if !a.json {
-		fmt.Fprintf(a.out, "ok   %s: first administrator %s\n", at, safe(strings.Join(names, " and ")))
+		fmt.Fprintf(a.out, "ok   %s: first administrator %s\n", at, receipt.Safe(strings.Join(names, " and ")))
 	}
 	return nil
 }

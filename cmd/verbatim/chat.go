@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
+	"verbatim/stores/receipt"
 )
 
 // chatFlags are what `verbatim chat` is told.
@@ -206,7 +207,7 @@ func (a *app) model(f *chatFlags, zone *time.Location, ends *[]func()) (_ llm.Mo
 		}
 		*ends = append(*ends, func() {
 			if n := replay.Left(); n > 0 {
-				fmt.Fprintf(a.err, "note: %s of the recording %s not asked for\n", counted(n, "answer"), isAre(n))
+				fmt.Fprintf(a.err, "note: %s of the recording %s not asked for\n", receipt.Counted(n, "answer"), isAre(n))
 			}
 		})
 		return replay, replay.Scene(), nil
@@ -377,21 +378,21 @@ func visibly(text string) string {
 	for {
 		at := strings.IndexAny(text, "\n\u00a0\u202f")
 		if at < 0 {
-			return b.String() + safe(text)
+			return b.String() + receipt.Safe(text)
 		}
 		_, size := utf8.DecodeRuneInString(text[at:])
-		b.WriteString(safe(text[:at]) + text[at:at+size])
+		b.WriteString(receipt.Safe(text[:at]) + text[at:at+size])
 		text = text[at+size:]
 	}
 }
 
 // chatJSON is an answer, for programs.
 type chatJSON struct {
-	Schema  string         `json:"schema"`
-	Text    string         `json:"text"`
-	Asks    []chatQuestion `json:"asks"`
-	Preview []previewJSON  `json:"done"`
-	Turn    *dialog.Turn   `json:"turn"`
+	Schema  string             `json:"schema"`
+	Text    string             `json:"text"`
+	Asks    []chatQuestion     `json:"asks"`
+	Preview []*receipt.Receipt `json:"done"`
+	Turn    *dialog.Turn       `json:"turn"`
 }
 
 type chatQuestion struct {
@@ -404,12 +405,9 @@ type chatQuestion struct {
 }
 
 func newChat(answer *dialog.Answer) chatJSON {
-	out := chatJSON{Schema: "verbatim/chat@1", Text: answer.Text, Asks: []chatQuestion{}, Preview: []previewJSON{}, Turn: answer.Turn}
+	out := chatJSON{Schema: "verbatim/chat@1", Text: answer.Text, Asks: []chatQuestion{}, Preview: some(answer.Done), Turn: answer.Turn}
 	for _, q := range answer.Open {
 		out.Asks = append(out.Asks, chatQuestion{q.ID, q.Title, q.Shows, q.Why, q.Calls, stamp(q.Until)})
-	}
-	for _, p := range answer.Done {
-		out.Preview = append(out.Preview, *newPreview(p))
 	}
 	return out
 }

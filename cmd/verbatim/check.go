@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/stores/receipt"
 )
 
 func checkCommand(a *app) *cobra.Command {
@@ -74,9 +75,9 @@ func (a *app) check(names []string, palettes string) error {
 		}{"verbatim/check@1", r.Errors == 0, len(names), calls, r})
 	} else {
 		a.complain(found)
-		where := counted(calls, "call")
+		where := receipt.Counted(calls, "call")
 		if len(names) > 1 {
-			where += " in " + counted(len(names), "file")
+			where += " in " + receipt.Counted(len(names), "file")
 		}
 		if r.Errors == 0 {
 			fmt.Fprintf(a.out, "ok   %s, %s\n", where, r)

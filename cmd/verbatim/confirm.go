@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/stores/receipt"
 )
 
 // confirmFlags are what `verbatim confirm` is told.
@@ -127,7 +128,7 @@ func (d *decision) look(ctx context.Context) error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	yes, err := d.ask(ctx, terminal, fmt.Sprintf("Agree to %s as %s, for %s?", all(len(c.Preview.Calls)), safe(d.as), safe(c.Asker)))
+	yes, err := d.ask(ctx, terminal, fmt.Sprintf("Agree to %s as %s, for %s?", all(len(c.Preview.Calls)), receipt.Safe(d.as), receipt.Safe(c.Asker)))
 	if err != nil {
 		return err
 	}
@@ -171,37 +172,37 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 		d.emit(newDecision("declined", c, nil))
 		return nil
 	}
-	fmt.Fprintf(d.out, "declined %s; nothing was changed. %s is told when they ask for it again\n", spaced(c.ID), safe(c.Asker))
+	fmt.Fprintf(d.out, "declined %s; nothing was changed. %s is told when they ask for it again\n", spaced(c.ID), receipt.Safe(c.Asker))
 	return nil
 }
 
 // card shows one confirmation: who wants what, why it is asked, and what would
 // happen now, whole.
 func (d *decision) card(c *runtime.Pending) {
-	fmt.Fprintf(d.out, "confirm  %s   %s asked at %s, from %s\n", spaced(c.ID), safe(c.Asker), minute(c.Asked), safe(c.Source))
+	fmt.Fprintf(d.out, "confirm  %s   %s asked at %s, from %s\n", spaced(c.ID), receipt.Safe(c.Asker), minute(c.Asked), receipt.Safe(c.Source))
 	switch {
 	case c.Preview == nil && len(c.Calls) > 0:
 		fmt.Fprintln(d.out)
 		for _, call := range c.Calls {
-			fmt.Fprintln(d.out, "  "+safe(call))
+			fmt.Fprintln(d.out, "  "+receipt.Safe(call))
 		}
 	case c.Preview != nil:
-		newView(d.out, c.Preview, true, "").body()
+		receipt.PrintCalls(d.out, c.Preview, receipt.Options{Full: true})
 	}
 	fmt.Fprintln(d.out)
 	if c.Preview != nil {
-		for _, ask := range c.Preview.Asks {
+		for _, ask := range c.Preview.Asks() {
 			if ask.By != "" {
-				fmt.Fprintf(d.out, "  asked    because of %s: %s\n", place(ask.Rule), safe(ask.Reason))
+				fmt.Fprintf(d.out, "  asked    because of %s: %s\n", ask.Rule, receipt.Safe(ask.Reason))
 			}
 		}
 	}
 	for _, r := range c.Roles {
 		switch {
 		case r.By != "" && r.Role == "":
-			fmt.Fprintf(d.out, "  agreed   %s\n", safe(r.By))
+			fmt.Fprintf(d.out, "  agreed   %s\n", receipt.Safe(r.By))
 		case r.By != "":
-			fmt.Fprintf(d.out, "  agreed   %s, role %s\n", safe(r.By), r.Role)
+			fmt.Fprintf(d.out, "  agreed   %s, role %s\n", receipt.Safe(r.By), r.Role)
 		}
 	}
 	switch {
@@ -212,13 +213,13 @@ func (d *decision) card(c *runtime.Pending) {
 	default:
 		state := strings.ToLower(c.Status)
 		if c.By != "" {
-			state += " by " + safe(c.By)
+			state += " by " + receipt.Safe(c.By)
 		}
 		if !c.Settled.IsZero() {
 			state += " at " + minute(c.Settled)
 		}
 		if c.Reason != "" {
-			state += ": " + safe(c.Reason)
+			state += ": " + receipt.Safe(c.Reason)
 		}
 		fmt.Fprintln(d.out, "  state    "+state)
 	}
@@ -251,12 +252,12 @@ func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 		}
 		what := "(asked for under other palettes)"
 		if len(c.Calls) > 0 {
-			what = safe(c.Calls[0])
+			what = receipt.Safe(c.Calls[0])
 		}
 		if n := len(c.Calls) - 1; n > 0 {
-			what += " and " + counted(n, "more call")
+			what += " and " + receipt.Counted(n, "more call")
 		}
-		fmt.Fprintln(a.out, strings.Join([]string{c.ID, safe(c.Asker), "until " + minute(c.Expires), whose, what}, "\t"))
+		fmt.Fprintln(a.out, strings.Join([]string{c.ID, receipt.Safe(c.Asker), "until " + minute(c.Expires), whose, what}, "\t"))
 	}
 	return nil
 }
@@ -267,7 +268,7 @@ func missing(c *runtime.Pending) string {
 	for _, r := range c.Roles {
 		switch {
 		case r.By == "" && r.Role == "": // what a job of theirs came to
-			roles = append(roles, "the name "+safe(c.Asker))
+			roles = append(roles, "the name "+receipt.Safe(c.Asker))
 		case r.By == "":
 			roles = append(roles, "role "+r.Role)
 		}
@@ -283,7 +284,7 @@ type decisionJSON struct {
 	Schema       string            `json:"schema"`
 	Outcome      string            `json:"outcome"` // "shown", "agreed", "done" or "declined"
 	Confirmation *confirmationJSON `json:"confirmation"`
-	Preview      *previewJSON      `json:"preview,omitempty"`
+	Preview      *receipt.Receipt  `json:"preview,omitempty"`
 	First        int64             `json:"first,omitempty"`
 	Last         int64             `json:"last,omitempty"`
 }
@@ -317,10 +318,10 @@ func newConfirmation(c *runtime.Pending) *confirmationJSON {
 	return out
 }
 
-func newDecision(outcome string, c *runtime.Pending, reply *runtime.Reply) decisionJSON {
+func newDecision(outcome string, c *runtime.Pending, reply *receipt.Receipt) decisionJSON {
 	out := decisionJSON{Schema: "verbatim/confirm@1", Outcome: outcome, Confirmation: newConfirmation(c)}
 	if c.Preview != nil {
-		out.Preview = newPreview(c.Preview)
+		out.Preview = c.Preview
 	}
 	if reply != nil {
 		out.First, out.Last = reply.First, reply.Last

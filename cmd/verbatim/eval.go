@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
+	"verbatim/stores/receipt"
 )
 
 func evalCommand(a *app) *cobra.Command {
@@ -188,9 +189,9 @@ func (a *app) eval(ctx context.Context, file, junit, without string, f chatFlags
 		a.emit(out)
 	} else {
 		for _, c := range out.Categories {
-			fmt.Fprintf(a.out, "%-8s %d of %s passed, %s tokens\n", c.Name, c.Passed, counted(c.Checks, "check"), thousands(c.Tokens))
+			fmt.Fprintf(a.out, "%-8s %d of %s passed, %s tokens\n", c.Name, c.Passed, receipt.Counted(c.Checks, "check"), receipt.Thousands(c.Tokens))
 		}
-		fmt.Fprintf(a.out, "%d of %s passed, %d %%; %d %% is wanted. %s of %s tokens.\n", out.Passed, counted(out.Checks, "check"), out.Score, out.Threshold, thousands(out.Tokens), thousands(out.Budget))
+		fmt.Fprintf(a.out, "%d of %s passed, %d %%; %d %% is wanted. %s of %s tokens.\n", out.Passed, receipt.Counted(out.Checks, "check"), out.Score, out.Threshold, receipt.Thousands(out.Tokens), receipt.Thousands(out.Budget))
 	}
 	if !out.OK {
 		return said(exitInput)
@@ -288,10 +289,10 @@ func (a *app) tellCase(c *caseJSON) {
 	if !c.Pass {
 		state = "FAIL"
 	}
-	fmt.Fprintf(a.out, "%s  %-14s %s, %s tokens\n", state, safe(c.ID), counted(len(c.Checks), "check"), thousands(c.Tokens))
+	fmt.Fprintf(a.out, "%s  %-14s %s, %s tokens\n", state, receipt.Safe(c.ID), receipt.Counted(len(c.Checks), "check"), receipt.Thousands(c.Tokens))
 	for _, v := range c.Checks {
 		if !v.Pass {
-			fmt.Fprintf(a.out, "      expected that it %s; got %s\n", safe(v.Check), safe(strings.Join(strings.Fields(v.Got), " ")))
+			fmt.Fprintf(a.out, "      expected that it %s; got %s\n", receipt.Safe(v.Check), receipt.Safe(strings.Join(strings.Fields(v.Got), " ")))
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"verbatim/runtime/llm"
 	"verbatim/runtime/mcp"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -150,7 +151,7 @@ func (h *hijacked) writes(who, text string, origin verbs.Origin) {
 		h.t.Fatal(ds)
 	}
 	preview, err := session.Preview(context.Background(), p)
-	if err == nil && len(preview.Asks) > 0 {
+	if err == nil && len(preview.Asks()) > 0 {
 		_, err = session.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
 	} else if err == nil {
 		_, err = session.Run(context.Background(), p, runtime.RunOptions{})
@@ -295,9 +296,10 @@ func (h *hijacked) try(t *testing.T, part string, k task, g goal, at spot) (out 
 		for _, done := range a.Done {
 			for i := range done.Calls {
 				call := &done.Calls[i]
-				if looks := call.Verb.Tool != nil && call.Verb.Tool.ReadOnly; !looks && len(call.Rows)+len(call.Notices)+len(call.Sets)+len(call.Errands) > 0 {
+				acts := slices.ContainsFunc(call.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
+				if acts || len(call.Rows)+len(call.Notices)+len(call.Session) > 0 {
 					out.through = true
-					t.Errorf("%s: %q was done: %s", part, text, call.Call)
+					t.Errorf("%s: %q was done: %s", part, text, call.Text)
 				}
 			}
 		}
@@ -362,7 +364,8 @@ func (h *hijacked) serve(t *testing.T, part string, k task, at *spot) (strangers
 		}
 	}
 	for _, d := range a.Done {
-		done = done || d.Rows+d.Notices > 0
+		t := d.Totals()
+		done = done || t.Rows+t.Notices > 0
 	}
 	if !done {
 		t.Errorf("%s: %q was not done: %s\n%v", part, k.says, a.Text, a.Turn.Proposed)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -108,7 +109,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		}
 		l.ds = append(l.ds, found...)
 		if f.accept {
-			fmt.Fprintf(a.err, "accepted %s in %s; read it before you keep it\n", counted(taken, "tool"), quoted(acceptedFile(f.servers)))
+			fmt.Fprintf(a.err, "accepted %s in %s; read it before you keep it\n", receipt.Counted(taken, "tool"), quoted(acceptedFile(f.servers)))
 		}
 	}
 	j := newLint(l)
@@ -128,10 +129,10 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 				state = "They load; what they allow is less safe than it was."
 			}
 		}
-		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.report, counted(j.Palettes, "palette"), state, explainOne(l.ds))
+		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.report, receipt.Counted(j.Palettes, "palette"), state, explainOne(l.ds))
 	default:
 		a.complain(l.ds)
-		line := fmt.Sprintf("ok   %s, %s, %s", counted(j.Palettes, "palette"), counted(j.Verbs, "verb"), j.report)
+		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.report)
 		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
 		if more := explainOne(l.ds); more != "" {
 			fmt.Fprintln(a.err, more)

@@ -17,6 +17,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 )
 
 func logCommand(a *app) *cobra.Command {
@@ -328,7 +329,13 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 		line("turn", e.Turn)
 	}
 	line("call", callOf(e, &record))
-	line("changed", changesText(&record))
+	changed := "nothing"
+	if len(record.Rows) > 0 {
+		var b strings.Builder
+		receipt.PrintLogged(&b, record.Rows)
+		changed = b.String()
+	}
+	line("changed", changed)
 	if e.Agreed != "" || e.Preview != "" && e.Outcome != "ok" {
 		agreed := e.Agreed
 		if agreed == "" {
@@ -354,11 +361,11 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 func originsText(text string) string {
 	var from map[string]string
 	if text == "" || json.Unmarshal([]byte(text), &from) != nil {
-		return safe(text)
+		return receipt.Safe(text)
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(from)) {
-		lines = append(lines, safe(fmt.Sprintf(":%s  %s", name, from[name])))
+		lines = append(lines, receipt.Safe(fmt.Sprintf(":%s  %s", name, from[name])))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -374,65 +381,32 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // entry is a journal entry as JSON.
 type entry struct {
-	Schema    string             `json:"schema"`
-	Seq       int64              `json:"seq"`
-	Time      time.Time          `json:"time"`
-	Principal string             `json:"principal"`
-	Roles     []string           `json:"roles"`
-	Session   string             `json:"session,omitempty"`
-	Source    string             `json:"source"`
-	Turn      string             `json:"turn,omitempty"`
-	Verb      string             `json:"verb"`
-	Call      string             `json:"call"`
-	Outcome   string             `json:"outcome"`
-	Reason    string             `json:"reason,omitempty"`
-	Changes   []loggedChangeJSON `json:"changes,omitempty"`
-	Origins   json.RawMessage    `json:"origins,omitempty"`
-	Preview   string             `json:"preview,omitempty"`
-	Agreed    string             `json:"agreed,omitempty"`
-	Palette   string             `json:"palette"`
-	Prev      string             `json:"prev"`
-	Hash      string             `json:"hash"`
-}
-
-type loggedChangeJSON struct {
-	Op     string            `json:"op"`
-	Entity string            `json:"entity"`
-	Table  string            `json:"table"`
-	Key    stores.Value      `json:"key"`
-	Name   string            `json:"name,omitempty"`
-	Fields []loggedFieldJSON `json:"fields"`
-}
-
-type loggedFieldJSON struct {
-	Field  string       `json:"field"`
-	Kind   string       `json:"kind"`
-	Before stores.Value `json:"before"`
-	After  stores.Value `json:"after"`
-	// Sensitive says that the values are not told, Erased that one of them is no
-	// longer there.
-	Sensitive bool `json:"sensitive,omitempty"`
-	Erased    bool `json:"erased,omitempty"`
+	Schema    string          `json:"schema"`
+	Seq       int64           `json:"seq"`
+	Time      time.Time       `json:"time"`
+	Principal string          `json:"principal"`
+	Roles     []string        `json:"roles"`
+	Session   string          `json:"session,omitempty"`
+	Source    string          `json:"source"`
+	Turn      string          `json:"turn,omitempty"`
+	Verb      string          `json:"verb"`
+	Call      string          `json:"call"`
+	Outcome   string          `json:"outcome"`
+	Reason    string          `json:"reason,omitempty"`
+	Changes   json.RawMessage `json:"changes,omitempty"`
+	Origins   json.RawMessage `json:"origins,omitempty"`
+	Preview   string          `json:"preview,omitempty"`
+	Agreed    string          `json:"agreed,omitempty"`
+	Palette   string          `json:"palette"`
+	Prev      string          `json:"prev"`
+	Hash      string          `json:"hash"`
 }
 
 func newEntry(e *stores.Entry, r *journal.Record) entry {
-	out := entry{
+	return entry{
 		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
 		Verb: e.Verb, Call: callOf(e, r), Outcome: e.Outcome, Reason: e.Reason, Origins: json.RawMessage(e.Origins), Preview: e.Preview,
 		Agreed: e.Agreed, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
+		Changes: receipt.Logged(r.Rows),
 	}
-	for i := range r.Changes {
-		c := &r.Changes[i]
-		row := loggedChangeJSON{c.Op, c.Entity, c.Table, c.Key, c.Name, []loggedFieldJSON{}}
-		for j := range c.Fields {
-			f := &c.Fields[j]
-			field := loggedFieldJSON{Field: f.Name, Kind: f.Kind.String(), Sensitive: f.Sensitive, Erased: f.BeforeGone || f.IsGone}
-			if !f.Sensitive {
-				field.Before, field.After = f.Before, f.After
-			}
-			row.Fields = append(row.Fields, field)
-		}
-		out.Changes = append(out.Changes, row)
-	}
-	return out
 }

@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 )
 
 // A moved tells a program what was done to or with a journal.
@@ -132,7 +133,7 @@ func (a *app) logImport(ctx context.Context, store, file string) error {
 		a.emit(moved{Schema: "verbatim/log@1", Done: "imported", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:])})
 		return nil
 	}
-	fmt.Fprintf(a.out, "imported %s, head %x %x\n", counted(int(h.Size), "entry"), h.Hash[:2], h.Hash[2:4])
+	fmt.Fprintf(a.out, "imported %s, head %x %x\n", receipt.Counted(int(h.Size), "entry"), h.Hash[:2], h.Hash[2:4])
 	return nil
 }
 
@@ -212,9 +213,9 @@ func (a *app) logRedact(ctx context.Context, f redactFlags) error {
 	if n.Entries == 0 && n.Turns == 0 {
 		return a.toldRedacted(n)
 	}
-	much := counted(n.Values, "value") + " in " + counted(n.Entries, "entry")
+	much := receipt.Counted(n.Values, "value") + " in " + receipt.Counted(n.Entries, "entry")
 	if n.Turns > 0 {
-		much += " and the words of " + counted(n.Turns, "turn")
+		much += " and the words of " + receipt.Counted(n.Turns, "turn")
 	}
 	if !f.yes {
 		terminal, ok := a.terminal(a.world)
@@ -266,9 +267,9 @@ func (a *app) toldRedacted(n journal.Erased) error {
 	case n.Values == 0 && n.Turns == 0:
 		fmt.Fprintln(a.out, "there is nothing to erase")
 	default:
-		what := counted(n.Values, "value") + " from " + counted(n.Entries, "entry")
+		what := receipt.Counted(n.Values, "value") + " from " + receipt.Counted(n.Entries, "entry")
 		if n.Turns > 0 {
-			what += " and the words of " + counted(n.Turns, "turn")
+			what += " and the words of " + receipt.Counted(n.Turns, "turn")
 		}
 		fmt.Fprintf(a.out, "erased %s; backups and exports of before still hold them\n", what)
 		a.elsewhere(n)
@@ -281,7 +282,7 @@ func (a *app) elsewhere(n journal.Erased) {
 	for _, e := range n.Elsewhere {
 		switch {
 		case e.Job != "":
-			fmt.Fprintf(a.out, "also in  job %s, until it is done; verbatim work list %s --drop removes it\n", safe(e.Job), shell(e.Job))
+			fmt.Fprintf(a.out, "also in  job %s, until it is done; verbatim work list %s --drop removes it\n", receipt.Safe(e.Job), shell(e.Job))
 		case e.Field != "":
 			fmt.Fprintf(a.out, "also in  entry %d, %s of a row of %s; --everywhere erases it there\n", e.Seq, e.Field, e.Row.Entity)
 		default:

@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -152,7 +153,7 @@ func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.He
 	found := state.Differences()
 	var foreign []string
 	for name, n := range state.Foreign() {
-		foreign = append(foreign, fmt.Sprintf("%s: %s", name, counted(n, "change")))
+		foreign = append(foreign, fmt.Sprintf("%s: %s", name, receipt.Counted(n, "change")))
 	}
 	slices.Sort(foreign)
 	if a.json {
@@ -165,7 +166,7 @@ func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.He
 		return nil
 	}
 	for _, d := range found {
-		where := lastName(d.Entity.Table)
+		where := receipt.LastName(d.Entity.Table)
 		if d.Field != "" {
 			where += "." + d.Field
 		}
@@ -173,10 +174,10 @@ func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.He
 		if d.Seq > 0 {
 			entry = fmt.Sprintf("   (entry %d)", d.Seq)
 		}
-		fmt.Fprintf(a.out, "differs  %s %s%s\n", where, safe(d.Msg), entry)
+		fmt.Fprintf(a.out, "differs  %s %s%s\n", where, receipt.Safe(d.Msg), entry)
 	}
 	for _, d := range state.Gone() {
-		fmt.Fprintf(a.out, "erased   %s.%s   (entry %d)\n", lastName(d.Entity.Table), d.Field, d.Seq)
+		fmt.Fprintf(a.out, "erased   %s.%s   (entry %d)\n", receipt.LastName(d.Entity.Table), d.Field, d.Seq)
 	}
 	for _, l := range left {
 		fmt.Fprintf(a.out, "left out %s\n", l)
@@ -188,12 +189,12 @@ func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.He
 	if into != "" {
 		where = into
 	}
-	fmt.Fprintf(a.out, "replayed %s: %s, %s in %s\n", counted(int(h.Size), "entry"), counted(rows, "row"), differencesWord(len(found)), where)
+	fmt.Fprintf(a.out, "replayed %s: %s, %s in %s\n", receipt.Counted(int(h.Size), "entry"), receipt.Counted(rows, "row"), differencesWord(len(found)), where)
 	if partly > 0 {
-		fmt.Fprintf(a.out, "cannot know %s from before the journal: compared where entries tell of it\n", counted(partly, "row"))
+		fmt.Fprintf(a.out, "cannot know %s from before the journal: compared where entries tell of it\n", receipt.Counted(partly, "row"))
 	}
 	if strange > 0 {
-		fmt.Fprintf(a.out, "cannot know %s that no entry speaks of; verbatim log baseline tells the journal\n", counted(strange, "row"))
+		fmt.Fprintf(a.out, "cannot know %s that no entry speaks of; verbatim log baseline tells the journal\n", receipt.Counted(strange, "row"))
 	}
 	if len(found) > 0 {
 		return said(exitInput)
@@ -205,7 +206,7 @@ func differencesWord(n int) string {
 	if n == 0 {
 		return "no difference"
 	}
-	return counted(n, "difference")
+	return receipt.Counted(n, "difference")
 }
 
 func differences(all []journal.Difference) []differenceJSON {
@@ -282,6 +283,6 @@ func (a *app) logBaseline(ctx context.Context, store, palettes, as string) error
 		fmt.Fprintln(a.out, "the journal knows every row already")
 		return nil
 	}
-	fmt.Fprintf(a.out, "the journal was told of %s\n", counted(n, "row"))
+	fmt.Fprintf(a.out, "the journal was told of %s\n", receipt.Counted(n, "row"))
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 )
 
 func logVerifyCommand(a *app) *cobra.Command {
@@ -149,16 +150,16 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 	if h.Size == 1 {
 		entriesOf = "entry"
 	}
-	fmt.Fprintf(a.out, "journal whole: %s %s, head %s\n", thousands(int(h.Size)), entriesOf, head)
+	fmt.Fprintf(a.out, "journal whole: %s %s, head %s\n", receipt.Thousands(int(h.Size)), entriesOf, head)
 	if since != "" {
 		by := ""
 		if signed {
 			by = ", signed by " + c.Origin
 		}
-		fmt.Fprintf(a.out, "extends the checkpoint of %s%s\n", counted(int(c.Size), "entry"), by)
+		fmt.Fprintf(a.out, "extends the checkpoint of %s%s\n", receipt.Counted(int(c.Size), "entry"), by)
 	}
 	if gone := erasable - openings; gone > 0 {
-		fmt.Fprintf(a.out, "erased from %s: what stood there cannot be told\n", counted(gone, "entry"))
+		fmt.Fprintf(a.out, "erased from %s: what stood there cannot be told\n", receipt.Counted(gone, "entry"))
 	}
 	for _, u := range unsure {
 		fmt.Fprintf(a.out, "cannot know %s\n", u)

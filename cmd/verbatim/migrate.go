@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -153,7 +154,7 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 			for _, p := range plan.Problems {
 				fmt.Fprintln(a.err, "error[store-mismatch]: "+p)
 			}
-			fmt.Fprintf(a.err, "\n%s. Nothing was changed.\nnext: change the palette or the table, then verbatim migrate --plan\n", counted(len(plan.Problems), "problem"))
+			fmt.Fprintf(a.err, "\n%s. Nothing was changed.\nnext: change the palette or the table, then verbatim migrate --plan\n", receipt.Counted(len(plan.Problems), "problem"))
 		}
 		return said(exitInput)
 	}
@@ -164,10 +165,10 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 		for _, s := range plan.Steps {
 			fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
 		}
-		fmt.Fprintf(a.err, "%s would be run; nothing was changed\n", counted(len(plan.Steps), "statement"))
+		fmt.Fprintf(a.err, "%s would be run; nothing was changed\n", receipt.Counted(len(plan.Steps), "statement"))
 		return nil
 	}
-	fmt.Fprintf(a.out, "ok   %s: %s verified, %s run\n", path, counted(entities, "entity"), counted(len(plan.Steps), "statement"))
+	fmt.Fprintf(a.out, "ok   %s: %s verified, %s run\n", path, receipt.Counted(entities, "entity"), receipt.Counted(len(plan.Steps), "statement"))
 	return nil
 }
 

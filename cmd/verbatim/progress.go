@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/stores/receipt"
 )
 
 // A meter says how far a long run is: nothing for a second, then at most a line
@@ -58,7 +59,7 @@ func (m *meter) tell(p runtime.Progress) {
 	if p.Phase == runtime.Previewing {
 		looking = "preview: "
 	}
-	fmt.Fprintf(m.w, "%s%s of %s, %d %%\n", looking, thousands(p.Done), counted(p.Total, "call"), p.Done*100/p.Total)
+	fmt.Fprintf(m.w, "%s%s of %s, %d %%\n", looking, receipt.Thousands(p.Done), receipt.Counted(p.Total, "call"), p.Done*100/p.Total)
 }
 
 // progress is what a run is given to tell its progress to: nobody, unless
@@ -70,7 +71,7 @@ func (j *job) progress() func(runtime.Progress) {
 		return func(p runtime.Progress) {
 			e := eventJSON{Schema: "verbatim/event@1", Event: "progress", Phase: p.Phase, Done: p.Done, Total: p.Total}
 			if p.Call != nil {
-				e.Event, e.Number, e.Verb, e.Place, e.Journal = "call", p.Number, p.Call.Verb.Name, place(p.Call.Place), p.Call.Seq
+				e.Event, e.Number, e.Verb, e.Place, e.Journal = "call", p.Number, p.Call.Verb, p.Call.Place.String(), p.Call.Seq
 			} else if !m.due(p, 0) {
 				return
 			}
@@ -117,7 +118,7 @@ func (a *app) halted(err error) *stop {
 }
 
 // stopped tells how far a run came that commits call by call, and how to go on.
-func (j *job) stopped(reply *runtime.Reply, s *runtime.Stopped, seen bool) error {
+func (j *job) stopped(reply *receipt.Receipt, s *runtime.Stopped, seen bool) error {
 	exit, code := exitRefused, "stopped"
 	var refusal *runtime.Refusal
 	var failed *runtime.Failure
@@ -136,7 +137,7 @@ func (j *job) stopped(reply *runtime.Reply, s *runtime.Stopped, seen bool) error
 	}
 	if j.json {
 		out := runJSON{Schema: "verbatim/run@1", Outcome: "stopped", Code: code, Done: s.Done, Total: s.Total, Next: s.Next,
-			Preview: newPreview(reply.Preview), First: s.First, Last: s.Last, report: newReport(nil)}
+			Preview: reply, First: s.First, Last: s.Last, report: newReport(nil)}
 		if refusal != nil {
 			out.report = newReport(refusal.Diagnostics)
 		}

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/stores/receipt"
 )
 
 // A report is the part of a JSON answer that tells of mistakes.
@@ -60,30 +60,20 @@ func explainOne(ds dsl.Diagnostics) string {
 	return ""
 }
 
-// counted says "1 row" and "4 rows", with separators where they help.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	plural := noun + "s"
-	switch {
-	case strings.HasSuffix(noun, "y"):
-		plural = strings.TrimSuffix(noun, "y") + "ies"
-	case noun == "person":
-		plural = "people"
-	}
-	return thousands(n) + " " + plural
-}
-
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // errorsAndWarnings says "2 errors, 1 warning".
 func (r report) String() string {
-	return fmt.Sprintf("%s, %s", counted(r.Errors, "error"), counted(r.Warnings, "warning"))
+	return fmt.Sprintf("%s, %s", receipt.Counted(r.Errors, "error"), receipt.Counted(r.Warnings, "warning"))
 }
+
+// place is where a call stands, as file:line.
+func place(p dsl.Place) string {
+	if p.Source == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", p.Source.Name, p.Source.Position(p.Range.Start).Line)
+}
+
+// spaced is how an id is read aloud: c7f2 91d0.
+func spaced(id string) string { return strings.ReplaceAll(id, "-", " ") }
+
+func short(digest string) string { return digest[:min(len(digest), 8)] }

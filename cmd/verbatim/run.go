@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -140,7 +141,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if f.key != "" && !ds.HasErrors() {
 		repeat := session.Repeat
 		if f.each {
-			repeat = func(ctx context.Context, script *dsl.Script, key string) (*runtime.Reply, error) {
+			repeat = func(ctx context.Context, script *dsl.Script, key string) (*receipt.Receipt, error) {
 				return session.RepeatEach(ctx, script, key, f.from)
 			}
 		}
@@ -280,9 +281,9 @@ func (j *job) run(ctx context.Context) error {
 
 // asking counts the calls that ask the person, and says whether any asks
 // somebody else.
-func asking(p *runtime.Preview) (mine int, others bool) {
+func asking(p *receipt.Receipt) (mine int, others bool) {
 	calls := map[int]bool{}
-	for _, ask := range p.Asks {
+	for _, ask := range p.Asks() {
 		if ask.By != "" {
 			others = true
 		} else if !calls[ask.Call] {
@@ -315,7 +316,7 @@ func (a *app) ask(ctx context.Context, terminal io.Reader, question string) (boo
 
 // rehearse shows what would happen. What asks the person is kept, so that they
 // can agree to exactly that from another process.
-func (j *job) rehearse(ctx context.Context, p *runtime.Preview, mine bool) error {
+func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error {
 	lost := error(nil)
 	if mine {
 		kept, err := j.session.Keep(ctx, j.program)
@@ -325,7 +326,7 @@ func (j *job) rehearse(ctx context.Context, p *runtime.Preview, mine bool) error
 		p, lost = kept, err
 	}
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "previewed", Preview: newPreview(p), report: newReport(nil)})
+		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "previewed", Preview: p, report: newReport(nil)})
 	} else {
 		j.preview(p, "nothing was changed (dry run)")
 	}
@@ -364,7 +365,7 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 		return j.apply(ctx, agreed, seen)
 	}
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "waiting", Preview: newPreview(c.Preview), Confirmation: newConfirmation(c), report: newReport(nil)})
+		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "waiting", Preview: c.Preview, Confirmation: newConfirmation(c), report: newReport(nil)})
 		return said(exitRefused)
 	}
 	if !seen {
@@ -398,154 +399,48 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 }
 
 // told tells what was done.
-func (j *job) told(reply *runtime.Reply, seen bool) error {
-	p := reply.Preview
+func (j *job) told(reply *receipt.Receipt, seen bool) error {
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "done", Preview: newPreview(p), First: reply.First, Last: reply.Last, Repeated: reply.Repeated, report: newReport(nil)})
+		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "done", Preview: reply, First: reply.First, Last: reply.Last, Repeated: reply.Repeated, report: newReport(nil)})
 		return nil
 	}
 	if reply.Repeated {
 		fmt.Fprintln(j.err, "this was done before, under the same key; here is what it did then")
 	}
-	if acts(p) {
-		if seen {
-			fmt.Fprintln(j.out)
-		}
-		fmt.Fprintf(j.out, "applied  %-63s %.1f s\n", j.summary(p, "changed", "sent", "scheduled", "asked"), j.now().Sub(j.started).Seconds())
-	}
-	if !seen {
-		newView(j.out, p, j.full, j.whole()).body()
-		if reply.First > 0 {
-			fmt.Fprintln(j.out)
-		}
-	}
-	if reply.First > 0 {
-		entries := numbered(reply.First, reply.Last)
-		fmt.Fprintf(j.out, "journal  %s   see: verbatim log show %s\n", entries, entries)
-	}
+	o := j.printed()
+	o.Seen, o.Took = seen, j.now().Sub(j.started)
+	receipt.Print(j.out, reply, o)
 	return nil
 }
 
 // preview prints what would happen.
-func (j *job) preview(p *runtime.Preview, state string) {
-	fmt.Fprintf(j.out, "preview  %s; %s\n", j.summary(p, "would change", "send", "schedule", "ask"), state)
-	newView(j.out, p, j.full, j.whole()).body()
-	if !acts(p) {
-		return
-	}
-	fmt.Fprintln(j.out)
-	if n := len(p.Asks); n > 0 {
-		asking := map[int]bool{}
-		for _, a := range p.Asks {
-			asking[a.Call] = true
-		}
-		fmt.Fprintf(j.out, "  %d of %s\n", len(asking), countedVerb(len(p.Calls), "call asks first", "calls ask first"))
-	}
-	good := "as it is now"
-	if p.Rows > 0 {
-		good = "for " + these(p.Rows) + " as they are now"
-	}
-	fmt.Fprintf(j.out, "  preview %s   good %s\n", spaced(p.ID), good)
+func (j *job) preview(p *receipt.Receipt, state string) {
+	o := j.printed()
+	o.State = state
+	receipt.Print(j.out, p, o)
 }
 
-// summary says "2 calls would change 3 rows in 2 tables and send 1 notice".
-func (j *job) summary(p *runtime.Preview, change, send, start, ask string) string {
-	var parts []string
-	jobs := tended(p)
-	if p.Rows > 0 || p.Notices+p.Jobs+jobs+sets(p) == 0 {
-		rows := counted(p.Rows, "row")
-		if p.Rows == 0 {
-			rows = "nothing"
-		}
-		if len(p.Tables) > 1 {
-			rows += " in " + counted(len(p.Tables), "table")
-		}
-		parts = append(parts, change+" "+rows)
-	}
-	if p.Notices > 0 {
-		parts = append(parts, send+" "+counted(p.Notices, "notice"))
-	}
-	if n := sets(p); n > 0 {
-		parts = append(parts, "set "+counted(n, "value")+" of the session")
-	}
-	if p.Jobs > 0 {
-		parts = append(parts, start+" "+counted(p.Jobs, "job"))
-	}
-	if jobs > 0 {
-		parts = append(parts, map[bool]string{true: "changed", false: "change"}[send == "sent"]+" "+counted(jobs, "waiting job"))
-	}
-	if n := errands(p); n > 0 {
-		parts = append(parts, ask+" "+counted(n, "tool"))
-	}
-	if p.Rows == 0 && p.Notices+p.Jobs+jobs+sets(p) > 0 && send == "send" {
-		parts[0] = "would " + parts[0]
-	}
-	return counted(len(p.Calls), "call") + " " + listed(parts)
-}
-
-// listed joins parts of a sentence.
-func listed(parts []string) string {
-	if n := len(parts); n > 2 {
-		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
-	}
-	return strings.Join(parts, " and ")
-}
-
-// acts reports whether a preview shows anything that is done.
-func acts(p *runtime.Preview) bool {
-	return p.Rows > 0 || p.Notices > 0 || p.Jobs > 0 || errands(p) > 0 || tended(p) > 0 || sets(p) > 0
-}
-
-// tended counts the jobs that are tried again or dropped.
-func tended(p *runtime.Preview) int {
-	n := 0
-	for i := range p.Calls {
-		n += len(p.Calls[i].Tended)
-	}
-	return n
-}
-
-// errands counts what tools of other servers are asked.
-func errands(p *runtime.Preview) int {
-	n := 0
-	for i := range p.Calls {
-		n += len(p.Calls[i].Errands)
-	}
-	return n
-}
-
-// sets counts what the session is given.
-func sets(p *runtime.Preview) int {
-	n := 0
-	for i := range p.Calls {
-		n += len(p.Calls[i].Sets)
-	}
-	return n
+// printed is how the flags want receipts to be printed.
+func (j *job) printed() receipt.Options {
+	return receipt.Options{Full: j.full, Whole: j.whole(), Entry: "verbatim log show"}
 }
 
 func (j *job) whole() string {
 	return "verbatim run --dry-run --full --as " + shell(j.as) + " " + shell(j.file)
 }
 
-func these(rows int) string {
-	if rows == 1 {
-		return "this 1 row"
-	}
-	return fmt.Sprintf("these %s rows", thousands(rows))
-}
-
 func all(calls int) string {
 	if calls == 1 {
 		return "it"
 	}
-	return fmt.Sprintf("all %s", thousands(calls))
+	return fmt.Sprintf("all %s", receipt.Thousands(calls))
 }
 
 func countedVerb(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + many
+	return receipt.Thousands(n) + " " + many
 }
 
 // flush hands over what was printed, before a question refers to it.
@@ -560,11 +455,11 @@ func (a *app) flush() error {
 
 // runJSON is what run answers to a program.
 type runJSON struct {
-	Schema  string       `json:"schema"`
-	Outcome string       `json:"outcome"` // "done", "previewed", "waiting", "stopped", "refused" or "invalid"
-	Preview *previewJSON `json:"preview,omitempty"`
-	First   int64        `json:"first,omitempty"`
-	Last    int64        `json:"last,omitempty"`
+	Schema  string           `json:"schema"`
+	Outcome string           `json:"outcome"` // "done", "previewed", "waiting", "stopped", "refused" or "invalid"
+	Preview *receipt.Receipt `json:"preview,omitempty"`
+	First   int64            `json:"first,omitempty"`
+	Last    int64            `json:"last,omitempty"`
 	// Of a run that ended before its end: why, how many calls are committed, of
 	// how many, and which to continue with.
 	Code  string `json:"code,omitempty"`
@@ -598,9 +493,9 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	if good := len(script.Calls) - wrong; good == 1 {
 		rest = "; the other 1 is well formed"
 	} else if good > 1 && wrong > 0 {
-		rest = fmt.Sprintf("; the other %s are well formed", thousands(good))
+		rest = fmt.Sprintf("; the other %s are well formed", receipt.Thousands(good))
 	}
-	fmt.Fprintf(a.err, "\n%s in %s%s. Nothing was changed.\n", counted(newReport(ds).Errors, "error"), counted(len(script.Calls), "call"), rest)
+	fmt.Fprintf(a.err, "\n%s in %s%s. Nothing was changed.\n", receipt.Counted(newReport(ds).Errors, "error"), receipt.Counted(len(script.Calls), "call"), rest)
 	fmt.Fprintln(a.err, explainOne(ds))
 	return said(exitInput)
 }
@@ -609,15 +504,15 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 func (a *app) refused(refusal *runtime.Refusal) {
 	for i := range refusal.Diagnostics {
 		d := &refusal.Diagnostics[i]
-		fmt.Fprintf(a.err, "refused[%s]: %s\n", d.Code, safe(d.Summary))
+		fmt.Fprintf(a.err, "refused[%s]: %s\n", d.Code, receipt.Safe(d.Summary))
 		if at := place(d.Place); at != "" {
 			fmt.Fprintf(a.err, "   --> %s\n", at)
 		}
 		for _, r := range d.Related {
-			fmt.Fprintf(a.err, "   --> %s  %s\n", place(r.Place), safe(r.Message))
+			fmt.Fprintf(a.err, "   --> %s  %s\n", place(r.Place), receipt.Safe(r.Message))
 		}
 		for _, note := range d.Notes {
-			fmt.Fprintf(a.err, "next: %s\n", safe(note))
+			fmt.Fprintf(a.err, "next: %s\n", receipt.Safe(note))
 		}
 	}
 }

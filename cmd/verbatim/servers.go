@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/mcp"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -74,7 +75,7 @@ func (a *app) servers(file string) (*mcp.Servers, mcp.Accepted, error) {
 
 func safeLines(lines []string) string {
 	for i := range lines {
-		lines[i] = safe(lines[i])
+		lines[i] = receipt.Safe(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
@@ -122,12 +123,12 @@ func (a *app) toolFailed(failed *runtime.Failure) error {
 		a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "unknown", report: newReport(dsl.Diagnostics{*d})})
 		return said(exitSystem)
 	}
-	fmt.Fprintf(a.err, "unknown[%s]: %s\n", d.Code, safe(d.Summary))
+	fmt.Fprintf(a.err, "unknown[%s]: %s\n", d.Code, receipt.Safe(d.Summary))
 	if at := place(d.Place); at != "" {
 		fmt.Fprintf(a.err, "   --> %s\n", at)
 	}
 	for _, note := range d.Notes {
-		fmt.Fprintf(a.err, "next: %s\n", safe(note))
+		fmt.Fprintf(a.err, "next: %s\n", receipt.Safe(note))
 	}
 	return said(exitSystem)
 }

@@ -10,6 +10,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // sessionFlags are what `verbatim session` is told.
@@ -114,7 +115,7 @@ func (a *app) listSessions(ctx context.Context, s *runtime.Session) error {
 		fmt.Fprintln(a.err, "you have no session; one begins with verbatim run --session NAME")
 	}
 	for i := range all {
-		fmt.Fprintf(a.out, "%s\t%s\t%s\t%s\n", minute(all[i].LastActive), counted(int(all[i].Visits), "visit"), counted(int(all[i].Turns), "turn"), safe(all[i].Name))
+		fmt.Fprintf(a.out, "%s\t%s\t%s\t%s\n", minute(all[i].LastActive), receipt.Counted(int(all[i].Visits), "visit"), receipt.Counted(int(all[i].Turns), "turn"), receipt.Safe(all[i].Name))
 	}
 	return nil
 }
@@ -142,24 +143,24 @@ func (a *app) showSession(ctx context.Context, s *runtime.Session) error {
 	if err != nil {
 		zone = time.UTC
 	}
-	fmt.Fprintf(a.out, "session  %s of %s, %s, since %s; %s, %s\n", safe(info.Name), safe(info.Person.Label), counted(int(info.Visits), "visit"),
-		info.Started.In(zone).Format("2006-01-02 15:04"), safe(info.Person.Zone), safe(info.Person.Language))
+	fmt.Fprintf(a.out, "session  %s of %s, %s, since %s; %s, %s\n", receipt.Safe(info.Name), receipt.Safe(info.Person.Label), receipt.Counted(int(info.Visits), "visit"),
+		info.Started.In(zone).Format("2006-01-02 15:04"), receipt.Safe(info.Person.Zone), receipt.Safe(info.Person.Language))
 	for _, v := range info.Values {
 		what := "(not shown)"
 		if !v.Sensitive {
-			what = sessionWords(v.Value)
+			what = receipt.OneLine(v.Value)
 		}
-		fmt.Fprintf(a.out, "  %s  %s\n", safe(v.Name), what)
+		fmt.Fprintf(a.out, "  %s  %s\n", receipt.Safe(v.Name), what)
 	}
 	for i := range said {
 		t := &said[i]
-		words := safe(t.Content)
+		words := receipt.Safe(t.Content)
 		if t.Erased {
 			words = "(erased)"
 		}
 		fmt.Fprintf(a.out, "%3d  %s  %-6s  %s\n", t.Number, t.Time.In(zone).Format("2006-01-02 15:04"), strings.ToLower(string(t.Role)), words)
 		if t.Action != "" {
-			fmt.Fprintf(a.out, "     > %s%s\n", safe(t.Action), entriesOf(t))
+			fmt.Fprintf(a.out, "     > %s%s\n", receipt.Safe(t.Action), entriesOf(t))
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/upload"
 	"verbatim/stores/files"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -78,7 +79,7 @@ func (a *app) openFiles(ctx context.Context, where string) (files.Store, error) 
 	if errors.As(err, &path) {
 		return nil, broken("the place for files cannot be opened", err, "check the path, and who may write there")
 	}
-	return nil, usage("the place for files cannot be used: "+safe(err.Error()), "give --files PATH or --files 's3://BUCKET/PREFIX?endpoint=https://HOST:PORT'")
+	return nil, usage("the place for files cannot be used: "+receipt.Safe(err.Error()), "give --files PATH or --files 's3://BUCKET/PREFIX?endpoint=https://HOST:PORT'")
 }
 
 // scanner is who looks at files for harm. That nobody does must be said.
@@ -206,7 +207,7 @@ func (a *app) uploaded(u runtime.Upload, err error) error {
 	}
 	fmt.Fprintf(a.err, "sent     %s, %s, %s\n         %s\n         goes unused on %s\n", u.Name, u.Type, verbs.SizeText(u.Size), looked, u.Expires.UTC().Format(time.DateOnly))
 	if err != nil {
-		fmt.Fprintf(a.err, "verbatim: it cannot be used yet: %s\nnext: check the scanner; verbatim work looks at the file again\n", safe(err.Error()))
+		fmt.Fprintf(a.err, "verbatim: it cannot be used yet: %s\nnext: check the scanner; verbatim work looks at the file again\n", receipt.Safe(err.Error()))
 		return said(exitSystem)
 	}
 	return nil
@@ -250,7 +251,7 @@ func (a *app) keepFiles(ctx context.Context, engine *runtime.Engine, flag, store
 		}
 	}
 	if _, err = service.Housekeep(ctx); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.err, "verbatim: files were not all looked after: %s\n", strings.ReplaceAll(safe(err.Error()), "\n", "; "))
+		fmt.Fprintf(a.err, "verbatim: files were not all looked after: %s\n", strings.ReplaceAll(receipt.Safe(err.Error()), "\n", "; "))
 	}
 	return nil
 }

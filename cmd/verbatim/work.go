@@ -21,6 +21,7 @@ import (
 	"verbatim/runtime/system"
 	"verbatim/runtime/work"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // workFlags are what `verbatim work` is told.
@@ -169,7 +170,7 @@ func (a *app) sender(file string, clock func() time.Time) (func(context.Context,
 		return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	}})
 	if err != nil {
-		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, safe(err.Error())), "its form is described beside the package runtime/notify")
+		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, receipt.Safe(err.Error())), "its form is described beside the package runtime/notify")
 	}
 	return s.Send, nil
 }
@@ -208,7 +209,7 @@ func (a *app) worked(e work.Event) {
 	}
 	line := fmt.Sprintf("%s[%s]: %s %s", e.Outcome, e.Reason, e.Job.Kind, e.Job.ID)
 	if e.What != "" {
-		line += " (" + safe(e.What) + ")"
+		line += " (" + receipt.Safe(e.What) + ")"
 	}
 	line += fmt.Sprintf(", attempt %d of %d", e.Attempt, e.Job.Tries())
 	if !e.Again.IsZero() {
@@ -308,8 +309,8 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 		fmt.Fprintln(a.err, "nothing failed and nothing is running")
 	}
 	for _, j := range list {
-		fmt.Fprintln(a.out, strings.Join([]string{safe(j.ID), j.State, j.Kind + " " + safe(j.What), (time.Duration(j.Age) * time.Second).String(),
-			fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), minute(j.Due), safe(j.Note)}, "\t"))
+		fmt.Fprintln(a.out, strings.Join([]string{receipt.Safe(j.ID), j.State, j.Kind + " " + receipt.Safe(j.What), (time.Duration(j.Age) * time.Second).String(),
+			fmt.Sprintf("%d of %d", j.Attempt, j.Attempts), minute(j.Due), receipt.Safe(j.Note)}, "\t"))
 	}
 	return nil
 }

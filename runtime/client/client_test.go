@@ -20,6 +20,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -200,7 +201,7 @@ func (b *bank) visit(who string) *runtime.Session {
 	return s
 }
 
-func (b *bank) say(s *runtime.Session, text string, o runtime.RunOptions) (*runtime.Reply, error) {
+func (b *bank) say(s *runtime.Session, text string, o runtime.RunOptions) (*receipt.Receipt, error) {
 	b.t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("story.dsl", text))
 	if ds.HasErrors() {
@@ -628,7 +629,7 @@ func TestFollowUpQuestions(t *testing.T) {
 	t.Parallel()
 	banks(t, func(t *testing.T, b *bank) {
 		s := b.visit("clara")
-		give := func(more string) *runtime.Reply {
+		give := func(more string) *receipt.Receipt {
 			t.Helper()
 			reply, err := b.say(s, "client.provide-info :request-id "+pierre+` :info-type BENEFICIAL_OWNER :collected-data {:full_name "Pierre Dupont" :date_of_birth 1972-03-15 :nationality "FR" :ownership_percent 40 :control "TRUST"`+more+`}`, runtime.RunOptions{})
 			if err != nil {
@@ -659,7 +660,7 @@ func TestFollowUpQuestions(t *testing.T) {
 		told := fmt.Sprintf("%+v", reply.Calls[0].Rows)
 		for _, row := range reply.Calls[0].Rows {
 			for _, f := range row.Fields {
-				if f.Field == "missing" && (f.Sensitive || f.After.Text() != `["trust_name"]`) || f.Field == "status" && f.Sensitive || f.Field == "collected_data" && !f.Sensitive {
+				if f.Name == "missing" && (f.Sensitive || f.After.Text() != `["trust_name"]`) || f.Name == "status" && f.Sensitive || f.Name == "collected_data" && !f.Sensitive {
 					t.Errorf("%+v", f)
 				}
 			}

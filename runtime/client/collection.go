@@ -287,7 +287,7 @@ func (col *collection) taken() any {
 }
 
 // keep is the change that a collection becomes.
-func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Change {
+func (col *collection) keep(c *runtime.Call, wrong *collect.Wrong) runtime.Edit {
 	return runtime.Update(col.row, col.fields(c, wrong))
 }
 
@@ -457,7 +457,7 @@ func (d *desk) start(ctx context.Context, c *runtime.Call, a startArgs) (runtime
 }
 
 // resume goes on with a collection that is open.
-func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) ([]runtime.Change, *runtime.Answer, error) {
+func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row, col *collection) ([]runtime.Edit, *runtime.Answer, error) {
 	again := col.status == abandoned
 	if again {
 		col.status = collecting
@@ -484,7 +484,7 @@ func (d *desk) resume(ctx context.Context, c *runtime.Call, request *runtime.Row
 			col.status, col.at = collecting, col.filled.Questions()[0].Field
 		}
 	}
-	return []runtime.Change{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
+	return []runtime.Edit{col.keep(c, nil)}, col.show(join(back.says, welcome)), nil
 }
 
 // given is what the client said at once last, where something is still to be asked
@@ -508,7 +508,7 @@ func (col *collection) instead(c *runtime.Call) (runtime.Outcome, bool) {
 		return runtime.Outcome{}, false
 	}
 	n, of := col.filled.Answered()
-	return runtime.Outcome{Changes: []runtime.Change{col.keep(c, nil)}, Result: col.show(col.counts(sayGoesOn, n, of))}, true
+	return runtime.Outcome{Changes: []runtime.Edit{col.keep(c, nil)}, Result: col.show(col.counts(sayGoesOn, n, of))}, true
 }
 
 type respondArgs struct {
@@ -614,7 +614,7 @@ func (d *desk) skip(ctx context.Context, c *runtime.Call, a skipArgs) (runtime.O
 	if col.at == field {
 		message = sayNeeded.In(col.in.Language)
 	}
-	return runtime.Outcome{Changes: []runtime.Change{col.keep(c, nil)}, Result: col.show(message)}, nil
+	return runtime.Outcome{Changes: []runtime.Edit{col.keep(c, nil)}, Result: col.show(message)}, nil
 }
 
 // stop ends a collection before it is sent.

@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -22,31 +23,31 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 	t.Parallel()
 	banks(t, func(t *testing.T, b *bank) {
 		s := b.visit("clara")
-		written := func(calls []runtime.CallPreview) {
+		written := func(calls []receipt.Call) {
 			t.Helper()
 			for i := range calls {
 				for _, row := range calls[i].Rows {
 					for _, f := range row.Fields {
-						if f.From == "" && f.Origin.Kinds() == 0 {
-							t.Errorf("%s: nothing says where %s.%s comes from", calls[i].Call, row.Entity.Store.Name, f.Field)
+						if f.From == "" && f.Origin == "" {
+							t.Errorf("%s: nothing says where %s.%s comes from", calls[i].Text, row.Entity, f.Name)
 						}
 					}
 				}
-				for _, set := range calls[i].Sets {
-					if set.From == "" && set.Origin.Kinds() == 0 {
-						t.Errorf("%s: nothing says where %s comes from", calls[i].Call, set.Name)
+				for _, set := range calls[i].Session {
+					if set.From == "" && set.Origin == "" {
+						t.Errorf("%s: nothing says where %s comes from", calls[i].Text, set.Name)
 					}
 				}
 				for _, ask := range calls[i].Asks {
-					if ask.Reason == "" || ask.Rule.Source == nil {
-						t.Errorf("%s asks without a reason", calls[i].Call)
+					if ask.Reason == "" || ask.Rule == (receipt.Place{}) {
+						t.Errorf("%s asks without a reason", calls[i].Text)
 					}
 				}
 				if r := calls[i].Result; r != nil {
 					for row := range r.Rows {
 						for column := range r.Columns {
-							if r.Origin(row, column).Kinds() == 0 {
-								t.Errorf("%s: nothing says whose word %s is", calls[i].Call, r.Columns[column])
+							if r.Origin(row, column) == "" {
+								t.Errorf("%s: nothing says whose word %s is", calls[i].Text, r.Columns[column])
 							}
 						}
 					}
@@ -75,7 +76,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 			if s.Reads(p) {
 				o.Said = nil
 			}
-			if len(preview.Asks) > 0 {
+			if len(preview.Asks()) > 0 {
 				asked++
 				o.Agreed = preview.ID
 			}
@@ -83,7 +84,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 			if err != nil {
 				t.Fatal(text, err)
 			}
-			written(reply.Preview.Calls)
+			written(reply.Calls)
 			done++
 		}
 		if asked == 0 || done < 15 {

@@ -9,6 +9,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/words"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -106,7 +107,7 @@ func (t *turn) wouldKeep(ctx context.Context, a *verbs.Answering, value string) 
 	inside = strings.TrimSuffix(strings.TrimPrefix(inside, "["), "]")
 	for _, c := range preview.Calls {
 		for _, row := range c.Rows {
-			if slices.ContainsFunc(row.Fields, func(f runtime.FieldChange) bool {
+			if slices.ContainsFunc(row.Fields, func(f receipt.Field) bool {
 				return f.After.Text() == value || strings.Contains(f.After.Text(), inside)
 			}) {
 				return true

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -18,8 +18,8 @@ import (
 // whoever asks for it.
 
 // title is what would be done, in a line.
-func (w wording) title(c *runtime.CallPreview) string {
-	title := w.does(c.Verb)
+func (w wording) title(c *receipt.Call) string {
+	title := w.does(w.reg.Verb(c.Verb))
 	if len(c.Rows) > 0 {
 		title += " (" + w.titled(&c.Rows[0]) + ")"
 	}
@@ -33,12 +33,12 @@ const few = 3
 // asks is the question in the words of the palettes; "" where not every call has
 // such words, or where a stranger's may be in it: then the rows are shown, and
 // whose words are in them.
-func (w wording) asks(p *runtime.Preview) string {
+func (w wording) asks(p *receipt.Receipt) string {
 	var b strings.Builder
 	rows := 0
 	for i := range p.Calls {
 		c := &p.Calls[i]
-		own := c.Verb.Tells.Asks.In(w.language)
+		own := w.reg.Verb(c.Verb).Tells.Asks.In(w.language)
 		if own == nil || len(c.Errands) > 0 || strange(c) {
 			return ""
 		}
@@ -52,9 +52,9 @@ func (w wording) asks(p *runtime.Preview) string {
 }
 
 // strange reports whether something would be written that somebody else wrote.
-func strange(c *runtime.CallPreview) bool {
-	return slices.ContainsFunc(c.Rows, func(r runtime.RowChange) bool {
-		return slices.ContainsFunc(r.Fields, func(f runtime.FieldChange) bool { return foreign(f.Origin) })
+func strange(c *receipt.Call) bool {
+	return slices.ContainsFunc(c.Rows, func(r receipt.Row) bool {
+		return slices.ContainsFunc(r.Fields, func(f receipt.Field) bool { return foreign(verbs.Stored(f.Origin)) })
 	})
 }
 
@@ -67,7 +67,7 @@ const (
 )
 
 // ask words one call.
-func (w wording) ask(c *runtime.CallPreview, own *verbs.Wording) string {
+func (w wording) ask(c *receipt.Call, own *verbs.Wording) string {
 	given := &asked{w: w, c: c, said: map[string]string{}}
 	w.given(c, func(name, text string) {
 		given.names = append(given.names, name)
@@ -97,7 +97,7 @@ func (w wording) ask(c *runtime.CallPreview, own *verbs.Wording) string {
 // An asked is a call whose arguments fill a question.
 type asked struct {
 	w     wording
-	c     *runtime.CallPreview
+	c     *receipt.Call
 	names []string
 	said  map[string]string
 }
@@ -116,14 +116,14 @@ func (*asked) Items(string) []verbs.Told { return nil }
 
 // given calls fn with each argument of a call as it is said in a question, where
 // nothing may be kept quiet: a no is a no, and a list is told.
-func (w wording) given(c *runtime.CallPreview, fn func(name, text string)) {
+func (w wording) given(c *receipt.Call, fn func(name, text string)) {
 	var names []string
-	if script, ds := dsl.Parse(dsl.NewSource("call", c.Call)); !ds.HasErrors() && len(script.Calls) == 1 {
+	if script, ds := dsl.Parse(dsl.NewSource("call", c.Text)); !ds.HasErrors() && len(script.Calls) == 1 {
 		for i := range script.Calls[0].Args {
 			a := &script.Calls[0].Args[i]
 			names = append(names, a.Key)
 			switch {
-			case slices.ContainsFunc(c.Verb.Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
+			case slices.ContainsFunc(w.reg.Verb(c.Verb).Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
 				fn(a.Key, w.secret(c, a.Key))
 			case a.Value.Kind == dsl.Nil:
 				fn(a.Key, w.say(sayNone))
@@ -148,7 +148,7 @@ func (w wording) given(c *runtime.CallPreview, fn func(name, text string)) {
 func (w wording) assumed(names []string) string {
 	called := make([]string, len(names))
 	for i, name := range names {
-		called[i] = w.row(&runtime.CallPreview{}, strings.TrimPrefix(name, "@"))
+		called[i] = w.row(&receipt.Call{}, strings.TrimPrefix(name, "@"))
 	}
 	return w.say(sayAssumed, strings.Join(called, w.say(sayAnd))) + "\n"
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
-	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -30,13 +29,13 @@ says:
   amount: {de: Betrag}
 `
 
-func asking(t *testing.T, language, call string, rows ...runtime.RowChange) string {
+func asking(t *testing.T, language, call string, rows ...receipt.Row) string {
 	t.Helper()
 	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", askingPalette))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	return newWording(reg).in(language).asks(&runtime.Preview{Calls: []runtime.CallPreview{{Verb: reg.Verb("x.pay"), Call: call, Rows: rows}}})
+	return newWording(reg).in(language).asks(&receipt.Receipt{Calls: []receipt.Call{{Verb: "x.pay", Text: call, Rows: rows}}})
 }
 
 // SAFE-C5: a question in the words of a palette keeps quiet about no argument: what
@@ -67,11 +66,11 @@ func TestAWordedQuestionSaysEveryArgument(t *testing.T) {
 // and whose they are; and where many rows change, how many.
 func TestAWordedQuestionHidesNoStrangerAndNoNumber(t *testing.T) {
 	t.Parallel()
-	row := runtime.RowChange{Op: stores.Update, Fields: []runtime.FieldChange{{Field: "payee", Origin: verbs.NewOrigin(verbs.FromDocument, "letter.pdf")}}}
+	row := receipt.Row{Op: receipt.Updated, Fields: []receipt.Field{{Name: "payee", Origin: "document=letter.pdf"}}}
 	if got := asking(t, "en", `x.pay :payee "Ann"`, row); got != "" {
 		t.Errorf("a document's value is asked about as %q", got)
 	}
-	row.Fields[0].Origin = verbs.NewOrigin(verbs.FromRecord, "")
+	row.Fields[0].Origin = "record"
 	if got := asking(t, "en", `x.pay :payee "Ann"`, row, row, row, row); !strings.Contains(got, "That concerns 4 entries") {
 		t.Errorf("four rows are asked about as %q", got)
 	}

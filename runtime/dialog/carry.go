@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/words"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -82,7 +83,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		if len(swayed) > 0 {
 			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
 		}
-		if len(preview.Asks) == 0 {
+		if len(preview.Asks()) == 0 {
 			var much *reason
 			if much, counted, err = t.together(ctx, script); err != nil {
 				counted.release(ctx)
@@ -92,7 +93,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 				why = append(why, *much)
 			}
 		}
-		if len(preview.Asks)+len(why) > 0 || p.asked || p.phrased && t.beyond(preview) {
+		if len(preview.Asks())+len(why) > 0 || p.asked || p.phrased && t.beyond(preview, c.o.Registry.Verb) {
 			counted.release(ctx)
 			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
@@ -121,13 +122,13 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			c.unasked = tally{}
 		}
 		c.unasked.add(script)
-		says.WriteString(deed(reply.Preview))
+		says.WriteString(deed(reply))
 	} else {
 		counted.release(ctx)
 	}
 	for i := range reply.Calls {
 		if r := reply.Calls[i].Result; r != nil {
-			says.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb.Name, r, true))
+			says.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb, r, true))
 		}
 	}
 	if says.Len() == 0 {
@@ -138,12 +139,12 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 
 // beyond reports whether something would change beyond what the conversation is
 // about. That the person is told, and can say otherwise.
-func (t *turn) beyond(p *runtime.Preview) bool {
-	return slices.ContainsFunc(p.Calls, func(c runtime.CallPreview) bool {
+func (t *turn) beyond(p *receipt.Receipt, verb func(name string) *verbs.Verb) bool {
+	return slices.ContainsFunc(p.Calls, func(c receipt.Call) bool {
 		if len(c.Notices)+len(c.Tended)+len(c.Errands) > 0 {
 			return true
 		}
-		return len(c.Rows) > 0 && !t.questions(c.Verb)
+		return len(c.Rows) > 0 && !t.questions(verb(c.Verb))
 	})
 }
 

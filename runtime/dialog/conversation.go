@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
 	"verbatim/runtime/words"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -249,7 +250,7 @@ type Message struct {
 type Answer struct {
 	Text string
 	Open []*Question        // what they are asked, oldest first
-	Done []*runtime.Preview // what was done, in order
+	Done []*receipt.Receipt // what was done, in order
 	Turn *Turn
 }
 
@@ -358,8 +359,8 @@ type turn struct {
 	// over are the names that the model is not offered for an argument, because
 	// the verb can be used on those rows no longer.
 	over   map[*verbs.Param][]string
-	done   []*runtime.Preview // what was done
-	found  []*runtime.Preview // and what was found, in order
+	done   []*receipt.Receipt // what was done
+	found  []*receipt.Receipt // and what was found, in order
 	ran    map[string]bool    // scripts that wrote something in this turn
 	calls  int
 	said   verdict
@@ -389,12 +390,13 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	if t.heard.bad == nil && !t.heard.auto && !foreign {
 		c.listen(t.heard.own)
 	}
-	c.wording.file = func(reference string) *runtime.File {
+	c.wording.file = func(reference string) *receipt.File {
 		u, err := c.o.Session.Upload(ctx, reference)
 		if err != nil {
 			return nil // then it is called by its reference
 		}
-		return &runtime.File{Name: u.Name, Type: u.Type, Size: u.Size}
+		f := runtime.FileOf(&u)
+		return &f
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	switch {
@@ -660,7 +662,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 // again puts a question anew, with the rows as they are now.
 func (t *turn) again(ctx context.Context, q *Question, why words.Sentence) (string, error) {
 	program, err := t.c.meaning(ctx, q)
-	var p *runtime.Preview
+	var p *receipt.Receipt
 	var before int64
 	if err == nil {
 		p, before, err = t.preview(ctx, program)
@@ -680,7 +682,7 @@ func (t *turn) again(ctx context.Context, q *Question, why words.Sentence) (stri
 }
 
 // preview works out what a program would do, and at which turn of the session.
-func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview, int64, error) {
+func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, int64, error) {
 	var before int64
 	if t.c.kept {
 		info, err := t.c.o.Session.Info(ctx)
@@ -703,11 +705,11 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*runtime.Preview,
 }
 
 // question puts a program to the person.
-func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64, more ...reason) *Question {
+func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
 	w := t.c.wording
 	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
 	t.c.confide(q, p)
-	w.mark = func(c *runtime.CallPreview, param string) string {
+	w.mark = func(c *receipt.Call, param string) string {
 		for i := range preview.Calls {
 			if &preview.Calls[i] == c {
 				return q.markOf(i, param)
@@ -718,13 +720,13 @@ func (t *turn) question(p *verbs.Program, preview *runtime.Preview, before int64
 	var shows, titles []string
 	for i := range preview.Calls {
 		call := &preview.Calls[i]
-		q.Calls = append(q.Calls, call.Call)
+		q.Calls = append(q.Calls, call.Text)
 		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
 		shows = append(shows, w.wholly(func(w wording) string { return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) }))
 	}
 	var why, because []string
 	known := true
-	for _, ask := range preview.Asks {
+	for _, ask := range preview.Asks() {
 		if ask.Reason != "" && !slices.Contains(why, ask.Reason) {
 			said, ok := w.reg.Says(w.language, ask.Reason)
 			known = known && (ok || w.tongue == words.English)
@@ -807,15 +809,14 @@ func (w wording) reason(s words.Sentence, of ...string) reason {
 }
 
 // did takes down what a run did.
-func (t *turn) did(reply *runtime.Reply) {
-	p := reply.Preview
-	t.facts.done(p)
-	t.facts.did(p)
+func (t *turn) did(reply *receipt.Receipt) {
+	t.facts.done(reply)
+	t.facts.did(reply, t.c.o.Registry)
 	wrote := false
-	for i := range p.Calls {
-		wrote = wrote || acted(&p.Calls[i])
-		call := &p.Calls[i]
-		note := CallNote{Call: call.Call, Verb: call.Verb.Name}
+	for i := range reply.Calls {
+		call := &reply.Calls[i]
+		wrote = wrote || acted(call)
+		note := CallNote{Call: call.Text, Verb: call.Verb}
 		if call.Result != nil {
 			note.Rows = len(call.Result.Rows)
 			t.trace.result(call.Result)
@@ -826,10 +827,10 @@ func (t *turn) did(reply *runtime.Reply) {
 		t.record.spoken.speak(call)
 		t.record.Calls = append(t.record.Calls, note)
 	}
-	t.found = append(t.found, p)
+	t.found = append(t.found, reply)
 	if wrote || reply.First > 0 {
 		t.facts.wrote = t.facts.wrote || wrote
-		t.done = append(t.done, p)
+		t.done = append(t.done, reply)
 		if reply.First > 0 {
 			t.record.Journal = append(t.record.Journal, [2]int64{reply.First, reply.Last})
 		}
@@ -838,16 +839,16 @@ func (t *turn) did(reply *runtime.Reply) {
 
 // acted reports whether a call did something. Asking a tool that only reads is
 // nothing.
-func acted(c *runtime.CallPreview) bool {
-	return len(c.Rows)+len(c.Notices)+len(c.Sets)+len(c.Tended) > 0 || len(c.Errands) > 0 && (c.Verb.Tool == nil || !c.Verb.Tool.ReadOnly)
+func acted(c *receipt.Call) bool {
+	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.Tended) > 0 || slices.ContainsFunc(c.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
 }
 
-func resultFrom(r *runtime.Result) string {
+func resultFrom(r *receipt.Result) string {
 	var o verbs.Origin
 	for i, row := range r.Rows {
 		for j, v := range row {
 			if !v.IsNull() {
-				if from := r.Origin(i, j); !from.Trusted() {
+				if from := verbs.Stored(r.Origin(i, j)); !from.Trusted() {
 					o = o.Mix(from)
 				}
 			}

@@ -5,8 +5,8 @@ import (
 	"testing/fstest"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
 	"verbatim/runtime/words"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -146,23 +146,24 @@ func TestAskingToBeAskedNeedsNoYes(t *testing.T) {
 	sets := func(name string, may bool) *verbs.Verb {
 		return &verbs.Verb{Name: "desk.go", Effects: []verbs.Effect{{Kind: verbs.Sets, Session: name, May: may}, {Kind: verbs.Creates, May: true}}}
 	}
-	row := runtime.RowChange{}
+	row := receipt.Row{}
 	for _, c := range []struct {
 		what   string
 		kept   bool
-		call   runtime.CallPreview
+		verb   *verbs.Verb
+		call   receipt.Call
 		beyond bool
 	}{
-		{"the questions begin", true, runtime.CallPreview{Verb: sets("asking", false), Rows: []runtime.RowChange{row}}, false},
-		{"and somebody is told", true, runtime.CallPreview{Verb: sets("asking", false), Rows: []runtime.RowChange{row}, Notices: make([]runtime.NoticeChange, 1)}, true},
-		{"they may or may not begin", true, runtime.CallPreview{Verb: sets("asking", true), Rows: []runtime.RowChange{row}}, true},
-		{"something else of the session", true, runtime.CallPreview{Verb: sets("active", false), Rows: []runtime.RowChange{row}}, true},
-		{"nothing is kept", false, runtime.CallPreview{Verb: sets("asking", false), Rows: []runtime.RowChange{row}}, true},
-		{"another verb", true, runtime.CallPreview{Verb: &verbs.Verb{Name: "desk.pay"}, Rows: []runtime.RowChange{row}}, true},
-		{"a read", true, runtime.CallPreview{Verb: &verbs.Verb{Name: "desk.look"}}, false},
+		{"the questions begin", true, sets("asking", false), receipt.Call{Rows: []receipt.Row{row}}, false},
+		{"and somebody is told", true, sets("asking", false), receipt.Call{Rows: []receipt.Row{row}, Notices: make([]receipt.Notice, 1)}, true},
+		{"they may or may not begin", true, sets("asking", true), receipt.Call{Rows: []receipt.Row{row}}, true},
+		{"something else of the session", true, sets("active", false), receipt.Call{Rows: []receipt.Row{row}}, true},
+		{"nothing is kept", false, sets("asking", false), receipt.Call{Rows: []receipt.Row{row}}, true},
+		{"another verb", true, &verbs.Verb{Name: "desk.pay"}, receipt.Call{Rows: []receipt.Row{row}}, true},
+		{"a read", true, &verbs.Verb{Name: "desk.look"}, receipt.Call{}, false},
 	} {
 		turn := &turn{c: &Conversation{kept: c.kept, answering: []*verbs.Answering{{While: "asking"}}}}
-		if got := turn.beyond(&runtime.Preview{Calls: []runtime.CallPreview{c.call}}); got != c.beyond {
+		if got := turn.beyond(&receipt.Receipt{Calls: []receipt.Call{c.call}}, func(string) *verbs.Verb { return c.verb }); got != c.beyond {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}

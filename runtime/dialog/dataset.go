@@ -240,7 +240,7 @@ func (c *Case) Score(answers []*Answer) []Verdict {
 			called = append(called, unsuffixed(call.Call))
 		}
 		for _, p := range a.Done {
-			changes += p.Rows
+			changes += p.Totals().Rows
 		}
 		repairs += a.Turn.Model.Repairs
 		replaced += len(a.Turn.Replaced)

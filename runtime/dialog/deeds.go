@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"verbatim/runtime"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -77,7 +77,7 @@ type did struct {
 }
 
 // did takes down what a run did.
-func (f *facts) did(p *runtime.Preview) {
+func (f *facts) did(p *receipt.Receipt, reg *verbs.Registry) {
 	var b strings.Builder
 	add := func(texts ...string) {
 		for _, t := range texts {
@@ -89,14 +89,14 @@ func (f *facts) did(p *runtime.Preview) {
 		if !acted(c) {
 			continue
 		}
-		add(c.Verb.Name, c.Verb.Description, c.Call)
+		add(c.Verb, reg.Verb(c.Verb).Description, c.Text)
 		for j := range c.Rows {
 			r := &c.Rows[j]
-			add(r.Name, r.Label, entityWords(r.Entity))
+			add(r.Name, r.Label, fieldWords(r.Entity))
 			for _, g := range r.Fields {
-				add(g.Field)
+				add(g.Name)
 				if !g.Sensitive {
-					add(plain(g.After))
+					add(plain(g.After.Shown()))
 				}
 			}
 		}
@@ -289,7 +289,7 @@ func (f *facts) shownRow(name, text string) {
 }
 
 // shownRows takes down what an answer shows of the rows that it names.
-func (f *facts) shownRows(r *runtime.Result) {
+func (f *facts) shownRows(r *receipt.Result) {
 	for _, row := range r.Rows {
 		var names []string
 		var b strings.Builder

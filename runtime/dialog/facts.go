@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // Facts are all that may be told in a turn. A reply of a model's that says a day,
@@ -288,7 +288,7 @@ func (f *facts) known(word string) bool {
 }
 
 // done adds what a run did to the facts.
-func (f *facts) done(p *runtime.Preview) {
+func (f *facts) done(p *receipt.Receipt) {
 	var b strings.Builder
 	for i := range p.Calls {
 		c := &p.Calls[i]
@@ -299,7 +299,7 @@ func (f *facts) done(p *runtime.Preview) {
 				if change.Sensitive {
 					continue
 				}
-				b.WriteString(plain(change.Before) + "\n" + plain(change.After) + "\n")
+				b.WriteString(plain(change.Before.Shown()) + "\n" + plain(change.After.Shown()) + "\n")
 			}
 		}
 		for _, a := range c.Asks {
@@ -312,6 +312,7 @@ func (f *facts) done(p *runtime.Preview) {
 			f.counts = append(f.counts, len(c.Result.Rows))
 		}
 	}
-	f.counts = append(f.counts, p.Rows, p.Notices, len(p.Calls))
+	totals := p.Totals()
+	f.counts = append(f.counts, totals.Rows, totals.Notices, len(p.Calls))
 	f.extra = append(f.extra, &source{text: b.String(), when: f.now})
 }

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/words"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -275,7 +276,7 @@ func (t *turn) client() runtime.Said {
 // run carries a program out. What the person said is kept with the first thing
 // that it leads to, so that the journal says on whose words it was done; and the
 // question that it answers, if it does, is settled by it.
-func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, answered *Question) (*runtime.Reply, error) {
+func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, answered *Question) (*receipt.Receipt, error) {
 	o.Source = t.c.o.Source
 	with := t.c.kept && !t.kept && !t.c.o.Session.Reads(p)
 	if with {

@@ -8,8 +8,7 @@ import (
 	"text/template"
 	"time"
 
-	"verbatim/runtime"
-	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -199,15 +198,15 @@ func foreign(o verbs.Origin) bool { return o.Kinds()&(verbs.FromTool|verbs.FromD
 
 // stood says what stands for what a call left out, where that could have been
 // another row.
-func (k *facts) stood(filled []runtime.Filled) string {
+func (k *facts) stood(filled []receipt.Filled) string {
 	var b strings.Builder
 	for _, f := range filled {
 		k.words = append(k.words, fold(f.Label))
 		k.counts = append(k.counts, f.Of)
 		switch f.Stand {
-		case runtime.AtWork:
+		case receipt.AtWork:
 			fmt.Fprintf(&b, "of %s (%s), which they are at work on; ", f.Name, f.Label)
-		case runtime.FirstOfThese:
+		case receipt.FirstOfThese:
 			fmt.Fprintf(&b, "of %s (%s), the first of %d that they see; say so, and that there are others; ", f.Name, f.Label, f.Of)
 		}
 	}
@@ -217,7 +216,7 @@ func (k *facts) stood(filled []runtime.Filled) string {
 // shown writes what a call answered for a model: no key, nothing sensitive, and
 // what came from strangers behind a bar. Without strangers, their values are left
 // out.
-func shown(call string, r *runtime.Result, strangers bool) string {
+func shown(call string, r *receipt.Result, strangers bool) string {
 	var b strings.Builder
 	switch n := len(r.Rows); {
 	case n == 0:
@@ -240,7 +239,7 @@ func shown(call string, r *runtime.Result, strangers bool) string {
 				continue
 			}
 			name := r.Columns[j]
-			switch o := r.Origin(i, j); {
+			switch o := verbs.Stored(r.Origin(i, j)); {
 			case r.Sensitive != nil && r.Sensitive[j]:
 				fields = append(fields, name+": (not shown)")
 			case foreign(o) && !strangers:
@@ -271,22 +270,23 @@ func cut(text string) string {
 }
 
 // deed writes what was done for a model, as a person is told it.
-func deed(p *runtime.Preview) string {
+func deed(p *receipt.Receipt) string {
 	var b strings.Builder
 	for i := range p.Calls {
 		c := &p.Calls[i]
-		fmt.Fprintf(&b, "done: %s\n", c.Verb.Name)
+		fmt.Fprintf(&b, "done: %s\n", c.Verb)
 		for j := range c.Rows {
 			r := &c.Rows[j]
 			fmt.Fprintf(&b, "  %s %s %s", opWords[r.Op], r.Name, r.Label)
 			for _, f := range r.Fields {
+				o := verbs.Stored(f.Origin)
 				switch {
 				case f.Sensitive:
-					fmt.Fprintf(&b, "; %s changed", f.Field)
-				case foreign(f.Origin):
-					fmt.Fprintf(&b, "; %s is what %s says", f.Field, f.Origin.Words())
+					fmt.Fprintf(&b, "; %s changed", f.Name)
+				case foreign(o):
+					fmt.Fprintf(&b, "; %s is what %s says", f.Name, o.Words())
 				default:
-					fmt.Fprintf(&b, "; %s: %s", f.Field, cut(oneLine(plain(f.After))))
+					fmt.Fprintf(&b, "; %s: %s", f.Name, cut(oneLine(plain(f.After.Shown()))))
 				}
 			}
 			b.WriteByte('\n')
@@ -298,7 +298,7 @@ func deed(p *runtime.Preview) string {
 	return b.String()
 }
 
-var opWords = map[stores.Op]string{stores.Insert: "new", stores.Update: "changed", stores.Delete: "deleted"}
+var opWords = map[string]string{receipt.Inserted: "new", receipt.Updated: "changed", receipt.Deleted: "deleted"}
 
 func noticeWord(kind string) string {
 	if kind == "notify" {

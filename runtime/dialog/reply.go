@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"verbatim/runtime"
 	"verbatim/runtime/words"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -23,7 +23,7 @@ import (
 const maxTold = 20
 
 // told composes what was done and found.
-func (w wording) told(done []*runtime.Preview) string {
+func (w wording) told(done []*receipt.Receipt) string {
 	var parts []string
 	for _, p := range done {
 		for i := range p.Calls {
@@ -39,10 +39,10 @@ func (w wording) told(done []*runtime.Preview) string {
 	return strings.Join(parts, "\n")
 }
 
-func (w wording) plainly(c *runtime.CallPreview) string {
+func (w wording) plainly(c *receipt.Call) string {
 	var b strings.Builder
 	if acted(c) {
-		b.WriteString(w.say(sayDid, w.does(c.Verb)) + "\n" + w.changes(c, false))
+		b.WriteString(w.say(sayDid, w.does(w.reg.Verb(c.Verb))) + "\n" + w.changes(c, false))
 	}
 	if r := c.Result; r != nil && (len(c.Rows) == 0 || len(r.Rows) > 0 && !onlyReferences(r)) {
 		b.WriteString(w.result(r))
@@ -52,7 +52,7 @@ func (w wording) plainly(c *runtime.CallPreview) string {
 
 // onlyReferences reports whether a result is no more than the rows that were told
 // already.
-func onlyReferences(r *runtime.Result) bool {
+func onlyReferences(r *receipt.Result) bool {
 	for _, row := range r.Rows {
 		for _, v := range row {
 			if !v.IsNull() && !strings.HasPrefix(plain(v), "@") {
@@ -95,51 +95,51 @@ func (w wording) does(v *verbs.Verb) string {
 }
 
 // changes tells changes of rows, and what is sent.
-func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
+func (w wording) changes(c *receipt.Call, ahead bool) string {
 	var b strings.Builder
 	for i := range c.Rows {
 		r := &c.Rows[i]
 		what := w.titled(r)
 		switch r.Op {
-		case stores.Insert:
-			what = w.say(sayNew, w.label(r.Entity.Store.Name), what)
-		case stores.Delete:
+		case receipt.Inserted:
+			what = w.say(sayNew, w.label(r.Entity), what)
+		case receipt.Deleted:
 			if ahead {
-				what = w.say(sayDeletes, w.label(r.Entity.Store.Name), what)
+				what = w.say(sayDeletes, w.label(r.Entity), what)
 			} else {
-				what = w.say(sayDeleted, w.label(r.Entity.Store.Name), what)
+				what = w.say(sayDeleted, w.label(r.Entity), what)
 			}
 		}
 		var fields []string
-		var files []runtime.File
+		var files []receipt.File
 		for _, f := range r.Fields {
-			if r.Op == stores.Delete || f.From == "now" {
+			if r.Op == receipt.Deleted || f.From == "now" {
 				continue
 			}
 			if f.File != nil {
 				// It may stand in a row twice, by its reference and by its bytes.
 				if !slices.Contains(files, *f.File) {
 					files = append(files, *f.File)
-					fields = append(fields, w.say(sayBecomes, w.label(f.Field), w.fileWords(f.File)))
+					fields = append(fields, w.say(sayBecomes, w.label(f.Name), w.fileWords(f.File)))
 				}
 				continue
 			}
-			if n, ok := entries(f.After); ok && n == 0 && r.Op == stores.Insert {
+			if n, ok := entries(f.After.Shown()); ok && n == 0 && r.Op == receipt.Inserted {
 				continue // a new row begins with nothing in it
 			}
-			name := w.label(f.Field)
+			name := w.label(f.Name)
 			switch {
 			case f.Sensitive && ahead && w.mark != nil && w.mark(c, strings.TrimPrefix(f.From, ":")) != "":
 				fields = append(fields, w.say(sayBecomes, name, w.mark(c, strings.TrimPrefix(f.From, ":"))))
 			case f.Sensitive:
 				fields = append(fields, w.say(sayIsSet, name))
-			case r.Op == stores.Update && ahead && !f.Before.IsNull():
-				fields = append(fields, w.say(sayFromTo, name, w.value(f.Before), w.value(f.After)))
+			case r.Op == receipt.Updated && ahead && !f.Before.IsNull():
+				fields = append(fields, w.say(sayFromTo, name, w.value(f.Before.Shown()), w.value(f.After.Shown())))
 			default:
-				fields = append(fields, w.say(sayBecomes, name, w.value(f.After)))
+				fields = append(fields, w.say(sayBecomes, name, w.value(f.After.Shown())))
 			}
-			if foreign(f.Origin) {
-				fields[len(fields)-1] += w.say(sayFrom, w.source(f.Origin))
+			if o := verbs.Stored(f.Origin); foreign(o) {
+				fields[len(fields)-1] += w.say(sayFrom, w.source(o))
 			}
 		}
 		b.WriteString("- " + what)
@@ -160,9 +160,9 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 		}
 		b.WriteString("- " + w.say(says, w.label(n.Target)) + "\n")
 	}
-	for i := range c.Sets {
-		s := &c.Sets[i]
-		value := w.value(s.After)
+	for i := range c.Session {
+		s := &c.Session[i]
+		value := w.value(s.After.Shown())
 		if s.Sensitive {
 			value = w.say(saySecret)
 		}
@@ -188,8 +188,8 @@ func (w wording) changes(c *runtime.CallPreview, ahead bool) string {
 }
 
 // fileWords is a file as a person knows it.
-func (w wording) fileWords(f *runtime.File) string {
-	return escaped(oneLine(f.Name)) + ", " + verbs.TypeText(f.Type) + ", " + verbs.SizeText(f.Size)
+func (w wording) fileWords(f *receipt.File) string {
+	return escaped(oneLine(f.Name)) + ", " + f.Says
 }
 
 // escaped writes what nobody sees as what it is, so that a value is shown as it
@@ -208,7 +208,7 @@ func sentenceCase(s string) string {
 }
 
 // titled is what people call a row.
-func (w wording) titled(r *runtime.RowChange) string {
+func (w wording) titled(r *receipt.Row) string {
 	if r.Label != "" {
 		if w.tongue == words.English {
 			return escaped(r.Label)
@@ -254,7 +254,7 @@ func (w wording) value(v stores.Value) string {
 		t := v.Text()
 		switch {
 		case strings.HasPrefix(t, "@") && w.tongue != words.English:
-			return w.row(&runtime.CallPreview{}, t[1:])
+			return w.row(&receipt.Call{}, t[1:])
 		case isCodeWord(t) && w.tongue != words.English:
 			return w.asWords(t)
 		case strings.HasPrefix(t, "@") || isCodeWord(t):
@@ -268,7 +268,7 @@ func (w wording) value(v stores.Value) string {
 func isCodeWord(t string) bool { return t != "" && codeOnly().MatchString(t) }
 
 // result tells what was found.
-func (w wording) result(r *runtime.Result) string {
+func (w wording) result(r *receipt.Result) string {
 	if len(r.Rows) == 0 {
 		return w.say(sayNoneFound) + "\n"
 	}
@@ -299,7 +299,7 @@ func (w wording) result(r *runtime.Result) string {
 			} else if v.Kind() == stores.JSON {
 				text = w.list(v)
 			}
-			if o := r.Origin(i, j); foreign(o) {
+			if o := verbs.Stored(r.Origin(i, j)); foreign(o) {
 				text += w.say(sayFrom, w.source(o))
 			}
 			fields = append(fields, w.say(sayIs, name, text))

@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -59,7 +59,7 @@ func (s *sources) add(origin verbs.Origin, text string, when time.Time) {
 
 // result adds what a call answered, each value with its own origin. What is
 // sensitive is not shown, so it is no source.
-func (s *sources) result(r *runtime.Result) {
+func (s *sources) result(r *receipt.Result) {
 	by := map[verbs.Origin]*strings.Builder{}
 	var order []verbs.Origin
 	for i, row := range r.Rows {
@@ -67,7 +67,7 @@ func (s *sources) result(r *runtime.Result) {
 			if v.IsNull() || r.Sensitive != nil && r.Sensitive[j] {
 				continue
 			}
-			o := r.Origin(i, j)
+			o := verbs.Stored(r.Origin(i, j))
 			if by[o] == nil {
 				by[o] = &strings.Builder{}
 				order = append(order, o)

@@ -6,6 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/stores/receipt"
 )
 
 // Spoken is what a turn was about: "it" may mean one of them, later.
@@ -18,7 +19,7 @@ type Spoken struct {
 }
 
 // speak notes what a call was about.
-func (s *Spoken) speak(p *runtime.CallPreview) {
+func (s *Spoken) speak(p *receipt.Call) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(s.Names, name) {
 			s.Names = append(s.Names, name)
@@ -35,7 +36,7 @@ func (s *Spoken) speak(p *runtime.CallPreview) {
 			}
 		}
 	}
-	if script, ds := dsl.Parse(dsl.NewSource("call", p.Call)); !ds.HasErrors() {
+	if script, ds := dsl.Parse(dsl.NewSource("call", p.Text)); !ds.HasErrors() {
 		for i := range script.Calls {
 			for _, a := range script.Calls[i].Args {
 				of(a.Value)

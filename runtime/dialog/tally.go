@@ -140,10 +140,10 @@ func (t *turn) summedUp(ctx context.Context, script *dsl.Script, sums tally) (*r
 		return &much, nil
 	case err != nil:
 		return nil, err
-	case len(preview.Asks) == 0:
+	case len(preview.Asks()) == 0:
 		return nil, nil
 	}
-	rule := preview.Asks[0].Reason
+	rule := preview.Asks()[0].Reason
 	said, ok := w.reg.Says(w.language, rule)
 	if !ok && w.tongue != words.English {
 		much.Rule = sayTogether.In(words.English, strings.TrimSuffix(rule, "."))

@@ -28,7 +28,7 @@ func TestATurnDoesWhatWasSaid(t *testing.T) {
 	if want := "I have noted that for the Boiler: the part comes on 2025-01-10."; a.Text != want {
 		t.Errorf("told %q; replaced %v", a.Text, a.Turn.Replaced)
 	}
-	if len(a.Done) != 1 || a.Done[0].Rows != 1 {
+	if len(a.Done) != 1 || a.Done[0].Totals().Rows != 1 {
 		t.Errorf("done %v", a.Done)
 	}
 }

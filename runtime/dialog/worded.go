@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
 	"verbatim/runtime/words"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -30,9 +30,9 @@ type wording struct {
 	// called is what the session knows a row to be called.
 	called func(name string) string
 	// mark is what stands for a sensitive argument in a question to who said it.
-	mark func(c *runtime.CallPreview, param string) string
+	mark func(c *receipt.Call, param string) string
 	// file is what a file that the person sent is known by; nil where it is none.
-	file func(reference string) *runtime.File
+	file func(reference string) *receipt.File
 }
 
 func newWording(reg *verbs.Registry) wording {
@@ -86,8 +86,8 @@ func (w wording) label(name string) string {
 }
 
 // call tells one, as far as its palette has words for what came of it.
-func (w wording) call(c *runtime.CallPreview) string {
-	t, language := &c.Verb.Tells, w.language
+func (w wording) call(c *receipt.Call) string {
+	t, language := &w.reg.Verb(c.Verb).Tells, w.language
 	said := w.args(c)
 	result := c.Result
 	if acted(c) {
@@ -145,7 +145,7 @@ func (w wording) call(c *runtime.CallPreview) string {
 // when it is one, and of its arguments.
 type toldRow struct {
 	w    wording
-	call *runtime.CallPreview
+	call *receipt.Call
 	said map[string]string
 	row  int
 }
@@ -169,7 +169,7 @@ func (t toldRow) Value(name string) string {
 		return t.w.say(sayNotHere)
 	}
 	text := t.w.words(v)
-	if o := t.call.Result.Origin(t.row, j); text != "" && foreign(o) {
+	if o := verbs.Stored(t.call.Result.Origin(t.row, j)); text != "" && foreign(o) {
 		text += t.w.say(sayFrom, t.w.source(o))
 	}
 	return text
@@ -269,9 +269,9 @@ var capitals = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
 
 // args is what the arguments of a call are, in words: a row is called as people
 // call it, as far as the call has to do with it.
-func (w wording) args(c *runtime.CallPreview) map[string]string {
+func (w wording) args(c *receipt.Call) map[string]string {
 	said := map[string]string{}
-	script, ds := dsl.Parse(dsl.NewSource("call", c.Call))
+	script, ds := dsl.Parse(dsl.NewSource("call", c.Text))
 	if ds.HasErrors() || len(script.Calls) != 1 {
 		return said
 	}
@@ -286,7 +286,7 @@ func (w wording) args(c *runtime.CallPreview) map[string]string {
 	return said
 }
 
-func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
+func (w wording) arg(c *receipt.Call, v dsl.Value) string {
 	switch v.Kind {
 	case dsl.Symbol:
 		return w.row(c, v.Text)
@@ -315,7 +315,7 @@ func (w wording) arg(c *runtime.CallPreview, v dsl.Value) string {
 }
 
 // secret is what a sensitive argument is in a question.
-func (w wording) secret(c *runtime.CallPreview, param string) string {
+func (w wording) secret(c *receipt.Call, param string) string {
 	if w.mark != nil {
 		if mark := w.mark(c, param); mark != "" {
 			return mark
@@ -325,7 +325,7 @@ func (w wording) secret(c *runtime.CallPreview, param string) string {
 }
 
 // row is what people call a row that has a name in the session.
-func (w wording) row(c *runtime.CallPreview, name string) string {
+func (w wording) row(c *receipt.Call, name string) string {
 	for i := range c.Rows {
 		if r := &c.Rows[i]; strings.TrimPrefix(r.Name, "@") == name && r.Label != "" {
 			return w.asWords(escaped(r.Label))

@@ -81,7 +81,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if a.Person != nil {
 			f["person"] = *a.Person
 		}
-		return runtime.Outcome{Changes: []runtime.Change{runtime.Create(principals, f)}}, nil
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(principals, f)}}, nil
 	})
 
 	type profile struct {
@@ -107,7 +107,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 				return runtime.Outcome{}, runtime.Refuse("there is no such time zone", "name it by its place, such as Europe/Luxembourg")
 			}
 		}
-		return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Principal, f)}}, nil
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Update(a.Principal, f)}}, nil
 	})
 
 	grant := func(wantHigh bool) func(context.Context, *runtime.Call, roleOf) (runtime.Outcome, error) {
@@ -121,7 +121,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 			case !high(role) && wantHigh:
 				return runtime.Outcome{}, runtime.Refuse("this role sees no more than what somebody holds", "system.grant-role gives it")
 			}
-			o := runtime.Outcome{Changes: []runtime.Change{runtime.Create(roles, runtime.Fields{"principal": a.Principal, "role": role.Name})}}
+			o := runtime.Outcome{Changes: []runtime.Edit{runtime.Create(roles, runtime.Fields{"principal": a.Principal, "role": role.Name})}}
 			if role.Name != Administrator {
 				return o, nil
 			}
@@ -139,7 +139,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if len(has) == 0 {
 			return runtime.Outcome{}, runtime.Refuse("they do not have this role", "system.list-roles says who has which")
 		}
-		o := runtime.Outcome{Changes: []runtime.Change{runtime.Delete(has[0].Ref())}}
+		o := runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(has[0].Ref())}}
 		if a.Role != Administrator {
 			return o, nil
 		}
@@ -167,7 +167,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if !ok {
 			return runtime.Outcome{}, runtime.Refuse("this is no key of such a row", "give the key as the database has it")
 		}
-		return runtime.Outcome{Changes: []runtime.Change{runtime.Create(holds, runtime.Fields{"principal": a.Principal, "entity": a.Entity, "held": key.Text()})}}, nil
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(holds, runtime.Fields{"principal": a.Principal, "entity": a.Entity, "held": key.Text()})}}, nil
 	})
 
 	runtime.Handle(h, "system.revoke-scope", func(ctx context.Context, c *runtime.Call, a rowOf) (runtime.Outcome, error) {
@@ -178,7 +178,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if len(has) == 0 {
 			return runtime.Outcome{}, runtime.Refuse("they do not hold this row", "system.list-scopes says who holds what")
 		}
-		return runtime.Outcome{Changes: []runtime.Change{runtime.Delete(has[0].Ref())}}, nil
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(has[0].Ref())}}, nil
 	})
 	registerJobs(h)
 }

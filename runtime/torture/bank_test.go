@@ -17,6 +17,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -247,7 +248,7 @@ func (d *desk) program(text string) (*verbs.Program, error) {
 
 // do runs a script under a key, agreeing to what it asks of this person. When
 // rows move between the question and the answer, it is asked again.
-func (d *desk) do(ctx context.Context, text, key string) (*runtime.Reply, error) {
+func (d *desk) do(ctx context.Context, text, key string) (*receipt.Receipt, error) {
 	p, err := d.program(text)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 )
 
@@ -187,7 +188,7 @@ func everyCall(t *testing.T, kind string, s stores.Store, idle func()) {
 				if leave {
 					f.leave = stop
 				}
-				var reply *runtime.Reply
+				var reply *receipt.Receipt
 				if sc.big {
 					reply, err = tess.propose(once, mara, sc)
 				} else {

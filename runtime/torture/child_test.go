@@ -19,6 +19,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // inChild says to a test binary that it is a child, and what to do.
@@ -169,7 +170,7 @@ func (o *order) stream(ctx context.Context, s stores.Store, opts runtime.Options
 		}
 		once, stop := context.WithTimeout(ctx, within)
 		tell(saidTry, sc.tag, "")
-		var reply *runtime.Reply
+		var reply *receipt.Receipt
 		began := time.Now()
 		switch {
 		case o.Agree != "":
@@ -193,7 +194,7 @@ func (o *order) stream(ctx context.Context, s stores.Store, opts runtime.Options
 }
 
 // outcome puts what an engine answered into a word.
-func outcome(reply *runtime.Reply, err error) (what, rest string) {
+func outcome(reply *receipt.Receipt, err error) (what, rest string) {
 	var refusal *runtime.Refusal
 	var failure *runtime.Failure
 	switch {
@@ -212,7 +213,7 @@ func outcome(reply *runtime.Reply, err error) (what, rest string) {
 }
 
 // propose asks for what somebody else must agree to, and has them agree.
-func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*runtime.Reply, error) {
+func (d *desk) propose(ctx context.Context, manager *desk, sc script) (*receipt.Receipt, error) {
 	parsed, ds := dsl.Parse(dsl.NewSource("bank.dsl", sc.text))
 	if ds.HasErrors() {
 		return nil, errors.New(told(ds))

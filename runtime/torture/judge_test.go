@@ -7,6 +7,7 @@ import (
 
 	"verbatim/stores"
 	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -106,14 +107,14 @@ func judgeBy(ctx context.Context, s stores.Store, reg *verbs.Registry) (*verdict
 }
 
 // original are the rows that were there before the journal.
-func original() []journal.Change {
-	text := func(name, value string) journal.Field {
-		return journal.Field{Name: name, Kind: stores.String, After: stores.NewString(value)}
+func original() []receipt.Row {
+	text := func(name, value string) receipt.Field {
+		return receipt.Field{Name: name, Kind: stores.String, After: receipt.Of(stores.NewString(value))}
 	}
-	all := []journal.Change{{Op: journal.Found, Entity: "branch", Key: id(1), Fields: []journal.Field{text("name", "High Street")}}}
+	all := []receipt.Row{{Op: receipt.Found, Entity: "branch", Key: id(1), Fields: []receipt.Field{text("name", "High Street")}}}
 	for i := range accounts {
-		all = append(all, journal.Change{Op: journal.Found, Entity: "account", Key: id(100 + i), Fields: []journal.Field{
-			{Name: "branch", Kind: stores.UUID, After: id(1)}, text("name", fmt.Sprintf("acc%d", i)), {Name: "balance", Kind: stores.Int, After: stores.NewInt(opening)}}})
+		all = append(all, receipt.Row{Op: receipt.Found, Entity: "account", Key: id(100 + i), Fields: []receipt.Field{
+			{Name: "branch", Kind: stores.UUID, After: receipt.Of(id(1))}, text("name", fmt.Sprintf("acc%d", i)), {Name: "balance", Kind: stores.Int, After: receipt.Of(stores.NewInt(opening))}}})
 	}
 	return all
 }
@@ -125,7 +126,7 @@ func begun(reg *verbs.Registry) *journal.State {
 		all = append(all, e.Store)
 	}
 	state := journal.NewState(all)
-	state.Apply(0, &journal.Record{Changes: original()})
+	state.Apply(0, &journal.Record{Rows: original()})
 	return state
 }
 

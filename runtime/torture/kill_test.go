@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"verbatim/runtime"
+	"verbatim/stores/receipt"
 )
 
 // settle is what a client does who was not answered: it sends everything again
@@ -55,7 +56,7 @@ func settle(t *testing.T, y *tally, at, when string, said []word, text map[strin
 			y.wrong("%s: nobody asked for script %s", when, w.tag)
 			continue
 		}
-		var reply *runtime.Reply
+		var reply *receipt.Receipt
 		if sc.big {
 			reply, err = tess.propose(ctx, mara, sc)
 		} else {

@@ -12,6 +12,7 @@ import (
 	"verbatim/stores/journal"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 )
 
@@ -24,7 +25,7 @@ var witness = &stores.Entity{Name: "witness", Table: "witness", Key: 0, Place: "
 	{Name: "op", Column: "op", Kind: stores.String, Required: true},
 }}
 
-var opWords = []string{journal.Inserted, journal.Updated, journal.Deleted}
+var opWords = []string{receipt.Inserted, receipt.Updated, receipt.Deleted}
 
 // watching is the SQL that makes the witness of the tables of the bank.
 func watching(kind string) string {
@@ -51,7 +52,7 @@ END $$;
 		}
 		for _, op := range opWords {
 			row := "NEW"
-			if op == journal.Deleted {
+			if op == receipt.Deleted {
 				row = "OLD"
 			}
 			fmt.Fprintf(&b, "CREATE TRIGGER witnessed_%s_%s AFTER %s ON bank_%s BEGIN INSERT INTO witness (entity, changed, op) VALUES ('%s', %s.%s, '%s'); END;\n",
@@ -114,7 +115,7 @@ func (v *verdict) witnessed(ctx context.Context, s stores.Store) (int, error) {
 	}
 	for _, c := range original() {
 		key := c.Entity + " " + c.Key.Text()
-		tells[key] = append(tells[key], journal.Inserted) // before the journal
+		tells[key] = append(tells[key], receipt.Inserted) // before the journal
 	}
 	entries, err := s.Journal(ctx, 1, 0)
 	if err != nil {
@@ -126,10 +127,10 @@ func (v *verdict) witnessed(ctx context.Context, s stores.Store) (int, error) {
 			v.say("broken: entry %d: %v", e.Seq, err)
 			return n, nil
 		}
-		if e.Outcome != "ok" && len(record.Changes) > 0 {
+		if e.Outcome != "ok" && len(record.Rows) > 0 {
 			v.say("broken: entry %d is %s, and tells of changes", e.Seq, e.Outcome)
 		}
-		for _, c := range record.Changes {
+		for _, c := range record.Rows {
 			key := c.Entity + " " + c.Key.Text()
 			tells[key] = append(tells[key], c.Op)
 		}

@@ -13,6 +13,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -76,7 +77,7 @@ func TestWorkTakesAlongWhatWasAtWorkOn(t *testing.T) {
 			t.Parallel()
 			w := newClub(t, name)
 			ctx := context.Background()
-			run := func(text string) *runtime.Reply {
+			run := func(text string) *receipt.Receipt {
 				t.Helper()
 				s, err := w.engine.Visit(ctx, "kim", runtime.Visit{Name: "day"})
 				if err != nil {

@@ -18,6 +18,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -345,7 +346,7 @@ func (w *world) grant(who string, roles ...string) {
 }
 
 // run runs a script that must succeed.
-func (w *world) run(who, text string) *runtime.Reply {
+func (w *world) run(who, text string) *receipt.Receipt {
 	w.t.Helper()
 	reply, err := w.try(who, text)
 	if err != nil {
@@ -354,7 +355,7 @@ func (w *world) run(who, text string) *runtime.Reply {
 	return reply
 }
 
-func (w *world) try(who, text string) (*runtime.Reply, error) {
+func (w *world) try(who, text string) (*receipt.Receipt, error) {
 	w.t.Helper()
 	ctx := context.Background()
 	s, err := w.engine.Session(ctx, who)

@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
-// A Commitment stands in an entry for a value that may have to be forgotten. It
+// A commitment stands in an entry for a value that may have to be forgotten. It
 // is a digest of the value and of 128 random bits, its salt. While both are
 // kept, in a row of Openings, the commitment proves the value; once they are
 // erased it proves nothing to anybody: without the salt, not even somebody with
@@ -23,7 +24,6 @@ import (
 //
 // Erasing a row of a table does not change the journal, so its chain stays as
 // it was.
-type Commitment string
 
 // saltSize is 128 bits.
 const saltSize = 16
@@ -35,14 +35,14 @@ const commitVersion = "verbatim journal commitment 1"
 // commit is SHA-256 over the text "verbatim journal commitment 1", the salt, the
 // name of the value's kind and its text, each of the two after its length in
 // bytes as 8 bytes, big-endian.
-func commit(salt [saltSize]byte, v stores.Value) Commitment {
+func commit(salt [saltSize]byte, v stores.Value) receipt.Commitment {
 	b := append(make([]byte, 0, 128), commitVersion...)
 	b = append(b, salt[:]...)
 	for _, s := range [...]string{v.Kind().String(), v.Text()} {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
 	}
 	sum := sha256.Sum256(b)
-	return Commitment(base64.RawURLEncoding.EncodeToString(sum[:]))
+	return receipt.Commitment(base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
 // An Opening holds what one entry commits to: for each commitment, its value and
@@ -50,7 +50,7 @@ func commit(salt [saltSize]byte, v stores.Value) Commitment {
 type Opening struct {
 	ID        string
 	Principal string // of the entry
-	values    map[Commitment]opened
+	values    map[receipt.Commitment]opened
 }
 
 type opened struct {
@@ -61,13 +61,13 @@ type opened struct {
 // NewOpening begins the opening of an entry. The id must be new; nobody need be
 // kept from guessing it.
 func NewOpening(id, principal string) *Opening {
-	return &Opening{ID: id, Principal: principal, values: map[Commitment]opened{}}
+	return &Opening{ID: id, Principal: principal, values: map[receipt.Commitment]opened{}}
 }
 
 // Commit keeps a value and returns what stands for it. The salt is read from
 // random, which must not be predictable. Null is told by leaving it out: its
 // commitment is empty.
-func (o *Opening) Commit(random io.Reader, v stores.Value) (Commitment, error) {
+func (o *Opening) Commit(random io.Reader, v stores.Value) (receipt.Commitment, error) {
 	if v.IsNull() {
 		return "", nil
 	}
@@ -85,7 +85,7 @@ func (o *Opening) Len() int { return len(o.values) }
 
 // Open returns the value that a commitment stands for. It is false where the
 // value was erased.
-func (o *Opening) Open(c Commitment) (stores.Value, bool) {
+func (o *Opening) Open(c receipt.Commitment) (stores.Value, bool) {
 	if o == nil {
 		return stores.Value{}, false
 	}
@@ -94,7 +94,7 @@ func (o *Opening) Open(c Commitment) (stores.Value, bool) {
 }
 
 // erase forgets values.
-func (o *Opening) erase(which []Commitment) (n int) {
+func (o *Opening) erase(which []receipt.Commitment) (n int) {
 	for _, c := range which {
 		if _, ok := o.values[c]; ok {
 			delete(o.values, c)
@@ -117,7 +117,7 @@ func (o *Opening) text() string {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		v := o.values[Commitment(c)]
+		v := o.values[receipt.Commitment(c)]
 		b = stores.AppendJSONString(b, c)
 		b = append(b, `:["`...)
 		b = base64.RawURLEncoding.AppendEncode(b, v.salt[:])
@@ -153,10 +153,10 @@ func parseOpening(id, principal, text string) (*Opening, error) {
 		if v.value, ok = stores.Parse(kind, parts[2]); !ok {
 			return nil, wrong
 		}
-		if commit(v.salt, v.value) != Commitment(c) {
+		if commit(v.salt, v.value) != receipt.Commitment(c) {
 			return nil, fmt.Errorf("a value was altered after it was written")
 		}
-		o.values[Commitment(c)] = v
+		o.values[receipt.Commitment(c)] = v
 	}
 	if !bytes.Equal([]byte(o.text()), []byte(text)) {
 		return nil, wrong
@@ -242,20 +242,17 @@ func (r *Record) Open(o *Opening) {
 	if v, ok := o.Open(r.Call); ok && r.Call != "" {
 		r.Words = v.Text()
 	}
-	for i := range r.Changes {
-		c := &r.Changes[i]
+	for i := range r.Rows {
+		c := &r.Rows[i]
 		if v, ok := o.Open(c.NameIs); ok && c.NameIs != "" {
 			c.Name = v.Text()
 		}
 		for j := range c.Fields {
-			f := &c.Fields[j]
-			if f.BeforeIs != "" {
-				v, ok := o.Open(f.BeforeIs)
-				f.Before, f.BeforeGone = v, !ok
-			}
-			if f.AfterIs != "" {
-				v, ok := o.Open(f.AfterIs)
-				f.After, f.IsGone = v, !ok
+			for _, side := range [...]*receipt.Value{&c.Fields[j].Before, &c.Fields[j].After} {
+				if side.Is != "" {
+					v, ok := o.Open(side.Is)
+					side.Value, side.Gone = v, !ok
+				}
 			}
 		}
 	}
@@ -263,24 +260,24 @@ func (r *Record) Open(o *Opening) {
 
 // commitments lists what a record commits to, of one row only when that is
 // given. A call that names the row, or whose changes touch it, speaks of it.
-func (r *Record) commitments(row *Row) []Commitment {
-	var all []Commitment
-	add := func(c Commitment) {
+func (r *Record) commitments(row *Row) []receipt.Commitment {
+	var all []receipt.Commitment
+	add := func(c receipt.Commitment) {
 		if c != "" {
 			all = append(all, c)
 		}
 	}
 	touched := row == nil || slices.Contains(r.About, *row)
-	for i := range r.Changes {
-		c := &r.Changes[i]
+	for i := range r.Rows {
+		c := &r.Rows[i]
 		if row != nil && (c.Entity != row.Entity || c.Key != row.Key) {
 			continue
 		}
 		touched = true
 		add(c.NameIs)
 		for j := range c.Fields {
-			add(c.Fields[j].BeforeIs)
-			add(c.Fields[j].AfterIs)
+			add(c.Fields[j].Before.Is)
+			add(c.Fields[j].After.Is)
 		}
 	}
 	if touched {
@@ -292,14 +289,14 @@ func (r *Record) commitments(row *Row) []Commitment {
 // Touches reports whether the record tells of a row: that it changed it, or that
 // the call named it.
 func (r *Record) Touches(row Row) bool {
-	return slices.Contains(r.About, row) || slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Entity == row.Entity && c.Key == row.Key })
+	return slices.Contains(r.About, row) || slices.ContainsFunc(r.Rows, func(c receipt.Row) bool { return c.Entity == row.Entity && c.Key == row.Key })
 }
 
 // Called reports whether the record tells of a row under a name that it had in
 // its session.
 func (r *Record) Called(name string) bool {
 	name = "@" + strings.TrimPrefix(name, "@")
-	return slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Name == name })
+	return slices.ContainsFunc(r.Rows, func(c receipt.Row) bool { return c.Name == name })
 }
 
 // Whole reports whether an opening holds everything that the record commits to.

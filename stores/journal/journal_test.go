@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 var update = flag.Bool("update", false, "write what this version writes, where nothing was written yet")
@@ -44,9 +45,9 @@ func ledger(n int, seed uint64) []*Line {
 			Verb: "desk.note", Outcome: "ok", Palette: "d", Call: fmt.Sprintf("desk.note :text %d", i+int(seed)),
 		}
 		l := &Line{}
-		r := Record{Changes: []Change{{Op: Inserted, Entity: "note", Table: "desk.notes", Key: key(i), Fields: []Field{
-			{Name: "level", Kind: stores.String, After: stores.NewString("LOW")},
-			{Name: "price", Kind: stores.Decimal, After: decimal("3.50")},
+		r := Record{Rows: []receipt.Row{{Op: receipt.Inserted, Entity: "note", Table: "desk.notes", Key: key(i), Fields: []receipt.Field{
+			{Name: "level", Kind: stores.String, After: receipt.Of(stores.NewString("LOW"))},
+			{Name: "price", Kind: stores.Decimal, After: receipt.Of(decimal("3.50"))},
 		}}}}
 		if i%3 == 0 {
 			o := NewOpening(fmt.Sprint("o", seq), "clara")
@@ -55,7 +56,7 @@ func ledger(n int, seed uint64) []*Line {
 				panic(err)
 			}
 			r.Opening = o.ID
-			r.Changes[0].Fields = append(r.Changes[0].Fields, Field{Name: "text", Kind: stores.String, AfterIs: c})
+			r.Rows[0].Fields = append(r.Rows[0].Fields, receipt.Field{Name: "text", Kind: stores.String, After: receipt.Value{Is: c}})
 			l.Opening = o
 		}
 		e.Changes = string(r.AppendText(nil))
@@ -147,23 +148,23 @@ func TestRecordsComeBackExactly(t *testing.T) {
 		random := chance(rapid.Uint64().Draw(t, "seed"))
 		r := Record{Opening: "id", About: []Row{{"note", stores.NewInt(7)}}}
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
-			c := Change{Op: rapid.SampledFrom([]string{Inserted, Updated, Deleted, Found}).Draw(t, "op"), Entity: "note", Table: "desk.notes", Key: key(1),
+			c := receipt.Row{Op: rapid.SampledFrom([]string{receipt.Inserted, receipt.Updated, receipt.Deleted, receipt.Found}).Draw(t, "op"), Entity: "note", Table: "desk.notes", Key: key(1),
 				Name: rapid.SampledFrom([]string{"", "@pierre-sow"}).Draw(t, "name")}
 			for range rapid.IntRange(0, 4).Draw(t, "fields") {
 				v := values.Draw(t, "value")
-				f := Field{Name: "f", Kind: v.Kind(), After: v, Sensitive: rapid.Bool().Draw(t, "sensitive")}
+				f := receipt.Field{Name: "f", Kind: v.Kind(), After: receipt.Of(v), Sensitive: rapid.Bool().Draw(t, "sensitive")}
 				if rapid.Bool().Draw(t, "before") {
-					f.Before = v
+					f.Before = receipt.Of(v)
 				}
-				if rapid.Bool().Draw(t, "erasable") {
-					before, after := f.Before, f.After
-					f.BeforeIs, _ = o.Commit(random, before)
-					f.AfterIs, _ = o.Commit(random, after)
-					f.Before, f.After = stores.Value{}, stores.Value{}
+				if rapid.Bool().Draw(t, "erasable") || f.Sensitive {
+					for _, side := range []*receipt.Value{&f.Before, &f.After} {
+						is, _ := o.Commit(random, side.Value)
+						*side = receipt.Value{Is: is}
+					}
 				}
 				c.Fields = append(c.Fields, f)
 			}
-			r.Changes = append(r.Changes, c)
+			r.Rows = append(r.Rows, c)
 		}
 		text := string(r.AppendText(nil))
 		if !json.Valid([]byte(text)) {
@@ -181,10 +182,10 @@ func TestRecordsComeBackExactly(t *testing.T) {
 			t.Fatalf("%v\n%s", err, o.text())
 		}
 		back.Open(again)
-		for i, c := range r.Changes {
+		for i, c := range r.Rows {
 			for j, f := range c.Fields {
-				got := back.Changes[i].Fields[j]
-				if f.AfterIs == "" && got.After != f.After || f.AfterIs != "" && (got.IsGone || got.After.Kind() != f.Kind) {
+				got := back.Rows[i].Fields[j]
+				if f.After.Is == "" && got.After != f.After || f.After.Is != "" && (got.After.Gone || got.After.Kind() != f.Kind) {
 					t.Fatalf("%+v came back as %+v", f, got)
 				}
 			}
@@ -226,7 +227,7 @@ func TestACommitmentTellsNothingWithoutItsSalt(t *testing.T) {
 	codes := []string{"PASSPORT", "ID_CARD", "DRIVING_LICENCE"}
 	random := chance(1)
 	o := NewOpening("id", "p")
-	seen := map[Commitment]bool{}
+	seen := map[receipt.Commitment]bool{}
 	for range 50 {
 		c, err := o.Commit(random, stores.NewString("PASSPORT"))
 		if err != nil || seen[c] {
@@ -252,7 +253,7 @@ func TestACommitmentTellsNothingWithoutItsSalt(t *testing.T) {
 	if _, err := parseOpening("id", "p", strings.Replace(kept, "PASSPORT", "PASSP0RT", 1)); err == nil {
 		t.Error("a value was altered and nobody noticed")
 	}
-	var all []Commitment
+	var all []receipt.Commitment
 	for c := range seen {
 		all = append(all, c)
 	}
@@ -560,7 +561,7 @@ func first() []*Line {
 		l.Entry, prev = e, e.Hash
 		lines = append(lines, l)
 	}
-	text := func(o *Opening, s string) Commitment {
+	text := func(o *Opening, s string) receipt.Commitment {
 		c, err := o.Commit(random, stores.NewString(s))
 		if err != nil {
 			panic(err)
@@ -569,28 +570,28 @@ func first() []*Line {
 	}
 	add(stores.Entry{Source: "a.dsl:1", Verb: "desk.add", Call: `desk.add :text "(personal)"`, Outcome: "ok", Turn: "turn-1", Origins: `{"text":"person"}`}, func(r *Record, o *Opening) {
 		r.Call = text(o, `desk.add :text "Zoë's passport"`)
-		r.Changes = []Change{{Op: Inserted, Entity: "note", Table: "desk.notes", Key: key(1), Fields: []Field{
-			{Name: "text", Kind: stores.String, AfterIs: text(o, "Zoë's passport")},
-			{Name: "price", Kind: stores.Decimal, After: decimal("3.50")},
-			{Name: "due", Kind: stores.Date, After: date},
-			{Name: "at", Kind: stores.Time, After: stores.NewTime(time.Date(2025, 1, 3, 10, 0, 0, 1000, time.UTC))},
-			{Name: "lasts", Kind: stores.Duration, After: stores.NewDuration(90 * time.Minute)},
-			{Name: "done", Kind: stores.Bool, After: stores.NewBool(true)},
-			{Name: "more", Kind: stores.JSON, After: jsonValue(`{"a":[1,2.50]}`)},
-			{Name: "count", Kind: stores.Int, After: stores.NewInt(-7)},
+		r.Rows = []receipt.Row{{Op: receipt.Inserted, Entity: "note", Table: "desk.notes", Key: key(1), Fields: []receipt.Field{
+			{Name: "text", Kind: stores.String, After: receipt.Value{Is: text(o, "Zoë's passport")}},
+			{Name: "price", Kind: stores.Decimal, After: receipt.Of(decimal("3.50"))},
+			{Name: "due", Kind: stores.Date, After: receipt.Of(date)},
+			{Name: "at", Kind: stores.Time, After: receipt.Of(stores.NewTime(time.Date(2025, 1, 3, 10, 0, 0, 1000, time.UTC)))},
+			{Name: "lasts", Kind: stores.Duration, After: receipt.Of(stores.NewDuration(90 * time.Minute))},
+			{Name: "done", Kind: stores.Bool, After: receipt.Of(stores.NewBool(true))},
+			{Name: "more", Kind: stores.JSON, After: receipt.Of(jsonValue(`{"a":[1,2.50]}`))},
+			{Name: "count", Kind: stores.Int, After: receipt.Of(stores.NewInt(-7))},
 		}}}
 	})
 	add(stores.Entry{Source: "a.dsl:2", Verb: "desk.price", Call: `desk.price :id @zoe :price 4.10`, Outcome: "ok", Preview: "c7f2-91d0", Agreed: "t.weber, role analyst"}, func(r *Record, o *Opening) {
 		r.About = nil
-		r.Changes = []Change{{Op: Updated, Entity: "note", Table: "desk.notes", Key: key(1), Name: "@zoe", Fields: []Field{
-			{Name: "price", Kind: stores.Decimal, Before: decimal("3.50"), After: decimal("4.10")}}}}
+		r.Rows = []receipt.Row{{Op: receipt.Updated, Entity: "note", Table: "desk.notes", Key: key(1), Name: "@zoe", Fields: []receipt.Field{
+			{Name: "price", Kind: stores.Decimal, Before: receipt.Of(decimal("3.50")), After: receipt.Of(decimal("4.10"))}}}}
 	})
 	add(stores.Entry{Source: "log", Verb: "verbatim.baseline", Call: `verbatim.baseline`, Outcome: "ok"}, func(r *Record, o *Opening) {
-		r.Changes = []Change{{Op: Found, Entity: "note", Table: "desk.notes", Key: key(2), Fields: []Field{{Name: "count", Kind: stores.Int, After: stores.NewInt(1)}}}}
+		r.Rows = []receipt.Row{{Op: receipt.Found, Entity: "note", Table: "desk.notes", Key: key(2), Fields: []receipt.Field{{Name: "count", Kind: stores.Int, After: receipt.Of(stores.NewInt(1))}}}}
 	})
 	add(stores.Entry{Source: "a.dsl:3", Verb: "desk.drop", Call: `desk.drop :id "(personal)"`, Outcome: "ok"}, func(r *Record, o *Opening) {
 		r.Call, r.About = text(o, `desk.drop :id @old`), []Row{{"note", key(2)}}
-		r.Changes = []Change{{Op: Deleted, Entity: "note", Table: "desk.notes", Key: key(2), NameIs: text(o, "@old"), Fields: []Field{{Name: "count", Kind: stores.Int, Before: stores.NewInt(1)}}}}
+		r.Rows = []receipt.Row{{Op: receipt.Deleted, Entity: "note", Table: "desk.notes", Key: key(2), NameIs: text(o, "@old"), Fields: []receipt.Field{{Name: "count", Kind: stores.Int, Before: receipt.Of(stores.NewInt(1))}}}}
 	})
 	add(stores.Entry{Source: "a.dsl:4", Verb: "desk.drop", Call: `desk.drop :id @zoe`, Outcome: "refused", Reason: "not-permitted"}, func(*Record, *Opening) {})
 	return lines

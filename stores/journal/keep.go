@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // Opened goes through entries with their openings, from one to another, a page
@@ -156,7 +157,7 @@ type Redaction struct {
 	Everywhere bool
 }
 
-func (w Redaction) of(e *stores.Entry, r *Record) []Commitment {
+func (w Redaction) of(e *stores.Entry, r *Record) []receipt.Commitment {
 	if w.Principal != "" {
 		if e.Principal == w.Principal {
 			return r.commitments(nil)
@@ -192,13 +193,13 @@ func (w Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
 	if w.Row == nil {
 		return
 	}
-	for i := range r.Changes {
-		c := &r.Changes[i]
+	for i := range r.Rows {
+		c := &r.Rows[i]
 		if c.Entity != w.Row.Entity || c.Key != w.Row.Key {
 			continue
 		}
 		for j := range c.Fields {
-			for _, is := range [...]Commitment{c.Fields[j].BeforeIs, c.Fields[j].AfterIs} {
+			for _, is := range [...]receipt.Commitment{c.Fields[j].Before.Is, c.Fields[j].After.Is} {
 				if v, ok := o.Open(is); ok && is != "" && v.Kind() == stores.String && v.Text() != "" {
 					found[v] = true
 				}
@@ -210,7 +211,7 @@ func (w Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
 // A repeated is a commitment to a text that is erased elsewhere.
 type repeated struct {
 	Repeat
-	is Commitment
+	is receipt.Commitment
 }
 
 // repeats finds what an entry commits to of such texts beyond what the redaction
@@ -220,14 +221,14 @@ func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Va
 	if len(texts) == 0 || covered == nil {
 		return nil
 	}
-	for i := range r.Changes {
-		c := &r.Changes[i]
+	for i := range r.Rows {
+		c := &r.Rows[i]
 		if c.Entity == covered.Entity && c.Key == covered.Key {
 			continue
 		}
 		for j := range c.Fields {
 			f := &c.Fields[j]
-			for _, is := range [...]Commitment{f.BeforeIs, f.AfterIs} {
+			for _, is := range [...]receipt.Commitment{f.Before.Is, f.After.Is} {
 				if v, ok := o.Open(is); ok && is != "" && texts[v] {
 					all = append(all, repeated{Repeat{Seq: seq, Row: Row{c.Entity, c.Key}, Field: f.Name}, is})
 				}
@@ -449,7 +450,7 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 		var record Record
 		opening := NewOpening(newID(), template.Principal)
 		flush := func() error {
-			if len(record.Changes) == 0 {
+			if len(record.Rows) == 0 {
 				return nil
 			}
 			if opening.Len() > 0 {
@@ -472,22 +473,23 @@ func Baseline(ctx context.Context, s stores.Store, principal string, state *Stat
 				if r := state.rows[e][values[e.Key]]; r != nil && r.whole && !r.gone {
 					continue
 				}
-				c := Change{Op: Found, Entity: e.Name, Table: e.Table, Key: values[e.Key]}
+				c := receipt.Row{Op: receipt.Found, Entity: e.Name, Table: e.Table, Key: values[e.Key]}
 				for f, v := range values {
 					if f == e.Key || v.IsNull() {
 						continue
 					}
-					field := Field{Name: e.Fields[f].Name, Kind: e.Fields[f].Holds(), Origin: stores.MarkOf(row.Marks, f), Sensitive: e.Fields[f].Sensitive}
-					if field.After = v; e.Fields[f].Sensitive || e.Fields[f].Personal {
-						if field.AfterIs, err = opening.Commit(random, v); err != nil {
+					field := receipt.Field{Name: e.Fields[f].Name, Kind: e.Fields[f].Holds(), Origin: stores.MarkOf(row.Marks, f), Sensitive: e.Fields[f].Sensitive}
+					if field.After.Value = v; e.Fields[f].Sensitive || e.Fields[f].Personal {
+						is, err := opening.Commit(random, v)
+						if err != nil {
 							return err
 						}
-						field.After = stores.Value{}
+						field.After = receipt.Value{Is: is}
 					}
 					c.Fields = append(c.Fields, field)
 				}
-				record.Changes = append(record.Changes, c)
-				if n++; len(record.Changes) == baselineRows {
+				record.Rows = append(record.Rows, c)
+				if n++; len(record.Rows) == baselineRows {
 					if err := flush(); err != nil {
 						return err
 					}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // A State is what rows are by what a journal tells of them. It grows with the
@@ -151,9 +152,9 @@ func (s *State) keys(e *stores.Entity) []stores.Value {
 // entries before it say, that is kept as a difference: somebody changed it
 // without the journal.
 func (s *State) Apply(seq int64, r *Record) {
-	for i := range r.Changes {
-		c := &r.Changes[i]
-		if c.Op == Redacted {
+	for i := range r.Rows {
+		c := &r.Rows[i]
+		if c.Op == receipt.Redacted {
 			continue
 		}
 		e := s.entities[c.Entity]
@@ -165,8 +166,8 @@ func (s *State) Apply(seq int64, r *Record) {
 		now := was
 		differs := func(field, msg string) { s.found = append(s.found, Difference{e, c.Key, seq, field, msg}) }
 		switch c.Op {
-		case Inserted, Found:
-			if c.Op == Inserted && was != nil && !was.gone {
+		case receipt.Inserted, receipt.Found:
+			if c.Op == receipt.Inserted && was != nil && !was.gone {
 				differs("", "was added again: it was taken away without the journal")
 			}
 			now = newRow(e)
@@ -174,10 +175,10 @@ func (s *State) Apply(seq int64, r *Record) {
 			for f := range now.state {
 				// A field that is not told is null. Of a row that was found only the
 				// marks that are told are known: once, none were.
-				now.state[f], now.marks[f].known = known, c.Op == Inserted
+				now.state[f], now.marks[f].known = known, c.Op == receipt.Inserted
 			}
 			now.values[e.Key] = c.Key
-		case Updated, Deleted:
+		case receipt.Updated, receipt.Deleted:
 			if was == nil || was.gone {
 				if was != nil {
 					differs("", "was there again: it was added without the journal")
@@ -195,24 +196,24 @@ func (s *State) Apply(seq int64, r *Record) {
 				s.foreign[c.Entity+"."+f.Name]++
 				continue
 			}
-			if was != nil && !was.gone && was.state[at] == known && (c.Op == Updated || c.Op == Deleted) && !f.BeforeGone && !stores.Equal(f.Before, was.values[at]) {
+			if was != nil && !was.gone && was.state[at] == known && (c.Op == receipt.Updated || c.Op == receipt.Deleted) && !f.Before.Gone && !stores.Equal(f.Before.Value, was.values[at]) {
 				differs(f.Name, "was changed before that, without the journal")
 			}
-			if c.Op == Found && was != nil && !was.gone && was.state[at] == known && !f.IsGone && !stores.Equal(f.After, was.values[at]) {
+			if c.Op == receipt.Found && was != nil && !was.gone && was.state[at] == known && !f.After.Gone && !stores.Equal(f.After.Value, was.values[at]) {
 				differs(f.Name, "was changed before that, without the journal")
 			}
-			if f.Origin != "" || c.Op != Found {
+			if f.Origin != "" || c.Op != receipt.Found {
 				now.marks[at] = mark{f.Origin, true}
 			}
 			switch {
-			case c.Op == Deleted:
-			case f.IsGone:
+			case c.Op == receipt.Deleted:
+			case f.After.Gone:
 				now.values[at], now.state[at] = stores.Value{}, erased
 			default:
-				now.values[at], now.state[at] = f.After, known
+				now.values[at], now.state[at] = f.After.Value, known
 			}
 		}
-		if c.Op == Deleted {
+		if c.Op == receipt.Deleted {
 			now.gone, now.whole = true, true
 		}
 	}
@@ -333,16 +334,16 @@ const erasedText = "(erased)"
 func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record) (left []string, err error) {
 	var b stores.Batch
 	added := map[*stores.Entity]map[stores.Value]bool{}
-	for i := range r.Changes {
-		c := &r.Changes[i]
+	for i := range r.Rows {
+		c := &r.Rows[i]
 		e := s.entities[c.Entity]
-		if e == nil || c.Op == Redacted {
+		if e == nil || c.Op == receipt.Redacted {
 			continue
 		}
 		was := s.rows[e][c.Key]
 		there := was != nil && !was.gone && was.whole || added[e][c.Key]
 		marks := was.marked()
-		if !there && c.Op != Inserted {
+		if !there && c.Op != receipt.Inserted {
 			// It may have been put there by other means, as what was there before.
 			got, err := tx.Get(ctx, e, c.Key)
 			marks = got.Marks
@@ -352,9 +353,9 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 		}
 		change := stores.Change{Entity: e, Key: c.Key, Marks: marks}
 		switch {
-		case c.Op == Inserted, c.Op == Found && !there:
+		case c.Op == receipt.Inserted, c.Op == receipt.Found && !there:
 			change.Op = stores.Insert
-		case c.Op == Deleted && there:
+		case c.Op == receipt.Deleted && there:
 			change.Op = stores.Delete
 		case there:
 			change.Op = stores.Update
@@ -365,12 +366,12 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 			continue
 		}
 		for f := range e.Fields {
-			at := slices.IndexFunc(c.Fields, func(field Field) bool { return field.Name == e.Fields[f].Name })
+			at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return field.Name == e.Fields[f].Name })
 			if at < 0 || change.Op == stores.Delete || f == e.Key {
 				continue
 			}
-			v := c.Fields[at].After
-			if c.Fields[at].IsGone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
+			v := c.Fields[at].After.Value
+			if c.Fields[at].After.Gone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
 				v = stores.NewString(erasedText)
 			}
 			change.Set = append(change.Set, stores.Assign{Field: f, Value: v, Origin: c.Fields[at].Origin})

@@ -1,0 +1,707 @@
+package receipt
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"verbatim/stores"
+)
+
+// Options say how a receipt is printed. The zero Options are good for any.
+type Options struct {
+	Full  bool          // every call by itself; otherwise calls that look like one that was shown are counted
+	Whole string        // the command that shows every row, said where calls are counted
+	State string        // of a preview: what became of it, "nothing was changed (dry run)"
+	Took  time.Duration // of what was done
+	Seen  bool          // the calls were printed already, before they were done
+	Entry string        // the command that shows journal entries, which their numbers follow
+}
+
+// foldAbove is how many calls are always shown one by one.
+const foldAbove = 5
+
+// Print writes a receipt as text: what it comes to, every call with its rows before
+// and after, and what agreeing to it would be good for or which entries of the
+// journal tell of it. Nothing of it is cut short, and what is folded is counted
+// exactly. Errors of w are for w to keep, as a bufio.Writer does.
+func Print(w io.Writer, r *Receipt, o Options) {
+	t := r.Totals()
+	switch {
+	case !r.Done:
+		fmt.Fprintf(w, "preview  %s; %s\n", summary(r, &t, false), cmp.Or(o.State, "nothing was changed"))
+	case t.Acts():
+		if o.Seen {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "applied  %-63s %.1f s\n", summary(r, &t, true), o.Took.Seconds())
+	}
+	if !r.Done || !o.Seen {
+		PrintCalls(w, r, o)
+	}
+	switch {
+	case r.Done && r.First > 0:
+		entries := strconv.FormatInt(r.First, 10)
+		if r.Last > r.First {
+			entries += ".." + strconv.FormatInt(r.Last, 10)
+		}
+		if !o.Seen {
+			fmt.Fprintln(w)
+		}
+		if o.Entry == "" {
+			fmt.Fprintf(w, "journal  %s\n", entries)
+		} else {
+			fmt.Fprintf(w, "journal  %s   see: %s %s\n", entries, o.Entry, entries)
+		}
+	case !r.Done && t.Acts():
+		fmt.Fprintln(w)
+		asking := map[int]bool{}
+		for _, a := range r.Asks() {
+			asking[a.Call] = true
+		}
+		if len(asking) > 0 {
+			what := "calls ask first"
+			if len(r.Calls) == 1 {
+				what = "call asks first"
+			}
+			fmt.Fprintf(w, "  %d of %s %s\n", len(asking), Thousands(len(r.Calls)), what)
+		}
+		good := "as it is now"
+		switch {
+		case t.Rows == 1:
+			good = "for this 1 row as they are now"
+		case t.Rows > 1:
+			good = "for these " + Thousands(t.Rows) + " rows as they are now"
+		}
+		fmt.Fprintf(w, "  preview %s   good %s\n", strings.ReplaceAll(r.Sealed().ID, "-", " "), good)
+	}
+}
+
+// summary says "2 calls would change 3 rows in 2 tables and send 1 notice".
+func summary(r *Receipt, t *Totals, done bool) string {
+	var parts []string
+	add := func(would, did, what string) {
+		switch {
+		case done:
+			would = did
+		case len(parts) == 0:
+			would = "would " + would
+		}
+		parts = append(parts, would+" "+what)
+	}
+	if t.Rows > 0 || t.Notices+t.Jobs+t.Tended+t.Settings == 0 {
+		rows := "nothing"
+		if t.Rows > 0 {
+			rows = Counted(t.Rows, "row")
+		}
+		if len(t.Tables) > 1 {
+			rows += " in " + Counted(len(t.Tables), "table")
+		}
+		add("change", "changed", rows)
+	}
+	if t.Notices > 0 {
+		add("send", "sent", Counted(t.Notices, "notice"))
+	}
+	if t.Settings > 0 {
+		add("set", "set", Counted(t.Settings, "value")+" of the session")
+	}
+	if t.Jobs > 0 {
+		add("schedule", "scheduled", Counted(t.Jobs, "job"))
+	}
+	if t.Tended > 0 {
+		add("change", "changed", Counted(t.Tended, "waiting job"))
+	}
+	if t.Errands > 0 {
+		add("ask", "asked", Counted(t.Errands, "tool"))
+	}
+	all := strings.Join(parts, " and ")
+	if n := len(parts); n > 2 {
+		all = strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return Counted(len(r.Calls), "call") + " " + all
+}
+
+// PrintCalls writes the totals and the calls alone, for a text of one's own.
+func PrintCalls(w io.Writer, r *Receipt, o Options) {
+	t := r.Totals()
+	v := &view{w: w, r: r, full: o.Full || len(r.Calls) <= foldAbove, whole: o.Whole, tables: map[string]string{}}
+	// A table goes by its last name, unless two would then go by the same.
+	named := map[string]int{}
+	for _, table := range t.Tables {
+		named[LastName(table.Table)]++
+	}
+	for _, table := range t.Tables {
+		v.tables[table.Table] = table.Table
+		if named[LastName(table.Table)] == 1 {
+			v.tables[table.Table] = LastName(table.Table)
+		}
+	}
+	if len(r.Calls) > 1 && len(t.Tables) > 0 {
+		fmt.Fprintln(w)
+		v.totals(t.Tables)
+	}
+	fmt.Fprintln(w)
+	shown := map[string]int{} // shape of a call that was shown, and which it was
+	for i := 0; i < len(r.Calls); {
+		c := &r.Calls[i]
+		if _, known := shown[shape(c)]; v.full || !known || len(c.Asks) > 0 || len(c.Errands) > 0 {
+			if !known {
+				shown[shape(c)] = i + 1
+			}
+			v.call(i+1, c)
+			i++
+			continue
+		}
+		from := i
+		for i < len(r.Calls) && len(r.Calls[i].Asks) == 0 && len(r.Calls[i].Errands) == 0 {
+			if _, known := shown[shape(&r.Calls[i])]; !known {
+				break
+			}
+			i++
+		}
+		v.folded(from, i, shown)
+	}
+}
+
+// A view prints what calls do, row by row.
+type view struct {
+	w      io.Writer
+	r      *Receipt
+	full   bool
+	whole  string
+	tables map[string]string
+}
+
+// LastName is a table without its schema.
+func LastName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+func (v *view) totals(tables []Table) {
+	width := 0
+	for _, t := range tables {
+		width = max(width, len(v.tables[t.Table]))
+	}
+	for _, t := range tables {
+		var parts []string
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{t.Added, "added"}, {t.Changed, "changed"}, {t.Deleted, "deleted"}} {
+			if part.n > 0 {
+				parts = append(parts, fmt.Sprintf("%4s %s", Thousands(part.n), part.what))
+			}
+		}
+		fmt.Fprintf(v.w, "  %-*s %s\n", width+1, v.tables[t.Table], strings.Join(parts, ", "))
+	}
+}
+
+// shape is what calls that are told together have in common: the verb, and
+// which fields of which tables it touches in which way.
+func shape(c *Call) string {
+	var rows []string
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		parts := []string{r.Op, r.Table}
+		for j := range r.Fields {
+			parts = append(parts, r.Fields[j].Column)
+		}
+		rows = append(rows, strings.Join(parts, " "))
+	}
+	sort.Strings(rows)
+	for _, n := range c.Notices {
+		rows = append(rows, n.Kind+" "+n.Target)
+	}
+	for _, s := range c.Session {
+		rows = append(rows, "session "+s.Name)
+	}
+	for i := range c.Tended {
+		rows = append(rows, fmt.Sprint("job ", c.Tended[i].Drop))
+	}
+	results := ""
+	if c.Result != nil {
+		results = "result"
+	}
+	return c.Verb + "\n" + results + "\n" + strings.Join(rows, "\n")
+}
+
+// folded tells of calls from up to to, all of which look like one that was
+// shown.
+func (v *view) folded(from, to int, shown map[string]int) {
+	like := map[int]bool{}
+	count := map[string]int{}
+	var order []string
+	add := func(what string) {
+		if count[what] == 0 {
+			order = append(order, what)
+		}
+		count[what]++
+	}
+	for i := from; i < to; i++ {
+		c := &v.r.Calls[i]
+		like[shown[shape(c)]] = true
+		for j := range c.Rows {
+			add(opWord[c.Rows[j].Op] + " in " + v.table(c.Rows[j].Table))
+		}
+		for j := range c.Notices {
+			if c.Notices[j].Scheduled() {
+				add("scheduled")
+			} else {
+				add("sent")
+			}
+		}
+		for range c.Tended {
+			add("tended")
+		}
+		for range c.Session {
+			add("set in the session")
+		}
+		if c.Result != nil {
+			add("answered")
+		}
+	}
+	var models []string
+	for _, n := range slices.Sorted(maps.Keys(like)) {
+		models = append(models, strconv.Itoa(n))
+	}
+	var parts []string
+	for _, what := range order {
+		switch what {
+		case "sent":
+			parts = append(parts, Counted(count[what], "notice")+" sent")
+		case "scheduled":
+			parts = append(parts, Counted(count[what], "job")+" scheduled")
+		case "tended":
+			parts = append(parts, Counted(count[what], "waiting job")+" changed")
+		default:
+			parts = append(parts, Thousands(count[what])+" "+what)
+		}
+	}
+	where := strconv.Itoa(from + 1)
+	if to > from+1 {
+		where += ".." + strconv.Itoa(to)
+	}
+	line := fmt.Sprintf("  %s  %s like %s: %s", where, Counted(to-from, "call"), strings.Join(models, " and "), strings.Join(parts, ", "))
+	if v.whole != "" {
+		line += "     every row: " + v.whole
+	}
+	fmt.Fprintln(v.w, line)
+}
+
+var (
+	opWord = map[string]string{Inserted: "added", Updated: "changed", Deleted: "deleted"}
+	opMark = map[string]string{Inserted: "+", Updated: "~", Deleted: "-", Found: "=", Redacted: "x"}
+)
+
+func (v *view) table(table string) string {
+	return cmp.Or(v.tables[table], LastName(table))
+}
+
+func (v *view) call(n int, c *Call) {
+	fmt.Fprintf(v.w, "  %-2d %-66s %s\n", n, c.Verb, c.Place)
+	for i := range c.Filled {
+		if f := &c.Filled[i]; f.Stand != OnlyOne || len(c.Rows) > 0 {
+			fmt.Fprintln(v.w, "     . "+Safe(filledText(f)))
+		}
+	}
+	width := 0
+	for i := range c.Rows {
+		width = max(width, len(v.table(c.Rows[i].Table)))
+	}
+	for i := range c.Rows {
+		v.row(&c.Rows[i], width)
+	}
+	for i := range c.Notices {
+		fmt.Fprintf(v.w, "     > %s\n", Safe(outgoing(&c.Notices[i])))
+	}
+	for i := range c.Tended {
+		fmt.Fprintln(v.w, "     "+Safe(tendedText(&c.Tended[i])))
+	}
+	for i := range c.Session {
+		s := &c.Session[i]
+		what := notShown
+		if !s.Sensitive {
+			what = OneLine(s.Before.Shown()) + " -> " + OneLine(s.After.Shown())
+		}
+		fmt.Fprintf(v.w, "     ~ session  %s  %s%s\n", Safe(s.Name), what, from(s.From, s.Origin, "", what))
+	}
+	for i := range c.Errands {
+		v.errand(&c.Errands[i])
+	}
+	for _, ask := range c.Asks {
+		who := "asks first"
+		if ask.By != "" {
+			who = "waits for somebody else with role " + ask.By
+		}
+		fmt.Fprintf(v.w, "     ? %s: %s\n", who, Safe(ask.Reason))
+	}
+	if c.Result != nil {
+		v.result(c.Result)
+	}
+	if len(c.Rows) == 0 && len(c.Notices) == 0 && len(c.Tended) == 0 && len(c.Errands) == 0 && len(c.Session) == 0 && c.Result == nil {
+		fmt.Fprintln(v.w, "     nothing to change: it is so already")
+	}
+}
+
+const notShown = "(not shown)"
+
+// OneLine spells a value for somebody who asked for it, on one line.
+func OneLine(v stores.Value) string { return strings.Join(answer(v), "; ") }
+
+// outgoing tells what leaves, or what is done later and when.
+func outgoing(n *Notice) string {
+	switch {
+	case !n.Scheduled():
+		return "notifies " + n.Target
+	case n.Calls == "":
+		return "starts " + n.Target
+	}
+	when := "then calls "
+	switch n.At.Kind() {
+	case stores.Date:
+		when = "on " + n.At.Text() + " calls "
+	case stores.Time:
+		when = "at " + n.At.Text() + " calls "
+	}
+	if n.Instead > 0 {
+		when = "instead of what waits, " + when
+	}
+	return when + n.Calls
+}
+
+// filledText tells what stands for an argument that was left out.
+func filledText(f *Filled) string {
+	line := ":" + f.Param + " is " + f.Name
+	switch f.Stand {
+	case AtWork:
+		return line + ", which this session is at work on"
+	case OnlyOne:
+		return line + ", the only one there is"
+	}
+	line += fmt.Sprintf(", the first of %d", f.Of)
+	if len(f.By) > 0 {
+		line += "; " + f.By[0] + " goes on with another"
+	}
+	return line
+}
+
+// tendedText tells what becomes of a job that failed or waits.
+func tendedText(t *Tended) string {
+	does := "> tries again"
+	if t.Drop {
+		does = "- drops"
+	}
+	line := fmt.Sprintf("%s job %s: %s %s", does, t.ID, t.Kind, t.What)
+	if t.Principal != "" {
+		line += " of " + t.Principal
+	}
+	tries := "tries"
+	if t.Attempt == 1 {
+		tries = "try"
+	}
+	line += fmt.Sprintf(", %s after %s %s", t.State, Thousands(t.Attempt), tries)
+	if t.Note != "" {
+		line += ": " + t.Note
+	}
+	return line
+}
+
+// errand tells what a tool of another server is sent, a value a line.
+func (v *view) errand(e *Errand) {
+	fmt.Fprintf(v.w, "     > asks %s of %s, which is not ours\n", Safe(e.Name), Safe(e.Server))
+	width := 0
+	for _, s := range e.Sent {
+		width = max(width, len(s.Key))
+	}
+	for _, s := range e.Sent {
+		what := notShown
+		if !s.Sensitive {
+			what = spell(s.Value, false)
+		}
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, Safe(s.Key), what, from(s.From, "", "", what))
+	}
+}
+
+func (v *view) row(r *Row, width int) {
+	line := fmt.Sprintf("     %s %-*s  %s", opMark[r.Op], width, v.table(r.Table), Safe(r.Name))
+	if r.Label != "" {
+		line += "   " + Safe(r.Label)
+	}
+	if r.Owner != "" {
+		line += "   of " + Safe(r.Owner)
+	}
+	fmt.Fprintln(v.w, line)
+	column := 0
+	for i := range r.Fields {
+		column = max(column, len(r.Fields[i].Column))
+	}
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		var what string
+		switch {
+		case f.Sensitive:
+			what = notShown
+		case f.File != nil && !strings.HasPrefix(f.After.Text(), "upload://"):
+			// What its bytes are known by says nothing to anybody.
+			what = strconv.Quote(f.File.Name) + ", " + Safe(f.File.Says)
+		case r.Op == Inserted:
+			what = f.spell(&f.After)
+		case r.Op == Deleted:
+			what = f.spell(&f.Before) + " -> gone"
+		default:
+			what = f.spell(&f.Before) + " -> " + f.spell(&f.After)
+		}
+		fmt.Fprintf(v.w, "         %-*s  %s%s\n", column, f.Column, what, from(f.From, f.Origin, f.Was, what))
+	}
+}
+
+// from says what a value is worked out from, unless that is the value itself, and
+// whose words that was.
+func from(source, origin, was, value string) string {
+	whose := Safe(brief(origin))
+	if was != "" && was != origin {
+		if whose != "" {
+			whose += "; "
+		}
+		whose += "was " + Safe(brief(was))
+	}
+	said := Safe(source)
+	switch {
+	case source == "default":
+		return "     by default"
+	case strings.HasPrefix(source, ":") && whose != "":
+		return "     from " + said + " (" + whose + ")"
+	case strings.HasPrefix(source, ":"):
+		return "     from " + said
+	case source != "" && !strings.HasSuffix(value, source):
+		if whose != "" && whose != "record" { // the expression names the record's fields
+			said += ", " + whose
+		}
+		return "     (" + said + ")"
+	case whose != "":
+		return "     (" + whose + ")"
+	}
+	return ""
+}
+
+// brief names the least trusted of an origin, for a margin: "script", "letter.pdf".
+// An origin is written least trusted first.
+func brief(origin string) string {
+	first, _, _ := strings.Cut(origin, ",")
+	word, _, named := strings.Cut(first, "=")
+	if !named {
+		return word
+	}
+	var names []string
+	for part := range strings.SplitSeq(origin, ",") {
+		if name, ok := strings.CutPrefix(part, word+"="); ok {
+			names = append(names, unescaped(name))
+		}
+	}
+	if word == "document" {
+		return strings.Join(names, ", ")
+	}
+	return word + " " + strings.Join(names, ", ")
+}
+
+// unescaped is the name of a source: a sign that has a meaning in an origin stands
+// there as % and two digits for each of its bytes.
+func unescaped(name string) string {
+	var b []byte
+	for i := 0; i < len(name); i++ {
+		if name[i] == '%' && i+2 < len(name) {
+			if n, err := strconv.ParseUint(name[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(n))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, name[i])
+	}
+	return string(b)
+}
+
+// result prints rows that a call gave back, a value a line: what people write
+// does not fit into columns.
+func (v *view) result(res *Result) {
+	if len(res.Rows) == 0 {
+		fmt.Fprintln(v.w, "     = nothing")
+		return
+	}
+	width := 0
+	for _, c := range res.Columns {
+		width = max(width, len(c))
+	}
+	for i, row := range res.Rows {
+		if len(res.Rows) > 1 {
+			fmt.Fprintf(v.w, "     = %d of %d\n", i+1, len(res.Rows))
+		} else {
+			fmt.Fprintln(v.w, "     =")
+		}
+		for j, value := range row {
+			lines := answer(value)
+			if res.Withheld(j) {
+				lines = []string{notShown}
+			}
+			for k, line := range lines {
+				name := res.Columns[j]
+				if k > 0 {
+					name = ""
+				}
+				fmt.Fprintf(v.w, "         %-*s  %s\n", width, name, line)
+			}
+		}
+	}
+}
+
+// answer spells a value for somebody who asked for it, the items of a list of
+// objects a line each.
+func answer(v stores.Value) []string {
+	if v.Kind() == stores.JSON {
+		if items, err := v.Items(stores.String); err == nil {
+			var words []string
+			for _, item := range items {
+				words = append(words, Safe(item.Text()))
+			}
+			return []string{cmp.Or(strings.Join(words, ", "), "(none)")}
+		}
+		if items, err := v.Items(stores.JSON); err == nil {
+			var lines []string
+			for _, item := range items {
+				lines = append(lines, members(item))
+			}
+			return lines
+		}
+	}
+	if v.IsNull() {
+		return []string{empty}
+	}
+	return []string{Safe(v.Text())}
+}
+
+const empty = "(empty)"
+
+// members spells an object as "name: value" after "name: value", without what
+// is empty.
+func members(v stores.Value) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(v.Text()), &object) != nil {
+		return Safe(v.Text())
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		text := string(object[name])
+		if text == "null" {
+			continue
+		}
+		var word string
+		if json.Unmarshal(object[name], &word) == nil {
+			text = word
+		}
+		parts = append(parts, name+": "+Safe(text))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (f *Field) spell(v *Value) string { return spell(v.Shown(), f.Code || v.Name != "") }
+
+// spell writes a value: text in quotes; codes and names, which are bare, numbers and
+// dates without.
+func spell(v stores.Value, bare bool) string {
+	switch {
+	case v.IsNull():
+		return empty
+	case bare || v.Kind() != stores.String:
+		return Safe(v.Text())
+	}
+	return strconv.Quote(v.Text())
+}
+
+// Safe makes text fit for a terminal: what cannot be printed, line breaks and
+// marks that turn the direction of writing are spelt out, so that nobody can
+// agree to something that looks like something else.
+func Safe(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	quoted := strconv.Quote(s)
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+}
+
+// Counted says "1 row" and "4 rows", with separators where they help.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	plural := noun + "s"
+	switch {
+	case strings.HasSuffix(noun, "y"):
+		plural = strings.TrimSuffix(noun, "y") + "ies"
+	case noun == "person":
+		plural = "people"
+	}
+	return Thousands(n) + " " + plural
+}
+
+// Thousands writes a number with separators.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// PrintLogged writes rows as the journal has them. A key is for machines: it is in
+// what Logged gives. What was erased is said to be.
+func PrintLogged(w io.Writer, rows []Row) {
+	for i := range rows {
+		r := &rows[i]
+		name := r.Name
+		switch {
+		case r.NameIs != "" && name == "":
+			name = "(erased)"
+		case name == "" && r.Op == Inserted:
+			name = "new"
+		case name == "":
+			name = aRow
+		}
+		var b bytes.Buffer
+		fmt.Fprintf(&b, "%s %s  %s\n", opMark[r.Op], LastName(r.Table), Safe(name))
+		for j := range r.Fields {
+			f := &r.Fields[j]
+			after := logged(&f.After)
+			switch {
+			case f.Sensitive:
+				after = notShown
+			case r.Op == Updated:
+				after = logged(&f.Before) + " -> " + after
+			case r.Op == Deleted:
+				after = logged(&f.Before) + " -> gone"
+			}
+			fmt.Fprintf(&b, "    %s  %s\n", f.Name, after)
+		}
+		w.Write(b.Bytes())
+	}
+}
+
+const aRow = "(a row; --json tells its key)"
+
+func logged(v *Value) string {
+	switch {
+	case v.Gone:
+		return "(erased)"
+	case v.IsNull():
+		return empty
+	case v.Kind() == stores.UUID:
+		return aRow
+	}
+	return Safe(v.Text())
+}

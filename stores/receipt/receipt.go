@@ -1,0 +1,441 @@
+// Package receipt holds the one value that says what calls would do, or did: rows
+// before and after, with where their values come from; notices and jobs; what the
+// session is given; results, and questions. A preview is a Receipt, and so is what
+// a run answers; the journal keeps its rows, and a reply that is kept under a key is
+// the Receipt as it was.
+//
+//	r, err := session.Preview(ctx, program)
+//	receipt.Print(os.Stdout, r, receipt.Options{})   // as the command prints it
+//	json.Marshal(r)                                  // as --json prints it
+//
+// A Receipt holds the keys of rows, for the engine, the store and the journal. What
+// is printed, and what json.Marshal writes, has the names of rows instead, and
+// nothing of values that are sensitive: see AppendKept for the form that has keys.
+package receipt
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/stores"
+)
+
+// A Receipt says what a program would do or, when Done is set, did. It may be
+// shared once it is made, but for Sealed.
+type Receipt struct {
+	// ID and Digest stand for all of it, and for the rows as they were. Those of
+	// what was done at once, without anybody having agreed to a preview, are worked
+	// out when they are asked for: by Sealed.
+	ID          string // "c7f2-91d0"
+	Digest      [32]byte
+	Done        bool
+	Calls       []Call // parallel to the calls of the program
+	First, Last int64  // journal entries; zero when there are none
+	// Repeated says that it was done before, under the same key. Values of
+	// sensitive fields are not kept and left out of such a receipt.
+	Repeated bool
+
+	seal func() (id string, digest [32]byte)
+}
+
+// SealLater leaves the ID and the digest to be worked out by Sealed.
+func (r *Receipt) SealLater(seal func() (id string, digest [32]byte)) { r.seal = seal }
+
+// Sealed returns the receipt with its ID and its digest. It is not for several
+// goroutines at once.
+func (r *Receipt) Sealed() *Receipt {
+	if r.seal != nil {
+		r.ID, r.Digest = r.seal()
+		r.seal = nil
+	}
+	return r
+}
+
+// A Call is what one call would do or did; for a macro, what its calls do.
+type Call struct {
+	Verb    string    `json:"verb"`
+	Place   Place     `json:"place"`
+	Text    string    `json:"call"` // canonical, sensitive values withheld
+	Rows    []Row     `json:"rows"`
+	Notices []Notice  `json:"notices"`
+	Filled  []Filled  `json:"filled,omitempty"`
+	Tended  []Tended  `json:"tended,omitempty"`
+	Asks    []Ask     `json:"asks"`
+	Session []Setting `json:"sets,omitempty"`
+	Errands []Errand  `json:"errands,omitempty"`
+	Result  *Result   `json:"result,omitempty"`
+	Seq     int64     `json:"-"` // its journal entry; zero when there is none
+}
+
+// A Place is where something stands in a text that has a name.
+type Place struct {
+	Source       string // "year-end.dsl"
+	Line, Column int    // from 1
+}
+
+// What becomes of a row.
+const (
+	Inserted = "insert"
+	Updated  = "update"
+	Deleted  = "delete"
+	// Found tells of a row that was there already when the journal came to know
+	// it: see journal.Baseline.
+	Found = "found"
+	// Redacted names the row whose values were erased from the entries before.
+	Redacted = "redact"
+)
+
+// A Row is one row, before and after. Of a row that is added or deleted it lists
+// every field but the key that holds a value; of one that is changed, those that
+// change.
+type Row struct {
+	Op     string       `json:"op"`
+	Table  string       `json:"table"`
+	Entity string       `json:"entity"`
+	Key    stores.Value `json:"-"`
+	Name   string       `json:"name"` // "@pierre-dupont-identity"; "new" for a row that has no name yet
+	NameIs Commitment   `json:"-"`    // instead of Name, in the journal, where a name says something of a person
+	Label  string       `json:"label,omitempty"`
+	Owner  string       `json:"owner,omitempty"` // name of the row that it belongs to; "" where that is not shown
+	Fields []Field      `json:"fields"`          // in the order of the entity
+}
+
+// A Field is one field of a Row.
+type Field struct {
+	Name          string
+	Column        string
+	Kind          stores.Kind // of Before and After
+	Code          bool        // one of a list of codes: text without quotation marks
+	Before, After Value
+	Sensitive     bool   // printers show that it changed, and not from what to what
+	From          string // ":expected-date", "expected_date + days(1)", "default"; "" where a handler made it
+	// Origin says where After came from, in the words of verbs.Origin; in the
+	// journal, what the field is marked with. Was is what it was marked with
+	// before, "" for a value that was as trusted as a record.
+	Origin, Was string
+	// File is the file that After stands for, by its reference or by what its bytes
+	// are known by. It is nil where After stands for itself.
+	File *File
+}
+
+// A Value is a value of a row. The key of another row has the name that is shown
+// instead: Text, Kind, String and JSON are those of the name.
+type Value struct {
+	stores.Value
+	Name string // "@bob", "new", "(hidden)"; "" where the value is shown itself
+	// Is stands in the journal for a value that may have to be erased, and Gone says
+	// that it was.
+	Is   Commitment
+	Gone bool
+}
+
+// Of is a value that is shown itself.
+func Of(v stores.Value) Value { return Value{Value: v} }
+
+// Shown is what people see of the value.
+func (v Value) Shown() stores.Value {
+	if v.Name != "" {
+		return stores.NewString(v.Name)
+	}
+	return v.Value
+}
+
+// Text is that of what is shown.
+func (v Value) Text() string { return v.Shown().Text() }
+
+// Kind is that of what is shown.
+func (v Value) Kind() stores.Kind { return v.Shown().Kind() }
+
+// String does not show a key that has a name.
+func (v Value) String() string { return v.Shown().String() }
+
+// MarshalJSON writes what is shown.
+func (v Value) MarshalJSON() ([]byte, error) { return v.Shown().MarshalJSON() }
+
+// A Commitment stands for a value that may have to be forgotten: see package
+// journal, which makes them.
+type Commitment string
+
+// A File is what a person knows a file by.
+type File struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // "application/pdf"
+	Size int64  `json:"size"`
+	Says string `json:"-"` // what people are told of it besides its name: "PDF, 12.5 MB"
+}
+
+// A Notice is a message or a piece of work that is queued.
+type Notice struct {
+	Kind   string `json:"kind"` // "notify" or "trigger"
+	Target string `json:"target"`
+	// Of work that is run here: the call that it is, and when it is made. A day
+	// is its first instant where the organisation is; Null is at once.
+	Calls string       `json:"calls,omitempty"`
+	At    stores.Value `json:"at,omitzero"`
+	// Instead counts the jobs that wait under the same key and are dropped.
+	Instead int `json:"instead,omitempty"`
+}
+
+// Scheduled reports whether it is work, and no message.
+func (n *Notice) Scheduled() bool { return n.Kind == "trigger" }
+
+// Why a row stands for an argument that a call left out.
+const (
+	AtWork       = "active" // the session was set to it
+	OnlyOne      = "only"   // there is no other within scope
+	FirstOfThese = "first"  // nobody chose, and nothing hangs on it
+)
+
+// A Filled is an argument that a call left out and that a row stands for.
+type Filled struct {
+	Param  string       `json:"param"` // "cbu-id"
+	Name   string       `json:"name"`  // "@allianz-reinsurance-ag"
+	Label  string       `json:"label,omitempty"`
+	Entity string       `json:"-"`
+	Key    stores.Value `json:"-"`
+	Stand  string       `json:"why"`
+	Of     int          `json:"of,omitempty"` // of how many it is the first
+	By     []string     `json:"-"`            // verbs of the principal's by which a session is set to another
+}
+
+// A Tended is a job that failed or waits, and is tried again or dropped.
+type Tended struct {
+	ID        string `json:"job"`
+	Kind      string `json:"kind"`
+	What      string `json:"what"`
+	Principal string `json:"principal,omitempty"` // in whose name it is
+	State     string `json:"state"`               // that it is in before
+	Attempt   int    `json:"attempt"`
+	Note      string `json:"note,omitempty"` // why it is not done
+	Drop      bool   `json:"drop"`
+}
+
+// An Ask is one confirmation that a call needs before it may happen.
+type Ask struct {
+	By     string `json:"by,omitempty"` // a role that somebody else must have; "" is the person asking
+	Reason string `json:"reason"`       // "it sends a message that cannot be recalled"
+	Rule   Place  `json:"rule"`         // in the palette
+	Call   int    `json:"-"`            // index in the program
+}
+
+// A Setting is something that the session is given, before and after.
+type Setting struct {
+	Name          string
+	Before, After Value
+	Sensitive     bool
+	From          string // what it is worked out from; "" where a handler made it
+	Origin        string
+}
+
+// An Errand is what a call asks of a tool of another server.
+type Errand struct {
+	Server string `json:"server"`
+	Name   string `json:"tool"`
+	Sent   []Sent `json:"sent"`
+	// ReadOnly says that the tool changes nothing.
+	ReadOnly bool `json:"-"`
+}
+
+// A Sent is one thing that a tool is sent.
+type Sent struct {
+	Key       string
+	Value     stores.Value
+	Sensitive bool   // printers do not show it
+	From      string // ":text", "request_id.subtype"
+}
+
+// A Result is what a call gives back. Its values are what is shown: a reference is
+// the name of its row, and Refs says whose.
+type Result struct {
+	Columns   []string
+	Sensitive []bool // parallel to Columns; nil when none is
+	// Own are the sensitive ones that are told to the principal who asked, and to
+	// nobody else: their own answers. Parallel to Columns; nil when none is.
+	Own  []bool
+	Rows [][]stores.Value
+	// From says where all of it comes from, when that is not from rows within
+	// scope: what a tool of another server answered is "tool".
+	From string
+	// Origins says where each value comes from, parallel to Rows; nil when all
+	// of them are a record's.
+	Origins [][]string
+	Refs    []Ref // the values that are names of rows, by row and column
+	// Entity and Keys are those of the rows that a read gave, one a row.
+	Entity string
+	Keys   []stores.Value
+	// Late says that it is known only once a tool has acted: no agreement stands on
+	// it.
+	Late bool
+}
+
+// A Ref says which row a value of a result names.
+type Ref struct {
+	Row, Column int
+	Entity      string
+	Key         stores.Value
+}
+
+// Withheld reports whether a column is sensitive, and not the principal's own: it
+// is not shown to them. A model is shown no sensitive column at all.
+func (r *Result) Withheld(column int) bool {
+	return r.Sensitive != nil && r.Sensitive[column] && (r.Own == nil || !r.Own[column])
+}
+
+// Origin is where a value of the result comes from.
+func (r *Result) Origin(row, column int) string {
+	switch {
+	case r.Origins != nil:
+		return r.Origins[row][column]
+	case r.From != "":
+		return r.From
+	}
+	return "record"
+}
+
+// ToOthers withholds what is the asker's own.
+func (r *Receipt) ToOthers() {
+	for i := range r.Calls {
+		if res := r.Calls[i].Result; res != nil {
+			res.Own = nil
+		}
+	}
+}
+
+// Asks lists the questions of all calls.
+func (r *Receipt) Asks() (all []Ask) {
+	for i := range r.Calls {
+		all = append(all, r.Calls[i].Asks...)
+	}
+	return all
+}
+
+// Totals counts what a Receipt tells of.
+type Totals struct {
+	Tables   []Table // sorted by name
+	Rows     int     // how many rows are added, changed or deleted, each once
+	Notices  int     // messages that are sent
+	Jobs     int     // pieces of work that are started or scheduled
+	Tended   int     // waiting jobs that are tried again or dropped
+	Settings int     // values that the session is given
+	Errands  int     // tools of other servers that are asked
+}
+
+// A Table counts the rows of one table, each once.
+type Table struct {
+	Table   string `json:"table"`
+	Added   int    `json:"added"`
+	Changed int    `json:"changed"`
+	Deleted int    `json:"deleted"`
+}
+
+// Acts reports whether anything at all is done.
+func (t *Totals) Acts() bool {
+	return t.Rows+t.Notices+t.Jobs+t.Tended+t.Settings+t.Errands > 0
+}
+
+// Totals works them out.
+func (r *Receipt) Totals() Totals {
+	type row struct {
+		entity string
+		key    stores.Value
+	}
+	var t Totals
+	ops := map[row]string{}
+	tables := map[string]string{} // by entity
+	gone := map[row]bool{}        // it came and went
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		for j := range c.Rows {
+			id, op := row{c.Rows[j].Entity, c.Rows[j].Key}, c.Rows[j].Op
+			tables[id.entity] = c.Rows[j].Table
+			was := ops[id]
+			gone[id] = gone[id] || was == Inserted && op == Deleted || was == Deleted && op == Inserted
+			if was == "" || was == Updated {
+				ops[id] = op
+			}
+		}
+		for j := range c.Notices {
+			if c.Notices[j].Scheduled() {
+				t.Jobs++
+			} else {
+				t.Notices++
+			}
+		}
+		t.Tended += len(c.Tended)
+		t.Settings += len(c.Session)
+		t.Errands += len(c.Errands)
+	}
+	by := map[string]*Table{}
+	for id, op := range ops {
+		if gone[id] {
+			continue
+		}
+		table := by[tables[id.entity]]
+		if table == nil {
+			table = &Table{Table: tables[id.entity]}
+			by[table.Table] = table
+		}
+		switch op {
+		case Inserted:
+			table.Added++
+		case Updated:
+			table.Changed++
+		case Deleted:
+			table.Deleted++
+		}
+		t.Rows++
+	}
+	for _, table := range by {
+		t.Tables = append(t.Tables, *table)
+	}
+	slices.SortFunc(t.Tables, func(a, b Table) int { return strings.Compare(a.Table, b.Table) })
+	return t
+}
+
+// Number says which entry of the journal is the first, of a receipt that counts them
+// from one.
+func (r *Receipt) Number(first int64) {
+	add := func(n *int64) {
+		if *n > 0 {
+			*n += first - 1
+		}
+	}
+	add(&r.First)
+	add(&r.Last)
+	for i := range r.Calls {
+		add(&r.Calls[i].Seq)
+	}
+}
+
+// Rename gives rows that were shown as old the names that they have now, by their
+// keys: what is being added has no name yet.
+func (r *Receipt) Rename(old string, names map[stores.Value]string) {
+	rename := func(name *string, key stores.Value) {
+		if now, ok := names[key]; ok && *name == old {
+			*name = now
+		}
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		for j := range c.Rows {
+			row := &c.Rows[j]
+			rename(&row.Name, row.Key)
+			for k := range row.Fields {
+				rename(&row.Fields[k].Before.Name, row.Fields[k].Before.Value)
+				rename(&row.Fields[k].After.Name, row.Fields[k].After.Value)
+			}
+		}
+		for j := range c.Session {
+			rename(&c.Session[j].Before.Name, c.Session[j].Before.Value)
+			rename(&c.Session[j].After.Name, c.Session[j].After.Value)
+		}
+		if c.Result == nil {
+			continue
+		}
+		for _, ref := range c.Result.Refs {
+			name := c.Result.Rows[ref.Row][ref.Column].Text()
+			rename(&name, ref.Key)
+			c.Result.Rows[ref.Row][ref.Column] = stores.NewString(name)
+		}
+	}
+}
