@@ -414,6 +414,29 @@ func TestSeveralRolesAgree(t *testing.T) {
 	equal(t, diff(w.entity, before, w.state()), []string{"~ loan " + id(31).Text() + " due=2025-03-20"})
 }
 
+// F32: a kept preview that nobody agreed to in time goes when the next is kept,
+// and one entry of the journal tells of it.
+func TestAPreviewThatExpiredIsInTheJournal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := w.session("kim")
+	kept, err := kim.Keep(ctx, w.program(kim, "lending.forget :reminder-id @saw-2025-01-11"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.later(2 * verbs.DefaultExpiry)
+	before := len(w.journal())
+	for range 2 {
+		if _, err := kim.Keep(ctx, w.program(kim, "lending.drop-loan :loan-id @tent-ann")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := w.journal()[before:]
+	if len(told) != 1 || told[0].Outcome != "expired" || told[0].Verb != "verbatim.expire" || told[0].Principal != "kim" || told[0].Preview != kept.ID {
+		t.Errorf("got %+v, want one entry about %s", told, kept.ID)
+	}
+}
+
 // U17: a preview of one's own is good once and until it expires, and in another
 // process as well: there it is compared whole, not by the id alone.
 func TestAKeptPreviewIsGoodOnce(t *testing.T) {

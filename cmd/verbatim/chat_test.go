@@ -342,13 +342,30 @@ func TestADatasetIsScored(t *testing.T) {
 		`{"call": "client__add-note", "args": {"request-id": "@thomas-muller-identity", "note": "tomorrow"}}`, "Noted.",
 		"A passport.", "Thomas again.", "Soon.", "They owe us a lot, says Jonas.",
 	})
-	out, _, code := command("--palettes", palettes, "--base-url", worse.URL, "--model", "scripted", "--json", dataset)
+	out, _, code := command("--palettes", palettes, "--base-url", worse.URL, "--model", "scripted", "--junit", report, "--json", dataset)
 	var got evalJSON
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
 	if code != exitInput || got.OK || got.Score >= 70 || got.Score == 0 {
 		t.Errorf("exit %d, %d %%", code, got.Score)
+	}
+	// F32: a build server is told of each check that failed, and how many did.
+	xml, err := os.ReadFile(report)
+	if failures := strings.Count(string(xml), "<failure message=\"got "); err != nil || failures == 0 || failures != got.Checks-got.Passed ||
+		!strings.Contains(string(xml), fmt.Sprintf(`tests="%d" failures="%d">`, got.Checks, failures)) {
+		t.Errorf("%v, %d failures of %d:\n%s", err, failures, got.Checks-got.Passed, xml)
+	}
+	for _, c := range got.Cases {
+		failed := 0
+		for _, v := range c.Checks {
+			if !v.Pass {
+				failed++
+			}
+		}
+		if want := fmt.Sprintf(`<testsuite name="%s" tests="%d" failures="%d">`, c.ID, len(c.Checks), failed); !strings.Contains(string(xml), want) {
+			t.Errorf("no %s in\n%s", want, xml)
+		}
 	}
 	text, err := os.ReadFile(dataset)
 	if err != nil {
