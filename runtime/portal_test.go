@@ -845,6 +845,34 @@ func TestBadAnswersStoreNothing(t *testing.T) {
 	})
 }
 
+// F21: a document answers a request for documents, and is of a type that the
+// request accepts; information is of the kind that was asked, and settles no
+// request for a document by itself.
+func TestAnAnswerIsOfTheKindThatWasAsked(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		for i, c := range p.reg.CodeList("document-type").Codes {
+			send := func(request string) string {
+				return fmt.Sprintf(`client.submit-document :request-id @%s :document-type %s :file-reference "upload://f%d"`, request, c.Name, i)
+			}
+			p.refused(t, "clara", send("maria-schmidt-date-of-birth"), "requirement-not-met", "this request asks for information, not for a document")
+			if !slices.Contains([]string{"PASSPORT", "NATIONAL_ID"}, c.Name) {
+				p.refused(t, "clara", send("thomas-muller-identity"), "requirement-not-met", "cannot be settled with such a document")
+			}
+		}
+		address := `client.provide-info :request-id @%s :info-type ADDRESS :collected-data {:street "12, rue du Fort" :city "Luxembourg" :country "LU" :since 2019-03-01}`
+		for _, request := range []string{"maria-schmidt-date-of-birth", "thomas-muller-identity", "pierre-dupont-source-of-wealth"} {
+			p.refused(t, "clara", fmt.Sprintf(address, request), "requirement-not-met", "this request asks for other information")
+		}
+		wealth, _ := stores.ParseUUID(sourceOfWealth)
+		p.set(t, "outstanding-request", wealth, "needs_review", stores.NewBool(false))
+		p.did(t, "clara", `client.provide-info :request-id @pierre-dupont-source-of-wealth :info-type SOURCE_OF_WEALTH :collected-data {:main_source "EMPLOYMENT" :description "Worked as an engineer for thirty years." :since_year 1990 :documented true}`)
+		if row := p.rows(t, "outstanding-request")[wealth]; row["status"].Text() != "PENDING_REVIEW" || len(p.rows(t, "review-task")) != 1 {
+			t.Errorf("information settled a request for a document: %s", row["status"])
+		}
+	})
+}
+
 // O1, SAFE-S1: read and respond. Whatever a client calls, with whatever in it, no
 // more comes of it than answers, notes, questions and calls for help of their
 // own; no requirement is changed, settled or waived, and nothing of anybody else's.
