@@ -141,7 +141,7 @@ const (
 )
 
 // O26–O29, U29, X15: the conversation of the example, over a real connection, then
-// as it was recorded, at whatever time and with whatever reference her file has:
+// as the play has it, at whatever time and with whatever reference her file has:
 // four messages and a file, nothing to confirm, from 87 % to 94 %, and the same
 // words each time.
 func TestClaraTalks(t *testing.T) {
@@ -285,10 +285,10 @@ var asks = []string{
 	"I can only see what concerns you.",
 }
 
-const asksRecording = "../../examples/client/conversation/asks.jsonl"
+const asksPlay = "../../examples/client/conversation/asks.jsonl"
 
-// X15, M31, M33, M44: a dataset is scored check by check, alive and as it was
-// recorded, with the same verdicts; below its threshold, or over its budget, it
+// X15, M31, M33, M44: a dataset is scored check by check, alive and as a
+// play, with the same verdicts; below its threshold, or over its budget, it
 // fails.
 func TestADatasetIsScored(t *testing.T) {
 	t.Parallel()
@@ -316,7 +316,7 @@ func TestADatasetIsScored(t *testing.T) {
 	if *update {
 		text, err := os.ReadFile(record)
 		if err == nil {
-			err = os.WriteFile(asksRecording, text, 0o644)
+			err = os.WriteFile(asksPlay, text, 0o644)
 		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, "conversation", "asks.jsonl"), text, 0o644)
@@ -401,7 +401,7 @@ var workflow = []string{
 }
 
 // M30, M32, X15: a whole workflow, as a category of its own: alive over a real
-// connection, within the budget of a run, and as it was recorded.
+// connection, within the budget of a run, and as a play.
 func TestAWorkflowIsScored(t *testing.T) {
 	t.Parallel()
 	if withoutRace(t) {
