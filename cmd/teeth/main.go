@@ -193,7 +193,7 @@ func plant(root, tree, file, faulty string) error {
 			return err
 		}
 		switch {
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin"):
+		case d.IsDir() && rel != "." && (strings.HasPrefix(rel, ".") || rel == "bin"):
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(tree, rel), 0o700)

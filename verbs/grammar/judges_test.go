@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,9 +63,13 @@ func TestLarkReadsItAsWeDo(t *testing.T) {
 // llama.cpp reads what is written as GBNF, and takes the same sentences.
 func TestLlamaReadsItAsWeDo(t *testing.T) {
 	t.Parallel()
-	addon := os.Getenv("VERBATIM_LLAMA")
-	if addon == "" {
-		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp's reader of grammars is not here; `make grammars` fetches it and runs this test")
+	folder := os.Getenv("VERBATIM_JUDGES")
+	if folder == "" {
+		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp's reader of grammars is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
+	}
+	addon, err := filepath.EvalSymlinks(filepath.Join(folder, "llama-addon.node"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	judge{(*grammar.Grammar).GBNF, []string{"llama.cpp"}, []string{"node", "testdata/judge_llama.mjs", addon}}.judges(t)
 }
