@@ -111,7 +111,6 @@ marathon: postgres ## the tests that count, at the counts that are promised; hou
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
-
 	go run ./cmd/teeth -mutate
 
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)

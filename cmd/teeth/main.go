@@ -6,6 +6,8 @@
 //
 //	go run ./cmd/teeth              all of faults.txt
 //	go run ./cmd/teeth SAFE-C SAFE-A7
+//	go run ./cmd/teeth -mutate      every small change of a few files, see mutate.go
+//	go run ./cmd/teeth -mutate settle.go gate.go
 //
 // Nothing in the tree is changed: the faulty file reaches the compiler through
 // the overlay of the go command, and tests that read it a copy of the tree.
@@ -30,7 +32,12 @@ import (
 	"time"
 )
 
-func main() { os.Exit(run(".", os.Args[1:], os.Stdout)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "-mutate" {
+		os.Exit(mutate(".", os.Args[2:], os.Stdout))
+	}
+	os.Exit(run(".", os.Args[1:], os.Stdout))
+}
 
 // A fault is one wrong line, and the test that has to notice it.
 type fault struct {
