@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime"
@@ -138,4 +140,36 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// SAFE-L3: what a mutant of settle may not get wrong: when work begins, and that an
+// effect on rows of one kind does not take a row of another for one of them.
+func TestAnEffectIsOfItsTimeAndItsRows(t *testing.T) {
+	t.Parallel()
+	reg, ds := verbs.Load(os.DirFS("testdata/palettes"), verbs.Beside(dsl.NewSource("alarm.yaml", `domain: alarm
+verbs:
+  - verb: mark
+    description: Mark an item, whatever it is called with.
+    roles: [keeper]
+    args: [{name: thing-id, type: ref, required: true}]
+    effects: [{updates: item, where: thing-id, set: {status: LOST}}]
+`)))
+	if ds.HasErrors() {
+		t.Fatal(told(ds))
+	}
+	w := newWorldOf(t, reg, &runtime.Handlers{Partial: true})
+	w.refused("kim", "alarm.mark :thing-id @north", "unknown-name")
+	w.done("kim", "alarm.mark :thing-id @drill")
+
+	w.done("kim", `lending.ask-later :loan-id @saw-bob :on 2030-01-01`)
+	jobs, err := w.store.Jobs(ctx, stores.JobFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range jobs {
+		if want := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC); strings.Contains(j.Payload, "asking") && j.At.Equal(want) {
+			return
+		}
+	}
+	t.Errorf("no job is due on 2030-01-01: %+v", jobs)
 }

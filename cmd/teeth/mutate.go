@@ -77,7 +77,7 @@ func grow(name string, first int) (*grown, error) {
 	// bend returns a condition with the mutants of its parts and its own.
 	var bend func(e ast.Expr) ast.Expr
 	bend = func(e ast.Expr) ast.Expr {
-		said := brief(e)
+		said, whole := brief(e), e
 		switch x := e.(type) {
 		case *ast.ParenExpr:
 			x.X = bend(x.X)
@@ -111,7 +111,7 @@ func grow(name string, first int) (*grown, error) {
 		if handsOn(e) {
 			return e
 		}
-		return &ast.ParenExpr{X: &ast.BinaryExpr{X: expr(on(e, "not "+said)), Op: token.NEQ, Y: &ast.ParenExpr{X: e}}}
+		return &ast.ParenExpr{X: &ast.BinaryExpr{X: expr(on(whole, "not "+said)), Op: token.NEQ, Y: &ast.ParenExpr{X: e}}}
 	}
 	never := func(e ast.Expr) ast.Expr {
 		if handsOn(e) {
@@ -422,5 +422,5 @@ func (b *bed) try(n int) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%d tests pass all the same", len(tests))
+	return fmt.Sprintf("%d of %d tests that reach it were run and pass", len(tests), len(b.tests[n]))
 }

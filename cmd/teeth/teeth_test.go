@@ -84,7 +84,7 @@ func TestFee(t *testing.T) {
 			survived = append(survived, strings.TrimSpace(rest))
 		}
 	}
-	want := []string{"8:5  another boundary of age > 64 (1 tests pass all the same)", "14:34  not age == 0 (no test reaches it)"}
+	want := []string{"8:5  another boundary of age > 64 (1 of 1 tests that reach it were run and pass)", "14:34  not age == 0 (no test reaches it)"}
 	if !slices.Equal(survived, want) || !strings.Contains(out.String(), "of 16 mutants were noticed") {
 		t.Errorf("%s", &out)
 	}
