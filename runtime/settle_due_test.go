@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -101,6 +102,35 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 			return runtime.Outcome{Kept: []string{"a picture of the hall"}}
 		}},
 	}
+	// What no promise speaks of is refused although all of them hold.
+	type outcome = func(press, stores.JobRecord) runtime.Outcome
+	says := func(o runtime.Outcome) outcome { return func(press, stores.JobRecord) runtime.Outcome { return o } }
+	never := map[string]outcome{
+		"a notify to siren was to go out":     says(runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("siren", nil)}}),
+		"a trigger to guard was to go out":    says(runtime.Outcome{Notices: []runtime.Notice{runtime.Trigger("guard", nil)}}),
+		"a notify to press was to go out":     says(runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("press", nil)}}),
+		"a notify to bell.rung was to go out": says(runtime.Outcome{Notices: []runtime.Notice{runtime.Notify("bell.rung", nil)}}),
+		"a row of club was to be added":       says(runtime.Outcome{Changes: []runtime.Change{runtime.Create("club", runtime.Fields{"name": "West"})}}),
+		"session.quiet was to be set":         says(runtime.Outcome{Session: runtime.Fields{"quiet": true}}),
+		"name of a row of bell was to be changed": func(a press, _ stores.JobRecord) runtime.Outcome {
+			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Bell, runtime.Fields{"name": "x"})}}
+		},
+		"rung of a row of bell was to be changed": func(a press, _ stores.JobRecord) runtime.Outcome {
+			return runtime.Outcome{Changes: []runtime.Change{runtime.Update(a.Bell, runtime.Fields{"rung": 2})}}
+		},
+		"a row of club was to be deleted": func(a press, _ stores.JobRecord) runtime.Outcome {
+			return runtime.Outcome{Changes: []runtime.Change{runtime.Delete(a.Club)}}
+		},
+	}
+	for _, text := range []string{"a song", "guard", "siren", "bell", "bell.rung", "session.loud", "alarm.hang", "verbatim.job", "what was done"} {
+		never[fmt.Sprintf("it says that it did %q", text)] = says(runtime.Outcome{Kept: []string{text}})
+	}
+	for refused, outcome := range never {
+		outcomes[refused] = struct {
+			refused string
+			outcome func(a press, job stores.JobRecord) runtime.Outcome
+		}{refused, outcome}
+	}
 	for name, c := range outcomes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,8 +165,12 @@ func TestAPromiseWhoseConditionDoesNotHoldCoversNothing(t *testing.T) {
 			if d := diff(w.entity, before, w.state()); len(d) > 0 || len(w.journal()) != entries {
 				t.Errorf("left %q and %d journal entries", d, len(w.journal())-entries)
 			}
-			if _, err := w.does(s, `alarm.press :club-id @north :bell-id @first :armed true`, runtime.RunOptions{}); err != nil {
+			_, err = w.does(s, `alarm.press :club-id @north :bell-id @first :armed true`, runtime.RunOptions{})
+			switch {
+			case never[name] == nil && err != nil:
 				t.Errorf("armed: %v", err)
+			case never[name] != nil && (!errors.As(err, &broken) || broken.Happened != c.refused):
+				t.Errorf("armed: got %v; want %q", err, c.refused)
 			}
 		})
 	}
