@@ -4,22 +4,29 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test postgres strace lark grammars bench fuzz torture marathon claims teeth lint cover build
+.PHONY: help demo test live postgres strace lark node judges grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
-# llama.cpp, as the packages @node-llama-cpp/linux-* of npm hold it.
+# Programs of npm that judge what we generate: llama.cpp, as the packages
+# @node-llama-cpp/linux-* hold it, and ajv with its formats.
 LLAMA       := 3.22.1
+AJV         := ajv@8.17.1 ajv-formats@3.0.1
+JUDGES      := $(CURDIR)/.cache/judges
 FUZZTIME    ?= 30s
 FUZZ        ?= .
 ROUNDS      ?= 7
 MINUTES     ?= 30
 SEED        ?= $(shell date +%Y%m%d)
 ONLY        ?= .
+SHUFFLES    ?= 100
 
-# What is true of any input is tried with the same inputs each time, so that a
-# change is judged by what it changed; marathon and RAPID_SEED=0 try others.
-RAPID_SEED  ?= 1
+# What is true of any input is tried with other inputs each time. The seed is
+# printed; RAPID_SEED=n tries the same ones again.
+ifndef RAPID_SEED
+RAPID_SEED  := $(shell date +%s)
+endif
+RAPID_CHECKS ?= 300
 
 # The race detector needs cgo and a C compiler; a bare machine may have
 # neither. The program itself never uses cgo. SQLite and the YAML reader are
@@ -39,10 +46,16 @@ build: ## build bin/verbatim, one file, no cgo
 demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
 
-test: postgres strace lark ## run every test, with the race detector where a C compiler exists
+test: postgres strace lark judges ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
-	VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) go test $(RACE) -timeout 20m ./...
+	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
+	@[ -n "$$VERBATIM_MODEL" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
+	$(JUDGED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
+		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(PEERS) && go test -timeout 10m ./...
+
+live: ## ask the model VERBATIM_MODEL at VERBATIM_BASE_URL, for 50 000 tokens at most; what each case costs
+	@go test ./cmd/verbatim -run 'TestLive$$' -count=1 -v
 
 postgres: ## find the PostgreSQL server that tests run on, or install it with apt-get
 	@if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || compgen -G '/usr/pgsql-*/bin/initdb' >/dev/null || command -v initdb >/dev/null; then exit 0; fi; \
@@ -65,12 +78,25 @@ lark: ## find Lark for Python, by which grammars are judged, or install it with 
 	echo "lark: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-lark </dev/null
 
-grammars: lark ## have llama.cpp, fetched with npm into a temporary folder, and Lark judge our grammars
-	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then echo "grammars: install node 20 or newer and npm, with which llama.cpp's reader of grammars is fetched" >&2; exit 1; fi; \
-	arch=$$(node -p process.arch); dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	npm install --prefix "$$dir" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "@node-llama-cpp/linux-$$arch@$(LLAMA)" >&2; \
-	VERBATIM_LLAMA="$$dir/node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_LARK=1 \
-		go test ./verbs/grammar -run 'TestLarkReadsItAsWeDo$$|TestLlamaReadsItAsWeDo$$' -samples 4000 -count=1 -timeout 1h -v
+node: ## find node and npm, with which judges are fetched and run, or install them with apt-get
+	@if command -v node >/dev/null && command -v npm >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "node: install node 20 or newer and npm, with which our grammars and schemas are judged" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "node: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nodejs npm </dev/null
+
+judges: node ## have llama.cpp's reader of grammars and ajv in .cache/judges, fetched with npm once
+	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV)"; \
+	if [ "$$(cat "$(JUDGES)/fetched" 2>/dev/null)" = "$$want" ]; then exit 0; fi; \
+	rm -rf "$(JUDGES)"; mkdir -p "$(JUDGES)"; \
+	npm install --prefix "$(JUDGES)" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $$want >&2; \
+	ln -s "node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" "$(JUDGES)/llama-addon.node"; \
+	echo "$$want" >"$(JUDGES)/fetched"
+
+JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1
+
+grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars and schemas
+	$(JUDGED) VERBATIM_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestLarkReadsItAsWeDo$$|TestLlamaReadsItAsWeDo$$|TestAjvCompilesEverySchema$$' -samples 4000 -count=1 -timeout 1h -v
 
 torture: postgres strace ## crash, cut and race for about MINUTES (30); ONLY=Name, SEED=n; one table
 	@go test -c -o bin/torture ./runtime/torture
@@ -85,6 +111,15 @@ marathon: postgres ## the tests that count, at the counts that are promised; hou
 	go test ./cmd/verbatim -run 'TestTextsAreTextsInEveryOutput$$' -payloads -timeout 2h -v
 	go test ./cmd/verbatim -run 'TestAModelThatObeysStrangers$$' -every-pair 1 -timeout 1h -v
 	go test ./verbs/grammar -run 'TestWhatAGrammarAllowsIsAccepted$$|TestJSONSaysTheSameCalls$$|TestWhatTheSchemaAcceptsIsAccepted$$' -samples 100000 -timeout 6h -v
+	go run ./cmd/teeth -mutate
+
+mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
+	go run ./cmd/teeth -mutate $(filter-out .,$(ONLY))
+
+shuffle: postgres strace lark judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
+	@for pkg in $$(go list ./...); do \
+		$(JUDGED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+	done
 
 bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
 	cd $(PEERS) && go run . -rounds $(ROUNDS)

@@ -178,7 +178,7 @@ func corpus(t testing.TB) []string {
 	return texts
 }
 
-var executions = flag.Int("executions", 20_000, "how many broken texts TestLawsHoldOfBrokenTexts makes")
+var executions = flag.Int("executions", 100_000, "how many broken texts TestLawsHoldOfBrokenTexts makes")
 
 // SAFE-P1, SAFE-P4: the laws hold of broken texts, and the grammar agrees. With
 // -executions this is the long run: it is several times faster than fuzzing.

@@ -355,7 +355,7 @@ func (s *shop) saidBy(who, call, arg string, origin verbs.Origin) error {
 
 var searchSeed = flag.Uint64("search-seed", 1, "where the search begins")
 
-var searched = flag.Int("search", 5000, "how many calls the search for a way around `from:` makes")
+var searched = flag.Int("search", 15_000, "how many calls the search for a way around `from:` makes")
 
 // SAFE-S3: a search that knows the palette, the origins and the rules, and goes
 // on from what got it furthest. Every untrusted value is a word of its own, so

@@ -356,6 +356,17 @@ func TestFourEyesAreTwoPeople(t *testing.T) {
 	if list, err := kim.Pending(ctx); err != nil || len(list) != 1 || list[0].Mine {
 		t.Errorf("kim is asked for her own: %+v %v", list, err)
 	}
+	// F7 SAFE-C4: nor by another login, whether it is spelt in capitals or said to be
+	// hers, then or since.
+	for _, p := range []stores.Principal{{Name: "KIM"}, {Name: "k.other", Person: "kim"}} {
+		p.Roles, p.Holds = []string{"board"}, holds(1)
+		if err := w.store.SetPrincipal(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := w.session(p.Name).Agree(ctx, c.ID)
+		wantRefusal(t, err, "same-person")
+		wantRefusal(t, w.session(p.Name).Decline(ctx, c.ID, ""), "same-person")
+	}
 	// The asker edits what was asked for: that is another question.
 	edited := w.propose(kim, w.program(kim, "lending.extend :loan-id @saw-bob :new-date 2026-03-20"))
 	if edited.ID == c.ID {
@@ -412,6 +423,29 @@ func TestSeveralRolesAgree(t *testing.T) {
 		t.Errorf("agreed: %s", e.Agreed)
 	}
 	equal(t, diff(w.entity, before, w.state()), []string{"~ loan " + id(31).Text() + " due=2025-03-20"})
+}
+
+// F32: a kept preview that nobody agreed to in time goes when the next is kept,
+// and one entry of the journal tells of it.
+func TestAPreviewThatExpiredIsInTheJournal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := w.session("kim")
+	kept, err := kim.Keep(ctx, w.program(kim, "lending.forget :reminder-id @saw-2025-01-11"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.later(2 * verbs.DefaultExpiry)
+	before := len(w.journal())
+	for range 2 {
+		if _, err := kim.Keep(ctx, w.program(kim, "lending.drop-loan :loan-id @tent-ann")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := w.journal()[before:]
+	if len(told) != 1 || told[0].Outcome != "expired" || told[0].Verb != "verbatim.expire" || told[0].Principal != "kim" || told[0].Preview != kept.ID {
+		t.Errorf("got %+v, want one entry about %s", told, kept.ID)
+	}
 }
 
 // U17: a preview of one's own is good once and until it expires, and in another

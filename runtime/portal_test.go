@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -405,6 +406,56 @@ func TestEntityInfoSaysWhoIsAnOwner(t *testing.T) {
 				t.Errorf("%s is %s, want %s", name, got, want)
 			}
 		}
+		// F32: a quarter itself is enough, and less is not.
+		clara := stores.Value{}
+		for key, row := range p.rows(t, "entity") {
+			if row["name"].Text() == "Clara Weiss" {
+				clara = key
+			}
+		}
+		for share, want := range map[string]string{"24.99": "NOT_UBO", "25": "UBO", "25.00": "UBO", "25.01": "UBO"} {
+			p.set(t, "entity", clara, "ownership", decimal(share))
+			if got := said(t, p.did(t, "clara", "client.get-entity-info :entity-id @clara-weiss")[0], 0, "ubo_status"); got != want {
+				t.Errorf("with %s %% she is %s, want %s", share, got, want)
+			}
+		}
+	})
+}
+
+// F32: of what is due on the same day the oldest comes first, however its keys
+// are ordered.
+func TestOfOneDayTheOldestComesFirst(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		uuid := func(key string) stores.Value {
+			v, _ := stores.ParseUUID(key)
+			return v
+		}
+		column := map[string]string{"client.get-outstanding": "request_id", "client.get-status": "blockers", "client.get-entity-info :entity-id @thomas-muller": "outstanding_for_entity"}
+		// All three are Thomas's, so that each list holds them.
+		his := p.rows(t, "outstanding-request")[uuid(identity)]["workstream"]
+		for _, request := range []string{sourceOfWealth, dateOfBirth} {
+			p.set(t, "outstanding-request", uuid(request), "workstream", his)
+		}
+		for _, order := range [][]string{{sourceOfWealth, identity, dateOfBirth}, {dateOfBirth, identity, sourceOfWealth}, {identity, dateOfBirth, sourceOfWealth}} {
+			var want []string
+			for i, key := range order {
+				p.set(t, "outstanding-request", uuid(key), "due_date", date("2025-01-10"))
+				p.set(t, "outstanding-request", uuid(key), "created_at", stores.NewTime(time.Date(2024, 12, 2, 9, i, 0, 0, time.UTC)))
+				want = append(want, map[string]string{sourceOfWealth: "SOURCE_OF_WEALTH", identity: "IDENTITY", dateOfBirth: "DATE_OF_BIRTH"}[key])
+			}
+			for call, list := range column {
+				res := p.did(t, "clara", call)[0]
+				text := said(t, res, 0, list)
+				if list == "request_id" {
+					text = said(t, res, 0, "request_subtype") + said(t, res, 1, "request_subtype") + said(t, res, 2, "request_subtype")
+				}
+				got := regexp.MustCompile("SOURCE_OF_WEALTH|IDENTITY|DATE_OF_BIRTH").FindAllString(text, -1)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: %v, want %v", call, got, want)
+				}
+			}
+		}
 	})
 }
 
@@ -791,6 +842,34 @@ func TestBadAnswersStoreNothing(t *testing.T) {
 		} {
 			t.Log(c.what)
 			p.refused(t, "clara", c.call, c.code, c.sentence)
+		}
+	})
+}
+
+// F21: a document answers a request for documents, and is of a type that the
+// request accepts; information is of the kind that was asked, and settles no
+// request for a document by itself.
+func TestAnAnswerIsOfTheKindThatWasAsked(t *testing.T) {
+	t.Parallel()
+	onPortals(t, func(t *testing.T, p *portal) {
+		for i, c := range p.reg.CodeList("document-type").Codes {
+			send := func(request string) string {
+				return fmt.Sprintf(`client.submit-document :request-id @%s :document-type %s :file-reference "upload://f%d"`, request, c.Name, i)
+			}
+			p.refused(t, "clara", send("maria-schmidt-date-of-birth"), "requirement-not-met", "this request asks for information, not for a document")
+			if !slices.Contains([]string{"PASSPORT", "NATIONAL_ID"}, c.Name) {
+				p.refused(t, "clara", send("thomas-muller-identity"), "requirement-not-met", "cannot be settled with such a document")
+			}
+		}
+		address := `client.provide-info :request-id @%s :info-type ADDRESS :collected-data {:street "12, rue du Fort" :city "Luxembourg" :country "LU" :since 2019-03-01}`
+		for _, request := range []string{"maria-schmidt-date-of-birth", "thomas-muller-identity", "pierre-dupont-source-of-wealth"} {
+			p.refused(t, "clara", fmt.Sprintf(address, request), "requirement-not-met", "this request asks for other information")
+		}
+		wealth, _ := stores.ParseUUID(sourceOfWealth)
+		p.set(t, "outstanding-request", wealth, "needs_review", stores.NewBool(false))
+		p.did(t, "clara", `client.provide-info :request-id @pierre-dupont-source-of-wealth :info-type SOURCE_OF_WEALTH :collected-data {:main_source "EMPLOYMENT" :description "Worked as an engineer for thirty years." :since_year 1990 :documented true}`)
+		if row := p.rows(t, "outstanding-request")[wealth]; row["status"].Text() != "PENDING_REVIEW" || len(p.rows(t, "review-task")) != 1 {
+			t.Errorf("information settled a request for a document: %s", row["status"])
 		}
 	})
 }

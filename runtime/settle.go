@@ -239,8 +239,6 @@ func declared(promises []promise) deed {
 			if p.due {
 				d.sets = append(d.sets, p.setting)
 			}
-		default:
-			d.kept = append(d.kept, effect.Operand.Text)
 		}
 	}
 	return d
@@ -311,7 +309,7 @@ func (r *run) settle(st *step, promises []promise, d deed) error {
 		kept[j]++
 	}
 	for _, text := range d.kept {
-		j := slices.IndexFunc(promises, func(p promise) bool { return !traces(p.effect) && p.effect.Operand.Text == text })
+		j := slices.IndexFunc(promises, func(p promise) bool { return p.due && !traces(p.effect) && p.effect.Operand.Text == text })
 		if j < 0 {
 			return broken(st, nil, fmt.Sprintf("it says that it did %q", text))
 		}

@@ -53,7 +53,7 @@ func TestWhatAQuestionOffersCanBeUsed(t *testing.T) {
 		}{
 			{"client.add-note", open},
 			{"client.provide-info", open},
-			{"client.submit-document", open}, // no code follows the one that it has
+			{"client.submit-document", []string{pierre, thomas}}, // F21: Maria's asks for information
 			{"client.start-collection", open},
 			{"client.request-clarification", append(slices.Clone(open), clara)},
 			{"client.get-request-detail", append(slices.Clone(open), clara)},

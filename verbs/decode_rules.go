@@ -40,6 +40,7 @@ func (l *loader) requires(vn *verbNode) {
 			d.report(say.requiresNothing(rule.Place, v.Name, holds.Bool()))
 			return
 		}
+		l.nilPasses(vn, &rule, f[reqNil])
 		v.there |= rule.That.nonNil
 		v.Requires = append(v.Requires, rule)
 	})

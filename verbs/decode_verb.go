@@ -77,6 +77,7 @@ func (l *loader) verb(vn *verbNode) {
 	}
 	l.requires(vn)
 	l.confirm(vn)
+	l.unheld(vn)
 	before := len(d.diags)
 	if n := f[verbEffects].value; n != nil {
 		v.Effects = make([]Effect, 0, len(n.Content))

@@ -251,6 +251,12 @@ func (c *exprChecker) alike(l, r term) bool {
 	return l.name == r.name && l.name != ListType && l.name != ObjectType && l.name != MoneyType
 }
 
+// comparable reports whether two terms can be compared: terms that are alike, and
+// codes of two lists of which one holds every code of the other.
+func (c *exprChecker) comparable(l, r term) bool {
+	return c.alike(l, r) || l.name == CodeType && r.name == CodeType && (l.codes.covers(r.codes) || r.codes.covers(l.codes))
+}
+
 var comparisons = map[string]string{"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 func (c *exprChecker) compare(n *ast.BinaryNode, l, r term) term {
@@ -258,7 +264,7 @@ func (c *exprChecker) compare(n *ast.BinaryNode, l, r term) term {
 		return bad
 	}
 	ordered := n.Operator != "==" && n.Operator != "!="
-	if !c.alike(l, r) || ordered && (l.name == nilType || r.name == nilType || l.name == AnyType || r.name == AnyType) {
+	if !c.comparable(l, r) || ordered && (l.name == nilType || r.name == nilType || l.name == AnyType || r.name == AnyType) {
 		d := say.mismatch(c.place(n), "this compares "+l.phrase()+" with "+r.phrase(), "both must be of one type")
 		if l.name == DateType && r.name == DateTimeType || l.name == DateTimeType && r.name == DateType {
 			d.Notes = []string{"`today` is a date, `now` is a date with its time"}
@@ -404,7 +410,7 @@ func (c *exprChecker) in(n *ast.BinaryNode) term {
 		items = []term{typeTerm(r.item)}
 	}
 	for _, item := range items {
-		if !c.alike(l, item) {
+		if !c.comparable(l, item) {
 			return c.fail(say.mismatch(c.place(n), "this looks for "+l.phrase()+" among "+item.phrase(), "both must be of one type"))
 		}
 	}

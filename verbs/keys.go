@@ -470,6 +470,7 @@ const (
 	reqNone
 	reqWhere
 	reqElse
+	reqNil
 	reqKeys
 )
 
@@ -481,6 +482,7 @@ var requireShape = &shape{
 		reqNone:  {name: "none", doc: "Instead of a condition: the entity of which no row may be there for which `where` holds.", example: `"shipment"`},
 		reqWhere: {name: "where", doc: "Of none: which rows, over `row`. One part of it, joined by `and`, says whose they are, by a reference argument: row.order == order_id.", example: `"row.order == order_id and row.lost_at == nil"`},
 		reqElse:  {name: "else", doc: "What whoever asked is told when it does not hold.", example: `"the order has not been paid"`, required: true},
+		reqNil:   {name: "nil", doc: "Of that: says that it is meant to hold where a field which it looks at is nil.", example: `"passes"`, words: []string{"passes"}},
 	},
 }
 

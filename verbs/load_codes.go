@@ -242,6 +242,12 @@ entities:
 			Right:   about("    handler: true\n    requires:\n      - {that: account_id.status == OPEN, else: it is closed}\n"),
 		},
 		{
+			Code:    "passes-on-nil",
+			Meaning: "A requirement holds where a field that it looks at is nil, which is often overlooked. Where it is meant, say nil: passes. This is a warning.",
+			Wrong:   about("    handler: true\n    requires:\n      - {that: account_id.status != CLOSED, else: it is closed}\n"),
+			Right:   about("    handler: true\n    requires:\n      - {that: account_id.status != CLOSED, nil: passes, else: it is closed}\n"),
+		},
+		{
 			Code:    "held-by-nobody",
 			Meaning: "A requirement says that there must be none of some rows, and not to which row those would belong. What is not there cannot be held, so two people could find none at the same time and add one each. One part of `where`, joined by `and`, says that a reference of such a row is the row of an argument that must be given; that row is held.",
 			Wrong:   about("    handler: true\n    requires:\n      - {none: account, where: row.name == new_name, else: there is one of that name}\n", "parent: {type: ref, ref-type: account}"),
@@ -415,6 +421,12 @@ entities:
 			Meaning: "An object takes the schema of a code that stands in another argument. That is a code of a list of which every code has a schema, and the object has no other.",
 			Wrong:   "domain: bank\nroles: [{name: teller}]\nschemas: {note: {type: object}}\ncodes:\n  - {name: kind, values: [{code: NOTE, schema: note}, OTHER]}\nverbs:\n  - verb: tell\n    roles: [teller]\n    args:\n      - {name: kind, type: code, ref-type: kind, required: true}\n      - {name: what, type: object, schema-of: kind}\n    effects: [{notifies: teller}]\n",
 			Right:   "domain: bank\nroles: [{name: teller}]\nschemas: {note: {type: object}}\ncodes:\n  - {name: kind, values: [{code: NOTE, schema: note}, {code: OTHER, schema: note}]}\nverbs:\n  - verb: tell\n    roles: [teller]\n    args:\n      - {name: kind, type: code, ref-type: kind, required: true}\n      - {name: what, type: object, schema-of: kind}\n    effects: [{notifies: teller}]\n",
+		},
+		{
+			Code:    "unheld-schema",
+			Meaning: "A code picks the schema of an object, and the row beside it says which code is wanted, but nothing compares the two. This is a warning.",
+			Wrong:   "domain: bank\nroles: [{name: teller}]\nschemas: {note: {type: object}}\ncodes:\n  - {name: kind, values: [{code: NOTE, schema: note}]}\nentities:\n  wish:\n    key: wish_id\n    scope: self\n    fields: {kind: {type: code, ref-type: kind, required: true}}\nverbs:\n  - verb: tell\n    roles: [teller]\n    args:\n      - {name: wish-id, type: ref, ref-type: wish, required: true}\n      - {name: kind, type: code, ref-type: kind, required: true}\n      - {name: what, type: object, schema-of: kind}\n    effects: [{notifies: teller}]\n",
+			Right:   "domain: bank\nroles: [{name: teller}]\nschemas: {note: {type: object}}\ncodes:\n  - {name: kind, values: [{code: NOTE, schema: note}]}\nentities:\n  wish:\n    key: wish_id\n    scope: self\n    fields: {kind: {type: code, ref-type: kind, required: true}}\nverbs:\n  - verb: tell\n    roles: [teller]\n    args:\n      - {name: wish-id, type: ref, ref-type: wish, required: true}\n      - {name: kind, type: code, ref-type: kind, required: true}\n      - {name: what, type: object, schema-of: kind}\n    requires: [{that: wish_id.kind == kind, else: something else is wanted}]\n    effects: [{notifies: teller}]\n",
 		},
 		{
 			Code:    "session-nothing",

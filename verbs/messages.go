@@ -921,6 +921,20 @@ func (loaderMessages) inexact(at dsl.Place) dsl.Diagnostic {
 
 func quoted(s string) string { return strconv.Quote(s) }
 
+func (loaderMessages) passesOnNil(at dsl.Place, path string) dsl.Diagnostic {
+	d := problemAt(at, "passes-on-nil", fmt.Sprintf("this holds where %s is nil", path), "nil passes", "ask what it is when it is there: "+path+" != nil and …; or say that this is meant: nil: passes")
+	d.Severity = dsl.Warning
+	return d
+}
+
+func (loaderMessages) unheldSchema(at dsl.Place, v *Verb, object, code, ref *Param, field string) dsl.Diagnostic {
+	d := problemAt(at, "unheld-schema", fmt.Sprintf(":%s picks the schema of :%s, and nothing holds it against :%s", code.Name, object.Name, ref.Name), "any of its codes is taken for any row",
+		fmt.Sprintf("add to requires: {that: %s.%s == %s, else: TEXT}", ref.Ident, field, code.Ident))
+	d.Severity = dsl.Warning
+	d.Related = []dsl.Related{{Place: ref.Place, Message: "the row is named here"}}
+	return d
+}
+
 func (loaderMessages) mayBeAbsent(at dsl.Place, p *Param) dsl.Diagnostic {
 	d := problemAt(at, "may-be-absent", fmt.Sprintf(":%s may be left out, and a value is needed here", p.Name), "it may be absent", fmt.Sprintf("ask first: %s != nil and …; or make the argument required, or give it a default", p.Ident))
 	d.Severity = dsl.Warning

@@ -84,6 +84,16 @@ type CodeList struct {
 	index map[string]int // made by newRegistry
 }
 
+// covers reports whether a list holds every code of another.
+func (l *CodeList) covers(other *CodeList) bool {
+	for i := range other.Codes {
+		if !slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == other.Codes[i].Name }) {
+			return false
+		}
+	}
+	return len(other.Codes) > 0
+}
+
 // A Code is one member of a list.
 type Code struct {
 	Name        string

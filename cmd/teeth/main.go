@@ -6,9 +6,11 @@
 //
 //	go run ./cmd/teeth              all of faults.txt
 //	go run ./cmd/teeth SAFE-C SAFE-A7
+//	go run ./cmd/teeth -mutate      every small change of a few files, see mutate.go
+//	go run ./cmd/teeth -mutate settle.go gate.go
 //
 // Nothing in the tree is changed: the faulty file reaches the compiler through
-// the overlay of the go command.
+// the overlay of the go command, and tests that read it a copy of the tree.
 package main
 
 import (
@@ -30,7 +32,12 @@ import (
 	"time"
 )
 
-func main() { os.Exit(run(".", os.Args[1:], os.Stdout)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "-mutate" {
+		os.Exit(mutate(".", os.Args[2:], os.Stdout))
+	}
+	os.Exit(run(".", os.Args[1:], os.Stdout))
+}
 
 // A fault is one wrong line, and the test that has to notice it.
 type fault struct {
@@ -148,8 +155,23 @@ func seed(root string, f fault) string {
 	if err := os.WriteFile(overlay, replace, 0o600); err != nil {
 		return err.Error()
 	}
-	cmd := exec.Command("go", "test", "-count=1", "-timeout", (5 * time.Minute).String(), "-overlay", overlay, "-vet=off", "-run", f.run, f.pkg)
+	const limit = 5 * time.Minute
+	cmd := exec.Command("go", "test", "-count=1", "-timeout", limit.String(), "-overlay", overlay, "-vet=off", "-run", f.run, f.pkg)
 	cmd.Dir = root
+	if !strings.HasSuffix(f.file, ".go") {
+		// Tests read such a file from the tree as well: they run in a copy of it.
+		tree, binary := filepath.Join(dir, "tree"), filepath.Join(dir, "test")
+		build := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, "-vet=off", f.pkg)
+		build.Dir = root
+		if said, err := build.CombinedOutput(); err != nil {
+			return "the faulty program does not build:\n" + string(said)
+		}
+		if err := plant(root, tree, f.file, faulty); err != nil {
+			return err.Error()
+		}
+		cmd = exec.Command(binary, "-test.timeout", limit.String(), "-test.run", f.run)
+		cmd.Dir = filepath.Join(tree, f.pkg)
+	}
 	said, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
@@ -165,6 +187,34 @@ func seed(root string, f fault) string {
 		return "the faulty program does not build:\n" + string(said)
 	}
 	return ""
+}
+
+// plant copies the tree, with a faulty file in the place of one.
+func plant(root, tree, file, faulty string) error {
+	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir() && rel != "." && (strings.HasPrefix(rel, ".") || rel == "bin"):
+			return filepath.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(tree, rel), 0o700)
+		case filepath.ToSlash(rel) == file:
+			name = faulty
+		case !d.Type().IsRegular():
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(tree, rel), text, 0o700)
+	})
 }
 
 // fits reports whether the line to spoil stands exactly once in its file.

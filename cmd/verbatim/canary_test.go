@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +26,9 @@ import (
 var canaries = map[string]func(song int) string{
 	"word":   func(n int) string { return fmt.Sprintf("canaryWord%dzq", n) },
 	"mail":   func(n int) string { return fmt.Sprintf("canaryMail%dzq@nest.example", n) },
-	"call":   func(n int) string { return fmt.Sprintf("+4915177%05d", 30303+n) },
-	"number": func(n int) string { return fmt.Sprintf("9182736455%03d", n) },
-	"amount": func(n int) string { return fmt.Sprintf("7463528190%03d.75", n) },
+	"call":   func(n int) string { return fmt.Sprintf("+491517730303%02d", n) },
+	"number": func(n int) string { return fmt.Sprintf("918273645546%03d", n) },
+	"amount": func(n int) string { return fmt.Sprintf("746352819028%03d.75", n) },
 	"day":    func(n int) string { return fmt.Sprintf("18%02d-07-19", n) },
 	"moment": func(n int) string { return fmt.Sprintf("17%02d-11-23T04:05:06Z", n) },
 	"code":   func(n int) string { return fmt.Sprintf("cafe%04d-1234-4abc-8def-0123456789ab", n) },
@@ -55,30 +58,117 @@ func secretCall(verb, safe string, song int) string {
 }
 
 // sings matches every canary of every song, however it is spelt: with other
-// separators, in capitals, or inside another value.
-var sings = regexp.MustCompile(`canary(word|mail|list)[0-9]|15177303|918273645|746352819|18[0-9][0-9]0719|17[0-9][0-9]1123|cafe[0-9]{4}`)
+// separators, in capitals, or inside another value. Whatever is no letter or
+// digit was taken out before.
+var sings = regexp.MustCompile(`canary(word|mail|list)[0-9]|1517730303[0-9]{2}|918273645546[0-9]{3}|746352819028[0-9]{3}|cafe[0-9]{4}12344abc8def`)
+
+// A day has eight digits, which a hash has too. It is a canary where something
+// parts them, or where they stand alone.
+var singsADay = regexp.MustCompile(`[^0-9a-z]1[78][0-9]{2}([^0-9a-z]{1,2}07[^0-9a-z]{1,2}19|[^0-9a-z]{1,2}11[^0-9a-z]{1,2}23)[^0-9a-su-z]` +
+	`|[^0-9a-z-](18[0-9]{2}0719|17[0-9]{2}1123)[^0-9a-su-z-]|(19 july|july 19,?|23 november|november 23,?) 1[78][0-9]{2}`)
 
 // heard returns the canary that a text holds, "" when it holds none.
 func heard(text string) string {
+	text = "\n" + strings.ToLower(text) + "\n"
 	plain := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == ' ', r == '\n':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == ' ' || r == '\n' {
 			return r
 		}
 		return -1
 	}, text)
-	return sings.FindString(plain)
+	return cmp.Or(sings.FindString(plain), singsADay.FindString(text))
+}
+
+// F32: no canary occurs by chance. What the program makes up by chance is hashes,
+// keys and ids in hexadecimal. The probability that a canary begins at one digit
+// of them is worked out from the pattern itself; a run hears fewer than ten
+// million digits and may hear a canary by chance once in 100 000 runs. A
+// character that is no such digit does not occur: keys and ids have separators,
+// but never eight digits alone, nor two between two separators, as days do.
+func TestCanariesDoNotOccurByChance(t *testing.T) {
+	t.Parallel()
+	const digits = "0123456789abcdef"
+	var chance func(*syntax.Regexp) float64
+	chance = func(re *syntax.Regexp) float64 {
+		p := 1.0
+		switch re.Op {
+		case syntax.OpLiteral, syntax.OpCharClass:
+			if re.Op == syntax.OpLiteral {
+				for _, r := range re.Rune {
+					if p /= float64(len(digits)); !strings.ContainsRune(digits, r) {
+						p = 0
+					}
+				}
+				return p
+			}
+			n := 0
+			for _, r := range digits {
+				for i := 0; i < len(re.Rune); i += 2 {
+					if re.Rune[i] <= r && r <= re.Rune[i+1] {
+						n++
+					}
+				}
+			}
+			return float64(n) / float64(len(digits))
+		case syntax.OpCapture:
+			return chance(re.Sub[0])
+		case syntax.OpRepeat:
+			return math.Pow(chance(re.Sub[0]), float64(re.Min))
+		case syntax.OpConcat:
+			for _, sub := range re.Sub {
+				p *= chance(sub)
+			}
+			return p
+		case syntax.OpAlternate:
+			p = 0
+			for _, sub := range re.Sub {
+				p += chance(sub)
+			}
+			return min(p, 1)
+		case syntax.OpQuest:
+			return 1
+		}
+		panic("no pattern of a canary has " + re.Op.String())
+	}
+	const heardInARun, runs = 1e7, 1e5
+	for _, re := range []*regexp.Regexp{sings, singsADay} {
+		parsed, err := syntax.Parse(re.String(), syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := chance(parsed); p*heardInARun*runs > 1 {
+			t.Errorf("a canary begins at a digit with probability %.1e: %.60s", p, re)
+		}
+	}
+	// What used to fail one run in thirty is seen to.
+	old, _ := syntax.Parse(`cafe[0-9]{4}`, syntax.Perl)
+	if p := chance(old); p*heardInARun*runs < 1 {
+		t.Errorf("%.1e", p)
+	}
+	for _, id := range []string{"cafe1842-0719-4abc-8def-0123456789ac", "18420719-1234-4abc-8def-0123456789ab", "18420719", "1842-0719", "cafe18420719aa"} {
+		if song := heard("id " + id + "\n"); (song != "") != (id == "18420719") {
+			t.Errorf("%s: %q", id, song)
+		}
+	}
+	for _, kind := range kindsOfCanary {
+		for _, spelt := range []func(string) string{strings.ToUpper, strings.ToLower, func(s string) string { return `{"x":"` + s + `"}` }, func(s string) string { return strings.ReplaceAll(s, "-", ".") }, func(s string) string { return strings.ReplaceAll(s, "-", "") }} {
+			for song := 1; song <= 12; song++ {
+				if text := spelt(canaries[kind](song)); heard(text) == "" {
+					t.Errorf("%s is not heard in %s", kind, text)
+				}
+			}
+		}
+	}
 }
 
 // A cage is a store of the vault, and the program played on it in this process.
 type cage struct {
-	t     *testing.T
-	dir   string
-	now   time.Time
-	said  int // how much was listened to, in outputs
-	songs int
+	t          *testing.T
+	dir        string
+	now        time.Time
+	said       int // how much was listened to, in outputs
+	characters int
+	songs      int
 }
 
 func newCage(t *testing.T) *cage {
@@ -142,6 +232,7 @@ func (c *cage) play(answer string, args ...string) (string, int) {
 	})
 	for name, text := range map[string]string{"stdout": out.String(), "stderr": errs.String()} {
 		c.said++
+		c.characters += len(text)
 		if song := heard(text); song != "" {
 			c.t.Errorf("verbatim %s, exit %d: %s sings %q:\n%s", strings.Join(args, " "), code, name, song, text)
 		}
@@ -361,7 +452,10 @@ vault.look :safe-id @red :as @l`,
 		c.play("", "log", "show", fmt.Sprint(i+1))
 	}
 	c.kept(waiting)
-	t.Logf("%d outputs", c.said)
+	t.Logf("%d outputs of %d characters", c.said, c.characters)
+	if c.characters > 1e7 {
+		t.Errorf("that is more than TestCanariesDoNotOccurByChance reckons with")
+	}
 	if c.said < 800 {
 		t.Error("that is fewer than there were")
 	}

@@ -141,7 +141,7 @@ const (
 )
 
 // O26–O29, U29, X15: the conversation of the example, over a real connection, then
-// as it was recorded, at whatever time and with whatever reference her file has:
+// as the play has it, at whatever time and with whatever reference her file has:
 // four messages and a file, nothing to confirm, from 87 % to 94 %, and the same
 // words each time.
 func TestClaraTalks(t *testing.T) {
@@ -285,10 +285,10 @@ var asks = []string{
 	"I can only see what concerns you.",
 }
 
-const asksRecording = "../../examples/client/conversation/asks.jsonl"
+const asksPlay = "../../examples/client/conversation/asks.jsonl"
 
-// X15, M31, M33, M44: a dataset is scored check by check, alive and as it was
-// recorded, with the same verdicts; below its threshold, or over its budget, it
+// X15, M31, M33, M44: a dataset is scored check by check, alive and as a
+// play, with the same verdicts; below its threshold, or over its budget, it
 // fails.
 func TestADatasetIsScored(t *testing.T) {
 	t.Parallel()
@@ -316,7 +316,7 @@ func TestADatasetIsScored(t *testing.T) {
 	if *update {
 		text, err := os.ReadFile(record)
 		if err == nil {
-			err = os.WriteFile(asksRecording, text, 0o644)
+			err = os.WriteFile(asksPlay, text, 0o644)
 		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, "conversation", "asks.jsonl"), text, 0o644)
@@ -342,13 +342,30 @@ func TestADatasetIsScored(t *testing.T) {
 		`{"call": "client__add-note", "args": {"request-id": "@thomas-muller-identity", "note": "tomorrow"}}`, "Noted.",
 		"A passport.", "Thomas again.", "Soon.", "They owe us a lot, says Jonas.",
 	})
-	out, _, code := command("--palettes", palettes, "--base-url", worse.URL, "--model", "scripted", "--json", dataset)
+	out, _, code := command("--palettes", palettes, "--base-url", worse.URL, "--model", "scripted", "--junit", report, "--json", dataset)
 	var got evalJSON
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
 	if code != exitInput || got.OK || got.Score >= 70 || got.Score == 0 {
 		t.Errorf("exit %d, %d %%", code, got.Score)
+	}
+	// F32: a build server is told of each check that failed, and how many did.
+	xml, err := os.ReadFile(report)
+	if failures := strings.Count(string(xml), "<failure message=\"got "); err != nil || failures == 0 || failures != got.Checks-got.Passed ||
+		!strings.Contains(string(xml), fmt.Sprintf(`tests="%d" failures="%d">`, got.Checks, failures)) {
+		t.Errorf("%v, %d failures of %d:\n%s", err, failures, got.Checks-got.Passed, xml)
+	}
+	for _, c := range got.Cases {
+		failed := 0
+		for _, v := range c.Checks {
+			if !v.Pass {
+				failed++
+			}
+		}
+		if want := fmt.Sprintf(`<testsuite name="%s" tests="%d" failures="%d">`, c.ID, len(c.Checks), failed); !strings.Contains(string(xml), want) {
+			t.Errorf("no %s in\n%s", want, xml)
+		}
 	}
 	text, err := os.ReadFile(dataset)
 	if err != nil {
@@ -384,7 +401,7 @@ var workflow = []string{
 }
 
 // M30, M32, X15: a whole workflow, as a category of its own: alive over a real
-// connection, within the budget of a run, and as it was recorded.
+// connection, within the budget of a run, and as a play.
 func TestAWorkflowIsScored(t *testing.T) {
 	t.Parallel()
 	if withoutRace(t) {

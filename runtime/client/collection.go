@@ -673,13 +673,14 @@ func (d *desk) confirm(ctx context.Context, c *runtime.Call, a confirmArgs) (run
 	if err != nil {
 		return o, err
 	}
-	looks := row.Value("needs_review") // a bank's palette may not have it
+	review, kind := row.Value("needs_review"), row.Value("request_type") // a bank's palette may not have them
+	looks := review.IsNull() || review.Bool() || kind.Text() == "DOCUMENT"
 	col.status, col.at = submitted, ""
 	o.Session = runtime.Fields{"collection_mode": false}
 	n, _ := col.filled.Answered()
 	o.Changes = append(o.Changes, col.keep(c, nil))
 	o.Calls = append(o.Calls, runtime.Generated{Verb: "client.provide-info", Args: runtime.Fields{
 		"request-id": request, "info-type": col.info, "collected-data": col.filled.Object()}})
-	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n, looks.IsNull() || looks.Bool())}}}
+	o.Result = &runtime.Answer{Columns: columns, Rows: [][]any{{col.status, nil, nil, nil, nil, nil, nil, nil, col.sent(n, looks)}}}
 	return o, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -162,7 +163,7 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 
 func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 	text := object{{"type", "string"}}
-	pattern := func(p string) object { return append(text, member{"pattern", "^(?:" + p + ")$"}) }
+	pattern := func(p string) object { return append(text, member{"pattern", "^(?:" + ecma(p) + ")$"}) }
 	switch t.Name {
 	case verbs.StringType, verbs.EmailType:
 		if t.MinLength > 0 {
@@ -172,7 +173,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 			text = append(text, member{"maxLength", t.MaxLength})
 		}
 		if t.Pattern != nil {
-			text = append(text, member{"pattern", t.Pattern.String()})
+			text = append(text, member{"pattern", ecma(t.Pattern.String())})
 		}
 		if t.Name == verbs.EmailType {
 			text = append(text, member{"format", "email"})
@@ -287,6 +288,41 @@ func relocate(doc any, here string) {
 			relocate(v, here)
 		}
 	}
+}
+
+// ecma spells a regular expression of ours as ECMA-262 has it with the flag u,
+// which JSON Schema asks for: there, only what would mean something is escaped.
+func ecma(expression string) string {
+	var b strings.Builder
+	class := false
+	for rest := expression; rest != ""; {
+		c, size := utf8.DecodeRuneInString(rest)
+		if c == '\\' && len(rest) > 1 {
+			switch next := rest[1]; {
+			case next == 'u' && len(rest) >= 6, next == 'U' && len(rest) >= 10:
+				size = map[byte]int{'u': 6, 'U': 10}[next]
+				n, _ := strconv.ParseUint(rest[2:size], 16, 32)
+				b.WriteRune(rune(n))
+			case strings.ContainsRune(`"&~#`, rune(next)), next == '-' && !class:
+				size = 2
+				b.WriteByte(next)
+			default:
+				size = 2
+				b.WriteString(rest[:2])
+			}
+			rest = rest[size:]
+			continue
+		}
+		switch c {
+		case '[':
+			class = true
+		case ']':
+			class = false
+		}
+		b.WriteRune(c)
+		rest = rest[size:]
+	}
+	return b.String()
 }
 
 func regexpOf(n node) string {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,9 +63,13 @@ func TestLarkReadsItAsWeDo(t *testing.T) {
 // llama.cpp reads what is written as GBNF, and takes the same sentences.
 func TestLlamaReadsItAsWeDo(t *testing.T) {
 	t.Parallel()
-	addon := os.Getenv("VERBATIM_LLAMA")
-	if addon == "" {
-		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp's reader of grammars is not here; `make grammars` fetches it and runs this test")
+	folder := os.Getenv("VERBATIM_JUDGES")
+	if folder == "" {
+		missing(t, "VERBATIM_REQUIRE_GBNF", "llama.cpp's reader of grammars is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
+	}
+	addon, err := filepath.EvalSymlinks(filepath.Join(folder, "llama-addon.node"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	judge{(*grammar.Grammar).GBNF, []string{"llama.cpp"}, []string{"node", "testdata/judge_llama.mjs", addon}}.judges(t)
 }
@@ -240,3 +245,79 @@ verbs:
             more: {type: array, minItems: 0, maxItems: 3, items: {anyOf: [{type: boolean}, {const: 7}, {type: string, maxLength: 2}]}}
             none: {type: array, maxItems: 0, items: {type: string}}
 `
+
+// F16: ajv, with its defaults, compiles every JSON Schema that we make, whole and
+// tool by tool. What it refuses stands in a file with the reason, and nothing else.
+func TestAjvCompilesEverySchema(t *testing.T) {
+	t.Parallel()
+	folder := os.Getenv("VERBATIM_JUDGES")
+	if folder == "" {
+		missing(t, "VERBATIM_REQUIRE_AJV", "ajv is not here; `make judges` fetches it into .cache/judges, which VERBATIM_JUDGES names")
+	}
+	schemas := map[string]json.RawMessage{}
+	for _, dir := range []string{"..", "../../examples/retail/verbs", "../../examples/helpdesk/verbs", "../../runtime/system", "testdata"} {
+		reg, ds := verbs.Load(os.DirFS(dir))
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		v := grammar.Vocabulary{Verbs: reg.Verbs(), Names: func(*verbs.Entity) []string { return []string{"one", "two"} }, Calls: 2}
+		for _, names := range []string{"named", "any name"} {
+			if names == "any name" {
+				v.Names = nil
+			}
+			whole, err := grammar.JSONSchema(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			schemas[dir+" whole, "+names] = whole
+			tools, err := grammar.Tools(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range tools {
+				schemas[tool.Name+", "+names] = tool.Parameters
+			}
+		}
+	}
+	text, err := json.Marshal(schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", "testdata/judge_ajv.mjs", folder)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct {
+		Version string
+		Refused map[string]string
+	}
+	if err := json.Unmarshal(out, &said); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Logf("ajv %s: %d schemas, %d refused", said.Version, len(schemas), len(said.Refused))
+	if len(schemas) < 150 {
+		t.Errorf("only %d schemas", len(schemas))
+	}
+	known, err := os.ReadFile("testdata/ajv_refuses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(known)) {
+		if name, _, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok && !strings.HasPrefix(line, "#") {
+			listed[name] = true
+		}
+	}
+	for name, why := range said.Refused {
+		if !listed[name] {
+			t.Errorf("%s: %s", name, why)
+		}
+	}
+	for name := range listed {
+		if said.Refused[name] == "" {
+			t.Errorf("%s is compiled now: take it out of ajv_refuses.txt", name)
+		}
+	}
+}
