@@ -280,7 +280,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	calls := p.Calls()
 	asking := []int{}
 	if t.claimed != nil {
-		asking = t.claimed.asking
+		asking, id = t.claimed.asking, t.claimed.id
 		if !t.claimed.kept.IsNull() {
 			keys = append(keys, t.claimed.kept)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // A Pending is a script that waits for the agreement of somebody else, or that
 // did.
 type Pending struct {
-	ID      string // "c7f2-91d0"; empty when nobody has to be asked
+	ID      string // of 128 bits, see receipt.Short; empty when nobody has to be asked
 	Asker   string
 	Asked   time.Time
 	Expires time.Time // it is good until then
@@ -181,9 +182,11 @@ func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, 
 	var keys []stores.Value
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
 		found, err := findConfirmations(ctx, r, map[int]stores.Value{
-			confID: {}, confAsker: stores.NewString(s.who.Name), confPreview: stores.NewString(id)})
+			confID: {}, confAsker: stores.NewString(s.who.Name)})
 		for _, c := range found {
-			keys = append(keys, c.key)
+			if receipt.IsID(c.preview, id) {
+				keys = append(keys, c.key)
+			}
 		}
 		return err
 	})
@@ -310,12 +313,12 @@ func (e *Engine) writtenScript(c *confirmation) string {
 }
 
 func (c *confirmation) insert() stores.Change {
-	id := stores.Value{}
+	id, short := stores.Value{}, stores.Value{}
 	if c.id != "" {
-		id = stores.NewString(c.id)
+		id, short = stores.NewString(c.id), stores.NewString(receipt.Short(c.id))
 	}
 	return stores.Change{Op: stores.Insert, Entity: confirmations, Key: c.key, Set: []stores.Assign{
-		{Field: confID, Value: id}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confPerson, Value: stores.NewString(c.person)}, {Field: confSession, Value: stores.NewString(c.session)},
+		{Field: confID, Value: id}, {Field: confShort, Value: short}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confPerson, Value: stores.NewString(c.person)}, {Field: confSession, Value: stores.NewString(c.session)},
 		{Field: confSource, Value: stores.NewString(c.source)}, {Field: confScript, Value: stores.NewString(c.script)}, {Field: confOrigins, Value: stores.NewString(c.origins)},
 		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
 		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},
@@ -489,16 +492,11 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 		}
 		c = r.confirmation("", roles, t.RunOptions)
 		c.key = c.follows(before)
-		for c.id == "" {
-			c.id = shortID(s.e.newID())
-			taken, err := findConfirmations(ctx, tx, map[int]stores.Value{confID: stores.NewString(c.id)})
-			if err != nil {
-				return err
-			}
-			if len(taken) > 0 {
-				c.id = ""
-			}
+		var bits [16]byte
+		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
+			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 		}
+		c.id = receipt.NewID(bits[:])
 		kept, err := r.await(ctx, tx, c.expires)
 		if err != nil {
 			return err
@@ -524,14 +522,6 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 		return nil, err
 	}
 	return c, nil
-}
-
-// shortID makes an id that people can read to one another of a random one. It
-// is no secret: looking something up by it is for those whom it concerns.
-func shortID(random string) string {
-	hex := strings.ReplaceAll(random, "-", "")
-	hex = hex[max(0, len(hex)-8):]
-	return hex[:len(hex)/2] + "-" + hex[len(hex)/2:]
 }
 
 // pending tells of a confirmation.
@@ -589,22 +579,41 @@ func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
 	var found []*confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
-		found, err = findConfirmations(ctx, r, map[int]stores.Value{confID: stores.NewString(id)})
+		found, err = s.confirmationsCalled(ctx, r, id)
 		return err
 	})
 	if err != nil {
 		return nil, failure(err)
 	}
-	if id != "" && len(found) == 1 {
-		ok, err := s.concerns(ctx, found[0])
+	// Several may have one short form. Those that still wait come first.
+	var mine []*confirmation
+	for _, c := range found {
+		if !receipt.IsID(c.id, id) {
+			continue
+		}
+		ok, err := s.concerns(ctx, c)
 		if err != nil {
 			return nil, failure(err)
 		}
 		if ok {
-			return found[0], nil
+			mine = append(mine, c)
 		}
 	}
+	if waiting := slices.DeleteFunc(slices.Clone(mine), func(c *confirmation) bool { return c.status != StatusWaiting }); len(waiting) > 0 {
+		mine = waiting
+	}
+	if len(mine) == 1 {
+		return mine[0], nil
+	}
 	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
+}
+
+// confirmationsCalled reads the confirmations that an id may mean.
+func (s *Session) confirmationsCalled(ctx context.Context, r stores.Reader, id string) ([]*confirmation, error) {
+	if id == "" {
+		return nil, nil
+	}
+	return findConfirmations(ctx, r, map[int]stores.Value{confShort: stores.NewString(receipt.Short(strings.ToLower(id)))})
 }
 
 // Show tells what agreeing would do now: it is worked out again, with the roles

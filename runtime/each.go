@@ -57,6 +57,7 @@ type share struct {
 	// of the preview that they agreed to.
 	shown  [32]byte
 	agreed string
+	key    string // RunOptions.Key of the whole
 }
 
 // units takes a program apart into the calls that are written one after the
@@ -139,6 +140,10 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
+		// It may have been done under the key before, all at once.
+		if again, err := s.Repeat(ctx, p.Script(), o.Key); err != nil || again != nil {
+			return again, err
+		}
 		before, err := s.doneEach(ctx, p.Script(), o.Key, first)
 		if err != nil {
 			return nil, err
@@ -174,7 +179,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 		its := o
 		if o.Key != "" {
-			its.Key = keyOfCall(o.Key, number)
+			its.Key, part.key = keyOfCall(o.Key, number), o.Key
 		}
 		r, reply, err := s.one(ctx, p, its, part)
 		if err != nil {
@@ -216,7 +221,7 @@ func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 		d.b = done.Calls[i].AppendDigest(d.b, nil)
 	}
 	done.Repeated, done.Digest = true, sha256.Sum256(d.b)
-	done.ID = idOf(done.Digest)
+	done.ID = receipt.NewID(done.Digest[:16])
 	return done
 }
 
@@ -332,6 +337,13 @@ func keyOfCall(key string, number int) string { return fmt.Sprintf("%s\x1f%d", k
 // RepeatEach is Repeat for a script that was run with RunOptions.Each, from the
 // call of that number on. It returns nil unless every call of it was done.
 func (s *Session) RepeatEach(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
+	if from <= 1 {
+		return s.Repeat(ctx, script, key) // it may have been done all at once
+	}
+	return s.repeatCalls(ctx, script, key, from)
+}
+
+func (s *Session) repeatCalls(ctx context.Context, script *dsl.Script, key string, from int) (*receipt.Receipt, error) {
 	rest := *script
 	rest.Calls = script.Calls[min(max(1, from), len(script.Calls)+1)-1:]
 	parts, err := s.doneEach(ctx, &rest, key, max(1, from))

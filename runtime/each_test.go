@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -395,5 +396,78 @@ func TestConflictsAreTriedAgainAfterAWhile(t *testing.T) {
 	}
 	if !slices.Equal(waits, []int{1, 2, 3}) {
 		t.Errorf("it waited %v", waits)
+	}
+}
+
+// F6 SAFE-R5: a key has one effect, however it is committed: all at once and then
+// call by call, the other way round, and both at the same time.
+func TestAKeyHasOneEffectHoweverItIsCommitted(t *testing.T) {
+	t.Parallel()
+	const text = "lending.remind :loan-id @saw-bob :on 2025-05-01\nlending.remind :loan-id @tent-ann :on 2025-05-02"
+	ctx := context.Background()
+	for name, order := range map[string][]bool{"at once, then each": {false, true, false}, "each, then at once": {true, false, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			before := len(w.state())
+			for i, each := range order {
+				s := w.session("kim")
+				reply, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Key: "k", Each: each})
+				if err != nil || reply.Repeated != (i > 0) || len(reply.Calls) != 2 {
+					t.Fatalf("run %d: %+v, %v", i, reply, err)
+				}
+			}
+			if n := len(w.state()) - before; n != 2 {
+				t.Errorf("%d rows were added", n)
+			}
+			// Another text under the key is refused, either way.
+			for _, each := range order {
+				s := w.session("kim")
+				_, err := s.Run(ctx, w.program(s, `lending.note :loan-id @saw-bob :note "x"`), runtime.RunOptions{Key: "k", Each: each})
+				wantRefusal(t, err, "key-reused")
+			}
+		})
+	}
+	// What was begun call by call is not done again all at once.
+	w := newWorld(t)
+	s := w.session("kim")
+	part := w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01\nlending.forget :reminder-id @saw-2025-01-11")
+	if _, err := s.Run(ctx, part, runtime.RunOptions{Key: "k", Each: true}); err == nil {
+		t.Fatal("nobody was asked")
+	}
+	two := w.program(s, text)
+	if _, err := s.Run(ctx, w.program(s, "lending.remind :loan-id @saw-bob :on 2025-05-01"), runtime.RunOptions{Key: "k", Each: true}); err != nil {
+		t.Fatal(err)
+	}
+	before := w.state()
+	_, err := s.Run(ctx, two, runtime.RunOptions{Key: "k"})
+	wantRefusal(t, err, "key-reused")
+	equal(t, diff(w.entity, before, w.state()), nil)
+	// Many at once, of both kinds, on a server: two rows are added, by one of them.
+	one, other := newTwoOnServer(t)
+	have := len(one.state())
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			w := []*world{one, other}[i%2]
+			s := w.session("kim")
+			script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
+			p, ds := s.Check(ctx, script)
+			if p == nil {
+				t.Error(told(ds))
+				return
+			}
+			_, err := s.Run(ctx, p, runtime.RunOptions{Key: "k", Each: i%3 == 0})
+			var r *runtime.Refusal
+			if err != nil && !(errors.As(err, &r) && (r.Diagnostics[0].Code == "key-reused" || r.Diagnostics[0].Code == "changed-meanwhile")) {
+				t.Error(err)
+			}
+		}()
+	}
+	all.Wait()
+	if n := len(one.state()) - have; n != 2 {
+		t.Errorf("%d rows were added", n)
 	}
 }

@@ -168,7 +168,7 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	switch {
 	case asked && o.unread != nil:
 		return &Failure{Err: o.unread}
-	case !asked && o.claimed == nil && o.Agreed == r.id:
+	case !asked && o.claimed == nil && receipt.IsID(r.id, o.Agreed):
 		return nil
 	}
 	return refuse([]complaint{{-1, why}})

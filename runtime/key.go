@@ -54,6 +54,12 @@ func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*
 	if err != nil {
 		return nil, failure(err)
 	}
+	if again == nil {
+		if each, err := s.usedForCalls(ctx, key); err != nil || !each {
+			return nil, err
+		}
+		return s.repeatCalls(ctx, script, key, 1)
+	}
 	return again, nil
 }
 
@@ -116,6 +122,12 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 	if err != nil {
 		return nil, err
 	}
+	if row.Values[dlvEach].Bool() {
+		if !run {
+			return nil, nil
+		}
+		return nil, refuse([]complaint{{-1, keyOfCalls(dsl.Place{Source: script.Source})}})
+	}
 	// What was done may have taken away the rows that the script names. Then the
 	// text is known as it was written.
 	if row.Values[dlvWritten].Text() != textDigest(script, key) && row.Values[dlvText].Text() != textDigest(settled, key) {
@@ -133,6 +145,42 @@ func (s *Session) delivered(ctx context.Context, read stores.Reader, script, set
 		again.Number(v.Int())
 	}
 	return again, s.nameNew(ctx, read, again)
+}
+
+// claimKey has a key stand for a script that is committed call by call, in the
+// transaction of a call. So the key has one effect, however it is committed: who
+// uses it for all calls at once meets this row, and is met by it.
+func (r *run) claimKey(ctx context.Context, tx stores.Tx, key string) error {
+	at := deliveryKey(r.s.who.Name, key)
+	row, err := tx.Get(ctx, deliveries, at)
+	switch {
+	case err == nil && !row.Values[dlvEach].Bool():
+		return refuse([]complaint{{-1, keyReused(dsl.Place{Source: r.prog.Script().Source})}})
+	case err == nil || !errors.Is(err, stores.ErrNotFound):
+		return err
+	}
+	text := stores.NewString(textDigest(r.prog.Canonical(), key))
+	r.own = append(r.own, stores.Change{Op: stores.Insert, Entity: deliveries, Key: at, Set: []stores.Assign{
+		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: text}, {Field: dlvWritten, Value: text},
+		{Field: dlvReply, Value: stores.NewString("")}, {Field: dlvEach, Value: stores.NewBool(true)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+	}})
+	return nil
+}
+
+// usedForCalls reports whether a key is used to commit call by call.
+func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err error) {
+	err = s.e.store.View(ctx, holding(s.scope, deliveries, deliveryKey(s.who.Name, key)), func(r stores.Reader) error {
+		row, err := r.Get(ctx, deliveries, deliveryKey(s.who.Name, key))
+		each = err == nil && row.Values[dlvEach].Bool()
+		if errors.Is(err, stores.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		err = failure(err)
+	}
+	return each, err
 }
 
 // nameNew names the rows that had no name yet when a receipt was kept: they were
@@ -181,7 +229,7 @@ func (r *run) delivery(key string) stores.Change {
 	}
 	return stores.Change{Op: stores.Insert, Entity: deliveries, Key: deliveryKey(r.s.who.Name, key), Number: dlvFirst, Set: []stores.Assign{
 		{Field: dlvPrincipal, Value: stores.NewString(r.s.who.Name)}, {Field: dlvText, Value: stores.NewString(textDigest(r.settledScript(), key))}, {Field: dlvWritten, Value: stores.NewString(textDigest(r.script(), key))},
-		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvTime, Value: stores.NewTime(r.now)},
+		{Field: dlvReply, Value: stores.NewString(string(kept.AppendKept(nil)))}, {Field: dlvEach, Value: stores.NewBool(false)}, {Field: dlvTime, Value: stores.NewTime(r.now)},
 	}}
 }
 
@@ -205,4 +253,10 @@ func (r *run) nameChange(ctx context.Context, c *change) error {
 		}
 	}
 	return nil
+}
+
+// isCode reports whether an error is a refusal with a code.
+func isCode(err error, code string) bool {
+	var r *Refusal
+	return errors.As(err, &r) && len(r.Diagnostics) > 0 && r.Diagnostics[0].Code == code
 }

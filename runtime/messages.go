@@ -530,6 +530,10 @@ func keyReused(place dsl.Place) dsl.Diagnostic {
 	return complain(codeKeyReused, place, "this key was used for something else already", "nothing was changed; a key stands for one script: take a new one")
 }
 
+func keyOfCalls(place dsl.Place) dsl.Diagnostic {
+	return complain(codeKeyReused, place, "this key is used to commit call by call, and not every call is done", "nothing was changed; go on as it was begun, each call by itself: what is done is not done again")
+}
+
 func needsEarlierCall(place dsl.Place, number int, symbol string, by int) dsl.Diagnostic {
 	return complain(codeNeedsEarlierCall, place, fmt.Sprintf("call %d needs @%s, which call %d gave, and that is left out", number, symbol, by),
 		"write a name that a reading verb shows you in its place; nothing was changed")

@@ -43,6 +43,7 @@ const (
 const (
 	confKey      = iota // like no other: see follows
 	confID              // what people call it; empty for a preview that somebody keeps for themselves
+	confShort           // the end of that, by which people look it up
 	confAsker           // name of a principal
 	confPerson          // whose login that is
 	confSession         // of the asker
@@ -74,6 +75,7 @@ var confirmations = &stores.Entity{
 	Fields: []stores.Field{
 		confKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
 		confID:        {Name: "id", Column: "id", Kind: stores.String},
+		confShort:     {Name: "short", Column: "short_id", Kind: stores.String},
 		confAsker:     {Name: "asker", Column: "asker", Kind: stores.String, Required: true},
 		confPerson:    {Name: "person", Column: "person", Kind: stores.String, Required: true},
 		confSession:   {Name: "session", Column: "session", Kind: stores.String, Required: true},
@@ -104,6 +106,7 @@ const (
 	dlvText    // hash of the canonical text
 	dlvWritten // hash of the text as it was written
 	dlvReply   // the kept form of its receipt
+	dlvEach  // the key is used to commit call by call, and the calls have rows of their own
 	dlvTime
 	dlvFirst // number of the first journal entry, if there is one
 )
@@ -120,6 +123,7 @@ var deliveries = &stores.Entity{
 		dlvText:      {Name: "text", Column: "text_digest", Kind: stores.String, Required: true},
 		dlvWritten:   {Name: "written", Column: "written_digest", Kind: stores.String, Required: true},
 		dlvReply:     {Name: "reply", Column: "reply", Kind: stores.String, Required: true, Sensitive: true},
+		dlvEach:      {Name: "each", Column: "call_by_call", Kind: stores.Bool, Required: true},
 		dlvTime:      {Name: "time", Column: "done_at", Kind: stores.Time, Required: true},
 		dlvFirst:     {Name: "first", Column: "first_entry", Kind: stores.Int},
 	},

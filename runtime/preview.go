@@ -460,6 +460,7 @@ func (r *run) finish() {
 	d.text("verbatim preview 1")
 	d.text(r.e.reg.Digest())
 	d.text(r.s.who.Name)
+	d.value(r.s.kept) // what was shown in one session is not agreed to in another
 	d.number(len(r.s.roles))
 	for _, role := range r.s.roles {
 		d.text(role.Name)
@@ -476,11 +477,9 @@ func (r *run) finish() {
 	d.seen(r.seen)
 	d.into.Write(d.b)
 	d.into.Sum(r.digest[:0])
-	r.id = idOf(r.digest)
+	r.id = receipt.NewID(r.digest[:16])
 }
 
-// idOf is what people call a digest.
-func idOf(digest [32]byte) string { return fmt.Sprintf("%x-%x", digest[:2], digest[2:4]) }
 
 // step writes down what a call stands on and its receipt does not tell.
 func (d *digester) step(st *step) {

@@ -172,7 +172,7 @@ lending.note :loan-id @saw-bob :note "x" :expected-date 2025-01-03`
 	if a.Digest != b.Digest {
 		t.Errorf("%s and %s", a.ID, b.ID)
 	}
-	if len(a.ID) != 9 || a.ID[4] != '-' {
+	if len(a.ID) != 39 || a.ID[4] != '-' { // F6: 128 bits
 		t.Errorf("id %q", a.ID)
 	}
 	// A row that it does not stand on may change.

@@ -122,6 +122,12 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
 		s.release(t, err)
+		if isCode(err, codeKeyReused) {
+			// It may have been done under the key before, call by call.
+			if again, failed := s.Repeat(ctx, p.Script(), o.Key); failed == nil && again != nil {
+				return again, nil
+			}
+		}
 		return nil, s.refusal(ctx, p, o, err)
 	}
 	if r.repeated != nil {
@@ -312,6 +318,11 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 				return errRepeated
 			}
 		}
+		if o.share != nil && o.share.key != "" {
+			if err := r.claimKey(ctx, tx, o.share.key); err != nil {
+				return err
+			}
+		}
 		if o.job != nil {
 			if err := o.job.begin(ctx, r); err != nil {
 				return err
@@ -408,6 +419,9 @@ func (o *terms) opens(s *Session) stores.Scope {
 		if o.tools {
 			scope = holding(scope, attempts, attemptKey(s.who.Name, o.Key))
 		}
+	}
+	if o.share != nil && o.share.key != "" {
+		scope = holding(scope, deliveries, deliveryKey(s.who.Name, o.share.key))
 	}
 	keys := o.kept
 	if o.claimed != nil && !o.claimed.kept.IsNull() {

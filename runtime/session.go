@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -154,7 +155,7 @@ func (s *Session) claim(ctx context.Context, t *terms) {
 	}
 	s.mu.Lock()
 	for i := len(s.shown) - 1; i >= 0 && t.claimed == nil; i-- {
-		if p := s.shown[i]; p.id == t.Agreed {
+		if p := s.shown[i]; receipt.IsID(p.id, t.Agreed) {
 			t.claimed, t.spent = p, p.used
 			p.used = true
 		}

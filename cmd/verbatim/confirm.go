@@ -257,7 +257,7 @@ func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 		if n := len(c.Calls) - 1; n > 0 {
 			what += " and " + receipt.Counted(n, "more call")
 		}
-		fmt.Fprintln(a.out, strings.Join([]string{c.ID, receipt.Safe(c.Asker), "until " + minute(c.Expires), whose, what}, "\t"))
+		fmt.Fprintln(a.out, strings.Join([]string{receipt.Short(c.ID), receipt.Safe(c.Asker), "until " + minute(c.Expires), whose, what}, "\t"))
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (a *app) send(e eventJSON) {
 func (a *app) halted(err error) *stop {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && a.limit > 0:
-		return &stop{exitRefused, "timed-out", fmt.Sprintf("stopped after %s, nothing was changed", a.limit), "give it longer with --timeout, or do it call by call with --each"}
+		return &stop{exitRefused, "timed-out", fmt.Sprintf("stopped after %s, nothing was changed", a.limit), "give it longer with --timeout"}
 	case errors.Is(err, context.Canceled):
 		return &stop{exitRefused, "stopped", "stopped, nothing was changed", "run it again"}
 	}

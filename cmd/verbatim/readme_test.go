@@ -123,7 +123,7 @@ var (
 	statements = regexp.MustCompile(`\b[1-9]\d* statements run`) // grows with what the engine keeps of its own
 	settling   = regexp.MustCompile(`verbatim confirm ([0-9a-f]{4}-[0-9a-f]{4})`)
 	confirming = regexp.MustCompile(`--confirm [0-9a-f]{4}-[0-9a-f]{4}`)
-	deciding   = regexp.MustCompile(`(?m)((?:^|\bverbatim )confirm +|^|"id":"|:id ")[0-9a-f]{4}[- ][0-9a-f]{4}\b`)
+	deciding   = regexp.MustCompile(`(?m)((?:^|\bverbatim )confirm +|^|"id":"|:id ")(?:[0-9a-f]{4}[- ]){1,7}[0-9a-f]{4}\b`)
 	leftOut    = regexp.MustCompile(`(?m)^ *# … .*\n`) // a line that stands for others
 	declaredAt = regexp.MustCompile(`(declared  [a-z/]+\.yaml:)\d+`)
 	referring  = regexp.MustCompile(`upload://[a-z0-9]{32}\b`)

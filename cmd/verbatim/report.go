@@ -74,6 +74,6 @@ func place(p dsl.Place) string {
 }
 
 // spaced is how an id is read aloud: c7f2 91d0.
-func spaced(id string) string { return strings.ReplaceAll(id, "-", " ") }
+func spaced(id string) string { return strings.ReplaceAll(receipt.Short(id), "-", " ") }
 
 func short(digest string) string { return digest[:min(len(digest), 8)] }

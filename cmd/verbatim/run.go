@@ -23,6 +23,7 @@ type runFlags struct {
 	palettes, store, servers, as, confirm, key string
 	origin, sitting                            string
 	dryRun, full, yes, each                    bool
+	confirms                                   bool // --confirm was given
 	from                                       int
 	timeout                                    time.Duration
 }
@@ -37,6 +38,7 @@ verbatim run --as clara answer.dsl`,
 		Long: `What asks first is shown, and answered with yes; what others must agree to waits: verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.confirms = cmd.Flags().Changed("confirm")
 			if cmd.Flags().Changed("from") && f.from < 1 {
 				return usage("calls are counted from 1", "verbatim run --from 2 "+shell(args[0]))
 			}
@@ -88,6 +90,8 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	switch {
 	case f.as == "":
 		return usage("who is asking?", "verbatim run --as NAME "+shell(file))
+	case f.confirms && strings.TrimSpace(f.confirm) == "":
+		return usage("--confirm names no preview", "verbatim run --dry-run "+shell(file)+" shows one, and its id")
 	case f.confirm != "" && f.yes:
 		return usage("--yes agrees to anything and --confirm to one preview", "give one of them")
 	case f.confirm != "" && f.dryRun:
@@ -243,7 +247,7 @@ func (j *job) run(ctx context.Context) error {
 	if !ok {
 		s := &stop{exitRefused, "needs-agreement",
 			fmt.Sprintf("%s first and there is no terminal to ask on", countedVerb(mine, "call asks", "calls ask")),
-			fmt.Sprintf("read it with verbatim run --dry-run, then pass --confirm %s", p.ID)}
+			fmt.Sprintf("read it with verbatim run --dry-run, then pass --confirm %s", receipt.Short(p.ID))}
 		if j.file == "" {
 			s.next = "say --yes as well, to agree to it"
 		}
@@ -376,7 +380,7 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 		fmt.Fprintln(j.err)
 	}
 	fmt.Fprintf(j.err, "refused[needs-agreement]: this needs the agreement of somebody else with %s\n", missing(c))
-	fmt.Fprintf(j.err, "next: it is kept until %s; who has the role decides with: verbatim confirm %s --as NAME\n", minute(c.Expires), c.ID)
+	fmt.Fprintf(j.err, "next: it is kept until %s; who has the role decides with: verbatim confirm %s --as NAME\n", minute(c.Expires), receipt.Short(c.ID))
 	fmt.Fprintln(j.err, "Nothing was changed.")
 	return said(exitRefused)
 }

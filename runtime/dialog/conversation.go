@@ -547,7 +547,7 @@ func freshen(list []*Question) {
 // that is open: an answer to an older mail.
 func (t *turn) quotesAnother() bool {
 	for _, id := range previewIDs.FindAllString(t.heard.quoted, -1) {
-		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return q.ID == id }) {
+		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return receipt.IsID(q.ID, id) }) {
 			return true
 		}
 	}

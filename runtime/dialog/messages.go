@@ -12,6 +12,7 @@ import (
 	"verbatim/runtime/llm"
 	"verbatim/runtime/words"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 )
 
 // What a person is told by the house itself, in each language, to be read aloud
@@ -427,14 +428,14 @@ func (q *Question) line() string {
 func (w wording) question(q *Question) string {
 	until := q.Until.UTC().Format("15:04 UTC")
 	if q.asks != "" {
-		return q.asks + q.why() + w.say(sayAnswerHow, q.ID, until)
+		return q.asks + q.why() + w.say(sayAnswerHow, receipt.Short(q.ID), until)
 	}
-	return q.shows + q.why() + w.say(sayShallI, q.ID, until)
+	return q.shows + q.why() + w.say(sayShallI, receipt.Short(q.ID), until)
 }
 
 // rows is a question with all that would change.
 func (w wording) rows(q *Question) string {
-	return q.shows + q.why() + w.say(sayShallI, q.ID, q.Until.UTC().Format("15:04 UTC"))
+	return q.shows + q.why() + w.say(sayShallI, receipt.Short(q.ID), q.Until.UTC().Format("15:04 UTC"))
 }
 
 func (q *Question) why() string {

@@ -82,7 +82,7 @@ func Print(w io.Writer, r *Receipt, o Options) {
 		case t.Rows > 1:
 			good = "for these " + Thousands(t.Rows) + " rows as they are now"
 		}
-		fmt.Fprintf(w, "  preview %s   good %s\n", strings.ReplaceAll(r.Sealed().ID, "-", " "), good)
+		fmt.Fprintf(w, "  preview %s   good %s\n", strings.ReplaceAll(Short(r.Sealed().ID), "-", " "), good)
 	}
 }
 
