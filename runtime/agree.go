@@ -130,7 +130,7 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt,
 	if slices.Contains(c.agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey, Before: c.before}, pending: k}
+	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey, Before: c.before}, pending: k, owners: s.SeesSeveral()}
 	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
@@ -144,12 +144,12 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt,
 
 // agreeToo writes an agreement down that is not the last one needed.
 func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
-	r, err := asker.attempts(ctx, p, rehearsal(RunOptions{Before: c.before}))
+	r, err := asker.attempts(ctx, p, s.looks(c))
 	if err != nil {
 		return err
 	}
 	if fmt.Sprintf("%x", r.digest) != c.digest {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.moved(r.preview()))}})
 	}
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations, c.key)
@@ -201,7 +201,7 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
 	if c.asker != r.s.who.Name || c.digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.agreed, "") {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.moved(r.preview()))}})
 	}
 	var said []string
 	for i, role := range c.roles {

@@ -56,6 +56,7 @@ type run struct {
 	alias map[stores.Value]string
 	// added holds the keys of rows that this run adds, and for whom.
 	added  map[stores.Value]string
+	owners bool                    // it is told whose rows are
 	minted map[stores.Value]naming // what these rows are called, once they are committed
 	visit  *keptSession            // the session's row, once it was read
 

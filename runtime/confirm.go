@@ -35,8 +35,9 @@ type Pending struct {
 	// is given by Propose and Show, and nil where the script could not run.
 	Preview *receipt.Receipt
 	// Stale says that Preview is not what was asked for: nobody can agree to it
-	// any more.
+	// any more. Moved says what is otherwise, as far as rows show it.
 	Stale bool
+	Moved []string
 }
 
 // An Agreement is one that is needed, and who gave it.
@@ -72,6 +73,7 @@ type confirmation struct {
 	time, expires  time.Time
 	status         string
 	by, reason     string
+	receipt        string
 	settled        time.Time
 }
 
@@ -92,7 +94,7 @@ func confirmationOf(row stores.Row) *confirmation {
 		source: v[confSource].Text(), script: v[confScript].Text(), origins: v[confOrigins].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
 		palette: v[confPalette].Text(), roles: texts(v[confRoles]), agreed: texts(v[confAgreed]), rows: texts(v[confRows]),
 		underKey: v[confUnderKey].Text(), time: when(confTime), expires: when(confExpires), status: v[confStatus].Text(),
-		by: v[confSettledBy].Text(), settled: when(confSettledAt), reason: v[confReason].Text(),
+		by: v[confSettledBy].Text(), settled: when(confSettledAt), reason: v[confReason].Text(), receipt: v[confReceipt].Text(),
 	}
 }
 
@@ -270,7 +272,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, person: r.s.who.Whose(), session: r.s.id, source: source,
 		script: dsl.Format(r.prog.Canonical()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
 		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key, before: r.heardUntil(),
-		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting,
+		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting, receipt: string(r.preview().AppendKept(nil)),
 	}
 }
 
@@ -323,7 +325,7 @@ func (c *confirmation) insert() stores.Change {
 		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
 		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},
 		{Field: confRows, Value: listOf(c.rows)}, {Field: confUnderKey, Value: stores.NewString(c.underKey)}, {Field: confTime, Value: stores.NewTime(c.time)},
-		{Field: confExpires, Value: stores.NewTime(c.expires)}, {Field: confStatus, Value: stores.NewString(c.status)}, {Field: confBefore, Value: stores.NewInt(c.before)},
+		{Field: confExpires, Value: stores.NewTime(c.expires)}, {Field: confStatus, Value: stores.NewString(c.status)}, {Field: confReceipt, Value: stores.NewString(c.receipt)}, {Field: confBefore, Value: stores.NewInt(c.before)},
 	}}
 }
 
@@ -608,6 +610,23 @@ func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
 	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
 }
 
+// looks are the terms on which somebody looks at what another asks for: whose rows
+// are is told as they see it.
+func (s *Session) looks(c *confirmation) *terms {
+	t := rehearsal(RunOptions{Before: c.before})
+	t.owners = s.SeesSeveral()
+	return t
+}
+
+// moved says what is otherwise now than when it was asked for.
+func (c *confirmation) moved(now *receipt.Receipt) []string {
+	was, err := receipt.ParseKept(c.receipt)
+	if err != nil {
+		return nil
+	}
+	return receipt.Moved(was, now)
+}
+
 // confirmationsCalled reads the confirmations that an id may mean.
 func (s *Session) confirmationsCalled(ctx context.Context, r stores.Reader, id string) ([]*confirmation, error) {
 	if id == "" {
@@ -640,10 +659,12 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	asker, prog, err := s.again(ctx, c)
 	if err == nil {
 		var r *run
-		if r, err = asker.attempts(ctx, prog, rehearsal(RunOptions{Before: c.before})); err == nil {
+		if r, err = asker.attempts(ctx, prog, s.looks(c)); err == nil {
 			p.Preview = r.preview()
 			p.Preview.ToOthers()
-			p.Stale = fmt.Sprintf("%x", r.digest) != c.digest
+			if p.Stale = fmt.Sprintf("%x", r.digest) != c.digest; p.Stale {
+				p.Moved = c.moved(p.Preview)
+			}
 			return p, nil
 		}
 	}

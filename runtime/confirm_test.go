@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -505,5 +507,68 @@ func TestAKeptPreviewIsGoodOnce(t *testing.T) {
 	wantRefusal(t, run(w.session("kim"), agreed), "declined-before")
 	if _, there := w.state()["reminder "+id(41).Text()]; !there {
 		t.Error("it was done all the same")
+	}
+}
+
+// F8: whoever agrees sees the whole call, whose rows they are where they see those of
+// several owners, and what has changed since it was asked for.
+func TestWhoeverAgreesSeesTheCallAndWhatMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := w.session("kim")
+	c := w.propose(kim, w.program(kim, tooLong))
+	w.grant("bo", "board")
+	if err := w.store.SetPrincipal(ctx, stores.Principal{Name: "bo", Roles: []string{"board"}, Holds: map[string][]stores.Value{"club": {id(1), id(2)}}}); err != nil {
+		t.Fatal(err)
+	}
+	bo := w.session("bo")
+	shown, err := bo.Show(ctx, c.ID)
+	if err != nil || shown.Stale || len(shown.Calls) != 1 || plain(shown.Calls[0]) != tooLong || !suffixes.MatchString(shown.Calls[0]) {
+		t.Fatalf("%+v, %v", shown, err)
+	}
+	if rows := shown.Preview.Calls[0].Rows; len(rows) == 0 || rows[0].Owner != "@north" {
+		t.Errorf("the owner is not told: %+v", rows)
+	}
+	if kim, err := kim.Show(ctx, c.ID); err != nil || kim.Preview.Calls[0].Rows[0].Owner != "" {
+		t.Errorf("who sees one club is told of it: %+v %v", kim, err)
+	}
+	w.set("loan", 31, "due", date("2025-01-11"))
+	shown, err = bo.Show(ctx, c.ID)
+	want := []string{"due of @saw-bob was 2025-01-10 and is 2025-01-11"}
+	if err != nil || !shown.Stale || !slices.Equal(shown.Moved, want) {
+		t.Errorf("%q, %v", shown.Moved, err)
+	}
+	_, _, err = bo.Agree(ctx, c.ID)
+	wantRefusal(t, err, "stale-preview")
+	var r *runtime.Refusal
+	if errors.As(err, &r); !strings.Contains(r.Diagnostics[0].Summary, want[0]) {
+		t.Errorf("the refusal says %s", r.Diagnostics[0].Summary)
+	}
+}
+
+// F6: ids have 128 bits; a short form is looked up among a person's own, and a
+// preview of one session is worth nothing in another.
+func TestAPreviewIsOfItsSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const text = `lending.lose :item-id @saw`
+	one := w.visit(w.engine, "kim", runtime.Visit{Name: "one"})
+	kept, err := one.Keep(ctx, w.program(one, text))
+	if err != nil || len(kept.ID) != 39 {
+		t.Fatalf("%+v %v", kept, err)
+	}
+	for what, s := range map[string]*runtime.Session{"another session": w.visit(w.engine, "kim", runtime.Visit{Name: "two"}), "no session": w.session("kim")} {
+		for _, id := range []string{kept.ID, receipt.Short(kept.ID)} {
+			_, err := s.Run(ctx, w.program(s, text), runtime.RunOptions{Agreed: id})
+			if err == nil {
+				t.Errorf("%s: it was done", what)
+				continue
+			}
+			wantRefusal(t, err, "stale-preview")
+		}
+	}
+	again := w.visit(w.engine, "kim", runtime.Visit{Name: "one"})
+	if _, err := again.Run(ctx, w.program(again, text), runtime.RunOptions{Agreed: receipt.Short(kept.ID)}); err != nil {
+		t.Errorf("its own session: %v", err)
 	}
 }

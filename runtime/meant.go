@@ -146,7 +146,7 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 	if err := s.nameKeys(ctx, r, e, keys); err != nil {
 		return err
 	}
-	if err := s.nameOwners(ctx, r, e); err != nil {
+	if err := s.nameOwners(ctx, r, e, keys); err != nil {
 		return err
 	}
 	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Limit: maxMeant,
@@ -186,8 +186,8 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 					tells = append(tells, e.Store.Fields[i].Name+" "+value)
 				}
 			}
-			if owner := s.ownerName(e.Store, named.owner); owner != "" {
-				tells = append(tells, "of @"+owner)
+			if owner := s.ownerName(e.Store, named.owner); owner != "" && s.SeesSeveral() {
+				tells = append(tells, "of "+owner)
 			}
 			c.Tells = strings.Join(tells, ", ")
 		}

@@ -571,10 +571,19 @@ func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
 		}
 	}
 	for _, e := range n.among {
-		if slices.ContainsFunc(n.words(e), func(word string) bool { return len(n.s.homonyms(e.Store, word)) > 0 }) {
-			if err := n.s.nameOwners(ctx, r, e); err != nil {
-				return err
+		if !n.s.SeesSeveral() {
+			break
+		}
+		var several []stores.Value
+		for _, word := range n.words(e) {
+			for _, row := range n.s.homonyms(e.Store, word) {
+				if key, ok := n.s.key(e.Store, row.kept); ok {
+					several = append(several, key)
+				}
 			}
+		}
+		if err := n.s.nameOwners(ctx, r, e, several); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -758,8 +767,8 @@ func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
 			if c.Label == "" {
 				c.Label = e.Store.Name
 			}
-			if owner := n.s.ownerName(e.Store, row.owner); owner != "" {
-				c.Tells = "of @" + owner
+			if owner := n.s.ownerName(e.Store, row.owner); owner != "" && n.s.SeesSeveral() {
+				c.Tells = "of " + owner
 			}
 			all = append(all, c)
 		}
@@ -767,43 +776,48 @@ func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
 	return all
 }
 
-// ownerName is what the owner of a row is called, where the session sees rows of
-// several owners and this is another row. It knows owners that were named before.
+// ownerName is what the owner of a row is called, where this is another row that was
+// named before.
 func (s *Session) ownerName(e *stores.Entity, owner string) string {
-	root := rootOf(e)
-	if root == e || owner == "" || owner == hiddenOwner || !s.SeesSeveral() {
-		return ""
-	}
-	if e.Access == stores.ByPrincipal {
+	root, key, ok := ownerOf(e, owner)
+	switch {
+	case e.Access == stores.ByPrincipal:
 		return owner
-	}
-	key, ok := stores.Parse(root.Fields[root.Key].Kind, owner)
-	if !ok {
+	case !ok:
 		return ""
 	}
 	row, _ := s.known(root, key)
-	return row.name
+	if row.name == "" {
+		return ""
+	}
+	return "@" + row.name
+}
+
+// ownerOf is the row that owns rows of an entity, where this is another row.
+func ownerOf(e *stores.Entity, owner string) (root *stores.Entity, key stores.Value, ok bool) {
+	root = rootOf(e)
+	if root == e || e.Access != stores.ByPath || owner == "" || owner == hiddenOwner {
+		return root, key, false
+	}
+	key, ok = stores.Parse(root.Fields[root.Key].Kind, owner)
+	return root, key, ok
 }
 
 // nameOwners names the owners of rows of an entity that were named.
-func (s *Session) nameOwners(ctx context.Context, r stores.Reader, e *verbs.Entity) error {
-	root := s.e.reg.EntityOf(rootOf(e.Store))
-	if root == nil || root == e || e.Store.Access != stores.ByPath || !s.SeesSeveral() {
-		return nil
-	}
+func (s *Session) nameOwners(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []stores.Value) error {
+	var root *stores.Entity
 	var keys []stores.Value
-	s.names.mu.Lock()
-	for _, row := range s.names.book(e.Store).rows {
-		key, ok := stores.Parse(root.Store.Fields[root.Store.Key].Kind, row.owner)
-		if _, known := s.names.book(root.Store).rows[key]; ok && !known && !slices.Contains(keys, key) {
-			keys = append(keys, key)
+	for _, row := range rows {
+		named, _ := s.known(e.Store, row)
+		of, key, ok := ownerOf(e.Store, named.owner)
+		if ok && !slices.Contains(keys, key) {
+			root, keys = of, append(keys, key)
 		}
 	}
-	s.names.mu.Unlock()
-	if len(keys) == 0 {
+	if len(keys) == 0 || s.e.reg.EntityOf(root) == nil {
 		return nil
 	}
-	return s.nameKeys(ctx, r, root, keys[:min(len(keys), maxNamed)])
+	return s.nameKeys(ctx, r, s.e.reg.EntityOf(root), keys)
 }
 
 // Nearby implements verbs.Names. It knows only what the session was given, so

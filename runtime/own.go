@@ -63,6 +63,7 @@ const (
 	confSettledBy
 	confSettledAt
 	confReason
+	confReceipt // what was shown to the asker, in the kept form
 	confBefore // how far the conversation had come: see RunOptions.Before
 )
 
@@ -95,6 +96,7 @@ var confirmations = &stores.Entity{
 		confSettledBy: {Name: "settled-by", Column: "settled_by", Kind: stores.String},
 		confSettledAt: {Name: "settled-at", Column: "settled_at", Kind: stores.Time},
 		confReason:    {Name: "reason", Column: "reason", Kind: stores.String},
+		confReceipt:   {Name: "receipt", Column: "receipt", Kind: stores.String, Sensitive: true},
 		confBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
 	},
 }
@@ -106,7 +108,7 @@ const (
 	dlvText    // hash of the canonical text
 	dlvWritten // hash of the text as it was written
 	dlvReply   // the kept form of its receipt
-	dlvEach  // the key is used to commit call by call, and the calls have rows of their own
+	dlvEach    // the key is used to commit call by call, and the calls have rows of their own
 	dlvTime
 	dlvFirst // number of the first journal entry, if there is one
 )

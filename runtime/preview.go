@@ -143,7 +143,13 @@ func (r *run) nameCells(ctx context.Context, t *table) error {
 			}
 		}
 	}
-	return nil
+	if !r.owners || t.entity == nil || len(t.keys) == 0 || rootOf(t.entity.Store) == t.entity.Store {
+		return nil
+	}
+	if err := r.s.nameKeys(ctx, r.read, t.entity, t.keys); err != nil {
+		return err
+	}
+	return r.s.nameOwners(ctx, r.read, t.entity, t.keys)
 }
 
 // shownName is what stands where a key would: a name, "new" for a row that is
@@ -206,7 +212,28 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 			found[n.key], r.minted[n.key] = n.label, n
 		}
 	}
+	if !r.owners {
+		return found, nil
+	}
+	for _, st := range r.steps {
+		for i := range st.changes {
+			c := &st.changes[i]
+			if root, key, ok := ownerOf(c.Entity, r.owner(c)); ok && r.e.reg.EntityOf(root) != nil {
+				if _, err := r.nameRow(ctx, r.e.reg.EntityOf(root), key); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
 	return found, nil
+}
+
+// owner is the owner of a row that is changed, as of stores.Name.
+func (r *run) owner(c *change) string {
+	if row, ok := r.s.known(c.Entity, c.Key); ok {
+		return row.owner
+	}
+	return r.minted[c.Key].owner
 }
 
 // Telling
@@ -249,6 +276,9 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 		out[i] = c.row
 		row := &out[i]
 		row.Name = r.shownName(c.Entity, c.Key)
+		if r.owners {
+			row.Owner = r.s.ownerName(c.Entity, r.owner(c))
+		}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
 			row.Label = r.labels[c.Key]
 		}
@@ -310,6 +340,13 @@ func (r *run) result(st *step) *receipt.Result {
 	}
 	if t.entity != nil {
 		res.Entity = t.entity.Store.Name
+	}
+	if r.owners && t.entity != nil && len(t.keys) == len(t.rows) && rootOf(t.entity.Store) != t.entity.Store {
+		res.Owners = make([]string, len(t.keys))
+		for i, key := range t.keys {
+			row, _ := r.s.known(t.entity.Store, key)
+			res.Owners[i] = r.s.ownerName(t.entity.Store, row.owner)
+		}
 	}
 	for i, c := range t.columns {
 		res.Columns[i] = c.name
@@ -479,7 +516,6 @@ func (r *run) finish() {
 	d.into.Sum(r.digest[:0])
 	r.id = receipt.NewID(r.digest[:16])
 }
-
 
 // step writes down what a call stands on and its receipt does not tell.
 func (d *digester) step(st *step) {

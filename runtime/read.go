@@ -132,7 +132,7 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 // far as can be known: the program ends with it, nothing is read beside it, and
 // the rows that it tells of have names, unless they are new.
 func (r *run) last(st *step, f *fetch) bool {
-	if r.goesOn || r.tx != nil || r.share != nil || st.outer != nil || len(r.steps) < len(r.top) {
+	if r.goesOn || r.owners || r.tx != nil || r.share != nil || st.outer != nil || len(r.steps) < len(r.top) {
 		return false
 	}
 	for i := range f.fields {

@@ -69,6 +69,7 @@ type terms struct {
 	tools     bool   // the program uses tools of other servers
 	goesOn    bool   // no read is taken for the last
 	attempted bool   // one of them was asked to do something
+	owners    bool   // whoever is told sees rows of several owners
 }
 
 // errRehearsed ends the transaction of a preview.
@@ -228,6 +229,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		e: s.e, s: s, prog: p,
 		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
 		rehearsal: o.rehearsal,
+		owners:    o.owners || s.SeesSeveral(),
 		writes:    s.e.writes(p),
 		share:     o.share,
 		first:     max(1, o.From),

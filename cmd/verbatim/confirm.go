@@ -180,13 +180,12 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 // happen now, whole.
 func (d *decision) card(c *runtime.Pending) {
 	fmt.Fprintf(d.out, "confirm  %s   %s asked at %s, from %s\n", spaced(c.ID), receipt.Safe(c.Asker), minute(c.Asked), receipt.Safe(c.Source))
-	switch {
-	case c.Preview == nil && len(c.Calls) > 0:
-		fmt.Fprintln(d.out)
-		for _, call := range c.Calls {
-			fmt.Fprintln(d.out, "  "+receipt.Safe(call))
-		}
-	case c.Preview != nil:
+	// The whole call, since not every argument shows in a row.
+	fmt.Fprintln(d.out)
+	for _, call := range c.Calls {
+		fmt.Fprintln(d.out, "  "+receipt.Safe(call))
+	}
+	if c.Preview != nil {
 		receipt.PrintCalls(d.out, c.Preview, receipt.Options{Full: true})
 	}
 	fmt.Fprintln(d.out)
@@ -208,6 +207,9 @@ func (d *decision) card(c *runtime.Pending) {
 	switch {
 	case c.Status == runtime.StatusWaiting && c.Stale:
 		fmt.Fprintln(d.out, "  state    what would happen now is not what was asked for; it has to be proposed again")
+		for _, moved := range c.Moved {
+			fmt.Fprintln(d.out, "  changed  "+receipt.Safe(moved))
+		}
 	case c.Status == runtime.StatusWaiting:
 		fmt.Fprintf(d.out, "  state    waits for somebody with %s, until %s\n", missing(c), minute(c.Expires))
 	default:

@@ -127,8 +127,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	}
 	return marshal(struct {
 		Columns []string         `json:"columns"`
+		Owners  []string         `json:"owners,omitempty"`
 		Rows    [][]stores.Value `json:"rows"`
-	}{some(r.Columns), rows})
+	}{some(r.Columns), r.Owners, rows})
 }
 
 // String is "year-end.dsl:3"; "" of the zero Place.

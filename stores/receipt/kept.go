@@ -586,6 +586,7 @@ func (c *coder) result(r *Result) {
 		list(c, "Origins", &r.Origins, func(row *[]string) { items(c, row, c.word) })
 		if !c.digest {
 			list(c, "Own", &r.Own, c.yes)
+			c.texts("Owners", &r.Owners)
 		}
 		list(c, "Refs", &r.Refs, func(f *Ref) {
 			c.object(func() {

@@ -539,6 +539,9 @@ func (v *view) result(res *Result) {
 	for _, c := range res.Columns {
 		width = max(width, len(c))
 	}
+	if res.Owners != nil {
+		width = max(width, len("of"))
+	}
 	for i, row := range res.Rows {
 		if len(res.Rows) > 1 {
 			fmt.Fprintf(v.w, "     = %d of %d\n", i+1, len(res.Rows))
@@ -557,6 +560,9 @@ func (v *view) result(res *Result) {
 				}
 				fmt.Fprintf(v.w, "         %-*s  %s\n", width, name, line)
 			}
+		}
+		if res.Owners != nil && res.Owners[i] != "" {
+			fmt.Fprintf(v.w, "         %-*s  %s\n", width, "of", Safe(res.Owners[i]))
 		}
 	}
 }

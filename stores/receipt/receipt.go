@@ -253,6 +253,9 @@ type Result struct {
 	// nobody else: their own answers. Parallel to Columns; nil when none is.
 	Own  []bool
 	Rows [][]stores.Value
+	// Owners are the names of the rows that these belong to, parallel to Rows, where
+	// somebody is told who sees rows of several owners; nil otherwise.
+	Owners []string
 	// From says where all of it comes from, when that is not from rows within
 	// scope: what a tool of another server answered is "tool".
 	From string
