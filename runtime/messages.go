@@ -510,7 +510,7 @@ func declinedBefore(place dsl.Place, by, reason string) dsl.Diagnostic {
 }
 
 func samePerson() dsl.Diagnostic {
-	return complain(codeSamePerson, dsl.Place{}, "you asked for this yourself, by this login or another, and somebody else has to decide", "ask somebody who has the role")
+	return complain(codeSamePerson, dsl.Place{}, "you asked for this yourself, and somebody else has to decide", "ask somebody who has the role")
 }
 
 func roleLost(roles []string) dsl.Diagnostic {

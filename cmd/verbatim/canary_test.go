@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
@@ -478,7 +479,7 @@ func (c *cage) kept(waiting string) {
 		return e
 	}
 	safe := *c.entity("safe")
-	confirmation := entity("verbatim.confirmations", "key", "id", "asker", "session", "source", "script", "digest", "preview", "roles", "agreed", "stands_on", "under_key", "status", "settled_by", "reason")
+	confirmation := entity("verbatim.confirmations", "key", "id", "asker", "session", "source", "script", "digest", "preview", "roles", "agreed", "stands_on", "under_key", "status", "settled_by", "reason", "receipt")
 	found := map[string]int{}
 	for _, e := range []*stores.Entity{&safe, confirmation, entity("verbatim.deliveries", "key", "principal", "text_digest", "reply"), entity("verbatim_outbox", "id", "kind", "target", "payload")} {
 		err := store.View(c.t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {
@@ -496,7 +497,7 @@ func (c *cage) kept(waiting string) {
 					switch {
 					case e == &safe && (f.Sensitive || f.Name == "remark"):
 						// The remark is where the palette's author put it.
-					case e == confirmation && f.Name == "script" && row[1].Text() == waiting:
+					case e == confirmation && f.Name == "script" && receipt.IsID(row[1].Text(), waiting):
 					default:
 						c.t.Errorf("%s.%s holds a canary: %s", e.Name, f.Name, v)
 					}
