@@ -256,6 +256,34 @@ func (e *Engine) expire(ctx context.Context, now time.Time) error {
 	}
 }
 
+// DropPending drops all that waits for an agreement, and returns how much that was. It
+// is for a store that was restored or copied: what waits in it may have been decided
+// since, elsewhere.
+func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
+	scope := stores.Scope{Principal: housekeeper, All: true}
+	now := stores.NewTime(e.clock()).Time()
+	err = e.write(ctx, scope, func(tx stores.Tx) error {
+		dropped = 0
+		found, err := findConfirmations(ctx, tx, map[int]stores.Value{confStatus: stores.NewString(StatusWaiting)})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		var b stores.Batch
+		for _, c := range found {
+			entry := e.expired(c, c.source, now)
+			entry.Reason = codeStalePreview
+			b.Changes = append(b.Changes, c.settle(e, StatusStale, "", "", now))
+			b.Entries = append(b.Entries, entry)
+			dropped++
+		}
+		return tx.Apply(ctx, b)
+	})
+	if err != nil {
+		return 0, failure(err)
+	}
+	return dropped, nil
+}
+
 // expired is the entry about something that nobody agreed to in time.
 func (e *Engine) expired(c *confirmation, source string, now time.Time) stores.Entry {
 	id := c.id

@@ -378,6 +378,9 @@ type Store interface {
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
 	// Identity tells which store this is. ErrSchema before Migrate.
 	Identity(ctx context.Context) (Identity, error)
+	// Head returns the number and the hash of the last journal entry, zero for a
+	// journal without any.
+	Head(ctx context.Context) (int64, [32]byte, error)
 	// Principal returns what is known of a principal; ErrNotFound.
 	Principal(ctx context.Context, name string) (Principal, error)
 	// Principals returns the names of all who are known, in order.

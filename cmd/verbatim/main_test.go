@@ -148,6 +148,7 @@ func sessions(t *testing.T, dir string, vars ...string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "dumb")
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Vars = append(env.Vars, vars...)
 			bin := filepath.Join(env.WorkDir, ".bin")
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))

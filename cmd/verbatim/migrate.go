@@ -102,15 +102,22 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
 		return err
 	}
-	err = a.nameRows(ctx, reg, store)
+	err = a.nameRows(ctx, reg, store, where, grantTo == "")
 	return err
 }
 
-// nameRows gives names to rows that other programs have written.
-func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store) error {
+// nameRows gives names to rows that other programs have written, and notes where the
+// store is.
+func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.Store, flag string, note bool) error {
 	engine, err := runtime.New(reg, store, runtime.Options{})
 	if err == nil {
 		_, err = engine.NameRows(ctx)
+	}
+	if err == nil && note {
+		var mark *mark
+		if mark, _, err = a.marked(ctx, engine, store, flag); err == nil {
+			mark.keep(ctx, store)
+		}
 	}
 	if err != nil {
 		return broken("the rows cannot be given names", err, "migrate again")

@@ -141,6 +141,11 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	if err != nil {
 		return a.runFailed(err)
 	}
+	mark, _, err := a.marked(ctx, engine, store, f.store)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	defer mark.keep(ctx, store)
 	script, ds := dsl.Parse(src)
 	if f.key != "" && !ds.HasErrors() {
 		repeat := session.Repeat

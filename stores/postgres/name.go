@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,6 +26,19 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		err = stores.ErrSchema
 	}
 	return id, err
+}
+
+// Head implements stores.Store.
+func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
+	err = s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
+		return c.do(ctx, op{doing: "journal", sql: "SELECT seq, encode(hash, 'hex') FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1", read: func(r row) error {
+			seq = r.num(0)
+			b, err := hex.DecodeString(r.str(1))
+			copy(hash[:], b)
+			return err
+		}})
+	})
+	return seq, hash, err
 }
 
 // rightVersion refuses the database of another version.

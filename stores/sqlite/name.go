@@ -28,6 +28,17 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 	return id, fault("identity", err)
 }
 
+// Head implements stores.Store.
+func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row []driver.Value) error {
+			seq, _ = row[0].(int64)
+			return readHash(row[1], &hash)
+		})
+	})
+	return seq, hash, fault("journal", err)
+}
+
 // rightVersion refuses the file of another version.
 func rightVersion(ctx context.Context, c *conn) error {
 	version := int64(schemaVersion)

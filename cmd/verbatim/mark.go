@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+)
+
+// A store cannot know that it is a copy, or that it was put back to what it was a
+// while ago: what waits for an agreement in it may have been agreed to since. So each
+// place where a store was used, and how far its journal had come, is noted outside of
+// it, in the user's own state. Where the two do not fit, all that waits is dropped.
+type mark struct {
+	file  string // "" where nothing can be noted
+	place string
+	known places
+}
+
+// places are the heads of a store's journal, by the place where it was used.
+type places map[string]struct {
+	Seq  int64  `json:"seq"`
+	Hash string `json:"hash"`
+}
+
+// marked holds a store against what was noted of it. unknown says that nothing was, so
+// that nobody can say whether it was restored or copied.
+func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.Store, flag string) (m *mark, unknown bool, err error) {
+	id, err := store.Identity(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	at, err := a.storeAddress(flag)
+	if err != nil {
+		return nil, false, err
+	}
+	m = &mark{place: at.place(), known: places{}}
+	dir := a.env("XDG_STATE_HOME")
+	if home := a.env("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if dir == "" {
+		return m, true, nil
+	}
+	m.file = filepath.Join(dir, "verbatim", id.ID+".json")
+	text, err := os.ReadFile(m.file)
+	if err != nil || json.Unmarshal(text, &m.known) != nil || len(m.known) == 0 {
+		m.known = places{}
+		return m, true, nil
+	}
+	why := ""
+	was, here := m.known[m.place]
+	if !here {
+		why = "it is a copy of a store that was used elsewhere"
+	} else if was.Seq > 0 {
+		entries, err := store.Journal(ctx, was.Seq, was.Seq)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(entries) != 1 || hex.EncodeToString(entries[0].Hash[:]) != was.Hash {
+			why = "it was put back to what it was a while ago"
+		}
+	}
+	if why == "" {
+		return m, false, nil
+	}
+	n, err := engine.DropPending(ctx)
+	if n > 0 {
+		fmt.Fprintf(a.err, "this store is not what it was when it was last used here: %s. What waited for an agreement was dropped (%d); ask again\n", why, n)
+	}
+	return m, false, err
+}
+
+// keep notes how far the journal has come.
+func (m *mark) keep(ctx context.Context, store stores.Store) {
+	if m == nil || m.file == "" {
+		return
+	}
+	seq, hash, err := store.Head(context.WithoutCancel(ctx))
+	if err != nil {
+		return
+	}
+	is := m.known[m.place]
+	is.Seq, is.Hash = seq, hex.EncodeToString(hash[:])
+	m.known[m.place] = is
+	text, err := json.Marshal(m.known)
+	if err != nil || os.MkdirAll(filepath.Dir(m.file), 0o700) != nil {
+		return
+	}
+	if temp, err := os.CreateTemp(filepath.Dir(m.file), "mark"); err == nil {
+		_, err = temp.Write(text)
+		if closed := temp.Close(); err == nil && closed == nil {
+			err = os.Rename(temp.Name(), m.file)
+		}
+		if err != nil {
+			os.Remove(temp.Name())
+		}
+	}
+}
+
+// place says where a store is, without who uses it.
+func (at address) place() string {
+	if at.url != "" {
+		u, err := url.Parse(at.url)
+		if err != nil {
+			return "postgres"
+		}
+		return u.Host + u.Path + " " + u.Query().Get("host")
+	}
+	path, err := filepath.Abs(at.file)
+	if err != nil {
+		path = at.file
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
+}
