@@ -141,6 +141,12 @@ func TestAThousandHomonyms(t *testing.T) {
 	if p != nil || len(ds) != 1 || ds[0].Code != "ambiguous-name" || len(ds[0].Notes) < 5 || len(ds[0].Fixes) < 5 {
 		t.Fatal(told(ds))
 	}
+	// A script with a name of the old form is refused, and told how these rows are
+	// called.
+	script, _ = dsl.Parse(dsl.NewSource("test.dsl", "lending.close-late :member-id @pierre-dupont-2"))
+	if p, ds := s.Check(t.Context(), script); p != nil || ds[0].Code != "unknown-name" || len(ds[0].Fixes) == 0 || !strings.Contains(ds[0].Fixes[0].Edits[0].Text, "@pierre-dupont~") {
+		t.Error(told(ds))
+	}
 	// Somebody who sees one of them only calls it by the plain name.
 	if key, _, code := meaning(t, w.session("sam"), "pierre-dupont"); code != "" || key != id(2000) {
 		t.Errorf("sam: %s %s", key, code)

@@ -8,9 +8,11 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/llm"
 	"verbatim/runtime/words"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/grammar"
 )
 
 // What becomes of calls, whoever proposed them: checked, previewed, asked about or
@@ -80,6 +82,11 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			return step{}, err
 		}
 		var why []reason
+		if !p.phrased {
+			for _, name := range t.unshown(program) {
+				why = append(why, c.wording.reason(sayUnshown, name))
+			}
+		}
 		if len(swayed) > 0 {
 			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
 		}
@@ -135,6 +142,43 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		says.WriteString("done; it answered nothing\n")
 	}
 	return step{says: says.String() + "Tell the person, or make further calls."}, nil
+}
+
+// shows notes the names of rows that a model is shown.
+func (c *Conversation) shows(messages []llm.Message, v grammar.Vocabulary) {
+	if c.named == nil {
+		c.named = map[string]bool{}
+	}
+	for i := range messages {
+		for _, name := range atNames().FindAllString(messages[i].Text, -1) {
+			if messages[i].Role != llm.Assistant { // what it wrote itself it was not shown
+				c.named[name[1:]] = true
+			}
+		}
+	}
+	for _, name := range v.Names(nil) {
+		c.named[name] = true
+	}
+}
+
+// unshown are the rows, by what people call them, that a model named although neither
+// it was shown them nor the person spoke of them: it made the name up, or has it from
+// elsewhere. (SAFE-S8)
+func (t *turn) unshown(p *verbs.Program) (called []string) {
+	p.Names(func(a *verbs.Arg, _ *verbs.Type) {
+		name := a.Name()
+		if a.Syntax.Kind != dsl.Symbol || t.c.named[name] || t.trace.named(name) == ofPerson {
+			return
+		}
+		label := t.c.o.Session.Called(name)
+		if label == "" {
+			label = name
+		}
+		if !slices.Contains(called, label) {
+			called = append(called, label)
+		}
+	})
+	return called
 }
 
 // beyond reports whether something would change beyond what the conversation is

@@ -160,13 +160,14 @@ type Conversation struct {
 	kept     bool  // in the session
 	known    int64 // turns of the session that are among turns
 	open     []*Question
-	unclear  unclear  // what was asked back, where no model is
-	leaves   []string // questions of the session that nobody waits for any longer
-	unasked  tally    // what was done without a question
-	choosing verdict  // what was said when it was asked which question is meant
-	alone    bool     // without the model, and the person was told so
-	lately   latest   // what was done last
-	marks    rune     // how many stand for what the person was shown alone
+	unclear  unclear         // what was asked back, where no model is
+	leaves   []string        // questions of the session that nobody waits for any longer
+	unasked  tally           // what was done without a question
+	named    map[string]bool // rows whose names a model was shown
+	choosing verdict         // what was said when it was asked which question is meant
+	alone    bool            // without the model, and the person was told so
+	lately   latest          // what was done last
+	marks    rune            // how many stand for what the person was shown alone
 	toolbox  toolbox
 }
 

@@ -45,7 +45,7 @@ const (
 )
 
 var (
-	atNames  = lazily(`@[A-Za-z][A-Za-z0-9_-]*`)
+	atNames  = lazily(`@[A-Za-z][A-Za-z0-9_-]*(?:~[0-9a-z]+)?`)
 	codeWord = lazily(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`)
 	links    = lazily(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`)
 	mails    = lazily(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`)

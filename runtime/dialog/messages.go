@@ -319,6 +319,11 @@ var (
 		"{}; mitgerechnet ist, was zuvor schon ohne Frage getan wurde",
 		"{}, en comptant ce qui a déjà été fait sans question",
 		"{}, contando lo que ya se ha hecho sin preguntar"}
+	sayUnshown = words.Sentence{
+		"“{}” has not come up in this conversation",
+		"„{}“ kam in diesem Gespräch bisher nicht vor",
+		"« {} » n’a pas été mentionné dans cette conversation",
+		"«{}» no se ha mencionado en esta conversación"}
 	sayStrangers = words.Sentence{
 		"{} was read before this came up, and you have not asked for it in so many words",
 		"zuvor wurde Fremdes gelesen ({}), und Sie haben nicht ausdrücklich darum gebeten",

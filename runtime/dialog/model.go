@@ -121,6 +121,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 	var refused dsl.Diagnostics // what was wrong last
 	for steps := 0; ; {
 		request.Messages = messages
+		c.shows(messages, vocabulary)
 		reply, speaker, err := t.chat(ctx, model, request)
 		if err != nil {
 			return t.silent(ctx, err, speaker)
