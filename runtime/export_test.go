@@ -30,6 +30,7 @@ func NameOf(ctx context.Context, s *Session, entity string, key stores.Value) (n
 	if err != nil {
 		panic(err)
 	}
+	s.keepNames(ctx)
 	row, _ := s.known(e.Store, key)
 	return row.name, row.label
 }

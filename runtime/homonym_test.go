@@ -148,6 +148,9 @@ func TestAThousandHomonyms(t *testing.T) {
 		t.Error(told(ds))
 	}
 	// Somebody who sees one of them only calls it by the plain name.
+	if name, _ := runtime.NameOf(t.Context(), w.session("sam"), "member", id(2000)); name != "pierre-dupont" {
+		t.Errorf("sam is shown %s: that tells of rows of others", name)
+	}
 	if key, _, code := meaning(t, w.session("sam"), "pierre-dupont"); code != "" || key != id(2000) {
 		t.Errorf("sam: %s %s", key, code)
 	}
@@ -230,5 +233,36 @@ func TestOneRowIsOneTextUnderAKey(t *testing.T) {
 		})
 	} else if ds[0].Code != "ambiguous-name" {
 		t.Error(told(ds))
+	}
+}
+
+// F1: a name that was one row's means no other row, whatever became of the first: it
+// was deleted, it is called otherwise, or somebody else has it now.
+func TestAFormerNameIsNoOtherRows(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(w *world){
+		"deleted":          func(w *world) { w.change(stores.Change{Op: stores.Delete, Entity: w.entity("member"), Key: id(700)}) },
+		"called otherwise": func(w *world) { w.set("member", 700, "name", str("Zara")) },
+		"somebody else's":  func(w *world) { w.set("member", 700, "club", id(2)) },
+	} {
+		w := newWorld(t)
+		e := w.entity("member")
+		add := func(key int) {
+			w.change(stores.Change{Op: stores.Insert, Entity: e, Key: id(key), Set: []stores.Assign{
+				{Field: e.FieldIndex("club"), Value: id(1)}, {Field: e.FieldIndex("name"), Value: str("Zed")}}})
+		}
+		add(700)
+		if name, _ := runtime.NameOf(t.Context(), w.session("kim"), "member", id(700)); name != "zed" {
+			t.Fatalf("it is called %s", name)
+		}
+		change(w)
+		add(701)
+		if key, _, code := meaning(t, w.session("kim"), "zed"); code != "ambiguous-name" && key != id(700) {
+			t.Errorf("%s: @zed is %s %s", what, key, code)
+		}
+		// The second is never called by that name alone.
+		if name, _ := runtime.NameOf(t.Context(), w.session("kim"), "member", id(701)); name == "zed" {
+			t.Errorf("%s: another row is shown as @zed", what)
+		}
 	}
 }

@@ -317,7 +317,7 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	}
 	var hits []hit
 	name, isName := strings.CutPrefix(text, "@")
-	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+	err := s.view(ctx, func(r stores.Reader) error {
 		for _, e := range among {
 			if isName {
 				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {

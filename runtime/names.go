@@ -515,6 +515,16 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 	return total, nil
 }
 
+// view reads within the session's scope, and has the store keep the names that were
+// given meanwhile.
+func (s *Session) view(ctx context.Context, fn func(stores.Reader) error) error {
+	err := s.e.store.View(ctx, s.scope, fn)
+	if err == nil {
+		s.keepNames(ctx)
+	}
+	return err
+}
+
 // keepNames has the store keep the names that were given since. It is done before
 // anybody is shown them. Where it cannot be done, in a store that only takes reads,
 // say, a name is found as long as few enough rows are in scope.

@@ -102,15 +102,12 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 	}
 	ctx, stop := context.WithTimeout(ctx, namingTime)
 	defer stop()
-	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+	err := s.view(ctx, func(r stores.Reader) error {
 		if err := names.find(ctx, r); err != nil {
 			return err
 		}
 		return names.look(ctx, r)
 	})
-	if err == nil {
-		s.keepNames(ctx)
-	}
 	return names, err
 }
 

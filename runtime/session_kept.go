@@ -470,7 +470,7 @@ func (s *Session) lookInto(ctx context.Context, fn func(*run, *keptSession) erro
 	if s.kept.IsNull() {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+	err := s.view(ctx, func(read stores.Reader) error {
 		r := &run{e: s.e, s: s, read: read, now: s.e.clock(), alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
 		kept, err := r.session(ctx)
 		if err != nil {
@@ -493,7 +493,7 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 	if e == nil {
 		return "", &Failure{Err: fmt.Errorf("no entity is called %q", entity)}
 	}
-	err = s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
+	err = s.view(ctx, func(read stores.Reader) error {
 		r := &run{e: s.e, s: s, read: read, now: s.e.clock(), alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
 		key, err := r.active(ctx, e)
 		if err != nil || key.IsNull() {

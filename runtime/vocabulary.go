@@ -33,7 +33,7 @@ func (s *Session) Reads(p *verbs.Program) bool { return s.e.onlyLooks(p) }
 // more rows than a session names by itself, only those are there that it was
 // shown.
 func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
-	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+	err := s.view(ctx, func(r stores.Reader) error {
 		for _, e := range entities {
 			if s.wholly(e) {
 				continue
@@ -47,7 +47,6 @@ func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*ver
 	if err != nil {
 		return nil, failure(err)
 	}
-	s.keepNames(ctx)
 	s.names.mu.Lock()
 	defer s.names.mu.Unlock()
 	all := make(map[*verbs.Entity][]string, len(entities))
