@@ -572,3 +572,28 @@ func TestAPreviewIsOfItsSession(t *testing.T) {
 		t.Errorf("its own session: %v", err)
 	}
 }
+
+// F1: homonyms that come between the question and the agreement change nothing of what
+// is agreed to, nor does a label that changes.
+func TestHomonymsBetweenQuestionAndAgreement(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kim := w.session("kim")
+	c := w.propose(kim, w.program(kim, tooLong))
+	e := w.entity("loan")
+	w.change(
+		stores.Change{Op: stores.Insert, Entity: e, Key: id(1), Set: []stores.Assign{
+			{Field: e.FieldIndex("member"), Value: id(12)}, {Field: e.FieldIndex("item"), Value: id(22)}, {Field: e.FieldIndex("due"), Value: date("2025-01-10")}}},
+		stores.Change{Op: stores.Update, Entity: w.entity("item"), Key: id(22), Set: []stores.Assign{{Field: w.entity("item").FieldIndex("name"), Value: str("Hacksaw")}}},
+	)
+	shown, err := w.session("bo").Show(ctx, c.ID)
+	if err != nil || shown.Stale {
+		t.Fatalf("%+v, %v", shown, err)
+	}
+	if _, _, err := w.session("bo").Agree(ctx, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if is, other := w.get("loan", id(31), "due"), w.get("loan", id(1), "due"); is != date("2025-03-20") || other != date("2025-01-10") {
+		t.Errorf("due on %s, and the other's on %s", is, other)
+	}
+}

@@ -64,7 +64,7 @@ const (
 	confSettledAt
 	confReason
 	confReceipt // what was shown to the asker, in the kept form
-	confBefore // how far the conversation had come: see RunOptions.Before
+	confBefore  // how far the conversation had come: see RunOptions.Before
 )
 
 var confirmations = &stores.Entity{
