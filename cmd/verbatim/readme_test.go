@@ -336,6 +336,11 @@ func (p *page) stands(t *testing.T, file string, pieces []string) {
 // day and the machine, or is drawn at random: it differs and means nothing.
 func anyReference(text string) string {
 	text = declaredAt.ReplaceAllString(referring.ReplaceAllString(anyID(text), "upload://REFERENCE"), "${1}LINE")
+	text = candidates.ReplaceAllStringFunc(text, func(rows string) string { // they stand in the order of their suffixes
+		lines := strings.SplitAfter(rows, "\n")
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	})
 	return signature.ReplaceAllString(lasted.ReplaceAllString(thisYear.ReplaceAllString(text, "DAY"), "SIZE"), "SIGNATURE")
 }
 
@@ -395,6 +400,7 @@ var (
 	referring  = regexp.MustCompile(`upload://[a-z0-9]{32}\b`)
 	suffixed   = regexp.MustCompile(`~([0-9a-hjkmnp-tv-z]{16}|[0-9a-hjkmnp-tv-z]{6})\b`)
 	previewed  = regexp.MustCompile(`preview ([0-9a-f]{4}) ([0-9a-f]{4})`)
+	candidates = regexp.MustCompile(`(?m)(^    = @.*\n){2,}`)
 	thisYear   = regexp.MustCompile(`\b20(2[6-9]|[3-9]\d)-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?Z)?)?`) // the examples end in 2025
 	lasted     = regexp.MustCompile(`(?m)\b\d+ MB, \d+ s\b| +\d+ ms$|\b\d+\.\d s$`)
 	signature  = regexp.MustCompile(`(?m)head [0-9a-f]{4} [0-9a-f]{4}|^[A-Za-z0-9+/]{43}=$|(/journal )[A-Za-z0-9+/]{80,}=*$|/journal\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$`)
