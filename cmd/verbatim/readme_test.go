@@ -131,17 +131,17 @@ type lasting struct {
 
 // emptyShell starts a shell in a folder with an empty environment, apart from
 // PATH, a home and what finds Go's caches. -trimpath lets copies of the tree
-// share them.
+// share them; TMPDIR is removed after the test.
 func emptyShell(t *testing.T, dir string) *lasting {
 	t.Helper()
-	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOENV").Output()
+	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := strings.Split(string(caches), "\n")
 	cmd := exec.Command("bash", "--noprofile", "--norc")
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "GOENV=" + at[2], "GOFLAGS=-trimpath"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "GOENV=off", "GOFLAGS=-trimpath"}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
