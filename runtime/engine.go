@@ -9,7 +9,7 @@
 //
 //	engine, err := runtime.New(registry, store, runtime.Options{})
 //	session, err := engine.Session(ctx, "clara")
-//	program, mistakes := session.Check(script)
+//	program, mistakes := session.Check(ctx, script)
 //	preview, err := session.Preview(ctx, program)    // a receipt: rows, before and after
 //	done, err := session.Run(ctx, program, runtime.RunOptions{Agreed: preview.ID})
 //	receipt.Print(os.Stdout, done, receipt.Options{})

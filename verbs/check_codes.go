@@ -55,7 +55,7 @@ func checkCodes() []dsl.CodeDoc {
 		},
 		{
 			Code:    "unknown-name",
-			Meaning: "Nothing is called by this name: neither the result of another call in the script, nor something that the session was shown.",
+			Meaning: "Nothing is called by this name: neither the result of another call in the script, nor a row that you can see.",
 			Wrong:   `client.add-note :request-id @piere-sow :note "next week"`,
 			Right:   `client.add-note :request-id @pierre-sow :note "next week"`,
 		},

@@ -422,7 +422,7 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 			d.Notes = append(d.Notes, "the names in a macro are its arguments: "+strings.Join(names, ", "))
 		}
 	case len(near) == 0:
-		d.Notes = append(d.Notes, "a name is one that you were shown, or the `:as @"+name+"` of another call in this script")
+		d.Notes = append(d.Notes, "a name is that of a row you can see, or the `:as @"+name+"` of another call in this script")
 	}
 	return d
 }

@@ -38,8 +38,8 @@ func embedding() (*race, func(), error) {
 			name:        "SQLite, one connection, WAL and synchronous=FULL: one row changed, one added, one line in the journal",
 			contestants: cs,
 			goals: []goal{
-				{"PERF-X4", "a write, speed of the C library", faster(cs[0], cs[1]), "x", true, 0.7},
-				{"PERF-X4", "a script, speed of the C library", faster(cs[2], cs[3]), "x", true, 0.65},
+				{"PERF-X4", "a write, speed of the C library", faster(cs[0], cs[1]), "x", true, 0.8},
+				{"PERF-X4", "a script, speed of the C library", faster(cs[2], cs[3]), "x", true, 0.75},
 			},
 		}
 	}

@@ -96,7 +96,7 @@ func permitting() (*race, func(), error) {
 		contestants: []*contestant{decide, authorize},
 		goals: []goal{
 			{"PERF-C2", "time of a decision", decide.ns, "ns", false, 50},
-			{"PERF-C2", "times faster than cedar-go", faster(decide, authorize), "x", true, 10},
+			{"PERF-C2", "times faster than cedar-go", faster(decide, authorize), "x", true, 40},
 		},
 	}
 	due, _ := stores.ParseDate("2025-01-03")

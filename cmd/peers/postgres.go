@@ -55,7 +55,7 @@ func writing() (*race, func(), error) {
 			contestants: cs,
 			goals: []goal{
 				{"PERF-X1", "speed of pgbench with one statement", faster(cs[0], cs[1]), "x", true, 0.75},
-				{"PERF-X1", "speed of pgbench with six statements", faster(cs[0], cs[2]), "x", true, 1.3},
+				{"PERF-X1", "speed of pgbench with six statements", faster(cs[0], cs[2]), "x", true, 0.65},
 			},
 		}
 	}
@@ -137,7 +137,7 @@ func reading() (*race, func(), error) {
 		return &race{
 			name:        "A read on PostgreSQL, 8 connections: ten rows in order, of one client among nine",
 			contestants: cs,
-			goals:       []goal{{"PERF-X3", "speed of pgbench", faster(cs[0], cs[1]), "x", true, 0.75}},
+			goals:       []goal{{"PERF-X3", "speed of pgbench", faster(cs[0], cs[1]), "x", true, 0.55}},
 		}
 	}
 	return onServer(func(s *server) (*race, error) {

@@ -22,7 +22,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"runtime/torture": nil,
 	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
 	"cmd/teeth":       nil,
+	"examples/embed":  {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
 
 // groups are rooms that stand for one another in a reason.
@@ -183,6 +184,8 @@ var forbidden = []arrow{
 	{"*", []string{"verbs/verbstest"}, "it writes palettes to measure with, which no program needs"},
 	{"verbs/verbstest", rooms, "it writes text, and is the same whatever reads it"},
 	{"*", []string{"cmd/teeth"}, "a library is not built on a command"},
+	{"*", []string{"examples/embed"}, "nothing is built on an example"},
+	{"examples/embed", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return slices.Contains(allowed["examples/embed"], room) }), "it shows the least that a program needs"},
 	{"cmd/teeth", rooms, "it spoils text and runs tests; a fault in what it imported could hide a fault"},
 	{"cmd/verbatim", []string{"stores/storetest"}, "the suite imports testing, which a program has no use for"},
 }
@@ -268,7 +271,7 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "stores/sqlite", "stores/files", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
+	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
 	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "stores/files"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
 	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},

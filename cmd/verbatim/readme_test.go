@@ -1,62 +1,309 @@
 package main
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"verbatim/dsl"
+	"verbatim/stores/postgres/pgtest"
 	"verbatim/verbs"
 )
 
-// The first thing that anybody reads is true: the commands of the README print
-// what it says they print, its palette is in the palette, and its calls are
-// calls. With -update the output is written into it.
+// A page is a Markdown file whose blocks the tests play. The commands of a
+// console block print what stands below them. A sh block is pasted as a whole,
+// and the text block after it holds what it prints. A block with file=NAME is
+// written into the folder. YAML stands in the palette, Go in the file that the
+// page names, and calls are calls. With -update, what is printed is written into
+// the page.
+type page struct {
+	name    string
+	palette string                    // that its YAML stands in
+	scripts string                    // a pattern; the page plays each of these files
+	dir     string                    // where its files are written
+	run     func(lines string) string // what a command prints
+}
+
+// pages are all that have a console block, in the order of the tests below.
+var pages = []string{
+	"README.md", "verbs/README.md", "cmd/verbatim/README.md", "examples/client/README.md", "examples/retail/README.md",
+	"runtime/system/README.md", "runtime/README.md", "stores/README.md", "stores/journal/README.md",
+	"stores/postgres/README.md", "examples/client/conversation/README.md",
+}
+
+// F35: no page shows a command that no test plays.
+func TestEveryPageIsPlayed(t *testing.T) {
+	t.Parallel()
+	var found []string
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if strings.Contains(string(text), "\n```console") {
+			found = append(found, strings.TrimPrefix(filepath.ToSlash(name), root+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(pages)
+	slices.Sort(want)
+	slices.Sort(found)
+	if !slices.Equal(found, want) {
+		t.Errorf("pages with commands: %v\npages that are played: %v", found, want)
+	}
+}
+
+// F34: the README can be followed. Its commands are pasted into a shell that
+// knows nothing but where programs, a home and Go's caches are, at the top of a
+// fresh copy of the tree. The program that they build has the real clock.
 func TestReadmeIsTrue(t *testing.T) {
 	t.Parallel()
-	const name = "../../README.md"
+	if testing.Short() {
+		t.Skip("it builds the program")
+	}
+	clone := t.TempDir()
+	if err := copyTree(clone); err != nil {
+		t.Fatal(err)
+	}
+	sh := emptyShell(t, clone)
+	p := page{name: "README.md", palette: "verbs/client.yaml", run: sh.paste}
+	p.play(t)
+	for _, want := range []string{"go install ./cmd/verbatim", "make build", "make demo", "--confirm", "go -C"} {
+		if !strings.Contains(sh.pasted.String(), want) {
+			t.Errorf("the README does not run %s", want)
+		}
+	}
+}
+
+// copyTree copies what a clone holds.
+func copyTree(to string) error {
+	left := []string{".git", ".cache", "bin"}
+	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case slices.Contains(left, rel):
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), text, info.Mode().Perm())
+	})
+}
+
+// A lasting shell goes on from paste to paste, as a person's does.
+type lasting struct {
+	t      *testing.T
+	in     io.Writer
+	out    *bufio.Reader
+	pasted strings.Builder
+	end    string
+}
+
+// emptyShell starts a shell in a folder with an empty environment, apart from
+// PATH, a home and what finds Go's caches. -trimpath lets copies of the tree
+// share them; TMPDIR is removed after the test.
+func emptyShell(t *testing.T, dir string) *lasting {
+	t.Helper()
+	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Split(string(caches), "\n")
+	cmd := exec.Command("bash", "--noprofile", "--norc")
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GOCACHE=" + at[0], "GOMODCACHE=" + at[1], "GOENV=off", "GOFLAGS=-trimpath"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Wait()
+	})
+	return &lasting{t: t, in: in, out: bufio.NewReader(out), end: "the shell is done with it"}
+}
+
+// paste gives lines to the shell and returns what they print.
+func (s *lasting) paste(lines string) string {
+	s.t.Helper()
+	s.pasted.WriteString(lines)
+	fmt.Fprintf(s.in, "%s\necho; echo '%s'\n", strings.TrimRight(lines, "\n"), s.end)
+	var b strings.Builder
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("the shell ended: %v\n%s%s", err, b.String(), line)
+		}
+		if line == s.end+"\n" {
+			return strings.TrimSuffix(b.String(), "\n")
+		}
+		b.WriteString(line)
+	}
+}
+
+// F35: each guide does what it says, on the example bank.
+func TestGuidesAreTrue(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"cmd/verbatim/README.md", "runtime/system/README.md", "runtime/README.md", "stores/journal/README.md", "examples/client/conversation/README.md"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newShell(t).page(t, name, "verbs/client.yaml", "").play(t)
+		})
+	}
+	t.Run("stores/README.md", func(t *testing.T) { // it begins with an empty folder
+		t.Parallel()
+		s := shellIn{t.TempDir(), t.TempDir()}
+		if err := putProgram(s.bin); err != nil {
+			t.Fatal(err)
+		}
+		s.page(t, "stores/README.md", "", "").play(t)
+	})
+}
+
+// F35: a bank moves to a PostgreSQL server as its guide says. The page names a
+// server on this machine; the test has another.
+func TestPostgresGuideIsTrue(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	s := newShell(t)
+	p := s.page(t, "stores/postgres/README.md", "", "")
+	const owner, app = "postgres://verbatim_owner@localhost/bank", "postgres://verbatim_app@localhost/bank"
+	printed := regexp.MustCompile(`postgres://[^\s:]*`)
+	p.run = func(command string) string {
+		if strings.HasPrefix(command, "psql") || strings.HasPrefix(command, "createdb") {
+			return "" // the roles and the database of the test are there
+		}
+		out := s.prints(t, strings.NewReplacer(owner, "'"+db.Owner+"'", app, "'"+db.App+"'").Replace(command))
+		return printed.ReplaceAllString(out, printed.FindString(command))
+	}
+	p.play(t)
+}
+
+// page is a page that is played in this shell.
+func (s shellIn) page(t *testing.T, name, palette, scripts string) *page {
+	return &page{name: name, palette: palette, scripts: scripts, dir: s.dir, run: func(command string) string { return s.prints(t, command) }}
+}
+
+// prints is what a command prints, on either stream.
+func (s shellIn) prints(t *testing.T, command string) string {
+	t.Helper()
+	out, _, _ := s.run(t, "exec 2>&1; "+command)
+	return out
+}
+
+var blockOf = regexp.MustCompile("(?ms)^```(\\w+)([^\n]*)\n(.*?)^```$")
+
+func (p *page) play(t *testing.T) {
+	t.Helper()
+	name := filepath.Join(root, p.name)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	palette, err := os.ReadFile("../../verbs/client.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reg, ds := verbs.Load(os.DirFS("../../verbs"))
+	reg, ds := verbs.Load(os.DirFS(filepath.Join(root, "verbs")))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	s := newShell(t)
-	blocks := 0
 	var last lastIDs
-	written := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").ReplaceAllStringFunc(string(text), func(block string) string {
-		blocks++
-		head, body, _ := strings.Cut(block, "\n")
-		body = strings.TrimSuffix(body, "```")
-		switch head {
-		case "```console":
-			return playedBlock(block, head+"\n"+s.replay(t, body, &last)+"```")
-		case "```yaml":
-			for _, piece := range leftOut.Split(body, -1) {
-				if !strings.Contains(string(palette), piece) {
-					t.Errorf("this is not in verbs/client.yaml:\n%s", piece)
-				}
+	printed, pending := "", false // by the paste before
+	played := 0
+	written := blockOf.ReplaceAllStringFunc(string(text), func(block string) string {
+		m := blockOf.FindStringSubmatch(block)
+		lang, info, body := m[1], m[2], m[3]
+		head := "```" + lang + info + "\n"
+		if pending && lang != "text" {
+			t.Errorf("nothing stands below what prints\n%s", printed)
+		}
+		file, ok := strings.CutPrefix(info, " file=")
+		if ok {
+			to := filepath.Join(p.dir, file)
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				t.Fatal(err)
 			}
-		case "```dsl":
-			script, ds := dsl.Parse(dsl.NewSource("README.md", body))
+			if err := os.WriteFile(to, []byte(body), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return block
+		}
+		switch lang {
+		case "console":
+			played++
+			return playedBlock(block, head+replay(body, p.run, &last)+"```")
+		case "sh":
+			played++
+			printed = p.run(body)
+			pending = printed != ""
+		case "text":
+			if !pending {
+				t.Errorf("nothing prints\n%s", body)
+			}
+			pending = false
+			last.see(printed)
+			return playedBlock(block, head+printed+"```")
+		case "yaml":
+			p.stands(t, p.palette, leftOut.Split(body, -1))
+		case "go":
+			p.stands(t, "examples/embed/main.go", []string{body})
+		case "dsl":
+			script, ds := dsl.Parse(dsl.NewSource(p.name, body))
 			_, more := reg.Check(script, nil)
 			if ds = append(ds, more...); len(ds) > 0 {
 				t.Errorf("%v: %s", ds, body)
 			}
 		default:
-			t.Errorf("nothing checks a block of %s", strings.TrimPrefix(head, "```"))
+			t.Errorf("nothing checks a block of %s", lang)
 		}
 		return block
 	})
-	if blocks < 5 {
-		t.Errorf("only %d blocks were found", blocks)
+	if played == 0 {
+		t.Error("no commands were found")
+	}
+	scripts, err := filepath.Glob(filepath.Join(root, p.scripts))
+	if err != nil || len(scripts) == 0 {
+		t.Error("there are no scripts", err)
+	}
+	for _, script := range scripts {
+		if p.scripts != "" && !strings.Contains(written, filepath.Base(script)) {
+			t.Errorf("nothing runs %s", script)
+		}
 	}
 	if *update {
 		if err := os.WriteFile(name, []byte(written), 0o666); err != nil {
@@ -66,15 +313,35 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 	if got, want := anyReference(written), anyReference(string(text)); got != want {
 		var b strings.Builder
-		writeDiff(&b, "README.md", want, got)
-		t.Errorf("the README says something else than the program (-update writes what the program says):\n%s", b.String())
+		writeDiff(&b, p.name, want, got)
+		t.Errorf("%s says something else than the program (-update writes what the program says):\n%s", p.name, b.String())
 	}
 }
 
-// anyReference is text without what depends on every word of the palettes, or is
-// drawn at random: it differs and means nothing.
+// stands looks for pieces in a file.
+func (p *page) stands(t *testing.T, file string, pieces []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range pieces {
+		if !strings.Contains(string(text), piece) {
+			t.Errorf("this is not in %s:\n%s", file, piece)
+		}
+	}
+}
+
+// anyReference is text without what depends on every word of the palettes, on the
+// day and the machine, or is drawn at random: it differs and means nothing.
 func anyReference(text string) string {
-	return declaredAt.ReplaceAllString(referring.ReplaceAllString(anyID(text), "upload://REFERENCE"), "${1}LINE")
+	text = declaredAt.ReplaceAllString(referring.ReplaceAllString(anyID(text), "upload://REFERENCE"), "${1}LINE")
+	text = candidates.ReplaceAllStringFunc(text, func(rows string) string { // they stand in the order of their suffixes
+		lines := strings.SplitAfter(rows, "\n")
+		slices.Sort(lines)
+		return strings.Join(lines, "")
+	})
+	return signature.ReplaceAllString(lasted.ReplaceAllString(thisYear.ReplaceAllString(text, "DAY"), "SIZE"), "SIGNATURE")
 }
 
 // playedBlock is what a block prints now, or the block as it stands when nothing
@@ -89,10 +356,19 @@ func playedBlock(was, is string) string {
 // lastIDs are the ids of a preview and of what waits for somebody.
 type lastIDs struct{ preview, waiting string }
 
+// see takes the ids that were printed last.
+func (l *lastIDs) see(out string) {
+	for _, id := range previewed.FindAllStringSubmatch(out, -1) {
+		l.preview = id[1] + "-" + id[2]
+	}
+	for _, id := range settling.FindAllStringSubmatch(out, -1) {
+		l.waiting = id[1]
+	}
+}
+
 // replay runs the commands of a block and gives the block as it should read.
 // last are the ids that were printed last.
-func (s shellIn) replay(t *testing.T, body string, last *lastIDs) string {
-	t.Helper()
+func replay(body string, run func(string) string, last *lastIDs) string {
 	var b strings.Builder
 	for line := range strings.Lines(body) {
 		command, ok := strings.CutPrefix(line, "$ ")
@@ -107,13 +383,8 @@ func (s shellIn) replay(t *testing.T, body string, last *lastIDs) string {
 		// last is meant.
 		command = confirming.ReplaceAllString(command, "--confirm "+last.preview)
 		command = settling.ReplaceAllString(command, "verbatim confirm "+last.waiting)
-		out, _, _ := s.run(t, "exec 2>&1; "+command)
-		for _, id := range previewed.FindAllStringSubmatch(out, -1) {
-			last.preview = id[1] + "-" + id[2]
-		}
-		for _, id := range settling.FindAllStringSubmatch(out, -1) {
-			last.waiting = id[1]
-		}
+		out := run(command)
+		last.see(out)
 		b.WriteString("$ " + command + "\n" + out)
 	}
 	return b.String()
@@ -129,6 +400,10 @@ var (
 	referring  = regexp.MustCompile(`upload://[a-z0-9]{32}\b`)
 	suffixed   = regexp.MustCompile(`~([0-9a-hjkmnp-tv-z]{16}|[0-9a-hjkmnp-tv-z]{6})\b`)
 	previewed  = regexp.MustCompile(`preview ([0-9a-f]{4}) ([0-9a-f]{4})`)
+	candidates = regexp.MustCompile(`(?m)(^    = @.*\n){2,}`)
+	thisYear   = regexp.MustCompile(`\b20(2[6-9]|[3-9]\d)-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?Z)?)?`) // the examples end in 2025
+	lasted     = regexp.MustCompile(`(?m)\b\d+ MB, \d+ s\b| +\d+ ms$|\b\d+\.\d s$`)
+	signature  = regexp.MustCompile(`(?m)head [0-9a-f]{4} [0-9a-f]{4}|^[A-Za-z0-9+/]{43}=$|(/journal )[A-Za-z0-9+/]{80,}=*$|/journal\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$`)
 )
 
 func anyID(text string) string {

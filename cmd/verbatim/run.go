@@ -35,7 +35,7 @@ func runCommand(a *app) *cobra.Command {
 		Short: "Do what a script says, all of it or nothing",
 		Example: `verbatim run --dry-run --as clara answer.dsl
 verbatim run --as clara answer.dsl`,
-		Long: `What asks first is shown, and answered with yes; what others must agree to waits: verbatim confirm.`,
+		Long: `It authenticates nobody: it believes --as, --origin and --yes. Others agree by verbatim confirm.`,
 		Args: exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.confirms = cmd.Flags().Changed("confirm")
@@ -48,7 +48,7 @@ verbatim run --as clara answer.dsl`,
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever is asking (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever is asking, which is believed (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and change nothing")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every row, also of calls that look alike")

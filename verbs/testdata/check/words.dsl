@@ -13,7 +13,7 @@ client.submit-document :request-id @pierre-sow :document-type HAT :file-referenc
 client.submit-document :request-id @pierre-sow :document-type "passport" :file-reference "f"  ;! unknown-code `did you mean "PASSPORT"?`
 client.submit-document :request-id @pierre-sow :document-type "PASSPORT" :file-reference "f"
 client.add-note :request-id @piere-sow :note "x"  ;! unknown-name `did you mean "@pierre-sow"?`
-client.add-note :request-id @zebra :note "x"  ;! unknown-name `one that you were shown`
+client.add-note :request-id @zebra :note "x"  ;! unknown-name `that of a row you can see`
 ---
 ; A verb that nobody knows does not make its name unknown as well: one cause,
 ; one error (U3).
