@@ -61,17 +61,17 @@ const jobVersion = 1
 var jobV = stores.NewInt(jobVersion)
 
 // readJob reads a payload. One of another version is left to a worker that knows it,
-// and is answered with stores.ErrVersion. Without a version, or with a member that
+// and is answered with a stores.VersionError. Without a version, or with a member that
 // nobody knows, it is an error.
 func readJob(j *stores.Job, into any) error {
-	var is struct{ V int }
+	var is struct{ V int64 }
 	switch err := json.Unmarshal([]byte(j.Payload), &is); {
 	case err != nil:
 		return err
 	case is.V == 0:
 		return errors.New("the job has no version")
 	case is.V != jobVersion:
-		return fmt.Errorf("the job is of version %d, and this program knows version %d: %w", is.V, jobVersion, stores.ErrVersion)
+		return &stores.VersionError{Is: is.V, Known: jobVersion}
 	}
 	d := json.NewDecoder(strings.NewReader(j.Payload))
 	d.DisallowUnknownFields()

@@ -345,7 +345,7 @@ func TestWorkOfAnotherVersionStays(t *testing.T) {
 		}
 		waiting := w.jobs(stores.JobWaiting)
 		for _, j := range waiting {
-			if j.Tries()-j.Attempt != 12 || j.Note != "the job is of version 2, and this program knows version 1: kept by another version" {
+			if j.Tries()-j.Attempt != 12 || j.Note != "it is of version 2, and this program knows version 1" {
 				w.t.Errorf("%s has %d attempts left: %s", j.ID, j.Tries()-j.Attempt, j.Note)
 			}
 		}
