@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/stores"
@@ -126,26 +124,13 @@ func keepDatabase(t *testing.T, dir string) {
 	put(t, dir, "bank.sql.gz", sql, k)
 }
 
-// restoreDatabase fills a database as its owner. What is for psql, and settings that
-// another version of the server may not know, are left out.
+// restoreDatabase fills a database as its owner.
 func restoreDatabase(t *testing.T, image []byte) stores.Store {
 	db := pgtest.Database(t)
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, db.Owner)
-	if err != nil {
+	if err := db.Load(string(image)); err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx)
-	var sql strings.Builder
-	for line := range strings.Lines(string(image)) {
-		if !strings.HasPrefix(line, `\`) && !strings.HasPrefix(line, "SET ") {
-			sql.WriteString(line)
-		}
-	}
-	if _, err := conn.PgConn().Exec(ctx, sql.String()).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := postgres.Open(ctx, db.App, postgres.MigrateAs(db.Owner), postgres.RowCap(many))
+	s, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner), postgres.RowCap(many))
 	if err != nil {
 		t.Fatal(err)
 	}
