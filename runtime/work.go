@@ -55,6 +55,29 @@ const (
 	reasonUnreadable = "unreadable-payload" // it was not written by an engine like this
 )
 
+// jobVersion is that of the payloads of jobs, which say it as "v".
+const jobVersion = 1
+
+var jobV = stores.NewInt(jobVersion)
+
+// readJob reads a payload. One of another version is left to a worker that knows it,
+// and is answered with a stores.VersionError. Without a version, or with a member that
+// nobody knows, it is an error.
+func readJob(j *stores.Job, into any) error {
+	var is struct{ V int64 }
+	switch err := json.Unmarshal([]byte(j.Payload), &is); {
+	case err != nil:
+		return err
+	case is.V == 0:
+		return errors.New("the job has no version")
+	case is.V != jobVersion:
+		return &stores.VersionError{Is: is.V, Known: jobVersion}
+	}
+	d := json.NewDecoder(strings.NewReader(j.Payload))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
 // A Worked tells what became of a run.
 type Worked struct {
 	Outcome string
@@ -75,8 +98,8 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 			return &Failure{Err: fmt.Errorf("%s: a notice that is no JSON: %w", st.verb.Name, err)}
 		}
 		b.Jobs = append(b.Jobs, stores.Job{ID: out.ID, Kind: JobNotice, At: r.now, Principal: r.s.who.Name, Payload: stores.NewObject(
-			[]string{"body", "kind", "target", "time"},
-			[]stores.Value{body, stores.NewString(out.Kind), stores.NewString(out.Target), stores.NewString(stores.NewTime(out.Time).Text())}).Text()})
+			[]string{"body", "kind", "target", "time", "v"},
+			[]stores.Value{body, stores.NewString(out.Kind), stores.NewString(out.Target), stores.NewString(stores.NewTime(out.Time).Text()), jobV}).Text()})
 		return nil
 	}
 	due := r.moment(n.at)
@@ -94,8 +117,8 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 		}
 		args, came = append(args, stores.NewObject(keys, values)), append(came, st.from[i].String())
 	}
-	keys := []string{"args", "trigger", "verb"}
-	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), stores.NewString(st.verb.Name)}
+	keys := []string{"args", "trigger", "v", "verb"}
+	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
 	if n.active.Entity != "" {
 		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, n.active.along())
 	}
@@ -125,7 +148,7 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 // expiry is the job that ends a confirmation.
 func (e *Engine) expiry(c *confirmation) stores.Job {
 	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.expires, Principal: c.asker,
-		Payload: stores.NewObject([]string{"confirmation"}, []stores.Value{c.key}).Text()}
+		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.key, jobV}).Text()}
 }
 
 // A Message is what a job of kind JobNotice is to deliver.
@@ -137,14 +160,18 @@ type Message struct {
 	Body   string    // canonical JSON
 }
 
-// ReadMessage reads a job of kind JobNotice.
+// ReadMessage reads a job of kind JobNotice. One of another version is answered with
+// stores.ErrVersion, and is to be left to whoever knows it.
 func ReadMessage(j *stores.Job) (Message, error) {
 	var p struct {
+		V            int
 		Kind, Target string
 		Time         time.Time
 		Body         json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(j.Payload), &p); err != nil || j.Kind != JobNotice || p.Target == "" {
+	if err := readJob(j, &p); errors.Is(err, stores.ErrVersion) {
+		return Message{}, err
+	} else if err != nil || j.Kind != JobNotice || p.Target == "" {
 		return Message{}, fmt.Errorf("job %s is no notice", j.ID)
 	}
 	return Message{ID: j.ID, Kind: p.Kind, Target: p.Target, Time: p.Time, Body: string(p.Body)}, nil
@@ -152,7 +179,7 @@ func ReadMessage(j *stores.Job) (Message, error) {
 
 // Work carries out one run of a job of JobKinds and settles it. An error says
 // that it could not be decided: the run is not settled, and the job is to be
-// tried again.
+// tried again, or left to a worker of another version for stores.ErrVersion.
 func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 	var done Worked
 	var err error
@@ -191,7 +218,10 @@ func ends(run stores.Run, state stores.JobState, at time.Time, note string) stor
 }
 
 func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
-	w, why := e.readWork(run)
+	w, why, err := e.readWork(run)
+	if err != nil {
+		return Worked{}, &Failure{Err: err}
+	}
 	if why != "" {
 		return e.giveUp(ctx, run, "", why)
 	}
@@ -255,19 +285,23 @@ func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Pro
 	return done, failure(err)
 }
 
-// readWork makes sense of a payload, with the palettes of today.
-func (e *Engine) readWork(run stores.Run) (*work, string) {
+// readWork makes sense of a payload, with the palettes of today, or says why not. The
+// error is stores.ErrVersion.
+func (e *Engine) readWork(run stores.Run) (*work, string, error) {
 	var p struct {
+		V             int
 		Verb, Trigger string
 		Args          []struct{ Name, Kind, Text, Entity string }
 		Active        *takenAlong
 	}
-	if err := json.Unmarshal([]byte(run.Payload), &p); err != nil {
-		return nil, reasonUnreadable
+	if err := readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
+		return nil, "", err
+	} else if err != nil {
+		return nil, reasonUnreadable, nil
 	}
 	w := &work{run: run, verb: e.reg.Verb(p.Verb)}
 	if w.verb == nil {
-		return nil, reasonOther
+		return nil, reasonOther, nil
 	}
 	for i := range w.verb.Effects {
 		if x := &w.verb.Effects[i]; x.Kind == verbs.Triggers && x.Run != nil && noticeTarget(x) == p.Trigger {
@@ -275,17 +309,17 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 		}
 	}
 	if w.effect == nil {
-		return nil, reasonOther
+		return nil, reasonOther, nil
 	}
 	w.args, w.refs = make([]stores.Value, len(w.verb.Params)), make([]*stores.Entity, len(w.verb.Params))
 	w.from = slices.Repeat([]verbs.Origin{verbs.NewOrigin(verbs.FromScript, "")}, len(w.verb.Params))
 	if a := p.Active; a != nil {
 		if e.reg.Entity(a.Entity) == nil {
-			return nil, reasonOther
+			return nil, reasonOther, nil
 		}
 		var ok bool
 		if w.active, ok = a.read(); !ok {
-			return nil, reasonUnreadable
+			return nil, reasonUnreadable, nil
 		}
 	}
 	came := strings.Split(run.Origins, ";")
@@ -293,14 +327,14 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 		i := slices.IndexFunc(w.verb.Params, func(p verbs.Param) bool { return p.Name == a.Name })
 		kind, known := kindNamed(a.Kind)
 		if !known {
-			return nil, reasonUnreadable
+			return nil, reasonUnreadable, nil
 		}
 		v, ok := stores.Parse(kind, a.Text)
 		switch {
 		case !ok:
-			return nil, reasonUnreadable
+			return nil, reasonUnreadable, nil
 		case i < 0:
-			return nil, reasonOther
+			return nil, reasonOther, nil
 		}
 		w.args[i], w.from[i] = v, ofDocument // the worst there is, where it cannot be read
 		if n < len(came) {
@@ -311,12 +345,12 @@ func (e *Engine) readWork(run stores.Run) (*work, string) {
 		if a.Entity != "" {
 			entity := e.reg.Entity(a.Entity)
 			if entity == nil {
-				return nil, reasonOther
+				return nil, reasonOther, nil
 			}
 			w.refs[i] = entity.Store
 		}
 	}
-	return w, ""
+	return w, "", nil
 }
 
 func kindNamed(name string) (stores.Kind, bool) {
@@ -661,8 +695,13 @@ func firstSeq(tx stores.Tx) int64 {
 // workExpire ends a confirmation that nobody decided in time.
 func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error) {
 	done := Worked{Verb: verbExpire}
-	var p struct{ Confirmation string }
-	if err := json.Unmarshal([]byte(run.Payload), &p); err != nil || p.Confirmation == "" {
+	var p struct {
+		V            int
+		Confirmation string
+	}
+	if err := readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
+		return done, &Failure{Err: err}
+	} else if err != nil || p.Confirmation == "" {
 		return e.giveUp(ctx, run, verbExpire, reasonUnreadable)
 	}
 	var last stores.Tx

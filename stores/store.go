@@ -9,6 +9,7 @@ package stores
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -37,12 +38,24 @@ var (
 	// themselves, which only a scope with All may write. (Were the latter
 	// allowed, a refusal would tell of a row that the caller cannot see.)
 	ErrReadOnly = errors.New("may only be read")
-	// ErrVersion says that another version of this program keeps the store.
+	// ErrVersion says that another version of this program keeps the store, or wrote
+	// what is to be read: see VersionError.
 	ErrVersion = errors.New("kept by another version")
 	// ErrSchema says that the database lacks what the palettes or the journal
 	// need: Migrate has not run, or has problems to report.
 	ErrSchema = errors.New("the database has not been prepared by migrate")
 )
+
+// A VersionError is ErrVersion with the version that was found and the one that this
+// program knows.
+type VersionError struct{ Is, Known int64 }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("it is of version %d, and this program knows version %d", e.Is, e.Known)
+}
+
+// Unwrap gives ErrVersion.
+func (e *VersionError) Unwrap() error { return ErrVersion }
 
 // A SQLError says what is wrong with a palette author's query, and where.
 // CheckSQL answers with nothing else when the query is at fault.

@@ -36,6 +36,7 @@ var ownCodes = []dsl.CodeDoc{
 		Wrong: "verbatim lint --against broken verbs", Right: "verbatim lint --against verbs verbs"},
 	{Code: "no-such-store", Meaning: "There is no store of that name. Only migrate makes one, so that a misspelt name does not become an empty store.",
 		Wrong: "verbatim log show --store nowhere.db", Right: "verbatim log show --store verbatim.db"},
+	{Code: "store-version", Meaning: "Another version of this program made the store, and keeps it in another way. It is left as it is: use the version that made it, or load its data into a new store."},
 	{Code: "no-such-entry", Meaning: "The journal has no entry of that number.",
 		Wrong: "verbatim log show 999999", Right: "verbatim log show"},
 	{Code: "no-such-row", Meaning: "No row within the scope of --as has that name or label. What is not there and what somebody may not see are one answer.",

@@ -68,7 +68,7 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 		return nil, err
 	}
 	if at.url == "" {
-		return a.openFile(at, false)
+		return a.openFile(ctx, at, false)
 	}
 	store, err := postgres.Open(ctx, at.url)
 	if errors.Is(err, postgres.ErrRole) {
@@ -78,7 +78,22 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
 	}
+	if err := ofThisVersion(ctx, at, store); err != nil {
+		return nil, err
+	}
 	return store, nil
+}
+
+// ofThisVersion refuses a store that another version of the program keeps, and closes
+// it. Whatever else is wrong with a store is told by what it is used for.
+func ofThisVersion(ctx context.Context, at address, store stores.Store) error {
+	var other *stores.VersionError
+	if _, err := store.Identity(ctx); !errors.As(err, &other) {
+		return nil
+	}
+	_ = store.Close()
+	return &stop{exitRefused, "store-version", fmt.Sprintf("the store %s cannot be used: %s. Nothing was changed", at, other),
+		"use the version that made it, or load its data into a new store: verbatim migrate --store NEW"}
 }
 
 // A preparer is a store that can be made ready: migrated, and filled for an
@@ -94,18 +109,21 @@ func (a *app) prepare(ctx context.Context, at address, create bool, grantTo stri
 		if grantTo != "" {
 			return nil, usage("a file has no roles to grant anything to", "leave --grant-to out")
 		}
-		return a.openFile(at, create)
+		return a.openFile(ctx, at, create)
 	}
 	store, err := postgres.Open(ctx, at.url, postgres.AsOwner(grantTo))
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %s cannot be opened", at), err, "check the URL, and that the server answers")
+	}
+	if err := ofThisVersion(ctx, at, store); err != nil {
+		return nil, err
 	}
 	return store, nil
 }
 
 // openFile opens a file. Only migrate makes one: a misspelt path must not
 // become an empty database that answers every question with nothing.
-func (a *app) openFile(at address, create bool) (*sqlite.Store, error) {
+func (a *app) openFile(ctx context.Context, at address, create bool) (*sqlite.Store, error) {
 	path := at.file
 	info, err := os.Stat(path)
 	switch {
@@ -119,6 +137,9 @@ func (a *app) openFile(at address, create bool) (*sqlite.Store, error) {
 	store, err := sqlite.Open(path)
 	if err != nil {
 		return nil, broken(fmt.Sprintf("the store %q cannot be opened", path), err, "a store is an SQLite file that verbatim migrate made")
+	}
+	if err := ofThisVersion(ctx, at, store); err != nil {
+		return nil, err
 	}
 	return store, nil
 }

@@ -371,7 +371,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		payload := `{"args":[{"kind":"string","name":"note","text":"a secret of hers"}],"trigger":"digging","verb":"garden.dig"}`
+		payload := `{"args":[{"kind":"string","name":"note","text":"a secret of hers"}],"trigger":"digging","v":1,"verb":"garden.dig"}`
 		batch(stores.Batch{Jobs: []stores.Job{
 			{ID: "one", Kind: "call", Payload: payload, At: noon, Principal: "vera", Unique: "k"}, {ID: "two", Kind: "call", Payload: payload, At: noon, Principal: "vera"},
 			{ID: "later", Kind: "call", Payload: payload, At: noon.Add(time.Hour), Principal: "vera"}}})

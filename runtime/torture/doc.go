@@ -38,7 +38,7 @@
 //	storm_test.go     SAFE-R7: partitions, delays, servers that go and come back
 //	load_test.go      SAFE-R8: many at once, with faults, and replay equals state
 //	backup_test.go    SAFE-R13: backups made while somebody writes, and copies
-//	release_test.go   SAFE-R10: the journals of every release
+//	release_test.go   SAFE-R10: the stores of every format and release
 //	oracle_test.go    SAFE-A2: foreign against absent, on the clock
 //
 // Tests that need strace or PostgreSQL are skipped where there is none, saying

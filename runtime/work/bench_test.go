@@ -26,7 +26,7 @@ func BenchmarkJobs(b *testing.B) {
 				note := stores.NewString(fmt.Sprint("note ", i))
 				arg := stores.NewObject([]string{"kind", "name", "text"}, []stores.Value{stores.NewString("string"), stores.NewString("note"), note})
 				batch.Jobs = append(batch.Jobs, stores.Job{ID: fmt.Sprint("bench ", i), Kind: runtime.JobCall, Principal: "ada", At: start, Origins: "script",
-					Payload: stores.NewObject([]string{"args", "trigger", "verb"}, []stores.Value{stores.NewList(arg), stores.NewString("posting"), stores.NewString("desk.post-later")}).Text()})
+					Payload: stores.NewObject([]string{"args", "trigger", "v", "verb"}, []stores.Value{stores.NewList(arg), stores.NewString("posting"), stores.NewInt(1), stores.NewString("desk.post-later")}).Text()})
 			}
 			if err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error { return tx.Apply(ctx, batch) }); err != nil {
 				b.Fatal(err)

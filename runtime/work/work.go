@@ -72,7 +72,7 @@ const Kept = 24 * time.Hour
 const (
 	Delivered = "delivered" // a notice
 	Failed    = "failed"    // it will be tried again
-	Stays     = "stays"     // a notice for which there is no route yet
+	Stays     = "stays"     // a notice for which there is no route yet, or a job of another version
 	Dead      = "dead"      // it was given up
 	Rescued   = "rescued"   // its run was older than twice the timeout
 	Released  = "released"  // the worker stopped before it was finished
@@ -326,6 +326,9 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 		}
 	}()
 	m, err := runtime.ReadMessage(&run.Job)
+	if errors.Is(err, stores.ErrVersion) {
+		return err
+	}
 	if err != nil {
 		return &notify.Error{Code: "unreadable-payload", Text: "it is no notice", Permanent: true}
 	}
@@ -359,6 +362,9 @@ func (s *shift) fail(run stores.Run, e *Event, err error) {
 			e.Outcome, end.State = Dead, stores.JobDead
 		}
 		end.Note = channel.Error()
+	case errors.Is(err, stores.ErrVersion):
+		// No attempt is used up: a worker of that version carries it out.
+		e.Outcome, e.Reason, end.Free, end.Note = Stays, "other-version", true, err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Reason = "timed-out"
 	case errors.As(err, &promise):

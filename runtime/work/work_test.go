@@ -320,6 +320,41 @@ func TestSameWorkIsWaitedForOnce(t *testing.T) {
 	})
 }
 
+// SAFE-R10: a job of another version stays for a worker of that version, however long
+// that takes. What has no version, or a member that nobody knows, is set aside.
+func TestWorkOfAnotherVersionStays(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		ctx := context.Background()
+		err := w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Jobs: []stores.Job{
+				{ID: "a", Kind: runtime.JobCall, Payload: `{"args":[],"new":1,"trigger":"posting","v":2,"verb":"desk.post-later"}`, At: start, Principal: "ada"},
+				{ID: "b", Kind: runtime.JobExpire, Payload: `{"confirmation":"x","v":2}`, At: start, Principal: "ada"},
+				{ID: "c", Kind: runtime.JobNotice, Payload: `{"v":2}`, At: start, Principal: "ada"},
+				{ID: "d", Kind: runtime.JobCall, Payload: `{"args":[],"new":1,"trigger":"posting","v":1,"verb":"desk.post-later"}`, At: start, Principal: "ada"},
+				{ID: "e", Kind: runtime.JobExpire, Payload: `{"confirmation":"x"}`, At: start, Principal: "ada"},
+			}})
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.wantWork("stays  other-version; stays verbatim.expire other-version; stays  other-version; refused  unreadable-payload; refused verbatim.expire unreadable-payload")
+		for range 3 {
+			w.set(w.now().Add(time.Hour))
+			w.wantWork("stays  other-version; stays verbatim.expire other-version; stays  other-version")
+		}
+		waiting := w.jobs(stores.JobWaiting)
+		for _, j := range waiting {
+			if j.Tries()-j.Attempt != 12 || j.Note != "it is of version 2, and this program knows version 1" {
+				w.t.Errorf("%s has %d attempts left: %s", j.ID, j.Tries()-j.Attempt, j.Note)
+			}
+		}
+		if dead := w.jobs(stores.JobDead); len(waiting) != 3 || len(dead) != 2 {
+			w.t.Errorf("%d jobs wait and %d are dead", len(waiting), len(dead))
+		}
+	})
+}
+
 // A palette that has changed so much that it does not know the work any more
 // leaves it to an operator.
 func TestWorkOfOtherPalettesIsSetAside(t *testing.T) {
@@ -328,14 +363,14 @@ func TestWorkOfOtherPalettesIsSetAside(t *testing.T) {
 		ctx := context.Background()
 		err := w.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 			var jobs []stores.Job
-			for i, payload := range []string{`{}`, `{"args":[],"trigger":"reminder","verb":"desk.unheard-of"}`, `{"args":[],"trigger":"unheard-of","verb":"desk.expect"}`,
-				`{"args":[{"kind":"text","name":"note","text":"x"}],"trigger":"posting","verb":"desk.post-later"}`,
-				`{"args":[{"kind":"string","name":"gone","text":"x"}],"trigger":"posting","verb":"desk.post-later"}`, `{"args":7}`} {
+			for i, payload := range []string{`{"v":1}`, `{"args":[],"trigger":"reminder","v":1,"verb":"desk.unheard-of"}`, `{"args":[],"trigger":"unheard-of","v":1,"verb":"desk.expect"}`,
+				`{"args":[{"kind":"text","name":"note","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`,
+				`{"args":[{"kind":"string","name":"gone","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`, `{"args":7,"v":1}`} {
 				jobs = append(jobs, stores.Job{ID: fmt.Sprint("j", i), Kind: runtime.JobCall, Payload: payload, At: start, Principal: "ada"})
 			}
-			jobs = append(jobs, stores.Job{ID: "x", Kind: runtime.JobExpire, Payload: `{"confirmation":""}`, At: start, Principal: "ada"},
+			jobs = append(jobs, stores.Job{ID: "x", Kind: runtime.JobExpire, Payload: `{"confirmation":"","v":1}`, At: start, Principal: "ada"},
 				stores.Job{ID: "y", Kind: runtime.JobNotice, Payload: `{}`, At: start},
-				stores.Job{ID: "z", Kind: runtime.JobCall, Payload: `{"args":[{"kind":"string","name":"note","text":"x"}],"trigger":"posting","verb":"desk.post-later"}`, At: start, Principal: "nobody"})
+				stores.Job{ID: "z", Kind: runtime.JobCall, Payload: `{"args":[{"kind":"string","name":"note","text":"x"}],"trigger":"posting","v":1,"verb":"desk.post-later"}`, At: start, Principal: "nobody"})
 			return tx.Apply(ctx, stores.Batch{Jobs: jobs})
 		})
 		if err != nil {

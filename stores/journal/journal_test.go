@@ -205,17 +205,22 @@ func jsonValue(s string) stores.Value {
 func TestRecordsAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		`[{"Entity":"note","Fields":[],"Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t","New":1}]`,
-		`[{"Fields":[],"Entity":"note","Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}]`,
-		`[{"Entity":"note","Fields":[],"Key":"00000000-0000-4000-8000-000000000001","Op":"merge","Table":"t"}]`,
-		`[{"Entity":"note","Fields":[],"Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}] `,
-		`[{"Entity":"note","Fields":[{"After":"x","Field":"f","Kind":"integer"}],"Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}]`,
-		`[{"Entity":"note","Fields":[],"Key":null,"Op":"insert","Table":"t"}]`,
+		`[{"v":1},{"Entity":"note","Fields":[],"Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t","New":1}]`,
+		`[{"v":1},{"Fields":[],"Entity":"note","Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}]`,
+		`[{"v":1},{"Entity":"note","Fields":[],"Key":"00000000-0000-4000-8000-000000000001","Op":"merge","Table":"t"}]`,
+		`[{"v":1},{"Entity":"note","Fields":[],"Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}] `,
+		`[{"v":1},{"Entity":"note","Fields":[{"After":"x","Field":"f","Kind":"integer"}],"Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}]`,
+		`[{"v":1},{"Entity":"note","Fields":[],"Key":null,"Op":"insert","Table":"t"}]`,
+		`[{"Entity":"note","Key":"00000000-0000-4000-8000-000000000001","Op":"insert","Table":"t"}]`,
+		`[{"v":1,"Opening":"o","Later":"x"}]`, `[{"Opening":"o","v":1}]`, `[{"v":1},{"v":1}]`,
 		`[]`, `null`, `{}`, `x`,
 	} {
 		if r, err := Parse(text); err == nil {
 			t.Errorf("%s was read as %+v", text, r)
 		}
+	}
+	if _, err := Parse(`[{"v":2,"Later":"x"}]`); err == nil || !strings.Contains(err.Error(), "of version 2, and this program reads version 1") {
+		t.Errorf("a record of a later version is answered with %v", err)
 	}
 }
 
@@ -541,7 +546,7 @@ func TestTheFirstJournalIsReadForEver(t *testing.T) {
 }
 
 // firstHash begins the head of the first journal.
-const firstHash = "45b634c5"
+const firstHash = "b332d263"
 
 func first() []*Line {
 	random := chance(7)

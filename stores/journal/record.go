@@ -34,15 +34,22 @@ type Row struct {
 	Key    stores.Value
 }
 
-// AppendText appends the canonical text of the record: JSON, its keys in the
-// order of the alphabet, no white space. A record of nothing is the empty text.
+// version is that of the text of a record. Another one is not read.
+const version = 1
+
+// bare begins a record that commits to nothing.
+var bare = fmt.Sprintf(`[{"v":%d}`, version)
+
+// AppendText appends the canonical text of the record: a list in JSON without white
+// space, first the version and what is committed to, then the rows. A record of nothing
+// is the empty text.
 func (r *Record) AppendText(b []byte) []byte {
 	if r.Opening == "" && len(r.Rows) == 0 {
 		return b
 	}
-	b = append(b, '[')
+	b = append(b, bare...)
 	if r.Opening != "" {
-		b = append(b, '{')
+		b = append(b[:len(b)-1], ',')
 		if len(r.About) > 0 {
 			b = append(b, `"About":[`...)
 			for i, row := range r.About {
@@ -58,15 +65,12 @@ func (r *Record) AppendText(b []byte) []byte {
 			b = append(b, `"Call":"`...)
 			b = append(append(b, r.Call...), `",`...)
 		}
-		b = append(b, `"Op":"erasable","Opening":`...)
+		b = append(b, `"Opening":`...)
 		b = stores.AppendJSONString(b, r.Opening)
 		b = append(b, '}')
 	}
 	for i := range r.Rows {
-		if i > 0 || r.Opening != "" {
-			b = append(b, ',')
-		}
-		b = r.Rows[i].AppendKept(b)
+		b = r.Rows[i].AppendKept(append(b, ','))
 	}
 	return append(b, ']')
 }
@@ -78,16 +82,26 @@ func Parse(text string) (Record, error) {
 	if text == "" {
 		return r, nil
 	}
-	rest := strings.TrimPrefix(text, "[")
-	if !strings.HasPrefix(rest, `{"Entity"`) {
+	rest, isBare := strings.CutPrefix(text, bare)
+	if !isBare {
+		rest = strings.TrimPrefix(text, "[")
+		var is struct{ V int }
 		var head struct {
+			V             int
 			About         []json.RawMessage
 			Call, Opening string
-			Op            string
 		}
 		d := json.NewDecoder(strings.NewReader(rest))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&head); err != nil {
+		err := d.Decode(&is) // a version that is not known may have members that are not
+		if err == nil && is.V != version {
+			return r, fmt.Errorf("the changes of a journal entry are of version %d, and this program reads version %d: read them with the version that wrote them", is.V, version)
+		}
+		if err == nil {
+			d = json.NewDecoder(strings.NewReader(rest))
+			d.DisallowUnknownFields()
+			err = d.Decode(&head)
+		}
+		if err != nil {
 			return r, fmt.Errorf("the changes of a journal entry cannot be read: %w", err)
 		}
 		r.Opening, r.Call = head.Opening, receipt.Commitment(head.Call)
@@ -98,10 +112,10 @@ func Parse(text string) (Record, error) {
 			}
 			r.About = append(r.About, Row{row.Entity, row.Key})
 		}
-		rest = strings.TrimPrefix(rest[d.InputOffset():], ",")
+		rest = rest[d.InputOffset():]
 	}
-	for strings.HasPrefix(rest, "{") {
-		row, after, err := receipt.ParseRow(rest)
+	for strings.HasPrefix(rest, ",{") {
+		row, after, err := receipt.ParseRow(rest[1:])
 		if err != nil {
 			return r, fmt.Errorf("the changes of a journal entry cannot be read: %w", err)
 		}
@@ -113,7 +127,7 @@ func Parse(text string) (Record, error) {
 		if row.Key.IsNull() {
 			return r, errors.New("a journal entry tells of a row without its key")
 		}
-		r.Rows, rest = append(r.Rows, row), strings.TrimPrefix(after, ",")
+		r.Rows, rest = append(r.Rows, row), after
 	}
 	if !bytes.Equal(r.AppendText(nil), []byte(text)) {
 		return r, errors.New("the changes of a journal entry are not written as the journal writes them")

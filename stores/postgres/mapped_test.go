@@ -274,6 +274,10 @@ func TestNewerSchema(t *testing.T) {
 	if err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "99") {
 		t.Errorf("%+v, %v", plan, err)
 	}
+	var other *stores.VersionError
+	if _, err := s.Identity(context.Background()); !errors.Is(err, stores.ErrVersion) || !errors.As(err, &other) || other.Is != 99 || other.Known != schemaVersion {
+		t.Errorf("its identity is answered with %v", err)
+	}
 }
 
 // An error tells neither a password nor a statement.

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +48,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 		return nil
 	}})
 	if err == nil && version != schemaVersion {
-		err = fmt.Errorf("the database has version %d of the store's own tables, and this program knows version %d: %w", version, schemaVersion, stores.ErrVersion)
+		err = &stores.VersionError{Is: version, Known: schemaVersion}
 	}
 	return err
 }

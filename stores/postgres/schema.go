@@ -12,8 +12,8 @@ import (
 	"verbatim/stores"
 )
 
-// schemaVersion is that of the store's own tables, kept in verbatim_schema. A
-// database of a newer version is refused.
+// schemaVersion is that of all that the program keeps in a database, in
+// verbatim_schema: see that of stores/sqlite, from which it may differ.
 const schemaVersion = 3
 
 // ownTables are the store's own, of schemaVersion. They have the names that they
@@ -312,7 +312,7 @@ func (m *migration) own() error {
 			return err
 		}
 		if version != schemaVersion {
-			m.Problems = append(m.Problems, fmt.Sprintf("the database has version %d of the store's own tables, and this program knows version %d", version, schemaVersion))
+			m.Problems = append(m.Problems, fmt.Sprintf("the database cannot be used: %v", &stores.VersionError{Is: version, Known: schemaVersion}))
 			return nil
 		}
 	}

@@ -192,6 +192,10 @@ func TestNewerSchema(t *testing.T) {
 	if err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "99") {
 		t.Error(plan, err)
 	}
+	var other *stores.VersionError
+	if _, err := s.Identity(context.Background()); !errors.Is(err, stores.ErrVersion) || !errors.As(err, &other) || other.Is != 99 || other.Known != schemaVersion {
+		t.Errorf("its identity is answered with %v", err)
+	}
 	s = legacy(t, `CREATE TABLE verbatim_journal (x)`)
 	plan, err = s.Migrate(context.Background(), nil, true)
 	if err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "verbatim_journal") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
-	"fmt"
 
 	"verbatim/stores"
 )
@@ -47,7 +46,7 @@ func rightVersion(ctx context.Context, c *conn) error {
 		return nil
 	})
 	if err == nil && version != schemaVersion {
-		err = fmt.Errorf("the file has version %d of the store's own tables, and this program knows version %d: %w", version, schemaVersion, stores.ErrVersion)
+		err = &stores.VersionError{Is: version, Known: schemaVersion}
 	}
 	return err
 }

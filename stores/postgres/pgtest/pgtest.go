@@ -138,6 +138,26 @@ func (d DB) Waiting() (int, error) {
 	return d.count("cardinality(pg_blocking_pids(pid)) > 0")
 }
 
+// Load runs what pg_dump wrote, as the owner of the database. Lines for psql, and
+// settings that another version of the server may not know, are left out.
+func (d DB) Load(dump string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, d.Owner)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var sql strings.Builder
+	for line := range strings.Lines(dump) {
+		if !strings.HasPrefix(line, `\`) && !strings.HasPrefix(line, "SET ") {
+			sql.WriteString(line)
+		}
+	}
+	_, err = conn.PgConn().Exec(ctx, sql.String()).ReadAll()
+	return err
+}
+
 func (d DB) count(where string) (int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
