@@ -1,0 +1,268 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// scriptNames answers the checker for one script. A name that several entities
+// use stands for the one that the arguments of this script ask for.
+type scriptNames struct {
+	s     *Session
+	wants map[string][]*verbs.Entity // by symbol, in the order of the script
+	all   []string                   // symbols that may stand for a row of any entity
+	among []*verbs.Entity            // every entity the script may speak of
+	meant map[*verbs.Entity][]*meaning
+}
+
+// Lookup implements verbs.Names.
+func (n *scriptNames) Lookup(name string) *verbs.Entity {
+	for _, e := range n.wants[name] {
+		if _, ok := n.s.key(e.Store, name); ok {
+			return e
+		}
+	}
+	for _, e := range n.among {
+		if _, ok := n.s.key(e.Store, name); ok {
+			return e
+		}
+	}
+	for _, e := range n.among {
+		if slices.ContainsFunc(n.meant[e], func(m *meaning) bool { return m.text == name }) {
+			if _, ok := n.s.text(e.Store, name); ok {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// Homonyms implements verbs.Homonyms.
+func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
+	var all []verbs.Candidate
+	for _, e := range n.among {
+		for _, row := range n.s.homonyms(e.Store, name) {
+			c := verbs.Candidate{Name: row.name, Label: row.label}
+			if c.Label == "" {
+				c.Label = e.Store.Name
+			}
+			if owner := n.s.ownerName(e.Store, row.owner); owner != "" && n.s.SeesSeveral() {
+				c.Tells = "of " + owner
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Nearby implements verbs.Names. It knows only what the session was given, so
+// that a suggestion tells nothing of other people's rows.
+func (n *scriptNames) Nearby(name string) []string {
+	among := n.wants[name]
+	if len(among) == 0 {
+		among = n.among
+	}
+	var all []string
+	n.s.names.mu.Lock()
+	for _, e := range among {
+		if b := n.s.names.books[e.Store]; b != nil {
+			for _, row := range b.rows {
+				all = append(all, row.name)
+			}
+		}
+	}
+	n.s.names.mu.Unlock()
+	slices.Sort(all)
+	plain, _, _ := strings.Cut(name, "~")
+	near := dsl.Nearest(name, slices.Values(slices.Compact(all)))
+	if len(near) == 0 {
+		near = n.s.likeNames(among, plain)
+	}
+	return near
+}
+
+// bind settles what the names of a program mean.
+func (n *scriptNames) bind(p *verbs.Program) {
+	p.Names(func(a *verbs.Arg, t *verbs.Type) {
+		e := (*verbs.Entity)(nil)
+		if t != nil && t.Name == verbs.RefType && a.Path() == "" {
+			e = t.Entity
+		}
+		if e == nil {
+			e = n.Lookup(a.Name())
+		}
+		if e == nil {
+			return
+		}
+		key, ok := n.s.key(e.Store, a.Name())
+		if !ok && a.Syntax.Kind == dsl.String {
+			key, ok = n.s.text(e.Store, a.Name())
+		}
+		if row, named := n.s.known(e.Store, key); ok && named {
+			p.Bind(a, verbs.Row{Entity: e, Key: key, Name: row.kept})
+		}
+	})
+}
+
+// words are the symbols that may name a row of an entity.
+func (n *scriptNames) words(e *verbs.Entity) []string {
+	words := slices.Clone(n.all)
+	for name, wants := range n.wants {
+		if slices.Contains(wants, e) && !slices.Contains(words, name) {
+			words = append(words, name)
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// mentioned works out what the symbols of a script may stand for. Symbols that
+// the script binds itself are not the session's.
+func (s *Session) mentioned(script *dsl.Script) *scriptNames {
+	n := &scriptNames{s: s, wants: make(map[string][]*verbs.Entity)}
+	bound := make(map[string]bool)
+	var bindings func(c *dsl.Call)
+	var inside func(v dsl.Value, fn func(dsl.Value))
+	inside = func(v dsl.Value, fn func(dsl.Value)) {
+		fn(v)
+		for _, item := range v.Items() {
+			inside(item, fn)
+		}
+		for _, entry := range v.Entries() {
+			inside(entry.Value, fn)
+		}
+	}
+	bindings = func(c *dsl.Call) {
+		if c.As != "" {
+			bound[c.As] = true
+		}
+		for i := range c.Args {
+			inside(c.Args[i].Value, func(v dsl.Value) {
+				if nested := v.Call(); nested != nil {
+					bindings(nested)
+				}
+			})
+		}
+	}
+	for i := range script.Calls {
+		bindings(&script.Calls[i])
+	}
+	var call func(c *dsl.Call)
+	call = func(c *dsl.Call) {
+		verb := s.e.reg.Verb(c.Verb)
+		for i := range c.Args {
+			var want *verbs.Entity
+			if verb != nil {
+				want = wanted(verb, c.Args[i].Key)
+			}
+			inside(c.Args[i].Value, func(v dsl.Value) {
+				if nested := v.Call(); nested != nil {
+					call(nested)
+				}
+				if v.Kind == dsl.String && want != nil {
+					if _, isKey := stores.ParseUUID(v.Text); !isKey {
+						n.ask(v.Text, want)
+					}
+				}
+				if v.Kind != dsl.Symbol {
+					return
+				}
+				name, path, _ := strings.Cut(v.Text, ".")
+				switch {
+				case bound[name]:
+				case want != nil && path == "":
+					n.want(name, want)
+				case !slices.Contains(n.all, name):
+					n.all = append(n.all, name)
+				}
+			})
+		}
+	}
+	for i := range script.Calls {
+		call(&script.Calls[i])
+	}
+	if len(n.all) > 0 {
+		n.among = s.e.entities
+	}
+	return n
+}
+
+func (n *scriptNames) want(name string, e *verbs.Entity) {
+	if !slices.Contains(n.wants[name], e) {
+		n.wants[name] = append(n.wants[name], e)
+	}
+	if !slices.Contains(n.among, e) {
+		n.among = append(n.among, e)
+	}
+}
+
+// wanted returns the entity that an argument refers to, nil when it is none or
+// any.
+func wanted(verb *verbs.Verb, key string) *verbs.Entity {
+	for i := range verb.Params {
+		if verb.Params[i].Name != key {
+			continue
+		}
+		t := verb.Params[i].Type
+		for t != nil && t.Name == verbs.ListType {
+			t = t.Item
+		}
+		if t != nil && t.Name == verbs.RefType {
+			return t.Entity
+		}
+	}
+	return nil
+}
+
+// find looks for what the names of a script stand for: in the store's table of
+// names, and for those that are not there among the rows within scope where these
+// are few.
+func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
+	for _, e := range n.among {
+		if err := n.s.lookUp(ctx, r, e, n.lost(e)); err != nil {
+			return err
+		}
+	}
+	for _, e := range n.among {
+		if len(n.lost(e)) > 0 && !n.s.isVast(e) {
+			if err := n.s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range n.among {
+		if !n.s.SeesSeveral() {
+			break
+		}
+		var several []stores.Value
+		for _, word := range n.words(e) {
+			for _, row := range n.s.homonyms(e.Store, word) {
+				if key, ok := n.s.key(e.Store, row.kept); ok {
+					several = append(several, key)
+				}
+			}
+		}
+		if err := n.s.nameOwners(ctx, r, e, several); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost are the names that an entity is asked for and that nothing is known of.
+func (n *scriptNames) lost(e *verbs.Entity) []string {
+	return slices.DeleteFunc(n.words(e), func(word string) bool {
+		if slices.Contains(n.all, word) {
+			return n.Lookup(word) != nil
+		}
+		if _, known := n.s.key(e.Store, word); known {
+			return true
+		}
+		return len(n.s.homonyms(e.Store, word)) > 0
+	})
+}

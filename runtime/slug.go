@@ -1,0 +1,115 @@
+package runtime
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"verbatim/stores"
+)
+
+// NameFrom is how the name of a row begins that has a label: "Pierre Dupont" is
+// pierre-dupont. It is "" where the label makes no name.
+func NameFrom(label string) string { return slug(label, "") }
+
+// slug makes a name of a label: ASCII letters in lower case and digits, joined
+// by hyphens, beginning with a letter. Latin letters lose their marks; what no
+// ASCII letter stands for is dropped, and a label of nothing else gives the
+// name of its entity.
+func slug(label, entity string) string {
+	b := make([]byte, 0, maxSlug)
+	gap := false
+	for _, r := range label {
+		word := fold(r)
+		if word == "" {
+			gap = gap || r < utf8.RuneSelf || r == '\u00a0' || r == '–' || r == '—'
+			continue
+		}
+		if gap && len(b) > 0 {
+			b = append(b, '-')
+		}
+		gap = false
+		b = append(b, word...)
+		if len(b) > maxSlug {
+			// Cut between words, where there is a place to.
+			if cut := strings.LastIndexByte(string(b[:maxSlug+1]), '-'); cut > maxSlug/2 {
+				b = b[:cut]
+			}
+			b = b[:min(len(b), maxSlug)]
+			break
+		}
+	}
+	name := string(b)
+	switch {
+	case name == "":
+		name = strings.ReplaceAll(entity, "_", "-")
+	case name[0] >= '0' && name[0] <= '9':
+		name = strings.ReplaceAll(entity, "_", "-") + "-" + name
+	}
+	return name
+}
+
+// Unmarked writes a text as names are written: in lower case and without the
+// marks of Latin letters. What names drop is left as it is.
+func Unmarked(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, r := range text {
+		if word := fold(r); word != "" {
+			b.WriteString(word)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+const (
+	asciiLetters = "abcdefghijklmnopqrstuvwxyz"
+	asciiDigits  = "0123456789"
+)
+
+// fold returns the ASCII letters or digit for a rune, "" when there is none.
+func fold(r rune) string {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return asciiLetters[r-'a' : r-'a'+1]
+	case r >= 'A' && r <= 'Z':
+		return asciiLetters[r-'A' : r-'A'+1]
+	case r >= '0' && r <= '9':
+		return asciiDigits[r-'0' : r-'0'+1]
+	case r < 0xc0:
+		return ""
+	}
+	if r >= 0x1ea0 && r <= 0x1ef9 { // Vietnamese, in the order of its letters
+		for _, block := range []struct {
+			last rune
+			is   string
+		}{{0x1eb7, "a"}, {0x1ec7, "e"}, {0x1ecb, "i"}, {0x1ee3, "o"}, {0x1ef1, "u"}, {0x1ef9, "y"}} {
+			if r <= block.last {
+				return block.is
+			}
+		}
+	}
+	if i := strings.IndexRune(latin, r); i >= 0 {
+		// Each entry of latin is its letters up to the next space, after "=".
+		end := strings.IndexByte(latin[i:], ' ') + i
+		return latin[strings.LastIndexByte(latin[:end], '=')+1 : end]
+	}
+	return ""
+}
+
+// latin lists the letters with marks of the European languages and what each
+// is written as without them. It is short on purpose: a name is a convenience,
+// and a transliteration that is wrong is worse than a dropped letter.
+const latin = "ÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎ=a ÆæǢǣ=ae ÇçĆćĈĉĊċČč=c ĎďĐđÐð=d ÈÉÊËèéêëĒēĔĕĖėĘęĚě=e " +
+	"ĜĝĞğĠġĢģ=g ĤĥĦħ=h ÌÍÎÏìíîïĨĩĪīĬĭĮįİı=i Ĵĵ=j Ķķĸ=k ĹĺĻļĽľĿŀŁł=l ÑñŃńŅņŇňŉŊŋ=n " +
+	"ÒÓÔÕÖØòóôõöøŌōŎŏŐő=o Œœ=oe ŔŕŖŗŘř=r ŚśŜŝŞşŠšȘș=s ẞß=ss ŢţŤťŦŧȚț=t Þþ=th " +
+	"ÙÚÛÜùúûüŨũŪūŬŭŮůŰűŲų=u Ŵŵ=w ÝÿýŶŷŸ=y ŹźŻżŽž=z "
+
+// fieldAt returns the field that a path ends at.
+func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
+	for _, step := range p.Steps {
+		e = step.To
+	}
+	return &e.Fields[p.Field]
+}
