@@ -51,7 +51,7 @@ func TestNoRefusalIsADeadEnd(t *testing.T) {
 		{"client.submit-document :request-id " + pierre + ` :document-type TAX_RETURN :file-reference "upload://nothing"`, "unknown-upload", "send", "client.add-note :request-id " + pierre + ` :note "I will send it"`},
 		{"client.submit-document :request-id " + pierre + ` :document-type TAX_RETURN :file-reference "return.pdf"`, "pattern-mismatch", "upload://", "client.submit-document :request-id " + pierre + " :document-type TAX_RETURN :file-reference " + file},
 		{"client.add-note :request-id " + settled + ` :note "x"`, "requirement-not-met", "settled", detail + settled},
-		{`client.add-note :request-id @the-king-of-france :note "x"`, "unknown-name", "you were shown", "client.get-outstanding"},
+		{`client.add-note :request-id @the-king-of-france :note "x"`, "unknown-name", "a row you can see", "client.get-outstanding"},
 		{"client.add-note :request-id " + maria + ` :note "x" :expected-date 2020-01-01`, "out-of-range", "today", "client.add-note :request-id " + maria + ` :note "x"`},
 		{"client.add-note :request-id " + maria + ` :note "x" :expected-date "2025-02-30"`, "invalid-date", "28 days", "client.add-note :request-id " + maria + ` :note "y"`},
 		{"client.provide-info :request-id " + maria + ` :info-type DATE_OF_BIRTH :collected-data {:date_of_birth "1850-01-01"}`, "schema-mismatch", "after 1 January 1900", "client.start-collection :request-id " + maria},
