@@ -336,7 +336,7 @@ func (r *run) carry(ctx context.Context, f *frame, st *step) error {
 		return err
 	}
 	r.e.enter(StageSettle)
-	if err := r.settle(st, promises, done); err != nil {
+	if err := settle(v, promises, &done); err != nil {
 		return err
 	}
 	st.cells, st.notices, st.tended = done.answer, done.notices, done.tended
@@ -369,7 +369,7 @@ func (r *run) macro(ctx context.Context, st *step) error {
 		order := inner.prog.Order()
 		st.cells = inner.steps[order[len(order)-1]].cells
 	}
-	return r.settleMacro(ctx, st)
+	return settleMacro(st.verb, st.gather())
 }
 
 // Reading

@@ -316,7 +316,7 @@ func (r *run) mapError(st *step, err error) error {
 // wanted entity if that is known, or the one that it read.
 func (st *step) row(r *run, want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 	fits := func(e *verbs.Entity) bool { return want == nil || e == want }
-	all := st.gather(&gathered{}).changes
+	all := st.gather().changes
 	for i := range all {
 		if c := &all[i]; c.Op == stores.Insert && fits(c.entity) {
 			return c.entity, c.Key, true

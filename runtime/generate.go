@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"verbatim/dsl"
@@ -50,11 +49,6 @@ func (e *Engine) findGenerated() dsl.Diagnostics {
 		}
 	}
 	return ds
-}
-
-// calls reports whether a call inside another is one of a verb.
-func (st *step) calls(verb string) bool {
-	return slices.ContainsFunc(st.inner, func(inner *step) bool { return inner.verb.Name == verb || inner.calls(verb) })
 }
 
 // isCodeArg reports whether an argument is a code, which is written without

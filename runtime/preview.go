@@ -244,7 +244,7 @@ func (r *run) tellAll() {
 	r.told = make([]receipt.Call, len(written))
 	for i, st := range written {
 		r.told[i] = receipt.Call{Verb: st.verb.Name, Place: placed(st.place), Text: st.text, Rows: r.rowsOf(st), Notices: r.noticesOf(st, nil), Filled: r.fills(st),
-			Tended: st.allTended(), Asks: st.questions(), Session: r.sessionChanges(st), Errands: st.errandsOf(nil), Result: r.result(st), Seq: st.seq}
+			Tended: st.gather().tended, Asks: st.questions(), Session: r.sessionChanges(st), Errands: st.errandsOf(nil), Result: r.result(st), Seq: st.seq}
 	}
 }
 
@@ -263,10 +263,7 @@ func placed(p dsl.Place) receipt.Place {
 
 // rowsOf tells of the rows that a call changes, by the names that they have now.
 func (r *run) rowsOf(st *step) []receipt.Row {
-	changes := st.changes
-	if len(st.inner) > 0 {
-		changes = st.gather(&gathered{}).changes
-	}
+	changes := st.gather().changes
 	if len(changes) == 0 {
 		return nil
 	}

@@ -553,19 +553,6 @@ func (r *run) given(ctx context.Context, st *step, p *promise) error {
 	return nil
 }
 
-// keepsSetting finds the promise that something given to the session keeps.
-func keepsSetting(promises []promise, kept []int, a *setting) int {
-	for i := range promises {
-		p := &promises[i]
-		if p.effect.Session != a.name || !p.due || kept[i] > 0 || p.effect.Value != nil && !stores.Equal(p.setting.value, a.value) {
-			continue
-		}
-		kept[i]++
-		return i
-	}
-	return -1
-}
-
 // settings turns what a handler gives the session into the engine's own.
 func (r *run) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
@@ -593,13 +580,6 @@ func (r *run) settings(st *step, f Fields, came verbs.Origin, promises []promise
 	return all, nil
 }
 
-// setBefore reports whether the calls of a macro gave the session what it had.
-func (st *step) setBefore(name string) bool {
-	return slices.ContainsFunc(st.inner, func(inner *step) bool {
-		return slices.ContainsFunc(inner.verb.Effects, func(e verbs.Effect) bool { return e.Session == name }) || inner.setBefore(name)
-	})
-}
-
 // nameSets names the rows that a session is given, or had.
 func (r *run) nameSets(ctx context.Context, st *step) error {
 	for _, a := range st.sets {
@@ -625,7 +605,7 @@ func (r *run) sessionChanges(st *step) []receipt.Setting {
 		return nil
 	}
 	var out []receipt.Setting
-	for _, a := range st.gather(&gathered{}).sets {
+	for _, a := range st.gather().sets {
 		s := receipt.Setting{Name: a.name, Before: receipt.Of(a.before.value()), After: receipt.Of(a.value), Sensitive: a.secret || a.before.Secret, From: a.from, Origin: a.came.String()}
 		if e := r.e.reg.Entity(a.before.Entity); e != nil {
 			r.nameValue(&s.Before, e.Store)

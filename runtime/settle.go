@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,42 +9,6 @@ import (
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
-
-// A promise is one effect of a verb, for one call, as the rows stand before
-// the call does anything. The engine carries out a verb from its promises, and
-// holds whatever carried it out against them: both look at the same values.
-type promise struct {
-	effect *verbs.Effect
-	// due says that its condition holds, or that it has none. For effects on
-	// rows there is a condition for each target instead.
-	due     bool
-	set     []assigned // of a row to be added
-	targets []target   // of rows to be changed or deleted
-	values  []stores.Value
-	came    []verbs.Origin // parallel to values
-	dark    []bool         // parallel to values; nil while none is sensitive
-	at      stores.Value   // when the work of a trigger begins; Null is at once
-	setting setting        // of the session
-}
-
-// A target is a row that an effect picks.
-type target struct {
-	row stores.Row
-	due bool
-	set []assigned
-	// stood holds the fields of the row that conditions and values were worked
-	// out from: the change is only right while they are what they were.
-	stood []int
-}
-
-// An assigned is a value for a field, and where it comes from.
-type assigned struct {
-	field     int
-	value     stores.Value
-	from      string
-	sensitive bool // an argument that it is taken from is
-	came      verbs.Origin
-}
 
 // A deed is what carried a verb out wants done.
 type deed struct {
@@ -68,145 +31,6 @@ type proposal struct {
 	before stores.Row // of Update and Delete
 	set    []assigned
 	stood  []int
-}
-
-// promises works out what each effect of a verb means for this call.
-func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
-	effects := st.verb.Effects
-	promises := make([]promise, len(effects))
-	for i := range effects {
-		effect := &effects[i]
-		p := &promises[i]
-		p.effect = effect
-		var err error
-		switch {
-		case onRows(effect):
-			err = r.targets(ctx, st, p)
-		default:
-			if p.due, err = r.holds(ctx, st, effect.When, nil); err == nil && p.due {
-				p.set, err = r.sets(ctx, st, effect, nil)
-			}
-			if err == nil && p.due {
-				for _, w := range effect.With {
-					v, came, err := r.evalFrom(ctx, st, w.Value, nil)
-					if err != nil {
-						return nil, err
-					}
-					p.values, p.came = append(p.values, v), append(p.came, came)
-					if _, dark := st.origin(w.Value, nil); dark {
-						p.dark = darkAt(p.dark, len(p.values)-1)
-					}
-				}
-				if effect.Value != nil {
-					err = r.given(ctx, st, p)
-				}
-				if effect.At != nil {
-					p.at, err = r.eval(ctx, st, effect.At, nil)
-				}
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return promises, nil
-}
-
-// targets finds the rows that an effect picks, and what it does to each.
-func (r *run) targets(ctx context.Context, st *step, p *promise) error {
-	effect := p.effect
-	var rows []stores.Row
-	switch w := effect.Where; {
-	case w == nil:
-		// A promise in so many words, for a handler to keep: any row within
-		// scope. Whether its condition holds is all there is to know.
-		var err error
-		p.due, err = r.holds(ctx, st, effect.When, nil)
-		return err
-	case w.Filter != nil:
-		where, err := r.cond(ctx, st, w.Filter)
-		if err != nil {
-			return err
-		}
-		if rows, err = r.rowsWhere(ctx, effect.Entity.Store, where); err != nil {
-			return err
-		}
-	default:
-		row := st.rows[w.Param]
-		if row.Entity != nil && row.Entity != effect.Entity.Store {
-			// The argument takes a row of any kind, the effect does not.
-			return &complaint{st.index, unknownName(st.place, st.verb.Params[w.Param].Name)}
-		}
-		if row.Entity != nil {
-			rows = append(rows, row)
-		}
-	}
-	for _, row := range rows {
-		t := target{row: row}
-		var err error
-		if t.due, err = r.holds(ctx, st, effect.When, &row); err != nil {
-			return err
-		}
-		if t.due {
-			if t.set, err = r.sets(ctx, st, effect, &row); err != nil {
-				return err
-			}
-		}
-		t.stood = stoodOn(effect)
-		p.due = p.due || t.due
-		p.targets = append(p.targets, t)
-	}
-	return nil
-}
-
-// stoodOn lists the fields of a target itself that an effect reads.
-func stoodOn(e *verbs.Effect) []int {
-	var fields []int
-	add := func(x *verbs.Expr) {
-		if x == nil {
-			return
-		}
-		for _, read := range x.Reads {
-			own := read.Param < 0 || e.Where.Filter == nil && read.Param == e.Where.Param
-			if own && read.Path.Count == nil {
-				f := read.Path.Field
-				if len(read.Path.Steps) > 0 {
-					f = read.Path.Steps[0].Field
-				}
-				fields = append(fields, f)
-			}
-		}
-	}
-	add(e.When)
-	for i := range e.Set {
-		add(e.Set[i].Value)
-	}
-	return fields
-}
-
-func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
-	if when == nil {
-		return true, nil
-	}
-	v, err := r.eval(ctx, st, when, row)
-	return v.Bool(), err
-}
-
-func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
-	if len(effect.Set) == 0 {
-		return nil, nil
-	}
-	set := make([]assigned, 0, len(effect.Set))
-	for i := range effect.Set {
-		x := effect.Set[i].Value
-		v, came, err := r.evalFrom(ctx, st, x, row)
-		if err != nil {
-			return nil, err
-		}
-		from, secret := st.origin(x, row)
-		set = append(set, assigned{effect.Set[i].Field, v, from, secret, came})
-	}
-	return set, nil
 }
 
 // declared does what promises say, where the palette says all of it.
@@ -252,6 +76,13 @@ func noticeOf(p *promise) notice {
 	return n
 }
 
+// announces reports whether an effect promises a notice.
+func announces(e *verbs.Effect, n *notice) bool {
+	return sends(e) && noticeKind(e.Kind) == n.kind && noticeTarget(e) == n.target
+}
+
+func (n *notice) happening() string { return fmt.Sprintf("a %s to %s was to go out", n.kind, n.target) }
+
 func noticeKind(k verbs.EffectKind) string {
 	if k == verbs.Triggers {
 		return "trigger"
@@ -269,55 +100,65 @@ func noticeTarget(e *verbs.Effect) string {
 // settle holds what is to be done against what was promised, before any of it
 // is: nothing that no effect covers, and every promise that is due. It makes
 // no difference who carried the verb out.
-func (r *run) settle(st *step, promises []promise, d deed) error {
-	kept := make([]int, len(promises)) // how often each promise was used
+func settle(v *verbs.Verb, promises []promise, d *deed) error {
+	s := settlement{promises, make([]int, len(promises))}
 	for i := range d.proposals {
-		if happened := cover(promises, kept, &d.proposals[i]); happened != "" {
-			return broken(st, nil, happened)
+		if happened := s.row(&d.proposals[i]); happened != "" {
+			return broken(v, nil, happened)
 		}
 	}
 	for i := range d.notices {
 		n := &d.notices[i]
-		covered := false
-		for j := range promises {
-			p := &promises[j]
-			if sends(p.effect) && p.due && kept[j] == 0 && noticeKind(p.effect.Kind) == n.kind && noticeTarget(p.effect) == n.target {
-				kept[j]++
-				covered = true
-				n.effect, n.at = p.effect, p.at
-				break
-			}
+		p := s.claim(func(p *promise, used int) bool { return used == 0 && announces(p.effect, n) })
+		if p == nil {
+			return broken(v, nil, n.happening())
 		}
-		if !covered {
-			return broken(st, nil, fmt.Sprintf("a %s to %s was to go out", n.kind, n.target))
-		}
+		n.effect, n.at = p.effect, p.at
 	}
 	for i := range d.sets {
-		if j := keepsSetting(promises, kept, &d.sets[i]); j < 0 {
-			return broken(st, nil, fmt.Sprintf("session.%s was to be set", d.sets[i].name))
+		a := &d.sets[i]
+		if s.claim(func(p *promise, used int) bool {
+			return used == 0 && p.effect.Session == a.name && (p.effect.Value == nil || stores.Equal(p.setting.value, a.value))
+		}) == nil {
+			return broken(v, nil, fmt.Sprintf("session.%s was to be set", a.name))
 		}
 	}
-	if err := settleJobs(st, promises, kept, d.tended); err != nil {
-		return err
-	}
-	for _, p := range d.calls {
-		name := p.Calls()[0].Verb.Name
-		j := slices.IndexFunc(promises, func(q promise) bool { return q.due && generates(q.effect) == name })
-		if j < 0 {
-			return broken(st, nil, name+" was to be called")
+	for i := range d.tended {
+		if s.claim(func(p *promise, _ int) bool { return tendsJobs(p.effect) }) == nil {
+			return broken(v, nil, tending(&d.tended[i]))
 		}
-		kept[j]++
+	}
+	for _, c := range d.calls {
+		name := c.Calls()[0].Verb.Name
+		if s.claim(func(p *promise, _ int) bool { return generates(p.effect) == name }) == nil {
+			return broken(v, nil, name+" was to be called")
+		}
 	}
 	for _, text := range d.kept {
-		j := slices.IndexFunc(promises, func(p promise) bool { return p.due && !traces(p.effect) && p.effect.Operand.Text == text })
-		if j < 0 {
-			return broken(st, nil, fmt.Sprintf("it says that it did %q", text))
+		if s.claim(func(p *promise, _ int) bool { return !traces(p.effect) && p.effect.Operand.Text == text }) == nil {
+			return broken(v, nil, fmt.Sprintf("it says that it did %q", text))
 		}
-		kept[j]++
 	}
 	for i := range promises {
-		if missing := unkept(&promises[i], kept[i], &d); missing != "" {
-			return broken(st, promises[i].effect, missing)
+		if missing := unkept(&promises[i], s.used[i], d); missing != "" {
+			return broken(v, promises[i].effect, missing)
+		}
+	}
+	return nil
+}
+
+// A settlement counts how often each promise of a call was used.
+type settlement struct {
+	promises []promise
+	used     []int // parallel to promises
+}
+
+// claim uses the first promise that is due and fits, nil when none does.
+func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
+	for i := range s.promises {
+		if p := &s.promises[i]; p.due && fits(p, s.used[i]) {
+			s.used[i]++
+			return p
 		}
 	}
 	return nil
@@ -329,44 +170,38 @@ func traces(e *verbs.Effect) bool {
 	return addsRow(e) || onRows(e) || sends(e) || e.Session != "" || tendsJobs(e) || generates(e) != "" || e.Kind == verbs.ReturnsEffect
 }
 
-// cover finds the promises that a proposal keeps, or says what would happen
-// that nobody promised. It names fields and never values.
-func cover(promises []promise, kept []int, p *proposal) string {
+// row finds the promises that a proposal keeps, or says what would happen that
+// nobody promised. It names fields and never values.
+func (s *settlement) row(p *proposal) string {
 	e := p.entity.Store
 	switch p.op {
 	case stores.Insert:
-		for i := range promises {
-			if q := &promises[i]; addsRow(q.effect) && q.effect.Entity == p.entity && q.due && fitsInsert(q, p) {
-				// What is said to the letter is said once; "creates: item"
-				// alone is said of as many as there are.
-				if len(q.effect.Set) == 0 || kept[i] == 0 {
-					kept[i]++
-					return ""
-				}
-			}
+		// What is said to the letter is said once; "creates: item" alone is said
+		// of as many as there are.
+		if s.claim(func(q *promise, used int) bool {
+			return addsRow(q.effect) && q.effect.Entity == p.entity && fitsInsert(q, p) && (used == 0 || len(q.effect.Set) == 0)
+		}) == nil {
+			return fmt.Sprintf("a row of %s was to be added", e.Name)
 		}
-		return fmt.Sprintf("a row of %s was to be added", e.Name)
+		return ""
 
 	case stores.Delete:
-		for i := range promises {
-			if q := &promises[i]; onRows(q.effect) && q.effect.Kind == verbs.Deletes && q.effect.Entity == p.entity && picks(q, p.key) != nil {
-				kept[i]++
-				return ""
-			}
+		if s.claim(func(q *promise, _ int) bool {
+			return q.effect.Kind == verbs.Deletes && q.effect.Entity == p.entity && picks(q, p.key) != nil
+		}) == nil {
+			return fmt.Sprintf("a row of %s was to be deleted", e.Name)
 		}
-		return fmt.Sprintf("a row of %s was to be deleted", e.Name)
+		return ""
 	}
+	keeps := make([]bool, len(s.promises))
 	for _, a := range p.set {
 		if a.field == e.Key {
 			return fmt.Sprintf("the key of a row of %s was to be changed", e.Name)
 		}
-	}
-	keeps := make([]bool, len(promises))
-	for _, a := range p.set {
 		covered := false
-		for i := range promises {
-			q := &promises[i]
-			if !onRows(q.effect) || q.effect.Kind == verbs.Deletes || q.effect.Entity != p.entity {
+		for i := range s.promises {
+			q := &s.promises[i]
+			if q.effect.Entity != p.entity || !onRows(q.effect) || q.effect.Kind == verbs.Deletes {
 				continue
 			}
 			if t := picks(q, p.key); t != nil && allows(q.effect, t, a) {
@@ -379,7 +214,7 @@ func cover(promises []promise, kept []int, p *proposal) string {
 	}
 	for i := range keeps {
 		if keeps[i] {
-			kept[i]++
+			s.used[i]++
 		}
 	}
 	return ""
@@ -448,98 +283,69 @@ func allows(e *verbs.Effect, t *target, a assigned) bool {
 
 // unkept says what is missing of a promise, "" when nothing is.
 func unkept(p *promise, used int, d *deed) string {
-	effect := p.effect
-	if effect.May || !p.due {
-		return ""
-	}
+	e := p.effect
 	switch {
-	case effect.Kind == verbs.IfTrue || effect.Kind == verbs.IfFalse:
+	case e.May || !p.due || e.Kind == verbs.IfTrue || e.Kind == verbs.IfFalse:
 		return ""
-	case effect.Kind == verbs.ReturnsEffect:
+	case e.Kind == verbs.ReturnsEffect:
 		if d.answer == nil {
 			return "nothing was given back"
 		}
-	case addsRow(effect):
-		if used == 0 {
-			return fmt.Sprintf("no row of %s was to be added", effect.Entity.Store.Name)
-		}
-	case onRows(effect):
-		name := effect.Entity.Store.Name
-		if effect.Where == nil {
-			if used == 0 {
-				return fmt.Sprintf("no row of %s was to be changed", name)
-			}
-			break
-		}
+		return ""
+	case onRows(e) && e.Where != nil:
 		for i := range p.targets {
-			if t := &p.targets[i]; t.due && !t.reached(effect, d) {
-				if effect.Kind == verbs.Deletes {
-					return fmt.Sprintf("a row of %s was not to be deleted", name)
-				}
-				return fmt.Sprintf("a row of %s was not to be changed", name)
+			if t := &p.targets[i]; t.due && !t.reached(e, d) {
+				return fmt.Sprintf("a row of %s was not to be %s", e.Entity.Store.Name, doneTo(e))
 			}
 		}
-	case generates(effect) != "":
-		if used == 0 {
-			return generates(effect) + " was not to be called"
-		}
-	case effect.Session != "":
-		if used == 0 {
-			return fmt.Sprintf("session.%s was not to be set", effect.Session)
-		}
-	case sends(effect):
-		if used == 0 {
-			return fmt.Sprintf("no %s to %s was to go out", noticeKind(effect.Kind), noticeTarget(effect))
-		}
-	case tendsJobs(effect):
-		if used == 0 {
-			return "no job was to be tried again or dropped"
-		}
-	default:
-		if used == 0 {
-			return "nobody says that it was done"
-		}
+		return ""
+	case used > 0:
+		return ""
+	case onRows(e):
+		return fmt.Sprintf("no row of %s was to be %s", e.Entity.Store.Name, doneTo(e))
+	case addsRow(e):
+		return fmt.Sprintf("no row of %s was to be added", e.Entity.Store.Name)
+	case generates(e) != "":
+		return generates(e) + " was not to be called"
+	case e.Session != "":
+		return fmt.Sprintf("session.%s was not to be set", e.Session)
+	case sends(e):
+		return fmt.Sprintf("no %s to %s was to go out", noticeKind(e.Kind), noticeTarget(e))
+	case tendsJobs(e):
+		return "no job was to be tried again or dropped"
 	}
-	return ""
+	return "nobody says that it was done"
+}
+
+// doneTo is what an effect on rows does to them.
+func doneTo(e *verbs.Effect) string {
+	if e.Kind == verbs.Deletes {
+		return "deleted"
+	}
+	return "changed"
 }
 
 // reached reports whether a promise about one row is kept: the row is deleted,
 // or every field that was to be set is, or held that value already. Where the
 // promise only names fields, one of them has to be spoken of.
 func (t *target) reached(effect *verbs.Effect, d *deed) bool {
-	if effect.Kind != verbs.Deletes && len(t.set) > 0 {
-		return t.setBy(d)
+	proposed := func(op stores.Op, does func(set []assigned) bool) bool {
+		return slices.ContainsFunc(d.proposals, func(p proposal) bool {
+			return p.op == op && p.entity == effect.Entity && p.key == t.row.Key() && does(p.set)
+		})
 	}
-	for i := range d.proposals {
-		p := &d.proposals[i]
-		if p.entity != effect.Entity || p.key != t.row.Key() {
-			continue
-		}
-		switch p.op {
-		case stores.Delete:
-			if effect.Kind == verbs.Deletes {
-				return true
-			}
-		case stores.Update:
-			if effect.Kind != verbs.Deletes && slices.ContainsFunc(p.set, func(a assigned) bool { return allows(effect, t, a) }) {
-				return true
-			}
-		}
+	switch {
+	case effect.Kind == verbs.Deletes:
+		return proposed(stores.Delete, func([]assigned) bool { return true })
+	case len(t.set) == 0:
+		return proposed(stores.Update, func(set []assigned) bool {
+			return slices.ContainsFunc(set, func(a assigned) bool { return allows(effect, t, a) })
+		})
 	}
-	return false
-}
-
-func (t *target) setBy(d *deed) bool {
 	for _, b := range t.set {
-		done := stores.Equal(t.row.Values[b.field], b.value)
-		for i := range d.proposals {
-			q := &d.proposals[i]
-			if q.op == stores.Update && q.entity.Store == t.row.Entity && q.key == t.row.Key() &&
-				slices.ContainsFunc(q.set, func(a assigned) bool { return a.field == b.field && stores.Equal(a.value, b.value) }) {
-				done = true
-			}
-		}
-		if !done {
+		if !stores.Equal(t.row.Values[b.field], b.value) && !proposed(stores.Update, func(set []assigned) bool {
+			return slices.ContainsFunc(set, func(a assigned) bool { return a.field == b.field && stores.Equal(a.value, b.value) })
+		}) {
 			return false
 		}
 	}
@@ -549,77 +355,88 @@ func (t *target) setBy(d *deed) bool {
 // settleMacro holds everything that the calls of a macro did against what the
 // macro itself promises, where it promises anything. Each of those calls was
 // settled by its own verb already.
-func (r *run) settleMacro(ctx context.Context, st *step) error {
-	if len(st.verb.Effects) == 0 {
+func settleMacro(v *verbs.Verb, all *gathered) error {
+	if len(v.Effects) == 0 {
 		return nil
 	}
-	all := st.gather(&gathered{})
+	promised := func(covers func(e *verbs.Effect) bool) bool {
+		return slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool { return covers(&e) })
+	}
 	for i := range all.changes {
 		c := &all.changes[i]
-		if !slices.ContainsFunc(st.verb.Effects, func(e verbs.Effect) bool { return wide(&e, c) }) {
-			return broken(st, nil, happening(c))
+		if !promised(func(e *verbs.Effect) bool { return wide(e, c) }) {
+			return broken(v, nil, happening(c))
 		}
 	}
-	for _, n := range all.notices {
-		if !slices.ContainsFunc(st.verb.Effects, func(e verbs.Effect) bool {
-			return sends(&e) && noticeKind(e.Kind) == n.kind && noticeTarget(&e) == n.target
-		}) {
-			return broken(st, nil, fmt.Sprintf("a %s to %s was to go out", n.kind, n.target))
+	for i := range all.notices {
+		n := &all.notices[i]
+		if !promised(func(e *verbs.Effect) bool { return announces(e, n) }) {
+			return broken(v, nil, n.happening())
 		}
 	}
 	for _, a := range all.sets {
-		if !slices.ContainsFunc(st.verb.Effects, func(e verbs.Effect) bool { return e.Session == a.name }) {
-			return broken(st, nil, fmt.Sprintf("session.%s was to be set", a.name))
+		if !promised(func(e *verbs.Effect) bool { return e.Session == a.name }) {
+			return broken(v, nil, fmt.Sprintf("session.%s was to be set", a.name))
 		}
 	}
-	tended := st.allTended()
-	if len(tended) > 0 && !slices.ContainsFunc(st.verb.Effects, func(e verbs.Effect) bool { return tendsJobs(&e) }) {
-		return broken(st, nil, tending(&tended[0]))
+	for i := range all.tended {
+		if !promised(tendsJobs) {
+			return broken(v, nil, tending(&all.tended[i]))
+		}
 	}
-	for i := range st.verb.Effects {
-		e := &st.verb.Effects[i]
-		if e.May || e.When != nil || !traces(e) {
-			continue
-		}
-		kept := false
-		switch {
-		case sends(e):
-			kept = slices.ContainsFunc(all.notices, func(n notice) bool {
-				return noticeKind(e.Kind) == n.kind && noticeTarget(e) == n.target
-			})
-		case e.Session != "":
-			kept = slices.ContainsFunc(all.sets, func(a setting) bool { return a.name == e.Session }) || st.setBefore(e.Session)
-		case tendsJobs(e):
-			kept = len(tended) > 0
-		case generates(e) != "":
-			kept = st.calls(generates(e))
-		case e.Kind == verbs.ReturnsEffect:
-			kept = st.cells != nil
-		default:
-			kept = slices.ContainsFunc(all.changes, func(c change) bool { return wide(e, &c) }) || onRows(e)
-		}
-		if !kept {
-			return broken(st, e, "none of its calls did it")
+	for i := range v.Effects {
+		e := &v.Effects[i]
+		if !e.May && e.When == nil && traces(e) && !all.shows(e) {
+			return broken(v, e, "none of its calls did it")
 		}
 	}
 	return nil
 }
 
+// A gathered is what a call and the calls inside it do.
 type gathered struct {
-	changes []change
-	notices []notice
-	sets    []setting
+	changes  []change
+	notices  []notice
+	sets     []setting
+	tended   []receipt.Tended
+	inside   []*verbs.Verb // of the calls inside it, at any depth
+	answered bool
 }
 
 // gather collects what a call and the calls inside it do.
-func (st *step) gather(g *gathered) *gathered {
-	g.changes = append(g.changes, st.changes...)
-	g.notices = append(g.notices, st.notices...)
-	g.sets = append(g.sets, st.sets...)
+func (st *step) gather() *gathered {
+	g := &gathered{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.tended), nil, st.cells != nil}
 	for _, inner := range st.inner {
-		inner.gather(g)
+		more := inner.gather()
+		g.changes = append(g.changes, more.changes...)
+		g.notices = append(g.notices, more.notices...)
+		g.sets = append(g.sets, more.sets...)
+		g.tended = append(g.tended, more.tended...)
+		g.inside = append(append(g.inside, inner.verb), more.inside...)
 	}
 	return g
+}
+
+// shows reports whether an effect of a macro took place. An effect on rows may
+// find none, and a session that already has a value is not given it again.
+func (g *gathered) shows(e *verbs.Effect) bool {
+	switch {
+	case onRows(e):
+		return true
+	case sends(e):
+		return slices.ContainsFunc(g.notices, func(n notice) bool { return announces(e, &n) })
+	case e.Session != "":
+		return slices.ContainsFunc(g.inside, func(v *verbs.Verb) bool {
+			return slices.ContainsFunc(v.Effects, func(f verbs.Effect) bool { return f.Session == e.Session })
+		})
+	case tendsJobs(e):
+		return len(g.tended) > 0
+	case generates(e) != "":
+		return slices.ContainsFunc(g.inside, func(v *verbs.Verb) bool { return v.Name == generates(e) })
+	case e.Kind == verbs.ReturnsEffect:
+		return g.answered
+	}
+	return slices.ContainsFunc(g.changes, func(c change) bool { return wide(e, &c) })
 }
 
 // wide reports whether an effect of a macro covers a change, by entity,
@@ -661,8 +478,8 @@ func happening(c *change) string {
 	return fmt.Sprintf("%s of a row of %s was to be changed", strings.Join(fields, ", "), name)
 }
 
-func broken(st *step, effect *verbs.Effect, happened string) error {
-	b := &BrokenPromise{Verb: st.verb.Name, Happened: happened, Place: st.verb.Place}
+func broken(v *verbs.Verb, effect *verbs.Effect, happened string) error {
+	b := &BrokenPromise{Verb: v.Name, Happened: happened, Place: v.Place}
 	if effect != nil {
 		b.Promise, b.Place = promiseText(effect), effect.Place
 	}

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"verbatim/stores"
@@ -74,18 +73,6 @@ func (c current) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 	return c.Reader.Jobs(ctx, f)
 }
 
-// settleJobs holds what is to be done with jobs against what was promised.
-func settleJobs(st *step, promises []promise, kept []int, tended []receipt.Tended) error {
-	for i := range tended {
-		at := slices.IndexFunc(promises, func(p promise) bool { return p.due && tendsJobs(p.effect) })
-		if at < 0 {
-			return broken(st, nil, tending(&tended[i]))
-		}
-		kept[at]++
-	}
-	return nil
-}
-
 func tending(t *receipt.Tended) string {
 	if t.Drop {
 		return "a job was to be dropped"
@@ -99,14 +86,4 @@ func (r *run) tend(b *stores.Batch, st *step) {
 		t := &st.tended[i]
 		b.Tended = append(b.Tended, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.now})
 	}
-}
-
-// allTended gathers what a call does with jobs, and what those do that it makes
-// as a macro.
-func (st *step) allTended() []receipt.Tended {
-	all := st.tended
-	for _, inner := range st.inner {
-		all = append(all[:len(all):len(all)], inner.allTended()...)
-	}
-	return all
 }
