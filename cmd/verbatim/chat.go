@@ -48,7 +48,7 @@ looks at files for harm. /why tells how an answer came about, /send FILE sends o
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever talks (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().StringVar(&f.session, "session", "", "go on in your session of this `name`, or begin it")
 	cmd.Flags().StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")

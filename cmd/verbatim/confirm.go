@@ -39,7 +39,7 @@ done as whoever asked for it, if it is still what they asked for. Declining is r
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever decides (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.agree, "agree", false, "agree to it without being asked")
 	cmd.Flags().BoolVar(&f.decline, "decline", false, "say no to it, for as long as nothing about it changes")

@@ -48,7 +48,7 @@ verbatim run --as clara answer.dsl`,
 	a.palettesFlag(cmd, &f.palettes)
 	a.storeFlag(cmd, &f.store)
 	a.serversFlag(cmd, &f.servers)
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever is asking, which is believed (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and change nothing")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every row, also of calls that look alike")

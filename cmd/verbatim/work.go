@@ -257,7 +257,7 @@ system.drop-job, as somebody with the role operator; the journal says so.`,
 	cmd.Flags().BoolVar(&f.all, "all", false, "list also what waits and what was done")
 	cmd.Flags().BoolVar(&f.retry, "retry", false, "try the one with this ID again, now")
 	cmd.Flags().BoolVar(&f.remove, "drop", false, "remove the one with this ID, for good")
-	cmd.Flags().StringVar(&f.as, "as", "", "the `name` of whoever decides that (default $VERBATIM_AS)")
+	cmd.Flags().StringVar(&f.as, "as", "", "your `name`, which is believed (default $VERBATIM_AS)")
 	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&f.store, &f.palettes))
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "with --drop: agree to it, without looking")
 	return cmd

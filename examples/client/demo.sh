@@ -36,7 +36,7 @@ ahead=$(date -u -d '+7 days' +%F 2>/dev/null || date -u -v+7d +%F)
 sed "s|2025-01-03|$ahead|" note.dsl >"$folder/note.dsl"
 cd "$folder"
 tail -n 1 note.dsl
-say "verbatim run --dry-run note.dsl | grep -vE '\(now\)|good for|^$'"
+say "verbatim run --dry-run note.dsl | grep -vE '\(now\)|valid while|^$'"
 cd - >/dev/null
 # The reference that the script was written with is another day's.
 reference=$(verbatim upload --scan none passport.pdf 2>/dev/null)

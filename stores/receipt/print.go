@@ -75,14 +75,14 @@ func Print(w io.Writer, r *Receipt, o Options) {
 			}
 			fmt.Fprintf(w, "  %d of %s %s\n", len(asking), Thousands(len(r.Calls)), what)
 		}
-		good := "as it is now"
+		valid := "while nothing that it read changes"
 		switch {
 		case t.Rows == 1:
-			good = "for this 1 row as they are now"
+			valid = "while this row stays unchanged"
 		case t.Rows > 1:
-			good = "for these " + Thousands(t.Rows) + " rows as they are now"
+			valid = "while these " + Thousands(t.Rows) + " rows stay unchanged"
 		}
-		fmt.Fprintf(w, "  preview %s   good %s\n", strings.ReplaceAll(Short(r.Sealed().ID), "-", " "), good)
+		fmt.Fprintf(w, "  preview %s   valid %s\n", strings.ReplaceAll(Short(r.Sealed().ID), "-", " "), valid)
 	}
 }
 

@@ -135,7 +135,7 @@ func ExamplePrint() {
 	//      ~ loans  @saw-bob
 	//          due_on  (empty) -> 2025-01-10     from :until (person)
 	//
-	//   preview c7f2 91d0   good for this 1 row as they are now
+	//   preview c7f2 91d0   valid while this row stays unchanged
 }
 
 // Rows that are changed several times count once, and those that come and go do not
