@@ -63,7 +63,7 @@ func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
 // values works out an effect that picks no rows.
 func (r *run) values(ctx context.Context, st *step, p *promise) (err error) {
 	effect := p.effect
-	if p.due, err = r.holds(ctx, st, effect.When, nil); err != nil || !p.due {
+	if p.due, err = r.holds(ctx, st, effect.When, nil); !p.due {
 		return err
 	}
 	if p.set, err = r.sets(ctx, st, effect, nil); err != nil {
@@ -108,13 +108,13 @@ func (r *run) targets(ctx context.Context, st *step, p *promise) error {
 			return err
 		}
 	default:
-		row := st.rows[w.Param]
-		if row.Entity != nil && row.Entity != effect.Entity.Store {
+		switch row := st.rows[w.Param]; row.Entity {
+		case effect.Entity.Store:
+			rows = append(rows, row)
+		case nil: // the argument was not given
+		default:
 			// The argument takes a row of any kind, the effect does not.
 			return &complaint{st.index, unknownName(st.place, st.verb.Params[w.Param].Name)}
-		}
-		if row.Entity != nil {
-			rows = append(rows, row)
 		}
 	}
 	for _, row := range rows {
@@ -165,13 +165,10 @@ func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores
 		return true, nil
 	}
 	v, err := r.eval(ctx, st, when, row)
-	return v.Bool(), err
+	return err == nil && v.Bool(), err
 }
 
 func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
-	if len(effect.Set) == 0 {
-		return nil, nil
-	}
 	set := make([]assigned, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value

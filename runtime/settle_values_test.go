@@ -156,6 +156,7 @@ func TestWhatACallWantsIsHeldToWhatWasPromised(t *testing.T) {
 		"a promised change is missing":            {promises(picked(renames, rename)), deed{}, "a row of item was not to be changed"},
 		"one of two rows is missing":              {promises(picked(renames, rename, target{row: row("b", "old"), due: true, set: []assigned{toNew}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
 		"one of two fields is missing":            {promises(picked(letter(renames, countField), target{row: a, due: true, set: []assigned{toNew, gives(countField, stores.NewInt(2))}})), rows(change1(item, "a", toNew)), "a row of item was not to be changed"},
+		"another field of the same value":         {promises(picked(renames, rename), mayPick(letter(updates, countField), target{row: a, due: true, set: []assigned{gives(countField, text("new"))}})), rows(change1(item, "a", gives(countField, text("new")))), "a row of item was not to be changed"},
 		"the same row of another entity is no it": {promises(picked(renames, rename), may(verbs.Effect{Kind: verbs.Updates, Entity: other})), rows(change1(other, "a", toNew)), "a row of item was not to be changed"},
 		"a new row is no changed row":             {promises(picked(renames, rename), due(creates)), rows(proposal{op: stores.Insert, entity: item, key: text("a"), set: []assigned{toNew}}), "a row of item was not to be changed"},
 		"another value, that another promised":    {promises(picked(renames, rename), mayPick(renames, target{row: a, due: true, set: []assigned{toOther}})), rows(change1(item, "a", toOther)), "a row of item was not to be changed"},
@@ -421,5 +422,65 @@ func TestWhatIsInsideAMacroIsGathered(t *testing.T) {
 	}
 	if len(middle.changes) != 1 {
 		t.Error("gathering changed what a call did")
+	}
+}
+
+// Which rows an effect changes, and on which of their own fields that rests.
+func TestAnEffectPicksTheRowsOfItsArgument(t *testing.T) {
+	t.Parallel()
+	updates := verbs.Effect{Kind: verbs.Updates, Entity: item, Where: &verbs.Where{Param: 0}}
+	verb := &verbs.Verb{Params: []verbs.Param{{Name: "item-id"}}}
+	for name, c := range map[string]struct {
+		given   stores.Row
+		targets int
+		refused bool
+	}{
+		"a row of the entity":                         {row("a", "old"), 1, false},
+		"no row, of an argument that was not given":   {stores.Row{}, 0, false},
+		"a row of another entity, which is not meant": {stores.Row{Entity: other.Store, Values: row("a", "old").Values}, 0, true},
+	} {
+		p := promise{effect: &updates}
+		err := new(run).targets(t.Context(), &step{verb: verb, rows: []stores.Row{c.given}}, &p)
+		var refused *complaint
+		if errors.As(err, &refused) != c.refused || len(p.targets) != c.targets || p.due != (c.targets > 0) {
+			t.Errorf("%s: %d targets, due %t, %v", name, len(p.targets), p.due, err)
+		}
+		if c.targets > 0 && (!p.targets[0].due || p.targets[0].row.Key() != text("a")) {
+			t.Errorf("%s: %+v", name, p.targets[0])
+		}
+	}
+}
+
+// A change rests on the fields of its own row that its condition and its values
+// read: not on those of other rows, and not on how many rows there are.
+func TestAChangeRestsOnTheFieldsItReads(t *testing.T) {
+	t.Parallel()
+	reads := func(all ...verbs.ExprRead) *verbs.Expr { return &verbs.Expr{Reads: all} }
+	own, argument, elsewhere := verbs.ExprRead{Param: -1, Path: stores.Path{Field: nameField}}, verbs.ExprRead{Param: 0, Path: stores.Path{Field: countField}}, verbs.ExprRead{Param: 1, Path: stores.Path{Field: countField}}
+	further := verbs.ExprRead{Param: -1, Path: stores.Path{Steps: []stores.Step{{Field: countField}}, Field: nameField}}
+	counted := verbs.ExprRead{Param: -1, Path: stores.Path{Count: item.Store, Field: nameField}}
+	for name, c := range map[string]struct {
+		effect verbs.Effect
+		want   []int
+	}{
+		"nothing is read":                     {verbs.Effect{Where: &verbs.Where{}}, nil},
+		"a condition reads the row":           {verbs.Effect{Where: &verbs.Where{}, When: reads(own)}, []int{nameField}},
+		"a value reads the row":               {verbs.Effect{Where: &verbs.Where{}, Set: []verbs.Set{{Value: reads(own)}}}, []int{nameField}},
+		"the row is that of the argument":     {verbs.Effect{Where: &verbs.Where{Param: 0}, When: reads(argument, elsewhere)}, []int{countField}},
+		"a filter picks other rows":           {verbs.Effect{Where: &verbs.Where{Param: 0, Filter: &verbs.Filter{}}, When: reads(argument)}, nil},
+		"a path begins at a field of the row": {verbs.Effect{Where: &verbs.Where{}, When: reads(further)}, []int{countField}},
+		"rows are counted":                    {verbs.Effect{Where: &verbs.Where{}, When: reads(counted)}, nil},
+	} {
+		if got := stoodOn(&c.effect); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		p := promise{effect: &c.effect}
+		if c.effect.When != nil || len(c.effect.Set) > 0 || c.effect.Where.Filter != nil {
+			continue
+		}
+		c.effect.Entity = item
+		if err := new(run).targets(t.Context(), &step{verb: &verbs.Verb{}, rows: []stores.Row{row("a", "old")}}, &p); err != nil || len(p.targets) != 1 {
+			t.Errorf("%s: %v %v", name, p.targets, err)
+		}
 	}
 }
