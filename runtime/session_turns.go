@@ -137,12 +137,20 @@ func (s *Session) notes(said *Said, rows []turnRow, action string) (stores.Value
 	return v, nil
 }
 
-// Known keeps those of some names that stand for a row in this session.
+// Known tells what the rows are called now that some names stand for in this
+// session, each once. Names that stand for no row are left out.
 func (s *Session) Known(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		_, _, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
-		return !ok
-	})
+	var known []string
+	for _, name := range names {
+		e, key, ok := s.keyNamed(strings.TrimPrefix(name, "@"))
+		if !ok {
+			continue
+		}
+		if n, ok := s.known(e, key); ok && !slices.Contains(known, n.name) {
+			known = append(known, n.name)
+		}
+	}
+	return known
 }
 
 // keyNamed finds the row that a name of this session stands for.

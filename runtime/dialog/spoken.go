@@ -74,13 +74,14 @@ func (s *Spoken) join(other Spoken) {
 	s.Changed = s.Changed || other.Changed
 }
 
-// before lists what the turns before this one were about, the latest first.
+// before lists what the turns before this one were about, the latest first, by the
+// names that rows have now.
 func (c *Conversation) before() []Spoken {
 	var all []Spoken
 	past := c.latest()
 	for _, t := range slices.Backward(past) {
-		if !t.Foreign && len(t.spoken.Names) > 0 {
-			all = append(all, t.spoken)
+		if names := c.o.Session.Known(t.spoken.Names); !t.Foreign && len(names) > 0 {
+			all = append(all, Spoken{names, t.spoken.Changed})
 		}
 	}
 	return all
