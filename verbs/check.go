@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -31,73 +30,9 @@ func (r *Registry) Check(s *dsl.Script, names Names) (*Program, dsl.Diagnostics)
 // When there is an error, p is left empty and not Valid.
 func (r *Registry) CheckInto(p *Program, s *dsl.Script, names Names) dsl.Diagnostics {
 	p.said, p.bound = Literals{}, nil
-	if r.plainly(p, s, names) {
-		return nil
-	}
 	c := checker{r: r, p: p, s: s, names: names}
 	c.run()
 	return c.ds
-}
-
-// plainly checks scripts of ordinary calls: no call uses another, every value
-// is a plain one, and nothing is wrong. Most scripts are such. It says no at
-// the first thing that needs more thought, and leaves the whole to checker.
-func (r *Registry) plainly(p *Program, s *dsl.Script, names Names) bool {
-	n := len(s.Calls)
-	if cap(p.calls) < n {
-		p.calls = make([]Call, n)
-	}
-	if cap(p.order) < n {
-		p.order = make([]int, n)
-	}
-	calls, order := p.calls[:n], p.order[:n]
-	p.args = p.args[:0]
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		v := r.verbs[call.Verb]
-		if v == nil || v.plan.deprecated || v.plan.internal || call.Broken || call.As != "" {
-			return false
-		}
-		args := p.take(len(v.plan.inlets))
-		given, ok := v.plan.acceptAll(call.Args, names, args)
-		if !ok || v.plan.required&^given != 0 {
-			return false
-		}
-		for left := v.plan.all &^ given; left != 0; left &= left - 1 {
-			k := bits.TrailingZeros64(left)
-			args[k] = Arg{}
-			if v.plan.defaulted&(1<<k) != 0 {
-				args[k].Kind, args[k].Value = Literal, v.Params[k].Default
-			}
-		}
-		c := &calls[i]
-		c.Verb, c.Syntax, c.Args, c.Needs, c.Nested = v, call, args, nil, false
-		order[i] = i
-	}
-	p.registry, p.script, p.calls, p.order = r, s, calls, order
-	return true
-}
-
-// acceptAll accepts the arguments of a call and says which they were. It is not
-// ok when there is one that is not plain.
-func (p *plan) acceptAll(in []dsl.Arg, names Names, out []Arg) (given uint64, ok bool) {
-	inlets := p.inlets
-	out = out[:len(inlets)]
-	for j := range in {
-		a := &in[j]
-		k := j
-		if j >= len(inlets) || inlets[j].name != a.Key {
-			if k = p.param(a.Key, j); k < 0 {
-				return given, false
-			}
-		}
-		bit := uint64(1) << (k & (maxParams - 1))
-		if given&bit != 0 || !inlets[k].accept(&a.Value, names, &out[k]) {
-			return given, false
-		}
-		given |= bit
-	}
-	return given, true
 }
 
 // CheckWork is Check for work whose time has come, which may call internal verbs
@@ -352,9 +287,6 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		given |= 1 << k
 		out := &args[k]
 		out.Syntax = &a.Value
-		if a.Value.Kind != dsl.Symbol && v.plan.inlets[k].accept(&a.Value, nil, out) {
-			continue
-		}
 		param := &v.Params[k]
 		if a.Value.Kind == dsl.Nil {
 			// nil is "not given", and an argument that must be given is not.
@@ -381,108 +313,6 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			args[k].Kind, args[k].Value = Literal, v.Params[k].Default
 		}
 	}
-}
-
-// acceptName takes a name that needs no more thought: one of a row of the very
-// entity that is wanted.
-func (s *inlet) acceptName(symbol string, names Names) bool {
-	name, path := divide(symbol)
-	return path == "" && s.t.Name == RefType && s.t.Entity != nil && names.Lookup(name) == s.t.Entity
-}
-
-// day is stores.ParseDate for a processor that does not like to branch: eight
-// digits and two dashes are looked at together. Days that not every month has
-// are left to the calendar.
-func day(s string) (stores.Value, bool) {
-	if len(s) != 10 {
-		return stores.Value{}, false
-	}
-	// With '0' or '-' taken from each byte, what is not 0 to 9, or not 0 where
-	// the dash stands, has or gets its highest bit.
-	a := (uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56) ^ 0x2d30302d_30303030
-	b := (uint64(s[8]) | uint64(s[9])<<8) ^ 0x3030
-	if (a|(a+0x7f76767f_76767676)|b|(b+0x7676))&0x80808080_80808080 != 0 {
-		return stores.Value{}, false
-	}
-	y := int(a&0xff)*1000 + int(a>>8&0xff)*100 + int(a>>16&0xff)*10 + int(a>>24&0xff)
-	m := int(a>>40&0xff)*10 + int(a>>48&0xff)
-	d := int(b&0xff)*10 + int(b>>8)
-	if y == 0 || m == 0 || m > 12 || d == 0 {
-		return stores.Value{}, false
-	}
-	if d > 28 {
-		return stores.NewDate(y, m, d)
-	}
-	if m <= 2 {
-		y--
-	}
-	return stores.NewDays(int64(365*y+y/4-y/100+y/400+daysBefore[m]+d) - 719469), true
-}
-
-// daysBefore counts the days before each month in a year that begins in March,
-// so that the day of a leap year is its last.
-var daysBefore = [13]int{1: 306, 2: 337, 3: 0, 4: 31, 5: 61, 6: 92, 7: 122, 8: 153, 9: 184, 10: 214, 11: 245, 12: 275}
-
-// fraction counts the digits after the point. Like divide it is a loop because
-// the texts are a few bytes long.
-func fraction(s string) int {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '.' {
-			return len(s) - 1 - i
-		}
-	}
-	return 0
-}
-
-// accept takes the ordinary values of ordinary types, and then writes the whole
-// of out. Where it says no, the long way decides, and finds the words if there
-// is something to say.
-func (s *inlet) accept(v *dsl.Value, names Names, out *Arg) bool {
-	var w stores.Value
-	switch v.Kind {
-	case dsl.Symbol:
-		if names != nil && !s.acceptName(v.Text, names) {
-			return false
-		}
-		out.Kind, out.Call, out.Value, out.Syntax, out.items = Name, 0, w, v, nil
-		return true
-	case dsl.String:
-		if s.fast != fastString || len(v.Text) > int(s.maxBytes) || v.Text == "" {
-			return false
-		}
-		w = stores.NewString(v.Text)
-	case dsl.Date:
-		if s.fast != fastDate {
-			return false
-		}
-		var ok bool
-		if w, ok = day(v.Text); !ok {
-			return false
-		}
-	case dsl.Code:
-		if s.fast != fastCode || !s.t.Codes.among(v.Text) {
-			return false
-		}
-		w = stores.NewString(v.Text)
-	case dsl.Decimal, dsl.Integer:
-		if s.fast != fastDecimal || v.Text == "" || v.Text[0] == '-' {
-			return false
-		}
-		var ok bool
-		if w, ok = stores.ParseDecimal(v.Text); !ok || s.scale >= 0 && fraction(v.Text) > int(s.scale) {
-			return false
-		}
-	case dsl.Bool:
-		if s.fast != fastBool {
-			return false
-		}
-		w = stores.NewBool(v.Text == "true")
-	default:
-		return false
-	}
-	out.Kind, out.Call, out.Value, out.Syntax, out.items = Literal, 0, w, v, nil
-	return true
 }
 
 // A site is the argument that a value is for, and where in it the value

@@ -79,7 +79,7 @@ func (r *Registry) maskCall(call *dsl.Call, ranges []dsl.Range, depth int) []dsl
 		dark := r.sensitive[a.Key] || v == nil && !r.open[a.Key]
 		if v != nil {
 			k := v.plan.param(a.Key, i)
-			dark = k >= 0 && v.plan.inlets[k].dark || k < 0 && (dark || v.plan.dark)
+			dark = k >= 0 && v.Params[k].Sensitive || k < 0 && (dark || v.plan.dark)
 		}
 		// What follows a key that has no value, and is no key of the verb, may
 		// be meant as the value.

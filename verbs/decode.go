@@ -94,31 +94,24 @@ type runNode struct {
 }
 
 func newLoader() *loader {
-	l := &loader{
+	return &loader{
 		roleNamed:   make(map[string]*Role),
 		codesNamed:  make(map[string]*CodeList),
 		schemaNamed: make(map[string]*Schema),
 		entityNamed: make(map[string]*Entity),
 		verbNamed:   make(map[string]*Verb),
 		lost:        make(map[string]bool),
+		patterns:    make(map[string]*regexp.Regexp),
+		refs:        make(map[*Entity]*Type),
+		coded:       make(map[*CodeList]*Type),
+		operands:    make(map[string]Operand),
+		trees:       make(map[string]ast.Node),
 	}
-	l.forget()
-	return l
-}
-
-// forget begins what is made as the loader goes, for a worker of its own.
-func (l *loader) forget() {
-	l.patterns = make(map[string]*regexp.Regexp)
-	l.refs = make(map[*Entity]*Type)
-	l.coded = make(map[*CodeList]*Type)
-	l.operands = make(map[string]Operand)
-	l.trees = make(map[string]ast.Node)
 }
 
 // declare takes down the names in a file, so that everything else can refer to
 // them. What is declared wrongly is declared all the same.
-func (l *loader) declare(docs []*doc) {
-	d := docs[0]
+func (l *loader) declare(d *doc) {
 	var f [palKeys]pair
 	read := d.fields(d.root, paletteShape, f[:])
 	l.miss(d, read, f[:])
@@ -149,9 +142,6 @@ func (l *loader) declare(docs []*doc) {
 	}
 	if f[palConversation].value != nil {
 		l.conversations = append(l.conversations, conversationNode{d, p, f[palConversation]})
-	}
-	for _, more := range docs[1:] {
-		l.declareVerbs(more, p, more.root)
 	}
 }
 

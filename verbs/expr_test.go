@@ -92,9 +92,8 @@ type exprFixture struct {
 func newExprFixture(t testing.TB) *exprFixture {
 	t.Helper()
 	l := newLoader()
-	docs := newDocs(dsl.NewSource("bank.yaml", exprPalette), DefaultMaxFile)
-	l.docs = docs
-	l.declare(docs)
+	l.docs = []*doc{newDoc(dsl.NewSource("bank.yaml", exprPalette), DefaultMaxFile)}
+	l.declare(l.docs[0])
 	for i := range l.entityNodes {
 		l.makeFields(&l.entityNodes[i])
 	}
@@ -109,8 +108,7 @@ func newExprFixture(t testing.TB) *exprFixture {
 }
 
 func (f *exprFixture) doc(text string) *doc {
-	docs := newDocs(dsl.NewSource("expr.yaml", `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\x00", "").Replace(text)+`"`), DefaultMaxFile)
-	return docs[0]
+	return newDoc(dsl.NewSource("expr.yaml", `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\x00", "").Replace(text)+`"`), DefaultMaxFile)
 }
 
 func (f *exprFixture) compile(text string, w want) (*Expr, dsl.Diagnostics) {

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"verbatim/dsl"
 )
@@ -107,21 +105,13 @@ func plainError(err error) string {
 
 func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	l := newLoader()
-	var digest string
-	files := make([][]*doc, len(srcs))
-	parallel(len(srcs)+1, func(i int) {
-		if i < len(srcs) {
-			files[i] = newDocs(srcs[i], o.maxFile)
-		} else if !slices.ContainsFunc(srcs, func(s *dsl.Source) bool { return len(s.Text) > o.maxFile }) {
-			digest = digestOf(srcs)
-		}
-	})
-	for _, docs := range files {
-		l.docs = append(l.docs, docs...)
-		if docs[0].root != nil {
-			l.declare(docs)
+	for _, src := range srcs {
+		d := newDoc(src, o.maxFile)
+		l.docs = append(l.docs, d)
+		if d.root != nil {
+			l.declare(d)
 		} else {
-			l.miss(docs[0], false, make([]pair, palKeys))
+			l.miss(d, false, make([]pair, palKeys))
 		}
 	}
 	l.schemasOfCodes()
@@ -140,7 +130,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.entityNodes {
 		l.progress(&l.entityNodes[i])
 	}
-	l.allVerbs()
+	for i := range l.verbNodes {
+		l.verb(&l.verbNodes[i])
+	}
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])
 	}
@@ -156,7 +148,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		}
 		l.fillIn()
 	}
-	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digest)
+	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digestOf(srcs))
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
@@ -203,46 +195,6 @@ func (l *loader) fillIn() {
 			v.Deprecated = nil
 		}
 	}
-}
-
-// allVerbs reads the verbs, those of each doc by one worker: a doc takes down
-// what is said of it, and a worker its own copy of what loaders make as they
-// go.
-func (l *loader) allVerbs() {
-	var bounds []int // where the verbs of each doc begin in verbNodes
-	for i := range l.verbNodes {
-		if i == 0 || l.verbNodes[i].d != l.verbNodes[i-1].d {
-			bounds = append(bounds, i)
-		}
-	}
-	bounds = append(bounds, len(l.verbNodes))
-	parallel(len(bounds)-1, func(i int) {
-		worker := *l
-		worker.forget()
-		for j := bounds[i]; j < bounds[i+1]; j++ {
-			worker.verb(&l.verbNodes[j])
-		}
-	})
-}
-
-// parallel calls fn for every i below n, on as many processors as there are.
-func parallel(n int, fn func(i int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for i := range n {
-			fn(i)
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				fn(i)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // diagnostics collects what was said of all files, in the order of the text.

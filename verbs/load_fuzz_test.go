@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"verbatim/dsl"
-	"verbatim/verbs/verbstest"
 )
 
 // spends fails when fn allocates more than most bytes. What is allocated stands
@@ -248,58 +247,4 @@ func repeat(n int, line string) string {
 		b.WriteString(strings.ReplaceAll(line, "%d", itoa(i)))
 	}
 	return b.String()
-}
-
-// A file that is divided to be read faster reads the same: every part of it,
-// and every place.
-func TestDividedFilesReadTheSame(t *testing.T) {
-	t.Parallel()
-	text := string(verbstest.Palette(200))
-	src := dsl.NewSource("work.yaml", text)
-	whole := &doc{src: src}
-	whole.index()
-	whole.parse(text)
-	for n := 2; n <= 5; n++ {
-		d := &doc{src: src}
-		d.index()
-		docs := d.divided(n)
-		if len(docs) != n {
-			t.Fatalf("%d parts, not %d", len(docs), n)
-		}
-		items := whole.root.Content[len(whole.root.Content)-1].Content
-		for i, part := range docs {
-			list := part.root
-			if i == 0 {
-				list = part.root.Content[len(part.root.Content)-1]
-			}
-			for _, item := range list.Content {
-				if got, want := part.place(item), whole.place(items[0]); got.Range != want.Range {
-					t.Fatalf("a verb stands at %v, not %v", got.Range, want.Range)
-				}
-				items = items[1:]
-			}
-		}
-		if len(items) != 0 {
-			t.Errorf("%d verbs are missing", len(items))
-		}
-	}
-	for name, odd := range map[string]string{
-		"a quote over a boundary":    strings.Replace(text, "description: Leave a note", "description: \"Leave\n  - verb: x\n"+strings.Repeat("  - verb: y\n", 30000)+"\" # ", 1),
-		"verbs are not the last key": text + "schemas: {}\n",
-		"verbs in a quote":           strings.Replace(text, "description: Requests", "description: \"\nverbs:\n  - x\n\" # ", 1),
-		"other indents":              strings.Replace(text, "\n  - verb: submit", "\n - verb: submit", 1),
-	} {
-		d := &doc{src: dsl.NewSource("odd.yaml", odd)}
-		d.index()
-		if docs := d.divided(3); docs != nil && name != "verbs in a quote" {
-			t.Errorf("%s: it is divided", name)
-		}
-		r, diags := LoadSources(dsl.NewSource("odd.yaml", odd))
-		one := &doc{src: dsl.NewSource("odd.yaml", odd)}
-		one.index()
-		one.parse(odd)
-		if (r == nil) != (len(one.diags) > 0 || diags.HasErrors()) {
-			t.Errorf("%s: divided or not makes a difference", name)
-		}
-	}
 }

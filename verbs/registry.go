@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -11,62 +10,14 @@ import (
 // A plan is what the checker needs of a verb, laid out so that a call touches
 // as little memory as possible: a palette may hold ten thousand verbs.
 type plan struct {
-	inlets    []inlet        // the parameters, in order
+	names     []string       // of the parameters, in order
 	index     map[string]int // of the same, when there are too many to scan
-	all       uint64         // bit i: there is a Params[i]
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
 
-	deprecated bool
-	internal   bool
-	moves      bool   // what a parameter takes depends on the day
-	dark       bool   // a parameter is sensitive
-	result     result // what `@x` and `@x.field` are
-}
-
-// An inlet is a parameter in 32 bytes, with what is needed to accept a plain
-// value of an ordinary type at once. What fast does not accept is not wrong: it
-// takes the long way.
-type inlet struct {
-	name     string
-	t        *Type
-	maxBytes int32 // of a fast string
-	scale    int8  // of a fast decimal
-	fast     fastWay
-	dark     bool // sensitive
-}
-
-type fastWay uint8
-
-const (
-	noFast      fastWay = iota
-	fastString          // 1 to maxBytes bytes, no pattern
-	fastDate            // no limits
-	fastCode            // of a short list
-	fastDecimal         // up to scale digits after the point, zero or more
-	fastBool
-)
-
-func inletOf(p *Param) inlet {
-	t := p.Type
-	s := inlet{name: p.Name, t: t, dark: p.Sensitive}
-	free := t.Min.IsNull() && t.Max.IsNull()
-	switch {
-	case t.Name == StringType && t.Pattern == nil && t.MinLength <= 1:
-		s.fast, s.maxBytes = fastString, math.MaxInt32
-		if t.MaxLength > 0 {
-			s.maxBytes = int32(min(t.MaxLength, math.MaxInt32))
-		}
-	case t.Name == DateType && free:
-		s.fast = fastDate
-	case t.Name == CodeType && t.Codes != nil && len(t.Codes.Codes) <= scanBelow:
-		s.fast = fastCode
-	case t.Name == DecimalType && t.Scale < math.MaxInt8 && t.Max.IsNull() && (free || t.Min.Kind() == stores.Decimal && isZero(t.Min.Text())):
-		s.fast, s.scale = fastDecimal, int8(t.Scale)
-	case t.Name == BooleanType:
-		s.fast = fastBool
-	}
-	return s
+	moves  bool   // what a parameter takes depends on the day
+	dark   bool   // a parameter is sensitive
+	result result // what `@x` and `@x.field` are
 }
 
 // Up to scanBelow names a linear scan is faster than a map.
@@ -129,13 +80,13 @@ func put[V any](m map[string]V, name string, v V) bool {
 }
 
 func (r *Registry) planOf(v *Verb) plan {
-	p := plan{inlets: make([]inlet, len(v.Params)), deprecated: v.Deprecated != nil, internal: v.Internal, result: r.resultOf(v)}
+	p := plan{names: make([]string, len(v.Params)), result: r.resultOf(v)}
 	if len(v.Params) > scanBelow {
 		p.index = make(map[string]int, len(v.Params))
 	}
 	for i := range v.Params {
 		param := &v.Params[i]
-		p.inlets[i] = inletOf(param)
+		p.names[i] = param.Name
 		if p.index != nil {
 			put(p.index, param.Name, i)
 		}
@@ -153,7 +104,6 @@ func (r *Registry) planOf(v *Verb) plan {
 			r.open[param.Name] = true
 		}
 		if i < maxParams {
-			p.all |= 1 << i
 			if param.Required {
 				p.required |= 1 << i
 			}
@@ -168,7 +118,7 @@ func (r *Registry) planOf(v *Verb) plan {
 // param finds a parameter by its name. Calls mostly name arguments in the
 // order in which they are declared, so the search begins at hint.
 func (p *plan) param(name string, hint int) int {
-	if hint < len(p.inlets) && p.inlets[hint].name == name {
+	if hint < len(p.names) && p.names[hint] == name {
 		return hint
 	}
 	if p.index != nil {
@@ -177,12 +127,7 @@ func (p *plan) param(name string, hint int) int {
 		}
 		return -1
 	}
-	for i := range p.inlets {
-		if p.inlets[i].name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(p.names, name)
 }
 
 // Verb returns the verb of that full name, "client.add-note", or nil.
@@ -253,21 +198,11 @@ func sortedByName[V any](m map[string]V) []V {
 
 // has reports whether the list holds a code, spelled exactly.
 func (l *CodeList) has(code string) bool {
-	if l.index != nil {
+	if len(l.Codes) > scanBelow && l.index != nil {
 		_, ok := l.index[code]
 		return ok
 	}
 	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
-}
-
-// among is has for lists that are too short for a map to be worth its while.
-func (l *CodeList) among(code string) bool {
-	for i := range l.Codes {
-		if l.Codes[i].Name == code {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *CodeList) names() []string {

@@ -33,20 +33,14 @@ func Unspoken(r *Registry) dsl.Diagnostics {
 const mostUnspoken = 3
 
 func unspokenIn(r *Registry, p *Palette) (all dsl.Diagnostics) {
-	docs := newDocs(p.Source, len(p.Source.Text))
-	s := &spoken{reg: r, lacks: map[string][]dsl.Place{}}
-	for _, d := range docs {
-		if d.root == nil {
-			return nil // it did load, so it does not happen
-		}
-		s.languages(d.root)
+	s := &spoken{reg: r, d: newDoc(p.Source, len(p.Source.Text)), lacks: map[string][]dsl.Place{}}
+	if s.d.root == nil {
+		return nil // it did load, so it does not happen
 	}
+	s.languages(s.d.root)
 	slices.Sort(s.all)
-	for _, d := range docs {
-		s.d = d
-		s.wordings(d.root)
-		s.texts(d.root)
-	}
+	s.wordings(s.d.root)
+	s.texts(s.d.root)
 	for _, l := range s.all {
 		places := s.lacks[l]
 		if len(places) == 0 {

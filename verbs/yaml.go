@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,36 +34,30 @@ type doc struct {
 // for its content gets none and is silent.
 const poisoned yaml.Kind = 0
 
-// newDocs parses a file as far as YAML goes and refuses what palettes do not
+// newDoc parses a file as far as YAML goes and refuses what palettes do not
 // allow of it: more than one document, anchors, tags, merge keys, keys that are
-// not text. A large file becomes several docs, the first of which holds the
-// file's mapping and the others more items of its list of verbs.
-func newDocs(src *dsl.Source, maxSize int) []*doc {
+// not text.
+func newDoc(src *dsl.Source, maxSize int) *doc {
 	d := &doc{src: src}
-	if len(src.Text) > maxSize {
+	switch {
+	case len(src.Text) > maxSize:
 		d.report(say.tooLarge(dsl.Place{Source: src}, len(src.Text), maxSize))
-		return []*doc{d}
-	}
-	if !utf8.ValidString(src.Text) {
+	case !utf8.ValidString(src.Text):
 		d.report(say.notUTF8(d.at(invalidAt(src.Text), 1)))
-		return []*doc{d}
+	default:
+		d.index()
+		d.parse()
 	}
-	d.index()
-	if docs := d.divided(runtime.GOMAXPROCS(0)); docs != nil {
-		return docs
-	}
-	d.parse(src.Text)
-	return []*doc{d}
+	return d
 }
 
-// parse reads a text that begins where the doc's lines begin.
-func (d *doc) parse(text string) {
-	if at, ok := tooNested(text); ok {
-		d.report(say.tooDeep(d.at(d.first()+int32(at), 1)))
+func (d *doc) parse() {
+	if at, ok := tooNested(d.src.Text); ok {
+		d.report(say.tooDeep(d.at(int32(at), 1)))
 		return
 	}
 	var root, second yaml.Node
-	dec := yaml.NewDecoder(strings.NewReader(text))
+	dec := yaml.NewDecoder(strings.NewReader(d.src.Text))
 	err := decodeYAML(dec, &root)
 	if err == nil {
 		if err = decodeYAML(dec, &second); err == nil {
@@ -85,102 +78,6 @@ func (d *doc) parse(text string) {
 		d.report(say.emptyPalette(d.at(0, 0)))
 		d.root = nil
 	}
-}
-
-func (d *doc) first() int32 {
-	if d.lines[0] == int32(len(bom)) && strings.HasPrefix(d.src.Text, bom) {
-		return 0
-	}
-	return d.lines[0]
-}
-
-// divideAbove is the size from which dividing a file is worth the trouble.
-const divideAbove = 32 << 10
-
-// divided parses the items of a long list of verbs in n parts at once, or
-// returns nil when it cannot be sure that this comes to the same.
-//
-// A part ends before a line that begins an item of the list: the list's indent,
-// a dash, a blank. No block scalar reaches over such a line, since its text is
-// indented more, and no plain scalar does. A quoted scalar or a bracket may,
-// and then the part before it ends in the middle of one and does not parse.
-// What comes to be wrong in any way is parsed again in one piece, for the
-// message.
-func (d *doc) divided(n int) []*doc {
-	text := d.src.Text
-	if n < 2 || len(text) < divideAbove {
-		return nil
-	}
-	indent, from := d.verbsList()
-	if from < 0 {
-		return nil
-	}
-	starts := []int{0} // lines
-	for line := from + 1; line < len(d.lines) && len(starts) < n; line++ {
-		if int(d.lines[line]) >= len(text)*len(starts)/n && beginsItem(text[d.lines[line]:], indent) {
-			starts = append(starts, line)
-		}
-	}
-	docs := make([]*doc, len(starts))
-	parallel(len(starts), func(i int) {
-		part := &doc{src: d.src, ascii: d.ascii, lines: d.lines[starts[i]:]}
-		end := len(text)
-		if i+1 < len(starts) {
-			end = int(d.lines[starts[i+1]])
-		}
-		begin := 0
-		if i > 0 {
-			begin = int(d.lines[starts[i]])
-		}
-		part.parse(text[begin:end])
-		docs[i] = part
-	})
-	for i, part := range docs {
-		if len(part.diags) > 0 || part.root == nil {
-			return nil
-		}
-		if i > 0 {
-			if part.root.Kind != yaml.SequenceNode || part.root.Style&yaml.FlowStyle != 0 || part.root.Column != indent+1 {
-				return nil
-			}
-			continue
-		}
-		if part.root.Kind != yaml.MappingNode || len(part.root.Content) < 2 {
-			return nil
-		}
-		key, list := part.root.Content[len(part.root.Content)-2], part.root.Content[len(part.root.Content)-1]
-		if key.Value != "verbs" || list.Kind != yaml.SequenceNode || list.Style&yaml.FlowStyle != 0 || list.Column != indent+1 {
-			return nil
-		}
-	}
-	return docs
-}
-
-// verbsList finds the list of verbs: how far its items are indented, and the
-// line of the first; -1 when it is not plain to see.
-func (d *doc) verbsList() (indent, line int) {
-	text := d.src.Text
-	at := strings.Index(text, "\nverbs:")
-	if at < 0 {
-		return 0, -1
-	}
-	line, _ = slices.BinarySearch(d.lines, int32(at+1))
-	for line++; line < len(d.lines); line++ {
-		rest := text[d.lines[line]:]
-		body := strings.TrimLeft(rest, " ")
-		if body == "" || body[0] == '#' || body[0] == '\n' || body[0] == '\r' {
-			continue
-		}
-		if indent = len(rest) - len(body); beginsItem(rest, indent) {
-			return indent, line
-		}
-		break
-	}
-	return 0, -1
-}
-
-func beginsItem(line string, indent int) bool {
-	return len(line) > indent+1 && line[indent] == '-' && line[indent+1] == ' ' && strings.TrimLeft(line[:indent], " ") == ""
 }
 
 // decodeYAML turns what the library might panic about into an error: its

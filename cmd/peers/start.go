@@ -48,7 +48,6 @@ func starting() (*race, func(), error) {
 		return func() error {
 			cmd := exec.Command(name, args...)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				return fmt.Errorf("%s: %v: %s", name, err, out)

@@ -223,7 +223,7 @@ func (c *cage) play(answer string, args ...string) (string, int) {
 	c.t.Helper()
 	var out, errs bytes.Buffer
 	env := map[string]string{"VERBATIM_PALETTES": filepath.Join(c.dir, "verbs"), "VERBATIM_STORE": filepath.Join(c.dir, "verbatim.db"),
-		"VERBATIM_TRACE": "1", "XDG_CACHE_HOME": filepath.Join(c.dir, "cache")}
+		"VERBATIM_TRACE": "1"}
 	code := run(context.Background(), world{
 		args: args, in: strings.NewReader(""), out: &out, err: &errs,
 		env: func(name string) string { return env[name] }, now: func() time.Time { return c.now },

@@ -17,8 +17,7 @@ func checkCommand(a *app) *cobra.Command {
 		Example: `verbatim check answer.dsl
 verbatim check --json answer.dsl
 verbatim check - <answer.dsl`,
-		Long: `Names such as @pierre-dupont-identity belong to whoever runs the script; run looks them up.
-Where verbs stand in palettes is remembered under ~/.cache; VERBATIM_CACHE=off does without.`,
+		Long: `Names such as @pierre-dupont-identity belong to whoever runs the script; run looks them up.`,
 		Args: atLeast(1, "a file, or - for standard input"),
 		RunE: func(_ *cobra.Command, names []string) error {
 			return a.check(names, palettes)
@@ -31,7 +30,7 @@ Where verbs stand in palettes is remembered under ~/.cache; VERBATIM_CACHE=off d
 func (a *app) check(names []string, palettes string) error {
 	var scripts []*dsl.Script
 	var ofEach []dsl.Diagnostics
-	calls, wellFormed := 0, true
+	var named []string
 	for _, name := range names {
 		src, err := a.source(name)
 		if err != nil {
@@ -39,30 +38,18 @@ func (a *app) check(names []string, palettes string) error {
 		}
 		script, ds := dsl.Parse(src)
 		scripts, ofEach = append(scripts, script), append(ofEach, ds)
-		calls += len(script.Calls)
-		wellFormed = wellFormed && len(ds) == 0
+		for i := range script.Calls {
+			named = append(named, script.Calls[i].Verb)
+		}
+	}
+	reg, err := a.palettesFor(a.palettesDir(palettes), named...)
+	if err != nil {
+		return err
 	}
 	var found dsl.Diagnostics
-	dir := a.palettesDir(palettes)
-	ix := a.quickIndex(dir)
-	if !wellFormed || !ix.quickCheck(scripts) {
-		var verbs []string
-		for _, script := range scripts {
-			for i := range script.Calls {
-				verbs = append(verbs, script.Calls[i].Verb)
-			}
-		}
-		reg, err := a.palettesFor(dir, verbs...)
-		if err != nil {
-			return err
-		}
-		if ix != nil {
-			ix.remember(reg)
-		}
-		for i, script := range scripts {
-			_, more := reg.Check(script, nil)
-			found = append(found, inOrder(append(reg.Mask(script, ofEach[i]), more...))...)
-		}
+	for i, script := range scripts {
+		_, more := reg.Check(script, nil)
+		found = append(found, inOrder(append(reg.Mask(script, ofEach[i]), more...))...)
 	}
 	r := newReport(found)
 	if a.json {
@@ -72,10 +59,10 @@ func (a *app) check(names []string, palettes string) error {
 			Files  int    `json:"files"`
 			Calls  int    `json:"calls"`
 			report
-		}{"verbatim/check@1", r.Errors == 0, len(names), calls, r})
+		}{"verbatim/check@1", r.Errors == 0, len(names), len(named), r})
 	} else {
 		a.complain(found)
-		where := receipt.Counted(calls, "call")
+		where := receipt.Counted(len(named), "call")
 		if len(names) > 1 {
 			where += " in " + receipt.Counted(len(names), "file")
 		}

@@ -36,7 +36,7 @@ func (s shellIn) run(t *testing.T, line string) (stdout, stderr string, code int
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TERM=dumb",
-		"VERBATIM_STORE=", "VERBATIM_PALETTES=", "VERBATIM_AS=", "VERBATIM_TRACE=", "XDG_CACHE_HOME="+s.bin, "XDG_STATE_HOME="+filepath.Join(s.bin, "state"))
+		"VERBATIM_STORE=", "VERBATIM_PALETTES=", "VERBATIM_AS=", "VERBATIM_TRACE=", "XDG_STATE_HOME="+filepath.Join(s.bin, "state"))
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {

@@ -104,7 +104,7 @@ func TestTextsAreTextsInEveryOutput(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			env := map[string]string{"VERBATIM_PALETTES": palettes, "VERBATIM_STORE": file, "XDG_CACHE_HOME": filepath.Join(dir, "cache")}
+			env := map[string]string{"VERBATIM_PALETTES": palettes, "VERBATIM_STORE": file}
 			outputs := 0
 			play := func(args ...string) (string, int) {
 				var out, errs bytes.Buffer

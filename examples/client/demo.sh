@@ -27,7 +27,6 @@ say() {
 started=$SECONDS
 (cd "$root" && CGO_ENABLED=0 go build -o "$folder/verbatim" ./cmd/verbatim) || stop "the program does not build. Look above, then run make demo again"
 echo "build     verbatim, one file, $(($(wc -c <"$folder/verbatim") / 1000000)) MB, $((SECONDS - started)) s"
-export XDG_CACHE_HOME=$folder/cache # not before: the Go tool keeps what it built there
 verbatim migrate --data bank.sql --data people.sql | sed "s|^ok   $folder/|store     |"
 verbatim lint "$root/verbs" 2>/dev/null | sed 's/^ok  /palettes /'
 echo 'Clara writes "Still waiting on our accountant. Should have them next week." As a call, in note.dsl:'
