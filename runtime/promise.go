@@ -165,7 +165,7 @@ func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores
 		return true, nil
 	}
 	v, err := r.eval(ctx, st, when, row)
-	return err == nil && v.Bool(), err
+	return v.Bool(), err
 }
 
 func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
