@@ -1,120 +1,94 @@
 package dsl
 
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/txtar"
+)
+
+//go:embed codes.txtar
+var codesText string
+
+var codes = sync.OnceValue(func() []CodeDoc { return ReadCodes(codesText) })
+
 // Codes documents every code this package reports, in alphabetical order.
-func Codes() []CodeDoc {
-	doc := func(code, meaning, wrong, right string) CodeDoc {
-		return CodeDoc{Code: code, Meaning: meaning, Wrong: wrong, Right: right}
+func Codes() []CodeDoc { return slices.Clone(codes()) }
+
+// ReadCodes reads what codes mean from a txtar archive with the parts
+// CODE/meaning, CODE/wrong, CODE/right and CODE/limits, of which only the first
+// has to be there. In an example the line "< NAME" stands for the part NAME. It
+// panics when the archive is not of this form: archives are parts of the program.
+func ReadCodes(archive string) []CodeDoc {
+	var docs []CodeDoc
+	shared := map[string]string{}
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		text := string(f.Data)
+		code, part, is := strings.Cut(f.Name, "/")
+		if !is {
+			shared[f.Name] = text
+			continue
+		}
+		if part == "meaning" {
+			docs = append(docs, CodeDoc{Code: code, Meaning: strings.TrimSpace(text)})
+			continue
+		}
+		if len(docs) == 0 || docs[len(docs)-1].Code != code {
+			panic("dsl: " + f.Name + " does not follow what " + code + " means")
+		}
+		doc := &docs[len(docs)-1]
+		switch part {
+		case "wrong":
+			doc.Wrong = include(text, shared)
+		case "right":
+			doc.Right = include(text, shared)
+		case "limits":
+			doc.Limits = readLimits(text)
+		default:
+			panic("dsl: nothing of a code is called " + part)
+		}
 	}
-	limit := func(l Limits, d CodeDoc) CodeDoc {
-		d.Limits = l
-		return d
+	return docs
+}
+
+func include(text string, shared map[string]string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if name, is := strings.CutPrefix(line, "< "); is {
+			line = shared[strings.TrimSpace(name)]
+			if line == "" {
+				panic("dsl: no part is called " + name)
+			}
+		}
+		b.WriteString(line)
 	}
-	return []CodeDoc{
-		doc("as-with-path", "The name that :as gives is for the whole result; its fields are reached through it afterwards.",
-			`client.get-status :as @status.stage`, `client.get-status :as @status`),
-		doc("as-without-symbol", "What follows :as is a symbol: an @ and a name.",
-			`client.get-status :as status`, `client.get-status :as @status`),
-		doc("brackets-for-map", "A map, with its keys, stands in braces; brackets are for lists.",
-			`client.set-address :address [:city "Zug"]`, `client.set-address :address {:city "Zug"}`),
-		doc("code-fence", "The lines of backquotes that mark code elsewhere are not part of a script.",
-			"```\nclient.get-status", `client.get-status`),
-		doc("colon-after-key", "A key has one colon, and it stands before the name.",
-			`client.add-note :note: "later"`, `client.add-note :note "later"`),
-		doc("comma-between-arguments", "Arguments are separated by white space. Commas belong into lists and maps.",
-			`client.add-note :request-id @x, :note "later"`, `client.add-note :request-id @x :note "later"`),
-		doc("control-character", "Control characters are written as escapes in a string, and stand nowhere else.",
-			"client.add-note :note \"a\tb\"", `client.add-note :note "a\tb"`),
-		doc("duplicate-as", "A call has one result, and the result one name.",
-			`client.get-status :as @a :as @b`, `client.get-status :as @a`),
-		doc("duplicate-key", "The keys of a map differ.",
-			`client.set-address :address {:city "Zug" :city "Bern"}`, `client.set-address :address {:city "Zug"}`),
-		doc("equals-sign", "White space, not an equals sign, stands between a key and its value.",
-			`client.add-note :note="later"`, `client.add-note :note "later"`),
-		doc("expected-call", "A script holds calls and comments. Other text, such as an explanation, goes into a comment.",
-			"Here is the call:\nclient.get-status", "; Here is the call:\nclient.get-status"),
-		doc("foreign-word", "The words for truth and absence are true, false and nil.",
-			`client.add-note :note null`, `client.add-note :note nil`),
-		doc("invalid-code", "A code is a capital letter, then capital letters, digits and underscores.",
-			`client.submit-document :document-type BANK-STATEMENT`, `client.submit-document :document-type BANK_STATEMENT`),
-		doc("invalid-date", "A date is written year-month-day with leading zeros, and the calendar has it.",
-			`client.add-note :expected-date 2025-02-30`, `client.add-note :expected-date 2025-02-28`),
-		doc("invalid-datetime", "A date and time is written with seconds and with Z or an offset, and the calendar has it.",
-			`client.call :at 2025-01-03T10:00`, `client.call :at 2025-01-03T10:00:00Z`),
-		doc("invalid-escape", `The escapes in a string are \" \\ \n \r \t \uXXXX and \u{X}, and name characters.`,
-			`client.add-note :note "50\%"`, `client.add-note :note "50%"`),
-		doc("invalid-key", "A key is a colon and a lower-case letter, then letters, digits, hyphens and underscores.",
-			`client.add-note :no*te "later"`, `client.add-note :note "later"`),
-		doc("invalid-number", "A number is digits, with a minus sign before and a fraction behind if need be: no leading zeros, exponent, plus sign or currency.",
-			`client.pay :amount 1e3`, `client.pay :amount 1000`),
-		doc("invalid-symbol", "A symbol is an @ and a name, with the names of fields behind dots.",
-			`client.add-note :request-id @1st`, `client.add-note :request-id @first`),
-		doc("invalid-utf8", "A script is UTF-8 text.",
-			"client.add-note :note \"caf\xe9\"", "client.add-note :note \"café\""),
-		doc("invalid-uuid", "A uuid is 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between.",
-			`client.get-status :cbu-id 123e4567-e89b-12d3-a456-42661417400`, `client.get-status :cbu-id 123e4567-e89b-12d3-a456-426614174000`),
-		doc("invalid-verb", "A verb is names joined by dots, each a lower-case letter, then letters, digits, hyphens and underscores.",
-			`client..add-note :note "later"`, `client.add-note :note "later"`),
-		doc("key-case", "A key begins with a lower-case letter.",
-			`client.add-note :Note "later"`, `client.add-note :note "later"`),
-		doc("line-break-in-string", `A string ends on the line it began on; a line break in it is written \n.`,
-			"client.add-note :note \"first\nsecond\"", `client.add-note :note "first\nsecond"`),
-		doc("map-key", "The keys of a map are written as those of a call: a colon, then the name, without quotes.",
-			`client.set-address :address {"city": "Zug"}`, `client.set-address :address {:city "Zug"}`),
-		doc("mismatched-bracket", "A list ends with ], a map with }, a call in parentheses with ).",
-			`client.add-note :tags ["a" "b")`, `client.add-note :tags ["a" "b"]`),
-		doc("misplaced-quote", `A quote ends a string. One that belongs to the text is written \".`,
-			`client.add-note :note "he said "yes" to me"`, `client.add-note :note "he said \"yes\" to me"`),
-		doc("missing-colon", "The colon of a key stands before its name.",
-			`client.add-note note: "later"`, `client.add-note :note "later"`),
-		doc("missing-space", "White space stands between two words, keys or strings.",
-			`client.add-note :note"later"`, `client.add-note :note "later"`),
-		doc("missing-value", "Every key has a value.",
-			`client.add-note :request-id :note "later"`, `client.add-note :request-id @x :note "later"`),
-		doc("missing-verb", "A call begins with its verb.",
-			`(:note "later")`, `(client.add-note :note "later")`),
-		doc("parenthesis-after-verb", "Arguments follow the verb without parentheses of their own.",
-			`client.add-note(note: "later")`, `client.add-note :note "later"`),
-		doc("single-quotes", "A string stands in double quotes.",
-			`client.add-note :note 'later'`, `client.add-note :note "later"`),
-		doc("space-in-key", "The colon of a key touches its name.",
-			`client.add-note : note "later"`, `client.add-note :note "later"`),
-		doc("stray-bracket", "Each closing bracket has its opening one, and the reverse.",
-			`client.get-status :cbu-id @acme)`, `client.get-status :cbu-id @acme`),
-		doc("stray-comma", "A comma in a list or map follows a value.",
-			`client.add-note :tags ["a",, "b"]`, `client.add-note :tags ["a", "b"]`),
-		doc("thousands-separator", "The digits of a number stand together.",
-			`client.pay :amount 50,000`, `client.pay :amount 50000`),
-		limit(Limits{Depth: 2}, doc("too-deep", "Lists, maps and nested calls stand inside one another only so deep (64 by default).",
-			`client.add-note :tags [[["a"]]]`, `client.add-note :tags [["a"]]`)),
-		limit(Limits{Bytes: 32}, doc("too-large", "A script is only so large (4 MiB by default).",
-			`client.add-note :note "too long by far"`, `client.add-note :note "short"`)),
-		limit(Limits{Calls: 2}, doc("too-many-calls", "A script holds only so many calls (16000 by default).",
-			"client.a\nclient.b\nclient.c", "client.a\nclient.b")),
-		limit(Limits{Diagnostics: 1}, doc("too-many-mistakes", "Only so many mistakes are told at once (100 by default).",
-			"client.a :x\nclient.b :y", "client.a :x 1\nclient.b :y 2")),
-		limit(Limits{Values: 3}, doc("too-many-values", "A script holds only so many arguments, entries and items (80000 by default).",
-			`client.add-note :tags [1 2 3]`, `client.add-note :tags [1 2]`)),
-		doc("typographic-quotes", "A string stands in plain double quotes.",
-			`client.add-note :note “later”`, `client.add-note :note "later"`),
-		doc("unclosed-call", "A call that begins with a parenthesis ends with one.",
-			"(client.add-note :note \"later\"\n(client.get-status)", "(client.add-note :note \"later\")\n(client.get-status)"),
-		doc("unclosed-list", "A list ends with a bracket.",
-			`client.add-note :tags ["a" "b"`, `client.add-note :tags ["a" "b"]`),
-		doc("unclosed-map", "A map ends with a brace.",
-			`client.set-address :address {:city "Zug"`, `client.set-address :address {:city "Zug"}`),
-		doc("unclosed-string", "A string ends with a quote, on the line it began on.",
-			`client.add-note :note "later`, `client.add-note :note "later"`),
-		doc("unopened-call", "A call that is a value stands in parentheses.",
-			`client.escalate :to kyc.officer :region EU)`, `client.escalate :to (kyc.officer :region EU)`),
-		doc("unquoted-text", "Text stands in double quotes. Bare words are codes, numbers, dates, uuids, true, false and nil.",
-			`client.add-note :note Accountant is sending it`, `client.add-note :note "Accountant is sending it"`),
-		doc("unusual-space", "White space is spaces, tabs and line breaks; other kinds, which come from word processors and web pages, look the same and are not.",
-			"client.add-note\u00a0:note \"later\"", `client.add-note :note "later"`),
-		doc("value-without-key", "Every argument has a key.",
-			`client.add-note "later"`, `client.add-note :note "later"`),
-		doc("verb-case", "Verbs are in lower case.",
-			`Client.Add-Note :note "later"`, `client.add-note :note "later"`),
-		doc("verb-without-domain", "A verb has at least two parts: the domain, and the verb in it.",
-			`add-note :note "later"`, `client.add-note :note "later"`),
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func readLimits(text string) (l Limits) {
+	for line := range strings.Lines(text) {
+		var name string
+		var n int
+		if _, err := fmt.Sscan(line, &name, &n); err != nil {
+			panic(err)
+		}
+		switch name {
+		case "bytes":
+			l.Bytes = n
+		case "depth":
+			l.Depth = n
+		case "calls":
+			l.Calls = n
+		case "values":
+			l.Values = n
+		case "diagnostics":
+			l.Diagnostics = n
+		default:
+			panic("dsl: no limit is called " + name)
+		}
 	}
+	return l
 }

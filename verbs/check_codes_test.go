@@ -24,7 +24,7 @@ func TestExamplesOfCheckCodesRun(t *testing.T) {
 	t.Parallel()
 	r := demoPalette(t)
 	names := session{"pierre-sow": r.Entity("request"), "allianz": r.Entity("cbu")}
-	for _, doc := range checkCodes() {
+	for _, doc := range CheckCodes() {
 		t.Run(doc.Code, func(t *testing.T) {
 			t.Parallel()
 			for i, text := range []string{doc.Wrong, doc.Right} {
@@ -76,7 +76,7 @@ func TestEveryCheckCodeIsDocumented(t *testing.T) {
 		"bad-schema": true, // by the loader
 	}
 	documented := map[string]bool{}
-	for _, doc := range append(checkCodes(), driftCodes()...) {
+	for _, doc := range append(CheckCodes(), driftCodes()...) {
 		if documented[doc.Code] {
 			t.Errorf("%s is documented twice", doc.Code)
 		}

@@ -258,6 +258,7 @@ var libraries = map[string]struct {
 	"github.com/gabriel-vasile/mimetype":       {[]string{"runtime/upload"}, "the type of a file is told once, as it comes in"},
 	"github.com/aws/aws-sdk-go-v2":             {[]string{"stores/files"}, "requests to a bucket are signed in one place"},
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
+	"golang.org/x/tools":                       {[]string{"dsl"}, "what codes mean stands in txtar archives, and one function reads them"},
 	"golang.org/x/text":                        {[]string{"runtime/words"}, "letters are taken apart from their accents where words are read"},
 	"github.com/mattn/go-isatty":               {[]string{"cmd/verbatim"}, "only the command talks to a terminal"},
 }
