@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -32,9 +33,9 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 		}
 		st.filled = append(st.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
 		// What is kept of the call says all that was done.
-		if row.name != "" {
+		if row.Name != "" {
 			call := *st.syntax
-			call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: p.Name, Value: dsl.NewSymbol(row.kept)})
+			call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: p.Name, Value: dsl.NewSymbol(row.Kept)})
 			st.syntax, st.text = &call, dsl.FormatCall(&call)
 		}
 		return g, nil
@@ -79,15 +80,15 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 	if len(keys) == 0 {
 		return given{}, &complaint{st.index, noneAtWork(place, st.verb.Name, p)}
 	}
-	var names []named
+	var rows []names.Row
 	for _, key := range keys[:min(len(keys), maxChoices)] {
 		row, err := r.nameRow(ctx, e, key)
 		if err != nil {
 			return given{}, err
 		}
-		names = append(names, row)
+		rows = append(rows, row)
 	}
-	return given{}, &complaint{st.index, whichAtWork(place, st, p, names, len(keys), more, r.s.settersOf(e))}
+	return given{}, &complaint{st.index, whichAtWork(place, st, p, rows, len(keys), more, r.s.settersOf(e))}
 }
 
 // standing fetches the row that is to stand for an argument, if it is there.
@@ -155,8 +156,8 @@ func (r *run) fills(st *step) []receipt.Filled {
 	var out []receipt.Filled
 	for _, f := range st.filled {
 		e := r.e.reg.Entity(f.Entity)
-		row, _ := r.s.known(e.Store, f.Key)
-		f.Name, f.Label = r.shownName(e.Store, f.Key), row.label
+		row, _ := r.s.names.Row(e.Store, f.Key)
+		f.Name, f.Label = r.shownName(e.Store, f.Key), row.Label
 		for _, v := range r.s.settersOf(e) {
 			f.By = append(f.By, v.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -56,9 +57,9 @@ type run struct {
 	alias map[stores.Value]string
 	// added holds the keys of rows that this run adds, and for whom.
 	added  map[stores.Value]string
-	owners bool                    // it is told whose rows are
-	minted map[stores.Value]naming // what these rows are called, once they are committed
-	visit  *keptSession            // the session's row, once it was read
+	owners bool                         // it is told whose rows are
+	minted map[stores.Value]names.Given // what these rows are called, once they are committed
+	visit  *keptSession                 // the session's row, once it was read
 
 	labels  map[stores.Value]string // of the rows that it adds
 	told    []receipt.Call          // parallel to written; nil before it was told

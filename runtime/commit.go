@@ -37,8 +37,8 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
 			if err != nil {
 				return err
 			}
-			if c.row.Label = row.label; row.name != "" {
-				c.row.Name = "@" + row.name
+			if c.row.Label = row.Label; row.Name != "" {
+				c.row.Name = "@" + row.Name
 			}
 		}
 		if err := r.meet(ctx, &c.Change); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -136,7 +137,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]naming)}
+	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {

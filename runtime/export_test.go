@@ -31,8 +31,8 @@ func NameOf(ctx context.Context, s *Session, entity string, key stores.Value) (n
 		panic(err)
 	}
 	s.keepNames(ctx)
-	row, _ := s.known(e.Store, key)
-	return row.name, row.label
+	row, _ := s.names.Row(e.Store, key)
+	return row.Name, row.Label
 }
 
 // Knows returns what a session takes for a name, a text or a key of a row that

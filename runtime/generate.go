@@ -84,10 +84,10 @@ func (r *run) generate(ctx context.Context, st *step, g Generated, came verbs.Or
 			if err != nil {
 				return nil, err
 			}
-			if named.name == "" {
+			if named.Name == "" {
 				return nil, stores.ErrNotFound
 			}
-			out = dsl.NewSymbol(named.kept)
+			out = dsl.NewSymbol(named.Kept)
 		} else {
 			v, err := r.plainValue(value)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -313,7 +314,7 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	type hit struct {
 		e   *verbs.Entity
 		key stores.Value
-		row named
+		row names.Row
 	}
 	var hits []hit
 	name, isName := strings.CutPrefix(text, "@")
@@ -323,7 +324,7 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {
 					return err
 				}
-				if _, found := s.key(e.Store, name); found {
+				if _, found := s.names.Key(e.Store, name); found {
 					continue
 				}
 			}
@@ -336,16 +337,14 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	if err != nil {
 		return nil, stores.Value{}, failure(err)
 	}
-	s.names.mu.Lock()
 	for _, e := range among {
-		b := s.names.book(e.Store)
-		for key, row := range b.rows {
-			if plain, _, _ := strings.Cut(row.kept, "~"); isName && (b.keys[name] == key || plain == name) || !isName && strings.EqualFold(row.label, text) {
+		means, known := s.names.Key(e.Store, name)
+		s.names.Each(e.Store, func(key stores.Value, row names.Row) {
+			if isName && (known && means == key || row.Plain() == name) || !isName && strings.EqualFold(row.Label, text) {
 				hits = append(hits, hit{e, key, row})
 			}
-		}
+		})
 	}
-	s.names.mu.Unlock()
 	switch len(hits) {
 	case 0:
 		return nil, stores.Value{}, stores.ErrNotFound
@@ -354,7 +353,7 @@ func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, sto
 	}
 	var list []string
 	for _, h := range hits {
-		list = append(list, strconv.Quote(h.e.Store.Name+" @"+h.row.name))
+		list = append(list, strconv.Quote(h.e.Store.Name+" @"+h.row.Name))
 	}
 	slices.Sort(list)
 	return nil, stores.Value{}, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(list, ", "))

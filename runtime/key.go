@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -66,20 +67,20 @@ func (s *Session) Repeat(ctx context.Context, script *dsl.Script, key string) (*
 // settled is a script with names that cannot come to mean other rows, as far as the
 // store knows them, whether or not their rows are still there.
 func (s *Session) settled(ctx context.Context, r stores.Reader, script *dsl.Script) (*dsl.Script, error) {
-	names := s.mentioned(script)
+	said := s.mentioned(script)
 	kept := make(map[string]string)
-	for _, e := range names.among {
-		for _, word := range names.words(e) {
+	for _, e := range said.among {
+		for _, word := range said.words(e) {
 			if _, done := kept[word]; done {
 				continue
 			}
-			if key, ok := s.key(e.Store, word); ok {
-				row, _ := s.known(e.Store, key)
-				kept[word] = row.kept
+			if key, ok := s.names.Key(e.Store, word); ok {
+				row, _ := s.names.Row(e.Store, key)
+				kept[word] = row.Kept
 				continue
 			}
 			plain, suffix, _ := strings.Cut(word, "~")
-			q := stores.NameQuery{Entity: e.Store, Owners: s.owners(e.Store), Most: maxHomonyms}
+			q := stores.NameQuery{Entity: e.Store, Owners: s.owners(e.Store), Most: names.MaxHomonyms}
 			if suffix != "" {
 				q.Suffix = suffix
 			} else {

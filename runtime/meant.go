@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -98,19 +99,14 @@ func (s *Session) search(ctx context.Context, r stores.Reader, e *verbs.Entity, 
 		}
 		find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: e.Store.Key}, Value: rows[len(rows)-1][0]}
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.book(e.Store)
 	for _, m := range all {
 		// Looked for anew for each script: what was one row's label may be two
 		// rows' by now.
-		delete(b.texts, m.text)
+		var key stores.Value
 		if len(m.exact) == 1 && !m.cut {
-			if b.texts == nil {
-				b.texts = make(map[string]stores.Value)
-			}
-			b.texts[m.text] = m.exact[0]
+			key = m.exact[0]
 		}
+		s.names.SetText(e.Store, m.text, key)
 	}
 	return nil
 }
@@ -170,8 +166,8 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 		}
 	}
 	for _, found := range m.ranked {
-		named, _ := s.known(e.Store, found.key)
-		c := verbs.Candidate{Name: named.name, Label: found.label}
+		named, _ := s.names.Row(e.Store, found.key)
+		c := verbs.Candidate{Name: named.Name, Label: found.label}
 		for _, row := range rows {
 			if row[e.Store.Key] != found.key {
 				continue
@@ -186,7 +182,7 @@ func (s *Session) tell(ctx context.Context, r stores.Reader, e *verbs.Entity, m 
 					tells = append(tells, e.Store.Fields[i].Name+" "+value)
 				}
 			}
-			if owner := s.ownerName(e.Store, named.owner); owner != "" && s.SeesSeveral() {
+			if owner := s.ownerName(e.Store, named.Owner); owner != "" && s.SeesSeveral() {
 				tells = append(tells, "of "+owner)
 			}
 			c.Tells = strings.Join(tells, ", ")
@@ -231,7 +227,7 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 	for _, e := range n.among {
 		var all []*meaning
 		for _, m := range n.meant[e] {
-			if _, named := n.s.key(e.Store, m.text); !named && len(m.words) > 0 {
+			if _, named := n.s.names.Key(e.Store, m.text); !named && len(m.words) > 0 {
 				all = append(all, m)
 			}
 		}
@@ -242,7 +238,7 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 			return err
 		}
 		for _, m := range all {
-			if key, exact := n.s.text(e.Store, m.text); exact {
+			if key, exact := n.s.names.Text(e.Store, m.text); exact {
 				if err := n.s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
 					return err
 				}
@@ -256,31 +252,13 @@ func (n *scriptNames) look(ctx context.Context, r stores.Reader) error {
 	return nil
 }
 
-// text returns the row that a text is the label of.
-func (s *Session) text(e *stores.Entity, text string) (stores.Value, bool) {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.books[e]
-	if b == nil {
-		return stores.Value{}, false
-	}
-	key, ok := b.texts[text]
-	return key, ok
-}
-
 // likeNames finds names that share words with one that nothing has, for a
 // symbol that was made up from what a row is called.
 func (s *Session) likeNames(among []*verbs.Entity, name string) []string {
 	m := meaning{words: wordsOf(name)}
-	s.names.mu.Lock()
 	for _, e := range among {
-		if b := s.names.books[e.Store]; b != nil {
-			for key, row := range b.rows {
-				m.weigh(key, row.name, wordsOf(row.label))
-			}
-		}
+		s.names.Each(e.Store, func(key stores.Value, row names.Row) { m.weigh(key, row.Name, wordsOf(row.Label)) })
 	}
-	s.names.mu.Unlock()
 	var near []string
 	for _, found := range m.ranked[:min(len(m.ranked), 3)] {
 		near = append(near, found.label)
@@ -304,7 +282,7 @@ func wordsOf(text string) []string {
 		if len(words) == maxWords {
 			return words
 		}
-		plain := fold(r)
+		plain := names.Fold(r)
 		switch {
 		case plain != "":
 			b = append(b, plain...)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -406,14 +407,14 @@ func noneAtWork(place dsl.Place, verb string, p *verbs.Param) dsl.Diagnostic {
 
 // whichAtWork asks which row is meant. It names rows that the session may see,
 // and no others.
-func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []named, of int, more bool, setters []*verbs.Verb) dsl.Diagnostic {
+func whichAtWork(place dsl.Place, st *step, p *verbs.Param, rows []names.Row, of int, more bool, setters []*verbs.Verb) dsl.Diagnostic {
 	var words []string
 	d := dsl.Diagnostic{Code: codeWhichAtWork, Place: place}
 	for _, row := range rows {
-		words = append(words, fmt.Sprintf(":%s @%s (%s)", p.Name, row.name, row.label))
+		words = append(words, fmt.Sprintf(":%s @%s (%s)", p.Name, row.Name, row.Label))
 		if st.outer == nil { // nobody adds to the script of a macro
 			end := place.Range.End
-			d.Fixes = append(d.Fixes, dsl.Fix{Title: "add :" + p.Name + " @" + row.name, Edits: []dsl.Edit{{Range: dsl.Range{Start: end, End: end}, Text: " :" + p.Name + " @" + row.name}}})
+			d.Fixes = append(d.Fixes, dsl.Fix{Title: "add :" + p.Name + " @" + row.Name, Edits: []dsl.Edit{{Range: dsl.Range{Start: end, End: end}, Text: " :" + p.Name + " @" + row.Name}}})
 		}
 	}
 	count := fmt.Sprint(of)

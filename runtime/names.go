@@ -2,106 +2,35 @@ package runtime
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
 
-// A person or a model is never shown a key. It sees names such as
-// `@pierre-dupont-identity`, made of the label of a row, and where rows share a
-// label `@pierre-dupont-identity~k3f9ab`. The suffix belongs to the row: it is made
-// of the row's key with a secret of the store, so that it never changes, tells
-// nothing of the key, and means nothing in another store.
+// What rows are called is kept by package names. Here names are looked up.
 //
-// The store keeps each name that a row was given, for ever: see stores.Name. So a
-// name that somebody was shown means that row, in every process and whatever
+// A name that somebody was shown means that row, in every process and whatever
 // becomes of labels, or it is an error. Rows that the engine writes get their names
 // in the transaction that writes them. Rows of other programs get theirs when
 // they are first shown, when a name is looked for in a scope of at most maxNamed
 // rows, and from NameRows.
-//
-// What is kept (journal, pending confirmations, what is done under a key) holds
-// the name with the whole suffix.
-type names struct {
-	mu    sync.Mutex
-	books map[*stores.Entity]*book
-	fresh []stores.Name // shown, and not kept in the store yet
-}
-
-// A book holds what a session knows of the names of one entity's rows.
-type book struct {
-	whole  bool // every row in scope was read; otherwise only single rows were named
-	vast   bool // there were too many to read
-	rows   map[stores.Value]named
-	plain  map[string][]stores.Value // rows by their name without suffix
-	keys   map[string]stores.Value   // rows by each word that the session knows them by
-	unsure map[string]bool           // words that may mean several rows
-	texts  map[string]stores.Value   // what a script called a row that has exactly that label
-}
-
-// A named is what a row is called.
-type named struct {
-	name  string // as it is shown: without the suffix where it is the only one of its name
-	kept  string // with the whole suffix, as it is written down
-	label string
-	owner string // as of stores.Name
-}
 
 const (
 	// maxNamed is how many rows of one entity a session reads to name them.
 	maxNamed = 5000
-	// maxSlug keeps a name short enough to be typed.
-	maxSlug = 48
-	// suffixLength is that of a whole suffix, 80 bits, and shownSuffix of what is
-	// shown of it. A suffix that is not whole counts together with the name.
-	suffixLength = 16
-	shownSuffix  = 6
-	// maxHomonyms is how many rows of one name are looked at.
-	maxHomonyms = 6
 	// namingTime bounds the reading of labels by Check.
 	namingTime = 10 * time.Second
 	// keepingTime bounds the keeping of names, which nobody asked for.
 	keepingTime = 2 * time.Second
-	// suffixLetters spell five bits each; letters that look like digits are left out.
-	suffixLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 	// hiddenOwner is the owner of a row that only those who see all rows can see.
 	hiddenOwner = "(hidden)"
 )
-
-func (n *names) book(e *stores.Entity) *book {
-	if n.books == nil {
-		n.books = make(map[*stores.Entity]*book)
-	}
-	b := n.books[e]
-	if b == nil {
-		b = &book{rows: make(map[stores.Value]named), plain: make(map[string][]stores.Value), keys: make(map[string]stores.Value), unsure: make(map[string]bool)}
-		n.books[e] = b
-	}
-	return b
-}
-
-// suffix makes the suffix of a row.
-func (e *Engine) suffix(id stores.Identity, of *stores.Entity, key stores.Value) string {
-	mac := hmac.New(sha256.New, id.Secret)
-	fmt.Fprintf(mac, "verbatim name 1\x00%s\x00%s\x00%s", of.Table, key.Kind(), key.Text())
-	sum := mac.Sum(nil)
-	b := make([]byte, suffixLength)
-	for i := range b {
-		bit := i * 5
-		word := uint16(sum[bit/8])<<8 | uint16(sum[bit/8+1])
-		b[i] = suffixLetters[word>>(11-bit%8)&31]
-	}
-	return string(b)
-}
 
 // identity is that of the store, asked for once.
 func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
@@ -117,24 +46,10 @@ func (e *Engine) identity(ctx context.Context) (stores.Identity, error) {
 	return id, err
 }
 
-// A naming is a row that is to be named.
-type naming struct {
-	key    stores.Value
-	label  string
-	owner  string
-	plain  string
-	suffix string
-	shared bool // others have its plain name
-	kept   bool // the store has this very name
-}
-
 // name names rows of an entity that have no name in this session yet. Names that
 // the store does not have are kept by keepNames.
-func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []naming) error {
-	s.names.mu.Lock()
-	b := s.names.book(e.Store)
-	rows = slices.DeleteFunc(rows, func(n naming) bool { _, known := b.rows[n.key]; return known })
-	s.names.mu.Unlock()
+func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
+	rows = s.names.Unknown(e.Store, rows)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -143,8 +58,8 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 	}
 	var unsure []stores.Value
 	for i := range rows {
-		if !rows[i].kept {
-			unsure = append(unsure, rows[i].key)
+		if !rows[i].Kept {
+			unsure = append(unsure, rows[i].Key)
 		}
 	}
 	if len(unsure) > 0 {
@@ -157,23 +72,16 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 			have[n] = true
 		}
 		for i := range rows {
-			rows[i].kept = rows[i].kept || have[rows[i].as(e.Store)]
+			rows[i].Kept = rows[i].Kept || have[rows[i].Name(e.Store)]
 		}
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	for i := range rows {
-		b.add(&rows[i])
-		if !rows[i].kept {
-			s.names.fresh = append(s.names.fresh, rows[i].as(e.Store))
-		}
-	}
+	s.names.Add(e.Store, rows...)
 	return nil
 }
 
 // spell works out the name and the suffix of rows, and asks the store who else is
 // called so.
-func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []naming) error {
+func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
 	id, err := s.e.identity(ctx)
 	if err != nil {
 		return err
@@ -181,10 +89,10 @@ func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, r
 	count := make(map[string]int)
 	for i := range rows {
 		n := &rows[i]
-		n.plain, n.suffix = slug(n.label, e.Store.Name), s.e.suffix(id, e.Store, n.key)
+		n.Plain, n.Suffix = names.Slug(n.Label, e.Store.Name), names.Suffix(id.Secret, e.Store, n.Key)
 		// A row without a label is one of many by nature: its name has the suffix.
-		n.shared = len(e.Label.Text) == 0
-		count[n.plain]++
+		n.Shared = len(e.Label.Text) == 0
+		count[n.Plain]++
 	}
 	if len(e.Label.Text) == 0 {
 		return nil
@@ -199,36 +107,22 @@ func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, r
 	}
 	for i := range rows {
 		n := &rows[i]
-		n.shared = count[n.plain] > 1
-		for _, other := range with[n.plain] {
-			n.shared = n.shared || other.Key != n.key
-			n.kept = n.kept || other.Key == n.key && other.Owner == n.owner
+		n.Shared = count[n.Plain] > 1
+		for _, other := range with[n.Plain] {
+			n.Shared = n.Shared || other.Key != n.Key
+			n.Kept = n.Kept || other.Key == n.Key && other.Owner == n.Owner
 		}
 	}
 	return nil
 }
 
-// adopt notes what a row is called that was just committed.
-func (s *Session) adopt(e *stores.Entity, n naming) {
-	if n.plain == "" {
+// adopt notes what a row is called that was just committed, with its name.
+func (s *Session) adopt(e *stores.Entity, n names.Given) {
+	if n.Plain == "" {
 		return // the session does not see it
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	s.names.book(e).add(&n)
-}
-
-// forget drops what a row was called, whose label has changed. The words that it
-// was known by go on meaning it.
-func (s *Session) forget(e *stores.Entity, key stores.Value) {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.book(e)
-	delete(b.rows, key)
-	b.whole = false
-	for plain, keys := range b.plain {
-		b.plain[plain] = slices.DeleteFunc(keys, func(k stores.Value) bool { return k == key })
-	}
+	n.Kept = true
+	s.names.Add(e, n)
 }
 
 // renames reports whether a change sets a field that its row is called by.
@@ -243,52 +137,6 @@ func (e *Engine) renames(c *change) bool {
 		}
 	}
 	return false
-}
-
-// as is the name as the store keeps it.
-func (n *naming) as(e *stores.Entity) stores.Name {
-	return stores.Name{Entity: e, Key: n.key, Plain: n.plain, Suffix: n.suffix, Owner: n.owner}
-}
-
-// add notes what a row is called. A name that turns out to be that of several rows
-// no longer means the first of them.
-func (b *book) add(n *naming) {
-	if _, known := b.rows[n.key]; known {
-		return
-	}
-	row := named{name: n.plain, kept: n.plain + "~" + n.suffix, label: n.label, owner: n.owner}
-	short := n.plain + "~" + n.suffix[:shownSuffix]
-	others := b.plain[n.plain]
-	b.plain[n.plain] = append(others, n.key)
-	if n.shared || len(others) > 0 {
-		row.name = short
-		for _, other := range others {
-			had := b.rows[other]
-			if had.name == n.plain {
-				had.name = had.kept[:len(n.plain)+1+shownSuffix]
-				b.rows[other] = had
-			}
-		}
-		delete(b.keys, n.plain)
-		b.unsure[n.plain] = b.unsure[n.plain] || len(others) > 0
-	} else {
-		b.keys[n.plain] = n.key
-	}
-	if other, taken := b.keys[short]; taken && other != n.key {
-		// Two rows of one name whose suffixes begin alike: both are shown whole.
-		row.name = row.kept
-		had := b.rows[other]
-		had.name = had.kept
-		b.rows[other] = had
-		b.unsure[short] = true
-		delete(b.keys, short)
-	} else if !b.unsure[short] {
-		b.keys[short] = n.key
-	} else {
-		row.name = row.kept
-	}
-	b.keys[row.kept] = n.key
-	b.rows[n.key] = row
 }
 
 // owners are those whose rows of an entity the session sees, nil for everybody's.
@@ -379,16 +227,16 @@ func namedBy(e *verbs.Entity) []stores.Path {
 }
 
 // toName makes a naming of what namedBy selected.
-func toName(e *verbs.Entity, values []stores.Value) naming {
-	n := naming{key: values[0], label: label(e, values)}
+func toName(e *verbs.Entity, values []stores.Value) names.Given {
+	n := names.Given{Key: values[0], Label: label(e, values)}
 	rest := values[len(labels(e)):]
 	if e.Store.Access == stores.ForAll {
 		return n
 	}
-	n.owner = rest[0].Text()
+	n.Owner = rest[0].Text()
 	for _, shown := range rest[1:] {
 		if shown.Kind() != stores.Bool || !shown.Bool() {
-			n.owner = hiddenOwner
+			n.Owner = hiddenOwner
 		}
 	}
 	return n
@@ -421,15 +269,13 @@ func label(e *verbs.Entity, values []stores.Value) string {
 func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[stores.Value]string) error {
 	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
-		s.names.mu.Lock()
-		defer s.names.mu.Unlock()
-		s.names.book(e.Store).vast = true
+		s.names.SetExtent(e.Store, names.TooMany)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	all := make([]naming, 0, len(rows))
+	all := make([]names.Given, 0, len(rows))
 	for _, row := range rows {
 		if _, skip := uncommitted[row[0]]; !skip {
 			all = append(all, toName(e, row))
@@ -438,9 +284,7 @@ func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, un
 	if err := s.name(ctx, r, e, all); err != nil {
 		return err
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	s.names.book(e.Store).whole = true
+	s.names.SetExtent(e.Store, names.All)
 	return nil
 }
 
@@ -454,7 +298,7 @@ func (s *Session) nameKeys(ctx context.Context, r stores.Reader, e *verbs.Entity
 	if err != nil {
 		return err
 	}
-	all := make([]naming, len(rows))
+	all := make([]names.Given, len(rows))
 	for i, row := range rows {
 		all[i] = toName(e, row)
 	}
@@ -484,19 +328,19 @@ func (e *Engine) NameRows(ctx context.Context) (int, error) {
 				}
 				read = len(rows)
 				find.Where = &stores.Cond{Op: stores.Gt, Path: stores.Path{Field: entity.Store.Key}, Value: rows[read-1][0]}
-				names := make([]stores.Name, read)
+				given := make([]stores.Name, read)
 				keys := make([]stores.Value, read)
 				for i, row := range rows {
 					n := toName(entity, row)
-					n.plain, n.suffix = slug(n.label, entity.Store.Name), e.suffix(id, entity.Store, n.key)
-					names[i], keys[i] = n.as(entity.Store), n.key
+					n.Plain, n.Suffix = names.Slug(n.Label, entity.Store.Name), names.Suffix(id.Secret, entity.Store, n.Key)
+					given[i], keys[i] = n.Name(entity.Store), n.Key
 				}
 				kept, err := r.Names(ctx, stores.NameQuery{Entity: entity.Store, Keys: keys})
 				have := make(map[stores.Name]bool, len(kept))
 				for _, n := range kept {
 					have[n] = true
 				}
-				missing = slices.DeleteFunc(names, func(n stores.Name) bool { return have[n] })
+				missing = slices.DeleteFunc(given, func(n stores.Name) bool { return have[n] })
 				return err
 			})
 			if err == nil && len(missing) > 0 {
@@ -527,47 +371,11 @@ func (s *Session) view(ctx context.Context, fn func(stores.Reader) error) error 
 // anybody is shown them. Where it cannot be done, in a store that only takes reads,
 // say, a name is found as long as few enough rows are in scope.
 func (s *Session) keepNames(ctx context.Context) {
-	s.names.mu.Lock()
-	fresh := s.names.fresh
-	s.names.fresh = nil
-	s.names.mu.Unlock()
-	if len(fresh) > 0 {
+	if fresh := s.names.Fresh(); len(fresh) > 0 {
 		ctx, stop := context.WithTimeout(ctx, keepingTime)
 		defer stop()
 		s.e.store.Update(ctx, s.engineScope(), func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Names: fresh}) })
 	}
-}
-
-// known returns what a row is called, if it was named.
-func (s *Session) known(e *stores.Entity, key stores.Value) (named, bool) {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.books[e]
-	if b == nil {
-		return named{}, false
-	}
-	row, ok := b.rows[key]
-	return row, ok
-}
-
-// key returns the row that a name of an entity stands for in this session.
-func (s *Session) key(e *stores.Entity, name string) (stores.Value, bool) {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.books[e]
-	if b == nil {
-		return stores.Value{}, false
-	}
-	key, ok := b.keys[name]
-	return key, ok
-}
-
-// isVast reports whether an entity is known to have too many rows in scope to read
-// them all.
-func (s *Session) isVast(e *verbs.Entity) bool {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	return s.names.book(e.Store).vast
 }
 
 // lookUp looks for names in the store's table.
@@ -584,19 +392,19 @@ func (s *Session) lookUp(ctx context.Context, r stores.Reader, e *verbs.Entity, 
 			plain = append(plain, word)
 			continue
 		}
-		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Suffix: suffix, Owners: owners, Most: maxHomonyms})
+		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Suffix: suffix, Owners: owners, Most: names.MaxHomonyms})
 		if err != nil {
 			return err
 		}
 		for _, n := range all {
 			// Part of a suffix is not enough by itself.
-			if len(suffix) == suffixLength || n.Plain == name {
+			if len(suffix) == names.SuffixLength || n.Plain == name {
 				found[word] = append(found[word], n)
 			}
 		}
 	}
 	if len(plain) > 0 {
-		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Plain: plain, Owners: owners, Most: maxHomonyms})
+		all, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Plain: plain, Owners: owners, Most: names.MaxHomonyms})
 		if err != nil {
 			return err
 		}
@@ -617,73 +425,10 @@ func (s *Session) lookUp(ctx context.Context, r stores.Reader, e *verbs.Entity, 
 			return err
 		}
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.book(e.Store)
 	for _, word := range words {
-		var keys, there []stores.Value
-		for _, n := range found[word] {
-			if slices.Contains(keys, n.Key) {
-				continue
-			}
-			keys = append(keys, n.Key)
-			if _, ok := b.rows[n.Key]; ok {
-				there = append(there, n.Key)
-			}
-		}
-		switch {
-		case len(there) == 0:
-		case len(keys) == 1 && !b.unsure[word]:
-			b.keys[word] = keys[0]
-		default:
-			// It was, or is, the name of another row as well.
-			delete(b.keys, word)
-			b.unsure[word] = true
-			if !strings.Contains(word, "~") {
-				for _, key := range there {
-					if !slices.Contains(b.plain[word], key) {
-						b.plain[word] = append(b.plain[word], key)
-					}
-				}
-			}
-		}
+		s.names.Settle(e.Store, word, found[word])
 	}
 	return nil
-}
-
-// shortened is a symbol of a text that is kept, as people are shown it.
-func shortened(symbol string) string {
-	if at := strings.IndexByte(symbol, '~'); at >= 0 {
-		name, path, has := strings.Cut(symbol, ".")
-		if symbol = name[:min(len(name), at+1+shownSuffix)]; has {
-			symbol += "." + path
-		}
-	}
-	return symbol
-}
-
-// homonyms are the rows that a name may mean, where it may mean several.
-func (s *Session) homonyms(e *stores.Entity, word string) []named {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.books[e]
-	if b == nil {
-		return nil
-	}
-	if _, known := b.keys[word]; known {
-		return nil
-	}
-	plain, suffix, _ := strings.Cut(word, "~")
-	var all []named
-	for _, key := range b.plain[plain] {
-		row := b.rows[key]
-		if suffix == "" || strings.HasPrefix(row.kept[strings.LastIndexByte(row.kept, '~')+1:], suffix) {
-			row.name = row.kept[:strings.LastIndexByte(row.kept, '~')+1+shownSuffix]
-			all = append(all, row)
-		}
-	}
-	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.kept, b.kept) })
-	return all[:min(len(all), maxHomonyms)]
 }
 
 // ownerName is what the owner of a row is called, where this is another row that was
@@ -696,11 +441,11 @@ func (s *Session) ownerName(e *stores.Entity, owner string) string {
 	case !ok:
 		return ""
 	}
-	row, _ := s.known(root, key)
-	if row.name == "" {
+	row, _ := s.names.Row(root, key)
+	if row.Name == "" {
 		return ""
 	}
-	return "@" + row.name
+	return "@" + row.Name
 }
 
 // ownerOf is the row that owns rows of an entity, where this is another row.
@@ -718,8 +463,8 @@ func (s *Session) nameOwners(ctx context.Context, r stores.Reader, e *verbs.Enti
 	var root *stores.Entity
 	var keys []stores.Value
 	for _, row := range rows {
-		named, _ := s.known(e.Store, row)
-		of, key, ok := ownerOf(e.Store, named.owner)
+		named, _ := s.names.Row(e.Store, row)
+		of, key, ok := ownerOf(e.Store, named.Owner)
 		if ok && !slices.Contains(keys, key) {
 			root, keys = of, append(keys, key)
 		}
@@ -728,4 +473,12 @@ func (s *Session) nameOwners(ctx context.Context, r stores.Reader, e *verbs.Enti
 		return nil
 	}
 	return s.nameKeys(ctx, r, s.e.reg.EntityOf(root), keys)
+}
+
+// fieldAt returns the field that a path ends at.
+func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
+	for _, step := range p.Steps {
+		e = step.To
+	}
+	return &e.Fields[p.Field]
 }

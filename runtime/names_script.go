@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -23,18 +24,18 @@ type scriptNames struct {
 // Lookup implements verbs.Names.
 func (n *scriptNames) Lookup(name string) *verbs.Entity {
 	for _, e := range n.wants[name] {
-		if _, ok := n.s.key(e.Store, name); ok {
+		if _, ok := n.s.names.Key(e.Store, name); ok {
 			return e
 		}
 	}
 	for _, e := range n.among {
-		if _, ok := n.s.key(e.Store, name); ok {
+		if _, ok := n.s.names.Key(e.Store, name); ok {
 			return e
 		}
 	}
 	for _, e := range n.among {
 		if slices.ContainsFunc(n.meant[e], func(m *meaning) bool { return m.text == name }) {
-			if _, ok := n.s.text(e.Store, name); ok {
+			if _, ok := n.s.names.Text(e.Store, name); ok {
 				return e
 			}
 		}
@@ -46,12 +47,12 @@ func (n *scriptNames) Lookup(name string) *verbs.Entity {
 func (n *scriptNames) Homonyms(name string) []verbs.Candidate {
 	var all []verbs.Candidate
 	for _, e := range n.among {
-		for _, row := range n.s.homonyms(e.Store, name) {
-			c := verbs.Candidate{Name: row.name, Label: row.label}
+		for _, row := range n.s.names.Homonyms(e.Store, name) {
+			c := verbs.Candidate{Name: row.Name, Label: row.Label}
 			if c.Label == "" {
 				c.Label = e.Store.Name
 			}
-			if owner := n.s.ownerName(e.Store, row.owner); owner != "" && n.s.SeesSeveral() {
+			if owner := n.s.ownerName(e.Store, row.Owner); owner != "" && n.s.SeesSeveral() {
 				c.Tells = "of " + owner
 			}
 			all = append(all, c)
@@ -68,15 +69,9 @@ func (n *scriptNames) Nearby(name string) []string {
 		among = n.among
 	}
 	var all []string
-	n.s.names.mu.Lock()
 	for _, e := range among {
-		if b := n.s.names.books[e.Store]; b != nil {
-			for _, row := range b.rows {
-				all = append(all, row.name)
-			}
-		}
+		n.s.names.Each(e.Store, func(_ stores.Value, row names.Row) { all = append(all, row.Name) })
 	}
-	n.s.names.mu.Unlock()
 	slices.Sort(all)
 	plain, _, _ := strings.Cut(name, "~")
 	near := dsl.Nearest(name, slices.Values(slices.Compact(all)))
@@ -99,12 +94,12 @@ func (n *scriptNames) bind(p *verbs.Program) {
 		if e == nil {
 			return
 		}
-		key, ok := n.s.key(e.Store, a.Name())
+		key, ok := n.s.names.Key(e.Store, a.Name())
 		if !ok && a.Syntax.Kind == dsl.String {
-			key, ok = n.s.text(e.Store, a.Name())
+			key, ok = n.s.names.Text(e.Store, a.Name())
 		}
-		if row, named := n.s.known(e.Store, key); ok && named {
-			p.Bind(a, verbs.Row{Entity: e, Key: key, Name: row.kept})
+		if row, named := n.s.names.Row(e.Store, key); ok && named {
+			p.Bind(a, verbs.Row{Entity: e, Key: key, Name: row.Kept})
 		}
 	})
 }
@@ -229,7 +224,7 @@ func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
 		}
 	}
 	for _, e := range n.among {
-		if len(n.lost(e)) > 0 && !n.s.isVast(e) {
+		if len(n.lost(e)) > 0 && n.s.names.Extent(e.Store) != names.TooMany {
 			if err := n.s.read(ctx, r, e, nil); err != nil {
 				return err
 			}
@@ -241,8 +236,8 @@ func (n *scriptNames) find(ctx context.Context, r stores.Reader) error {
 		}
 		var several []stores.Value
 		for _, word := range n.words(e) {
-			for _, row := range n.s.homonyms(e.Store, word) {
-				if key, ok := n.s.key(e.Store, row.kept); ok {
+			for _, row := range n.s.names.Homonyms(e.Store, word) {
+				if key, ok := n.s.names.Key(e.Store, row.Kept); ok {
 					several = append(several, key)
 				}
 			}
@@ -260,9 +255,9 @@ func (n *scriptNames) lost(e *verbs.Entity) []string {
 		if slices.Contains(n.all, word) {
 			return n.Lookup(word) != nil
 		}
-		if _, known := n.s.key(e.Store, word); known {
+		if _, known := n.s.names.Key(e.Store, word); known {
 			return true
 		}
-		return len(n.s.homonyms(e.Store, word)) > 0
+		return len(n.s.names.Homonyms(e.Store, word)) > 0
 	})
 }

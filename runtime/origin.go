@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -201,7 +202,7 @@ func (st *step) follow(f *frame, a *verbs.Arg, g given) {
 				continue
 			}
 			if outer, ok := f.macro.syntax.Get(p.Name); ok && outer.Kind == dsl.Symbol {
-				way = "@" + shortened(outer.Text) + " and " + way
+				way = "@" + names.Shorten(outer.Text) + " and " + way
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func (r *run) owes(st *step, e *stores.Entity, key stores.Value) bool {
 	if _, known := r.rows[rowKey{e, key}]; known {
 		return false
 	}
-	_, named := r.s.known(e, key)
+	_, named := r.s.names.Row(e, key)
 	return named
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -68,45 +69,45 @@ const (
 // nameRow makes sure that a row is known by a name, and returns it. A row that
 // this run adds has none until it is committed; one that is out of scope never
 // gets one.
-func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (named, error) {
-	if row, ok := r.s.known(e.Store, key); ok {
+func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
+	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
 	}
 	if _, isNew := r.added[key]; isNew {
-		return named{}, nil
+		return names.Row{}, nil
 	}
-	if r.s.nameable(e) {
+	if r.s.names.Extent(e.Store) == names.Some {
 		if err := r.s.read(ctx, r.read, e, r.added); err != nil {
-			return named{}, err
+			return names.Row{}, err
 		}
-		if row, ok := r.s.known(e.Store, key); ok {
+		if row, ok := r.s.names.Row(e.Store, key); ok {
 			return row, nil
 		}
 	}
 	var err error
 	if n, ok := r.namingKnown(e, key); ok {
-		err = r.s.name(ctx, r.read, e, []naming{n})
+		err = r.s.name(ctx, r.read, e, []names.Given{n})
 	} else {
 		err = r.s.nameKeys(ctx, r.read, e, []stores.Value{key})
 	}
 	if err != nil {
-		return named{}, err
+		return names.Row{}, err
 	}
-	row, _ := r.s.known(e.Store, key)
+	row, _ := r.s.names.Row(e.Store, key)
 	return row, nil
 }
 
 // namingKnown works out what a row is to be called from what the run knows.
-func (r *run) namingKnown(e *verbs.Entity, key stores.Value) (naming, bool) {
+func (r *run) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
 	text, known := r.labelKnown(e, key)
 	owner, one := r.s.onlyOwner(e.Store)
-	return naming{key: key, label: text, owner: owner}, known && one
+	return names.Given{Key: key, Label: text, Owner: owner}, known && one
 }
 
 // nameAdded works out what the rows that the run adds are to be called, and
 // returns the names for the store to keep.
 func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
-	all := make(map[*verbs.Entity][]naming)
+	all := make(map[*verbs.Entity][]names.Given)
 	var order []*verbs.Entity
 	for _, st := range r.steps {
 		for i := range st.changes {
@@ -119,17 +120,17 @@ func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
 			}
 		}
 	}
-	var names []stores.Name
+	var given []stores.Name
 	for _, e := range order {
 		if err := r.s.spell(ctx, r.read, e, all[e]); err != nil {
 			return nil, err
 		}
 		for _, n := range all[e] {
-			r.minted[n.key] = n
-			names = append(names, n.as(e.Store))
+			r.minted[n.Key] = n
+			given = append(given, n.Name(e.Store))
 		}
 	}
-	return names, nil
+	return given, nil
 }
 
 func (r *run) nameCells(ctx context.Context, t *table) error {
@@ -155,8 +156,8 @@ func (r *run) nameCells(ctx context.Context, t *table) error {
 // shownName is what stands where a key would: a name, "new" for a row that is
 // not committed yet, and no more than that it is hidden for a row out of scope.
 func (r *run) shownName(e *stores.Entity, key stores.Value) string {
-	if row, ok := r.s.known(e, key); ok {
-		return "@" + row.name
+	if row, ok := r.s.names.Row(e, key); ok {
+		return "@" + row.Name
 	}
 	if _, isNew := r.added[key]; isNew {
 		return newRow
@@ -182,7 +183,7 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 			c := &st.changes[i]
 			if c.Op == stores.Insert {
 				if n, ok := r.namingKnown(c.entity, c.Key); ok {
-					found[c.Key], r.minted[c.Key] = n.label, n
+					found[c.Key], r.minted[c.Key] = n.Label, n
 				} else {
 					if fresh[c.entity] == nil {
 						order = append(order, c.entity)
@@ -209,7 +210,7 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 		}
 		for _, row := range rows {
 			n := toName(e, row)
-			found[n.key], r.minted[n.key] = n.label, n
+			found[n.Key], r.minted[n.Key] = n.Label, n
 		}
 	}
 	if !r.owners {
@@ -230,10 +231,10 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 
 // owner is the owner of a row that is changed, as of stores.Name.
 func (r *run) owner(c *change) string {
-	if row, ok := r.s.known(c.Entity, c.Key); ok {
-		return row.owner
+	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
+		return row.Owner
 	}
-	return r.minted[c.Key].owner
+	return r.minted[c.Key].Owner
 }
 
 // Telling
@@ -341,8 +342,8 @@ func (r *run) result(st *step) *receipt.Result {
 	if r.owners && t.entity != nil && len(t.keys) == len(t.rows) && rootOf(t.entity.Store) != t.entity.Store {
 		res.Owners = make([]string, len(t.keys))
 		for i, key := range t.keys {
-			row, _ := r.s.known(t.entity.Store, key)
-			res.Owners[i] = r.s.ownerName(t.entity.Store, row.owner)
+			row, _ := r.s.names.Row(t.entity.Store, key)
+			res.Owners[i] = r.s.ownerName(t.entity.Store, row.Owner)
 		}
 	}
 	for i, c := range t.columns {

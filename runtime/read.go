@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -141,7 +142,7 @@ func (r *run) last(st *step, f *fetch) bool {
 		if g.From == verbs.FromExpr && g.Type.Name == verbs.RefType {
 			to = g.Type.Entity
 		}
-		if to != nil && !r.s.wholly(to) {
+		if to != nil && r.s.names.Extent(to.Store) != names.All {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -239,7 +240,7 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 		top:       make([]*step, len(p.Calls())),
 		alias:     make(map[stores.Value]string),
 		added:     make(map[stores.Value]string),
-		minted:    make(map[stores.Value]naming),
+		minted:    make(map[stores.Value]names.Given),
 		errands:   asked,
 	}
 	if err := s.entitled(ctx, r.now); err != nil {
@@ -524,7 +525,7 @@ func (r *run) reply() *receipt.Receipt {
 	for _, st := range r.steps {
 		for i := range st.changes {
 			if c := &st.changes[i]; c.Op == stores.Update && r.e.renames(c) {
-				r.s.forget(c.Entity, c.Key)
+				r.s.names.Forget(c.Entity, c.Key)
 			}
 		}
 	}

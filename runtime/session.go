@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -22,7 +23,7 @@ type Session struct {
 	who   stores.Principal
 	roles []*verbs.Role // those that palettes declare
 	scope stores.Scope
-	names names
+	names names.Books
 
 	kept   stores.Value // key of its row; null for a session that keeps nothing
 	person Profile
@@ -109,22 +110,6 @@ func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scri
 		return names.look(ctx, r)
 	})
 	return names, err
-}
-
-// wholly reports whether every row of an entity was named.
-func (s *Session) wholly(e *verbs.Entity) bool {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	return s.names.book(e.Store).whole
-}
-
-// nameable reports whether it is worth reading all rows of an entity to name
-// them: it was not done, and nobody found that there are too many.
-func (s *Session) nameable(e *verbs.Entity) bool {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	b := s.names.book(e.Store)
-	return !b.whole && !b.vast
 }
 
 // remember keeps a preview that was shown. One that was kept in the store stays

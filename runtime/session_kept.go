@@ -500,7 +500,7 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 			return err
 		}
 		row, err := r.nameRow(ctx, e, key)
-		name = "@" + row.name
+		name = "@" + row.Name
 		return err
 	})
 	if err != nil {

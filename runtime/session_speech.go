@@ -22,13 +22,11 @@ func (s *Session) Hears(language string) { s.speech.language.Store(&language) }
 // knows no such name. Rows of several kinds may share one, and then share what
 // they are called but for signs and capitals.
 func (s *Session) Called(name string) string {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
 	called := ""
-	for _, b := range s.names.books {
-		if key, ok := b.keys[name]; ok {
-			if l := b.rows[key].label; l != "" && (called == "" || l < called) {
-				called = l
+	for _, e := range s.e.entities {
+		if key, ok := s.names.Key(e.Store, name); ok {
+			if row, _ := s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
+				called = row.Label
 			}
 		}
 	}

@@ -146,8 +146,8 @@ func (s *Session) Known(names []string) []string {
 		if !ok {
 			continue
 		}
-		if n, ok := s.known(e, key); ok && !slices.Contains(known, n.name) {
-			known = append(known, n.name)
+		if n, ok := s.names.Row(e, key); ok && !slices.Contains(known, n.Name) {
+			known = append(known, n.Name)
 		}
 	}
 	return known
@@ -155,13 +155,9 @@ func (s *Session) Known(names []string) []string {
 
 // keyNamed finds the row that a name of this session stands for.
 func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
 	for _, e := range s.e.entities {
-		if b := s.names.books[e.Store]; b != nil {
-			if key, ok := b.keys[name]; ok {
-				return e.Store, key, true
-			}
+		if key, ok := s.names.Key(e.Store, name); ok {
+			return e.Store, key, true
 		}
 	}
 	return nil, stores.Value{}, false
@@ -325,8 +321,8 @@ func (r *run) turnOf(ctx context.Context, row []stores.Value) (Turn, error) {
 		if err != nil {
 			return t, err
 		}
-		if named.name != "" {
-			t.Names = append(t.Names, "@"+named.name)
+		if named.Name != "" {
+			t.Names = append(t.Names, "@"+named.Name)
 		}
 	}
 	return t, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -30,7 +31,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 	keys := make([]stores.Value, 0, len(all))
 	names := make(map[stores.Value]string, len(all))
 	for _, name := range all {
-		if key, ok := s.key(e.Store, name); ok {
+		if key, ok := s.names.Key(e.Store, name); ok {
 			keys = append(keys, key)
 			names[key] = name
 		}
@@ -168,7 +169,7 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 			keys := make([]stores.Value, 0, len(names[e]))
 			called := make(map[stores.Value]string, len(names[e]))
 			for _, name := range names[e] {
-				if key, ok := s.key(e.Store, name); ok {
+				if key, ok := s.names.Key(e.Store, name); ok {
 					keys = append(keys, key)
 					called[key] = name
 				}
@@ -234,14 +235,14 @@ func (s *Session) Useful(ctx context.Context, v *verbs.Verb) (bool, error) {
 		if !p.Required || p.Type == nil || p.Type.Name != verbs.RefType || p.Type.Entity == nil {
 			continue
 		}
-		names, err := s.Names(ctx, []*verbs.Entity{p.Type.Entity})
+		known, err := s.Names(ctx, []*verbs.Entity{p.Type.Entity})
 		if err != nil {
 			return false, err
 		}
-		if !s.wholly(p.Type.Entity) {
+		if s.names.Extent(p.Type.Entity.Store) != names.All {
 			continue // there are too many to know them all
 		}
-		left, err := s.Usable(ctx, v, p, names[p.Type.Entity])
+		left, err := s.Usable(ctx, v, p, known[p.Type.Entity])
 		if err != nil || len(left) == 0 {
 			return false, err
 		}

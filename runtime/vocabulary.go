@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -35,7 +36,7 @@ func (s *Session) Reads(p *verbs.Program) bool { return s.e.onlyLooks(p) }
 func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*verbs.Entity][]string, error) {
 	err := s.view(ctx, func(r stores.Reader) error {
 		for _, e := range entities {
-			if s.wholly(e) {
+			if s.names.Extent(e.Store) == names.All {
 				continue
 			}
 			if err := s.read(ctx, r, e, nil); err != nil {
@@ -47,16 +48,10 @@ func (s *Session) Names(ctx context.Context, entities []*verbs.Entity) (map[*ver
 	if err != nil {
 		return nil, failure(err)
 	}
-	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
 	all := make(map[*verbs.Entity][]string, len(entities))
 	for _, e := range entities {
-		if b := s.names.books[e.Store]; b != nil {
-			for _, row := range b.rows {
-				all[e] = append(all[e], row.name)
-			}
-			slices.Sort(all[e])
-		}
+		s.names.Each(e.Store, func(_ stores.Value, row names.Row) { all[e] = append(all[e], row.Name) })
+		slices.Sort(all[e])
 	}
 	return all, nil
 }

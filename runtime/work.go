@@ -420,11 +420,11 @@ func (s *Session) workName(ctx context.Context, r stores.Reader, e *verbs.Entity
 	if err := s.nameKeys(ctx, r, e, []stores.Value{key}); err != nil {
 		return dsl.Value{}, err
 	}
-	row, there := s.known(e.Store, key)
+	row, there := s.names.Row(e.Store, key)
 	if !there {
 		return dsl.Value{}, errRowGone
 	}
-	return dsl.NewSymbol(row.kept), nil
+	return dsl.NewSymbol(row.Kept), nil
 }
 
 // fill puts the values of arguments into the places of their names, and notes

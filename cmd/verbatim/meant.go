@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/names"
 	"verbatim/runtime/phrase"
 	"verbatim/verbs"
 )
@@ -136,7 +136,7 @@ func related(spoken, among []string, seen map[string]bool) []string {
 
 // of lists the rows that bear somebody's name.
 func of(label string, among []string) []string {
-	name := runtime.NameFrom(label)
+	name := names.Slug(label, "")
 	if name == "" {
 		return nil
 	}

@@ -17,12 +17,13 @@ import (
 //
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
+//	        runtime/names       a part of it: what rows are called
 //	1       verbs               verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -41,11 +42,12 @@ var allowed = map[string][]string{
 	"verbs":           {"dsl", "stores"},
 	"verbs/grammar":   {"dsl", "stores", "verbs"},
 	"verbs/verbstest": nil,
-	"runtime":         {"dsl", "verbs", "stores", "stores/receipt", "stores/journal"},
+	"runtime":         {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names"},
+	"runtime/names":   {"stores"},
 	"runtime/notify":  {"runtime"},
 	"runtime/work":    {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":     nil,
-	"runtime/dialog":  {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/llm", "runtime/words"},
+	"runtime/dialog":  {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words"},
 	"runtime/mcp":     {"runtime"},
 	"runtime/system":  {"dsl", "verbs", "stores", "runtime"},
 	"runtime/upload":  {"verbs", "stores/files", "runtime"},
@@ -54,7 +56,7 @@ var allowed = map[string][]string{
 	"runtime/collect": {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":  {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture": nil,
-	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
+	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
 	"cmd/teeth":       nil,
 	"examples/embed":  {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -65,6 +67,9 @@ var groups = map[string][]string{
 	"the engine and below": {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
 	"who holds no conversation": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
 		return room == "runtime/dialog" || room == "cmd/verbatim"
+	}),
+	"who does not say what rows are called": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
+		return room == "runtime" || room == "runtime/names" || room == "runtime/dialog" || room == "cmd/verbatim"
 	}),
 	"whom a lock is taken from": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
 		return room == "stores/postgres" || room == "stores/postgres/pgtest" || room == "stores/postgres/internal/ajar"
@@ -86,6 +91,8 @@ func (a arrow) forbids(from, to string) bool {
 }
 
 var forbidden = []arrow{
+	{"who does not say what rows are called", []string{"runtime/names"}, "names are given to rows by the engine, and told by who tells of rows"},
+	{"runtime/names", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return room == "stores" || room == "runtime/names" }), "it knows what rows are called, and nothing of who asks or why"},
 	{"dsl", []string{"verbs", "runtime"}, "a well-formed call is one whatever it means: a program that only parses or formats takes dsl alone"},
 	{"dsl", []string{"stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "text has no rows; dsl hands out digits and words, and verbs makes typed values of them"},
 	{"stores", []string{"dsl", "verbs"}, "a store keeps entities, not palettes: it must be usable, and testable, without a line of YAML or of our language"},
@@ -195,6 +202,7 @@ var exceptions = map[[2]string]string{
 	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
 	{"stores/postgres", "stores/storetest"}:                       "its tests run the conformance suite",
 	{"stores/postgres", "stores/postgres/pgtest"}:                 "its tests run on a real server",
+	{"runtime/names", "dsl"}:                                      "its tests parse the names that it makes",
 	{"runtime", "verbs/grammar"}:                                  "its tests hold a grammar against what a session permits",
 	{"runtime", "stores/postgres"}:                                "its tests run the engine on a real store",
 	{"runtime", "stores/postgres/pgtest"}:                         "its tests run the engine on a real server",

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
+	"verbatim/runtime/names"
 	"verbatim/verbs"
 )
 
@@ -132,7 +132,7 @@ func nameable(text string) string {
 			return r
 		}
 		return ' '
-	}, runtime.Unmarked(strings.ReplaceAll(text, "’", "'")))
+	}, names.Unmarked(strings.ReplaceAll(text, "’", "'")))
 }
 
 // namesVerb reports whether words hold those that a verb is called by.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
+	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -304,7 +304,7 @@ func hits(words map[string]bool, name string) int {
 // without the s of a possessive.
 func wordsOf(text string) map[string]bool {
 	all := map[string]bool{}
-	for _, w := range strings.FieldsFunc(runtime.Unmarked(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return !isWord(r) && r != '\'' }) {
+	for _, w := range strings.FieldsFunc(names.Unmarked(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return !isWord(r) && r != '\'' }) {
 		all[w] = true
 		if stem, ok := strings.CutSuffix(w, "'s"); ok {
 			all[stem] = true

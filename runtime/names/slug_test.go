@@ -1,4 +1,4 @@
-package runtime
+package names
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestSlug(t *testing.T) {
 		"one two three four five six seven eight nine ten eleven": "one-two-three-four-five-six-seven-eight-nine-ten",
 		"no\u00a0break": "no-break",
 	} {
-		if got := slug(label, "thing"); got != want {
+		if got := Slug(label, "thing"); got != want {
 			t.Errorf("%q: got %q, want %q", label, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestSlug(t *testing.T) {
 func TestSlugIsAlwaysASymbol(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		name := slug(rapid.String().Draw(t, "label"), "some-entity")
+		name := Slug(rapid.String().Draw(t, "label"), "some-entity")
 		script, ds := dsl.Parse(dsl.NewSource("", "a.b :c @"+name))
 		if ds.HasErrors() || script.Calls[0].Args[0].Value.Text != name || len(name) > maxSlug+len("some-entity-") {
 			t.Fatalf("%q", name)
@@ -55,7 +55,7 @@ func TestLettersAreFoldedOnce(t *testing.T) {
 			t.Errorf("%c stands there twice", r)
 		}
 		seen[r] = true
-		if fold(r) == "" {
+		if Fold(r) == "" {
 			t.Errorf("%c becomes nothing", r)
 		}
 	}

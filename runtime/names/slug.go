@@ -1,25 +1,22 @@
-package runtime
+package names
 
 import (
 	"strings"
 	"unicode/utf8"
-
-	"verbatim/stores"
 )
 
-// NameFrom is how the name of a row begins that has a label: "Pierre Dupont" is
-// pierre-dupont. It is "" where the label makes no name.
-func NameFrom(label string) string { return slug(label, "") }
+// maxSlug keeps a name short enough to be typed.
+const maxSlug = 48
 
-// slug makes a name of a label: ASCII letters in lower case and digits, joined
+// Slug makes a name of a label: ASCII letters in lower case and digits, joined
 // by hyphens, beginning with a letter. Latin letters lose their marks; what no
 // ASCII letter stands for is dropped, and a label of nothing else gives the
 // name of its entity.
-func slug(label, entity string) string {
+func Slug(label, entity string) string {
 	b := make([]byte, 0, maxSlug)
 	gap := false
 	for _, r := range label {
-		word := fold(r)
+		word := Fold(r)
 		if word == "" {
 			gap = gap || r < utf8.RuneSelf || r == '\u00a0' || r == '–' || r == '—'
 			continue
@@ -54,7 +51,7 @@ func Unmarked(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for _, r := range text {
-		if word := fold(r); word != "" {
+		if word := Fold(r); word != "" {
 			b.WriteString(word)
 		} else {
 			b.WriteRune(r)
@@ -68,8 +65,8 @@ const (
 	asciiDigits  = "0123456789"
 )
 
-// fold returns the ASCII letters or digit for a rune, "" when there is none.
-func fold(r rune) string {
+// Fold returns the ASCII letters or digit for a rune, "" when there is none.
+func Fold(r rune) string {
 	switch {
 	case r >= 'a' && r <= 'z':
 		return asciiLetters[r-'a' : r-'a'+1]
@@ -105,11 +102,3 @@ const latin = "ÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎ=a ÆæǢǣ=ae ÇçĆćĈ
 	"ĜĝĞğĠġĢģ=g ĤĥĦħ=h ÌÍÎÏìíîïĨĩĪīĬĭĮįİı=i Ĵĵ=j Ķķĸ=k ĹĺĻļĽľĿŀŁł=l ÑñŃńŅņŇňŉŊŋ=n " +
 	"ÒÓÔÕÖØòóôõöøŌōŎŏŐő=o Œœ=oe ŔŕŖŗŘř=r ŚśŜŝŞşŠšȘș=s ẞß=ss ŢţŤťŦŧȚț=t Þþ=th " +
 	"ÙÚÛÜùúûüŨũŪūŬŭŮůŰűŲų=u Ŵŵ=w ÝÿýŶŷŸ=y ŹźŻżŽž=z "
-
-// fieldAt returns the field that a path ends at.
-func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
-	for _, step := range p.Steps {
-		e = step.To
-	}
-	return &e.Fields[p.Field]
-}
