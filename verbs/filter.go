@@ -1,10 +1,12 @@
 package verbs
 
 import (
-	"github.com/expr-lang/expr/ast"
+	"slices"
+
 	"gopkg.in/yaml.v3"
 
 	"verbatim/stores"
+	"verbatim/verbs/expr"
 )
 
 // filter makes a filter of an expression over `row`: the same language, typed
@@ -31,41 +33,17 @@ func (l *loader) filter(d *doc, n *yaml.Node, sc scope) *Filter {
 }
 
 // overRow reports whether a part depends on the row.
-func overRow(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return n.Value == "row"
-	case *ast.MemberNode:
-		return overRow(n.Node)
-	case *ast.UnaryNode:
-		return overRow(n.Node)
-	case *ast.BinaryNode:
-		return overRow(n.Left) || overRow(n.Right)
-	case *ast.ConditionalNode:
-		return overRow(n.Cond) || overRow(n.Exp1) || overRow(n.Exp2)
-	case *ast.CallNode:
-		for _, a := range n.Arguments {
-			if overRow(a) {
-				return true
-			}
-		}
-	case *ast.ArrayNode:
-		for _, a := range n.Nodes {
-			if overRow(a) {
-				return true
-			}
-		}
-	}
-	return false
+func overRow(n *expr.Node) bool {
+	return n.Kind == expr.Name && n.Text == "row" || slices.ContainsFunc(n.Kids, overRow)
 }
 
 // again types a part that was typed before, as a program of its own. The reads
 // are numbered for the filter as a whole.
-func (c *exprChecker) again(n ast.Node, expect *term) (*exprChecker, term) {
+func (c *exprChecker) again(n *expr.Node, expect *term) term {
 	sub := &exprChecker{l: c.l, d: c.d, n: c.n, text: c.text, sc: c.sc, filter: true, quiet: true, reads: c.reads}
 	t := sub.check(n, expect)
 	c.reads = sub.reads
-	return sub, t
+	return t
 }
 
 var compareOps = map[string]stores.CondOp{"==": stores.Eq, "!=": stores.Ne, "<": stores.Lt, "<=": stores.Le, ">": stores.Gt, ">=": stores.Ge}
@@ -73,53 +51,61 @@ var compareOps = map[string]stores.CondOp{"==": stores.Eq, "!=": stores.Ne, "<":
 // turned is the comparison with its sides exchanged.
 var turned = map[stores.CondOp]stores.CondOp{stores.Eq: stores.Eq, stores.Ne: stores.Ne, stores.Lt: stores.Gt, stores.Le: stores.Ge, stores.Gt: stores.Lt, stores.Ge: stores.Le}
 
-func (c *exprChecker) build(n ast.Node) (filterNode, bool) {
+func (c *exprChecker) build(n *expr.Node) (filterNode, bool) {
 	if !overRow(n) {
-		sub, t := c.again(n, nil)
-		p := new(exprProgram)
-		sub.finish(t, p)
-		return filterNode{cond: p}, true
+		t := c.again(n, nil)
+		return filterNode{cond: t.prog}, true
 	}
-	switch n := n.(type) {
-	case *ast.UnaryNode:
-		kid, ok := c.build(n.Node)
+	switch n.Kind {
+	case expr.Unary:
+		kid, ok := c.build(n.Kids[0])
 		return filterNode{op: stores.Not, kids: []filterNode{kid}}, ok
-	case *ast.MemberNode:
-		_, t := c.again(n, nil)
-		yes := &exprProgram{kind: progConstant, value: stores.NewBool(true)}
+	case expr.Field:
+		t := c.again(n, nil)
+		yes := &expr.Program{Value: stores.NewBool(true)}
 		return filterNode{op: stores.Eq, path: *t.path, value: yes}, true
-	case *ast.BinaryNode:
-		switch n.Operator {
-		case "and", "&&", "or", "||":
+	case expr.Chain:
+		all := filterNode{op: stores.And}
+		for _, pair := range n.Pairs() {
+			kid, ok := c.build(pair)
+			if !ok {
+				return filterNode{}, false
+			}
+			all.kids = append(all.kids, kid)
+		}
+		return all, true
+	case expr.Binary:
+		row, other := n.Kids[0], n.Kids[1]
+		switch n.Op {
+		case "and", "or":
 			op := stores.And
-			if n.Operator == "or" || n.Operator == "||" {
+			if n.Op == "or" {
 				op = stores.Or
 			}
-			l, ok := c.build(n.Left)
-			r, ok2 := c.build(n.Right)
+			l, ok := c.build(row)
+			r, ok2 := c.build(other)
 			return filterNode{op: op, kids: []filterNode{l, r}}, ok && ok2
 		case "in":
-			_, row := c.again(n.Left, nil)
-			if row.path == nil {
+			t := c.again(row, nil)
+			if t.path == nil {
 				break
 			}
-			return filterNode{op: stores.In, path: *row.path, value: c.side(n.Right, row)}, true
+			return filterNode{op: stores.In, path: *t.path, value: c.side(other, t)}, true
 		default:
-			op, compares := compareOps[n.Operator]
+			op, compares := compareOps[n.Op]
 			if !compares {
 				break
 			}
-			row, other := n.Left, n.Right
 			if !overRow(row) {
 				row, other, op = other, row, turned[op]
 			}
-			_, t := c.again(row, nil)
+			t := c.again(row, nil)
 			if t.path == nil {
 				break
 			}
 			node := filterNode{op: op, path: *t.path}
 			if overRow(other) {
-				_, o := c.again(other, expecting(&t))
+				o := c.again(other, expecting(&t))
 				if o.path == nil {
 					break
 				}
@@ -136,12 +122,10 @@ func (c *exprChecker) build(n ast.Node) (filterNode, bool) {
 
 // side is the program for what a field of the row is compared with, made the
 // kind of value that the field holds.
-func (c *exprChecker) side(n ast.Node, row term) *exprProgram {
-	sub, t := c.again(n, expecting(&row))
+func (c *exprChecker) side(n *expr.Node, row term) *expr.Program {
+	t := c.again(n, expecting(&row))
 	if row.name == DecimalType {
-		t = sub.widen(t)
+		t = widen(t)
 	}
-	p := new(exprProgram)
-	sub.finish(t, p)
-	return p
+	return t.prog
 }

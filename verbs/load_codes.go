@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/verbs/expr"
 )
 
 // loadCodes explains what the loader says. The examples are palettes.
@@ -539,7 +540,7 @@ entities:
 		{
 			Code:    "too-complex",
 			Meaning: "The expression is too long, or has too many parts.",
-			Wrong:   when(strings.Repeat("1 + ", maxParts/2) + "1 > 2"),
+			Wrong:   when(strings.Repeat("1 + ", expr.MaxParts/2) + "1 > 2"),
 			Right:   when("126 > 2"),
 		},
 		{
