@@ -21,12 +21,13 @@ func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 		}
 		return
 	}
-	tree := l.trees[rule.That.Text]
-	for _, path := range nullable(tree, vn.v) {
+	text := rule.That.Text
+	tree := l.trees[text]
+	for _, path := range nullable(tree, text, vn.v) {
 		passes := no
 		for _, part := range conjuncts(tree) {
 			// x == nil asks for nothing else, so that it is meant.
-			if holds := onNil(part, path); holds == no || part.Op == "==" && holds == yes {
+			if holds := onNil(part, text, path); holds == no || part.Op == "==" && holds == yes {
 				passes = no
 				break
 			} else if holds == yes {
@@ -49,12 +50,12 @@ func conjuncts(n *expr.Node) []*expr.Node {
 
 // nullable lists the fields of rows in an expression that may be nil, as they are
 // written there.
-func nullable(n *expr.Node, v *Verb) (paths []string) {
+func nullable(n *expr.Node, text string, v *Verb) (paths []string) {
 	n.Walk(func(n *expr.Node) {
 		if n.Kind != expr.Field {
 			return
 		}
-		if path := n.String(); mayBeNil(n, v) != nil && !slices.Contains(paths, path) {
+		if path := text[n.From:n.To]; mayBeNil(n, v) != nil && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	})
@@ -100,8 +101,8 @@ const (
 
 // onNil says whether a condition holds where a path is nil and nothing else is.
 // What cannot be worked out does not hold.
-func onNil(n *expr.Node, path string) certainty {
-	isPath := func(n *expr.Node) bool { return n.String() == path }
+func onNil(n *expr.Node, text, path string) certainty {
+	isPath := func(n *expr.Node) bool { return text[n.From:n.To] == path }
 	isNil := func(n *expr.Node) bool { return n.Kind == expr.Nil || isPath(n) }
 	switch n.Kind {
 	case expr.Bool:
@@ -111,15 +112,15 @@ func onNil(n *expr.Node, path string) certainty {
 		return no
 	case expr.Unary:
 		if n.Op == "not" {
-			return -onNil(n.Kids[0], path)
+			return -onNil(n.Kids[0], text, path)
 		}
 	case expr.Choice:
-		holds := onNil(n.Kids[0], path)
+		holds := onNil(n.Kids[0], text, path)
 		switch {
 		case holds == no:
-			return onNil(n.Kids[len(n.Kids)-1], path)
+			return onNil(n.Kids[len(n.Kids)-1], text, path)
 		case holds == yes && len(n.Kids) == 3:
-			return onNil(n.Kids[1], path)
+			return onNil(n.Kids[1], text, path)
 		}
 		return holds
 	case expr.Chain:
@@ -131,9 +132,9 @@ func onNil(n *expr.Node, path string) certainty {
 		l, r := isNil(a), isNil(b)
 		switch n.Op {
 		case "and":
-			return min(onNil(a, path), onNil(b, path))
+			return min(onNil(a, text, path), onNil(b, text, path))
 		case "or":
-			return max(onNil(a, path), onNil(b, path))
+			return max(onNil(a, text, path), onNil(b, text, path))
 		case "==", "!=":
 			if !isPath(a) && !isPath(b) {
 				return perhaps

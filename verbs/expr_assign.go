@@ -24,12 +24,8 @@ func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 		return t
 	case t.name == DateType && w.name == wantMoment.name:
 		return c.certain(n, t, w)
-	case t.name == is.Name && t.name == CodeType:
-		if t.codes == nil || is.Codes == nil || t.codes == is.Codes {
-			return c.certain(n, t, w)
-		}
-	case t.name == is.Name && t.name == RefType:
-		if t.entity == nil || is.Entity == nil || t.entity == is.Entity {
+	case t.name == is.Name && (t.name == CodeType || t.name == RefType):
+		if c.alike(t, typeTerm(is)) {
 			return c.certain(n, t, w)
 		}
 	case t.name == is.Name && t.name == ListType:

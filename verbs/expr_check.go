@@ -48,8 +48,9 @@ type term struct {
 	codes  *CodeList
 	entity *Entity
 	item   *Type
-	prog   *expr.Program // what works it out; nil of what the store works out, in a filter
-	path   *stores.Path  // of exactly a field of `row`, in a filter
+	prog   *expr.Program // what works it out; in a filter perhaps one of the next two
+	path   *stores.Path  // exactly a field of `row`
+	cond   *filterNode   // a condition over fields of `row`
 	list   []term        // of a list that is written out
 	text   string        // of a code or a string that is written out
 }
@@ -84,7 +85,6 @@ type exprChecker struct {
 	reads  []ExprRead
 	there  uint64 // arguments that cannot be absent at this point
 	failed bool
-	quiet  bool // say nothing, for what was checked before
 }
 
 // compile makes an expression of a scalar. It returns nil after an error. When,
@@ -94,60 +94,41 @@ func (l *loader) compile(d *doc, n *yaml.Node, sc scope, w want, when *Expr) *Ex
 	return e
 }
 
-// compileTerm also tells what the expression turned out to be.
+// compileTerm also tells what the expression turned out to be. Most are exactly
+// one argument, with or without a colon.
 func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term) {
-	if e, t, done := l.bare(d, n, sc, w, when); done {
-		return e, t
-	}
-	c := exprChecker{l: l, d: d, n: n, sc: sc, there: sc.verb.there}
+	c := exprChecker{l: l, d: d, n: n, text: n.Value, sc: sc, there: sc.verb.there}
 	if when != nil {
 		c.there |= when.nonNil
 	}
-	root := c.parse()
-	if root == nil {
+	var root *expr.Node
+	var t term
+	name, colon := strings.CutPrefix(n.Value, ":")
+	i := sc.verb.param(name)
+	switch {
+	case i >= 0 && sc.verb.Params[i].Type == nil:
 		return nil, bad
+	case i >= 0:
+		t = paramTerm(&sc.verb.Params[i], i)
+	case colon && isName(name):
+		d.report(say.unknownArgument(d.within(n, 1, len(n.Value)), sc.verb, name))
+		return nil, bad
+	default:
+		if root = c.parse(); root == nil {
+			return nil, bad
+		}
+		t = c.check(root, wanted(w.is))
 	}
-	t := c.check(root, wanted(w.is))
-	t = c.assign(root, t, w)
-	if c.failed || t.name == badType {
+	if t = c.assign(root, t, w); c.failed || t.name == badType {
 		return nil, bad
 	}
 	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads, prog: t.prog}
 	if w.is != nil && w.is.Name == BooleanType {
-		e.nonNil = c.present(root, true)
+		if e.nonNil = 1 << max(i, 0); root != nil {
+			e.nonNil = c.present(root, true)
+		}
 	}
 	return e, t
-}
-
-// bare handles what most expressions are: exactly one argument, with or
-// without its colon.
-func (l *loader) bare(d *doc, n *yaml.Node, sc scope, w want, when *Expr) (*Expr, term, bool) {
-	name, colon := strings.CutPrefix(n.Value, ":")
-	i := sc.verb.param(name)
-	if i < 0 {
-		if colon && isName(name) {
-			d.report(say.unknownArgument(d.within(n, 1, len(n.Value)), sc.verb, name))
-			return nil, bad, true
-		}
-		return nil, bad, false
-	}
-	p := &sc.verb.Params[i]
-	if p.Type == nil {
-		return nil, bad, true
-	}
-	c := exprChecker{l: l, d: d, n: n, sc: sc, text: n.Value, there: sc.verb.there}
-	if when != nil {
-		c.there |= when.nonNil
-	}
-	t := c.assign(nil, paramTerm(p, i), w)
-	if c.failed || t.name == badType {
-		return nil, bad, true
-	}
-	e := &Expr{Text: n.Value, Place: d.place(n), prog: t.prog}
-	if w.is != nil && w.is.Name == BooleanType {
-		e.nonNil = 1 << i
-	}
-	return e, t, true
 }
 
 func wanted(t *Type) *term {
@@ -175,7 +156,6 @@ func exactly(t term, is *Type) bool {
 }
 
 func (c *exprChecker) parse() *expr.Node {
-	c.text = c.n.Value
 	// The same few conditions occur again and again; nobody changes a tree, so
 	// one will do for all.
 	if root, ok := c.l.trees[c.text]; ok {
@@ -194,9 +174,6 @@ func (c *exprChecker) parse() *expr.Node {
 
 func (c *exprChecker) fail(d dsl.Diagnostic) term {
 	c.failed = true
-	if c.quiet {
-		return bad
-	}
 	for i := range c.d.diags { // each half of new-date says the same
 		if old := &c.d.diags[i]; old.Place == d.Place && old.Code == d.Code {
 			return bad

@@ -8,6 +8,14 @@ import (
 // functionNames are the functions that palettes may call.
 var functionNames = []string{"content", "date", "days", "hours", "len", "lower", "minutes", "missing", "trim", "upper", "weeks"}
 
+// takes says what a function of one value wants, and what it gives. Any is a text
+// or a list.
+var takes = map[string]struct{ wants, gives TypeName }{
+	"days": {IntegerType, DurationType}, "weeks": {IntegerType, DurationType}, "hours": {IntegerType, DurationType}, "minutes": {IntegerType, DurationType},
+	"lower": {StringType, StringType}, "upper": {StringType, StringType}, "trim": {StringType, StringType}, "date": {StringType, DateType},
+	"len": {AnyType, IntegerType},
+}
+
 func (c *exprChecker) call(n *expr.Node) term {
 	switch n.Text {
 	case "missing":
@@ -15,51 +23,36 @@ func (c *exprChecker) call(n *expr.Node) term {
 	case "content":
 		return c.content(n)
 	}
-	var wants TypeName
-	switch n.Text {
-	case "days", "weeks", "hours", "minutes":
-		wants = IntegerType
-	case "lower", "upper", "trim", "date":
-		wants = StringType
-	case "len":
-		wants = AnyType
-	default:
+	fn, known := takes[n.Text]
+	if !known {
 		return c.fail(say.unknownFunction(c.at(n.At, n.At+len(n.Text)), n.Text))
 	}
 	if len(n.Kids) != 1 {
 		return c.fail(say.exprSyntax(c.place(n), n.Text+" takes one thing", "not "+itoa(len(n.Kids))))
 	}
-	t := c.check(n.Kids[0], nil)
-	if t.name == badType {
+	of := n.Kids[0]
+	t := c.check(of, nil)
+	switch {
+	case t.name == badType:
 		return bad
-	}
-	ok := t.name == wants || wants == StringType && t.textual() || wants == AnyType && (t.textual() || t.name == ListType)
-	if !ok {
-		phrase := plainTypes[wants].phrase()
-		if wants == AnyType {
+	case t.name != fn.wants && !(fn.wants == StringType && t.textual()) && !(fn.wants == AnyType && (t.textual() || t.name == ListType)):
+		phrase := plainTypes[fn.wants].phrase()
+		if fn.wants == AnyType {
 			phrase = "a string or a list"
 		}
-		return c.fail(say.mismatch(c.place(n.Kids[0]), n.Text+" wants "+phrase+"; this is "+t.phrase(), phrase+" is wanted here"))
-	}
-	if t.path != nil {
+		return c.fail(say.mismatch(c.place(of), n.Text+" wants "+phrase+"; this is "+t.phrase(), phrase+" is wanted here"))
+	case t.path != nil:
 		return c.fail(say.filterTooMuch(c.place(n), "what a function makes of it"))
-	}
-	switch wants {
-	case IntegerType:
-		c.needs(n.Kids[0], t)
-		return c.apply(DurationType, n.Text, t)
-	case AnyType:
-		c.needs(n.Kids[0], t)
-		return c.apply(IntegerType, "len", t)
-	}
-	if n.Text == "date" {
+	case n.Text == "date":
 		v, p := plainTypes[DateType].read(t.text)
 		if _, written := t.constant(); !written || p != fine {
-			return c.fail(say.exprSyntax(c.place(n.Kids[0]), "date wants a date in quotes", "year-month-day: 2025-01-03"))
+			return c.fail(say.exprSyntax(c.place(of), "date wants a date in quotes", "year-month-day: 2025-01-03"))
 		}
 		return constant(DateType, v, t.text)
+	case fn.wants != StringType:
+		c.needs(of, t)
 	}
-	return c.apply(StringType, n.Text, t)
+	return c.apply(fn.gives, n.Text, t)
 }
 
 // missing is what is still to be asked of an argument that says so: the keys

@@ -54,14 +54,12 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 
 func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 	name := n.Text
-	for i := range c.sc.verb.Params {
-		if p := &c.sc.verb.Params[i]; p.Ident == name {
-			if p.Type == nil {
-				c.failed = true
-				return bad
-			}
-			return paramTerm(p, i)
+	if i := c.sc.verb.param(name); i >= 0 {
+		if c.sc.verb.Params[i].Type == nil {
+			c.failed = true
+			return bad
 		}
+		return paramTerm(&c.sc.verb.Params[i], i)
 	}
 	switch name {
 	case "today":
@@ -138,12 +136,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 		}
 		return c.field(c.sc.row, -1, from, to)
 	}
-	i := -1
-	for j := range c.sc.verb.Params {
-		if c.sc.verb.Params[j].Ident == id.Text {
-			i = j
-		}
-	}
+	i := c.sc.verb.param(id.Text)
 	if i < 0 {
 		if id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
 			return c.fail(say.exprSyntax(c.at(from, to), id.Text+" has no fields", "only a reference has"))
@@ -158,11 +151,8 @@ func (c *exprChecker) member(n *expr.Node) term {
 	case p.Type.Name == RefType && p.Type.Entity != nil:
 		return c.field(p.Type.Entity, i, from, to)
 	case p.Type.Name == MoneyType && first == n:
-		switch n.Text {
-		case "amount":
-			return c.apply(DecimalType, "amount", paramTerm(p, i))
-		case "currency":
-			return c.apply(CodeType, "currency", paramTerm(p, i))
+		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[n.Text]; ok {
+			return c.apply(is, n.Text, paramTerm(p, i))
 		}
 		return c.fail(misnamed(c.at(from, to), "unknown-field", "money has no field called "+quoted(n.Text), n.Text, []string{"amount", "currency"}, "fields of money"))
 	}
@@ -196,13 +186,5 @@ func (c *exprChecker) field(e *Entity, param, from, to int) term {
 }
 
 func samePath(a, b stores.Path) bool {
-	if a.Field != b.Field || a.Count != b.Count || a.By != b.By || len(a.Steps) != len(b.Steps) {
-		return false
-	}
-	for i := range a.Steps {
-		if a.Steps[i] != b.Steps[i] {
-			return false
-		}
-	}
-	return true
+	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && slices.Equal(a.Steps, b.Steps)
 }

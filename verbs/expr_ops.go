@@ -18,6 +18,9 @@ func (c *exprChecker) unary(n *expr.Node) term {
 		if t.name != BooleanType {
 			return c.fail(say.mismatch(c.place(of), "not wants a condition; this is "+t.phrase(), "true or false is wanted here"))
 		}
+		if t.overRow() {
+			return selects(stores.Not, t)
+		}
 		return term{name: BooleanType, prog: expr.Not(t.prog)}
 	}
 	if t.name != IntegerType && t.name != DecimalType && t.name != DurationType {
@@ -34,7 +37,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 func (c *exprChecker) apply(name TypeName, fn string, args ...term) term {
 	programs := make([]*expr.Program, len(args))
 	for i, a := range args {
-		if a.path != nil {
+		if a.overRow() {
 			return c.fail(say.filterTooMuch(c.d.place(c.n), "what is made of its fields"))
 		}
 		programs[i] = a.prog
@@ -89,13 +92,12 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 			expect = &l
 		}
 		r := c.check(right, expect)
-		if l.name == badType || r.name == badType {
+		switch {
+		case l.name == badType || r.name == badType:
 			return bad
-		}
-		if !c.alike(l, r) {
+		case !c.alike(l, r):
 			return c.fail(say.mismatch(c.place(n), "?? has "+l.phrase()+" on one side and "+r.phrase()+" on the other", "both must be of one type"))
-		}
-		if l.path != nil || r.path != nil {
+		case l.overRow() || r.overRow():
 			return c.fail(say.filterTooMuch(c.place(n), "a choice"))
 		}
 		t := either(&l, &r)
@@ -123,7 +125,12 @@ func (c *exprChecker) logic(n *expr.Node, and bool) term {
 	if !ok || l.name == badType || r.name == badType {
 		return bad
 	}
-	if and {
+	switch over := l.overRow() || r.overRow(); {
+	case over && and:
+		return selects(stores.And, l, r)
+	case over:
+		return selects(stores.Or, l, r)
+	case and:
 		return term{name: BooleanType, prog: expr.And(l.prog, r.prog)}
 	}
 	return term{name: BooleanType, prog: expr.Or(l.prog, r.prog)}
@@ -171,9 +178,10 @@ func (c *exprChecker) both(left, right *expr.Node) (l, r term) {
 // chain checks a < b < c. What stands in the middle is checked and worked out
 // once, unless it is a literal, which may mean another thing to either side.
 func (c *exprChecker) chain(n *expr.Node) term {
-	whole := term{name: BooleanType}
+	var pairs []term
 	var programs []*expr.Program
 	var l, r term
+	wrong, over := false, false
 	for i, pair := range n.Pairs() {
 		if left, right := pair.Kids[0], pair.Kids[1]; i == 0 || written(left) {
 			l, r = c.both(left, right)
@@ -182,12 +190,17 @@ func (c *exprChecker) chain(n *expr.Node) term {
 			l, r = r, c.check(right, expecting(&r))
 			programs = append(programs, nil, r.prog)
 		}
-		if t := c.compare(pair, l, r); t.name == badType {
-			whole.name = badType
-		}
+		t := c.compare(pair, l, r)
+		pairs = append(pairs, t)
+		wrong, over = wrong || t.name == badType, over || t.overRow()
 	}
-	whole.prog = expr.Compare(n.Ops, programs)
-	return whole
+	switch {
+	case wrong:
+		return bad
+	case over:
+		return selects(stores.And, pairs...)
+	}
+	return term{name: BooleanType, prog: expr.Compare(n.Ops, programs)}
 }
 
 func expecting(t *term) *term {
@@ -245,8 +258,8 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 	if ordered && (l.name == BooleanType || l.name == CodeType || l.name == RefType || l.name == UUIDType) {
 		return c.fail(say.mismatch(c.place(n), l.phrase()+" is neither less nor greater than another", "use == or !="))
 	}
-	if c.filter && (l.path != nil || r.path != nil) {
-		return term{name: BooleanType}
+	if l.overRow() || r.overRow() {
+		return c.compareRow(n, l, r)
 	}
 	if ordered {
 		c.needs(n.Kids[0], l)
@@ -267,7 +280,7 @@ func (c *exprChecker) declared(d *dsl.Diagnostic, t term) {
 // out.
 func (c *exprChecker) needs(n *expr.Node, t term) {
 	i := t.param()
-	if i < 0 || c.quiet || c.filter {
+	if i < 0 || c.filter {
 		return
 	}
 	p := &c.sc.verb.Params[i]
@@ -276,44 +289,39 @@ func (c *exprChecker) needs(n *expr.Node, t term) {
 	}
 }
 
+// reckons are what operators make of dates and durations.
+var reckons = map[string][][3]TypeName{
+	"+": {
+		{DateType, DurationType, DateType}, {DateTimeType, DurationType, DateTimeType}, {DurationType, DurationType, DurationType},
+		{DurationType, DateType, DateType}, {DurationType, DateTimeType, DateTimeType},
+	},
+	"-": {
+		{DateType, DurationType, DateType}, {DateTimeType, DurationType, DateTimeType}, {DurationType, DurationType, DurationType},
+		{DateType, DateType, DurationType}, {DateTimeType, DateTimeType, DurationType},
+	},
+	"*": {{DurationType, IntegerType, DurationType}, {IntegerType, DurationType, DurationType}},
+	"%": {{IntegerType, IntegerType, IntegerType}},
+}
+
 func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 	if l.name == badType || r.name == badType {
 		return bad
 	}
-	result := badType
-	a, b := l.name, r.name
-	switch n.Op {
-	case "+":
-		switch {
-		case l.number() && r.number():
-			result = wider(a, b)
-		case l.textual() && r.textual():
-			result = StringType
-		case (a == DateType || a == DateTimeType || a == DurationType) && b == DurationType:
-			result = a
-		case a == DurationType && (b == DateType || b == DateTimeType):
-			result = b
+	result, a, b := badType, l.name, r.name
+	switch {
+	case n.Op == "%" || !l.number() || !r.number():
+		for _, rule := range reckons[n.Op] {
+			if rule[0] == a && rule[1] == b {
+				result = rule[2]
+			}
 		}
-	case "-":
-		switch {
-		case l.number() && r.number():
-			result = wider(a, b)
-		case a == b && (a == DateType || a == DateTimeType):
-			result = DurationType
-		case (a == DateType || a == DateTimeType || a == DurationType) && b == DurationType:
-			result = a
-		}
-	case "*":
-		switch {
-		case l.number() && r.number():
-			result = wider(a, b)
-		case a == DurationType && b == IntegerType, a == IntegerType && b == DurationType:
-			result = DurationType
-		}
-	case "%":
-		if a == IntegerType && b == IntegerType {
-			result = IntegerType
-		}
+	case a == b:
+		result = a
+	default:
+		result = DecimalType
+	}
+	if n.Op == "+" && l.textual() && r.textual() {
+		result = StringType
 	}
 	if result == badType {
 		d := say.mismatch(c.place(n), "this reckons with "+l.phrase()+" and "+r.phrase(), "these do not go together with "+n.Op)
@@ -330,13 +338,6 @@ func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 		return c.fail(say.filterTooMuch(c.place(n), "arithmetic on the row"))
 	}
 	return c.apply(result, n.Op, l, r)
-}
-
-func wider(a, b TypeName) TypeName {
-	if a == IntegerType && b == IntegerType {
-		return IntegerType
-	}
-	return DecimalType
 }
 
 func (c *exprChecker) matches(n *expr.Node) term {
@@ -387,8 +388,8 @@ func (c *exprChecker) in(n *expr.Node) term {
 	if r.path != nil {
 		return c.fail(say.filterTooMuch(c.place(n.Kids[1]), "a list in the row"))
 	}
-	if l.path != nil {
-		return term{name: BooleanType}
+	if l.overRow() {
+		return c.compareRow(n, l, r)
 	}
 	return c.apply(BooleanType, "in", l, r)
 }
@@ -407,7 +408,7 @@ func (c *exprChecker) array(n *expr.Node, expect *term) term {
 		switch {
 		case it.name == badType:
 			return bad
-		case it.name == ListType || it.path != nil:
+		case it.name == ListType || it.overRow():
 			return c.fail(say.exprSyntax(c.place(item), "a list holds single values", "not this"))
 		}
 		programs[i] = it.prog
@@ -446,7 +447,7 @@ func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
 		return c.fail(say.mismatch(c.place(asked), "? wants a condition; this is "+cond.phrase(), "true or false is wanted here"))
 	case !c.alike(a, b):
 		return c.fail(say.mismatch(c.place(n), "this is either "+a.phrase()+" or "+b.phrase(), "both must be of one type"))
-	case cond.path != nil || a.path != nil || b.path != nil:
+	case cond.overRow() || a.overRow() || b.overRow():
 		return c.fail(say.filterTooMuch(c.place(n), "a choice"))
 	}
 	t := either(&a, &b)

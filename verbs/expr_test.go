@@ -207,13 +207,21 @@ func TestExpressionsWorkOut(t *testing.T) {
 		"flag ? 1 : 2.5":                    "1",
 		"count > 5 == flag":                 "true",
 		// The row.
-		"row.count + count":                   "10",
-		"row.active and row.status == CLOSED": "true",
-		`row.text + "!"`:                      "row!",
-		"1 < count < 10":                      "true",
-		":amount":                             "1000.00",
-		"new-date":                            "2025-02-10",
-		"true":                                "true",
+		"row.count + count":                            "10",
+		"row.active and row.status == CLOSED":          "true",
+		`row.text + "!"`:                               "row!",
+		"1 < count < 10":                               "true",
+		"1 < count < 7 <= 9":                           "false",
+		`"2025-01-01" < new_date < "2025-12-31"`:       "true",
+		"today < (maybe ?? \"2025-02-01\") < new_date": "true",
+		"text | upper() | len()":                       "10",
+		"::len(text) + len(tags,)":                     "12",
+		"(count > 9 ?: flag)":                          "true",
+		"flag && !(count > 9) || false;":               "true",
+		"maybe ?? nil ?? new_date":                     "2025-02-10",
+		":amount":                                      "1000.00",
+		"new-date":                                     "2025-02-10",
+		"true":                                         "true",
 	} {
 		t.Run(text, func(t *testing.T) {
 			e, diags := f.compile(text, wantAnything)
@@ -359,6 +367,9 @@ func TestExpressionsStayCheap(t *testing.T) {
 		"brackets": strings.Repeat("(", 900) + "flag" + strings.Repeat(")", 900),
 		"join":     strings.TrimSuffix(strings.Repeat("text + ", 120), "+ "),
 		"choice":   strings.Repeat("flag ? 1 : ", 80) + "2",
+		"or else":  strings.Repeat("(", 60) + "flag" + strings.Repeat(" ?: flag)", 60),
+		"default":  "maybe" + strings.Repeat(" ?? maybe", 60),
+		"chain":    strings.Repeat("(1 < ", 20) + "count" + strings.Repeat(" < 9 ? 1 : 2)", 20),
 		"list":     "count in [" + strings.TrimSuffix(strings.Repeat("1, ", 200), ", ") + "]",
 		"pattern":  `text matches "^(((a*)*)*)*$"`,
 		"counted":  `text matches "(a{1,6}){1,6}$"`,
@@ -424,6 +435,9 @@ func TestFiltersBecomeConditions(t *testing.T) {
 		"row.active and row.active and row.count > 1": "((active = true) and (active = true) and (count > 1))",
 		"row.count == 1 or row.count == 2":            "((count = 1) or (count = 2))",
 		`row.text == (flag ? "a" : "b")`:              "(text = a)",
+		"1 < row.count <= count":                      "((count > 1) and (count <= 7))",
+		"count < 9 < row.count < 10 < 11":             "((count > 9) and (count < 10))",
+		"not (row.count in [1, count])":               "not (count in [1,7])",
 		"row.opened < account_id.opened":              "(opened < 2025-01-15)",
 	} {
 		d := f.doc(text)

@@ -32,7 +32,9 @@ var (
 )
 
 // A Program is an expression whose names are known. It is never changed, and
-// many may work it out at once.
+// many may work it out at once. It is a tree and not a closure, for two reasons:
+// whoever holds it can ask what it uses, and an Env that is handed to closures
+// escapes to the heap each time, which cost a third more.
 type Program struct {
 	From    Source
 	Index   int          // into Args, Contents or Reads
@@ -68,13 +70,13 @@ const (
 type Func func(a, b stores.Value) (stores.Value, error)
 
 // Apply is what a function makes of one or two programs, at once when they are
-// constants. A program may be nil where nobody is going to work it out.
+// constants.
 func Apply(fn Func, of ...*Program) *Program {
 	p := &Program{From: function, fn: fn, a: of[0]}
-	fixed := p.a != nil && p.a.From == Constant
+	fixed := p.a.From == Constant
 	if len(of) > 1 {
 		p.b = of[1]
-		fixed = fixed && p.b != nil && p.b.From == Constant
+		fixed = fixed && p.b.From == Constant
 	}
 	if fixed {
 		if v, err := p.eval(nil); err == nil {
@@ -169,15 +171,9 @@ func (p *Program) eval(env *Env) (stores.Value, error) {
 		return stores.Value{}, err
 	}
 	switch p.From {
-	case and:
-		if !a.Bool() {
-			return stores.NewBool(false), nil
-		}
-		b, err := p.b.eval(env)
-		return stores.NewBool(b.Bool()), err
-	case or:
-		if a.Bool() {
-			return stores.NewBool(true), nil
+	case and, or:
+		if a.Bool() == (p.From == or) {
+			return stores.NewBool(a.Bool()), nil
 		}
 		b, err := p.b.eval(env)
 		return stores.NewBool(b.Bool()), err

@@ -23,11 +23,11 @@ func parse(text string, parts int) (*Node, error) {
 	if p.tok.is(";") {
 		semicolon := p.tok
 		if p.next(); p.tok.kind != end {
-			p.fail(without(semicolon, "variables or sequences", "write one expression"))
+			p.fail(without(semicolon.from, semicolon.to, "variables or sequences", "not here", "write one expression"))
 		}
 	}
 	if p.tok.kind != end {
-		p.stray()
+		p.fail(stray(p.tok, p.text))
 	}
 	if p.err != nil {
 		return nil, p.err
@@ -52,6 +52,10 @@ func (p *parser) fail(err *Error) {
 	}
 	p.at = len(p.text)
 	p.tok = token{kind: end, from: p.at, to: p.at}
+}
+
+func (p *parser) syntax(from, to int, summary, label string) {
+	p.fail(syntax(from, to, summary, label))
 }
 
 // node makes a part that ends where the last token ended. A name with what it
@@ -82,25 +86,9 @@ func (p *parser) close(open token, text string) {
 		return
 	}
 	if p.tok.kind == end {
-		p.fail(openBracket(open, text))
+		p.syntax(open.from, open.to, text+" is missing after this "+open.text, "nothing ends this")
 	}
-	p.stray()
-}
-
-// stray reports a token where an operator, or nothing, could stand.
-func (p *parser) stray() {
-	if p.tok.kind == end {
-		p.fail(breaksOff(p.text))
-	}
-	p.fail(goesOn(p.tok))
-}
-
-// valueless reports a token where a value, or a name, should stand.
-func (p *parser) valueless() {
-	if p.tok.kind == end {
-		p.fail(breaksOff(p.text))
-	}
-	p.fail(noValue(p.tok))
+	p.fail(stray(p.tok, p.text))
 }
 
 // expression reads operands and the operators between them that bind at least
@@ -115,7 +103,7 @@ func (p *parser) expression(least int) *Node {
 				return left
 			}
 			if p.next(); p.tok.kind != word || p.tok.text != "in" && !slices.Contains(textual, p.tok.text) {
-				p.stray()
+				p.fail(stray(p.tok, p.text))
 			}
 		}
 		op := p.tok
@@ -128,19 +116,14 @@ func (p *parser) expression(least int) *Node {
 		case op.text == "|":
 			left = p.call(from, p.name(), left)
 		case last == "??" && op.text != "??":
-			p.fail(mixed(op))
+			p.syntax(op.from, op.to, "?? beside another operator needs parentheses", "put one of the two in parentheses")
 		case ordered(op.text):
 			left = p.chain(from, left, op)
 		default:
 			right := p.expression(power + 1)
 			left = p.node(Node{Kind: Binary, Op: spelling(op.text), Kids: []*Node{left, right}, From: from, At: op.from})
-			switch op.text {
-			case "..":
-				p.fail(noRange(left))
-			case "/":
-				p.fail(noDivision(left))
-			case "**", "^":
-				p.fail(noPower(left, op.text))
+			if err := unsupported(left); err != nil {
+				p.fail(err)
 			}
 			if not.is("not") {
 				left = p.node(Node{Kind: Unary, Op: "not", Kids: []*Node{left}, From: from, At: not.from})
@@ -227,13 +210,13 @@ func (p *parser) operand() *Node {
 		}
 		leaf.Kind = Name
 	case t.is("let"):
-		p.fail(without(t, "variables or sequences", "write one expression"))
+		p.fail(without(t.from, t.to, "variables or sequences", "not here", "write one expression"))
 	case t.is("#"):
 		p.fail(noLoops(t))
 	case t.is("{"):
-		p.fail(without(t, "maps", "a handler can make one"))
+		p.fail(without(t.from, t.to, "maps", "not here", "a handler can make one"))
 	default:
-		p.valueless()
+		p.fail(noValue(p.tok, p.text))
 	}
 	return p.fields(t.from, p.node(leaf))
 }
@@ -245,16 +228,16 @@ func (p *parser) fields(from int, n *Node) *Node {
 		case p.accept("."):
 			name := p.tok
 			if name.kind != word {
-				p.valueless()
+				p.fail(noValue(p.tok, p.text))
 			}
 			if p.next(); p.tok.is("(") {
-				p.fail(without(name, "methods", "a function stands before what it is of: "+name.text+"("+p.text[from:t.from]+")"))
+				p.fail(without(name.from, name.to, "methods", "not here", "a function stands before what it is of: "+name.text+"("+p.text[from:t.from]+")"))
 			}
 			n = p.node(Node{Kind: Field, Text: name.text, Kids: []*Node{n}, From: from, At: name.from})
 		case t.is("?."):
-			p.fail(without(t, "?.", "an absent reference has absent fields; a plain dot will do"))
+			p.fail(without(t.from, t.to, "?.", "not here", "an absent reference has absent fields; a plain dot will do"))
 		case t.is("["):
-			p.fail(without(t, "indexes or slices", "a field is written after a dot; a handler can look into a list"))
+			p.fail(without(t.from, t.to, "indexes or slices", "not here", "a field is written after a dot; a handler can look into a list"))
 		default:
 			return n
 		}
@@ -265,7 +248,7 @@ func (p *parser) fields(from int, n *Node) *Node {
 func (p *parser) name() token {
 	name := p.tok
 	if name.kind != word || binary[name.text] > 0 || unary[name.text] > 0 || name.text == "let" {
-		p.valueless()
+		p.fail(noValue(p.tok, p.text))
 	}
 	p.next()
 	return name
@@ -279,7 +262,7 @@ func (p *parser) call(from int, name token, first ...*Node) *Node {
 	}
 	open := p.tok
 	if !p.accept("(") {
-		p.fail(noArguments(name))
+		p.syntax(name.from, name.to, name.text+" is called without brackets", "write "+name.text+"()")
 	}
 	return p.node(Node{Kind: Call, Text: name.text, Kids: append(first, p.list(open, ")")...), From: from, At: name.from})
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -63,7 +64,7 @@ func (p *parser) next() {
 		}
 	}
 	_, size := utf8.DecodeRuneInString(s[from:])
-	p.fail(strange(from, from+size, s[from:from+size]))
+	p.syntax(from, from+size, "an expression cannot hold "+strconv.Quote(s[from:from+size]), "not expected here")
 }
 
 func (p *parser) emit(kind tokenKind, to int) {
@@ -84,7 +85,7 @@ func (p *parser) blanks() bool {
 			}
 		case strings.HasPrefix(rest, "/*"):
 			if size = strings.Index(rest[2:], "*/"); size < 0 {
-				p.fail(openComment(p.at, len(p.text)))
+				p.syntax(p.at, len(p.text), "the text ends inside a comment", "a comment ends with */")
 				return false
 			}
 			size += 4
@@ -159,70 +160,42 @@ func (p *parser) quotation(quote byte) {
 			p.at = i + 1
 			return
 		case c == '\n' && quote != '`':
-			p.fail(openQuote(from, i))
+			p.syntax(from, i, "the text ends inside quotes", "a quotation mark is not closed")
 			return
 		case c == '\r' && quote != '`':
 			b.WriteByte('\n')
 			i++
 		case c == '\\' && quote != '`':
-			r, size := escape(s[i+1:], quote)
+			r, size := escape(s[i:], quote)
 			if size == 0 {
 				_, size = utf8.DecodeRuneInString(s[i+1:])
-				p.fail(badEscape(i, i+1+size, s[i:i+1+size]))
+				p.syntax(i, i+1+size, "nothing is written as "+s[i:i+1+size], `a backslash is written \\`)
 				return
 			}
 			b.WriteRune(r)
-			i += 1 + size
+			i += size
 		default:
 			r, size := utf8.DecodeRuneInString(s[i:])
 			b.WriteRune(r)
 			i += size
 		}
 	}
-	p.fail(openQuote(from, len(s)))
+	p.syntax(from, len(s), "the text ends inside quotes", "a quotation mark is not closed")
 }
 
-// escape reads what follows a backslash: a letter that stands for a character,
-// or the number of one. Size is 0 when it is neither.
+// escape reads what a backslash begins: it stands for a character, by a letter
+// or by its number.
 func escape(s string, quote byte) (r rune, size int) {
-	if s == "" {
-		return 0, 0
-	}
-	if i := strings.IndexByte(`abfnrtv\`, s[0]); i >= 0 {
-		return rune("\a\b\f\n\r\t\v\\"[i]), 1
-	}
-	base, least, most, from := 16, 0, 0, 1
-	switch {
-	case s[0] == quote:
-		return rune(quote), 1
-	case s[0] >= '0' && s[0] <= '3':
-		base, least, most, from = 8, 3, 3, 0
-	case s[0] == 'x':
-		least, most = 2, 2
-	case s[0] == 'u' && strings.HasPrefix(s[1:], "{"):
-		least, most, from = 1, 6, 2
-	case s[0] == 'u':
-		least, most = 4, 4
-	case s[0] == 'U':
-		least, most = 8, 8
-	}
-	for size = from; size < len(s) && size-from < most; size++ {
-		d := strings.IndexByte("0123456789abcdef0123456789ABCDEF", s[size])
-		if d %= 16; d < 0 || d >= base {
-			break
-		}
-		if r = r*rune(base) + rune(d); r > unicode.MaxRune {
+	if hex, _, ok := strings.Cut(strings.TrimPrefix(s, `\u{`), "}"); ok && strings.HasPrefix(s, `\u{`) && len(hex) <= 6 {
+		n, err := strconv.ParseUint(hex, 16, 32)
+		if err != nil || n > unicode.MaxRune {
 			return 0, 0
 		}
+		return rune(n), len(`\u{}`) + len(hex)
 	}
-	if size-from < least || most == 0 {
+	r, _, rest, err := strconv.UnquoteChar(s, quote)
+	if err != nil {
 		return 0, 0
 	}
-	if from == 2 {
-		if !strings.HasPrefix(s[size:], "}") {
-			return 0, 0
-		}
-		size++
-	}
-	return r, size
+	return r, len(s) - len(rest)
 }
