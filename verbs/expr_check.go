@@ -123,10 +123,12 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 		return nil, bad
 	}
 	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads, prog: t.prog}
-	if w.is != nil && w.is.Name == BooleanType {
-		if e.nonNil = 1 << max(i, 0); root != nil {
-			e.nonNil = c.present(root, true)
-		}
+	switch {
+	case w.is == nil || w.is.Name != BooleanType:
+	case root == nil:
+		e.nonNil = 1 << i
+	default:
+		e.nonNil = c.present(root, true)
 	}
 	return e, t
 }
