@@ -4,8 +4,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
 	"gopkg.in/yaml.v3"
+
+	"verbatim/verbs/expr"
 )
 
 // A loader joins the files of a directory. It goes over them in turns: what is
@@ -42,7 +43,7 @@ type loader struct {
 	refs     map[*Entity]*Type
 	coded    map[*CodeList]*Type
 	operands map[string]Operand
-	trees    map[string]ast.Node
+	trees    map[string]*expr.Node
 }
 
 // A codeSchemaNode is the name of a schema beside a code, looked up when every
@@ -105,7 +106,7 @@ func newLoader() *loader {
 		refs:        make(map[*Entity]*Type),
 		coded:       make(map[*CodeList]*Type),
 		operands:    make(map[string]Operand),
-		trees:       make(map[string]ast.Node),
+		trees:       make(map[string]*expr.Node),
 	}
 }
 

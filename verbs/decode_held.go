@@ -3,8 +3,9 @@ package verbs
 import (
 	"slices"
 
-	"github.com/expr-lang/expr/ast"
 	"gopkg.in/yaml.v3"
+
+	"verbatim/verbs/expr"
 )
 
 // What a palette may well mean, and is asked about all the same: a requirement
@@ -20,13 +21,13 @@ func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 		}
 		return
 	}
-	tree := l.trees[rule.That.Text]
-	for _, path := range nullable(tree, vn.v) {
+	text := rule.That.Text
+	tree := l.trees[text]
+	for _, path := range nullable(tree, text, vn.v) {
 		passes := no
 		for _, part := range conjuncts(tree) {
 			// x == nil asks for nothing else, so that it is meant.
-			b, same := part.(*ast.BinaryNode)
-			if holds := onNil(part, path); holds == no || same && b.Operator == "==" && holds == yes {
+			if holds := onNil(part, text, path); holds == no || part.Op == "==" && holds == yes {
 				passes = no
 				break
 			} else if holds == yes {
@@ -40,21 +41,21 @@ func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 	}
 }
 
-func conjuncts(n ast.Node) []ast.Node {
-	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "and" || b.Operator == "&&") {
-		return append(conjuncts(b.Left), conjuncts(b.Right)...)
+func conjuncts(n *expr.Node) []*expr.Node {
+	if n.Op == "and" {
+		return append(conjuncts(n.Kids[0]), conjuncts(n.Kids[1])...)
 	}
-	return []ast.Node{n}
+	return []*expr.Node{n}
 }
 
 // nullable lists the fields of rows in an expression that may be nil, as they are
 // written there.
-func nullable(n ast.Node, v *Verb) (paths []string) {
-	visit(n, func(n ast.Node) {
-		if _, ok := n.(*ast.MemberNode); !ok {
+func nullable(n *expr.Node, text string, v *Verb) (paths []string) {
+	n.Walk(func(n *expr.Node) {
+		if n.Kind != expr.Field {
 			return
 		}
-		if path := n.String(); mayBeNil(n, v) != nil && !slices.Contains(paths, path) {
+		if path := text[n.From:n.To]; mayBeNil(n, v) != nil && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	})
@@ -63,24 +64,16 @@ func nullable(n ast.Node, v *Verb) (paths []string) {
 
 // mayBeNil returns what a path leads to where a field on the way may be nil, and
 // nil otherwise.
-func mayBeNil(n ast.Node, v *Verb) *Field {
+func mayBeNil(n *expr.Node, v *Verb) *Field {
 	var names []string
-	for {
-		m, ok := n.(*ast.MemberNode)
-		if !ok {
-			break
-		}
-		name, ok := m.Property.(*ast.StringNode)
-		if !ok {
-			return nil
-		}
-		names, n = append(names, name.Value), m.Node
+	for ; n.Kind == expr.Field; n = n.Kids[0] {
+		names = append(names, n.Text)
 	}
-	of, ok := n.(*ast.IdentifierNode)
-	if !ok || v.param(of.Value) < 0 || v.Params[v.param(of.Value)].Type == nil {
+	of := v.param(n.Text)
+	if n.Kind != expr.Name || of < 0 || v.Params[of].Type == nil {
 		return nil
 	}
-	e, optional, last := v.Params[v.param(of.Value)].Type.Entity, false, (*Field)(nil)
+	e, optional, last := v.Params[of].Type.Entity, false, (*Field)(nil)
 	for _, name := range slices.Backward(names) {
 		if e == nil || e.broken {
 			return nil
@@ -98,16 +91,6 @@ func mayBeNil(n ast.Node, v *Verb) *Field {
 	return last
 }
 
-func visit(n ast.Node, see func(ast.Node)) {
-	if n != nil {
-		ast.Walk(&n, visitor(see))
-	}
-}
-
-type visitor func(ast.Node)
-
-func (see visitor) Visit(n *ast.Node) { see(*n) }
-
 type certainty int8
 
 const (
@@ -118,42 +101,45 @@ const (
 
 // onNil says whether a condition holds where a path is nil and nothing else is.
 // What cannot be worked out does not hold.
-func onNil(n ast.Node, path string) certainty {
-	isPath := func(n ast.Node) bool { return n.String() == path }
-	isNil := func(n ast.Node) bool {
-		_, literal := n.(*ast.NilNode)
-		return literal || isPath(n)
-	}
-	switch n := n.(type) {
-	case *ast.BoolNode:
-		if n.Value {
+func onNil(n *expr.Node, text, path string) certainty {
+	isPath := func(n *expr.Node) bool { return text[n.From:n.To] == path }
+	isNil := func(n *expr.Node) bool { return n.Kind == expr.Nil || isPath(n) }
+	switch n.Kind {
+	case expr.Bool:
+		if n.Text == "true" {
 			return yes
 		}
 		return no
-	case *ast.UnaryNode:
-		if n.Operator == "not" || n.Operator == "!" {
-			return -onNil(n.Node, path)
+	case expr.Unary:
+		if n.Op == "not" {
+			return -onNil(n.Kids[0], text, path)
 		}
-	case *ast.ConditionalNode:
-		switch onNil(n.Cond, path) {
-		case yes:
-			return onNil(n.Exp1, path)
-		case no:
-			return onNil(n.Exp2, path)
+	case expr.Choice:
+		holds := onNil(n.Kids[0], text, path)
+		switch {
+		case holds == no:
+			return onNil(n.Kids[len(n.Kids)-1], text, path)
+		case holds == yes && len(n.Kids) == 3:
+			return onNil(n.Kids[1], text, path)
 		}
-		return perhaps
-	case *ast.BinaryNode:
-		l, r := isNil(n.Left), isNil(n.Right)
-		switch n.Operator {
-		case "and", "&&":
-			return min(onNil(n.Left, path), onNil(n.Right, path))
-		case "or", "||":
-			return max(onNil(n.Left, path), onNil(n.Right, path))
+		return holds
+	case expr.Chain:
+		if slices.ContainsFunc(n.Kids, isNil) {
+			return no
+		}
+	case expr.Binary:
+		a, b := n.Kids[0], n.Kids[1]
+		l, r := isNil(a), isNil(b)
+		switch n.Op {
+		case "and":
+			return min(onNil(a, text, path), onNil(b, text, path))
+		case "or":
+			return max(onNil(a, text, path), onNil(b, text, path))
 		case "==", "!=":
-			if !isPath(n.Left) && !isPath(n.Right) {
+			if !isPath(a) && !isPath(b) {
 				return perhaps
 			}
-			if (l && r) == (n.Operator == "==") {
+			if (l && r) == (n.Op == "==") {
 				return yes
 			}
 			return no
@@ -206,9 +192,9 @@ func (l *loader) together(vn *verbNode, a, b string) bool {
 		}
 		if n.Kind == yaml.ScalarNode {
 			named := map[string]bool{}
-			visit(l.trees[n.Value], func(n ast.Node) {
-				if id, ok := n.(*ast.IdentifierNode); ok {
-					named[id.Value] = true
+			l.trees[n.Value].Walk(func(n *expr.Node) {
+				if n.Kind == expr.Name {
+					named[n.Text] = true
 				}
 			})
 			found = found || named[a] && named[b]

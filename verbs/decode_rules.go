@@ -5,6 +5,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/expr"
 )
 
 // requires reads what must hold first. Whatever is said after it in the verb may
@@ -89,10 +90,10 @@ func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
 				return by, of, true
 			}
 		}
-	case n.cond == nil && n.op == stores.Eq && len(n.path.Steps) == 0 && n.path.Count == nil && n.value != nil && n.value.kind == progArgument:
-		p, to := &v.Params[n.value.index], e.Store.Fields[n.path.Field].Ref
+	case n.cond == nil && n.op == stores.Eq && len(n.path.Steps) == 0 && n.path.Count == nil && n.value != nil && n.value.From == expr.Argument:
+		p, to := &v.Params[n.value.Index], e.Store.Fields[n.path.Field].Ref
 		if to != nil && (p.Required || p.Active) && p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && p.Type.Entity.Store == to {
-			return n.path.Field, n.value.index, true
+			return n.path.Field, n.value.Index, true
 		}
 	}
 	return 0, 0, false

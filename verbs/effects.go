@@ -6,6 +6,8 @@ import (
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
+
+	"verbatim/verbs/expr"
 )
 
 // The operand of an effect is a few words: a path, a path that is given a
@@ -51,7 +53,7 @@ func parseOperand(text string) Operand {
 }
 
 func operandByGrammar(text string) Operand {
-	if len(text) > maxExpr {
+	if len(text) > expr.MaxBytes {
 		return Operand{Text: text, Prose: true}
 	}
 	syntax, err := operandParser().ParseString("", text)

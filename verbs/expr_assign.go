@@ -1,13 +1,12 @@
 package verbs
 
 import (
-	"github.com/expr-lang/expr/ast"
-
 	"verbatim/dsl"
+	"verbatim/verbs/expr"
 )
 
 // assign makes a term what is wanted, or says why it cannot be.
-func (c *exprChecker) assign(n ast.Node, t term, w want) term {
+func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 	if t.name == badType || w.is == nil {
 		return t
 	}
@@ -25,12 +24,8 @@ func (c *exprChecker) assign(n ast.Node, t term, w want) term {
 		return t
 	case t.name == DateType && w.name == wantMoment.name:
 		return c.certain(n, t, w)
-	case t.name == is.Name && t.name == CodeType:
-		if t.codes == nil || is.Codes == nil || t.codes == is.Codes {
-			return c.certain(n, t, w)
-		}
-	case t.name == is.Name && t.name == RefType:
-		if t.entity == nil || is.Entity == nil || t.entity == is.Entity {
+	case t.name == is.Name && (t.name == CodeType || t.name == RefType):
+		if c.alike(t, typeTerm(is)) {
 			return c.certain(n, t, w)
 		}
 	case t.name == is.Name && t.name == ListType:
@@ -38,19 +33,19 @@ func (c *exprChecker) assign(n ast.Node, t term, w want) term {
 			return c.certain(n, t, w)
 		}
 	case t.name == is.Name:
-		if t.value != nil {
-			if v, p := is.limit(*t.value); p != fine {
+		if value, ok := t.constant(); ok {
+			if v, p := is.limit(value); p != fine {
 				return c.fail(say.badValue(c.place(n), w.name, c.text, is, p))
-			} else if v != *t.value {
+			} else if v != value {
 				return constant(t.name, v, t.text)
 			}
 		}
 		return c.certain(n, t, w)
 	case is.Name == DecimalType && t.name == IntegerType:
 		t = c.certain(n, t, w)
-		t = c.widen(t)
-		if t.value != nil {
-			if _, p := is.limit(*t.value); p != fine {
+		t = widen(t)
+		if value, ok := t.constant(); ok {
+			if _, p := is.limit(value); p != fine {
 				return c.fail(say.badValue(c.place(n), w.name, c.text, is, p))
 			}
 		}
@@ -61,7 +56,7 @@ func (c *exprChecker) assign(n ast.Node, t term, w want) term {
 		return c.certain(n, t, w)
 	case is.Name == AnyType:
 		t = c.certain(n, t, w)
-		if t.name == ListType || t.name == ObjectType || t.name == AnyType && t.read >= 0 {
+		if t.name == ListType || t.name == ObjectType || t.name == AnyType && t.prog.From == expr.Read {
 			return t
 		}
 		return c.apply(AnyType, "json", t)
@@ -86,10 +81,10 @@ func (c *exprChecker) listFits(t term, is *Type) bool {
 
 // certain warns when a field that every row has is set from an argument that
 // may be left out.
-func (c *exprChecker) certain(n ast.Node, t term, w want) term {
-	if w.required && t.param >= 0 && w.place.Source != nil {
-		p := &c.sc.verb.Params[t.param]
-		if !p.Sure() && c.there&(1<<t.param) == 0 {
+func (c *exprChecker) certain(n *expr.Node, t term, w want) term {
+	if i := t.param(); w.required && i >= 0 && w.place.Source != nil {
+		p := &c.sc.verb.Params[i]
+		if !p.Sure() && c.there&(1<<i) == 0 {
 			d := say.mayBeAbsent(c.place(n), p)
 			d.Related = append(d.Related, dsl.Related{Place: w.place, Message: w.name + " is required"})
 			c.d.report(d)
@@ -100,10 +95,11 @@ func (c *exprChecker) certain(n ast.Node, t term, w want) term {
 
 // unfit is the complaint about a value of the wrong type, with what the author
 // may have meant.
-func (c *exprChecker) unfit(n ast.Node, t term, w want) dsl.Diagnostic {
+func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	subject := "this"
-	if t.param >= 0 {
-		subject = ":" + c.sc.verb.Params[t.param].Name
+	param := t.param()
+	if param >= 0 {
+		subject = ":" + c.sc.verb.Params[param].Name
 	}
 	holds := " holds "
 	if w.place.Source == nil {
@@ -114,7 +110,7 @@ func (c *exprChecker) unfit(n ast.Node, t term, w want) dsl.Diagnostic {
 		d.Summary, d.Label = "a condition must be true or false; "+subject+" is "+t.phrase(), "a comparison is wanted here"
 	}
 	c.declared(&d, t)
-	if w.place.Source != nil && t.param < 0 {
+	if w.place.Source != nil && param < 0 {
 		d.Related = append(d.Related, dsl.Related{Place: w.place, Message: "the field is declared here"})
 	}
 	if t.name == DateType && w.is.Name == DateTimeType || t.name == DateTimeType && w.is.Name == DateType {
@@ -123,7 +119,7 @@ func (c *exprChecker) unfit(n ast.Node, t term, w want) dsl.Diagnostic {
 	var may []string
 	for i := range c.sc.verb.Params {
 		p := &c.sc.verb.Params[i]
-		if p.Type != nil && i != t.param && exactly(paramTerm(p, i), w.is) && w.place.Source != nil {
+		if p.Type != nil && i != param && exactly(paramTerm(p, i), w.is) && w.place.Source != nil {
 			may = append(may, ":"+p.Name)
 		}
 	}

@@ -1,93 +1,73 @@
 package verbs
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/expr-lang/expr/ast"
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/expr"
 )
 
 func constant(name TypeName, v stores.Value, text string) term {
-	return term{name: name, value: &v, node: &ast.ConstantNode{Value: &v}, param: -1, read: -1, text: text}
+	return term{name: name, prog: &expr.Program{Value: v}, text: text}
 }
 
-// load makes a slot for something that is read, one for each thing.
-func (c *exprChecker) load(s slot) ast.Node {
-	for i := range c.slots {
-		if c.slots[i] == s {
-			return &ast.IdentifierNode{Value: slotNames[i]}
-		}
-	}
-	c.slots = append(c.slots, s)
-	return &ast.IdentifierNode{Value: slotNames[len(c.slots)-1]}
+func given(name TypeName, from expr.Source) term {
+	return term{name: name, prog: &expr.Program{From: from}}
 }
 
-func (c *exprChecker) given(name TypeName, kind slotKind) term {
-	return term{name: name, node: c.load(slot{kind, 0}), param: -1, read: -1}
-}
-
-func (c *exprChecker) number(n ast.Node) term {
-	from, to := c.span(n)
-	s := c.text[from:to]
-	if !isNumber(s) {
-		return c.fail(say.exprSyntax(c.at(from, to), s+" is a number that people read differently", "in digits: 1000, 0.5"))
-	}
-	if strings.Contains(s, ".") {
-		v, ok := stores.ParseDecimal(s)
+func (c *exprChecker) number(n *expr.Node) term {
+	if strings.Contains(n.Text, ".") {
+		v, ok := stores.ParseDecimal(n.Text)
 		if !ok {
-			return c.fail(say.exprSyntax(c.at(from, to), "this number has too many digits", ""))
+			return c.fail(say.exprSyntax(c.place(n), "this number has too many digits", ""))
 		}
-		return constant(DecimalType, v, s)
+		return constant(DecimalType, v, n.Text)
 	}
-	v, ok := stores.ParseInt(s)
+	v, ok := stores.ParseInt(n.Text)
 	if !ok {
-		return c.fail(say.exprSyntax(c.at(from, to), "this number is too large", ""))
+		return c.fail(say.exprSyntax(c.place(n), "this number is too large", ""))
 	}
-	return constant(IntegerType, v, s)
+	return constant(IntegerType, v, n.Text)
 }
 
 // string reads text as a date, a uuid and so on where one is wanted.
-func (c *exprChecker) string(n *ast.StringNode, expect *term) term {
+func (c *exprChecker) string(n *expr.Node, expect *term) term {
 	if expect != nil {
 		switch expect.name {
 		case CodeType:
-			return c.fail(say.codeInQuotes(c.place(n), n.Value))
+			return c.fail(say.codeInQuotes(c.place(n), n.Text))
 		case DateType, DateTimeType, DurationType, UUIDType, RefType, EmailType, PhoneType:
 			t := plainTypes[expect.name]
-			v, p := t.read(n.Value)
+			v, p := t.read(n.Text)
 			if p != fine {
-				return c.fail(say.badValue(c.place(n), "this", quoted(n.Value), t, p))
+				return c.fail(say.badValue(c.place(n), "this", quoted(n.Text), t, p))
 			}
-			is := constant(expect.name, v, n.Value)
+			is := constant(expect.name, v, n.Text)
 			is.entity = expect.entity
 			return is
 		}
 	}
-	return constant(StringType, stores.NewString(n.Value), n.Value)
+	return constant(StringType, stores.NewString(n.Text), n.Text)
 }
 
-func (c *exprChecker) identifier(n *ast.IdentifierNode, expect *term) term {
-	name := n.Value
-	for i := range c.sc.verb.Params {
-		if p := &c.sc.verb.Params[i]; p.Ident == name {
-			if p.Type == nil {
-				c.failed = true
-				return bad
-			}
-			t := paramTerm(p, i)
-			t.node = c.load(slot{slotArg, i})
-			return t
+func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
+	name := n.Text
+	if i := c.sc.verb.param(name); i >= 0 {
+		if c.sc.verb.Params[i].Type == nil {
+			c.failed = true
+			return bad
 		}
+		return paramTerm(&c.sc.verb.Params[i], i)
 	}
 	switch name {
 	case "today":
-		return c.given(DateType, slotToday)
+		return given(DateType, expr.Today)
 	case "now":
-		return c.given(DateTimeType, slotNow)
+		return given(DateTimeType, expr.Now)
 	case "principal":
-		return c.given(StringType, slotPrincipal)
+		return given(StringType, expr.Principal)
 	case "row":
 		if c.sc.row == nil {
 			return c.fail(say.noRow(c.place(n)))
@@ -109,9 +89,8 @@ func (c *exprChecker) identifier(n *ast.IdentifierNode, expect *term) term {
 
 // unknown reports a name that is none. A dash is a minus, so a name that was
 // written as in a call falls apart; put together again it may be known.
-func (c *exprChecker) unknown(n ast.Node, name string) term {
-	from, to := c.span(n)
-	start, end := from, to
+func (c *exprChecker) unknown(n *expr.Node, name string) term {
+	start, end := n.From, n.To
 	for start > 0 && (isWord(c.text[start-1], true) || c.text[start-1] == '-') {
 		start--
 	}
@@ -126,7 +105,7 @@ func (c *exprChecker) unknown(n ast.Node, name string) term {
 			return c.fail(d)
 		}
 	}
-	return c.fail(say.unknownName(c.at(from, to), name, c.names()))
+	return c.fail(say.unknownName(c.place(n), name, c.names()))
 }
 
 func (c *exprChecker) names() []string {
@@ -142,46 +121,27 @@ func (c *exprChecker) names() []string {
 }
 
 // member follows a path: of `row`, or of the row that a reference names.
-func (c *exprChecker) member(n *ast.MemberNode) term {
-	var parts []*ast.StringNode
-	var base ast.Node = n
-	for {
-		m, ok := base.(*ast.MemberNode)
-		if !ok {
-			break
-		}
-		prop, ok := m.Property.(*ast.StringNode)
-		from, _ := c.span(m.Property)
-		if !ok || m.Optional || from == 0 || c.text[from] == '"' || c.text[from] == '\'' || c.text[from] == '`' {
-			return c.fail(say.notAllowed(c.place(m.Property), "indexes", "a field is written after a dot"))
-		}
-		parts = append(parts, prop)
-		base = m.Node
+func (c *exprChecker) member(n *expr.Node) term {
+	first, id := n, n.Kids[0]
+	for ; id.Kind == expr.Field; id = id.Kids[0] {
+		first = id
 	}
-	id, ok := base.(*ast.IdentifierNode)
-	if !ok {
-		return c.fail(say.exprSyntax(c.place(base), "only a reference has fields", "not this"))
+	if id.Kind != expr.Name {
+		return c.fail(say.exprSyntax(c.place(id), "only a reference has fields", "not this"))
 	}
-	first := parts[len(parts)-1]
-	from, _ := c.span(first)
-	_, to := c.span(parts[0])
-	if id.Value == "row" {
+	from, to := first.At, n.To
+	if id.Text == "row" {
 		if c.sc.row == nil {
 			return c.fail(say.noRow(c.place(id)))
 		}
 		return c.field(c.sc.row, -1, from, to)
 	}
-	i := -1
-	for j := range c.sc.verb.Params {
-		if c.sc.verb.Params[j].Ident == id.Value {
-			i = j
-		}
-	}
+	i := c.sc.verb.param(id.Text)
 	if i < 0 {
-		if id.Value == "today" || id.Value == "now" || id.Value == "principal" || isCode(id.Value) {
-			return c.fail(say.exprSyntax(c.at(from, to), id.Value+" has no fields", "only a reference has"))
+		if id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
+			return c.fail(say.exprSyntax(c.at(from, to), id.Text+" has no fields", "only a reference has"))
 		}
-		return c.unknown(id, id.Value)
+		return c.unknown(id, id.Text)
 	}
 	p := &c.sc.verb.Params[i]
 	switch {
@@ -190,14 +150,11 @@ func (c *exprChecker) member(n *ast.MemberNode) term {
 		return bad
 	case p.Type.Name == RefType && p.Type.Entity != nil:
 		return c.field(p.Type.Entity, i, from, to)
-	case p.Type.Name == MoneyType && len(parts) == 1:
-		switch first.Value {
-		case "amount":
-			return term{name: DecimalType, node: callNode("amount", c.load(slot{slotArg, i})), param: -1, read: -1}
-		case "currency":
-			return term{name: CodeType, node: callNode("currency", c.load(slot{slotArg, i})), param: -1, read: -1}
+	case p.Type.Name == MoneyType && first == n:
+		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[n.Text]; ok {
+			return c.apply(is, n.Text, paramTerm(p, i))
 		}
-		return c.fail(misnamed(c.at(from, to), "unknown-field", "money has no field called "+quoted(first.Value), first.Value, []string{"amount", "currency"}, "fields of money"))
+		return c.fail(misnamed(c.at(from, to), "unknown-field", "money has no field called "+quoted(n.Text), n.Text, []string{"amount", "currency"}, "fields of money"))
 	}
 	d := say.mismatch(c.at(from, to), ":"+p.Name+" is "+p.Type.phrase()+" and has no fields", "only a reference has")
 	if p.Type.Name == RefType {
@@ -219,27 +176,15 @@ func (c *exprChecker) field(e *Entity, param, from, to int) term {
 		t.path = &path
 		return t
 	}
-	t.read = len(c.reads)
-	for i := range c.reads {
-		if c.reads[i].Param == param && samePath(c.reads[i].Path, path) {
-			t.read = i
-		}
-	}
-	if t.read == len(c.reads) {
+	i := slices.IndexFunc(c.reads, func(r ExprRead) bool { return r.Param == param && samePath(r.Path, path) })
+	if i < 0 {
+		i = len(c.reads)
 		c.reads = append(c.reads, ExprRead{Param: param, Path: path})
 	}
-	t.node = c.load(slot{slotRead, t.read})
+	t.prog = &expr.Program{From: expr.Read, Index: i}
 	return t
 }
 
 func samePath(a, b stores.Path) bool {
-	if a.Field != b.Field || a.Count != b.Count || a.By != b.By || len(a.Steps) != len(b.Steps) {
-		return false
-	}
-	for i := range a.Steps {
-		if a.Steps[i] != b.Steps[i] {
-			return false
-		}
-	}
-	return true
+	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && slices.Equal(a.Steps, b.Steps)
 }

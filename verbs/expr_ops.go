@@ -3,70 +3,46 @@ package verbs
 import (
 	"regexp"
 
-	"github.com/expr-lang/expr/ast"
-
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs/expr"
 )
 
-func (c *exprChecker) unary(n *ast.UnaryNode) term {
-	t := c.check(n.Node, nil)
+func (c *exprChecker) unary(n *expr.Node) term {
+	of := n.Kids[0]
+	t := c.check(of, nil)
 	if t.name == badType {
 		return bad
 	}
-	if n.Operator == "not" || n.Operator == "!" {
+	if n.Op == "not" {
 		if t.name != BooleanType {
-			return c.fail(say.mismatch(c.place(n.Node), "not wants a condition; this is "+t.phrase(), "true or false is wanted here"))
+			return c.fail(say.mismatch(c.place(of), "not wants a condition; this is "+t.phrase(), "true or false is wanted here"))
 		}
-		not := &ast.UnaryNode{Operator: "not", Node: c.condition(t)}
-		not.SetType(boolType)
-		return term{name: BooleanType, node: not, param: -1, read: -1}
+		if t.overRow() {
+			return selects(stores.Not, t)
+		}
+		return term{name: BooleanType, prog: expr.Not(t.prog)}
 	}
 	if t.name != IntegerType && t.name != DecimalType && t.name != DurationType {
-		return c.fail(say.mismatch(c.place(n.Node), "a sign wants a number; this is "+t.phrase(), "a number is wanted here"))
+		return c.fail(say.mismatch(c.place(of), "a sign wants a number; this is "+t.phrase(), "a number is wanted here"))
 	}
-	if n.Operator == "+" {
+	if n.Op == "+" {
 		return t
 	}
-	c.needs(n.Node, t)
-	return c.apply(t.name, "neg", t)
+	c.needs(of, t)
+	return c.apply(t.name, "negative", t)
 }
 
-// condition is a term as something that can be jumped on.
-func (c *exprChecker) condition(t term) ast.Node {
-	if t.node == nil {
-		return condNode("bool", &ast.ConstantNode{Value: &stores.Value{}})
-	}
-	if t.node.Type() == boolType {
-		return t.node
-	}
-	return condNode("bool", t.node)
-}
-
-// apply calls a function of ours, at once when everything is constant.
+// apply is what a function makes of terms.
 func (c *exprChecker) apply(name TypeName, fn string, args ...term) term {
-	nodes := make([]ast.Node, len(args))
-	values := make([]any, len(args))
-	fixed := true
+	programs := make([]*expr.Program, len(args))
 	for i, a := range args {
-		if a.path != nil {
+		if a.overRow() {
 			return c.fail(say.filterTooMuch(c.d.place(c.n), "what is made of its fields"))
 		}
-		nodes[i] = a.node
-		if fixed = fixed && a.value != nil; fixed {
-			values[i] = a.value
-		}
+		programs[i] = a.prog
 	}
-	if fixed {
-		if out, err := functions[fn].Func(values...); err == nil {
-			return constant(name, *valueOf(out), "")
-		}
-	}
-	t := term{name: name, node: callNode(fn, nodes...), param: -1, read: -1}
-	if name == BooleanType {
-		t.node = condNode(fn, nodes...)
-	}
-	return t
+	return term{name: name, prog: expr.Apply(expr.Functions[fn], programs...)}
 }
 
 func (t *term) number() bool { return t.name == IntegerType || t.name == DecimalType }
@@ -87,116 +63,102 @@ func (t *term) phrase() string {
 	return is.phrase()
 }
 
-func (c *exprChecker) binary(n *ast.BinaryNode, expect *term) term {
-	switch op := n.Operator; op {
-	case "and", "&&", "or", "||":
-		return c.logic(n, op == "and" || op == "&&")
+func (c *exprChecker) binary(n *expr.Node, expect *term) term {
+	left, right := n.Kids[0], n.Kids[1]
+	switch n.Op {
+	case "and", "or":
+		return c.logic(n, n.Op == "and")
 	case "==", "!=", "<", "<=", ">", ">=":
-		l, r := c.both(n)
+		l, r := c.both(left, right)
 		return c.compare(n, l, r)
-	case "+", "-", "*", "%":
-		l, r := c.check(n.Left, nil), c.check(n.Right, nil)
-		return c.arithmetic(n, l, r)
-	case "/":
-		return c.fail(say.inexact(c.place(n)))
 	case "contains", "startsWith", "endsWith":
-		l, r := c.check(n.Left, nil), c.check(n.Right, nil)
+		l, r := c.check(left, nil), c.check(right, nil)
 		if l.name == badType || r.name == badType {
 			return bad
 		}
-		for _, side := range []struct {
-			n ast.Node
-			t term
-		}{{n.Left, l}, {n.Right, r}} {
-			if !side.t.textual() {
-				return c.fail(say.mismatch(c.place(side.n), op+" wants text; this is "+side.t.phrase(), "a string is wanted here"))
+		for i, t := range []term{l, r} {
+			if !t.textual() {
+				return c.fail(say.mismatch(c.place(n.Kids[i]), n.Op+" wants text; this is "+t.phrase(), "a string is wanted here"))
 			}
 		}
-		return c.apply(BooleanType, op, l, r)
+		return c.apply(BooleanType, n.Op, l, r)
 	case "matches":
 		return c.matches(n)
 	case "in":
 		return c.in(n)
 	case "??":
-		l := c.check(n.Left, expect)
+		l := c.check(left, expect)
 		if expect == nil && l.name != badType {
 			expect = &l
 		}
-		r := c.check(n.Right, expect)
-		if l.name == badType || r.name == badType {
+		r := c.check(right, expect)
+		switch {
+		case l.name == badType || r.name == badType:
 			return bad
-		}
-		if !c.alike(l, r) {
+		case !c.alike(l, r):
 			return c.fail(say.mismatch(c.place(n), "?? has "+l.phrase()+" on one side and "+r.phrase()+" on the other", "both must be of one type"))
-		}
-		if l.path != nil || r.path != nil {
+		case l.overRow() || r.overRow():
 			return c.fail(say.filterTooMuch(c.place(n), "a choice"))
 		}
-		return c.choose(condNode("present", l.node), l, r)
-	case "..":
-		return c.fail(say.notAllowed(c.place(n), "ranges", "x >= 1 and x <= 10 says the same"))
+		t := either(&l, &r)
+		t.prog = expr.Default(l.prog, r.prog)
+		return t
 	}
-	return c.fail(say.notAllowed(c.place(n), n.Operator, "operators are and, or, not, ==, !=, <, <=, >, >=, +, -, *, %, ??, in, contains, startsWith, endsWith, matches"))
+	l, r := c.check(left, nil), c.check(right, nil)
+	return c.arithmetic(n, l, r)
 }
 
-func (c *exprChecker) logic(n *ast.BinaryNode, and bool) term {
+func (c *exprChecker) logic(n *expr.Node, and bool) term {
+	left, right := n.Kids[0], n.Kids[1]
 	before := c.there
-	l := c.check(n.Left, nil)
-	c.there |= c.present(n.Left, and)
-	r := c.check(n.Right, nil)
+	l := c.check(left, nil)
+	c.there |= c.present(left, and)
+	r := c.check(right, nil)
 	c.there = before
 	ok := true
-	for _, side := range []struct {
-		n ast.Node
-		t term
-	}{{n.Left, l}, {n.Right, r}} {
-		if side.t.name != badType && side.t.name != BooleanType {
-			c.fail(say.mismatch(c.place(side.n), n.Operator+" wants conditions; this is "+side.t.phrase(), "true or false is wanted here"))
+	for i, t := range []term{l, r} {
+		if t.name != badType && t.name != BooleanType {
+			c.fail(say.mismatch(c.place(n.Kids[i]), n.Op+" wants conditions; this is "+t.phrase(), "true or false is wanted here"))
 			ok = false
 		}
 	}
 	if !ok || l.name == badType || r.name == badType {
 		return bad
 	}
-	op := "or"
-	if and {
-		op = "and"
+	switch over := l.overRow() || r.overRow(); {
+	case over && and:
+		return selects(stores.And, l, r)
+	case over:
+		return selects(stores.Or, l, r)
+	case and:
+		return term{name: BooleanType, prog: expr.And(l.prog, r.prog)}
 	}
-	node := &ast.BinaryNode{Operator: op, Left: c.condition(l), Right: c.condition(r)}
-	node.SetType(boolType)
-	return term{name: BooleanType, node: node, param: -1, read: -1}
+	return term{name: BooleanType, prog: expr.Or(l.prog, r.prog)}
 }
 
 // present has the bits of the arguments that are certainly there when a
 // condition turns out as said.
-func (c *exprChecker) present(n ast.Node, truth bool) uint64 {
-	switch n := n.(type) {
-	case *ast.UnaryNode:
-		if n.Operator == "not" || n.Operator == "!" {
-			return c.present(n.Node, !truth)
+func (c *exprChecker) present(n *expr.Node, truth bool) uint64 {
+	switch {
+	case n.Kind == expr.Unary && n.Op == "not":
+		return c.present(n.Kids[0], !truth)
+	case n.Kind != expr.Binary:
+		return 0
+	}
+	l, r := n.Kids[0], n.Kids[1]
+	switch n.Op {
+	case "and", "or":
+		if truth == (n.Op == "and") {
+			return c.present(l, truth) | c.present(r, truth)
 		}
-	case *ast.BinaryNode:
-		switch n.Operator {
-		case "and", "&&":
-			if truth {
-				return c.present(n.Left, true) | c.present(n.Right, true)
-			}
-			return c.present(n.Left, false) & c.present(n.Right, false)
-		case "or", "||":
-			if truth {
-				return c.present(n.Left, true) & c.present(n.Right, true)
-			}
-			return c.present(n.Left, false) | c.present(n.Right, false)
-		case "!=", "==":
-			id, other := n.Left, n.Right
-			if _, isNil := id.(*ast.NilNode); isNil {
-				id, other = other, id
-			}
-			name, isName := id.(*ast.IdentifierNode)
-			if _, isNil := other.(*ast.NilNode); isNil && isName && (n.Operator == "!=") == truth {
-				if i := c.sc.verb.param(name.Value); i >= 0 {
-					return 1 << i
-				}
+		return c.present(l, truth) & c.present(r, truth)
+	case "!=", "==":
+		if l.Kind == expr.Nil {
+			l, r = r, l
+		}
+		if r.Kind == expr.Nil && l.Kind == expr.Name && (n.Op == "!=") == truth {
+			if i := c.sc.verb.param(l.Text); i >= 0 {
+				return 1 << i
 			}
 		}
 	}
@@ -204,13 +166,41 @@ func (c *exprChecker) present(n ast.Node, truth bool) uint64 {
 }
 
 // both checks the two sides of a comparison, the more telling one first.
-func (c *exprChecker) both(n *ast.BinaryNode) (l, r term) {
-	if written(n.Left) && !written(n.Right) {
-		r = c.check(n.Right, nil)
-		return c.check(n.Left, expecting(&r)), r
+func (c *exprChecker) both(left, right *expr.Node) (l, r term) {
+	if written(left) && !written(right) {
+		r = c.check(right, nil)
+		return c.check(left, expecting(&r)), r
 	}
-	l = c.check(n.Left, nil)
-	return l, c.check(n.Right, expecting(&l))
+	l = c.check(left, nil)
+	return l, c.check(right, expecting(&l))
+}
+
+// chain checks a < b < c. What stands in the middle is checked and worked out
+// once, unless it is a literal, which may mean another thing to either side.
+func (c *exprChecker) chain(n *expr.Node) term {
+	var pairs []term
+	var programs []*expr.Program
+	var l, r term
+	wrong, over := false, false
+	for i, pair := range n.Pairs() {
+		if left, right := pair.Kids[0], pair.Kids[1]; i == 0 || written(left) {
+			l, r = c.both(left, right)
+			programs = append(programs, l.prog, r.prog)
+		} else {
+			l, r = r, c.check(right, expecting(&r))
+			programs = append(programs, nil, r.prog)
+		}
+		t := c.compare(pair, l, r)
+		pairs = append(pairs, t)
+		wrong, over = wrong || t.name == badType, over || t.overRow()
+	}
+	switch {
+	case wrong:
+		return bad
+	case over:
+		return selects(stores.And, pairs...)
+	}
+	return term{name: BooleanType, prog: expr.Compare(n.Ops, programs)}
 }
 
 func expecting(t *term) *term {
@@ -222,14 +212,8 @@ func expecting(t *term) *term {
 
 // written reports whether a part is a literal, whose type depends on what it is
 // compared with.
-func written(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return true
-	case *ast.IdentifierNode:
-		return isCode(n.Value)
-	}
-	return false
+func written(n *expr.Node) bool {
+	return n.Kind == expr.Text || n.Kind == expr.Name && isCode(n.Text)
 }
 
 // alike reports whether two terms can be compared or stand for one another.
@@ -257,13 +241,11 @@ func (c *exprChecker) comparable(l, r term) bool {
 	return c.alike(l, r) || l.name == CodeType && r.name == CodeType && (l.codes.covers(r.codes) || r.codes.covers(l.codes))
 }
 
-var comparisons = map[string]string{"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-
-func (c *exprChecker) compare(n *ast.BinaryNode, l, r term) term {
+func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 	if l.name == badType || r.name == badType {
 		return bad
 	}
-	ordered := n.Operator != "==" && n.Operator != "!="
+	ordered := n.Op != "==" && n.Op != "!="
 	if !c.comparable(l, r) || ordered && (l.name == nilType || r.name == nilType || l.name == AnyType || r.name == AnyType) {
 		d := say.mismatch(c.place(n), "this compares "+l.phrase()+" with "+r.phrase(), "both must be of one type")
 		if l.name == DateType && r.name == DateTimeType || l.name == DateTimeType && r.name == DateType {
@@ -276,78 +258,73 @@ func (c *exprChecker) compare(n *ast.BinaryNode, l, r term) term {
 	if ordered && (l.name == BooleanType || l.name == CodeType || l.name == RefType || l.name == UUIDType) {
 		return c.fail(say.mismatch(c.place(n), l.phrase()+" is neither less nor greater than another", "use == or !="))
 	}
-	if c.filter && (l.path != nil || r.path != nil) {
-		return term{name: BooleanType, param: -1, read: -1}
+	if l.overRow() || r.overRow() {
+		return c.compareRow(n, l, r)
 	}
 	if ordered {
-		c.needs(n.Left, l)
-		c.needs(n.Right, r)
+		c.needs(n.Kids[0], l)
+		c.needs(n.Kids[1], r)
 	}
-	return c.apply(BooleanType, comparisons[n.Operator], l, r)
+	return c.apply(BooleanType, n.Op, l, r)
 }
 
 // declared points to where an argument was declared.
 func (c *exprChecker) declared(d *dsl.Diagnostic, t term) {
-	if t.param >= 0 {
-		p := &c.sc.verb.Params[t.param]
+	if i := t.param(); i >= 0 {
+		p := &c.sc.verb.Params[i]
 		d.Related = append(d.Related, dsl.Related{Place: p.Place, Message: p.Type.phrase() + ", declared here"})
 	}
 }
 
 // needs warns of an argument that is reckoned with although it may be left
 // out.
-func (c *exprChecker) needs(n ast.Node, t term) {
-	if t.param < 0 || c.quiet || c.filter {
+func (c *exprChecker) needs(n *expr.Node, t term) {
+	i := t.param()
+	if i < 0 || c.filter {
 		return
 	}
-	p := &c.sc.verb.Params[t.param]
-	if !p.Sure() && c.there&(1<<t.param) == 0 {
+	p := &c.sc.verb.Params[i]
+	if !p.Sure() && c.there&(1<<i) == 0 {
 		c.d.report(say.mayBeAbsent(c.place(n), p))
 	}
 }
 
-func (c *exprChecker) arithmetic(n *ast.BinaryNode, l, r term) term {
+// reckons are what operators make of dates and durations.
+var reckons = map[string][][3]TypeName{
+	"+": {
+		{DateType, DurationType, DateType}, {DateTimeType, DurationType, DateTimeType}, {DurationType, DurationType, DurationType},
+		{DurationType, DateType, DateType}, {DurationType, DateTimeType, DateTimeType},
+	},
+	"-": {
+		{DateType, DurationType, DateType}, {DateTimeType, DurationType, DateTimeType}, {DurationType, DurationType, DurationType},
+		{DateType, DateType, DurationType}, {DateTimeType, DateTimeType, DurationType},
+	},
+	"*": {{DurationType, IntegerType, DurationType}, {IntegerType, DurationType, DurationType}},
+	"%": {{IntegerType, IntegerType, IntegerType}},
+}
+
+func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 	if l.name == badType || r.name == badType {
 		return bad
 	}
-	fn := map[string]string{"+": "add", "-": "sub", "*": "mul", "%": "mod"}[n.Operator]
-	result := badType
-	a, b := l.name, r.name
-	switch n.Operator {
-	case "+":
-		switch {
-		case l.number() && r.number():
-			result = wider(a, b)
-		case l.textual() && r.textual():
-			result = StringType
-		case (a == DateType || a == DateTimeType || a == DurationType) && b == DurationType:
-			result = a
-		case a == DurationType && (b == DateType || b == DateTimeType):
-			result = b
+	result, a, b := badType, l.name, r.name
+	switch {
+	case n.Op == "%" || !l.number() || !r.number():
+		for _, rule := range reckons[n.Op] {
+			if rule[0] == a && rule[1] == b {
+				result = rule[2]
+			}
 		}
-	case "-":
-		switch {
-		case l.number() && r.number():
-			result = wider(a, b)
-		case a == b && (a == DateType || a == DateTimeType):
-			result = DurationType
-		case (a == DateType || a == DateTimeType || a == DurationType) && b == DurationType:
-			result = a
-		}
-	case "*":
-		switch {
-		case l.number() && r.number():
-			result = wider(a, b)
-		case a == DurationType && b == IntegerType, a == IntegerType && b == DurationType:
-			result = DurationType
-		}
-	case "%":
-		if a == IntegerType && b == IntegerType {
-			result = IntegerType
-		}
+	case a == b:
+		result = a
+	default:
+		result = DecimalType
+	}
+	if n.Op == "+" && l.textual() && r.textual() {
+		result = StringType
 	}
 	if result == badType {
-		d := say.mismatch(c.place(n), "this reckons with "+l.phrase()+" and "+r.phrase(), "these do not go together with "+n.Operator)
+		d := say.mismatch(c.place(n), "this reckons with "+l.phrase()+" and "+r.phrase(), "these do not go together with "+n.Op)
 		if (a == DateType || a == DateTimeType) && b == IntegerType {
 			d.Notes = []string{"a number of days is days(14)"}
 		}
@@ -355,55 +332,49 @@ func (c *exprChecker) arithmetic(n *ast.BinaryNode, l, r term) term {
 		c.declared(&d, r)
 		return c.fail(d)
 	}
-	c.needs(n.Left, l)
-	c.needs(n.Right, r)
+	c.needs(n.Kids[0], l)
+	c.needs(n.Kids[1], r)
 	if l.path != nil || r.path != nil {
 		return c.fail(say.filterTooMuch(c.place(n), "arithmetic on the row"))
 	}
-	return c.apply(result, fn, l, r)
+	return c.apply(result, n.Op, l, r)
 }
 
-func wider(a, b TypeName) TypeName {
-	if a == IntegerType && b == IntegerType {
-		return IntegerType
-	}
-	return DecimalType
-}
-
-func (c *exprChecker) matches(n *ast.BinaryNode) term {
-	l := c.check(n.Left, nil)
+func (c *exprChecker) matches(n *expr.Node) term {
+	left, pattern := n.Kids[0], n.Kids[1]
+	l := c.check(left, nil)
 	if l.name == badType {
 		return bad
 	}
 	if !l.textual() {
-		return c.fail(say.mismatch(c.place(n.Left), "matches wants text; this is "+l.phrase(), "a string is wanted here"))
+		return c.fail(say.mismatch(c.place(left), "matches wants text; this is "+l.phrase(), "a string is wanted here"))
 	}
-	pattern, ok := n.Right.(*ast.StringNode)
-	if !ok {
-		return c.fail(say.exprSyntax(c.place(n.Right), "the pattern must be written out", "text in quotes"))
+	if pattern.Kind != expr.Text {
+		return c.fail(say.exprSyntax(c.place(pattern), "the pattern must be written out", "text in quotes"))
 	}
 	if l.path != nil {
 		return c.fail(say.filterTooMuch(c.place(n), "a pattern"))
 	}
-	if fault := patternFault(pattern.Value); fault != "" {
+	if fault := patternFault(pattern.Text); fault != "" {
 		return c.fail(say.badPattern(c.place(pattern), fault))
 	}
-	re, err := regexp.Compile(pattern.Value)
+	re, err := regexp.Compile(pattern.Text)
 	if err != nil {
 		return c.fail(say.badPattern(c.place(pattern), patternProblem(err)))
 	}
-	node := condNode("matches", l.node, &ast.ConstantNode{Value: re})
-	return term{name: BooleanType, node: node, param: -1, read: -1}
+	return term{name: BooleanType, prog: expr.Apply(func(s, _ stores.Value) (stores.Value, error) {
+		return stores.NewBool(!s.IsNull() && re.MatchString(s.Text())), nil
+	}, l.prog)}
 }
 
-func (c *exprChecker) in(n *ast.BinaryNode) term {
-	l := c.check(n.Left, nil)
-	r := c.check(n.Right, expecting(&l))
+func (c *exprChecker) in(n *expr.Node) term {
+	l := c.check(n.Kids[0], nil)
+	r := c.check(n.Kids[1], expecting(&l))
 	if l.name == badType || r.name == badType {
 		return bad
 	}
 	if r.name != ListType {
-		return c.fail(say.mismatch(c.place(n.Right), "in wants a list; this is "+r.phrase(), "a list is wanted here: [A, B]"))
+		return c.fail(say.mismatch(c.place(n.Kids[1]), "in wants a list; this is "+r.phrase(), "a list is wanted here: [A, B]"))
 	}
 	items := r.list
 	if r.item != nil {
@@ -415,92 +386,101 @@ func (c *exprChecker) in(n *ast.BinaryNode) term {
 		}
 	}
 	if r.path != nil {
-		return c.fail(say.filterTooMuch(c.place(n.Right), "a list in the row"))
+		return c.fail(say.filterTooMuch(c.place(n.Kids[1]), "a list in the row"))
 	}
-	if l.path != nil {
-		return term{name: BooleanType, param: -1, read: -1}
+	if l.overRow() {
+		return c.compareRow(n, l, r)
 	}
 	return c.apply(BooleanType, "in", l, r)
 }
 
 // array is a list that is written out. Its items are what the other side of
 // `in` is, or what the items of the list that is set are.
-func (c *exprChecker) array(n *ast.ArrayNode, expect *term) term {
+func (c *exprChecker) array(n *expr.Node, expect *term) term {
 	if expect != nil && expect.name == ListType {
 		expect = wanted(expect.item)
 	}
-	t := term{name: ListType, param: -1, read: -1}
-	nodes := make([]ast.Node, len(n.Nodes))
-	values := make([]stores.Value, 0, len(n.Nodes))
-	for i, item := range n.Nodes {
+	t := term{name: ListType}
+	programs := make([]*expr.Program, len(n.Kids))
+	values := make([]stores.Value, 0, len(n.Kids))
+	for i, item := range n.Kids {
 		it := c.check(item, expect)
 		switch {
 		case it.name == badType:
 			return bad
-		case it.name == ListType || it.path != nil:
+		case it.name == ListType || it.overRow():
 			return c.fail(say.exprSyntax(c.place(item), "a list holds single values", "not this"))
 		}
-		nodes[i] = it.node
-		if it.value != nil {
-			values = append(values, *it.value)
+		programs[i] = it.prog
+		if v, ok := it.constant(); ok {
+			values = append(values, v)
 		}
 		t.list = append(t.list, it)
 	}
-	if len(values) == len(nodes) {
-		v := stores.NewList(values...)
-		t.value, t.node = &v, &ast.ConstantNode{Value: &v}
-		return t
+	if t.prog = expr.Items(programs); len(values) == len(programs) {
+		t.prog = &expr.Program{Value: stores.NewList(values...)}
 	}
-	t.node = callNode("list", nodes...)
 	return t
 }
 
-func (c *exprChecker) conditional(n *ast.ConditionalNode, expect *term) term {
-	cond := c.check(n.Cond, nil)
+// conditional checks a ? b : c. In a ?: b what is asked is what is taken.
+func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
+	asked, taken, other := n.Kids[0], (*expr.Node)(nil), n.Kids[len(n.Kids)-1]
+	cond := c.check(asked, nil)
+	a := cond
 	before := c.there
-	c.there = before | c.present(n.Cond, true)
-	a := c.check(n.Exp1, expect)
-	c.there = before | c.present(n.Cond, false)
+	if len(n.Kids) == 3 {
+		taken = n.Kids[1]
+		c.there = before | c.present(asked, true)
+		a = c.check(taken, expect)
+	}
+	c.there = before | c.present(asked, false)
 	if expect == nil {
 		expect = expecting(&a)
 	}
-	b := c.check(n.Exp2, expect)
+	b := c.check(other, expect)
 	c.there = before
 	switch {
 	case cond.name == badType || a.name == badType || b.name == badType:
 		return bad
 	case cond.name != BooleanType:
-		return c.fail(say.mismatch(c.place(n.Cond), "? wants a condition; this is "+cond.phrase(), "true or false is wanted here"))
+		return c.fail(say.mismatch(c.place(asked), "? wants a condition; this is "+cond.phrase(), "true or false is wanted here"))
 	case !c.alike(a, b):
 		return c.fail(say.mismatch(c.place(n), "this is either "+a.phrase()+" or "+b.phrase(), "both must be of one type"))
-	case cond.path != nil || a.path != nil || b.path != nil:
+	case cond.overRow() || a.overRow() || b.overRow():
 		return c.fail(say.filterTooMuch(c.place(n), "a choice"))
 	}
-	return c.choose(c.condition(cond), a, b)
+	t := either(&a, &b)
+	if taken == nil {
+		a.prog = nil
+	}
+	t.prog = expr.Choose(cond.prog, a.prog, b.prog)
+	return t
 }
 
-func (c *exprChecker) choose(cond ast.Node, a, b term) term {
-	t := a
+// either is the type of what may be one of two terms, which are made alike.
+func either(a, b *term) term {
+	t := *a
 	switch {
 	case a.name == nilType:
-		t = b
+		t = *b
 	case a.name == IntegerType && b.name == DecimalType:
-		t = b
+		t = *b
 	case a.textual() && b.textual() && a.name != b.name:
 		t.name = StringType
 	case a.codes == nil:
 		t.codes = b.codes
 	}
 	if t.name == DecimalType {
-		a, b = c.widen(a), c.widen(b)
+		*a, *b = widen(*a), widen(*b)
 	}
-	node := &ast.ConditionalNode{Ternary: true, Cond: cond, Exp1: a.node, Exp2: b.node}
-	return term{name: t.name, codes: t.codes, entity: t.entity, item: t.item, node: node, param: -1, read: -1}
+	return term{name: t.name, codes: t.codes, entity: t.entity, item: t.item}
 }
 
-func (c *exprChecker) widen(t term) term {
+// widen makes a decimal of an integer.
+func widen(t term) term {
 	if t.name != IntegerType {
 		return t
 	}
-	return c.apply(DecimalType, "decimal", t)
+	return term{name: DecimalType, prog: expr.Apply(expr.Functions["decimal"], t.prog)}
 }

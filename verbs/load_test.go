@@ -179,7 +179,7 @@ func TestTheClientPaletteLoads(t *testing.T) {
 		t.Fatal(diags[0].Summary)
 	}
 	for _, v := range r.Verbs() {
-		compileAll(t, v)
+		evalAll(v)
 	}
 	for name, want := range map[string]string{
 		"outstanding-request": "kyc.outstanding_requests workstream.case.cbu",
@@ -201,50 +201,31 @@ func TestTheClientPaletteLoads(t *testing.T) {
 	}
 }
 
-// compileAll has the library compile every expression of a verb, which
-// otherwise waits until it is needed.
-func compileAll(t *testing.T, v *Verb) {
-	t.Helper()
-	try := func(p *exprProgram) {
-		if p.kind == progCode {
-			if err := p.compile(); err != nil {
-				t.Errorf("%s: %v", v.Name, err)
-			}
-		}
-	}
-	expr := func(e *Expr) {
+// evalAll works out every expression of a verb for a call that gives nothing:
+// that may be an error, and never a panic.
+func evalAll(v *Verb) {
+	try := func(e *Expr) {
 		if e != nil {
-			try(&e.prog)
-		}
-	}
-	var filter func(n *filterNode)
-	filter = func(n *filterNode) {
-		for _, p := range []*exprProgram{n.value, n.cond} {
-			if p != nil {
-				try(p)
-			}
-		}
-		for i := range n.kids {
-			filter(&n.kids[i])
+			e.Eval(Env{})
 		}
 	}
 	for _, c := range v.Confirm {
-		expr(c.When)
+		try(c.When)
 	}
 	for _, e := range v.Effects {
-		expr(e.When)
+		try(e.When)
 		for _, s := range e.Set {
-			expr(s.Value)
+			try(s.Value)
 		}
 		for _, w := range e.With {
-			expr(w.Value)
+			try(w.Value)
 		}
-		if e.Where != nil && e.Where.Filter != nil {
-			filter(&e.Where.Filter.root)
+		if e.Where != nil {
+			e.Where.Filter.Cond(Env{})
 		}
 	}
-	if v.Read != nil && v.Read.Filter != nil {
-		filter(&v.Read.Filter.root)
+	if v.Read != nil {
+		v.Read.Filter.Cond(Env{})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/verbs/expr"
 )
 
 // What the loader says about palettes. A summary says what is wrong in the
@@ -861,16 +862,16 @@ func (loaderMessages) exprSyntax(at dsl.Place, summary, label string, notes ...s
 	return problemAt(at, "bad-expression", summary, label, notes...)
 }
 
-func (loaderMessages) notAllowed(at dsl.Place, what, note string) dsl.Diagnostic {
-	return problemAt(at, "not-allowed", "expressions have no "+what, "not here", note)
-}
-
-func (loaderMessages) exprTooLong(at dsl.Place, most int) dsl.Diagnostic {
-	return problemAt(at, "too-complex", fmt.Sprintf("an expression may be %d characters long", most), "this is longer", "what is that long is easier to read, and to test, in a handler")
-}
-
-func (loaderMessages) exprTooComplex(at dsl.Place, most int) dsl.Diagnostic {
-	return problemAt(at, "too-complex", fmt.Sprintf("an expression may have %d parts", most), "this has more", "what is that long is easier to read, and to test, in a handler")
+// exprFault is what is wrong with the text of an expression.
+func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Diagnostic {
+	d := problemAt(at, e.Code, e.Summary, e.Label, e.Notes...)
+	if e.Write != "" {
+		d.Fixes = replacements(at, []string{e.Write}, "")
+	}
+	if near := nearest(word, e.Legal); len(near) > 0 {
+		d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	}
+	return d
 }
 
 func (loaderMessages) unknownName(at dsl.Place, word string, legal []string) dsl.Diagnostic {
@@ -901,22 +902,12 @@ func (loaderMessages) codeInQuotes(at dsl.Place, word string) dsl.Diagnostic {
 	return d
 }
 
-func (loaderMessages) dateNotQuoted(at dsl.Place, word string) dsl.Diagnostic {
-	d := problemAt(at, "bad-expression", word+" reads as a subtraction here", `a date is written date("`+word+`")`)
-	d.Fixes = replacements(at, []string{`date("` + word + `")`}, "")
-	return d
-}
-
 func (loaderMessages) mismatch(at dsl.Place, summary, label string) dsl.Diagnostic {
 	return problemAt(at, "type-mismatch", summary, label)
 }
 
 func (loaderMessages) filterTooMuch(at dsl.Place, what string) dsl.Diagnostic {
 	return problemAt(at, "not-a-filter", "a store cannot select rows by "+what, "not over `row`", "compare a field of `row` with something else: and, or, not, ==, !=, <, <=, >, >=, in")
-}
-
-func (loaderMessages) inexact(at dsl.Place) dsl.Diagnostic {
-	return problemAt(at, "not-allowed", "expressions have no division", "it would not be exact", "multiply instead: amount * 0.5")
 }
 
 func quoted(s string) string { return strconv.Quote(s) }

@@ -1,0 +1,493 @@
+package expr
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"verbatim/stores"
+)
+
+// An Env is what a program is worked out on.
+type Env struct {
+	Args      []stores.Value // parallel to Verb.Params
+	Contents  []stores.Value // parallel to Args: what the bytes of an upload are known by
+	Reads     []stores.Value // the fields of rows that the expression names
+	Principal string
+	Now       time.Time
+}
+
+// Errors of Eval. A condition that cannot be decided must be taken for the
+// worse: ask, or refuse.
+var (
+	// ErrAbsent says that something was compared or reckoned with that has no
+	// value. `x != nil and x > 5` asks first.
+	ErrAbsent = errors.New("a value is absent")
+	// ErrRange says that a result does not fit: an integer of more than 64
+	// bits, a date after the year 9999.
+	ErrRange = errors.New("the result is out of range")
+	// ErrZero says that something was divided by zero.
+	ErrZero = errors.New("division by zero")
+)
+
+// A Program is an expression whose names are known. It is never changed, and
+// many may work it out at once. It is a tree and not a closure, for two reasons:
+// whoever holds it can ask what it uses, and an Env that is handed to closures
+// escapes to the heap each time, which cost a third more.
+type Program struct {
+	From    Source
+	Index   int          // into Args, Contents or Reads
+	Value   stores.Value // of a constant
+	fn      Func         // of a and b
+	a, b, c *Program
+	list    []*Program // the items of a list; the operands of the comparisons of a chain
+	fns     []Func     // the comparisons of a chain
+}
+
+// A Source says where a program takes its value from.
+type Source uint8
+
+const (
+	Constant Source = iota
+	Argument
+	Content
+	Read
+	Principal
+	Now
+	Today
+	function
+	and
+	or
+	not
+	choice
+	fallback
+	chain
+	list
+)
+
+// A Func makes a value of one or two others.
+type Func func(a, b stores.Value) (stores.Value, error)
+
+// Apply is what a function makes of one or two programs, at once when they are
+// constants.
+func Apply(fn Func, of ...*Program) *Program {
+	p := &Program{From: function, fn: fn, a: of[0]}
+	fixed := p.a.From == Constant
+	if len(of) > 1 {
+		p.b = of[1]
+		fixed = fixed && p.b.From == Constant
+	}
+	if fixed {
+		if v, err := p.eval(nil); err == nil {
+			return &Program{Value: v}
+		}
+	}
+	return p
+}
+
+// And asks b only if a holds, and Or only if it does not.
+func And(a, b *Program) *Program { return &Program{From: and, a: a, b: b} }
+func Or(a, b *Program) *Program  { return &Program{From: or, a: a, b: b} }
+func Not(a *Program) *Program    { return &Program{From: not, a: a} }
+
+// Choose is a ? b : c. Without b it is a ?: c.
+func Choose(a, b, c *Program) *Program { return &Program{From: choice, a: a, b: b, c: c} }
+
+// Default is a ?? b.
+func Default(a, b *Program) *Program { return &Program{From: fallback, a: a, b: b} }
+
+// Compare holds if each comparison does, whose operands are two of the programs.
+// Where the first of them is nil it is the second of the comparison before.
+func Compare(ops []string, operands []*Program) *Program {
+	p := &Program{From: chain, list: operands}
+	for _, op := range ops {
+		p.fns = append(p.fns, Functions[op])
+	}
+	return p
+}
+
+// Items is the list of what programs give.
+func Items(items []*Program) *Program { return &Program{From: list, list: items} }
+
+// Uses calls see with each value that a program takes from its Env.
+func (p *Program) Uses(see func(Source, int)) {
+	if p == nil {
+		return
+	}
+	if p.From > Constant && p.From < function {
+		see(p.From, p.Index)
+	}
+	for _, of := range []*Program{p.a, p.b, p.c} {
+		of.Uses(see)
+	}
+	for _, of := range p.list {
+		of.Uses(see)
+	}
+}
+
+// Eval works out the value. A condition gives a boolean, or nothing where it is
+// an argument or a field that is absent. With an error there is no value.
+func (p *Program) Eval(env *Env) (stores.Value, error) {
+	v, err := p.eval(env)
+	if err != nil {
+		return stores.Value{}, err
+	}
+	return v, nil
+}
+
+func (p *Program) eval(env *Env) (stores.Value, error) {
+	switch p.From {
+	case Constant:
+		return p.Value, nil
+	case Argument:
+		return valueAt(env.Args, p.Index), nil
+	case Content:
+		return valueAt(env.Contents, p.Index), nil
+	case Read:
+		return valueAt(env.Reads, p.Index), nil
+	case Principal:
+		return stores.NewString(env.Principal), nil
+	case Now:
+		return stores.NewTime(env.Now), nil
+	case Today:
+		y, m, d := env.Now.Date()
+		today, _ := stores.NewDate(y, int(m), d)
+		return today, nil
+	case list:
+		items := make([]stores.Value, len(p.list))
+		for i, of := range p.list {
+			var err error
+			if items[i], err = of.eval(env); err != nil {
+				return stores.Value{}, err
+			}
+		}
+		return stores.NewList(items...), nil
+	case chain:
+		return p.compare(env)
+	}
+	a, err := p.a.eval(env)
+	if err != nil {
+		return stores.Value{}, err
+	}
+	switch p.From {
+	case and, or:
+		if a.Bool() == (p.From == or) {
+			return stores.NewBool(a.Bool()), nil
+		}
+		b, err := p.b.eval(env)
+		return stores.NewBool(b.Bool()), err
+	case not:
+		return stores.NewBool(!a.Bool()), nil
+	case choice:
+		switch {
+		case !a.Bool():
+			return p.c.eval(env)
+		case p.b == nil:
+			return a, nil
+		}
+		return p.b.eval(env)
+	case fallback:
+		if a.IsNull() {
+			return p.b.eval(env)
+		}
+		return a, nil
+	}
+	if p.b == nil {
+		return p.fn(a, stores.Value{})
+	}
+	b, err := p.b.eval(env)
+	if err != nil {
+		return stores.Value{}, err
+	}
+	return p.fn(a, b)
+}
+
+func (p *Program) compare(env *Env) (v stores.Value, err error) {
+	var a, b stores.Value
+	for i, holds := range p.fns {
+		if left := p.list[2*i]; left == nil {
+			a = b
+		} else if a, err = left.eval(env); err != nil {
+			return v, err
+		}
+		if b, err = p.list[2*i+1].eval(env); err != nil {
+			return v, err
+		}
+		if v, err = holds(a, b); err != nil || !v.Bool() {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// valueAt takes what an environment lacks for absent.
+func valueAt(values []stores.Value, i int) stores.Value {
+	if i < len(values) {
+		return values[i]
+	}
+	return stores.Value{}
+}
+
+// Functions are the operators, by what they are written with, the functions
+// that a palette may call, and what the fields of money and values of another
+// type are made with.
+var Functions = map[string]Func{
+	"==": func(a, b stores.Value) (stores.Value, error) { return stores.NewBool(stores.Equal(a, b)), nil },
+	"!=": func(a, b stores.Value) (stores.Value, error) { return stores.NewBool(!stores.Equal(a, b)), nil },
+	"<": func(a, b stores.Value) (stores.Value, error) {
+		n, err := order(a, b)
+		return stores.NewBool(n < 0), err
+	},
+	"<=": func(a, b stores.Value) (stores.Value, error) {
+		n, err := order(a, b)
+		return stores.NewBool(n <= 0), err
+	},
+	">": func(a, b stores.Value) (stores.Value, error) {
+		n, err := order(a, b)
+		return stores.NewBool(n > 0), err
+	},
+	">=": func(a, b stores.Value) (stores.Value, error) {
+		n, err := order(a, b)
+		return stores.NewBool(n >= 0), err
+	},
+	"+": func(a, b stores.Value) (stores.Value, error) { return reckon('+', a, b) },
+	"-": func(a, b stores.Value) (stores.Value, error) { return reckon('-', a, b) },
+	"*": func(a, b stores.Value) (stores.Value, error) { return reckon('*', a, b) },
+	"%": func(a, b stores.Value) (stores.Value, error) { return reckon('%', a, b) },
+
+	"negative":   func(a, _ stores.Value) (stores.Value, error) { return reckon('*', a, stores.NewInt(-1)) },
+	"in":         member,
+	"contains":   textTest(strings.Contains),
+	"startsWith": textTest(strings.HasPrefix),
+	"endsWith":   textTest(strings.HasSuffix),
+	"lower":      onText(strings.ToLower),
+	"upper":      onText(strings.ToUpper),
+	"trim":       onText(strings.TrimSpace),
+	"len":        length,
+	"days":       spanOf(24 * time.Hour),
+	"weeks":      spanOf(7 * 24 * time.Hour),
+	"hours":      spanOf(time.Hour),
+	"minutes":    spanOf(time.Minute),
+	"amount":     moneyPart("amount", stores.Decimal),
+	"currency":   moneyPart("currency", stores.String),
+	"decimal":    toDecimal,
+	"json":       toJSON,
+}
+
+func order(x, y stores.Value) (int, error) {
+	n, ok := stores.Compare(x, y)
+	if !ok {
+		return 0, ErrAbsent // kinds were checked when the palette was loaded
+	}
+	return n, nil
+}
+
+const (
+	microsOfDay = int64(24 * time.Hour / time.Microsecond)
+	maxText     = 1 << 16 // what an expression may join together
+	minDay      = -719162 // 0001-01-01
+	maxDay      = 2932896 // 9999-12-31
+)
+
+// reckon gives the exact result, or none.
+func reckon(op byte, x, y stores.Value) (stores.Value, error) {
+	if x.IsNull() || y.IsNull() {
+		return stores.Value{}, ErrAbsent
+	}
+	fail := func() (stores.Value, error) { return stores.Value{}, ErrRange }
+	a, b := x.Kind(), y.Kind()
+	if op == '+' && a == stores.Duration && (b == stores.Date || b == stores.Time) {
+		x, y, a, b = y, x, b, a
+	}
+	switch {
+	case a == stores.String && b == stores.String:
+		if len(x.Text())+len(y.Text()) > maxText {
+			return fail()
+		}
+		return stores.NewString(x.Text() + y.Text()), nil
+	case a == stores.Date && b == stores.Duration:
+		micros := y.Duration().Microseconds()
+		if micros%microsOfDay != 0 {
+			return fail() // a date has no hours
+		}
+		return dayAfter(x.Days(), micros/microsOfDay, op)
+	case a == stores.Date && b == stores.Date:
+		return stores.NewDuration(time.Duration(x.Days()-y.Days()) * 24 * time.Hour), nil
+	case a == stores.Time && b == stores.Duration:
+		d := y.Duration()
+		if op == '-' {
+			d = -d
+		}
+		t := x.Time().Add(d)
+		if t.Year() < 1 || t.Year() > 9999 {
+			return fail()
+		}
+		return stores.NewTime(t), nil
+	case a == stores.Time && b == stores.Time:
+		return stores.NewDuration(x.Time().Sub(y.Time())), nil
+	case a == stores.Duration && b == stores.Duration:
+		m, n := x.Duration(), y.Duration()
+		if op == '-' {
+			n = -n
+		}
+		if sum := m + n; (sum > m) == (n > 0) {
+			return stores.NewDuration(sum), nil
+		}
+		return fail()
+	case a == stores.Duration && b == stores.Int:
+		return stretch(x.Duration(), y.Int())
+	case a == stores.Int && b == stores.Duration:
+		return stretch(y.Duration(), x.Int())
+	case op == '%':
+		if y.Int() == 0 {
+			return stores.Value{}, ErrZero
+		}
+		if y.Int() == -1 { // the one case in which Go's % could trap
+			return stores.NewInt(0), nil
+		}
+		return stores.NewInt(x.Int() % y.Int()), nil
+	}
+	v, ok := stores.Arith(op, x, y)
+	if !ok {
+		return fail()
+	}
+	return v, nil
+}
+
+func dayAfter(day, n int64, op byte) (stores.Value, error) {
+	if op == '-' {
+		n = -n
+	}
+	if day += n; day < minDay || day > maxDay {
+		return stores.Value{}, ErrRange
+	}
+	return stores.NewDays(day), nil
+}
+
+func stretch(unit time.Duration, n int64) (stores.Value, error) {
+	total := unit * time.Duration(n)
+	if n != 0 && (total/time.Duration(n) != unit || n == -1 && unit == total && unit != 0) {
+		return stores.Value{}, ErrRange
+	}
+	return stores.NewDuration(total), nil
+}
+
+func spanOf(unit time.Duration) Func {
+	return func(n, _ stores.Value) (stores.Value, error) {
+		if n.IsNull() {
+			return stores.Value{}, ErrAbsent
+		}
+		return stretch(unit, n.Int())
+	}
+}
+
+func toDecimal(v, _ stores.Value) (stores.Value, error) {
+	if v.Kind() == stores.Int {
+		v, _ = stores.ParseDecimal(v.Text())
+	}
+	return v, nil
+}
+
+func toJSON(v, _ stores.Value) (stores.Value, error) {
+	if v.IsNull() || v.Kind() == stores.JSON {
+		return v, nil
+	}
+	return stores.ParseJSON(string(v.AppendJSON(nil)))
+}
+
+func length(v, _ stores.Value) (stores.Value, error) {
+	switch v.Kind() {
+	case stores.Null:
+		return stores.Value{}, ErrAbsent
+	case stores.JSON:
+		return stores.NewInt(int64(len(listItems(v.Text())))), nil
+	}
+	return stores.NewInt(int64(utf8.RuneCountInString(v.Text()))), nil
+}
+
+// member looks for a value in a list. The list is compared as JSON texts, in
+// which every kind of scalar has one spelling, except numbers.
+func member(x, list stores.Value) (stores.Value, error) {
+	if list.IsNull() {
+		return stores.NewBool(false), nil
+	}
+	want := string(x.AppendJSON(nil))
+	number := x.Kind() == stores.Int || x.Kind() == stores.Decimal
+	for _, item := range listItems(list.Text()) {
+		if item == want {
+			return stores.NewBool(true), nil
+		}
+		if number {
+			if n, ok := stores.ParseDecimal(item); ok && stores.Equal(n, x) {
+				return stores.NewBool(true), nil
+			}
+		}
+	}
+	return stores.NewBool(false), nil
+}
+
+// listItems cuts a canonical JSON list into the texts of its items.
+func listItems(s string) []string {
+	if len(s) < 2 || s[0] != '[' {
+		return nil
+	}
+	s = s[1 : len(s)-1]
+	var items []string
+	start, depth, quoted := 0, 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+		case c == ',' && depth == 0:
+			items = append(items, s[start:i])
+			start = i + 1
+		}
+	}
+	if s != "" {
+		items = append(items, s[start:])
+	}
+	return items
+}
+
+func onText(f func(string) string) Func {
+	return func(v, _ stores.Value) (stores.Value, error) {
+		if v.IsNull() {
+			return v, nil
+		}
+		return stores.NewString(f(v.Text())), nil
+	}
+}
+
+func textTest(f func(s, part string) bool) Func {
+	return func(s, part stores.Value) (stores.Value, error) {
+		return stores.NewBool(!s.IsNull() && !part.IsNull() && f(s.Text(), part.Text())), nil
+	}
+}
+
+// moneyPart takes one half out of {"amount":12.50,"currency":"EUR"}, which is
+// canonical JSON made by the checker.
+func moneyPart(key string, kind stores.Kind) Func {
+	return func(v, _ stores.Value) (stores.Value, error) {
+		if v.IsNull() {
+			return v, nil
+		}
+		_, rest, ok := strings.Cut(v.Text(), `"`+key+`":`)
+		if !ok {
+			return stores.Value{}, nil
+		}
+		end := strings.IndexAny(rest, ",}")
+		if end < 0 {
+			end = len(rest)
+		}
+		part, _ := stores.FromJSON(kind, []byte(rest[:end]))
+		return part, nil
+	}
+}
