@@ -329,6 +329,9 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 	if err := b.survey(len(mutants)); err != nil {
 		return 0, 0, err
 	}
+	for _, test := range b.slow {
+		fmt.Fprintf(out, "NOT RUN   %s  %s takes longer than %s\n", dir, test, 3*mutantTime)
+	}
 	verdicts := make([]chan string, len(mutants))
 	places := make(chan bool, runtime.GOMAXPROCS(0))
 	for i := range mutants {
@@ -361,6 +364,7 @@ type bed struct {
 	binary, dir, temp string
 	tests             [][]string // of each mutant, those that reach it, quickest first
 	took              map[string]time.Duration
+	slow              []string // too long for any mutant
 }
 
 // survey runs each test by itself, and notes how long it takes and which mutants
@@ -379,7 +383,8 @@ func (b *bed) survey(mutants int) error {
 		begun := time.Now()
 		if said, ok := b.run([]string{test}, 3*mutantTime, "TEETH_REACHED="+reached); !ok {
 			if time.Since(begun) >= 3*mutantTime {
-				continue // too long for any mutant
+				b.slow = append(b.slow, test)
+				continue
 			}
 			return fmt.Errorf("%s fails without a mutant:\n%s", test, said)
 		}
