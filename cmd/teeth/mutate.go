@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -329,6 +330,7 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 	if err := b.survey(len(mutants)); err != nil {
 		return 0, 0, err
 	}
+	b.hung.Store(0)
 	for _, test := range b.slow {
 		fmt.Fprintf(out, "NOT RUN   %s  %s takes longer than %s\n", dir, test, 3*mutantTime)
 	}
@@ -355,7 +357,7 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 			fmt.Fprintf(out, "SURVIVED  %s  %s (%s)\n", place, m.what, verdict)
 		}
 	}
-	fmt.Fprintf(out, "%s: %d of %d mutants were noticed\n", dir, killed, len(mutants))
+	fmt.Fprintf(out, "%s: %d of %d mutants were noticed, %d of them by tests that did not end\n", dir, killed, len(mutants), b.hung.Load())
 	return killed, len(mutants), nil
 }
 
@@ -365,6 +367,7 @@ type bed struct {
 	tests             [][]string // of each mutant, those that reach it, quickest first
 	took              map[string]time.Duration
 	slow              []string // too long for any mutant
+	hung              atomic.Int32
 }
 
 // survey runs each test by itself, and notes how long it takes and which mutants
@@ -409,6 +412,9 @@ func (b *bed) run(tests []string, limit time.Duration, env ...string) (string, b
 	cmd.Dir, cmd.Env = b.dir, append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second
 	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		b.hung.Add(1)
+	}
 	return string(said), err == nil
 }
 
