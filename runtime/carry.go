@@ -269,8 +269,7 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 	if written.made++; written.made > maxMacroCalls || st.depth > maxMacroDepth {
 		return nil, &complaint{st.index, tooDeep(st.place, st.verb.Name)}
 	}
-	known := decide(r.s.roles, st.verb)
-	if known == refused {
+	if !permits(r.s.roles, st.verb.Roles) {
 		// Session.forbidden has asked this of every call before anything
 		// began; nothing is carried out on its word alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
@@ -284,10 +283,8 @@ func (r *run) call(ctx context.Context, f *frame, i int) (*step, error) {
 	if err := r.require(ctx, st); err != nil {
 		return nil, r.mapError(st, err)
 	}
-	if known != allowed {
-		if err := r.gate(ctx, st); err != nil {
-			return nil, r.mapError(st, err)
-		}
+	if err := r.gate(ctx, st); err != nil {
+		return nil, r.mapError(st, err)
 	}
 	r.e.enter(StageCarry)
 	if err := r.carry(ctx, f, st); err != nil {

@@ -16,7 +16,6 @@ import (
 // become one change, and what would set a value that is there already becomes
 // none.
 func (r *run) apply(ctx context.Context, st *step, proposals []proposal) error {
-	st.changes = slices.Grow(st.changes, len(proposals))
 	for i := range proposals {
 		if err := r.join(st, &proposals[i]); err != nil {
 			return err
@@ -65,11 +64,9 @@ func (r *run) join(st *step, p *proposal) error {
 		}
 	}
 	if c == nil {
-		st.changes = append(st.changes, planned(p.entity, stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks}, len(p.set)))
+		st.changes = append(st.changes, planned(p.entity, stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks,
+			Set: make([]stores.Assign, 0, len(p.set)), Guard: make([]int, 0, len(p.set)+len(p.stood))}))
 		c = &st.changes[len(st.changes)-1]
-		if n := len(p.set); n > 0 {
-			c.Guard = make([]int, 0, n+len(p.stood))
-		}
 		if p.op == stores.Delete {
 			for i, v := range p.before.Values {
 				if c.Guard = append(c.Guard, i); i != e.Key && !v.IsNull() {
@@ -111,20 +108,17 @@ func (r *run) join(st *step, p *proposal) error {
 		c.row.Fields = slices.Insert(c.row.Fields, at, c.field(a))
 		c.guard(a.field)
 	}
-	if len(c.Set) > 0 {
-		for _, f := range p.stood {
-			c.guard(f)
-		}
-		return r.rely(c, st)
+	for _, f := range p.stood {
+		c.guard(f)
 	}
-	return nil
+	return r.rely(c, st)
 }
 
 // follows refuses a code that does not follow the one that a field holds, where
 // the palette says which do.
 func follows(st *step, e *verbs.Entity, a assigned, before stores.Value) error {
 	t := e.Fields[a.field].Type
-	if t == nil || t.Name != verbs.CodeType || t.Codes == nil || before.IsNull() || stores.Equal(before, a.value) {
+	if t.Codes == nil || before.IsNull() || stores.Equal(before, a.value) {
 		return nil
 	}
 	if declared, may := t.Codes.Steps(before.Text(), a.value.Text()); declared && !may {
@@ -159,15 +153,9 @@ func (c *change) guard(field int) {
 
 var opNames = [...]string{stores.Insert: receipt.Inserted, stores.Update: receipt.Updated, stores.Delete: receipt.Deleted}
 
-// planned begins a change that sets so many fields.
-func planned(e *verbs.Entity, c stores.Change, fields int) change {
-	if fields > 0 {
-		c.Set = make([]stores.Assign, 0, fields)
-	}
-	if c.Op == stores.Delete {
-		fields = len(c.Before)
-	}
-	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, fields)}}
+// planned begins to tell of a change that has room for what it sets.
+func planned(e *verbs.Entity, c stores.Change) change {
+	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, cap(c.Set))}}
 }
 
 // field tells of one field. It is sensitive when the palette says so, or when its
@@ -194,31 +182,27 @@ func contradiction(st *step, e *stores.Entity, field int) error {
 // sees them.
 func (r *run) insert(st *step, p *proposal) error {
 	e := p.entity.Store
-	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key}, len(e.Fields))
+	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, len(e.Fields))})
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		a := assigned{field: i, value: f.Default, from: "default"}
-		given := false
 		for _, b := range p.set {
 			if b.field == i {
-				a, given = b, true
+				a = b
 			}
 		}
 		if i == e.Key {
-			if given && !a.value.IsNull() {
+			if !a.value.IsNull() {
 				c.Key = a.value
-			}
-			continue
-		}
-		if a.value.IsNull() {
-			if f.Required {
-				return &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
 			}
 			continue
 		}
 		var err error
 		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return err
+		}
+		if a.value.IsNull() {
+			continue
 		}
 		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value, Origin: a.came.Mark()})
 		c.row.Fields = append(c.row.Fields, c.field(a))
@@ -241,14 +225,8 @@ func (r *run) insert(st *step, p *proposal) error {
 func (r *run) accept(st *step, entity *verbs.Entity, a assigned) (stores.Value, error) {
 	e := entity.Store
 	f := &e.Fields[a.field]
-	if a.value.IsNull() {
-		if f.Required {
-			return a.value, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
-		}
-		return a.value, nil
-	}
-	if f.Codes != nil && a.value.Kind() == stores.String && !slices.Contains(f.Codes, a.value.Text()) {
-		return a.value, &complaint{st.index, notACode(st.place, st.verb.Name, e.Name, f.Name, f.Codes)}
+	if f.Required && a.value.IsNull() {
+		return a.value, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
 	}
 	v, err := entity.Fields[a.field].Type.Accept(a.value)
 	if err != nil {
@@ -262,7 +240,7 @@ func (r *run) newKey(e *stores.Entity) (stores.Value, error) {
 	text := r.e.newID()
 	kind := e.Fields[e.Key].Kind
 	key, ok := stores.Parse(kind, text)
-	if !ok || kind != stores.UUID && kind != stores.String {
+	if !ok {
 		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
 	}
 	made := len(r.added) + 1

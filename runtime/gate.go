@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,10 +37,11 @@ func (r *run) gate(ctx context.Context, st *step) error {
 		rule := &st.verb.Confirm[i]
 		if !rule.Always {
 			holds, err := r.eval(ctx, st, rule.When, nil)
-			if err != nil && (ctx.Err() != nil || isStoreError(err)) {
-				return err
-			}
-			if err == nil && holds.Kind() == stores.Bool && !holds.Bool() {
+			if err != nil {
+				if isStoreError(err) {
+					return err
+				}
+			} else if holds.Kind() == stores.Bool && !holds.Bool() {
 				continue
 			}
 		}
@@ -111,15 +113,13 @@ func (r *run) lasts() time.Duration {
 	var least time.Duration
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
-			if least == 0 || ask.lasts < least {
+			if least == 0 {
 				least = ask.lasts
 			}
+			least = min(least, ask.lasts)
 		}
 	}
-	if least == 0 {
-		return verbs.DefaultExpiry
-	}
-	return least
+	return cmp.Or(least, verbs.DefaultExpiry)
 }
 
 // ownConsent holds the person's agreement against the plan. Consent to a preview

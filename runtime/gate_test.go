@@ -1,9 +1,13 @@
 package runtime
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
+	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -75,5 +79,136 @@ func TestSealKeepsArgumentsApart(t *testing.T) {
 	const between = "\x00\x00\x00\x00\x00\x00\x00\x06string"
 	if seal("a"+between+"b", "c") == seal("a", "b"+between+"c") {
 		t.Error("a text can hold the end of itself and the beginning of the next")
+	}
+}
+
+// brokenReader is a store that fails, or whose rows hold nothing.
+type brokenReader struct {
+	stores.Reader
+	err error
+}
+
+func (b brokenReader) Get(context.Context, *stores.Entity, stores.Value) (stores.Row, error) {
+	return stores.Row{}, b.err
+}
+
+func (b brokenReader) Find(_ context.Context, f stores.Find) ([][]stores.Value, error) {
+	return [][]stores.Value{make([]stores.Value, len(f.Select))}, b.err
+}
+
+func (b brokenReader) Together(context.Context, []stores.Ask) error { return b.err }
+
+// SAFE-L3: a rule asks unless it is known not to hold; where a store fails to say,
+// the call fails, and nobody is asked to agree to what cannot be seen.
+func TestARuleAsksUnlessItIsKnownNotToHold(t *testing.T) {
+	t.Parallel()
+	e := deskEngine(t)
+	drop := e.reg.Verb("desk.drop")
+	gone := errors.New("the disk is gone")
+	for _, c := range []struct {
+		text  stores.Value
+		err   error
+		asks  []string
+		fails bool
+	}{
+		{text: str("x"), asks: []string{"much hangs on it", asksWhen(drop.Confirm[1].When.Text)}},
+		{text: str("y"), asks: []string{"much hangs on it"}},
+		{asks: []string{"much hangs on it"}},
+		{text: str("y"), err: gone, fails: true},
+		{text: str("y"), err: context.Canceled, fails: true},
+	} {
+		pin := stores.Row{Entity: e.reg.Entity("pin").Store, Values: []stores.Value{keyOf(1), c.text, {}}}
+		if c.err != nil {
+			pin.Values[2] = keyOf(2) // the note has to be read
+		}
+		st := &step{verb: drop, args: []stores.Value{keyOf(1)}, rows: []stores.Row{pin}}
+		r := &run{e: e, s: &Session{e: e}, read: brokenReader{err: c.err}}
+		err := r.gate(t.Context(), st)
+		var asks []string
+		for _, a := range st.asks {
+			asks = append(asks, a.Reason)
+		}
+		if (err != nil) != c.fails || c.fails && !errors.Is(err, c.err) || !slices.Equal(asks, c.asks) {
+			t.Errorf("%v, %v: %v asks %q", c.text, c.err, err, asks)
+		}
+	}
+}
+
+// SAFE-L3: an agreement is good for as long as the strictest rule lets it be.
+func TestTheStrictestRuleSaysHowLongAnAgreementIsGood(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lasts []time.Duration
+		want  time.Duration
+	}{
+		{nil, verbs.DefaultExpiry}, {[]time.Duration{time.Hour}, time.Hour}, {[]time.Duration{time.Hour, 2 * time.Hour}, time.Hour},
+		{[]time.Duration{3 * time.Hour, 2 * time.Hour}, 2 * time.Hour}, {[]time.Duration{1000 * time.Hour}, 1000 * time.Hour},
+	} {
+		st := &step{}
+		for _, d := range c.lasts {
+			st.asks = append(st.asks, ask{lasts: d})
+		}
+		r := &run{top: []*step{st}, steps: []*step{st}}
+		if got := r.lasts(); got != c.want {
+			t.Errorf("%v: %s", c.lasts, got)
+		}
+	}
+}
+
+// SAFE-L3, SAFE-C1: an ID alone is an agreement only where nobody is asked, and
+// only to what has that ID; where something is asked, a preview that is gone, or
+// could not be looked for, is none.
+func TestAnIDAloneIsAnAgreementToWhatAsksNobody(t *testing.T) {
+	t.Parallel()
+	e := deskEngine(t)
+	script, _ := dsl.Parse(dsl.NewSource("a.dsl", `desk.pin :text "c"`))
+	p, ds := e.reg.Check(script, nil)
+	if ds.HasErrors() {
+		t.Fatal(tell(ds))
+	}
+	const id = "0123456789abcdef0123456789abcdef"
+	gone := errors.New("the disk is gone")
+	kept := []stores.Value{keyOf(1)}
+	for _, c := range []struct {
+		name   string
+		t      terms
+		asked  bool
+		read   error
+		want   string // the code of a refusal, "" of consent
+		failed error
+	}{
+		{name: "what asks nobody", t: terms{RunOptions: RunOptions{Agreed: id}}},
+		{name: "what asks nobody, and another ID", t: terms{RunOptions: RunOptions{Agreed: "f" + id[1:]}}, want: codeStalePreview},
+		{name: "what asks somebody", t: terms{RunOptions: RunOptions{Agreed: id}}, asked: true, want: codeStalePreview},
+		{name: "what asks nobody, and no list", t: terms{RunOptions: RunOptions{Agreed: id}, unread: gone}},
+		{name: "what asks nobody, another ID and no list", t: terms{RunOptions: RunOptions{Agreed: "f" + id[1:]}, unread: gone}, want: codeStalePreview},
+		{name: "what asks somebody, and no list", t: terms{RunOptions: RunOptions{Agreed: id}, unread: gone}, asked: true, failed: gone},
+		{name: "a kept preview that is gone", t: terms{RunOptions: RunOptions{Agreed: id}, kept: kept}, asked: true, read: stores.ErrNotFound, want: codeStalePreview},
+		{name: "a kept preview that is gone, of what asks nobody", t: terms{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: stores.ErrNotFound},
+		{name: "a kept preview that cannot be read", t: terms{RunOptions: RunOptions{Agreed: id}, kept: kept}, read: gone, failed: gone},
+		{name: "one that was shown", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}},
+		{name: "one that was shown and kept, and is gone", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, kept: keyOf(1)}}, read: stores.ErrNotFound, want: codeStalePreview},
+		{name: "one that was shown and used", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}, spent: true}, want: codeAlreadyUsed},
+		{name: "one that was shown, of something else", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, digest: [32]byte{1}}}, want: codeStalePreview},
+		{name: "one that was shown, too late", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}, asked: true, want: codeAgreementExpired},
+		{name: "one that was shown, in time", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, until: time.Unix(1, 0)}}, asked: true},
+	} {
+		r := &run{e: e, s: &Session{e: e}, prog: p, id: id, now: time.Unix(0, 0), read: brokenReader{err: c.read}}
+		err := r.ownConsent(t.Context(), &c.t, c.asked)
+		var refusal *Refusal
+		switch {
+		case c.failed != nil:
+			if errors.As(err, &refusal) || !errors.Is(err, c.failed) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case c.want == "":
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		default:
+			if !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != c.want {
+				t.Errorf("%s: %v, want %s", c.name, err, c.want)
+			}
+		}
 	}
 }

@@ -575,11 +575,6 @@ func notAccepted(place dsl.Place, verb string) dsl.Diagnostic {
 		"check the values, and that nothing else still needs what would be deleted")
 }
 
-func notACode(place dsl.Place, verb, entity, field string, codes []string) dsl.Diagnostic {
-	return complain(codeNotAccepted, place, fmt.Sprintf("%s would give %s of the %s a code that it does not have", verb, field, entity),
-		"its codes are "+strings.Join(codes, ", "))
-}
-
 // notHeld quotes nothing of the value: why is about what the field holds.
 func notHeld(place dsl.Place, verb, entity, field, why string) dsl.Diagnostic {
 	return complain(codeNotAccepted, place, fmt.Sprintf("%s would give %s of the %s a value that it does not hold: %s", verb, field, entity, why),

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -330,6 +331,10 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 	if err := b.survey(len(mutants)); err != nil {
 		return 0, 0, err
 	}
+	b.hung.Store(0)
+	for _, test := range b.slow {
+		fmt.Fprintf(out, "NOT RUN   %s  %s takes longer than %s\n", dir, test, 3*mutantTime)
+	}
 	verdicts := make([]chan string, len(mutants))
 	places := make(chan bool, runtime.GOMAXPROCS(0))
 	for i := range mutants {
@@ -353,7 +358,7 @@ func mutatePackage(root, dir string, files []string, out io.Writer) (killed, all
 			fmt.Fprintf(out, "SURVIVED  %s  %s (%s)\n", place, m.what, verdict)
 		}
 	}
-	fmt.Fprintf(out, "%s: %d of %d mutants were noticed\n", dir, killed, len(mutants))
+	fmt.Fprintf(out, "%s: %d of %d mutants were noticed, %d of them by tests that did not end\n", dir, killed, len(mutants), b.hung.Load())
 	return killed, len(mutants), nil
 }
 
@@ -362,6 +367,8 @@ type bed struct {
 	binary, dir, temp string
 	tests             [][]string // of each mutant, those that reach it, quickest first
 	took              map[string]time.Duration
+	slow              []string // too long for any mutant
+	hung              atomic.Int32
 }
 
 // survey runs each test by itself, and notes how long it takes and which mutants
@@ -380,7 +387,8 @@ func (b *bed) survey(mutants int) error {
 		begun := time.Now()
 		if said, ok := b.run([]string{test}, 3*mutantTime, "TEETH_REACHED="+reached); !ok {
 			if time.Since(begun) >= 3*mutantTime {
-				continue // too long for any mutant
+				b.slow = append(b.slow, test)
+				continue
 			}
 			return fmt.Errorf("%s fails without a mutant:\n%s", test, said)
 		}
@@ -405,6 +413,9 @@ func (b *bed) run(tests []string, limit time.Duration, env ...string) (string, b
 	cmd.Dir, cmd.Env = b.dir, append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second
 	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		b.hung.Add(1)
+	}
 	return string(said), err == nil
 }
 

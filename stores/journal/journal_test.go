@@ -602,29 +602,60 @@ func first() []*Line {
 	return lines
 }
 
-// A journal of any length is gone through a page at a time.
+// A journal of any length is gone through a page at a time, and of a part of it
+// nothing more is read. // SAFE-L3
 func TestEntriesAreReadAPageAtATime(t *testing.T) {
 	t.Parallel()
 	lines := ledger(3*page+7, 1)
-	s := &counting{lines: lines}
-	n := 0
-	for e, err := range Entries(context.Background(), s, 3, 0) {
-		if err != nil || e.Seq != int64(n+3) {
-			t.Fatal(e, err)
+	last := int64(len(lines))
+	for _, c := range []struct{ from, to, first, last, reads int64 }{
+		{3, 0, 3, last, 5},
+		{-1, 0, 1, last, 5},
+		{5, 9, 5, 9, 1},
+		{9, 9, 9, 9, 1},
+		{1, page, 1, page, 1},
+		{1, page + 1, 1, page + 1, 2},
+		{9, 8, 9, 8, 0},
+		{last, last + page, last, last, 2},
+	} {
+		s := &counting{lines: lines}
+		next := c.first
+		for e, err := range Entries(context.Background(), s, c.from, c.to) {
+			if err != nil || e.Seq != next {
+				t.Fatal(e, err)
+			}
+			next++
 		}
-		n++
-	}
-	if n != len(lines)-2 || s.most > page {
-		t.Errorf("%d entries, %d at once", n, s.most)
+		if next != c.last+1 || s.most > page || s.reads != c.reads {
+			t.Errorf("%d to %d: ended before %d after %d reads, %d entries at once", c.from, c.to, next, s.reads, s.most)
+		}
 	}
 }
 
+// A store that fails ends the entries with its error: a journal that could not be
+// read is not one that was verified. // SAFE-L3
+func TestAFailureOfTheStoreEndsTheEntries(t *testing.T) {
+	t.Parallel()
+	s := &counting{lines: ledger(2*page, 1), fails: 2}
+	h, err := Verify(Entries(context.Background(), s, 1, 0))
+	if !errors.Is(err, errRead) || h.Size != page {
+		t.Errorf("verified %d entries: %v", h.Size, err)
+	}
+}
+
+var errRead = errors.New("the disk is gone")
+
+// counting counts what is read of a journal, and fails at one of the reads.
 type counting struct {
-	lines []*Line
-	most  int
+	lines        []*Line
+	most         int
+	reads, fails int64
 }
 
 func (c *counting) Journal(_ context.Context, from, to int64) ([]stores.Entry, error) {
+	if c.reads++; c.reads == c.fails {
+		return nil, errRead
+	}
 	var out []stores.Entry
 	for _, l := range c.lines {
 		if l.Entry.Seq >= from && (to == 0 || l.Entry.Seq <= to) {

@@ -150,18 +150,14 @@ func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
 	v.scopeOf(t, e, many, func(f int) string { return v.datum(e, alias, f) })
 }
 
-// scopeOf writes the condition that a row of e lies within the scope; col gives
-// a field of that row. For one row, the condition follows the row's references;
-// for many, it begins at the rows held, so that the indexes on references lead
-// from there.
+// scopeOf writes the condition that a row of e lies within a scope that does not
+// open every row of e; col gives a field of that row. For one row, the condition
+// follows the row's references; for many, it begins at the rows held, so that the
+// indexes on references lead from there.
 func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int) string) {
 	switch n := len(e.Scope); {
-	case v.opens(e):
-		t.add("true")
-	case n == 0 && e.Access == stores.ByPath:
-		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
 	case n == 0:
-		t.add("false")
+		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
 	case n == 1:
 		v.last(t, e, e, col(e.Scope[0].Field))
 	default:
@@ -175,27 +171,17 @@ func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int)
 		}
 		t.add(" FROM ", table(first.To), " ", alias)
 		at := first.To
-		hidden := t.part()
-		own := func() {
-			v.itself(hidden, at, func(f int) string { return v.datum(at, alias, f) })
-		}
-		own()
 		for _, step := range e.Scope[1 : n-1] {
 			next := t.alias()
 			t.add(" JOIN ", table(step.To), " ", next, " ON ", v.datum(step.To, next, step.To.Key), " = ", v.datum(at, alias, step.Field))
 			at, alias = step.To, next
-			own()
 		}
 		t.add(" WHERE ")
 		if !many {
 			t.add(key, " = ", col(first.Field), " AND ")
 		}
 		v.last(t, e, at, v.datum(at, alias, e.Scope[n-1].Field))
-		t.join(hidden).add(")")
-		if e.Hides() < n { // all that can hide the row was passed on the way
-			v.itself(t, e, col)
-			return
-		}
+		t.add(")")
 	}
 	v.shown(t, e, col)
 }
@@ -205,7 +191,7 @@ func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int)
 func (v *view) shown(t *text, e *stores.Entity, col func(field int) string) {
 	v.itself(t, e, col)
 	n := e.Hides()
-	if n < 1 || v.opens(e) {
+	if n < 1 {
 		return
 	}
 	at, alias := e.Scope[0].To, t.alias()

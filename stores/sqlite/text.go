@@ -49,13 +49,9 @@ func (t *text) fill(c *stores.Change, kind slotKind, at int) {
 	t.slots, t.args = append(t.slots, s), append(t.args, s.encode(c))
 }
 
-// join appends a piece with its arguments.
+// join appends a piece with its arguments, none of which is of a change.
 func (t *text) join(p *text) *text {
 	t.WriteString(p.String())
-	for _, s := range p.slots {
-		s.arg += len(t.args)
-		t.slots = append(t.slots, s)
-	}
 	t.args = append(t.args, p.args...)
 	return t
 }
@@ -117,18 +113,14 @@ type view struct {
 // opens reports whether the scope opens every row of an entity.
 func (v *view) opens(e *stores.Entity) bool { return v.scope.All || e.Access == stores.ForAll }
 
-// scopeOf writes the condition that a row of e lies within the scope; col gives
-// a field of that row. For one row, the condition follows the row's references;
-// for many, it begins at the rows held, so that the indexes on references lead
-// from there.
+// scopeOf writes the condition that a row of e lies within a scope that does not
+// open every row of e; col gives a field of that row. For one row, the condition
+// follows the row's references; for many, it begins at the rows held, so that the
+// indexes on references lead from there.
 func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int) string) {
 	switch n := len(e.Scope); {
-	case v.opens(e):
-		t.add("1")
-	case n == 0 && e.Access == stores.ByPath:
-		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
 	case n == 0:
-		t.add("0")
+		v.holds(t, col(e.Key), e, e.Fields[e.Key].Kind)
 	case n == 1:
 		v.last(t, e, e, col(e.Scope[0].Field))
 	default:
@@ -142,27 +134,17 @@ func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int)
 		}
 		t.add(" FROM ", table(first.To), " ", alias)
 		at := first.To
-		hidden := t.part()
-		own := func() {
-			v.itself(hidden, at, func(f int) string { return datum(at, alias, f) })
-		}
-		own()
 		for _, step := range e.Scope[1 : n-1] {
 			next := t.alias()
 			t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
 			at, alias = step.To, next
-			own()
 		}
 		t.add(" WHERE ")
 		if !many {
 			t.add(key, " = ", col(first.Field), " AND ")
 		}
 		v.last(t, e, at, datum(at, alias, e.Scope[n-1].Field))
-		t.join(hidden).add(")")
-		if e.Hides() < n { // all that can hide the row was passed on the way
-			v.itself(t, e, col)
-			return
-		}
+		t.add(")")
 	}
 	v.shown(t, e, col)
 }
@@ -172,7 +154,7 @@ func (v *view) scopeOf(t *text, e *stores.Entity, many bool, col func(field int)
 func (v *view) shown(t *text, e *stores.Entity, col func(field int) string) {
 	v.itself(t, e, col)
 	n := e.Hides()
-	if n < 1 || v.opens(e) {
+	if n < 1 {
 		return
 	}
 	at, alias := e.Scope[0].To, t.alias()
@@ -182,8 +164,7 @@ func (v *view) shown(t *text, e *stores.Entity, col func(field int) string) {
 		v.itself(hidden, at, func(f int) string { return datum(at, alias, f) })
 	}
 	own()
-	from := col(e.Scope[0].Field)
-	where := t.part().add(" WHERE ", datum(at, alias, at.Key), " = ", from)
+	where := t.part().add(" WHERE ", datum(at, alias, at.Key), " = ", col(e.Scope[0].Field))
 	for _, step := range e.Scope[1:n] {
 		next := t.alias()
 		t.add(" JOIN ", table(step.To), " ", next, " ON ", datum(step.To, next, step.To.Key), " = ", column(at, alias, step.Field))
@@ -231,18 +212,14 @@ func (v *view) holds(t *text, col string, root *stores.Entity, kind stores.Kind)
 // in writes membership in a list of values, none of them null. The lengths are
 // few, so that statements stay prepared.
 func in(t *text, kind stores.Kind, keys []stores.Value) {
-	if len(keys) == 1 {
-		t.add(" = ").arg(encodeAs(kind, keys[0]))
-		return
-	}
-	if len(keys) > 32 && kind != stores.Decimal {
+	if len(keys) > 32 {
 		// encode and JSON agree on these kinds but for instants and durations.
 		b := []byte{'['}
 		for i, k := range keys {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			switch x := encode(k).(type) {
+			switch x := encodeAs(kind, k).(type) {
 			case int64:
 				b = strconv.AppendInt(b, x, 10)
 			case string:
@@ -253,11 +230,11 @@ func in(t *text, kind stores.Kind, keys []stores.Value) {
 		return
 	}
 	size := 1
-	for size < len(keys) && len(keys) <= 32 {
+	for size < len(keys) {
 		size *= 2
 	}
 	t.add(" IN (")
-	for i := range max(size, len(keys)) {
+	for i := range size {
 		if i > 0 {
 			t.add(",")
 		}

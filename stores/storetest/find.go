@@ -142,8 +142,14 @@ var findCases = []testCase{
 		w.wantKeys(holding(1), in(reqSubtype, `[]`), "request")
 		w.wantKeys(holding(1), in(reqDue, `["2025-01-10",null]`), "request", 2, 3, 4)
 		w.wantKeys(holding(1), in(reqCreated, `["2024-12-02T10:00:00+01:00"]`), "request", 1)
-		long := `["TAX"` + strings.Repeat(`,"NONE"`, 100) + `,"IDENTITY"]`
-		w.wantKeys(holding(1), in(reqSubtype, long), "request", 1, 3)
+		w.must(w.do(everything, update(w.request, id("request", 4), stores.Assign{Field: reqCount, Value: stores.NewInt(-5)})))
+		long := func(other string, items ...string) string {
+			return "[" + strings.Join(append(slices.Repeat([]string{other}, 100), items...), ",") + "]"
+		}
+		w.wantKeys(holding(1), in(reqSubtype, long(`"NONE"`, `"TAX"`, `"IDENTITY"`)), "request", 1, 3)
+		w.wantKeys(holding(1), in(reqAmount, long("0.5", "9.5", "10", "77")), "request", 1, 2, 3)
+		w.wantKeys(holding(1), in(reqCount, long("7", "-5")), "request", 4)
+		w.wantKeys(holding(1), in(reqCreated, long(`"2001-01-01T00:00:00Z"`, `"2024-12-02T10:00:00+01:00"`)), "request", 1)
 		if _, err := w.find(holding(1), in(reqDue, `["soon"]`)); !errors.Is(err, stores.ErrInvalid) {
 			t.Error(err)
 		}

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"verbatim/stores"
@@ -60,6 +61,7 @@ var scopeCases = []testCase{
 	{"a page belongs to the principal it names", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.wantKeys(holding(1, 2), stores.Find{Entity: w.diary}, "diary", 1)
+		w.must(w.do(everything, insert(w.diary, id("diary", 4), stores.Assign{Field: 1, Value: str("")})))
 		w.wantKeys(stores.Scope{}, stores.Find{Entity: w.diary}, "diary")
 		if _, err := w.get(holding(1), w.diary, id("diary", 2)); err != stores.ErrNotFound {
 			t.Error(err)
@@ -244,6 +246,26 @@ var hiddenCases = []testCase{
 				}
 				return err
 			}))
+		}
+	}},
+	{"what belongs to a hidden row is hidden, over however many references", func(t *testing.T, open Open) {
+		for _, kind := range []string{"cbu", "case", "workstream"} {
+			var hides *stores.Entity
+			w := newWorld(t, func(t *testing.T, entities []*stores.Entity) stores.Store {
+				hides = entities[slices.IndexFunc(entities, func(e *stores.Entity) bool { return e.Name == kind })]
+				hides.Visible, hides.Unique = []int{len(hides.Fields)}, nil
+				hides.Fields = append(hides.Fields, stores.Field{Name: "shown", Column: "shown", Kind: stores.Bool, Required: true, Default: stores.NewBool(true)})
+				return open(t, entities)
+			})
+			w.must(w.do(everything, insert(w.submission, id("submission", 9), stores.Assign{Field: 1, Value: id("request", 11)})))
+			w.wantKeys(holding(1, 2), stores.Find{Entity: w.submission}, "submission", 1, 2, 9)
+			w.must(w.do(everything, update(hides, id(kind, 2), stores.Assign{Field: hides.Visible[0], Value: stores.NewBool(false)})))
+			w.wantKeys(holding(1, 2), stores.Find{Entity: w.request}, "request", 1, 2, 3, 4)
+			w.wantKeys(holding(1, 2), stores.Find{Entity: w.submission}, "submission", 1, 2)
+			w.wantKeys(everything, stores.Find{Entity: w.submission}, "submission", 1, 2, 9)
+			if _, err := w.get(holding(1, 2), w.submission, id("submission", 9)); err != stores.ErrNotFound {
+				t.Errorf("hidden by its %s: %v", kind, err)
+			}
 		}
 	}},
 	{"no path, count, filter or query leads to a hidden row", func(t *testing.T, open Open) {
