@@ -107,7 +107,9 @@ var transactionCases = []testCase{
 			err := w.Update(short, everything, func(tx stores.Tx) error {
 				return tx.Apply(short, stores.Batch{Changes: []stores.Change{update(w.request, id("request", 2), stores.Assign{Field: reqNotes, Value: str("x")})}, Late: true})
 			})
-			if !errors.Is(err, context.DeadlineExceeded) {
+			// A server that is too busy to answer leaves it unknown whether a commit
+			// that was sent was made; see SAFE-R3.
+			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, stores.ErrUnknown) {
 				t.Error(err)
 			}
 			return nil
