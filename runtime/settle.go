@@ -355,7 +355,7 @@ func (t *target) reached(effect *verbs.Effect, d *deed) bool {
 // settleMacro holds everything that the calls of a macro did against what the
 // macro itself promises, where it promises anything. Each of those calls was
 // settled by its own verb already.
-func settleMacro(v *verbs.Verb, all *gathered) error {
+func settleMacro(v *verbs.Verb, all gathered) error {
 	if len(v.Effects) == 0 {
 		return nil
 	}
@@ -404,8 +404,8 @@ type gathered struct {
 }
 
 // gather collects what a call and the calls inside it do.
-func (st *step) gather() *gathered {
-	g := &gathered{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.tended), nil, st.cells != nil}
+func (st *step) gather() gathered {
+	g := gathered{slices.Clip(st.changes), slices.Clip(st.notices), slices.Clip(st.sets), slices.Clip(st.tended), nil, st.cells != nil}
 	for _, inner := range st.inner {
 		more := inner.gather()
 		g.changes = append(g.changes, more.changes...)
@@ -419,7 +419,7 @@ func (st *step) gather() *gathered {
 
 // shows reports whether an effect of a macro took place. An effect on rows may
 // find none, and a session that already has a value is not given it again.
-func (g *gathered) shows(e *verbs.Effect) bool {
+func (g gathered) shows(e *verbs.Effect) bool {
 	switch {
 	case onRows(e):
 		return true

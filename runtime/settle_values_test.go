@@ -386,7 +386,7 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := settleMacro(&verbs.Verb{Name: "test.macro", Effects: c.effects}, &c.done)
+			err := settleMacro(&verbs.Verb{Name: "test.macro", Effects: c.effects}, c.done)
 			var b *BrokenPromise
 			switch {
 			case c.want == "" && err != nil:
