@@ -116,6 +116,11 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if w.Engine, err = a.newEngineAt(reg, store, tools, clock); err != nil {
 		return a.runFailed(err)
 	}
+	mark, _, err := a.marked(ctx, w.Engine, store, f.store)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	defer mark.keep(ctx, store)
 	if _, err := w.Engine.Housekeep(ctx, clock().Add(-keeping)); err != nil {
 		return a.runFailed(err)
 	}
