@@ -60,3 +60,25 @@ func TestLettersAreFoldedOnce(t *testing.T) {
 		}
 	}
 }
+
+// The words of a text fit those of a label the better the more of them are found,
+// also misspelt, shortened, joined, divided or as initials.
+func TestLikeness(t *testing.T) {
+	t.Parallel()
+	label := Words("Pierre Dupont, source of wealth")
+	at := func(text string) float64 { return Likeness(Words(text), label) }
+	falling := []string{"PIERRE DUPONT: Source of Wealth", "Pierre Dupont source", "Piere Dupont source", "Maria Dupont", "Maria Schmidt"}
+	for i := 1; i < len(falling); i++ {
+		if at(falling[i-1]) <= at(falling[i]) {
+			t.Errorf("%q fits no better than %q: %.2f, %.2f", falling[i-1], falling[i], at(falling[i-1]), at(falling[i]))
+		}
+	}
+	if at(falling[0]) != 1 || at("Maria Schmidt") > 0.05 || at("") != 0 {
+		t.Errorf("all of it: %.2f, nothing of it: %.2f, no text: %.2f", at(falling[0]), at("Maria Schmidt"), at(""))
+	}
+	for _, text := range []string{"Pierre SOW", "pierre-dupont sourceofwealth", "Dup ont", "Pierré Dupónt", "P. Dupont"} {
+		if at(text) < 0.3 {
+			t.Errorf("%q does not fit: %.2f", text, at(text))
+		}
+	}
+}
