@@ -12,6 +12,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -19,13 +20,15 @@ import (
 // Every code is documented once, and every documented code can be earned.
 func TestEveryCodeIsDocumented(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("messages.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	declared := make(map[string]bool)
-	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+ += "([a-z-]+)"$`).FindAllStringSubmatch(string(source), -1) {
-		declared[m[1]] = true
+	for _, file := range []string{"messages.go", "tools/messages.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^\t(?:code|Code)\w+ += "([a-z-]+)"$`).FindAllStringSubmatch(string(source), -1) {
+			declared[m[1]] = true
+		}
 	}
 	documented := make(map[string]bool)
 	for _, doc := range runtime.Codes() {
@@ -232,7 +235,7 @@ func earnedByPalette(t *testing.T, text string) string {
 	}}
 	_, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
 	if err == nil {
-		for _, d := range runtime.CheckTools(context.Background(), reg, deskTools{}) {
+		for _, d := range tools.Check(context.Background(), reg, deskTools{}) {
 			return d.Code
 		}
 	}

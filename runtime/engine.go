@@ -47,6 +47,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -87,7 +88,7 @@ type Options struct {
 	Scanner string
 	// Tools reach the tools of other servers. When it is nil, verbs that are
 	// carried out by one are refused as they are used.
-	Tools Tools
+	Tools tools.Servers
 }
 
 // An Authority reads what is kept of a principal, in a scope that sees all.
@@ -96,34 +97,36 @@ type Authority func(ctx context.Context, r stores.Reader, name string) (p stores
 // An Engine runs programs of one set of palettes on one store. It is immutable
 // and safe for use by many goroutines.
 type Engine struct {
-	reg      *verbs.Registry
-	store    stores.Store
-	clock    func() time.Time
-	newID    func() string
-	at       func(Stage) // nil but in tests
-	backoff  func(attempt int) time.Duration
-	zone     *time.Location
-	random   io.Reader
-	personal map[*verbs.Verb]bool                   // see erasable.go
-	words    map[*stores.Entity]map[int]othersWords // fields that others write; nil where no palette says so
-	handlers map[*verbs.Verb]*handler
-	macros   map[*verbs.Verb]*verbs.Program
-	inside   map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
-	dark     map[*verbs.Verb][]bool        // of a query: which columns are sensitive; none of a verb that has no such
-	entities []*verbs.Entity               // every entity, sorted by name
-	tables   []*stores.Entity              // the same, as they are kept
-	atOnce   bool                          // a test's: nothing is kept, and nothing waits
-	leads    map[lead]bool                 // fields on which it depends what lies within a scope
-	counted  map[lead]bool                 // fields by which a read counts rows
-	labelled map[*verbs.Entity][]stores.Path
-	naming   map[*verbs.Entity][]stores.Path // see namedBy
-	idOnce   sync.Mutex
-	id       stores.Identity                 // of the store, once it was asked
-	setters  map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
-	wants    map[*verbs.Verb][]wants         // of each argument: see ahead
-	reads    map[*verbs.Verb]bool            // those that need no row before what they read: see owes
-	box      *toolbox
-	scanner  string
+	reg       *verbs.Registry
+	store     stores.Store
+	clock     func() time.Time
+	newID     func() string
+	at        func(Stage) // nil but in tests
+	backoff   func(attempt int) time.Duration
+	zone      *time.Location
+	random    io.Reader
+	personal  map[*verbs.Verb]bool                   // see erasable.go
+	words     map[*stores.Entity]map[int]othersWords // fields that others write; nil where no palette says so
+	handlers  map[*verbs.Verb]*handler
+	macros    map[*verbs.Verb]*verbs.Program
+	inside    map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
+	dark      map[*verbs.Verb][]bool        // of a query: which columns are sensitive; none of a verb that has no such
+	entities  []*verbs.Entity               // every entity, sorted by name
+	tables    []*stores.Entity              // the same, as they are kept
+	atOnce    bool                          // a test's: nothing is kept, and nothing waits
+	leads     map[lead]bool                 // fields on which it depends what lies within a scope
+	counted   map[lead]bool                 // fields by which a read counts rows
+	labelled  map[*verbs.Entity][]stores.Path
+	naming    map[*verbs.Entity][]stores.Path // see namedBy
+	idOnce    sync.Mutex
+	id        stores.Identity                 // of the store, once it was asked
+	setters   map[*verbs.Entity][]*verbs.Verb // verbs that set what a session is at work on
+	wants     map[*verbs.Verb][]wants         // of each argument: see ahead
+	reads     map[*verbs.Verb]bool            // those that need no row before what they read: see owes
+	tools     tools.Servers
+	box       *tools.Box
+	usesTools map[*verbs.Verb][]*verbs.Verb // verbs that lead to a tool, however deep, and which
+	scanner   string
 
 	authority Authority // nil where the store alone says who somebody is
 	profile   func(ctx context.Context, r stores.Reader, name string) (Profile, error)
@@ -199,7 +202,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	if ds := e.findGenerated(); ds.HasErrors() {
 		return nil, &ConfigError{ds}
 	}
-	e.box = e.newToolbox(opt.Tools)
+	e.tools, e.box, e.usesTools = opt.Tools, tools.NewBox(opt.Tools), e.findTools()
 	e.findPersonal()
 	e.findWords()
 	return e, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 )
 
@@ -52,7 +53,7 @@ const (
 // its transaction.
 type errands struct {
 	now     time.Time // of the first attempt, once something was asked
-	answers map[string]ToolAnswer
+	answers map[string]tools.Answer
 	sent    *sentErrand
 }
 
@@ -87,7 +88,7 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) er
 		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
-		a.answers, a.now = make(map[string]ToolAnswer), e.run.now
+		a.answers, a.now = make(map[string]tools.Answer), e.run.now
 	}
 	if e.st.verb.Tool.ReadOnly {
 		answer, err := s.ask(ctx, e, s.e.newID())
@@ -102,10 +103,10 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) er
 
 // ask asks until there is an answer that fits. A tool that may have acted is
 // only asked again where that does nothing twice.
-func (s *Session) ask(ctx context.Context, e *errand, key string) (ToolAnswer, error) {
+func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer, error) {
 	v := e.st.verb
 	for try := 1; ; try++ {
-		answer, err := s.e.box.tools.Call(ctx, ToolCall{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
+		answer, err := s.e.tools.Call(ctx, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
 		switch {
 		case err == nil && answer.Failed:
 			return answer, &complaint{e.st.index, toolFailed(e.st.place, v, answer.Text)}
@@ -115,11 +116,11 @@ func (s *Session) ask(ctx context.Context, e *errand, key string) (ToolAnswer, e
 			}
 			// It would answer the same again.
 			return answer, &complaint{e.st.index, toolAnswerUnfit(e.st.place, v, err.Error())}
-		case errors.Is(err, ErrToolChanged):
-			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, codeToolChanged)}
-		case ctx.Err() == nil && try < toolTries && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, ErrNotCalled)):
+		case errors.Is(err, tools.ErrChanged):
+			return answer, &complaint{e.st.index, toolUnfit(e.st.place, v, tools.CodeChanged)}
+		case ctx.Err() == nil && try < toolTries && (v.Tool.ReadOnly || v.Tool.Idempotent || errors.Is(err, tools.ErrNotCalled)):
 			continue
-		case errors.Is(err, ErrNotCalled), v.Tool.ReadOnly:
+		case errors.Is(err, tools.ErrNotCalled), v.Tool.ReadOnly:
 			return answer, &complaint{e.st.index, toolSilent(e.st.place, v)}
 		}
 		return answer, fmt.Errorf("%w: %w", errLost, err)
@@ -208,13 +209,13 @@ func (s *Session) tellAttempt(b *stores.Batch, a *sentErrand, entry stores.Entry
 
 // afterwards journals what came of an attempt, even where the request was
 // cancelled meanwhile, and returns what is to be told.
-func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry stores.Entry, status string, answer *ToolAnswer, err error) error {
+func (s *Session) afterwards(ctx context.Context, o *terms, a *sentErrand, entry stores.Entry, status string, answer *tools.Answer, err error) error {
 	var b stores.Batch
 	if failed := s.tellAttempt(&b, a, entry); failed != nil {
 		return failed
 	}
 	if !a.row.IsNull() {
-		var kept ToolAnswer
+		var kept tools.Answer
 		if answer != nil {
 			kept = *answer
 		}
@@ -260,7 +261,7 @@ const (
 // begin commits that a tool is about to be asked, and whatever agreement that
 // uses up. It returns the key under which to ask, or the answer where the same
 // was asked before under the same key of the run.
-func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *ToolAnswer, err error) {
+func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *tools.Answer, err error) {
 	r := a.errand.run
 	key = s.e.newID()
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
@@ -300,7 +301,7 @@ func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key strin
 }
 
 // resume goes on with what was begun under the same key.
-func (a *sentErrand) resume(r *run, row stores.Row, key string) (*ToolAnswer, stores.Change, error) {
+func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, stores.Change, error) {
 	e := a.errand
 	at := dsl.Place{Source: r.prog.Script().Source}
 	v := row.Values
@@ -336,10 +337,10 @@ func sentDigest(e *errand, key string) string {
 }
 
 // keptAnswer reads what settle keeps.
-func keptAnswer(v stores.Value) ToolAnswer {
-	var a ToolAnswer
+func keptAnswer(v stores.Value) tools.Answer {
+	var a tools.Answer
 	if json.Unmarshal([]byte(v.Text()), &a) != nil {
-		return ToolAnswer{} // it fits no column, and is refused for that
+		return tools.Answer{} // it fits no column, and is refused for that
 	}
 	return a
 }
@@ -362,7 +363,7 @@ func (a *sentErrand) insert(r *run, key string) stores.Change {
 }
 
 // settle makes the change that says what came of an attempt.
-func (a *sentErrand) settle(status string, answer ToolAnswer, now time.Time) stores.Change {
+func (a *sentErrand) settle(status string, answer tools.Answer, now time.Time) stores.Change {
 	set := []stores.Assign{{Field: attStatus, Value: stores.NewString(status)}}
 	if status == AttemptDone {
 		set = append(set, stores.Assign{Field: attAnswer, Value: stores.NewObject([]string{"structured", "text"},

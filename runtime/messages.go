@@ -10,6 +10,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -229,13 +230,6 @@ const (
 	codeHandlerArgumentType    = "handler-argument-type"
 	codeBadQuery               = "bad-query"
 	codeGeneratesUnknown       = "generates-unknown"
-
-	codeToolMissing    = "tool-missing"
-	codeToolUnreached  = "tool-unreached"
-	codeToolUnaccepted = "tool-unaccepted"
-	codeToolChanged    = "tool-changed"
-	codeToolWrites     = "tool-writes"
-	codeToolMismatch   = "tool-mismatch"
 )
 
 func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
@@ -638,25 +632,10 @@ func toolSilent(place dsl.Place, v *verbs.Verb) dsl.Diagnostic {
 		"nothing was done there; try again in a while")
 }
 
-// maxToolWords is how much of what a tool says about its failure is repeated.
-const maxToolWords = 300
-
 func toolFailed(place dsl.Place, v *verbs.Verb, says string) dsl.Diagnostic {
 	d := complain(codeToolFailed, place, fmt.Sprintf("%s of %s did not do it", v.Tool.Name, v.Tool.Server),
 		"see to what it says, or ask whoever looks after "+v.Tool.Server)
-	return said(says, d)
-}
-
-// said adds what a tool says, as what it says.
-func said(says string, d dsl.Diagnostic) dsl.Diagnostic {
-	says = strings.Join(strings.Fields(says), " ")
-	if runes := []rune(says); len(runes) > maxToolWords {
-		says = string(runes[:maxToolWords]) + "..."
-	}
-	if says != "" {
-		d.Notes = append([]string{fmt.Sprintf("it says: %q", says)}, d.Notes...)
-	}
-	return d
+	return tools.Said(says, d)
 }
 
 func toolAnswerUnfit(place dsl.Place, v *verbs.Verb, why string) dsl.Diagnostic {
@@ -696,40 +675,6 @@ func oneTool(place dsl.Place, verb, other string) dsl.Diagnostic {
 func toolAnswersLater(place dsl.Place, symbol, verb string) dsl.Diagnostic {
 	return complain(codeToolAnswerLater, place, fmt.Sprintf("@%s is known only once %s was done, and nobody could see beforehand what is done with it", symbol, verb),
 		"run it by itself, and use what it answers in the next script")
-}
-
-func toolMissing(v *verbs.Verb, err error) dsl.Diagnostic {
-	return complain(codeToolMissing, v.Tool.Place, fmt.Sprintf("%s is carried out by a tool that is not there: %s", v.Name, err),
-		"name a server of the configuration, and a tool that it has")
-}
-
-func toolUnreached(v *verbs.Verb, err error) dsl.Diagnostic {
-	return complain(codeToolUnreached, v.Tool.Place, fmt.Sprintf("server %s, which carries out %s, cannot be asked: %s", v.Tool.Server, v.Name, err),
-		"see that it runs, and that its configuration is right")
-}
-
-func toolUnaccepted(v *verbs.Verb, says string) dsl.Diagnostic {
-	return said(says, complain(codeToolUnaccepted, v.Tool.Place, fmt.Sprintf("nobody has accepted %s of server %s yet", v.Tool.Name, v.Tool.Server),
-		"read what it says of itself, then accept it: verbatim lint --servers FILE --accept"))
-}
-
-func toolChanged(v *verbs.Verb, says string) dsl.Diagnostic {
-	return said(says, complain(codeToolChanged, v.Tool.Place, fmt.Sprintf("%s of server %s says something else of itself than what was accepted", v.Tool.Name, v.Tool.Server),
-		"it is not used until somebody has read what it says now and accepts it: verbatim lint --servers FILE --accept"))
-}
-
-func toolWrites(v *verbs.Verb) dsl.Diagnostic {
-	return complain(codeToolWrites, v.Tool.Place, fmt.Sprintf("%s is said to be read-only, and %s of server %s says that it is not", v.Name, v.Tool.Name, v.Tool.Server),
-		"take read-only out, and say with confirm who agrees first")
-}
-
-func toolMismatch(v *verbs.Verb, place dsl.Place, why string, near []string) dsl.Diagnostic {
-	d := complain(codeToolMismatch, place, fmt.Sprintf("%s and %s of server %s do not fit together: %s", v.Name, v.Tool.Name, v.Tool.Server, why),
-		"change the palette, or have the tool changed")
-	if len(near) > 0 {
-		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return d
 }
 
 // wrongOrigin names the argument, where its value may come from and where it did,

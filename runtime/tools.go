@@ -2,155 +2,43 @@ package runtime
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
-	"sync"
 
-	"verbatim/dsl"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
-// Tools are the tools of other servers. The engine knows no protocol: whoever
-// speaks one is handed to New.
-//
-// A tool acts outside of every transaction, so that the two methods are never
-// called inside one.
-type Tools interface {
-	// Tool returns what a tool says of itself at this moment. The error wraps
-	// ErrNoTool when there is no such server or tool.
-	Tool(ctx context.Context, server, name string) (ToolSpec, error)
-	// Call asks a tool to do something, once. An error that wraps ErrNotCalled,
-	// or ErrToolChanged, says for certain that the tool was not asked; after any
-	// other it may have done it or not.
-	Call(ctx context.Context, c ToolCall) (ToolAnswer, error)
-}
-
-// What can keep a tool from being asked.
-var (
-	ErrNoTool      = errors.New("there is no such tool")
-	ErrNotCalled   = errors.New("the tool was not asked")
-	ErrToolChanged = errors.New("the tool says something else of itself than what was accepted")
-)
-
-// A ToolSpec is what a tool says of itself. None of it is believed: it is
-// compared with the palette, and with what an operator accepted.
-type ToolSpec struct {
-	Input    json.RawMessage // JSON Schema of what it takes
-	Output   json.RawMessage // JSON Schema of what it answers; nil when it does not say
-	Writes   bool            // it says outright that it does not only read
-	Says     string          // how it describes itself
-	Digest   string          // of everything that it says of itself
-	Accepted string          // the digest that the operator accepted, "" when none
-}
-
-// A ToolCall is one thing that is asked of a tool.
-type ToolCall struct {
-	Server, Name string
-	Digest       string // of the ToolSpec that this was prepared for
-	Args         string // a JSON object
-	Key          string // the same for every time that the same thing is asked
-}
-
-// A ToolAnswer is what a tool answered.
-type ToolAnswer struct {
-	Structured string // a JSON value, "" when there is none
-	Text       string
-	Failed     bool // it says that it did not do what it was asked
-}
-
-// A toolbox is the tools that were met, by the verb that they carry out.
-type toolbox struct {
-	tools Tools
-	used  map[*verbs.Verb][]*verbs.Verb // verbs that use tools, however deep, and which
-
-	mu    sync.Mutex
-	specs map[*verbs.Verb]ToolSpec
-}
-
-// newToolbox notes which verbs lead to a tool.
-func (e *Engine) newToolbox(tools Tools) *toolbox {
-	b := &toolbox{tools: tools, used: make(map[*verbs.Verb][]*verbs.Verb), specs: make(map[*verbs.Verb]ToolSpec)}
+// findTools notes which verbs lead to a tool, however deep, and to which.
+func (e *Engine) findTools() map[*verbs.Verb][]*verbs.Verb {
+	used := make(map[*verbs.Verb][]*verbs.Verb)
 	for _, v := range e.reg.Verbs() {
 		for _, inner := range append([]*verbs.Verb{v}, e.inside[v]...) {
 			if inner.Tool != nil {
-				b.used[v] = append(b.used[v], inner)
+				used[v] = append(used[v], inner)
 			}
 		}
 	}
-	return b
-}
-
-// CheckTools asks every server that the palettes name whether its tools are
-// there, take what is sent, answer with what is wanted, and are those that the
-// operator accepted. What is wrong points into the YAML.
-func CheckTools(ctx context.Context, reg *verbs.Registry, tools Tools) dsl.Diagnostics {
-	var ds dsl.Diagnostics
-	b := toolbox{tools: tools, specs: make(map[*verbs.Verb]ToolSpec)}
-	for _, v := range reg.Verbs() {
-		if v.Tool != nil {
-			_, found := b.meet(ctx, v)
-			ds = append(ds, found...)
-		}
-	}
-	return ds
-}
-
-// meet asks what a tool is, and holds it against its verb. What was found to be
-// in order is not asked again here: Call is, each time.
-func (b *toolbox) meet(ctx context.Context, v *verbs.Verb) (ToolSpec, dsl.Diagnostics) {
-	b.mu.Lock()
-	spec, known := b.specs[v]
-	b.mu.Unlock()
-	if known {
-		return spec, nil
-	}
-	spec, err := b.tools.Tool(ctx, v.Tool.Server, v.Tool.Name)
-	switch {
-	case errors.Is(err, ErrNoTool):
-		return spec, dsl.Diagnostics{toolMissing(v, err)}
-	case err != nil:
-		return spec, dsl.Diagnostics{toolUnreached(v, err)}
-	case spec.Accepted == "":
-		return spec, append(dsl.Diagnostics{toolUnaccepted(v, spec.Says)}, fitTool(v, spec)...)
-	case spec.Accepted != spec.Digest:
-		return spec, append(dsl.Diagnostics{toolChanged(v, spec.Says)}, fitTool(v, spec)...)
-	}
-	if ds := fitTool(v, spec); len(ds) > 0 {
-		return spec, ds
-	}
-	b.mu.Lock()
-	b.specs[v] = spec
-	b.mu.Unlock()
-	return spec, nil
-}
-
-// spec returns what meet found.
-func (b *toolbox) spec(v *verbs.Verb) (ToolSpec, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	spec, ok := b.specs[v]
-	return spec, ok
+	return used
 }
 
 // meetTools meets the tools that a program uses, before anything of it is
 // worked out.
 func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, err error) {
-	if e.box == nil || len(e.box.used) == 0 {
+	if len(e.usesTools) == 0 {
 		return false, nil
 	}
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
-		for _, v := range e.box.used[calls[i].Verb] {
+		for _, v := range e.usesTools[calls[i].Verb] {
 			uses = true
-			if e.box.tools == nil {
+			if e.tools == nil {
 				all = append(all, complaint{i, notCarriedOut(placeOf(p, &calls[i]), v.Name, noToolHere)})
 				break
 			}
-			if _, ds := e.box.meet(ctx, v); len(ds) > 0 {
+			if _, ds := e.box.Meet(ctx, v); len(ds) > 0 {
 				if err := ctx.Err(); err != nil {
 					return true, failure(err)
 				}
@@ -171,7 +59,7 @@ type errand struct {
 	receipt.Errand
 	run  *run
 	st   *step
-	spec ToolSpec
+	spec tools.Spec
 	args stores.Value
 }
 
@@ -191,8 +79,8 @@ func (e *errand) id() string {
 // changes besides.
 func (r *run) useTool(ctx context.Context, st *step, promises []promise) (deed, error) {
 	t := st.verb.Tool
-	spec, met := r.e.box.spec(st.verb)
-	if r.e.box.tools == nil || !met {
+	spec, met := r.e.box.Spec(st.verb)
+	if r.e.tools == nil || !met {
 		return deed{}, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
 	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly}, run: r, st: st, spec: spec}
@@ -257,7 +145,7 @@ func (r *run) pack(ctx context.Context, e *errand) error {
 		e.Sent = append(e.Sent, sent)
 		keys, values = append(keys, s.Key), append(values, sent.Value)
 	}
-	for _, name := range requiredMembers(e.spec.Input) {
+	for _, name := range tools.Required(e.spec.Input) {
 		if !slices.Contains(keys, name) {
 			return &complaint{st.index, toolNeeds(st.place, st.verb.Name, e.Name, name)}
 		}

@@ -3,8 +3,8 @@ package runtime
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -31,7 +31,7 @@ func toolColumns(v *verbs.Verb) []column {
 // answerTable types what a tool answered by what its palette says. The answer
 // comes from outside: what does not fit is refused, and no error quotes any of
 // it.
-func answerTable(v *verbs.Verb, a ToolAnswer) (*table, error) {
+func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 	t := &table{columns: toolColumns(v)}
 	if len(v.Tool.Columns) == 0 {
 		text := a.Text
@@ -114,23 +114,10 @@ func member(object map[string]json.RawMessage, name string) (json.RawMessage, bo
 	var found json.RawMessage
 	n := 0
 	for key, raw := range object {
-		if squash(key) == squash(name) {
+		if tools.Squash(key) == tools.Squash(name) {
 			found = raw
 			n++
 		}
 	}
 	return found, n == 1
-}
-
-// squash is a name without what makes no difference.
-func squash(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '-' || r == '_':
-			return -1
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
 }

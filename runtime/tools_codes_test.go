@@ -8,18 +8,19 @@ import (
 	"testing"
 
 	"verbatim/runtime"
+	"verbatim/runtime/tools"
 )
 
 // deskTools is the server of the examples that are palettes.
 type deskTools struct{}
 
-func (deskTools) Tool(_ context.Context, server, name string) (runtime.ToolSpec, error) {
-	spec := runtime.ToolSpec{Input: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}}}`), Digest: "1", Accepted: "1"}
+func (deskTools) Tool(_ context.Context, server, name string) (tools.Spec, error) {
+	spec := tools.Spec{Input: json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"}}}`), Digest: "1", Accepted: "1"}
 	switch {
 	case server == "down":
 		return spec, errors.New("nobody answers")
 	case server != "desk":
-		return spec, fmt.Errorf("no server is called %q: %w", server, runtime.ErrNoTool)
+		return spec, fmt.Errorf("no server is called %q: %w", server, tools.ErrNone)
 	}
 	switch name {
 	case "open":
@@ -30,13 +31,13 @@ func (deskTools) Tool(_ context.Context, server, name string) (runtime.ToolSpec,
 	case "rewritten":
 		spec.Digest = "2"
 	default:
-		return spec, fmt.Errorf("%s has no tool %q: %w", server, name, runtime.ErrNoTool)
+		return spec, fmt.Errorf("%s has no tool %q: %w", server, name, tools.ErrNone)
 	}
 	return spec, nil
 }
 
-func (deskTools) Call(context.Context, runtime.ToolCall) (runtime.ToolAnswer, error) {
-	return runtime.ToolAnswer{}, runtime.ErrNotCalled
+func (deskTools) Call(context.Context, tools.Call) (tools.Answer, error) {
+	return tools.Answer{}, tools.ErrNotCalled
 }
 
 // earnedOfTools runs an example with a workshop that behaves in some way.
@@ -44,8 +45,8 @@ func earnedOfTools(t *testing.T, who, how, text string) string {
 	w, shop := newToolWorld(t)
 	ctx := context.Background()
 	o := runtime.RunOptions{}
-	answer := func(a runtime.ToolAnswer, err error) {
-		shop.answer = func(int, runtime.ToolCall) (runtime.ToolAnswer, error) { return a, err }
+	answer := func(a tools.Answer, err error) {
+		shop.answer = func(int, tools.Call) (tools.Answer, error) { return a, err }
 	}
 	move := func() { w.set("item", 21, "worth", decimal("81")) }
 	switch how {
@@ -56,13 +57,13 @@ func earnedOfTools(t *testing.T, who, how, text string) string {
 		shop.specs["order"] = spec
 		w.tools(shop)
 	case "that does not answer":
-		answer(runtime.ToolAnswer{}, runtime.ErrNotCalled)
+		answer(tools.Answer{}, tools.ErrNotCalled)
 	case "that has no blades":
-		answer(runtime.ToolAnswer{Failed: true, Text: "no blades left"}, nil)
+		answer(tools.Answer{Failed: true, Text: "no blades left"}, nil)
 	case "that answers in prose":
-		answer(runtime.ToolAnswer{Text: "it depends"}, nil)
+		answer(tools.Answer{Text: "it depends"}, nil)
 	case "that is cut off":
-		answer(runtime.ToolAnswer{}, errCut)
+		answer(tools.Answer{}, errCut)
 	case "while somebody else writes":
 		shop.before = move
 	case "that was asked under the same key at another time":

@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/client"
 	"verbatim/runtime/system"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -51,12 +52,12 @@ func declared(reg *verbs.Registry) int {
 }
 
 // newEngine joins palettes and a store.
-func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools runtime.Tools) (*runtime.Engine, error) {
+func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools tools.Servers) (*runtime.Engine, error) {
 	return a.newEngineAt(reg, store, tools, a.now)
 }
 
 // newEngineAt is newEngine with a clock.
-func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools runtime.Tools, clock func() time.Time) (*runtime.Engine, error) {
+func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.Servers, clock func() time.Time) (*runtime.Engine, error) {
 	zone, err := a.zone()
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
 	"verbatim/runtime/mcp"
+	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/stores/sqlite"
@@ -101,7 +102,7 @@ type hijacked struct {
 	model  *puppet
 }
 
-func (s *hijack) open(t testing.TB, model *puppet, tools runtime.Tools, text string) *hijacked {
+func (s *hijack) open(t testing.TB, model *puppet, tools tools.Servers, text string) *hijacked {
 	t.Helper()
 	dir := t.TempDir()
 	if err := s.lay(dir); err != nil {
@@ -374,7 +375,7 @@ func (h *hijacked) serve(t *testing.T, part string, k task, at *spot) (strangers
 }
 
 // deskTools is a real server of tools, whose tickets a stranger wrote.
-func deskTools(t testing.TB, body string, told func(title string)) runtime.Tools {
+func deskTools(t testing.TB, body string, told func(title string)) tools.Servers {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "helpdesk", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "create_ticket", Description: "Opens a ticket.", Annotations: &sdk.ToolAnnotations{IdempotentHint: true},
@@ -423,7 +424,7 @@ func TestAModelThatObeysStrangers(t *testing.T) {
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
 				var l line
-				var tools, harmless runtime.Tools
+				var tools, harmless tools.Servers
 				if s.name == "helpdesk" {
 					tools, harmless = deskTools(t, orders+"Report Press 2.", nil), deskTools(t, "It was the fuse.", nil)
 				}

@@ -17,13 +17,13 @@ import (
 //
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
-//	        runtime/names       a part of it: what rows are called
+//	        runtime/{names,tools}   its parts: what rows are called; whether a tool fits its verb
 //	1       verbs               verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -43,13 +43,14 @@ var allowed = map[string][]string{
 	"verbs/expr":      {"stores"},
 	"verbs/grammar":   {"dsl", "stores", "verbs"},
 	"verbs/verbstest": nil,
-	"runtime":         {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names"},
+	"runtime":         {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools"},
 	"runtime/names":   {"dsl", "stores"},
+	"runtime/tools":   {"dsl", "stores", "verbs"},
 	"runtime/notify":  {"runtime"},
 	"runtime/work":    {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":     nil,
 	"runtime/dialog":  {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words"},
-	"runtime/mcp":     {"runtime"},
+	"runtime/mcp":     {"runtime/tools"},
 	"runtime/system":  {"dsl", "verbs", "stores", "runtime"},
 	"runtime/upload":  {"verbs", "stores/files", "runtime"},
 	"runtime/words":   {"stores"},
@@ -57,7 +58,7 @@ var allowed = map[string][]string{
 	"runtime/collect": {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":  {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture": nil,
-	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
+	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
 	"cmd/teeth":       nil,
 	"examples/embed":  {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -71,6 +72,9 @@ var groups = map[string][]string{
 	}),
 	"who does not say what rows are called": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
 		return room == "runtime" || room == "runtime/names" || room == "runtime/dialog" || room == "cmd/verbatim"
+	}),
+	"who has nothing to ask of a tool": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
+		return room == "runtime" || room == "runtime/tools" || room == "runtime/mcp" || room == "cmd/verbatim"
 	}),
 	"whom a lock is taken from": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
 		return room == "stores/postgres" || room == "stores/postgres/pgtest" || room == "stores/postgres/internal/ajar"
@@ -94,6 +98,11 @@ func (a arrow) forbids(from, to string) bool {
 
 var forbidden = []arrow{
 	{"who does not say what rows are called", []string{"runtime/names"}, "names are given to rows by the engine, and told by who tells of rows"},
+	{"who has nothing to ask of a tool", []string{"runtime/tools"}, "tools of other servers are asked by the engine, through whoever speaks their protocol"},
+	{"runtime/tools", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
+		return room == "dsl" || room == "stores" || room == "verbs" || room == "runtime/tools"
+	}), "it holds what a tool says of itself against a verb, and asks nothing of it"},
+	{"runtime/mcp", []string{"runtime"}, "it answers the engine, and need not know it"},
 	{"runtime/names", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return room == "dsl" || room == "stores" || room == "runtime/names" }), "it knows what rows are called, and nothing of who asks or why"},
 	{"dsl", []string{"verbs", "runtime"}, "a well-formed call is one whatever it means: a program that only parses or formats takes dsl alone"},
 	{"dsl", []string{"stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "text has no rows; dsl hands out digits and words, and verbs makes typed values of them"},

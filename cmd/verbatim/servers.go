@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/mcp"
+	"verbatim/runtime/tools"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -23,7 +24,7 @@ func (a *app) serversFlag(cmd *cobra.Command, file *string) {
 }
 
 // tools reaches the servers that a file names; nil when none does.
-func (a *app) tools(flag string) (runtime.Tools, error) {
+func (a *app) tools(flag string) (tools.Servers, error) {
 	file := a.serversFile(flag)
 	if file == "" {
 		return nil, nil
@@ -112,7 +113,7 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 			return nil, 0, err
 		}
 	}
-	return runtime.CheckTools(ctx, reg, servers), taken, nil
+	return tools.Check(ctx, reg, servers), taken, nil
 }
 
 // toolFailed tells what is known of a tool that was asked, where that is not

@@ -22,9 +22,9 @@ import (
 	"strings"
 	"sync"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"verbatim/runtime/tools"
 
-	"verbatim/runtime"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // IdempotencyKey is where, in the _meta of a call, a server finds the key that
@@ -48,7 +48,7 @@ type Servers struct {
 	opt      Options
 }
 
-var _ runtime.Tools = (*Servers)(nil)
+var _ tools.Servers = (*Servers)(nil)
 
 // New makes Servers. Nothing is started or dialled before it is asked.
 func New(c Config, a Accepted, o Options) *Servers {
@@ -58,13 +58,13 @@ func New(c Config, a Accepted, o Options) *Servers {
 	return &Servers{c, a, o}
 }
 
-// Tool implements runtime.Tools.
-func (s *Servers) Tool(ctx context.Context, server, name string) (runtime.ToolSpec, error) {
+// Tool implements tools.Servers.
+func (s *Servers) Tool(ctx context.Context, server, name string) (tools.Spec, error) {
 	said, err := s.Said(ctx, server, name)
 	if err != nil {
-		return runtime.ToolSpec{}, err
+		return tools.Spec{}, err
 	}
-	spec := runtime.ToolSpec{Input: said.Input, Output: said.Output, Writes: said.writes(), Says: said.Description, Digest: said.Digest()}
+	spec := tools.Spec{Input: said.Input, Output: said.Output, Writes: said.writes(), Says: said.Description, Digest: said.Digest()}
 	if a, ok := s.accepted.of(server, name); ok {
 		spec.Accepted = a.Digest()
 	}
@@ -89,9 +89,9 @@ func (s *Servers) Said(ctx context.Context, server, name string) (Said, error) {
 	return said, err
 }
 
-// Call implements runtime.Tools.
-func (s *Servers) Call(ctx context.Context, call runtime.ToolCall) (runtime.ToolAnswer, error) {
-	var answer runtime.ToolAnswer
+// Call implements tools.Servers.
+func (s *Servers) Call(ctx context.Context, call tools.Call) (tools.Answer, error) {
+	var answer tools.Answer
 	sent := false
 	err := s.with(ctx, call.Server, func(ctx context.Context, c *conversation) error {
 		said, err := c.said(ctx, call.Server, call.Name)
@@ -99,17 +99,17 @@ func (s *Servers) Call(ctx context.Context, call runtime.ToolCall) (runtime.Tool
 			return err
 		}
 		if said.Digest() != call.Digest {
-			return fmt.Errorf("%s of %s: %w", call.Name, call.Server, runtime.ErrToolChanged)
+			return fmt.Errorf("%s of %s: %w", call.Name, call.Server, tools.ErrChanged)
 		}
 		sent = true
 		answer, err = c.call(ctx, call)
 		return err
 	})
 	switch {
-	case err != nil && !sent && !errors.Is(err, runtime.ErrToolChanged):
-		return runtime.ToolAnswer{}, fmt.Errorf("%w: %w", runtime.ErrNotCalled, err)
+	case err != nil && !sent && !errors.Is(err, tools.ErrChanged):
+		return tools.Answer{}, fmt.Errorf("%w: %w", tools.ErrNotCalled, err)
 	case err != nil:
-		return runtime.ToolAnswer{}, err
+		return tools.Answer{}, err
 	}
 	return answer, nil
 }
@@ -118,7 +118,7 @@ func (s *Servers) Call(ctx context.Context, call runtime.ToolCall) (runtime.Tool
 func (s *Servers) with(ctx context.Context, server string, fn func(context.Context, *conversation) error) error {
 	config, ok := s.config.Servers[server]
 	if !ok {
-		return fmt.Errorf("no server is called %q in the configuration: %w", server, runtime.ErrNoTool)
+		return fmt.Errorf("no server is called %q in the configuration: %w", server, tools.ErrNone)
 	}
 	ctx, cancel := context.WithTimeout(ctx, config.Timeout)
 	defer cancel()
@@ -148,7 +148,7 @@ func (s *Servers) with(ctx context.Context, server string, fn func(context.Conte
 // plain adds what an operator needs to know to an error of the library: that
 // time ran out, and what the server wrote before it went.
 func plain(ctx context.Context, config Server, wrote string, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, runtime.ErrToolChanged) && !errors.Is(err, runtime.ErrNoTool) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, tools.ErrChanged) && !errors.Is(err, tools.ErrNone) {
 		err = fmt.Errorf("no answer within %s: %w", config.Timeout, err)
 	}
 	if wrote != "" {
@@ -184,7 +184,7 @@ func (c *conversation) said(ctx context.Context, server, name string) (Said, err
 		}
 		return said, nil
 	}
-	return Said{}, fmt.Errorf("%s has no tool %q: %w", server, name, runtime.ErrNoTool)
+	return Said{}, fmt.Errorf("%s has no tool %q: %w", server, name, tools.ErrNone)
 }
 
 func raw(v any) json.RawMessage {
@@ -198,21 +198,21 @@ func raw(v any) json.RawMessage {
 // Codes of JSON-RPC with which a server says that it did not begin.
 var notBegun = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true}
 
-func (c *conversation) call(ctx context.Context, call runtime.ToolCall) (runtime.ToolAnswer, error) {
+func (c *conversation) call(ctx context.Context, call tools.Call) (tools.Answer, error) {
 	c.overheard.begin()
 	res, err := c.session.CallTool(ctx, &sdk.CallToolParams{
 		Name: call.Name, Arguments: json.RawMessage(call.Args), Meta: sdk.Meta{IdempotencyKey: call.Key},
 	})
 	if code, text, ok := refusal(err); ok && notBegun[code] {
-		return runtime.ToolAnswer{Failed: true, Text: text}, nil
+		return tools.Answer{Failed: true, Text: text}, nil
 	}
 	if err != nil {
-		return runtime.ToolAnswer{}, err
+		return tools.Answer{}, err
 	}
 	if len(res.InputRequests) > 0 {
-		return runtime.ToolAnswer{Failed: true, Text: "it asks for more than it was sent"}, nil
+		return tools.Answer{Failed: true, Text: "it asks for more than it was sent"}, nil
 	}
-	answer := runtime.ToolAnswer{Failed: res.IsError}
+	answer := tools.Answer{Failed: res.IsError}
 	var text []string
 	size := 0
 	for _, content := range res.Content {
@@ -227,13 +227,13 @@ func (c *conversation) call(ctx context.Context, call runtime.ToolCall) (runtime
 		// it is taken from what came over the line.
 		exact, ok := c.overheard.structured()
 		if !ok {
-			return runtime.ToolAnswer{}, errors.New("its structured answer could not be read to the last digit")
+			return tools.Answer{}, errors.New("its structured answer could not be read to the last digit")
 		}
 		answer.Structured = exact
 		size += len(exact)
 	}
 	if size > c.limit {
-		return runtime.ToolAnswer{}, fmt.Errorf("it answered with more than %d bytes", c.limit)
+		return tools.Answer{}, fmt.Errorf("it answered with more than %d bytes", c.limit)
 	}
 	return answer, nil
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"verbatim/runtime"
 	"verbatim/runtime/mcp"
+	"verbatim/runtime/tools"
 )
 
 // started configures the test binary as a server.
@@ -46,7 +46,7 @@ func noted(t *testing.T, file string) string {
 }
 
 // call asks for a ticket, as what the server says now.
-func call(t *testing.T, s *mcp.Servers) (runtime.ToolAnswer, error) {
+func call(t *testing.T, s *mcp.Servers) (tools.Answer, error) {
 	t.Helper()
 	spec, err := s.Tool(context.Background(), "desk", "create_ticket")
 	if err != nil {
@@ -55,8 +55,8 @@ func call(t *testing.T, s *mcp.Servers) (runtime.ToolAnswer, error) {
 	return s.Call(context.Background(), ticket(spec.Digest))
 }
 
-func ticket(digest string) runtime.ToolCall {
-	return runtime.ToolCall{Server: "desk", Name: "create_ticket", Digest: digest, Args: `{"price":0.10,"title":"Broken"}`, Key: "k1"}
+func ticket(digest string) tools.Call {
+	return tools.Call{Server: "desk", Name: "create_ticket", Digest: digest, Args: `{"price":0.10,"title":"Broken"}`, Key: "k1"}
 }
 
 // A real program answers over its pipes: every digit of its answer arrives, it
@@ -109,7 +109,7 @@ func TestProgramThatMisbehaves(t *testing.T) {
 				if err != nil || !a.Failed || a.Text != c.failed {
 					t.Errorf("%+v %v", a, err)
 				}
-			} else if err == nil || errors.Is(err, runtime.ErrNotCalled) || !strings.Contains(err.Error(), c.why) {
+			} else if err == nil || errors.Is(err, tools.ErrNotCalled) || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%+v %v", a, err)
 			}
 			if got := noted(t, notes); strings.Count(got, "\n") != 1 {
@@ -124,7 +124,7 @@ func TestProgramThatMisbehaves(t *testing.T) {
 			if _, err := s.Tool(context.Background(), "desk", "create_ticket"); err == nil || mood == "wrong program" && !strings.Contains(err.Error(), "no file is given") {
 				t.Error(err)
 			}
-			if _, err := s.Call(context.Background(), ticket("?")); !errors.Is(err, runtime.ErrNotCalled) {
+			if _, err := s.Call(context.Background(), ticket("?")); !errors.Is(err, tools.ErrNotCalled) {
 				t.Error(err)
 			}
 			if got := noted(t, notes); got != "" {
@@ -141,11 +141,11 @@ func TestWhatIsNotThere(t *testing.T) {
 	ctx := context.Background()
 	for server, want := range map[string]string{"desk": "no tool", "crm": "no server is called", "none": "cannot be started", "poor": "NOT_SET"} {
 		_, err := s.Tool(ctx, server, "drop_table")
-		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, runtime.ErrNoTool) != (server == "desk" || server == "crm") {
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, tools.ErrNone) != (server == "desk" || server == "crm") {
 			t.Errorf("%s: %v", server, err)
 		}
-		_, err = s.Call(ctx, runtime.ToolCall{Server: server, Name: "drop_table", Args: "{}"})
-		if !errors.Is(err, runtime.ErrNotCalled) {
+		_, err = s.Call(ctx, tools.Call{Server: server, Name: "drop_table", Args: "{}"})
+		if !errors.Is(err, tools.ErrNotCalled) {
 			t.Errorf("%s: %v", server, err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestToolThatSaysSomethingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, notes := started(t, "other")
-	if _, err := other.Call(ctx, ticket(said.Digest())); !errors.Is(err, runtime.ErrToolChanged) {
+	if _, err := other.Call(ctx, ticket(said.Digest())); !errors.Is(err, tools.ErrChanged) {
 		t.Error(err)
 	}
 	if got := noted(t, notes); got != "" {
@@ -235,7 +235,7 @@ func TestAddress(t *testing.T) {
 			if err != nil || !a.Failed {
 				t.Errorf("%+v %v", a, err)
 			}
-		} else if err == nil || errors.Is(err, runtime.ErrNotCalled) {
+		} else if err == nil || errors.Is(err, tools.ErrNotCalled) {
 			t.Errorf("%s: %+v %v", mood, a, err)
 		}
 		if _, _, notes := v.visits(); len(notes) != 1 {

@@ -1,4 +1,4 @@
-package runtime
+package tools
 
 import (
 	"encoding/json"
@@ -106,19 +106,20 @@ func (s schema) number(key string) (stores.Value, bool) {
 	return stores.ParseDecimal(string(text))
 }
 
-func requiredMembers(raw json.RawMessage) []string { return readSchema(raw).required() }
+// Required are the members that a JSON Schema asks for.
+func Required(raw json.RawMessage) []string { return readSchema(raw).required() }
 
-// fitTool compares what a tool says of itself with what its palette wants of
+// fit compares what a tool says of itself with what its palette wants of
 // it.
-func fitTool(v *verbs.Verb, spec ToolSpec) dsl.Diagnostics {
+func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	t := v.Tool
 	if t.ReadOnly && spec.Writes {
-		ds = append(ds, toolWrites(v))
+		ds = append(ds, writes(v))
 	}
 	in := readSchema(spec.Input)
 	if in.none || in.types() != nil && !slices.Contains(in.types(), "object") {
-		return append(ds, toolMismatch(v, t.Place, "it takes no named arguments", nil))
+		return append(ds, mismatch(v, t.Place, "it takes no named arguments", nil))
 	}
 	sure := make(map[string]bool) // sent in every call
 	for i := range t.Sends {
@@ -132,22 +133,22 @@ func fitTool(v *verbs.Verb, spec ToolSpec) dsl.Diagnostics {
 		member, there := in.properties()[s.Key]
 		if !there {
 			if !in.open() {
-				ds = append(ds, toolMismatch(v, s.Place, fmt.Sprintf("it takes no %q", s.Key), nearest(s.Key, in.properties())))
+				ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("it takes no %q", s.Key), nearest(s.Key, in.properties())))
 			}
 			continue
 		}
 		if why := in.of(member, 0).takes(s.Type); why != "" {
-			ds = append(ds, toolMismatch(v, s.Place, fmt.Sprintf("%q of it %s", s.Key, why), nil))
+			ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("%q of it %s", s.Key, why), nil))
 		}
 	}
 	for _, name := range in.required() {
 		always, sent := sure[name]
 		switch {
 		case !sent:
-			ds = append(ds, toolMismatch(v, t.Place, fmt.Sprintf("it needs %q, which is not sent", name), nil))
+			ds = append(ds, mismatch(v, t.Place, fmt.Sprintf("it needs %q, which is not sent", name), nil))
 		case !always:
 			i := slices.IndexFunc(t.Sends, func(s verbs.Send) bool { return s.Key == name })
-			ds = append(ds, toolMismatch(v, t.Sends[i].Place, fmt.Sprintf("it needs %q, which may be left out", name), nil))
+			ds = append(ds, mismatch(v, t.Sends[i].Place, fmt.Sprintf("it needs %q, which may be left out", name), nil))
 		}
 	}
 	if spec.Output != nil {
@@ -279,9 +280,9 @@ func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 		case !there && out.open():
 			return nil
 		case !there:
-			return append(ds, toolMismatch(v, t.Place, fmt.Sprintf("it answers with no %q", t.Rows), nearest(t.Rows, out.properties())))
+			return append(ds, mismatch(v, t.Place, fmt.Sprintf("it answers with no %q", t.Rows), nearest(t.Rows, out.properties())))
 		case list.types() != nil && !slices.Contains(list.types(), "array"):
-			return append(ds, toolMismatch(v, t.Place, fmt.Sprintf("%q of its answer is no list", t.Rows), nil))
+			return append(ds, mismatch(v, t.Place, fmt.Sprintf("%q of its answer is no list", t.Rows), nil))
 		}
 		out = list.of(list.is["items"], 0)
 	}
@@ -289,7 +290,7 @@ func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 		member, there := out.named(c.Name)
 		if !there {
 			if !out.open() {
-				ds = append(ds, toolMismatch(v, t.Places[i], fmt.Sprintf("it answers with no %q", c.Name), nearest(c.Name, out.properties())))
+				ds = append(ds, mismatch(v, t.Places[i], fmt.Sprintf("it answers with no %q", c.Name), nearest(c.Name, out.properties())))
 			}
 			continue
 		}
@@ -301,7 +302,7 @@ func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 		}
 		for _, is := range types {
 			if is != "null" && !slices.Contains(fit, is) && !(is == "integer" && slices.Contains(fit, "number")) {
-				ds = append(ds, toolMismatch(v, t.Places[i], fmt.Sprintf("%q of its answer may be %s", c.Name, aType([]string{is})), nil))
+				ds = append(ds, mismatch(v, t.Places[i], fmt.Sprintf("%q of its answer may be %s", c.Name, aType([]string{is})), nil))
 				break
 			}
 		}
@@ -318,10 +319,24 @@ func (s schema) named(name string) (schema, bool) {
 	var found any
 	n := 0
 	for key, m := range properties {
-		if squash(key) == squash(name) {
+		if Squash(key) == Squash(name) {
 			found = m
 			n++
 		}
 	}
 	return s.of(found, 0), n == 1
+}
+
+// Squash is a name of a member without what makes no difference: dashes, underscores and
+// capitals.
+func Squash(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '_':
+			return -1
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }

@@ -1,0 +1,74 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/verbs"
+)
+
+// Codes of what is wrong with a tool before it is asked. Package runtime documents
+// them beside its own. CodeChanged is that of a tool which says something else of
+// itself than what was accepted.
+const (
+	codeMissing    = "tool-missing"
+	codeUnreached  = "tool-unreached"
+	codeUnaccepted = "tool-unaccepted"
+	CodeChanged    = "tool-changed"
+	codeWrites     = "tool-writes"
+	codeMismatch   = "tool-mismatch"
+)
+
+func complain(code string, place dsl.Place, summary, next string) dsl.Diagnostic {
+	return dsl.Diagnostic{Code: code, Summary: summary, Place: place, Notes: []string{next}}
+}
+
+// maxWords is how much of what a tool says is repeated.
+const maxWords = 300
+
+// Said adds what a tool says, as what it says.
+func Said(says string, d dsl.Diagnostic) dsl.Diagnostic {
+	says = strings.Join(strings.Fields(says), " ")
+	if runes := []rune(says); len(runes) > maxWords {
+		says = string(runes[:maxWords]) + "..."
+	}
+	if says != "" {
+		d.Notes = append([]string{fmt.Sprintf("it says: %q", says)}, d.Notes...)
+	}
+	return d
+}
+
+func missing(v *verbs.Verb, err error) dsl.Diagnostic {
+	return complain(codeMissing, v.Tool.Place, fmt.Sprintf("%s is carried out by a tool that is not there: %s", v.Name, err),
+		"name a server of the configuration, and a tool that it has")
+}
+
+func unreached(v *verbs.Verb, err error) dsl.Diagnostic {
+	return complain(codeUnreached, v.Tool.Place, fmt.Sprintf("server %s, which carries out %s, cannot be asked: %s", v.Tool.Server, v.Name, err),
+		"see that it runs, and that its configuration is right")
+}
+
+func unaccepted(v *verbs.Verb, says string) dsl.Diagnostic {
+	return Said(says, complain(codeUnaccepted, v.Tool.Place, fmt.Sprintf("nobody has accepted %s of server %s yet", v.Tool.Name, v.Tool.Server),
+		"read what it says of itself, then accept it: verbatim lint --servers FILE --accept"))
+}
+
+func changed(v *verbs.Verb, says string) dsl.Diagnostic {
+	return Said(says, complain(CodeChanged, v.Tool.Place, fmt.Sprintf("%s of server %s says something else of itself than what was accepted", v.Tool.Name, v.Tool.Server),
+		"it is not used until somebody has read what it says now and accepts it: verbatim lint --servers FILE --accept"))
+}
+
+func writes(v *verbs.Verb) dsl.Diagnostic {
+	return complain(codeWrites, v.Tool.Place, fmt.Sprintf("%s is said to be read-only, and %s of server %s says that it is not", v.Name, v.Tool.Name, v.Tool.Server),
+		"take read-only out, and say with confirm who agrees first")
+}
+
+func mismatch(v *verbs.Verb, place dsl.Place, why string, near []string) dsl.Diagnostic {
+	d := complain(codeMismatch, place, fmt.Sprintf("%s and %s of server %s do not fit together: %s", v.Name, v.Tool.Name, v.Tool.Server, why),
+		"change the palette, or have the tool changed")
+	if len(near) > 0 {
+		d.Label = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return d
+}
