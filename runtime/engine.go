@@ -202,7 +202,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	if ds := e.findGenerated(); ds.HasErrors() {
 		return nil, &ConfigError{ds}
 	}
-	e.tools, e.box, e.usesTools = opt.Tools, tools.NewBox(opt.Tools), e.findTools()
+	if e.usesTools = e.findTools(); len(e.usesTools) > 0 {
+		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools)
+	}
 	e.findPersonal()
 	e.findWords()
 	return e, nil
@@ -339,3 +341,28 @@ func addsRow(e *verbs.Effect) bool {
 
 // sends reports whether an effect puts a notice into the outbox.
 func sends(e *verbs.Effect) bool { return e.Kind == verbs.Triggers || e.Kind == verbs.Notifies }
+
+// A Stage is a step on the way of a call, or of a whole run, that Options.At is
+// told of.
+type Stage string
+
+// The stages of a call, and then of the run that it belongs to, in the order in
+// which they are entered. A run that is tried again begins again.
+const (
+	StagePermit  Stage = "permit"  // may the principal use the verbs
+	StageResolve Stage = "resolve" // which rows do the references of a call name
+	StageGate    Stage = "gate"    // what a call requires, and who must agree to it
+	StageCarry   Stage = "carry"   // what the call would change
+	StageSettle  Stage = "settle"  // is that what its verb promised
+	StageApply   Stage = "apply"   // its changes go to the transaction
+	StageAgreed  Stage = "agreed"  // is this what was agreed to
+	StageRecord  Stage = "record"  // journal, notices and what the engine keeps go to the transaction
+	StageReply   Stage = "reply"   // it is committed: what was done is put into words
+)
+
+// enter tells whoever wants to know that a stage begins.
+func (e *Engine) enter(s Stage) {
+	if e.at != nil {
+		e.at(s)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"verbatim/stores"
@@ -315,4 +316,11 @@ func (f *facts) done(p *receipt.Receipt) {
 	totals := p.Totals()
 	f.counts = append(f.counts, totals.Rows, totals.Notices, len(p.Calls))
 	f.extra = append(f.extra, &source{text: b.String(), when: f.now})
+}
+
+// lazily compiles an expression when it is first asked for. Those that read four
+// languages take longer to compile than the whole command takes to check a script,
+// and only a conversation needs them.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
