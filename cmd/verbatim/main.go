@@ -19,7 +19,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	goruntime "runtime"
 	"runtime/debug"
 	"slices"
@@ -374,14 +373,14 @@ func versionCommand(a *app) *cobra.Command {
 					Version  string `json:"version"`
 					Revision string `json:"revision,omitempty"`
 					Go       string `json:"go"`
-				}{"verbatim/version@1", name, revision, runtime.Version()})
+				}{"verbatim/version@1", name, revision, goruntime.Version()})
 				return nil
 			}
 			fmt.Fprintf(a.out, "verbatim  %s\n", name)
 			if revision != "" {
 				fmt.Fprintf(a.out, "revision  %s\n", revision)
 			}
-			fmt.Fprintf(a.out, "built by  %s\n", runtime.Version())
+			fmt.Fprintf(a.out, "built by  %s\n", goruntime.Version())
 			return nil
 		},
 	}
