@@ -368,11 +368,6 @@ var (
 	sayQuoted   = words.Sentence{`"{}"`, "„{}“", "« {} »", "«{}»"}
 )
 
-func dayOf(t time.Time) stores.Value {
-	day, _ := stores.NewDate(t.Year(), int(t.Month()), t.Day())
-	return day
-}
-
 // silence says why the model is not asked.
 func silence(e *llm.Error) words.Sentence {
 	switch {
@@ -455,7 +450,7 @@ func (w wording) waitsFor(roles []string, until time.Time) string {
 	for i, role := range roles {
 		called[i], _ = w.reg.Says(w.language, role)
 	}
-	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(dayOf(until.UTC())))
+	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(stores.DateOf(until.UTC())))
 }
 
 // refused tells a person why something cannot be done. English has all that is

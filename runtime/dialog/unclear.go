@@ -145,8 +145,8 @@ func choice(said string, offers []Offer) (i int, bare bool) {
 }
 
 func isDay(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
+	_, ok := stores.ParseDate(text)
+	return ok
 }
 
 // answer understands an answer with what it was asked about, which alone makes
