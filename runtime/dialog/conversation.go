@@ -436,17 +436,16 @@ func (t *turn) expired() (old []*Question) {
 func (t *turn) answers(ctx context.Context) (text string, handled bool, err error) {
 	c := t.c
 	old := t.expired()
-	a := words.ReadAnswer(t.heard.own)
-	if t.heard.own == "" || t.heard.hidden && a.Answer != words.Decline || t.quotesAnother() {
-		// Words of others agree to nothing, and nor do those that hide something.
-		a = words.Reply{}
+	a := t.heard.reply
+	if t.quotesAnother() {
+		a = words.Reply{} // it answers a question that is not open
 	}
 	said := map[words.Answer]verdict{words.Agree: yes, words.Decline: no}[a.Answer]
 	t.said = said
 	t.waits()
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
 		// An answer is to what was asked last, and that was what they mean.
-		if i, _ := choice(t.heard.own, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
+		if i, _ := choice(&t.heard, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
 			return t.corrects(ctx, t.heard.own)
 		}
 		return "", false, nil
