@@ -398,8 +398,8 @@ func (w wording) whichOne(list []*Question, asks words.Sentence) string {
 	return b.String()
 }
 
-func whichAsks(v verdict) words.Sentence {
-	if v == yes {
+func whichAsks(a words.Answer) words.Sentence {
+	if a == words.Agree {
 		return sayWhichAgree
 	}
 	return sayWhichMean
