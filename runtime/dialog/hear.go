@@ -52,10 +52,13 @@ func (h *heard) replied() words.Reply {
 		return words.Reply{}
 	}
 	r := words.ReadAnswer(h.own)
-	if h.hidden && r.Answer != words.Decline {
-		return words.Reply{}
+	switch {
+	case !h.hidden || r.Answer == words.Decline:
+		return r
+	case r.Answer == words.Agree || r.Answer == words.Pleased:
+		return words.Reply{Answer: words.Pleased} // so the question is put again
 	}
-	return r
+	return words.Reply{}
 }
 
 // visible drops what nobody sees: format characters, such as those that reverse
