@@ -47,7 +47,7 @@ func NewString(text string) Value {
 
 // NewDate is a day, spelt 2025-01-03.
 func NewDate(text string) Value {
-	if !isDateShape(text) || dateProblem(text) != "" {
+	if !isDateShape(text) || DateFault(text) != "" {
 		return invalid(text)
 	}
 	return Value{Kind: Date, Text: text}

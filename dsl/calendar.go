@@ -1,28 +1,18 @@
 package dsl
 
-import "fmt"
-
-var months = [...]string{"", "January", "February", "March", "April", "May", "June", "July",
-	"August", "September", "October", "November", "December"}
+import (
+	"fmt"
+	"time"
+)
 
 func number2(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
 
-func daysIn(year, month int) int {
-	switch month {
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
+// DateFault says why the calendar has no such day: "months run from 01 to 12". It
+// is "" for a day that exists and for a text that is not written like a date.
+func DateFault(s string) string {
+	if !isDateShape(s) {
+		return ""
 	}
-	return 31
-}
-
-// dateProblem says why the calendar has no such day; "" when it has. s has the
-// shape of a date.
-func dateProblem(s string) string {
 	year := number2(s)*100 + number2(s[2:])
 	month, day := number2(s[5:]), number2(s[8:])
 	switch {
@@ -32,18 +22,20 @@ func dateProblem(s string) string {
 		return "months run from 01 to 12"
 	case day < 1:
 		return "days begin at 01"
-	case day > daysIn(year, month):
-		if month == 2 {
-			return fmt.Sprintf("February %d has %d days", year, daysIn(year, month))
-		}
-		return fmt.Sprintf("%s has %d days", months[month], daysIn(year, month))
 	}
-	return ""
+	last := time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC)
+	switch {
+	case day <= last.Day():
+		return ""
+	case month == 2:
+		return fmt.Sprintf("February %d has %d days", year, last.Day())
+	}
+	return fmt.Sprintf("%s has %d days", last.Month(), last.Day())
 }
 
-// dateTimeProblem is dateProblem for something of the shape of a date-time.
+// dateTimeProblem is DateFault for something of the shape of a date-time.
 func dateTimeProblem(s string) string {
-	if why := dateProblem(s[:10]); why != "" {
+	if why := DateFault(s[:10]); why != "" {
 		return why
 	}
 	switch {

@@ -120,7 +120,7 @@ func appendValue(dst []byte, v *Value) []byte {
 func isCanonicalWord(k Kind, s string) bool {
 	switch k {
 	case Date:
-		return dateProblem(s) == ""
+		return DateFault(s) == ""
 	case DateTime:
 		return dateTimeProblem(s) == "" && canonicalDateTime(s) == s
 	case UUID:

@@ -303,7 +303,7 @@ func (c *converter) literal(t lexer.Token) Value {
 		v.Kind = Decimal
 	case "Date":
 		v.Kind = Date
-		if why := dateProblem(t.Value); why != "" {
+		if why := DateFault(t.Value); why != "" {
 			c.fail("%s", why)
 		}
 	case "DateTime":

@@ -162,7 +162,7 @@ func digits(s string, from, to int) bool {
 	return true
 }
 
-// isDateShape takes what is written like a date; dateProblem says whether the
+// isDateShape takes what is written like a date; DateFault says whether the
 // calendar has it.
 func isDateShape(s string) bool {
 	return len(s) == 10 && digits(s, 0, 4) && s[4] == '-' && digits(s, 5, 7) && s[7] == '-' && digits(s, 8, 10)

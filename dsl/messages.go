@@ -527,7 +527,7 @@ func dateMeant(w string) (fixed string, ok bool) {
 	}
 	if len(parts[0]) == 4 && len(parts[1]) <= 2 && len(parts[2]) <= 2 {
 		fixed = parts[0] + "-" + twoDigits(parts[1]) + "-" + twoDigits(parts[2])
-		if dateProblem(fixed) != "" {
+		if DateFault(fixed) != "" {
 			fixed = ""
 		}
 	} else if len(parts[2]) != 4 && len(parts[0]) != 4 && len(parts[2]) != 2 {

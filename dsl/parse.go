@@ -335,7 +335,7 @@ func (p *parser) literal(start, end int, run bool) Value {
 	kind := wordKind(word)
 	switch kind {
 	case Date:
-		if why := dateProblem(word); why != "" {
+		if why := DateFault(word); why != "" {
 			return p.badDate(start, end, why)
 		}
 	case DateTime:

@@ -455,7 +455,7 @@ func (r *run) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
 		}
 		want := field.Holds()
 		if want == stores.Date && v.Kind() == stores.Time {
-			v = stores.NewDays(v.Time().Unix() / 86400)
+			v = stores.DateOf(v.Time())
 		}
 		if !v.IsNull() && v.Kind() != want && !(want == stores.Decimal && v.Kind() == stores.Int) {
 			return nil, fmt.Errorf("%s.%s takes a %s, not a %s", e.Store.Name, name, want, v.Kind())

@@ -92,8 +92,7 @@ func (s *Session) today(now time.Time) stores.Value {
 	if zone != nil {
 		now = now.In(zone)
 	}
-	v, _ := stores.NewDate(now.Year(), int(now.Month()), now.Day())
-	return v
+	return stores.DateOf(now)
 }
 
 func (s *Session) mentionedNames(ctx context.Context, script *dsl.Script) (*scriptNames, error) {

@@ -88,26 +88,29 @@ func NewDays(n int64) Value { return Value{kind: Date, num: n} }
 
 // NewDate makes a date; ok is false when the calendar has no such day.
 func NewDate(year, month, day int) (v Value, ok bool) {
-	if year < minYear || year > maxYear || month < 1 || month > 12 || day < 1 || day > DaysIn(year, month) {
+	if year < minYear || year > maxYear || month < 1 || month > 12 || day < 1 || day > 31 {
 		return Value{}, false
 	}
-	return NewDays(daysFromCivil(year, month, day)), true
+	t := midnight(year, time.Month(month), day)
+	return daysTo(t), t.Day() == day
 }
 
-// DaysIn returns how many days a month has, zero when there is no such month.
-func DaysIn(year, month int) int {
-	switch month {
-	case 1, 3, 5, 7, 8, 10, 12:
-		return 31
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	}
-	return 0
+// DateOf makes the date of an instant, in the instant's own time zone. Its year
+// is from 1 to 9999.
+func DateOf(t time.Time) Value { return daysTo(midnight(t.Date())) }
+
+func midnight(year int, month time.Month, day int) time.Time {
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+func daysTo(midnight time.Time) Value { return NewDays(midnight.Unix() / 86400) }
+
+// AddMonths gives the date n months after a date, or the last day of that month
+// when the month has no such day; cut reports the second.
+func (v Value) AddMonths(n int) (to Value, cut bool) {
+	y, m, d := v.Time().Date()
+	last := midnight(y, m+time.Month(n)+1, 0)
+	return daysTo(last.AddDate(0, 0, min(d-last.Day(), 0))), d > last.Day()
 }
 
 // ParseInt reads an optional minus and digits that fit 64 bits.
@@ -646,19 +649,4 @@ func atoi(s string) int {
 		n = n*10 + int(s[i]-'0')
 	}
 	return n
-}
-
-// daysFromCivil counts days from 1970-01-01 in the proleptic Gregorian
-// calendar, without a time.Time: it is on the checker's path. The method is
-// Howard Hinnant's "days_from_civil".
-func daysFromCivil(y, m, d int) int64 {
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era := y / 400
-	yoe := y - era*400
-	doy := (153*(m-3)+2)/5 + d - 1
-	doe := yoe*365 + yoe/4 - yoe/100 + doy
-	return int64(era)*146097 + int64(doe) - 719468
 }

@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The checker counts days without time.Time; the two calendars must agree on
-// every day that can be written.
+// Every day that can be written is counted as package time counts it.
 func TestDaysAgreeWithTheStandardCalendar(t *testing.T) {
 	t.Parallel()
 	day := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -18,6 +17,37 @@ func TestDaysAgreeWithTheStandardCalendar(t *testing.T) {
 		if !ok || v.Days() != day.Unix()/86400 || !v.Time().Equal(day) {
 			t.Fatalf("%s: %v %v, want %d", day.Format(time.DateOnly), v.Days(), ok, day.Unix()/86400)
 		}
+	}
+}
+
+func TestMonthsAreAddedWithinTheCalendar(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from string
+		n    int
+		to   string
+		cut  bool
+	}{
+		{"2025-01-31", 1, "2025-02-28", true}, {"2024-01-31", 1, "2024-02-29", true}, {"2024-02-29", 12, "2025-02-28", true},
+		{"2024-02-29", 48, "2028-02-29", false}, {"2025-03-31", -1, "2025-02-28", true}, {"2025-01-15", -13, "2023-12-15", false},
+		{"2024-12-31", 0, "2024-12-31", false}, {"1969-12-31", -2, "1969-10-31", false}, {"2025-11-30", 3, "2026-02-28", true},
+	} {
+		from, _ := ParseDate(c.from)
+		if to, cut := from.AddMonths(c.n); to.Text() != c.to || cut != c.cut {
+			t.Errorf("%s and %d months: %s %v, want %s %v", c.from, c.n, to.Text(), cut, c.to, c.cut)
+		}
+	}
+}
+
+// An instant has the date of its own time zone, also before 1970.
+func TestDateOfAnInstant(t *testing.T) {
+	t.Parallel()
+	at := time.Date(1969, 12, 31, 23, 59, 59, 0, time.UTC)
+	if got := DateOf(at).Text(); got != "1969-12-31" {
+		t.Error(got)
+	}
+	if got := DateOf(at.In(time.FixedZone("", 3600))).Text(); got != "1970-01-01" {
+		t.Error(got)
 	}
 }
 

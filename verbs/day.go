@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -73,24 +72,18 @@ func (d *Day) String() string {
 // On is the day that is meant when today is that date. A month or a year on,
 // where there is no such day, it is the last of that month.
 func (d *Day) On(today stores.Value) stores.Value {
-	at := time.Unix(today.Days()*86400, 0).UTC()
 	switch d.unit {
-	case ofDays, ofWeeks:
-		n := d.n
-		if d.unit == ofWeeks {
-			n *= 7
-		}
-		at = at.AddDate(0, 0, n)
-	default:
-		n := d.n
-		if d.unit == ofYears {
-			n *= 12
-		}
-		to := time.Date(at.Year(), at.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
-		at = to.AddDate(0, 0, min(at.Day(), stores.DaysIn(to.Year(), int(to.Month())))-1)
+	case ofDays:
+		return stores.NewDays(today.Days() + int64(d.n))
+	case ofWeeks:
+		return stores.NewDays(today.Days() + 7*int64(d.n))
 	}
-	v, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
-	return v
+	months := d.n
+	if d.unit == ofYears {
+		months *= 12
+	}
+	to, _ := today.AddMonths(months)
+	return to
 }
 
 // Moves reports whether what the type takes depends on the day.

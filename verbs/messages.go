@@ -62,38 +62,11 @@ func (l *loader) misspelt(name string) bool {
 		if len(name) > 8 {
 			most = 2
 		}
-		if edits(name, n, most) <= most {
+		if dsl.Distance(name, n, most) <= most {
 			return true
 		}
 	}
 	return false
-}
-
-// edits counts the insertions, deletions, changes and swaps of neighbours that
-// lead from one word to another, and gives up above most.
-func edits(a, b string, most int) int {
-	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return most + 1
-	}
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row, next = row, next, before
-	}
-	return row[len(b)]
 }
 
 // Files and YAML

@@ -172,7 +172,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, dark bool) 
 		d.Code = "invalid-date"
 		d.Summary = fmt.Sprintf("%s is not a date", quoted("this"))
 		d.Label = "a date such as 2025-01-03 is wanted here"
-		if why := dateFault(v.Text); why != "" {
+		if why := dsl.DateFault(v.Text); why != "" {
 			d.Summary = fmt.Sprintf("%s is not a date; %s", bare("this"), why)
 			if dark {
 				d.Summary = "this is not a date of the calendar"
@@ -720,33 +720,6 @@ func (m meaning) phrase() string {
 	}
 	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).phrase()
 }
-
-// dateFault says why a text of the shape of a date is no day of the calendar.
-func dateFault(s string) string {
-	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
-		return ""
-	}
-	y, err1 := strconv.Atoi(s[:4])
-	m, err2 := strconv.Atoi(s[5:7])
-	day, err3 := strconv.Atoi(s[8:])
-	if err1 != nil || err2 != nil || err3 != nil || y < 0 || m < 0 || day < 0 {
-		return ""
-	}
-	switch days := stores.DaysIn(y, m); {
-	case y == 0:
-		return "years run from 0001 to 9999"
-	case days == 0:
-		return "months run from 01 to 12"
-	case day == 0:
-		return "days begin at 01"
-	case m == 2:
-		return fmt.Sprintf("February %d has %d days", y, days)
-	default:
-		return fmt.Sprintf("%s has %d days", months[m-1], days)
-	}
-}
-
-var months = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
 
 func badSchema(at dsl.Place, s site, schema *Schema, err error) dsl.Diagnostic {
 	return dsl.Diagnostic{

@@ -37,9 +37,21 @@ func unspokenIn(r *Registry, p *Palette) (all dsl.Diagnostics) {
 	if s.d.root == nil {
 		return nil // it did load, so it does not happen
 	}
-	s.languages(s.d.root)
+	worded(s.d.root, func(_, said *yaml.Node) {
+		for i := 0; i < len(said.Content); i += 2 {
+			if l := said.Content[i].Value; l != "en" && !slices.Contains(s.all, l) {
+				s.all = append(s.all, l)
+			}
+		}
+	})
 	slices.Sort(s.all)
-	s.wordings(s.d.root)
+	worded(s.d.root, func(key, said *yaml.Node) {
+		for _, l := range s.all {
+			if !hasKey(said, l) {
+				s.lack(key, l)
+			}
+		}
+	})
 	s.texts(s.d.root)
 	for _, l := range s.all {
 		places := s.lacks[l]
@@ -74,50 +86,37 @@ type spoken struct {
 	lacks map[string][]dsl.Place
 }
 
-// inLanguages reports whether a node says one thing in several languages.
-func inLanguages(n *yaml.Node) bool {
+// worded calls fn with each key of a palette under which one thing may be said in
+// several languages, and with those languages. Elsewhere a mapping such as
+// {id: id} names columns and no language.
+func worded(n *yaml.Node, fn func(key, said *yaml.Node)) {
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			switch key := n.Content[i-1]; {
+			case key.Value == "phrases" || key.Value == "asks":
+				inLanguages(key, c, fn)
+			case (key.Value == "tells" || key.Value == "says") && c.Kind == yaml.MappingNode:
+				for j := 0; j+1 < len(c.Content); j += 2 {
+					inLanguages(c.Content[j], c.Content[j+1], fn)
+				}
+				continue
+			}
+		}
+		worded(c, fn)
+	}
+}
+
+// inLanguages calls fn where a node says one thing in several languages.
+func inLanguages(key, n *yaml.Node, fn func(key, said *yaml.Node)) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		return false
+		return
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if !isLanguage(n.Content[i].Value) || n.Content[i+1].Kind == yaml.MappingNode {
-			return false
+			return
 		}
 	}
-	return true
-}
-
-// languages finds which languages a palette speaks.
-func (s *spoken) languages(n *yaml.Node) {
-	if inLanguages(n) {
-		for i := 0; i < len(n.Content); i += 2 {
-			if l := n.Content[i].Value; l != "en" && !slices.Contains(s.all, l) {
-				s.all = append(s.all, l)
-			}
-		}
-		return
-	}
-	for _, c := range n.Content {
-		s.languages(c)
-	}
-}
-
-// wordings looks for what is said in some languages and not in all of them.
-func (s *spoken) wordings(n *yaml.Node) {
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if v := n.Content[i+1]; inLanguages(v) {
-				for _, l := range s.all {
-					if !hasKey(v, l) {
-						s.lack(n.Content[i], l)
-					}
-				}
-			}
-		}
-	}
-	for _, c := range n.Content {
-		s.wordings(c)
-	}
+	fn(key, n)
 }
 
 // texts looks for what people are told that is said in English alone: descriptions

@@ -71,6 +71,10 @@ says:
 			t.Errorf("%s: %q, not %q", change, got, want)
 		}
 	}
+	// F20: of a column called id, {id: id} is no Indonesian.
+	if got := told(strings.ReplaceAll(whole, "text", "id")); len(got) != 0 {
+		t.Errorf("with a column called id: %q", got)
+	}
 	if got := told(doc.Wrong); len(got) != 1 {
 		t.Errorf("the wrong example earns %q", got)
 	}

@@ -173,7 +173,7 @@ func (q *Question) whole(text string, what words.What, said words.In, in In) (st
 		r = words.Birth(in.Now).Hold(r)
 	}
 	if what == words.Date {
-		r = words.Between(q.schema.Between(q.Field, words.Today(in.Now))).Hold(r)
+		r = words.Between(q.schema.Between(q.Field, stores.DateOf(in.Now))).Hold(r)
 	}
 	if !r.Known() {
 		w := &Wrong{Field: q.Field, Says: r.Ask(in.Language), Asks: r.Problem == 0 && len(r.Others) > 0}

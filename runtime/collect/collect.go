@@ -333,7 +333,7 @@ func (f *Form) Again(answers stores.Value, in In) (filled Filled, gone []Questio
 func (f *Form) fits(field string, answers map[string]stores.Value, in In) bool {
 	object := object(answers)
 	found, err := f.schema.Check(object)
-	found = append(found, f.schema.OnDay(words.Today(in.Now), object)...)
+	found = append(found, f.schema.OnDay(stores.DateOf(in.Now), object)...)
 	return err == nil && !slices.ContainsFunc(found, func(b verbs.Breach) bool { return len(b.Path) > 0 && b.Path[0] == field })
 }
 

@@ -30,7 +30,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	if a == nil {
 		return "", false, nil
 	}
-	reply := words.ReadAnswer(t.heard.own)
+	reply := t.heard.reply
 	script, value := "", t.heard.own
 	if which := t.whichOfThose(); which != "" {
 		value, reply = which, words.Reply{}
@@ -152,7 +152,7 @@ func (t *turn) whichOfThose() string {
 					offers = append(offers, Offer{Says: said, Text: o.Value.Text()})
 				}
 			}
-			if k, _ := choice(t.heard.own, offers); len(offers) > 1 && k >= 0 {
+			if k, _ := choice(&t.heard, offers); len(offers) > 1 && k >= 0 {
 				return offers[k].Text
 			}
 			offers = nil

@@ -310,17 +310,3 @@ func (t *turn) refusedStep(r *runtime.Refusal) step {
 	t.record.refused(r.Diagnostics)
 	return step{wrong: modelMistakes(r.Diagnostics), why: r.Diagnostics}
 }
-
-// isGerman reports whether a text is German, whose nouns all begin with a
-// capital.
-func isGerman(text string) bool {
-	n := 0
-	words := strings.Fields(strings.ToLower(text))
-	for _, w := range words {
-		switch strings.Trim(w, ".,;:!?") {
-		case "der", "die", "das", "und", "ist", "ich", "sie", "nicht", "ein", "eine", "mit", "für", "auf", "noch", "wir", "haben", "den", "dem", "bis", "wird", "wurde", "ihre", "bitte":
-			n++
-		}
-	}
-	return n*6 >= len(words) && n > 0
-}

@@ -18,15 +18,6 @@ import (
 	"verbatim/verbs"
 )
 
-// A verdict is what somebody says to a question.
-type verdict uint8
-
-const (
-	neither verdict = iota
-	yes
-	no
-)
-
 // Options say who talks, and to what.
 type Options struct {
 	Registry *verbs.Registry
@@ -164,7 +155,7 @@ type Conversation struct {
 	leaves   []string        // questions of the session that nobody waits for any longer
 	unasked  tally           // what was done without a question
 	named    map[string]bool // rows whose names a model was shown
-	choosing verdict         // what was said when it was asked which question is meant
+	choosing words.Answer    // what was said when it was asked which question is meant
 	alone    bool            // without the model, and the person was told so
 	lately   latest          // what was done last
 	marks    rune            // how many stand for what the person was shown alone
@@ -364,7 +355,7 @@ type turn struct {
 	found  []*receipt.Receipt // and what was found, in order
 	ran    map[string]bool    // scripts that wrote something in this turn
 	calls  int
-	said   verdict
+	said   words.Answer
 	spoken string   // the message, where it is to be kept with what it leads to
 	kept   bool     // and it was
 	intent string   // the verb that seems to be meant, also where it is asked about first
@@ -436,36 +427,38 @@ func (t *turn) expired() (old []*Question) {
 func (t *turn) answers(ctx context.Context) (text string, handled bool, err error) {
 	c := t.c
 	old := t.expired()
-	a := words.ReadAnswer(t.heard.own)
-	if t.heard.own == "" || t.heard.hidden && a.Answer != words.Decline || t.quotesAnother() {
-		// Words of others agree to nothing, and nor do those that hide something.
-		a = words.Reply{}
+	a := t.heard.reply
+	if t.quotesAnother() {
+		a = words.Reply{} // it answers a question that is not open
 	}
-	said := map[words.Answer]verdict{words.Agree: yes, words.Decline: no}[a.Answer]
+	said := a.Answer
+	if said != words.Agree && said != words.Decline {
+		said = words.Other
+	}
 	t.said = said
 	t.waits()
 	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
 		// An answer is to what was asked last, and that was what they mean.
-		if i, _ := choice(t.heard.own, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
+		if i, _ := choice(&t.heard, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
 			return t.corrects(ctx, t.heard.own)
 		}
 		return "", false, nil
 	}
 	choosing := c.choosing
-	c.choosing = neither
+	c.choosing = words.Other
 	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
 		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
 			return text, true, err
 		}
 	}
 	if len(c.open) == 0 {
-		if said == yes && len(old) == 1 {
+		if said == words.Agree && len(old) == 1 {
 			text, err := t.again(ctx, old[0], sayExpired)
 			return text, true, err
 		}
 		return "", false, nil
 	}
-	if said == neither && a.Which != 0 && choosing != neither {
+	if said == words.Other && a.Which != 0 && choosing != words.Other {
 		said = choosing
 	}
 	switch {
@@ -486,7 +479,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		// "Perfect" is no yes, and no other subject either.
 		freshen(c.open)
 		return c.wording.again(c.open), true, nil
-	case said == neither && !t.heard.hidden && details().MatchString(t.heard.own):
+	case said == words.Other && !t.heard.hidden && details().MatchString(t.heard.own):
 		// All that would change is shown, and asked about anew.
 		freshen(c.open)
 		var all []string
@@ -494,7 +487,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 			all = append(all, c.wording.rows(q))
 		}
 		return strings.Join(all, "\n"), true, nil
-	case said == neither:
+	case said == words.Other:
 		// They speak of something else. The question stays, and is put again
 		// before an answer to it counts.
 		for _, q := range c.open {
@@ -523,7 +516,7 @@ func (t *turn) answers(ctx context.Context) (text string, handled bool, err erro
 		q.fresh = true
 		return c.wording.meantThat(q), true, nil
 	}
-	if said == no {
+	if said == words.Decline {
 		if err := t.withdraw(ctx, q); err != nil {
 			return "", true, err
 		}

@@ -140,11 +140,11 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 
 // choosesCorrection takes an answer to the question what a correction means.
 func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string, handled bool, err error) {
-	i, bare := choice(t.heard.own, was.offers)
+	i, bare := choice(&t.heard, was.offers)
 	switch {
 	case i < 0: // or they say another value
 		text, handled, err = t.corrects(ctx, t.heard.own)
-		if !handled && (words.ReadChoice(t.heard.own) != 0 || words.ReadAnswer(t.heard.own).Answer == words.Agree) {
+		if !handled && (words.ReadChoice(t.heard.own) != 0 || t.heard.reply.Answer == words.Agree) {
 			// "The second", where one of them is the second of a month.
 			t.c.unclear.fresh = true
 			return was.asked, true, nil

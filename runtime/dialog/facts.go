@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode"
 
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -68,7 +69,7 @@ var (
 )
 
 // unfounded lists what a reply claims and no fact bears out.
-func (f *facts) unfounded(reply string, german bool) []claim {
+func (f *facts) unfounded(reply string) []claim {
 	for _, s := range f.each() {
 		s.prepare(f.read)
 	}
@@ -148,7 +149,7 @@ func (f *facts) unfounded(reply string, german bool) []claim {
 			add(claimStatus, code)
 		}
 	}
-	for _, name := range f.strangers(reply, german) {
+	for _, name := range f.strangers(reply) {
 		add(claimName, name)
 	}
 	for _, deed := range f.invented(reply) {
@@ -218,7 +219,8 @@ var titles = map[string]bool{"mr": true, "mrs": true, "ms": true, "dr": true, "p
 // strangers are names in a reply that no fact has. A name is what begins with a
 // capital inside of a sentence, and at its beginning where a second such word
 // follows. German writes every noun so: there two on end are wanted.
-func (f *facts) strangers(reply string, german bool) []string {
+func (f *facts) strangers(reply string) []string {
+	german := slices.Equal(words.Detect(reply), []words.Language{words.German})
 	var found []string
 	for _, line := range strings.Split(reply, "\n") {
 		begins := true
@@ -239,9 +241,6 @@ func (f *facts) strangers(reply string, german bool) []string {
 					found = append(found, strings.Join(run, " "))
 					return
 				}
-			}
-			if len(run) > 1 && !f.anywhere(fold(strings.Join(run[at:], " "))) && german {
-				return
 			}
 		}
 		for _, w := range strings.Fields(line) {

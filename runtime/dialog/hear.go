@@ -20,6 +20,7 @@ type heard struct {
 	own    string          // the person's own words
 	quoted string          // what they pass on of others
 	hidden bool            // characters that nobody sees were taken out
+	reply  words.Reply     // what own answers; see replied
 	auto   bool            // a machine answered in their place
 	long   int             // of one that is too long
 	bad    *words.Sentence // why it cannot be dealt with
@@ -40,7 +41,24 @@ func hear(text string, automatic bool) heard {
 	if h.own == "" && h.quoted == "" {
 		h.bad = &sayNothing
 	}
+	h.reply = h.replied()
 	return h
+}
+
+// replied reads a yes or a no in the person's own words. A machine answers
+// nothing, and a message that hides characters agrees to nothing: it may decline.
+func (h *heard) replied() words.Reply {
+	if h.auto {
+		return words.Reply{}
+	}
+	r := words.ReadAnswer(h.own)
+	switch {
+	case !h.hidden || r.Answer == words.Decline:
+		return r
+	case r.Answer == words.Agree || r.Answer == words.Pleased:
+		return words.Reply{Answer: words.Pleased} // so the question is put again
+	}
+	return words.Reply{}
 }
 
 // visible drops what nobody sees: format characters, such as those that reverse

@@ -72,12 +72,12 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 	case !was.open():
 	case chosen != nil:
 		t.record.note(noteAnswerBefore)
-		if u = *chosen; words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "" {
+		if u = *chosen; t.heard.reply.Answer == words.Decline && u.Script == "" {
 			t.closed(false) // they do not want to be asked
 			return c.wording.say(sayWell), nil
 		}
 		t.closed(true)
-		if len(was.offers) > 1 && u.Ask == was.asked && words.ReadAnswer(t.heard.own).Answer == words.Agree {
+		if len(was.offers) > 1 && u.Ask == was.asked && t.heard.reply.Answer == words.Agree {
 			text, err := t.makes(ctx, &u, was, otherwise)
 			return text + "\n" + c.wording.say(saySayWhich), err
 		}
@@ -86,7 +86,7 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			// is known by its name, and what that says they did not say.
 			t.trace.add(ofPerson, said, t.now)
 		}
-	case words.ReadAnswer(t.heard.own).Answer == words.Decline && u.Script == "":
+	case t.heard.reply.Answer == words.Decline && u.Script == "":
 		t.closed(false)
 		return c.wording.say(sayWell), nil
 	case u.Script == "" && u.Ask == "":
@@ -126,7 +126,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	case u.Ask != "":
 		t.asksBack(u, was)
 	case u.Script != "":
-	case content(t.heard.own):
+	case content(t.heard.reply):
 		if a := t.asking(ctx); a != nil && a.Yes != "" {
 			return c.wording.say(sayWasItYes), nil // "perfect" settles nothing
 		}
@@ -135,7 +135,7 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 			return c.wording.again(c.open), nil
 		}
 		return c.wording.say(sayWell), nil
-	case words.ReadAnswer(t.heard.own).Answer == words.Decline:
+	case t.heard.reply.Answer == words.Decline:
 		return c.wording.say(sayNothingOpen), nil
 	case u.Beyond:
 		t.record.note(noteBeyond)
@@ -177,7 +177,6 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 }
 
 // content reports whether somebody is content with what they were told.
-func content(said string) bool {
-	r := words.ReadAnswer(said)
+func content(r words.Reply) bool {
 	return r.Which == 0 && (r.Answer == words.Agree || r.Answer == words.Pleased)
 }

@@ -53,7 +53,7 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 	}
 	// What could not be kept is known here alone.
 	open := slices.DeleteFunc(slices.Clone(c.open), func(q *Question) bool { return q.stored })
-	c.choosing = neither
+	c.choosing = words.Other
 	if c.unclear.stored {
 		c.unclear = unclear{}
 	}
@@ -127,14 +127,15 @@ type aboutQuestion struct {
 	More   []reason `json:"reasons,omitempty"`
 }
 
-var verdictWords = map[verdict]string{neither: "", yes: "yes", no: "no"}
+// answerWords are how a question keeps the answer that chose none of several.
+var answerWords = map[words.Answer]string{words.Agree: "yes", words.Decline: "no"}
 
 // recallQuestion makes a question of the one that is kept.
 func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
 	if k.Last && k.After != "" {
-		for v, word := range verdictWords {
+		for answer, word := range answerWords {
 			if word == k.After {
-				c.choosing = v
+				c.choosing = answer
 			}
 		}
 	}
@@ -184,7 +185,7 @@ func (c *Conversation) puts() []runtime.Question {
 			continue // of strings: it does not happen
 		}
 		k.Preview, k.Asked, k.Until, k.Before, k.Source = q.ID, q.Asked, q.Until, q.before, c.o.Source
-		k.After, k.About = verdictWords[c.choosing], string(about)
+		k.After, k.About = answerWords[c.choosing], string(about)
 		if q.program != nil {
 			k.Program = q.program
 		}

@@ -368,11 +368,6 @@ var (
 	sayQuoted   = words.Sentence{`"{}"`, "„{}“", "« {} »", "«{}»"}
 )
 
-func dayOf(t time.Time) stores.Value {
-	day, _ := stores.NewDate(t.Year(), int(t.Month()), t.Day())
-	return day
-}
-
 // silence says why the model is not asked.
 func silence(e *llm.Error) words.Sentence {
 	switch {
@@ -403,8 +398,8 @@ func (w wording) whichOne(list []*Question, asks words.Sentence) string {
 	return b.String()
 }
 
-func whichAsks(v verdict) words.Sentence {
-	if v == yes {
+func whichAsks(a words.Answer) words.Sentence {
+	if a == words.Agree {
 		return sayWhichAgree
 	}
 	return sayWhichMean
@@ -455,7 +450,7 @@ func (w wording) waitsFor(roles []string, until time.Time) string {
 	for i, role := range roles {
 		called[i], _ = w.reg.Says(w.language, role)
 	}
-	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(dayOf(until.UTC())))
+	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(stores.DateOf(until.UTC())))
 }
 
 // refused tells a person why something cannot be done. English has all that is

@@ -251,7 +251,7 @@ func (t *turn) withProse(prose, text string) string {
 	if prose == "" {
 		return before + text
 	}
-	if claims := t.facts.unfounded(prose, isGerman(prose)); len(claims) > 0 {
+	if claims := t.facts.unfounded(prose); len(claims) > 0 {
 		t.record.Replaced = append(t.record.Replaced, claims...)
 		return before + text
 	}
@@ -262,7 +262,7 @@ func (t *turn) withProse(prose, text string) string {
 // otherwise what was found and done.
 func (t *turn) vetted(prose string, s *speaker) string {
 	prose = strings.TrimSpace(prose)
-	claims := t.facts.unfounded(prose, isGerman(prose))
+	claims := t.facts.unfounded(prose)
 	if len(claims) == 0 {
 		t.goesOn = s.spoke()
 		return s.rest(prose)

@@ -135,7 +135,7 @@ func (t *turn) lapse(ctx context.Context) (string, error) {
 	if was.corrects {
 		return "", nil // what it was about is too old as well
 	}
-	if i, _ := choice(t.heard.own, was.offers); i < 0 {
+	if i, _ := choice(&t.heard, was.offers); i < 0 {
 		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)
 		if err != nil || u == nil || u.Script == "" && u.Ask == was.asked {
 			return "", err

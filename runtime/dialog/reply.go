@@ -239,8 +239,7 @@ func (w wording) value(v stores.Value) string {
 		return w.say(sayNo)
 	case stores.Time:
 		at := v.Time().UTC()
-		day, _ := stores.NewDate(at.Year(), int(at.Month()), at.Day())
-		return words.SayDate(day, w.tongue) + at.Format(" 15:04 UTC")
+		return words.SayDate(stores.DateOf(at), w.tongue) + at.Format(" 15:04 UTC")
 	case stores.JSON:
 		text := w.list(v)
 		switch n, ok := entries(v); {

@@ -193,7 +193,7 @@ func (s *speaker) states(from, end int) bool {
 	// All that was said so far is looked at: a name may stand on both sides of
 	// what ends a sentence.
 	text := s.text[s.from:end]
-	return len(s.t.facts.unfounded(text, isGerman(text))) == 0
+	return len(s.t.facts.unfounded(text)) == 0
 }
 
 // verbLike is what a verb looks like.

@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -50,8 +51,8 @@ type tracer struct {
 	sources
 	// names that stand for rows of the entity that a name belongs to.
 	names func(name string) []string
-	// yes and no are what the person answered, if they did.
-	said verdict
+	// said is the yes or no that the person answered, if they did.
+	said words.Answer
 }
 
 // literals says of every value that a script writes out where it came from.
@@ -112,7 +113,7 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 	case dsl.Nil:
 		return ofModel
 	case dsl.Bool:
-		if t.said == yes && v.Text == "true" || t.said == no && v.Text == "false" {
+		if t.said == words.Agree && v.Text == "true" || t.said == words.Decline && v.Text == "false" {
 			return ofPerson
 		}
 		return ofModel

@@ -59,7 +59,7 @@ func (u *unclear) with(text string) string {
 // answer. One that says nothing by itself counts only where the question was put
 // last: again says that it has to be put first.
 func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again bool, err error) {
-	i, bare := choice(t.heard.own, was.offers)
+	i, bare := choice(&t.heard, was.offers)
 	switch {
 	case i < 0:
 		return nil, false, nil
@@ -98,12 +98,12 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 
 // choice tells which of some offers an answer takes, -1 where it takes none, and
 // whether it does so by words that say nothing by themselves: a yes, or a place.
-func choice(said string, offers []Offer) (i int, bare bool) {
+func choice(h *heard, offers []Offer) (i int, bare bool) {
 	if len(offers) == 0 {
 		return -1, false
 	}
-	reply := words.ReadAnswer(said)
-	which := cmp.Or(reply.Which, words.ReadChoice(said))
+	reply := h.reply
+	which := cmp.Or(reply.Which, words.ReadChoice(h.own))
 	switch {
 	case reply.Answer != words.Other && reply.Answer != words.Agree:
 		return -1, false
@@ -126,7 +126,7 @@ func choice(said string, offers []Offer) (i int, bare bool) {
 		return 0, true
 	}
 	took := -1
-	said = words.Plain(said)
+	said := words.Plain(h.own)
 	for i, o := range offers {
 		says := words.Plain(o.Says)
 		if says == said {
@@ -145,8 +145,8 @@ func choice(said string, offers []Offer) (i int, bare bool) {
 }
 
 func isDay(text string) bool {
-	_, err := time.Parse(time.DateOnly, text)
-	return err == nil
+	_, ok := stores.ParseDate(text)
+	return ok
 }
 
 // answer understands an answer with what it was asked about, which alone makes

@@ -19,6 +19,7 @@ func TestChoice(t *testing.T) {
 		{"sí", one, 0},
 		{"yes", three, -1},
 		{"no", one, -1},
+		{"yes\u202e", one, -1}, // what hides characters agrees to nothing
 		{"yes, but not today", one, -1},
 		{"the second one", three, 1},
 		{"2", three, 1},
@@ -39,7 +40,8 @@ func TestChoice(t *testing.T) {
 		{"yes", nil, -1},
 		{"1", nil, -1},
 	} {
-		if got, _ := choice(c.said, c.offers); got != c.want {
+		h := hear(c.said, false)
+		if got, _ := choice(&h, c.offers); got != c.want {
 			t.Errorf("%q takes %d of %d, want %d", c.said, got, len(c.offers), c.want)
 		}
 	}

@@ -337,7 +337,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		used[index] = true
 		if pr.Type.Name == verbs.DateType {
 			// What may mean two days means the one that the palette takes.
-			held := words.Between(pr.Type.Between(words.Today(c.in.Now))).Hold(*one)
+			held := words.Between(pr.Type.Between(stores.DateOf(c.in.Now))).Hold(*one)
 			one = &held
 		}
 		if !one.Known() {

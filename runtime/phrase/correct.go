@@ -353,7 +353,7 @@ func (c *clause) valuesFor(s *slot, l words.Language) *instead {
 	rd := said[0]
 	held := *rd
 	if s.kind == verbs.DateType && s.field == "" {
-		held = words.Between(s.param.Type.Between(words.Today(c.in.Now))).Hold(held)
+		held = words.Between(s.param.Type.Between(stores.DateOf(c.in.Now))).Hold(held)
 	}
 	if held.Problem != 0 {
 		m.problem = held.Ask(l)
@@ -415,18 +415,17 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 	if s.kind != verbs.DateType || !ok || rd.Kind != words.Relative {
 		return all
 	}
-	today := words.Today(c.in.Now)
+	today := stores.DateOf(c.in.Now)
 	near := all[len(all)-1].Value
 	switch raw := strings.Trim(strings.ToLower(c.raw(rd.Range)), "."); {
 	case rd.Weekday():
-		monday := was.Days() - (was.Days()+3)%7 // 1970-01-01 was a Thursday
-		near = stores.NewDays(monday + (near.Days()+3)%7)
+		near = stores.NewDays(words.Monday(was).Days() + near.Days() - words.Monday(near).Days())
 		if near.Days() < today.Days() {
 			return all
 		}
 	case rd.Assumed&words.NextSuch != 0:
-		y, m, d := civil(near)
-		wy, wm, _ := civil(was)
+		y, m, d := near.Time().Date()
+		wy, wm, _ := was.Time().Date()
 		if strings.Trim(raw, "0123456789sthndreo. ") == "" {
 			m = wm
 		} else if was.Days() >= today.Days() {
@@ -435,7 +434,7 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 		if was.Days() < today.Days() || m == wm {
 			y = wy
 		}
-		day, ok := stores.NewDate(y, m, d)
+		day, ok := stores.NewDate(y, int(m), d)
 		if !ok {
 			return all
 		}
@@ -453,11 +452,6 @@ func (s *slot) meant(rd *words.Reading, c *clause) []words.Choice {
 		return all
 	}
 	return append(all, words.Choice{Value: near})
-}
-
-func civil(day stores.Value) (y, m, d int) {
-	t := day.Time()
-	return t.Year(), int(t.Month()), t.Day()
 }
 
 // replaced reports whether a value is one that another takes the place of: what

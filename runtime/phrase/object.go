@@ -3,7 +3,6 @@ package phrase
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/collect"
@@ -124,13 +123,8 @@ func (c *clause) birthday(rd *words.Reading) bool {
 	if !rd.Known() {
 		return len(rd.Others) > 0 || rd.Problem != 0
 	}
-	day, ok := dayOf(rd.Value)
-	return ok && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
-}
-
-func dayOf(v stores.Value) (time.Time, bool) {
-	t, err := time.Parse(time.DateOnly, v.Text())
-	return t, err == nil
+	day := rd.Value.Time()
+	return rd.What == words.Date && (day.Before(c.in.Now) || day.After(c.in.Now.AddDate(2, 0, 0)))
 }
 
 // object fills in an object.

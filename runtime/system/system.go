@@ -21,6 +21,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"verbatim/dsl"
@@ -188,13 +189,7 @@ func nearest(reg *verbs.Registry, role string) string {
 	for _, r := range reg.Roles() {
 		names = append(names, r.Name)
 	}
-	near := dsl.Nearest(role, func(yield func(string) bool) {
-		for _, n := range names {
-			if !yield(n) {
-				return
-			}
-		}
-	})
+	near := dsl.Nearest(role, slices.Values(names))
 	if len(near) == 0 {
 		return ""
 	}

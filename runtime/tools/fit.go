@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -133,7 +134,7 @@ func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 		member, there := in.properties()[s.Key]
 		if !there {
 			if !in.open() {
-				ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("it takes no %q", s.Key), nearest(s.Key, in.properties())))
+				ds = append(ds, mismatch(v, s.Place, fmt.Sprintf("it takes no %q", s.Key), dsl.Nearest(s.Key, maps.Keys(in.properties()))))
 			}
 			continue
 		}
@@ -155,15 +156,6 @@ func fit(v *verbs.Verb, spec Spec) dsl.Diagnostics {
 		ds = append(ds, fitAnswer(v, readSchema(spec.Output))...)
 	}
 	return ds
-}
-
-func nearest(name string, among map[string]any) []string {
-	var all []string
-	for key := range among {
-		all = append(all, key)
-	}
-	slices.Sort(all)
-	return dsl.Nearest(name, slices.Values(all))
 }
 
 // takes says why values of a type are not all accepted, "" when they are as
@@ -280,7 +272,7 @@ func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 		case !there && out.open():
 			return nil
 		case !there:
-			return append(ds, mismatch(v, t.Place, fmt.Sprintf("it answers with no %q", t.Rows), nearest(t.Rows, out.properties())))
+			return append(ds, mismatch(v, t.Place, fmt.Sprintf("it answers with no %q", t.Rows), dsl.Nearest(t.Rows, maps.Keys(out.properties()))))
 		case list.types() != nil && !slices.Contains(list.types(), "array"):
 			return append(ds, mismatch(v, t.Place, fmt.Sprintf("%q of its answer is no list", t.Rows), nil))
 		}
@@ -290,7 +282,7 @@ func fitAnswer(v *verbs.Verb, out schema) dsl.Diagnostics {
 		member, there := out.named(c.Name)
 		if !there {
 			if !out.open() {
-				ds = append(ds, mismatch(v, t.Places[i], fmt.Sprintf("it answers with no %q", c.Name), nearest(c.Name, out.properties())))
+				ds = append(ds, mismatch(v, t.Places[i], fmt.Sprintf("it answers with no %q", c.Name), dsl.Nearest(c.Name, maps.Keys(out.properties()))))
 			}
 			continue
 		}

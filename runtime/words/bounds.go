@@ -21,8 +21,7 @@ const oldest = 130
 
 // Birth are the bounds of a date of birth.
 func Birth(now time.Time) Bounds {
-	y, m, d := now.Date()
-	return Bounds{Birth: true, today: dayOf(y, int(m), d)}
+	return Bounds{Birth: true, today: stores.DateOf(now).Days()}
 }
 
 // Hold holds a reading against the bounds. What does not keep them has no value
@@ -58,12 +57,6 @@ func (b Bounds) Hold(r Reading) Reading {
 
 // Between are bounds that somebody declares; null is none.
 func Between(first, last stores.Value) Bounds { return Bounds{First: first, Last: last} }
-
-// Today is the date of an instant, in its own time zone.
-func Today(now time.Time) stores.Value {
-	y, m, d := now.Date()
-	return dateValue(dayOf(y, int(m), d))
-}
 
 func (b Bounds) against(day int64) (Problem, int) {
 	if b.Birth {

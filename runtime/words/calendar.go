@@ -6,38 +6,36 @@ import (
 	"verbatim/stores"
 )
 
-// Days are counted from 1970-01-01, as stores counts them.
+// Package stores reckons with dates. Here days are counted from 1970-01-01, as
+// stores counts them.
 
 func dayOf(year, month, day int) int64 {
-	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / 86400
+	return stores.DateOf(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)).Days()
 }
 
 func civil(day int64) (year, month, dayOfMonth int) {
-	y, m, d := time.Unix(day*86400, 0).UTC().Date()
+	y, m, d := dateValue(day).Time().Date()
 	return y, int(m), d
 }
 
 // weekdayOf is from 1, a Monday, to 7.
-func weekdayOf(day int64) int { return int(((day+3)%7+7)%7) + 1 }
+func weekdayOf(day int64) int { return (int(dateValue(day).Time().Weekday())+6)%7 + 1 }
 
 // monday is the first day of a day's week.
 func monday(day int64) int64 { return day - int64(weekdayOf(day)-1) }
 
-// addMonths is the same day so many months on, or the last one of that month;
-// cut says which.
+// Monday gives the first day of a date's week.
+func Monday(day stores.Value) stores.Value { return dateValue(monday(day.Days())) }
+
 func addMonths(day int64, n int) (to int64, cut bool) {
-	y, m, d := civil(day)
-	m += n - 1
-	y, m = y+m/12, m%12
-	if m < 0 {
-		y, m = y-1, m+12
-	}
-	in := stores.DaysIn(y, m+1)
-	return dayOf(y, m+1, min(d, in)), d > in
+	v, cut := dateValue(day).AddMonths(n)
+	return v.Days(), cut
 }
 
 // A span is some days, the last included.
 type span struct{ first, last int64 }
+
+func (p span) days() int { return int(p.last-p.first) + 1 }
 
 // lastWorkingDay is the last day of a span from Monday to Friday, or its last
 // day where there is none.

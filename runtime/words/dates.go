@@ -455,21 +455,18 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 		return Reading{}, i
 	}
 	y, m, today := civil(s.today)
-	in := stores.DaysIn(y, m)
+	this, next := monthSpan(y, m), monthSpan(y, m+1)
 	switch {
 	case d == today:
-		next := monthSpan(y, m+1)
-		ny, nm, _ := civil(next.first)
-		if d > stores.DaysIn(ny, nm) {
+		if d > next.days() {
 			return s.either(Relative, j, s.today)
 		}
 		return s.either(Relative, j, s.today, next.first+int64(d-1))
-	case d > in:
+	case d > this.days():
 		// There is none this month: the last day of it, or the next that is.
 		for n := 1; ; n++ {
-			ny, nm, _ := civil(monthSpan(y, m+n).first)
-			if d <= stores.DaysIn(ny, nm) {
-				return s.either(Relative, j, dayOf(y, m, in), dayOf(ny, nm, d))
+			if of := monthSpan(y, m+n); d <= of.days() {
+				return s.either(Relative, j, this.last, of.first+int64(d-1))
 			}
 		}
 	case d > today:
@@ -477,8 +474,7 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 		r.Assumed = NextSuch
 		return r, end
 	}
-	next := monthSpan(y, m+1)
-	if next.first+int64(d-1) > next.last {
+	if d > next.days() {
 		after := monthSpan(y, m+2)
 		return s.either(Relative, j, next.last, after.first+int64(d-1))
 	}

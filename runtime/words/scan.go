@@ -2,6 +2,7 @@ package words
 
 import (
 	"time"
+	"verbatim/stores"
 )
 
 // A scan is one text being read.
@@ -29,9 +30,7 @@ type lexeme struct {
 }
 
 func newScan(text string, now time.Time) *scan {
-	s := &scan{text: text, now: now}
-	y, m, d := now.Date()
-	s.today = dayOf(y, int(m), d)
+	s := &scan{text: text, now: now, today: stores.DateOf(now).Days()}
 	s.divide()
 	return s
 }

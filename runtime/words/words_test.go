@@ -414,5 +414,5 @@ func BenchmarkFind(b *testing.B) {
 
 // ahead are the bounds of a day that is to come, in the next ten years.
 func ahead(now time.Time) Bounds {
-	return Between(Today(now), Today(now.AddDate(10, 0, 0)))
+	return Between(stores.DateOf(now), stores.DateOf(now.AddDate(10, 0, 0)))
 }

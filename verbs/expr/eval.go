@@ -151,9 +151,7 @@ func (p *Program) eval(env *Env) (stores.Value, error) {
 	case Now:
 		return stores.NewTime(env.Now), nil
 	case Today:
-		y, m, d := env.Now.Date()
-		today, _ := stores.NewDate(y, int(m), d)
-		return today, nil
+		return stores.DateOf(env.Now), nil
 	case list:
 		items := make([]stores.Value, len(p.list))
 		for i, of := range p.list {

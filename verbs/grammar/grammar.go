@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"verbatim/dsl"
-	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -193,10 +192,10 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		}
 		lo, hi := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 		if !t.Min.IsNull() {
-			lo = dayOf(t.Min)
+			lo = t.Min.Time()
 		}
 		if !t.Max.IsNull() {
-			hi = dayOf(t.Max)
+			hi = t.Max.Time()
 		}
 		if hi.Before(lo) {
 			return nil, false
@@ -284,11 +283,6 @@ func (b *builder) text(t *verbs.Type, site string) node {
 		b.loosen(site)
 	}
 	return n
-}
-
-func dayOf(v stores.Value) time.Time {
-	const seconds = 24 * 60 * 60
-	return time.Unix(v.Days()*seconds, 0).UTC()
 }
 
 // instants are dates and times of day. The first and the last year are left out,
