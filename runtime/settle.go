@@ -97,9 +97,10 @@ func noticeTarget(e *verbs.Effect) string {
 	return e.Operand.Text
 }
 
-// settle holds what is to be done against what was promised, before any of it
-// is: nothing that no effect covers, and every promise that is due. It makes
-// no difference who carried the verb out.
+// settle compares what a call wants done with what its verb promised, before anything
+// is done. It returns a *BrokenPromise when the call wants something that no effect
+// covers, or when it leaves out a promise that is due. The rules are the same for
+// handlers, tools and declared effects.
 func settle(v *verbs.Verb, promises []promise, d *deed) error {
 	s := settlement{promises, make([]int, len(promises))}
 	for i := range d.proposals {

@@ -259,8 +259,8 @@ func TestANoticeTakesTheTimeOfItsPromise(t *testing.T) {
 	}
 }
 
-// What is declared does all that the palette says, and leaves to a handler what
-// it does not.
+// The engine carries out each effect that the palette spells out and whose condition
+// holds. It leaves the other effects to a handler.
 func TestWhatIsDeclaredIsDone(t *testing.T) {
 	t.Parallel()
 	declare := func(p promise) promise { p.effect.Declared = true; return p }
@@ -400,7 +400,8 @@ func TestWhatTheCallsOfAMacroDoIsHeldToItsPromises(t *testing.T) {
 	}
 }
 
-// Whatever the calls inside a macro do, at any depth, is gathered.
+// gather collects the changes, notices, settings and jobs of every call inside a
+// macro, at any depth.
 func TestWhatIsInsideAMacroIsGathered(t *testing.T) {
 	t.Parallel()
 	leaf := func(name string) *step {

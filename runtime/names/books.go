@@ -36,8 +36,8 @@ func (g *Given) Name(e *stores.Entity) stores.Name {
 
 // A Row is what a row is called.
 type Row struct {
-	Name  string // as it is shown: without the suffix where it is the only one of its name
-	Kept  string // with the whole suffix, as it is written down
+	Name  string // as people see it: without the suffix while no other row has this name
+	Kept  string // with the whole suffix, as the journal and other records hold it
 	Label string
 	Owner string // as of stores.Name
 }
@@ -163,8 +163,9 @@ func (b *Books) Fresh() []stores.Name {
 	return fresh
 }
 
-// Settle decides what a word means, given the rows that the store says have or had
-// it: a row that is there, if it is the only one that ever had this name.
+// Settle decides which row a word names. found lists every row that has or had this
+// name. The word names a row only if no other row ever had the name, and the row
+// still exists.
 func (b *Books) Settle(e *stores.Entity, word string, found []stores.Name) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"verbatim/verbs"
 )
 
-// Codes of what is wrong with a tool before it is asked. Package runtime documents
-// them beside its own. CodeChanged is that of a tool which says something else of
-// itself than what was accepted.
+// Codes of the problems that are found before a tool is called. Package runtime
+// documents them beside its own. CodeChanged means that the tool's description
+// differs from the one that the operator accepted.
 const (
 	codeMissing    = "tool-missing"
 	codeUnreached  = "tool-unreached"
