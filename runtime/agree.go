@@ -49,7 +49,7 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
-	if len(asker.barred(p, true)) > 0 {
+	if len(permit(p, asker.roles, s.e.inside, true)) > 0 {
 		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
 	}
 	return asker, p, nil

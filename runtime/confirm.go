@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -208,7 +209,7 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
@@ -426,7 +427,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
 	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
@@ -468,7 +469,7 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 	at := dsl.Place{Source: r.prog.Script().Source}
 	var c *confirmation
 	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		r.read, r.tx, r.own = tx, tx, nil
+		r.read, r.own = view.Direct(tx, tx, nil), nil
 		before, err := findConfirmations(ctx, tx, map[int]stores.Value{
 			confAsker: stores.NewString(s.who.Name), confDigest: stores.NewString(fmt.Sprintf("%x", r.digest))})
 		if err != nil {

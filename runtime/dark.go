@@ -126,7 +126,7 @@ func (e *Engine) darkColumns(q *verbs.Query) []bool {
 
 // secrets calls fn for the sensitive values that a call was given, and those
 // of the rows that were read for it.
-func (r *run) secrets(st *step, fn func(stores.Value)) {
+func (r *reading) secrets(st *step, fn func(stores.Value)) {
 	for i := range st.args {
 		if st.isDark(i) {
 			fn(st.args[i])
@@ -147,7 +147,7 @@ func (r *run) secrets(st *step, fn func(stores.Value)) {
 
 // carries reports whether a value that a handler gave is sensitive: it is one
 // that the handler was given or has read as such.
-func (r *run) carries(st *step, v stores.Value) bool {
+func (r *reading) carries(st *step, v stores.Value) bool {
 	found := false
 	if !v.IsNull() && v.Kind() != stores.Bool {
 		r.secrets(st, func(secret stores.Value) { found = found || stores.Equal(secret, v) })
@@ -156,7 +156,7 @@ func (r *run) carries(st *step, v stores.Value) bool {
 }
 
 // dim marks the columns of a handler's answer that hold something sensitive.
-func (r *run) dim(st *step, t *table) {
+func (r *reading) dim(st *step, t *table) {
 	for _, row := range t.rows {
 		for i, c := range row {
 			if !t.columns[i].sensitive && c.entity == nil {
@@ -179,7 +179,7 @@ func (e *redacted) Unwrap() error { return e.err }
 
 // redact leaves the sensitive values out of what a handler says, to a person or
 // to an operator.
-func (r *run) redact(st *step, err error) error {
+func (r *reading) redact(st *step, err error) error {
 	dim := func(text string) string {
 		r.secrets(st, func(v stores.Value) {
 			if secret := v.Text(); len(secret) > 1 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime/names"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -137,7 +137,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
+	whole := &run{reading: s.reads(nil), prog: p, top: make([]*step, len(p.Calls()))}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
@@ -290,7 +290,7 @@ func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (
 		return plan, nil
 	}
 	err = s.e.write(ctx, t.opens(s), func(tx stores.Tx) error {
-		plan.read, plan.tx, plan.own = tx, tx, nil
+		plan.read, plan.own = view.Direct(tx, tx, nil), nil
 		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own) == 0 {
 			return err
 		}

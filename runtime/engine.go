@@ -48,6 +48,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/tools"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -113,9 +114,9 @@ type Engine struct {
 	dark      map[*verbs.Verb][]bool        // of a query: which columns are sensitive; none of a verb that has no such
 	entities  []*verbs.Entity               // every entity, sorted by name
 	tables    []*stores.Entity              // the same, as they are kept
-	atOnce    bool                          // a test's: nothing is kept, and nothing waits
-	leads     map[lead]bool                 // fields on which it depends what lies within a scope
-	counted   map[lead]bool                 // fields by which a read counts rows
+	open      view.Opener
+	facts     *view.Facts
+	counted   map[view.Field]bool // fields by which a read counts rows
 	labelled  map[*verbs.Entity][]stores.Path
 	naming    map[*verbs.Entity][]stores.Path // see namedBy
 	idOnce    sync.Mutex
@@ -183,7 +184,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		e.tables = append(e.tables, entity.Store)
 		e.labelled[entity], e.naming[entity] = labels(entity), namedBy(entity)
 	}
-	e.leads = leadsOf(e.tables)
+	e.open, e.facts = view.Open, view.NewFacts(e.tables)
 	e.counted = countedBy(reg.Verbs())
 	e.setters = settersOf(reg.Verbs())
 	var ds dsl.Diagnostics

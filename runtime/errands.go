@@ -61,6 +61,7 @@ type errands struct {
 // it was asked for.
 type sentErrand struct {
 	errand   *errand
+	plan     *run     // that it is of
 	digest   [32]byte // of the plan that was agreed to
 	agreedBy string
 	row      stores.Value // key of its row, when there is one
@@ -73,7 +74,7 @@ func (a *sentErrand) still(r *run) error {
 	}
 	r.agreedBy = a.agreedBy
 	if !a.row.IsNull() {
-		r.own = append(r.own, a.settle(AttemptDone, r.errands.answers[a.errand.id()], r.now))
+		r.own = append(r.own, a.settle(AttemptDone, r.answers[a.errand.id()], r.now))
 	}
 	return nil
 }
@@ -83,12 +84,13 @@ func (a *sentErrand) still(r *run) error {
 var errMoved = errors.New("rows changed while the tool was being asked")
 
 // fetch asks a tool for what a run cannot go on without.
-func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) error {
+func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error {
+	e := r.waits()
 	if len(a.answers) >= maxErrands {
 		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
-		a.answers, a.now = make(map[string]tools.Answer), e.run.now
+		a.answers, a.now = make(map[string]tools.Answer), r.now
 	}
 	if e.st.verb.Tool.ReadOnly {
 		answer, err := s.ask(ctx, e, s.e.newID())
@@ -98,7 +100,7 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) er
 		a.answers[e.id()] = answer
 		return nil
 	}
-	return s.send(ctx, o, a, e)
+	return s.send(ctx, o, a, r)
 }
 
 // ask asks until there is an answer that fits. A tool that may have acted is
@@ -132,8 +134,9 @@ var errLost = errors.New("the answer of the tool was lost")
 
 // send journals the attempt, asks the tool, and journals what came of it where
 // that is not that it was done.
-func (s *Session) send(ctx context.Context, o *terms, a *errands, e *errand) error {
-	sent := &sentErrand{errand: e, digest: e.run.digest, agreedBy: e.run.agreedBy}
+func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error {
+	e := r.errand
+	sent := &sentErrand{errand: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
 	key, answer, err := s.begin(ctx, o, sent)
 	if err != nil {
 		return err
@@ -157,7 +160,7 @@ func (s *Session) send(ctx context.Context, o *terms, a *errands, e *errand) err
 		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
-		d := toolLost(e.st.place, e.st.verb, stamp(e.run.now), o.Key != "" && e.st.verb.Tool.Idempotent)
+		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.Key != "" && e.st.verb.Tool.Idempotent)
 		if c != nil {
 			d.Notes = append(d.Notes, c.diagnostic.Summary)
 		}
@@ -190,13 +193,13 @@ func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) 
 
 func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 	st := a.errand.st
-	e := s.entry(a.errand.run.prog, o.RunOptions, st.place)
+	e := s.entry(a.plan.prog, o.RunOptions, st.place)
 	e.Time, e.Verb = s.e.clock(), st.verb.Name
 	switch {
 	case a.agreedBy != "":
-		e.Preview, e.Agreed = a.errand.run.id, a.agreedBy
+		e.Preview, e.Agreed = a.plan.id, a.agreedBy
 	case o.Agreed != "":
-		e.Preview, e.Agreed = a.errand.run.id, s.who.Name
+		e.Preview, e.Agreed = a.plan.id, s.who.Name
 	}
 	return e
 }
@@ -262,7 +265,7 @@ const (
 // uses up. It returns the key under which to ask, or the answer where the same
 // was asked before under the same key of the run.
 func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *tools.Answer, err error) {
-	r := a.errand.run
+	r := a.plan
 	key = s.e.newID()
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		entry := s.attemptEntry(o, a)

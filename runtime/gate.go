@@ -32,14 +32,15 @@ func newAsk(st *step, reason string, by *verbs.Role, rule dsl.Place, lasts time.
 // gate works out who must agree to a call first. Rules add up. A rule whose
 // condition cannot be worked out, or comes to nothing, asks: what is not known
 // to be harmless is not done unasked.
-func (r *run) gate(ctx context.Context, st *step) error {
+func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
+	var asks []ask
 	for i := range st.verb.Confirm {
 		rule := &st.verb.Confirm[i]
 		if !rule.Always {
 			holds, err := r.eval(ctx, st, rule.When, nil)
 			if err != nil {
 				if isStoreError(err) {
-					return err
+					return nil, err
 				}
 			} else if holds.Kind() == stores.Bool && !holds.Bool() {
 				continue
@@ -52,9 +53,9 @@ func (r *run) gate(ctx context.Context, st *step) error {
 				ask.Reason = asksWhen(rule.When.Text)
 			}
 		}
-		st.asks = append(st.asks, ask)
+		asks = append(asks, ask)
 	}
-	return nil
+	return asks, nil
 }
 
 // agreed decides whether what was asked for has been agreed to. The plan has

@@ -180,7 +180,7 @@ type Answer struct {
 
 // A Call is one call as its handler sees it.
 type Call struct {
-	r        *run
+	r        *reading
 	st       *step
 	promises []promise
 	over     bool
@@ -328,7 +328,7 @@ func (r Row) index(field string) int {
 // handle lets a handler carry a call out, and turns what it returns into
 // proposals of the engine's own making: what the handler still holds cannot
 // change them.
-func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promise) (d deed, err error) {
+func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d deed, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
 		return deed{}, &Failure{Err: err}
@@ -414,7 +414,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *run) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
+func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
@@ -441,7 +441,7 @@ func (r *run) proposal(ctx context.Context, st *step, c Edit) (proposal, error) 
 
 // assign turns fields by name into fields by number, in the order of the
 // entity.
-func (r *run) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
+func (r *reading) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
 	var set []assigned
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
@@ -476,7 +476,7 @@ func sortedKeys(f Fields) []string {
 }
 
 // plainValue turns what a handler gives into a Value.
-func (r *run) plainValue(v any) (stores.Value, error) {
+func (r *reading) plainValue(v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return stores.Value{}, nil
@@ -541,7 +541,7 @@ func (r *run) plainValue(v any) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
 }
 
-func (r *run) answer(a *Answer, came verbs.Origin) (*table, error) {
+func (r *reading) answer(a *Answer, came verbs.Origin) (*table, error) {
 	t := &table{}
 	for _, name := range a.Columns {
 		t.columns = append(t.columns, column{name: name})
@@ -720,7 +720,7 @@ func goType(t *verbs.Type) string {
 }
 
 // arguments fills the struct that a handler takes.
-func (h *handler) arguments(r *run, st *step) (reflect.Value, error) {
+func (h *handler) arguments(r *reading, st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
 	for i := range st.args {
 		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args[i], st.rows[i]); err != nil {
@@ -730,7 +730,7 @@ func (h *handler) arguments(r *run, st *step) (reflect.Value, error) {
 	return args, nil
 }
 
-func (r *run) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+func (r *reading) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
 	if to.Type() == valueType {
 		to.Set(reflect.ValueOf(v))
 		return nil

@@ -187,7 +187,7 @@ func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err 
 // nameNew names the rows that had no name yet when a receipt was kept: they were
 // being added.
 func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receipt.Receipt) error {
-	r := &run{e: s.e, s: s, read: read}
+	r := s.reads(read)
 	names := map[stores.Value]string{}
 	for i := range again.Calls {
 		for j := range again.Calls[i].Rows {
@@ -235,7 +235,7 @@ func (r *run) delivery(key string) stores.Change {
 }
 
 // nameChange names what a change refers to.
-func (r *run) nameChange(ctx context.Context, c *change) error {
+func (r *reading) nameChange(ctx context.Context, c *change) error {
 	for _, a := range c.Set {
 		to := r.e.refersTo(c.Entity, a.Field)
 		if to == nil || a.Field == c.Entity.Key {

@@ -273,28 +273,6 @@ func vouches(a assigned, marks []stores.Mark) bool {
 	return a.came.Trusted() && stores.MarkOf(marks, a.field) != ""
 }
 
-// marksAfter is what is left of the marks of a row, and what is added, after a
-// change.
-func marksAfter(marks []stores.Mark, c *stores.Change) []stores.Mark {
-	untouched := len(marks) == 0
-	for i := range c.Set {
-		untouched = untouched && c.Set[i].Origin == ""
-	}
-	if untouched {
-		return marks
-	}
-	after := slices.DeleteFunc(slices.Clone(marks), func(m stores.Mark) bool {
-		return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == m.Field })
-	})
-	for _, a := range c.Set {
-		if a.Origin != "" {
-			after = append(after, stores.Mark{Field: a.Field, Origin: a.Origin})
-		}
-	}
-	slices.SortFunc(after, func(a, b stores.Mark) int { return a.Field - b.Field })
-	return after
-}
-
 // marks is what goes along with a notice of where its values came from: of those
 // less trusted than a record.
 func (n *notice) marks() (stores.Value, bool) {

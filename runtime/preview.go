@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -69,7 +70,7 @@ const (
 // nameRow makes sure that a row is known by a name, and returns it. A row that
 // this run adds has none until it is committed; one that is out of scope never
 // gets one.
-func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
+func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
 	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
 	}
@@ -98,10 +99,26 @@ func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (n
 }
 
 // namingKnown works out what a row is to be called from what the run knows.
-func (r *run) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
+func (r *reading) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
 	text, known := r.labelKnown(e, key)
 	owner, one := r.s.onlyOwner(e.Store)
 	return names.Given{Key: key, Label: text, Owner: owner}, known && one
+}
+
+// labelKnown works a label out from what the run knows of rows, without asking.
+func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
+	row, ok := r.read.Known(view.RowKey{Entity: e.Store, Key: key})
+	if !ok {
+		return "", false
+	}
+	paths := r.e.labelled[e]
+	values := make([]stores.Value, len(paths))
+	for i, p := range paths {
+		if values[i], ok = r.read.Follow(row.Values, p); !ok {
+			return "", false
+		}
+	}
+	return label(e, values), true
 }
 
 // nameAdded works out what the rows that the run adds are to be called, and
@@ -133,7 +150,7 @@ func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
 	return given, nil
 }
 
-func (r *run) nameCells(ctx context.Context, t *table) error {
+func (r *reading) nameCells(ctx context.Context, t *table) error {
 	for _, row := range t.rows {
 		for _, c := range row {
 			if c.entity == nil || c.value.IsNull() {
@@ -155,7 +172,7 @@ func (r *run) nameCells(ctx context.Context, t *table) error {
 
 // shownName is what stands where a key would: a name, "new" for a row that is
 // not committed yet, and no more than that it is hidden for a row out of scope.
-func (r *run) shownName(e *stores.Entity, key stores.Value) string {
+func (r *reading) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
 		return "@" + row.Name
 	}
@@ -165,7 +182,7 @@ func (r *run) shownName(e *stores.Entity, key stores.Value) string {
 	return hidden
 }
 
-func (r *run) shownValue(e *stores.Entity, key stores.Value) stores.Value {
+func (r *reading) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 	if key.IsNull() {
 		return key
 	}
@@ -230,7 +247,7 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 }
 
 // owner is the owner of a row that is changed, as of stores.Name.
-func (r *run) owner(c *change) string {
+func (r *reading) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
 	}
@@ -296,13 +313,13 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 }
 
 // nameValue gives the key of a row the name that it is shown by.
-func (r *run) nameValue(v *receipt.Value, e *stores.Entity) {
+func (r *reading) nameValue(v *receipt.Value, e *stores.Entity) {
 	if !v.IsNull() {
 		v.Name = r.shownName(e, v.Value)
 	}
 }
 
-func (r *run) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
+func (r *reading) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 	for i := range st.notices {
 		n := &st.notices[i]
 		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: r.callOf(st, n), At: n.at, Instead: len(n.instead)})
@@ -325,7 +342,7 @@ func (st *step) errandsOf(all []receipt.Errand) []receipt.Errand {
 	return all
 }
 
-func (r *run) result(st *step) *receipt.Result {
+func (r *reading) result(st *step) *receipt.Result {
 	t := st.cells
 	if t == nil || t.late && t.rows == nil {
 		return nil

@@ -160,18 +160,15 @@ func (u *Upload) gone(now time.Time) bool {
 // At the gate
 
 // upload resolves what an argument says to a file that may be used.
-func (r *run) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
+func (r *reading) upload(ctx context.Context, st *step, i int, v stores.Value, place dsl.Place) error {
 	p := &st.verb.Params[i]
 	id, ok := strings.CutPrefix(v.Text(), verbs.UploadScheme)
 	if !ok || v.Kind() != stores.String {
 		return &complaint{st.index, unknownUpload(place, p.Name)}
 	}
-	var err error
-	row, known := r.rows[rowKey{uploads, stores.NewString(id)}]
-	if !known {
-		if row, err = r.read.Get(ctx, uploads, stores.NewString(id)); err != nil && !errors.Is(err, stores.ErrNotFound) {
-			return err
-		}
+	row, err := r.read.Get(ctx, uploads, stores.NewString(id))
+	if err != nil && !errors.Is(err, stores.ErrNotFound) {
+		return err
 	}
 	var u Upload
 	if err == nil {
@@ -215,7 +212,7 @@ func FileOf(u *Upload) receipt.File {
 }
 
 // know remembers what a person knows a file by.
-func (r *run) know(reference stores.Value, u *Upload) {
+func (r *reading) know(reference stores.Value, u *Upload) {
 	k := knownFile{reference.Text(), u.Sum, FileOf(u)}
 	if !slices.Contains(r.files, k) {
 		r.files = append(r.files, k)
@@ -223,7 +220,7 @@ func (r *run) know(reference stores.Value, u *Upload) {
 }
 
 // fileOf finds the file that a value stands for; nil where it stands for itself.
-func (r *run) fileOf(v stores.Value) *receipt.File {
+func (r *reading) fileOf(v stores.Value) *receipt.File {
 	if len(r.files) == 0 || v.Kind() != stores.String {
 		return nil
 	}
@@ -256,7 +253,7 @@ func (u *usedUpload) use(now time.Time) stores.Change {
 }
 
 // await lets uploads that a proposal names last as long as it may be agreed to.
-func (r *run) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
+func (r *reading) await(ctx context.Context, tx stores.Tx, until time.Time) ([]stores.Change, error) {
 	var all []stores.Change
 	for _, u := range r.uploads {
 		row, err := tx.Get(ctx, uploads, u.row.Key())
@@ -328,7 +325,8 @@ func (s *Session) BeginUpload(ctx context.Context, u Upload, id, tag string, las
 				u.Kept = row.Values[conTag].Text()
 			case row.Values[conTag].Text() != dropped:
 				going = &Upload{Sum: u.Sum, Size: u.Size, Kept: row.Values[conTag].Text()}
-				return errGoing
+				tx.Discard()
+				return nil
 			default:
 				u.Kept = tag
 				b.Changes = append(b.Changes, stores.Change{Op: stores.Update, Entity: contents, Key: key, Before: row.Values, Guard: []int{conTag, conState}, Set: []stores.Assign{
@@ -346,7 +344,7 @@ func (s *Session) BeginUpload(ctx context.Context, u Upload, id, tag string, las
 			return nil
 		})
 		switch {
-		case errors.Is(err, errGoing):
+		case err == nil && going != nil:
 			if err := drop(ctx, *going); err != nil {
 				return u, failure(err)
 			}
@@ -358,8 +356,6 @@ func (s *Session) BeginUpload(ctx context.Context, u Upload, id, tag string, las
 		}
 	}
 }
-
-var errGoing = errors.New("the same bytes are being deleted")
 
 // Upload returns what is known of an upload of the session's principal, by its
 // reference; stores.ErrNotFound where there is none of theirs, or it has expired.

@@ -208,10 +208,8 @@ type work struct {
 	active sessionValue     // that it took along
 }
 
-var (
-	errNoPoint = errors.New(reasonNoPoint)
-	errRowGone = errors.New(reasonRowGone)
-)
+// errRowGone says that a row that work is about is not there any more.
+var errRowGone = errors.New(reasonRowGone)
 
 func ends(run stores.Run, state stores.JobState, at time.Time, note string) stores.Settlement {
 	return stores.Settlement{Run: run, State: state, At: at, Note: note}
@@ -246,11 +244,11 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
-	if all := s.barred(p, true); len(all) > 0 {
+	if all := permit(p, s.roles, e.inside, true); len(all) > 0 {
 		return s.refuseWork(ctx, w, done, p, o, refuse(all))
 	}
 	if s.mayAsk(p) {
-		waiting, asked, err := s.askWork(ctx, w, done, p, o)
+		waiting, asked, err := s.askWork(ctx, w, done, script, p, o)
 		if err != nil || asked {
 			return s.worked(ctx, w, waiting, p, o, script, err)
 		}
@@ -258,6 +256,9 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	r, err := s.attempts(ctx, p, &terms{RunOptions: o, job: w})
 	if err != nil {
 		return s.worked(ctx, w, done, p, o, script, err)
+	}
+	if r.skipped != "" {
+		return s.skip(ctx, w, done, script, r.skipped)
 	}
 	if r.repeated != nil {
 		// Its effect is there already. A settlement and its effect are one
@@ -275,8 +276,6 @@ func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Pro
 	switch {
 	case err == nil:
 		return done, nil
-	case errors.Is(err, errNoPoint):
-		return s.skip(ctx, w, done, script, reasonNoPoint)
 	case errors.Is(err, errRowGone):
 		return s.skip(ctx, w, done, script, reasonRowGone)
 	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != codeChangedMeanwhile && refusal.Diagnostics[0].Code != codeNeedsAgreement:
@@ -527,18 +526,12 @@ func plainLiteral(x any) dsl.Value {
 	return dsl.NewNil()
 }
 
-// begin is asked inside the transaction that would commit the work: whether
-// there is still a point in it. The run is settled with whatever it does.
-func (w *work) begin(ctx context.Context, r *run) error {
-	r.read = r.tx
-	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
-	return w.pointless(ctx, r)
-}
-
-// pointless asks the trigger's condition again, of the rows as they are now.
-// What it reads is no part of the plan: the call stands on its own.
-func (w *work) pointless(ctx context.Context, r *run) error {
-	look := &run{e: r.e, s: r.s, read: r.read, now: r.now, alias: map[stores.Value]string{}}
+// pointless asks the trigger's condition again, of the rows as they are now, and
+// says why there is no point in the work any more; "" where there is. What it reads is
+// no part of a plan: the call stands on its own.
+func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
+	look := s.reads(read)
+	look.now = now
 	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
 	for i, e := range w.refs {
 		if e == nil {
@@ -546,10 +539,10 @@ func (w *work) pointless(ctx context.Context, r *run) error {
 		}
 		row, err := look.get(ctx, e, w.args[i])
 		if errors.Is(err, stores.ErrNotFound) {
-			return errRowGone
+			return reasonRowGone, nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		st.rows[i] = row
 	}
@@ -560,11 +553,11 @@ func (w *work) pointless(ctx context.Context, r *run) error {
 	}
 	switch {
 	case err != nil && isStoreError(err):
-		return err
+		return "", err
 	case err != nil || !holds:
-		return errNoPoint
+		return reasonNoPoint, nil
 	}
-	return nil
+	return "", nil
 }
 
 // mayAsk reports whether a program may have to ask somebody first.
@@ -581,17 +574,26 @@ func (s *Session) mayAsk(p *verbs.Program) bool {
 
 // askWork rehearses a work that may have to ask first. Where it has to, it waits
 // for whoever must agree, the person in whose name it is among them.
-func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions) (Worked, bool, error) {
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		return w.pointless(ctx, &run{e: s.e, s: s, read: read, now: stores.NewTime(s.e.clock()).Time()})
+func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) (err error) {
+		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.clock()).Time())
+		return err
 	})
 	if err != nil {
+		return done, true, err
+	}
+	if done.Reason != "" {
+		done, err = s.skip(ctx, w, done, script, done.Reason)
 		return done, true, err
 	}
 	t := rehearsal(RunOptions{})
 	t.job = w
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
+		return done, true, err
+	}
+	if r.skipped != "" {
+		done, err = s.skip(ctx, w, done, script, r.skipped)
 		return done, true, err
 	}
 	others, mine := r.unanswered()
