@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/digest"
 	"verbatim/runtime/tools"
 	"verbatim/stores"
 )
@@ -332,11 +333,7 @@ func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, 
 // sentDigest stands for what was asked, which may be sensitive: as a text's, it
 // cannot be guessed without the key.
 func sentDigest(e *errand, key string) string {
-	var few digester
-	few.text("verbatim errand 1")
-	few.text(key)
-	few.text(e.id())
-	return few.sum()
+	return digest.Of("verbatim errand 1", key, e.id())
 }
 
 // keptAnswer reads what settle keeps.
@@ -349,11 +346,7 @@ func keptAnswer(v stores.Value) tools.Answer {
 }
 
 func attemptKey(principal, key string) stores.Value {
-	var d digester
-	d.text("verbatim attempt 1")
-	d.text(principal)
-	d.text(key)
-	return stores.NewString(d.sum())
+	return stores.NewString(digest.Of("verbatim attempt 1", principal, key))
 }
 
 func (a *sentErrand) insert(r *run, key string) stores.Change {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -148,22 +149,22 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	}
 	why := stalePreview(at, nil)
 	for _, key := range keys {
-		row, err := r.read.Get(ctx, confirmations, key)
+		row, err := r.read.Get(ctx, confirmations.Entity, key)
 		if errors.Is(err, stores.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		c := confirmationOf(row)
-		if c.digest != fmt.Sprintf("%x", r.digest) {
+		c := confirmations.Of(row)
+		if c.Digest != fmt.Sprintf("%x", r.digest) {
 			continue
 		}
 		if d := r.e.unusable(c, r.now, at); d != nil {
 			why = *d
 			continue
 		}
-		r.own = append(r.own, c.settle(r.e, StatusUsed, r.s.who.Name, "", r.now))
+		r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, r.s.who.Name, "", r.now))
 		return nil
 	}
 	switch {

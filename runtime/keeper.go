@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -165,10 +166,10 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 		of    *stores.Entity
 		where stores.Cond
 	}{
-		{confirmations, stores.Cond{Op: stores.And, Kids: []stores.Cond{
-			{Op: stores.Ne, Path: stores.Path{Field: confStatus}, Value: stores.NewString(StatusWaiting)},
-			{Op: stores.Lt, Path: stores.Path{Field: confSettledAt}, Value: stores.NewTime(before)},
-			{Op: stores.Lt, Path: stores.Path{Field: confExpires}, Value: stores.NewTime(now)},
+		{confirmations.Entity, stores.Cond{Op: stores.And, Kids: []stores.Cond{
+			{Op: stores.Ne, Path: stores.Path{Field: confirmations.FieldStatus}, Value: stores.NewString(confirmations.Waiting)},
+			{Op: stores.Lt, Path: stores.Path{Field: confirmations.FieldSettledAt}, Value: stores.NewTime(before)},
+			{Op: stores.Lt, Path: stores.Path{Field: confirmations.FieldExpires}, Value: stores.NewTime(now)},
 		}}},
 		{deliveries, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: dlvTime}, Value: stores.NewTime(before)}},
 		{tallies, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: tlyChanged}, Value: stores.NewTime(before)}},
@@ -229,22 +230,22 @@ func (e *Engine) prune(ctx context.Context, of *stores.Entity, where stores.Cond
 func (e *Engine) expire(ctx context.Context, now time.Time) error {
 	scope := stores.Scope{Principal: housekeeper, All: true}
 	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{
-		{Op: stores.Eq, Path: stores.Path{Field: confStatus}, Value: stores.NewString(StatusWaiting)},
-		{Op: stores.Le, Path: stores.Path{Field: confExpires}, Value: stores.NewTime(now)},
+		{Op: stores.Eq, Path: stores.Path{Field: confirmations.FieldStatus}, Value: stores.NewString(confirmations.Waiting)},
+		{Op: stores.Le, Path: stores.Path{Field: confirmations.FieldExpires}, Value: stores.NewTime(now)},
 	}}
 	for {
 		part := 0
 		err := e.write(ctx, scope, func(tx stores.Tx) error {
-			rows, err := tx.Find(ctx, stores.Find{Entity: confirmations, Where: &where, Limit: housekeeping, Cut: true})
+			rows, err := tx.Find(ctx, stores.Find{Entity: confirmations.Entity, Where: &where, Limit: housekeeping, Cut: true})
 			if err != nil {
 				return err
 			}
 			part = len(rows)
 			var b stores.Batch
 			for _, row := range rows {
-				c := confirmationOf(stores.Row{Entity: confirmations, Values: row})
-				b.Changes = append(b.Changes, c.settle(e, StatusExpired, "", "", now))
-				b.Entries = append(b.Entries, e.expired(c, c.source, now))
+				c := confirmations.Of(stores.Row{Entity: confirmations.Entity, Values: row})
+				b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
+				b.Entries = append(b.Entries, e.expired(c, c.Source, now))
 			}
 			if part == 0 {
 				return nil
@@ -265,15 +266,15 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 	now := stores.NewTime(e.clock()).Time()
 	err = e.write(ctx, scope, func(tx stores.Tx) error {
 		dropped = 0
-		found, err := findConfirmations(ctx, tx, map[int]stores.Value{confStatus: stores.NewString(StatusWaiting)})
+		found, err := confirmations.Find(ctx, tx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		var b stores.Batch
 		for _, c := range found {
-			entry := e.expired(c, c.source, now)
+			entry := e.expired(c, c.Source, now)
 			entry.Reason = codeStalePreview
-			b.Changes = append(b.Changes, c.settle(e, StatusStale, "", "", now))
+			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Stale, "", "", now))
 			b.Entries = append(b.Entries, entry)
 			dropped++
 		}
@@ -286,14 +287,14 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 }
 
 // expired is the entry about something that nobody agreed to in time.
-func (e *Engine) expired(c *confirmation, source string, now time.Time) stores.Entry {
-	id := c.id
+func (e *Engine) expired(c *confirmations.Confirmation, source string, now time.Time) stores.Entry {
+	id := c.ID
 	if id == "" {
-		id = c.preview
+		id = c.Preview
 	}
 	call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(id)))
-	return stores.Entry{Time: now, Principal: c.asker, Session: c.session, Source: source, Verb: verbExpire, Call: dsl.FormatCall(&call),
-		Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.preview, Palette: e.reg.Digest()}
+	return stores.Entry{Time: now, Principal: c.Asker, Session: c.Session, Source: source, Verb: verbExpire, Call: dsl.FormatCall(&call),
+		Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.Preview, Palette: e.reg.Digest()}
 }
 
 // ErrAmbiguous says that a name stands for several rows. Its text lists them.

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -110,19 +109,19 @@ func (r *reading) moment(at stores.Value) time.Time {
 // row, and otherwise for one principal.
 func (r *reading) workKey(st *step, n *notice) string {
 	var d digester
-	d.text("verbatim work key 1")
-	d.text(st.verb.Name)
-	d.text(n.target)
+	d.Text("verbatim work key 1")
+	d.Text(st.verb.Name)
+	d.Text(n.target)
 	if !n.effect.Shared(st.verb) {
-		d.text(r.s.who.Name)
+		d.Text(r.s.who.Name)
 	}
 	for _, i := range n.effect.Key {
 		if e := st.rows[i].Entity; e != nil {
-			d.text(e.Name)
+			d.Text(e.Name)
 		}
-		d.value(st.args[i])
+		d.Value(st.args[i])
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(d.b))[:32]
+	return d.Hex()[:32]
 }
 
 // onceUnder says what becomes of a job while another has its correlation key.
@@ -179,19 +178,6 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 		return dsl.NewList(items...)
 	}
 	return wholeLiteral(v)
-}
-
-// instead writes down what a piece of work takes the place of. Of one that takes
-// no place there is nothing.
-func (d *digester) instead(jobs []stores.JobRecord) {
-	if len(jobs) == 0 {
-		return
-	}
-	d.text("instead")
-	d.number(len(jobs))
-	for i := range jobs {
-		d.text(jobs[i].ID)
-	}
 }
 
 // Jobs that failed are looked after by verbs like any others: a handler looks at

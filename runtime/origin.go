@@ -238,18 +238,6 @@ func originsText(st *step) string {
 	return stores.NewObject(keys, values).Text()
 }
 
-// origins writes down where values came from.
-func (d *digester) origins(origins []verbs.Origin) {
-	for _, o := range origins {
-		d.origin(o)
-	}
-}
-
-func (d *digester) origin(o verbs.Origin) {
-	d.number(int(o.Kinds()))
-	d.text(o.Sources())
-}
-
 // throughWords is the way that a value came, for a sentence.
 func throughWords(trail []string) string {
 	if len(trail) == 0 {

@@ -2,10 +2,7 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"hash"
 	"slices"
 	"time"
 
@@ -439,131 +436,6 @@ func (e *Engine) tableOf(res *receipt.Result) *table {
 		c.value, c.entity = ref.Key, e.reg.Entity(ref.Entity)
 	}
 	return t
-}
-
-// The digest
-
-// A digester writes down what is to be hashed. Every text has its length before
-// it, so that nothing can be moved from one part to the next.
-type digester struct {
-	b     []byte
-	alias map[stores.Value]string
-	into  hash.Hash // takes what was written down, now and then; nil when b keeps all of it
-}
-
-// spill hands on what was written down, so that a long plan is never in memory
-// as a whole.
-func (d *digester) spill() {
-	const enough = 4 << 10
-	if d.into != nil && len(d.b) >= enough {
-		d.into.Write(d.b)
-		d.b = d.b[:0]
-	}
-}
-
-func (d *digester) text(s string) {
-	d.b = binary.BigEndian.AppendUint64(d.b, uint64(len(s)))
-	d.b = append(d.b, s...)
-}
-
-// sum is the hash of what was written down, in hex.
-func (d *digester) sum() string { return fmt.Sprintf("%x", sha256.Sum256(d.b)) }
-
-func (d *digester) number(n int) { d.b = binary.BigEndian.AppendUint64(d.b, uint64(n)) }
-
-func (d *digester) value(v stores.Value) {
-	if name, ok := d.alias[v]; ok {
-		d.text("alias")
-		d.text(name)
-		return
-	}
-	d.text(v.Kind().String())
-	at := len(d.b)
-	d.b = append(d.b, 0, 0, 0, 0, 0, 0, 0, 0)
-	d.b = v.AppendText(d.b)
-	binary.BigEndian.PutUint64(d.b[at:], uint64(len(d.b)-at-8))
-}
-
-func (d *digester) values(vs []stores.Value) {
-	d.number(len(vs))
-	for _, v := range vs {
-		d.value(v)
-	}
-}
-
-// seal hashes what a call says: its verb and its resolved arguments.
-func (st *step) seal() [32]byte { return st.sealIn(new([]byte)) }
-
-// sealIn is seal with memory that is used again.
-func (st *step) sealIn(b *[]byte) [32]byte {
-	d := digester{b: (*b)[:0]}
-	d.text(st.verb.Name)
-	d.values(st.args)
-	d.origins(st.from)
-	*b = d.b
-	return sha256.Sum256(d.b)
-}
-
-// finish gives the plan its digest: who, under which palettes, would do what,
-// on which rows as they are. Keys that were made up and instants that move with
-// the clock are left out of it, so that looking twice shows the same preview.
-func (r *run) finish() {
-	d := digester{alias: r.alias, into: sha256.New()}
-	d.text("verbatim preview 1")
-	d.text(r.e.reg.Digest())
-	d.text(r.s.who.Name)
-	d.value(r.s.kept) // what was shown in one session is not agreed to in another
-	d.number(len(r.s.roles))
-	for _, role := range r.s.roles {
-		d.text(role.Name)
-	}
-	d.number(len(r.steps))
-	for i := range r.told {
-		d.b = r.told[i].AppendDigest(d.b, d.alias)
-		d.spill()
-	}
-	for _, st := range r.steps {
-		d.step(st)
-		d.spill()
-	}
-	d.seen(r.seen)
-	d.into.Write(d.b)
-	d.into.Sum(r.digest[:0])
-	r.id = receipt.NewID(r.digest[:16])
-}
-
-// step writes down what a call stands on and its receipt does not tell.
-func (d *digester) step(st *step) {
-	d.text(st.text)
-	d.values(st.args)
-	d.origins(st.from)
-	d.number(len(st.notices))
-	for _, n := range st.notices {
-		d.values(n.values)
-		d.origins(n.came)
-		d.instead(n.instead)
-	}
-	if e := st.errand; e != nil {
-		d.text(e.spec.Digest)
-	}
-}
-
-// seen writes down the rows that a plan stands on.
-func (d *digester) seen(rows []seen) {
-	d.number(len(rows))
-	for _, s := range rows {
-		if s.entity != nil {
-			d.text(s.entity.Name)
-		}
-		d.value(s.key)
-		d.values(s.values)
-		d.number(len(s.marks))
-		for _, m := range s.marks {
-			d.number(m.Field)
-			d.text(m.Origin)
-		}
-		d.spill()
-	}
 }
 
 // shown keeps what is needed to say, later, what moved.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -378,7 +379,7 @@ func (o *terms) opens(s *Session) stores.Scope {
 		keys = append(keys, o.pending.key)
 	}
 	if len(keys) > 0 {
-		scope = holding(scope, confirmations, keys...)
+		scope = holding(scope, confirmations.Entity, keys...)
 	}
 	return scope
 }

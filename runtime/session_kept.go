@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
+	"verbatim/runtime/digest"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -56,11 +57,7 @@ const sessionPrefix = "s-"
 // sessionKey is the key of the session that a principal calls by a name. Nobody
 // else's name leads to the same row.
 func sessionKey(principal, name string) stores.Value {
-	d := digester{}
-	d.text("verbatim session 1")
-	d.text(principal)
-	d.text(name)
-	return stores.NewString(sessionPrefix + d.sum()[:32])
+	return stores.NewString(sessionPrefix + digest.Of("verbatim session 1", principal, name)[:32])
 }
 
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)

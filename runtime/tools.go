@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"verbatim/runtime/digest"
 	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -64,11 +65,11 @@ type errand struct {
 
 // id names what is asked: asked twice, it is the same.
 func (e *errand) id() string {
-	d := digester{}
-	d.text(e.Server)
-	d.text(e.Name)
-	d.text(e.args.Text())
-	return string(d.b)
+	var d digest.Writer
+	d.Text(e.Server)
+	d.Text(e.Name)
+	d.Text(e.args.Text())
+	return string(d.B)
 }
 
 // useTool carries out a verb by a tool, as far as it can be inside a

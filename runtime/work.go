@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -146,9 +147,9 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 }
 
 // expiry is the job that ends a confirmation.
-func (e *Engine) expiry(c *confirmation) stores.Job {
-	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.expires, Principal: c.asker,
-		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.key, jobV}).Text()}
+func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
+	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
+		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}
 }
 
 // A Message is what a job of kind JobNotice is to deliver.
@@ -605,30 +606,8 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 	if err != nil {
 		return done, true, s.finalError(p, err)
 	}
-	done.Outcome, done.Pending, done.Reason = WorkWaiting, c.id, codeNeedsAgreement
+	done.Outcome, done.Pending, done.Reason = WorkWaiting, c.ID, codeNeedsAgreement
 	return done, true, nil
-}
-
-// byAsker stands, among the roles that must agree, for the asker themselves:
-// they were not there when a job of theirs had to ask.
-const byAsker = ""
-
-// mayDecide reports whether somebody need not leave it to others.
-func (c *confirmation) mayDecide(s *Session) bool {
-	return !c.isAsker(s) || slices.Contains(c.roles, byAsker)
-}
-
-// isAsker reports whether a session is of the person who asked, by whichever login.
-func (c *confirmation) isAsker(s *Session) bool {
-	return c.asker == s.who.Name || c.person == s.who.Whose()
-}
-
-// mine reports whether a session may agree for a role.
-func (c *confirmation) mine(s *Session, role string) bool {
-	if role == byAsker {
-		return c.asker == s.who.Name
-	}
-	return !c.isAsker(s) && s.has(role)
 }
 
 // skip ends a work that has become pointless, and says so in the journal.
@@ -712,25 +691,25 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		now := stores.NewTime(e.clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
-		row, err := tx.Get(ctx, confirmations, stores.NewString(p.Confirmation))
+		row, err := tx.Get(ctx, confirmations.Entity, stores.NewString(p.Confirmation))
 		if err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}
-		var c *confirmation
+		var c *confirmations.Confirmation
 		if err == nil {
-			c = confirmationOf(row)
+			c = confirmations.Of(row)
 		}
 		switch {
 		case c == nil:
 			done.Outcome, done.Reason = WorkSkipped, reasonRowGone
-		case c.status != StatusWaiting:
+		case c.Status != confirmations.Waiting:
 			done.Outcome, done.Reason = WorkSkipped, reasonNoPoint
-		case now.Before(c.expires):
+		case now.Before(c.Expires):
 			// The store's clock is ahead of this one, and nothing ends early.
-			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.expires, Free: true}
+			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.Expires, Free: true}
 			done.Outcome = WorkWaiting
 		default:
-			b.Changes = append(b.Changes, c.settle(e, StatusExpired, "", "", now))
+			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
 			b.Entries = append(b.Entries, e.expired(c, "job "+run.ID, now))
 		}
 		return tx.Apply(ctx, b)
