@@ -372,7 +372,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 			where.Kids = append(where.Kids[:2:2], stores.Cond{Op: stores.Gt, Path: stores.Path{Field: turnKey}, Value: after})
 		}
 		part := 0
-		err := e.write(ctx, stores.Scope{Principal: housekeeper, All: true}, func(tx stores.Tx) error {
+		err := e.write(ctx, system(), func(tx stores.Tx) error {
 			rows, err := tx.Find(ctx, stores.Find{Entity: turns, Where: &where, Limit: housekeeping, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: turnKey}}}})
 			if part = len(rows); err != nil || part == 0 {
 				return err
@@ -406,7 +406,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 
 // forgetValues takes the words out of what a principal's sessions keep.
 func (e *Engine) forgetValues(ctx context.Context, principal string) error {
-	return e.write(ctx, stores.Scope{Principal: housekeeper, All: true}, func(tx stores.Tx) error {
+	return e.write(ctx, system(), func(tx stores.Tx) error {
 		rows, err := tx.Find(ctx, stores.Find{Entity: sessions, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: sesPrincipal}, Value: stores.NewString(principal)}})
 		if err != nil {
 			return err
@@ -438,48 +438,6 @@ func (e *Engine) forgetValues(ctx context.Context, principal string) error {
 		}
 		return tx.Apply(ctx, b)
 	})
-}
-
-// pruneSessions deletes sessions that nobody has come back to since a time, with
-// what was said in them.
-func (e *Engine) pruneSessions(ctx context.Context, before time.Time) (n int, err error) {
-	const few = 20
-	for {
-		part := 0
-		err := e.write(ctx, stores.Scope{Principal: housekeeper, All: true}, func(tx stores.Tx) error {
-			where := stores.Cond{Op: stores.Lt, Path: stores.Path{Field: sesLast}, Value: stores.NewTime(before)}
-			rows, err := tx.Find(ctx, stores.Find{Entity: sessions, Where: &where, Limit: few, Cut: true})
-			if part = len(rows); err != nil || part == 0 {
-				return err
-			}
-			var b stores.Batch
-			for _, row := range rows {
-				said, err := tx.Find(ctx, stores.Find{Entity: turns, Select: []stores.Path{{Field: turnKey}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: turnSession}, Value: row[sesKey]}})
-				if err != nil {
-					return err
-				}
-				for _, turn := range said {
-					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: turns, Key: turn[0]})
-				}
-				asked, err := tx.Find(ctx, stores.Find{Entity: questions, Select: []stores.Path{{Field: qstKey}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: qstSession}, Value: row[sesKey]}})
-				if err != nil {
-					return err
-				}
-				for _, question := range asked {
-					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: questions, Key: question[0]})
-				}
-				// Whoever comes back meanwhile keeps all of it.
-				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: sessions, Key: row[sesKey], Before: row, Guard: []int{sesLast, sesVersion}})
-			}
-			return tx.Apply(ctx, b)
-		})
-		if err != nil {
-			return n, err
-		}
-		if n += part; part < few {
-			return n, nil
-		}
-	}
 }
 
 // Handlers

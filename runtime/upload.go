@@ -380,9 +380,6 @@ func (s *Session) Upload(ctx context.Context, reference string) (u Upload, err e
 
 // Looking at what was sent
 
-// system is the scope of what the engine does for nobody.
-func system() stores.Scope { return stores.Scope{Principal: housekeeper, All: true} }
-
 // JudgeUpload notes what a scanner said of an upload. What is harmful is let go
 // of. One that was judged meanwhile stays as it is, unless nobody had looked at it.
 func (e *Engine) JudgeUpload(ctx context.Context, id, verdict, scanner string) (u Upload, err error) {
