@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"verbatim/runtime/provenance"
+	"verbatim/runtime/uploads"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -108,7 +110,7 @@ func (r *run) wanted() []view.Want {
 		for j := range c.Args {
 			if p := &c.Verb.Params[j]; p.Upload != nil && !r.snapshot && c.Args[j].Kind == verbs.Literal {
 				if id, ok := strings.CutPrefix(c.Args[j].Value.Text(), verbs.UploadScheme); ok {
-					wants = append(wants, view.Want{Row: view.RowKey{Entity: uploads, Key: stores.NewString(id)}})
+					wants = append(wants, view.Want{Row: view.RowKey{Entity: uploads.Entity, Key: stores.NewString(id)}})
 				}
 			}
 			e, key := rowOf(r.prog, c, j)
@@ -118,11 +120,11 @@ func (r *run) wanted() []view.Want {
 			want := view.Want{Row: view.RowKey{Entity: e, Key: key}}
 			if along := &r.e.wants[c.Verb][j]; !r.snapshot {
 				if len(along.held) > 0 {
-					paths, _ := withMarks(e, along.held)
+					paths, _ := provenance.WithMarks(e, along.held)
 					want.Along = append(want.Along, view.Paths{Paths: paths, Hold: r.holdsAs(stores.Shared)})
 				}
 				if len(along.names) > 0 {
-					paths, _ := withMarks(e, along.names)
+					paths, _ := provenance.WithMarks(e, along.names)
 					want.Along = append(want.Along, view.Paths{Paths: paths})
 				}
 			}

@@ -52,7 +52,7 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 		return nil, &complaint{st.index, nothingThere(st.place, st.verb.Name)}
 	}
 	// What SQL makes of its arguments and of rows cannot be followed.
-	came := st.told().Mix(ofRecord).Mix(r.s.strangeQuery(q))
+	came := st.told().Mix(ofRecord).Mix(r.s.from.Query(q))
 	for _, mark := range marks {
 		came = came.Mix(verbs.Stored(mark))
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -17,7 +18,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 		}
 	}
 	for i := range r.uploads {
-		r.own = append(r.own, r.uploads[i].use(r.now))
+		r.own = append(r.own, uploads.Use(r.uploads[i].row, r.uploads[i].verb, r.now))
 	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	var err error

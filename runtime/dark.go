@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -96,16 +97,10 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 func (e *Engine) darkColumns(q *verbs.Query) []bool {
 	dark := q.Sensitive
 	if dark == nil {
-		words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool {
-			return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-		})
-		everything := strings.Contains(strings.ReplaceAll(q.Text, "(*)", ""), "*")
 		for _, t := range e.tables {
-			if table := t.Table[strings.LastIndexByte(t.Table, '.')+1:]; !slices.Contains(words, strings.ToLower(table)) {
-				continue
-			}
+			reads := provenance.Reads(q, t)
 			for i := range t.Fields {
-				if f := &t.Fields[i]; f.Sensitive && (everything || slices.Contains(words, strings.ToLower(f.Column))) {
+				if f := &t.Fields[i]; f.Sensitive && reads(i) {
 					for j, c := range q.Columns {
 						if c.Kind == f.Holds() {
 							if dark == nil {

@@ -47,6 +47,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/provenance"
 	"verbatim/runtime/tools"
 	"verbatim/runtime/view"
 	"verbatim/stores"
@@ -106,8 +107,8 @@ type Engine struct {
 	backoff   func(attempt int) time.Duration
 	zone      *time.Location
 	random    io.Reader
-	personal  map[*verbs.Verb]bool                   // see erasable.go
-	words     map[*stores.Entity]map[int]othersWords // fields that others write; nil where no palette says so
+	personal  map[*verbs.Verb]bool // see erasable.go
+	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
 	macros    map[*verbs.Verb]*verbs.Program
 	inside    map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
@@ -207,7 +208,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools)
 	}
 	e.findPersonal()
-	e.findWords()
+	e.writers = provenance.New(e.entities)
 	return e, nil
 }
 
@@ -291,6 +292,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 			s.scope.All = s.scope.All || role.SeesAll
 		}
 	}
+	s.from = e.writers.For(s.roles)
 	return s, nil
 }
 

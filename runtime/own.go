@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 )
@@ -22,7 +23,7 @@ import (
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, sessions, turns, questions, tallies, contents, uploads}, journal.Own()...)
+	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, sessions, turns, questions, tallies, uploads.Contents, uploads.Entity}, journal.Own()...)
 }
 
 // The fields of a delivery: what was done under a key, and what was answered.
@@ -70,7 +71,7 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	out := make(map[string][]stores.Value, len(holds))
 	for name, held := range holds {
-		if name != confirmations.Entity.Name && name != deliveries.Name && name != attempts.Name && name != contents.Name && name != journal.Openings.Name {
+		if name != confirmations.Entity.Name && name != deliveries.Name && name != attempts.Name && name != uploads.Contents.Name && name != journal.Openings.Name {
 			out[name] = held
 		}
 	}

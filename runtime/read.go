@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"verbatim/runtime/names"
+	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -21,7 +22,7 @@ type fetch struct {
 	of     *verbs.Entity
 	paths  []stores.Path // the key, what was asked for beside it, and what fields need
 	all    []stores.Path // paths, and the marks that say where they come from
-	marks  []int         // see withMarks
+	marks  []int         // see provenance.WithMarks
 	fields []fetched
 	chosen verbs.Origin
 }
@@ -67,7 +68,7 @@ func (r *reading) fetch(ctx context.Context, st *step, of *verbs.Entity, fields 
 			}
 		}
 	}
-	f.all, f.marks = withMarks(of.Store, f.paths)
+	f.all, f.marks = provenance.WithMarks(of.Store, f.paths)
 	return f, nil
 }
 
@@ -152,21 +153,21 @@ func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
 	g := &f.fields[i]
 	switch g.From {
 	case verbs.FromPath:
-		c := cell{row[g.at], g.to, f.s.pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}
+		c := cell{row[g.at], g.to, f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}
 		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
 			c.from = f.chosen // which row it is, and not what is in it
 		}
 		return c, nil
 	case verbs.FromCodes:
 		v, err := described(g.Codes, g.Type, row[g.at])
-		return cell{value: v, from: f.s.pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}, err
+		return cell{value: v, from: f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}, err
 	case verbs.FromExpr:
 		env := g.env
 		env.Reads = slices.Clone(env.Reads)
 		came := slices.Clone(g.came)
 		for j, at := range g.row {
 			if at >= 0 {
-				env.Reads[j], came[j] = row[at], f.s.pathOrigin(f.of.Store, f.paths, f.marks, at, row)
+				env.Reads[j], came[j] = row[at], f.s.from.Path(f.of.Store, f.paths, f.marks, at, row)
 			}
 		}
 		v, err := g.Expr.Eval(env)

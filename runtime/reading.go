@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/provenance"
 	"verbatim/runtime/tools"
 	"verbatim/runtime/view"
 	"verbatim/stores"
@@ -80,7 +81,7 @@ func (r *reading) get(ctx context.Context, e *stores.Entity, key stores.Value) (
 
 // fields reads along paths from one row, and says where the values come from.
 func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
-	all, at := withMarks(e, paths)
+	all, at := provenance.WithMarks(e, paths)
 	hold := r.holdsAs(stores.Shared)
 	values, known := r.read.Along(view.RowKey{Entity: e, Key: key}, all, hold != stores.Loose)
 	if !known {
@@ -96,7 +97,7 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: values})
 	came := make([]verbs.Origin, len(paths))
 	for i := range came {
-		came[i] = r.s.pathOrigin(e, paths, at, i, values)
+		came[i] = r.s.from.Path(e, paths, at, i, values)
 	}
 	return values, came, nil
 }
@@ -193,7 +194,7 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 			continue // the argument was left out: its fields are absent
 		}
 		if p := reads[i].Path; len(p.Steps) == 0 && p.Count == nil {
-			env.Reads[i], came[i] = from.Values[p.Field], r.s.fieldOrigin(from, p.Field)
+			env.Reads[i], came[i] = from.Values[p.Field], r.s.from.Field(from, p.Field)
 			continue
 		}
 		var paths []stores.Path

@@ -334,7 +334,7 @@ func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row sto
 	}
 	g := given{entity: to, dark: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
-		g.value, g.from = row.Values[p.Field], r.s.fieldOrigin(&row, p.Field)
+		g.value, g.from = row.Values[p.Field], r.s.from.Field(&row, p.Field)
 		return g, nil
 	}
 	values, came, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})

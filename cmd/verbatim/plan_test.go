@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -43,25 +43,27 @@ var allowed = map[string][]string{
 	"verbs/expr":            {"stores"},
 	"verbs/grammar":         {"dsl", "stores", "verbs"},
 	"verbs/verbstest":       nil,
-	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations"},
+	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
 	"runtime/names":         {"dsl", "stores"},
 	"runtime/tools":         {"dsl", "stores", "verbs"},
 	"runtime/view":          {"stores"},
 	"runtime/digest":        {"stores"},
 	"runtime/confirmations": {"stores", "stores/receipt", "runtime/digest"},
+	"runtime/provenance":    {"stores", "verbs"},
+	"runtime/uploads":       {"stores", "stores/receipt", "verbs"},
 	"runtime/notify":        {"runtime"},
 	"runtime/work":          {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":           nil,
-	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words"},
+	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads"},
 	"runtime/mcp":           {"runtime/tools"},
 	"runtime/system":        {"dsl", "verbs", "stores", "runtime"},
-	"runtime/upload":        {"verbs", "stores/files", "runtime"},
+	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
 	"runtime/words":         {"stores"},
 	"runtime/phrase":        {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
 	"runtime/collect":       {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":        {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture":       nil,
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -79,8 +81,9 @@ var groups = map[string][]string{
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
 	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
-	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations"},
-	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations"),
+	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
+	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance"),
+	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "cmd/verbatim"),
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
@@ -104,9 +107,12 @@ var forbidden = []arrow{
 	{"who has nothing to ask of a tool", []string{"runtime/tools"}, "tools of other servers are asked by the engine, through whoever speaks their protocol"},
 	{"runtime/tools", allBut("dsl", "stores", "verbs", "runtime/tools"), "it holds what a tool says of itself against a verb, and asks nothing of it"},
 	{"parts of the engine", []string{"runtime"}, "each is a room with its own types and tests, which the engine is made of"},
-	{"who is not the engine", []string{"runtime/view", "runtime/digest"}, "how a store is asked, and what a plan is known by, is the engine's own affair"},
+	{"who is not the engine", []string{"runtime/view", "runtime/digest", "runtime/provenance"}, "how a store is asked, what a plan is known by, and where values come from, is the engine's own affair"},
 	{"who does not say what became of a question", []string{"runtime/confirmations"}, "who may agree, and to what, the engine decides"},
 	{"runtime/view", allBut("stores", "runtime/view"), "it knows rows and changes, and nothing of what they are for"},
+	{"who has no files to show", []string{"runtime/uploads"}, "what is known of files is the engine's, and of those who take and show them"},
+	{"runtime/provenance", allBut("stores", "verbs", "runtime/provenance"), "it knows rows and who reads them, and nothing of what is done with them"},
+	{"runtime/uploads", allBut("stores", "stores/receipt", "verbs", "runtime/uploads"), "it keeps what is known of files; who may use one the engine decides"},
 	{"runtime/digest", allBut("stores", "runtime/digest"), "it hashes texts and values, whatever they mean"},
 	{"runtime/confirmations", allBut("stores", "stores/receipt", "runtime/digest", "runtime/confirmations"), "it keeps scripts as texts: who reads them is the engine"},
 	{"runtime/mcp", []string{"runtime"}, "it answers the engine, and need not know it"},
