@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -660,63 +661,57 @@ var (
 	objectType   = reflect.TypeFor[map[string]any]()
 )
 
+// goTypes are the Go types that hold arguments, beside stores.Value, which holds all,
+// references and lists.
+var goTypes = map[verbs.TypeName]struct {
+	says  string
+	holds func(reflect.Type) bool
+}{
+	verbs.StringType: {"a string", isString},
+	verbs.CodeType:   {"a string", isString},
+	verbs.EmailType:  {"a string", isString},
+	verbs.PhoneType:  {"a string", isString},
+	verbs.UUIDType:   {"a string", isString},
+	verbs.ObjectType: {"a map[string]any", isObject},
+	verbs.MoneyType:  {"a map[string]any", isObject},
+	verbs.IntegerType: {"an int64", func(g reflect.Type) bool {
+		return g.Kind() == reflect.Int64 && g != durationType || g.Kind() == reflect.Int
+	}},
+	verbs.BooleanType:  {"a bool", func(g reflect.Type) bool { return g.Kind() == reflect.Bool }},
+	verbs.DateType:     {"a time.Time", func(g reflect.Type) bool { return g == timeType }},
+	verbs.DateTimeType: {"a time.Time", func(g reflect.Type) bool { return g == timeType }},
+	verbs.DurationType: {"a time.Duration", func(g reflect.Type) bool { return g == durationType }},
+}
+
+func isString(g reflect.Type) bool { return g.Kind() == reflect.String }
+
+func isObject(g reflect.Type) bool { return g == objectType || g == rawType }
+
 // holds reports whether a Go type can hold every value of an argument.
 func holds(g reflect.Type, t *verbs.Type, optional bool) bool {
-	if g == valueType {
+	switch {
+	case g == valueType:
 		return true
-	}
-	if g.Kind() == reflect.Pointer {
+	case g.Kind() == reflect.Pointer:
 		return optional && holds(g.Elem(), t, false)
-	}
-	switch t.Name {
-	case verbs.RefType:
+	case t.Name == verbs.RefType:
 		return g == refType
-	case verbs.ListType:
+	case t.Name == verbs.ListType:
 		return g.Kind() == reflect.Slice && g != rawType && t.Item != nil && holds(g.Elem(), t.Item, false)
-	case verbs.ObjectType, verbs.MoneyType:
-		return g == objectType || g == rawType
 	}
-	if optional {
-		return false
-	}
-	switch t.Name {
-	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.UUIDType:
-		return g.Kind() == reflect.String
-	case verbs.IntegerType:
-		return g.Kind() == reflect.Int64 && g != durationType || g.Kind() == reflect.Int
-	case verbs.BooleanType:
-		return g.Kind() == reflect.Bool
-	case verbs.DateType, verbs.DateTimeType:
-		return g == timeType
-	case verbs.DurationType:
-		return g == durationType
-	}
-	return false
+	of, known := goTypes[t.Name]
+	return known && of.holds(g) && (!optional || isObject(g))
 }
 
 // goType names the Go type that holds an argument best.
 func goType(t *verbs.Type) string {
-	switch t.Name {
-	case verbs.RefType:
+	switch {
+	case t.Name == verbs.RefType:
 		return "a runtime.Ref"
-	case verbs.ListType:
-		if t.Item != nil {
-			return "a slice, each item " + goType(t.Item)
-		}
-	case verbs.ObjectType, verbs.MoneyType:
-		return "a map[string]any"
-	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.UUIDType:
-		return "a string"
-	case verbs.IntegerType:
-		return "an int64"
-	case verbs.BooleanType:
-		return "a bool"
-	case verbs.DateType, verbs.DateTimeType:
-		return "a time.Time"
-	case verbs.DurationType:
-		return "a time.Duration"
+	case t.Name == verbs.ListType && t.Item != nil:
+		return "a slice, each item " + goType(t.Item)
 	}
-	return "a stores.Value"
+	return cmp.Or(goTypes[t.Name].says, "a stores.Value")
 }
 
 // arguments fills the struct that a handler takes.
