@@ -21,6 +21,9 @@ func Walk(s *Script, visit func(Node) bool) {
 // WalkCall is Walk for a single call.
 func WalkCall(c *Call, visit func(Node) bool) { walkCall(c, 0, visit) }
 
+// WalkValue is Walk for a single value.
+func WalkValue(v *Value, visit func(Node) bool) { walkValue(v, 0, visit) }
+
 func walkCall(c *Call, depth int, visit func(Node) bool) {
 	if visit(Node{Call: c, Depth: depth}) {
 		walkArgs(c.Args, depth+1, visit)

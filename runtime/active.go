@@ -24,7 +24,7 @@ import (
 const maxChoices = 5
 
 // atWork fills an argument that was left out.
-func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (given, error) {
+func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Place) (given, error) {
 	e := p.Type.Entity
 	fill := func(g given, how string, of int) (given, error) {
 		row, err := r.nameRow(ctx, e, g.value)
@@ -92,7 +92,7 @@ func (r *run) atWork(ctx context.Context, st *step, p *verbs.Param, place dsl.Pl
 }
 
 // standing fetches the row that is to stand for an argument, if it is there.
-func (r *run) standing(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, bool, error) {
+func (r *reading) standing(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, bool, error) {
 	got, err := r.reference(ctx, st, g, place, param)
 	var none *complaint
 	if errors.As(err, &none) {
@@ -103,7 +103,7 @@ func (r *run) standing(ctx context.Context, st *step, g given, place dsl.Place, 
 
 // mine lists the rows of an entity that the principal sees, by what they are
 // called. There may be more than are listed.
-func (r *run) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
+func (r *reading) mine(ctx context.Context, e *verbs.Entity) (keys []stores.Value, more bool, err error) {
 	if held := r.s.scope.Holds[e.Store.Name]; !r.s.scope.All && len(held) <= 1 {
 		return held, false, nil // whoever was given one sees no other
 	}
@@ -152,7 +152,7 @@ func (s *Session) settersOf(e *verbs.Entity) []*verbs.Verb {
 
 // fills shows which arguments a call left out, those of the calls that it makes
 // as a macro too.
-func (r *run) fills(st *step) []receipt.Filled {
+func (r *reading) fills(st *step) []receipt.Filled {
 	var out []receipt.Filled
 	for _, f := range st.filled {
 		e := r.e.reg.Entity(f.Entity)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -15,28 +16,28 @@ import (
 
 // again makes the program of a confirmation once more, for the asker as they
 // are now.
-func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.Program, error) {
-	if c.palette != s.e.reg.Digest() {
+func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Session, *verbs.Program, error) {
+	if c.Palette != s.e.reg.Digest() {
 		return nil, nil, refuse([]complaint{{-1, otherPalette(dsl.Place{})}})
 	}
-	asker, err := s.e.just(ctx, c.asker)
+	asker, err := s.e.just(ctx, c.Asker)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
-		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if asker.id = c.session; strings.HasPrefix(c.session, sessionPrefix) {
-		asker.kept = stores.NewString(c.session)
+	if asker.id = c.Session; strings.HasPrefix(c.Session, sessionPrefix) {
+		asker.kept = stores.NewString(c.Session)
 	}
-	script, ds := dsl.Parse(dsl.NewSource(c.source, c.script))
+	script, ds := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	if ds.HasErrors() {
-		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.id, tell(ds))}
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.ID, tell(ds))}
 	}
-	said, err := verbs.ReadLiterals(c.origins, script)
+	said, err := verbs.ReadLiterals(c.Origins, script)
 	if err != nil {
-		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.id, err)}
+		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for: %w", c.ID, err)}
 	}
 	// What was put to them was checked when it was: only a job proposes what is
 	// internal.
@@ -49,8 +50,8 @@ func (s *Session) again(ctx context.Context, c *confirmation) (*Session, *verbs.
 	default:
 		return nil, nil, refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 	}
-	if len(asker.barred(p, true)) > 0 {
-		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.asker)}})
+	if len(permit(p, asker.roles, s.e.inside, true)) > 0 {
+		return nil, nil, refuse([]complaint{{-1, askerMayNot(c.Asker)}})
 	}
 	return asker, p, nil
 }
@@ -86,12 +87,12 @@ func (s *Session) Agree(ctx context.Context, id string) (*Pending, *receipt.Rece
 	return p, reply, nil
 }
 
-func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt, error) {
+func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*receipt.Receipt, error) {
 	now := stores.NewTime(s.e.clock()).Time()
 	if d := s.e.unusable(c, now, dsl.Place{}); d != nil {
 		return nil, refuse([]complaint{{-1, *d}})
 	}
-	if !c.mayDecide(s) {
+	if !c.MayDecide(&s.who) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
 	// Roles are what they are now, not what they were when the session began.
@@ -99,12 +100,12 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt,
 	if err != nil {
 		return nil, err
 	}
-	k := &consent{key: c.key, by: s.who.Name}
+	k := &consent{key: c.Key, by: s.who.Name}
 	has := false
-	for i, role := range c.roles {
-		if c.mine(me, role) {
+	for i, role := range c.Roles {
+		if c.MayAgree(&me.who, me.has, role) {
 			has = true
-			if c.agreed[i] == "" {
+			if c.Agreed[i] == "" {
 				k.fills = append(k.fills, i)
 			}
 		}
@@ -112,10 +113,10 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt,
 	if ok, err := me.concerns(ctx, c); err != nil {
 		return nil, failure(err)
 	} else if !has || !ok {
-		return nil, refuse([]complaint{{-1, roleLost(c.roles)}})
+		return nil, refuse([]complaint{{-1, roleLost(c.Roles)}})
 	}
 	if len(k.fills) == 0 {
-		return nil, refuse([]complaint{{-1, agreedAlready(c.agreed)}})
+		return nil, refuse([]complaint{{-1, agreedAlready(c.Agreed)}})
 	}
 	asker, p, err := s.again(ctx, c)
 	if err != nil {
@@ -125,17 +126,17 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt,
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
 	for _, i := range k.fills {
-		c.agreed[i] = s.who.Name
+		c.Agreed[i] = s.who.Name
 	}
-	if slices.Contains(c.agreed, "") {
+	if slices.Contains(c.Agreed, "") {
 		return nil, s.agreeToo(ctx, asker, p, c, k)
 	}
-	t := &terms{RunOptions: RunOptions{Source: c.source, Key: c.underKey, Before: c.before}, pending: k, owners: s.SeesSeveral()}
+	t := &terms{RunOptions: RunOptions{Source: c.Source, Key: c.UnderKey, Before: c.Before}, pending: k, owners: s.SeesSeveral()}
 	r, err := asker.attempts(ctx, p, t)
 	if err != nil {
 		return nil, err
 	}
-	c.status, c.by, c.settled = StatusUsed, s.who.Name, r.now
+	c.Status, c.By, c.Settled = confirmations.Used, s.who.Name, r.now
 	if r.repeated != nil {
 		return r.repeated, nil
 	}
@@ -143,34 +144,34 @@ func (s *Session) agree(ctx context.Context, c *confirmation) (*receipt.Receipt,
 }
 
 // agreeToo writes an agreement down that is not the last one needed.
-func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmation, k *consent) error {
+func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program, c *confirmations.Confirmation, k *consent) error {
 	r, err := asker.attempts(ctx, p, s.looks(c))
 	if err != nil {
 		return err
 	}
-	if fmt.Sprintf("%x", r.digest) != c.digest {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.moved(r.preview()))}})
+	if fmt.Sprintf("%x", r.digest) != c.Digest {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Moved(r.preview()))}})
 	}
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		row, err := tx.Get(ctx, confirmations, c.key)
+		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
 		}
-		now := confirmationOf(row)
+		now := confirmations.Of(row)
 		if d := s.e.unusable(now, r.now, dsl.Place{}); d != nil {
 			return refuse([]complaint{{-1, *d}})
 		}
 		for _, i := range k.fills {
-			if now.agreed[i] != "" {
-				return refuse([]complaint{{-1, agreedAlready(now.agreed)}})
+			if now.Agreed[i] != "" {
+				return refuse([]complaint{{-1, agreedAlready(now.Agreed)}})
 			}
-			now.agreed[i] = k.by
+			now.Agreed[i] = k.by
 		}
-		e := s.own(verbAgree, c.id, c)
+		e := s.own(verbAgree, c.ID, c)
 		e.Outcome = outcomeOK
 		err = tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e},
-			Changes: []stores.Change{now.change(stores.Assign{Field: confAgreed, Value: listOf(now.agreed)})}})
-		c.agreed = now.agreed
+			Changes: []stores.Change{now.Change(stores.Assign{Field: confirmations.FieldAgreed, Value: confirmations.List(now.Agreed)})}})
+		c.Agreed = now.Agreed
 		return err
 	})
 	if err != nil {
@@ -182,37 +183,37 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 // consented holds somebody else's agreement against the plan that is about to
 // be committed, and uses it up.
 func (r *run) consented(ctx context.Context, k *consent) error {
-	row, err := r.read.Get(ctx, confirmations, k.key)
+	row, err := r.read.Get(ctx, confirmations.Entity, k.key)
 	if errors.Is(err, stores.ErrNotFound) {
 		return refuse([]complaint{{-1, unknownConfirmation("")}})
 	}
 	if err != nil {
 		return err
 	}
-	c := confirmationOf(row)
+	c := confirmations.Of(row)
 	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
 		return refuse([]complaint{{-1, *d}})
 	}
 	for _, i := range k.fills {
-		if c.agreed[i] == "" {
-			c.agreed[i] = k.by
+		if c.Agreed[i] == "" {
+			c.Agreed[i] = k.by
 		}
 	}
 	// The digest holds every question that the plan asks, so that the roles are
 	// those of this plan.
-	if c.asker != r.s.who.Name || c.digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.agreed, "") {
-		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.moved(r.preview()))}})
+	if c.Asker != r.s.who.Name || c.Digest != fmt.Sprintf("%x", r.digest) || slices.Contains(c.Agreed, "") {
+		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Moved(r.preview()))}})
 	}
 	var said []string
-	for i, role := range c.roles {
-		if role == byAsker {
-			said = append(said, c.agreed[i])
+	for i, role := range c.Roles {
+		if role == confirmations.ByAsker {
+			said = append(said, c.Agreed[i])
 			continue
 		}
-		said = append(said, c.agreed[i]+", role "+role)
+		said = append(said, c.Agreed[i]+", role "+role)
 	}
 	r.agreedBy = strings.Join(said, "; ")
-	r.own = append(r.own, c.settle(r.e, StatusUsed, k.by, "", r.now))
+	r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, k.by, "", r.now))
 	return nil
 }
 
@@ -230,31 +231,31 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 	return nil
 }
 
-func (s *Session) decline(ctx context.Context, c *confirmation, reason string) error {
-	if !c.mayDecide(s) {
+func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
+	if !c.MayDecide(&s.who) {
 		return refuse([]complaint{{-1, samePerson()}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(c.roles, func(role string) bool { return c.mine(me, role) }) {
-		return refuse([]complaint{{-1, roleLost(c.roles)}})
+	if !slices.ContainsFunc(c.Roles, func(role string) bool { return c.MayAgree(&me.who, me.has, role) }) {
+		return refuse([]complaint{{-1, roleLost(c.Roles)}})
 	}
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		row, err := tx.Get(ctx, confirmations, c.key)
+		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
 			return err
 		}
-		now := confirmationOf(row)
+		now := confirmations.Of(row)
 		at := stores.NewTime(s.e.clock()).Time()
 		// Saying no to what other palettes meant is as good as saying no.
 		if d := s.e.unusable(now, at, dsl.Place{}); d != nil && d.Code != codeOtherPalette {
 			return refuse([]complaint{{-1, *d}})
 		}
-		e := s.own(verbDecline, c.id, c)
+		e := s.own(verbDecline, c.ID, c)
 		e.Time, e.Outcome = at, outcomeDeclined
-		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.settle(s.e, StatusDeclined, s.who.Name, reason, at)}})
+		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
 	})
 	var refusal *Refusal
 	switch {
@@ -301,15 +302,15 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b.Changes = said[:len(said):len(said)]
 		for _, key := range keys {
-			row, err := tx.Get(ctx, confirmations, key)
+			row, err := tx.Get(ctx, confirmations.Entity, key)
 			if errors.Is(err, stores.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if c := confirmationOf(row); c.status == StatusWaiting {
-				b.Changes = append(b.Changes, c.settle(s.e, StatusDeclined, s.who.Name, "", now))
+			if c := confirmations.Of(row); c.Status == confirmations.Waiting {
+				b.Changes = append(b.Changes, c.Settle(s.e.writtenScript(c), confirmations.Declined, s.who.Name, "", now))
 			}
 		}
 		return tx.Apply(ctx, b)
@@ -321,7 +322,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 }
 
 // own begins a journal entry about a confirmation.
-func (s *Session) own(verb, id string, c *confirmation) stores.Entry {
+func (s *Session) own(verb, id string, c *confirmations.Confirmation) stores.Entry {
 	call := dsl.NewCall(verb, dsl.NewArg("id", dsl.NewString(id)))
 	e := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "confirm", Verb: verb,
 		Call: dsl.FormatCall(&call), Palette: s.e.reg.Digest()}
@@ -329,14 +330,14 @@ func (s *Session) own(verb, id string, c *confirmation) stores.Entry {
 		e.Roles = append(e.Roles, role.Name)
 	}
 	if c != nil {
-		e.Preview = c.preview
+		e.Preview = c.Preview
 	}
 	return e
 }
 
 // noted writes a refusal into the journal and, where the confirmation can never
 // be used again, says so in its row.
-func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, err error) error {
+func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.Confirmation, err error) error {
 	var r *Refusal
 	if !errors.As(err, &r) {
 		return err
@@ -346,10 +347,10 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 	switch code {
 	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeOtherPalette, codeChangedMeanwhile, codeNamesUnread:
 	case codeAgreementExpired:
-		status = StatusExpired
+		status = confirmations.Expired
 	default:
 		// What was asked for can no longer be done as it was asked for.
-		status = StatusStale
+		status = confirmations.Stale
 		if code != codeStalePreview {
 			r = refuse([]complaint{{-1, stalePreview(dsl.Place{}, nil)}})
 			code, err = codeStalePreview, r
@@ -362,13 +363,13 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmation, e
 	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {
-			row, err := tx.Get(ctx, confirmations, c.key)
+			row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 			if err != nil && !errors.Is(err, stores.ErrNotFound) {
 				return err
 			}
-			if now := (*confirmation)(nil); err == nil {
-				if now = confirmationOf(row); now.status == StatusWaiting {
-					b.Changes = append(b.Changes, now.settle(s.e, status, "", "", stores.NewTime(e.Time).Time()))
+			if now := (*confirmations.Confirmation)(nil); err == nil {
+				if now = confirmations.Of(row); now.Status == confirmations.Waiting {
+					b.Changes = append(b.Changes, now.Settle(s.e.writtenScript(now), status, "", "", stores.NewTime(e.Time).Time()))
 				}
 			}
 		}

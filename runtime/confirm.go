@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -25,7 +27,7 @@ type Pending struct {
 	Source  string
 	Calls   []string // canonical text, sensitive values withheld; none when the palettes are others now
 	Roles   []Agreement
-	Status  string // StatusWaiting and the others
+	Status  string // confirmations.Waiting and the others
 	Settled time.Time
 	By      string // who settled it
 	Reason  string // of a decline
@@ -54,102 +56,21 @@ const (
 	verbExpire  = "verbatim.expire"
 )
 
-// A confirmation is one row of confirmations.
-type confirmation struct {
-	row            stores.Row
-	key            stores.Value
-	id             string
-	asker, person  string
-	session        string
-	source, script string
-	origins        string
-	digest         string
-	preview        string
-	palette        string
-	roles, agreed  []string
-	rows           []string
-	underKey       string
-	before         int64
-	time, expires  time.Time
-	status         string
-	by, reason     string
-	receipt        string
-	settled        time.Time
-}
-
-func confirmationOf(row stores.Row) *confirmation {
-	v := row.Values
-	when := func(i int) time.Time {
-		if v[i].IsNull() {
-			return time.Time{}
-		}
-		return v[i].Time()
-	}
-	var before int64
-	if !v[confBefore].IsNull() {
-		before = v[confBefore].Int()
-	}
-	return &confirmation{
-		row: row, before: before, key: v[confKey], id: v[confID].Text(), asker: v[confAsker].Text(), person: v[confPerson].Text(), session: v[confSession].Text(),
-		source: v[confSource].Text(), script: v[confScript].Text(), origins: v[confOrigins].Text(), digest: v[confDigest].Text(), preview: v[confPreview].Text(),
-		palette: v[confPalette].Text(), roles: texts(v[confRoles]), agreed: texts(v[confAgreed]), rows: texts(v[confRows]),
-		underKey: v[confUnderKey].Text(), time: when(confTime), expires: when(confExpires), status: v[confStatus].Text(),
-		by: v[confSettledBy].Text(), settled: when(confSettledAt), reason: v[confReason].Text(), receipt: v[confReceipt].Text(),
-	}
-}
-
-func texts(list stores.Value) []string {
-	items, _ := list.Items(stores.String)
-	out := make([]string, len(items))
-	for i, item := range items {
-		out[i] = item.Text()
-	}
-	return out
-}
-
-func listOf(words []string) stores.Value {
-	values := make([]stores.Value, len(words))
-	for i, w := range words {
-		values[i] = stores.NewString(w)
-	}
-	return stores.NewList(values...)
-}
-
-// change makes a change of the row that holds only while it is what it was.
-func (c *confirmation) change(set ...stores.Assign) stores.Change {
-	return stores.Change{Op: stores.Update, Entity: confirmations, Key: c.key, Set: set, Before: c.row.Values,
-		Guard: []int{confDigest, confAgreed, confExpires, confStatus}}
-}
-
-// settle makes the change that decides it, which can happen once. What was
-// decided needs its secrets no more, so they go with it.
-func (c *confirmation) settle(e *Engine, status, by, reason string, now time.Time) stores.Change {
-	set := []stores.Assign{{Field: confScript, Value: stores.NewString(e.writtenScript(c))}}
-	if status == StatusUsed {
-		set = append(set, stores.Assign{Field: confAgreed, Value: listOf(c.agreed)})
-	}
-	return c.change(append(set,
-		stores.Assign{Field: confStatus, Value: stores.NewString(status)},
-		stores.Assign{Field: confSettledBy, Value: stores.NewString(by)},
-		stores.Assign{Field: confSettledAt, Value: stores.NewTime(now)},
-		stores.Assign{Field: confReason, Value: stores.NewString(reason)})...)
-}
-
 // unusable says why a confirmation cannot be used now, whoever uses it.
-func (e *Engine) unusable(c *confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
+func (e *Engine) unusable(c *confirmations.Confirmation, now time.Time, at dsl.Place) *dsl.Diagnostic {
 	var d dsl.Diagnostic
 	switch {
-	case c.status == StatusUsed:
-		d = alreadyUsed(at, c.by, stamp(c.settled))
-	case c.status == StatusDeclined:
-		d = declinedBefore(at, c.by, c.reason)
-	case c.status == StatusExpired, c.status == StatusWaiting && !now.Before(c.expires):
-		d = agreementExpired(at, c.expires)
-	case c.status == StatusStale:
+	case c.Status == confirmations.Used:
+		d = alreadyUsed(at, c.By, stamp(c.Settled))
+	case c.Status == confirmations.Declined:
+		d = declinedBefore(at, c.By, c.Reason)
+	case c.Status == confirmations.Expired, c.Status == confirmations.Waiting && !now.Before(c.Expires):
+		d = agreementExpired(at, c.Expires)
+	case c.Status == confirmations.Stale:
 		d = stalePreview(at, nil)
-	case c.status != StatusWaiting:
-		d = unknownConfirmation(c.id)
-	case c.palette != e.reg.Digest():
+	case c.Status != confirmations.Waiting:
+		d = unknownConfirmation(c.ID)
+	case c.Palette != e.reg.Digest():
 		d = otherPalette(at)
 	default:
 		return nil
@@ -160,34 +81,15 @@ func (e *Engine) unusable(c *confirmation, now time.Time, at dsl.Place) *dsl.Dia
 // engineScope is the scope in which the engine looks after its own rows.
 func (s *Session) engineScope() stores.Scope { return stores.Scope{Principal: s.who.Name, All: true} }
 
-// findConfirmations reads confirmations whose fields have these values.
-func findConfirmations(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*confirmation, error) {
-	cond := stores.Cond{Op: stores.And}
-	for f := range confirmations.Fields {
-		if v, ok := where[f]; ok {
-			cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: f}, Value: v})
-		}
-	}
-	rows, err := r.Find(ctx, stores.Find{Entity: confirmations, Where: &cond, Order: []stores.Order{{Path: stores.Path{Field: confTime}}}})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*confirmation, len(rows))
-	for i, row := range rows {
-		out[i] = confirmationOf(stores.Row{Entity: confirmations, Values: row})
-	}
-	return out, nil
-}
-
 // keptPreviews finds previews with an ID that the principal kept.
 func (s *Session) keptPreviews(ctx context.Context, id string) ([]stores.Value, error) {
 	var keys []stores.Value
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) error {
-		found, err := findConfirmations(ctx, r, map[int]stores.Value{
-			confID: {}, confAsker: stores.NewString(s.who.Name)})
+		found, err := confirmations.Find(ctx, r, map[int]stores.Value{
+			confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)})
 		for _, c := range found {
-			if receipt.IsID(c.preview, id) {
-				keys = append(keys, c.key)
+			if receipt.IsID(c.Preview, id) {
+				keys = append(keys, c.Key)
 			}
 		}
 		return err
@@ -208,7 +110,7 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
@@ -222,32 +124,32 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return preview, nil
 	}
 	c := r.confirmation("", nil, RunOptions{Source: o.Source})
-	c.script = s.e.writtenScript(c) // whoever agrees to a preview of their own has the script
+	c.Script = s.e.writtenScript(c) // whoever agrees to a preview of their own has the script
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		shown.kept = stores.Value{}
-		mine := map[int]stores.Value{confID: {}, confAsker: stores.NewString(s.who.Name)}
-		old, err := findConfirmations(ctx, tx, mine)
+		mine := map[int]stores.Value{confirmations.FieldID: {}, confirmations.FieldAsker: stores.NewString(s.who.Name)}
+		old, err := confirmations.Find(ctx, tx, mine)
 		if err != nil {
 			return err
 		}
 		b := stores.Batch{}
 		for _, o := range old {
 			switch {
-			case !r.now.Before(o.expires):
+			case !r.now.Before(o.Expires):
 				// Nobody can agree to it any more, so there is nothing to remember.
-				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations, Key: o.key, Before: o.row.Values, Guard: []int{confExpires}})
-				if o.status == StatusWaiting {
-					b.Entries = append(b.Entries, s.e.expired(o, o.source, r.now))
+				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: confirmations.Entity, Key: o.Key, Before: o.Row.Values, Guard: []int{confirmations.FieldExpires}})
+				if o.Status == confirmations.Waiting {
+					b.Entries = append(b.Entries, s.e.expired(o, o.Source, r.now))
 				}
-			case o.digest == c.digest && o.status == StatusWaiting:
-				c.key = stores.Value{}
-				shown.kept = o.key
-				b.Changes = append(b.Changes, o.change(stores.Assign{Field: confExpires, Value: stores.NewTime(c.expires)}))
+			case o.Digest == c.Digest && o.Status == confirmations.Waiting:
+				c.Key = stores.Value{}
+				shown.kept = o.Key
+				b.Changes = append(b.Changes, o.Change(stores.Assign{Field: confirmations.FieldExpires, Value: stores.NewTime(c.Expires)}))
 			}
 		}
 		if shown.kept.IsNull() {
-			c.key = c.follows(old)
-			b.Changes = append(b.Changes, c.insert())
+			c.Key = c.Follows(old)
+			b.Changes = append(b.Changes, c.Insert())
 		}
 		return met(tx.Apply(ctx, b))
 	})
@@ -256,39 +158,24 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return preview, failure(fmt.Errorf("the preview could not be kept: %w", err))
 	}
 	if shown.kept.IsNull() {
-		shown.kept = c.key
+		shown.kept = c.Key
 	}
 	s.remember(shown)
 	return preview, nil
 }
 
 // confirmation makes the row that stands for a plan.
-func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmation {
+func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmations.Confirmation {
 	source := o.Source
 	if src := r.prog.Script().Source; source == "" && src != nil {
 		source = src.Name
 	}
-	return &confirmation{
-		key: stores.NewString(r.e.newID()), id: id, asker: r.s.who.Name, person: r.s.who.Whose(), session: r.s.id, source: source,
-		script: dsl.Format(r.prog.Canonical()), origins: r.prog.Literals().Encode(r.prog.Script()), digest: fmt.Sprintf("%x", r.digest), preview: r.id, palette: r.e.reg.Digest(),
-		roles: roles, agreed: make([]string, len(roles)), rows: r.footing(), underKey: o.Key, before: r.heardUntil(),
-		time: r.now, expires: r.now.Add(r.lasts()), status: StatusWaiting, receipt: string(r.preview().AppendKept(nil)),
+	return &confirmations.Confirmation{
+		Key: stores.NewString(r.e.newID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
+		Script: dsl.Format(r.prog.Canonical()), Origins: r.prog.Literals().Encode(r.prog.Script()), Digest: fmt.Sprintf("%x", r.digest), Preview: r.id, Palette: r.e.reg.Digest(),
+		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.footing(), UnderKey: o.Key, Before: r.heardUntil(),
+		Time: r.now, Expires: r.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
 	}
-}
-
-// follows makes the key of a confirmation out of what it asks and of those that
-// were found before it. Two who ask at once, and both find that nobody has, make
-// the same key: see met.
-func (c *confirmation) follows(before []*confirmation) stores.Value {
-	d := digester{}
-	d.text("verbatim confirmation 1")
-	d.text(c.asker)
-	d.text(c.digest)
-	d.number(len(c.roles)) // who keeps a preview for themselves asks nobody
-	for _, b := range before {
-		d.text(b.key.Text())
-	}
-	return stores.NewString(d.sum())
 }
 
 // met says what it means that a row is there that was not there when it was
@@ -301,32 +188,17 @@ func met(err error) error {
 }
 
 // writtenScript is the script of a confirmation without its secrets.
-func (e *Engine) writtenScript(c *confirmation) string {
-	if c.palette != e.reg.Digest() {
+func (e *Engine) writtenScript(c *confirmations.Confirmation) string {
+	if c.Palette != e.reg.Digest() {
 		return withheld // only the palettes of then know what is sensitive
 	}
-	script, _ := dsl.Parse(dsl.NewSource(c.source, c.script))
+	script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	var b strings.Builder
 	for i := range script.Calls {
 		b.WriteString(dsl.FormatCall(e.written(nil, &script.Calls[i], nil)))
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-func (c *confirmation) insert() stores.Change {
-	id, short := stores.Value{}, stores.Value{}
-	if c.id != "" {
-		id, short = stores.NewString(c.id), stores.NewString(receipt.Short(c.id))
-	}
-	return stores.Change{Op: stores.Insert, Entity: confirmations, Key: c.key, Set: []stores.Assign{
-		{Field: confID, Value: id}, {Field: confShort, Value: short}, {Field: confAsker, Value: stores.NewString(c.asker)}, {Field: confPerson, Value: stores.NewString(c.person)}, {Field: confSession, Value: stores.NewString(c.session)},
-		{Field: confSource, Value: stores.NewString(c.source)}, {Field: confScript, Value: stores.NewString(c.script)}, {Field: confOrigins, Value: stores.NewString(c.origins)},
-		{Field: confDigest, Value: stores.NewString(c.digest)}, {Field: confPreview, Value: stores.NewString(c.preview)},
-		{Field: confPalette, Value: stores.NewString(c.palette)}, {Field: confRoles, Value: listOf(c.roles)}, {Field: confAgreed, Value: listOf(c.agreed)},
-		{Field: confRows, Value: listOf(c.rows)}, {Field: confUnderKey, Value: stores.NewString(c.underKey)}, {Field: confTime, Value: stores.NewTime(c.time)},
-		{Field: confExpires, Value: stores.NewTime(c.expires)}, {Field: confStatus, Value: stores.NewString(c.status)}, {Field: confReceipt, Value: stores.NewString(c.receipt)}, {Field: confBefore, Value: stores.NewInt(c.before)},
-	}}
 }
 
 // What a plan stands on decides who may look at it: somebody who has to agree
@@ -396,19 +268,19 @@ func (s *Session) has(role string) bool {
 
 // concerns reports whether a confirmation is the principal's business: their
 // own, or for a role of theirs to agree to, on rows within their scope.
-func (s *Session) concerns(ctx context.Context, c *confirmation) (bool, error) {
-	if c.id == "" {
+func (s *Session) concerns(ctx context.Context, c *confirmations.Confirmation) (bool, error) {
+	if c.ID == "" {
 		return false, nil
 	}
-	if c.asker == s.who.Name {
+	if c.Asker == s.who.Name {
 		return true, nil
 	}
-	if !slices.ContainsFunc(c.roles, s.has) {
+	if !slices.ContainsFunc(c.Roles, s.has) {
 		return false, nil
 	}
 	ok := false
 	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) (err error) {
-		ok, err = s.sees(ctx, r, c.rows)
+		ok, err = s.sees(ctx, r, c.Rows)
 		return err
 	})
 	return ok, err
@@ -426,7 +298,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
 	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))
@@ -455,7 +327,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	return pending, nil
 }
 
-func (s *Session) propose(ctx context.Context, r *run, t *terms, others []complaint, asked bool) (*confirmation, error) {
+func (s *Session) propose(ctx context.Context, r *run, t *terms, others []complaint, asked bool) (*confirmations.Confirmation, error) {
 	var roles []string
 	for _, st := range r.written() {
 		for _, ask := range st.allAsks(nil) {
@@ -466,20 +338,20 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 	}
 	slices.Sort(roles)
 	at := dsl.Place{Source: r.prog.Script().Source}
-	var c *confirmation
+	var c *confirmations.Confirmation
 	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
-		r.read, r.tx, r.own = tx, tx, nil
-		before, err := findConfirmations(ctx, tx, map[int]stores.Value{
-			confAsker: stores.NewString(s.who.Name), confDigest: stores.NewString(fmt.Sprintf("%x", r.digest))})
+		r.read, r.own = view.Direct(tx, tx, nil), nil
+		before, err := confirmations.Find(ctx, tx, map[int]stores.Value{
+			confirmations.FieldAsker: stores.NewString(s.who.Name), confirmations.FieldDigest: stores.NewString(fmt.Sprintf("%x", r.digest))})
 		if err != nil {
 			return err
 		}
 		for _, b := range before {
 			switch {
-			case b.id == "":
-			case b.status == StatusDeclined:
-				return refuse([]complaint{{-1, declinedBefore(at, b.by, b.reason)}})
-			case b.status == StatusWaiting && r.now.Before(b.expires):
+			case b.ID == "":
+			case b.Status == confirmations.Declined:
+				return refuse([]complaint{{-1, declinedBefore(at, b.By, b.Reason)}})
+			case b.Status == confirmations.Waiting && r.now.Before(b.Expires):
 				c = b
 				if t.job == nil {
 					return nil
@@ -493,17 +365,17 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 			}
 		}
 		c = r.confirmation("", roles, t.RunOptions)
-		c.key = c.follows(before)
+		c.Key = c.Follows(before)
 		var bits [16]byte
 		if _, err := io.ReadFull(s.e.random, bits[:]); err != nil {
 			return &Failure{Err: fmt.Errorf("an id cannot be drawn: %w", err)}
 		}
-		c.id = receipt.NewID(bits[:])
-		kept, err := r.await(ctx, tx, c.expires)
+		c.ID = receipt.NewID(bits[:])
+		kept, err := r.await(ctx, tx, c.Expires)
 		if err != nil {
 			return err
 		}
-		b := stores.Batch{Changes: append(append(r.own, kept...), c.insert()), Jobs: []stores.Job{s.e.expiry(c)}, Settled: r.settled}
+		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: []stores.Job{s.e.expiry(c)}, Settled: r.settled}
 		told := map[int]bool{}
 		for _, o := range others {
 			if st := r.top[o.call]; !told[o.call] {
@@ -527,18 +399,18 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 }
 
 // pending tells of a confirmation.
-func (s *Session) pending(c *confirmation) *Pending {
-	p := &Pending{ID: c.id, Asker: c.asker, Asked: c.time, Expires: c.expires, Source: c.source, Status: c.status, Settled: c.settled, By: c.by, Reason: c.reason}
-	if c.palette == s.e.reg.Digest() {
+func (s *Session) pending(c *confirmations.Confirmation) *Pending {
+	p := &Pending{ID: c.ID, Asker: c.Asker, Asked: c.Time, Expires: c.Expires, Source: c.Source, Status: c.Status, Settled: c.Settled, By: c.By, Reason: c.Reason}
+	if c.Palette == s.e.reg.Digest() {
 		// Only the palettes of then know what is sensitive.
-		script, _ := dsl.Parse(dsl.NewSource(c.source, c.script))
+		script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 		for i := range script.Calls {
 			p.Calls = append(p.Calls, dsl.FormatCall(s.e.written(nil, &script.Calls[i], nil)))
 		}
 	}
-	for i, role := range c.roles {
-		p.Roles = append(p.Roles, Agreement{role, c.agreed[i]})
-		p.Mine = p.Mine || c.status == StatusWaiting && c.agreed[i] == "" && c.mine(s, role)
+	for i, role := range c.Roles {
+		p.Roles = append(p.Roles, Agreement{role, c.Agreed[i]})
+		p.Mine = p.Mine || c.Status == confirmations.Waiting && c.Agreed[i] == "" && c.MayAgree(&s.who, s.has, role)
 	}
 	return p
 }
@@ -547,22 +419,22 @@ func (s *Session) pending(c *confirmation) *Pending {
 // others for, oldest first.
 func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 	now := s.e.clock()
-	var found []*confirmation
+	var found []*confirmations.Confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
-		found, err = findConfirmations(ctx, r, map[int]stores.Value{confStatus: stores.NewString(StatusWaiting)})
+		found, err = confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
 		return err
 	})
 	if err != nil {
 		return nil, failure(err)
 	}
-	if slices.ContainsFunc(found, func(c *confirmation) bool { return !now.Before(c.expires) }) {
+	if slices.ContainsFunc(found, func(c *confirmations.Confirmation) bool { return !now.Before(c.Expires) }) {
 		if err := s.e.expire(ctx, stores.NewTime(now).Time()); err != nil {
 			return nil, failure(err)
 		}
 	}
 	var all []*Pending
 	for _, c := range found {
-		if !now.Before(c.expires) {
+		if !now.Before(c.Expires) {
 			continue
 		}
 		ok, err := s.concerns(ctx, c)
@@ -578,8 +450,8 @@ func (s *Session) Pending(ctx context.Context) ([]*Pending, error) {
 
 // look finds a confirmation that is the principal's business. What is nobody's
 // and what is somebody else's are one answer.
-func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
-	var found []*confirmation
+func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmation, error) {
+	var found []*confirmations.Confirmation
 	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
 		found, err = s.confirmationsCalled(ctx, r, id)
 		return err
@@ -588,9 +460,9 @@ func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
 		return nil, failure(err)
 	}
 	// Several may have one short form. Those that still wait come first.
-	var mine []*confirmation
+	var mine []*confirmations.Confirmation
 	for _, c := range found {
-		if !receipt.IsID(c.id, id) {
+		if !receipt.IsID(c.ID, id) {
 			continue
 		}
 		ok, err := s.concerns(ctx, c)
@@ -601,7 +473,7 @@ func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
 			mine = append(mine, c)
 		}
 	}
-	if waiting := slices.DeleteFunc(slices.Clone(mine), func(c *confirmation) bool { return c.status != StatusWaiting }); len(waiting) > 0 {
+	if waiting := slices.DeleteFunc(slices.Clone(mine), func(c *confirmations.Confirmation) bool { return c.Status != confirmations.Waiting }); len(waiting) > 0 {
 		mine = waiting
 	}
 	if len(mine) == 1 {
@@ -612,27 +484,18 @@ func (s *Session) look(ctx context.Context, id string) (*confirmation, error) {
 
 // looks are the terms on which somebody looks at what another asks for: whose rows
 // are is told as they see it.
-func (s *Session) looks(c *confirmation) *terms {
-	t := rehearsal(RunOptions{Before: c.before})
+func (s *Session) looks(c *confirmations.Confirmation) *terms {
+	t := rehearsal(RunOptions{Before: c.Before})
 	t.owners = s.SeesSeveral()
 	return t
 }
 
-// moved says what is otherwise now than when it was asked for.
-func (c *confirmation) moved(now *receipt.Receipt) []string {
-	was, err := receipt.ParseKept(c.receipt)
-	if err != nil {
-		return nil
-	}
-	return receipt.Moved(was, now)
-}
-
 // confirmationsCalled reads the confirmations that an id may mean.
-func (s *Session) confirmationsCalled(ctx context.Context, r stores.Reader, id string) ([]*confirmation, error) {
+func (s *Session) confirmationsCalled(ctx context.Context, r stores.Reader, id string) ([]*confirmations.Confirmation, error) {
 	if id == "" {
 		return nil, nil
 	}
-	return findConfirmations(ctx, r, map[int]stores.Value{confShort: stores.NewString(receipt.Short(strings.ToLower(id)))})
+	return confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldShort: stores.NewString(receipt.Short(strings.ToLower(id)))})
 }
 
 // Show tells what agreeing would do now: it is worked out again, with the roles
@@ -645,12 +508,12 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		return nil, err
 	}
 	p := s.pending(c)
-	if c.status != StatusWaiting {
+	if c.Status != confirmations.Waiting {
 		return p, nil
 	}
 	now := s.e.clock()
-	if !now.Before(c.expires) {
-		p.Status, p.Mine = StatusExpired, false
+	if !now.Before(c.Expires) {
+		p.Status, p.Mine = confirmations.Expired, false
 		if err := s.e.expire(ctx, stores.NewTime(now).Time()); err != nil {
 			return nil, failure(err)
 		}
@@ -662,8 +525,8 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		if r, err = asker.attempts(ctx, prog, s.looks(c)); err == nil {
 			p.Preview = r.preview()
 			p.Preview.ToOthers()
-			if p.Stale = fmt.Sprintf("%x", r.digest) != c.digest; p.Stale {
-				p.Moved = c.moved(p.Preview)
+			if p.Stale = fmt.Sprintf("%x", r.digest) != c.Digest; p.Stale {
+				p.Moved = c.Moved(p.Preview)
 			}
 			return p, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -130,7 +131,7 @@ func TestSomebodyElseAgreesAndItIsDoneAsTheAsker(t *testing.T) {
 	}
 	equal(t, diff(w.entity, before, w.state()), []string{"~ loan " + id(31).Text() + " due=2025-03-20"})
 	e := w.last()
-	if e.Principal != "kim" || e.Agreed != "bo, role board" || e.Preview != c.Preview.ID || e.Outcome != "ok" || reply.Last != e.Seq || p.Status != runtime.StatusUsed {
+	if e.Principal != "kim" || e.Agreed != "bo, role board" || e.Preview != c.Preview.ID || e.Outcome != "ok" || reply.Last != e.Seq || p.Status != confirmations.Used {
 		t.Errorf("journalled as %+v, told %+v", e, p)
 	}
 	if list, err := w.session("bo").Pending(ctx); err != nil || len(list) > 0 {
@@ -412,7 +413,7 @@ func TestSeveralRolesAgree(t *testing.T) {
 	}
 	before := w.state()
 	p, reply, err := w.session("bo").Agree(ctx, c.ID)
-	if err != nil || reply != nil || p.Roles[0].By != "" || p.Roles[1].By != "bo" || p.Status != runtime.StatusWaiting {
+	if err != nil || reply != nil || p.Roles[0].By != "" || p.Roles[1].By != "bo" || p.Status != confirmations.Waiting {
 		t.Fatalf("after one: %+v %v %v", p, reply, err)
 	}
 	equal(t, diff(w.entity, before, w.state()), nil)

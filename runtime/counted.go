@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -18,8 +19,8 @@ import (
 
 // holdsAs is how firmly a run holds what it reads: not at all where it changes
 // nothing, or will be rolled back.
-func (r *run) holdsAs(h stores.Hold) stores.Hold {
-	if r.tx == nil || r.rehearsal || !r.writes {
+func (r *reading) holdsAs(h stores.Hold) stores.Hold {
+	if !r.locks {
 		return stores.Loose
 	}
 	return h
@@ -39,16 +40,16 @@ func (e *Engine) writes(p *verbs.Program) bool {
 // countedBy lists the fields by which the reads of palettes count rows, and those
 // by which a requirement asks whether there are any: true where any change of a
 // row may be one that it asks for.
-func countedBy(all []*verbs.Verb) map[lead]bool {
-	by := make(map[lead]bool)
+func countedBy(all []*verbs.Verb) map[view.Field]bool {
+	by := make(map[view.Field]bool)
 	for _, v := range all {
 		for i := range v.Requires {
 			if rule := &v.Requires[i]; rule.None != nil {
-				by[lead{rule.None.Store, rule.By}] = true
+				by[view.Field{Entity: rule.None.Store, Field: rule.By}] = true
 			}
 		}
 	}
-	add := func(l lead) {
+	add := func(l view.Field) {
 		if !by[l] {
 			by[l] = false
 		}
@@ -59,21 +60,21 @@ func countedBy(all []*verbs.Verb) map[lead]bool {
 		}
 		for _, f := range v.Read.Fields {
 			if f.Path.Count != nil {
-				add(lead{f.Path.Count, f.Path.By})
+				add(view.Field{Entity: f.Path.Count, Field: f.Path.By})
 			}
 		}
 		for i := range v.Read.Lists {
 			// What belongs to a row is held by that row, as far as it hangs on it.
 			if list := &v.Read.Lists[i]; len(list.By.Steps) == 0 {
-				add(lead{list.Entity.Store, list.By.Field})
+				add(view.Field{Entity: list.Entity.Store, Field: list.By.Field})
 			}
 		}
 		if p := v.Read.Entity.Progress; p != nil && len(p.By.Steps) == 0 {
-			add(lead{p.Steps.Store, p.By.Field})
+			add(view.Field{Entity: p.Steps.Store, Field: p.By.Field})
 		}
 		for _, o := range v.Read.Order {
 			if o.Path.Count != nil {
-				add(lead{o.Path.Count, o.Path.By})
+				add(view.Field{Entity: o.Path.Count, Field: o.Path.By})
 			}
 		}
 	}
@@ -82,30 +83,28 @@ func countedBy(all []*verbs.Verb) map[lead]bool {
 
 // meet holds the rows for which a change alters what can be counted. Most are
 // held already, because a reference of the call names them.
-func (r *run) meet(ctx context.Context, c *stores.Change) error {
-	if len(r.e.counted) == 0 || r.rehearsal {
+func (r *reading) meet(ctx context.Context, c *stores.Change) error {
+	if len(r.e.counted) == 0 || !r.locks {
 		return nil
 	}
 	hold := func(field int, key stores.Value) error {
 		to := c.Entity.Fields[field].Ref
-		if _, isNew := r.added[key]; isNew || key.IsNull() || to == nil || r.met[rowKey{to, key}] {
+		if _, isNew := r.added[key]; isNew || key.IsNull() || to == nil || r.met[view.RowKey{Entity: to, Key: key}] {
 			return nil
 		}
-		if _, known := r.rows[rowKey{to, key}]; !known {
-			// One that lies outside the scope is not counted for by this principal,
-			// who cannot refer to it either.
-			if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
-				return err
-			}
+		// One that lies outside the scope is not counted for by this principal,
+		// who cannot refer to it either.
+		if _, err := r.read.Get(ctx, to, key); err != nil && !errors.Is(err, stores.ErrNotFound) {
+			return err
 		}
 		if r.met == nil {
-			r.met = make(map[rowKey]bool)
+			r.met = make(map[view.RowKey]bool)
 		}
-		r.met[rowKey{to, key}] = true
+		r.met[view.RowKey{Entity: to, Key: key}] = true
 		return nil
 	}
 	for i := range c.Entity.Fields {
-		counts, is := r.e.counted[lead{c.Entity, i}]
+		counts, is := r.e.counted[view.Field{Entity: c.Entity, Field: i}]
 		if !is {
 			continue
 		}

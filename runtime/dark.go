@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -96,16 +97,10 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 func (e *Engine) darkColumns(q *verbs.Query) []bool {
 	dark := q.Sensitive
 	if dark == nil {
-		words := strings.FieldsFunc(strings.ToLower(q.Text), func(r rune) bool {
-			return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
-		})
-		everything := strings.Contains(strings.ReplaceAll(q.Text, "(*)", ""), "*")
 		for _, t := range e.tables {
-			if table := t.Table[strings.LastIndexByte(t.Table, '.')+1:]; !slices.Contains(words, strings.ToLower(table)) {
-				continue
-			}
+			reads := provenance.Reads(q, t)
 			for i := range t.Fields {
-				if f := &t.Fields[i]; f.Sensitive && (everything || slices.Contains(words, strings.ToLower(f.Column))) {
+				if f := &t.Fields[i]; f.Sensitive && reads(i) {
 					for j, c := range q.Columns {
 						if c.Kind == f.Holds() {
 							if dark == nil {
@@ -126,7 +121,7 @@ func (e *Engine) darkColumns(q *verbs.Query) []bool {
 
 // secrets calls fn for the sensitive values that a call was given, and those
 // of the rows that were read for it.
-func (r *run) secrets(st *step, fn func(stores.Value)) {
+func (r *reading) secrets(st *step, fn func(stores.Value)) {
 	for i := range st.args {
 		if st.isDark(i) {
 			fn(st.args[i])
@@ -147,7 +142,7 @@ func (r *run) secrets(st *step, fn func(stores.Value)) {
 
 // carries reports whether a value that a handler gave is sensitive: it is one
 // that the handler was given or has read as such.
-func (r *run) carries(st *step, v stores.Value) bool {
+func (r *reading) carries(st *step, v stores.Value) bool {
 	found := false
 	if !v.IsNull() && v.Kind() != stores.Bool {
 		r.secrets(st, func(secret stores.Value) { found = found || stores.Equal(secret, v) })
@@ -156,7 +151,7 @@ func (r *run) carries(st *step, v stores.Value) bool {
 }
 
 // dim marks the columns of a handler's answer that hold something sensitive.
-func (r *run) dim(st *step, t *table) {
+func (r *reading) dim(st *step, t *table) {
 	for _, row := range t.rows {
 		for i, c := range row {
 			if !t.columns[i].sensitive && c.entity == nil {
@@ -179,7 +174,7 @@ func (e *redacted) Unwrap() error { return e.err }
 
 // redact leaves the sensitive values out of what a handler says, to a person or
 // to an operator.
-func (r *run) redact(st *step, err error) error {
+func (r *reading) redact(st *step, err error) error {
 	dim := func(text string) string {
 		r.secrets(st, func(v stores.Value) {
 			if secret := v.Text(); len(secret) > 1 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime/names"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -137,7 +137,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{e: s.e, s: s, prog: p, top: make([]*step, len(p.Calls())), alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
+	whole := &run{reading: s.reads(nil), prog: p, top: make([]*step, len(p.Calls()))}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
@@ -216,12 +216,12 @@ func join(all, part *receipt.Receipt) {
 // up.
 func (s *Session) repeated(done *receipt.Receipt) *receipt.Receipt {
 	d := digester{}
-	d.text("verbatim repeated 1")
-	d.text(s.who.Name)
+	d.Text("verbatim repeated 1")
+	d.Text(s.who.Name)
 	for i := range done.Calls {
-		d.b = done.Calls[i].AppendDigest(d.b, nil)
+		d.B = done.Calls[i].AppendDigest(d.B, nil)
 	}
-	done.Repeated, done.Digest = true, sha256.Sum256(d.b)
+	done.Repeated, done.Digest = true, sha256.Sum256(d.B)
 	done.ID = receipt.NewID(done.Digest[:16])
 	return done
 }
@@ -290,7 +290,7 @@ func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (
 		return plan, nil
 	}
 	err = s.e.write(ctx, t.opens(s), func(tx stores.Tx) error {
-		plan.read, plan.tx, plan.own = tx, tx, nil
+		plan.read, plan.own = view.Direct(tx, tx, nil), nil
 		if err := plan.ownConsent(ctx, t, len(mine) > 0); err != nil || len(plan.own) == 0 {
 			return err
 		}
@@ -300,31 +300,6 @@ func (s *Session) agreeToPlan(ctx context.Context, p *verbs.Program, t *terms) (
 		return nil, s.finalError(p, err)
 	}
 	return plan, nil
-}
-
-// unitDigest is what a plan says about some of its calls: what they would do, and
-// on which rows as they are after the calls before them.
-func (r *run) unitDigest(calls []int) [32]byte {
-	d := digester{alias: r.alias}
-	d.text("verbatim call 1")
-	d.text(r.e.reg.Digest())
-	d.text(r.s.who.Name)
-	for i, st := range r.written() {
-		if slices.Contains(calls, st.index) {
-			d.b = r.told[i].AppendDigest(d.b, d.alias)
-		}
-	}
-	for _, st := range r.steps {
-		if slices.Contains(calls, st.index) {
-			d.step(st)
-		}
-	}
-	for _, i := range calls {
-		if st := r.top[i]; st != nil {
-			d.seen(r.seen[st.seenFrom:st.seenTo])
-		}
-	}
-	return sha256.Sum256(d.b)
 }
 
 // only is the script of one call, for what is kept under a key.

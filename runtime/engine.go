@@ -47,7 +47,9 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/provenance"
 	"verbatim/runtime/tools"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -105,17 +107,17 @@ type Engine struct {
 	backoff   func(attempt int) time.Duration
 	zone      *time.Location
 	random    io.Reader
-	personal  map[*verbs.Verb]bool                   // see erasable.go
-	words     map[*stores.Entity]map[int]othersWords // fields that others write; nil where no palette says so
+	personal  map[*verbs.Verb]bool // see erasable.go
+	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
 	macros    map[*verbs.Verb]*verbs.Program
 	inside    map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
 	dark      map[*verbs.Verb][]bool        // of a query: which columns are sensitive; none of a verb that has no such
 	entities  []*verbs.Entity               // every entity, sorted by name
 	tables    []*stores.Entity              // the same, as they are kept
-	atOnce    bool                          // a test's: nothing is kept, and nothing waits
-	leads     map[lead]bool                 // fields on which it depends what lies within a scope
-	counted   map[lead]bool                 // fields by which a read counts rows
+	open      view.Opener
+	facts     *view.Facts
+	counted   map[view.Field]bool // fields by which a read counts rows
 	labelled  map[*verbs.Entity][]stores.Path
 	naming    map[*verbs.Entity][]stores.Path // see namedBy
 	idOnce    sync.Mutex
@@ -183,7 +185,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		e.tables = append(e.tables, entity.Store)
 		e.labelled[entity], e.naming[entity] = labels(entity), namedBy(entity)
 	}
-	e.leads = leadsOf(e.tables)
+	e.open, e.facts = view.Open, view.NewFacts(e.tables)
 	e.counted = countedBy(reg.Verbs())
 	e.setters = settersOf(reg.Verbs())
 	var ds dsl.Diagnostics
@@ -206,7 +208,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		e.tools, e.box = opt.Tools, tools.NewBox(opt.Tools)
 	}
 	e.findPersonal()
-	e.findWords()
+	e.writers = provenance.New(e.entities)
 	return e, nil
 }
 
@@ -290,6 +292,7 @@ func (e *Engine) Session(ctx context.Context, principal string) (*Session, error
 			s.scope.All = s.scope.All || role.SeesAll
 		}
 	}
+	s.from = e.writers.For(s.roles)
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/digest"
 	"verbatim/runtime/tools"
 	"verbatim/stores"
 )
@@ -61,6 +62,7 @@ type errands struct {
 // it was asked for.
 type sentErrand struct {
 	errand   *errand
+	plan     *run     // that it is of
 	digest   [32]byte // of the plan that was agreed to
 	agreedBy string
 	row      stores.Value // key of its row, when there is one
@@ -73,7 +75,7 @@ func (a *sentErrand) still(r *run) error {
 	}
 	r.agreedBy = a.agreedBy
 	if !a.row.IsNull() {
-		r.own = append(r.own, a.settle(AttemptDone, r.errands.answers[a.errand.id()], r.now))
+		r.own = append(r.own, a.settle(AttemptDone, r.answers[a.errand.id()], r.now))
 	}
 	return nil
 }
@@ -83,12 +85,13 @@ func (a *sentErrand) still(r *run) error {
 var errMoved = errors.New("rows changed while the tool was being asked")
 
 // fetch asks a tool for what a run cannot go on without.
-func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) error {
+func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error {
+	e := r.waits()
 	if len(a.answers) >= maxErrands {
 		return &complaint{e.st.index, tooDeep(e.st.place, e.st.verb.Name)}
 	}
 	if a.answers == nil {
-		a.answers, a.now = make(map[string]tools.Answer), e.run.now
+		a.answers, a.now = make(map[string]tools.Answer), r.now
 	}
 	if e.st.verb.Tool.ReadOnly {
 		answer, err := s.ask(ctx, e, s.e.newID())
@@ -98,7 +101,7 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, e *errand) er
 		a.answers[e.id()] = answer
 		return nil
 	}
-	return s.send(ctx, o, a, e)
+	return s.send(ctx, o, a, r)
 }
 
 // ask asks until there is an answer that fits. A tool that may have acted is
@@ -132,8 +135,9 @@ var errLost = errors.New("the answer of the tool was lost")
 
 // send journals the attempt, asks the tool, and journals what came of it where
 // that is not that it was done.
-func (s *Session) send(ctx context.Context, o *terms, a *errands, e *errand) error {
-	sent := &sentErrand{errand: e, digest: e.run.digest, agreedBy: e.run.agreedBy}
+func (s *Session) send(ctx context.Context, o *terms, a *errands, r *run) error {
+	e := r.errand
+	sent := &sentErrand{errand: e, plan: r, digest: r.digest, agreedBy: r.agreedBy}
 	key, answer, err := s.begin(ctx, o, sent)
 	if err != nil {
 		return err
@@ -157,7 +161,7 @@ func (s *Session) send(ctx context.Context, o *terms, a *errands, e *errand) err
 		return s.afterwards(ctx, o, sent, entry, AttemptFailed, nil, err)
 	default:
 		// It answered with something that cannot be understood, or not at all.
-		d := toolLost(e.st.place, e.st.verb, stamp(e.run.now), o.Key != "" && e.st.verb.Tool.Idempotent)
+		d := toolLost(e.st.place, e.st.verb, stamp(r.now), o.Key != "" && e.st.verb.Tool.Idempotent)
 		if c != nil {
 			d.Notes = append(d.Notes, c.diagnostic.Summary)
 		}
@@ -190,13 +194,13 @@ func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) 
 
 func (s *Session) attemptEntry(o *terms, a *sentErrand) stores.Entry {
 	st := a.errand.st
-	e := s.entry(a.errand.run.prog, o.RunOptions, st.place)
+	e := s.entry(a.plan.prog, o.RunOptions, st.place)
 	e.Time, e.Verb = s.e.clock(), st.verb.Name
 	switch {
 	case a.agreedBy != "":
-		e.Preview, e.Agreed = a.errand.run.id, a.agreedBy
+		e.Preview, e.Agreed = a.plan.id, a.agreedBy
 	case o.Agreed != "":
-		e.Preview, e.Agreed = a.errand.run.id, s.who.Name
+		e.Preview, e.Agreed = a.plan.id, s.who.Name
 	}
 	return e
 }
@@ -262,7 +266,7 @@ const (
 // uses up. It returns the key under which to ask, or the answer where the same
 // was asked before under the same key of the run.
 func (s *Session) begin(ctx context.Context, o *terms, a *sentErrand) (key string, answer *tools.Answer, err error) {
-	r := a.errand.run
+	r := a.plan
 	key = s.e.newID()
 	err = s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
 		entry := s.attemptEntry(o, a)
@@ -329,11 +333,7 @@ func (a *sentErrand) resume(r *run, row stores.Row, key string) (*tools.Answer, 
 // sentDigest stands for what was asked, which may be sensitive: as a text's, it
 // cannot be guessed without the key.
 func sentDigest(e *errand, key string) string {
-	var few digester
-	few.text("verbatim errand 1")
-	few.text(key)
-	few.text(e.id())
-	return few.sum()
+	return digest.Of("verbatim errand 1", key, e.id())
 }
 
 // keptAnswer reads what settle keeps.
@@ -346,11 +346,7 @@ func keptAnswer(v stores.Value) tools.Answer {
 }
 
 func attemptKey(principal, key string) stores.Value {
-	var d digester
-	d.text("verbatim attempt 1")
-	d.text(principal)
-	d.text(key)
-	return stores.NewString(d.sum())
+	return stores.NewString(digest.Of("verbatim attempt 1", principal, key))
 }
 
 func (a *sentErrand) insert(r *run, key string) stores.Change {

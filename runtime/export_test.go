@@ -5,15 +5,13 @@ import (
 	"reflect"
 
 	"verbatim/dsl"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 )
 
 // AtOnce makes an engine read whatever it needs when it needs it, and hand over
 // each change as it is made.
-func AtOnce(e *Engine) { e.atOnce = true }
-
-// InRuns is the order in which an engine hands changes over.
-func InRuns(e *Engine, changes []stores.Change) []stores.Change { return e.inRuns(changes) }
+func AtOnce(e *Engine) { e.open = view.Direct }
 
 // HandleAs registers a handler whose arguments are known only when the test
 // runs, so that one test can stand in for every verb of a palette.

@@ -136,6 +136,8 @@ func (t *faultyTx) Apply(ctx context.Context, b stores.Batch) error {
 
 func (t *faultyTx) Chained() []stores.Entry { return t.tx.Chained() }
 
+func (t *faultyTx) Discard() { t.tx.Discard() }
+
 func (w *world) faulty(s *faultyStore) {
 	w.t.Helper()
 	s.Store = w.store

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -32,14 +33,15 @@ func newAsk(st *step, reason string, by *verbs.Role, rule dsl.Place, lasts time.
 // gate works out who must agree to a call first. Rules add up. A rule whose
 // condition cannot be worked out, or comes to nothing, asks: what is not known
 // to be harmless is not done unasked.
-func (r *run) gate(ctx context.Context, st *step) error {
+func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
+	var asks []ask
 	for i := range st.verb.Confirm {
 		rule := &st.verb.Confirm[i]
 		if !rule.Always {
 			holds, err := r.eval(ctx, st, rule.When, nil)
 			if err != nil {
 				if isStoreError(err) {
-					return err
+					return nil, err
 				}
 			} else if holds.Kind() == stores.Bool && !holds.Bool() {
 				continue
@@ -52,9 +54,9 @@ func (r *run) gate(ctx context.Context, st *step) error {
 				ask.Reason = asksWhen(rule.When.Text)
 			}
 		}
-		st.asks = append(st.asks, ask)
+		asks = append(asks, ask)
 	}
-	return nil
+	return asks, nil
 }
 
 // agreed decides whether what was asked for has been agreed to. The plan has
@@ -147,22 +149,22 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	}
 	why := stalePreview(at, nil)
 	for _, key := range keys {
-		row, err := r.read.Get(ctx, confirmations, key)
+		row, err := r.read.Get(ctx, confirmations.Entity, key)
 		if errors.Is(err, stores.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		c := confirmationOf(row)
-		if c.digest != fmt.Sprintf("%x", r.digest) {
+		c := confirmations.Of(row)
+		if c.Digest != fmt.Sprintf("%x", r.digest) {
 			continue
 		}
 		if d := r.e.unusable(c, r.now, at); d != nil {
 			why = *d
 			continue
 		}
-		r.own = append(r.own, c.settle(r.e, StatusUsed, r.s.who.Name, "", r.now))
+		r.own = append(r.own, c.Settle(r.e.writtenScript(c), confirmations.Used, r.s.who.Name, "", r.now))
 		return nil
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -18,7 +19,7 @@ func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	t.Parallel()
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}
 	st.sealed = st.seal()
-	r := &run{e: &Engine{}, steps: []*step{st}}
+	r := &run{reading: &reading{e: &Engine{}}, steps: []*step{st}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestOriginsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	person, letter := verbs.NewOrigin(verbs.FromPerson, ""), verbs.NewOrigin(verbs.FromDocument, "letter.pdf")
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}, from: []verbs.Origin{letter, person}}
 	st.sealed = st.seal()
-	r := &run{e: new(Engine), steps: []*step{st}}
+	r := &run{reading: &reading{e: new(Engine)}, steps: []*step{st}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +123,10 @@ func TestARuleAsksUnlessItIsKnownNotToHold(t *testing.T) {
 			pin.Values[2] = keyOf(2) // the note has to be read
 		}
 		st := &step{verb: drop, args: []stores.Value{keyOf(1)}, rows: []stores.Row{pin}}
-		r := &run{e: e, s: &Session{e: e}, read: brokenReader{err: c.err}}
-		err := r.gate(t.Context(), st)
+		r := &reading{e: e, s: &Session{e: e}, read: view.Direct(brokenReader{err: c.err}, nil, nil)}
+		found, err := gate(t.Context(), r, st)
 		var asks []string
-		for _, a := range st.asks {
+		for _, a := range found {
 			asks = append(asks, a.Reason)
 		}
 		if (err != nil) != c.fails || c.fails && !errors.Is(err, c.err) || !slices.Equal(asks, c.asks) {
@@ -193,7 +194,7 @@ func TestAnIDAloneIsAnAgreementToWhatAsksNobody(t *testing.T) {
 		{name: "one that was shown, too late", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id}}, asked: true, want: codeAgreementExpired},
 		{name: "one that was shown, in time", t: terms{RunOptions: RunOptions{Agreed: id}, claimed: &shown{id: id, until: time.Unix(1, 0)}}, asked: true},
 	} {
-		r := &run{e: e, s: &Session{e: e}, prog: p, id: id, now: time.Unix(0, 0), read: brokenReader{err: c.read}}
+		r := &run{reading: &reading{e: e, s: &Session{e: e}, now: time.Unix(0, 0), read: view.Direct(brokenReader{err: c.read}, nil, nil)}, prog: p, id: id}
 		err := r.ownConsent(t.Context(), &c.t, c.asked)
 		var refusal *Refusal
 		switch {

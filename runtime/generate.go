@@ -63,7 +63,7 @@ func isCodeArg(v *verbs.Verb, name string) bool {
 }
 
 // generate writes a call that a handler makes, and checks it.
-func (r *run) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (*verbs.Program, error) {
+func (r *reading) generate(ctx context.Context, st *step, g Generated, came verbs.Origin) (*verbs.Program, error) {
 	verb := r.e.reg.Verb(g.Verb)
 	if verb == nil {
 		return nil, fmt.Errorf("no verb is called %q", g.Verb)

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -180,7 +181,7 @@ type Answer struct {
 
 // A Call is one call as its handler sees it.
 type Call struct {
-	r        *run
+	r        *reading
 	st       *step
 	promises []promise
 	over     bool
@@ -328,7 +329,7 @@ func (r Row) index(field string) int {
 // handle lets a handler carry a call out, and turns what it returns into
 // proposals of the engine's own making: what the handler still holds cannot
 // change them.
-func (r *run) handle(ctx context.Context, st *step, h *handler, promises []promise) (d deed, err error) {
+func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []promise) (d deed, err error) {
 	args, err := h.arguments(r, st)
 	if err != nil {
 		return deed{}, &Failure{Err: err}
@@ -414,7 +415,7 @@ func handlerError(st *step, err error) error {
 	return &Failure{Err: fmt.Errorf("the handler of %s: %w", st.verb.Name, err)}
 }
 
-func (r *run) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
+func (r *reading) proposal(ctx context.Context, st *step, c Edit) (proposal, error) {
 	e := r.e.reg.Entity(c.Entity)
 	if e == nil {
 		return proposal{}, fmt.Errorf("no entity is called %q", c.Entity)
@@ -441,7 +442,7 @@ func (r *run) proposal(ctx context.Context, st *step, c Edit) (proposal, error) 
 
 // assign turns fields by name into fields by number, in the order of the
 // entity.
-func (r *run) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
+func (r *reading) assign(e *verbs.Entity, f Fields) ([]assigned, error) {
 	var set []assigned
 	for _, name := range sortedKeys(f) {
 		i := slices.IndexFunc(e.Store.Fields, func(have stores.Field) bool { return sameWord(have.Name, name) })
@@ -476,7 +477,7 @@ func sortedKeys(f Fields) []string {
 }
 
 // plainValue turns what a handler gives into a Value.
-func (r *run) plainValue(v any) (stores.Value, error) {
+func (r *reading) plainValue(v any) (stores.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return stores.Value{}, nil
@@ -541,7 +542,7 @@ func (r *run) plainValue(v any) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("a %T cannot be stored", v)
 }
 
-func (r *run) answer(a *Answer, came verbs.Origin) (*table, error) {
+func (r *reading) answer(a *Answer, came verbs.Origin) (*table, error) {
 	t := &table{}
 	for _, name := range a.Columns {
 		t.columns = append(t.columns, column{name: name})
@@ -660,67 +661,61 @@ var (
 	objectType   = reflect.TypeFor[map[string]any]()
 )
 
+// goTypes are the Go types that hold arguments, beside stores.Value, which holds all,
+// references and lists.
+var goTypes = map[verbs.TypeName]struct {
+	says  string
+	holds func(reflect.Type) bool
+}{
+	verbs.StringType: {"a string", isString},
+	verbs.CodeType:   {"a string", isString},
+	verbs.EmailType:  {"a string", isString},
+	verbs.PhoneType:  {"a string", isString},
+	verbs.UUIDType:   {"a string", isString},
+	verbs.ObjectType: {"a map[string]any", isObject},
+	verbs.MoneyType:  {"a map[string]any", isObject},
+	verbs.IntegerType: {"an int64", func(g reflect.Type) bool {
+		return g.Kind() == reflect.Int64 && g != durationType || g.Kind() == reflect.Int
+	}},
+	verbs.BooleanType:  {"a bool", func(g reflect.Type) bool { return g.Kind() == reflect.Bool }},
+	verbs.DateType:     {"a time.Time", func(g reflect.Type) bool { return g == timeType }},
+	verbs.DateTimeType: {"a time.Time", func(g reflect.Type) bool { return g == timeType }},
+	verbs.DurationType: {"a time.Duration", func(g reflect.Type) bool { return g == durationType }},
+}
+
+func isString(g reflect.Type) bool { return g.Kind() == reflect.String }
+
+func isObject(g reflect.Type) bool { return g == objectType || g == rawType }
+
 // holds reports whether a Go type can hold every value of an argument.
 func holds(g reflect.Type, t *verbs.Type, optional bool) bool {
-	if g == valueType {
+	switch {
+	case g == valueType:
 		return true
-	}
-	if g.Kind() == reflect.Pointer {
+	case g.Kind() == reflect.Pointer:
 		return optional && holds(g.Elem(), t, false)
-	}
-	switch t.Name {
-	case verbs.RefType:
+	case t.Name == verbs.RefType:
 		return g == refType
-	case verbs.ListType:
+	case t.Name == verbs.ListType:
 		return g.Kind() == reflect.Slice && g != rawType && t.Item != nil && holds(g.Elem(), t.Item, false)
-	case verbs.ObjectType, verbs.MoneyType:
-		return g == objectType || g == rawType
 	}
-	if optional {
-		return false
-	}
-	switch t.Name {
-	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.UUIDType:
-		return g.Kind() == reflect.String
-	case verbs.IntegerType:
-		return g.Kind() == reflect.Int64 && g != durationType || g.Kind() == reflect.Int
-	case verbs.BooleanType:
-		return g.Kind() == reflect.Bool
-	case verbs.DateType, verbs.DateTimeType:
-		return g == timeType
-	case verbs.DurationType:
-		return g == durationType
-	}
-	return false
+	of, known := goTypes[t.Name]
+	return known && of.holds(g) && (!optional || isObject(g))
 }
 
 // goType names the Go type that holds an argument best.
 func goType(t *verbs.Type) string {
-	switch t.Name {
-	case verbs.RefType:
+	switch {
+	case t.Name == verbs.RefType:
 		return "a runtime.Ref"
-	case verbs.ListType:
-		if t.Item != nil {
-			return "a slice, each item " + goType(t.Item)
-		}
-	case verbs.ObjectType, verbs.MoneyType:
-		return "a map[string]any"
-	case verbs.StringType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.UUIDType:
-		return "a string"
-	case verbs.IntegerType:
-		return "an int64"
-	case verbs.BooleanType:
-		return "a bool"
-	case verbs.DateType, verbs.DateTimeType:
-		return "a time.Time"
-	case verbs.DurationType:
-		return "a time.Duration"
+	case t.Name == verbs.ListType && t.Item != nil:
+		return "a slice, each item " + goType(t.Item)
 	}
-	return "a stores.Value"
+	return cmp.Or(goTypes[t.Name].says, "a stores.Value")
 }
 
 // arguments fills the struct that a handler takes.
-func (h *handler) arguments(r *run, st *step) (reflect.Value, error) {
+func (h *handler) arguments(r *reading, st *step) (reflect.Value, error) {
 	args := reflect.New(h.args).Elem()
 	for i := range st.args {
 		if err := r.fill(args.Field(h.fields[i]), st.verb.Params[i].Type, st.args[i], st.rows[i]); err != nil {
@@ -730,7 +725,7 @@ func (h *handler) arguments(r *run, st *step) (reflect.Value, error) {
 	return args, nil
 }
 
-func (r *run) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
+func (r *reading) fill(to reflect.Value, t *verbs.Type, v stores.Value, row stores.Row) error {
 	if to.Type() == valueType {
 		to.Set(reflect.ValueOf(v))
 		return nil

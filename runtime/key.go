@@ -2,13 +2,12 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/digest"
 	"verbatim/runtime/names"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -21,22 +20,14 @@ import (
 // deliveryKey is the key of what a principal did under a key of theirs. Nobody
 // else's leads to the same row.
 func deliveryKey(principal, key string) stores.Value {
-	d := digester{}
-	d.text("verbatim key 1")
-	d.text(principal)
-	d.text(key)
-	return stores.NewString(d.sum())
+	return stores.NewString(digest.Of("verbatim key 1", principal, key))
 }
 
 // textDigest stands for a script under a key. The key goes into it, so that
 // nobody who does not know the key can find out by trying what a short secret
 // in the script was.
 func textDigest(script *dsl.Script, key string) string {
-	d := digester{}
-	d.text("verbatim text 1")
-	d.text(key)
-	d.text(dsl.Format(script))
-	return fmt.Sprintf("%x", sha256.Sum256(d.b))
+	return digest.Of("verbatim text 1", key, dsl.Format(script))
 }
 
 // Repeat returns the receipt of a script that was done under a key already, and
@@ -187,7 +178,7 @@ func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err 
 // nameNew names the rows that had no name yet when a receipt was kept: they were
 // being added.
 func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receipt.Receipt) error {
-	r := &run{e: s.e, s: s, read: read}
+	r := s.reads(read)
 	names := map[stores.Value]string{}
 	for i := range again.Calls {
 		for j := range again.Calls[i].Rows {
@@ -235,7 +226,7 @@ func (r *run) delivery(key string) stores.Change {
 }
 
 // nameChange names what a change refers to.
-func (r *run) nameChange(ctx context.Context, c *change) error {
+func (r *reading) nameChange(ctx context.Context, c *change) error {
 	for _, a := range c.Set {
 		to := r.e.refersTo(c.Entity, a.Field)
 		if to == nil || a.Field == c.Entity.Key {

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -96,7 +95,7 @@ func (r *run) earlier(n *notice) *earlierWork {
 }
 
 // moment is an instant, the first of a day, or now.
-func (r *run) moment(at stores.Value) time.Time {
+func (r *reading) moment(at stores.Value) time.Time {
 	switch at.Kind() {
 	case stores.Date:
 		return dayStart(at.Time(), r.e.zone)
@@ -108,21 +107,21 @@ func (r *run) moment(at stores.Value) time.Time {
 
 // workKey is the correlation key of work: the same for everybody where it names a
 // row, and otherwise for one principal.
-func (r *run) workKey(st *step, n *notice) string {
+func (r *reading) workKey(st *step, n *notice) string {
 	var d digester
-	d.text("verbatim work key 1")
-	d.text(st.verb.Name)
-	d.text(n.target)
+	d.Text("verbatim work key 1")
+	d.Text(st.verb.Name)
+	d.Text(n.target)
 	if !n.effect.Shared(st.verb) {
-		d.text(r.s.who.Name)
+		d.Text(r.s.who.Name)
 	}
 	for _, i := range n.effect.Key {
 		if e := st.rows[i].Entity; e != nil {
-			d.text(e.Name)
+			d.Text(e.Name)
 		}
-		d.value(st.args[i])
+		d.Value(st.args[i])
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(d.b))[:32]
+	return d.Hex()[:32]
 }
 
 // onceUnder says what becomes of a job while another has its correlation key.
@@ -135,7 +134,7 @@ func (n *notice) onceUnder() stores.Again {
 
 // callOf is the work of a notice as a call that people can read, in the names of
 // the session.
-func (r *run) callOf(st *step, n *notice) string {
+func (r *reading) callOf(st *step, n *notice) string {
 	if n.effect == nil || n.effect.Run == nil {
 		return ""
 	}
@@ -152,7 +151,7 @@ func (r *run) callOf(st *step, n *notice) string {
 }
 
 // shownArgument writes an argument as people are shown it.
-func (r *run) shownArgument(st *step, i int, v stores.Value) dsl.Value {
+func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 	t := st.verb.Params[i].Type
 	name := func(e *stores.Entity, key stores.Value) dsl.Value {
 		if shown := r.shownName(e, key); strings.HasPrefix(shown, "@") || shown == newRow {
@@ -179,19 +178,6 @@ func (r *run) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 		return dsl.NewList(items...)
 	}
 	return wholeLiteral(v)
-}
-
-// instead writes down what a piece of work takes the place of. Of one that takes
-// no place there is nothing.
-func (d *digester) instead(jobs []stores.JobRecord) {
-	if len(jobs) == 0 {
-		return
-	}
-	d.text("instead")
-	d.number(len(jobs))
-	for i := range jobs {
-		d.text(jobs[i].ID)
-	}
 }
 
 // Jobs that failed are looked after by verbs like any others: a handler looks at
@@ -247,14 +233,6 @@ func JobSubject(j *stores.Job) string {
 func tendedJob(c JobChange) receipt.Tended {
 	j := &c.Job
 	return receipt.Tended{ID: j.ID, Kind: j.Kind, What: JobSubject(&j.Job), Principal: j.Principal, State: j.State.String(), Attempt: j.Attempt, Note: j.Note, Drop: c.Drop}
-}
-
-// Jobs implements stores.Reader.
-func (c current) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
-	if err := c.r.handOver(ctx); err != nil {
-		return nil, err
-	}
-	return c.Reader.Jobs(ctx, f)
 }
 
 func tending(t *receipt.Tended) string {

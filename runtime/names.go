@@ -3,8 +3,10 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -481,4 +483,67 @@ func fieldAt(e *stores.Entity, p stores.Path) *stores.Field {
 		e = step.To
 	}
 	return &e.Fields[p.Field]
+}
+
+// ErrAmbiguous says that a name stands for several rows. Its text lists them.
+var ErrAmbiguous = errors.New("that is the name of several rows")
+
+// FindRow finds the row within scope that somebody means by its name in a
+// session, such as @pierre-sow, or by its label. The name of its entity may
+// stand before that, with a blank between them. It returns stores.ErrNotFound
+// where there is none within scope, and an error that wraps ErrAmbiguous where
+// there are several.
+func (s *Session) FindRow(ctx context.Context, text string) (*stores.Entity, stores.Value, error) {
+	among := s.e.entities
+	if name, rest, ok := strings.Cut(text, " "); ok {
+		if e := s.e.reg.Entity(name); e != nil {
+			among, text = []*verbs.Entity{e}, rest
+		}
+	}
+	type hit struct {
+		e   *verbs.Entity
+		key stores.Value
+		row names.Row
+	}
+	var hits []hit
+	name, isName := strings.CutPrefix(text, "@")
+	err := s.view(ctx, func(r stores.Reader) error {
+		for _, e := range among {
+			if isName {
+				if err := s.lookUp(ctx, r, e, []string{name}); err != nil {
+					return err
+				}
+				if _, found := s.names.Key(e.Store, name); found {
+					continue
+				}
+			}
+			if err := s.read(ctx, r, e, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, stores.Value{}, failure(err)
+	}
+	for _, e := range among {
+		means, known := s.names.Key(e.Store, name)
+		s.names.Each(e.Store, func(key stores.Value, row names.Row) {
+			if isName && (known && means == key || row.Plain() == name) || !isName && strings.EqualFold(row.Label, text) {
+				hits = append(hits, hit{e, key, row})
+			}
+		})
+	}
+	switch len(hits) {
+	case 0:
+		return nil, stores.Value{}, stores.ErrNotFound
+	case 1:
+		return hits[0].e.Store, hits[0].key, nil
+	}
+	var list []string
+	for _, h := range hits {
+		list = append(list, strconv.Quote(h.e.Store.Name+" @"+h.row.Name))
+	}
+	slices.Sort(list)
+	return nil, stores.Value{}, fmt.Errorf("%w: %s", ErrAmbiguous, strings.Join(list, ", "))
 }

@@ -121,32 +121,12 @@ func (n *scriptNames) words(e *verbs.Entity) []string {
 func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 	n := &scriptNames{s: s, wants: make(map[string][]*verbs.Entity)}
 	bound := make(map[string]bool)
-	var bindings func(c *dsl.Call)
-	var inside func(v dsl.Value, fn func(dsl.Value))
-	inside = func(v dsl.Value, fn func(dsl.Value)) {
-		fn(v)
-		for _, item := range v.Items() {
-			inside(item, fn)
+	dsl.Walk(script, func(at dsl.Node) bool {
+		if at.Call != nil && at.Call.As != "" {
+			bound[at.Call.As] = true
 		}
-		for _, entry := range v.Entries() {
-			inside(entry.Value, fn)
-		}
-	}
-	bindings = func(c *dsl.Call) {
-		if c.As != "" {
-			bound[c.As] = true
-		}
-		for i := range c.Args {
-			inside(c.Args[i].Value, func(v dsl.Value) {
-				if nested := v.Call(); nested != nil {
-					bindings(nested)
-				}
-			})
-		}
-	}
-	for i := range script.Calls {
-		bindings(&script.Calls[i])
-	}
+		return true
+	})
 	var call func(c *dsl.Call)
 	call = func(c *dsl.Call) {
 		verb := s.e.reg.Verb(c.Verb)
@@ -155,26 +135,15 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 			if verb != nil {
 				want = wanted(verb, c.Args[i].Key)
 			}
-			inside(c.Args[i].Value, func(v dsl.Value) {
-				if nested := v.Call(); nested != nil {
-					call(nested)
+			dsl.WalkValue(&c.Args[i].Value, func(at dsl.Node) bool {
+				if at.Call != nil {
+					call(at.Call)
+					return false
 				}
-				if v.Kind == dsl.String && want != nil {
-					if _, isKey := stores.ParseUUID(v.Text); !isKey {
-						n.ask(v.Text, want)
-					}
+				if at.Value != nil {
+					n.mention(at.Value, want, bound)
 				}
-				if v.Kind != dsl.Symbol {
-					return
-				}
-				name, path, _ := strings.Cut(v.Text, ".")
-				switch {
-				case bound[name]:
-				case want != nil && path == "":
-					n.want(name, want)
-				case !slices.Contains(n.all, name):
-					n.all = append(n.all, name)
-				}
+				return true
 			})
 		}
 	}
@@ -185,6 +154,25 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 		n.among = s.e.entities
 	}
 	return n
+}
+
+// mention notes a value that may name a row, of an entity where that is known.
+func (n *scriptNames) mention(v *dsl.Value, want *verbs.Entity, bound map[string]bool) {
+	switch v.Kind {
+	case dsl.String:
+		if _, isKey := stores.ParseUUID(v.Text); want != nil && !isKey {
+			n.ask(v.Text, want)
+		}
+	case dsl.Symbol:
+		name, path, _ := strings.Cut(v.Text, ".")
+		switch {
+		case bound[name]:
+		case want != nil && path == "":
+			n.want(name, want)
+		case !slices.Contains(n.all, name):
+			n.all = append(n.all, name)
+		}
+	}
 }
 
 func (n *scriptNames) want(name string, e *verbs.Entity) {

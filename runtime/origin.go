@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -41,72 +42,10 @@ func (s *Session) CheckFrom(ctx context.Context, script *dsl.Script, said verbs.
 	return p, ds
 }
 
-// fieldOrigin is the origin of a field of a row.
-func fieldOrigin(row *stores.Row, field int) verbs.Origin {
-	if len(row.Marks) == 0 {
-		return ofRecord
-	}
-	return verbs.Stored(stores.MarkOf(row.Marks, field))
-}
-
 var (
-	ofRecord   = verbs.NewOrigin(verbs.FromRecord, "")
-	ofDocument = verbs.NewOrigin(verbs.FromDocument, "")
+	ofRecord   = provenance.OfRecord
+	ofDocument = provenance.OfDocument
 )
-
-// markedAt says where the mark of what a path leads to stands: at a field of the
-// row that steps lead to. A key is chosen by the reference that leads to it.
-func markedAt(e *stores.Entity, p stores.Path) (steps []stores.Step, field int) {
-	at := e
-	for _, s := range p.Steps {
-		at = s.To
-	}
-	if n := len(p.Steps); n > 0 && p.Field == at.Key {
-		return p.Steps[:n-1], p.Steps[n-1].Field
-	}
-	return p.Steps, p.Field
-}
-
-// withMarks adds to paths from one entity what is needed to know where their
-// values come from. at holds, for each path, which of the paths that come back
-// holds its marks; -1 for a count.
-func withMarks(e *stores.Entity, paths []stores.Path) (all []stores.Path, at []int) {
-	all = paths[:len(paths):len(paths)]
-	at = make([]int, len(paths))
-	for i, p := range paths {
-		if p.Count != nil {
-			at[i] = -1
-			continue
-		}
-		steps, _ := markedAt(e, p)
-		at[i] = len(paths)
-		for at[i] < len(all) && !slices.Equal(all[at[i]].Steps, steps) {
-			at[i]++
-		}
-		if at[i] == len(all) {
-			all = append(all, stores.Path{Steps: steps, Marks: true})
-		}
-	}
-	return all, at
-}
-
-// pathOrigin is the origin of the value of path i, given what all of withMarks
-// led to.
-func pathOrigin(e *stores.Entity, paths []stores.Path, at []int, i int, values []stores.Value) verbs.Origin {
-	if at[i] < 0 || values[at[i]].IsNull() {
-		return ofRecord
-	}
-	steps, field := markedAt(e, paths[i])
-	reached := e
-	for _, s := range steps {
-		reached = s.To
-	}
-	marks, err := stores.ReadMarks(reached, values[at[i]])
-	if err != nil {
-		return ofDocument // the worst there is
-	}
-	return verbs.Stored(stores.MarkOf(marks, field))
-}
 
 // chosen is the origin of the choice of the rows that a call found, or made: of
 // all that it was told, and of a record where it was told nothing.
@@ -238,18 +177,6 @@ func originsText(st *step) string {
 	return stores.NewObject(keys, values).Text()
 }
 
-// origins writes down where values came from.
-func (d *digester) origins(origins []verbs.Origin) {
-	for _, o := range origins {
-		d.origin(o)
-	}
-}
-
-func (d *digester) origin(o verbs.Origin) {
-	d.number(int(o.Kinds()))
-	d.text(o.Sources())
-}
-
 // throughWords is the way that a value came, for a sentence.
 func throughWords(trail []string) string {
 	if len(trail) == 0 {
@@ -271,28 +198,6 @@ func (f *frame) said(a *verbs.Arg) verbs.Origin {
 // value already, of somebody less trusted: that it is the same value is then news.
 func vouches(a assigned, marks []stores.Mark) bool {
 	return a.came.Trusted() && stores.MarkOf(marks, a.field) != ""
-}
-
-// marksAfter is what is left of the marks of a row, and what is added, after a
-// change.
-func marksAfter(marks []stores.Mark, c *stores.Change) []stores.Mark {
-	untouched := len(marks) == 0
-	for i := range c.Set {
-		untouched = untouched && c.Set[i].Origin == ""
-	}
-	if untouched {
-		return marks
-	}
-	after := slices.DeleteFunc(slices.Clone(marks), func(m stores.Mark) bool {
-		return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == m.Field })
-	})
-	for _, a := range c.Set {
-		if a.Origin != "" {
-			after = append(after, stores.Mark{Field: a.Field, Origin: a.Origin})
-		}
-	}
-	slices.SortFunc(after, func(a, b stores.Mark) int { return a.Field - b.Field })
-	return after
 }
 
 // marks is what goes along with a notice of where its values came from: of those
@@ -332,23 +237,13 @@ func (c *Call) Origin(arg string) verbs.Origin {
 // Origin returns where the value of a field came from.
 func (r Row) Origin(field string) verbs.Origin {
 	if i := r.index(field); i >= 0 {
-		return r.s.fieldOrigin(&r.row, i)
+		return r.s.from.Field(&r.row, i)
 	}
 	return verbs.Origin{}
 }
 
 // saw notes that a handler read a row.
-func (c *Call) saw(row *stores.Row) {
-	c.read = c.read.Mix(ofRecord)
-	for _, m := range row.Marks {
-		c.read = c.read.Mix(verbs.Stored(m.Origin))
-	}
-	for i := range c.r.e.words[row.Entity] {
-		if !row.Values[i].IsNull() {
-			c.read = c.read.Mix(c.r.s.strange(row.Entity, i))
-		}
-	}
-}
+func (c *Call) saw(row *stores.Row) { c.read = c.read.Mix(c.r.s.from.Row(row)) }
 
 // vouched is the origin of what a handler returned.
 func vouched(v any, came verbs.Origin) verbs.Origin {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -13,14 +14,14 @@ import (
 // where nothing needs the row before. Asked for first, the row would be a round
 // trip, the end of the snapshot another, and the read the third.
 //
-// Where such a row turns out not to be there, the run begins again and asks for
-// one after the other: see errMore. Nobody can tell the difference.
+// Where such a row turns out not to be there, the view misjudged: the run begins again
+// and asks for one after the other.
 
 // An owing is a row that was not asked for yet.
 type owing struct {
-	row  rowKey
+	row  view.RowKey
 	step *step
-	seen int // its place in run.seen
+	seen int // its place in reading.seen
 }
 
 // readsAtOnce reports whether nothing that a verb does before its read, and nothing
@@ -41,11 +42,8 @@ func (e *Engine) readsAtOnce(v *verbs.Verb) bool {
 
 // owes reports whether a row that an argument refers to can be asked for with
 // what is read. It has a name already: what is to be called by it needs no label.
-func (r *run) owes(st *step, e *stores.Entity, key stores.Value) bool {
-	if r.tx != nil || r.goesOn || r.atOnce || r.share != nil || st.outer != nil || len(r.top) > 1 || !r.e.reads[st.verb] {
-		return false
-	}
-	if _, known := r.rows[rowKey{e, key}]; known {
+func (r *reading) owes(st *step, e *stores.Entity, key stores.Value) bool {
+	if r.calls != 1 || st.outer != nil || !r.e.reads[st.verb] || !r.read.Postpone(view.RowKey{Entity: e, Key: key}) {
 		return false
 	}
 	_, named := r.s.names.Row(e, key)
@@ -54,22 +52,22 @@ func (r *run) owes(st *step, e *stores.Entity, key stores.Value) bool {
 
 // owe notes that a row is to be asked for, and gives what stands for it until
 // then: its key.
-func (r *run) owe(st *step, e *stores.Entity, key stores.Value) stores.Row {
+func (r *reading) owe(st *step, e *stores.Entity, key stores.Value) stores.Row {
 	row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
 	row.Values[e.Key] = key
-	r.owed = append(r.owed, owing{rowKey{e, key}, st, len(r.seen)})
+	r.owed = append(r.owed, owing{view.RowKey{Entity: e, Key: key}, st, len(r.seen)})
 	r.seen = append(r.seen, seen{entity: e, key: key})
 	return row
 }
 
 // withOwed is Find that also asks for the rows that are owed.
-func (r *run) withOwed(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+func (r *reading) withOwed(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
 	if len(r.owed) == 0 {
 		return r.read.Find(ctx, f)
 	}
 	asks := make([]stores.Ask, len(r.owed), len(r.owed)+1)
 	for i, o := range r.owed {
-		asks[i] = stores.Ask{Entity: o.row.entity, Keys: []stores.Value{o.row.key}}
+		asks[i] = stores.Ask{Entity: o.row.Entity, Keys: []stores.Value{o.row.Key}}
 	}
 	asks = append(asks, stores.Ask{Find: &f})
 	if err := r.read.Together(ctx, asks); err != nil {
@@ -77,13 +75,12 @@ func (r *run) withOwed(ctx context.Context, f stores.Find) ([][]stores.Value, er
 	}
 	for i, o := range r.owed {
 		if len(asks[i].Rows) == 0 {
-			return nil, errMore
+			return nil, r.read.Missed(o.row)
 		}
 		row := asks[i].Rows[0]
-		r.keep(row)
 		r.seen[o.seen].values, r.seen[o.seen].marks = row.Values, row.Marks
 		for j := range o.step.rows {
-			if at := &o.step.rows[j]; at.Entity == o.row.entity && at.Key() == o.row.key {
+			if at := &o.step.rows[j]; at.Entity == o.row.Entity && at.Key() == o.row.Key {
 				*at = row
 			}
 		}

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"verbatim/runtime/confirmations"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 )
@@ -21,84 +23,7 @@ import (
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations, deliveries, attempts, sessions, turns, questions, tallies, contents, uploads}, journal.Own()...)
-}
-
-// The states of a confirmation.
-const (
-	// StatusWaiting says that nothing was decided yet.
-	StatusWaiting = "WAITING"
-	// StatusUsed says that it was agreed to and carried out, once.
-	StatusUsed = "USED"
-	// StatusDeclined says that somebody said no.
-	StatusDeclined = "DECLINED"
-	// StatusExpired says that nobody decided in time.
-	StatusExpired = "EXPIRED"
-	// StatusStale says that what would have happened was no longer what had
-	// been asked for.
-	StatusStale = "STALE"
-)
-
-// The fields of a confirmation, in the order of the entity.
-const (
-	confKey      = iota // like no other: see follows
-	confID              // what people call it; empty for a preview that somebody keeps for themselves
-	confShort           // the end of that, by which people look it up
-	confAsker           // name of a principal
-	confPerson          // whose login that is
-	confSession         // of the asker
-	confSource          // where the script came from
-	confScript          // canonical text; every value in it while somebody else may agree to it
-	confOrigins         // of what is written out in it: see verbs.Literals
-	confDigest          // of the whole plan, in hex
-	confPreview         // ID of the preview
-	confPalette         // digest of the palettes
-	confRoles           // who must agree; empty for the asker
-	confAgreed          // parallel to confRoles: who did, "" while nobody has
-	confRows            // what the plan stands on: see footing
-	confUnderKey        // RunOptions.Key
-	confTime
-	confExpires
-	confStatus
-	confSettledBy
-	confSettledAt
-	confReason
-	confReceipt // what was shown to the asker, in the kept form
-	confBefore  // how far the conversation had come: see RunOptions.Before
-)
-
-var confirmations = &stores.Entity{
-	Name:    "verbatim.confirmation",
-	Table:   "verbatim.confirmations",
-	Managed: true,
-	Place:   "the engine's own",
-	Key:     confKey,
-	Fields: []stores.Field{
-		confKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
-		confID:        {Name: "id", Column: "id", Kind: stores.String},
-		confShort:     {Name: "short", Column: "short_id", Kind: stores.String},
-		confAsker:     {Name: "asker", Column: "asker", Kind: stores.String, Required: true},
-		confPerson:    {Name: "person", Column: "person", Kind: stores.String, Required: true},
-		confSession:   {Name: "session", Column: "session", Kind: stores.String, Required: true},
-		confSource:    {Name: "source", Column: "source", Kind: stores.String, Required: true},
-		confScript:    {Name: "script", Column: "script", Kind: stores.String, Required: true, Sensitive: true},
-		confDigest:    {Name: "digest", Column: "digest", Kind: stores.String, Required: true},
-		confPreview:   {Name: "preview", Column: "preview", Kind: stores.String, Required: true},
-		confPalette:   {Name: "palette", Column: "palette", Kind: stores.String, Required: true},
-		confOrigins:   {Name: "origins", Column: "origins", Kind: stores.String},
-		confRoles:     {Name: "roles", Column: "roles", Kind: stores.JSON, Elem: stores.String, Required: true},
-		confAgreed:    {Name: "agreed", Column: "agreed", Kind: stores.JSON, Elem: stores.String, Required: true},
-		confRows:      {Name: "rows", Column: "stands_on", Kind: stores.JSON, Elem: stores.String, Required: true},
-		confUnderKey:  {Name: "under-key", Column: "under_key", Kind: stores.String},
-		confTime:      {Name: "time", Column: "asked_at", Kind: stores.Time, Required: true},
-		confExpires:   {Name: "expires", Column: "expires", Kind: stores.Time, Required: true},
-		confStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{StatusWaiting, StatusUsed, StatusDeclined, StatusExpired, StatusStale}},
-		confSettledBy: {Name: "settled-by", Column: "settled_by", Kind: stores.String},
-		confSettledAt: {Name: "settled-at", Column: "settled_at", Kind: stores.Time},
-		confReason:    {Name: "reason", Column: "reason", Kind: stores.String},
-		confReceipt:   {Name: "receipt", Column: "receipt", Kind: stores.String, Sensitive: true},
-		confBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
-	},
+	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, sessions, turns, questions, tallies, uploads.Contents, uploads.Entity}, journal.Own()...)
 }
 
 // The fields of a delivery: what was done under a key, and what was answered.
@@ -146,7 +71,7 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	out := make(map[string][]stores.Value, len(holds))
 	for name, held := range holds {
-		if name != confirmations.Name && name != deliveries.Name && name != attempts.Name && name != contents.Name && name != journal.Openings.Name {
+		if name != confirmations.Entity.Name && name != deliveries.Name && name != attempts.Name && name != uploads.Contents.Name && name != journal.Openings.Name {
 			out[name] = held
 		}
 	}

@@ -16,23 +16,21 @@ func permits(have, may []*verbs.Role) bool {
 	return false
 }
 
-// forbidden finds every call of a program that the principal may not make,
-// the calls of macros included.
-func (s *Session) forbidden(p *verbs.Program) []complaint { return s.barred(p, false) }
-
-// barred is forbidden, for a job too: work calls what nobody else does.
-func (s *Session) barred(p *verbs.Program, work bool) []complaint {
+// permit finds every call of a program that somebody with these roles may not make,
+// the calls of macros included: inside lists the verbs that each macro uses. Only
+// work may call what is internal.
+func permit(p *verbs.Program, roles []*verbs.Role, inside map[*verbs.Verb][]*verbs.Verb, work bool) []complaint {
 	var all []complaint
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
-		if !permits(s.roles, v.Roles) || v.Internal && !work {
+		if !permits(roles, v.Roles) || v.Internal && !work {
 			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
 			continue
 		}
 		// A macro runs with its caller's rights.
-		for _, inner := range s.e.inside[v] {
-			if !permits(s.roles, inner.Roles) {
+		for _, inner := range inside[v] {
+			if !permits(roles, inner.Roles) {
 				all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, inner.Name)})
 				break
 			}

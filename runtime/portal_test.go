@@ -16,6 +16,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -105,7 +106,7 @@ func (p *portal) sentAgain(t testing.TB, who, file string, ids ...string) {
 		}
 		for _, id := range ids {
 			b.Changes = append(b.Changes, row(own["verbatim.upload"], str(id), map[string]stores.Value{"owner": str(who), "name": str("passport.pdf"), "type": str("application/pdf"),
-				"size": stores.NewInt(651), "sum": sum, "content": sum, "verdict": str(runtime.VerdictClean), "scanner": str("none"), "time": stores.NewTime(p.now)}))
+				"size": stores.NewInt(651), "sum": sum, "content": sum, "verdict": str(uploads.Clean), "scanner": str("none"), "time": stores.NewTime(p.now)}))
 		}
 		return tx.Apply(ctx, b)
 	})

@@ -2,15 +2,13 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"hash"
 	"slices"
 	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -69,7 +67,7 @@ const (
 // nameRow makes sure that a row is known by a name, and returns it. A row that
 // this run adds has none until it is committed; one that is out of scope never
 // gets one.
-func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
+func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (names.Row, error) {
 	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
 	}
@@ -98,10 +96,26 @@ func (r *run) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value) (n
 }
 
 // namingKnown works out what a row is to be called from what the run knows.
-func (r *run) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
+func (r *reading) namingKnown(e *verbs.Entity, key stores.Value) (names.Given, bool) {
 	text, known := r.labelKnown(e, key)
 	owner, one := r.s.onlyOwner(e.Store)
 	return names.Given{Key: key, Label: text, Owner: owner}, known && one
+}
+
+// labelKnown works a label out from what the run knows of rows, without asking.
+func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
+	row, ok := r.read.Known(view.RowKey{Entity: e.Store, Key: key})
+	if !ok {
+		return "", false
+	}
+	paths := r.e.labelled[e]
+	values := make([]stores.Value, len(paths))
+	for i, p := range paths {
+		if values[i], ok = r.read.Follow(row.Values, p); !ok {
+			return "", false
+		}
+	}
+	return label(e, values), true
 }
 
 // nameAdded works out what the rows that the run adds are to be called, and
@@ -133,7 +147,7 @@ func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
 	return given, nil
 }
 
-func (r *run) nameCells(ctx context.Context, t *table) error {
+func (r *reading) nameCells(ctx context.Context, t *table) error {
 	for _, row := range t.rows {
 		for _, c := range row {
 			if c.entity == nil || c.value.IsNull() {
@@ -155,7 +169,7 @@ func (r *run) nameCells(ctx context.Context, t *table) error {
 
 // shownName is what stands where a key would: a name, "new" for a row that is
 // not committed yet, and no more than that it is hidden for a row out of scope.
-func (r *run) shownName(e *stores.Entity, key stores.Value) string {
+func (r *reading) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
 		return "@" + row.Name
 	}
@@ -165,7 +179,7 @@ func (r *run) shownName(e *stores.Entity, key stores.Value) string {
 	return hidden
 }
 
-func (r *run) shownValue(e *stores.Entity, key stores.Value) stores.Value {
+func (r *reading) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 	if key.IsNull() {
 		return key
 	}
@@ -230,7 +244,7 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 }
 
 // owner is the owner of a row that is changed, as of stores.Name.
-func (r *run) owner(c *change) string {
+func (r *reading) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
 	}
@@ -296,13 +310,13 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 }
 
 // nameValue gives the key of a row the name that it is shown by.
-func (r *run) nameValue(v *receipt.Value, e *stores.Entity) {
+func (r *reading) nameValue(v *receipt.Value, e *stores.Entity) {
 	if !v.IsNull() {
 		v.Name = r.shownName(e, v.Value)
 	}
 }
 
-func (r *run) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
+func (r *reading) noticesOf(st *step, all []receipt.Notice) []receipt.Notice {
 	for i := range st.notices {
 		n := &st.notices[i]
 		all = append(all, receipt.Notice{Kind: n.kind, Target: n.target, Calls: r.callOf(st, n), At: n.at, Instead: len(n.instead)})
@@ -325,7 +339,7 @@ func (st *step) errandsOf(all []receipt.Errand) []receipt.Errand {
 	return all
 }
 
-func (r *run) result(st *step) *receipt.Result {
+func (r *reading) result(st *step) *receipt.Result {
 	t := st.cells
 	if t == nil || t.late && t.rows == nil {
 		return nil
@@ -422,131 +436,6 @@ func (e *Engine) tableOf(res *receipt.Result) *table {
 		c.value, c.entity = ref.Key, e.reg.Entity(ref.Entity)
 	}
 	return t
-}
-
-// The digest
-
-// A digester writes down what is to be hashed. Every text has its length before
-// it, so that nothing can be moved from one part to the next.
-type digester struct {
-	b     []byte
-	alias map[stores.Value]string
-	into  hash.Hash // takes what was written down, now and then; nil when b keeps all of it
-}
-
-// spill hands on what was written down, so that a long plan is never in memory
-// as a whole.
-func (d *digester) spill() {
-	const enough = 4 << 10
-	if d.into != nil && len(d.b) >= enough {
-		d.into.Write(d.b)
-		d.b = d.b[:0]
-	}
-}
-
-func (d *digester) text(s string) {
-	d.b = binary.BigEndian.AppendUint64(d.b, uint64(len(s)))
-	d.b = append(d.b, s...)
-}
-
-// sum is the hash of what was written down, in hex.
-func (d *digester) sum() string { return fmt.Sprintf("%x", sha256.Sum256(d.b)) }
-
-func (d *digester) number(n int) { d.b = binary.BigEndian.AppendUint64(d.b, uint64(n)) }
-
-func (d *digester) value(v stores.Value) {
-	if name, ok := d.alias[v]; ok {
-		d.text("alias")
-		d.text(name)
-		return
-	}
-	d.text(v.Kind().String())
-	at := len(d.b)
-	d.b = append(d.b, 0, 0, 0, 0, 0, 0, 0, 0)
-	d.b = v.AppendText(d.b)
-	binary.BigEndian.PutUint64(d.b[at:], uint64(len(d.b)-at-8))
-}
-
-func (d *digester) values(vs []stores.Value) {
-	d.number(len(vs))
-	for _, v := range vs {
-		d.value(v)
-	}
-}
-
-// seal hashes what a call says: its verb and its resolved arguments.
-func (st *step) seal() [32]byte { return st.sealIn(new([]byte)) }
-
-// sealIn is seal with memory that is used again.
-func (st *step) sealIn(b *[]byte) [32]byte {
-	d := digester{b: (*b)[:0]}
-	d.text(st.verb.Name)
-	d.values(st.args)
-	d.origins(st.from)
-	*b = d.b
-	return sha256.Sum256(d.b)
-}
-
-// finish gives the plan its digest: who, under which palettes, would do what,
-// on which rows as they are. Keys that were made up and instants that move with
-// the clock are left out of it, so that looking twice shows the same preview.
-func (r *run) finish() {
-	d := digester{alias: r.alias, into: sha256.New()}
-	d.text("verbatim preview 1")
-	d.text(r.e.reg.Digest())
-	d.text(r.s.who.Name)
-	d.value(r.s.kept) // what was shown in one session is not agreed to in another
-	d.number(len(r.s.roles))
-	for _, role := range r.s.roles {
-		d.text(role.Name)
-	}
-	d.number(len(r.steps))
-	for i := range r.told {
-		d.b = r.told[i].AppendDigest(d.b, d.alias)
-		d.spill()
-	}
-	for _, st := range r.steps {
-		d.step(st)
-		d.spill()
-	}
-	d.seen(r.seen)
-	d.into.Write(d.b)
-	d.into.Sum(r.digest[:0])
-	r.id = receipt.NewID(r.digest[:16])
-}
-
-// step writes down what a call stands on and its receipt does not tell.
-func (d *digester) step(st *step) {
-	d.text(st.text)
-	d.values(st.args)
-	d.origins(st.from)
-	d.number(len(st.notices))
-	for _, n := range st.notices {
-		d.values(n.values)
-		d.origins(n.came)
-		d.instead(n.instead)
-	}
-	if e := st.errand; e != nil {
-		d.text(e.spec.Digest)
-	}
-}
-
-// seen writes down the rows that a plan stands on.
-func (d *digester) seen(rows []seen) {
-	d.number(len(rows))
-	for _, s := range rows {
-		if s.entity != nil {
-			d.text(s.entity.Name)
-		}
-		d.value(s.key)
-		d.values(s.values)
-		d.number(len(s.marks))
-		for _, m := range s.marks {
-			d.number(m.Field)
-			d.text(m.Origin)
-		}
-		d.spill()
-	}
 }
 
 // shown keeps what is needed to say, later, what moved.

@@ -48,11 +48,7 @@ func (r *run) progress(i int) {
 		}
 	}
 	r.done++
-	phase := Running
-	if r.rehearsal {
-		phase = Previewing
-	}
-	r.tell(Progress{Phase: phase, Done: r.done, Total: r.total, Number: r.first + r.done - 1})
+	r.tell(Progress{Phase: r.phase, Done: r.done, Total: r.total, Number: r.first + r.done - 1})
 }
 
 // backoff is how long to wait before trying again what was in somebody's way: a

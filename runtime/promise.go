@@ -44,7 +44,7 @@ type assigned struct {
 }
 
 // promises works out what each effect of a verb means for this call.
-func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
+func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 	promises := make([]promise, len(st.verb.Effects))
 	for i := range promises {
 		p := &promises[i]
@@ -61,7 +61,7 @@ func (r *run) promises(ctx context.Context, st *step) ([]promise, error) {
 }
 
 // values works out an effect that picks no rows.
-func (r *run) values(ctx context.Context, st *step, p *promise) (err error) {
+func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) {
 	effect := p.effect
 	if p.due, err = r.holds(ctx, st, effect.When, nil); !p.due {
 		return err
@@ -89,7 +89,7 @@ func (r *run) values(ctx context.Context, st *step, p *promise) (err error) {
 }
 
 // targets finds the rows that an effect picks, and what it does to each.
-func (r *run) targets(ctx context.Context, st *step, p *promise) error {
+func (r *reading) targets(ctx context.Context, st *step, p *promise) error {
 	effect := p.effect
 	var rows []stores.Row
 	switch w := effect.Where; {
@@ -160,7 +160,7 @@ func stoodOn(e *verbs.Effect) []int {
 	return fields
 }
 
-func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
+func (r *reading) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
 	if when == nil {
 		return true, nil
 	}
@@ -168,7 +168,7 @@ func (r *run) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores
 	return v.Bool(), err
 }
 
-func (r *run) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
+func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row *stores.Row) ([]assigned, error) {
 	set := make([]assigned, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"verbatim/runtime/names"
+	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -21,7 +22,7 @@ type fetch struct {
 	of     *verbs.Entity
 	paths  []stores.Path // the key, what was asked for beside it, and what fields need
 	all    []stores.Path // paths, and the marks that say where they come from
-	marks  []int         // see withMarks
+	marks  []int         // see provenance.WithMarks
 	fields []fetched
 	chosen verbs.Origin
 }
@@ -37,7 +38,7 @@ type fetched struct {
 }
 
 // fetch works out what is to be asked for. More is asked for beside the key.
-func (r *run) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) (*fetch, error) {
+func (r *reading) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []verbs.ReadField, more ...stores.Path) (*fetch, error) {
 	f := &fetch{s: r.s, of: of, chosen: st.chosen()}
 	f.paths = make([]stores.Path, 0, 1+len(more)+len(fields))
 	f.paths = append(append(f.paths, stores.Path{Field: of.Store.Key}), more...)
@@ -67,12 +68,12 @@ func (r *run) fetch(ctx context.Context, st *step, of *verbs.Entity, fields []ve
 			}
 		}
 	}
-	f.all, f.marks = withMarks(of.Store, f.paths)
+	f.all, f.marks = provenance.WithMarks(of.Store, f.paths)
 	return f, nil
 }
 
 // find carries out a declarative read.
-func (r *run) find(ctx context.Context, st *step) (*table, error) {
+func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	read := st.verb.Read
 	where, err := r.cond(ctx, st, read.Filter)
 	if err != nil {
@@ -86,13 +87,11 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := r.last(st, f)
 	rows, err := r.withOwed(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
-		Hold: r.holdsAs(stores.Shared), Last: last, Lists: beside.asked})
+		Hold: r.holdsAs(stores.Shared), Last: r.last(st, f), Lists: beside.asked})
 	if err != nil {
 		return nil, err
 	}
-	r.ended = last
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
 	}
@@ -132,8 +131,8 @@ func (r *run) find(ctx context.Context, st *step) (*table, error) {
 // last reports whether a read is the only thing that is left to ask the store, as
 // far as can be known: the program ends with it, nothing is read beside it, and
 // the rows that it tells of have names, unless they are new.
-func (r *run) last(st *step, f *fetch) bool {
-	if r.goesOn || r.owners || r.tx != nil || r.share != nil || st.outer != nil || len(r.steps) < len(r.top) {
+func (r *reading) last(st *step, f *fetch) bool {
+	if r.owners || !r.snapshot || st.outer != nil || r.begun < r.calls {
 		return false
 	}
 	for i := range f.fields {
@@ -154,21 +153,21 @@ func (f *fetch) cell(st *step, i int, row []stores.Value) (cell, error) {
 	g := &f.fields[i]
 	switch g.From {
 	case verbs.FromPath:
-		c := cell{row[g.at], g.to, f.s.pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}
+		c := cell{row[g.at], g.to, f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}
 		if p := g.Path; len(p.Steps) == 0 && p.Count == nil && p.Field == f.of.Store.Key {
 			c.from = f.chosen // which row it is, and not what is in it
 		}
 		return c, nil
 	case verbs.FromCodes:
 		v, err := described(g.Codes, g.Type, row[g.at])
-		return cell{value: v, from: f.s.pathOrigin(f.of.Store, f.paths, f.marks, g.at, row)}, err
+		return cell{value: v, from: f.s.from.Path(f.of.Store, f.paths, f.marks, g.at, row)}, err
 	case verbs.FromExpr:
 		env := g.env
 		env.Reads = slices.Clone(env.Reads)
 		came := slices.Clone(g.came)
 		for j, at := range g.row {
 			if at >= 0 {
-				env.Reads[j], came[j] = row[at], f.s.pathOrigin(f.of.Store, f.paths, f.marks, at, row)
+				env.Reads[j], came[j] = row[at], f.s.from.Path(f.of.Store, f.paths, f.marks, at, row)
 			}
 		}
 		v, err := g.Expr.Eval(env)
@@ -233,7 +232,7 @@ func (b belongings) cell(n int, as verbs.ReadSource) cell {
 
 // beside works out what is to be asked of what belongs to rows. It is asked with
 // them.
-func (r *run) beside(ctx context.Context, st *step) (*beside, error) {
+func (r *reading) beside(ctx context.Context, st *step) (*beside, error) {
 	read := st.verb.Read
 	n := len(read.Lists)
 	b := &beside{}
@@ -263,7 +262,7 @@ func (r *run) beside(ctx context.Context, st *step) (*beside, error) {
 }
 
 // belonging makes something of what was found.
-func (r *run) belonging(st *step, b *beside) (err error) {
+func (r *reading) belonging(st *step, b *beside) (err error) {
 	read := st.verb.Read
 	b.lists = make([]belongings, len(read.Lists))
 	for i := range b.lists {
@@ -277,7 +276,7 @@ func (r *run) belonging(st *step, b *beside) (err error) {
 	return err
 }
 
-func (r *run) list(st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b belongings, err error) {
+func (r *reading) list(st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b belongings, err error) {
 	names := make([]string, len(list.Fields))
 	for i := range names {
 		names[i] = list.Fields[i].Name
@@ -323,7 +322,7 @@ func stepPaths(p *verbs.Progress) []stores.Path {
 }
 
 // progressOf counts the steps of rows.
-func (r *run) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*tally, error) {
+func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*tally, error) {
 	const reads = 4 // of stepPaths, before what p.Done reads
 	paths := stepPaths(p)
 	all := make([]*tally, len(found))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"verbatim/stores"
@@ -15,7 +14,7 @@ import (
 // after the calls before it. All rules that do not hold are told at once. A rule
 // that cannot be worked out does not hold either; it is told only when no other
 // is, because a rule may rely on those before it.
-func (r *run) require(ctx context.Context, st *step) error {
+func require(ctx context.Context, r *reading, st *step) error {
 	if err := r.schematic(st); err != nil {
 		return err
 	}
@@ -55,7 +54,7 @@ func (r *run) require(ctx context.Context, st *step) error {
 // it would belong to is one that the call names, and is held since: whoever adds
 // one, or changes one so that it counts, holds that first, so that what is not
 // found here is not there until this run has ended. See meet.
-func (r *run) anyOf(ctx context.Context, st *step, rule *verbs.Require) (bool, error) {
+func (r *reading) anyOf(ctx context.Context, st *step, rule *verbs.Require) (bool, error) {
 	where, err := r.cond(ctx, st, rule.Filter)
 	if err != nil {
 		return false, err
@@ -68,7 +67,7 @@ func (r *run) anyOf(ctx context.Context, st *step, rule *verbs.Require) (bool, e
 // schematic holds objects against the schemas of the codes beside them. The
 // checker has done so for what a script writes out; what comes out of rows,
 // answers and macros is known only here.
-func (r *run) schematic(st *step) error {
+func (r *reading) schematic(st *step) error {
 	for i := range st.verb.Params {
 		p := &st.verb.Params[i]
 		by, ok := p.SchemaOf()
@@ -108,8 +107,9 @@ func (r *run) schematic(st *step) error {
 //
 // A row that a condition picked was read again since its requirement was asked.
 // Where it is another one by then although this run has changed nothing in
-// between, somebody else did, and it is all looked at again.
-func (r *run) rely(c *change, st *step) error {
+// between, somebody else did, and it is all looked at again. others says that calls
+// before this one changed something.
+func rely(c *change, st *step, others bool) error {
 	between := false // this run may have changed the row since it was looked at
 	for s := st; s != nil; s = s.outer {
 		for i := range s.verb.Requires {
@@ -134,7 +134,7 @@ func (r *run) rely(c *change, st *step) error {
 				c.guard(field)
 			}
 		}
-		between = between || slices.ContainsFunc(r.steps, func(other *step) bool { return other != st && len(other.changes) > 0 })
+		between = between || others
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type given struct {
 // resolve works out the arguments of a call: literals are taken, names and
 // results become what they stand for, and a reference becomes a row within
 // scope. What is out of scope and what does not exist are one answer.
-func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
+func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) error {
 	st.args = make([]stores.Value, len(c.Args))
 	st.rows = make([]stores.Row, len(c.Args))
 	st.from = make([]verbs.Origin, len(c.Args))
@@ -75,7 +75,7 @@ func (r *run) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call) er
 	return nil
 }
 
-func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (given, error) {
+func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (given, error) {
 	place := r.placeOfArg(f, st, a)
 	switch a.Kind {
 	case verbs.Literal:
@@ -127,7 +127,7 @@ func (r *run) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a
 
 // placeOfArg is where an argument was written: inside a macro, where the macro
 // was called.
-func (r *run) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
+func (r *reading) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
 	if f.macro == nil && a.Syntax != nil {
 		return dsl.Place{Source: f.prog.Script().Source, Range: a.Syntax.Range}
 	}
@@ -136,7 +136,7 @@ func (r *run) placeOfArg(f *frame, st *step, a *verbs.Arg) dsl.Place {
 
 // settleType holds a value that became known only now to the type of its
 // argument, as the checker did with what was written out.
-func (r *run) settleType(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+func (r *reading) settleType(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
 	g, err := r.referred(ctx, st, t, g, place, param)
 	if err != nil || t == nil || t.Name == verbs.RefType || t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
 		return g, err
@@ -159,7 +159,7 @@ func accept(st *step, t *verbs.Type, g given, place dsl.Place, param string) (gi
 
 // referred fetches the rows that a value refers to, where its type says that it
 // does.
-func (r *run) referred(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
+func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g given, place dsl.Place, param string) (given, error) {
 	switch {
 	case t == nil || g.value.IsNull():
 	case t.Name == verbs.RefType:
@@ -183,7 +183,7 @@ func (r *run) referred(ctx context.Context, st *step, t *verbs.Type, g given, pl
 }
 
 // reference fetches the row that a key names.
-func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, error) {
+func (r *reading) reference(ctx context.Context, st *step, g given, place dsl.Place, param string) (given, error) {
 	candidates := r.e.entities
 	if g.entity != nil {
 		candidates = []*verbs.Entity{g.entity}
@@ -214,7 +214,7 @@ func (r *run) reference(ctx context.Context, st *step, g given, place dsl.Place,
 
 // named finds what a name stands for: an argument of the macro inside one,
 // otherwise a row that the session knows.
-func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (given, error) {
+func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place, param string) (given, error) {
 	if f.macro != nil && !f.made {
 		return r.ofMacro(ctx, f, st, a, place)
 	}
@@ -237,7 +237,7 @@ func (r *run) named(ctx context.Context, f *frame, st *step, t *verbs.Type, a *v
 }
 
 // ofMacro finds an argument of the macro whose script is being run.
-func (r *run) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (given, error) {
+func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (given, error) {
 	m := f.macro
 	for i := range m.verb.Params {
 		p := &m.verb.Params[i]
@@ -261,7 +261,7 @@ func (r *run) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, pla
 
 // resulting finds what an earlier call of the same script gave: the row it
 // added, changed or read, or a field of that.
-func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (given, error) {
+func (r *reading) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, place dsl.Place) (given, error) {
 	from := f.steps[a.Call]
 	symbol := from.syntax.As
 	if symbol == "" {
@@ -271,7 +271,7 @@ func (r *run) resulting(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 	if t != nil && a.Path() == "" {
 		want = t.Entity
 	}
-	entity, key, some := from.row(r, want)
+	entity, key, some := from.row(want)
 	if t := from.cells; t != nil && t.late && (!some || a.Path() != "" && t.has(a.Path())) {
 		return given{}, &complaint{st.index, toolAnswersLater(place, symbol, from.verb.Name)}
 	}
@@ -327,14 +327,14 @@ func (t *table) has(path string) bool {
 }
 
 // follow goes from a row along a path such as "workstream.entity.name".
-func (r *run) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (given, error) {
+func (r *reading) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.Row, symbol, path string, place dsl.Place) (given, error) {
 	p, to, ok := r.path(e, path)
 	if !ok {
 		return given{}, &complaint{st.index, noResult(place, symbol, "it has no "+path)}
 	}
 	g := given{entity: to, dark: sensitivePath(e.Store, p)}
 	if len(p.Steps) == 0 {
-		g.value, g.from = row.Values[p.Field], r.s.fieldOrigin(&row, p.Field)
+		g.value, g.from = row.Values[p.Field], r.s.from.Field(&row, p.Field)
 		return g, nil
 	}
 	values, came, err := r.fields(ctx, e.Store, row.Key(), []stores.Path{p})
@@ -347,7 +347,7 @@ func (r *run) follow(ctx context.Context, st *step, e *verbs.Entity, row stores.
 
 // path turns words into a Path and, where it ends at a reference or a key, the
 // entity that is referred to.
-func (r *run) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.Entity, ok bool) {
+func (r *reading) path(e *verbs.Entity, words string) (p stores.Path, to *verbs.Entity, ok bool) {
 	at := e.Store
 	for {
 		word, rest, more := strings.Cut(words, ".")

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"verbatim/dsl"
-	"verbatim/runtime/names"
+	"verbatim/runtime/confirmations"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -65,16 +65,12 @@ type terms struct {
 	pending *consent       // what somebody else agreed to
 	job     *work          // whose time has come
 
-	rehearsal bool   // it is rolled back
+	rehearsal bool   // nothing of it is committed
 	share     *share // the part of the program that it is about
 	tools     bool   // the program uses tools of other servers
-	goesOn    bool   // no read is taken for the last
 	attempted bool   // one of them was asked to do something
 	owners    bool   // whoever is told sees rows of several owners
 }
-
-// errRehearsed ends the transaction of a preview.
-var errRehearsed = errors.New("rehearsed")
 
 // Preview works out what a program would do, and does none of it. It returns a
 // *Refusal where the program could not run as it is; that somebody has to
@@ -89,7 +85,7 @@ func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOption
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
@@ -99,9 +95,6 @@ func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOption
 	s.remember(r.shown())
 	return r.preview(), nil
 }
-
-// errRepeated ends the transaction of a run that was done before.
-var errRepeated = errors.New("repeated")
 
 // Run carries a program out, whole or not at all, unless told otherwise by
 // RunOptions.Each. It returns a *Refusal where
@@ -113,7 +106,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 		return nil, err
 	}
 	s.e.enter(StagePermit)
-	if all := s.forbidden(p); len(all) > 0 {
+	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
 	if o.Each {
@@ -133,7 +126,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 		return nil, s.refusal(ctx, p, o, err)
 	}
 	if r.repeated != nil {
-		s.release(t, errRepeated)
+		s.release(t, nil)
 		return r.repeated, nil
 	}
 	return r.reply(), nil
@@ -162,35 +155,23 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 	}
 	o.tools = tools
 	var asked errands
-	atOnce := s.e.atOnce
+	open := s.e.open
 	for attempt := 1; ; attempt++ {
-		r, err := s.attempt(ctx, p, o, &asked, atOnce)
-		var e *errand
-		if errors.As(err, &e) {
-			err = s.fetch(ctx, o, &asked, e)
-			switch {
-			case err == nil:
+		r, err := s.attempt(ctx, p, o, &asked, open)
+		if err == nil && r.waits() != nil {
+			if err = s.fetch(ctx, o, &asked, r); err == nil {
 				attempt-- // it only goes on
 				continue
-			case asked.sent != nil, !errors.Is(err, stores.ErrConflict):
+			}
+			if asked.sent != nil || !errors.Is(err, stores.ErrConflict) {
 				return nil, s.finalError(p, err)
 			}
 		}
 		switch {
 		case err == nil:
 			return r, nil
-		case errors.Is(err, errMore):
-			// A row was told that is newer than the names.
-			o.goesOn = true
-			attempt--
-			continue
-		case errors.As(err, new(*errAhead)) && ctx.Err() == nil:
-			// It is told at the call that needs it.
-			atOnce = true
-			continue
-		case r.late != nil && ctx.Err() == nil:
-			// A change was not accepted, and whose it was is not known.
-			atOnce = true
+		case r.misjudged(err) && ctx.Err() == nil:
+			open = view.Direct
 			continue
 		case errors.Is(err, stores.ErrConflict) && attempt < maxAttempts && ctx.Err() == nil:
 			s.e.pause(ctx, attempt)
@@ -198,7 +179,7 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 		case asked.sent != nil:
 			return nil, s.halfway(ctx, o, &asked, err)
 		}
-		return nil, s.finalError(p, err)
+		return nil, s.finalError(p, s.lookOn(ctx, r, err))
 	}
 }
 
@@ -225,192 +206,156 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	return failure(err)
 }
 
-func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, atOnce bool) (*run, error) {
-	r := &run{
-		e: s.e, s: s, prog: p,
-		now:       stores.NewTime(s.e.clock()).Time(), // as it will be read back
-		rehearsal: o.rehearsal,
-		owners:    o.owners || s.SeesSeveral(),
-		writes:    s.e.writes(p),
-		share:     o.share,
-		first:     max(1, o.From),
-		held:      held{atOnce: atOnce},
-		goesOn:    o.goesOn,
-		before:    o.Before,
-		top:       make([]*step, len(p.Calls())),
-		alias:     make(map[stores.Value]string),
-		added:     make(map[stores.Value]string),
-		minted:    make(map[stores.Value]names.Given),
-		errands:   asked,
-	}
+// attempt makes one run of a program. Where a tool has to be asked before it can go
+// on or be committed, it says so and nothing is committed.
+func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, open view.Opener) (*run, error) {
+	looks := s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
+	r := s.newRun(p, o, asked)
+	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
 	if err := s.entitled(ctx, r.now); err != nil {
 		return r, err
 	}
+	if looks {
+		err := s.e.store.View(ctx, o.opens(s), func(read stores.Reader) error {
+			r.read = open(read, nil, s.e.facts)
+			return r.plan(ctx, o, asked)
+		})
+		if err == nil {
+			s.keepNames(ctx)
+		}
+		return r, err
+	}
+	var last stores.Tx
+	err := s.e.store.Update(ctx, o.opens(s), func(tx stores.Tx) error {
+		last, r.read = tx, open(tx, tx, s.e.facts)
+		done, err := r.begin(ctx, tx, o)
+		if err != nil {
+			return err
+		}
+		if !done {
+			if err := r.plan(ctx, o, asked); err != nil {
+				return err
+			}
+		}
+		if done || o.rehearsal || r.waits() != nil {
+			tx.Discard()
+			return nil
+		}
+		return r.commit(ctx, o.RunOptions)
+	})
+	switch {
+	case err == nil:
+		for i, e := range last.Chained() {
+			r.of[i].seq = e.Seq
+		}
+		s.keepNames(ctx)
+	case o.Key != "" && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+		// Somebody did it under the same key at the same time: looking again
+		// finds what they did.
+		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
+	}
+	return r, err
+}
+
+// newRun begins a run.
+func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
+	r := &run{
+		reading: s.reads(nil),
+		prog:    p,
+		share:   o.share,
+		phase:   Running,
+		first:   max(1, o.From),
+		top:     make([]*step, len(p.Calls())),
+	}
+	r.owners, r.writes, r.before, r.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.Before, asked.answers
+	r.source, r.calls = p.Script().Source, len(p.Calls())
 	if !asked.now.IsZero() {
 		r.now = asked.now // what was asked may speak of it
+	}
+	if o.rehearsal {
+		r.phase = Previewing
 	}
 	if o.share == nil || o.rehearsal {
 		r.tell = o.Progress
 	} else if o.share.agreed != "" {
 		r.alias = o.share.alias
 	}
+	if o.share != nil {
+		r.made = o.share.made
+	}
 	r.alias[stores.NewTime(r.now)] = "now 0"
-	plan := func(read stores.Reader) error {
-		r.read = current{read, r}
-		if err := r.meanwhile(ctx, o.Version); err != nil {
-			return err
-		}
-		f := &frame{prog: p}
-		if err := r.ahead(ctx, f); err != nil {
-			return err
-		}
-		if err := r.program(ctx, f); err != nil {
-			return err
-		}
-		var err error
-		if r.labels, err = r.nameReferences(ctx); err != nil {
-			return err
-		}
-		if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
-			r.unsealed = true // nobody was shown anything that it could differ from
-		} else {
-			r.tellAll()
-			r.finish()
-		}
-		if r.share != nil && r.share.agreed != "" {
-			r.id = r.share.agreed // the agreement is to the whole script
-		}
-		if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
-			// What is shown, what is said about an agreement, and what a tool is
-			// asked, is said of changes that the database has accepted.
-			if err := r.handOver(ctx); err != nil {
-				return err
-			}
-		}
-		switch {
-		case o.rehearsal:
-			return nil
-		case asked.sent != nil:
-			return asked.sent.still(r)
-		}
-		r.e.enter(StageAgreed)
-		if err := r.agreed(ctx, o); err != nil {
-			return err
-		}
-		if r.errand != nil {
-			return r.errand
-		}
-		return nil
-	}
-	scope := o.opens(s)
-	if s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0) {
-		err := s.e.store.View(ctx, scope, plan)
-		if err == nil {
-			s.keepNames(ctx)
-		}
-		return r, err
-	}
-	err := s.e.store.Update(ctx, scope, func(tx stores.Tx) error {
-		r.tx = tx
-		if o.Key != "" {
-			var err error
-			if r.repeated, err = s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil {
-				return err
-			}
-			if r.repeated != nil {
-				return errRepeated
-			}
-		}
-		if o.share != nil && o.share.key != "" {
-			if err := r.claimKey(ctx, tx, o.share.key); err != nil {
-				return err
-			}
-		}
-		if o.job != nil {
-			if err := o.job.begin(ctx, r); err != nil {
-				return err
-			}
-		}
-		if err := plan(tx); err != nil {
-			return err
-		}
-		if o.rehearsal {
-			return errRehearsed
-		}
-		return r.commit(ctx, o.RunOptions)
-	})
-	if r.parting && isVerdict(err) {
-		r.late = err
-	}
-	if r.unread != nil && r.late == nil {
-		err = s.unread(ctx, r, err)
-	}
-	switch {
-	case o.rehearsal && errors.Is(err, errRehearsed), errors.Is(err, errRepeated):
-		s.keepNames(ctx)
-		return r, nil
-	case o.Key != "" && errors.Is(err, stores.ErrDuplicate) && r.late == nil:
-		// Somebody did it under the same key at the same time: looking again
-		// finds what they did.
-		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
-	case err == nil:
-		for i, e := range r.tx.Chained() {
-			r.of[i].seq = e.Seq
-		}
-	}
-	if err == nil {
-		s.keepNames(ctx)
-	}
-	return r, err
+	return r
 }
 
-// unread adds to a refusal what is wrong with the calls that came after it.
-func (s *Session) unread(ctx context.Context, r *run, err error) error {
+// begin does what comes before the plan in the transaction that is to commit it. It
+// is done with that where the same was done before under the key, or where there is
+// no point in a piece of work any more.
+func (r *run) begin(ctx context.Context, tx stores.Tx, o *terms) (done bool, err error) {
+	if o.Key != "" {
+		if r.repeated, err = r.s.delivered(ctx, tx, r.script(), r.settledScript(), o.Key, true); err != nil || r.repeated != nil {
+			return true, err
+		}
+	}
+	if o.share != nil && o.share.key != "" {
+		if err := r.claimKey(ctx, tx, o.share.key); err != nil {
+			return false, err
+		}
+	}
+	if o.job == nil {
+		return false, nil
+	}
+	r.settled = []stores.Settlement{ends(o.job.run, stores.JobDone, r.now, "")}
+	r.skipped, err = o.job.pointless(ctx, r.s, tx, r.now)
+	return r.skipped != "", err
+}
+
+// misjudged reports whether the run may end otherwise with a view that reads nothing
+// ahead and lets nothing wait.
+func (r *run) misjudged(err error) bool { return r.read != nil && r.read.Misjudged(err) }
+
+// lookOn adds to a refusal what else is wrong: names that stand for nothing in the
+// calls that came after it, so that a person who has to repair a script is told of
+// all of them at once.
+func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 	var c *complaint
-	if !errors.As(err, &c) {
+	var refusal *Refusal
+	var all []complaint
+	switch {
+	case len(r.rest) == 0:
+		return err
+	case errors.As(err, &c):
+		all = []complaint{*c}
+	case errors.As(err, &refusal):
+		all = refusal.complaints()
+	default:
 		return err
 	}
-	var more []complaint
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		r.read, r.held = read, held{unread: r.unread, atOnce: true}
-		more = r.unread(ctx)
+		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now})
+		on.read = view.Direct(read, nil, nil)
+		f := &frame{prog: r.prog}
+		calls := r.prog.Calls()
+		for _, i := range r.rest {
+			if len(calls[i].Needs) > 0 {
+				continue // it hangs on a call that was not carried out
+			}
+			var c *complaint
+			if err := on.resolve(ctx, f, on.beginCall(f, i), &calls[i]); errors.As(err, &c) {
+				all = append(all, *c)
+			}
+		}
 		return nil
 	})
 	if looked != nil {
 		return err
 	}
-	return refuse(append([]complaint{*c}, more...))
+	return refuse(all)
 }
 
 // plain reports whether nobody has seen, or keeps, what a run is to do: only then
 // can its digest wait.
 func (o *terms) plain() bool {
 	return !o.rehearsal && o.Agreed == "" && o.Key == "" && o.pending == nil && o.share == nil && o.job == nil
-}
-
-// script is what the run is to do.
-func (r *run) script() *dsl.Script {
-	if r.share != nil {
-		return r.share.script
-	}
-	return r.prog.Script()
-}
-
-// settledScript is script with names that cannot come to mean other rows.
-func (r *run) settledScript() *dsl.Script {
-	if r.share != nil {
-		return r.share.settled
-	}
-	return r.prog.Canonical()
-}
-
-// written returns the steps of the calls that a person wrote, those that are
-// carried out.
-func (r *run) written() []*step {
-	if !slices.Contains(r.top, nil) {
-		return r.top
-	}
-	return slices.DeleteFunc(slices.Clone(r.top), func(st *step) bool { return st == nil })
 }
 
 // opens is the scope of a run: the session's, and what the engine itself keeps
@@ -434,118 +379,7 @@ func (o *terms) opens(s *Session) stores.Scope {
 		keys = append(keys, o.pending.key)
 	}
 	if len(keys) > 0 {
-		scope = holding(scope, confirmations, keys...)
+		scope = holding(scope, confirmations.Entity, keys...)
 	}
 	return scope
-}
-
-// commit adds journal, notices and what the engine keeps of its own to a
-// transaction that holds the changes already.
-func (r *run) commit(ctx context.Context, o RunOptions) error {
-	r.e.enter(StageRecord)
-	for _, st := range r.steps {
-		if err := r.still(st); err != nil {
-			return err
-		}
-	}
-	for i := range r.uploads {
-		r.own = append(r.own, r.uploads[i].use(r.now))
-	}
-	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
-	var err error
-	if b.Names, err = r.nameAdded(ctx); err != nil {
-		return err
-	}
-	if err := r.spoken(ctx, &o); err != nil {
-		return err
-	}
-	if r.of, err = r.entries(&b, o); err != nil {
-		return err
-	}
-	if err := r.keepSession(ctx, &b, o); err != nil {
-		return err
-	}
-	for _, st := range r.steps {
-		r.tend(&b, st)
-		for i := range st.notices {
-			if err := r.enqueue(&b, st, &st.notices[i]); err != nil {
-				return err
-			}
-		}
-	}
-	if o.Key != "" {
-		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))
-	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.Tended) == 0 && len(r.waiting) == 0 {
-		return nil
-	}
-	return r.hand(ctx, b)
-}
-
-// outgoing makes a notice ready for the outbox: what was asked for, which rows
-// it speaks of, and what the palette sends along. It is for machines of ours
-// and holds keys; sensitive values stay out of it unless the palette sends
-// them.
-func (r *run) outgoing(st *step, n *notice) stores.Notice {
-	var refs []string
-	var keys []stores.Value
-	for i := range st.args {
-		if st.rows[i].Entity != nil {
-			refs, keys = append(refs, st.verb.Params[i].Name), append(keys, st.args[i])
-		}
-	}
-	names := []string{"verb", "call", "refs", "with"}
-	parts := []stores.Value{stores.NewString(st.verb.Name), stores.NewString(st.text), stores.NewObject(refs, keys), stores.NewObject(n.keys, n.told())}
-	if marks, ok := n.marks(); ok {
-		names, parts = append(names, "origins"), append(parts, marks)
-	}
-	payload := stores.NewObject(names, parts)
-	return stores.Notice{ID: r.e.newID(), Kind: n.kind, Target: n.target, Payload: payload.Text(), Time: r.now}
-}
-
-// reply tells what was committed. Only now do new rows get names.
-func (r *run) reply() *receipt.Receipt {
-	r.e.enter(StageReply)
-	for _, st := range r.steps {
-		for i := range st.changes {
-			if c := &st.changes[i]; c.Op == stores.Insert {
-				r.s.adopt(c.Entity, r.minted[c.Key])
-			}
-		}
-	}
-	if r.told == nil || len(r.added) > 0 {
-		r.tellAll()
-	}
-	reply := r.preview()
-	reply.Done = true
-	for i, st := range r.written() {
-		reply.Calls[i].Seq = st.seq
-	}
-	reply.First, reply.Last = r.journalled()
-	for _, st := range r.steps {
-		for i := range st.changes {
-			if c := &st.changes[i]; c.Op == stores.Update && r.e.renames(c) {
-				r.s.names.Forget(c.Entity, c.Key)
-			}
-		}
-	}
-	if r.unsealed {
-		r.read, r.tx = nil, nil // it is kept for its digest
-		reply.SealLater(func() (string, [32]byte) {
-			r.finish()
-			return r.id, r.digest
-		})
-	}
-	return reply
-}
-
-// journalled returns the first and the last journal entry of a run.
-func (r *run) journalled() (first, last int64) {
-	for _, st := range r.steps {
-		if st.seq > 0 && (first == 0 || st.seq < first) {
-			first = st.seq
-		}
-		last = max(last, st.seq)
-	}
-	return first, last
 }

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -24,6 +25,7 @@ type Session struct {
 	roles []*verbs.Role // those that palettes declare
 	scope stores.Scope
 	names names.Books
+	from  provenance.Reader
 
 	kept   stores.Value // key of its row; null for a session that keeps nothing
 	person Profile

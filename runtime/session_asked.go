@@ -96,7 +96,7 @@ type Question struct {
 // Waiting returns the questions that wait in the session, those put first
 // first, and how many turns the session has.
 func (s *Session) Waiting(ctx context.Context) (all []Question, turns int64, err error) {
-	err = s.lookInto(ctx, func(r *run, kept *keptSession) error {
+	err = s.lookInto(ctx, func(r *reading, kept *keptSession) error {
 		turns = kept.row.Values[sesTurns].Int()
 		rows, err := r.read.Find(ctx, stores.Find{Entity: questions, Order: []stores.Order{{Path: stores.Path{Field: qstFirst}}, {Path: stores.Path{Field: qstKey}}},
 			Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: qstSession}, Value: s.kept}})
@@ -149,7 +149,7 @@ func questionKey(session, preview string) stores.Value {
 // settle. turns is how many the session has after them. A run that answers a
 // question which is not there any more is refused, and so is a turn that does:
 // somebody was quicker.
-func (r *run) ask(ctx context.Context, changes []stores.Change, said []Said, turns int64) ([]stores.Change, error) {
+func (r *reading) ask(ctx context.Context, changes []stores.Change, said []Said, turns int64, ran bool) ([]stores.Change, error) {
 	put := map[string]bool{}
 	for i := range said {
 		for j := range said[i].Puts {
@@ -177,12 +177,8 @@ func (r *run) ask(ctx context.Context, changes []stores.Change, said []Said, tur
 			key := questionKey(r.s.id, preview)
 			row, err := r.read.Get(ctx, questions, key)
 			switch {
-			case errors.Is(err, stores.ErrNotFound) && (r.prog != nil || answers):
-				at := dsl.Place{}
-				if r.prog != nil {
-					at.Source = r.prog.Script().Source
-				}
-				return nil, refuse([]complaint{{-1, alreadyUsed(at, "", "")}})
+			case errors.Is(err, stores.ErrNotFound) && (ran || answers):
+				return nil, refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.source}, "", "")}})
 			case errors.Is(err, stores.ErrNotFound):
 				continue
 			case err != nil:
@@ -197,7 +193,7 @@ func (r *run) ask(ctx context.Context, changes []stores.Change, said []Said, tur
 
 // put makes the change that puts a question, or puts it again; none where it is to
 // be put again and was settled by somebody quicker.
-func (r *run) put(ctx context.Context, q *Question, turns int64) (stores.Change, error) {
+func (r *reading) put(ctx context.Context, q *Question, turns int64) (stores.Change, error) {
 	about, err := stores.ParseJSON(q.About)
 	if err != nil {
 		return stores.Change{}, &Failure{Err: fmt.Errorf("what a question is about is no JSON: %w", err)}

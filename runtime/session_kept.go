@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
+	"verbatim/runtime/digest"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -56,11 +57,7 @@ const sessionPrefix = "s-"
 // sessionKey is the key of the session that a principal calls by a name. Nobody
 // else's name leads to the same row.
 func sessionKey(principal, name string) stores.Value {
-	d := digester{}
-	d.text("verbatim session 1")
-	d.text(principal)
-	d.text(name)
-	return stores.NewString(sessionPrefix + d.sum()[:32])
+	return stores.NewString(sessionPrefix + digest.Of("verbatim session 1", principal, name)[:32])
 }
 
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
@@ -251,7 +248,7 @@ type keptSession struct {
 }
 
 // session returns the session's row, nil where the session is not kept.
-func (r *run) session(ctx context.Context) (*keptSession, error) {
+func (r *reading) session(ctx context.Context) (*keptSession, error) {
 	if r.visit != nil || r.s.kept.IsNull() {
 		return r.visit, nil
 	}
@@ -272,7 +269,7 @@ func (r *run) session(ctx context.Context) (*keptSession, error) {
 }
 
 // sessionSaw notes that a plan stands on a value of the session.
-func (r *run) sessionSaw(name string, v sessionValue) {
+func (r *reading) sessionSaw(name string, v sessionValue) {
 	r.seen = append(r.seen, seen{entity: sessions, key: stores.NewString(name), paths: []stores.Path{{Field: sesValues}}, values: []stores.Value{v.value()}})
 }
 
@@ -288,7 +285,7 @@ type setting struct {
 }
 
 // set lets the session keep what a call has set. It is written when the run is.
-func (r *run) set(ctx context.Context, st *step, all []setting) error {
+func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -337,7 +334,7 @@ func mustJSON(values map[string]sessionValue) string {
 }
 
 // meanwhile refuses to go on where the session went on without whoever asks.
-func (r *run) meanwhile(ctx context.Context, version int64) error {
+func (r *reading) meanwhile(ctx context.Context, version int64) error {
 	if version == 0 {
 		return nil
 	}
@@ -353,21 +350,21 @@ func (r *run) meanwhile(ctx context.Context, version int64) error {
 		if err != nil {
 			return err
 		}
-		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.prog.Script().Source}, kept.row.Values[sesLast].Time().In(r.s.zone), what)}})
+		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.source}, kept.row.Values[sesLast].Time().In(r.s.zone), what)}})
 	}
 	return nil
 }
 
 // keepSession writes down what a run did to its session, and what was said with
-// it.
-func (r *run) keepSession(ctx context.Context, b *stores.Batch, o RunOptions) error {
+// it. about is what the run was about, nil where nothing was run.
+func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []Said, about *touched) error {
 	if r.s.kept.IsNull() {
-		if len(o.Said) > 0 {
-			return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.prog.Script().Source}, "what was said")}})
+		if len(said) > 0 {
+			return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
 		}
 		return nil
 	}
-	if len(b.Entries) == 0 && len(o.Said) == 0 && (r.visit == nil || !r.visit.dirty) {
+	if len(b.Entries) == 0 && len(said) == 0 && (r.visit == nil || !r.visit.dirty) {
 		return nil
 	}
 	kept, err := r.session(ctx)
@@ -376,10 +373,10 @@ func (r *run) keepSession(ctx context.Context, b *stores.Batch, o RunOptions) er
 	}
 	before := kept.row.Values
 	number := before[sesTurns].Int()
-	if b.Changes, err = r.say(b.Changes, o.Said, number, len(b.Entries)); err != nil {
+	if b.Changes, err = r.say(b.Changes, said, number, len(b.Entries), about); err != nil {
 		return err
 	}
-	if b.Changes, err = r.ask(ctx, b.Changes, o.Said, number+int64(len(o.Said))); err != nil {
+	if b.Changes, err = r.ask(ctx, b.Changes, said, number+int64(len(said)), about != nil); err != nil {
 		return err
 	}
 	c := stores.Change{Op: stores.Update, Entity: sessions, Key: r.s.kept, Before: before, Guard: []int{sesValues, sesTurns, sesVersion}}
@@ -393,7 +390,7 @@ func (r *run) keepSession(ctx context.Context, b *stores.Batch, o RunOptions) er
 	if last := stores.NewTime(r.now); last.Time().After(before[sesLast].Time()) {
 		c.Set = append(c.Set, stores.Assign{Field: sesLast, Value: last})
 	}
-	if n := len(o.Said); n > 0 {
+	if n := len(said); n > 0 {
 		c.Set = append(c.Set, stores.Assign{Field: sesTurns, Value: stores.NewInt(number + int64(n))})
 	}
 	c.Set = append(c.Set, stores.Assign{Field: sesVersion, Value: stores.NewInt(before[sesVersion].Int() + 1)})
@@ -427,7 +424,7 @@ type SessionValue struct {
 // is not kept.
 func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
-	err := s.lookInto(ctx, func(r *run, kept *keptSession) error {
+	err := s.lookInto(ctx, func(r *reading, kept *keptSession) error {
 		row := kept.row.Values
 		info = SessionInfo{ID: s.id, Name: row[sesName].Text(), Person: s.Person(), Started: row[sesStarted].Time(), LastActive: row[sesLast].Time(),
 			Visits: row[sesVisits].Int(), Turns: row[sesTurns].Int(), Version: row[sesVersion].Int()}
@@ -466,12 +463,12 @@ func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
 }
 
 // lookInto reads the session on one snapshot.
-func (s *Session) lookInto(ctx context.Context, fn func(*run, *keptSession) error) error {
+func (s *Session) lookInto(ctx context.Context, fn func(*reading, *keptSession) error) error {
 	if s.kept.IsNull() {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
 	err := s.view(ctx, func(read stores.Reader) error {
-		r := &run{e: s.e, s: s, read: read, now: s.e.clock(), alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+		r := s.reads(read)
 		kept, err := r.session(ctx)
 		if err != nil {
 			return err
@@ -494,7 +491,7 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 		return "", &Failure{Err: fmt.Errorf("no entity is called %q", entity)}
 	}
 	err = s.view(ctx, func(read stores.Reader) error {
-		r := &run{e: s.e, s: s, read: read, now: s.e.clock(), alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+		r := s.reads(read)
 		key, err := r.active(ctx, e)
 		if err != nil || key.IsNull() {
 			return err
@@ -510,7 +507,7 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 }
 
 // active is the key of the row that the person is at work on.
-func (r *run) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
+func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, error) {
 	kept, err := r.session(ctx)
 	if err != nil {
 		return stores.Value{}, err
@@ -539,7 +536,7 @@ func (r *run) active(ctx context.Context, e *verbs.Entity) (stores.Value, error)
 }
 
 // given works out what an effect gives the session.
-func (r *run) given(ctx context.Context, st *step, p *promise) error {
+func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 	x := p.effect.Value
 	v, came, err := r.evalFrom(ctx, st, x, nil)
 	if err != nil {
@@ -554,7 +551,7 @@ func (r *run) given(ctx context.Context, st *step, p *promise) error {
 }
 
 // settings turns what a handler gives the session into the engine's own.
-func (r *run) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
+func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []promise) ([]setting, error) {
 	var all []setting
 	for _, key := range sortedKeys(f) {
 		v, err := r.plainValue(f[key])
@@ -581,7 +578,7 @@ func (r *run) settings(st *step, f Fields, came verbs.Origin, promises []promise
 }
 
 // nameSets names the rows that a session is given, or had.
-func (r *run) nameSets(ctx context.Context, st *step) error {
+func (r *reading) nameSets(ctx context.Context, st *step) error {
 	for _, a := range st.sets {
 		for _, ref := range [...]struct {
 			e   *verbs.Entity
@@ -600,7 +597,7 @@ func (r *run) nameSets(ctx context.Context, st *step) error {
 
 // sessionChanges shows what a call gives the session, and those that it makes as
 // a macro.
-func (r *run) sessionChanges(st *step) []receipt.Setting {
+func (r *reading) sessionChanges(st *step) []receipt.Setting {
 	if len(st.sets) == 0 && len(st.inner) == 0 {
 		return nil
 	}
@@ -619,7 +616,7 @@ func (r *run) sessionChanges(st *step) []receipt.Setting {
 }
 
 // spoken settles which turn the entries of a run come of.
-func (r *run) spoken(ctx context.Context, o *RunOptions) error {
+func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 	if len(o.Said) == 0 && o.Turn == 0 {
 		return nil
 	}
@@ -628,7 +625,7 @@ func (r *run) spoken(ctx context.Context, o *RunOptions) error {
 		return err
 	}
 	if kept == nil {
-		return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.prog.Script().Source}, "what was said")}})
+		return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
 	}
 	there := kept.row.Values[sesTurns].Int()
 	if o.Turn < 0 || o.Turn > there {

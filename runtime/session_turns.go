@@ -164,18 +164,20 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 }
 
 // say adds turns to what a run commits, the first with the number after after.
-func (r *run) say(changes []stores.Change, all []Said, after int64, entries int) ([]stores.Change, error) {
+func (r *reading) say(changes []stores.Change, all []Said, after int64, entries int, of *touched) ([]stores.Change, error) {
 	if len(all) == 0 {
 		return changes, nil
 	}
 	changes = changes[:len(changes):len(changes)]
-	rows, action := r.touched()
+	if of == nil {
+		of = &touched{}
+	}
 	for i := range all {
 		said := &all[i]
 		if err := said.fit(); err != nil {
 			return nil, err
 		}
-		about, err := r.s.notes(said, rows, action)
+		about, err := r.s.notes(said, of.rows, of.action)
 		if err != nil {
 			return nil, err
 		}
@@ -189,8 +191,14 @@ func (r *run) say(changes []stores.Change, all []Said, after int64, entries int)
 	return changes, nil
 }
 
-// touched lists the rows that a run is about, and the verbs that it calls.
-func (r *run) touched() (rows []turnRow, action string) {
+// A touched is the rows that a run is about, and the verbs that it calls.
+type touched struct {
+	rows   []turnRow
+	action string
+}
+
+func (r *run) touched() *touched {
+	var rows []turnRow
 	add := func(e *stores.Entity, key stores.Value) {
 		row := turnRow{e.Name, key.Kind(), key.Text()}
 		const enough = 100
@@ -212,7 +220,7 @@ func (r *run) touched() (rows []turnRow, action string) {
 			called = append(called, st.verb.Name)
 		}
 	}
-	return rows, strings.Join(called, ", ")
+	return &touched{rows, strings.Join(called, ", ")}
 }
 
 func (s *Session) turn(said *Said, number int64, about stores.Value, at time.Time) stores.Change {
@@ -234,9 +242,9 @@ func (s *Session) Say(ctx context.Context, all ...Said) (first int64, err error)
 		return 0, nil
 	}
 	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) error {
-		r := &run{e: s.e, s: s, read: tx, tx: tx, now: stores.NewTime(s.e.clock()).Time()}
+		r := s.reads(tx)
 		var b stores.Batch
-		if err := r.keepSession(ctx, &b, RunOptions{Said: all}); err != nil {
+		if err := r.keepSession(ctx, &b, all, nil); err != nil {
 			return err
 		}
 		first = r.visit.row.Values[sesTurns].Int() + 1
@@ -263,7 +271,7 @@ func (s *Session) saidError(err error) error {
 // the latest. Rows are named as they are in this session, and one that is out of
 // the principal's scope by now is left out.
 func (s *Session) Turns(ctx context.Context, from, to int64) (all []Turn, err error) {
-	err = s.lookInto(ctx, func(r *run, kept *keptSession) error {
+	err = s.lookInto(ctx, func(r *reading, kept *keptSession) error {
 		all, err = r.turns(ctx, from, to)
 		return err
 	})
@@ -271,7 +279,7 @@ func (s *Session) Turns(ctx context.Context, from, to int64) (all []Turn, err er
 }
 
 // turns reads turns, in their order, a page at a time.
-func (r *run) turns(ctx context.Context, from, to int64) (all []Turn, err error) {
+func (r *reading) turns(ctx context.Context, from, to int64) (all []Turn, err error) {
 	const page = 200
 	for {
 		where := stores.Cond{Op: stores.And, Kids: []stores.Cond{
@@ -298,7 +306,7 @@ func (r *run) turns(ctx context.Context, from, to int64) (all []Turn, err error)
 	}
 }
 
-func (r *run) turnOf(ctx context.Context, row []stores.Value) (Turn, error) {
+func (r *reading) turnOf(ctx context.Context, row []stores.Value) (Turn, error) {
 	t := Turn{ID: row[turnKey].Text(), Number: row[turnNumber].Int(), Time: row[turnTime].Time(), Entries: row[turnEntries].Int(), Erased: row[turnContent].IsNull()}
 	t.Role, t.Content = TurnRole(row[turnRole].Text()), row[turnContent].Text()
 	if !row[turnFirst].IsNull() {
@@ -329,7 +337,7 @@ func (r *run) turnOf(ctx context.Context, row []stores.Value) (Turn, error) {
 }
 
 // latestTurn says who spoke last in a session, for somebody who was overtaken.
-func (r *run) latestTurn(ctx context.Context, row stores.Row) (string, error) {
+func (r *reading) latestTurn(ctx context.Context, row stores.Row) (string, error) {
 	number := row.Values[sesTurns].Int()
 	if number == 0 {
 		return "", nil
@@ -364,7 +372,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 			where.Kids = append(where.Kids[:2:2], stores.Cond{Op: stores.Gt, Path: stores.Path{Field: turnKey}, Value: after})
 		}
 		part := 0
-		err := e.write(ctx, stores.Scope{Principal: housekeeper, All: true}, func(tx stores.Tx) error {
+		err := e.write(ctx, system(), func(tx stores.Tx) error {
 			rows, err := tx.Find(ctx, stores.Find{Entity: turns, Where: &where, Limit: housekeeping, Cut: true, Order: []stores.Order{{Path: stores.Path{Field: turnKey}}}})
 			if part = len(rows); err != nil || part == 0 {
 				return err
@@ -398,7 +406,7 @@ func (e *Engine) forget(ctx context.Context, principal string, dry bool) (n int,
 
 // forgetValues takes the words out of what a principal's sessions keep.
 func (e *Engine) forgetValues(ctx context.Context, principal string) error {
-	return e.write(ctx, stores.Scope{Principal: housekeeper, All: true}, func(tx stores.Tx) error {
+	return e.write(ctx, system(), func(tx stores.Tx) error {
 		rows, err := tx.Find(ctx, stores.Find{Entity: sessions, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: sesPrincipal}, Value: stores.NewString(principal)}})
 		if err != nil {
 			return err
@@ -432,48 +440,6 @@ func (e *Engine) forgetValues(ctx context.Context, principal string) error {
 	})
 }
 
-// pruneSessions deletes sessions that nobody has come back to since a time, with
-// what was said in them.
-func (e *Engine) pruneSessions(ctx context.Context, before time.Time) (n int, err error) {
-	const few = 20
-	for {
-		part := 0
-		err := e.write(ctx, stores.Scope{Principal: housekeeper, All: true}, func(tx stores.Tx) error {
-			where := stores.Cond{Op: stores.Lt, Path: stores.Path{Field: sesLast}, Value: stores.NewTime(before)}
-			rows, err := tx.Find(ctx, stores.Find{Entity: sessions, Where: &where, Limit: few, Cut: true})
-			if part = len(rows); err != nil || part == 0 {
-				return err
-			}
-			var b stores.Batch
-			for _, row := range rows {
-				said, err := tx.Find(ctx, stores.Find{Entity: turns, Select: []stores.Path{{Field: turnKey}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: turnSession}, Value: row[sesKey]}})
-				if err != nil {
-					return err
-				}
-				for _, turn := range said {
-					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: turns, Key: turn[0]})
-				}
-				asked, err := tx.Find(ctx, stores.Find{Entity: questions, Select: []stores.Path{{Field: qstKey}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: qstSession}, Value: row[sesKey]}})
-				if err != nil {
-					return err
-				}
-				for _, question := range asked {
-					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: questions, Key: question[0]})
-				}
-				// Whoever comes back meanwhile keeps all of it.
-				b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: sessions, Key: row[sesKey], Before: row, Guard: []int{sesLast, sesVersion}})
-			}
-			return tx.Apply(ctx, b)
-		})
-		if err != nil {
-			return n, err
-		}
-		if n += part; part < few {
-			return n, nil
-		}
-	}
-}
-
 // Handlers
 
 // A SessionState is a session as a handler sees it.
@@ -492,7 +458,7 @@ type SessionState struct {
 
 // heardUntil is the turn that what was said up to a plan came before: somebody who
 // agrees to the plan later agrees to that, whatever was said since.
-func (r *run) heardUntil() int64 {
+func (r *reading) heardUntil() int64 {
 	if r.before != 0 || r.visit == nil {
 		return r.before
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"verbatim/runtime/digest"
 	"verbatim/stores"
 )
 
@@ -40,11 +41,7 @@ var tallies = &stores.Entity{
 }
 
 func tallyKey(principal, name string) stores.Value {
-	d := digester{}
-	d.text("verbatim tally 1")
-	d.text(principal)
-	d.text(name)
-	return stores.NewString(d.sum())
+	return stores.NewString(digest.Of("verbatim tally 1", principal, name))
 }
 
 // Count adds n to a tally of the principal's, and returns what it comes to. Where

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"verbatim/runtime/digest"
 	"verbatim/runtime/tools"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -53,42 +54,39 @@ func (e *Engine) meetTools(ctx context.Context, p *verbs.Program) (uses bool, er
 	return uses, nil
 }
 
-// An errand is what a call asks of a tool, on its way. As an error, it ends a transaction whose
-// plan cannot go on, or must not be committed, before the tool has answered.
+// An errand is what a call asks of a tool.
 type errand struct {
 	receipt.Errand
-	run  *run
-	st   *step
-	spec tools.Spec
-	args stores.Value
+	st       *step
+	spec     tools.Spec
+	args     stores.Value
+	answered bool
 }
-
-func (e *errand) Error() string { return "a tool has to be asked first: " + e.st.verb.Name }
 
 // id names what is asked: asked twice, it is the same.
 func (e *errand) id() string {
-	d := digester{}
-	d.text(e.Server)
-	d.text(e.Name)
-	d.text(e.args.Text())
-	return string(d.b)
+	var d digest.Writer
+	d.Text(e.Server)
+	d.Text(e.Name)
+	d.Text(e.args.Text())
+	return string(d.B)
 }
 
 // useTool carries out a verb by a tool, as far as it can be inside a
 // transaction: with the answer, where there is one, and with what the engine
 // changes besides.
-func (r *run) useTool(ctx context.Context, st *step, promises []promise) (deed, error) {
+func (r *reading) useTool(ctx context.Context, st *step, promises []promise) (deed, error) {
 	t := st.verb.Tool
 	spec, met := r.e.box.Spec(st.verb)
 	if r.e.tools == nil || !met {
 		return deed{}, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
-	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly}, run: r, st: st, spec: spec}
+	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly}, st: st, spec: spec}
 	if err := r.pack(ctx, e); err != nil {
 		return deed{}, err
 	}
-	st.errand = e
 	d := declared(promises)
+	d.errand = e
 	for i := range promises {
 		// What the engine cannot do and nothing shows is what the tool is for.
 		if p := &promises[i]; !p.effect.Declared && p.due && !traces(p.effect) {
@@ -96,18 +94,14 @@ func (r *run) useTool(ctx context.Context, st *step, promises []promise) (deed, 
 		}
 	}
 	var err error
-	answer, answered := r.errands.answers[e.id()]
+	answer, answered := r.answers[e.id()]
+	e.answered = answered
 	switch {
 	case answered:
 		if d.answer, err = answerTable(st.verb, answer); err != nil {
 			return deed{}, &Failure{Err: err}
 		}
-	case t.ReadOnly:
-		return deed{}, e
-	case r.errand != nil:
-		return deed{}, &complaint{st.index, oneTool(st.place, st.verb.Name, r.errand.st.verb.Name)}
 	default:
-		r.errand = e
 		d.answer = &table{columns: toolColumns(st.verb)}
 	}
 	d.answer.from, d.answer.late = verbs.FromTool, !t.ReadOnly
@@ -122,7 +116,7 @@ func (r *run) useTool(ctx context.Context, st *step, promises []promise) (deed, 
 }
 
 // pack works out what the tool is sent. What is absent is left out.
-func (r *run) pack(ctx context.Context, e *errand) error {
+func (r *reading) pack(ctx context.Context, e *errand) error {
 	st := e.st
 	var keys []string
 	var values []stores.Value

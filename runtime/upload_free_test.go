@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 )
 
@@ -35,17 +36,17 @@ func TestBytesThatAreSentAgainStay(t *testing.T) {
 			w := open(t)
 			ctx := context.Background()
 			sum := strings.Repeat("c", 64)
-			none := func(context.Context, runtime.Upload) error { return nil }
+			none := func(context.Context, uploads.Upload) error { return nil }
 			send := func(id, tag, verdict string) {
 				t.Helper()
-				if _, err := w.session("kim").BeginUpload(ctx, runtime.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sum}, id, tag, time.Hour, none); err != nil {
+				if _, err := w.session("kim").BeginUpload(ctx, uploads.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sum}, id, tag, time.Hour, none); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := w.engine.JudgeUpload(ctx, id, verdict, "test"); err != nil {
+				if _, err := w.engine.Uploads().Judge(ctx, id, verdict, "test"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			send("first", "0000000000000001", runtime.VerdictInfected)
+			send("first", "0000000000000001", uploads.Infected)
 			looked := &afterView{Store: w.store}
 			other, err := runtime.New(w.reg, looked, runtime.Options{Clock: w.now, NewID: w.newID})
 			if err != nil {
@@ -53,7 +54,7 @@ func TestBytesThatAreSentAgainStay(t *testing.T) {
 			}
 			free := func(want int) {
 				t.Helper()
-				all, err := other.FreeContents(ctx, 100)
+				all, err := other.Uploads().Free(ctx, 100)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -67,11 +68,11 @@ func TestBytesThatAreSentAgainStay(t *testing.T) {
 					t.Errorf("%d bytes are freed, and %d are nobody's", n, want)
 				}
 			}
-			looked.then = func() { send("second", "0000000000000002", runtime.VerdictClean) }
+			looked.then = func() { send("second", "0000000000000002", uploads.Clean) }
 			free(0)
 			// Nothing was sent meanwhile: they go.
 			w.later(30 * 24 * time.Hour)
-			if _, err := w.engine.ForgetUploads(ctx); err != nil {
+			if _, err := w.engine.Uploads().Forget(ctx); err != nil {
 				t.Fatal(err)
 			}
 			free(1)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -26,15 +27,15 @@ var sent = []struct {
 	size            int64
 	verdict         string
 }{
-	{"kims-letter", "kim", "application/pdf", 1_000_000, runtime.VerdictClean},
-	{"kims-photo", "kim", "image/png", 10_000, runtime.VerdictClean},
-	{"kims-new-letter", "kim", "application/pdf", 2000, runtime.VerdictPending},
-	{"kims-odd-letter", "kim", "application/pdf", 2000, runtime.VerdictFailed},
-	{"kims-virus", "kim", "application/pdf", 2000, runtime.VerdictInfected},
-	{"kims-song", "kim", "audio/mpeg", 2000, runtime.VerdictClean},
-	{"kims-atlas", "kim", "application/pdf", 1_000_001, runtime.VerdictClean},
-	{"sams-letter", "sam", "application/pdf", 2000, runtime.VerdictClean},
-	{"sams-virus", "sam", "application/pdf", 2000, runtime.VerdictInfected},
+	{"kims-letter", "kim", "application/pdf", 1_000_000, uploads.Clean},
+	{"kims-photo", "kim", "image/png", 10_000, uploads.Clean},
+	{"kims-new-letter", "kim", "application/pdf", 2000, uploads.Pending},
+	{"kims-odd-letter", "kim", "application/pdf", 2000, uploads.Failed},
+	{"kims-virus", "kim", "application/pdf", 2000, uploads.Infected},
+	{"kims-song", "kim", "audio/mpeg", 2000, uploads.Clean},
+	{"kims-atlas", "kim", "application/pdf", 1_000_001, uploads.Clean},
+	{"sams-letter", "sam", "application/pdf", 2000, uploads.Clean},
+	{"sams-virus", "sam", "application/pdf", 2000, uploads.Infected},
 }
 
 func filingWorld(t testing.TB) *world {
@@ -97,16 +98,16 @@ func (w *world) file(store stores.Store) {
 }
 
 // send puts an upload there, as if its bytes had come.
-func (w *world) send(owner, id, mime string, size int64, verdict string) runtime.Upload {
+func (w *world) send(owner, id, mime string, size int64, verdict string) uploads.Upload {
 	w.t.Helper()
 	ctx := context.Background()
-	u, err := w.session(owner).BeginUpload(ctx, runtime.Upload{Name: id + ".bin", Type: mime, Size: size, Sum: fmt.Sprintf("%064x", id)}, id, "0000000000000001", 7*24*time.Hour,
-		func(context.Context, runtime.Upload) error { return nil })
+	u, err := w.session(owner).BeginUpload(ctx, uploads.Upload{Name: id + ".bin", Type: mime, Size: size, Sum: fmt.Sprintf("%064x", id)}, id, "0000000000000001", 7*24*time.Hour,
+		func(context.Context, uploads.Upload) error { return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if verdict != runtime.VerdictPending {
-		if u, err = w.engine.JudgeUpload(ctx, id, verdict, "test"); err != nil {
+	if verdict != uploads.Pending {
+		if u, err = w.engine.Uploads().Judge(ctx, id, verdict, "test"); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -229,7 +230,7 @@ func TestUploadIsKeptOnceUsed(t *testing.T) {
 			if got := state("kims-photo"); got != stores.ErrNotFound.Error() {
 				t.Error(got)
 			}
-			if n, err := w.engine.ForgetUploads(ctx); n != len(sent)-1 || err != nil {
+			if n, err := w.engine.Uploads().Forget(ctx); n != len(sent)-1 || err != nil {
 				t.Fatal(n, err)
 			}
 			if got := w.tries("kim", script); got != "" {
@@ -251,7 +252,7 @@ func TestUploadWaitsForAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.later(20 * time.Hour)
-	if _, err := w.engine.ForgetUploads(ctx); err != nil {
+	if _, err := w.engine.Uploads().Forget(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.session("ada").Agree(ctx, c.ID); err != nil {
@@ -290,8 +291,8 @@ func TestBytesAreFreedSafely(t *testing.T) {
 			ctx := context.Background()
 			var mu sync.Mutex
 			disk := map[string]bool{} // by sum and tag
-			name := func(u runtime.Upload) string { return u.Sum + u.Kept }
-			drop := func(_ context.Context, u runtime.Upload) error {
+			name := func(u uploads.Upload) string { return u.Sum + u.Kept }
+			drop := func(_ context.Context, u uploads.Upload) error {
 				mu.Lock()
 				defer mu.Unlock()
 				delete(disk, name(u))
@@ -305,7 +306,7 @@ func TestBytesAreFreedSafely(t *testing.T) {
 					s := w.session("kim")
 					for j := range rounds {
 						id := fmt.Sprintf("s%d-%d", i, j)
-						u, err := s.BeginUpload(ctx, runtime.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sums[j%2]}, id, fmt.Sprintf("%08d%08d", i, j), time.Hour, drop)
+						u, err := s.BeginUpload(ctx, uploads.Upload{Name: "x", Type: "application/pdf", Size: 5, Sum: sums[j%2]}, id, fmt.Sprintf("%08d%08d", i, j), time.Hour, drop)
 						if err != nil {
 							t.Error(err)
 							return
@@ -313,12 +314,12 @@ func TestBytesAreFreedSafely(t *testing.T) {
 						mu.Lock()
 						disk[name(u)] = true
 						mu.Unlock()
-						verdict := []string{runtime.VerdictClean, runtime.VerdictInfected}[(i+j)%2]
-						if _, err := w.engine.JudgeUpload(ctx, id, verdict, "test"); err != nil {
+						verdict := []string{uploads.Clean, uploads.Infected}[(i+j)%2]
+						if _, err := w.engine.Uploads().Judge(ctx, id, verdict, "test"); err != nil {
 							t.Error(err)
 							return
 						}
-						if verdict == runtime.VerdictInfected {
+						if verdict == uploads.Infected {
 							continue
 						}
 						mu.Lock()
@@ -339,13 +340,13 @@ func TestBytesAreFreedSafely(t *testing.T) {
 							return
 						default:
 						}
-						free, err := w.engine.FreeContents(ctx, 10)
+						free, err := w.engine.Uploads().Free(ctx, 10)
 						if err != nil {
 							t.Error(err)
 							return
 						}
 						for _, u := range free {
-							if err := errors.Join(drop(ctx, u), w.engine.ForgetContent(ctx, u)); err != nil {
+							if err := errors.Join(drop(ctx, u), w.engine.Uploads().ForgetContent(ctx, u)); err != nil {
 								t.Error(err)
 								return
 							}
@@ -358,19 +359,19 @@ func TestBytesAreFreedSafely(t *testing.T) {
 			sweeper.Wait()
 			// In the end everything expires, and nothing is left.
 			w.later(30 * 24 * time.Hour)
-			if _, err := w.engine.ForgetUploads(ctx); err != nil {
+			if _, err := w.engine.Uploads().Forget(ctx); err != nil {
 				t.Fatal(err)
 			}
-			free, err := w.engine.FreeContents(ctx, 100)
+			free, err := w.engine.Uploads().Free(ctx, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, u := range free {
-				if err := errors.Join(drop(ctx, u), w.engine.ForgetContent(ctx, u)); err != nil {
+				if err := errors.Join(drop(ctx, u), w.engine.Uploads().ForgetContent(ctx, u)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if again, err := w.engine.FreeContents(ctx, 100); len(again) > 0 || err != nil {
+			if again, err := w.engine.Uploads().Free(ctx, 100); len(again) > 0 || err != nil {
 				t.Fatal(again, err)
 			}
 			if len(disk) > 0 {
@@ -405,13 +406,13 @@ func TestFilesThatNobodyLookedAt(t *testing.T) {
 			w := open(t)
 			judge := func(id, verdict, scanner string) {
 				t.Helper()
-				if _, err := w.engine.JudgeUpload(ctx, id, verdict, scanner); err != nil {
+				if _, err := w.engine.Uploads().Judge(ctx, id, verdict, scanner); err != nil {
 					t.Fatal(err)
 				}
 			}
 			waits := func(scanner string) int {
 				t.Helper()
-				list, err := w.engine.UnjudgedUploads(ctx, w.now().Add(time.Hour), "", 100, scanner)
+				list, err := w.engine.Uploads().Unjudged(ctx, w.now().Add(time.Hour), "", 100, scanner)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -424,10 +425,10 @@ func TestFilesThatNobodyLookedAt(t *testing.T) {
 				return n
 			}
 			for _, id := range []string{"unseen-good", "unseen-bad", "unseen-odd"} {
-				w.send("kim", id, "application/pdf", 1000, runtime.VerdictPending)
-				judge(id, runtime.VerdictClean, runtime.ScannedByNobody)
+				w.send("kim", id, "application/pdf", 1000, uploads.Pending)
+				judge(id, uploads.Clean, uploads.ScannedByNobody)
 			}
-			for _, c := range []struct{ scanner, code string }{{"", ""}, {runtime.ScannedByNobody, ""}, {"clamd", "upload-not-scanned"}} {
+			for _, c := range []struct{ scanner, code string }{{"", ""}, {uploads.ScannedByNobody, ""}, {"clamd", "upload-not-scanned"}} {
 				var err error
 				if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Scanner: c.scanner}); err != nil {
 					t.Fatal(err)
@@ -441,15 +442,15 @@ func TestFilesThatNobodyLookedAt(t *testing.T) {
 					t.Errorf("what was looked at, %q looks: %q", c.scanner, got)
 				}
 			}
-			if none, some := waits(runtime.ScannedByNobody), waits("clamd"); none != 0 || some != 3 {
+			if none, some := waits(uploads.ScannedByNobody), waits("clamd"); none != 0 || some != 3 {
 				t.Errorf("%d wait for nobody, %d for a scanner", none, some)
 			}
-			judge("unseen-good", runtime.VerdictClean, "clamd")
-			judge("unseen-bad", runtime.VerdictInfected, "clamd")
-			judge("unseen-odd", runtime.VerdictFailed, "clamd")
+			judge("unseen-good", uploads.Clean, "clamd")
+			judge("unseen-bad", uploads.Infected, "clamd")
+			judge("unseen-odd", uploads.Failed, "clamd")
 			// Nobody takes back what somebody saw.
-			judge("unseen-good", runtime.VerdictInfected, runtime.ScannedByNobody)
-			judge("unseen-bad", runtime.VerdictClean, "clamd")
+			judge("unseen-good", uploads.Infected, uploads.ScannedByNobody)
+			judge("unseen-bad", uploads.Clean, "clamd")
 			for id, code := range map[string]string{"unseen-good": "", "unseen-bad": "upload-harmful", "unseen-odd": "upload-not-scanned"} {
 				if got := w.tries("kim", fmt.Sprintf("filing.file :paper %q", "upload://"+id)); got != code {
 					t.Errorf("%s: %q, want %q", id, got, code)

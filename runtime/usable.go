@@ -36,7 +36,6 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 			names[key] = name
 		}
 	}
-	now := stores.NewTime(s.e.clock()).Time()
 	var usable, ended []string
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
 		rows, err := read.Rows(ctx, e.Store, keys)
@@ -47,7 +46,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 		for _, row := range rows {
 			at[row.Key()] = row
 		}
-		r := &run{e: s.e, s: s, now: now, read: read, rehearsal: true, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+		r := s.reads(read)
 		for _, key := range keys {
 			row, there := at[key]
 			if !there {
@@ -74,7 +73,7 @@ func (s *Session) Usable(ctx context.Context, v *verbs.Verb, p *verbs.Param, all
 
 // usable reports whether a row may stand in the place of an argument, whatever the
 // others are.
-func (r *run) usable(ctx context.Context, st *step, param int) (bool, error) {
+func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error) {
 	for i := range st.verb.Requires {
 		that := st.verb.Requires[i].That
 		if that == nil || !onlyOf(that, param) {
@@ -161,10 +160,9 @@ func (s *Session) Settled(ctx context.Context, list []*verbs.Verb, names map[*ve
 	if len(places) == 0 {
 		return nil, nil
 	}
-	now := stores.NewTime(s.e.clock()).Time()
 	settled := make(map[*verbs.Param][]string)
 	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		r := &run{e: s.e, s: s, now: now, read: read, rehearsal: true, alias: map[stores.Value]string{}, added: map[stores.Value]string{}}
+		r := s.reads(read)
 		for e, at := range places {
 			keys := make([]stores.Value, 0, len(names[e]))
 			called := make(map[stores.Value]string, len(names[e]))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -146,9 +147,9 @@ func dayStart(day time.Time, zone *time.Location) time.Time {
 }
 
 // expiry is the job that ends a confirmation.
-func (e *Engine) expiry(c *confirmation) stores.Job {
-	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.expires, Principal: c.asker,
-		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.key, jobV}).Text()}
+func (e *Engine) expiry(c *confirmations.Confirmation) stores.Job {
+	return stores.Job{ID: e.newID(), Kind: JobExpire, At: c.Expires, Principal: c.Asker,
+		Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}
 }
 
 // A Message is what a job of kind JobNotice is to deliver.
@@ -208,10 +209,8 @@ type work struct {
 	active sessionValue     // that it took along
 }
 
-var (
-	errNoPoint = errors.New(reasonNoPoint)
-	errRowGone = errors.New(reasonRowGone)
-)
+// errRowGone says that a row that work is about is not there any more.
+var errRowGone = errors.New(reasonRowGone)
 
 func ends(run stores.Run, state stores.JobState, at time.Time, note string) stores.Settlement {
 	return stores.Settlement{Run: run, State: state, At: at, Note: note}
@@ -246,11 +245,11 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 		}
 		return e.giveUp(ctx, run, done.Verb, reasonOther)
 	}
-	if all := s.barred(p, true); len(all) > 0 {
+	if all := permit(p, s.roles, e.inside, true); len(all) > 0 {
 		return s.refuseWork(ctx, w, done, p, o, refuse(all))
 	}
 	if s.mayAsk(p) {
-		waiting, asked, err := s.askWork(ctx, w, done, p, o)
+		waiting, asked, err := s.askWork(ctx, w, done, script, p, o)
 		if err != nil || asked {
 			return s.worked(ctx, w, waiting, p, o, script, err)
 		}
@@ -258,6 +257,9 @@ func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
 	r, err := s.attempts(ctx, p, &terms{RunOptions: o, job: w})
 	if err != nil {
 		return s.worked(ctx, w, done, p, o, script, err)
+	}
+	if r.skipped != "" {
+		return s.skip(ctx, w, done, script, r.skipped)
 	}
 	if r.repeated != nil {
 		// Its effect is there already. A settlement and its effect are one
@@ -275,8 +277,6 @@ func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Pro
 	switch {
 	case err == nil:
 		return done, nil
-	case errors.Is(err, errNoPoint):
-		return s.skip(ctx, w, done, script, reasonNoPoint)
 	case errors.Is(err, errRowGone):
 		return s.skip(ctx, w, done, script, reasonRowGone)
 	case errors.As(err, &refusal) && refusal.Diagnostics[0].Code != codeChangedMeanwhile && refusal.Diagnostics[0].Code != codeNeedsAgreement:
@@ -527,18 +527,12 @@ func plainLiteral(x any) dsl.Value {
 	return dsl.NewNil()
 }
 
-// begin is asked inside the transaction that would commit the work: whether
-// there is still a point in it. The run is settled with whatever it does.
-func (w *work) begin(ctx context.Context, r *run) error {
-	r.read = r.tx
-	r.settled = []stores.Settlement{ends(w.run, stores.JobDone, r.now, "")}
-	return w.pointless(ctx, r)
-}
-
-// pointless asks the trigger's condition again, of the rows as they are now.
-// What it reads is no part of the plan: the call stands on its own.
-func (w *work) pointless(ctx context.Context, r *run) error {
-	look := &run{e: r.e, s: r.s, read: r.read, now: r.now, alias: map[stores.Value]string{}}
+// pointless asks the trigger's condition again, of the rows as they are now, and
+// says why there is no point in the work any more; "" where there is. What it reads is
+// no part of a plan: the call stands on its own.
+func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
+	look := s.reads(read)
+	look.now = now
 	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
 	for i, e := range w.refs {
 		if e == nil {
@@ -546,10 +540,10 @@ func (w *work) pointless(ctx context.Context, r *run) error {
 		}
 		row, err := look.get(ctx, e, w.args[i])
 		if errors.Is(err, stores.ErrNotFound) {
-			return errRowGone
+			return reasonRowGone, nil
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		st.rows[i] = row
 	}
@@ -560,11 +554,11 @@ func (w *work) pointless(ctx context.Context, r *run) error {
 	}
 	switch {
 	case err != nil && isStoreError(err):
-		return err
+		return "", err
 	case err != nil || !holds:
-		return errNoPoint
+		return reasonNoPoint, nil
 	}
-	return nil
+	return "", nil
 }
 
 // mayAsk reports whether a program may have to ask somebody first.
@@ -581,17 +575,26 @@ func (s *Session) mayAsk(p *verbs.Program) bool {
 
 // askWork rehearses a work that may have to ask first. Where it has to, it waits
 // for whoever must agree, the person in whose name it is among them.
-func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Program, o RunOptions) (Worked, bool, error) {
-	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		return w.pointless(ctx, &run{e: s.e, s: s, read: read, now: stores.NewTime(s.e.clock()).Time()})
+func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl.Script, p *verbs.Program, o RunOptions) (Worked, bool, error) {
+	err := s.e.store.View(ctx, s.scope, func(read stores.Reader) (err error) {
+		done.Reason, err = w.pointless(ctx, s, read, stores.NewTime(s.e.clock()).Time())
+		return err
 	})
 	if err != nil {
+		return done, true, err
+	}
+	if done.Reason != "" {
+		done, err = s.skip(ctx, w, done, script, done.Reason)
 		return done, true, err
 	}
 	t := rehearsal(RunOptions{})
 	t.job = w
 	r, err := s.attempts(ctx, p, t)
 	if err != nil {
+		return done, true, err
+	}
+	if r.skipped != "" {
+		done, err = s.skip(ctx, w, done, script, r.skipped)
 		return done, true, err
 	}
 	others, mine := r.unanswered()
@@ -603,30 +606,8 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, p *verbs.Pr
 	if err != nil {
 		return done, true, s.finalError(p, err)
 	}
-	done.Outcome, done.Pending, done.Reason = WorkWaiting, c.id, codeNeedsAgreement
+	done.Outcome, done.Pending, done.Reason = WorkWaiting, c.ID, codeNeedsAgreement
 	return done, true, nil
-}
-
-// byAsker stands, among the roles that must agree, for the asker themselves:
-// they were not there when a job of theirs had to ask.
-const byAsker = ""
-
-// mayDecide reports whether somebody need not leave it to others.
-func (c *confirmation) mayDecide(s *Session) bool {
-	return !c.isAsker(s) || slices.Contains(c.roles, byAsker)
-}
-
-// isAsker reports whether a session is of the person who asked, by whichever login.
-func (c *confirmation) isAsker(s *Session) bool {
-	return c.asker == s.who.Name || c.person == s.who.Whose()
-}
-
-// mine reports whether a session may agree for a role.
-func (c *confirmation) mine(s *Session, role string) bool {
-	if role == byAsker {
-		return c.asker == s.who.Name
-	}
-	return !c.isAsker(s) && s.has(role)
 }
 
 // skip ends a work that has become pointless, and says so in the journal.
@@ -710,25 +691,25 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		now := stores.NewTime(e.clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
-		row, err := tx.Get(ctx, confirmations, stores.NewString(p.Confirmation))
+		row, err := tx.Get(ctx, confirmations.Entity, stores.NewString(p.Confirmation))
 		if err != nil && !errors.Is(err, stores.ErrNotFound) {
 			return err
 		}
-		var c *confirmation
+		var c *confirmations.Confirmation
 		if err == nil {
-			c = confirmationOf(row)
+			c = confirmations.Of(row)
 		}
 		switch {
 		case c == nil:
 			done.Outcome, done.Reason = WorkSkipped, reasonRowGone
-		case c.status != StatusWaiting:
+		case c.Status != confirmations.Waiting:
 			done.Outcome, done.Reason = WorkSkipped, reasonNoPoint
-		case now.Before(c.expires):
+		case now.Before(c.Expires):
 			// The store's clock is ahead of this one, and nothing ends early.
-			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.expires, Free: true}
+			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.Expires, Free: true}
 			done.Outcome = WorkWaiting
 		default:
-			b.Changes = append(b.Changes, c.settle(e, StatusExpired, "", "", now))
+			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
 			b.Entries = append(b.Entries, e.expired(c, "job "+run.ID, now))
 		}
 		return tx.Apply(ctx, b)

@@ -53,7 +53,7 @@ func (e *Engine) looksAtWork(call *dsl.Call) bool {
 }
 
 // takeAlong notes what a piece of work takes along.
-func (r *run) takeAlong(ctx context.Context, n *notice) error {
+func (r *reading) takeAlong(ctx context.Context, n *notice) error {
 	if !r.e.looksAtWork(&n.effect.Run.Script.Calls[0]) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (r *run) takeAlong(ctx context.Context, n *notice) error {
 
 // fillActive writes into the call of a piece of work, as people are shown it, what
 // it takes along.
-func (r *run) fillActive(n *notice, call *dsl.Call) {
+func (r *reading) fillActive(n *notice, call *dsl.Call) {
 	e := r.e.reg.Entity(n.active.Entity)
 	if e == nil {
 		return

@@ -443,6 +443,9 @@ type Tx interface {
 	// no longer than that takes: Chained returns nothing until Update has
 	// returned nil.
 	Chained() []Entry
+	// Discard has Update roll the transaction back and return nil once fn has
+	// returned nil, as if fn had never run.
+	Discard()
 }
 
 // A Plan is what Migrate would do, or did.

@@ -22,7 +22,7 @@ var budgets = []struct {
 }{
 	{[]string{"dsl"}, 4700, 1150, "recovery still has heuristics for mistakes that nobody was seen to make"},
 	{[]string{"verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest"}, 13000, 7400, "decoding is written out key by key, and the checks of expressions, drift and references stand among the palettes"},
-	{[]string{"runtime", "runtime/names", "runtime/tools"}, 12000, 5400, "the run of a program is still one struct, and reads ahead and writes behind"},
+	{[]string{"runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"}, 12000, 5650, "it reads ahead and writes behind until the stores are fast, and each room that was taken out has its own words at the door"},
 	{[]string{"runtime/dialog"}, 4500, 4300, "what a model says is held against patterns, and the states of a conversation are not drawn"},
 	{[]string{"runtime/words", "runtime/phrase"}, 3500, 5200, "sentences are matched by closed lists of words"},
 	{[]string{"stores", "stores/journal", "stores/receipt", "stores/files"}, 5500, 1900, "the receipt came here from other rooms"},
@@ -58,6 +58,9 @@ func TestRoomsKeepToTheirBudgets(t *testing.T) {
 			if name != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || rel == "bin" || rel == "cmd/peers") {
 				return fs.SkipDir
 			}
+			return nil
+		}
+		if strings.HasPrefix(d.Name(), ".") {
 			return nil
 		}
 		text, err := os.ReadFile(name)

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/upload"
+	"verbatim/runtime/uploads"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -74,7 +75,7 @@ func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name st
 			why += ": " + err.Error() // which is English
 		}
 		tell(why, tryAgain.In(l))
-	case u.Verdict == runtime.VerdictInfected:
+	case u.Verdict == uploads.Infected:
 		tells(fileHarmful)
 	default:
 		if !a.json {
@@ -85,17 +86,17 @@ func (a *app) sendFile(ctx context.Context, s *sender, l words.Language, name st
 	return "", nil
 }
 
-func (s *sender) send(ctx context.Context, name string) (runtime.Upload, error) {
+func (s *sender) send(ctx context.Context, name string) (uploads.Upload, error) {
 	info, err := s.folder.Stat(name)
 	if err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
 		err = &os.PathError{Op: "send", Path: name, Err: errNoFile}
 	}
 	if err != nil {
-		return runtime.Upload{}, err
+		return uploads.Upload{}, err
 	}
 	f, err := s.folder.Open(name)
 	if err != nil {
-		return runtime.Upload{}, err
+		return uploads.Upload{}, err
 	}
 	defer f.Close()
 	return s.service.Receive(ctx, s.session, info.Name(), f)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/confirmations"
 	"verbatim/stores/receipt"
 )
 
@@ -175,7 +176,7 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 	if err != nil {
 		return d.runFailed(err)
 	}
-	c.Status, c.By, c.Reason, c.Mine = runtime.StatusDeclined, d.as, reason, false
+	c.Status, c.By, c.Reason, c.Mine = confirmations.Declined, d.as, reason, false
 	if d.json {
 		d.emit(newDecision("declined", c, nil))
 		return nil
@@ -213,12 +214,12 @@ func (d *decision) card(c *runtime.Pending) {
 		}
 	}
 	switch {
-	case c.Status == runtime.StatusWaiting && c.Stale:
+	case c.Status == confirmations.Waiting && c.Stale:
 		fmt.Fprintln(d.out, "  state    what would happen now is not what was asked for; it has to be proposed again")
 		for _, moved := range c.Moved {
 			fmt.Fprintln(d.out, "  changed  "+receipt.Safe(moved))
 		}
-	case c.Status == runtime.StatusWaiting:
+	case c.Status == confirmations.Waiting:
 		fmt.Fprintf(d.out, "  state    waits for somebody with %s, until %s\n", missing(c), minute(c.Expires))
 	default:
 		state := strings.ToLower(c.Status)

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -36,51 +36,57 @@ var allowed = map[string][]string{
 
 	"stores/postgres/internal/ajar": nil,
 
-	"stores/receipt":  {"stores"},
-	"stores/journal":  {"stores", "stores/receipt"},
-	"stores/files":    nil,
-	"verbs":           {"dsl", "stores", "verbs/expr"},
-	"verbs/expr":      {"stores"},
-	"verbs/grammar":   {"dsl", "stores", "verbs"},
-	"verbs/verbstest": nil,
-	"runtime":         {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools"},
-	"runtime/names":   {"dsl", "stores"},
-	"runtime/tools":   {"dsl", "stores", "verbs"},
-	"runtime/notify":  {"runtime"},
-	"runtime/work":    {"stores", "runtime", "runtime/notify"},
-	"runtime/llm":     nil,
-	"runtime/dialog":  {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words"},
-	"runtime/mcp":     {"runtime/tools"},
-	"runtime/system":  {"dsl", "verbs", "stores", "runtime"},
-	"runtime/upload":  {"verbs", "stores/files", "runtime"},
-	"runtime/words":   {"stores"},
-	"runtime/phrase":  {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
-	"runtime/collect": {"dsl", "stores", "verbs", "runtime/words"},
-	"runtime/client":  {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
-	"runtime/torture": nil,
-	"cmd/verbatim":    {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload"},
-	"cmd/teeth":       nil,
-	"examples/embed":  {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
+	"stores/receipt":        {"stores"},
+	"stores/journal":        {"stores", "stores/receipt"},
+	"stores/files":          nil,
+	"verbs":                 {"dsl", "stores", "verbs/expr"},
+	"verbs/expr":            {"stores"},
+	"verbs/grammar":         {"dsl", "stores", "verbs"},
+	"verbs/verbstest":       nil,
+	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
+	"runtime/names":         {"dsl", "stores"},
+	"runtime/tools":         {"dsl", "stores", "verbs"},
+	"runtime/view":          {"stores"},
+	"runtime/digest":        {"stores"},
+	"runtime/confirmations": {"stores", "stores/receipt", "runtime/digest"},
+	"runtime/provenance":    {"stores", "verbs"},
+	"runtime/uploads":       {"stores", "stores/receipt", "verbs"},
+	"runtime/notify":        {"runtime"},
+	"runtime/work":          {"stores", "runtime", "runtime/notify"},
+	"runtime/llm":           nil,
+	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads"},
+	"runtime/mcp":           {"runtime/tools"},
+	"runtime/system":        {"dsl", "verbs", "stores", "runtime"},
+	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
+	"runtime/words":         {"stores"},
+	"runtime/phrase":        {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
+	"runtime/collect":       {"dsl", "stores", "verbs", "runtime/words"},
+	"runtime/client":        {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
+	"runtime/torture":       nil,
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads"},
+	"cmd/teeth":             nil,
+	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
+}
+
+// allBut lists every room but some.
+func allBut(some ...string) []string {
+	return slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return slices.Contains(some, room) })
 }
 
 // groups are rooms that stand for one another in a reason.
 var groups = map[string][]string{
-	"below the engine":     {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar"},
-	"the engine and below": {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
-	"who holds no conversation": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
-		return room == "runtime/dialog" || room == "cmd/verbatim"
-	}),
-	"who does not say what rows are called": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
-		return room == "runtime" || room == "runtime/names" || room == "runtime/dialog" || room == "cmd/verbatim"
-	}),
-	"who has nothing to ask of a tool": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
-		return room == "runtime" || room == "runtime/tools" || room == "runtime/mcp" || room == "cmd/verbatim"
-	}),
-	"whom a lock is taken from": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
-		return room == "stores/postgres" || room == "stores/postgres/pgtest" || room == "stores/postgres/internal/ajar"
-	}),
-	"who loads no palettes": slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return room == "verbs" }),
-	"beside the engine":     {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
+	"below the engine":                           {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar"},
+	"the engine and below":                       {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
+	"who holds no conversation":                  allBut("runtime/dialog", "cmd/verbatim"),
+	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
+	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "cmd/verbatim"),
+	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
+	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
+	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance"),
+	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "cmd/verbatim"),
+	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "cmd/verbatim"),
+	"who loads no palettes":                      allBut("verbs"),
+	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
 }
 
 // A forbidden arrow, and why. From "*" is from anywhere, from "libraries" from
@@ -99,11 +105,18 @@ func (a arrow) forbids(from, to string) bool {
 var forbidden = []arrow{
 	{"who does not say what rows are called", []string{"runtime/names"}, "names are given to rows by the engine, and told by who tells of rows"},
 	{"who has nothing to ask of a tool", []string{"runtime/tools"}, "tools of other servers are asked by the engine, through whoever speaks their protocol"},
-	{"runtime/tools", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool {
-		return room == "dsl" || room == "stores" || room == "verbs" || room == "runtime/tools"
-	}), "it holds what a tool says of itself against a verb, and asks nothing of it"},
+	{"runtime/tools", allBut("dsl", "stores", "verbs", "runtime/tools"), "it holds what a tool says of itself against a verb, and asks nothing of it"},
+	{"parts of the engine", []string{"runtime"}, "each is a room with its own types and tests, which the engine is made of"},
+	{"who is not the engine", []string{"runtime/view", "runtime/digest", "runtime/provenance"}, "how a store is asked, what a plan is known by, and where values come from, is the engine's own affair"},
+	{"who does not say what became of a question", []string{"runtime/confirmations"}, "who may agree, and to what, the engine decides"},
+	{"runtime/view", allBut("stores", "runtime/view"), "it knows rows and changes, and nothing of what they are for"},
+	{"who has no files to show", []string{"runtime/uploads"}, "what is known of files is the engine's, and of those who take and show them"},
+	{"runtime/provenance", allBut("stores", "verbs", "runtime/provenance"), "it knows rows and who reads them, and nothing of what is done with them"},
+	{"runtime/uploads", allBut("stores", "stores/receipt", "verbs", "runtime/uploads"), "it keeps what is known of files; who may use one the engine decides"},
+	{"runtime/digest", allBut("stores", "runtime/digest"), "it hashes texts and values, whatever they mean"},
+	{"runtime/confirmations", allBut("stores", "stores/receipt", "runtime/digest", "runtime/confirmations"), "it keeps scripts as texts: who reads them is the engine"},
 	{"runtime/mcp", []string{"runtime"}, "it answers the engine, and need not know it"},
-	{"runtime/names", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return room == "dsl" || room == "stores" || room == "runtime/names" }), "it knows what rows are called, and nothing of who asks or why"},
+	{"runtime/names", allBut("dsl", "stores", "runtime/names"), "it knows what rows are called, and nothing of who asks or why"},
 	{"dsl", []string{"verbs", "runtime"}, "a well-formed call is one whatever it means: a program that only parses or formats takes dsl alone"},
 	{"dsl", []string{"stores", "stores/storetest", "stores/sqlite", "stores/postgres"}, "text has no rows; dsl hands out digits and words, and verbs makes typed values of them"},
 	{"stores", []string{"dsl", "verbs"}, "a store keeps entities, not palettes: it must be usable, and testable, without a line of YAML or of our language"},
@@ -152,7 +165,7 @@ var forbidden = []arrow{
 	{"stores/files", rooms, "bytes are kept by what they are, whoever they belong to and whatever rows say of them"},
 	{"the engine and below", []string{"stores/files"}, "what is known of a file is rows; who reads and keeps its bytes stands above"},
 	{"beside the engine", []string{"stores/files"}, "what is known of a file is rows; who reads and keeps its bytes is a room of its own"},
-	{"stores/postgres/pgtest", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return room == "stores/postgres/internal/ajar" }), "it hands out empty databases, whoever fills them"},
+	{"stores/postgres/pgtest", allBut("stores/postgres/internal/ajar"), "it hands out empty databases, whoever fills them"},
 	{"stores/storetest", []string{"dsl", "verbs", "runtime"}, "the suite defines what a store promises, in the words of stores only"},
 	{"stores/storetest", []string{"stores/sqlite", "stores/postgres"}, "one suite for every backend: each backend's tests call it, never the other way round"},
 	{"verbs", []string{"runtime"}, "what may be said does not depend on how it is done; the engine hands verbs functions, not itself"},
@@ -206,7 +219,7 @@ var forbidden = []arrow{
 	{"examples/embed", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return slices.Contains(allowed["examples/embed"], room) }), "it shows the least that a program needs"},
 	{"cmd/teeth", rooms, "it spoils text and runs tests; a fault in what it imported could hide a fault"},
 	{"who loads no palettes", []string{"verbs/expr"}, "expressions stand in palettes, and what is made of them is asked through verbs"},
-	{"verbs/expr", slices.DeleteFunc(slices.Clone(rooms), func(room string) bool { return room == "stores" }), "it reads text and works on values; what the names in a text mean, verbs says"},
+	{"verbs/expr", allBut("stores"), "it reads text and works on values; what the names in a text mean, verbs says"},
 	{"cmd/verbatim", []string{"stores/storetest"}, "the suite imports testing, which a program has no use for"},
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/upload"
+	"verbatim/runtime/uploads"
 	"verbatim/stores/files"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -176,7 +177,7 @@ func (a *app) body(file string) (io.ReadCloser, string, error) {
 }
 
 // uploaded tells what became of a file.
-func (a *app) uploaded(u runtime.Upload, err error) error {
+func (a *app) uploaded(u uploads.Upload, err error) error {
 	var refused *upload.Refusal
 	switch {
 	case errors.As(err, &refused) && refused.Code == upload.CodeNotPermitted:
@@ -185,12 +186,12 @@ func (a *app) uploaded(u runtime.Upload, err error) error {
 		return &stop{exitInput, refused.Code, refused.Text, refused.Next}
 	case errors.Is(err, files.ErrSent):
 		return broken("the file could not be read to its end", errors.Unwrap(err), "nothing was sent; try again")
-	case err != nil && (u.ID == "" || u.Verdict == runtime.VerdictPending):
+	case err != nil && (u.ID == "" || u.Verdict == uploads.Pending):
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return a.halted(err)
 		}
 		return broken("the file could not be kept", err, "send it again")
-	case u.Verdict == runtime.VerdictInfected:
+	case u.Verdict == uploads.Infected:
 		return &stop{exitRefused, "upload-harmful", "something harmful was found in the file, and it was not kept", "send another, from a device that was checked"}
 	}
 	if a.json {

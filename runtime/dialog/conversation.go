@@ -13,6 +13,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/uploads"
 	"verbatim/runtime/words"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -387,7 +388,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		if err != nil {
 			return nil // then it is called by its reference
 		}
-		f := runtime.FileOf(&u)
+		f := uploads.FileOf(&u)
 		return &f
 	}
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"verbatim/runtime"
+	"verbatim/runtime/uploads"
 )
 
 // A Scanner looks at files for anything harmful. It is safe for use by many
@@ -36,7 +36,7 @@ var NoScanner Scanner = noScanner{}
 type noScanner struct{}
 
 func (noScanner) Scan(context.Context, io.Reader) (Finding, error) { return Finding{}, nil }
-func (noScanner) String() string                                   { return runtime.ScannedByNobody }
+func (noScanner) String() string                                   { return uploads.ScannedByNobody }
 
 // A Clamav asks a clamd, over its INSTREAM command.
 type Clamav struct {

@@ -7,7 +7,7 @@
 //	sent.Reference()                       // "upload://q3vn5…": what calls name it by
 //
 // What calls may do with a reference is decided at the engine's gate; see
-// runtime.Upload.
+// uploads.Upload.
 //
 // # One file on its way
 //
@@ -46,6 +46,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/uploads"
 	"verbatim/stores/files"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -92,35 +93,35 @@ const (
 // It returns a *Refusal for a file that is not taken. Where the file was taken
 // and could not be scanned, the upload is returned with an error: it waits for
 // Housekeep.
-func (s *Service) Receive(ctx context.Context, session *runtime.Session, name string, body io.Reader) (runtime.Upload, error) {
+func (s *Service) Receive(ctx context.Context, session *runtime.Session, name string, body io.Reader) (uploads.Upload, error) {
 	if s.Scanner == nil {
-		return runtime.Upload{}, errors.New("nothing says who looks at files for harm")
+		return uploads.Upload{}, errors.New("nothing says who looks at files for harm")
 	}
 	most := session.LargestUpload()
 	if most == 0 {
-		return runtime.Upload{}, &Refusal{CodeNotPermitted, "you may use no verb that takes a file", "verbatim explain says who may do what"}
+		return uploads.Upload{}, &Refusal{CodeNotPermitted, "you may use no verb that takes a file", "verbatim explain says who may do what"}
 	}
 	taken, err := s.Files.Take(ctx, body, most)
 	switch {
 	case errors.Is(err, files.ErrEmpty):
-		return runtime.Upload{}, &Refusal{CodeEmpty, "the file is empty", "send one that has something in it"}
+		return uploads.Upload{}, &Refusal{CodeEmpty, "the file is empty", "send one that has something in it"}
 	case errors.Is(err, files.ErrTooLarge):
-		return runtime.Upload{}, tooLarge(most)
+		return uploads.Upload{}, tooLarge(most)
 	case err != nil:
-		return runtime.Upload{}, err
+		return uploads.Upload{}, err
 	}
 	defer taken.Drop()
 	id, tag, err := s.random()
 	if err != nil {
-		return runtime.Upload{}, err
+		return uploads.Upload{}, err
 	}
 	lasts := s.Unused
 	if lasts <= 0 {
 		lasts = Unused
 	}
-	u := runtime.Upload{Name: Harmless(name), Type: Sniff(taken.Head), Size: taken.Size, Sum: taken.Sum.String()}
+	u := uploads.Upload{Name: Harmless(name), Type: Sniff(taken.Head), Size: taken.Size, Sum: taken.Sum.String()}
 	if u, err = session.BeginUpload(ctx, u, id, tag.String(), lasts, s.drop); err != nil {
-		return runtime.Upload{}, err
+		return uploads.Upload{}, err
 	}
 	kept, err := nameOf(u)
 	if err != nil {
@@ -134,19 +135,19 @@ func (s *Service) Receive(ctx context.Context, session *runtime.Session, name st
 
 // scan has an upload looked at, as it was kept, and notes the verdict. It is
 // noted even where whoever asked has gone away meanwhile.
-func (s *Service) scan(ctx context.Context, u runtime.Upload) (runtime.Upload, error) {
-	verdict := runtime.VerdictFailed
+func (s *Service) scan(ctx context.Context, u uploads.Upload) (uploads.Upload, error) {
+	verdict := uploads.Failed
 	found, err := s.look(ctx, u)
 	switch {
 	case err == nil && found.Harmful:
-		verdict = runtime.VerdictInfected
+		verdict = uploads.Infected
 	case err == nil:
-		verdict = runtime.VerdictClean
+		verdict = uploads.Clean
 	case ctx.Err() != nil:
 		return u, ctx.Err() // it is pending, and nobody's fault
 	}
 	kept := u.Kept
-	u, lost := s.Engine.JudgeUpload(context.WithoutCancel(ctx), u.ID, verdict, s.Scanner.String())
+	u, lost := s.Engine.Uploads().Judge(context.WithoutCancel(ctx), u.ID, verdict, s.Scanner.String())
 	u.Kept = kept
 	if lost != nil {
 		return u, errors.Join(lost, err)
@@ -157,7 +158,7 @@ func (s *Service) scan(ctx context.Context, u runtime.Upload) (runtime.Upload, e
 	return u, err
 }
 
-func (s *Service) look(ctx context.Context, u runtime.Upload) (Finding, error) {
+func (s *Service) look(ctx context.Context, u uploads.Upload) (Finding, error) {
 	name, err := nameOf(u)
 	if err != nil {
 		return Finding{}, err
@@ -189,7 +190,7 @@ func (e *ending) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func nameOf(u runtime.Upload) (files.Name, error) {
+func nameOf(u uploads.Upload) (files.Name, error) {
 	name, ok := files.ParseName(u.Sum + "-" + u.Kept)
 	if !ok {
 		return name, fmt.Errorf("the bytes of an upload are not kept: %w", files.ErrNotFound)
@@ -197,7 +198,7 @@ func nameOf(u runtime.Upload) (files.Name, error) {
 	return name, nil
 }
 
-func (s *Service) drop(ctx context.Context, u runtime.Upload) error {
+func (s *Service) drop(ctx context.Context, u uploads.Upload) error {
 	name, err := nameOf(u)
 	if err != nil {
 		return err
@@ -257,7 +258,7 @@ func (s *Service) Housekeep(ctx context.Context) (Tally, error) {
 	t := Tally{Judged: map[string]int{}}
 	var failed []error
 	for after, more := "", s.Scanner != nil; more; {
-		list, err := s.Engine.UnjudgedUploads(ctx, s.now().Add(-settling), after, page, s.Scanner.String())
+		list, err := s.Engine.Uploads().Unjudged(ctx, s.now().Add(-settling), after, page, s.Scanner.String())
 		if err != nil {
 			return t, err
 		}
@@ -275,11 +276,11 @@ func (s *Service) Housekeep(ctx context.Context) (Tally, error) {
 		more = len(list) == page
 	}
 	var err error
-	if t.Expired, err = s.Engine.ForgetUploads(ctx); err != nil {
+	if t.Expired, err = s.Engine.Uploads().Forget(ctx); err != nil {
 		return t, errors.Join(append(failed, err)...)
 	}
 	for more := true; more; {
-		free, err := s.Engine.FreeContents(ctx, page)
+		free, err := s.Engine.Uploads().Free(ctx, page)
 		if err != nil {
 			return t, errors.Join(append(failed, err)...)
 		}
@@ -290,7 +291,7 @@ func (s *Service) Housekeep(ctx context.Context) (Tally, error) {
 				failed, more = append(failed, err), false
 				continue
 			}
-			if err := s.Engine.ForgetContent(ctx, u); err != nil {
+			if err := s.Engine.Uploads().ForgetContent(ctx, u); err != nil {
 				return t, errors.Join(append(failed, err)...)
 			}
 			t.Freed, t.Bytes = t.Freed+1, t.Bytes+u.Size

@@ -17,6 +17,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/files"
 	"verbatim/stores/sqlite"
@@ -95,7 +96,7 @@ func (o *office) session(who string) *runtime.Session {
 	return s
 }
 
-func (o *office) sends(who, body string) runtime.Upload {
+func (o *office) sends(who, body string) uploads.Upload {
 	o.t.Helper()
 	u, err := o.Receive(context.Background(), o.session(who), "a.txt", strings.NewReader(body))
 	if err != nil {
@@ -150,7 +151,7 @@ func TestReceive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.Name != "My letter.pdf" || u.Type != "application/pdf" || u.Size != 18 || u.Owner != "kim" || u.Verdict != runtime.VerdictClean || u.Scanner != "clamd" || len(u.ID) != 32 {
+	if u.Name != "My letter.pdf" || u.Type != "application/pdf" || u.Size != 18 || u.Owner != "kim" || u.Verdict != uploads.Clean || u.Scanner != "clamd" || len(u.ID) != 32 {
 		t.Fatalf("%+v", u)
 	}
 	if string(o.scanning.seen) != "%PDF-1.7 and so on" {
@@ -213,7 +214,7 @@ func TestReceiveHarmful(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	u := o.sends("kim", eicar)
-	if u.Verdict != runtime.VerdictInfected || o.uses("kim", u.Reference()) != "upload-harmful" {
+	if u.Verdict != uploads.Infected || o.uses("kim", u.Reference()) != "upload-harmful" {
 		t.Fatalf("%+v", u)
 	}
 	if got := o.keeps(); got.Freed != 1 || o.files() != 0 {
@@ -231,24 +232,24 @@ func TestScannerInTrouble(t *testing.T) {
 	o := newOffice(t)
 	o.scanning.makes(func(net.Conn) {})
 	good, err := o.Receive(context.Background(), o.session("kim"), "a", strings.NewReader("good"))
-	if err == nil || good.Verdict != runtime.VerdictFailed {
+	if err == nil || good.Verdict != uploads.Failed {
 		t.Fatal(good, err)
 	}
 	bad, err := o.Receive(context.Background(), o.session("kim"), "a", strings.NewReader(eicar))
-	if err == nil || bad.Verdict != runtime.VerdictFailed {
+	if err == nil || bad.Verdict != uploads.Failed {
 		t.Fatal(bad, err)
 	}
-	for _, u := range []runtime.Upload{good, bad} {
+	for _, u := range []uploads.Upload{good, bad} {
 		if got := o.uses("kim", u.Reference()); got != "upload-not-scanned" {
 			t.Error(got)
 		}
 	}
 	o.later(time.Hour)
-	if got, err := o.Housekeep(context.Background()); err == nil || got.Judged[runtime.VerdictFailed] != 2 {
+	if got, err := o.Housekeep(context.Background()); err == nil || got.Judged[uploads.Failed] != 2 {
 		t.Fatal(got, err)
 	}
 	o.scanning.makes(nil)
-	if got := o.keeps(); got.Judged[runtime.VerdictClean] != 1 || got.Judged[runtime.VerdictInfected] != 1 {
+	if got := o.keeps(); got.Judged[uploads.Clean] != 1 || got.Judged[uploads.Infected] != 1 {
 		t.Fatal(got)
 	}
 	if o.uses("kim", good.Reference()) != "" || o.uses("kim", bad.Reference()) != "upload-harmful" {
@@ -263,7 +264,7 @@ func TestSenderGoesAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o.scanning.makes(func(net.Conn) { cancel(); <-ctx.Done() })
 	u, err := o.Receive(ctx, o.session("kim"), "a", strings.NewReader("x"))
-	if !errors.Is(err, context.Canceled) || u.Verdict != runtime.VerdictPending || o.uses("kim", u.Reference()) != "upload-not-scanned" {
+	if !errors.Is(err, context.Canceled) || u.Verdict != uploads.Pending || o.uses("kim", u.Reference()) != "upload-not-scanned" {
 		t.Fatal(u, err)
 	}
 	o.scanning.makes(nil)
@@ -290,7 +291,7 @@ func TestBytesAreLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.later(time.Hour)
-	if got, err := o.Housekeep(context.Background()); !errors.Is(err, files.ErrNotFound) || got.Judged[runtime.VerdictFailed] != 1 {
+	if got, err := o.Housekeep(context.Background()); !errors.Is(err, files.ErrNotFound) || got.Judged[uploads.Failed] != 1 {
 		t.Fatal(got, err)
 	}
 	if got := o.uses("kim", u.Reference()); got != "upload-not-scanned" {
@@ -410,7 +411,7 @@ func TestSendersAndHousekeepers(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if u.Verdict != runtime.VerdictClean {
+				if u.Verdict != uploads.Clean {
 					continue
 				}
 				if got := o.uses(u.Owner, u.Reference()); got != "" {
@@ -440,7 +441,7 @@ func TestHousekeepLooksAtWhatNobodyLookedAt(t *testing.T) {
 	clamd := o.Scanner
 	o.Scanner = NoScanner
 	good, bad := o.sends("kim", "a letter"), o.sends("kim", eicar)
-	for _, u := range []runtime.Upload{good, bad} {
+	for _, u := range []uploads.Upload{good, bad} {
 		if got := o.uses("kim", u.Reference()); got != "" {
 			t.Fatal(got)
 		}
@@ -450,7 +451,7 @@ func TestHousekeepLooksAtWhatNobodyLookedAt(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	o.Scanner = clamd
-	if got := o.keeps(); got.Judged[runtime.VerdictClean] != 1 || got.Judged[runtime.VerdictInfected] != 1 || got.Freed != 1 {
+	if got := o.keeps(); got.Judged[uploads.Clean] != 1 || got.Judged[uploads.Infected] != 1 || got.Freed != 1 {
 		t.Fatalf("%+v", got)
 	}
 	if got := o.uses("kim", good.Reference()); got != "" {

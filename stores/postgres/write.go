@@ -25,23 +25,36 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 		if err := fn(t); err != nil {
 			return err
 		}
-		if t.failed != nil {
+		switch {
+		case t.discarded:
+			return errDiscarded
+		case t.failed != nil:
 			return t.failed
 		}
 		return t.finish()
 	})
+	if errors.Is(err, errDiscarded) {
+		return nil
+	}
 	t.done = err == nil
 	return err
 }
 
+// errDiscarded rolls a transaction back that was discarded.
+var errDiscarded = errors.New("discarded")
+
 // tx is a reader that also writes.
 type tx struct {
 	reader
-	failed  error           // of the first Apply that failed: nothing commits after it
-	entries []stores.Entry  // of all batches, chained while the transaction commits
-	numbers []stores.Change // that wait for the journal's numbers
-	done    bool            // it was committed
+	failed    error           // of the first Apply that failed: nothing commits after it
+	entries   []stores.Entry  // of all batches, chained while the transaction commits
+	numbers   []stores.Change // that wait for the journal's numbers
+	done      bool            // it was committed
+	discarded bool
 }
+
+// Discard implements stores.Tx.
+func (t *tx) Discard() { t.discarded = true }
 
 // Apply implements stores.Tx. The changes of a batch are one round trip. Its
 // entries and its notices go with the commit: nothing in a transaction reads

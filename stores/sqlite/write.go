@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"verbatim/stores"
@@ -15,22 +16,32 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 		if err := fn(t); err != nil {
 			return err
 		}
-		if t.failed != nil {
+		switch {
+		case t.discarded:
+			return errDiscarded
+		case t.failed != nil:
 			return t.failed
 		}
 		return t.finish(ctx)
 	})
+	if errors.Is(err, errDiscarded) {
+		return nil
+	}
 	t.done = err == nil
 	return err
 }
 
+// errDiscarded rolls a transaction back that was discarded.
+var errDiscarded = errors.New("discarded")
+
 // tx is a reader that also writes.
 type tx struct {
 	reader
-	failed  error           // of the first Apply that failed: nothing commits after it
-	entries []stores.Entry  // of all batches, chained by finish
-	numbers []stores.Change // that wait for the journal's numbers
-	done    bool            // it was committed
+	failed    error           // of the first Apply that failed: nothing commits after it
+	entries   []stores.Entry  // of all batches, chained by finish
+	numbers   []stores.Change // that wait for the journal's numbers
+	done      bool            // it was committed
+	discarded bool
 
 	wordings map[shape]*wording
 }
@@ -42,6 +53,9 @@ func (t *tx) Apply(ctx context.Context, b stores.Batch) error {
 	}
 	return t.failed
 }
+
+// Discard implements stores.Tx.
+func (t *tx) Discard() { t.discarded = true }
 
 // Chained implements stores.Tx.
 func (t *tx) Chained() []stores.Entry {

@@ -35,6 +35,36 @@ var transactionCases = []testCase{
 			return err
 		}))
 	}},
+	{"a transaction that was discarded was never there", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		var last stores.Tx
+		w.must(w.Update(ctx, holding(1), func(tx stores.Tx) error {
+			last = tx
+			tx.Discard()
+			w.must(tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{entry("no")}, Changes: []stores.Change{
+				update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("no")})}}))
+			row, err := tx.Get(ctx, w.request, id("request", 1))
+			if err != nil || row.Values[reqNotes] != str("no") {
+				t.Error(row.Values, err)
+			}
+			return err
+		}))
+		if n := len(last.Chained()); n > 0 {
+			t.Errorf("%d entries of it were chained", n)
+		}
+		if row, err := w.get(holding(1), w.request, id("request", 1)); err != nil || row.Values[reqNotes] == str("no") {
+			t.Error(row.Values, err)
+		}
+		if seq, _, err := w.Head(ctx); err != nil || seq != 0 {
+			t.Errorf("the journal has %d entries, %v", seq, err)
+		}
+		// What fails in it is told as ever.
+		failed := errors.New("no")
+		if err := w.Update(ctx, holding(1), func(tx stores.Tx) error { tx.Discard(); return failed }); !errors.Is(err, failed) {
+			t.Error(err)
+		}
+	}},
 	{"a batch that may wait is carried out all the same", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		ctx := context.Background()

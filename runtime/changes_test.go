@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"verbatim/dsl"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -93,7 +94,7 @@ func deskRegistry(t *testing.T) *verbs.Registry {
 	return reg
 }
 
-func joining(t *testing.T) (*run, *step) {
+func joining(t *testing.T) (*reading, *step) {
 	t.Helper()
 	n := 0
 	e := &Engine{newID: func() string {
@@ -101,7 +102,7 @@ func joining(t *testing.T) (*run, *step) {
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 	}}
 	src := dsl.NewSource("a.dsl", "desk.note")
-	return &run{e: e, added: map[stores.Value]string{}, alias: map[stores.Value]string{}},
+	return &reading{e: e, added: map[stores.Value]string{}, alias: map[stores.Value]string{}},
 		&step{verb: &verbs.Verb{Name: "desk.note"}, index: 3, place: dsl.Place{Source: src}}
 }
 
@@ -167,7 +168,7 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 		{"a new value and the old one", []proposal{update(nil, text("new", person)), update(nil, text("old", person))}, "failure", nil},
 		{"a new value and the old one of another field", []proposal{update(nil, count), update(nil, text("old", person))}, "",
 			[]want{{stores.Update, note, "4=2", []int{4}, ""}}},
-		{"the old value", []proposal{update([]int{noteLevel}, text("old", person))}, "", []want{{stores.Update, note, "", []int{2}, ""}}},
+		{"the old value", []proposal{update([]int{noteLevel}, text("old", person))}, "", nil},
 		{"a deletion", []proposal{remove}, "", []want{{stores.Delete, note, "", []int{0, 1, 2, 3, 4, 5}, ""}}},
 		{"a change and a deletion", []proposal{update(nil, count), remove}, "failure", nil},
 		{"a deletion and a change", []proposal{remove, update(nil, count)}, "failure", nil},
@@ -183,9 +184,7 @@ func TestProposalsForOneRowBecomeOneChange(t *testing.T) {
 	} {
 		r, st := joining(t)
 		var err error
-		for i := 0; i < len(c.proposals) && err == nil; i++ {
-			err = r.join(st, &c.proposals[i])
-		}
+		st.changes, err = r.changes(st, c.proposals, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
@@ -228,11 +227,12 @@ func TestADeletionTellsWhatIsLost(t *testing.T) {
 	note, _ := desk(t)
 	r, st := joining(t)
 	p := proposal{op: stores.Delete, entity: note, key: keyOf(1), before: stores.Row{Values: []stores.Value{keyOf(1), str("old"), str("LOW"), {}, {}, {}}}}
-	if err := r.join(st, &p); err != nil {
+	changes, err := r.changes(st, []proposal{p}, false)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	for _, f := range st.changes[0].row.Fields {
+	for _, f := range changes[0].row.Fields {
 		told = append(told, f.Name+"="+f.Before.Text())
 	}
 	if !slices.Equal(told, []string{"text=old", "level=LOW"}) {
@@ -266,17 +266,17 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 	} {
 		r, st := joining(t)
 		c.p.op, c.p.entity = stores.Insert, note
-		err := r.join(st, &c.p)
+		changes, err := r.changes(st, []proposal{c.p}, false)
 		if codeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", c.name, err, c.code)
 		}
 		if c.code != "" {
-			if len(st.changes) > 0 {
+			if len(changes) > 0 {
 				t.Errorf("%s: it is added all the same", c.name)
 			}
 			continue
 		}
-		d := st.changes[0]
+		d := changes[0]
 		set := ""
 		for _, a := range d.Set {
 			set += fmt.Sprintf(" %d=%s", a.Field, a.Value.Text())
@@ -303,7 +303,7 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 		}
 	}
 	r, _ := joining(t)
-	r.share = &share{made: 4}
+	r.made = 4
 	r.added[keyOf(1)] = "thing"
 	key, err := r.newKey(&stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
 	if err != nil || r.alias[key] != "new 6" {
@@ -368,22 +368,22 @@ func TestRowsThatAreTheSameAreToldInThePalettesWords(t *testing.T) {
 // was said already is left as it was.
 func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 	t.Parallel()
-	r, st := joining(t)
+	_, st := joining(t)
 	elsewhere := dsl.Place{Source: dsl.NewSource("b.dsl", "x")}
 	said := &complaint{call: 0, diagnostic: notReached(elsewhere, "x")}
 	for _, err := range []error{
-		&errand{st: st}, said, &complaint{call: 5, diagnostic: notReached(elsewhere, "x")},
+		said, &complaint{call: 5, diagnostic: notReached(elsewhere, "x")},
 		&Refusal{}, &BrokenPromise{}, &Failure{Err: errors.New("x")}, stores.ErrConflict,
 	} {
-		if got := r.mapError(st, err); got != err {
+		if got := told(st, err); got != err {
 			t.Errorf("%T became %v", err, got)
 		}
 	}
-	if got := r.mapError(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
+	if got := told(st, fmt.Errorf("in a handler: %w", said)); got != error(said) {
 		t.Error(got)
 	}
 	var c *complaint
-	if got := r.mapError(st, &complaint{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.index || c.diagnostic.Place != st.place {
+	if got := told(st, &complaint{call: -1, diagnostic: notReached(elsewhere, "x")}); !errors.As(got, &c) || c.call != st.index || c.diagnostic.Place != st.place {
 		t.Errorf("of a handler: %+v", got)
 	}
 	for err, want := range map[error]dsl.Diagnostic{
@@ -396,13 +396,13 @@ func TestWhatAStoreSaysIsToldInTheWordsOfTheCall(t *testing.T) {
 		stores.ErrInvalid:   notAccepted(st.place, st.verb.Name),
 		stores.ErrLimit:     tooMuch(st.place, st.verb.Name),
 	} {
-		got := r.mapError(st, fmt.Errorf("apply: %w", err))
+		got := told(st, fmt.Errorf("apply: %w", err))
 		if !errors.As(got, &c) || c.call != st.index || c.diagnostic.Summary != want.Summary || c.diagnostic.Code != want.Code {
 			t.Errorf("%v is told as %v", err, got)
 		}
 	}
 	broken := errors.New("the disk is gone")
-	if got := r.mapError(st, broken); codeOf(got) != "failure" || !errors.Is(got, broken) {
+	if got := told(st, broken); codeOf(got) != "failure" || !errors.Is(got, broken) {
 		t.Error(got)
 	}
 }
@@ -459,7 +459,7 @@ func TestACallGivesTheRowThatItIsAbout(t *testing.T) {
 		if c.st.rows = rows; c.st.verb == nil {
 			c.st.verb = &verbs.Verb{}
 		}
-		e, key, some := c.st.row(nil, c.want)
+		e, key, some := c.st.row(c.want)
 		if e != c.gave || some != (c.gave != nil) || some && key != keyOf(c.key) {
 			t.Errorf("%s: %v %v %t", c.name, e, key, some)
 		}
@@ -470,11 +470,13 @@ func TestACallGivesTheRowThatItIsAbout(t *testing.T) {
 func TestAVerbThatOnlyReadsChangesNothing(t *testing.T) {
 	t.Parallel()
 	note, _ := desk(t)
-	r, st := joining(t)
+	look, st := joining(t)
+	look.snapshot, look.read = true, view.Open(nil, nil, nil)
+	r := &run{reading: look, steps: []*step{st}}
 	st.sealed = st.seal()
 	err := r.apply(t.Context(), st, []proposal{{op: stores.Insert, entity: note, set: []assigned{{field: noteText, value: str("new")}}}})
-	if codeOf(err) != "failure" || len(r.waiting) > 0 {
-		t.Errorf("%v, %d changes", err, len(r.waiting))
+	if codeOf(err) != "failure" || r.read.Waiting() {
+		t.Errorf("%v, changes wait: %t", err, r.read.Waiting())
 	}
 }
 

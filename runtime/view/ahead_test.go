@@ -1,4 +1,4 @@
-package runtime
+package view
 
 import (
 	"strings"
@@ -42,16 +42,16 @@ func TestWhatWasReadAheadIsDroppedByWhatTouchesIt(t *testing.T) {
 		{"a deleted row", change(stores.Delete, part, 1), ""},
 		{"a table of others", change(stores.Update, theirs, 1), ""},
 	} {
-		r := &run{e: &Engine{}}
-		at := rowKey{thing, stores.NewString("t")}
-		r.reached = map[rowKey][]reached{}
+		v := &buffered{facts: &Facts{}}
+		at := RowKey{thing, stores.NewString("t")}
+		v.reached = map[RowKey][]reached{}
 		for _, p := range paths {
-			r.reached[at] = append(r.reached[at], reached{path: p, held: true})
+			v.reached[at] = append(v.reached[at], reached{path: p, held: true})
 		}
-		r.forgets(c.change)
+		v.forgets(c.change)
 		var names []string
 		for _, name := range []string{"count", "marks", "name"} {
-			if _, ok := r.foresaw(at, []stores.Path{paths[name]}, true); ok {
+			if _, ok := v.Along(at, []stores.Path{paths[name]}, true); ok {
 				names = append(names, name)
 			}
 		}
@@ -60,12 +60,12 @@ func TestWhatWasReadAheadIsDroppedByWhatTouchesIt(t *testing.T) {
 			t.Errorf("after %s, %q is left of what was read, want %q", c.name, left, c.left)
 		}
 	}
-	r := &run{e: &Engine{leads: map[lead]bool{{part, 1}: true}}}
-	r.reached = map[rowKey][]reached{{thing, stores.NewString("t")}: {{path: paths["name"]}}}
-	if _, ok := r.foresaw(rowKey{thing, stores.NewString("t")}, []stores.Path{paths["name"]}, true); ok {
+	v := &buffered{facts: &Facts{leads: map[Field]bool{{part, 1}: true}}}
+	v.reached = map[RowKey][]reached{{thing, stores.NewString("t")}: {{path: paths["name"]}}}
+	if _, ok := v.Along(RowKey{thing, stores.NewString("t")}, []stores.Path{paths["name"]}, true); ok {
 		t.Error("what nobody holds is taken for held")
 	}
-	if r.forgets(change(stores.Update, part, 1)); r.reached != nil {
+	if v.forgets(change(stores.Update, part, 1)); v.reached != nil {
 		t.Error("a row that went to another owner left what was read of others")
 	}
 }

@@ -1,0 +1,252 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// apply hands the changes of a call to the transaction, so that the calls that
+// follow see them.
+func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err error) {
+	others := slices.ContainsFunc(r.steps, func(other *step) bool { return other != st && len(other.changes) > 0 })
+	if st.changes, err = r.changes(st, proposals, others); err != nil || len(st.changes) == 0 {
+		return err
+	}
+	if r.snapshot {
+		return &Failure{Err: fmt.Errorf("%s was taken for a verb that only reads", st.verb.Name)}
+	}
+	batch := make([]stores.Change, len(st.changes))
+	for i := range st.changes {
+		c := &st.changes[i]
+		if c.Op != stores.Insert {
+			row, err := r.nameRow(ctx, c.entity, c.Key)
+			if err != nil {
+				return err
+			}
+			if c.row.Label = row.Label; row.Name != "" {
+				c.row.Name = "@" + row.Name
+			}
+		}
+		if err := r.meet(ctx, &c.Change); err != nil {
+			return err
+		}
+		batch[i] = c.Change
+	}
+	if err := r.still(st); err != nil {
+		return err
+	}
+	return r.read.Change(ctx, batch)
+}
+
+// changes turns settled proposals into changes. Proposals for one row become one
+// change, and what would set a value that is there already becomes none. others says
+// that calls before this one may have changed the rows since they were looked at.
+func (r *reading) changes(st *step, proposals []proposal, others bool) (all []change, err error) {
+	for i := range proposals {
+		if all, err = r.join(all, st, &proposals[i], others); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(all, func(c change) bool { return c.Op == stores.Update && len(c.Set) == 0 }), nil
+}
+
+// join adds a proposal to the changes of a call.
+func (r *reading) join(all []change, st *step, p *proposal, others bool) ([]change, error) {
+	e := p.entity.Store
+	if p.op == stores.Insert {
+		c, err := r.insert(st, p)
+		return append(all, c), err
+	}
+	var c *change
+	for i := range all {
+		if d := &all[i]; d.Op != stores.Insert && d.Entity == e && d.Key == p.key {
+			c = d
+		}
+	}
+	if c == nil {
+		all = append(all, planned(p.entity, stores.Change{Op: p.op, Entity: e, Key: p.key, Before: p.before.Values, Marks: p.before.Marks,
+			Set: make([]stores.Assign, 0, len(p.set)), Guard: make([]int, 0, len(p.set)+len(p.stood))}))
+		c = &all[len(all)-1]
+		if p.op == stores.Delete {
+			for i, v := range p.before.Values {
+				if c.Guard = append(c.Guard, i); i != e.Key && !v.IsNull() {
+					c.row.Fields = append(c.row.Fields, c.field(assigned{field: i}))
+				}
+			}
+		}
+	} else if c.Op != p.op {
+		return nil, &Failure{Err: fmt.Errorf("%s would both change and delete one row of %s", st.verb.Name, e.Name)}
+	}
+	for _, a := range p.set {
+		if stores.Equal(a.value, p.before.Values[a.field]) && !vouches(a, p.before.Marks) {
+			if slices.ContainsFunc(c.Set, func(b stores.Assign) bool { return b.Field == a.field }) {
+				return nil, contradiction(st, e, a.field)
+			}
+			continue
+		}
+		var err error
+		if a.value, err = r.accept(st, p.entity, a); err != nil {
+			return nil, err
+		}
+		if err := follows(st, p.entity, a, p.before.Values[a.field]); err != nil {
+			return nil, err
+		}
+		at, found := slices.BinarySearchFunc(c.Set, a.field, func(b stores.Assign, field int) int { return b.Field - field })
+		if found {
+			if !stores.Equal(c.Set[at].Value, a.value) {
+				return nil, contradiction(st, e, a.field)
+			}
+			// One value, worked out twice, is trusted as the lesser of the two.
+			came := a.came
+			if was := c.row.Fields[at].Origin; was != "" {
+				came = came.Mix(verbs.Stored(was))
+			}
+			c.Set[at].Origin, c.row.Fields[at].Origin = came.Mark(), came.String()
+			continue
+		}
+		c.Set = slices.Insert(c.Set, at, stores.Assign{Field: a.field, Value: a.value, Origin: a.came.Mark()})
+		c.row.Fields = slices.Insert(c.row.Fields, at, c.field(a))
+		c.guard(a.field)
+	}
+	for _, f := range p.stood {
+		c.guard(f)
+	}
+	return all, rely(c, st, others)
+}
+
+// follows refuses a code that does not follow the one that a field holds, where
+// the palette says which do.
+func follows(st *step, e *verbs.Entity, a assigned, before stores.Value) error {
+	t := e.Fields[a.field].Type
+	if t.Codes == nil || before.IsNull() || stores.Equal(before, a.value) {
+		return nil
+	}
+	if declared, may := t.Codes.Steps(before.Text(), a.value.Text()); declared && !may {
+		return &complaint{st.index, noStep(st.place, st.verb.Name, e.Store.Name, e.Store.Fields[a.field].Name, before.Text(), a.value.Text(), t.Codes.Else(before.Text()))}
+	}
+	return nil
+}
+
+// twice is what the palette says of rows that are the same, where it is clear which
+// rows a store means.
+func twice(st *step) string {
+	says := ""
+	for i := range st.changes {
+		e := st.changes[i].entity
+		switch {
+		case len(e.Store.Unique) == 0 || st.changes[i].Op == stores.Delete:
+		case says != "" && says != e.Twice, e.Twice == "":
+			return ""
+		default:
+			says = e.Twice
+		}
+	}
+	return says
+}
+
+// guard makes the change hold only while a field is what it was.
+func (c *change) guard(field int) {
+	if at, found := slices.BinarySearch(c.Guard, field); !found {
+		c.Guard = slices.Insert(c.Guard, at, field)
+	}
+}
+
+var opNames = [...]string{stores.Insert: receipt.Inserted, stores.Update: receipt.Updated, stores.Delete: receipt.Deleted}
+
+// planned begins to tell of a change that has room for what it sets.
+func planned(e *verbs.Entity, c stores.Change) change {
+	return change{entity: e, Change: c, row: receipt.Row{Op: opNames[c.Op], Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key, Fields: make([]receipt.Field, 0, cap(c.Set))}}
+}
+
+// field tells of one field. It is sensitive when the palette says so, or when its
+// value is taken from an argument that is.
+func (c *change) field(a assigned) receipt.Field {
+	def := &c.Entity.Fields[a.field]
+	f := receipt.Field{Name: def.Name, Column: def.Column, Kind: def.Holds(), Code: def.Codes != nil, After: receipt.Of(a.value),
+		Sensitive: a.sensitive || def.Sensitive, From: a.from, Origin: a.came.String()}
+	if c.Before != nil {
+		f.Before.Value = c.Before[a.field]
+	}
+	if mark := stores.MarkOf(c.Marks, a.field); mark != "" {
+		f.Was = verbs.Stored(mark).Mark()
+	}
+	return f
+}
+
+func contradiction(st *step, e *stores.Entity, field int) error {
+	return &Failure{Err: fmt.Errorf("%s gives %s of one row of %s two values", st.verb.Name, e.Fields[field].Name, e.Name)}
+}
+
+// insert adds a row, with a key of its own unless one was given, and with the
+// defaults of the fields that were left out written down: a person who agrees
+// sees them.
+func (r *reading) insert(st *step, p *proposal) (change, error) {
+	e := p.entity.Store
+	c := planned(p.entity, stores.Change{Op: stores.Insert, Entity: e, Key: p.key, Set: make([]stores.Assign, 0, len(e.Fields))})
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		a := assigned{field: i, value: f.Default, from: "default"}
+		for _, b := range p.set {
+			if b.field == i {
+				a = b
+			}
+		}
+		if i == e.Key {
+			if !a.value.IsNull() {
+				c.Key = a.value
+			}
+			continue
+		}
+		var err error
+		if a.value, err = r.accept(st, p.entity, a); err != nil {
+			return c, err
+		}
+		if a.value.IsNull() {
+			continue
+		}
+		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value, Origin: a.came.Mark()})
+		c.row.Fields = append(c.row.Fields, c.field(a))
+	}
+	if c.Key.IsNull() {
+		var err error
+		if c.Key, err = r.newKey(e); err != nil {
+			return c, err
+		}
+	}
+	c.row.Key = c.Key
+	r.added[c.Key] = e.Name
+	return c, nil
+}
+
+// accept holds a value to what its field can hold, wherever it comes from: an
+// argument has limits of its own, and what is reckoned has none. A store would
+// refuse it without saying why, or round it.
+func (r *reading) accept(st *step, entity *verbs.Entity, a assigned) (stores.Value, error) {
+	e := entity.Store
+	f := &e.Fields[a.field]
+	if f.Required && a.value.IsNull() {
+		return a.value, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, f.Name)}
+	}
+	v, err := entity.Fields[a.field].Type.Accept(a.value)
+	if err != nil {
+		return v, &complaint{st.index, notHeld(st.place, st.verb.Name, e.Name, f.Name, err.Error())}
+	}
+	return v, nil
+}
+
+// newKey makes up the key of a new row.
+func (r *reading) newKey(e *stores.Entity) (stores.Value, error) {
+	text := r.e.newID()
+	kind := e.Fields[e.Key].Kind
+	key, ok := stores.Parse(kind, text)
+	if !ok {
+		return stores.Value{}, &Failure{Err: fmt.Errorf("the key of %s is a %s, which cannot be made up: set it", e.Name, kind)}
+	}
+	r.alias[key] = fmt.Sprintf("new %d", r.made+len(r.added)+1)
+	return key, nil
+}

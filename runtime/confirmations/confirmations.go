@@ -1,0 +1,263 @@
+// Package confirmations keeps what waits for somebody's agreement: which script was
+// shown to whom, what it came to, who has to agree, and who did. A confirmation is
+// waiting until it is settled, which happens once.
+//
+//	found, err := confirmations.Find(ctx, tx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+//	change := found[0].Settle(script, confirmations.Declined, "bob", "not now", now)
+//
+// Who may agree, and to what, the engine decides.
+package confirmations
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"verbatim/runtime/digest"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+)
+
+// The states of a confirmation.
+const (
+	// Waiting says that nothing was decided yet.
+	Waiting = "WAITING"
+	// Used says that it was agreed to and carried out, once.
+	Used = "USED"
+	// Declined says that somebody said no.
+	Declined = "DECLINED"
+	// Expired says that nobody decided in time.
+	Expired = "EXPIRED"
+	// Stale says that what would have happened was no longer what had
+	// been asked for.
+	Stale = "STALE"
+)
+
+// The fields of a Confirmation, in the order of the entity.
+const (
+	FieldKey      = iota // like no other: see Follows
+	FieldID              // what people call it; empty for a preview that somebody keeps for themselves
+	FieldShort           // the end of that, by which people look it up
+	FieldAsker           // name of a principal
+	FieldPerson          // whose login that is
+	FieldSession         // of the asker
+	FieldSource          // where the script came from
+	FieldScript          // canonical text; every value in it while somebody else may agree to it
+	FieldOrigins         // of what is written out in it: see verbs.Literals
+	FieldDigest          // of the whole plan, in hex
+	FieldPreview         // ID of the preview
+	FieldPalette         // digest of the palettes
+	FieldRoles           // who must agree; empty for the asker
+	FieldAgreed          // parallel to FieldRoles: who did, "" while nobody has
+	FieldRows            // what the plan stands on: see the engine
+	FieldUnderKey        // RunOptions.Key
+	FieldTime
+	FieldExpires
+	FieldStatus
+	FieldSettledBy
+	FieldSettledAt
+	FieldReason
+	FieldReceipt // what was shown to the asker, in the kept form
+	FieldBefore  // how far the conversation had come: of the run
+)
+
+// Entity is what a confirmation is to a store.
+var Entity = &stores.Entity{
+	Name:    "verbatim.confirmation",
+	Table:   "verbatim.confirmations",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     FieldKey,
+	Fields: []stores.Field{
+		FieldKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+		FieldID:        {Name: "id", Column: "id", Kind: stores.String},
+		FieldShort:     {Name: "short", Column: "short_id", Kind: stores.String},
+		FieldAsker:     {Name: "asker", Column: "asker", Kind: stores.String, Required: true},
+		FieldPerson:    {Name: "person", Column: "person", Kind: stores.String, Required: true},
+		FieldSession:   {Name: "session", Column: "session", Kind: stores.String, Required: true},
+		FieldSource:    {Name: "source", Column: "source", Kind: stores.String, Required: true},
+		FieldScript:    {Name: "script", Column: "script", Kind: stores.String, Required: true, Sensitive: true},
+		FieldDigest:    {Name: "digest", Column: "digest", Kind: stores.String, Required: true},
+		FieldPreview:   {Name: "preview", Column: "preview", Kind: stores.String, Required: true},
+		FieldPalette:   {Name: "palette", Column: "palette", Kind: stores.String, Required: true},
+		FieldOrigins:   {Name: "origins", Column: "origins", Kind: stores.String},
+		FieldRoles:     {Name: "roles", Column: "roles", Kind: stores.JSON, Elem: stores.String, Required: true},
+		FieldAgreed:    {Name: "agreed", Column: "agreed", Kind: stores.JSON, Elem: stores.String, Required: true},
+		FieldRows:      {Name: "rows", Column: "stands_on", Kind: stores.JSON, Elem: stores.String, Required: true},
+		FieldUnderKey:  {Name: "under-key", Column: "under_key", Kind: stores.String},
+		FieldTime:      {Name: "time", Column: "asked_at", Kind: stores.Time, Required: true},
+		FieldExpires:   {Name: "expires", Column: "expires", Kind: stores.Time, Required: true},
+		FieldStatus:    {Name: "status", Column: "status", Kind: stores.String, Required: true, Codes: []string{Waiting, Used, Declined, Expired, Stale}},
+		FieldSettledBy: {Name: "settled-by", Column: "settled_by", Kind: stores.String},
+		FieldSettledAt: {Name: "settled-at", Column: "settled_at", Kind: stores.Time},
+		FieldReason:    {Name: "reason", Column: "reason", Kind: stores.String},
+		FieldReceipt:   {Name: "receipt", Column: "receipt", Kind: stores.String, Sensitive: true},
+		FieldBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
+	},
+}
+
+// A confirmation is one row of confirmations.
+type Confirmation struct {
+	Row            stores.Row
+	Key            stores.Value
+	ID             string
+	Asker, Person  string
+	Session        string
+	Source, Script string
+	Origins        string
+	Digest         string
+	Preview        string
+	Palette        string
+	Roles, Agreed  []string
+	Rows           []string
+	UnderKey       string
+	Before         int64
+	Time, Expires  time.Time
+	Status         string
+	By, Reason     string
+	Receipt        string
+	Settled        time.Time
+}
+
+// Of reads a row.
+func Of(row stores.Row) *Confirmation {
+	v := row.Values
+	when := func(i int) time.Time {
+		if v[i].IsNull() {
+			return time.Time{}
+		}
+		return v[i].Time()
+	}
+	var before int64
+	if !v[FieldBefore].IsNull() {
+		before = v[FieldBefore].Int()
+	}
+	return &Confirmation{
+		Row: row, Before: before, Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
+		Source: v[FieldSource].Text(), Script: v[FieldScript].Text(), Origins: v[FieldOrigins].Text(), Digest: v[FieldDigest].Text(), Preview: v[FieldPreview].Text(),
+		Palette: v[FieldPalette].Text(), Roles: Texts(v[FieldRoles]), Agreed: Texts(v[FieldAgreed]), Rows: Texts(v[FieldRows]),
+		UnderKey: v[FieldUnderKey].Text(), Time: when(FieldTime), Expires: when(FieldExpires), Status: v[FieldStatus].Text(),
+		By: v[FieldSettledBy].Text(), Settled: when(FieldSettledAt), Reason: v[FieldReason].Text(), Receipt: v[FieldReceipt].Text(),
+	}
+}
+
+// Texts reads a list of texts.
+func Texts(list stores.Value) []string {
+	items, _ := list.Items(stores.String)
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = item.Text()
+	}
+	return out
+}
+
+// List makes a list of texts.
+func List(words []string) stores.Value {
+	values := make([]stores.Value, len(words))
+	for i, w := range words {
+		values[i] = stores.NewString(w)
+	}
+	return stores.NewList(values...)
+}
+
+// Change makes a change of the row that holds only while it is what it was.
+func (c *Confirmation) Change(set ...stores.Assign) stores.Change {
+	return stores.Change{Op: stores.Update, Entity: Entity, Key: c.Key, Set: set, Before: c.Row.Values,
+		Guard: []int{FieldDigest, FieldAgreed, FieldExpires, FieldStatus}}
+}
+
+// Settle makes the change that decides it, which can happen once. What was
+// decided needs its secrets no more, so they go with it.
+func (c *Confirmation) Settle(script, status, by, reason string, now time.Time) stores.Change {
+	set := []stores.Assign{{Field: FieldScript, Value: stores.NewString(script)}}
+	if status == Used {
+		set = append(set, stores.Assign{Field: FieldAgreed, Value: List(c.Agreed)})
+	}
+	return c.Change(append(set,
+		stores.Assign{Field: FieldStatus, Value: stores.NewString(status)},
+		stores.Assign{Field: FieldSettledBy, Value: stores.NewString(by)},
+		stores.Assign{Field: FieldSettledAt, Value: stores.NewTime(now)},
+		stores.Assign{Field: FieldReason, Value: stores.NewString(reason)})...)
+}
+
+// Find reads confirmations whose fields have these values.
+func Find(ctx context.Context, r stores.Reader, where map[int]stores.Value) ([]*Confirmation, error) {
+	cond := stores.Cond{Op: stores.And}
+	for f := range Entity.Fields {
+		if v, ok := where[f]; ok {
+			cond.Kids = append(cond.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: f}, Value: v})
+		}
+	}
+	rows, err := r.Find(ctx, stores.Find{Entity: Entity, Where: &cond, Order: []stores.Order{{Path: stores.Path{Field: FieldTime}}}})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Confirmation, len(rows))
+	for i, row := range rows {
+		out[i] = Of(stores.Row{Entity: Entity, Values: row})
+	}
+	return out, nil
+}
+
+// Follows makes the key of a confirmation out of what it asks and of those that
+// were found before it. Two who ask at once, and both find that nobody has, make
+// the same key: see met.
+func (c *Confirmation) Follows(before []*Confirmation) stores.Value {
+	var d digest.Writer
+	d.Text("verbatim confirmation 1")
+	d.Text(c.Asker)
+	d.Text(c.Digest)
+	d.Number(len(c.Roles)) // who keeps a preview for themselves asks nobody
+	for _, b := range before {
+		d.Text(b.Key.Text())
+	}
+	return stores.NewString(d.Hex())
+}
+
+// Insert makes the change that adds it.
+func (c *Confirmation) Insert() stores.Change {
+	id, short := stores.Value{}, stores.Value{}
+	if c.ID != "" {
+		id, short = stores.NewString(c.ID), stores.NewString(receipt.Short(c.ID))
+	}
+	return stores.Change{Op: stores.Insert, Entity: Entity, Key: c.Key, Set: []stores.Assign{
+		{Field: FieldID, Value: id}, {Field: FieldShort, Value: short}, {Field: FieldAsker, Value: stores.NewString(c.Asker)}, {Field: FieldPerson, Value: stores.NewString(c.Person)}, {Field: FieldSession, Value: stores.NewString(c.Session)},
+		{Field: FieldSource, Value: stores.NewString(c.Source)}, {Field: FieldScript, Value: stores.NewString(c.Script)}, {Field: FieldOrigins, Value: stores.NewString(c.Origins)},
+		{Field: FieldDigest, Value: stores.NewString(c.Digest)}, {Field: FieldPreview, Value: stores.NewString(c.Preview)},
+		{Field: FieldPalette, Value: stores.NewString(c.Palette)}, {Field: FieldRoles, Value: List(c.Roles)}, {Field: FieldAgreed, Value: List(c.Agreed)},
+		{Field: FieldRows, Value: List(c.Rows)}, {Field: FieldUnderKey, Value: stores.NewString(c.UnderKey)}, {Field: FieldTime, Value: stores.NewTime(c.Time)},
+		{Field: FieldExpires, Value: stores.NewTime(c.Expires)}, {Field: FieldStatus, Value: stores.NewString(c.Status)}, {Field: FieldReceipt, Value: stores.NewString(c.Receipt)}, {Field: FieldBefore, Value: stores.NewInt(c.Before)},
+	}}
+}
+
+// Moved says what is otherwise now than when it was asked for.
+func (c *Confirmation) Moved(now *receipt.Receipt) []string {
+	was, err := receipt.ParseKept(c.Receipt)
+	if err != nil {
+		return nil
+	}
+	return receipt.Moved(was, now)
+}
+
+// ByAsker stands, among the roles that must agree, for the asker themselves:
+// they were not there when a job of theirs had to ask.
+const ByAsker = ""
+
+// IsAsker reports whether somebody is the person who asked, by whichever login.
+func (c *Confirmation) IsAsker(who *stores.Principal) bool {
+	return c.Asker == who.Name || c.Person == who.Whose()
+}
+
+// MayDecide reports whether somebody need not leave it to others.
+func (c *Confirmation) MayDecide(who *stores.Principal) bool {
+	return !c.IsAsker(who) || slices.Contains(c.Roles, ByAsker)
+}
+
+// MayAgree reports whether somebody who has some roles may agree for one of those
+// that must. Nobody agrees for a role to what they asked for themselves.
+func (c *Confirmation) MayAgree(who *stores.Principal, has func(role string) bool, role string) bool {
+	if role == ByAsker {
+		return c.Asker == who.Name
+	}
+	return !c.IsAsker(who) && has(role)
+}

@@ -1,0 +1,78 @@
+// Package digest hashes what must not change unseen: plans, texts under a key, and the
+// keys of rows that belong to a principal and a name. Every text has its length before
+// it, so that nothing can be moved from one part to the next.
+//
+//	key := digest.Of("verbatim session 1", principal, name)
+//
+// The first part says what it is a digest of, and in which form, so that no two kinds
+// of digest are ever alike.
+package digest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+
+	"verbatim/stores"
+)
+
+// Of is the SHA-256 of some texts, in hex.
+func Of(parts ...string) string {
+	var w Writer
+	for _, p := range parts {
+		w.Text(p)
+	}
+	return w.Hex()
+}
+
+// A Writer writes down what is to be hashed. The zero Writer is ready to use.
+type Writer struct {
+	B     []byte
+	Alias map[stores.Value]string // what stands for values that differ each time
+	Into  hash.Hash               // takes what was written down, now and then; nil when B keeps all of it
+}
+
+// Spill hands on what was written down, so that a long plan is never in memory
+// as a whole.
+func (w *Writer) Spill() {
+	const enough = 4 << 10
+	if w.Into != nil && len(w.B) >= enough {
+		w.Into.Write(w.B)
+		w.B = w.B[:0]
+	}
+}
+
+// Text writes a text.
+func (w *Writer) Text(s string) {
+	w.B = binary.BigEndian.AppendUint64(w.B, uint64(len(s)))
+	w.B = append(w.B, s...)
+}
+
+// Number writes a number.
+func (w *Writer) Number(n int) { w.B = binary.BigEndian.AppendUint64(w.B, uint64(n)) }
+
+// Value writes a value and its kind.
+func (w *Writer) Value(v stores.Value) {
+	if name, ok := w.Alias[v]; ok {
+		w.Text("alias")
+		w.Text(name)
+		return
+	}
+	w.Text(v.Kind().String())
+	at := len(w.B)
+	w.B = append(w.B, 0, 0, 0, 0, 0, 0, 0, 0)
+	w.B = v.AppendText(w.B)
+	binary.BigEndian.PutUint64(w.B[at:], uint64(len(w.B)-at-8))
+}
+
+// Values writes values and how many they are.
+func (w *Writer) Values(vs []stores.Value) {
+	w.Number(len(vs))
+	for _, v := range vs {
+		w.Value(v)
+	}
+}
+
+// Hex is the hash of what was written down, in hex.
+func (w *Writer) Hex() string { return fmt.Sprintf("%x", sha256.Sum256(w.B)) }

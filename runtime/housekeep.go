@@ -1,0 +1,178 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/confirmations"
+	"verbatim/stores"
+)
+
+// What nobody can use any more is forgotten, and what nobody decided in time ends.
+
+// housekeeper is the principal of what the engine does for nobody.
+const housekeeper = "verbatim"
+
+// Housekeep deletes what was settled, or kept under a key, before a time: nobody
+// can agree to the one any more, and the other is no longer recognised when it
+// is sent again, so that before should lie well behind whatever retries there
+// are. Sessions that nobody came back to since then go with what was said in
+// them. What waits is never deleted. It returns how many rows went.
+//
+// It is safe to call at any time, from any process, also at once.
+func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, err error) {
+	now := stores.NewTime(e.clock()).Time()
+	for _, what := range []struct {
+		of    *stores.Entity
+		where stores.Cond
+	}{
+		{confirmations.Entity, stores.Cond{Op: stores.And, Kids: []stores.Cond{
+			{Op: stores.Ne, Path: stores.Path{Field: confirmations.FieldStatus}, Value: stores.NewString(confirmations.Waiting)},
+			{Op: stores.Lt, Path: stores.Path{Field: confirmations.FieldSettledAt}, Value: stores.NewTime(before)},
+			{Op: stores.Lt, Path: stores.Path{Field: confirmations.FieldExpires}, Value: stores.NewTime(now)},
+		}}},
+		{deliveries, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: dlvTime}, Value: stores.NewTime(before)}},
+		{tallies, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: tlyChanged}, Value: stores.NewTime(before)}},
+		// A question that nobody answered in time needs its words no more.
+		{questions, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: qstUntil}, Value: stores.NewTime(before)}},
+	} {
+		n, err := e.prune(ctx, what.of, what.where)
+		pruned += n
+		if err != nil {
+			return pruned, failure(err)
+		}
+	}
+	n, err := e.pruneSessions(ctx, before)
+	if pruned += n; err != nil {
+		return pruned, failure(err)
+	}
+	return pruned, nil
+}
+
+// system is the scope of what the engine does for nobody.
+func system() stores.Scope { return stores.Scope{Principal: housekeeper, All: true} }
+
+// housekeeping is how many rows one transaction takes.
+const housekeeping = 200
+
+// inParts changes the rows that a find gives, at most as many in one transaction as
+// it limits, until there are none left. It returns how many they were.
+func (e *Engine) inParts(ctx context.Context, f stores.Find, change func(tx stores.Tx, rows [][]stores.Value) (stores.Batch, error)) (n int, err error) {
+	f.Cut = true
+	for {
+		part := 0
+		err := e.write(ctx, system(), func(tx stores.Tx) error {
+			rows, err := tx.Find(ctx, f)
+			if part = len(rows); err != nil || part == 0 {
+				return err
+			}
+			b, err := change(tx, rows)
+			if err != nil {
+				return err
+			}
+			return tx.Apply(ctx, b)
+		})
+		if err != nil {
+			return n, err
+		}
+		if n += part; part < f.Limit {
+			return n, nil
+		}
+	}
+}
+
+func (e *Engine) prune(ctx context.Context, of *stores.Entity, where stores.Cond) (n int, err error) {
+	return e.inParts(ctx, stores.Find{Entity: of, Where: &where, Limit: housekeeping}, func(_ stores.Tx, rows [][]stores.Value) (b stores.Batch, err error) {
+		for _, row := range rows {
+			c := stores.Change{Op: stores.Delete, Entity: of, Key: row[of.Key], Before: row}
+			for f := range row {
+				c.Guard = append(c.Guard, f)
+			}
+			b.Changes = append(b.Changes, c)
+		}
+		return b, nil
+	})
+}
+
+// expire settles confirmations that nobody decided in time. A job does so for
+// each as it happens; where no worker runs, whoever looks at them does. Each is
+// told by one entry, whoever notices it.
+func (e *Engine) expire(ctx context.Context, now time.Time) error {
+	where := stores.Cond{Op: stores.And, Kids: []stores.Cond{
+		{Op: stores.Eq, Path: stores.Path{Field: confirmations.FieldStatus}, Value: stores.NewString(confirmations.Waiting)},
+		{Op: stores.Le, Path: stores.Path{Field: confirmations.FieldExpires}, Value: stores.NewTime(now)},
+	}}
+	_, err := e.inParts(ctx, stores.Find{Entity: confirmations.Entity, Where: &where, Limit: housekeeping}, func(_ stores.Tx, rows [][]stores.Value) (b stores.Batch, err error) {
+		for _, row := range rows {
+			c := confirmations.Of(stores.Row{Entity: confirmations.Entity, Values: row})
+			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))
+			b.Entries = append(b.Entries, e.expired(c, c.Source, now))
+		}
+		return b, nil
+	})
+	return err
+}
+
+// DropPending drops all that waits for an agreement, and returns how much that was. It
+// is for a store that was restored or copied: what waits in it may have been decided
+// since, elsewhere.
+func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
+	now := stores.NewTime(e.clock()).Time()
+	err = e.write(ctx, system(), func(tx stores.Tx) error {
+		dropped = 0
+		found, err := confirmations.Find(ctx, tx, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		var b stores.Batch
+		for _, c := range found {
+			entry := e.expired(c, c.Source, now)
+			entry.Reason = codeStalePreview
+			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Stale, "", "", now))
+			b.Entries = append(b.Entries, entry)
+			dropped++
+		}
+		return tx.Apply(ctx, b)
+	})
+	if err != nil {
+		return 0, failure(err)
+	}
+	return dropped, nil
+}
+
+// expired is the entry about something that nobody agreed to in time.
+func (e *Engine) expired(c *confirmations.Confirmation, source string, now time.Time) stores.Entry {
+	id := c.ID
+	if id == "" {
+		id = c.Preview
+	}
+	call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(id)))
+	return stores.Entry{Time: now, Principal: c.Asker, Session: c.Session, Source: source, Verb: verbExpire, Call: dsl.FormatCall(&call),
+		Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.Preview, Palette: e.reg.Digest()}
+}
+
+// pruneSessions deletes sessions that nobody has come back to since a time, with
+// what was said in them.
+func (e *Engine) pruneSessions(ctx context.Context, before time.Time) (n int, err error) {
+	where := stores.Cond{Op: stores.Lt, Path: stores.Path{Field: sesLast}, Value: stores.NewTime(before)}
+	return e.inParts(ctx, stores.Find{Entity: sessions, Where: &where, Limit: 20}, func(tx stores.Tx, rows [][]stores.Value) (b stores.Batch, err error) {
+		for _, row := range rows {
+			for _, part := range []struct {
+				of           *stores.Entity
+				key, session int
+			}{{turns, turnKey, turnSession}, {questions, qstKey, qstSession}} {
+				found, err := tx.Find(ctx, stores.Find{Entity: part.of, Select: []stores.Path{{Field: part.key}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: part.session}, Value: row[sesKey]}})
+				if err != nil {
+					return b, err
+				}
+				for _, one := range found {
+					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: part.of, Key: one[0]})
+				}
+			}
+			// Whoever comes back meanwhile keeps all of it.
+			b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: sessions, Key: row[sesKey], Before: row, Guard: []int{sesLast, sesVersion}})
+		}
+		return b, nil
+	})
+}

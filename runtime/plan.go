@@ -1,0 +1,295 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// Limits of one run, far above what a person asks for and far below what
+// makes a program of macros grow out of hand.
+const (
+	maxMacroDepth = 8    // macros inside macros
+	maxMacroCalls = 1000 // made by one call that a person wrote
+)
+
+// A run is one attempt at a program: what it reads, and the plan that it comes to.
+type run struct {
+	*reading
+	prog  *verbs.Program
+	share *share         // the part of the program that this is about; nil for all of it
+	tell  func(Progress) // nil where nobody listens
+	phase Phase
+	first int // number of the program's first call
+	done  int // calls carried out, of total, for tell
+	total int
+
+	top   []*step // parallel to prog.Calls()
+	steps []*step // every call carried out, those of macros included, in order
+	of    []*step // those that the journal tells of, parallel to its entries
+	rest  []int   // calls that were not looked at because one before them was refused
+
+	labels   map[stores.Value]string // of the rows that it adds
+	told     []receipt.Call          // parallel to written; nil before it was told
+	digest   [32]byte
+	id       string
+	unsealed bool   // its digest is worked out when somebody asks for it
+	scratch  []byte // for seals
+
+	own      []stores.Change // of rows that the engine keeps about this run
+	settled  []stores.Settlement
+	agreedBy string           // who else agreed, and as what
+	repeated *receipt.Receipt // of the run that had the same key
+	skipped  string           // why there is no point in work whose time has come
+
+	errand *errand // the call that changes something elsewhere, while it has no answer
+	needs  *errand // what a tool has to answer before anything else can be planned
+}
+
+// program carries out every call of a frame, in the order that bindings
+// demand. It stops at what a tool has to answer first.
+func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
+	calls, order := f.prog.Calls(), f.prog.Order()
+	f.steps = make([]*step, len(calls))
+	if r.share != nil && f.macro == nil {
+		order = r.share.calls
+		copy(f.steps, r.share.before)
+	}
+	for at, i := range order {
+		st, needs, err := r.call(ctx, f, i)
+		if err != nil || needs != nil {
+			if f.macro == nil {
+				r.rest = order[at+1:]
+			}
+			return needs, err
+		}
+		f.steps[i] = st
+		if f.macro == nil {
+			r.progress(i)
+		}
+	}
+	return nil, nil
+}
+
+// beginCall makes the step of a call.
+func (r *run) beginCall(f *frame, i int) *step {
+	c := &f.prog.Calls()[i]
+	st := &step{verb: c.Verb, index: i}
+	if f.macro == nil {
+		st.place = placeOf(f.prog, c)
+	} else {
+		// What a macro does is told at the call that the person wrote.
+		st.outer, st.index, st.place, st.depth = f.macro, f.macro.index, f.macro.place, f.macro.depth+1
+	}
+	outer := f.macro
+	if f.made {
+		outer = nil
+	}
+	st.syntax = r.e.written(f.prog, c.Syntax, outer)
+	st.text = dsl.FormatCall(st.syntax)
+	return st
+}
+
+func placeOf(p *verbs.Program, c *verbs.Call) dsl.Place {
+	return dsl.Place{Source: p.Script().Source, Range: c.Syntax.Range}
+}
+
+// call takes one call from its arguments to changes that the transaction
+// holds, or to what a tool has to answer first.
+func (r *run) call(ctx context.Context, f *frame, i int) (*step, *errand, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	st := r.beginCall(f, i)
+	st.seenFrom = len(r.seen)
+	r.steps = append(r.steps, st)
+	r.begun++
+	if f.macro == nil {
+		r.top[i] = st
+	} else {
+		f.macro.inner = append(f.macro.inner, st)
+	}
+	written := r.top[st.index]
+	if written.made++; written.made > maxMacroCalls || st.depth > maxMacroDepth {
+		return nil, nil, &complaint{st.index, tooDeep(st.place, st.verb.Name)}
+	}
+	needs, err := r.step(ctx, f, st, &f.prog.Calls()[i])
+	if err != nil {
+		return nil, nil, told(st, err)
+	}
+	st.seenTo = len(r.seen)
+	return st, needs, nil
+}
+
+// step takes a call through the steps: permit, resolve, gate, carry, settle, and its
+// changes to the transaction that commits them.
+func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (needs *errand, err error) {
+	if !permits(r.s.roles, st.verb.Roles) {
+		// permit has asked this of every call before anything began; nothing is
+		// carried out on its word alone.
+		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
+	}
+	r.e.enter(StageResolve)
+	if err := r.resolve(ctx, f, st, c); err != nil {
+		return nil, err
+	}
+	r.e.enter(StageGate)
+	st.sealed = st.sealIn(&r.scratch)
+	if err := require(ctx, r.reading, st); err != nil {
+		return nil, err
+	}
+	asks, err := gate(ctx, r.reading, st)
+	if err != nil {
+		return nil, err
+	}
+	st.asks = append(st.asks, asks...) // behind what resolve asks of origins
+	r.e.enter(StageCarry)
+	if st.verb.Macro != nil {
+		return r.macro(ctx, st)
+	}
+	promises, err := r.promises(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	done, err := carry(ctx, r.reading, st, promises)
+	if err != nil {
+		return nil, err
+	}
+	if st.errand = done.errand; st.errand != nil && !st.errand.answered {
+		switch {
+		case st.errand.ReadOnly:
+			return st.errand, nil // nothing can be planned without what it says
+		case r.errand != nil:
+			return nil, &complaint{st.index, oneTool(st.place, st.verb.Name, r.errand.st.verb.Name)}
+		}
+		r.errand = st.errand
+	}
+	r.e.enter(StageSettle)
+	if err := settle(st.verb, promises, &done); err != nil {
+		return nil, err
+	}
+	st.cells, st.notices, st.tended = done.answer, done.notices, done.tended
+	if err := r.later(ctx, st); err != nil {
+		return nil, err
+	}
+	if err := r.set(ctx, st, done.sets); err != nil {
+		return nil, err
+	}
+	r.e.enter(StageApply)
+	if err := r.apply(ctx, st, done.proposals); err != nil {
+		return nil, err
+	}
+	for _, p := range done.calls {
+		if needs, err := r.program(ctx, &frame{prog: p, macro: st, made: true}); err != nil || needs != nil {
+			return needs, err
+		}
+	}
+	return nil, nil
+}
+
+// macro carries out the script of other verbs, with the rights of whoever
+// called it: permit has looked at its calls before anything began.
+func (r *run) macro(ctx context.Context, st *step) (*errand, error) {
+	inner := &frame{prog: r.e.macros[st.verb], macro: st}
+	if needs, err := r.program(ctx, inner); err != nil || needs != nil {
+		return needs, err
+	}
+	if len(inner.steps) > 0 {
+		order := inner.prog.Order()
+		st.cells = inner.steps[order[len(order)-1]].cells
+	}
+	return nil, settleMacro(st.verb, st.gather())
+}
+
+// still asserts that what is carried out, and later what is committed, is what
+// passed the gate.
+func (r *run) still(st *step) error {
+	if st.sealIn(&r.scratch) != st.sealed {
+		return &Failure{Err: fmt.Errorf("%s: its arguments changed after they passed the gate", st.verb.Name)}
+	}
+	return nil
+}
+
+// plan works out what the program comes to, and holds that against what was agreed
+// to.
+func (r *run) plan(ctx context.Context, o *terms, asked *errands) error {
+	if err := r.meanwhile(ctx, o.Version); err != nil {
+		return err
+	}
+	if err := r.read.Ahead(ctx, r.wanted()); err != nil {
+		return err
+	}
+	var err error
+	if r.needs, err = r.program(ctx, &frame{prog: r.prog}); err != nil || r.needs != nil {
+		return err
+	}
+	if r.labels, err = r.nameReferences(ctx); err != nil {
+		return err
+	}
+	if o.plain() && r.errand == nil && asked.sent == nil && !r.asksAnybody() {
+		r.unsealed = true // nobody was shown anything that it could differ from
+	} else {
+		r.tellAll()
+		r.finish()
+	}
+	if r.share != nil && r.share.agreed != "" {
+		r.id = r.share.agreed // the agreement is to the whole script
+	}
+	if o.rehearsal || o.Agreed != "" || o.pending != nil || r.asksAnybody() || r.errand != nil {
+		// What is shown, what is said about an agreement, and what a tool is
+		// asked, is said of changes that the database has accepted.
+		if err := r.read.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.rehearsal:
+		return nil
+	case asked.sent != nil:
+		return asked.sent.still(r)
+	}
+	r.e.enter(StageAgreed)
+	return r.agreed(ctx, o)
+}
+
+// waits is what a tool has to be asked before the run can go on or be committed; nil
+// where nothing is.
+func (r *run) waits() *errand {
+	if r.needs != nil {
+		return r.needs
+	}
+	if r.phase == Previewing {
+		return nil // a preview tells of it
+	}
+	return r.errand
+}
+
+// script is what the run is to do.
+func (r *run) script() *dsl.Script {
+	if r.share != nil {
+		return r.share.script
+	}
+	return r.prog.Script()
+}
+
+// settledScript is script with names that cannot come to mean other rows.
+func (r *run) settledScript() *dsl.Script {
+	if r.share != nil {
+		return r.share.settled
+	}
+	return r.prog.Canonical()
+}
+
+// written returns the steps of the calls that a person wrote, those that are
+// carried out.
+func (r *run) written() []*step {
+	if !slices.Contains(r.top, nil) {
+		return r.top
+	}
+	return slices.DeleteFunc(slices.Clone(r.top), func(st *step) bool { return st == nil })
+}

@@ -1,0 +1,244 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime/names"
+	"verbatim/runtime/provenance"
+	"verbatim/runtime/tools"
+	"verbatim/runtime/view"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A reading is a look at rows: who looks, at what time, and all that was read, which
+// is what a plan stands on. The steps of a call read through it and through nothing
+// else.
+type reading struct {
+	e    *Engine
+	s    *Session
+	read view.View
+	now  time.Time // one for all of it
+
+	snapshot bool  // nothing can be changed
+	locks    bool  // what it reads is held until it commits
+	writes   bool  // some call of the program may change something
+	owners   bool  // it is told whose rows are
+	before   int64 // RunOptions.Before
+	calls    int   // of the program that it is about
+	begun    int   // those that were begun, of macros too
+
+	source *dsl.Source // of what is run, for what is told of all of it
+
+	seen []seen               // what was read
+	owed []owing              // rows that are asked for with what is read
+	met  map[view.RowKey]bool // rows that are held because something is counted for them
+
+	// Values that differ from one preview to the next without anything having
+	// changed: keys that were made up, and instants counted from now. The
+	// digest names them by what they are.
+	alias map[stores.Value]string
+	// added holds the keys of rows that a run adds, and for which entity; made is how
+	// many keys were made up before.
+	added  map[stores.Value]string
+	made   int
+	minted map[stores.Value]names.Given // what these rows are called, once they are committed
+	visit  *keptSession                 // the session's row, once it was read
+
+	uploads []usedUpload // files that nothing had used before
+	files   []knownFile  // that arguments name
+
+	answers map[string]tools.Answer // of tools, by errand.id
+}
+
+// reads begins a look at rows that changes nothing.
+func (s *Session) reads(r stores.Reader) *reading {
+	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: stores.NewTime(s.e.clock()).Time(), snapshot: true,
+		alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
+}
+
+// A seen is something that was read of a row, and what it was then.
+type seen struct {
+	entity *stores.Entity
+	key    stores.Value
+	paths  []stores.Path // nil is the whole row
+	values []stores.Value
+	marks  []stores.Mark // of a whole row
+}
+
+// get reads a row within scope and remembers what it was.
+func (r *reading) get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+	row, err := r.read.Get(ctx, e, key)
+	if err == nil {
+		r.seen = append(r.seen, seen{entity: e, key: key, values: row.Values, marks: row.Marks})
+	}
+	return row, err
+}
+
+// fields reads along paths from one row, and says where the values come from.
+func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value, paths []stores.Path) ([]stores.Value, []verbs.Origin, error) {
+	all, at := provenance.WithMarks(e, paths)
+	hold := r.holdsAs(stores.Shared)
+	values, known := r.read.Along(view.RowKey{Entity: e, Key: key}, all, hold != stores.Loose)
+	if !known {
+		rows, err := r.read.Find(ctx, stores.Find{Entity: e, Select: all, Where: isRow(e, key), Limit: 1, Hold: hold})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(rows) == 0 {
+			return nil, nil, stores.ErrNotFound
+		}
+		values = rows[0]
+	}
+	r.seen = append(r.seen, seen{entity: e, key: key, paths: all, values: values})
+	came := make([]verbs.Origin, len(paths))
+	for i := range came {
+		came[i] = r.s.from.Path(e, paths, at, i, values)
+	}
+	return values, came, nil
+}
+
+// rowsWhere reads the rows that a condition picks, and remembers what they were.
+func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond) ([]stores.Row, error) {
+	n := len(e.Fields)
+	paths := make([]stores.Path, n+1)
+	for i := range n {
+		paths[i].Field = i
+	}
+	paths[n].Marks = true
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Hold: r.holdsAs(stores.Firm)})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]stores.Row, len(found))
+	for i, values := range found {
+		row := stores.Row{Entity: e, Values: values[:n:n]}
+		if row.Marks, err = stores.ReadMarks(e, values[n]); err != nil {
+			return nil, err
+		}
+		r.seen = append(r.seen, seen{entity: e, key: row.Key(), values: row.Values, marks: row.Marks})
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+func isRow(e *stores.Entity, key stores.Value) *stores.Cond {
+	return &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: e.Key}, Value: key}
+}
+
+// An evalError is an expression that could not be worked out.
+type evalError struct {
+	place dsl.Place
+	text  string
+	err   error
+}
+
+func (e *evalError) Error() string {
+	return fmt.Sprintf("%s: %q cannot be worked out: %s", at(e.place), e.text, e.err)
+}
+
+func (e *evalError) Unwrap() error { return e.err }
+
+// eval works an expression out. row is the row being read or changed, nil
+// where there is none.
+func (r *reading) eval(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, error) {
+	v, _, err := r.evalFrom(ctx, st, x, row)
+	return v, err
+}
+
+// evalFrom is eval that also says where the value comes from.
+func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *stores.Row) (stores.Value, verbs.Origin, error) {
+	env, reads, err := r.env(ctx, st, x.Reads, row)
+	if err != nil {
+		return stores.Value{}, verbs.Origin{}, err
+	}
+	v, err := x.Eval(env)
+	if err != nil {
+		return stores.Value{}, verbs.Origin{}, &evalError{x.Place, x.Text, err}
+	}
+	if v.Kind() == stores.Time {
+		// An instant that moves with now is known by its distance from it.
+		later := env
+		later.Now = env.Now.Add(time.Microsecond)
+		if w, err := x.Eval(later); err == nil && w.Kind() == stores.Time && w.Time().Sub(v.Time()) == time.Microsecond {
+			r.alias[v] = "now " + strconv.FormatInt(v.Time().Sub(r.now).Microseconds(), 10)
+		}
+	}
+	return v, made(st, x, reads), nil
+}
+
+// env fetches the fields that an expression reads. What lies in the row itself
+// needs no query; all paths from one row are one query. It says, parallel to
+// reads, where they come from.
+func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
+	env := verbs.Env{Args: st.args, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
+	if len(reads) == 0 {
+		return env, nil, nil
+	}
+	env.Reads = make([]stores.Value, len(reads))
+	came := make([]verbs.Origin, len(reads))
+	fetched := make([]bool, len(reads))
+	for i := range reads {
+		if fetched[i] {
+			continue
+		}
+		from := row
+		if p := reads[i].Param; p >= 0 {
+			from = &st.rows[p]
+		}
+		if from == nil || from.Entity == nil {
+			continue // the argument was left out: its fields are absent
+		}
+		if p := reads[i].Path; len(p.Steps) == 0 && p.Count == nil {
+			env.Reads[i], came[i] = from.Values[p.Field], r.s.from.Field(from, p.Field)
+			continue
+		}
+		var paths []stores.Path
+		var into []int
+		for j := i; j < len(reads); j++ {
+			if p := reads[j].Path; reads[j].Param == reads[i].Param && (len(p.Steps) > 0 || p.Count != nil) {
+				paths, into = append(paths, p), append(into, j)
+				fetched[j] = true
+			}
+		}
+		values, origins, err := r.fields(ctx, from.Entity, from.Key(), paths)
+		if err != nil {
+			return env, nil, err
+		}
+		for k, j := range into {
+			env.Reads[j], came[j] = values[k], origins[k]
+		}
+	}
+	return env, came, nil
+}
+
+// cond turns a filter into a condition that the store carries out.
+func (r *reading) cond(ctx context.Context, st *step, f *verbs.Filter) (*stores.Cond, error) {
+	if f == nil {
+		return nil, nil
+	}
+	env, _, err := r.env(ctx, st, f.Reads, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.Cond(env)
+	if err != nil {
+		return nil, &evalError{f.Place, f.Text, err}
+	}
+	return &c, nil
+}
+
+// pathEnd returns the entity whose key a path ends at.
+func (r *reading) pathEnd(e *stores.Entity, p stores.Path) *verbs.Entity {
+	if p.Count != nil {
+		return nil
+	}
+	for _, s := range p.Steps {
+		e = s.To
+	}
+	return r.e.refersTo(e, p.Field)
+}

@@ -1,0 +1,139 @@
+package runtime
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"verbatim/runtime/digest"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// A digester writes down what a plan is, and what it stands on.
+type digester struct{ digest.Writer }
+
+// seal hashes what a call says: its verb and its resolved arguments.
+func (st *step) seal() [32]byte { return st.sealIn(new([]byte)) }
+
+// sealIn is seal with memory that is used again.
+func (st *step) sealIn(b *[]byte) [32]byte {
+	d := digester{digest.Writer{B: (*b)[:0]}}
+	d.Text(st.verb.Name)
+	d.Values(st.args)
+	d.origins(st.from)
+	*b = d.B
+	return sha256.Sum256(d.B)
+}
+
+// finish gives the plan its digest: who, under which palettes, would do what,
+// on which rows as they are. Keys that were made up and instants that move with
+// the clock are left out of it, so that looking twice shows the same preview.
+func (r *run) finish() {
+	d := digester{digest.Writer{Alias: r.alias, Into: sha256.New()}}
+	d.Text("verbatim preview 1")
+	d.Text(r.e.reg.Digest())
+	d.Text(r.s.who.Name)
+	d.Value(r.s.kept) // what was shown in one session is not agreed to in another
+	d.Number(len(r.s.roles))
+	for _, role := range r.s.roles {
+		d.Text(role.Name)
+	}
+	d.Number(len(r.steps))
+	for i := range r.told {
+		d.B = r.told[i].AppendDigest(d.B, d.Alias)
+		d.Spill()
+	}
+	for _, st := range r.steps {
+		d.step(st)
+		d.Spill()
+	}
+	d.seen(r.seen)
+	d.Into.Write(d.B)
+	d.Into.Sum(r.digest[:0])
+	r.id = receipt.NewID(r.digest[:16])
+}
+
+// step writes down what a call stands on and its receipt does not tell.
+func (d *digester) step(st *step) {
+	d.Text(st.text)
+	d.Values(st.args)
+	d.origins(st.from)
+	d.Number(len(st.notices))
+	for _, n := range st.notices {
+		d.Values(n.values)
+		d.origins(n.came)
+		d.instead(n.instead)
+	}
+	if e := st.errand; e != nil {
+		d.Text(e.spec.Digest)
+	}
+}
+
+// seen writes down the rows that a plan stands on.
+func (d *digester) seen(rows []seen) {
+	d.Number(len(rows))
+	for _, s := range rows {
+		if s.entity != nil {
+			d.Text(s.entity.Name)
+		}
+		d.Value(s.key)
+		d.Values(s.values)
+		d.Number(len(s.marks))
+		for _, m := range s.marks {
+			d.Number(m.Field)
+			d.Text(m.Origin)
+		}
+		d.Spill()
+	}
+}
+
+// origins writes down where values came from.
+func (d *digester) origins(origins []verbs.Origin) {
+	for _, o := range origins {
+		d.origin(o)
+	}
+}
+
+func (d *digester) origin(o verbs.Origin) {
+	d.Number(int(o.Kinds()))
+	d.Text(o.Sources())
+}
+
+// instead writes down what a piece of work takes the place of. Of one that takes
+// no place there is nothing.
+func (d *digester) instead(jobs []stores.JobRecord) {
+	if len(jobs) == 0 {
+		return
+	}
+	d.Text("instead")
+	d.Number(len(jobs))
+	for i := range jobs {
+		d.Text(jobs[i].ID)
+	}
+}
+
+// unitDigest is what a plan says about some of its calls: what they would do, and
+// on which rows as they are after the calls before them.
+func (r *run) unitDigest(calls []int) [32]byte {
+	d := digester{digest.Writer{Alias: r.alias}}
+	d.Text("verbatim call 1")
+	d.Text(r.e.reg.Digest())
+	d.Text(r.s.who.Name)
+	for i, st := range r.written() {
+		if slices.Contains(calls, st.index) {
+			d.B = r.told[i].AppendDigest(d.B, d.Alias)
+		}
+	}
+	for _, st := range r.steps {
+		if slices.Contains(calls, st.index) {
+			d.step(st)
+		}
+	}
+	for _, i := range calls {
+		if st := r.top[i]; st != nil {
+			d.seen(r.seen[st.seenFrom:st.seenTo])
+		}
+	}
+	return sha256.Sum256(d.B)
+}

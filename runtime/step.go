@@ -1,0 +1,169 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// A step is one call being carried out.
+type step struct {
+	verb   *verbs.Verb
+	index  int       // in Program.Calls: of the call, or of the call of the macro that it belongs to
+	place  dsl.Place // in the script that was run
+	syntax *dsl.Call // as it is kept: see written
+	text   string    // canonical
+	args   []stores.Value
+	// contents is parallel to args, nil where none is an upload: what the bytes of
+	// uploads are known by.
+	contents []stores.Value
+	rows     []stores.Row   // parallel to args: the rows that references name
+	from     []verbs.Origin // parallel to args: where they came from
+	accepts  verbs.Origins  // of the argument at hand: where it may come from
+	trail    []string       // and on which way it came, where that is not so
+	dark     []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
+	sealed   [32]byte       // of verb and arguments, as they passed the gate
+
+	asks    []ask
+	changes []change
+	notices []notice
+	sets    []setting        // what it gave the session
+	filled  []receipt.Filled // arguments that it left out, by key
+	tended  []receipt.Tended
+	cells   *table
+	errand  *errand // what a tool is asked
+	inner   []*step // of a macro
+	outer   *step   // the macro that it belongs to
+	depth   int     // how many macros it stands in
+	made    int     // of a call that a person wrote: the calls that it led to, itself included
+	seq     int64   // of its journal entry
+
+	seenFrom, seenTo int // what was read for it, in run.seen
+}
+
+// A change is what a store is to do with a row, and what is told of that.
+type change struct {
+	stores.Change
+	entity *verbs.Entity
+	row    receipt.Row // without the names of what it refers to; its fields are parallel to Set, where the row is not deleted
+}
+
+// at is the field of the entity that the k-th field of the row tells of.
+func (c *change) at(k int) int {
+	if k < len(c.Set) {
+		return c.Set[k].Field
+	}
+	return c.Entity.FieldIndex(c.row.Fields[k].Name)
+}
+
+// A notice is an outgoing message before it has an id.
+type notice struct {
+	kind, target string
+	keys         []string
+	values       []stores.Value
+	came         []verbs.Origin     // parallel to values
+	dark         []bool             // parallel to values: taken from something sensitive; nil when none is
+	effect       *verbs.Effect      // that promised it
+	at           stores.Value       // when its work begins
+	unique       string             // its correlation key, where the palette names one
+	instead      []stores.JobRecord // what waits under that key, and is dropped
+	active       sessionValue       // what the work takes along: see takeAlong
+}
+
+// A table is what a call gives back, with keys still in it.
+type table struct {
+	columns []column
+	rows    [][]cell
+	entity  *verbs.Entity // of keys
+	keys    []stores.Value
+	from    verbs.Origins // where all of it comes from; zero is from rows within scope
+	// late says that it is known only once a tool has acted: no plan stands on
+	// it.
+	late bool
+}
+
+type column struct {
+	name      string
+	sensitive bool
+}
+
+type cell struct {
+	value  stores.Value
+	entity *verbs.Entity // whose key the value is; nil for everything else
+	from   verbs.Origin
+}
+
+// told turns what a store says about a call into what a person is told.
+func told(st *step, err error) error {
+	var c *complaint
+	var refusal *Refusal
+	var promise *BrokenPromise
+	var failed *Failure
+	switch {
+	case errors.As(err, &c):
+		if c.call < 0 { // of a handler, which knows nothing of calls
+			c = &complaint{st.index, c.diagnostic}
+			c.diagnostic.Place = st.place
+		}
+		return c
+	case errors.As(err, &refusal), errors.As(err, &promise), errors.As(err, &failed):
+		return err
+	case errors.Is(err, verbs.ErrAbsent):
+		return &complaint{st.index, cannotWorkOut(st.place, st.verb.Name)}
+	case errors.Is(err, verbs.ErrRange), errors.Is(err, verbs.ErrZero):
+		return &complaint{st.index, leadsOutOfRange(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrConflict):
+		return err // the whole run may be tried again
+	case errors.Is(err, stores.ErrNotFound):
+		// A row that it would touch is not there, or not theirs.
+		return &complaint{st.index, notReached(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrReadOnly):
+		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrDuplicate):
+		return &complaint{st.index, alreadyExists(st.place, st.verb.Name, twice(st))}
+	case errors.Is(err, stores.ErrInvalid):
+		return &complaint{st.index, notAccepted(st.place, st.verb.Name)}
+	case errors.Is(err, stores.ErrLimit):
+		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+	}
+	return &Failure{Err: fmt.Errorf("%s: %w", st.verb.Name, err)}
+}
+
+// row returns the row that a call gave: one that it added or changed, of the
+// wanted entity if that is known, or the one that it read.
+func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
+	fits := func(e *verbs.Entity) bool { return want == nil || e == want }
+	all := st.gather().changes
+	for i := range all {
+		if c := &all[i]; c.Op == stores.Insert && fits(c.entity) {
+			return c.entity, c.Key, true
+		}
+	}
+	for i := range all {
+		if c := &all[i]; c.Op == stores.Update && fits(c.entity) {
+			return c.entity, c.Key, true
+		}
+	}
+	if t := st.cells; t != nil && t.entity != nil && len(t.keys) == 1 && fits(t.entity) {
+		return t.entity, t.keys[0], true
+	}
+	// A change that set what was there already is still about its row.
+	for i := range st.verb.Effects {
+		if e := &st.verb.Effects[i]; onRows(e) && e.Where != nil && e.Where.Filter == nil && fits(e.Entity) {
+			if row := st.rows[e.Where.Param]; row.Entity != nil {
+				return e.Entity, row.Key(), true
+			}
+		}
+	}
+	return nil, stores.Value{}, false
+}
+
+// isStoreError reports whether a store, and not an expression, failed.
+func isStoreError(err error) bool {
+	var x *evalError
+	return !errors.As(err, &x)
+}

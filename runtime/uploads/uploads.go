@@ -1,0 +1,359 @@
+// Package uploads keeps what is known of files that people send: whose they are, what
+// is in them by their first bytes, whether anything harmful was found, and until when
+// they are kept. Their bytes are somebody else's business; here are rows.
+//
+// An upload is pending until a scanner has judged it. It expires unless a call uses
+// it. The same bytes, sent twice, are kept once: what nothing refers to any more is
+// marked as going, deleted, and then forgotten.
+//
+//	shelf := engine.Uploads()
+//	list, err := shelf.Unjudged(ctx, before, "", 100, scanner)
+//	upload, err := shelf.Judge(ctx, list[0].ID, uploads.Clean, scanner)
+package uploads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// The verdicts on an upload.
+const (
+	// Pending says that nobody has looked at it yet.
+	Pending = "PENDING"
+	// Clean says that nothing harmful was found in it.
+	Clean = "CLEAN"
+	// Infected says that something harmful was. Its bytes are not kept.
+	Infected = "INFECTED"
+	// Failed says that it could not be looked at. It is tried again.
+	Failed = "FAILED"
+)
+
+// ScannedByNobody is the scanner that looks at nothing. What it found harmless is
+// taken as long as nobody looks; see Options.Scanner.
+const ScannedByNobody = "none"
+
+// An Upload is what is known of a file that somebody sent.
+type Upload struct {
+	ID       string
+	Owner    string // name of a principal
+	Name     string // what its owner calls it, made harmless
+	Type     string // "application/pdf", told by what is in it
+	Size     int64
+	Sum      string // SHA-256, in hexadecimal
+	Verdict  string
+	Scanner  string // who said so; "" while nobody has
+	Uploaded time.Time
+	Expires  time.Time // zero once it is used
+	UsedBy   string    // the verb of the first call that used it; "" while none has
+	UsedAt   time.Time
+	// Kept is what tells its bytes from others that were the same; "" when they
+	// are not kept.
+	Kept string
+}
+
+// Reference is what a call names it by.
+func (u *Upload) Reference() string { return verbs.UploadScheme + u.ID }
+
+// The fields of the bytes of uploads: what is kept, whoever sent it.
+const (
+	contentSum   = iota // SHA-256, in hexadecimal
+	contentTag          // see Upload.Kept
+	contentSize         // in bytes
+	contentState        // held, or going
+)
+
+// The states of bytes. What is held may be referred to. What is going is being
+// deleted; whoever sends the same bytes holds them anew, under another tag.
+const (
+	held  = "HELD"
+	going = "GOING"
+)
+
+// Contents are the bytes of uploads to a store: what is kept, whoever sent it.
+var Contents = &stores.Entity{
+	Name:    "verbatim.content",
+	Table:   "verbatim.contents",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     contentSum,
+	Fields: []stores.Field{
+		contentSum:   {Name: "sum", Column: "sum", Kind: stores.String, Required: true},
+		contentTag:   {Name: "tag", Column: "tag", Kind: stores.String, Required: true},
+		contentSize:  {Name: "size", Column: "size", Kind: stores.Int, Required: true},
+		contentState: {Name: "state", Column: "state", Kind: stores.String, Required: true, Codes: []string{held, going}},
+	},
+}
+
+// The fields of an upload.
+const (
+	fieldID = iota
+	fieldOwner
+	fieldName
+	fieldType
+	fieldSize
+	fieldSum
+	fieldContent // whose bytes are kept; null when they are not
+	fieldVerdict
+	fieldScanner
+	fieldTime
+	fieldExpires // null once it is used
+	fieldUsedBy
+	fieldUsedAt
+)
+
+// Entity is what an upload is to a store.
+var Entity = &stores.Entity{
+	Name:    "verbatim.upload",
+	Table:   "verbatim.uploads",
+	Managed: true,
+	Place:   "the engine's own",
+	Key:     fieldID,
+	Access:  stores.ByPrincipal,
+	Scope:   []stores.Step{{Field: fieldOwner}},
+	Fields: []stores.Field{
+		fieldID:      {Name: "id", Column: "id", Kind: stores.String, Required: true},
+		fieldOwner:   {Name: "owner", Column: "owner", Kind: stores.String, Required: true},
+		fieldName:    {Name: "name", Column: "name", Kind: stores.String, Required: true, Personal: true},
+		fieldType:    {Name: "type", Column: "media_type", Kind: stores.String, Required: true},
+		fieldSize:    {Name: "size", Column: "size", Kind: stores.Int, Required: true},
+		fieldSum:     {Name: "sum", Column: "sum", Kind: stores.String, Required: true},
+		fieldContent: {Name: "content", Column: "content", Kind: stores.String, Ref: Contents},
+		fieldVerdict: {Name: "verdict", Column: "verdict", Kind: stores.String, Required: true, Codes: []string{Pending, Clean, Infected, Failed}},
+		fieldScanner: {Name: "scanner", Column: "scanner", Kind: stores.String},
+		fieldTime:    {Name: "time", Column: "uploaded_at", Kind: stores.Time, Required: true},
+		fieldExpires: {Name: "expires", Column: "expires", Kind: stores.Time},
+		fieldUsedBy:  {Name: "used-by", Column: "used_by", Kind: stores.String},
+		fieldUsedAt:  {Name: "used-at", Column: "used_at", Kind: stores.Time},
+	},
+}
+
+// Of reads a row.
+func Of(v []stores.Value) Upload {
+	at := func(f int) time.Time {
+		if v[f].IsNull() {
+			return time.Time{}
+		}
+		return v[f].Time()
+	}
+	return Upload{ID: v[fieldID].Text(), Owner: v[fieldOwner].Text(), Name: v[fieldName].Text(), Type: v[fieldType].Text(), Size: v[fieldSize].Int(), Sum: v[fieldSum].Text(),
+		Verdict: v[fieldVerdict].Text(), Scanner: v[fieldScanner].Text(), Uploaded: at(fieldTime), Expires: at(fieldExpires), UsedBy: v[fieldUsedBy].Text(), UsedAt: at(fieldUsedAt)}
+}
+
+// Gone reports whether an upload has expired: only one that was never used can.
+func (u *Upload) Gone(now time.Time) bool {
+	return u.UsedAt.IsZero() && !u.Expires.IsZero() && !u.Expires.After(now)
+}
+
+// FileOf is what a person knows an upload by.
+func FileOf(u *Upload) receipt.File {
+	return receipt.File{Name: u.Name, Type: u.Type, Size: u.Size, Says: verbs.TypeText(u.Type) + ", " + verbs.SizeText(u.Size)}
+}
+
+// A Shelf looks after uploads in a store. It is safe for use by many goroutines and
+// processes at once.
+type Shelf struct {
+	Clock func() time.Time
+	// View and Write read and change rows in a scope that sees all; Write tries again
+	// what somebody else's change was in the way of.
+	View  func(ctx context.Context, fn func(stores.Reader) error) error
+	Write func(ctx context.Context, fn func(stores.Tx) error) error
+	// Prune deletes the rows that a condition picks, and says how many they were.
+	Prune func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error)
+}
+
+// Begin adds an upload in a transaction, with an entry of the journal. Where its bytes
+// are just being deleted, under another tag than dropped, it changes nothing and says
+// which they are: they have to be deleted first.
+func Begin(ctx context.Context, tx stores.Tx, u *Upload, tag, dropped string, entry stores.Entry) (being *Upload, err error) {
+	key := stores.NewString(u.Sum)
+	b := stores.Batch{Entries: []stores.Entry{entry}}
+	row, err := tx.Get(ctx, Contents, key)
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		u.Kept = tag
+		b.Changes = append(b.Changes, stores.Change{Op: stores.Insert, Entity: Contents, Key: key, Set: []stores.Assign{
+			{Field: contentTag, Value: stores.NewString(tag)}, {Field: contentSize, Value: stores.NewInt(u.Size)}, {Field: contentState, Value: stores.NewString(held)}}})
+	case err != nil:
+		return nil, err
+	case row.Values[contentState].Text() == held:
+		u.Kept = row.Values[contentTag].Text()
+	case row.Values[contentTag].Text() != dropped:
+		return &Upload{Sum: u.Sum, Size: u.Size, Kept: row.Values[contentTag].Text()}, nil
+	default:
+		u.Kept = tag
+		b.Changes = append(b.Changes, stores.Change{Op: stores.Update, Entity: Contents, Key: key, Before: row.Values, Guard: []int{contentTag, contentState}, Set: []stores.Assign{
+			{Field: contentTag, Value: stores.NewString(tag)}, {Field: contentState, Value: stores.NewString(held)}}})
+	}
+	b.Changes = append(b.Changes, stores.Change{Op: stores.Insert, Entity: Entity, Key: stores.NewString(u.ID), Set: []stores.Assign{
+		{Field: fieldOwner, Value: stores.NewString(u.Owner)}, {Field: fieldName, Value: stores.NewString(u.Name)}, {Field: fieldType, Value: stores.NewString(u.Type)},
+		{Field: fieldSize, Value: stores.NewInt(u.Size)}, {Field: fieldSum, Value: key}, {Field: fieldContent, Value: key}, {Field: fieldVerdict, Value: stores.NewString(u.Verdict)},
+		{Field: fieldTime, Value: stores.NewTime(u.Uploaded)}, {Field: fieldExpires, Value: stores.NewTime(u.Expires)}}})
+	if err := tx.Apply(ctx, b); errors.Is(err, stores.ErrDuplicate) {
+		return nil, fmt.Errorf("the same bytes came twice at once: %w", stores.ErrConflict)
+	} else if err != nil {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// Use makes an upload kept for good, in the transaction of the verb that uses it.
+func Use(row stores.Row, verb string, now time.Time) stores.Change {
+	return stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldVerdict, fieldExpires, fieldUsedAt}, Set: []stores.Assign{
+		{Field: fieldExpires}, {Field: fieldUsedBy, Value: stores.NewString(verb)}, {Field: fieldUsedAt, Value: stores.NewTime(now)},
+	}}
+}
+
+// Await lets an upload that is not used yet last until a time at least; false where
+// it does already.
+func Await(row stores.Row, until time.Time) (stores.Change, bool) {
+	e := row.Values[fieldExpires]
+	return stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldExpires, fieldUsedAt},
+		Set: []stores.Assign{{Field: fieldExpires, Value: stores.NewTime(until)}}}, !e.IsNull() && e.Time().Before(until)
+}
+
+// Judge notes what a scanner said of an upload. What is harmful is let go
+// of. One that was judged meanwhile stays as it is, unless nobody had looked at it.
+func (s *Shelf) Judge(ctx context.Context, id, verdict, scanner string) (u Upload, err error) {
+	err = s.Write(ctx, func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, Entity, stores.NewString(id))
+		if err != nil {
+			return err
+		}
+		u = Of(row.Values)
+		again := u.Verdict == Clean && u.Scanner == ScannedByNobody && scanner != ScannedByNobody
+		if (u.Verdict == Clean || u.Verdict == Infected) && !again {
+			return nil
+		}
+		u.Verdict, u.Scanner = verdict, scanner
+		c := stores.Change{Op: stores.Update, Entity: Entity, Key: row.Key(), Before: row.Values, Guard: []int{fieldVerdict}}
+		if verdict == Infected {
+			c.Set = append(c.Set, stores.Assign{Field: fieldContent})
+		}
+		c.Set = append(c.Set, stores.Assign{Field: fieldVerdict, Value: stores.NewString(verdict)}, stores.Assign{Field: fieldScanner, Value: stores.NewString(scanner)})
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}})
+	})
+	return u, err
+}
+
+// Unjudged returns uploads that were sent before a time and that nobody
+// has found harmless or harmful yet, by ID behind another, at most n. Where it is
+// for a scanner that looks, those that were taken while nobody did are among them,
+// also those that are in use.
+func (s *Shelf) Unjudged(ctx context.Context, before time.Time, after string, n int, scanner string) (all []Upload, err error) {
+	verdict := func(v ...stores.Value) stores.Cond {
+		return stores.Cond{Op: stores.In, Path: stores.Path{Field: fieldVerdict}, Value: stores.NewList(v...)}
+	}
+	which := verdict(stores.NewString(Pending), stores.NewString(Failed))
+	if scanner != ScannedByNobody {
+		which = stores.Cond{Op: stores.Or, Kids: []stores.Cond{which, {Op: stores.And, Kids: []stores.Cond{verdict(stores.NewString(Clean)),
+			{Op: stores.Eq, Path: stores.Path{Field: fieldScanner}, Value: stores.NewString(ScannedByNobody)}}}}}
+	}
+	paths := make([]stores.Path, len(Entity.Fields), len(Entity.Fields)+1)
+	for i := range paths {
+		paths[i].Field = i
+	}
+	paths = append(paths, stores.Path{Steps: []stores.Step{{Field: fieldContent, To: Contents}}, Field: contentTag})
+	err = s.View(ctx, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, stores.Find{Entity: Entity, Select: paths, Limit: n, Cut: true, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
+			which,
+			{Op: stores.Lt, Path: stores.Path{Field: fieldTime}, Value: stores.NewTime(before)},
+			{Op: stores.Gt, Path: stores.Path{Field: fieldID}, Value: stores.NewString(after)},
+		}}, Order: []stores.Order{{Path: stores.Path{Field: fieldID}}}})
+		for _, row := range rows {
+			u := Of(row)
+			u.Kept = row[len(row)-1].Text()
+			all = append(all, u)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Letting go
+
+// Forget deletes uploads that expired without having been used. It returns
+// how many there were.
+func (s *Shelf) Forget(ctx context.Context) (int, error) {
+	now := stores.NewTime(s.Clock())
+	n, err := s.Prune(ctx, Entity, stores.Cond{Op: stores.And, Kids: []stores.Cond{
+		{Op: stores.Le, Path: stores.Path{Field: fieldExpires}, Value: now},
+		{Op: stores.Eq, Path: stores.Path{Field: fieldUsedAt}},
+	}})
+	return n, err
+}
+
+// Free finds bytes that nothing refers to, at most n, and marks them as
+// going: from then on nobody refers to them again. Their Sum, Size and Kept say
+// which they are. They are to be deleted, and then forgotten.
+//
+// It is safe to call at any time, also while the same bytes are being sent.
+func (s *Shelf) Free(ctx context.Context, n int) ([]Upload, error) {
+	var free []Upload
+	var found [][]stores.Value
+	err := s.View(ctx, func(r stores.Reader) (err error) {
+		found, err = r.Find(ctx, stores.Find{Entity: Contents, Limit: n, Cut: true, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Count: Entity, By: fieldContent}, Value: stores.NewInt(0)}})
+		return err
+	})
+	for _, row := range found {
+		if err != nil {
+			break
+		}
+		key := row[contentSum]
+		var one *Upload
+		err = s.Write(ctx, func(tx stores.Tx) error {
+			// Whoever refers to it holds this row first: after Get, nobody can.
+			one = nil
+			row, err := tx.Get(ctx, Contents, key)
+			if errors.Is(err, stores.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			held, err := tx.Find(ctx, stores.Find{Entity: Entity, Select: []stores.Path{{Field: fieldID}}, Limit: 1, Cut: true,
+				Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: fieldContent}, Value: key}})
+			if err != nil || len(held) > 0 {
+				return err
+			}
+			one = &Upload{Sum: key.Text(), Size: row.Values[contentSize].Int(), Kept: row.Values[contentTag].Text()}
+			if row.Values[contentState].Text() == going {
+				return nil // whoever was deleting it died, or is at it: twice does no harm
+			}
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: Contents, Key: key, Before: row.Values, Guard: []int{contentTag, contentState},
+				Set: []stores.Assign{{Field: contentState, Value: stores.NewString(going)}}}}})
+		})
+		if err == nil && one != nil {
+			free = append(free, *one)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return free, nil
+}
+
+// ForgetContent forgets bytes that were going and are deleted. Where somebody
+// sent the same ones meanwhile, those stay.
+func (s *Shelf) ForgetContent(ctx context.Context, gone Upload) error {
+	key := stores.NewString(gone.Sum)
+	err := s.Write(ctx, func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, Contents, key)
+		if errors.Is(err, stores.ErrNotFound) || err == nil && (row.Values[contentState].Text() != going || row.Values[contentTag].Text() != gone.Kept) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: Contents, Key: key, Before: row.Values, Guard: []int{contentTag, contentState}}}})
+	})
+	return err
+}

@@ -1,0 +1,260 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"verbatim/stores"
+)
+
+// A buffered is the view that reads ahead and writes behind.
+type buffered struct {
+	stores.Reader
+	tx    stores.Tx
+	facts *Facts
+
+	rows      map[RowKey]stores.Row
+	reached   map[RowKey][]reached // from a row, what was read ahead
+	waiting   []stores.Change
+	over      bool // what was read was said to be the last
+	parting   bool // changes that had waited went with the last batch, which the commit judges
+	misjudged bool
+}
+
+// Open opens a Buffered view.
+func Open(r stores.Reader, tx stores.Tx, f *Facts) View {
+	return &buffered{Reader: r, tx: tx, facts: f}
+}
+
+// errOver says that something was to be read after what was to be the last.
+var errOver = errors.New("there is more to read")
+
+// ready goes ahead of every read.
+func (b *buffered) ready(ctx context.Context) error {
+	if b.over {
+		b.misjudged = true
+		return errOver
+	}
+	return b.Flush(ctx)
+}
+
+func (b *buffered) Get(ctx context.Context, e *stores.Entity, key stores.Value) (stores.Row, error) {
+	if row, ok := b.rows[RowKey{e, key}]; ok {
+		return row, nil
+	}
+	if err := b.ready(ctx); err != nil {
+		return stores.Row{}, err
+	}
+	row, err := b.Reader.Get(ctx, e, key)
+	if err == nil {
+		b.keep(row)
+	}
+	return row, err
+}
+
+func (b *buffered) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value) ([]stores.Row, error) {
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
+	return b.Reader.Rows(ctx, e, keys)
+}
+
+func (b *buffered) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
+	b.over = f.Last
+	return b.Reader.Find(ctx, f)
+}
+
+func (b *buffered) Together(ctx context.Context, asks []stores.Ask) error {
+	if err := b.ready(ctx); err != nil {
+		return err
+	}
+	if err := b.Reader.Together(ctx, asks); err != nil {
+		return err
+	}
+	for i := range asks {
+		for _, row := range asks[i].Rows {
+			b.keep(row)
+		}
+		b.over = b.over || asks[i].Find != nil && asks[i].Find.Last
+	}
+	return nil
+}
+
+func (b *buffered) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) ([][]stores.Value, error) {
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
+	return b.Reader.SQL(ctx, entities, q)
+}
+
+func (b *buffered) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
+	return b.Reader.Jobs(ctx, f)
+}
+
+func (b *buffered) Known(row RowKey) (stores.Row, bool) {
+	found, ok := b.rows[row]
+	return found, ok
+}
+
+func (b *buffered) Postpone(row RowKey) bool {
+	_, known := b.rows[row]
+	return b.tx == nil && !known
+}
+
+func (b *buffered) Missed(RowKey) error {
+	b.misjudged = true
+	return stores.ErrNotFound
+}
+
+func (b *buffered) Change(_ context.Context, changes []stores.Change) error {
+	for i := range changes {
+		b.waiting = append(b.waiting, changes[i])
+		b.follows(&changes[i])
+	}
+	return nil
+}
+
+func (b *buffered) Waiting() bool { return len(b.waiting) > 0 }
+
+func (b *buffered) Flush(ctx context.Context) error {
+	if len(b.waiting) == 0 {
+		return nil
+	}
+	return b.Apply(ctx, stores.Batch{})
+}
+
+func (b *buffered) Apply(ctx context.Context, batch stores.Batch) error {
+	waited := len(b.waiting) > 0
+	if waited {
+		batch.Changes = append(b.facts.inRuns(b.waiting), batch.Changes...)
+		b.waiting, b.parting = nil, batch.Late
+	}
+	err := b.tx.Apply(ctx, batch)
+	b.misjudged = b.misjudged || waited && isVerdict(err)
+	return err
+}
+
+func (b *buffered) Misjudged(err error) bool {
+	return b.misjudged || b.parting && isVerdict(err)
+}
+
+// keep remembers a row as it was just read by its key: within a transaction it
+// is locked, and on a snapshot nothing moves.
+func (b *buffered) keep(row stores.Row) {
+	if b.rows == nil {
+		b.rows = make(map[RowKey]stores.Row)
+	}
+	b.rows[RowKey{row.Entity, row.Key()}] = row
+}
+
+// follows makes what is remembered follow a change, or forgets it where what
+// the database makes of the change cannot be foretold: a table of others may
+// have triggers, a deleted row may be a reference's, and a row that hangs
+// elsewhere takes others into the scope and out of it.
+func (b *buffered) follows(c *stores.Change) {
+	b.forgets(c)
+	e := c.Entity
+	if !e.Managed || c.Op == stores.Delete {
+		b.rows = nil
+		return
+	}
+	id := RowKey{e, c.Key}
+	old, known := b.rows[id]
+	var values []stores.Value
+	switch c.Op {
+	case stores.Insert:
+		values = make([]stores.Value, len(e.Fields))
+		for i := range e.Fields {
+			values[i] = e.Fields[i].Default
+		}
+		values[e.Key] = c.Key
+	case stores.Update:
+		for _, a := range c.Set {
+			if b.facts.leads[Field{e, a.Field}] {
+				b.rows = nil
+				return
+			}
+		}
+		if !known {
+			return
+		}
+		values = slices.Clone(old.Values)
+	}
+	for _, a := range c.Set {
+		values[a.Field] = a.Value
+	}
+	for i := range values {
+		if !readsBack(&e.Fields[i], values[i]) {
+			delete(b.rows, id)
+			return
+		}
+	}
+	b.keep(stores.Row{Entity: e, Values: values, Marks: marksAfter(old.Marks, c)})
+}
+
+// marksAfter is what is left of the marks of a row, and what is added, after a
+// change.
+func marksAfter(marks []stores.Mark, c *stores.Change) []stores.Mark {
+	untouched := len(marks) == 0
+	for i := range c.Set {
+		untouched = untouched && c.Set[i].Origin == ""
+	}
+	if untouched {
+		return marks
+	}
+	after := slices.DeleteFunc(slices.Clone(marks), func(m stores.Mark) bool {
+		return slices.ContainsFunc(c.Set, func(a stores.Assign) bool { return a.Field == m.Field })
+	})
+	for _, a := range c.Set {
+		if a.Origin != "" {
+			after = append(after, stores.Mark{Field: a.Field, Origin: a.Origin})
+		}
+	}
+	slices.SortFunc(after, func(a, b stores.Mark) int { return a.Field - b.Field })
+	return after
+}
+
+// readsBack reports whether a value comes back from a table of ours as it was
+// given. A number may lose zeros that mean nothing.
+func readsBack(f *stores.Field, v stores.Value) bool {
+	if v.IsNull() {
+		return true
+	}
+	if v.Kind() != f.Holds() {
+		return false
+	}
+	if v.Kind() != stores.Decimal {
+		return true
+	}
+	text := v.Text()
+	return text[0] != '-' && (text[0] != '0' || len(text) == 1 || text[1] == '.')
+}
+
+func (b *buffered) Follow(row []stores.Value, p stores.Path) (stores.Value, bool) {
+	if p.Count != nil {
+		return stores.Value{}, false
+	}
+	for i, step := range p.Steps {
+		to := row[step.Field]
+		if to.IsNull() {
+			return stores.Value{}, true
+		}
+		rest := stores.Path{Steps: p.Steps[i+1:], Field: p.Field}
+		if v, ok := b.Along(RowKey{step.To, to}, []stores.Path{rest}, false); ok {
+			return v[0], true
+		}
+		next, ok := b.rows[RowKey{step.To, to}]
+		if !ok {
+			return stores.Value{}, false
+		}
+		row = next.Values
+	}
+	return row[p.Field], true
+}
