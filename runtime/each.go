@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/view"
@@ -137,7 +138,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{reading: s.reads(nil), prog: p, top: make([]*step, len(p.Calls()))}
+	whole := &run{reading: s.readsAt(nil, time.Time{}), prog: p, top: make([]*step, len(p.Calls()))}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {

@@ -57,7 +57,11 @@ type reading struct {
 
 // reads begins a look at rows that changes nothing.
 func (s *Session) reads(r stores.Reader) *reading {
-	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: stores.NewTime(s.e.clock()).Time(), snapshot: true,
+	return s.readsAt(r, stores.NewTime(s.e.clock()).Time())
+}
+
+func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
+	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true,
 		alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
 }
 

@@ -259,8 +259,12 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 
 // newRun begins a run.
 func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
+	now := asked.now // what was asked may speak of it
+	if now.IsZero() {
+		now = stores.NewTime(s.e.clock()).Time() // as it will be read back
+	}
 	r := &run{
-		reading: s.reads(nil),
+		reading: s.readsAt(nil, now),
 		prog:    p,
 		share:   o.share,
 		phase:   Running,
@@ -269,9 +273,6 @@ func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
 	}
 	r.owners, r.writes, r.before, r.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.Before, asked.answers
 	r.source, r.calls = p.Script().Source, len(p.Calls())
-	if !asked.now.IsZero() {
-		r.now = asked.now // what was asked may speak of it
-	}
 	if o.rehearsal {
 		r.phase = Previewing
 	}
@@ -331,7 +332,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 		return err
 	}
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now})
+		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now}) // at the same time
 		on.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.prog}
 		calls := r.prog.Calls()

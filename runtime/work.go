@@ -531,8 +531,7 @@ func plainLiteral(x any) dsl.Value {
 // says why there is no point in the work any more; "" where there is. What it reads is
 // no part of a plan: the call stands on its own.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
-	look := s.reads(read)
-	look.now = now
+	look := s.readsAt(read, now)
 	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
 	for i, e := range w.refs {
 		if e == nil {
