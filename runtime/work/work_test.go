@@ -584,7 +584,7 @@ func TestStoppingDrains(t *testing.T) {
 		if err := <-ended; err != nil {
 			w.t.Error(err)
 		}
-		if r := w.jobs(stores.JobWaiting); len(r) != 1 || r[0].Tries()-r[0].Attempt != stores.DefaultAttempts-1 {
+		if r := w.jobs(stores.JobWaiting); len(r) != 1 || r[0].Tries()-r[0].Attempt != stores.DefaultAttempts {
 			w.t.Errorf("%+v", r)
 		}
 		w.wantWork("delivered customer")

@@ -43,7 +43,7 @@ import (
 const riverNote = "verbatim_note"
 
 // look is how long Once waits, at most, for maintenance that another worker leads.
-const look = 30 * time.Second
+const look = 20 * time.Second
 
 // Work implements stores.Queue.
 func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
@@ -63,22 +63,24 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 	if !sh.Once {
 		return s.client(ctx, &sh, c, func(context.Context, *driver) bool { return false })
 	}
-	for ctx.Err() == nil {
+	// What is stuck, is to be tried again or is old is for maintenance, which looks as soon
+	// as it begins and then every few seconds: what comes up meanwhile is another client's.
+	// It may be another worker's, too.
+	const soon = 50 * time.Millisecond
+	for patience := soon; ctx.Err() == nil && patience < look; patience *= 2 {
 		some, err := s.left(ctx, &sh)
 		if err != nil || !some {
 			return err
 		}
-		// What is stuck, is to be tried again or is old is maintenance, which may be
-		// another worker's.
 		idle, seen := time.Now(), int64(0)
 		err = s.client(ctx, &sh, c, func(ctx context.Context, d *driver) bool {
 			if n := d.done.Load(); n != seen {
-				idle, seen = time.Now(), n
+				idle, seen, patience = time.Now(), n, soon
 			}
 			some, err := s.left(ctx, &sh)
-			return err == nil && !some || time.Since(idle) > look
+			return err == nil && !some || time.Since(idle) > patience
 		})
-		if err != nil || time.Since(idle) > look {
+		if err != nil {
 			return err
 		}
 	}
