@@ -196,8 +196,8 @@ type Shift struct {
 	Worker string   // no other worker that is at work has the same name
 	Kinds  []string // that it knows; jobs of other kinds are left alone
 	// Run carries out a run. It settles the run in the transaction of its effect
-	// and returns nil, or it returns an Unfinished. When it does neither, the
-	// worker counts as lost.
+	// and returns nil, or it returns an Unfinished; after another error the job is
+	// tried again in a minute. When it does neither, the worker counts as lost.
 	Run func(context.Context, Run) error
 	// Lost is told of each run that was taken from a worker that was lost. Of one
 	// run, one worker is told. It is called while nothing is locked.

@@ -178,7 +178,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[args]) error {
 	if err = w.d.sh.Run(ctx, run); err == nil {
 		return nil
 	}
-	u := &stores.Unfinished{Note: "system-failure"}
+	u := &stores.Unfinished{After: time.Minute, Note: "system-failure"}
 	errors.As(err, &u)
 	switch {
 	case u.Free && errors.Is(ctx.Err(), context.Canceled):
@@ -220,9 +220,10 @@ func (c *clock) ask(ctx context.Context) error {
 	if c.given != nil {
 		return nil
 	}
-	now, err := c.store.Clock(ctx)
+	var now time.Time
+	err := c.store.pool.QueryRow(ctx, "SELECT now()").Scan(&now)
 	c.learn(now)
-	return err
+	return fault(ctx, "clock", err)
 }
 
 // learn notes what the store's clock has just said.

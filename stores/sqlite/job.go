@@ -199,7 +199,7 @@ func (s *Store) run(ctx context.Context, now func() time.Time, sh *stores.Shift,
 	if err == nil {
 		return
 	}
-	u := &stores.Unfinished{Note: "system-failure"}
+	u := &stores.Unfinished{After: time.Minute, Note: "system-failure"}
 	errors.As(err, &u)
 	end := stores.Settlement{Run: run, State: u.State, At: now().Add(u.After), Free: u.Free, Note: u.Note}
 	if !u.Free && run.Attempt >= run.Tries() {

@@ -65,6 +65,12 @@ func Take(ctx context.Context, q stores.Queue, now time.Time, worker string, n i
 	return runs, nil
 }
 
+// shift is a worker whose clock stands still.
+func shift(now time.Time, run func(context.Context, stores.Run) error) stores.Shift {
+	return stores.Shift{Worker: "worker", Kinds: []string{"call"}, Concurrency: 1, Timeout: time.Hour, Poll: 10 * time.Millisecond, Drain: time.Minute,
+		Kept: 1000 * time.Hour, Clock: func() time.Time { return now }, Lost: func(stores.Run) {}, Run: run}
+}
+
 // tidy does the maintenance of a moment, and returns the runs of workers that were lost:
 // those older than age.
 func (w *world) tidy(now time.Time, age, kept time.Duration) ([]stores.Run, error) {
@@ -354,6 +360,69 @@ var jobCases = []testCase{
 				t.Fatalf("%s is %s, the settlement says %v, the row %q", name, r.State, settled, w.notes(1))
 			}
 		}
+	}},
+	{"what a worker says of a job that was taken from it changes nothing", func(t *testing.T, open Open) {
+		for name, says := range map[string]*stores.Unfinished{"failed": {After: time.Hour, Note: "failed"}, "dead": {State: stores.JobDead, Note: "dead"},
+			"does not count": {Free: true, After: time.Hour, Note: "stays"}, "done": nil} {
+			w := newWorld(t, open)
+			w.enqueue(job("a", noon))
+			begun, go_on, ended := make(chan stores.Run), make(chan struct{}), make(chan error, 1)
+			s := shift(noon, func(_ context.Context, r stores.Run) error {
+				begun <- r
+				<-go_on
+				if says == nil {
+					return nil
+				}
+				return says
+			})
+			ctx, stop := context.WithCancel(context.Background())
+			go func() { ended <- w.Work(ctx, s) }()
+			<-begun
+			stop()
+			_, err := w.rescue(noon.Add(time.Hour), time.Minute)
+			w.must(err)
+			w.wantTaken(w.take(noon.Add(time.Hour), 1), "a")
+			close(go_on)
+			if err := <-ended; err != nil {
+				t.Error(name, err)
+			}
+			if r := w.record("a"); r.State != stores.JobRunning || r.Attempt != 2 || r.Note != stores.NoteRescued {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}},
+	{"what a run did not finish is tried again, given up or left, as it says", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		last := job("last", noon)
+		last.Attempts = 1
+		w.enqueue(job("fails", noon), job("stays", noon), job("dies", noon), last)
+		says := map[string]error{"fails": &stores.Unfinished{After: time.Minute, Note: "no answer"}, "last": &stores.Unfinished{After: time.Minute, Note: "no answer"},
+			"stays": &stores.Unfinished{Free: true, After: time.Minute, Note: "another version"}, "dies": &stores.Unfinished{State: stores.JobDead, Note: "never"}}
+		at := noon
+		once := func() {
+			t.Helper()
+			s := shift(at, func(_ context.Context, r stores.Run) error { return says[r.ID] })
+			s.Once = true
+			w.must(w.Work(ctx, s))
+		}
+		want := func(id string, state stores.JobState, left int, note string, at time.Time) {
+			t.Helper()
+			r := w.record(id)
+			if r.State != state || r.Tries()-r.Attempt != left || r.Note != note || state == stores.JobWaiting && !r.At.Equal(at) {
+				t.Errorf("%+v", r)
+			}
+		}
+		once()
+		want("fails", stores.JobWaiting, 11, "no answer", noon.Add(time.Minute))
+		want("stays", stores.JobWaiting, 12, "another version", noon.Add(time.Minute))
+		want("dies", stores.JobDead, 11, "never", noon)
+		want("last", stores.JobDead, 0, "no answer", noon)
+		at = noon.Add(time.Minute)
+		says["stays"] = errors.New("a fault")
+		once()
+		want("fails", stores.JobWaiting, 10, "no answer", at.Add(time.Minute))
+		want("stays", stores.JobWaiting, 11, "system-failure", at.Add(time.Minute))
 	}},
 	{"a run that failed is tried again, later", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
