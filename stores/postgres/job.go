@@ -233,7 +233,7 @@ func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobReco
 	among("metadata->>'verbatim_id'", f.IDs)
 	among("kind", f.Kinds)
 	if f.Tried {
-		t.add(" AND attempt > 0")
+		t.add(" AND (attempt > 0 OR metadata ? '" + riverNote + "')") // River takes back an attempt that does not count
 	}
 	if f.Unique != "" {
 		t.add(" AND unique_key = ").arg(uniqueKey(strings.Join(f.Kinds, ""), f.Unique), "bytea").add(" AND ", unfinishedSQL)

@@ -330,27 +330,23 @@ func (x *executor) JobSetStateIfRunningMany(ctx context.Context, p *riverdriver.
 		return nil, nil
 	}
 	err = pgx.BeginFunc(ctx, x.d.s.pool, func(tx pgx.Tx) error {
-		held := &riverdriver.JobSetStateIfRunningManyParams{Now: p.Now, Schema: p.Schema}
-		for i, id := range p.ID {
-			if at[id] == 0 {
-				continue
-			}
+		q, held := *p, false
+		q.ID = slices.Clone(p.ID)
+		for i, id := range q.ID {
 			tag, err := tx.Exec(ctx, "SELECT FROM "+riverJob+" WHERE id = $1 AND attempt = $2 AND state = 'running' FOR UPDATE", id, at[id])
 			if err != nil {
 				return err
 			}
-			if tag.RowsAffected() == 1 {
-				held.ID, held.Attempt, held.ErrData = append(held.ID, id), append(held.Attempt, p.Attempt[i]), append(held.ErrData, p.ErrData[i])
-				held.FinalizedAt, held.ScheduledAt = append(held.FinalizedAt, p.FinalizedAt[i]), append(held.ScheduledAt, p.ScheduledAt[i])
-				held.MetadataDoMerge, held.MetadataUpdates = append(held.MetadataDoMerge, p.MetadataDoMerge[i]), append(held.MetadataUpdates, p.MetadataUpdates[i])
-				held.State = append(held.State, p.State[i])
+			if tag.RowsAffected() == 0 {
+				q.ID[i] = 0 // no job has it
 			}
+			held = held || q.ID[i] != 0
 		}
-		if len(held.ID) == 0 {
+		if !held {
 			return nil
 		}
 		var err error
-		rows, err = x.d.UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx, held)
+		rows, err = x.d.UnwrapExecutor(tx).JobSetStateIfRunningMany(ctx, &q)
 		return err
 	})
 	return rows, err

@@ -418,6 +418,9 @@ var jobCases = []testCase{
 		want("stays", stores.JobWaiting, 12, "another version", noon.Add(time.Minute))
 		want("dies", stores.JobDead, 11, "never", noon)
 		want("last", stores.JobDead, 0, "no answer", noon)
+		if tried, err := w.Jobs(ctx, stores.JobFilter{Tried: true}); err != nil || len(tried) != 4 {
+			t.Errorf("%d of 4 jobs were tried, %v", len(tried), err)
+		}
 		at = noon.Add(time.Minute)
 		says["stays"] = errors.New("a fault")
 		once()
