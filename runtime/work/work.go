@@ -22,7 +22,12 @@
 //
 // What fails is tried again after 5 s, 15 s, 45 s and so on, up to 6 h, give or
 // take a fifth, 12 times in about a day. Then it is dead: it is kept until
-// somebody looks at it. One that always fails holds up no other.
+// somebody looks at it. One that always fails holds up no other. A notice without a
+// route, and a job of another version, is looked at again every ten minutes, and uses up
+// no attempt.
+//
+// The store hands the jobs out: its own small table in a file, River on PostgreSQL,
+// which looks every 30 seconds for what a lost worker left.
 package work
 
 import (

@@ -166,16 +166,14 @@ func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
 				}
 			})
 		}
-		if busy || len(taken) > 0 && len(slots) < sh.Concurrency {
-			continue
-		}
-		if sh.Once && len(slots) == 0 && len(taken) == 0 {
-			select {
-			case <-freed: // a run that has just ended may have led to another
-				continue
-			default:
+		if sh.Once { // all at once, so that they are taken together
+			if group.Wait(); len(taken) == 0 && !busy {
 				return nil
 			}
+			continue
+		}
+		if busy || len(taken) > 0 && len(slots) < sh.Concurrency {
+			continue
 		}
 		wait := time.NewTimer(min(sh.Poll, sh.Timeout/2))
 		select {
