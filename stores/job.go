@@ -194,7 +194,7 @@ type JobFilter struct {
 // A Shift is one worker at work, beside others in any number of processes.
 type Shift struct {
 	Worker string   // no other worker that is at work has the same name
-	Kinds  []string // that it knows; jobs of other kinds are left alone
+	Kinds  []string // that it knows, one at least; jobs of others are left alone
 	// Run carries out a run. It settles the run in the transaction of its effect
 	// and returns nil, or it returns an Unfinished; after another error the job is
 	// tried again in a minute. When it does neither, the worker counts as lost.

@@ -101,9 +101,6 @@ func (s *Store) client(ctx context.Context, sh *stores.Shift, c *clock, enough f
 	if sh.Once {
 		poll = 20 * time.Millisecond
 	}
-	if len(sh.Kinds) == 0 {
-		river.AddWorkerArgs(workers, args{kind: "none"}, &worker{d: d})
-	}
 	client, err := river.NewClient(d, &river.Config{
 		ID: sh.Worker, Schema: riverSchema, Workers: workers, FetchOnlyKnownKinds: true, Logger: slog.New(slog.DiscardHandler),
 		Queues:        map[string]river.QueueConfig{riverQueue: {MaxWorkers: sh.Concurrency}},
@@ -141,15 +138,11 @@ func (s *Store) left(ctx context.Context, sh *stores.Shift) (some bool, err erro
 	if sh.Clock != nil {
 		now = sh.Clock()
 	}
-	kinds := sh.Kinds
-	if kinds == nil {
-		kinds = []string{}
-	}
 	err = s.pool.QueryRow(ctx, `WITH clock AS (SELECT coalesce($1::timestamptz, now()) AS now)
 SELECT EXISTS (SELECT FROM `+riverJob+`, clock WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= clock.now AND queue = '`+riverQueue+`' AND kind = ANY ($2::text[]))
 	OR EXISTS (SELECT FROM `+riverJob+`, clock WHERE state = 'running' AND attempted_at < clock.now - $3::bigint * interval '1 microsecond')
 	OR EXISTS (SELECT FROM `+riverJob+`, clock WHERE state = 'completed' AND finalized_at < clock.now - $4::bigint * interval '1 microsecond')`,
-		now, kinds, 2*sh.Timeout.Microseconds(), sh.Kept.Microseconds()).Scan(&some)
+		now, sh.Kinds, 2*sh.Timeout.Microseconds(), sh.Kept.Microseconds()).Scan(&some)
 	return some, fault(ctx, "work", err)
 }
 
@@ -297,8 +290,8 @@ func (x *executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAva
 		}
 		return found, nil
 	}
-	if d.clock.given == nil {
-		d.clock.learn(*found.Jobs[0].AttemptedAt)
+	if at := found.Jobs[0].AttemptedAt; at != nil && d.clock.given == nil {
+		d.clock.learn(*at)
 	}
 	// PostgreSQL returns what an update changed in any order.
 	slices.SortFunc(found.Jobs, func(a, b *rivertype.JobRow) int {
