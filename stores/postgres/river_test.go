@@ -456,3 +456,30 @@ func TestRiversRescuerReadsTheMachinesClock(t *testing.T) {
 	}
 	t.Error("River's rescuer goes by the clock that it is given now: the store's driver needs to put nothing right")
 }
+
+// A worker that looks once leaves maintenance to the worker that leads, and waits for it.
+func TestOnceBesideALeader(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t)
+	ctx := context.Background()
+	now, err := q.Clock(ctx)
+	q.must(err)
+	q.enqueue(q, due("a", now))
+	leader := shift(q, "leader")
+	leader.Kinds = []string{"notice"}
+	q.works(q, leader, func() bool {
+		var led bool
+		q.must(q.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+schema+".river_leader WHERE leader_id = 'leader')").Scan(&led))
+		if !led {
+			return false
+		}
+		q.exec("UPDATE " + schema + ".river_job SET state = 'retryable'")
+		once := shift(q, "once")
+		once.Once = true
+		q.must(q.Work(ctx, once))
+		if got := q.states(q); got != "a done 1" {
+			t.Error(got)
+		}
+		return true
+	})
+}
