@@ -23,6 +23,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 	"verbatim/verbs"
 )
 
@@ -459,7 +460,7 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 		if err != nil {
 			return err
 		}
-		runs, err := s.Take(ctx, look.at, "release", 100, runtime.JobKinds()...)
+		runs, err := storetest.Take(ctx, s, look.at, "release", 100, runtime.JobKinds()...)
 		if err != nil {
 			return err
 		}
@@ -477,7 +478,7 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 			return fmt.Errorf("at %s it did %q", look.at, did)
 		}
 	}
-	notices, err := s.Take(ctx, k.Due, "release", 1000, runtime.JobNotice)
+	notices, err := storetest.Take(ctx, s, k.Due, "release", 1000, runtime.JobNotice)
 	for i := range notices {
 		if m, err := runtime.ReadMessage(&notices[i].Job); err != nil || m.Target != "auditor" || m.Body == "" {
 			return fmt.Errorf("a notice is read as %+v, %v", m, err)
