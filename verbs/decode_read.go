@@ -43,6 +43,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			d.report(say.whereOtherEntity(d.place(one), &v.Params[i], ent))
 		case !v.Params[i].Required && !v.Params[i].Active:
 			d.report(say.oneNotRequired(d.place(one), &v.Params[i]))
+		case len(ent.Store.Fields) == 0: // it was not read
 		default:
 			r.One, r.By = true, i
 			r.Filter = r.Filter.andKey(ent, i, d.place(one))

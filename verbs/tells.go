@@ -126,7 +126,7 @@ func endsSentence(text string) bool {
 func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
 	var f [tellKeys]pair
-	if !d.fields(n, tellsShape, f[:]) {
+	if !d.fields(n, tellsShape, f[:]) || v.Read != nil && v.Read.Entity == nil {
 		return
 	}
 	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
