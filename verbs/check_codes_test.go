@@ -30,14 +30,14 @@ func TestExamplesOfCheckCodesRun(t *testing.T) {
 			for i, text := range []string{doc.Wrong, doc.Right} {
 				script, ds := dsl.Parse(dsl.NewSource("-", text))
 				if len(ds) > 0 {
-					t.Fatal(tell(ds))
+					t.Fatal(inWords(ds))
 				}
 				_, ds = r.Check(script, names)
 				if i == 0 && (len(ds) == 0 || ds[0].Code != doc.Code) {
-					t.Errorf("the wrong example earns %s", tell(ds))
+					t.Errorf("the wrong example earns %s", inWords(ds))
 				}
 				if i == 1 && len(ds) > 0 {
-					t.Errorf("the right example earns %s", tell(ds))
+					t.Errorf("the right example earns %s", inWords(ds))
 				}
 			}
 		})
@@ -57,10 +57,10 @@ func TestExamplesOfDriftCodesRun(t *testing.T) {
 				}
 				ds := Drift(loadText(t, "old.yaml", before), loadText(t, "new.yaml", after))
 				if i == 0 && (len(ds) == 0 || ds[0].Code != doc.Code) {
-					t.Errorf("the wrong example earns %s", tell(ds))
+					t.Errorf("the wrong example earns %s", inWords(ds))
 				}
 				if i == 1 && len(ds) > 0 {
-					t.Errorf("the right example earns %s", tell(ds))
+					t.Errorf("the right example earns %s", inWords(ds))
 				}
 			}
 		})

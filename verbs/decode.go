@@ -60,7 +60,7 @@ func (l *loader) schemasOfCodes() {
 	for _, c := range l.codeSchemas {
 		s := l.schemaNamed[c.n.Value]
 		if s == nil {
-			c.d.report(say.unknownSchema(c.d.place(c.n), c.n.Value, l.schemaNamed))
+			c.d.report(tell(c.d.place(c.n), "unknown-schema", c.n.Value, l.schemaNamed))
 			continue
 		}
 		for i := range c.list.Codes {
@@ -125,7 +125,7 @@ func (l *loader) declare(d *doc) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
 		p.Domain = "" // verbs keep their own names and are not complained about again
 	} else if isOurs(p.Domain) {
-		d.report(say.ours(d.place(n), "domain", n.Value))
+		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
 	}
 	d.each(f[palRoles], func(n *yaml.Node) { l.role(d, n) })
 	d.each(f[palCodes], func(n *yaml.Node) { l.codeList(d, n) })
@@ -197,7 +197,7 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 	r := &Role{Name: k.Value, Description: text(f[roleDescription]), Place: d.place(k)}
 	if s := f[roleKeeps].value; s != nil {
 		if r.Keeps = s.Value == "journal"; !r.Keeps {
-			d.report(say.unknownWord(d.place(s), "keeps", s.Value, roleShape.keys[roleKeeps].words))
+			d.report(tell(d.place(s), "unknown-word", "keeps", s.Value, roleShape.keys[roleKeeps].words))
 		}
 	}
 	if s := f[roleSees].value; s != nil {
@@ -206,11 +206,11 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 			r.SeesAll = true
 		case "granted":
 		default:
-			d.report(say.unknownWord(d.place(s), "sees", s.Value, roleShape.keys[roleSees].words))
+			d.report(tell(d.place(s), "unknown-word", "sees", s.Value, roleShape.keys[roleSees].words))
 		}
 	}
 	if first := l.roleNamed[r.Name]; first != nil {
-		d.report(say.declaredTwice(r.Place, "role", r.Name, first.Place))
+		d.report(tell(r.Place, "declared-twice", "role", r.Name, first.Place))
 		return
 	}
 	l.roleNamed[r.Name] = r

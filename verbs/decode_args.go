@@ -16,7 +16,7 @@ func (l *loader) params(vn *verbNode) {
 		return
 	}
 	if len(n.Content) > maxParams {
-		d.report(say.tooManyArguments(d.place(n.Content[maxParams]), v.Name, maxParams))
+		d.report(tell(d.place(n.Content[maxParams]), "too-many-arguments", v.Name, maxParams))
 		return
 	}
 	v.Params = make([]Param, 0, len(n.Content))
@@ -29,7 +29,7 @@ func (l *loader) params(vn *verbNode) {
 		k := f[argName].value
 		d.name(k, "argument")
 		if isReserved(k.Value) {
-			d.report(say.reserved(d.place(k), "argument", k.Value))
+			d.report(tell(d.place(k), "reserved-word", "argument", k.Value))
 		}
 		p := Param{
 			Name:        k.Value,
@@ -43,7 +43,7 @@ func (l *loader) params(vn *verbNode) {
 		}
 		for i := range v.Params {
 			if v.Params[i].Ident == p.Ident {
-				d.report(say.declaredTwice(p.Place, "argument", p.Name, v.Params[i].Place))
+				d.report(tell(p.Place, "declared-twice", "argument", p.Name, v.Params[i].Place))
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func (l *loader) params(vn *verbNode) {
 		l.upload(d, &p, f[:])
 		if n := f[argDefault].value; n != nil {
 			if p.Required {
-				d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
+				d.report(tell(d.place(f[argDefault].key), "contradiction", ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
 			}
 			switch {
 			case p.Type == nil:
@@ -65,13 +65,13 @@ func (l *loader) params(vn *verbNode) {
 			d.items(f[argFrom], func(n *yaml.Node) {
 				i := slices.Index(originWords, n.Value)
 				if i < 0 {
-					d.report(say.unknownWord(d.place(n), "from", n.Value, originWords))
+					d.report(tell(d.place(n), "unknown-word", "from", n.Value, originWords))
 					return
 				}
 				p.From |= 1 << i
 			})
 			if len(f[argFrom].value.Content) == 0 {
-				d.report(say.contradiction(d.place(f[argFrom].key), ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
+				d.report(tell(d.place(f[argFrom].key), "contradiction", ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
 			}
 		}
 		l.otherwise(d, &p, f[:])
@@ -95,13 +95,13 @@ func (l *loader) params(vn *verbNode) {
 func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 	n := f.value
 	if n == nil && p.FollowUps {
-		d.report(say.followUpsOfWhat(p.Place, p.Name))
+		d.report(tell(p.Place, "schema-of/follow-ups", p.Name))
 	}
 	if n == nil || p.Type == nil {
 		return
 	}
 	if p.Type.Name != ObjectType || p.Type.Schema != nil {
-		d.report(say.schemaOfWhat(d.place(f.key), p.Name))
+		d.report(tell(d.place(f.key), "schema-of", p.Name))
 		return
 	}
 	i := v.param(strings.TrimPrefix(n.Value, ":"))
@@ -114,7 +114,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		return
 	}
 	if by.Type.Name != CodeType || by.Type.Codes == nil {
-		d.report(say.schemaOfNoCode(d.place(n), by.Name))
+		d.report(tell(d.place(n), "schema-of/no-code", by.Name))
 		return
 	}
 	var without []string
@@ -124,7 +124,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		}
 	}
 	if len(without) > 0 {
-		d.report(say.codesWithoutSchema(d.place(n), by.Type.Codes, without))
+		d.report(tell(d.place(n), "schema-of/missing", by.Type.Codes, without))
 		return
 	}
 	p.schemaOf, p.byCode = i+1, by.Type.Codes

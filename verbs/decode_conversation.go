@@ -28,13 +28,13 @@ func (l *loader) conversation(c *conversationNode) {
 		v := l.verbNamed[n.Value]
 		switch {
 		case v == nil:
-			d.report(say.danglingVerb(d.place(n), n.Value, l.verbNamed))
+			d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
 		case v.Internal:
 			d.report(say.internalNamed(d.place(n), v, "the context is made of"))
 		case !v.Answers():
-			d.report(say.contradiction(d.place(n), v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
+			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
 		case v.needsArgument() != "":
-			d.report(say.contradiction(d.place(n), v.Name+" is part of the context, and needs :"+v.needsArgument(), "name verbs that can be called without arguments", v.Place, "declared here"))
+			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and needs :"+v.needsArgument(), "name verbs that can be called without arguments", v.Place, "declared here"))
 		default:
 			conv.Context = append(conv.Context, v)
 		}
@@ -46,7 +46,7 @@ func (l *loader) conversation(c *conversationNode) {
 	if n := f[convPerson].value; n != nil {
 		switch v := l.verbNamed[text(f[convPerson])]; {
 		case v == nil:
-			d.report(say.danglingVerb(d.place(n), text(f[convPerson]), l.verbNamed))
+			d.report(tell(d.place(n), "unknown-verb", text(f[convPerson]), l.verbNamed))
 		case v.Internal:
 			d.report(say.internalNamed(d.place(n), v, "a person is asked for by"))
 		default:
@@ -64,7 +64,7 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 	}
 	a := &Answering{While: text(f[ansWhile]), Verb: l.verbNamed[text(f[ansVerb])], Yes: text(f[ansYes]), No: text(f[ansNo])}
 	if a.Verb == nil {
-		d.report(say.danglingVerb(d.place(f[ansVerb].value), text(f[ansVerb]), l.verbNamed))
+		d.report(tell(d.place(f[ansVerb].value), "unknown-verb", text(f[ansVerb]), l.verbNamed))
 		return nil
 	}
 	if a.Verb.Internal {
@@ -77,7 +77,7 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 	}
 	for i := range a.Verb.Params {
 		if p := &a.Verb.Params[i]; i != a.Param && p.Required && p.Default.IsNull() {
-			d.report(say.contradiction(d.place(f[ansVerb].value), a.Verb.Name+" takes answers, and needs :"+p.Name, "name a verb that needs nothing but the answer", a.Verb.Place, "declared here"))
+			d.report(tell(d.place(f[ansVerb].value), "contradiction", a.Verb.Name+" takes answers, and needs :"+p.Name, "name a verb that needs nothing but the answer", a.Verb.Place, "declared here"))
 			return nil
 		}
 	}
@@ -85,9 +85,9 @@ func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
 		if call := text(f[k]); call != "" {
 			script, ds := dsl.Parse(dsl.NewSource("call", call))
 			if ds.HasErrors() || len(script.Calls) != 1 {
-				d.report(say.contradiction(d.place(f[k].value), f[k].key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
+				d.report(tell(d.place(f[k].value), "contradiction", f[k].key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
 			} else if v := l.verbNamed[script.Calls[0].Verb]; v == nil {
-				d.report(say.danglingVerb(d.place(f[k].value), script.Calls[0].Verb, l.verbNamed))
+				d.report(tell(d.place(f[k].value), "unknown-verb", script.Calls[0].Verb, l.verbNamed))
 			} else if v.Internal {
 				d.report(say.internalNamed(d.place(f[k].value), v, f[k].key.Value+" calls"))
 			}

@@ -31,14 +31,14 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 			continue
 		}
 		if kind >= 0 {
-			d.report(say.twoEffects(d.place(f[i].key), f[i].key.Value, f[kind].key.Value))
+			d.report(tell(d.place(f[i].key), "two-effects", f[i].key.Value, f[kind].key.Value))
 			return
 		}
 		kind = i
 	}
 	if kind < 0 {
 		if !unknownIn(n, effectShape) { // that may have been the kind, and was reported
-			d.report(say.noEffect(d.place(n)))
+			d.report(tell(d.place(n), "no-effect"))
 		}
 		return
 	}
@@ -153,11 +153,11 @@ func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
 	script, diags := dsl.Parse(src)
 	d.relay(run.value, diags)
 	if !diags.HasErrors() && len(script.Calls) != 1 {
-		d.report(say.notOneCall(d.place(run.value), len(script.Calls)))
+		d.report(tell(d.place(run.value), "not-one-call", len(script.Calls)))
 		return
 	}
 	if e.Operand.Prose || e.May && e.When == nil {
-		d.report(say.workUndecided(d.place(run.key)))
+		d.report(tell(d.place(run.key), "work-undecided"))
 	}
 	if at.value != nil {
 		e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
@@ -170,7 +170,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
 	for i := range vn.v.Params {
 		// What waits is kept until its time, and what is kept must not be secret.
 		if p := &vn.v.Params[i]; p.Sensitive && e.WorkTakes(vn.v, i) {
-			d.report(say.workWithSecret(d.place(run.value), p.Name))
+			d.report(tell(d.place(run.value), "work-with-secret", p.Name))
 		}
 	}
 	vn.runs = append(vn.runs, runNode{run.value, e.Run})
@@ -194,9 +194,9 @@ func (l *loader) workKey(vn *verbNode, e *Effect, f []pair) {
 	}
 	switch i := slices.Index(againWords, again.value.Value); {
 	case f[effKey].key == nil:
-		d.report(say.againWithoutKey(d.place(again.key)))
+		d.report(tell(d.place(again.key), "again-without-key"))
 	case i < 0:
-		d.report(say.unknownWord(d.place(again.value), "again", again.value.Value, againWords))
+		d.report(tell(d.place(again.value), "unknown-word", "again", again.value.Value, againWords))
 	default:
 		e.Again = Again(i)
 	}
@@ -220,7 +220,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 	if e.Operand.Prose || len(e.Operand.Path) == 0 {
 		for _, k := range [...]int{effWhere, effSet} {
 			if f[k].key != nil {
-				d.report(say.prosePromise(e.Place, at.Value, f[k].key.Value))
+				d.report(tell(e.Place, "prose-promise", at.Value, f[k].key.Value))
 				break
 			}
 		}
@@ -231,7 +231,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 	if ent == nil {
 		detailed := f[effWhere].key != nil || f[effSet].key != nil || f[effWhen].key != nil
 		if detailed || l.misspelt(name) {
-			d.report(say.unknownEntity(d.within(at, 0, len(name)), name, l.entities))
+			d.report(tell(d.within(at, 0, len(name)), "unknown-entity", name, l.entities))
 		}
 		return nil
 	}
@@ -249,11 +249,11 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 		switch {
 		case i < 0:
 			if !ent.broken {
-				d.report(say.unknownField(place, ent, field))
+				d.report(tell(place, "unknown-field", ent, field))
 			}
 			return nil
 		case i == ent.Store.Key:
-			d.report(say.keyChanged(place, ent.Store.Fields[i].Name, ent))
+			d.report(tell(place, "key-changed", ent.Store.Fields[i].Name, ent))
 			return nil
 		}
 		e.Fields = []int{i}
@@ -283,7 +283,7 @@ func (l *loader) creates(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 		}
 	}
 	if len(missing) > 0 {
-		d.report(say.missingFields(d.place(set.key), ent, missing))
+		d.report(tell(d.place(set.key), "missing-field", ent, missing))
 	}
 }
 
@@ -304,7 +304,7 @@ func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
 			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
-				d.report(say.mayBeAbsent(d.place(where.value), p))
+				d.report(tell(d.place(where.value), "may-be-absent", p))
 			}
 		}
 	}
@@ -332,10 +332,10 @@ func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
 		case p.Type == nil:
 			return nil
 		case p.Type.Name != RefType:
-			d.report(say.whereNotReference(d.place(n), p, ent))
+			d.report(tell(d.place(n), "type-mismatch/where-not-reference", p, ent))
 			return nil
 		case p.Type.Entity != nil && p.Type.Entity != ent:
-			d.report(say.whereOtherEntity(d.place(n), p, ent))
+			d.report(tell(d.place(n), "type-mismatch/where-other-entity", p, ent, p.Type.Entity))
 			return nil
 		}
 		return &Where{Param: i}
@@ -353,7 +353,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		return
 	}
 	if len(p.value.Content) == 0 {
-		d.report(say.emptyList(d.place(p.key), "set"))
+		d.report(tell(d.place(p.key), "nothing-written/list", "set"))
 		return
 	}
 	e.Set = make([]Set, 0, len(p.value.Content)/2)
@@ -362,14 +362,14 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		switch {
 		case i < 0:
 			if !ent.broken {
-				d.report(say.unknownField(d.place(k), ent, k.Value))
+				d.report(tell(d.place(k), "unknown-field", ent, k.Value))
 			}
 			return
 		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID):
-			d.report(say.keyChanged(d.place(k), k.Value, ent))
+			d.report(tell(d.place(k), "key-changed", k.Value, ent))
 			return
 		case e.Kind == Updates && len(e.Fields) > 0 && i != e.Fields[0]:
-			d.report(say.outsidePromise(d.place(k), ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
+			d.report(tell(d.place(k), "outside-promise", ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
 			return
 		case val.Tag == "!!null" && val.Style == 0 && val.Value != "null":
 			d.report(say.nothingWritten(d.place(k), &effectShape.keys[effSet]))

@@ -16,7 +16,7 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	d.name(k, "entity")
 	first := l.entityNamed[k.Value]
 	if first != nil {
-		d.report(say.declaredTwice(e.Place, "entity", k.Value, first.Place))
+		d.report(tell(e.Place, "declared-twice", "entity", k.Value, first.Place))
 	} else {
 		l.entityNamed[k.Value] = e
 		l.entities = append(l.entities, e)
@@ -47,7 +47,7 @@ func (l *loader) makeFields(en *entityNode) {
 	s.Managed = d.boolean(f[entManaged])
 	s.Table = text(f[entTable])
 	if n := f[entTable].value; n != nil && !isTable(n.Value) {
-		d.report(say.badTable(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
 	if s.Table == "" {
 		s.Table = underscored(s.Name)
@@ -57,7 +57,7 @@ func (l *loader) makeFields(en *entityNode) {
 		if n := f[entTable].value; n != nil {
 			at = d.place(n)
 		}
-		d.report(say.ours(at, "table", s.Table))
+		d.report(tell(at, "reserved-word/ours", "table", s.Table))
 	}
 	keyNode := f[entKey].value
 	keyName := text(f[entKey])
@@ -93,11 +93,11 @@ func (l *loader) makeFields(en *entityNode) {
 		switch t := e.Fields[i].Type; {
 		case t == nil:
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
-			d.report(say.badKeyType(e.Fields[i].Place, keyName, typeWords[t.Name]))
+			d.report(tell(e.Fields[i].Place, "bad-key", keyName, typeWords[t.Name]))
 			e.broken = true
 		case key.Personal:
 			// The journal names rows by their keys, and keeps those.
-			d.report(say.contradiction(e.Fields[i].Place, keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
+			d.report(tell(e.Fields[i].Place, "contradiction", keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
 			e.broken = true
 		}
 	}
@@ -155,7 +155,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	field := Field{Description: text(f[fieldDescription]), Place: d.place(k)}
 	field.Type = l.typeOf(d, f[:typKeys], k, "field")
 	if field.Type.byDay() {
-		d.report(say.contradiction(field.Place, k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
+		d.report(tell(field.Place, "contradiction", k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
 	}
 	kept := stores.Field{
 		Name:      k.Value,
@@ -173,7 +173,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		}
 	})
 	if n := f[fieldColumn].value; n != nil && !isColumn(n.Value) {
-		d.report(say.badTable(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
 	if kept.Column == "" {
 		kept.Column = underscored(k.Value)
@@ -183,7 +183,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		if n := f[fieldColumn].value; n != nil {
 			at = n
 		}
-		d.report(say.declaredTwice(d.place(at), "column", kept.Column, e.Fields[i].Place))
+		d.report(tell(d.place(at), "declared-twice", "column", kept.Column, e.Fields[i].Place))
 	} else {
 		en.columns[kept.Column] = len(e.Fields)
 	}
@@ -201,7 +201,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		case ListType:
 			kept.Elem = l.kindOf(t.Item)
 		case MoneyType:
-			d.report(say.moneyField(d.place(f[typType].value), k.Value))
+			d.report(tell(d.place(f[typType].value), "money-field", k.Value))
 			field.Type = nil
 		}
 		if n := f[fieldDefault].value; n != nil && field.Type != nil {
@@ -294,11 +294,11 @@ func (l *loader) relate(en *entityNode) {
 		e.Label = d.template(e, n)
 	}
 	if e.Twice = text(f[entTwice]); e.Twice != "" && f[entUnique].value == nil {
-		d.report(say.contradiction(d.place(f[entTwice].key), "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
+		d.report(tell(d.place(f[entTwice].key), "contradiction", "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
 	}
 	d.each(f[entUnique], func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			d.report(say.wrongShape(d.place(n), "unique", formNames[uniques]))
+			d.report(tell(d.place(n), "wrong-shape", "unique", formNames[uniques]))
 			return
 		}
 		var set []int
@@ -309,7 +309,7 @@ func (l *loader) relate(en *entityNode) {
 			if i := e.field(c.Value); i >= 0 {
 				set = append(set, i)
 			} else if !e.broken {
-				d.report(say.unknownField(d.place(c), e, c.Value))
+				d.report(tell(d.place(c), "unknown-field", e, c.Value))
 			}
 		}
 		if len(set) > 0 {
@@ -331,7 +331,7 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 			return
 		}
 		if last.Type != nil && last.Type.Name != StringType && last.Type.Name != EmailType {
-			d.report(say.principalNotText(d.place(at), at.Value, typeWords[last.Type.Name]))
+			d.report(tell(d.place(at), "bad-scope/principal-not-text", at.Value, typeWords[last.Type.Name]))
 			return
 		}
 		s.Access = stores.ByPrincipal
@@ -354,7 +354,7 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 		return
 	}
 	if last.Type.Name != RefType || last.Type.Entity == nil {
-		d.report(say.scopeNotReference(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-scope", n.Value))
 		return
 	}
 	s.Scope = append(path.Steps, stores.Step{Field: path.Field, To: last.Type.Entity.Store})
@@ -370,13 +370,13 @@ func (l *loader) visible(en *entityNode) {
 	switch {
 	case i < 0:
 		if !e.broken {
-			d.report(say.unknownField(d.place(n), e, n.Value))
+			d.report(tell(d.place(n), "unknown-field", e, n.Value))
 		}
 	case e.Fields[i].Type == nil:
 	case e.Fields[i].Type.Name != BooleanType:
-		d.report(say.visibleNotBoolean(d.place(n), &e.Fields[i], e.Store.Fields[i].Name))
+		d.report(tell(d.place(n), "bad-visible", &e.Fields[i], e.Store.Fields[i].Name))
 	case e.Store.Access == stores.ForAll:
-		d.report(say.visibleToAll(d.place(n), e))
+		d.report(tell(d.place(n), "bad-visible/everyone", e))
 	default:
 		e.Store.Visible = []int{i}
 	}
@@ -392,7 +392,7 @@ func (l *loader) tellsOfHidden(en *entityNode) {
 	}
 	for _, set := range e.Unique {
 		if len(e.Visible) > 0 || !slices.Contains(set, e.Scope[0].Field) {
-			en.d.report(say.uniqueTellsHidden(en.d.place(en.f[entUnique].value), en.e, set))
+			en.d.report(tell(en.d.place(en.f[entUnique].value), "bad-visible/unique", en.e, fieldSet(e, set)))
 		}
 	}
 }
@@ -407,7 +407,7 @@ func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Pat
 		i := e.field(name)
 		if i < 0 {
 			if !e.broken {
-				d.report(say.unknownField(d.within(n, base+at, base+at+len(name)), e, name))
+				d.report(tell(d.within(n, base+at, base+at+len(name)), "unknown-field", e, name))
 			}
 			return p, nil, false
 		}
@@ -421,7 +421,7 @@ func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Pat
 		}
 		if f.Type.Name != RefType || f.Type.Entity == nil {
 			next, _, _ := strings.Cut(rest, ".")
-			d.report(say.notReference(d.within(n, base+at+len(name)+1, base+at+len(name)+1+len(next)), e, e.Store.Fields[i].Name, next, f))
+			d.report(tell(d.within(n, base+at+len(name)+1, base+at+len(name)+1+len(next)), "not-a-reference", e, e.Store.Fields[i].Name, next, f))
 			return p, nil, false
 		}
 		e = f.Type.Entity

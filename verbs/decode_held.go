@@ -17,7 +17,7 @@ import (
 func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 	if meant.value != nil {
 		if meant.value.Value != "passes" {
-			vn.d.report(say.unknownWord(vn.d.place(meant.value), "nil", meant.value.Value, requireShape.keys[reqNil].words))
+			vn.d.report(tell(vn.d.place(meant.value), "unknown-word", "nil", meant.value.Value, requireShape.keys[reqNil].words))
 		}
 		return
 	}
@@ -35,7 +35,7 @@ func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 			}
 		}
 		if passes == yes {
-			vn.d.report(say.passesOnNil(rule.Place, path))
+			vn.d.report(tell(rule.Place, "passes-on-nil", path))
 			return
 		}
 	}
@@ -175,7 +175,7 @@ func (l *loader) unheld(vn *verbNode) {
 				return f.Type != nil && f.Type.Codes != nil && (f.Type.Codes.covers(list) || list.covers(f.Type.Codes))
 			})
 			if f >= 0 && !l.together(vn, code.Ident, ref.Ident) {
-				d.report(say.unheldSchema(code.Place, v, &v.Params[i], code, ref, ref.Type.Entity.Store.Fields[f].Name))
+				d.report(tell(code.Place, "unheld-schema", v, &v.Params[i], code, ref, ref.Type.Entity.Store.Fields[f].Name))
 			}
 		}
 	}

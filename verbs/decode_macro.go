@@ -16,7 +16,7 @@ func (l *loader) macro(vn *verbNode, n *yaml.Node) {
 	script, diags := dsl.Parse(src)
 	d.relay(n, diags)
 	if len(script.Calls) == 0 && !diags.HasErrors() {
-		d.report(say.emptyMacro(d.place(n)))
+		d.report(tell(d.place(n), "nothing-written/script"))
 	}
 	v.Macro = &Macro{Script: script, Place: d.place(n)}
 }

@@ -53,7 +53,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		}
 	}
 	if cv := f[queryColumns].value; cv != nil && len(cv.Content) == 0 {
-		d.report(say.emptyList(d.place(f[queryColumns].key), "columns"))
+		d.report(tell(d.place(f[queryColumns].key), "nothing-written/list", "columns"))
 	}
 	d.scalars(f[queryColumns], func(k, val *yaml.Node) {
 		d.name(k, "column")
@@ -78,7 +78,7 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	})
 	for _, name := range v.Returns.Includes {
 		if len(q.Columns) > 0 && !slices.ContainsFunc(q.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
-			d.report(say.notReturned(d.includePlace(vn, name), name, "query"))
+			d.report(tell(d.includePlace(vn, name), "not-returned", name, "query", "columns"))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	}
 	ent := l.entityNamed[en.Value]
 	if ent == nil {
-		d.report(say.unknownEntity(d.place(en), en.Value, l.entities))
+		d.report(tell(d.place(en), "unknown-entity", en.Value, l.entities))
 		return
 	}
 	r.Entity = ent
@@ -38,11 +38,11 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			d.report(say.unknownArgument(d.place(one), v, one.Value))
 		case v.Params[i].Type == nil:
 		case v.Params[i].Type.Name != RefType:
-			d.report(say.whereNotReference(d.place(one), &v.Params[i], ent))
+			d.report(tell(d.place(one), "type-mismatch/where-not-reference", &v.Params[i], ent))
 		case v.Params[i].Type.Entity != nil && v.Params[i].Type.Entity != ent:
-			d.report(say.whereOtherEntity(d.place(one), &v.Params[i], ent))
+			d.report(tell(d.place(one), "type-mismatch/where-other-entity", &v.Params[i], ent, v.Params[i].Type.Entity))
 		case !v.Params[i].Required && !v.Params[i].Active:
-			d.report(say.oneNotRequired(d.place(one), &v.Params[i]))
+			d.report(tell(d.place(one), "contradiction/one", &v.Params[i]))
 		case len(ent.Store.Fields) == 0: // it was not read
 		default:
 			r.One, r.By = true, i
@@ -59,7 +59,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	}
 	if fv := f[readFields].value; fv != nil {
 		if len(fv.Content) == 0 {
-			d.report(say.emptyList(d.place(f[readFields].key), "fields"))
+			d.report(tell(d.place(f[readFields].key), "nothing-written/list", "fields"))
 		}
 		r.Fields = make([]ReadField, 0, len(fv.Content)/2+len(r.Lists))
 	}
@@ -68,7 +68,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			return
 		}
 		if _, i := r.list(k.Value); i >= 0 && len(r.Lists[i].Fields) > 0 {
-			d.report(say.declaredTwice(d.place(k), "returned field", k.Value, r.Lists[i].Place))
+			d.report(tell(d.place(k), "declared-twice", "returned field", k.Value, r.Lists[i].Place))
 			return
 		}
 		if rf, ok := l.readField(vn, r, ent, val); ok {
@@ -84,7 +84,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	}
 	for _, name := range v.Returns.Includes {
 		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
-			d.report(say.notReturned(d.includePlace(vn, name), name, "reads"))
+			d.report(tell(d.includePlace(vn, name), "not-returned", name, "reads", "fields"))
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 		case "desc":
 			o.Desc = true
 		default:
-			d.report(say.unknownWord(d.within(n, len(n.Value)-len(dir), len(n.Value)), "order", dir, []string{"asc", "desc"}))
+			d.report(tell(d.within(n, len(n.Value)-len(dir), len(n.Value)), "unknown-word", "order", dir, []string{"asc", "desc"}))
 			return
 		}
 		p, last, ok := d.path(ent, n, strings.Index(n.Value, path), path)
@@ -116,7 +116,7 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 			return
 		}
 		if t := last.Type; t != nil && (t.Name == ListType || t.Name == ObjectType || t.Name == AnyType) {
-			d.report(say.notOrdered(d.place(n), path, typeWords[t.Name]))
+			d.report(tell(d.place(n), "type-mismatch/not-ordered", path, typeWords[t.Name]))
 			return
 		}
 		o.Path = p
@@ -132,7 +132,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		if r != nil && len(r.Lists) > 0 && !strings.Contains(inner, ".") {
 			_, i := r.list(inner)
 			if i < 0 {
-				d.report(say.unknownList(d.within(val, len("count("), len(val.Value)-1), inner, r.Lists))
+				d.report(tell(d.within(val, len("count("), len(val.Value)-1), "unknown-list", inner, r.Lists))
 			}
 			return ReadField{From: FromCount, List: i}, i >= 0
 		}
@@ -149,7 +149,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 			codes = last.Type.Item.Codes
 		}
 		if codes == nil {
-			d.report(say.notDescribed(d.place(val), inner, last.Type))
+			d.report(tell(d.place(val), "bad-operand/not-described", inner, last.Type))
 			return f, false
 		}
 		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: darkPath(ent, p)}, true
@@ -158,11 +158,11 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		i := slices.Index(progressWords, part)
 		switch {
 		case ent.Progress == nil:
-			d.report(say.noProgress(d.place(val), ent))
+			d.report(tell(d.place(val), "no-progress", ent))
 		case i < 0:
-			d.report(say.unknownWord(d.within(val, len("progress."), len(val.Value)), "part of progress", part, progressWords))
+			d.report(tell(d.within(val, len("progress."), len(val.Value)), "unknown-word", "part of progress", part, progressWords))
 		case (ProgressPart(i) == ProgressStages || ProgressPart(i) == ProgressStage) && ent.Progress.Stage < 0:
-			d.report(say.noStages(d.place(val), ent))
+			d.report(tell(d.place(val), "no-progress/stages", ent, ent.Progress))
 		default:
 			return ReadField{From: FromProgress, Part: ProgressPart(i)}, true
 		}
@@ -255,7 +255,7 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 		}
 		// What is in a list is told as it is, and a key is told to nobody.
 		if t := rf.Type; t != nil && (t.Name == RefType || t.Name == ListType && t.Item != nil && t.Item.Name == RefType) || rf.From == FromPath && rf.Path.Count == nil && endsAtKey(list.Entity.Store, rf.Path) {
-			d.report(say.keyInList(d.place(val), name, k.Value))
+			d.report(tell(d.place(val), "key-in-list", name, k.Value))
 			return
 		}
 		rf.Name = k.Value
@@ -276,12 +276,12 @@ func endsAtKey(e *stores.Entity, p stores.Path) bool {
 func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Path, bool) {
 	name, dotted, ok := strings.Cut(n.Value, ".")
 	if !ok {
-		d.report(say.badList(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-operand/list", n.Value))
 		return nil, stores.Path{}, false
 	}
 	other := l.entityNamed[name]
 	if other == nil {
-		d.report(say.unknownEntity(d.within(n, 0, len(name)), name, l.entities))
+		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, l.entities))
 		return nil, stores.Path{}, false
 	}
 	p, last, ok := d.path(other, n, len(name)+1, dotted)
@@ -316,11 +316,11 @@ func (l *loader) progress(en *entityNode) {
 		switch {
 		case i < 0:
 			if !p.Steps.broken {
-				d.report(say.unknownField(d.place(at.value), p.Steps, at.value.Value))
+				d.report(tell(d.place(at.value), "unknown-field", p.Steps, at.value.Value))
 			}
 		case p.Steps.Fields[i].Type == nil:
 		case !fits(p.Steps.Fields[i].Type):
-			d.report(say.progressType(d.place(at.value), at.key.Value, p.Steps, i, what))
+			d.report(tell(d.place(at.value), "type-mismatch/progress", at.key.Value, p.Steps, &p.Steps.Fields[i], what, p.Steps.Store.Fields[i].Name))
 		default:
 			return i
 		}
@@ -339,12 +339,12 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 	const base = len("count(")
 	name, field, ok := strings.Cut(inner, ".")
 	if !ok {
-		d.report(say.badCount(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-operand/count", n.Value))
 		return stores.Path{}, false
 	}
 	other := l.entityNamed[name]
 	if other == nil {
-		d.report(say.unknownEntity(d.within(n, base, base+len(name)), name, l.entities))
+		d.report(tell(d.within(n, base, base+len(name)), "unknown-entity", name, l.entities))
 		return stores.Path{}, false
 	}
 	from := base + len(name) + 1
@@ -352,7 +352,7 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 	i := other.field(field)
 	if i < 0 {
 		if !other.broken {
-			d.report(say.unknownField(place, other, field))
+			d.report(tell(place, "unknown-field", other, field))
 		}
 		return stores.Path{}, false
 	}

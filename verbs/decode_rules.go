@@ -14,7 +14,7 @@ func (l *loader) requires(vn *verbNode) {
 	d, v := vn.d, vn.v
 	list := vn.f[verbRequires]
 	if list.value != nil && len(list.value.Content) == 0 {
-		d.report(say.emptyList(d.place(list.key), "requires"))
+		d.report(tell(d.place(list.key), "nothing-written/list", "requires"))
 	}
 	d.each(list, func(n *yaml.Node) {
 		var f [reqKeys]pair
@@ -53,7 +53,7 @@ func (l *loader) none(vn *verbNode, n *yaml.Node, f []pair) {
 	d, v := vn.d, vn.v
 	at := d.place(f[reqNone].value)
 	if f[reqThat].value != nil {
-		d.report(say.contradiction(d.place(f[reqThat].key), "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
+		d.report(tell(d.place(f[reqThat].key), "contradiction", "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
 		return
 	}
 	if f[reqWhere].value == nil {
@@ -62,7 +62,7 @@ func (l *loader) none(vn *verbNode, n *yaml.Node, f []pair) {
 	}
 	e := l.entityNamed[f[reqNone].value.Value]
 	if e == nil {
-		d.report(say.unknownEntity(at, f[reqNone].value.Value, l.entities))
+		d.report(tell(at, "unknown-entity", f[reqNone].value.Value, l.entities))
 		return
 	}
 	if e.broken {
@@ -111,12 +111,12 @@ func (l *loader) confirm(vn *verbNode) {
 		case "always":
 			v.Confirm = []Confirm{{Always: true, Place: d.place(n)}}
 		default:
-			d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"never", "always"}))
+			d.report(tell(d.place(n), "unknown-word", "confirm", n.Value, []string{"never", "always"}))
 		}
 		return
 	}
 	if len(n.Content) == 0 {
-		d.report(say.emptyList(d.place(n), "confirm"))
+		d.report(tell(d.place(n), "nothing-written/list", "confirm"))
 	}
 	for _, n := range n.Content {
 		if n.Kind == poisoned {
@@ -127,9 +127,9 @@ func (l *loader) confirm(vn *verbNode) {
 			case "always":
 				v.Confirm = append(v.Confirm, Confirm{Always: true, Place: d.place(n)})
 			case "never":
-				d.report(say.contradiction(d.place(n), "never stands beside other rules", "rules add up, so `never` can only stand alone: confirm: never", dsl.Place{}, ""))
+				d.report(tell(d.place(n), "contradiction", "never stands beside other rules", "rules add up, so `never` can only stand alone: confirm: never", dsl.Place{}, ""))
 			default:
-				d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"always"}))
+				d.report(tell(d.place(n), "unknown-word", "confirm", n.Value, []string{"always"}))
 			}
 			continue
 		}
@@ -158,7 +158,7 @@ func (l *loader) agreement(d *doc, c *Confirm, by, expires *yaml.Node) {
 	if expires != nil {
 		dur, ok := parseDuration(expires.Value)
 		if !ok || dur.Duration().Seconds() < 1 {
-			d.report(say.badDuration(d.place(expires), expires.Value))
+			d.report(tell(d.place(expires), "bad-duration", expires.Value))
 		} else {
 			c.Expires = int64(dur.Duration().Seconds())
 		}
@@ -172,7 +172,7 @@ func (l *loader) otherwise(d *doc, p *Param, f []pair) {
 	switch {
 	case n == nil:
 	case f[argFrom].value == nil:
-		d.report(say.contradiction(d.place(f[argOtherwise].key), ":"+p.Name+" says what happens otherwise, and accepts a value from anywhere", "say with `from` where it should come from", dsl.Place{}, ""))
+		d.report(tell(d.place(f[argOtherwise].key), "contradiction", ":"+p.Name+" says what happens otherwise, and accepts a value from anywhere", "say with `from` where it should come from", dsl.Place{}, ""))
 		return
 	case n.Kind == yaml.ScalarNode:
 		switch n.Value {
@@ -180,7 +180,7 @@ func (l *loader) otherwise(d *doc, p *Param, f []pair) {
 		case "ask":
 			p.Otherwise = &Confirm{Always: true, Place: d.place(n)}
 		default:
-			d.report(say.unknownWord(d.place(n), "otherwise", n.Value, []string{"refuse", "ask"}))
+			d.report(tell(d.place(n), "unknown-word", "otherwise", n.Value, []string{"refuse", "ask"}))
 		}
 	default:
 		var o [confKeys - 1]pair
@@ -190,7 +190,7 @@ func (l *loader) otherwise(d *doc, p *Param, f []pair) {
 		}
 	}
 	if p.From != 0 && p.From&FromScript == 0 && p.Otherwise == nil && f[argDefault].value != nil {
-		d.report(say.contradiction(d.place(f[argDefault].key), "the default of :"+p.Name+" can never be used", "a default is the palette author's own, which is as a script's; add script to from, or leave the default out",
+		d.report(tell(d.place(f[argDefault].key), "contradiction", "the default of :"+p.Name+" can never be used", "a default is the palette author's own, which is as a script's; add script to from, or leave the default out",
 			d.place(f[argFrom].key), "it must come from "+p.From.Wanted()))
 	}
 }

@@ -26,17 +26,17 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 		t.Place = d.place(name)
 	}
 	if !t.ReadOnly && vn.f[verbConfirm].key == nil {
-		d.report(say.toolUnasked(t.Place, v))
+		d.report(tell(t.Place, "tool-unasked", v))
 	}
 	if f[toolReadOnly].key != nil && f[toolIdempotent].key != nil && t.ReadOnly && t.Idempotent {
-		d.report(say.contradiction(d.place(f[toolIdempotent].key), "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f[toolReadOnly].key), "said here"))
+		d.report(tell(d.place(f[toolIdempotent].key), "contradiction", "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f[toolReadOnly].key), "said here"))
 	}
 	if f[toolWith].key == nil {
 		for i := range v.Params {
 			p := &v.Params[i]
 			t.Sends = append(t.Sends, Send{Key: p.Ident, Param: i, Type: p.Type, Place: p.Place})
 			if holdsKey(p.Type) {
-				d.report(say.toolKey(p.Place, v, ":"+p.Name+" is a reference"))
+				d.report(tell(p.Place, "tool-key", v, ":"+p.Name+" is a reference"))
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 			s.Type = &Type{Name: is.name, Codes: is.codes, Entity: is.entity, Item: is.item, Scale: -1}
 		}
 		if holdsKey(s.Type) {
-			d.report(say.toolKey(s.Place, v, "this is a reference"))
+			d.report(tell(s.Place, "tool-key", v, "this is a reference"))
 		}
 		t.Sends = append(t.Sends, s)
 	})
@@ -61,7 +61,7 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	// is the tool's own to keep.
 	for i := range v.Effects {
 		if e := &v.Effects[i]; e.Entity != nil && !e.Declared {
-			d.report(say.toolChangesRows(e.Place, v, e.Entity))
+			d.report(tell(e.Place, "tool-rows", v, e.Entity))
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
 	d, v := vn.d, vn.v
 	columns := f[toolColumns]
 	if columns.value != nil && len(columns.value.Content) == 0 {
-		d.report(say.emptyList(d.place(columns.key), "columns"))
+		d.report(tell(d.place(columns.key), "nothing-written/list", "columns"))
 	}
 	d.scalars(columns, func(k, val *yaml.Node) {
 		d.name(k, "column")
@@ -84,18 +84,18 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
 			return
 		}
 		if holdsKey(is) {
-			d.report(say.toolGivesKey(d.place(val), v))
+			d.report(tell(d.place(val), "tool-key/given", v))
 			return
 		}
 		t.Columns = append(t.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(is)})
 		t.Types, t.Places = append(t.Types, is), append(t.Places, d.place(k))
 	})
 	if f[toolRows].key != nil && columns.key == nil {
-		d.report(say.toolRowsOfNothing(d.place(f[toolRows].key)))
+		d.report(tell(d.place(f[toolRows].key), "tool-columns"))
 	}
 	for _, name := range v.Returns.Includes {
 		if columns.key != nil && !slices.ContainsFunc(t.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
-			d.report(say.notReturned(d.includePlace(vn, name), name, "tool"))
+			d.report(tell(d.includePlace(vn, name), "not-returned", name, "tool", "columns"))
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 	}
 	name, known := typeNamed[n.Value]
 	if !known {
-		d.report(say.unknownType(d.place(n), n.Value))
+		d.report(tell(d.place(n), "unknown-type", n.Value, sortedTypes))
 		return nil
 	}
 	plain := true
@@ -46,7 +46,7 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 	}
 	for i := range typKeys {
 		if i != typType && f[i].key != nil && !limitApplies(i, name) {
-			d.report(say.limitDoesNotApply(d.place(f[i].key), f[i].key.Value, n.Value, limitTypes(i)))
+			d.report(tell(d.place(f[i].key), "limit-does-not-apply", f[i].key.Value, n.Value, limitTypes(i)))
 		}
 	}
 	switch name {
@@ -67,7 +67,7 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 	case CodeType:
 		ref := f[typRefType]
 		if ref.key == nil {
-			d.report(say.anyCode(d.place(n), owner.Value, what))
+			d.report(tell(d.place(n), "any-code", owner.Value, what))
 			return plainTypes[CodeType]
 		}
 		if ref.value == nil {
@@ -77,11 +77,11 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		if list == nil && len(l.codes) == 0 {
 			// A palette that declares no lists at all is one whose codes are
 			// kept elsewhere, not one with a misspelt name.
-			d.report(say.noCodeLists(d.place(ref.value), ref.value.Value))
+			d.report(tell(d.place(ref.value), "any-code/no-lists", ref.value.Value))
 			return plainTypes[CodeType]
 		}
 		if list == nil {
-			d.report(say.unknownCodeList(d.place(ref.value), ref.value.Value, l.codes))
+			d.report(tell(d.place(ref.value), "unknown-code-list", ref.value.Value, l.codes))
 			return nil
 		}
 		t := l.coded[list]
@@ -138,7 +138,7 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	word, of, more := strings.Cut(n.Value, " ")
 	name, known := typeNamed[word]
 	if !known {
-		d.report(say.unknownType(d.within(n, 0, len(word)), word))
+		d.report(tell(d.within(n, 0, len(word)), "unknown-type", word, sortedTypes))
 		return nil
 	}
 	if !more {
@@ -149,26 +149,26 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	case RefType:
 		e := l.entityNamed[of]
 		if e == nil {
-			d.report(say.unknownEntity(place, of, l.entities))
+			d.report(tell(place, "unknown-entity", of, l.entities))
 			return nil
 		}
 		return &Type{Name: RefType, Entity: e, Scale: -1}
 	case CodeType:
 		list := l.codesNamed[of]
 		if list == nil {
-			d.report(say.unknownCodeList(place, of, l.codes))
+			d.report(tell(place, "unknown-code-list", of, l.codes))
 			return nil
 		}
 		return &Type{Name: CodeType, Codes: list, Scale: -1}
 	case ListType:
 		item, known := typeNamed[of]
 		if !known {
-			d.report(say.unknownType(place, of))
+			d.report(tell(place, "unknown-type", of, sortedTypes))
 			return nil
 		}
 		return &Type{Name: ListType, Item: plainTypes[item], Scale: -1}
 	}
-	d.report(say.limitDoesNotApply(place, of, word, []string{"ref", "code", "list"}))
+	d.report(tell(place, "limit-does-not-apply", of, word, []string{"ref", "code", "list"}))
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		}
 		e := l.entityNamed[ref.value.Value]
 		if e == nil {
-			d.report(say.unknownEntity(d.place(ref.value), ref.value.Value, l.entities))
+			d.report(tell(d.place(ref.value), "unknown-entity", ref.value.Value, l.entities))
 			return nil, false
 		}
 		return e, true
@@ -205,7 +205,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		}
 	}
 	if byKey == nil {
-		d.report(say.anyReference(d.place(typ), owner.Value, what))
+		d.report(tell(d.place(typ), "any-reference", owner.Value, what))
 	}
 	return byKey, true
 }
@@ -218,7 +218,7 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		s := l.schemaNamed[n.Value]
 		if s == nil {
-			d.report(say.unknownSchema(d.place(n), n.Value, l.schemaNamed))
+			d.report(tell(d.place(n), "unknown-schema", n.Value, l.schemaNamed))
 			return nil, false
 		}
 		return s, true
@@ -269,7 +269,7 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 	if given(typMaxLength) {
 		t.MaxLength, ok = d.integer(f[typMaxLength], 1)
 		if ok && t.MinLength > t.MaxLength {
-			d.report(say.contradiction(d.place(f[typMinLength].value), "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f[typMaxLength].value), "the greatest length"))
+			d.report(tell(d.place(f[typMinLength].value), "contradiction", "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f[typMaxLength].value), "the greatest length"))
 		}
 	}
 	if given(typPattern) {
@@ -289,16 +289,16 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 	}
 	if given(typMax) && bare.moving(f[typMax].value.Value, &t.MaxDay) {
 		if neverBoth(t.MinDay, t.MaxDay) {
-			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no date could be both", d.place(f[typMax].value), "the greatest value"))
+			d.report(tell(d.place(f[typMin].value), "contradiction", "min is greater than max", "no date could be both", d.place(f[typMax].value), "the greatest value"))
 		}
 	} else if given(typMax) {
 		if t.Max, ok = l.value(d, bare, f[typMax].value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
-			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no value could be both", d.place(f[typMax].value), "the greatest value"))
+			d.report(tell(d.place(f[typMin].value), "contradiction", "min is greater than max", "no value could be both", d.place(f[typMax].value), "the greatest value"))
 		}
 	}
 	d.items(f[typCurrencies], func(n *yaml.Node) {
 		if !plainTypes[MoneyType].acceptsCurrency(n.Value) {
-			d.report(say.badCurrency(d.place(n), n.Value))
+			d.report(tell(d.place(n), "bad-currency", n.Value))
 			return
 		}
 		t.Currencies = append(t.Currencies, n.Value)
@@ -347,7 +347,7 @@ func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 		}
 	}
 	if fault != "" {
-		d.report(say.badPattern(d.place(n), fault))
+		d.report(tell(d.place(n), "bad-pattern", fault))
 		return nil
 	}
 	l.patterns[n.Value] = re
@@ -373,10 +373,10 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	case n.Kind == poisoned:
 		return stores.Value{}, false
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		d.report(say.nothingDefault(d.place(n), name))
+		d.report(tell(d.place(n), "nothing-written/value", name))
 		return stores.Value{}, false
 	case t.Name == RefType || t.Name == MoneyType:
-		d.report(say.noDefault(d.place(n), name, typeWords[t.Name]))
+		d.report(tell(d.place(n), "bad-value/no-default", name, typeWords[t.Name]))
 		return stores.Value{}, false
 	case t.Name == ListType:
 		if n.Kind != yaml.SequenceNode {

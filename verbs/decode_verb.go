@@ -29,7 +29,7 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 		}
 		d.name(k, "verb")
 		if first := l.verbNamed[vn.v.Name]; first != nil {
-			d.report(say.declaredTwice(vn.v.Place, "verb", vn.v.Name, first.Place))
+			d.report(tell(vn.v.Place, "declared-twice", "verb", vn.v.Name, first.Place))
 		} else {
 			l.verbNamed[vn.v.Name] = vn.v
 		}
@@ -65,7 +65,7 @@ func (l *loader) verb(vn *verbNode) {
 			d.items(rf[retIncludes], func(n *yaml.Node) { v.Returns.Includes = append(v.Returns.Includes, n.Value) })
 			d.items(rf[retShows], func(n *yaml.Node) {
 				if !slices.Contains(v.Returns.Includes, n.Value) {
-					d.report(say.unknownTold(d.place(n), n.Value, v.Returns.Includes))
+					d.report(tell(d.place(n), "unknown-name/told", n.Value, v.Returns.Includes))
 					return
 				}
 				v.Returns.Shows = append(v.Returns.Shows, n.Value)
@@ -99,7 +99,7 @@ func (l *loader) verb(vn *verbNode) {
 	if v.Internal = d.boolean(f[verbInternal]); v.Internal {
 		for _, k := range [...]int{verbPhrases, verbTells} {
 			if f[k].key != nil {
-				d.report(say.contradiction(d.place(f[k].key), v.Name+" is internal, and has "+f[k].key.Value, "nobody says it and nobody is told of it; leave them out", d.place(f[verbInternal].key), "internal here"))
+				d.report(tell(d.place(f[k].key), "contradiction", v.Name+" is internal, and has "+f[k].key.Value, "nobody says it and nobody is told of it; leave them out", d.place(f[verbInternal].key), "internal here"))
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (l *loader) verbRoles(vn *verbNode) {
 		if roles.key != nil {
 			place = d.place(roles.key)
 		}
-		d.report(say.nobodyMayUse(place, v.Name))
+		d.report(tell(place, "nobody-may-use", v.Name))
 		return
 	}
 	if roles.value != nil {
@@ -129,7 +129,7 @@ func (l *loader) verbRoles(vn *verbNode) {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, ""))
 		case slices.Contains(v.Roles, r):
-			d.report(say.listedTwice(d.place(n), n.Value, "roles"))
+			d.report(tell(d.place(n), "declared-twice/listed", n.Value, "roles"))
 		default:
 			v.Roles = append(v.Roles, r)
 		}
@@ -146,13 +146,13 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 			continue
 		}
 		if first != nil {
-			d.report(say.twoWays(d.place(f[k].key), f[k].key.Value, first.Value, d.place(first)))
+			d.report(tell(d.place(f[k].key), "two-ways", f[k].key.Value, first.Value, d.place(first)))
 			continue
 		}
 		first = f[k].key
 	}
 	if f[verbHandler].key != nil && v.Handler && first != nil {
-		d.report(say.twoWays(d.place(f[verbHandler].key), "handler", first.Value, d.place(first)))
+		d.report(tell(d.place(f[verbHandler].key), "two-ways", "handler", first.Value, d.place(first)))
 	}
 	prose, declared := false, (*Effect)(nil)
 	for i := range v.Effects {
@@ -165,7 +165,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	switch {
 	case first != nil:
 		if declared != nil && first.Value != "tool" {
-			d.report(say.twoWays(declared.Place, effectName(declared), first.Value, d.place(first)))
+			d.report(tell(declared.Place, "two-ways", effectName(declared), first.Value, d.place(first)))
 		}
 	case v.Handler, wrong:
 	case prose:
@@ -189,7 +189,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 		v.Handler = true
 		d.report(say.handlerNeeded(v.Place, v.Name, "returns", false, false))
 	case f[verbReturns].key == nil:
-		d.report(say.nothingToDo(v.Place, v.Name))
+		d.report(tell(v.Place, "nothing-to-do", v.Name))
 	}
 }
 
@@ -216,9 +216,9 @@ func (d *doc) phrases(v *Verb, p pair) {
 	d.entries(p.value, func(k, list *yaml.Node) {
 		switch {
 		case !slices.Contains(phraseLanguages, k.Value):
-			d.report(say.unknownWord(d.place(k), "language", k.Value, phraseLanguages))
+			d.report(tell(d.place(k), "unknown-word", "language", k.Value, phraseLanguages))
 		case list.Kind != yaml.SequenceNode:
-			d.report(say.wrongShape(d.place(list), "phrases", formNames[texts]))
+			d.report(tell(d.place(list), "wrong-shape", "phrases", formNames[texts]))
 		case k.Value == "en":
 			v.Phrases = read(pair{k, list})
 		default:
@@ -240,7 +240,7 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 		at += open
 		end := strings.IndexByte(n.Value[at:], '}')
 		if end < 0 {
-			d.report(say.badBraces(d.within(n, at, at+1), "{"))
+			d.report(tell(d.within(n, at, at+1), "bad-braces", "{"))
 			return
 		}
 		if name := n.Value[at+1 : at+end]; v.param(name) < 0 {
@@ -281,20 +281,20 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 	n := f[depReplacedBy].value
 	if n == nil {
 		if len(v.Deprecated.Args) > 0 {
-			d.report(say.contradiction(d.place(f[depArgs].key), "args are renamed, but nothing replaces "+v.Name, "say which verb with replaced-by", dsl.Place{}, ""))
+			d.report(tell(d.place(f[depArgs].key), "contradiction", "args are renamed, but nothing replaces "+v.Name, "say which verb with replaced-by", dsl.Place{}, ""))
 		}
 		return
 	}
 	other := l.verbNamed[n.Value]
 	switch {
 	case other == nil:
-		d.report(say.danglingVerb(d.place(n), n.Value, l.verbNamed))
+		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
 		return
 	case other == v:
-		d.report(say.contradiction(d.place(n), v.Name+" is replaced by itself", "name the verb to use instead", dsl.Place{}, ""))
+		d.report(tell(d.place(n), "contradiction", v.Name+" is replaced by itself", "name the verb to use instead", dsl.Place{}, ""))
 		return
 	case other.Deprecated != nil:
-		d.report(say.contradiction(d.place(n), v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
+		d.report(tell(d.place(n), "contradiction", v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
 		return
 	case other.Internal:
 		d.report(say.internalNamed(d.place(n), other, v.Name+" is replaced by"))

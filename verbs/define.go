@@ -133,7 +133,7 @@ func (d definer) key(k *key) object {
 		o = append(o, property{"type", []string{"array", "object"}}, property{"items", item}, property{"properties", by}, property{"additionalProperties", false})
 	case aMap:
 		or([]string{"object"}, d.shape(k.of))
-	case maps:
+	case mappings:
 		list(d.shape(k.of))
 	case namedMaps:
 		named(d.shape(k.of))

@@ -171,7 +171,7 @@ func basePalette(t interface{ Fatal(...any) }) string {
 func loadText(t interface{ Fatal(...any) }, name, text string) *Registry {
 	r, ds := LoadSources(dsl.NewSource(name, text))
 	if r == nil {
-		t.Fatal(name, tell(ds))
+		t.Fatal(name, inWords(ds))
 	}
 	return r
 }
@@ -218,7 +218,7 @@ func TestEveryLoweringIsNamed(t *testing.T) {
 			}
 			for _, code := range strings.Fields(m.codes) {
 				if !codes[code] {
-					t.Errorf("no %s in\n%s", code, tell(ds))
+					t.Errorf("no %s in\n%s", code, inWords(ds))
 				}
 			}
 		})
@@ -231,7 +231,7 @@ func TestHarmlessChangesAreSilent(t *testing.T) {
 	base := basePalette(t)
 	old := loadText(t, "old.yaml", base)
 	if ds := Drift(old, old); len(ds) > 0 {
-		t.Errorf("a palette drifts from itself: %s", tell(ds))
+		t.Errorf("a palette drifts from itself: %s", inWords(ds))
 	}
 	for _, m := range harmless {
 		t.Run(m.name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestHarmlessChangesAreSilent(t *testing.T) {
 				t.Fatal("the palette has no such text")
 			}
 			if ds := Drift(old, loadText(t, "new.yaml", text)); len(ds) > 0 {
-				t.Error(tell(ds))
+				t.Error(inWords(ds))
 			}
 		})
 	}
@@ -260,7 +260,7 @@ func TestLoweringsDoNotHide(t *testing.T) {
 		}
 		r, ds := LoadSources(dsl.NewSource("new.yaml", text))
 		if r == nil {
-			t.Skip(tell(ds)) // two changes may contradict one another
+			t.Skip(inWords(ds)) // two changes may contradict one another
 		}
 		if strings.Contains(text, m.from) && m.to != "" && !strings.Contains(text, m.to) {
 			t.Skip("undone by another change")

@@ -1,5 +1,7 @@
 package verbs
 
+import "slices"
+
 // The words of a palette. One table says which keys a mapping may have, what
 // they hold and what they are for; the decoder refuses everything else by it,
 // and the JSON Schema that editors use is printed from it.
@@ -22,6 +24,16 @@ type key struct {
 	words    []string // of a word: the ones there are, for editors
 }
 
+// key finds a key by its name.
+func (sh *shape) key(name string) *key {
+	for i := range sh.keys {
+		if sh.keys[i].name == name {
+			return &sh.keys[i]
+		}
+	}
+	return nil
+}
+
 // A form says which YAML a key may hold.
 type form uint8
 
@@ -32,7 +44,7 @@ const (
 	aNumber                     // digits with a point
 	texts                       // a list of text
 	aMap                        // a mapping of one shape
-	maps                        // a list of mappings of one shape
+	mappings                    // a list of mappings of one shape
 	namedMaps                   // a mapping from names of the author's choosing to mappings of one shape
 	namedTexts                  // a mapping from names to text
 	textOrMap                   // a word, or a mapping of one shape
@@ -65,11 +77,11 @@ var paletteShape = &shape{
 	keys: []key{
 		palDomain:       {name: "domain", doc: "The first part of every verb's name in this file. It may be dotted.", example: `"client"`, required: true},
 		palDescription:  {name: "description", doc: "What the domain is about, in a sentence or two.", example: `"What a client may say about its own onboarding."`},
-		palRoles:        {name: "roles", doc: "Roles, for all palettes of the directory.", example: `[{"name": "client", "description": "Somebody at the client."}]`, holds: maps, of: roleShape},
-		palCodes:        {name: "codes", doc: "Closed lists of codes, for all palettes of the directory.", example: `[{"name": "request-status", "values": ["PENDING", "FULFILLED"]}]`, holds: maps, of: codesShape},
+		palRoles:        {name: "roles", doc: "Roles, for all palettes of the directory.", example: `[{"name": "client", "description": "Somebody at the client."}]`, holds: mappings, of: roleShape},
+		palCodes:        {name: "codes", doc: "Closed lists of codes, for all palettes of the directory.", example: `[{"name": "request-status", "values": ["PENDING", "FULFILLED"]}]`, holds: mappings, of: codesShape},
 		palSchemas:      {name: "schemas", doc: "JSON Schemas by name, for arguments and fields of type object.", example: `{"address": {"type": "object", "properties": {"city": {"type": "string"}}}}`, holds: namedAny},
 		palEntities:     {name: "entities", doc: "Kinds of rows: their tables, fields and owners.", example: `{"cbu": {"key": "cbu_id", "scope": "self", "fields": {"name": {"type": "string"}}}}`, holds: namedMaps, of: entityShape},
-		palVerbs:        {name: "verbs", doc: "What may be said.", example: `[{"verb": "add-note", "description": "Leave a note."}]`, holds: maps, of: verbShape},
+		palVerbs:        {name: "verbs", doc: "What may be said.", example: `[{"verb": "add-note", "description": "Leave a note."}]`, holds: mappings, of: verbShape},
 		palConversation: {name: "conversation", doc: "How a model is to talk about this domain, and what it is told before it does.", example: `{"context": ["client.get-status"], "conduct": ["Say why before you ask for anything."]}`, holds: aMap, of: conversationShape},
 		palSays:         {name: "says", doc: "Texts of this palette in other languages, for people: what codes are called and mean, why something is asked first, what a requirement tells, what questions are called. The text itself is the key.", example: `{"PENDING": {"de": "offen"}, "the order has not been paid": {"de": "die Bestellung ist nicht bezahlt"}}`, holds: namedAny},
 	},
@@ -392,11 +404,11 @@ var verbShape = &shape{
 		verbPhrases:     {name: "phrases", doc: "What people say when they mean it, with arguments in braces. A mapping gives them by language, en, de, fr or es; a list is English.", example: `["tell them {note}"]`, holds: textsByLanguage},
 		verbTells:       {name: "tells", doc: "How a person is told what came of it, where no model words it.", example: `{"each": "{name}[, due {due_date}].", "none": "Nothing is open."}`, holds: aMap, of: tellsShape},
 		verbDeprecated:  {name: "deprecated", doc: "Says that it should no longer be used, and what to use instead.", example: `{"reason": "split in two", "replaced-by": "client.add-note"}`, holds: aMap, of: deprecatedShape},
-		verbArgs:        {name: "args", doc: "Its arguments.", example: `[{"name": "note", "type": "string", "required": true}]`, holds: maps, of: argShape},
+		verbArgs:        {name: "args", doc: "Its arguments.", example: `[{"name": "note", "type": "string", "required": true}]`, holds: mappings, of: argShape},
 		verbReturns:     {name: "returns", doc: "What it gives back.", example: `{"type": "request-detail", "includes": ["status"]}`, holds: aMap, of: returnsShape},
-		verbRequires:    {name: "requires", doc: "What must hold before anything happens. Every rule must.", example: `[{"that": "order_id.status == PAID", "else": "the order has not been paid"}]`, holds: maps, of: requireShape},
+		verbRequires:    {name: "requires", doc: "What must hold before anything happens. Every rule must.", example: `[{"that": "order_id.status == PAID", "else": "the order has not been paid"}]`, holds: mappings, of: requireShape},
 		verbConfirm:     {name: "confirm", doc: "When somebody must agree first: never, always, or rules, which add up.", example: `[{"when": "amount > 1000", "by": "compliance"}]`, holds: textOrMaps, of: confirmShape},
-		verbEffects:     {name: "effects", doc: "What it promises to do. Nothing else can happen.", example: `[{"creates": "reminder", "set": {"request": "request-id"}}]`, holds: maps, of: effectShape},
+		verbEffects:     {name: "effects", doc: "What it promises to do. Nothing else can happen.", example: `[{"creates": "reminder", "set": {"request": "request-id"}}]`, holds: mappings, of: effectShape},
 		verbReads:       {name: "reads", doc: "Carries it out as a read of one entity.", example: `{"entity": "outstanding-request", "fields": {"status": "status"}}`, holds: aMap, of: readsShape},
 		verbQuery:       {name: "query", doc: "Carries it out as a query in SQL, inside the caller's scope.", example: `{"sql": "SELECT name FROM entities", "columns": {"name": "string"}}`, holds: aMap, of: queryShape},
 		verbScript:      {name: "script", doc: "Carries it out as calls of other verbs, with its arguments as @names.", example: `"client.add-note :request-id @request-id :note @note"`},
@@ -689,6 +701,9 @@ var typeWords = []string{
 	UUIDType: "uuid", CodeType: "code", RefType: "ref", EmailType: "email", PhoneType: "phone",
 	MoneyType: "money", ObjectType: "object", ListType: "list",
 }
+
+// sortedTypes are the types as they are offered.
+var sortedTypes = slices.Sorted(slices.Values(typeWords))
 
 // againWords are what becomes of work again, by Again.
 var againWords = []string{Replace: "replace", Refuse: "refuse", Keep: "keep"}

@@ -132,7 +132,7 @@ func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
 	for _, k := range [...]int{tellFirst, tellEach, tellNone} {
 		if f[k].key != nil && !found {
-			d.report(say.contradiction(d.place(f[k].key), f[k].key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
+			d.report(tell(d.place(f[k].key), "contradiction", f[k].key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
 			return
 		}
 	}
@@ -195,7 +195,7 @@ func (l *loader) wordings(vn *verbNode, p pair, names []string) (all Wordings) {
 	default:
 		d.scalars(p, func(k, n *yaml.Node) {
 			if !isLanguage(k.Value) {
-				d.report(say.noLanguage(d.place(k), k.Value))
+				d.report(tell(d.place(k), "bad-value/no-language", k.Value))
 				return
 			}
 			parts := d.wording(vn.v, n, names)
@@ -235,7 +235,7 @@ func (l *loader) asksAll(vn *verbNode, p pair) {
 		w := &vn.v.Tells.Asks[i]
 		for j := range vn.v.Params {
 			if name := vn.v.Params[j].Name; len(w.parts) > 0 && !w.says(name) {
-				vn.d.report(say.contradiction(vn.d.place(p.key), "whoever is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
+				vn.d.report(tell(vn.d.place(p.key), "contradiction", "whoever is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
 			}
 		}
 	}
@@ -301,7 +301,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 		case '{':
 			end := strings.IndexByte(w.text[w.at:], '}')
 			if end < 0 {
-				return nil, w.wrong(say.badBraces(w.d.within(w.n, w.at-1, w.at), "{"))
+				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces", "{"))
 			}
 			name, ok := w.name(names, w.at+end)
 			if !ok {
@@ -324,7 +324,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 		case '<':
 			to := strings.IndexAny(w.text[w.at:], "*>{[<")
 			if to < 0 || w.text[w.at+to] != '*' {
-				return nil, w.wrong(say.badBrackets(w.d.within(w.n, w.at-1, w.at)))
+				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
 			}
 			items := w.v.itemNames(w.text[w.at : w.at+to])
 			group := wordingPart{items: true}
@@ -332,7 +332,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 				return nil, false
 			}
 			if len(items) == 0 {
-				return nil, w.wrong(say.noItems(w.d.within(w.n, w.at-to, w.at), group.name))
+				return nil, w.wrong(tell(w.d.within(w.n, w.at-to, w.at), "bad-value/no-items", group.name))
 			}
 			w.at++
 			if strings.HasPrefix(w.text[w.at:], " ") {
@@ -343,13 +343,13 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 			}
 			parts = append(parts, group)
 		case '}':
-			return nil, w.wrong(say.badBraces(w.d.within(w.n, w.at-1, w.at), "}"))
+			return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces", "}"))
 		default:
-			return nil, w.wrong(say.badBrackets(w.d.within(w.n, w.at-1, w.at)))
+			return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
 		}
 	}
 	if closing != 0 {
-		return nil, w.wrong(say.badBrackets(w.d.within(w.n, begun, begun+1)))
+		return nil, w.wrong(tell(w.d.within(w.n, begun, begun+1), "bad-braces/brackets"))
 	}
 	return parts, true
 }
@@ -358,7 +358,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 func (w *wordingReader) name(names []string, end int) (string, bool) {
 	name := w.text[w.at:end]
 	if !slices.Contains(names, name) {
-		return "", w.wrong(say.unknownTold(w.d.within(w.n, w.at, end), name, names))
+		return "", w.wrong(tell(w.d.within(w.n, w.at, end), "unknown-name/told", name, names))
 	}
 	w.at = end
 	return name, true

@@ -97,17 +97,17 @@ func (l *loader) upload(d *doc, p *Param, f []pair) {
 		return
 	}
 	if p.Type.Name != StringType {
-		d.report(say.contradiction(d.place(f[argUpload].key), ":"+p.Name+" is an upload and no string", "a file is referred to by text such as upload://q3vn5…; its type is string", d.place(f[typType].value), "its type"))
+		d.report(tell(d.place(f[argUpload].key), "contradiction", ":"+p.Name+" is an upload and no string", "a file is referred to by text such as upload://q3vn5…; its type is string", d.place(f[typType].value), "its type"))
 		return
 	}
 	for _, i := range []int{typPattern, typMinLength, typMaxLength} {
 		if f[i].key != nil {
-			d.report(say.contradiction(d.place(f[i].key), ":"+p.Name+" is an upload, whose form is known", "leave "+f[i].key.Value+" out", d.place(f[argUpload].key), "an upload"))
+			d.report(tell(d.place(f[i].key), "contradiction", ":"+p.Name+" is an upload, whose form is known", "leave "+f[i].key.Value+" out", d.place(f[argUpload].key), "an upload"))
 			return
 		}
 	}
 	if f[argDefault].value != nil {
-		d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is an upload and has a default", "a file belongs to whoever sent it; leave the default out", d.place(f[argUpload].key), "an upload"))
+		d.report(tell(d.place(f[argDefault].key), "contradiction", ":"+p.Name+" is an upload and has a default", "a file belongs to whoever sent it; leave the default out", d.place(f[argUpload].key), "an upload"))
 		return
 	}
 	var u [uploadKeys]pair
@@ -117,17 +117,17 @@ func (l *loader) upload(d *doc, p *Param, f []pair) {
 	up := &Upload{}
 	d.items(u[uploadTypes], func(n *yaml.Node) {
 		if !mediaType.MatchString(n.Value) {
-			d.report(say.badMediaType(d.place(n), n.Value))
+			d.report(tell(d.place(n), "bad-media-type", n.Value))
 			return
 		}
 		up.Types = append(up.Types, n.Value)
 	})
 	if len(u[uploadTypes].value.Content) == 0 {
-		d.report(say.contradiction(d.place(u[uploadTypes].key), ":"+p.Name+" takes files of no type", "name the types that it takes", dsl.Place{}, ""))
+		d.report(tell(d.place(u[uploadTypes].key), "contradiction", ":"+p.Name+" takes files of no type", "name the types that it takes", dsl.Place{}, ""))
 	}
 	size, ok := parseSize(u[uploadMaxSize].value.Value)
 	if !ok {
-		d.report(say.badSize(d.place(u[uploadMaxSize].value), u[uploadMaxSize].value.Value))
+		d.report(tell(d.place(u[uploadMaxSize].value), "bad-size", u[uploadMaxSize].value.Value))
 	}
 	up.MaxSize = size
 	p.Upload = up

@@ -41,9 +41,9 @@ func newDoc(src *dsl.Source, maxSize int) *doc {
 	d := &doc{src: src}
 	switch {
 	case len(src.Text) > maxSize:
-		d.report(say.tooLarge(dsl.Place{Source: src}, len(src.Text), maxSize))
+		d.report(tell(dsl.Place{Source: src}, "palette-too-large", len(src.Text), maxSize))
 	case !utf8.ValidString(src.Text):
-		d.report(say.notUTF8(d.at(invalidAt(src.Text), 1)))
+		d.report(tell(d.at(invalidAt(src.Text), 1), "not-utf8"))
 	default:
 		d.index()
 		d.parse()
@@ -53,7 +53,7 @@ func newDoc(src *dsl.Source, maxSize int) *doc {
 
 func (d *doc) parse() {
 	if at, ok := tooNested(d.src.Text); ok {
-		d.report(say.tooDeep(d.at(int32(at), 1)))
+		d.report(tell(d.at(int32(at), 1), "too-deep", maxDepth))
 		return
 	}
 	var root, second yaml.Node
@@ -61,11 +61,11 @@ func (d *doc) parse() {
 	err := decodeYAML(dec, &root)
 	if err == nil {
 		if err = decodeYAML(dec, &second); err == nil {
-			d.report(say.moreDocuments(d.place(&second)))
+			d.report(tell(d.place(&second), "yaml-feature/documents"))
 			return
 		}
 	} else if errors.Is(err, io.EOF) {
-		d.report(say.emptyPalette(d.at(0, 0)))
+		d.report(tell(d.at(0, 0), "empty-palette"))
 		return
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -75,7 +75,7 @@ func (d *doc) parse() {
 	d.root = root.Content[0]
 	d.inspect(d.root, 0)
 	if d.root.Kind == yaml.ScalarNode && d.root.Tag == "!!null" {
-		d.report(say.emptyPalette(d.at(0, 0)))
+		d.report(tell(d.at(0, 0), "empty-palette"))
 		d.root = nil
 	}
 }
@@ -360,14 +360,14 @@ func (d *doc) report(diag dsl.Diagnostic) {
 // shows.
 func (d *doc) inspect(n *yaml.Node, depth int) {
 	if depth > maxDepth {
-		d.report(say.tooDeep(d.place(n)))
+		d.report(tell(d.place(n), "too-deep", maxDepth))
 		n.Kind = poisoned
 		return
 	}
 	if n.Anchor != "" {
 		start := d.offset(n)
 		// The node's own place is that of its anchor.
-		d.report(say.noAnchors(d.at(start, int32(len(n.Anchor))+1), n.Anchor))
+		d.report(tell(d.at(start, int32(len(n.Anchor))+1), "yaml-feature/anchor", n.Anchor))
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
 		start := d.offset(n)
@@ -375,13 +375,13 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		if length < 0 {
 			length = len(d.src.Text) - int(start)
 		}
-		d.report(say.noTags(d.at(start, int32(length)), n.Tag))
+		d.report(tell(d.at(start, int32(length)), "yaml-feature/tag", n.Tag))
 		n.Kind = poisoned
 		return
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		d.report(say.noAliases(d.place(n), n.Value))
+		d.report(tell(d.place(n), "yaml-feature/alias", n.Value))
 		n.Kind, n.Alias = poisoned, nil
 	case yaml.SequenceNode:
 		for _, c := range n.Content {
@@ -392,15 +392,15 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 			k := n.Content[i]
 			switch {
 			case k.Kind == yaml.ScalarNode && k.Tag == "!!merge":
-				d.report(say.noMerge(d.place(k)))
+				d.report(tell(d.place(k), "yaml-feature/merge"))
 				k.Kind = poisoned
 				n.Content[i+1].Kind = poisoned
 				continue
 			case k.Kind == yaml.ScalarNode && k.Tag == "!!null":
-				d.report(say.keyNotText(d.place(k)))
+				d.report(tell(d.place(k), "yaml-feature/key"))
 				k.Kind = poisoned
 			case k.Kind != yaml.ScalarNode && k.Kind != yaml.AliasNode:
-				d.report(say.keyNotText(d.place(k)))
+				d.report(tell(d.place(k), "yaml-feature/key"))
 				k.Kind = poisoned
 			default:
 				d.inspect(k, depth+1)
@@ -510,7 +510,7 @@ type pair struct{ key, value *yaml.Node }
 func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 	if n.Kind != yaml.MappingNode {
 		if n.Kind != poisoned {
-			d.report(say.wrongShape(d.place(n), sh.name, "a mapping: key: value"))
+			d.report(tell(d.place(n), "wrong-shape", sh.name, "a mapping: key: value"))
 		}
 		return false
 	}
@@ -533,7 +533,7 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 			}
 		}
 		if j < 0 {
-			diag := say.unknownKey(d.place(k), sh, k.Value)
+			diag := tell(d.place(k), "unknown-key", sh, k.Value)
 			if n.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Tag == "!!null" && v.Value == "" {
 				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
 			}
@@ -547,7 +547,7 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 		}
 		next = j + 1
 		if out[j].key != nil {
-			d.report(say.duplicateKey(d.place(k), k.Value, d.place(out[j].key)))
+			d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(out[j].key)))
 			continue
 		}
 		out[j] = pair{key: k}
@@ -577,7 +577,7 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 	switch want.holds {
 	case aText, aBoolean, anInteger, aNumber:
 		scalar = true
-	case texts, maps, textsOrMaps, uniques:
+	case texts, mappings, textsOrMaps, uniques:
 		list = true
 	case aMap, namedMaps, namedTexts, namedAny:
 		mapping = true
@@ -593,17 +593,17 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 	switch v.Kind {
 	case yaml.ScalarNode:
 		if !scalar {
-			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+			d.report(tell(d.place(v), "wrong-shape", want.name, formNames[want.holds]))
 		}
 		return scalar
 	case yaml.SequenceNode:
 		if !list {
-			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+			d.report(tell(d.place(v), "wrong-shape", want.name, formNames[want.holds]))
 		}
 		return list
 	case yaml.MappingNode:
 		if !mapping {
-			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+			d.report(tell(d.place(v), "wrong-shape", want.name, formNames[want.holds]))
 		}
 		return mapping
 	}
@@ -617,7 +617,7 @@ var formNames = [...]string{
 	aNumber:         "a number",
 	texts:           "a list: [a, b]",
 	aMap:            "a mapping: key: value",
-	maps:            "a list of mappings, each begun by a dash",
+	mappings:        "a list of mappings, each begun by a dash",
 	namedMaps:       "a mapping from names to mappings",
 	namedTexts:      "a mapping from names to text",
 	textOrMap:       "text or a mapping",
@@ -664,12 +664,12 @@ func (d *doc) integer(p pair, least int) (int, bool) {
 	}
 	s := p.value.Value
 	if p.value.Style != 0 || !isDigits(s) || len(s) > 9 {
-		d.report(say.notInteger(d.place(p.value), p.key.Value, s, least))
+		d.report(tell(d.place(p.value), "not-a-number", p.key.Value, s, least))
 		return 0, false
 	}
 	n := parseLine(s)
 	if n < least {
-		d.report(say.notInteger(d.place(p.value), p.key.Value, s, least))
+		d.report(tell(d.place(p.value), "not-a-number", p.key.Value, s, least))
 		return 0, false
 	}
 	return n, true
@@ -687,7 +687,7 @@ func (d *doc) items(p pair, fn func(n *yaml.Node)) {
 		switch {
 		case n.Kind == poisoned:
 		case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
-			d.report(say.wrongShape(d.place(n), "an item of "+p.key.Value, "text"))
+			d.report(tell(d.place(n), "wrong-shape", "an item of "+p.key.Value, "text"))
 		default:
 			fn(n)
 		}
@@ -724,7 +724,7 @@ func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
 			}
 		}
 		if first != nil {
-			d.report(say.duplicateKey(d.place(k), k.Value, d.place(first)))
+			d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(first)))
 			continue
 		}
 		fn(k, n.Content[i+1])
@@ -758,7 +758,7 @@ func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 		switch {
 		case v.Kind == poisoned:
 		case v.Kind != yaml.ScalarNode:
-			d.report(say.wrongShape(d.place(v), k.Value, "text"))
+			d.report(tell(d.place(v), "wrong-shape", k.Value, "text"))
 		default:
 			fn(k, v)
 		}
