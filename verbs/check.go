@@ -182,12 +182,12 @@ func (c *checker) surveyValue(v *dsl.Value, n *int, depth int) {
 func (c *checker) bind(call *dsl.Call, index int) {
 	if first := c.binding(call.As); first >= 0 {
 		if !call.Broken {
-			c.add(duplicateBinding(c.place(call.AsRange), call.As, c.place(c.p.bindings[first].as.AsRange)))
+			c.add(tell(c.place(call.AsRange), "duplicate-binding", call.As, c.place(c.p.bindings[first].as.AsRange)))
 		}
 		return
 	}
 	if c.names != nil && !call.Broken && c.names.Lookup(call.As) != nil {
-		c.add(bindingShadowsName(c.place(call.AsRange), call.As))
+		c.add(tell(c.place(call.AsRange), "binding-shadows-name", call.As))
 	}
 	p := c.p
 	p.bindings = append(p.bindings, binding{name: call.As, call: index, as: call})
@@ -292,7 +292,7 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			// nil is "not given", and an argument that must be given is not.
 			out.Syntax = nil
 			if param.Required {
-				c.add(nilForRequired(c.place(a.Value.Range), v, param))
+				c.add(tell(c.place(a.Value.Range), "missing-argument/nil", v, param, param.example()))
 			}
 			continue
 		}
@@ -350,7 +350,7 @@ func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 			return
 		}
 		if t.Name == RefType {
-			c.add(hardCodedUUID(c.place(v.Range), at))
+			c.add(tell(c.place(v.Range), "hard-coded-uuid", at.param, exampleName(at.param.Type)))
 		}
 		out.Kind, out.Value = Literal, w
 	}
@@ -456,7 +456,7 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		return
 	}
 	if depth > maxNesting {
-		c.add(nestedTooDeep(c.place(v.Range)))
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	}
 	dark := c.dark
@@ -476,7 +476,7 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
-		c.add(nestedTooDeep(c.place(v.Range)))
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	case t.Name != ListType && t.Name != AnyType:
 		c.add(c.refuse(at, t, v, wrongType))
@@ -493,7 +493,7 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	whole := true
 	for i := range items {
 		if items[i].Kind == dsl.Nil && item.Name != AnyType {
-			c.add(nilInList(c.place(items[i].Range), at))
+			c.add(tell(c.place(items[i].Range), "wrong-type/nil", at.param))
 			continue
 		}
 		if items[i].Kind == dsl.Nil {
@@ -531,7 +531,7 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
-		c.add(nestedTooDeep(c.place(v.Range)))
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	case t.Name != ObjectType && t.Name != MoneyType && t.Name != AnyType:
 		c.add(c.refuse(at, t, v, wrongType))
@@ -549,7 +549,7 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		keys[i] = e.Key
 		if first, twice := seen[e.Key]; twice {
 			if !c.mending { // the parser has said it
-				c.add(duplicateKey(c.place(e.KeyRange), e.Key, c.place(entries[first].KeyRange)))
+				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", e.Key, c.place(entries[first].KeyRange)))
 			}
 		} else {
 			seen[e.Key] = i

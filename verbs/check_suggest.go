@@ -11,7 +11,7 @@ import (
 // domain counts as near, because a domain is easily mistaken.
 func (c *checker) unknownVerb(call *dsl.Call) {
 	if v := c.r.verbs[call.Verb]; v != nil { // whoever wrote the palette would look for the slip otherwise
-		c.add(internalVerb(c.place(call.VerbRange), v))
+		c.add(tell(c.place(call.VerbRange), "unknown-verb/internal", v))
 		return
 	}
 	if c.full() {
@@ -97,7 +97,7 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 func (c *checker) duplicateArgument(call *dsl.Call, a *dsl.Arg) {
 	for i := range call.Args {
 		if first := &call.Args[i]; first.Key == a.Key {
-			c.add(duplicateArgument(c.place(a.KeyRange), a.Key, c.place(first.KeyRange)))
+			c.add(tell(c.place(a.KeyRange), "duplicate-argument", a.Key, c.place(first.KeyRange)))
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -15,13 +16,8 @@ import (
 // do next. A value of a sensitive argument appears in none of them.
 
 func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    "unknown-verb",
-		Summary: fmt.Sprintf("no verb is called %q", name),
-		Label:   didYouMean(near),
-		Place:   at,
-		Fixes:   replacements(at, near, ""),
-	}
+	d := tell(at, "unknown-verb/call", name)
+	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	domain, _ := splitVerb(name)
 	switch {
 	case len(near) > 0:
@@ -33,24 +29,9 @@ func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnos
 	return d
 }
 
-func internalVerb(at dsl.Place, v *Verb) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "unknown-verb",
-		Summary: v.Name + " cannot be called",
-		Label:   "it is internal",
-		Place:   at,
-		Notes:   []string{"it is called by itself, when the time of the work has come that another verb started"},
-	}
-}
-
 func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    "unknown-argument",
-		Summary: fmt.Sprintf("%s takes no argument called :%s", v.Name, key),
-		Label:   didYouMean(colons(near)),
-		Place:   at,
-		Fixes:   replacements(at, near, ":"),
-	}
+	d := tell(at, "unknown-argument/call", v, key)
+	d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":")
 	switch {
 	case len(v.Params) == 0:
 		d.Notes = append(d.Notes, v.Name+" takes no arguments")
@@ -63,199 +44,104 @@ func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl
 	return d
 }
 
-func duplicateArgument(at dsl.Place, key string, first dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "duplicate-argument",
-		Summary: fmt.Sprintf("argument :%s is given twice", key),
-		Label:   "the second time",
-		Place:   at,
-		Related: []dsl.Related{{Place: first, Message: "first given here"}},
-		Notes:   []string{"keep one of the two; a list is written [a, b]"},
-	}
-}
-
 func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "missing-argument", Place: at}
 	names := make([]string, len(params))
+	var notes []string
 	for i, p := range params {
 		names[i] = ":" + p.Name
-		note := fmt.Sprintf("add :%s %s    (%s)", p.Name, p.example(), p.Type.phrase())
-		if p.Description != "" {
-			note += " " + p.Description
-		}
-		d.Notes = append(d.Notes, note)
+		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.example(), p.Type.phrase(), p.Description), " "))
 	}
+	d := tell(at, "missing-argument", v, names, count(len(params), "argument")+" are")
 	if len(params) == 1 {
-		d.Summary = fmt.Sprintf("%s needs %s", v.Name, names[0])
 		d.Label = names[0] + " is missing"
-	} else {
-		d.Summary = fmt.Sprintf("%s needs %s", v.Name, listed(names, "and"))
-		d.Label = fmt.Sprintf("%d arguments are missing", len(params))
 	}
+	d.Notes = notes
 	return d
-}
-
-func nilForRequired(at dsl.Place, v *Verb, p *Param) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "missing-argument",
-		Summary: fmt.Sprintf("%s needs :%s, and nil gives nothing", v.Name, p.Name),
-		Label:   p.Type.phrase() + " is wanted here",
-		Place:   at,
-		Notes:   []string{fmt.Sprintf("for example :%s %s", p.Name, p.example())},
-	}
-}
-
-func nilInList(at dsl.Place, s site) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "wrong-type",
-		Summary: fmt.Sprintf("nil cannot stand in the list of :%s", s.param.Name),
-		Label:   "leave it out",
-		Place:   at,
-	}
-}
-
-func duplicateKey(at dsl.Place, key string, first dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "duplicate-key",
-		Summary: fmt.Sprintf("key :%s stands twice in one map", key),
-		Label:   "the second time",
-		Place:   at,
-		Related: []dsl.Related{{Place: first, Message: "first here"}},
-		Notes:   []string{"keep one of the two"},
-	}
 }
 
 // refusal is a literal that its type does not accept. With dark, the value is
 // sensitive and is not quoted.
-func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, dark bool) dsl.Diagnostic {
-	d := dsl.Diagnostic{Place: at}
-	what := ":" + s.param.Name
-	if s.part != "" {
-		what = s.part + what
+func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
+	what := s.part + ":" + s.param.Name
+	quoted, bare := strconv.Quote(shorten(v.Text, 40)), shorten(v.Text, 40)
+	if sensitive {
+		quoted, bare = "this", "this"
 	}
-	quoted := func(otherwise string) string {
-		if dark {
-			return otherwise
-		}
-		return strconv.Quote(shorten(v.Text, 40))
-	}
-	bare := func(otherwise string) string {
-		if dark {
-			return otherwise
-		}
-		return shorten(v.Text, 40)
-	}
+	name := refusals[p]
 	switch p {
+	case notUUID:
+		if t.Name != RefType {
+			break
+		}
+		d := tell(at, "wrong-type/name", what, t, exampleName(t))
+		if dsl.NewSymbol(v.Text).Kind == dsl.Symbol && !sensitive {
+			d.Fixes = replacements(at, []string{v.Text}, "@")
+			d.Fixes[0].Safe = false
+		}
+		return d
 	case wrongType:
-		d.Code = "wrong-type"
-		d.Summary = fmt.Sprintf("%s wants %s; this is %s", what, t.phrase(), kindPhrase(v.Kind))
-		d.Label = t.phrase() + " is wanted here"
+		d := tell(at, "wrong-type", what, t, kindPhrase(v.Kind))
 		if t.Name == RefType && v.Kind == dsl.String {
 			d.Label = "name it with @"
 		}
-		wrongTypeHelp(&d, s, t, v, dark)
-	case notUUID:
-		d.Code = "wrong-type"
-		if t.Name == RefType {
-			d.Summary = fmt.Sprintf("%s wants %s; this is a string", what, t.phrase())
-			d.Label = "name it with @"
-			if dsl.NewSymbol(v.Text).Kind == dsl.Symbol && !dark {
-				d.Fixes = []dsl.Fix{{Title: "write @" + v.Text, Edits: []dsl.Edit{{Range: at.Range, Text: "@" + v.Text}}}}
-			}
-			d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
-			return d
-		}
-		d.Summary = fmt.Sprintf("%s is not a uuid", quoted("this"))
-		d.Label = "a uuid is wanted here"
-		d.Notes = append(d.Notes, "a uuid looks like 123e4567-e89b-12d3-a456-426614174000")
+		wrongTypeHelp(&d, s, t, v, sensitive)
+		return d
 	case notDate:
-		d.Code = "invalid-date"
-		d.Summary = fmt.Sprintf("%s is not a date", quoted("this"))
-		d.Label = "a date such as 2025-01-03 is wanted here"
-		if why := dsl.DateFault(v.Text); why != "" {
-			d.Summary = fmt.Sprintf("%s is not a date; %s", bare("this"), why)
-			if dark {
-				d.Summary = "this is not a date of the calendar"
-			}
-			d.Label = ""
+		if why := dsl.DateFault(v.Text); why != "" && sensitive {
+			return tell(at, "invalid-date/sensitive")
+		} else if why != "" {
+			return tell(at, "invalid-date/calendar", bare, why)
 		}
-		d.Notes = append(d.Notes, "dates are written year-month-day: 2025-01-03")
-	case notDateTime:
-		d.Code = "invalid-datetime"
-		d.Summary = fmt.Sprintf("%s is not a date and time", quoted("this"))
-		d.Label = "a time such as 2025-01-03T10:00:00Z is wanted here"
-		d.Notes = append(d.Notes, "the time zone must be said: Z for UTC, or an offset such as +01:00")
-	case notDuration:
-		d.Code = "invalid-duration"
-		d.Summary = fmt.Sprintf("%s is not a duration", quoted("this"))
-		d.Label = `a duration such as "3d" is wanted here`
-		d.Notes = append(d.Notes, `durations are whole numbers with units, from large to small: "2w", "3d", "36h", "1d12h", "90m", "P3D"; months and years vary in length and are not accepted`)
-	case notEmail:
-		d.Code = "invalid-email"
-		d.Summary = fmt.Sprintf("%s is not an e-mail address", quoted("this"))
-		d.Label = `an address such as "clara@example.com" is wanted here`
-		d.Notes = append(d.Notes, "the address alone, without a name or angle brackets")
-	case notPhone:
-		d.Code = "invalid-phone"
-		d.Summary = fmt.Sprintf("%s is not a telephone number", quoted("this"))
-		d.Label = `a number such as "+44 20 7946 0018" is wanted here`
-		d.Notes = append(d.Notes, "7 to 15 digits; a leading + and spaces, dots, hyphens, slashes and parentheses are fine")
-	case notInt64:
-		d.Code = "out-of-range"
-		d.Summary = fmt.Sprintf("%s does not fit into 64 bits", bare("this number"))
-		d.Label = "too large"
-		d.Notes = append(d.Notes, "integers run from -9223372036854775808 to 9223372036854775807")
-	case notDecimal:
-		d.Code = "out-of-range"
-		d.Summary = fmt.Sprintf("a number has at most %d digits", stores.MaxDigits)
-		d.Label = "too many digits"
-	case notText:
-		d.Code = "wrong-type"
-		d.Summary = what + " is not valid UTF-8"
-		d.Label = "text is wanted here"
 	case tooShort, tooLong:
-		lengthRefusal(&d, what, t, v, p)
+		return lengthRefusal(at, what, t, v, p)
+	case unknownCode:
+		return unknownCodeOf(at, what, t.Codes, v, sensitive)
 	case noMatch:
-		d.Code = "pattern-mismatch"
-		d.Summary = fmt.Sprintf("%s does not have the form that %s wants", quoted("this"), what)
-		d.Label = "this form is wanted: " + patternOf(t)
+		d := tell(at, name, what, quoted, patternOf(t))
 		if len(s.param.Examples) > 0 {
 			d.Notes = append(d.Notes, "for example "+s.param.example())
 		}
+		return d
 	case tooSmall, tooLarge:
-		d.Code = "out-of-range"
-		word, limit, side := "less", t.Min, "least"
+		limit := t.Min
 		if p == tooLarge {
-			word, limit, side = "more", t.Max, "most"
+			limit = t.Max
 		}
 		if t.Name == DateType || t.Name == DateTimeType {
-			word, side = "earlier", "earliest"
-			if p == tooLarge {
-				word, side = "later", "latest"
-			}
+			name += "-date"
 		}
-		d.Summary = fmt.Sprintf("%s is %s than %s allows", bare("this"), word, what)
-		d.Label = fmt.Sprintf("the %s is %s", side, limit.Text())
+		return tell(at, name, what, bare, limit.Text())
 	case tooPrecise:
-		d.Code = "too-precise"
-		d.Summary = fmt.Sprintf("%s has more digits after the point than %s allows", bare("this"), what)
-		d.Label = count(t.Scale, "digit") + " after the point"
+		digits := count(t.Scale, "digit")
 		if t.Scale == 0 {
-			d.Label = "no digits after the point"
+			digits = "no digits"
 		}
-		d.Notes = append(d.Notes, "nothing is rounded for you: write the amount that is meant")
-	case unknownCode:
-		d = unknownCodeOf(at, what, t.Codes, v, dark)
+		return tell(at, name, what, bare, digits)
+	case notInt64:
+		if sensitive {
+			quoted = "this number"
+		} else {
+			quoted = bare
+		}
+	case notDecimal:
+		quoted = strconv.Itoa(stores.MaxDigits)
 	case notCode:
-		d.Code = "wrong-type"
-		d.Summary = fmt.Sprintf("%s wants a code; %s is none", what, quoted("this"))
-		d.Label = "a code such as PASSPORT is wanted here"
-		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !dark {
-			d.Fixes = []dsl.Fix{{Title: "write " + up, Edits: []dsl.Edit{{Range: at.Range, Text: up}}}}
+		d := tell(at, name, what, quoted)
+		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !sensitive {
+			d.Fixes = replacements(at, []string{up}, "")
+			d.Fixes[0].Safe = false
 		}
-		d.Notes = append(d.Notes, "a code is one word in capitals, with digits and underscores")
+		return d
 	}
-	return d
+	return tell(at, name, what, quoted)
+}
+
+// refusals are the messages for what a type does not accept.
+var refusals = [...]string{
+	notUUID: "wrong-type/uuid", notDate: "invalid-date", notDateTime: "invalid-datetime", notDuration: "invalid-duration",
+	notEmail: "invalid-email", notPhone: "invalid-phone", notInt64: "out-of-range/int64", notDecimal: "out-of-range/digits",
+	notText: "wrong-type/text", noMatch: "pattern-mismatch", tooSmall: "out-of-range/least", tooLarge: "out-of-range/most",
+	tooPrecise: "too-precise", notCode: "wrong-type/code",
 }
 
 // wrongTypeHelp adds the repair where one suggests itself.
@@ -297,24 +183,15 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, dark bool) 
 	}
 }
 
-func lengthRefusal(d *dsl.Diagnostic, what string, t *Type, v *dsl.Value, p problem) {
-	unit, n := "character", 0
+func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+	unit, n := "character", utf8.RuneCountInString(v.Text)
 	if v.Kind == dsl.List {
 		unit, n = "item", len(v.Items())
-	} else {
-		for range v.Text {
-			n++
-		}
 	}
 	if p == tooShort {
-		d.Code = "too-short"
-		d.Summary = fmt.Sprintf("%s needs at least %s; this has %d", what, count(t.MinLength, unit), n)
-		d.Label = fmt.Sprintf("%s or more", count(t.MinLength, unit))
-		return
+		return tell(at, "too-short", what, count(t.MinLength, unit), n)
 	}
-	d.Code = "too-long"
-	d.Summary = fmt.Sprintf("%s takes at most %s; this has %d", what, count(t.MaxLength, unit), n)
-	d.Label = fmt.Sprintf("%s too many", count(n-t.MaxLength, unit))
+	return tell(at, "too-long", what, count(t.MaxLength, unit), n, count(n-t.MaxLength, unit))
 }
 
 func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark bool) dsl.Diagnostic {
@@ -328,16 +205,11 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 			}
 		}
 	}
-	d := dsl.Diagnostic{
-		Code:    "unknown-code",
-		Summary: fmt.Sprintf("%s is no %s", shorten(v.Text, 40), list.Name),
-		Label:   didYouMean(near),
-		Place:   at,
-		Fixes:   replacements(at, near, ""),
-	}
+	d := tell(at, "unknown-code/call", shorten(v.Text, 40), list)
 	if dark {
-		d.Summary = fmt.Sprintf("%s holds no %s", what, list.Name)
+		d = tell(at, "unknown-code/sensitive", what, list)
 	}
+	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	if len(names) <= 12 || len(near) == 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, some(names, 12)))
 	}
@@ -346,14 +218,14 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 
 func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, dark bool) dsl.Diagnostic {
 	var near []string
-	d := dsl.Diagnostic{Code: "unknown-code", Place: at, Summary: ":" + s.param.Name + " is not in this currency"}
+	d := tell(at, "unknown-code/currency-sensitive", s.param)
 	if !dark {
 		for _, k := range known {
 			if strings.EqualFold(k, v.Text) {
 				near = []string{k}
 			}
 		}
-		d.Summary = fmt.Sprintf("%s is no currency that :%s may be in", shorten(v.Text, 40), s.param.Name)
+		d = tell(at, "unknown-code/currency", shorten(v.Text, 40), s.param)
 	}
 	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	if len(known) <= 12 {
@@ -366,12 +238,9 @@ func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, dark bo
 
 // misfit is a name or a result where something else is wanted.
 func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnostic {
-	d := dsl.Diagnostic{Place: at}
 	arg := s.part + ":" + s.param.Name
 	if t.Name == RefType && m.name == RefType && !m.list {
-		d.Code = "bad-ref-kind"
-		d.Summary = fmt.Sprintf("%s wants %s; %s is %s", arg, t.phrase(), what, article(m.row.Store.Name))
-		d.Label = fmt.Sprintf("%s, not %s", article(t.Entity.Store.Name), article(m.row.Store.Name))
+		d := tell(at, "bad-ref-kind", arg, t, what, m.row, t.Entity)
 		for i := range m.row.Store.Fields {
 			if m.row.Store.Fields[i].Ref == t.Entity.Store && strings.HasPrefix(what, "@") {
 				d.Notes = append(d.Notes, fmt.Sprintf("it refers to one: %s.%s", what, m.row.Store.Fields[i].Name))
@@ -382,9 +251,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 		}
 		return d
 	}
-	d.Code = "wrong-type"
-	d.Summary = fmt.Sprintf("%s wants %s; %s is %s", arg, t.phrase(), what, m.phrase())
-	d.Label = t.phrase() + " is wanted here"
+	d := tell(at, "wrong-type/result", arg, t, what, m.phrase())
 	if m.row != nil && m.name == RefType && !m.list {
 		var fit []string
 		for i := range m.row.Store.Fields {
@@ -403,19 +270,11 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 }
 
 func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    "unknown-name",
-		Summary: fmt.Sprintf("nothing is called @%s here", name),
-		Label:   didYouMean(ats(near)),
-		Place:   at,
-		Fixes:   replacements(at, near, "@"),
-	}
+	d := tell(at, "unknown-name/row", name)
+	d.Label, d.Fixes = didYouMean(prefixed("@", near)), replacements(at, near, "@")
 	switch {
 	case macro != nil && len(near) == 0:
-		names := make([]string, len(macro.Params))
-		for i := range macro.Params {
-			names[i] = "@" + macro.Params[i].Name
-		}
+		names := prefixed("@", macro.paramNames())
 		if len(names) == 0 {
 			d.Notes = append(d.Notes, macro.Name+" has no arguments, and a macro knows no other names than its own `:as`")
 		} else {
@@ -429,12 +288,8 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 
 func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Diagnostic {
 	near := dsl.Nearest(no.step, slices.Values(no.among))
-	d := dsl.Diagnostic{
-		Code:    "unknown-field",
-		Summary: fmt.Sprintf("%s has no field called %q", no.of, no.step),
-		Label:   didYouMean(near),
-		Place:   at,
-	}
+	d := tell(at, "unknown-field/step", no.of, no.step)
+	d.Label = didYouMean(near)
 	// The caret goes under the step itself.
 	if written := textAt(src, at.Range); strings.HasPrefix(written, "@") {
 		if i := strings.Index(written+".", "."+no.step+"."); i >= 0 {
@@ -452,41 +307,7 @@ func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Dia
 	return d
 }
 
-func duplicateBinding(at dsl.Place, name string, first dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "duplicate-binding",
-		Summary: fmt.Sprintf("two calls are called @%s", name),
-		Label:   "choose another name",
-		Place:   at,
-		Related: []dsl.Related{{Place: first, Message: "the first one"}},
-		Notes:   []string{"calls may stand in any order, so a name can belong to one call only"},
-	}
-}
-
-func unusedBinding(at dsl.Place, name string) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "unused-binding",
-		Summary:  fmt.Sprintf("nothing uses @%s", name),
-		Label:    "named here",
-		Place:    at,
-		Notes:    []string{"use it in another call, or leave out the `:as`"},
-	}
-}
-
-func bindingShadowsName(at dsl.Place, name string) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "binding-shadows-name",
-		Summary:  fmt.Sprintf("@%s is also a name that the session knows", name),
-		Label:    "in this script it means the result of this call",
-		Place:    at,
-		Notes:    []string{"another name would leave no doubt"},
-	}
-}
-
 func cycleOfCalls(ring []link) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "cycle", Place: ring[0].place}
 	says := func(l link) string {
 		if l.needs == "" {
 			return l.verb + " waits for the call inside it"
@@ -494,41 +315,19 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 		return fmt.Sprintf("%s waits for @%s", l.verb, l.needs)
 	}
 	if len(ring) == 1 {
-		d.Summary = fmt.Sprintf("%s uses its own result, @%s", ring[0].verb, ring[0].needs)
-		d.Label = "it would have to run before itself"
-		d.Notes = []string{"a call can use only what other calls give back"}
-		return d
+		return tell(ring[0].place, "cycle/own", ring[0].verb, ring[0].needs)
 	}
-	d.Summary = fmt.Sprintf("these %d calls wait for one another", len(ring))
-	d.Label = says(ring[0])
+	d := tell(ring[0].place, "cycle", len(ring), says(ring[0]))
 	for _, l := range ring[1:] {
 		d.Related = append(d.Related, dsl.Related{Place: l.place, Message: says(l)})
 	}
-	d.Notes = []string{"one of them must do without the result of the next"}
 	return d
 }
 
-func hardCodedUUID(at dsl.Place, s site) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "hard-coded-uuid",
-		Summary:  fmt.Sprintf("a key is written out for :%s", s.param.Name),
-		Label:    "a name such as @" + exampleName(s.param.Type) + " would say which row is meant",
-		Place:    at,
-		Notes:    []string{"keys differ from one database to the next, and nobody can see whether this one is right"},
-	}
-}
-
 func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "deprecated-verb",
-		Summary:  v.Name + " is deprecated",
-		Label:    v.Deprecated.Reason,
-		Place:    at,
-	}
-	if v.Deprecated.ReplacedBy != "" {
-		d.Notes = []string{"use " + v.Deprecated.ReplacedBy + " instead: verbatim explain " + v.Deprecated.ReplacedBy}
+	d := tell(at, "deprecated-verb", v, v.Deprecated.Reason, v.Deprecated.ReplacedBy)
+	if v.Deprecated.ReplacedBy == "" {
+		d.Notes = nil
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}
@@ -536,26 +335,14 @@ func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit) dsl.Diagnostic {
 	return d
 }
 
-func nestedTooDeep(at dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "too-deep",
-		Summary: fmt.Sprintf("calls, lists and maps stand inside one another more than %d deep", maxNesting),
-		Label:   "this one is too deep",
-		Place:   at,
-		Notes:   []string{"give inner calls a name with `:as` and write them beside, not inside"},
-	}
-}
-
 func untold(n int) dsl.Diagnostic {
-	verb := "are"
+	more := count(n, "more mistake")
 	if n == 1 {
-		verb = "is"
+		more += " is"
+	} else {
+		more += " are"
 	}
-	return dsl.Diagnostic{
-		Code:    "too-many-mistakes",
-		Summary: fmt.Sprintf("%s more %s not shown; at most %d are", count(n, "mistake"), verb, dsl.DefaultLimits.Diagnostics),
-		Notes:   []string{"correct those above and check again"},
-	}
+	return tell(dsl.Place{}, "too-many-mistakes/call", more, dsl.DefaultLimits.Diagnostics)
 }
 
 // Words.
@@ -586,7 +373,6 @@ func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
 }
 
 func colons(names []string) []string { return prefixed(":", names) }
-func ats(names []string) []string    { return prefixed("@", names) }
 
 func prefixed(mark string, names []string) []string {
 	out := make([]string, len(names))
@@ -722,18 +508,11 @@ func (m meaning) phrase() string {
 }
 
 func badSchema(at dsl.Place, s site, schema *Schema, err error) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "bad-schema",
-		Summary: fmt.Sprintf("the schema of :%s cannot be used: %v", s.param.Name, err),
-		Label:   "cannot be checked",
-		Place:   at,
-		Related: []dsl.Related{{Place: schema.Place, Message: "declared here"}},
-		Notes:   []string{"the palette's author can find it with: verbatim lint"},
-	}
+	return tell(at, "bad-schema/call", s.param, err, schema)
 }
 
 func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind, dark bool) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "schema-mismatch", Place: at, Summary: name + " " + b.says, Label: b.want}
+	d := tell(at, "schema-mismatch", name, b.says, b.want)
 	if len(b.near) > 0 && !dark {
 		near, mark := b.near, ""
 		if b.key != "" {
