@@ -11,7 +11,7 @@ import (
 
 func (l *loader) params(vn *verbNode) {
 	d, v := vn.d, vn.v
-	n := vn.f[verbArgs].value
+	n := vn.f.at("args").value
 	if n == nil {
 		return
 	}
@@ -21,12 +21,12 @@ func (l *loader) params(vn *verbNode) {
 	}
 	v.Params = make([]Param, 0, len(n.Content))
 	var schemasOf []pair // parallel to v.Params
-	d.each(vn.f[verbArgs], func(n *yaml.Node) {
-		var f [argKeys]pair
-		if !d.fields(n, argShape, f[:]) || f[argName].value == nil {
+	d.each(vn.f.at("args"), func(n *yaml.Node) {
+		f, ok := d.fields(n, "arg")
+		if !ok || f.at("name").value == nil {
 			return
 		}
-		k := f[argName].value
+		k := f.at("name").value
 		d.name(k, "argument")
 		if isReserved(k.Value) {
 			d.report(tell(d.place(k), "reserved-word", "argument", k.Value))
@@ -34,11 +34,11 @@ func (l *loader) params(vn *verbNode) {
 		p := Param{
 			Name:        k.Value,
 			Ident:       underscored(k.Value),
-			Description: text(f[argDescription]),
-			Required:    d.boolean(f[argRequired]),
-			Sensitive:   d.boolean(f[argSensitive]),
-			Personal:    d.boolean(f[argPersonal]),
-			FollowUps:   d.boolean(f[argFollowUps]),
+			Description: f.text("description"),
+			Required:    f.boolean("required"),
+			Sensitive:   f.boolean("sensitive"),
+			Personal:    f.boolean("personal"),
+			FollowUps:   f.boolean("follow-ups"),
 			Place:       d.place(k),
 		}
 		for i := range v.Params {
@@ -47,11 +47,11 @@ func (l *loader) params(vn *verbNode) {
 				return
 			}
 		}
-		p.Type = l.typeOf(d, f[:typKeys], k, "argument")
-		l.upload(d, &p, f[:])
-		if n := f[argDefault].value; n != nil {
+		p.Type = l.typeOf(d, f, k, "argument")
+		l.upload(d, &p, f)
+		if n := f.at("default").value; n != nil {
 			if p.Required {
-				d.report(tell(d.place(f[argDefault].key), "contradiction", ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
+				d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f.at("required").key), "required here"))
 			}
 			switch {
 			case p.Type == nil:
@@ -61,8 +61,8 @@ func (l *loader) params(vn *verbNode) {
 				p.Default, _ = l.value(d, p.Type, n, p.Name)
 			}
 		}
-		if f[argFrom].value != nil {
-			d.items(f[argFrom], func(n *yaml.Node) {
+		if f.at("from").value != nil {
+			d.items(f.at("from"), func(n *yaml.Node) {
 				i := slices.Index(originWords, n.Value)
 				if i < 0 {
 					d.report(tell(d.place(n), "unknown-word", "from", n.Value, originWords))
@@ -70,19 +70,19 @@ func (l *loader) params(vn *verbNode) {
 				}
 				p.From |= 1 << i
 			})
-			if len(f[argFrom].value.Content) == 0 {
-				d.report(tell(d.place(f[argFrom].key), "contradiction", ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
+			if len(f.at("from").value.Content) == 0 {
+				d.report(tell(d.place(f.at("from").key), "contradiction", ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
 			}
 		}
-		l.otherwise(d, &p, f[:])
-		p.Asks = l.wordings(vn, f[argAsks], nil)
-		d.items(f[argExamples], func(n *yaml.Node) {
+		l.otherwise(d, &p, f)
+		p.Asks = l.wordings(vn, f.at("asks"), nil)
+		d.items(f.at("examples"), func(n *yaml.Node) {
 			p.Examples = append(p.Examples, n.Value)
 			if p.Type != nil && p.Type.Name != RefType {
 				l.example(d, p.Type, n, p.Name)
 			}
 		})
-		schemasOf = append(schemasOf, f[argSchemaOf])
+		schemasOf = append(schemasOf, f.at("schema-of"))
 		v.Params = append(v.Params, p)
 	})
 	for i, f := range schemasOf {

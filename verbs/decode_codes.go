@@ -8,14 +8,14 @@ import (
 )
 
 func (l *loader) codeList(d *doc, n *yaml.Node) {
-	var f [codesKeys]pair
-	if !d.fields(n, codesShape, f[:]) || f[codesName].value == nil {
+	f, ok := d.fields(n, "codes")
+	if !ok || f.at("name").value == nil {
 		l.lost["unknown-code-list"], l.lost["any-code"] = true, true
 		return
 	}
-	k := f[codesName].value
+	k := f.at("name").value
 	d.name(k, "code list")
-	list := &CodeList{Name: k.Value, Description: text(f[codesDescription]), Place: d.place(k)}
+	list := &CodeList{Name: k.Value, Description: f.text("description"), Place: d.place(k)}
 	first := l.codesNamed[list.Name]
 	if first != nil {
 		d.report(tell(list.Place, "declared-twice", "code list", list.Name, first.Place))
@@ -23,29 +23,29 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 		l.codesNamed[list.Name] = list
 		l.codes = append(l.codes, list)
 	}
-	if f[codesValues].value == nil {
+	if f.at("values").value == nil {
 		list.Codes = nil
 		return
 	}
 	var steps []*yaml.Node // the codes that others lead to
 	seen := make(map[string]*yaml.Node)
-	d.each(f[codesValues], func(n *yaml.Node) {
+	d.each(f.at("values"), func(n *yaml.Node) {
 		c, at := Code{}, n
 		switch n.Kind {
 		case yaml.ScalarNode:
 			c.Name = n.Value
 		default:
-			var cf [codeKeys]pair
-			if !d.fields(n, codeShape, cf[:]) || cf[codeName].value == nil {
+			cf, ok := d.fields(n, "code")
+			if !ok || cf.at("code").value == nil {
 				return
 			}
-			at = cf[codeName].value
-			c = Code{Name: at.Value, Description: text(cf[codeDescription]), Else: text(cf[codeElse])}
-			d.items(cf[codeTo], func(n *yaml.Node) {
+			at = cf.at("code").value
+			c = Code{Name: at.Value, Description: cf.text("description"), Else: cf.text("else")}
+			d.items(cf.at("to"), func(n *yaml.Node) {
 				c.To = append(c.To, n.Value)
 				steps = append(steps, n)
 			})
-			if n := cf[codeSchema].value; n != nil {
+			if n := cf.at("schema").value; n != nil {
 				l.codeSchemas = append(l.codeSchemas, codeSchemaNode{d, n, list, c.Name})
 			}
 		}
@@ -65,8 +65,8 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 			d.report(tell(d.place(n), "code-step", list.Name, n.Value, list.names()))
 		}
 	}
-	if len(f[codesValues].value.Content) == 0 {
-		d.report(tell(d.place(f[codesValues].value), "nothing-written/list", "values"))
+	if len(f.at("values").value.Content) == 0 {
+		d.report(tell(d.place(f.at("values").value), "nothing-written/list", "values"))
 	}
 }
 

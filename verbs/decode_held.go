@@ -15,10 +15,7 @@ import (
 // nilPasses warns of a requirement that holds where a field of a row that it names
 // is nil, unless its author says that this is meant.
 func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
-	if meant.value != nil {
-		if meant.value.Value != "passes" {
-			vn.d.report(tell(vn.d.place(meant.value), "unknown-word", "nil", meant.value.Value, requireShape.keys[reqNil].words))
-		}
+	if meant.key != nil {
 		return
 	}
 	text := rule.That.Text
@@ -203,7 +200,7 @@ func (l *loader) together(vn *verbNode, a, b string) bool {
 			look(c)
 		}
 	}
-	look(vn.f[verbRequires].value)
-	look(vn.f[verbConfirm].value)
+	look(vn.f.at("requires").value)
+	look(vn.f.at("confirm").value)
 	return found
 }

@@ -86,7 +86,7 @@ func (l *loader) recursion() {
 			case open:
 				circle := append(slices.Clone(path[slices.Index(path, next):]), next)
 				vn := nodes[v]
-				vn.d.report(say.macroCircle(vn.d.within(vn.f[verbScript].value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
+				vn.d.report(say.macroCircle(vn.d.within(vn.f.at("script").value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
 			case unseen:
 				visit(next)
 			}

@@ -12,14 +12,14 @@ import (
 // read reads how a verb is carried out as a read of one entity.
 func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [readKeys]pair
-	if !d.fields(n, readsShape, f[:]) {
+	f, ok := d.fields(n, "reads")
+	if !ok {
 		return
 	}
 	r := &Read{By: -1}
 	v.Read = r
-	r.Limit, _ = d.integer(f[readLimit], 1)
-	en := f[readEntity].value
+	r.Limit, _ = d.integer(f.at("limit"), 1)
+	en := f.at("entity").value
 	if en == nil {
 		return
 	}
@@ -29,10 +29,10 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 		return
 	}
 	r.Entity = ent
-	if w := f[readWhere].value; w != nil {
+	if w := f.at("where").value; w != nil {
 		r.Filter = l.filter(d, w, scope{verb: v, row: ent})
 	}
-	if one := f[readOne].value; one != nil && one.Value != "false" {
+	if one := f.at("one").value; one != nil && one.Value != "false" {
 		switch i := v.param(strings.TrimPrefix(one.Value, ":")); {
 		case i < 0:
 			d.report(say.unknownArgument(d.place(one), v, one.Value))
@@ -49,21 +49,21 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			r.Filter = r.Filter.andKey(ent, i, d.place(one))
 		}
 	}
-	r.Order = l.order(d, f[readOrder], ent)
-	if lists := f[readLists].value; lists != nil {
+	r.Order = l.order(d, f.at("order"), ent)
+	if lists := f.at("lists").value; lists != nil {
 		d.entries(lists, func(k, val *yaml.Node) {
 			if d.name(k, "list") && val.Kind != poisoned {
 				l.readList(vn, r, k.Value, val)
 			}
 		})
 	}
-	if fv := f[readFields].value; fv != nil {
+	if fv := f.at("fields").value; fv != nil {
 		if len(fv.Content) == 0 {
-			d.report(tell(d.place(f[readFields].key), "nothing-written/list", "fields"))
+			d.report(tell(d.place(f.at("fields").key), "nothing-written/list", "fields"))
 		}
 		r.Fields = make([]ReadField, 0, len(fv.Content)/2+len(r.Lists))
 	}
-	d.scalars(f[readFields], func(k, val *yaml.Node) {
+	d.scalars(f.at("fields"), func(k, val *yaml.Node) {
 		if !d.name(k, "returned field") {
 			return
 		}
@@ -232,20 +232,19 @@ func darkPath(e *Entity, p stores.Path) bool {
 // readList reads rows that belong to the row that is read.
 func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [listKeys]pair
-	if !d.fields(n, listShape, f[:]) || f[listOf].value == nil {
+	f, ok := d.fields(n, "list")
+	if !ok || f.at("of").value == nil {
 		return
 	}
 	list := ReadList{Name: name, Place: d.place(n)}
-	var ok bool
-	if list.Entity, list.By, ok = l.belonging(d, f[listOf].value, r.Entity); !ok {
+	if list.Entity, list.By, ok = l.belonging(d, f.at("of").value, r.Entity); !ok {
 		return
 	}
-	if w := f[listWhere].value; w != nil {
+	if w := f.at("where").value; w != nil {
 		list.Filter = l.filter(d, w, scope{verb: v, row: list.Entity})
 	}
-	list.Order = l.order(d, f[listOrder], list.Entity)
-	d.scalars(f[listFields], func(k, val *yaml.Node) {
+	list.Order = l.order(d, f.at("order"), list.Entity)
+	d.scalars(f.at("fields"), func(k, val *yaml.Node) {
 		if !d.name(k, "field of a list") {
 			return
 		}
@@ -298,14 +297,16 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Pa
 // progress reads how far the rows of an entity are.
 func (l *loader) progress(en *entityNode) {
 	d, e := en.d, en.e
-	n := en.f[entProgress].value
-	var f [progressKeys]pair
-	if n == nil || !d.fields(n, progressShape, f[:]) || f[progressOf].value == nil || f[progressDone].value == nil {
+	n := en.f.at("progress").value
+	if n == nil {
+		return
+	}
+	f, ok := d.fields(n, "progress")
+	if !ok || f.at("of").value == nil || f.at("done").value == nil {
 		return
 	}
 	p := &Progress{Weight: -1, Stage: -1, Place: d.place(n)}
-	var ok bool
-	if p.Steps, p.By, ok = l.belonging(d, f[progressOf].value, e); !ok {
+	if p.Steps, p.By, ok = l.belonging(d, f.at("of").value, e); !ok {
 		return
 	}
 	field := func(at pair, what string, fits func(*Type) bool) int {
@@ -326,9 +327,9 @@ func (l *loader) progress(en *entityNode) {
 		}
 		return -1
 	}
-	p.Weight = field(f[progressWeight], "an integer", func(t *Type) bool { return t.Name == IntegerType })
-	p.Stage = field(f[progressStage], "a code of a declared list, whose order is that of the stages", func(t *Type) bool { return t.Name == CodeType && t.Codes != nil })
-	p.Done = l.compile(d, f[progressDone].value, scope{verb: new(Verb), row: p.Steps}, wantBoolean, nil)
+	p.Weight = field(f.at("weight"), "an integer", func(t *Type) bool { return t.Name == IntegerType })
+	p.Stage = field(f.at("stage"), "a code of a declared list, whose order is that of the stages", func(t *Type) bool { return t.Name == CodeType && t.Codes != nil })
+	p.Done = l.compile(d, f.at("done").value, scope{verb: new(Verb), row: p.Steps}, wantBoolean, nil)
 	if p.Done != nil {
 		e.Progress = p
 	}

@@ -15,23 +15,23 @@ import (
 // palette has to say more of it than of anything else.
 func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [toolKeys]pair
-	if !d.fields(n, toolShape, f[:]) {
+	f, ok := d.fields(n, "tool")
+	if !ok {
 		return
 	}
-	t := &Tool{Server: text(f[toolServer]), Name: text(f[toolName]), Rows: text(f[toolRows]), Place: d.place(n),
-		ReadOnly: d.boolean(f[toolReadOnly]), Idempotent: d.boolean(f[toolIdempotent])}
+	t := &Tool{Server: f.text("server"), Name: f.text("name"), Rows: f.text("rows"), Place: d.place(n),
+		ReadOnly: f.boolean("read-only"), Idempotent: f.boolean("idempotent")}
 	v.Tool = t
-	if name := f[toolName].value; name != nil {
+	if name := f.at("name").value; name != nil {
 		t.Place = d.place(name)
 	}
-	if !t.ReadOnly && vn.f[verbConfirm].key == nil {
+	if !t.ReadOnly && vn.f.at("confirm").key == nil {
 		d.report(tell(t.Place, "tool-unasked", v))
 	}
-	if f[toolReadOnly].key != nil && f[toolIdempotent].key != nil && t.ReadOnly && t.Idempotent {
-		d.report(tell(d.place(f[toolIdempotent].key), "contradiction", "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f[toolReadOnly].key), "said here"))
+	if f.at("read-only").key != nil && f.at("idempotent").key != nil && t.ReadOnly && t.Idempotent {
+		d.report(tell(d.place(f.at("idempotent").key), "contradiction", "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f.at("read-only").key), "said here"))
 	}
-	if f[toolWith].key == nil {
+	if f.at("with").key == nil {
 		for i := range v.Params {
 			p := &v.Params[i]
 			t.Sends = append(t.Sends, Send{Key: p.Ident, Param: i, Type: p.Type, Place: p.Place})
@@ -40,7 +40,7 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 			}
 		}
 	}
-	d.scalars(f[toolWith], func(k, val *yaml.Node) {
+	d.scalars(f.at("with"), func(k, val *yaml.Node) {
 		s := Send{Key: k.Value, Param: -1, Place: d.place(val)}
 		var is term
 		if s.Value, is = l.compileTerm(d, val, scope{verb: v}, wantAnything, nil); s.Value == nil {
@@ -56,7 +56,7 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 		}
 		t.Sends = append(t.Sends, s)
 	})
-	l.toolColumns(vn, t, f[:])
+	l.toolColumns(vn, t, f)
 	// A tool knows nothing of our rows. A promise about what is no entity here
 	// is the tool's own to keep.
 	for i := range v.Effects {
@@ -71,9 +71,9 @@ func holdsKey(t *Type) bool {
 	return t != nil && (t.Name == RefType || t.Name == ListType && holdsKey(t.Item))
 }
 
-func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
+func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 	d, v := vn.d, vn.v
-	columns := f[toolColumns]
+	columns := f.at("columns")
 	if columns.value != nil && len(columns.value.Content) == 0 {
 		d.report(tell(d.place(columns.key), "nothing-written/list", "columns"))
 	}
@@ -90,8 +90,8 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
 		t.Columns = append(t.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(is)})
 		t.Types, t.Places = append(t.Types, is), append(t.Places, d.place(k))
 	})
-	if f[toolRows].key != nil && columns.key == nil {
-		d.report(tell(d.place(f[toolRows].key), "tool-columns"))
+	if f.at("rows").key != nil && columns.key == nil {
+		d.report(tell(d.place(f.at("rows").key), "tool-columns"))
 	}
 	for _, name := range v.Returns.Includes {
 		if columns.key != nil && !slices.ContainsFunc(t.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {

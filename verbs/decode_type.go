@@ -30,8 +30,8 @@ var typeNamed = func() map[string]TypeName {
 
 // typeOf reads the keys of a type. It returns nil after an error, and whoever
 // meets a nil type later is silent about it.
-func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
-	n := f[typType].value
+func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type {
+	n := f.at("type").value
 	if n == nil {
 		return nil
 	}
@@ -41,17 +41,16 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		return nil
 	}
 	plain := true
-	for i := typMinLength; i < typKeys; i++ {
-		plain = plain && f[i].key == nil
-	}
-	for i := range typKeys {
-		if i != typType && f[i].key != nil && !limitApplies(i, name) {
-			d.report(tell(d.place(f[i].key), "limit-does-not-apply", f[i].key.Value, n.Value, limitTypes(i)))
+	for _, key := range shapes["item"].keys[1:] {
+		k := f.at(key.name).key
+		if k != nil && !limitApplies(key.name, name) {
+			d.report(tell(d.place(k), "limit-does-not-apply", k.Value, n.Value, limitTypes(key.name)))
 		}
+		plain = plain && (k == nil || key.name == "ref-type" || key.name == "of" || key.name == "schema")
 	}
 	switch name {
 	case RefType:
-		e, ok := l.entityOf(d, f[typRefType], n, owner, what)
+		e, ok := l.entityOf(d, f.at("ref-type"), n, owner, what)
 		if !ok {
 			return nil
 		}
@@ -65,7 +64,7 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		}
 		return t
 	case CodeType:
-		ref := f[typRefType]
+		ref := f.at("ref-type")
 		if ref.key == nil {
 			d.report(tell(d.place(n), "any-code", owner.Value, what))
 			return plainTypes[CodeType]
@@ -92,18 +91,18 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		return t
 	case ListType:
 		t := &Type{Name: ListType, Scale: -1, Item: plainTypes[AnyType]}
-		if f[typOf].key != nil {
-			if t.Item = l.itemType(d, f[typOf], owner); t.Item == nil {
+		if f.at("of").key != nil {
+			if t.Item = l.itemType(d, f.at("of"), owner); t.Item == nil {
 				return nil
 			}
 		}
 		l.limits(d, t, f)
 		return t
 	case ObjectType:
-		if f[typSchema].key == nil {
+		if f.at("schema").key == nil {
 			return plainTypes[ObjectType]
 		}
-		s, ok := l.schemaOf(d, f[typSchema], owner)
+		s, ok := l.schemaOf(d, f.at("schema"), owner)
 		if !ok {
 			return nil
 		}
@@ -125,11 +124,11 @@ func (l *loader) itemType(d *doc, of pair, owner *yaml.Node) *Type {
 	if n.Kind == yaml.ScalarNode {
 		return l.typeText(d, n)
 	}
-	var f [typKeys]pair
-	if !d.fields(n, itemShape, f[:]) {
+	f, ok := d.fields(n, "item")
+	if !ok {
 		return nil
 	}
-	return l.typeOf(d, f[:], owner, "list")
+	return l.typeOf(d, f, owner, "list")
 }
 
 // typeText reads a type that is written in one scalar: `integer`, `ref cbu`,
@@ -196,7 +195,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 	}
 	var byKey *Entity
 	for i := range l.entityNodes {
-		if sameName(text(l.entityNodes[i].f[entKey]), owner.Value) {
+		if sameName(l.entityNodes[i].f.text("key"), owner.Value) {
 			if byKey != nil {
 				byKey = nil
 				break
@@ -228,29 +227,29 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 }
 
 // limitApplies says which keys go with which types.
-func limitApplies(key int, name TypeName) bool {
+func limitApplies(key string, name TypeName) bool {
 	switch key {
-	case typRefType:
+	case "ref-type":
 		return name == RefType || name == CodeType
-	case typOf:
+	case "of":
 		return name == ListType
-	case typSchema:
+	case "schema":
 		return name == ObjectType
-	case typMinLength, typMaxLength:
+	case "min-length", "max-length":
 		return name == StringType || name == EmailType || name == ListType
-	case typPattern:
+	case "pattern":
 		return name == StringType || name == EmailType
-	case typMin, typMax:
+	case "min", "max":
 		return name == IntegerType || name == DecimalType || name == DateType || name == DateTimeType || name == DurationType || name == MoneyType
-	case typScale:
+	case "scale":
 		return name == DecimalType || name == MoneyType
-	case typCurrencies:
+	case "currencies":
 		return name == MoneyType
 	}
 	return true
 }
 
-func limitTypes(key int) []string {
+func limitTypes(key string) []string {
 	var names []string
 	for i, w := range typeWords {
 		if limitApplies(key, TypeName(i)) {
@@ -260,23 +259,23 @@ func limitTypes(key int) []string {
 	return names
 }
 
-func (l *loader) limits(d *doc, t *Type, f []pair) {
+func (l *loader) limits(d *doc, t *Type, f mapping) {
 	ok := true
-	given := func(i int) bool { return f[i].value != nil && limitApplies(i, t.Name) }
-	if given(typMinLength) {
-		t.MinLength, _ = d.integer(f[typMinLength], 0)
+	given := func(key string) bool { return f.at(key).value != nil && limitApplies(key, t.Name) }
+	if given("min-length") {
+		t.MinLength, _ = d.integer(f.at("min-length"), 0)
 	}
-	if given(typMaxLength) {
-		t.MaxLength, ok = d.integer(f[typMaxLength], 1)
+	if given("max-length") {
+		t.MaxLength, ok = d.integer(f.at("max-length"), 1)
 		if ok && t.MinLength > t.MaxLength {
-			d.report(tell(d.place(f[typMinLength].value), "contradiction", "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f[typMaxLength].value), "the greatest length"))
+			d.report(tell(d.place(f.at("min-length").value), "contradiction", "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f.at("max-length").value), "the greatest length"))
 		}
 	}
-	if given(typPattern) {
-		t.Pattern = l.pattern(d, f[typPattern].value)
+	if given("pattern") {
+		t.Pattern = l.pattern(d, f.at("pattern").value)
 	}
-	if given(typScale) {
-		if t.Scale, ok = d.integer(f[typScale], 0); !ok {
+	if given("scale") {
+		if t.Scale, ok = d.integer(f.at("scale"), 0); !ok {
 			t.Scale = -1
 		}
 	}
@@ -284,19 +283,19 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 	if t.Name == MoneyType {
 		bare.Name = DecimalType
 	}
-	if given(typMin) && !bare.moving(f[typMin].value.Value, &t.MinDay) {
-		t.Min, _ = l.value(d, bare, f[typMin].value, "min")
+	if given("min") && !bare.moving(f.at("min").value.Value, &t.MinDay) {
+		t.Min, _ = l.value(d, bare, f.at("min").value, "min")
 	}
-	if given(typMax) && bare.moving(f[typMax].value.Value, &t.MaxDay) {
+	if given("max") && bare.moving(f.at("max").value.Value, &t.MaxDay) {
 		if neverBoth(t.MinDay, t.MaxDay) {
-			d.report(tell(d.place(f[typMin].value), "contradiction", "min is greater than max", "no date could be both", d.place(f[typMax].value), "the greatest value"))
+			d.report(tell(d.place(f.at("min").value), "contradiction", "min is greater than max", "no date could be both", d.place(f.at("max").value), "the greatest value"))
 		}
-	} else if given(typMax) {
-		if t.Max, ok = l.value(d, bare, f[typMax].value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
-			d.report(tell(d.place(f[typMin].value), "contradiction", "min is greater than max", "no value could be both", d.place(f[typMax].value), "the greatest value"))
+	} else if given("max") {
+		if t.Max, ok = l.value(d, bare, f.at("max").value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
+			d.report(tell(d.place(f.at("min").value), "contradiction", "min is greater than max", "no value could be both", d.place(f.at("max").value), "the greatest value"))
 		}
 	}
-	d.items(f[typCurrencies], func(n *yaml.Node) {
+	d.items(f.at("currencies"), func(n *yaml.Node) {
 		if !plainTypes[MoneyType].acceptsCurrency(n.Value) {
 			d.report(tell(d.place(n), "bad-currency", n.Value))
 			return

@@ -111,7 +111,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		if d.root != nil {
 			l.declare(d)
 		} else {
-			l.miss(d, false, make([]pair, palKeys))
+			l.miss(d, false, mapping{})
 		}
 	}
 	l.schemasOfCodes()
@@ -153,7 +153,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
 			_, diags := r.CheckMacro(vn.v)
-			vn.d.relay(vn.f[verbScript].value, diags)
+			vn.d.relay(vn.f.at("script").value, diags)
 		}
 		for _, run := range l.verbNodes[i].runs {
 			_, diags := r.CheckRun(l.verbNodes[i].v, run.macro)

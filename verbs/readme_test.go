@@ -81,8 +81,7 @@ func TestGuideShowsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(text)
-	for _, s := range []*shape{paletteShape, conversationShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape, uploadShape,
-		verbShape, tellsShape, answersShape, deprecatedShape, returnsShape, requireShape, confirmShape, otherwiseShape, effectShape, readsShape, queryShape, toolShape} {
+	for _, s := range shapes {
 		for _, k := range s.keys {
 			if !regexp.MustCompile(`(?:\b` + regexp.QuoteMeta(k.name) + `:|` + "`" + regexp.QuoteMeta(k.name) + "`" + `)`).MatchString(guide) {
 				t.Errorf("%s of %s is not shown", k.name, s.name)

@@ -125,26 +125,26 @@ func endsSentence(text string) bool {
 // tells reads what a person is told.
 func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [tellKeys]pair
-	if !d.fields(n, tellsShape, f[:]) || v.Read != nil && v.Read.Entity == nil {
+	f, ok := d.fields(n, "tells")
+	if !ok || v.Read != nil && v.Read.Entity == nil {
 		return
 	}
 	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
-	for _, k := range [...]int{tellFirst, tellEach, tellNone} {
-		if f[k].key != nil && !found {
-			d.report(tell(d.place(f[k].key), "contradiction", f[k].key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
+	for _, k := range [...]string{"first", "each", "none"} {
+		if f.at(k).key != nil && !found {
+			d.report(tell(d.place(f.at(k).key), "contradiction", f.at(k).key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
 			return
 		}
 	}
 	names := v.toldNames()
 	v.Tells = Tells{
-		First: l.wordings(vn, f[tellFirst], append([]string{"count"}, v.argNames()...)),
-		Each:  l.wordings(vn, f[tellEach], names),
-		None:  l.wordings(vn, f[tellNone], v.argNames()),
-		Done:  l.wordings(vn, f[tellDone], names),
-		Asks:  l.wordings(vn, f[tellAsks], v.argNames()),
+		First: l.wordings(vn, f.at("first"), append([]string{"count"}, v.argNames()...)),
+		Each:  l.wordings(vn, f.at("each"), names),
+		None:  l.wordings(vn, f.at("none"), v.argNames()),
+		Done:  l.wordings(vn, f.at("done"), names),
+		Asks:  l.wordings(vn, f.at("asks"), v.argNames()),
 	}
-	l.asksAll(vn, f[tellAsks])
+	l.asksAll(vn, f.at("asks"))
 }
 
 func (v *Verb) argNames() []string {

@@ -503,36 +503,63 @@ func parseLine(s string) int {
 // key is not there.
 type pair struct{ key, value *yaml.Node }
 
-// fields sorts the entries of a mapping into out, by the keys of its shape,
-// and reports every key that is unknown, given twice, missing, or holds the
-// wrong kind of YAML. A key that was complained about is given but empty:
-// its value is nil and its key is not.
-func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
+// A mapping is what stands under the keys of a shape.
+type mapping struct {
+	d     *doc
+	of    *shape
+	pairs []pair // by the keys of the shape
+}
+
+// at is what stands under a key.
+func (m mapping) at(name string) pair {
+	if m.of == nil {
+		return pair{}
+	}
+	return m.pairs[m.of.index[name]]
+}
+
+// text is a text under a key, "" when there is none.
+func (m mapping) text(name string) string {
+	if n := m.at(name).value; n != nil {
+		return n.Value
+	}
+	return ""
+}
+
+// boolean is true or false under a key. YAML 1.1 has eleven words for each, which is
+// why only these two count.
+func (m mapping) boolean(name string) bool {
+	n := m.at(name).value
+	if n == nil {
+		return false
+	}
+	if n.Style == 0 && (n.Value == "true" || n.Value == "false") {
+		return n.Value == "true"
+	}
+	m.d.report(say.notBoolean(m.d.place(n), name, n.Value))
+	return false
+}
+
+// fields sorts the entries of a mapping by the keys of its shape, and reports every
+// key that is unknown, given twice, missing, or holds the wrong kind of YAML. A key
+// that was complained about is given but empty: its value is nil and its key is not.
+func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
+	sh := shapes[name]
 	if n.Kind != yaml.MappingNode {
 		if n.Kind != poisoned {
 			d.report(tell(d.place(n), "wrong-shape", sh.name, "a mapping: key: value"))
 		}
-		return false
+		return mapping{}, false
 	}
-	next := 0
+	m := mapping{d, sh, make([]pair, len(sh.keys))}
 	var meant []string // by keys that are misspelt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == poisoned {
 			continue
 		}
-		j := -1
-		if next < len(sh.keys) && sh.keys[next].name == k.Value {
-			j = next
-		} else {
-			for c := range sh.keys {
-				if sh.keys[c].name == k.Value {
-					j = c
-					break
-				}
-			}
-		}
-		if j < 0 {
+		j, known := sh.index[k.Value]
+		if !known {
 			diag := tell(d.place(k), "unknown-key", sh, k.Value)
 			if n.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Tag == "!!null" && v.Value == "" {
 				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
@@ -545,22 +572,21 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 			}
 			continue
 		}
-		next = j + 1
-		if out[j].key != nil {
-			d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(out[j].key)))
+		if m.pairs[j].key != nil {
+			d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(m.pairs[j].key)))
 			continue
 		}
-		out[j] = pair{key: k}
+		m.pairs[j] = pair{key: k}
 		if d.holds(k, v, &sh.keys[j]) {
-			out[j].value = v
+			m.pairs[j].value = v
 		}
 	}
 	for j := range sh.keys {
-		if sh.keys[j].required && out[j].key == nil && !slices.Contains(meant, sh.keys[j].name) {
-			d.report(say.missingKey(d.place(n), sh, sh.keys[j].name))
+		if k := &sh.keys[j]; k.required && m.pairs[j].key == nil && !slices.Contains(meant, k.name) {
+			d.report(say.missingKey(d.place(n), name, k.name))
 		}
 	}
-	return true
+	return m, true
 }
 
 // holds reports whether a value is of the kind of YAML that its key wants, and
@@ -569,92 +595,21 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 	if v.Kind == poisoned {
 		return false
 	}
-	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" && want.holds != anything {
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" && want.holds != "anything" {
 		d.report(say.nothingWritten(d.place(k), want))
 		return false
 	}
-	scalar, list, mapping := false, false, false
-	switch want.holds {
-	case aText, aBoolean, anInteger, aNumber:
-		scalar = true
-	case texts, mappings, textsOrMaps, uniques:
-		list = true
-	case aMap, namedMaps, namedTexts, namedAny:
-		mapping = true
-	case textsByLanguage:
-		list, mapping = true, true
-	case textOrMap, textByLanguage:
-		scalar, mapping = true, true
-	case textOrMaps:
-		scalar, list = true, true
-	case anything:
-		return true
-	}
-	switch v.Kind {
-	case yaml.ScalarNode:
-		if !scalar {
-			d.report(tell(d.place(v), "wrong-shape", want.name, formNames[want.holds]))
+	if !slices.Contains(forms[want.holds].kinds, v.Kind) {
+		if v.Kind == yaml.ScalarNode || v.Kind == yaml.SequenceNode || v.Kind == yaml.MappingNode {
+			d.report(tell(d.place(v), "wrong-shape", want.name, forms[want.holds].wanted))
 		}
-		return scalar
-	case yaml.SequenceNode:
-		if !list {
-			d.report(tell(d.place(v), "wrong-shape", want.name, formNames[want.holds]))
-		}
-		return list
-	case yaml.MappingNode:
-		if !mapping {
-			d.report(tell(d.place(v), "wrong-shape", want.name, formNames[want.holds]))
-		}
-		return mapping
-	}
-	return false
-}
-
-var formNames = [...]string{
-	aText:           "text",
-	aBoolean:        "true or false",
-	anInteger:       "a whole number",
-	aNumber:         "a number",
-	texts:           "a list: [a, b]",
-	aMap:            "a mapping: key: value",
-	mappings:        "a list of mappings, each begun by a dash",
-	namedMaps:       "a mapping from names to mappings",
-	namedTexts:      "a mapping from names to text",
-	textOrMap:       "text or a mapping",
-	textByLanguage:  "text, or a mapping from languages",
-	textOrMaps:      "a word or a list of rules",
-	textsOrMaps:     "a list: [A, B]",
-	textsByLanguage: "a list: [a, b], or a mapping from languages to lists",
-	uniques:         "a list of lists: [[a, b]]",
-	anything:        "anything",
-	namedAny:        "a mapping from names",
-}
-
-// text returns the text of a scalar that fields accepted, "" when it is not
-// given.
-func text(p pair) string {
-	if p.value == nil {
-		return ""
-	}
-	return p.value.Value
-}
-
-// boolean reads true or false. YAML 1.1 has eleven words for each, which is
-// why only these two count.
-func (d *doc) boolean(p pair) bool {
-	if p.value == nil {
 		return false
 	}
-	if p.value.Style == 0 {
-		switch p.value.Value {
-		case "true":
-			return true
-		case "false":
-			return false
-		}
+	if v.Kind == yaml.ScalarNode && want.closed && !slices.Contains(want.words, v.Value) {
+		d.report(tell(d.place(v), "unknown-word", want.name, v.Value, want.words))
+		return false
 	}
-	d.report(say.notBoolean(d.place(p.value), p.key.Value, p.value.Value))
-	return false
+	return true
 }
 
 // integer reads a number of things.
