@@ -135,7 +135,7 @@ func wordsOf(t *testing.T, text string, names session, r *Registry) []word {
 		at := a.Value.Range
 		switch {
 		case a.Value.Kind == dsl.Code && p.Type.Codes != nil:
-			words = append(words, word{at, "unknown-code", p.Type.Codes.has})
+			words = append(words, word{at, "unknown-code", p.Type.Codes.Has})
 		case a.Value.Kind == dsl.Symbol:
 			at.Start++
 			words = append(words, word{at, "unknown-name", func(s string) bool { return names[s] != nil }})

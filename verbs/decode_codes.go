@@ -62,7 +62,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	})
 	for _, n := range steps {
 		if seen[n.Value] == nil {
-			d.report(tell(d.place(n), "code-step", list.Name, n.Value, list.names()))
+			d.report(tell(d.place(n), "code-step", list.Name, n.Value, list.Names()))
 		}
 	}
 	if len(f.at("values").value.Content) == 0 {

@@ -10,15 +10,6 @@ import (
 	"verbatim/stores"
 )
 
-func effectName(e *Effect) string {
-	for _, w := range effectWords {
-		if w.kind == e.Kind && w.may == e.May {
-			return w.name
-		}
-	}
-	return ""
-}
-
 func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
 	f, ok := d.fields(n, "effect")
@@ -233,7 +224,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
-		d.report(say.operandNotEntity(e.Place, at.Value, effectName(e), name))
+		d.report(say.operandNotEntity(e.Place, at.Value, e.Word(), name))
 		return nil
 	default:
 		field := e.Operand.Path[1]

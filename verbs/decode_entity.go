@@ -393,7 +393,7 @@ func (l *loader) tellsOfHidden(en *entityNode) {
 	}
 	for _, set := range e.Unique {
 		if len(e.Visible) > 0 || !slices.Contains(set, e.Scope[0].Field) {
-			en.d.report(tell(en.d.place(en.f.at("unique").value), "bad-visible/unique", en.e, fieldSet(e, set)))
+			en.d.report(tell(en.d.place(en.f.at("unique").value), "bad-visible/unique", en.e, FieldNames(e, set)))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -100,25 +99,6 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 	}
 }
 
-// toolText is everything that makes one tool another, for comparing palettes.
-func toolText(v *Verb) string {
-	t := v.Tool
-	var b strings.Builder
-	fmt.Fprintf(&b, "tool %s %s %t %t %s", t.Server, t.Name, t.ReadOnly, t.Idempotent, t.Rows)
-	for i := range t.Sends {
-		s := &t.Sends[i]
-		fmt.Fprintf(&b, "\n%s=%s", s.Key, s.text(v))
-	}
-	return b.String()
-}
-
-func (s *Send) text(v *Verb) string {
-	if s.Value == nil {
-		return v.Params[s.Param].Ident
-	}
-	return oneLine(s.Value.Text)
-}
-
 // toolLines describe a tool in a reference.
 func toolLines(v *Verb) []string {
 	t := v.Tool
@@ -137,7 +117,7 @@ func toolLines(v *Verb) []string {
 		for i := range t.Sends {
 			s := &t.Sends[i]
 			sent[i] = s.Key
-			if what := s.text(v); what != s.Key {
+			if what := s.Line(v); what != s.Key {
 				sent[i] += " (" + what + ")"
 			}
 		}

@@ -165,7 +165,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	switch {
 	case first != nil:
 		if declared != nil && first.Value != "tool" {
-			d.report(tell(declared.Place, "two-ways", effectName(declared), first.Value, d.place(first)))
+			d.report(tell(declared.Place, "two-ways", declared.Word(), first.Value, d.place(first)))
 		}
 	case v.Handler, wrong:
 	case prose:
@@ -176,7 +176,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 			if e.Declared || e.May {
 				continue
 			}
-			w := say.handlerNeeded(e.Place, v.Name, effectName(e), e.Operand.Prose, e.Entity != nil)
+			w := say.handlerNeeded(e.Place, v.Name, e.Word(), e.Operand.Prose, e.Entity != nil)
 			if said == nil {
 				said = &w
 			} else {

@@ -105,9 +105,9 @@ func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	if w.place.Source == nil {
 		holds = " must be "
 	}
-	d := tell(c.place(n), "type-mismatch", w.name+holds+w.is.phrase()+"; "+subject+" is "+t.phrase(), w.is.phrase()+" is wanted here")
+	d := tell(c.place(n), "type-mismatch", w.name+holds+w.is.Phrase()+"; "+subject+" is "+t.Phrase(), w.is.Phrase()+" is wanted here")
 	if w.place.Source == nil && w.is.Name == BooleanType {
-		d.Summary, d.Label = "a condition must be true or false; "+subject+" is "+t.phrase(), "a comparison is wanted here"
+		d.Summary, d.Label = "a condition must be true or false; "+subject+" is "+t.Phrase(), "a comparison is wanted here"
 	}
 	c.declared(&d, t)
 	if w.place.Source != nil && param < 0 {
@@ -127,7 +127,7 @@ func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	case len(may) == 1:
 		d.Notes = append(d.Notes, "the argument you may mean: "+may[0])
 	case len(may) > 1:
-		d.Notes = append(d.Notes, "the arguments you may mean: "+some(may, 5))
+		d.Notes = append(d.Notes, "the arguments you may mean: "+Some(may, 5))
 	}
 	return d
 }

@@ -36,11 +36,11 @@ func (c *exprChecker) call(n *expr.Node) term {
 	case t.name == badType:
 		return bad
 	case t.name != fn.wants && !(fn.wants == StringType && t.textual()) && !(fn.wants == AnyType && (t.textual() || t.name == ListType)):
-		phrase := plainTypes[fn.wants].phrase()
+		phrase := plainTypes[fn.wants].Phrase()
 		if fn.wants == AnyType {
 			phrase = "a string or a list"
 		}
-		return c.fail(tell(c.place(of), "type-mismatch", n.Text+" wants "+phrase+"; this is "+t.phrase(), phrase+" is wanted here"))
+		return c.fail(tell(c.place(of), "type-mismatch", n.Text+" wants "+phrase+"; this is "+t.Phrase(), phrase+" is wanted here"))
 	case t.path != nil:
 		return c.fail(tell(c.place(n), "not-a-filter", "what a function makes of it"))
 	case n.Text == "date":

@@ -72,13 +72,13 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		if c.sc.row == nil {
 			return c.fail(tell(c.place(n), "unknown-name/no-row"))
 		}
-		return c.fail(tell(c.place(n), "bad-expression", "which field of the row is not said", "write row.FIELD", "fields: "+some(c.sc.row.fieldNames(), 16)))
+		return c.fail(tell(c.place(n), "bad-expression", "which field of the row is not said", "write row.FIELD", "fields: "+Some(c.sc.row.fieldNames(), 16)))
 	}
 	if isCode(name) {
 		t := constant(CodeType, stores.NewString(name), name)
 		if expect != nil && expect.name == CodeType && expect.codes != nil {
 			t.codes = expect.codes
-			if !expect.codes.has(name) {
+			if !expect.codes.Has(name) {
 				return c.fail(tell(c.place(n), "unknown-code", name, expect.codes))
 			}
 		}
@@ -156,7 +156,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 		}
 		return c.fail(tell(c.at(from, to), "unknown-field/money", n.Text, []string{"amount", "currency"}))
 	}
-	d := tell(c.at(from, to), "type-mismatch", ":"+p.Name+" is "+p.Type.phrase()+" and has no fields", "only a reference has")
+	d := tell(c.at(from, to), "type-mismatch", ":"+p.Name+" is "+p.Type.Phrase()+" and has no fields", "only a reference has")
 	if p.Type.Name == RefType {
 		d = tell(c.at(from, to), "type-mismatch", ":"+p.Name+" may refer to a row of any entity, so its fields are not known", "unknown")
 		d.Notes = []string{"add ref-type: ENTITY to the argument"}

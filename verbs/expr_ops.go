@@ -16,7 +16,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 	}
 	if n.Op == "not" {
 		if t.name != BooleanType {
-			return c.fail(tell(c.place(of), "type-mismatch", "not wants a condition; this is "+t.phrase(), "true or false is wanted here"))
+			return c.fail(tell(c.place(of), "type-mismatch", "not wants a condition; this is "+t.Phrase(), "true or false is wanted here"))
 		}
 		if t.overRow() {
 			return selects(stores.Not, t)
@@ -24,7 +24,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 		return term{name: BooleanType, prog: expr.Not(t.prog)}
 	}
 	if t.name != IntegerType && t.name != DecimalType && t.name != DurationType {
-		return c.fail(tell(c.place(of), "type-mismatch", "a sign wants a number; this is "+t.phrase(), "a number is wanted here"))
+		return c.fail(tell(c.place(of), "type-mismatch", "a sign wants a number; this is "+t.Phrase(), "a number is wanted here"))
 	}
 	if n.Op == "+" {
 		return t
@@ -52,7 +52,7 @@ func (t *term) textual() bool {
 }
 
 // phrase says what a term is.
-func (t *term) phrase() string {
+func (t *term) Phrase() string {
 	switch t.name {
 	case nilType:
 		return "nil"
@@ -60,7 +60,7 @@ func (t *term) phrase() string {
 		return "something else"
 	}
 	is := Type{Name: t.name, Codes: t.codes, Entity: t.entity, Item: t.item, Scale: -1}
-	return is.phrase()
+	return is.Phrase()
 }
 
 func (c *exprChecker) binary(n *expr.Node, expect *term) term {
@@ -78,7 +78,7 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 		}
 		for i, t := range []term{l, r} {
 			if !t.textual() {
-				return c.fail(tell(c.place(n.Kids[i]), "type-mismatch", n.Op+" wants text; this is "+t.phrase(), "a string is wanted here"))
+				return c.fail(tell(c.place(n.Kids[i]), "type-mismatch", n.Op+" wants text; this is "+t.Phrase(), "a string is wanted here"))
 			}
 		}
 		return c.apply(BooleanType, n.Op, l, r)
@@ -96,7 +96,7 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 		case l.name == badType || r.name == badType:
 			return bad
 		case !c.alike(l, r):
-			return c.fail(tell(c.place(n), "type-mismatch", "?? has "+l.phrase()+" on one side and "+r.phrase()+" on the other", "both must be of one type"))
+			return c.fail(tell(c.place(n), "type-mismatch", "?? has "+l.Phrase()+" on one side and "+r.Phrase()+" on the other", "both must be of one type"))
 		case l.overRow() || r.overRow():
 			return c.fail(tell(c.place(n), "not-a-filter", "a choice"))
 		}
@@ -118,7 +118,7 @@ func (c *exprChecker) logic(n *expr.Node, and bool) term {
 	ok := true
 	for i, t := range []term{l, r} {
 		if t.name != badType && t.name != BooleanType {
-			c.fail(tell(c.place(n.Kids[i]), "type-mismatch", n.Op+" wants conditions; this is "+t.phrase(), "true or false is wanted here"))
+			c.fail(tell(c.place(n.Kids[i]), "type-mismatch", n.Op+" wants conditions; this is "+t.Phrase(), "true or false is wanted here"))
 			ok = false
 		}
 	}
@@ -247,7 +247,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 	}
 	ordered := n.Op != "==" && n.Op != "!="
 	if !c.comparable(l, r) || ordered && (l.name == nilType || r.name == nilType || l.name == AnyType || r.name == AnyType) {
-		d := tell(c.place(n), "type-mismatch", "this compares "+l.phrase()+" with "+r.phrase(), "both must be of one type")
+		d := tell(c.place(n), "type-mismatch", "this compares "+l.Phrase()+" with "+r.Phrase(), "both must be of one type")
 		if l.name == DateType && r.name == DateTimeType || l.name == DateTimeType && r.name == DateType {
 			d.Notes = []string{"`today` is a date, `now` is a date with its time"}
 		}
@@ -256,7 +256,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 		return c.fail(d)
 	}
 	if ordered && (l.name == BooleanType || l.name == CodeType || l.name == RefType || l.name == UUIDType) {
-		return c.fail(tell(c.place(n), "type-mismatch", l.phrase()+" is neither less nor greater than another", "use == or !="))
+		return c.fail(tell(c.place(n), "type-mismatch", l.Phrase()+" is neither less nor greater than another", "use == or !="))
 	}
 	if l.overRow() || r.overRow() {
 		return c.compareRow(n, l, r)
@@ -272,7 +272,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 func (c *exprChecker) declared(d *dsl.Diagnostic, t term) {
 	if i := t.param(); i >= 0 {
 		p := &c.sc.verb.Params[i]
-		d.Related = append(d.Related, dsl.Related{Place: p.Place, Message: p.Type.phrase() + ", declared here"})
+		d.Related = append(d.Related, dsl.Related{Place: p.Place, Message: p.Type.Phrase() + ", declared here"})
 	}
 }
 
@@ -324,7 +324,7 @@ func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 		result = StringType
 	}
 	if result == badType {
-		d := tell(c.place(n), "type-mismatch", "this reckons with "+l.phrase()+" and "+r.phrase(), "these do not go together with "+n.Op)
+		d := tell(c.place(n), "type-mismatch", "this reckons with "+l.Phrase()+" and "+r.Phrase(), "these do not go together with "+n.Op)
 		if (a == DateType || a == DateTimeType) && b == IntegerType {
 			d.Notes = []string{"a number of days is days(14)"}
 		}
@@ -347,7 +347,7 @@ func (c *exprChecker) matches(n *expr.Node) term {
 		return bad
 	}
 	if !l.textual() {
-		return c.fail(tell(c.place(left), "type-mismatch", "matches wants text; this is "+l.phrase(), "a string is wanted here"))
+		return c.fail(tell(c.place(left), "type-mismatch", "matches wants text; this is "+l.Phrase(), "a string is wanted here"))
 	}
 	if pattern.Kind != expr.Text {
 		return c.fail(tell(c.place(pattern), "bad-expression", "the pattern must be written out", "text in quotes"))
@@ -374,7 +374,7 @@ func (c *exprChecker) in(n *expr.Node) term {
 		return bad
 	}
 	if r.name != ListType {
-		return c.fail(tell(c.place(n.Kids[1]), "type-mismatch", "in wants a list; this is "+r.phrase(), "a list is wanted here: [A, B]"))
+		return c.fail(tell(c.place(n.Kids[1]), "type-mismatch", "in wants a list; this is "+r.Phrase(), "a list is wanted here: [A, B]"))
 	}
 	items := r.list
 	if r.item != nil {
@@ -382,7 +382,7 @@ func (c *exprChecker) in(n *expr.Node) term {
 	}
 	for _, item := range items {
 		if !c.comparable(l, item) {
-			return c.fail(tell(c.place(n), "type-mismatch", "this looks for "+l.phrase()+" among "+item.phrase(), "both must be of one type"))
+			return c.fail(tell(c.place(n), "type-mismatch", "this looks for "+l.Phrase()+" among "+item.Phrase(), "both must be of one type"))
 		}
 	}
 	if r.path != nil {
@@ -444,9 +444,9 @@ func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
 	case cond.name == badType || a.name == badType || b.name == badType:
 		return bad
 	case cond.name != BooleanType:
-		return c.fail(tell(c.place(asked), "type-mismatch", "? wants a condition; this is "+cond.phrase(), "true or false is wanted here"))
+		return c.fail(tell(c.place(asked), "type-mismatch", "? wants a condition; this is "+cond.Phrase(), "true or false is wanted here"))
 	case !c.alike(a, b):
-		return c.fail(tell(c.place(n), "type-mismatch", "this is either "+a.phrase()+" or "+b.phrase(), "both must be of one type"))
+		return c.fail(tell(c.place(n), "type-mismatch", "this is either "+a.Phrase()+" or "+b.Phrase(), "both must be of one type"))
 	case cond.overRow() || a.overRow() || b.overRow():
 		return c.fail(tell(c.place(n), "not-a-filter", "a choice"))
 	}

@@ -95,7 +95,7 @@ func suggest(d *dsl.Diagnostic, word string, legal []string, kind string) {
 	if len(legal) == 0 {
 		d.Notes = append(d.Notes, "there are no "+kind+" yet")
 	} else {
-		d.Notes = append(d.Notes, kind+": "+some(legal, 16))
+		d.Notes = append(d.Notes, kind+": "+Some(legal, 16))
 	}
 }
 
@@ -116,15 +116,15 @@ func filled(text string, args []any) string {
 		case "quoted":
 			return strconv.Quote(wordOf(arg))
 		case "a":
-			return article(wordOf(arg))
+			return Article(wordOf(arg))
 		case "and":
-			return listed(namesOf(arg), "and")
+			return Joined(namesOf(arg), "and")
 		case "names":
 			return strings.Join(namesOf(arg), ", ")
 		case "some":
-			return some(namesOf(arg), 5)
+			return Some(namesOf(arg), 5)
 		case "type":
-			return typeOfArg(arg).phrase()
+			return typeOfArg(arg).Phrase()
 		case "ident":
 			return arg.(*Param).Ident
 		}
@@ -160,7 +160,7 @@ func wordOf(arg any) string {
 	case *Role:
 		return arg.Name
 	case *Type:
-		return arg.phrase()
+		return arg.Phrase()
 	case *shape:
 		return arg.name
 	}
@@ -173,7 +173,7 @@ func namesOf(arg any) (names []string) {
 	case []string:
 		return arg
 	case *CodeList:
-		return arg.names()
+		return arg.Names()
 	case *Entity:
 		return arg.fieldNames()
 	case *Verb:
@@ -244,4 +244,53 @@ func nearest(word string, legal []string) []string {
 		}
 	}
 	return near
+}
+
+// Joined joins words as a sentence does: "a, b and c".
+func Joined(words []string, last string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
+	}
+}
+
+// Some lists up to n words and counts the rest.
+func Some(words []string, n int) string {
+	if len(words) <= n {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
+}
+
+// Count is a number of things.
+func Count(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return strconv.Itoa(n) + " " + unit + "s"
+}
+
+// Article puts "a" or "an" before a word.
+func Article(word string) string {
+	if word != "" && strings.IndexByte("aeioAEIO", word[0]) >= 0 || strings.HasPrefix(word, "un") {
+		return "an " + word
+	}
+	return "a " + word
+}
+
+// Lasting says a number of seconds in words.
+func Lasting(seconds int64) string {
+	for _, unit := range []struct {
+		seconds int64
+		name    string
+	}{{7 * 86400, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}} {
+		if seconds >= unit.seconds && seconds%unit.seconds == 0 {
+			return Count(int(seconds/unit.seconds), unit.name)
+		}
+	}
+	return Count(int(seconds), "second")
 }

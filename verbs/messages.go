@@ -154,9 +154,9 @@ func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p probl
 	d := tell(at, "bad-value", name, t, cmp.Or(word, "something else"), problemWords[p])
 	switch {
 	case p == unknownCode && t.Codes != nil:
-		near := nearest(word, t.Codes.names())
+		near := nearest(word, t.Codes.Names())
 		d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
-		d.Notes = []string{"codes of " + t.Codes.Name + ": " + some(t.Codes.names(), 16)}
+		d.Notes = []string{"codes of " + t.Codes.Name + ": " + Some(t.Codes.Names(), 16)}
 	case t.Name == BooleanType:
 		d.Fixes = say.notBoolean(at, name, word).Fixes
 	case t.Name == DateType && (name == "min" || name == "max"):

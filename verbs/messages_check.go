@@ -22,7 +22,7 @@ func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnos
 	switch {
 	case len(near) > 0:
 	case len(siblings) > 0:
-		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, some(siblings, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, Some(siblings, 12)))
 	default:
 		d.Notes = append(d.Notes, "every verb there is: verbatim explain")
 	}
@@ -49,9 +49,9 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 	var notes []string
 	for i, p := range params {
 		names[i] = ":" + p.Name
-		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.example(), p.Type.phrase(), p.Description), " "))
+		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.example(), p.Type.Phrase(), p.Description), " "))
 	}
-	d := tell(at, "missing-argument", v, names, count(len(params), "argument")+" are")
+	d := tell(at, "missing-argument", v, names, Count(len(params), "argument")+" are")
 	if len(params) == 1 {
 		d.Label = names[0] + " is missing"
 	}
@@ -112,7 +112,7 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 		return tell(at, name, what, bare, limit.Text())
 	case tooPrecise:
-		digits := count(t.Scale, "digit")
+		digits := Count(t.Scale, "digit")
 		if t.Scale == 0 {
 			digits = "no digits"
 		}
@@ -189,13 +189,13 @@ func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) 
 		unit, n = "item", len(v.Items())
 	}
 	if p == tooShort {
-		return tell(at, "too-short", what, count(t.MinLength, unit), n)
+		return tell(at, "too-short", what, Count(t.MinLength, unit), n)
 	}
-	return tell(at, "too-long", what, count(t.MaxLength, unit), n, count(n-t.MaxLength, unit))
+	return tell(at, "too-long", what, Count(t.MaxLength, unit), n, Count(n-t.MaxLength, unit))
 }
 
 func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark bool) dsl.Diagnostic {
-	names := list.names()
+	names := list.Names()
 	var near []string
 	if !dark {
 		near = dsl.Nearest(v.Text, slices.Values(names))
@@ -211,7 +211,7 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 	}
 	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	if len(names) <= 12 || len(near) == 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, some(names, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, Some(names, 12)))
 	}
 	return d
 }
@@ -247,11 +247,11 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(d.Notes) == 0 {
-			d.Notes = append(d.Notes, "name "+article(t.Entity.Store.Name)+" instead")
+			d.Notes = append(d.Notes, "name "+Article(t.Entity.Store.Name)+" instead")
 		}
 		return d
 	}
-	d := tell(at, "wrong-type/result", arg, t, what, m.phrase())
+	d := tell(at, "wrong-type/result", arg, t, what, m.Phrase())
 	if m.row != nil && m.name == RefType && !m.list {
 		var fit []string
 		for i := range m.row.Store.Fields {
@@ -260,7 +260,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(fit) > 0 && strings.HasPrefix(what, "@") {
-			d.Notes = append(d.Notes, "a field of it may be meant: "+some(fit, 5))
+			d.Notes = append(d.Notes, "a field of it may be meant: "+Some(fit, 5))
 		}
 	}
 	if len(d.Notes) == 0 {
@@ -302,7 +302,7 @@ func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Dia
 	case len(no.among) == 0:
 		d.Notes = append(d.Notes, no.of+" is a single value, without fields; leave out ."+no.step)
 	case len(near) == 0 || len(no.among) <= 12:
-		d.Notes = append(d.Notes, "fields: "+some(no.among, 12))
+		d.Notes = append(d.Notes, "fields: "+Some(no.among, 12))
 	}
 	return d
 }
@@ -336,7 +336,7 @@ func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit) dsl.Diagnostic {
 }
 
 func untold(n int) dsl.Diagnostic {
-	more := count(n, "more mistake")
+	more := Count(n, "more mistake")
 	if n == 1 {
 		more += " is"
 	} else {
@@ -355,7 +355,7 @@ func didYouMean(near []string) string {
 	for i, n := range near {
 		quoted[i] = strconv.Quote(n)
 	}
-	return "did you mean " + listed(quoted, "or") + "?"
+	return "did you mean " + Joined(quoted, "or") + "?"
 }
 
 // replacements offers each of the near words; a single one is safe to apply,
@@ -382,41 +382,6 @@ func prefixed(mark string, names []string) []string {
 	return out
 }
 
-// listed joins words as a sentence does: "a, b and c".
-func listed(words []string, last string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
-	}
-}
-
-// some lists up to n words and counts the rest.
-func some(words []string, n int) string {
-	if len(words) <= n {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
-}
-
-func count(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return strconv.Itoa(n) + " " + unit + "s"
-}
-
-// article puts "a" or "an" before a word.
-func article(word string) string {
-	if word != "" && strings.IndexByte("aeioAEIO", word[0]) >= 0 || strings.HasPrefix(word, "un") {
-		return "an " + word
-	}
-	return "a " + word
-}
-
 func shorten(s string, n int) string {
 	runes := []rune(s)
 	if len(runes) <= n {
@@ -437,7 +402,7 @@ func kindPhrase(k dsl.Kind) string {
 }
 
 // phrase names what a type wants.
-func (t *Type) phrase() string {
+func (t *Type) Phrase() string {
 	switch t.Name {
 	case AnyType:
 		return "a value"
@@ -458,7 +423,7 @@ func (t *Type) phrase() string {
 		return "a code"
 	case RefType:
 		if t.Entity != nil {
-			return "a reference to " + article(t.Entity.Store.Name)
+			return "a reference to " + Article(t.Entity.Store.Name)
 		}
 		return "a reference"
 	case ListType:
@@ -469,7 +434,7 @@ func (t *Type) phrase() string {
 	case UUIDType:
 		return "a uuid"
 	}
-	return article(typeWords[t.Name])
+	return Article(typeWords[t.Name])
 }
 
 func (t *Type) plural() string {
@@ -497,14 +462,14 @@ func (t *Type) plural() string {
 	return typeWords[t.Name] + "s"
 }
 
-func (m meaning) phrase() string {
+func (m meaning) Phrase() string {
 	switch {
 	case m.list:
 		return "a list"
 	case m.name == RefType && m.row != nil:
-		return article(m.row.Store.Name)
+		return Article(m.row.Store.Name)
 	}
-	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).phrase()
+	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).Phrase()
 }
 
 func badSchema(at dsl.Place, s site, schema *Schema, err error) dsl.Diagnostic {
@@ -530,7 +495,7 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 		d.Summary, d.Label = name+" does not satisfy its schema", ""
 	}
 	if len(b.list) > 0 {
-		d.Notes = append(d.Notes, "allowed: "+some(b.list, 12))
+		d.Notes = append(d.Notes, "allowed: "+Some(b.list, 12))
 	}
 	if s.Place.Source != nil {
 		d.Related = append(d.Related, dsl.Related{Place: s.Place, Message: "the schema is declared here"})
@@ -544,89 +509,3 @@ func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
 }
 
-// What Drift says.
-
-func lowered(code string, at, was dsl.Place, label, summary string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    code,
-		Summary: summary,
-		Label:   label,
-		Place:   at,
-		Notes:   []string{"this lowers safety: take it back, or let somebody agree to it and compare with the new palettes from then on"},
-	}
-	if was.Source != nil {
-		d.Related = []dsl.Related{{Place: was, Message: "as it was"}}
-	}
-	return d
-}
-
-func newVerb(v *Verb) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "new-verb",
-		Summary:  v.Name + " is new",
-		Place:    v.Place,
-		Notes:    []string{"read what it changes: verbatim explain " + v.Name},
-	}
-	if len(v.Roles) == 0 {
-		d.Label = "nobody may use it"
-	} else {
-		names := make([]string, len(v.Roles))
-		for i, r := range v.Roles {
-			names[i] = r.Name
-		}
-		d.Label = "may be used by " + listed(names, "and")
-	}
-	return d
-}
-
-func effectPhrase(e *Effect) string {
-	word := effectWord(e)
-	text := oneLine(e.Operand.Text)
-	if e.Entity != nil {
-		text = e.Entity.Store.Name
-		if fields := fieldsOf(e); fields != nil {
-			text += " (" + strings.Join(fields, ", ") + ")"
-		}
-	}
-	if e.When != nil {
-		text += " when " + exprText(e.When)
-	}
-	return word + " " + text
-}
-
-func defaultText(p *Param) string {
-	if p.Active {
-		return "the row at work"
-	}
-	if p.Default.IsNull() {
-		return "none"
-	}
-	if p.Sensitive {
-		return "a sensitive value"
-	}
-	return p.Default.String()
-}
-
-// effectWord is the key that a palette writes for an effect.
-func effectWord(e *Effect) string {
-	for _, w := range effectWords {
-		if w.kind == e.Kind && w.may == e.May {
-			return w.name
-		}
-	}
-	return ""
-}
-
-// lasting says a number of seconds in words.
-func lasting(seconds int64) string {
-	for _, unit := range []struct {
-		seconds int64
-		name    string
-	}{{7 * 86400, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}} {
-		if seconds >= unit.seconds && seconds%unit.seconds == 0 {
-			return count(int(seconds/unit.seconds), unit.name)
-		}
-	}
-	return count(int(seconds), "second")
-}

@@ -180,7 +180,7 @@ func (o Origin) Words() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return listed(parts, "and")
+	return Joined(parts, "and")
 }
 
 // originPhrases are what Words calls the origins, by bit.
@@ -194,7 +194,7 @@ func (o Origins) Wanted() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return listed(parts, "or")
+	return Joined(parts, "or")
 }
 
 // escapeSource makes a name fit to stand in an origin: on one line, without the

@@ -196,8 +196,8 @@ func sortedByName[V any](m map[string]V) []V {
 	return list
 }
 
-// has reports whether the list holds a code, spelled exactly.
-func (l *CodeList) has(code string) bool {
+// Has reports whether the list holds a code, spelled exactly.
+func (l *CodeList) Has(code string) bool {
 	if len(l.Codes) > scanBelow && l.index != nil {
 		_, ok := l.index[code]
 		return ok
@@ -205,7 +205,7 @@ func (l *CodeList) has(code string) bool {
 	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
 }
 
-func (l *CodeList) names() []string {
+func (l *CodeList) Names() []string {
 	names := make([]string, len(l.Codes))
 	for i, c := range l.Codes {
 		names[i] = c.Name

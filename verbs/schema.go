@@ -212,8 +212,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		for i := range want {
 			want[i] = jsonPhrase(want[i])
 		}
-		b.says = fmt.Sprintf("must be %s, not %s", listed(want, "or"), jsonKind(at(instance, b.path)))
-		b.want = listed(want, "or") + " is wanted here"
+		b.says = fmt.Sprintf("must be %s, not %s", Joined(want, "or"), jsonKind(at(instance, b.path)))
+		b.want = Joined(want, "or") + " is wanted here"
 	case "enum":
 		b.list = enumWords(rule)
 		if s, ok := at(instance, b.path).(string); ok {
@@ -224,8 +224,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		b.says = "must be " + jsonText(rule)
 		b.want = jsonText(rule) + " is wanted here"
 	case "format":
-		b.says = fmt.Sprintf("is not %s", article(fmt.Sprint(rule)))
-		b.want = article(fmt.Sprint(rule)) + " is wanted here"
+		b.says = fmt.Sprintf("is not %s", Article(fmt.Sprint(rule)))
+		b.want = Article(fmt.Sprint(rule)) + " is wanted here"
 	case "pattern":
 		b.says = "does not have the form wanted"
 		b.want = fmt.Sprintf("this form is wanted: %v", rule)
@@ -367,7 +367,7 @@ func jsonPhrase(t string) string {
 	case "object":
 		return "a map"
 	}
-	return article(t)
+	return Article(t)
 }
 
 func jsonKind(v any) string {

@@ -34,7 +34,7 @@ func covers(t, of string) bool {
 
 // Wanted says in words which files are taken.
 func (u *Upload) Wanted() string {
-	return listed(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
+	return Joined(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
 }
 
 // uploadForm is what a reference looks like. It is shared by all arguments.
@@ -132,23 +132,4 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 	up.MaxSize = size
 	p.Upload = up
 	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern}
-}
-
-// upload holds the files that an argument takes against those that it took.
-func (d *drift) upload(name string, p, was *Param) {
-	o, n := was.Upload, p.Upload
-	switch {
-	case o == nil:
-		return
-	case n == nil:
-		d.lower("limit-loosened", p.Place, was.Place, "it took "+o.Wanted(), "%s takes any text, and not only a file of whoever asks", name)
-		return
-	case n.MaxSize > o.MaxSize:
-		d.lower("limit-loosened", p.Place, was.Place, "it took "+SizeText(o.MaxSize), "%s takes files up to %s", name, SizeText(n.MaxSize))
-	}
-	for _, t := range n.Types {
-		if !slices.ContainsFunc(o.Types, func(old string) bool { return covers(old, t) }) {
-			d.lower("limit-loosened", p.Place, was.Place, "it took "+listed(o.Types, "or"), "%s takes files of type %s", name, t)
-		}
-	}
 }

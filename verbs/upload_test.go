@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"os"
 	"testing"
 
 	"verbatim/dsl"
@@ -92,4 +93,29 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%q: %d %v", text, got, ok)
 		}
 	}
+}
+
+func loadText(t interface{ Fatal(...any) }, name, text string) *Registry {
+	r, ds := LoadSources(dsl.NewSource(name, text))
+	if r == nil {
+		t.Fatal(name, inWords(ds))
+	}
+	return r
+}
+
+func paramNamed(v *Verb, name string) *Param {
+	for i := range v.Params {
+		if v.Params[i].Name == name {
+			return &v.Params[i]
+		}
+	}
+	return nil
+}
+
+func basePalette(t interface{ Fatal(...any) }) string {
+	text, err := os.ReadFile("drift/testdata/base.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
