@@ -78,12 +78,12 @@ type checker struct {
 	macro *Verb // whose arguments are the names, in CheckMacro
 	work  bool  // internal verbs may be called
 
-	ds      dsl.Diagnostics
-	broken  bool // a call is not whole: no program, and no guesses about what is unused
-	failed  bool
-	dark    bool                // inside a sensitive argument: nothing of it may be quoted
-	mending bool                // inside a broken call: the parser has complained already
-	near    map[string][]string // verbs near an unknown one
+	ds        dsl.Diagnostics
+	broken    bool // a call is not whole: no program, and no guesses about what is unused
+	failed    bool
+	sensitive bool                // inside a sensitive argument: nothing of it may be quoted
+	mending   bool                // inside a broken call: the parser has complained already
+	near      map[string][]string // verbs near an unknown one
 
 	untold int // complaints beyond the limit
 }
@@ -227,7 +227,7 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	mine := len(p.edges)
 	v := c.r.verbs[call.Verb]
 	if v != nil && v.Internal && !c.work {
-		v = nil // for whoever wrote this, there is none
+		v = nil // the author of the script may not call it
 	}
 	var args []Arg
 	switch {
@@ -296,9 +296,9 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			}
 			continue
 		}
-		c.dark = param.Sensitive
+		c.sensitive = param.Sensitive
 		c.value(site{verb: v, param: param}, param.Type, &a.Value, out, depth+1)
-		c.dark = false
+		c.sensitive = false
 	}
 	if missing := v.plan.required &^ given; missing != 0 {
 		c.missing(call, v, missing)
@@ -459,10 +459,10 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	}
-	dark := c.dark
-	c.dark = false // the inner call's arguments have marks of their own
+	sensitive := c.sensitive
+	c.sensitive = false // the inner call's arguments have marks of their own
 	index := c.call(call, true, depth+1)
-	c.dark = dark
+	c.sensitive = sensitive
 	out.Kind, out.Call = Result, int32(index)
 	c.p.edges = append(c.p.edges, edge{-1, index})
 	if verb := c.r.verbs[call.Verb]; verb != nil && !call.Broken {
@@ -659,9 +659,9 @@ func (c *checker) mend(call *dsl.Call, v *Verb, depth int) {
 		case k >= 0 && asWritten && a.Value.Kind != dsl.Nil:
 			param := &v.Params[k]
 			ignored = Arg{}
-			c.dark, c.mending = param.Sensitive, true
+			c.sensitive, c.mending = param.Sensitive, true
 			c.value(site{verb: v, param: param}, param.Type, &a.Value, &ignored, depth+1)
-			c.dark, c.mending = false, false
+			c.sensitive, c.mending = false, false
 			continue
 		case k < 0 && asWritten:
 			c.unknownArgument(call, v, a)

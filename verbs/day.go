@@ -13,8 +13,8 @@ import (
 )
 
 // A Day is a bound of dates that moves with the calendar: today, or so long
-// before or after it. Which day that is, nobody here knows: whoever asks says
-// what today is for the person.
+// before or after it. This package reads no clock: the caller
+// says what today is for the person.
 type Day struct {
 	n    int // how many units from today; negative is before
 	unit unit

@@ -361,7 +361,7 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 	s.Scope = append(path.Steps, stores.Step{Field: path.Field, To: last.Type.Entity.Store})
 }
 
-// visible reads which rows of an entity are there for whoever does not see all.
+// visible reads which rows of an entity are there for roles that do not see all.
 func (l *loader) visible(en *entityNode) {
 	d, e, n := en.d, en.e, en.f.at("visible").value
 	if n == nil {

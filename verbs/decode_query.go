@@ -57,8 +57,8 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	}
 	d.scalars(f.at("columns"), func(k, val *yaml.Node) {
 		d.name(k, "column")
-		word, dark := strings.CutPrefix(val.Value, "sensitive ")
-		if dark {
+		word, sensitive := strings.CutPrefix(val.Value, "sensitive ")
+		if sensitive {
 			bare := *val
 			bare.Value, bare.Column = word, val.Column+len("sensitive ")
 			val = &bare
@@ -67,11 +67,11 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		if t == nil {
 			return
 		}
-		if dark && q.Sensitive == nil {
+		if sensitive && q.Sensitive == nil {
 			q.Sensitive = make([]bool, len(q.Columns))
 		}
 		if q.Sensitive != nil {
-			q.Sensitive = append(q.Sensitive, dark)
+			q.Sensitive = append(q.Sensitive, sensitive)
 		}
 		q.Columns = append(q.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(t)})
 		q.Types = append(q.Types, t)

@@ -78,8 +78,8 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	})
 	for i := range r.Lists {
 		if list := &r.Lists[i]; len(list.Fields) > 0 {
-			dark := slices.ContainsFunc(list.Fields, func(f ReadField) bool { return f.Sensitive })
-			r.Fields = append(r.Fields, ReadField{Name: list.Name, From: FromList, List: i, Sensitive: dark})
+			sensitive := slices.ContainsFunc(list.Fields, func(f ReadField) bool { return f.Sensitive })
+			r.Fields = append(r.Fields, ReadField{Name: list.Name, From: FromList, List: i, Sensitive: sensitive})
 		}
 	}
 	for _, name := range v.Returns.Includes {
@@ -152,7 +152,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 			d.report(tell(d.place(val), "bad-operand/not-described", inner, last.Type))
 			return f, false
 		}
-		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: darkPath(ent, p)}, true
+		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: sensitivePath(ent, p)}, true
 	}
 	if part, ok := strings.CutPrefix(val.Value, "progress."); ok && r != nil && ent.field("progress") < 0 {
 		i := slices.Index(progressWords, part)
@@ -173,7 +173,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		if !ok {
 			return f, false
 		}
-		return ReadField{Path: p, Type: last.Type, Sensitive: darkPath(ent, p)}, true
+		return ReadField{Path: p, Type: last.Type, Sensitive: sensitivePath(ent, p)}, true
 	}
 	x, t := l.compileTerm(d, val, scope{verb: vn.v, row: ent}, wantAnything, nil)
 	if x == nil {
@@ -188,7 +188,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		if read.Param >= 0 {
 			of = vn.v.Params[read.Param].Type.Entity
 		}
-		f.Sensitive = f.Sensitive || darkPath(of, read.Path)
+		f.Sensitive = f.Sensitive || sensitivePath(of, read.Path)
 	}
 	x.Args(func(i int) { f.Sensitive = f.Sensitive || vn.v.Params[i].Sensitive })
 	return f, true
@@ -218,7 +218,7 @@ func isPath(s string) bool {
 	return s[0] >= 'a'
 }
 
-func darkPath(e *Entity, p stores.Path) bool {
+func sensitivePath(e *Entity, p stores.Path) bool {
 	if p.Count != nil {
 		return false
 	}

@@ -106,7 +106,7 @@ const activeWord = "active"
 
 // active reads the default of a reference. What somebody can be at work on is
 // what they are given access to, which is what scopes end at: there are few of
-// them, they have names, and whoever sees one sees it whole.
+// them, they have names, and a caller who sees one sees it whole.
 func (l *loader) active(d *doc, p *Param, n *yaml.Node) bool {
 	switch {
 	case n.Kind == poisoned:

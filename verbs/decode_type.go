@@ -28,8 +28,8 @@ var typeNamed = func() map[string]TypeName {
 	return m
 }()
 
-// typeOf reads the keys of a type. It returns nil after an error, and whoever
-// meets a nil type later is silent about it.
+// typeOf reads the keys of a type. It returns nil after an error, and later
+// steps are silent about a nil type.
 func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type {
 	n := f.at("type").value
 	if n == nil {

@@ -59,7 +59,7 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 	return d
 }
 
-// refusal is a literal that its type does not accept. With dark, the value is
+// refusal is a literal that its type does not accept. When sensitive, the value is
 // sensitive and is not quoted.
 func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
 	what := s.part + ":" + s.param.Name
@@ -145,9 +145,9 @@ var refusals = [...]string{
 }
 
 // wrongTypeHelp adds the repair where one suggests itself.
-func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, dark bool) {
+func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive bool) {
 	fix := func(title, text string, safe bool) {
-		if !dark {
+		if !sensitive {
 			d.Fixes = append(d.Fixes, dsl.Fix{Title: title, Safe: safe, Edits: []dsl.Edit{{Range: d.Place.Range, Text: text}}})
 		}
 	}
@@ -194,10 +194,10 @@ func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) 
 	return tell(at, "too-long", what, Count(t.MaxLength, unit), n, Count(n-t.MaxLength, unit))
 }
 
-func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark bool) dsl.Diagnostic {
+func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sensitive bool) dsl.Diagnostic {
 	names := list.Names()
 	var near []string
-	if !dark {
+	if !sensitive {
 		near = dsl.Nearest(v.Text, slices.Values(names))
 		for _, name := range names {
 			if strings.EqualFold(name, strings.ReplaceAll(v.Text, " ", "_")) {
@@ -206,7 +206,7 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 		}
 	}
 	d := tell(at, "unknown-code/call", shorten(v.Text, 40), list)
-	if dark {
+	if sensitive {
 		d = tell(at, "unknown-code/sensitive", what, list)
 	}
 	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
@@ -216,10 +216,10 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 	return d
 }
 
-func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, dark bool) dsl.Diagnostic {
+func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, sensitive bool) dsl.Diagnostic {
 	var near []string
 	d := tell(at, "unknown-code/currency-sensitive", s.param)
-	if !dark {
+	if !sensitive {
 		for _, k := range known {
 			if strings.EqualFold(k, v.Text) {
 				near = []string{k}
@@ -476,9 +476,9 @@ func badSchema(at dsl.Place, s site, schema *Schema, err error) dsl.Diagnostic {
 	return tell(at, "bad-schema/call", s.param, err, schema)
 }
 
-func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind, dark bool) dsl.Diagnostic {
+func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind, sensitive bool) dsl.Diagnostic {
 	d := tell(at, "schema-mismatch", name, b.says, b.want)
-	if len(b.near) > 0 && !dark {
+	if len(b.near) > 0 && !sensitive {
 		near, mark := b.near, ""
 		if b.key != "" {
 			mark = ":"
@@ -491,7 +491,7 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 		d.Label = didYouMean(prefixed(mark, b.near))
 		d.Fixes = replacements(at, near, mark)
 	}
-	if dark && !b.safe {
+	if sensitive && !b.safe {
 		d.Summary, d.Label = name+" does not satisfy its schema", ""
 	}
 	if len(b.list) > 0 {
@@ -508,4 +508,3 @@ func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	_, label, _ := strings.Cut(says, ": ")
 	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
 }
-

@@ -261,7 +261,7 @@ func askLines(v *Verb) []string {
 	var lines []string
 	for i := range v.Confirm {
 		c := &v.Confirm[i]
-		line := "whoever asks agrees first"
+		line := "the caller agrees first"
 		if c.By != nil {
 			line = c.By.Name + " agrees first"
 		}

@@ -15,9 +15,9 @@ type plan struct {
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
 
-	moves  bool   // what a parameter takes depends on the day
-	dark   bool   // a parameter is sensitive
-	result result // what `@x` and `@x.field` are
+	moves     bool   // what a parameter takes depends on the day
+	sensitive bool   // a parameter is sensitive
+	result    result // what `@x` and `@x.field` are
 }
 
 // Up to scanBelow names a linear scan is faster than a map.
@@ -92,7 +92,7 @@ func (r *Registry) planOf(v *Verb) plan {
 		}
 		p.moves = p.moves || param.moves(v)
 		if param.Sensitive {
-			p.dark = true
+			p.sensitive = true
 			if r.sensitive == nil {
 				r.sensitive = make(map[string]bool)
 			}

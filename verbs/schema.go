@@ -421,7 +421,7 @@ func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) 
 				}
 			}
 		}
-		d := schemaBreach(c.place(r), name, s, b, where.Kind, c.dark)
+		d := schemaBreach(c.place(r), name, s, b, where.Kind, c.sensitive)
 		if says := s.wrongAt(b.path); says != "" && b.key == "" && b.missing == "" {
 			d.Notes = append([]string{says}, d.Notes...)
 		}
@@ -438,11 +438,11 @@ func (c *checker) schemaOf(v *Verb, k int, code, object *Arg) {
 	}
 	by, _ := v.Params[k].SchemaOf()
 	if s := v.Params[by].Type.Codes.Schema(code.Value.Text()); s != nil {
-		c.dark = v.Params[k].Sensitive
+		c.sensitive = v.Params[k].Sensitive
 		for _, d := range c.unschematic(site{verb: v, param: &v.Params[k]}, s, object.Syntax, object.Value) {
 			c.add(d)
 		}
-		c.dark = false
+		c.sensitive = false
 	}
 }
 

@@ -228,14 +228,14 @@ func (v *Verb) itemNames(list string) []string {
 	return nil
 }
 
-// asksAll refuses a question that keeps quiet about an argument: whoever is asked
-// would agree to what they were not told.
+// asksAll refuses a question that keeps quiet about an argument: the person
+// who is asked would agree to a value that they were not told.
 func (l *loader) asksAll(vn *verbNode, p pair) {
 	for i := range vn.v.Tells.Asks {
 		w := &vn.v.Tells.Asks[i]
 		for j := range vn.v.Params {
 			if name := vn.v.Params[j].Name; len(w.parts) > 0 && !w.says(name) {
-				vn.d.report(tell(vn.d.place(p.key), "contradiction", "whoever is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
+				vn.d.report(tell(vn.d.place(p.key), "contradiction", "the person who is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
 			}
 		}
 	}

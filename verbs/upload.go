@@ -107,7 +107,7 @@ func (l *loader) upload(d *doc, p *Param, f mapping) {
 		}
 	}
 	if f.at("default").value != nil {
-		d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is an upload and has a default", "a file belongs to whoever sent it; leave the default out", d.place(f.at("upload").key), "an upload"))
+		d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is an upload and has a default", "a file belongs to the person who sent it; leave the default out", d.place(f.at("upload").key), "an upload"))
 		return
 	}
 	u, ok := d.fields(n, "upload")

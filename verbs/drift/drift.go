@@ -163,7 +163,7 @@ func (d *drift) entity(e *verbs.Entity) {
 		d.lower("scope-changed", e.Place, was.Place, "it was "+before, "rows of %s belong to %s", name, scope)
 	}
 	if before := verbs.FieldNames(o, o.Visible); !subset(before, verbs.FieldNames(n, n.Visible)) {
-		d.lower("read-widened", e.Place, was.Place, "only rows in which "+verbs.Joined(before, "and")+" was true were", "more rows of %s are there for whoever does not see all", name)
+		d.lower("read-widened", e.Place, was.Place, "only rows in which "+verbs.Joined(before, "and")+" was true were", "more rows of %s are there for roles that do not see all", name)
 	}
 	for i := range o.Unique {
 		if !slices.ContainsFunc(n.Unique, func(set []int) bool { return subset(verbs.FieldNames(n, set), verbs.FieldNames(o, o.Unique[i])) }) {
@@ -197,7 +197,7 @@ func (d *drift) field(e *verbs.Entity, i int, was *verbs.Entity, j int) {
 	if by, less := was.Fields[j].WrittenBy, e.Fields[i].WrittenBy; len(by) > 0 && (len(less) == 0 || slices.ContainsFunc(less, func(r *verbs.Role) bool {
 		return !slices.ContainsFunc(by, func(b *verbs.Role) bool { return b.Name == r.Name })
 	})) {
-		d.lower("origin-widened", at, before, "its words were a stranger's to all others", "%s is written by others than it was", name)
+		d.lower("origin-widened", at, before, "its words were of untrusted origin for all others", "%s is written by other roles than it was", name)
 	}
 	if n.Column != o.Column {
 		d.lower("table-changed", at, before, "other data", "%s is kept in column %s, not %s", name, n.Column, o.Column)
