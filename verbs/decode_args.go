@@ -155,9 +155,5 @@ func (v *Verb) param(name string) int {
 }
 
 func (v *Verb) paramNames() []string {
-	names := make([]string, len(v.Params))
-	for i := range v.Params {
-		names[i] = v.Params[i].Name
-	}
-	return names
+	return namesBy(v.Params, func(p Param) string { return p.Name })
 }

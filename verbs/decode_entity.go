@@ -193,7 +193,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		switch t.Name {
 		case CodeType:
 			if t.Codes != nil {
-				kept.Codes = codeNames(t.Codes)
+				kept.Codes = t.Codes.Names()
 			}
 		case RefType:
 			if t.Entity != nil {
@@ -211,14 +211,6 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	}
 	e.Store.Fields = append(e.Store.Fields, kept)
 	e.Fields = append(e.Fields, field)
-}
-
-func codeNames(list *CodeList) []string {
-	names := make([]string, len(list.Codes))
-	for i, c := range list.Codes {
-		names[i] = c.Name
-	}
-	return names
 }
 
 // kindOf says how values of a type are kept. What a reference holds is the key
@@ -277,11 +269,7 @@ func (e *Entity) field(name string) int {
 }
 
 func (e *Entity) fieldNames() []string {
-	names := make([]string, len(e.Store.Fields))
-	for i := range e.Store.Fields {
-		names[i] = e.Store.Fields[i].Name
-	}
-	return names
+	return namesBy(e.Store.Fields, func(f stores.Field) string { return f.Name })
 }
 
 // relate works out what of an entity depends on others: whose row it is, what

@@ -116,11 +116,7 @@ func roleNames(roles []*Role) string {
 	if len(roles) == 0 {
 		return "nobody"
 	}
-	names := make([]string, len(roles))
-	for i, role := range roles {
-		names[i] = role.Name
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(namesOf(roles), ", ")
 }
 
 func returnLines(v *Verb) []string {

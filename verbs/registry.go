@@ -206,9 +206,5 @@ func (l *CodeList) Has(code string) bool {
 }
 
 func (l *CodeList) Names() []string {
-	names := make([]string, len(l.Codes))
-	for i, c := range l.Codes {
-		names[i] = c.Name
-	}
-	return names
+	return namesBy(l.Codes, func(c Code) string { return c.Name })
 }

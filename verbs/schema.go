@@ -229,30 +229,6 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 	case "pattern":
 		b.says = "does not have the form wanted"
 		b.want = fmt.Sprintf("this form is wanted: %v", rule)
-	case "minLength":
-		b.says = fmt.Sprintf("needs at least %v characters", rule)
-	case "maxLength":
-		b.says = fmt.Sprintf("takes at most %v characters", rule)
-	case "minItems":
-		b.says = fmt.Sprintf("needs at least %v items", rule)
-	case "maxItems":
-		b.says = fmt.Sprintf("takes at most %v items", rule)
-	case "uniqueItems":
-		b.says = "holds the same item twice"
-	case "minProperties":
-		b.says = fmt.Sprintf("needs at least %v keys", rule)
-	case "maxProperties":
-		b.says = fmt.Sprintf("takes at most %v keys", rule)
-	case "minimum":
-		b.says = fmt.Sprintf("must be %v or more", rule)
-	case "maximum":
-		b.says = fmt.Sprintf("must be %v or less", rule)
-	case "exclusiveMinimum":
-		b.says = fmt.Sprintf("must be more than %v", rule)
-	case "exclusiveMaximum":
-		b.says = fmt.Sprintf("must be less than %v", rule)
-	case "multipleOf":
-		b.says = fmt.Sprintf("must be a multiple of %v", rule)
 	case "anyOf", "oneOf":
 		b.says = "has none of the forms allowed"
 		if len(e.Causes) == 0 {
@@ -268,19 +244,28 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		slices.Sort(b.list)
 		b.list = slices.Compact(b.list)
-	case "not":
-		b.says = "has a form that is not allowed"
-	case "minContains":
-		b.says = "holds too few of the items wanted"
-	case "maxContains":
-		b.says = "holds too many of some items"
 	default:
-		b.says, b.safe = "does not satisfy its schema: "+e.Message, false
+		says, known := ruleSays[keyword]
+		if b.says = strings.ReplaceAll(says, "N", fmt.Sprint(rule)); !known {
+			b.says, b.safe = "does not satisfy its schema: "+e.Message, false
+		}
 	}
 	if b.want == "" {
 		b.want = "it " + b.says
 	}
 	*found = append(*found, b)
+}
+
+// ruleSays says which rule of a schema is broken, of those that need no more than
+// their number N.
+var ruleSays = map[string]string{
+	"minLength": "needs at least N characters", "maxLength": "takes at most N characters",
+	"minItems": "needs at least N items", "maxItems": "takes at most N items", "uniqueItems": "holds the same item twice",
+	"minProperties": "needs at least N keys", "maxProperties": "takes at most N keys",
+	"minimum": "must be N or more", "maximum": "must be N or less",
+	"exclusiveMinimum": "must be more than N", "exclusiveMaximum": "must be less than N", "multipleOf": "must be a multiple of N",
+	"minContains": "holds too few of the items wanted", "maxContains": "holds too many of some items",
+	"not": "has a form that is not allowed",
 }
 
 // location is the way to the rule inside the schema's own text.

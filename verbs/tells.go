@@ -138,21 +138,13 @@ func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 	}
 	names := v.toldNames()
 	v.Tells = Tells{
-		First: l.wordings(vn, f.at("first"), append([]string{"count"}, v.argNames()...)),
+		First: l.wordings(vn, f.at("first"), append([]string{"count"}, v.paramNames()...)),
 		Each:  l.wordings(vn, f.at("each"), names),
-		None:  l.wordings(vn, f.at("none"), v.argNames()),
+		None:  l.wordings(vn, f.at("none"), v.paramNames()),
 		Done:  l.wordings(vn, f.at("done"), names),
-		Asks:  l.wordings(vn, f.at("asks"), v.argNames()),
+		Asks:  l.wordings(vn, f.at("asks"), v.paramNames()),
 	}
 	l.asksAll(vn, f.at("asks"))
-}
-
-func (v *Verb) argNames() []string {
-	names := make([]string, len(v.Params))
-	for i := range v.Params {
-		names[i] = v.Params[i].Name
-	}
-	return names
 }
 
 // toldNames are the values that can be told: what it returns, and its arguments.
@@ -175,7 +167,7 @@ func (v *Verb) toldNames() []string {
 			names = append(names, v.Tool.Columns[i].Name)
 		}
 	}
-	for _, more := range [][]string{v.Returns.Includes, v.argNames()} {
+	for _, more := range [][]string{v.Returns.Includes, v.paramNames()} {
 		for _, name := range more {
 			if !slices.Contains(names, name) {
 				names = append(names, name)

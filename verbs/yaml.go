@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -488,7 +487,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 }
 
 func allDigits(s string) bool {
-	return s != "" && len(s) < 10 && len(bytes.Trim([]byte(s), "0123456789")) == 0
+	return len(s) < 10 && allDecimal(s)
 }
 
 func parseLine(s string) int {
