@@ -18,7 +18,7 @@ import (
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
 //	        runtime/{names,tools}   its parts: what rows are called; whether a tool fits its verb
-//	1       verbs               verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
+//	1       verbs               verbs/{expr,drift,grammar}   verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
