@@ -18,12 +18,12 @@ import (
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
 //	        runtime/{names,tools}   its parts: what rows are called; whether a tool fits its verb
-//	1       verbs               verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
+//	1       verbs               verbs/{expr,drift,grammar}   verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"stores/files":          nil,
 	"verbs":                 {"dsl", "stores", "verbs/expr"},
 	"verbs/expr":            {"stores"},
+	"verbs/drift":           {"dsl", "stores", "verbs"},
 	"verbs/grammar":         {"dsl", "stores", "verbs"},
 	"verbs/verbstest":       nil,
 	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
@@ -63,7 +64,7 @@ var allowed = map[string][]string{
 	"runtime/collect":       {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":        {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
 	"runtime/torture":       nil,
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -85,6 +86,7 @@ var groups = map[string][]string{
 	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance"),
 	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "cmd/verbatim"),
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "cmd/verbatim"),
+	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
 }
@@ -106,6 +108,8 @@ var forbidden = []arrow{
 	{"who does not say what rows are called", []string{"runtime/names"}, "names are given to rows by the engine, and told by who tells of rows"},
 	{"who has nothing to ask of a tool", []string{"runtime/tools"}, "tools of other servers are asked by the engine, through whoever speaks their protocol"},
 	{"runtime/tools", allBut("dsl", "stores", "verbs", "runtime/tools"), "it holds what a tool says of itself against a verb, and asks nothing of it"},
+	{"who compares no palettes", []string{"verbs/drift"}, "one version of the palettes is loaded; two are compared by the linter alone"},
+	{"verbs/drift", allBut("dsl", "stores", "verbs", "verbs/drift"), "it reads two sets of palettes, and nothing of what they are used for"},
 	{"parts of the engine", []string{"runtime"}, "each is a room with its own types and tests, which the engine is made of"},
 	{"who is not the engine", []string{"runtime/view", "runtime/digest", "runtime/provenance"}, "how a store is asked, what a plan is known by, and where values come from, is the engine's own affair"},
 	{"who does not say what became of a question", []string{"runtime/confirmations"}, "who may agree, and to what, the engine decides"},
