@@ -27,7 +27,7 @@ var budgets = []struct {
 	{[]string{"runtime/words", "runtime/phrase"}, 3500, 5200, "sentences are matched by closed lists of words"},
 	{[]string{"stores", "stores/journal", "stores/receipt", "stores/files"}, 5500, 1900, "the receipt came here from other rooms"},
 	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 4070, "the guard over an author's SQL is kept twice, the loop of a worker on SQLite came here from runtime/work, and River's driver is put right where it reads the machine's clock"},
-	{[]string{"cmd/verbatim"}, 5500, 2350, "what a person is told is rendered here and not by libraries"},
+	{[]string{"cmd/verbatim"}, 5500, 2345, "what a person is told is rendered here and not by libraries"},
 	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 250, "the questions of a collection know the client's palette"},
 }
 

@@ -66,19 +66,11 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 	case !known:
 		return usage(fmt.Sprintf("nobody speaks as %q", f.by), "give --by client, agent or system")
 	}
-	reg, err := a.wholePalettes(f.palettes)
-	if err != nil {
-		return err
-	}
-	store, err := a.open(ctx, f.store)
+	_, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	engine, err := a.newEngine(reg, store, nil)
-	if err != nil {
-		return a.runFailed(err)
-	}
 	if name == "" {
 		s, err := engine.Session(ctx, f.as)
 		if err != nil {

@@ -443,9 +443,9 @@ func (s *Store) riverVersion(ctx context.Context) error {
 func riverFits(is int64, steps []riverStep) error {
 	switch known := int64(steps[len(steps)-1].version); {
 	case is < known:
-		return fmt.Errorf("River's tables: %w; migrate the store", &stores.VersionError{Is: is, Known: known})
+		return fmt.Errorf("the tables of River: %w; migrate the store", &stores.VersionError{Is: is, Known: known})
 	case is > known:
-		return fmt.Errorf("River's tables: %w; use the program that migrated them, or a newer one", &stores.VersionError{Is: is, Known: known})
+		return fmt.Errorf("the tables of River: %w; use the program that migrated them, or a newer one", &stores.VersionError{Is: is, Known: known})
 	}
 	return nil
 }
