@@ -33,6 +33,19 @@
 // nothing of its constraints. What is shown must be what runs, so the database
 // itself is asked.
 //
+// A call goes through six steps. Each is a function from values to values in the file
+// of its name, and plan.go walks a program through them:
+//
+//	permit   may this caller use the verb
+//	resolve  which rows and values do its arguments stand for
+//	gate     who must agree first (require.go: what must hold)
+//	carry    what would it do: effects, read, query, handler or tool
+//	settle   is that what its palette promised
+//	commit   changes, journal, notices and jobs, in one transaction
+//
+// They read through a reading: who looks, when, the store as this run sees it, and
+// what was read, which is what an agreement is bound to.
+//
 // The package knows no domain: what YAML cannot say of one is a handler,
 // registered by the domain's own package and joined to the engine in cmd.
 package runtime
