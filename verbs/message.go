@@ -3,7 +3,6 @@ package verbs
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,37 +98,49 @@ func suggest(d *dsl.Diagnostic, word string, legal []string, kind string) {
 	}
 }
 
-var placeholder = regexp.MustCompile(`\{[1-9]( [a-z]+)?\}`)
-
-// filled puts arguments in the place of {1}, {2 quoted} and the like.
+// filled puts arguments in the place of {1}, {2 quoted} and the like. Other braces stay
+// as they are.
 func filled(text string, args []any) string {
-	if !strings.Contains(text, "{") {
-		return text
+	var b strings.Builder
+	for {
+		before, rest, open := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !open {
+			return b.String()
+		}
+		inside, after, _ := strings.Cut(rest, "}")
+		n, how, _ := strings.Cut(inside, " ")
+		if len(n) != 1 || n[0] < '1' || n[0] > '9' {
+			b.WriteByte('{')
+			text = rest
+			continue
+		}
+		if i := int(n[0] - '1'); i < len(args) {
+			b.WriteString(argumentSaid(args[i], how))
+		}
+		text = after
 	}
-	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
-		i := int(p[1] - '1')
-		if i >= len(args) {
-			return ""
-		}
-		arg := args[i]
-		switch strings.TrimSpace(p[2 : len(p)-1]) {
-		case "quoted":
-			return strconv.Quote(wordOf(arg))
-		case "a":
-			return Article(wordOf(arg))
-		case "and":
-			return Joined(namesOf(arg), "and")
-		case "names":
-			return strings.Join(namesOf(arg), ", ")
-		case "some":
-			return Some(namesOf(arg), 5)
-		case "type":
-			return typeOfArg(arg).Phrase()
-		case "ident":
-			return arg.(*Param).Ident
-		}
-		return wordOf(arg)
-	})
+}
+
+// argumentSaid is an argument as a placeholder asks for it.
+func argumentSaid(arg any, how string) string {
+	switch how {
+	case "quoted":
+		return strconv.Quote(wordOf(arg))
+	case "a":
+		return Article(wordOf(arg))
+	case "and":
+		return Joined(namesOf(arg), "and")
+	case "names":
+		return strings.Join(namesOf(arg), ", ")
+	case "some":
+		return Some(namesOf(arg), 5)
+	case "type":
+		return typeOfArg(arg).Phrase()
+	case "ident":
+		return arg.(*Param).Ident
+	}
+	return wordOf(arg)
 }
 
 func typeOfArg(arg any) *Type {

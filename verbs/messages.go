@@ -36,7 +36,7 @@ func (l *loader) misspelt(name string) bool {
 // Files and YAML
 
 func (loaderMessages) notYAML(at dsl.Place, message string) dsl.Diagnostic {
-	for name := range messages() {
+	for _, name := range sortedKeys(messages()) {
 		if words, ok := strings.CutPrefix(name, "not-yaml/"); ok && strings.Contains(message, words) {
 			return tell(at, name)
 		}
