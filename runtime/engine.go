@@ -33,8 +33,7 @@
 // nothing of its constraints. What is shown must be what runs, so the database
 // itself is asked.
 //
-// A call goes through six steps. Each is a function from values to values in the file
-// of its name, and plan.go walks a program through them:
+// A call goes through six steps, each in the file of its name, in plan.go:
 //
 //	permit   may this caller use the verb
 //	resolve  which rows and values do its arguments stand for
@@ -42,9 +41,6 @@
 //	carry    what would it do: effects, read, query, handler or tool
 //	settle   is that what its palette promised
 //	commit   changes, journal, notices and jobs, in one transaction
-//
-// They read through a reading: who looks, when, the store as this run sees it, and
-// what was read, which is what an agreement is bound to.
 //
 // The package knows no domain: what YAML cannot say of one is a handler,
 // registered by the domain's own package and joined to the engine in cmd.
@@ -54,6 +50,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -324,25 +321,13 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 	return e.store.Principal(ctx, name)
 }
 
-const hexDigits = "0123456789abcdef"
-
 // randomID makes a version 4 UUID.
 func randomID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails, by its documentation
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	var text [36]byte
-	at := 0
-	for i, x := range b {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			text[at] = '-'
-			at++
-		}
-		text[at], text[at+1] = hexDigits[x>>4], hexDigits[x&15]
-		at += 2
-	}
-	return string(text[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // onRows reports whether an effect changes rows that exist already.
