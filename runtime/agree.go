@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -28,9 +29,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	if err != nil {
 		return nil, nil, err
 	}
-	if asker.id = c.Session; strings.HasPrefix(c.Session, sessionPrefix) {
-		asker.kept = stores.NewString(c.Session)
-	}
+	asker.id, asker.kept = c.Session, sessions.KeyOf(c.Session)
 	script, ds := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	if ds.HasErrors() {
 		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.ID, tell(ds))}
@@ -257,14 +256,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		e.Time, e.Outcome = at, outcomeDeclined
 		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
 	})
-	var refusal *Refusal
-	switch {
-	case err == nil, errors.As(err, &refusal):
-		return err
-	case errors.Is(err, stores.ErrConflict):
-		return refuse([]complaint{{-1, changedMeanwhile(dsl.Place{})}})
-	}
-	return failure(err)
+	return storeError(dsl.Place{}, err)
 }
 
 // DeclinePreview says no to a preview of one's own, as somebody does who is
@@ -315,10 +307,7 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 		}
 		return tx.Apply(ctx, b)
 	})
-	if err != nil {
-		return failure(err)
-	}
-	return nil
+	return failure(err)
 }
 
 // own begins a journal entry about a confirmation.
