@@ -225,8 +225,8 @@ func (r *reading) meanwhile(ctx context.Context, version int64) error {
 }
 
 // keepSession writes down what a run did to its session, and what was said with
-// it. about is what the run was about, nil where nothing was run.
-func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about *sessions.Notes) error {
+// it. about says what the run was about; it is nil where nothing was run.
+func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
 	if r.s.kept.IsNull() {
 		if len(said) > 0 {
 			return r.unkept()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"verbatim/dsl"
@@ -84,9 +85,10 @@ func (s *Session) keyNamed(name string) (*stores.Entity, stores.Value, bool) {
 }
 
 // say makes turns of what was said, the first with the number after after.
-func (r *reading) say(all []sessions.Said, after int64, entries int, of *sessions.Notes) (changes []stores.Change, err error) {
-	if of == nil {
-		of = &sessions.Notes{}
+func (r *reading) say(all []sessions.Said, after int64, entries int, about func() sessions.Notes) (changes []stores.Change, err error) {
+	var of sessions.Notes
+	if about != nil && len(all) > 0 {
+		of = about()
 	}
 	for i := range all {
 		said := &all[i]
@@ -100,7 +102,7 @@ func (r *reading) say(all []sessions.Said, after int64, entries int, of *session
 		if err != nil {
 			return nil, err
 		}
-		c, err := said.Turn(r.s.kept, after+int64(i)+1, rows, *of, entries, r.now)
+		c, err := said.Turn(r.s.kept, after+int64(i)+1, rows, of, entries, r.now)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +112,7 @@ func (r *reading) say(all []sessions.Said, after int64, entries int, of *session
 }
 
 // about is the rows that a run is about, and the verbs that it calls.
-func (r *run) about() *sessions.Notes {
+func (r *run) about() sessions.Notes {
 	const enough = 100
 	var rows []sessions.Row
 	add := func(e *stores.Entity, key stores.Value) {
@@ -132,7 +134,7 @@ func (r *run) about() *sessions.Notes {
 			called = append(called, st.verb.Name)
 		}
 	}
-	return &sessions.Notes{Rows: rows, Action: strings.Join(called, ", ")}
+	return sessions.Notes{Rows: rows, Action: strings.Join(called, ", ")}
 }
 
 // Say keeps what was said where nothing was done about it, and returns the number
@@ -188,6 +190,39 @@ func (r *reading) turns(ctx context.Context, from, to int64) ([]sessions.Turn, e
 		}
 	}
 	return all, err
+}
+
+// Hearing
+
+// A speech is the language that somebody is heard to speak. It is nothing that
+// they said of themselves, so it is not kept: whoever goes on with what was said
+// hears it again.
+type speech struct{ language atomic.Pointer[string] }
+
+func (s *speech) heard() string {
+	if l := s.language.Load(); l != nil {
+		return *l
+	}
+	return ""
+}
+
+// Hears notes the language that the person speaks, such as "de". It counts where
+// neither the session nor what is known of the person says one.
+func (s *Session) Hears(language string) { s.speech.language.Store(&language) }
+
+// Called is what people call a row that has a name in this session; "" where it
+// knows no such name. Rows of several kinds may share one, and then share what
+// they are called but for signs and capitals.
+func (s *Session) Called(name string) string {
+	called := ""
+	for _, e := range s.e.entities {
+		if key, ok := s.names.Key(e.Store, name); ok {
+			if row, _ := s.names.Row(e.Store, key); row.Label != "" && (called == "" || row.Label < called) {
+				called = row.Label
+			}
+		}
+	}
+	return called
 }
 
 // Forgetting
