@@ -141,9 +141,6 @@ func (r *run) about() sessions.Notes {
 // of the first turn. What a run does about it can name that turn with
 // RunOptions.Turn; to keep both at once, give RunOptions.Said instead.
 func (s *Session) Say(ctx context.Context, all ...sessions.Said) (first int64, err error) {
-	if s.kept.IsNull() {
-		return 0, refuse([]complaint{{-1, noSession(dsl.Place{}, "what was said")}})
-	}
 	if len(all) == 0 {
 		return 0, nil
 	}

@@ -691,15 +691,10 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		now := stores.NewTime(e.clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
-		row, err := tx.Get(ctx, confirmations.Entity, stores.NewString(p.Confirmation))
-		if err != nil && !errors.Is(err, stores.ErrNotFound) {
-			return err
-		}
-		var c *confirmations.Confirmation
-		if err == nil {
-			c = confirmations.Of(row)
-		}
+		c, err := confirmations.Get(ctx, tx, stores.NewString(p.Confirmation))
 		switch {
+		case err != nil:
+			return err
 		case c == nil:
 			done.Outcome, done.Reason = WorkSkipped, reasonRowGone
 		case c.Status != confirmations.Waiting:
