@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -169,7 +170,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		if err != nil {
 			return nil, s.refusal(ctx, p, o, err)
 		}
-		o.Turn, o.Said = personTurn(o.Said, first, o.Turn), nil
+		o.Turn, o.Said = sessions.SpokenBy(o.Said, first, o.Turn), nil
 	}
 	o.Version = 0 // it moves with every call
 	canonical := p.Canonical()

@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/names"
 	"verbatim/runtime/provenance"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/tools"
 	"verbatim/runtime/view"
 	"verbatim/stores"
@@ -47,7 +48,7 @@ type reading struct {
 	added  map[stores.Value]string
 	made   int
 	minted map[stores.Value]names.Given // what these rows are called, once they are committed
-	visit  *keptSession                 // the session's row, once it was read
+	visit  *sessions.Session            // the session's row, once it was read
 
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name

@@ -22,7 +22,7 @@ var budgets = []struct {
 }{
 	{[]string{"dsl"}, 4700, 1150, "recovery still has heuristics for mistakes that nobody was seen to make"},
 	{[]string{"verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest"}, 13000, 6000, "the checks of expressions stand among the palettes, and the grammars of numbers and objects are written out"},
-	{[]string{"runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"}, 12000, 5650, "it reads ahead and writes behind until the stores are fast, and each room that was taken out has its own words at the door"},
+	{[]string{"runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"}, 12000, 5650, "it reads ahead and writes behind until the stores are fast, and each room that was taken out has its own words at the door"},
 	{[]string{"runtime/dialog"}, 4500, 4300, "what a model says is held against patterns, and the states of a conversation are not drawn"},
 	{[]string{"runtime/words", "runtime/phrase"}, 3500, 5200, "sentences are matched by closed lists of words"},
 	{[]string{"stores", "stores/journal", "stores/receipt", "stores/files"}, 5500, 1900, "the receipt came here from other rooms"},

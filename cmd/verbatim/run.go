@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -193,7 +194,7 @@ func (j *job) turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	last, err := j.session.Turns(ctx, info.Turns, info.Turns)
-	if err != nil || len(last) == 0 || last[0].Role != runtime.ClientTurn {
+	if err != nil || len(last) == 0 || last[0].Role != sessions.Client {
 		return 0, err
 	}
 	return info.Turns, nil

@@ -20,6 +20,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -273,8 +274,8 @@ func leave(t *testing.T, address string) kept {
 	preview, err := talk.KeepWith(ctx, p, runtime.RunOptions{Source: "talk"})
 	must(err)
 	k.Question, k.Turns = preview.ID, []string{"Räum bei acc3 auf", "Soll ich?"}
-	_, err = talk.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: k.Turns[0]}, runtime.Said{Role: runtime.AgentTurn, Content: k.Turns[1],
-		Puts: []runtime.Question{{Preview: preview.ID, Asked: k.At, Until: k.At.Add(time.Hour), Source: "talk", About: `{"title":"tidy"}`, Program: p}}})
+	_, err = talk.Say(ctx, sessions.Said{Role: sessions.Client, Content: k.Turns[0]}, sessions.Said{Role: sessions.Agent, Content: k.Turns[1],
+		Puts: []sessions.Question{{Preview: preview.ID, Asked: k.At, Until: k.At.Add(time.Hour), Source: "talk", About: `{"title":"tidy"}`, Program: p}}})
 	must(err)
 
 	k.Preview.Text = `bank.tidy :account-id @acc4 :tag "shown/1" :part 1`
@@ -436,7 +437,7 @@ func (k *kept) session(ctx context.Context, e *runtime.Engine) error {
 	if err != nil {
 		return err
 	}
-	o := runtime.RunOptions{Agreed: k.Question, Source: "talk", Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "ja", Settles: []string{k.Question}}}}
+	o := runtime.RunOptions{Agreed: k.Question, Source: "talk", Said: []sessions.Said{{Role: sessions.Client, Content: "ja", Settles: []string{k.Question}}}}
 	if _, err := talk.Run(ctx, p, o); err != nil {
 		return err
 	}
