@@ -28,7 +28,7 @@ func (c *exprChecker) call(n *expr.Node) term {
 		return c.fail(tell(c.at(n.At, n.At+len(n.Text)), "unknown-function", n.Text, functionNames))
 	}
 	if len(n.Kids) != 1 {
-		return c.fail(tell(c.place(n), "bad-expression", n.Text+" takes one thing", "not "+itoa(len(n.Kids))))
+		return c.fail(tell(c.place(n), "bad-expression/one", n.Text, len(n.Kids)))
 	}
 	of := n.Kids[0]
 	t := c.check(of, nil)
@@ -40,13 +40,13 @@ func (c *exprChecker) call(n *expr.Node) term {
 		if fn.wants == AnyType {
 			phrase = "a string or a list"
 		}
-		return c.fail(tell(c.place(of), "type-mismatch", n.Text+" wants "+phrase+"; this is "+t.Phrase(), phrase+" is wanted here"))
+		return c.fail(tell(c.place(of), "type-mismatch/wants", n.Text, phrase, t.Phrase(), phrase))
 	case t.path != nil:
 		return c.fail(tell(c.place(n), "not-a-filter", "what a function makes of it"))
 	case n.Text == "date":
 		v, p := plainTypes[DateType].read(t.text)
 		if _, written := t.constant(); !written || p != fine {
-			return c.fail(tell(c.place(of), "bad-expression", "date wants a date in quotes", "year-month-day: 2025-01-03"))
+			return c.fail(tell(c.place(of), "bad-expression/date"))
 		}
 		return constant(DateType, v, t.text)
 	case fn.wants != StringType:

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 )
@@ -21,13 +20,13 @@ func (c *exprChecker) number(n *expr.Node) term {
 	if strings.Contains(n.Text, ".") {
 		v, ok := stores.ParseDecimal(n.Text)
 		if !ok {
-			return c.fail(tell(c.place(n), "bad-expression", "this number has too many digits", ""))
+			return c.fail(tell(c.place(n), "bad-expression/digits"))
 		}
 		return constant(DecimalType, v, n.Text)
 	}
 	v, ok := stores.ParseInt(n.Text)
 	if !ok {
-		return c.fail(tell(c.place(n), "bad-expression", "this number is too large", ""))
+		return c.fail(tell(c.place(n), "bad-expression/large"))
 	}
 	return constant(IntegerType, v, n.Text)
 }
@@ -72,7 +71,7 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		if c.sc.row == nil {
 			return c.fail(tell(c.place(n), "unknown-name/no-row"))
 		}
-		return c.fail(tell(c.place(n), "bad-expression", "which field of the row is not said", "write row.FIELD", "fields: "+Some(c.sc.row.fieldNames(), 16)))
+		return c.fail(tell(c.place(n), "bad-expression/row", Some(c.sc.row.fieldNames(), 16)))
 	}
 	if isCode(name) {
 		t := constant(CodeType, stores.NewString(name), name)
@@ -100,7 +99,7 @@ func (c *exprChecker) unknown(n *expr.Node, name string) term {
 	if whole := c.text[start:end]; strings.Contains(whole, "-") {
 		if i := c.sc.verb.param(whole); i >= 0 {
 			ident := c.sc.verb.Params[i].Ident
-			d := tell(c.at(start, end), "bad-expression", "a dash is a minus here", "write "+ident, "alone, without anything else, :"+whole+" would do too")
+			d := tell(c.at(start, end), "bad-expression/dash", ident, whole)
 			d.Fixes = replacements(c.at(start, end), []string{ident}, "")
 			return c.fail(d)
 		}
@@ -127,7 +126,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 		first = id
 	}
 	if id.Kind != expr.Name {
-		return c.fail(tell(c.place(id), "bad-expression", "only a reference has fields", "not this"))
+		return c.fail(tell(c.place(id), "bad-expression/fields"))
 	}
 	from, to := first.At, n.To
 	if id.Text == "row" {
@@ -139,7 +138,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 	i := c.sc.verb.param(id.Text)
 	if i < 0 {
 		if id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
-			return c.fail(tell(c.at(from, to), "bad-expression", id.Text+" has no fields", "only a reference has"))
+			return c.fail(tell(c.at(from, to), "bad-expression/no-fields", id.Text))
 		}
 		return c.unknown(id, id.Text)
 	}
@@ -156,13 +155,10 @@ func (c *exprChecker) member(n *expr.Node) term {
 		}
 		return c.fail(tell(c.at(from, to), "unknown-field/money", n.Text, []string{"amount", "currency"}))
 	}
-	d := tell(c.at(from, to), "type-mismatch", ":"+p.Name+" is "+p.Type.Phrase()+" and has no fields", "only a reference has")
 	if p.Type.Name == RefType {
-		d = tell(c.at(from, to), "type-mismatch", ":"+p.Name+" may refer to a row of any entity, so its fields are not known", "unknown")
-		d.Notes = []string{"add ref-type: ENTITY to the argument"}
+		return c.fail(tell(c.at(from, to), "type-mismatch/any-entity", p))
 	}
-	d.Related = []dsl.Related{{Place: p.Place, Message: "declared here"}}
-	return c.fail(d)
+	return c.fail(tell(c.at(from, to), "type-mismatch/no-fields", p))
 }
 
 func (c *exprChecker) field(e *Entity, param, from, to int) term {

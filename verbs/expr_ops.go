@@ -16,7 +16,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 	}
 	if n.Op == "not" {
 		if t.name != BooleanType {
-			return c.fail(tell(c.place(of), "type-mismatch", "not wants a condition; this is "+t.Phrase(), "true or false is wanted here"))
+			return c.fail(tell(c.place(of), "type-mismatch/wants", n.Op, "a condition", t.Phrase(), "true or false"))
 		}
 		if t.overRow() {
 			return selects(stores.Not, t)
@@ -24,7 +24,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 		return term{name: BooleanType, prog: expr.Not(t.prog)}
 	}
 	if t.name != IntegerType && t.name != DecimalType && t.name != DurationType {
-		return c.fail(tell(c.place(of), "type-mismatch", "a sign wants a number; this is "+t.Phrase(), "a number is wanted here"))
+		return c.fail(tell(c.place(of), "type-mismatch/wants", "a sign", "a number", t.Phrase(), "a number"))
 	}
 	if n.Op == "+" {
 		return t
@@ -78,7 +78,7 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 		}
 		for i, t := range []term{l, r} {
 			if !t.textual() {
-				return c.fail(tell(c.place(n.Kids[i]), "type-mismatch", n.Op+" wants text; this is "+t.Phrase(), "a string is wanted here"))
+				return c.fail(tell(c.place(n.Kids[i]), "type-mismatch/wants", n.Op, "text", t.Phrase(), "a string"))
 			}
 		}
 		return c.apply(BooleanType, n.Op, l, r)
@@ -96,7 +96,7 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 		case l.name == badType || r.name == badType:
 			return bad
 		case !c.alike(l, r):
-			return c.fail(tell(c.place(n), "type-mismatch", "?? has "+l.Phrase()+" on one side and "+r.Phrase()+" on the other", "both must be of one type"))
+			return c.fail(tell(c.place(n), "type-mismatch/default", l.Phrase(), r.Phrase()))
 		case l.overRow() || r.overRow():
 			return c.fail(tell(c.place(n), "not-a-filter", "a choice"))
 		}
@@ -118,7 +118,7 @@ func (c *exprChecker) logic(n *expr.Node, and bool) term {
 	ok := true
 	for i, t := range []term{l, r} {
 		if t.name != badType && t.name != BooleanType {
-			c.fail(tell(c.place(n.Kids[i]), "type-mismatch", n.Op+" wants conditions; this is "+t.Phrase(), "true or false is wanted here"))
+			c.fail(tell(c.place(n.Kids[i]), "type-mismatch/wants", n.Op, "conditions", t.Phrase(), "true or false"))
 			ok = false
 		}
 	}
@@ -247,7 +247,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 	}
 	ordered := n.Op != "==" && n.Op != "!="
 	if !c.comparable(l, r) || ordered && (l.name == nilType || r.name == nilType || l.name == AnyType || r.name == AnyType) {
-		d := tell(c.place(n), "type-mismatch", "this compares "+l.Phrase()+" with "+r.Phrase(), "both must be of one type")
+		d := tell(c.place(n), "type-mismatch/compared", l.Phrase(), r.Phrase())
 		if l.name == DateType && r.name == DateTimeType || l.name == DateTimeType && r.name == DateType {
 			d.Notes = []string{"`today` is a date, `now` is a date with its time"}
 		}
@@ -256,7 +256,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 		return c.fail(d)
 	}
 	if ordered && (l.name == BooleanType || l.name == CodeType || l.name == RefType || l.name == UUIDType) {
-		return c.fail(tell(c.place(n), "type-mismatch", l.Phrase()+" is neither less nor greater than another", "use == or !="))
+		return c.fail(tell(c.place(n), "type-mismatch/ordered", l.Phrase()))
 	}
 	if l.overRow() || r.overRow() {
 		return c.compareRow(n, l, r)
@@ -324,7 +324,7 @@ func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 		result = StringType
 	}
 	if result == badType {
-		d := tell(c.place(n), "type-mismatch", "this reckons with "+l.Phrase()+" and "+r.Phrase(), "these do not go together with "+n.Op)
+		d := tell(c.place(n), "type-mismatch/reckoned", l.Phrase(), r.Phrase(), n.Op)
 		if (a == DateType || a == DateTimeType) && b == IntegerType {
 			d.Notes = []string{"a number of days is days(14)"}
 		}
@@ -347,10 +347,10 @@ func (c *exprChecker) matches(n *expr.Node) term {
 		return bad
 	}
 	if !l.textual() {
-		return c.fail(tell(c.place(left), "type-mismatch", "matches wants text; this is "+l.Phrase(), "a string is wanted here"))
+		return c.fail(tell(c.place(left), "type-mismatch/wants", n.Op, "text", l.Phrase(), "a string"))
 	}
 	if pattern.Kind != expr.Text {
-		return c.fail(tell(c.place(pattern), "bad-expression", "the pattern must be written out", "text in quotes"))
+		return c.fail(tell(c.place(pattern), "bad-expression/pattern"))
 	}
 	if l.path != nil {
 		return c.fail(tell(c.place(n), "not-a-filter", "a pattern"))
@@ -374,7 +374,7 @@ func (c *exprChecker) in(n *expr.Node) term {
 		return bad
 	}
 	if r.name != ListType {
-		return c.fail(tell(c.place(n.Kids[1]), "type-mismatch", "in wants a list; this is "+r.Phrase(), "a list is wanted here: [A, B]"))
+		return c.fail(tell(c.place(n.Kids[1]), "type-mismatch/in", r.Phrase()))
 	}
 	items := r.list
 	if r.item != nil {
@@ -382,7 +382,7 @@ func (c *exprChecker) in(n *expr.Node) term {
 	}
 	for _, item := range items {
 		if !c.comparable(l, item) {
-			return c.fail(tell(c.place(n), "type-mismatch", "this looks for "+l.Phrase()+" among "+item.Phrase(), "both must be of one type"))
+			return c.fail(tell(c.place(n), "type-mismatch/among", l.Phrase(), item.Phrase()))
 		}
 	}
 	if r.path != nil {
@@ -409,7 +409,7 @@ func (c *exprChecker) array(n *expr.Node, expect *term) term {
 		case it.name == badType:
 			return bad
 		case it.name == ListType || it.overRow():
-			return c.fail(tell(c.place(item), "bad-expression", "a list holds single values", "not this"))
+			return c.fail(tell(c.place(item), "bad-expression/item"))
 		}
 		programs[i] = it.prog
 		if v, ok := it.constant(); ok {
@@ -444,9 +444,9 @@ func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
 	case cond.name == badType || a.name == badType || b.name == badType:
 		return bad
 	case cond.name != BooleanType:
-		return c.fail(tell(c.place(asked), "type-mismatch", "? wants a condition; this is "+cond.Phrase(), "true or false is wanted here"))
+		return c.fail(tell(c.place(asked), "type-mismatch/wants", "?", "a condition", cond.Phrase(), "true or false"))
 	case !c.alike(a, b):
-		return c.fail(tell(c.place(n), "type-mismatch", "this is either "+a.Phrase()+" or "+b.Phrase(), "both must be of one type"))
+		return c.fail(tell(c.place(n), "type-mismatch/choice", a.Phrase(), b.Phrase()))
 	case cond.overRow() || a.overRow() || b.overRow():
 		return c.fail(tell(c.place(n), "not-a-filter", "a choice"))
 	}
