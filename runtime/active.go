@@ -46,10 +46,10 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 	}
 	v := r.s.active // of work for later, which has no session
 	if kept != nil {
-		v = kept.values[verbs.SessionActive]
+		v = kept.Values[verbs.SessionActive]
 	}
 	if v.Entity == e.Store.Name {
-		g, there, err := r.standing(ctx, st, given{value: v.value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Secret}, place, p.Name)
+		g, there, err := r.standing(ctx, st, given{value: v.Value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Sensitive}, place, p.Name)
 		if err != nil {
 			return given{}, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -28,9 +29,7 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 	if err != nil {
 		return nil, nil, err
 	}
-	if asker.id = c.Session; strings.HasPrefix(c.Session, sessionPrefix) {
-		asker.kept = stores.NewString(c.Session)
-	}
+	asker.id, asker.kept = c.Session, sessions.KeyOf(c.Session)
 	script, ds := dsl.Parse(dsl.NewSource(c.Source, c.Script))
 	if ds.HasErrors() {
 		return nil, nil, &Failure{Err: fmt.Errorf("what %s was asked for cannot be read: %s", c.ID, tell(ds))}
@@ -183,14 +182,13 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 // consented holds somebody else's agreement against the plan that is about to
 // be committed, and uses it up.
 func (r *run) consented(ctx context.Context, k *consent) error {
-	row, err := r.read.Get(ctx, confirmations.Entity, k.key)
-	if errors.Is(err, stores.ErrNotFound) {
-		return refuse([]complaint{{-1, unknownConfirmation("")}})
-	}
+	c, err := confirmations.Get(ctx, r.read, k.key)
 	if err != nil {
 		return err
 	}
-	c := confirmations.Of(row)
+	if c == nil {
+		return refuse([]complaint{{-1, unknownConfirmation("")}})
+	}
 	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
 		return refuse([]complaint{{-1, *d}})
 	}
@@ -257,14 +255,7 @@ func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, re
 		e.Time, e.Outcome = at, outcomeDeclined
 		return tx.Apply(ctx, stores.Batch{Entries: []stores.Entry{e}, Changes: []stores.Change{now.Settle(s.e.writtenScript(now), confirmations.Declined, s.who.Name, reason, at)}})
 	})
-	var refusal *Refusal
-	switch {
-	case err == nil, errors.As(err, &refusal):
-		return err
-	case errors.Is(err, stores.ErrConflict):
-		return refuse([]complaint{{-1, changedMeanwhile(dsl.Place{})}})
-	}
-	return failure(err)
+	return storeError(dsl.Place{}, err)
 }
 
 // DeclinePreview says no to a preview of one's own, as somebody does who is
@@ -302,23 +293,17 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 	err := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b.Changes = said[:len(said):len(said)]
 		for _, key := range keys {
-			row, err := tx.Get(ctx, confirmations.Entity, key)
-			if errors.Is(err, stores.ErrNotFound) {
-				continue
-			}
+			c, err := confirmations.Get(ctx, tx, key)
 			if err != nil {
 				return err
 			}
-			if c := confirmations.Of(row); c.Status == confirmations.Waiting {
+			if c != nil && c.Status == confirmations.Waiting {
 				b.Changes = append(b.Changes, c.Settle(s.e.writtenScript(c), confirmations.Declined, s.who.Name, "", now))
 			}
 		}
 		return tx.Apply(ctx, b)
 	})
-	if err != nil {
-		return failure(err)
-	}
-	return nil
+	return failure(err)
 }
 
 // own begins a journal entry about a confirmation.
@@ -363,14 +348,12 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	failed := s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		b := stores.Batch{Entries: []stores.Entry{e}}
 		if c != nil && status != "" {
-			row, err := tx.Get(ctx, confirmations.Entity, c.Key)
-			if err != nil && !errors.Is(err, stores.ErrNotFound) {
+			now, err := confirmations.Get(ctx, tx, c.Key)
+			if err != nil {
 				return err
 			}
-			if now := (*confirmations.Confirmation)(nil); err == nil {
-				if now = confirmations.Of(row); now.Status == confirmations.Waiting {
-					b.Changes = append(b.Changes, now.Settle(s.e.writtenScript(now), status, "", "", stores.NewTime(e.Time).Time()))
-				}
+			if now != nil && now.Status == confirmations.Waiting {
+				b.Changes = append(b.Changes, now.Settle(s.e.writtenScript(now), status, "", "", stores.NewTime(e.Time).Time()))
 			}
 		}
 		return tx.Apply(ctx, b)

@@ -31,7 +31,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	if r.of, err = r.entries(&b, o); err != nil {
 		return err
 	}
-	if err := r.keepSession(ctx, &b, o.Said, r.touched()); err != nil {
+	if err := r.keepSession(ctx, &b, o.Said, r.about); err != nil {
 		return err
 	}
 	for _, st := range r.steps {

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -137,7 +139,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		}
 	}
 	first := max(1, o.From)
-	whole := &run{reading: s.reads(nil), prog: p, top: make([]*step, len(p.Calls()))}
+	whole := &run{reading: s.readsAt(nil, time.Time{}), prog: p, top: make([]*step, len(p.Calls()))}
 	done := &receipt.Receipt{Done: true}
 	known := 0 // calls that were done under the key already
 	if o.Key != "" {
@@ -168,7 +170,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		if err != nil {
 			return nil, s.refusal(ctx, p, o, err)
 		}
-		o.Turn, o.Said = personTurn(o.Said, first, o.Turn), nil
+		o.Turn, o.Said = sessions.SpokenBy(o.Said, first, o.Turn), nil
 	}
 	o.Version = 0 // it moves with every call
 	canonical := p.Canonical()

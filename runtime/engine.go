@@ -33,6 +33,15 @@
 // nothing of its constraints. What is shown must be what runs, so the database
 // itself is asked.
 //
+// A call goes through six steps, each in the file of its name, in plan.go:
+//
+//	permit   may this caller use the verb
+//	resolve  which rows and values do its arguments stand for
+//	gate     who must agree first (require.go: what must hold)
+//	carry    what would it do: effects, read, query, handler or tool
+//	settle   is that what its palette promised
+//	commit   changes, journal, notices and jobs, in one transaction
+//
 // The package knows no domain: what YAML cannot say of one is a handler,
 // registered by the domain's own package and joined to the engine in cmd.
 package runtime
@@ -41,6 +50,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -311,25 +321,13 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 	return e.store.Principal(ctx, name)
 }
 
-const hexDigits = "0123456789abcdef"
-
 // randomID makes a version 4 UUID.
 func randomID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails, by its documentation
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	var text [36]byte
-	at := 0
-	for i, x := range b {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			text[at] = '-'
-			at++
-		}
-		text[at], text[at+1] = hexDigits[x>>4], hexDigits[x&15]
-		at += 2
-	}
-	return string(text[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // onRows reports whether an effect changes rows that exist already.

@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -149,15 +148,11 @@ func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	}
 	why := stalePreview(at, nil)
 	for _, key := range keys {
-		row, err := r.read.Get(ctx, confirmations.Entity, key)
-		if errors.Is(err, stores.ErrNotFound) {
-			continue
-		}
+		c, err := confirmations.Get(ctx, r.read, key)
 		if err != nil {
 			return err
 		}
-		c := confirmations.Of(row)
-		if c.Digest != fmt.Sprintf("%x", r.digest) {
+		if c == nil || c.Digest != fmt.Sprintf("%x", r.digest) {
 			continue
 		}
 		if d := r.e.unusable(c, r.now, at); d != nil {

@@ -6,6 +6,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 )
 
@@ -33,9 +34,9 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 			{Op: stores.Lt, Path: stores.Path{Field: confirmations.FieldExpires}, Value: stores.NewTime(now)},
 		}}},
 		{deliveries, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: dlvTime}, Value: stores.NewTime(before)}},
-		{tallies, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: tlyChanged}, Value: stores.NewTime(before)}},
+		{sessions.Budgets, sessions.BudgetsBefore(before)},
 		// A question that nobody answered in time needs its words no more.
-		{questions, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: qstUntil}, Value: stores.NewTime(before)}},
+		{sessions.Questions, sessions.QuestionsBefore(before)},
 	} {
 		n, err := e.prune(ctx, what.of, what.where)
 		pruned += n
@@ -43,11 +44,11 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 			return pruned, failure(err)
 		}
 	}
-	n, err := e.pruneSessions(ctx, before)
-	if pruned += n; err != nil {
-		return pruned, failure(err)
-	}
-	return pruned, nil
+	n, err := e.inParts(ctx, sessions.LeftBefore(before), func(tx stores.Tx, rows [][]stores.Value) (b stores.Batch, err error) {
+		b.Changes, err = sessions.Delete(ctx, tx, rows)
+		return b, err
+	})
+	return pruned + n, failure(err)
 }
 
 // system is the scope of what the engine does for nobody.
@@ -135,10 +136,7 @@ func (e *Engine) DropPending(ctx context.Context) (dropped int, err error) {
 		}
 		return tx.Apply(ctx, b)
 	})
-	if err != nil {
-		return 0, failure(err)
-	}
-	return dropped, nil
+	return dropped, failure(err)
 }
 
 // expired is the entry about something that nobody agreed to in time.
@@ -150,29 +148,4 @@ func (e *Engine) expired(c *confirmations.Confirmation, source string, now time.
 	call := dsl.NewCall(verbExpire, dsl.NewArg("id", dsl.NewString(id)))
 	return stores.Entry{Time: now, Principal: c.Asker, Session: c.Session, Source: source, Verb: verbExpire, Call: dsl.FormatCall(&call),
 		Outcome: outcomeExpired, Reason: codeAgreementExpired, Preview: c.Preview, Palette: e.reg.Digest()}
-}
-
-// pruneSessions deletes sessions that nobody has come back to since a time, with
-// what was said in them.
-func (e *Engine) pruneSessions(ctx context.Context, before time.Time) (n int, err error) {
-	where := stores.Cond{Op: stores.Lt, Path: stores.Path{Field: sesLast}, Value: stores.NewTime(before)}
-	return e.inParts(ctx, stores.Find{Entity: sessions, Where: &where, Limit: 20}, func(tx stores.Tx, rows [][]stores.Value) (b stores.Batch, err error) {
-		for _, row := range rows {
-			for _, part := range []struct {
-				of           *stores.Entity
-				key, session int
-			}{{turns, turnKey, turnSession}, {questions, qstKey, qstSession}} {
-				found, err := tx.Find(ctx, stores.Find{Entity: part.of, Select: []stores.Path{{Field: part.key}}, Where: &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: part.session}, Value: row[sesKey]}})
-				if err != nil {
-					return b, err
-				}
-				for _, one := range found {
-					b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: part.of, Key: one[0]})
-				}
-			}
-			// Whoever comes back meanwhile keeps all of it.
-			b.Changes = append(b.Changes, stores.Change{Op: stores.Delete, Entity: sessions, Key: row[sesKey], Before: row, Guard: []int{sesLast, sesVersion}})
-		}
-		return b, nil
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -65,7 +66,7 @@ func (e *Engine) say(b *stores.Batch, entry stores.Entry, p *verbs.Program, v *v
 func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
 	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest()}
 	if o.Turn > 0 && !s.kept.IsNull() {
-		e.Turn = turnID(s.id, o.Turn)
+		e.Turn = sessions.TurnID(s.id, o.Turn)
 	}
 	for _, role := range s.roles {
 		e.Roles = append(e.Roles, role.Name)

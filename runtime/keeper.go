@@ -80,10 +80,7 @@ func (s *Session) Redactable(ctx context.Context, w Redaction) (journal.Erased, 
 	if err == nil && w.Principal != "" {
 		n.Turns, err = s.e.forget(ctx, w.Principal, true)
 	}
-	if err != nil {
-		return n, failure(err)
-	}
-	return n, nil
+	return n, failure(err)
 }
 
 // Redact erases personal and sensitive values from the journal. The entries
@@ -121,10 +118,8 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 		e.Changes = string(record.AppendText(nil))
 		return e
 	})
-	if n.Turns = said; err != nil {
-		return n, failure(err)
-	}
-	return n, nil
+	n.Turns = said
+	return n, failure(err)
 }
 
 // Baseline tells the journal of rows that no entry tells of, or only in part,
@@ -134,10 +129,7 @@ func (s *Session) Baseline(ctx context.Context, state *journal.State) (int, erro
 		return 0, err
 	}
 	n, err := journal.Baseline(ctx, s.e.store, s.who.Name, state, s.act(verbBaseline), s.e.newID, s.e.random)
-	if err != nil {
-		return 0, failure(err)
-	}
-	return n, nil
+	return n, failure(err)
 }
 
 // Tables returns every entity of the palettes, as stores know them. The slice

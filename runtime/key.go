@@ -169,10 +169,7 @@ func (s *Session) usedForCalls(ctx context.Context, key string) (each bool, err 
 		}
 		return err
 	})
-	if err != nil {
-		err = failure(err)
-	}
-	return each, err
+	return each, failure(err)
 }
 
 // nameNew names the rows that had no name yet when a receipt was kept: they were

@@ -70,10 +70,23 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 func failure(err error) error {
 	var known *Failure
-	if errors.As(err, &known) {
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
 	return &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown)}
+}
+
+// storeError is what somebody is told whose reading or writing in a store ended with
+// an error, nil where it did not.
+func storeError(place dsl.Place, err error) error {
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return err
+	case errors.Is(err, stores.ErrConflict):
+		return refuse([]complaint{{-1, changedMeanwhile(place)}})
+	}
+	return failure(err)
 }
 
 // Sentence says to the person being served what an error means for them, and

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/uploads"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -17,13 +18,13 @@ import (
 //
 // Each row of the first three owns itself. Nobody holds one; the engine adds the
 // rows that a transaction needs to its scope, and looks for others with a scope of
-// its own. Sessions are their principal's, see session_own.go, and so are uploads,
+// its own. Sessions are their principal's, see sessions.Entity, and so are uploads,
 // see upload.go.
 
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, sessions, turns, questions, tallies, uploads.Contents, uploads.Entity}, journal.Own()...)
+	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
 }
 
 // The fields of a delivery: what was done under a key, and what was answered.

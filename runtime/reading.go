@@ -9,6 +9,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/names"
 	"verbatim/runtime/provenance"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/tools"
 	"verbatim/runtime/view"
 	"verbatim/stores"
@@ -47,7 +48,7 @@ type reading struct {
 	added  map[stores.Value]string
 	made   int
 	minted map[stores.Value]names.Given // what these rows are called, once they are committed
-	visit  *keptSession                 // the session's row, once it was read
+	visit  *sessions.Session            // the session's row, once it was read
 
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
@@ -57,7 +58,11 @@ type reading struct {
 
 // reads begins a look at rows that changes nothing.
 func (s *Session) reads(r stores.Reader) *reading {
-	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: stores.NewTime(s.e.clock()).Time(), snapshot: true,
+	return s.readsAt(r, stores.NewTime(s.e.clock()).Time())
+}
+
+func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
+	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true,
 		alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -39,7 +40,7 @@ type RunOptions struct {
 	// Said is what was said in the session with this: it is kept in the
 	// transaction of the run, exactly when the run is, and the journal names the
 	// turn of the person, or the last one.
-	Said []Said
+	Said []sessions.Said
 	// Turn is the number of the turn of the session that this comes of, where
 	// that was kept before, for the journal.
 	Turn int64
@@ -185,7 +186,6 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 
 // finalError sorts what a transaction ended with.
 func (s *Session) finalError(p *verbs.Program, err error) error {
-	var refusal *Refusal
 	var promise *BrokenPromise
 	var c *complaint
 	var failed *Failure
@@ -193,17 +193,15 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 	switch {
 	case errors.As(err, &failed) && failed.Told != nil:
 		return err
-	case errors.As(err, &refusal), errors.As(err, &promise):
+	case errors.As(err, &promise):
 		return err
 	case errors.As(err, &c):
 		return refuse([]complaint{*c})
-	case errors.Is(err, stores.ErrConflict):
-		return refuse([]complaint{{-1, changedMeanwhile(whole)}})
 	case errors.Is(err, stores.ErrInvalid), errors.Is(err, stores.ErrDuplicate):
 		// Some constraints are only looked at when a transaction ends.
 		return refuse([]complaint{{-1, notAccepted(whole, "the script")}})
 	}
-	return failure(err)
+	return storeError(whole, err)
 }
 
 // attempt makes one run of a program. Where a tool has to be asked before it can go
@@ -259,8 +257,12 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 
 // newRun begins a run.
 func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
+	now := asked.now // what was asked may speak of it
+	if now.IsZero() {
+		now = stores.NewTime(s.e.clock()).Time() // as it will be read back
+	}
 	r := &run{
-		reading: s.reads(nil),
+		reading: s.readsAt(nil, now),
 		prog:    p,
 		share:   o.share,
 		phase:   Running,
@@ -269,9 +271,6 @@ func (s *Session) newRun(p *verbs.Program, o *terms, asked *errands) *run {
 	}
 	r.owners, r.writes, r.before, r.answers = o.owners || s.SeesSeveral(), s.e.writes(p), o.Before, asked.answers
 	r.source, r.calls = p.Script().Source, len(p.Calls())
-	if !asked.now.IsZero() {
-		r.now = asked.now // what was asked may speak of it
-	}
 	if o.rehearsal {
 		r.phase = Previewing
 	}
@@ -331,7 +330,7 @@ func (s *Session) lookOn(ctx context.Context, r *run, err error) error {
 		return err
 	}
 	looked := s.e.store.View(ctx, s.scope, func(read stores.Reader) error {
-		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now})
+		on := s.newRun(r.prog, &terms{share: r.share}, &errands{now: r.now}) // at the same time
 		on.read = view.Direct(read, nil, nil)
 		f := &frame{prog: r.prog}
 		calls := r.prog.Calls()

@@ -10,6 +10,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/names"
 	"verbatim/runtime/provenance"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -31,7 +32,7 @@ type Session struct {
 	person Profile
 	zone   *time.Location // of the person, or of the organisation
 	speech speech
-	active sessionValue // of work for later: what it took along
+	active sessions.Value // of work for later: what it took along
 
 	mu     sync.Mutex
 	shown  []*shown  // the latest previews, oldest first

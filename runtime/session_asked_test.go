@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 )
 
 // X11, SAFE-C7: a question waits in its session, under any engine, until a turn
@@ -22,8 +23,8 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := runtime.Question{Preview: preview.ID, Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"title": "whisper"}`, Program: p}
-		if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: "whisper"}, runtime.Said{Role: runtime.AgentTurn, Content: "Shall I?", Puts: []runtime.Question{asked}}); err != nil {
+		asked := sessions.Question{Preview: preview.ID, Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"title": "whisper"}`, Program: p}
+		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "whisper"}, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -41,14 +42,14 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 			t.Error("a secret stands in a row that others may read")
 		}
 		// Something else is said, and it is not the last any more; put again, it is.
-		if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: "hm"}); err != nil {
+		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "hm"}); err != nil {
 			t.Fatal(err)
 		}
 		if all, _, _ := there.Waiting(ctx); all[0].Last {
 			t.Error("it was not put last")
 		}
 		all[0].After = "yes"
-		if _, err := there.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "Shall I?", Puts: all, Settles: []string{preview.ID}}); err != nil {
+		if _, err := there.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: all, Settles: []string{preview.ID}}); err != nil {
 			t.Fatal(err)
 		}
 		if all, _, _ = s.Waiting(ctx); len(all) != 1 || !all[0].Last || all[0].After != "yes" {
@@ -58,7 +59,7 @@ func TestAQuestionWaitsInItsSession(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := runtime.RunOptions{Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "yes", Settles: []string{preview.ID}}}}
+		said := runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "yes", Settles: []string{preview.ID}}}}
 		if _, err := there.Run(ctx, again, said); err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +84,8 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		s := w.visit(w.engine, "kim", runtime.Visit{Name: "words"})
-		asked := runtime.Question{Preview: "words-1", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"asked": "Which one?"}`, Words: "the 7310 one"}
-		if _, err := s.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "Which one?", Puts: []runtime.Question{asked}}); err != nil {
+		asked := sessions.Question{Preview: "words-1", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{"asked": "Which one?"}`, Words: "the 7310 one"}
+		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
 		there := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "words"})
@@ -101,7 +102,7 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 		if strings.Contains(strings.Join(w.rendered(), "\n"), "7310") {
 			t.Error("somebody's words stand in a row that others may read")
 		}
-		answers := runtime.Said{Role: runtime.ClientTurn, Content: "the second", Answers: "words-1"}
+		answers := sessions.Said{Role: sessions.Client, Content: "the second", Answers: "words-1"}
 		if _, err := there.Say(ctx, answers); err != nil {
 			t.Fatal(err)
 		}
@@ -110,11 +111,11 @@ func TestWordsWaitInTheirSession(t *testing.T) {
 			t.Errorf("it was answered twice: %v", err)
 		}
 		p := w.program(s, `desk.jot :text "Ann"`)
-		if _, err := s.Run(ctx, p, runtime.RunOptions{Said: []runtime.Said{answers}}); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
+		if _, err := s.Run(ctx, p, runtime.RunOptions{Said: []sessions.Said{answers}}); !errors.As(err, &refusal) || refusal.Diagnostics[0].Code != "already-used" {
 			t.Errorf("something was done on an answer that came too late: %v", err)
 		}
 		asked.Again = true
-		if _, err := s.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "Which one?", Puts: []runtime.Question{asked}}); err != nil {
+		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Which one?", Puts: []sessions.Question{asked}}); err != nil {
 			t.Fatal(err)
 		}
 		info, err := s.Info(ctx)
@@ -139,21 +140,21 @@ func TestQuestionsAreForgotten(t *testing.T) {
 			{"forgotten", func() error { _, err := ada.Redact(ctx, runtime.Redaction{Principal: "kim"}); return err }, 1},
 			{"too old", func() error { _, err := w.engine.Housekeep(ctx, newWorldClock.Add(2*time.Hour)); return err }, 0},
 		} {
-			sessions := map[string]*runtime.Session{}
+			windows := map[string]*runtime.Session{}
 			for _, who := range []string{"kim", "sam"} {
 				s := w.visit(w.engine, who, runtime.Visit{Name: c.name})
 				p := w.program(s, `desk.jot :text "Ann"`)
-				q := runtime.Question{Preview: "aaaa-bbbb", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{}`, Program: p}
-				if _, err := s.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "Shall I?", Puts: []runtime.Question{q}}); err != nil {
+				q := sessions.Question{Preview: "aaaa-bbbb", Asked: newWorldClock, Until: newWorldClock.Add(time.Hour), Source: "talk", About: `{}`, Program: p}
+				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "Shall I?", Puts: []sessions.Question{q}}); err != nil {
 					t.Fatal(err)
 				}
-				sessions[who] = s
+				windows[who] = s
 			}
 			if err := c.forget(); err != nil {
 				t.Fatal(err)
 			}
 			for who, want := range map[string]int{"kim": 0, "sam": c.left} {
-				all, _, err := sessions[who].Waiting(ctx)
+				all, _, err := windows[who].Waiting(ctx)
 				var refusal *runtime.Refusal
 				if len(all) != want || err != nil && !errors.As(err, &refusal) {
 					t.Errorf("%s: %s has %d questions, %v", c.name, who, len(all), err)
@@ -172,7 +173,7 @@ func TestAProposalStandsOnWhatWasSaidBeforeIt(t *testing.T) {
 		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
 		say := func(n int) {
 			for range n {
-				if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: "and another thing"}); err != nil {
+				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "and another thing"}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"verbatim/dsl"
-	"verbatim/runtime/digest"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -45,43 +44,22 @@ type Profile struct {
 	Language string
 }
 
-// visitGap is how long somebody has to be away to come back.
-const visitGap = 30 * time.Minute
-
 // maxSessionName is how long the name of a session may be, in characters.
 const maxSessionName = 100
-
-// sessionPrefix tells the ids of sessions that are kept from those that are not.
-const sessionPrefix = "s-"
-
-// sessionKey is the key of the session that a principal calls by a name. Nobody
-// else's name leads to the same row.
-func sessionKey(principal, name string) stores.Value {
-	return stores.NewString(sessionPrefix + digest.Of("verbatim session 1", principal, name)[:32])
-}
 
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 
 // fit refuses what no session can have.
 func (v *Visit) fit() error {
-	if v.ID != "" && v.Name != "" || v.ID == "" && v.Name == "" {
+	_, err := time.LoadLocation(v.Zone)
+	switch {
+	case (v.ID == "") == (v.Name == ""):
 		return &Failure{Err: errors.New("a visit is to a session by its name, or by its id")}
-	}
-	if v.Name != "" {
-		wrong := utf8.RuneCountInString(v.Name) > maxSessionName || !utf8.ValidString(v.Name)
-		for _, r := range v.Name {
-			wrong = wrong || unicode.IsControl(r)
-		}
-		if wrong {
-			return refuse([]complaint{{-1, badSessionName()}})
-		}
-	}
-	if v.Zone != "" {
-		if _, err := time.LoadLocation(v.Zone); err != nil || v.Zone == "Local" {
-			return refuse([]complaint{{-1, badZone(v.Zone)}})
-		}
-	}
-	if v.Language != "" && !languageTag.MatchString(v.Language) {
+	case utf8.RuneCountInString(v.Name) > maxSessionName || !utf8.ValidString(v.Name) || strings.ContainsFunc(v.Name, unicode.IsControl):
+		return refuse([]complaint{{-1, badSessionName()}})
+	case err != nil || v.Zone == "Local":
+		return refuse([]complaint{{-1, badZone(v.Zone)}})
+	case v.Language != "" && !languageTag.MatchString(v.Language):
 		return refuse([]complaint{{-1, badLanguage(v.Language)}})
 	}
 	return nil
@@ -99,78 +77,28 @@ func (e *Engine) Visit(ctx context.Context, principal string, v Visit) (*Session
 	}
 	s.kept = stores.NewString(v.ID)
 	if v.ID == "" {
-		s.kept = sessionKey(s.who.Name, v.Name)
+		s.kept = sessions.Key(s.who.Name, v.Name)
 	}
-	now := stores.NewTime(e.clock())
-	var row []stores.Value
-	for attempt := range maxAttempts {
-		if attempt > 0 {
-			e.pause(ctx, attempt)
+	now := stores.NewTime(e.clock()).Time()
+	var kept *sessions.Session
+	err = e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
+		kept, err = sessions.Get(ctx, tx, s.kept)
+		switch {
+		case err != nil:
+			return err
+		case kept == nil && (v.ID != "" || v.Existing):
+			return refuse([]complaint{{-1, unknownSession()}})
+		case kept == nil:
+			kept = sessions.Begin(s.kept, s.who.Name, v.Name, now)
 		}
-		err = e.store.Update(ctx, s.mine(), func(tx stores.Tx) error {
-			var change stores.Change
-			if row, change, err = s.visited(ctx, tx, &v, now); err != nil {
-				return err
-			}
-			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{change}})
-		})
 		// Two who begin it at once are one after the other.
-		if !errors.Is(err, stores.ErrConflict) && !errors.Is(err, stores.ErrDuplicate) || ctx.Err() != nil {
-			break
-		}
-	}
-	var refusal *Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return nil, err
-	case errors.Is(err, stores.ErrConflict):
-		return nil, refuse([]complaint{{-1, changedMeanwhile(dsl.Place{})}})
-	case err != nil:
-		return nil, failure(err)
+		return met(tx.Apply(ctx, stores.Batch{Changes: []stores.Change{kept.Visit(v.Zone, v.Language, now)}}))
+	})
+	if err != nil {
+		return nil, storeError(dsl.Place{}, err)
 	}
 	s.id = s.kept.Text()
-	return s, s.speaks(ctx, row[sesZone].Text(), row[sesLanguage].Text())
-}
-
-// visited makes the change that a visit is, and the row as it will be.
-func (s *Session) visited(ctx context.Context, tx stores.Tx, v *Visit, now stores.Value) (row []stores.Value, c stores.Change, err error) {
-	old, err := tx.Get(ctx, sessions, s.kept)
-	switch {
-	case errors.Is(err, stores.ErrNotFound) && (v.ID != "" || v.Existing):
-		return nil, c, refuse([]complaint{{-1, unknownSession()}})
-	case errors.Is(err, stores.ErrNotFound):
-		row = make([]stores.Value, len(sessions.Fields))
-		row[sesKey], row[sesPrincipal], row[sesName] = s.kept, stores.NewString(s.who.Name), stores.NewString(v.Name)
-		row[sesValues], row[sesStarted], row[sesLast] = stores.NewObject(nil, nil), now, now
-		row[sesVisits], row[sesTurns], row[sesVersion] = stores.NewInt(1), stores.NewInt(0), stores.NewInt(1)
-		c = stores.Change{Op: stores.Insert, Entity: sessions, Key: s.kept}
-	case err != nil:
-		return nil, c, err
-	default:
-		row = slices.Clone(old.Values)
-		if now.Time().Sub(row[sesLast].Time()) >= visitGap {
-			row[sesVisits] = stores.NewInt(row[sesVisits].Int() + 1)
-		}
-		if now.Time().After(row[sesLast].Time()) {
-			row[sesLast] = now
-		}
-		c = stores.Change{Op: stores.Update, Entity: sessions, Key: s.kept, Before: old.Values, Guard: []int{sesVisits, sesLast, sesVersion}}
-	}
-	if v.Zone != "" {
-		row[sesZone] = stores.NewString(v.Zone)
-	}
-	if v.Language != "" {
-		row[sesLanguage] = stores.NewString(v.Language)
-	}
-	for f, is := range row {
-		if f != sesKey && (c.Op == stores.Insert && !is.IsNull() || c.Op == stores.Update && is != old.Values[f]) {
-			c.Set = append(c.Set, stores.Assign{Field: f, Value: is})
-		}
-	}
-	if c.Op == stores.Update && len(c.Set) == 0 { // twice in one instant
-		c.Set = []stores.Assign{{Field: sesLast, Value: row[sesLast]}}
-	}
-	return row, c, nil
+	return s, s.speaks(ctx, kept.Zone, kept.Language)
 }
 
 // mine is the scope of what belongs to the principal alone.
@@ -214,74 +142,34 @@ func (s *Session) ID() string { return s.id }
 
 // What a session keeps
 
-// A sessionValue is a value under a name, as it is kept.
-type sessionValue struct {
-	Kind   stores.Kind `json:"kind"`
-	Text   string      `json:"text"`
-	Entity string      `json:"entity,omitempty"` // of a reference
-	Origin string      `json:"origin,omitempty"`
-	Secret bool        `json:"secret,omitempty"`
-}
-
-func (v sessionValue) value() stores.Value {
-	value, ok := stores.Parse(v.Kind, v.Text)
-	if !ok {
-		return stores.Value{}
-	}
-	return value
-}
-
-// sessionValues reads what a session keeps.
-func sessionValues(row stores.Row) (map[string]sessionValue, error) {
-	values := make(map[string]sessionValue)
-	if err := json.Unmarshal([]byte(row.Values[sesValues].Text()), &values); err != nil {
-		return nil, &Failure{Err: fmt.Errorf("what a session keeps cannot be read: %w", err)}
-	}
-	return values, nil
-}
-
-// A keptSession is a session's row within a run.
-type keptSession struct {
-	row    stores.Row
-	values map[string]sessionValue
-	dirty  bool // an effect has set something
-}
-
 // session returns the session's row, nil where the session is not kept.
-func (r *reading) session(ctx context.Context) (*keptSession, error) {
+func (r *reading) session(ctx context.Context) (*sessions.Session, error) {
 	if r.visit != nil || r.s.kept.IsNull() {
 		return r.visit, nil
 	}
-	row, err := r.read.Get(ctx, sessions, r.s.kept)
-	if errors.Is(err, stores.ErrNotFound) {
+	kept, err := sessions.Get(ctx, r.read, r.s.kept)
+	if err == nil && kept == nil {
 		// It was tidied away since it was opened.
 		return nil, refuse([]complaint{{-1, unknownSession()}})
 	}
-	if err != nil {
-		return nil, err
-	}
-	values, err := sessionValues(row)
-	if err != nil {
-		return nil, err
-	}
-	r.visit = &keptSession{row: row, values: values}
-	return r.visit, nil
+	r.visit = kept
+	return kept, err
 }
 
 // sessionSaw notes that a plan stands on a value of the session.
-func (r *reading) sessionSaw(name string, v sessionValue) {
-	r.seen = append(r.seen, seen{entity: sessions, key: stores.NewString(name), paths: []stores.Path{{Field: sesValues}}, values: []stores.Value{v.value()}})
+func (r *reading) sessionSaw(name string, v sessions.Value) {
+	r.seen = append(r.seen, seen{entity: sessions.Entity, key: stores.NewString(name), paths: []stores.Path{{Field: sessions.FieldValues}}, values: []stores.Value{v.Value()}})
 }
 
 // A setting is a value that an effect gives the session.
 type setting struct {
-	name   string
-	value  stores.Value
-	entity *verbs.Entity // of a reference
-	from   string        // what it is worked out from, for people
-	came   verbs.Origin
-	secret bool
-	before sessionValue
+	name      string
+	value     stores.Value
+	entity    *verbs.Entity // of a reference
+	from      string        // what it is worked out from, for people
+	came      verbs.Origin
+	sensitive bool
+	before    sessions.Value
 }
 
 // set lets the session keep what a call has set. It is written when the run is.
@@ -298,39 +186,20 @@ func (r *reading) set(ctx context.Context, st *step, all []setting) error {
 	}
 	for i := range all {
 		a := &all[i]
-		a.before = kept.values[a.name]
+		a.before = kept.Values[a.name]
 		r.sessionSaw(a.name, a.before)
-		now := sessionValue{Kind: a.value.Kind(), Text: a.value.Text(), Origin: a.came.Mark(), Secret: a.secret}
+		now := sessions.Value{Kind: a.value.Kind(), Text: a.value.Text(), Origin: a.came.Mark(), Sensitive: a.sensitive}
 		if a.entity != nil {
 			now.Entity = a.entity.Store.Name
 		}
-		if now == a.before || a.value.IsNull() && a.before == (sessionValue{}) {
-			continue
+		if kept.Set(a.name, now) {
+			st.sets = append(st.sets, *a)
 		}
-		kept.dirty = true
-		if a.value.IsNull() {
-			delete(kept.values, a.name)
-		} else {
-			kept.values[a.name] = now
-		}
-		st.sets = append(st.sets, *a)
 	}
-	if len(mustJSON(kept.values)) > maxSessionSize {
+	if kept.TooLarge() {
 		return &complaint{st.index, sessionTooLarge(st.place)}
 	}
 	return nil
-}
-
-// maxSessionSize is how much a session keeps, in bytes: pointers and marks, and
-// no documents.
-const maxSessionSize = 64 << 10
-
-func mustJSON(values map[string]sessionValue) string {
-	text, err := json.Marshal(values)
-	if err != nil {
-		panic(err) // of strings and numbers
-	}
-	return string(text)
 }
 
 // meanwhile refuses to go on where the session went on without whoever asks.
@@ -345,70 +214,60 @@ func (r *reading) meanwhile(ctx context.Context, version int64) error {
 	if kept == nil {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
-	if is := kept.row.Values[sesVersion].Int(); is != version {
-		what, err := r.latestTurn(ctx, kept.row)
+	if kept.Version != version {
+		last, err := kept.Latest(ctx, r.read)
 		if err != nil {
 			return err
 		}
-		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.source}, kept.row.Values[sesLast].Time().In(r.s.zone), what)}})
+		return refuse([]complaint{{-1, sessionMoved(dsl.Place{Source: r.source}, kept.LastActive.In(r.s.zone), last.Action)}})
 	}
 	return nil
 }
 
 // keepSession writes down what a run did to its session, and what was said with
-// it. about is what the run was about, nil where nothing was run.
-func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []Said, about *touched) error {
+// it. about says what the run was about; it is nil where nothing was run.
+func (r *reading) keepSession(ctx context.Context, b *stores.Batch, said []sessions.Said, about func() sessions.Notes) error {
 	if r.s.kept.IsNull() {
 		if len(said) > 0 {
-			return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
+			return r.unkept()
 		}
 		return nil
 	}
-	if len(b.Entries) == 0 && len(said) == 0 && (r.visit == nil || !r.visit.dirty) {
+	if len(b.Entries) == 0 && len(said) == 0 && (r.visit == nil || !r.visit.Changed) {
 		return nil
 	}
 	kept, err := r.session(ctx)
 	if err != nil {
 		return err
 	}
-	before := kept.row.Values
-	number := before[sesTurns].Int()
-	if b.Changes, err = r.say(b.Changes, said, number, len(b.Entries), about); err != nil {
+	spoken, err := r.say(said, kept.Turns, len(b.Entries), about)
+	if err != nil {
 		return err
 	}
-	if b.Changes, err = r.ask(ctx, b.Changes, said, number+int64(len(said)), about != nil); err != nil {
+	asked, gone, err := kept.Ask(ctx, r.read, said, about != nil)
+	switch {
+	case gone:
+		return refuse([]complaint{{-1, alreadyUsed(dsl.Place{Source: r.source}, "", "")}})
+	case err != nil:
 		return err
 	}
-	c := stores.Change{Op: stores.Update, Entity: sessions, Key: r.s.kept, Before: before, Guard: []int{sesValues, sesTurns, sesVersion}}
-	if kept.dirty {
-		values, err := stores.ParseJSON(mustJSON(kept.values))
-		if err != nil {
-			return &Failure{Err: err}
-		}
-		c.Set = append(c.Set, stores.Assign{Field: sesValues, Value: values})
-	}
-	if last := stores.NewTime(r.now); last.Time().After(before[sesLast].Time()) {
-		c.Set = append(c.Set, stores.Assign{Field: sesLast, Value: last})
-	}
-	if n := len(said); n > 0 {
-		c.Set = append(c.Set, stores.Assign{Field: sesTurns, Value: stores.NewInt(number + int64(n))})
-	}
-	c.Set = append(c.Set, stores.Assign{Field: sesVersion, Value: stores.NewInt(before[sesVersion].Int() + 1)})
-	b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], c)
-	return nil
+	c, err := kept.Keep(len(said), r.now)
+	b.Changes = slices.Concat(b.Changes, spoken, asked, []stores.Change{c})
+	return err
+}
+
+// unkept refuses to keep what was said in a session that keeps nothing.
+func (r *reading) unkept() error {
+	return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
 }
 
 // Looking at a session
 
 // A SessionInfo is what is known of a session that is kept.
 type SessionInfo struct {
-	ID, Name      string
-	Person        Profile // with the session's zone and language
-	Started       time.Time
-	LastActive    time.Time
-	Visits, Turns int64
-	Version       int64          // counts what was done, set and said in it
-	Values        []SessionValue // sorted by name
+	sessions.Info
+	Person Profile        // with the session's zone and language
+	Values []SessionValue // sorted by name
 }
 
 // A SessionValue is something that an effect has set. A reference is shown by
@@ -424,20 +283,18 @@ type SessionValue struct {
 // is not kept.
 func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 	var info SessionInfo
-	err := s.lookInto(ctx, func(r *reading, kept *keptSession) error {
-		row := kept.row.Values
-		info = SessionInfo{ID: s.id, Name: row[sesName].Text(), Person: s.Person(), Started: row[sesStarted].Time(), LastActive: row[sesLast].Time(),
-			Visits: row[sesVisits].Int(), Turns: row[sesTurns].Int(), Version: row[sesVersion].Int()}
-		for _, name := range slices.Sorted(maps.Keys(kept.values)) {
-			v := kept.values[name]
-			shown := v.value()
+	err := s.lookInto(ctx, func(r *reading, kept *sessions.Session) error {
+		info = SessionInfo{Info: kept.Info, Person: s.Person()}
+		for _, name := range slices.Sorted(maps.Keys(kept.Values)) {
+			v := kept.Values[name]
+			shown := v.Value()
 			if e := s.e.reg.Entity(v.Entity); e != nil {
 				if _, err := r.nameRow(ctx, e, shown); err != nil {
 					return err
 				}
 				shown = r.shownValue(e.Store, shown)
 			}
-			info.Values = append(info.Values, SessionValue{name, shown, v.Secret, verbs.Stored(v.Origin)})
+			info.Values = append(info.Values, SessionValue{name, shown, v.Sensitive, verbs.Stored(v.Origin)})
 		}
 		return nil
 	})
@@ -449,37 +306,28 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 func (s *Session) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	var all []SessionInfo
 	err := s.e.store.View(ctx, s.mine(), func(r stores.Reader) error {
-		rows, err := r.Find(ctx, stores.Find{Entity: sessions, Order: []stores.Order{{Path: stores.Path{Field: sesLast}, Desc: true}}})
-		for _, row := range rows {
-			all = append(all, SessionInfo{ID: row[sesKey].Text(), Name: row[sesName].Text(), Person: Profile{Zone: row[sesZone].Text(), Language: row[sesLanguage].Text()},
-				Started: row[sesStarted].Time(), LastActive: row[sesLast].Time(), Visits: row[sesVisits].Int(), Turns: row[sesTurns].Int(), Version: row[sesVersion].Int()})
+		found, err := sessions.List(ctx, r)
+		for _, one := range found {
+			all = append(all, SessionInfo{Info: one, Person: Profile{Zone: one.Zone, Language: one.Language}})
 		}
 		return err
 	})
-	if err != nil {
-		return nil, failure(err)
-	}
-	return all, nil
+	return all, failure(err)
 }
 
 // lookInto reads the session on one snapshot.
-func (s *Session) lookInto(ctx context.Context, fn func(*reading, *keptSession) error) error {
+func (s *Session) lookInto(ctx context.Context, fn func(*reading, *sessions.Session) error) error {
 	if s.kept.IsNull() {
 		return refuse([]complaint{{-1, unknownSession()}})
 	}
-	err := s.view(ctx, func(read stores.Reader) error {
+	return storeError(dsl.Place{}, s.view(ctx, func(read stores.Reader) error {
 		r := s.reads(read)
 		kept, err := r.session(ctx)
 		if err != nil {
 			return err
 		}
 		return fn(r, kept)
-	})
-	var refusal *Refusal
-	if err == nil || errors.As(err, &refusal) {
-		return err
-	}
-	return failure(err)
+	}))
 }
 
 // Active returns the name of the row of an entity that the person is at work on:
@@ -500,10 +348,7 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 		name = "@" + row.Name
 		return err
 	})
-	if err != nil {
-		return "", failure(err)
-	}
-	return name, nil
+	return name, failure(err)
 }
 
 // active is the key of the row that the person is at work on.
@@ -513,13 +358,13 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 		return stores.Value{}, err
 	}
 	if kept != nil {
-		v := kept.values[verbs.SessionActive]
+		v := kept.Values[verbs.SessionActive]
 		r.sessionSaw(verbs.SessionActive, v)
 		if v.Entity == e.Store.Name {
 			// What was at work on may be out of scope by now.
-			_, err := r.get(ctx, e.Store, v.value())
+			_, err := r.get(ctx, e.Store, v.Value())
 			if err == nil || !errors.Is(err, stores.ErrNotFound) {
-				return v.value(), err
+				return v.Value(), err
 			}
 		}
 	}
@@ -542,8 +387,8 @@ func (r *reading) given(ctx context.Context, st *step, p *promise) error {
 	if err != nil {
 		return err
 	}
-	from, secret := st.origin(x, nil)
-	p.setting = setting{name: p.effect.Session, value: v, from: from, came: came, secret: secret}
+	from, sensitive := st.origin(x, nil)
+	p.setting = setting{name: p.effect.Session, value: v, from: from, came: came, sensitive: sensitive}
 	if p.effect.Of != nil {
 		p.setting.entity = p.effect.Of.Entity
 	}
@@ -558,7 +403,7 @@ func (r *reading) settings(st *step, f Fields, came verbs.Origin, promises []pro
 		if err != nil {
 			return nil, fmt.Errorf("session.%s: %w", key, err)
 		}
-		a := setting{name: strings.ReplaceAll(key, "-", "_"), value: v, came: vouched(f[key], came), secret: r.carries(st, v)}
+		a := setting{name: strings.ReplaceAll(key, "-", "_"), value: v, came: vouched(f[key], came), sensitive: r.carries(st, v)}
 		plain := f[key]
 		if known, ok := plain.(Known); ok {
 			plain = known.Value
@@ -583,7 +428,7 @@ func (r *reading) nameSets(ctx context.Context, st *step) error {
 		for _, ref := range [...]struct {
 			e   *verbs.Entity
 			key stores.Value
-		}{{a.entity, a.value}, {r.e.reg.Entity(a.before.Entity), a.before.value()}} {
+		}{{a.entity, a.value}, {r.e.reg.Entity(a.before.Entity), a.before.Value()}} {
 			if ref.e == nil || ref.key.IsNull() {
 				continue
 			}
@@ -603,7 +448,7 @@ func (r *reading) sessionChanges(st *step) []receipt.Setting {
 	}
 	var out []receipt.Setting
 	for _, a := range st.gather().sets {
-		s := receipt.Setting{Name: a.name, Before: receipt.Of(a.before.value()), After: receipt.Of(a.value), Sensitive: a.secret || a.before.Secret, From: a.from, Origin: a.came.String()}
+		s := receipt.Setting{Name: a.name, Before: receipt.Of(a.before.Value()), After: receipt.Of(a.value), Sensitive: a.sensitive || a.before.Sensitive, From: a.from, Origin: a.came.String()}
 		if e := r.e.reg.Entity(a.before.Entity); e != nil {
 			r.nameValue(&s.Before, e.Store)
 		}
@@ -625,24 +470,36 @@ func (r *reading) spoken(ctx context.Context, o *RunOptions) error {
 		return err
 	}
 	if kept == nil {
-		return refuse([]complaint{{-1, noSession(dsl.Place{Source: r.source}, "what was said")}})
+		return r.unkept()
 	}
-	there := kept.row.Values[sesTurns].Int()
-	if o.Turn < 0 || o.Turn > there {
+	if o.Turn < 0 || o.Turn > kept.Turns {
 		return refuse([]complaint{{-1, unknownTurn(o.Turn)}})
 	}
-	o.Turn = personTurn(o.Said, there+1, o.Turn)
+	o.Turn = sessions.SpokenBy(o.Said, kept.Turns+1, o.Turn)
 	return nil
 }
 
-// personTurn picks the turn that a run comes of among those kept with it, the
-// first of which has a number: the last of the person; without one the turn that
-// was named, or the last of all.
-func personTurn(said []Said, first, named int64) int64 {
-	for i := range said {
-		if said[i].Role == ClientTurn || i == len(said)-1 && named == 0 {
-			named = first + int64(i)
-		}
+// What is counted
+
+// Count adds n to a budget of the principal's, and returns what it comes to. Where
+// that would be more than limit, nothing is added and ok is false; without a limit
+// it is added in any case. A budget is never below nothing.
+func (s *Session) Count(ctx context.Context, name string, n, limit int64) (total int64, ok bool, err error) {
+	if name == "" || len(name) > maxSessionName {
+		return 0, false, &Failure{Err: fmt.Errorf("no budget is called %q", name)}
 	}
-	return named
+	err = s.e.write(ctx, s.mine(), func(tx stores.Tx) (err error) {
+		total, ok, err = sessions.Count(ctx, tx, s.who.Name, name, n, limit, s.e.clock())
+		return met(err)
+	})
+	return total, ok, failure(err)
+}
+
+// Counted returns what a budget of the principal's comes to.
+func (s *Session) Counted(ctx context.Context, name string) (total int64, err error) {
+	err = s.e.store.View(ctx, s.mine(), func(r stores.Reader) (err error) {
+		total, err = sessions.Counted(ctx, r, s.who.Name, name)
+		return err
+	})
+	return total, failure(err)
 }

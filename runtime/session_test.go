@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -384,7 +385,7 @@ func TestASessionIsOfItsPrincipalAlone(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		kim := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-		w.must(kim, "desk.take :item-id @drill", runtime.RunOptions{Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "mine alone"}}})
+		w.must(kim, "desk.take :item-id @drill", runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: "mine alone"}}})
 		none := ""
 		for _, id := range []string{"s-00000000000000000000000000000000", "anything", kim.ID()} {
 			for _, who := range []string{"sam", "ada"} {
@@ -432,7 +433,7 @@ func TestTwoWindowsAtOnce(t *testing.T) {
 		right := w.visit(w.another(counted(nil)), "kim", runtime.Visit{Name: "today"})
 		seen, _ := w.info(left)
 		w.must(right, "desk.take :item-id @saw", runtime.RunOptions{Version: seen.Version,
-			Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "the saw", Action: "took the saw"}}})
+			Said: []sessions.Said{{Role: sessions.Client, Content: "the saw", Action: "took the saw"}}})
 		_, err := w.does(left, "desk.take :item-id @drill", runtime.RunOptions{Version: seen.Version})
 		refusal := wantRefusal(t, err, "session-moved")
 		if text := refusal.Error(); !strings.Contains(text, "took the saw") || !strings.Contains(text, " on 2025-01-03") {
@@ -453,7 +454,7 @@ func TestTwoWindowsAtOnce(t *testing.T) {
 			}
 			p := w.program(s, "desk.count")
 			all.Go(func() {
-				_, errs[i] = s.Run(ctx, p, runtime.RunOptions{Said: []runtime.Said{{Role: runtime.ClientTurn, Content: fmt.Sprint("count ", i)}}})
+				_, errs[i] = s.Run(ctx, p, runtime.RunOptions{Said: []sessions.Said{{Role: sessions.Client, Content: fmt.Sprint("count ", i)}}})
 			})
 		}
 		all.Wait()
@@ -491,13 +492,13 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	deskWorlds(t, func(t *testing.T, w *world) {
 		s := w.visit(w.engine, "kim", runtime.Visit{Name: "today"})
-		first, err := s.Say(ctx, runtime.Said{Role: runtime.AgentTurn, Content: "What is it about?"})
+		first, err := s.Say(ctx, sessions.Said{Role: sessions.Agent, Content: "What is it about?"})
 		if err != nil || first != 1 {
 			t.Fatal(first, err)
 		}
-		said := []runtime.Said{
-			{Role: runtime.ClientTurn, Content: "Bob lost the saw, I fear.", Intent: "note", Mentions: []string{"Bob", "the saw"}, Names: []string{"@saw"}},
-			{Role: runtime.AgentTurn, Content: "I have noted that.", Action: "noted it"},
+		said := []sessions.Said{
+			{Role: sessions.Client, Content: "Bob lost the saw, I fear.", Intent: "note", Mentions: []string{"Bob", "the saw"}, Names: []string{"@saw"}},
+			{Role: sessions.Agent, Content: "I have noted that.", Action: "noted it"},
 		}
 		w.program(s, "lending.lose :item-id @saw") // names are known once they were spoken of
 		reply := w.must(s, `lending.note :loan-id @saw-bob :note "lost, he fears"`, runtime.RunOptions{Said: said})
@@ -505,7 +506,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(all) != 3 || all[0].Entries != 0 || all[0].First != 0 || all[0].Role != runtime.AgentTurn {
+		if len(all) != 3 || all[0].Entries != 0 || all[0].First != 0 || all[0].Role != sessions.Agent {
 			t.Fatalf("%+v", all)
 		}
 		got := all[1]
@@ -513,7 +514,7 @@ func TestTurnsAreKeptWithWhatTheyDid(t *testing.T) {
 			!slices.Equal(got.Names, []string{"@saw", "@saw-bob"}) || got.Action != "lending.note" || got.First != reply.First || got.Entries != 1 || got.Time.IsZero() {
 			t.Errorf("%+v", got)
 		}
-		if all[2].Action != "noted it" || all[2].Role != runtime.AgentTurn {
+		if all[2].Action != "noted it" || all[2].Role != sessions.Agent {
 			t.Errorf("%+v", all[2])
 		}
 		entry := w.journal()[reply.First-1]
@@ -559,7 +560,7 @@ func TestWhatWasSaidIsForgotten(t *testing.T) {
 		kim, sam := w.visit(w.engine, "kim", runtime.Visit{Name: "today"}), w.visit(w.engine, "sam", runtime.Visit{Name: "today"})
 		for i := range 3 {
 			for _, s := range []*runtime.Session{kim, sam} {
-				if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: fmt.Sprint("a word about Ann ", i), Mentions: []string{"Ann"}}); err != nil {
+				if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprint("a word about Ann ", i), Mentions: []string{"Ann"}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -605,7 +606,7 @@ func TestOldSessionsGo(t *testing.T) {
 	deskWorlds(t, func(t *testing.T, w *world) {
 		for i := range 25 {
 			s := w.visit(w.engine, "kim", runtime.Visit{Name: fmt.Sprint("old ", i)})
-			if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: "hello"}); err != nil {
+			if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "hello"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -726,9 +727,9 @@ func earnedAtDesk(t *testing.T, who, how, example string) string {
 	case strings.HasPrefix(how, "in the zone "):
 		v.Zone = strings.TrimPrefix(how, "in the zone ")
 	case how == "saying too much":
-		o.Said = []runtime.Said{{Role: runtime.ClientTurn, Content: strings.Repeat("x", 200_000)}}
+		o.Said = []sessions.Said{{Role: sessions.Client, Content: strings.Repeat("x", 200_000)}}
 	case how == "saying little":
-		o.Said = []runtime.Said{{Role: runtime.ClientTurn, Content: "this one"}}
+		o.Said = []sessions.Said{{Role: sessions.Client, Content: "this one"}}
 	}
 	s, err := w.engine.Visit(ctx, who, v)
 	if err != nil {

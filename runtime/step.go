@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"verbatim/dsl"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -71,7 +72,7 @@ type notice struct {
 	at           stores.Value       // when its work begins
 	unique       string             // its correlation key, where the palette names one
 	instead      []stores.JobRecord // what waits under that key, and is dropped
-	active       sessionValue       // what the work takes along: see takeAlong
+	active       sessions.Value     // what the work takes along: see takeAlong
 }
 
 // A table is what a call gives back, with keys still in it.

@@ -189,21 +189,15 @@ func (s *Session) BeginUpload(ctx context.Context, u uploads.Upload, id, tag str
 
 // Uploads looks after the uploads of the store.
 func (e *Engine) Uploads() *uploads.Shelf {
-	told := func(err error) error {
-		if err == nil {
-			return nil
-		}
-		return failure(err)
-	}
 	return &uploads.Shelf{
 		Clock: e.clock,
 		View: func(ctx context.Context, fn func(stores.Reader) error) error {
-			return told(e.store.View(ctx, system(), fn))
+			return failure(e.store.View(ctx, system(), fn))
 		},
-		Write: func(ctx context.Context, fn func(stores.Tx) error) error { return told(e.write(ctx, system(), fn)) },
+		Write: func(ctx context.Context, fn func(stores.Tx) error) error { return failure(e.write(ctx, system(), fn)) },
 		Prune: func(ctx context.Context, of *stores.Entity, where stores.Cond) (int, error) {
 			n, err := e.prune(ctx, of, where)
-			return n, told(err)
+			return n, failure(err)
 		},
 	}
 }

@@ -317,8 +317,5 @@ func (s *Session) some(ctx context.Context, e *verbs.Entity, open bool) (some bo
 		some = len(rows) == maxUsable || slices.ContainsFunc(rows, func(row []stores.Value) bool { return !open || !e.Ended(row) })
 		return err
 	})
-	if err != nil {
-		return false, failure(err)
-	}
-	return some, nil
+	return some, failure(err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -121,7 +122,7 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 	keys := []string{"args", "trigger", "v", "verb"}
 	values := []stores.Value{stores.NewList(args...), stores.NewString(n.target), jobV, stores.NewString(st.verb.Name)}
 	if n.active.Entity != "" {
-		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, n.active.along())
+		keys, values = slices.Insert(keys, 0, "active"), slices.Insert(values, 0, along(n.active))
 	}
 	payload := stores.NewObject(keys, values).Text()
 	unique := n.unique
@@ -206,7 +207,7 @@ type work struct {
 	args   []stores.Value
 	refs   []*stores.Entity // parallel to args: of references
 	from   []verbs.Origin   // parallel to args
-	active sessionValue     // that it took along
+	active sessions.Value   // that it took along
 }
 
 // errRowGone says that a row that work is about is not there any more.
@@ -531,8 +532,7 @@ func plainLiteral(x any) dsl.Value {
 // says why there is no point in the work any more; "" where there is. What it reads is
 // no part of a plan: the call stands on its own.
 func (w *work) pointless(ctx context.Context, s *Session, read stores.Reader, now time.Time) (reason string, err error) {
-	look := s.reads(read)
-	look.now = now
+	look := s.readsAt(read, now)
 	st := &step{verb: w.verb, args: w.args, from: w.from, rows: make([]stores.Row, len(w.args))}
 	for i, e := range w.refs {
 		if e == nil {
@@ -691,15 +691,10 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		now := stores.NewTime(e.clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
-		row, err := tx.Get(ctx, confirmations.Entity, stores.NewString(p.Confirmation))
-		if err != nil && !errors.Is(err, stores.ErrNotFound) {
-			return err
-		}
-		var c *confirmations.Confirmation
-		if err == nil {
-			c = confirmations.Of(row)
-		}
+		c, err := confirmations.Get(ctx, tx, stores.NewString(p.Confirmation))
 		switch {
+		case err != nil:
+			return err
 		case c == nil:
 			done.Outcome, done.Reason = WorkSkipped, reasonRowGone
 		case c.Status != confirmations.Waiting:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"verbatim/dsl"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -63,15 +64,15 @@ func (r *reading) takeAlong(ctx context.Context, n *notice) error {
 	}
 	v := r.s.active // of a piece of work that leads to the next
 	if kept != nil {
-		v = kept.values[verbs.SessionActive]
+		v = kept.Values[verbs.SessionActive]
 		r.sessionSaw(verbs.SessionActive, v)
 	}
 	e := r.e.reg.Entity(v.Entity)
-	if v.Secret || e == nil {
+	if v.Sensitive || e == nil {
 		return nil
 	}
 	n.active = v
-	_, err = r.nameRow(ctx, e, v.value())
+	_, err = r.nameRow(ctx, e, v.Value())
 	return err
 }
 
@@ -82,7 +83,7 @@ func (r *reading) fillActive(n *notice, call *dsl.Call) {
 	if e == nil {
 		return
 	}
-	name := r.shownName(e.Store, n.active.value())
+	name := r.shownName(e.Store, n.active.Value())
 	if len(name) < 2 || name[0] != '@' {
 		return
 	}
@@ -93,24 +94,24 @@ func (r *reading) fillActive(n *notice, call *dsl.Call) {
 	}
 }
 
-// A takenAlong is a sessionValue as a job keeps it.
+// A takenAlong is a sessions.Value as a job keeps it.
 type takenAlong struct{ Entity, Kind, Origin, Text string }
 
-func (v sessionValue) along() stores.Value {
+func along(v sessions.Value) stores.Value {
 	return stores.NewObject([]string{"entity", "kind", "origin", "text"},
 		[]stores.Value{stores.NewString(v.Entity), stores.NewString(v.Kind.String()), stores.NewString(v.Origin), stores.NewString(v.Text)})
 }
 
-// read makes a sessionValue of it; false where it is none that can be read.
-func (a *takenAlong) read() (sessionValue, bool) {
+// read makes a sessions.Value of it; false where it is none that can be read.
+func (a *takenAlong) read() (sessions.Value, bool) {
 	kind, known := kindNamed(a.Kind)
 	if !known {
-		return sessionValue{}, false
+		return sessions.Value{}, false
 	}
 	if _, ok := stores.Parse(kind, a.Text); !ok {
-		return sessionValue{}, false
+		return sessions.Value{}, false
 	}
-	return sessionValue{Kind: kind, Text: a.Text, Entity: a.Entity, Origin: a.Origin}, true
+	return sessions.Value{Kind: kind, Text: a.Text, Entity: a.Entity, Origin: a.Origin}, true
 }
 
 // setToWork writes what a piece of work took along into its call, so that all that
@@ -126,7 +127,7 @@ func (s *Session) setToWork(ctx context.Context, read stores.Reader, w *work, ca
 		if p.Type.Entity != e {
 			continue
 		}
-		name, err := s.workName(ctx, read, e, w.active.value())
+		name, err := s.workName(ctx, read, e, w.active.Value())
 		if err != nil {
 			return err
 		}

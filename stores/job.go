@@ -116,13 +116,13 @@ func (s *JobState) Read(name string) bool {
 	return false
 }
 
-// NoteRescued is the note of a job whose run was ended by Rescue.
+// NoteRescued is the note of a job that was taken from a worker that was lost.
 const NoteRescued = "worker-lost"
 
-// A Run is one attempt at a job, by one worker. Only Take makes one.
+// A Run is one attempt at a job, by one worker. Only Work makes one.
 type Run struct {
 	Job
-	Attempt int // from 1; of one job, no two runs have the same
+	Attempt int // from 1; of one job, no two runs at a time have the same
 	Started time.Time
 	Ref     string // by which the store finds the job again
 }
@@ -191,23 +191,53 @@ type JobFilter struct {
 	Limit  int    // 0 is the store's cap; what is beyond it is left out
 }
 
-// A Queue hands jobs to workers, any number of them in any number of processes.
-// Times are arguments: a zero time stands for the store's own clock, which is
-// the same for every machine.
+// A Shift is one worker at work, beside others in any number of processes.
+type Shift struct {
+	Worker string   // no other worker that is at work has the same name
+	Kinds  []string // that it knows, one at least; jobs of others are left alone
+	// Run carries out a run. It settles the run in the transaction of its effect
+	// and returns nil, or it returns an Unfinished; after another error the job is
+	// tried again in a minute. When it does neither, the worker counts as lost.
+	Run func(context.Context, Run) error
+	// Lost is told of each run that was taken from a worker that was lost. Of one
+	// run, one worker is told. It is called while nothing is locked.
+	Lost func(Run)
+	// Away is told, once, when the store cannot be asked for work any more. It may
+	// be nil.
+	Away func(error)
+	// Once returns when nothing more is due, instead of when the context ends.
+	Once bool
+	// Clock stands for the store's clock, which is the same for every machine. It
+	// is nil but in tests and rehearsals.
+	Clock       func() time.Time
+	Concurrency int           // how many runs at once
+	Timeout     time.Duration // of a run; one twice as old is lost
+	Poll        time.Duration // how long to wait when nothing is due
+	Drain       time.Duration // how long runs may go on when the context has ended
+	Kept        time.Duration // how long jobs that are done are remembered; the dead stay
+}
+
+// An Unfinished is the error of a run that did not settle its job. The store
+// settles it, unless the job is another worker's by then.
+type Unfinished struct {
+	State JobState // JobDead, or JobWaiting to be tried again; when it was tried often enough, it is dead
+	After time.Duration
+	Free  bool   // this run does not count among the attempts
+	Note  string // why it is not done, without anybody's values
+}
+
+func (u *Unfinished) Error() string { return u.Note }
+
+// A Queue hands jobs to workers.
 type Queue interface {
-	// Clock tells the store's time.
+	// Clock tells the store's time, which is the same for every machine.
 	Clock(ctx context.Context) (time.Time, error)
-	// Take gives a worker up to n jobs of some kinds, of any when there are none,
-	// that are due: those due longest first, and of those due at one moment the
-	// one enqueued first.
-	Take(ctx context.Context, now time.Time, worker string, n int, kinds ...string) ([]Run, error)
-	// Rescue ends the runs that began more than age ago, whose workers died or
-	// hang, and returns them. Their jobs wait again, or are dead when they were
-	// tried often enough. What is done stays done.
-	Rescue(ctx context.Context, now time.Time, age time.Duration) ([]Run, error)
+	// Work hands due jobs to a shift: those due longest first, and of those due at
+	// one moment the one enqueued first. Runs that are older than twice the timeout
+	// are taken from their workers; their jobs wait again, or are dead when they
+	// were tried often enough. It returns when the context has ended and its runs
+	// have, and an error only where it cannot begin.
+	Work(ctx context.Context, s Shift) error
 	// Jobs lists jobs in the order in which they fall due.
 	Jobs(ctx context.Context, f JobFilter) ([]JobRecord, error)
-	// Prune forgets jobs that were done before a time, and says how many. The
-	// dead stay.
-	Prune(ctx context.Context, before time.Time) (int, error)
 }

@@ -32,7 +32,7 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 		v, _ = stores.ParseDecimal(v.Text())
 	}
 	if v.Kind() != want {
-		return v, fmt.Errorf("%s is wanted, not %s", t.phrase(), article(v.Kind().String()))
+		return v, fmt.Errorf("%s is wanted, not %s", t.Phrase(), Article(v.Kind().String()))
 	}
 	v, p := t.limit(v)
 	if p != fine {
@@ -68,7 +68,7 @@ func (t *Type) kind() stores.Kind {
 func (t *Type) acceptList(v stores.Value) (stores.Value, error) {
 	var raw []json.RawMessage
 	if v.Kind() != stores.JSON || json.Unmarshal([]byte(v.Text()), &raw) != nil {
-		return v, fmt.Errorf("%s is wanted", t.phrase())
+		return v, fmt.Errorf("%s is wanted", t.Phrase())
 	}
 	switch {
 	case len(raw) < t.MinLength:
@@ -85,7 +85,7 @@ func (t *Type) acceptList(v stores.Value) (stores.Value, error) {
 			ok = false
 		}
 		if !ok {
-			return v, fmt.Errorf("item %d: %s is wanted", i+1, t.Item.phrase())
+			return v, fmt.Errorf("item %d: %s is wanted", i+1, t.Item.Phrase())
 		}
 		item, err := t.Item.Accept(item)
 		if err != nil {
@@ -98,7 +98,7 @@ func (t *Type) acceptList(v stores.Value) (stores.Value, error) {
 
 func (t *Type) acceptObject(v stores.Value) (stores.Value, error) {
 	if v.Kind() != stores.JSON || !strings.HasPrefix(v.Text(), "{") {
-		return v, fmt.Errorf("%s is wanted", t.phrase())
+		return v, fmt.Errorf("%s is wanted", t.Phrase())
 	}
 	if t.Name == MoneyType {
 		var parts map[string]json.RawMessage
@@ -144,9 +144,9 @@ func (t *Type) wants(p problem) string {
 	}
 	switch p {
 	case tooShort:
-		return "at least " + count(t.MinLength, unit) + " must be given"
+		return "at least " + Count(t.MinLength, unit) + " must be given"
 	case tooLong:
-		return "at most " + count(t.MaxLength, unit) + " may be given"
+		return "at most " + Count(t.MaxLength, unit) + " may be given"
 	case noMatch:
 		return "this form is wanted: " + patternOf(t)
 	case tooSmall:
@@ -154,7 +154,7 @@ func (t *Type) wants(p problem) string {
 	case tooLarge:
 		return "the most is " + t.Max.Text()
 	case tooPrecise:
-		return "at most " + count(t.Scale, "digit") + " may stand after the point"
+		return "at most " + Count(t.Scale, "digit") + " may stand after the point"
 	}
-	return t.phrase() + " is wanted"
+	return t.Phrase() + " is wanted"
 }

@@ -61,14 +61,14 @@ func TestDaysMoveWithTheCalendar(t *testing.T) {
 		script, ds := dsl.Parse(dsl.NewSource("s", c.call))
 		p, more := r.Check(script, nil)
 		if ds = append(ds, more...); ds.HasErrors() {
-			t.Fatalf("%s: %s", c.call, tell(ds))
+			t.Fatalf("%s: %s", c.call, inWords(ds))
 		}
 		found := p.Days(date(c.today))
 		got := ""
 		if len(found) > 0 {
 			got = found[0].Summary
 			if found[0].Code != "out-of-range" || len(found) > 1 {
-				t.Errorf("%s: %s", c.call, tell(found))
+				t.Errorf("%s: %s", c.call, inWords(found))
 			}
 		}
 		if got != c.want {
@@ -97,7 +97,7 @@ func TestDaysThatCannotBe(t *testing.T) {
 			t.Fatalf("%q is not there", from)
 		}
 		_, ds := LoadSources(dsl.NewSource("d.yaml", text))
-		said := tell(ds)
+		said := inWords(ds)
 		for _, d := range ds {
 			said += strings.Join(d.Notes, "\n")
 		}
@@ -106,8 +106,8 @@ func TestDaysThatCannotBe(t *testing.T) {
 		}
 	}
 	kept := strings.Replace(dated, "verbs:", "entities:\n  row:\n    key: id\n    fields:\n      id: {type: uuid}\n      due: {type: date, min: today}\nverbs:", 1)
-	if _, ds := LoadSources(dsl.NewSource("d.yaml", kept)); !strings.Contains(tell(ds), "due is bounded by today, and is kept") {
-		t.Errorf("a kept field is bounded by today: %s", tell(ds))
+	if _, ds := LoadSources(dsl.NewSource("d.yaml", kept)); !strings.Contains(inWords(ds), "due is bounded by today, and is kept") {
+		t.Errorf("a kept field is bounded by today: %s", inWords(ds))
 	}
 }
 
@@ -161,8 +161,8 @@ func TestPhrasesByLanguage(t *testing.T) {
 		`wait`:                         "a mapping from languages to lists",
 	} {
 		_, ds := LoadSources(dsl.NewSource("d.yaml", with(phrases)))
-		if !ds.HasErrors() || !strings.Contains(tell(ds), want) {
-			t.Errorf("%s: %s", phrases, tell(ds))
+		if !ds.HasErrors() || !strings.Contains(inWords(ds), want) {
+			t.Errorf("%s: %s", phrases, inWords(ds))
 		}
 	}
 }

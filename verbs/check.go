@@ -78,12 +78,12 @@ type checker struct {
 	macro *Verb // whose arguments are the names, in CheckMacro
 	work  bool  // internal verbs may be called
 
-	ds      dsl.Diagnostics
-	broken  bool // a call is not whole: no program, and no guesses about what is unused
-	failed  bool
-	dark    bool                // inside a sensitive argument: nothing of it may be quoted
-	mending bool                // inside a broken call: the parser has complained already
-	near    map[string][]string // verbs near an unknown one
+	ds        dsl.Diagnostics
+	broken    bool // a call is not whole: no program, and no guesses about what is unused
+	failed    bool
+	sensitive bool                // inside a sensitive argument: nothing of it may be quoted
+	mending   bool                // inside a broken call: the parser has complained already
+	near      map[string][]string // verbs near an unknown one
 
 	untold int // complaints beyond the limit
 }
@@ -182,12 +182,12 @@ func (c *checker) surveyValue(v *dsl.Value, n *int, depth int) {
 func (c *checker) bind(call *dsl.Call, index int) {
 	if first := c.binding(call.As); first >= 0 {
 		if !call.Broken {
-			c.add(duplicateBinding(c.place(call.AsRange), call.As, c.place(c.p.bindings[first].as.AsRange)))
+			c.add(tell(c.place(call.AsRange), "duplicate-binding", call.As, c.place(c.p.bindings[first].as.AsRange)))
 		}
 		return
 	}
 	if c.names != nil && !call.Broken && c.names.Lookup(call.As) != nil {
-		c.add(bindingShadowsName(c.place(call.AsRange), call.As))
+		c.add(tell(c.place(call.AsRange), "binding-shadows-name", call.As))
 	}
 	p := c.p
 	p.bindings = append(p.bindings, binding{name: call.As, call: index, as: call})
@@ -227,7 +227,7 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	mine := len(p.edges)
 	v := c.r.verbs[call.Verb]
 	if v != nil && v.Internal && !c.work {
-		v = nil // for whoever wrote this, there is none
+		v = nil // the author of the script may not call it
 	}
 	var args []Arg
 	switch {
@@ -292,13 +292,13 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 			// nil is "not given", and an argument that must be given is not.
 			out.Syntax = nil
 			if param.Required {
-				c.add(nilForRequired(c.place(a.Value.Range), v, param))
+				c.add(tell(c.place(a.Value.Range), "missing-argument/nil", v, param, param.example()))
 			}
 			continue
 		}
-		c.dark = param.Sensitive
+		c.sensitive = param.Sensitive
 		c.value(site{verb: v, param: param}, param.Type, &a.Value, out, depth+1)
-		c.dark = false
+		c.sensitive = false
 	}
 	if missing := v.plan.required &^ given; missing != 0 {
 		c.missing(call, v, missing)
@@ -350,7 +350,7 @@ func (c *checker) value(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 			return
 		}
 		if t.Name == RefType {
-			c.add(hardCodedUUID(c.place(v.Range), at))
+			c.add(tell(c.place(v.Range), "hard-coded-uuid", at.param, exampleName(at.param.Type)))
 		}
 		out.Kind, out.Value = Literal, w
 	}
@@ -456,13 +456,13 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		return
 	}
 	if depth > maxNesting {
-		c.add(nestedTooDeep(c.place(v.Range)))
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	}
-	dark := c.dark
-	c.dark = false // the inner call's arguments have marks of their own
+	sensitive := c.sensitive
+	c.sensitive = false // the inner call's arguments have marks of their own
 	index := c.call(call, true, depth+1)
-	c.dark = dark
+	c.sensitive = sensitive
 	out.Kind, out.Call = Result, int32(index)
 	c.p.edges = append(c.p.edges, edge{-1, index})
 	if verb := c.r.verbs[call.Verb]; verb != nil && !call.Broken {
@@ -476,7 +476,7 @@ func (c *checker) nested(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
-		c.add(nestedTooDeep(c.place(v.Range)))
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	case t.Name != ListType && t.Name != AnyType:
 		c.add(c.refuse(at, t, v, wrongType))
@@ -493,7 +493,7 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	whole := true
 	for i := range items {
 		if items[i].Kind == dsl.Nil && item.Name != AnyType {
-			c.add(nilInList(c.place(items[i].Range), at))
+			c.add(tell(c.place(items[i].Range), "wrong-type/nil", at.param))
 			continue
 		}
 		if items[i].Kind == dsl.Nil {
@@ -531,7 +531,7 @@ func (c *checker) list(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
-		c.add(nestedTooDeep(c.place(v.Range)))
+		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
 	case t.Name != ObjectType && t.Name != MoneyType && t.Name != AnyType:
 		c.add(c.refuse(at, t, v, wrongType))
@@ -549,7 +549,7 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		keys[i] = e.Key
 		if first, twice := seen[e.Key]; twice {
 			if !c.mending { // the parser has said it
-				c.add(duplicateKey(c.place(e.KeyRange), e.Key, c.place(entries[first].KeyRange)))
+				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", e.Key, c.place(entries[first].KeyRange)))
 			}
 		} else {
 			seen[e.Key] = i
@@ -659,9 +659,9 @@ func (c *checker) mend(call *dsl.Call, v *Verb, depth int) {
 		case k >= 0 && asWritten && a.Value.Kind != dsl.Nil:
 			param := &v.Params[k]
 			ignored = Arg{}
-			c.dark, c.mending = param.Sensitive, true
+			c.sensitive, c.mending = param.Sensitive, true
 			c.value(site{verb: v, param: param}, param.Type, &a.Value, &ignored, depth+1)
-			c.dark, c.mending = false, false
+			c.sensitive, c.mending = false, false
 			continue
 		case k < 0 && asWritten:
 			c.unknownArgument(call, v, a)

@@ -330,10 +330,10 @@ func BenchmarkParseAndCheck(b *testing.B) {
 	for b.Loop() {
 		script, ds := dsl.Parse(dsl.NewSource("-", text))
 		if len(ds) > 0 {
-			b.Fatal(tell(ds))
+			b.Fatal(inWords(ds))
 		}
 		if p, ds := r.Check(script, nil); p == nil {
-			b.Fatal(tell(ds))
+			b.Fatal(inWords(ds))
 		}
 	}
 }

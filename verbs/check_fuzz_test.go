@@ -39,8 +39,8 @@ func FuzzCheck(f *testing.F) {
 		// The short way for ordinary scripts and the long way are one.
 		long := checker{r: bank.Registry, p: new(Program), s: script, names: names}
 		long.run()
-		if tell(long.ds) != tell(ds) || long.p.Valid() != (p != nil) {
-			t.Fatalf("the long way says\n%s\nthe short way\n%s", tell(long.ds), tell(ds))
+		if inWords(long.ds) != inWords(ds) || long.p.Valid() != (p != nil) {
+			t.Fatalf("the long way says\n%s\nthe short way\n%s", inWords(long.ds), inWords(ds))
 		}
 		if p != nil && !(reflect.DeepEqual(long.p.Calls(), p.Calls()) && slices.Equal(long.p.Order(), p.Order())) {
 			t.Fatalf("the long way makes\n%+v\nthe short way\n%+v", long.p.Calls(), p.Calls())

@@ -76,23 +76,23 @@ func (r *Registry) maskCall(call *dsl.Call, ranges []dsl.Range, depth int) []dsl
 		a := &call.Args[i]
 		// Of a verb that nobody declares, an argument that nobody declares may
 		// be any.
-		dark := r.sensitive[a.Key] || v == nil && !r.open[a.Key]
+		sensitive := r.sensitive[a.Key] || v == nil && !r.open[a.Key]
 		if v != nil {
 			k := v.plan.param(a.Key, i)
-			dark = k >= 0 && v.Params[k].Sensitive || k < 0 && (dark || v.plan.dark)
+			sensitive = k >= 0 && v.Params[k].Sensitive || k < 0 && (sensitive || v.plan.sensitive)
 		}
 		// What follows a key that has no value, and is no key of the verb, may
 		// be meant as the value.
 		if i > 0 && lacking && !r.open[a.Key] && !r.sensitive[a.Key] {
 			ranges = append(ranges, a.KeyRange)
 		}
-		lacking = dark && a.Value.Kind == dsl.Invalid
-		ranges = r.maskValue(&a.Value, dark, ranges, depth+1)
+		lacking = sensitive && a.Value.Kind == dsl.Invalid
+		ranges = r.maskValue(&a.Value, sensitive, ranges, depth+1)
 	}
 	return ranges
 }
 
-func (r *Registry) maskValue(v *dsl.Value, dark bool, ranges []dsl.Range, depth int) []dsl.Range {
+func (r *Registry) maskValue(v *dsl.Value, sensitive bool, ranges []dsl.Range, depth int) []dsl.Range {
 	if depth > maxNesting {
 		return append(ranges, v.Range)
 	}
@@ -102,21 +102,21 @@ func (r *Registry) maskValue(v *dsl.Value, dark bool, ranges []dsl.Range, depth 
 			return r.maskCall(call, ranges, depth+1)
 		}
 	case dsl.List, dsl.Map:
-		if dark {
+		if sensitive {
 			return append(ranges, v.Range)
 		}
 		for i, items := 0, v.Items(); i < len(items); i++ {
-			ranges = r.maskValue(&items[i], dark, ranges, depth+1)
+			ranges = r.maskValue(&items[i], sensitive, ranges, depth+1)
 		}
 		for i, entries := 0, v.Entries(); i < len(entries); i++ {
-			ranges = r.maskValue(&entries[i].Value, dark, ranges, depth+1)
+			ranges = r.maskValue(&entries[i].Value, sensitive, ranges, depth+1)
 		}
 	case dsl.Symbol, dsl.Nil, dsl.Invalid:
-		if dark && v.Kind == dsl.Invalid {
+		if sensitive && v.Kind == dsl.Invalid {
 			return append(ranges, v.Range)
 		}
 	default:
-		if dark {
+		if sensitive {
 			return append(ranges, v.Range)
 		}
 	}
@@ -128,22 +128,22 @@ func (r *Registry) maskValue(v *dsl.Value, dark bool, ranges []dsl.Range, depth 
 // a value.
 func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
 	var made []dsl.Range // of what it understood
-	var call func(c *dsl.Call, depth int) (dark bool)
+	var call func(c *dsl.Call, depth int) (sensitive bool)
 	var value func(v *dsl.Value, depth int) bool
 	call = func(c *dsl.Call, depth int) bool {
 		v := r.verbs[c.Verb]
-		dark := v == nil || v.plan.dark
+		sensitive := v == nil || v.plan.sensitive
 		made = append(made, c.VerbRange, c.AsRange)
 		for i := range c.Args {
 			made = append(made, c.Args[i].KeyRange)
-			if c.Args[i].Value.Kind == dsl.Invalid && !dark {
+			if c.Args[i].Value.Kind == dsl.Invalid && !sensitive {
 				made = append(made, c.Args[i].Value.Range) // wrong, and no secret
 			}
-			dark = value(&c.Args[i].Value, depth+1) || dark
+			sensitive = value(&c.Args[i].Value, depth+1) || sensitive
 		}
-		return dark
+		return sensitive
 	}
-	value = func(v *dsl.Value, depth int) (dark bool) {
+	value = func(v *dsl.Value, depth int) (sensitive bool) {
 		switch {
 		case v.Kind == dsl.Invalid:
 			return false
@@ -152,13 +152,13 @@ func (r *Registry) maskRest(s *dsl.Script, ranges []dsl.Range) []dsl.Range {
 			return call(v.Call(), depth+1)
 		case v.Kind == dsl.List, v.Kind == dsl.Map:
 			for i, items := 0, v.Items(); i < len(items); i++ {
-				dark = value(&items[i], depth+1) || dark
+				sensitive = value(&items[i], depth+1) || sensitive
 			}
 			for i, entries := 0, v.Entries(); i < len(entries); i++ {
 				made = append(made, entries[i].KeyRange)
-				dark = value(&entries[i].Value, depth+1) || dark
+				sensitive = value(&entries[i].Value, depth+1) || sensitive
 			}
-			return dark
+			return sensitive
 		}
 		made = append(made, v.Range)
 		return false

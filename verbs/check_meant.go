@@ -9,7 +9,7 @@ import (
 // A reference may be given as text, "Pierre source of wealth", where somebody
 // does not know the name. Text that is exactly what one row is called stands
 // for that row. Anything less is not guessed at: what it may mean is told, best
-// first, and whoever wrote it says which.
+// first, and its author says which.
 
 // A Candidate is a row that a text may mean.
 type Candidate struct {
@@ -35,18 +35,18 @@ func (c *checker) meant(at site, t *Type, v *dsl.Value) (ok bool) {
 	}
 	var near []Candidate
 	var note string
-	if !c.dark {
+	if !c.sensitive {
 		near, note = m.Meant(t.Entity, v.Text)
 	}
-	c.add(unclearName(c.place(v.Range), at, t, v, near, note, c.dark))
+	c.add(unclearName(c.place(v.Range), at, t, v, near, note, c.sensitive))
 	return true
 }
 
 // unclearName says the same of a row that is not there and of one that is
-// somebody else's: nothing is called so.
-func unclearName(place dsl.Place, at site, t *Type, v *dsl.Value, near []Candidate, note string, dark bool) dsl.Diagnostic {
+// another person's: nothing is called so.
+func unclearName(place dsl.Place, at site, t *Type, v *dsl.Value, near []Candidate, note string, sensitive bool) dsl.Diagnostic {
 	text := "this"
-	if !dark {
+	if !sensitive {
 		text = fmt.Sprintf("%q", shorten(v.Text, 60))
 	}
 	d := dsl.Diagnostic{Place: place}

@@ -212,7 +212,7 @@ func (c *checker) boundName(call int) string { return c.p.calls[call].Syntax.As 
 func (c *checker) unused() {
 	for i := range c.p.bindings {
 		if b := &c.p.bindings[i]; !b.used {
-			c.add(unusedBinding(c.place(b.as.AsRange), b.name))
+			c.add(tell(c.place(b.as.AsRange), "unused-binding", b.name))
 		}
 	}
 }

@@ -30,10 +30,8 @@ func (p *Program) unattained(macro *Verb, c *Call, param *Param, a *Arg, ds *dsl
 		return
 	}
 	add := func(what, note string) {
-		d := problemAt(dsl.Place{Source: p.script.Source, Range: a.Syntax.Range}, "contradiction",
-			fmt.Sprintf(":%s of %s must come from %s, and %s", param.Name, c.Verb.Name, param.From.Wanted(), what), "", note)
-		d.Related = []dsl.Related{{Place: param.Place, Message: ":" + param.Name + " is declared here"}}
-		*ds = append(*ds, d)
+		at := dsl.Place{Source: p.script.Source, Range: a.Syntax.Range}
+		*ds = append(*ds, tell(at, "contradiction/origin", param, c.Verb, param.From.Wanted(), what, note))
 	}
 	switch a.Kind {
 	case Literal:

@@ -23,7 +23,7 @@ func TestOneSlipIsOneComplaint(t *testing.T) {
 	} {
 		script, ds := dsl.Parse(dsl.NewSource("-", text))
 		if len(ds) > 0 {
-			t.Fatal(tell(ds))
+			t.Fatal(inWords(ds))
 		}
 		_, ds = bank.Check(script, bank.session())
 		var codes []string
@@ -31,7 +31,7 @@ func TestOneSlipIsOneComplaint(t *testing.T) {
 			codes = append(codes, d.Code)
 		}
 		if slices.Sort(codes); !slices.Equal(codes, want) {
-			t.Errorf("%s:\n%s", text, tell(ds))
+			t.Errorf("%s:\n%s", text, inWords(ds))
 		}
 		if len(want) == 1 && text != `client.add-note :request-id @pierre-sow :note "x" :note2 1` && (len(ds) == 0 || len(ds[0].Fixes) != 1) {
 			t.Errorf("%s: no fix is offered", text)

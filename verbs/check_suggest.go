@@ -10,8 +10,8 @@ import (
 // unknownVerb looks among all verbs; one of the same last part in another
 // domain counts as near, because a domain is easily mistaken.
 func (c *checker) unknownVerb(call *dsl.Call) {
-	if v := c.r.verbs[call.Verb]; v != nil { // whoever wrote the palette would look for the slip otherwise
-		c.add(internalVerb(c.place(call.VerbRange), v))
+	if v := c.r.verbs[call.Verb]; v != nil { // the palette's author would look for a slip otherwise
+		c.add(tell(c.place(call.VerbRange), "unknown-verb/internal", v))
 		return
 	}
 	if c.full() {
@@ -97,7 +97,7 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 func (c *checker) duplicateArgument(call *dsl.Call, a *dsl.Arg) {
 	for i := range call.Args {
 		if first := &call.Args[i]; first.Key == a.Key {
-			c.add(duplicateArgument(c.place(a.KeyRange), a.Key, c.place(first.KeyRange)))
+			c.add(tell(c.place(a.KeyRange), "duplicate-argument", a.Key, c.place(first.KeyRange)))
 			return
 		}
 	}
@@ -204,7 +204,7 @@ func (c *checker) brokenBinding(name string) bool {
 
 // refuse reports a literal that its type does not accept.
 func (c *checker) refuse(at site, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
-	return refusal(c.place(v.Range), at, t, v, p, c.dark)
+	return refusal(c.place(v.Range), at, t, v, p, c.sensitive)
 }
 
 // misfit reports a name, or the result of a call, of the wrong type.
@@ -217,5 +217,5 @@ func (c *checker) unknownCurrency(at site, t *Type, v *dsl.Value) dsl.Diagnostic
 	if len(known) == 0 {
 		known = strings.Fields(currencies)
 	}
-	return unknownCurrency(c.place(v.Range), at, v, known, c.dark)
+	return unknownCurrency(c.place(v.Range), at, v, known, c.sensitive)
 }

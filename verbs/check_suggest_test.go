@@ -55,7 +55,7 @@ func TestMisspellingsAreNamed(t *testing.T) {
 					src := right[:w.at.Start] + wrong + right[w.at.End:]
 					script, ds := dsl.Parse(dsl.NewSource("-", src))
 					if len(ds) > 0 {
-						t.Fatalf("%s\n%s", src, tell(ds))
+						t.Fatalf("%s\n%s", src, inWords(ds))
 					}
 					_, ds = r.Check(script, known)
 					if fix := fixNaming(ds, w.code, word); fix != nil {
@@ -118,10 +118,10 @@ type word struct {
 func wordsOf(t *testing.T, text string, names session, r *Registry) []word {
 	script, ds := dsl.Parse(dsl.NewSource("-", text))
 	if len(ds) > 0 {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	if p, ds := r.Check(script, names); p == nil {
-		t.Fatalf("%s\n%s", text, tell(ds))
+		t.Fatalf("%s\n%s", text, inWords(ds))
 	}
 	call := &script.Calls[0]
 	v := r.Verb(call.Verb)
@@ -135,7 +135,7 @@ func wordsOf(t *testing.T, text string, names session, r *Registry) []word {
 		at := a.Value.Range
 		switch {
 		case a.Value.Kind == dsl.Code && p.Type.Codes != nil:
-			words = append(words, word{at, "unknown-code", p.Type.Codes.has})
+			words = append(words, word{at, "unknown-code", p.Type.Codes.Has})
 		case a.Value.Kind == dsl.Symbol:
 			at.Start++
 			words = append(words, word{at, "unknown-name", func(s string) bool { return names[s] != nil }})

@@ -73,7 +73,7 @@ func checkChunk(t *testing.T, file string, start int, chunk string) {
 	src := dsl.NewSource(file, chunk)
 	script, ds := dsl.Parse(src)
 	if len(ds) > 0 {
-		t.Fatalf("%s:%d: does not parse: %s", file, start+1, tell(ds))
+		t.Fatalf("%s:%d: does not parse: %s", file, start+1, inWords(ds))
 	}
 	var names Names
 	if !strings.Contains(chunk, ";no-session") {
@@ -126,18 +126,18 @@ func checkChunk(t *testing.T, file string, start int, chunk string) {
 			fixed := applyEdits(chunk, fix.Edits)
 			script, pds := dsl.Parse(dsl.NewSource(file, fixed))
 			if len(pds) > 0 {
-				t.Errorf("fix %q of %s does not parse: %s", fix.Title, d.Code, tell(pds))
+				t.Errorf("fix %q of %s does not parse: %s", fix.Title, d.Code, inWords(pds))
 				continue
 			}
 			_, after := bank.Check(script, names)
-			if count := func(ds dsl.Diagnostics) int { return strings.Count(tell(ds), d.Code+": "+d.Summary) }; count(after) >= count(ds) {
-				t.Errorf("fix %q of %s settles nothing:\n%s", fix.Title, d.Code, tell(after))
+			if count := func(ds dsl.Diagnostics) int { return strings.Count(inWords(ds), d.Code+": "+d.Summary) }; count(after) >= count(ds) {
+				t.Errorf("fix %q of %s settles nothing:\n%s", fix.Title, d.Code, inWords(after))
 			}
 		}
 	}
 }
 
-func tell(ds dsl.Diagnostics) string {
+func inWords(ds dsl.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range ds {
 		fmt.Fprintf(&b, "%s: %s | %s\n", d.Code, d.Summary, d.Label)
@@ -158,11 +158,11 @@ func mustProgram(t *testing.T, r *Registry, names Names, text string) *Program {
 	t.Helper()
 	script, ds := dsl.Parse(dsl.NewSource("-", text))
 	if len(ds) > 0 {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	p, ds := r.Check(script, names)
 	if p == nil {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	return p
 }
@@ -280,7 +280,7 @@ func TestBrokenCallsAreNotReportedTwice(t *testing.T) {
 		client.drop-reminder :reminder-id @late
 		client.add-note :request-id @pierre-sow "a text without its key"`))
 	if len(ds) != 5 {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	p, ds := bank.Check(script, bank.session())
 	if p != nil {
@@ -291,7 +291,7 @@ func TestBrokenCallsAreNotReportedTwice(t *testing.T) {
 		codes = append(codes, d.Code)
 	}
 	if got := strings.Join(codes, " "); got != "unknown-argument unknown-name unknown-code unknown-argument unknown-verb" {
-		t.Error(tell(ds))
+		t.Error(inWords(ds))
 	}
 }
 
@@ -344,13 +344,13 @@ func TestCheckIntoAllocatesNothing(t *testing.T) {
 		bank.everything :count 7 :price 12.50 :flag true :day "2025-01-03" :moment 2025-01-03T10:00:00Z :within "1d12h"
 			:id "123e4567-e89b-12d3-a456-426614174000" :email "clara@example.com" :phone "+442079460018" :code ANY :secret "abc" :anything 7`))
 	if len(ds) > 0 {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	names := Names(bank.session())
 	p := new(Program)
 	run := func() {
 		if ds := bank.CheckInto(p, script, names); len(ds) > 0 {
-			t.Fatal(tell(ds))
+			t.Fatal(inWords(ds))
 		}
 	}
 	run()
@@ -379,8 +379,8 @@ func TestCheckIntoLeavesNothingBehind(t *testing.T) {
 		script, _ := dsl.Parse(dsl.NewSource("-", texts[i]))
 		fresh, want := bank.Check(script, bank.session())
 		got := bank.CheckInto(reused, script, bank.session())
-		if tell(got) != tell(want) || reused.Valid() != (fresh != nil) {
-			t.Errorf("%s:\n%s\n%s", texts[i], tell(got), tell(want))
+		if inWords(got) != inWords(want) || reused.Valid() != (fresh != nil) {
+			t.Errorf("%s:\n%s\n%s", texts[i], inWords(got), inWords(want))
 		}
 		if fresh != nil && !(reflect.DeepEqual(reused.Calls(), fresh.Calls()) && slices.Equal(reused.Order(), fresh.Order())) {
 			t.Errorf("%s:\n%+v\n%+v", texts[i], reused.Calls(), fresh.Calls())
@@ -421,14 +421,14 @@ func TestHugeScriptsAreLinear(t *testing.T) {
 	script.Calls[len(script.Calls)-1].Args[0].Value = dsl.NewSymbol("pierre-sow")
 	p, ds := bank.Check(script, bank.session())
 	if p == nil {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	if order := p.Order(); order[0] != 99_999 || order[99_999] != 0 {
 		t.Error("a chain written backwards runs backwards")
 	}
 	script.Calls[len(script.Calls)-1].Args[0].Value = dsl.NewSymbol("r0")
 	if _, ds := bank.Check(script, bank.session()); len(ds) != 1 || ds[0].Code != "cycle" {
-		t.Error(tell(ds))
+		t.Error(inWords(ds))
 	}
 }
 
@@ -452,7 +452,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	} {
 		script := &dsl.Script{Source: dsl.NewSource("-", ""), Calls: []dsl.Call{c}}
 		if p, ds := bank.Check(script, nil); p != nil || len(ds) != 1 {
-			t.Errorf("%v %s", p, tell(ds))
+			t.Errorf("%v %s", p, inWords(ds))
 		}
 	}
 }

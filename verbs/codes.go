@@ -12,24 +12,19 @@ var (
 	loadCodesText string
 	//go:embed codes_check.txtar
 	checkCodesText string
-	//go:embed codes_drift.txtar
-	driftCodesText string
 	//go:embed codes_unspoken.txtar
 	unspokenCodesText string
 )
 
 // Codes explains every diagnostic code of this package. The examples of the
-// loader are palettes, those of the checker are scripts, and those of Drift are
-// two palettes with a line of three dashes between them.
+// loader are palettes, and those of the checker are scripts.
 func Codes() []dsl.CodeDoc {
-	return slices.Concat(loadCodes(), CheckCodes(), driftCodes(), unspokenCodes())
+	return slices.Concat(loadCodes(), CheckCodes(), unspokenCodes())
 }
 
 // CheckCodes are those of the checker alone: what may be wrong with a call.
 func CheckCodes() []dsl.CodeDoc { return dsl.ReadCodes(checkCodesText) }
 
 func loadCodes() []dsl.CodeDoc { return dsl.ReadCodes(loadCodesText) }
-
-func driftCodes() []dsl.CodeDoc { return dsl.ReadCodes(driftCodesText) }
 
 func unspokenCodes() []dsl.CodeDoc { return dsl.ReadCodes(unspokenCodesText) }

@@ -13,8 +13,8 @@ import (
 )
 
 // A Day is a bound of dates that moves with the calendar: today, or so long
-// before or after it. Which day that is, nobody here knows: whoever asks says
-// what today is for the person.
+// before or after it. This package reads no clock: the caller
+// says what today is for the person.
 type Day struct {
 	n    int // how many units from today; negative is before
 	unit unit
@@ -62,9 +62,9 @@ func parseDay(text string) (*Day, bool) {
 func (d *Day) String() string {
 	switch {
 	case d.n < 0:
-		return "today - " + count(-d.n, unitWords[d.unit])
+		return "today - " + Count(-d.n, unitWords[d.unit])
 	case d.n > 0:
-		return "today + " + count(d.n, unitWords[d.unit])
+		return "today + " + Count(d.n, unitWords[d.unit])
 	}
 	return "today"
 }
@@ -203,24 +203,6 @@ func neverBoth(first, last *Day) bool {
 		}
 	}
 	return true
-}
-
-// looserDay reports that a bound lets through what the one before did not.
-func looserDay(before, after *Day, least bool) bool {
-	switch {
-	case before == nil:
-		return false
-	case after == nil:
-		return true
-	}
-	for _, text := range [...]string{"2023-01-31", "2024-02-29", "2024-06-15", "2024-12-31"} {
-		today, _ := stores.ParseDate(text)
-		b, a := before.On(today), after.On(today)
-		if least && less(a, b) || !least && less(b, a) {
-			return true
-		}
-	}
-	return false
 }
 
 // Moves reports whether a call of the program takes what depends on the day.

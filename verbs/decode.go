@@ -60,7 +60,7 @@ func (l *loader) schemasOfCodes() {
 	for _, c := range l.codeSchemas {
 		s := l.schemaNamed[c.n.Value]
 		if s == nil {
-			c.d.report(say.unknownSchema(c.d.place(c.n), c.n.Value, l.schemaNamed))
+			c.d.report(tell(c.d.place(c.n), "unknown-schema", c.n.Value, l.schemaNamed))
 			continue
 		}
 		for i := range c.list.Codes {
@@ -74,7 +74,7 @@ func (l *loader) schemasOfCodes() {
 type entityNode struct {
 	d *doc
 	e *Entity
-	f [entKeys]pair
+	f mapping
 
 	columns map[string]int // fields by column
 }
@@ -83,7 +83,7 @@ type verbNode struct {
 	d *doc
 	v *Verb
 	n *yaml.Node
-	f [verbKeys]pair
+	f mapping
 
 	runs []runNode // what its triggers run
 }
@@ -113,52 +113,48 @@ func newLoader() *loader {
 // declare takes down the names in a file, so that everything else can refer to
 // them. What is declared wrongly is declared all the same.
 func (l *loader) declare(d *doc) {
-	var f [palKeys]pair
-	read := d.fields(d.root, paletteShape, f[:])
-	l.miss(d, read, f[:])
+	f, read := d.fields(d.root, "palette")
+	l.miss(d, read, f)
 	if !read {
 		return
 	}
-	p := &Palette{Domain: text(f[palDomain]), Description: text(f[palDescription]), Source: d.src}
+	p := &Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src}
 	l.palettes = append(l.palettes, p)
-	if n := f[palDomain].value; n != nil && !isDottedName(n.Value) {
+	if n := f.at("domain").value; n != nil && !isDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
 		p.Domain = "" // verbs keep their own names and are not complained about again
 	} else if isOurs(p.Domain) {
-		d.report(say.ours(d.place(n), "domain", n.Value))
+		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
 	}
-	d.each(f[palRoles], func(n *yaml.Node) { l.role(d, n) })
-	d.each(f[palCodes], func(n *yaml.Node) { l.codeList(d, n) })
+	d.each(f.at("roles"), func(n *yaml.Node) { l.role(d, n) })
+	d.each(f.at("codes"), func(n *yaml.Node) { l.codeList(d, n) })
 	before := len(l.schemas)
-	d.entries(f[palSchemas].value, func(k, v *yaml.Node) { l.schema(d, k, v) })
-	d.entries(f[palEntities].value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
-	if f[palVerbs].value != nil {
-		l.declareVerbs(d, p, f[palVerbs].value)
+	d.entries(f.at("schemas").value, func(k, v *yaml.Node) { l.schema(d, k, v) })
+	d.entries(f.at("entities").value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
+	if f.at("verbs").value != nil {
+		l.declareVerbs(d, p, f.at("verbs").value)
 	}
-	if n := f[palSays].value; n != nil {
+	if n := f.at("says").value; n != nil {
 		l.says(d, p, n)
 		for _, s := range l.schemas[before:] {
 			s.says = p.Says
 		}
 	}
-	if f[palConversation].value != nil {
-		l.conversations = append(l.conversations, conversationNode{d, p, f[palConversation]})
+	if f.at("conversation").value != nil {
+		l.conversations = append(l.conversations, conversationNode{d, p, f.at("conversation")})
 	}
 }
 
 // declares are the parts of a palette that declare names, with the code of what is
 // unknown among them.
-var declares = [...]struct {
-	part int
-	code string
-}{{palRoles, "unknown-role"}, {palCodes, "unknown-code-list"}, {palCodes, "any-code"}, {palSchemas, "unknown-schema"}, {palEntities, "unknown-entity"}, {palVerbs, "unknown-verb"}}
+var declares = [...]struct{ part, code string }{{"roles", "unknown-role"}, {"codes", "unknown-code-list"}, {"codes", "any-code"}, {"schemas", "unknown-schema"}, {"entities", "unknown-entity"}, {"verbs", "unknown-verb"}}
 
 // miss takes down which parts of a file were not read: they are of another shape,
 // or may be what stands under a misspelt key.
-func (l *loader) miss(d *doc, read bool, f []pair) {
-	misspelt := read && unknownIn(d.root, paletteShape)
+func (l *loader) miss(d *doc, read bool, f mapping) {
+	misspelt := read && unknownIn(d.root, "palette")
 	for _, part := range declares {
-		p := f[part.part]
+		p := f.at(part.part)
 		if !read || p.value == nil && (p.key != nil || misspelt) {
 			l.lost[part.code] = true
 		}
@@ -187,30 +183,16 @@ func (d *doc) name(n *yaml.Node, what string) bool {
 }
 
 func (l *loader) role(d *doc, n *yaml.Node) {
-	var f [roleKeys]pair
-	if !d.fields(n, roleShape, f[:]) || f[roleName].value == nil {
+	f, ok := d.fields(n, "role")
+	if !ok || f.at("name").value == nil {
 		l.lost["unknown-role"] = true
 		return
 	}
-	k := f[roleName].value
+	k := f.at("name").value
 	d.name(k, "role")
-	r := &Role{Name: k.Value, Description: text(f[roleDescription]), Place: d.place(k)}
-	if s := f[roleKeeps].value; s != nil {
-		if r.Keeps = s.Value == "journal"; !r.Keeps {
-			d.report(say.unknownWord(d.place(s), "keeps", s.Value, roleShape.keys[roleKeeps].words))
-		}
-	}
-	if s := f[roleSees].value; s != nil {
-		switch s.Value {
-		case "all":
-			r.SeesAll = true
-		case "granted":
-		default:
-			d.report(say.unknownWord(d.place(s), "sees", s.Value, roleShape.keys[roleSees].words))
-		}
-	}
+	r := &Role{Name: k.Value, Description: f.text("description"), Place: d.place(k), SeesAll: f.text("sees") == "all", Keeps: f.text("keeps") == "journal"}
 	if first := l.roleNamed[r.Name]; first != nil {
-		d.report(say.declaredTwice(r.Place, "role", r.Name, first.Place))
+		d.report(tell(r.Place, "declared-twice", "role", r.Name, first.Place))
 		return
 	}
 	l.roleNamed[r.Name] = r

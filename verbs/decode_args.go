@@ -11,47 +11,47 @@ import (
 
 func (l *loader) params(vn *verbNode) {
 	d, v := vn.d, vn.v
-	n := vn.f[verbArgs].value
+	n := vn.f.at("args").value
 	if n == nil {
 		return
 	}
 	if len(n.Content) > maxParams {
-		d.report(say.tooManyArguments(d.place(n.Content[maxParams]), v.Name, maxParams))
+		d.report(tell(d.place(n.Content[maxParams]), "too-many-arguments", v.Name, maxParams))
 		return
 	}
 	v.Params = make([]Param, 0, len(n.Content))
 	var schemasOf []pair // parallel to v.Params
-	d.each(vn.f[verbArgs], func(n *yaml.Node) {
-		var f [argKeys]pair
-		if !d.fields(n, argShape, f[:]) || f[argName].value == nil {
+	d.each(vn.f.at("args"), func(n *yaml.Node) {
+		f, ok := d.fields(n, "arg")
+		if !ok || f.at("name").value == nil {
 			return
 		}
-		k := f[argName].value
+		k := f.at("name").value
 		d.name(k, "argument")
 		if isReserved(k.Value) {
-			d.report(say.reserved(d.place(k), "argument", k.Value))
+			d.report(tell(d.place(k), "reserved-word", "argument", k.Value))
 		}
 		p := Param{
 			Name:        k.Value,
 			Ident:       underscored(k.Value),
-			Description: text(f[argDescription]),
-			Required:    d.boolean(f[argRequired]),
-			Sensitive:   d.boolean(f[argSensitive]),
-			Personal:    d.boolean(f[argPersonal]),
-			FollowUps:   d.boolean(f[argFollowUps]),
+			Description: f.text("description"),
+			Required:    f.boolean("required"),
+			Sensitive:   f.boolean("sensitive"),
+			Personal:    f.boolean("personal"),
+			FollowUps:   f.boolean("follow-ups"),
 			Place:       d.place(k),
 		}
 		for i := range v.Params {
 			if v.Params[i].Ident == p.Ident {
-				d.report(say.declaredTwice(p.Place, "argument", p.Name, v.Params[i].Place))
+				d.report(tell(p.Place, "declared-twice", "argument", p.Name, v.Params[i].Place))
 				return
 			}
 		}
-		p.Type = l.typeOf(d, f[:typKeys], k, "argument")
-		l.upload(d, &p, f[:])
-		if n := f[argDefault].value; n != nil {
+		p.Type = l.typeOf(d, f, k, "argument")
+		l.upload(d, &p, f)
+		if n := f.at("default").value; n != nil {
 			if p.Required {
-				d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f[argRequired].key), "required here"))
+				d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is required and has a default", "a default is for arguments that may be left out", d.place(f.at("required").key), "required here"))
 			}
 			switch {
 			case p.Type == nil:
@@ -61,28 +61,28 @@ func (l *loader) params(vn *verbNode) {
 				p.Default, _ = l.value(d, p.Type, n, p.Name)
 			}
 		}
-		if f[argFrom].value != nil {
-			d.items(f[argFrom], func(n *yaml.Node) {
+		if f.at("from").value != nil {
+			d.items(f.at("from"), func(n *yaml.Node) {
 				i := slices.Index(originWords, n.Value)
 				if i < 0 {
-					d.report(say.unknownWord(d.place(n), "from", n.Value, originWords))
+					d.report(tell(d.place(n), "unknown-word", "from", n.Value, originWords))
 					return
 				}
 				p.From |= 1 << i
 			})
-			if len(f[argFrom].value.Content) == 0 {
-				d.report(say.contradiction(d.place(f[argFrom].key), ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
+			if len(f.at("from").value.Content) == 0 {
+				d.report(tell(d.place(f.at("from").key), "contradiction", ":"+p.Name+" may come from nowhere", "leave `from` out to accept a value from anywhere", dsl.Place{}, ""))
 			}
 		}
-		l.otherwise(d, &p, f[:])
-		p.Asks = l.wordings(vn, f[argAsks], nil)
-		d.items(f[argExamples], func(n *yaml.Node) {
+		l.otherwise(d, &p, f)
+		p.Asks = l.wordings(vn, f.at("asks"), nil)
+		d.items(f.at("examples"), func(n *yaml.Node) {
 			p.Examples = append(p.Examples, n.Value)
 			if p.Type != nil && p.Type.Name != RefType {
 				l.example(d, p.Type, n, p.Name)
 			}
 		})
-		schemasOf = append(schemasOf, f[argSchemaOf])
+		schemasOf = append(schemasOf, f.at("schema-of"))
 		v.Params = append(v.Params, p)
 	})
 	for i, f := range schemasOf {
@@ -95,13 +95,13 @@ func (l *loader) params(vn *verbNode) {
 func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 	n := f.value
 	if n == nil && p.FollowUps {
-		d.report(say.followUpsOfWhat(p.Place, p.Name))
+		d.report(tell(p.Place, "schema-of/follow-ups", p.Name))
 	}
 	if n == nil || p.Type == nil {
 		return
 	}
 	if p.Type.Name != ObjectType || p.Type.Schema != nil {
-		d.report(say.schemaOfWhat(d.place(f.key), p.Name))
+		d.report(tell(d.place(f.key), "schema-of", p.Name))
 		return
 	}
 	i := v.param(strings.TrimPrefix(n.Value, ":"))
@@ -114,7 +114,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		return
 	}
 	if by.Type.Name != CodeType || by.Type.Codes == nil {
-		d.report(say.schemaOfNoCode(d.place(n), by.Name))
+		d.report(tell(d.place(n), "schema-of/no-code", by.Name))
 		return
 	}
 	var without []string
@@ -124,7 +124,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 		}
 	}
 	if len(without) > 0 {
-		d.report(say.codesWithoutSchema(d.place(n), by.Type.Codes, without))
+		d.report(tell(d.place(n), "schema-of/missing", by.Type.Codes, without))
 		return
 	}
 	p.schemaOf, p.byCode = i+1, by.Type.Codes
@@ -155,9 +155,5 @@ func (v *Verb) param(name string) int {
 }
 
 func (v *Verb) paramNames() []string {
-	names := make([]string, len(v.Params))
-	for i := range v.Params {
-		names[i] = v.Params[i].Name
-	}
-	return names
+	return namesBy(v.Params, func(p Param) string { return p.Name })
 }

@@ -8,44 +8,44 @@ import (
 )
 
 func (l *loader) codeList(d *doc, n *yaml.Node) {
-	var f [codesKeys]pair
-	if !d.fields(n, codesShape, f[:]) || f[codesName].value == nil {
+	f, ok := d.fields(n, "codes")
+	if !ok || f.at("name").value == nil {
 		l.lost["unknown-code-list"], l.lost["any-code"] = true, true
 		return
 	}
-	k := f[codesName].value
+	k := f.at("name").value
 	d.name(k, "code list")
-	list := &CodeList{Name: k.Value, Description: text(f[codesDescription]), Place: d.place(k)}
+	list := &CodeList{Name: k.Value, Description: f.text("description"), Place: d.place(k)}
 	first := l.codesNamed[list.Name]
 	if first != nil {
-		d.report(say.declaredTwice(list.Place, "code list", list.Name, first.Place))
+		d.report(tell(list.Place, "declared-twice", "code list", list.Name, first.Place))
 	} else {
 		l.codesNamed[list.Name] = list
 		l.codes = append(l.codes, list)
 	}
-	if f[codesValues].value == nil {
+	if f.at("values").value == nil {
 		list.Codes = nil
 		return
 	}
 	var steps []*yaml.Node // the codes that others lead to
 	seen := make(map[string]*yaml.Node)
-	d.each(f[codesValues], func(n *yaml.Node) {
+	d.each(f.at("values"), func(n *yaml.Node) {
 		c, at := Code{}, n
 		switch n.Kind {
 		case yaml.ScalarNode:
 			c.Name = n.Value
 		default:
-			var cf [codeKeys]pair
-			if !d.fields(n, codeShape, cf[:]) || cf[codeName].value == nil {
+			cf, ok := d.fields(n, "code")
+			if !ok || cf.at("code").value == nil {
 				return
 			}
-			at = cf[codeName].value
-			c = Code{Name: at.Value, Description: text(cf[codeDescription]), Else: text(cf[codeElse])}
-			d.items(cf[codeTo], func(n *yaml.Node) {
+			at = cf.at("code").value
+			c = Code{Name: at.Value, Description: cf.text("description"), Else: cf.text("else")}
+			d.items(cf.at("to"), func(n *yaml.Node) {
 				c.To = append(c.To, n.Value)
 				steps = append(steps, n)
 			})
-			if n := cf[codeSchema].value; n != nil {
+			if n := cf.at("schema").value; n != nil {
 				l.codeSchemas = append(l.codeSchemas, codeSchemaNode{d, n, list, c.Name})
 			}
 		}
@@ -54,7 +54,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 			return
 		}
 		if first := seen[c.Name]; first != nil {
-			d.report(say.declaredTwice(d.place(at), "code", c.Name, d.place(first)))
+			d.report(tell(d.place(at), "declared-twice", "code", c.Name, d.place(first)))
 			return
 		}
 		seen[c.Name] = at
@@ -62,11 +62,11 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	})
 	for _, n := range steps {
 		if seen[n.Value] == nil {
-			d.report(say.codeStep(d.place(n), list.Name, n.Value, list.names()))
+			d.report(tell(d.place(n), "code-step", list.Name, n.Value, list.Names()))
 		}
 	}
-	if len(f[codesValues].value.Content) == 0 {
-		d.report(say.emptyList(d.place(f[codesValues].value), "values"))
+	if len(f.at("values").value.Content) == 0 {
+		d.report(tell(d.place(f.at("values").value), "nothing-written/list", "values"))
 	}
 }
 
@@ -74,7 +74,7 @@ func (l *loader) schema(d *doc, k, v *yaml.Node) {
 	d.name(k, "schema")
 	place := d.place(k)
 	if first := l.schemaNamed[k.Value]; first != nil {
-		d.report(say.declaredTwice(place, "schema", k.Value, first.Place))
+		d.report(tell(place, "declared-twice", "schema", k.Value, first.Place))
 		return
 	}
 	s := l.compileSchema(d, k.Value, place, v)
@@ -93,7 +93,7 @@ func (l *loader) compileSchema(d *doc, name string, place dsl.Place, v *yaml.Nod
 		return nil
 	}
 	if v.Kind != yaml.MappingNode {
-		d.report(say.wrongShape(d.place(v), "a schema", "a mapping, which is a JSON Schema"))
+		d.report(tell(d.place(v), "wrong-shape", "a schema", "a mapping, which is a JSON Schema"))
 		return nil
 	}
 	b, ok := d.json(nil, v)
@@ -102,7 +102,7 @@ func (l *loader) compileSchema(d *doc, name string, place dsl.Place, v *yaml.Nod
 	}
 	s := newSchema(name, b, place)
 	if err := s.Compile(); err != nil {
-		d.report(say.badSchema(d.place(v), name, err.Error()))
+		d.report(tell(d.place(v), "bad-schema", name, err.Error()))
 		return nil
 	}
 	return s
@@ -124,7 +124,7 @@ func (d *doc) json(b []byte, n *yaml.Node) ([]byte, bool) {
 				continue
 			}
 			if at := seen[k.Value]; at != nil {
-				d.report(say.duplicateKey(d.place(k), k.Value, d.place(at)))
+				d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(at)))
 				ok = false
 				continue
 			}
@@ -165,7 +165,7 @@ func (d *doc) json(b []byte, n *yaml.Node) ([]byte, bool) {
 			if isNumber(n.Value) {
 				return append(b, n.Value...), true
 			}
-			d.report(say.oddNumber(d.place(n), n.Value))
+			d.report(tell(d.place(n), "not-a-number/odd-number", n.Value))
 			return append(b, '0'), false
 		}
 		return stores.AppendJSONString(b, n.Value), true

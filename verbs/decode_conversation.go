@@ -19,34 +19,34 @@ type conversationNode struct {
 // known.
 func (l *loader) conversation(c *conversationNode) {
 	d := c.d
-	var f [convKeys]pair
-	if !d.fields(c.n.value, conversationShape, f[:]) {
+	f, ok := d.fields(c.n.value, "conversation")
+	if !ok {
 		return
 	}
-	conv := &Conversation{PlanFirst: d.boolean(f[convPlanFirst]), Place: d.place(c.n.key)}
-	d.items(f[convContext], func(n *yaml.Node) {
+	conv := &Conversation{PlanFirst: f.boolean("plan-first"), Place: d.place(c.n.key)}
+	d.items(f.at("context"), func(n *yaml.Node) {
 		v := l.verbNamed[n.Value]
 		switch {
 		case v == nil:
-			d.report(say.danglingVerb(d.place(n), n.Value, l.verbNamed))
+			d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
 		case v.Internal:
 			d.report(say.internalNamed(d.place(n), v, "the context is made of"))
 		case !v.Answers():
-			d.report(say.contradiction(d.place(n), v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
+			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and does more than answer", "name verbs that only read", v.Place, "declared here"))
 		case v.needsArgument() != "":
-			d.report(say.contradiction(d.place(n), v.Name+" is part of the context, and needs :"+v.needsArgument(), "name verbs that can be called without arguments", v.Place, "declared here"))
+			d.report(tell(d.place(n), "contradiction", v.Name+" is part of the context, and needs :"+v.needsArgument(), "name verbs that can be called without arguments", v.Place, "declared here"))
 		default:
 			conv.Context = append(conv.Context, v)
 		}
 	})
-	d.items(f[convConduct], func(n *yaml.Node) { conv.Conduct = append(conv.Conduct, n.Value) })
-	if n := f[convAnswers].value; n != nil {
+	d.items(f.at("conduct"), func(n *yaml.Node) { conv.Conduct = append(conv.Conduct, n.Value) })
+	if n := f.at("answers").value; n != nil {
 		conv.Answering = l.answering(d, n)
 	}
-	if n := f[convPerson].value; n != nil {
-		switch v := l.verbNamed[text(f[convPerson])]; {
+	if n := f.at("person").value; n != nil {
+		switch v := l.verbNamed[f.text("person")]; {
 		case v == nil:
-			d.report(say.danglingVerb(d.place(n), text(f[convPerson]), l.verbNamed))
+			d.report(tell(d.place(n), "unknown-verb", f.text("person"), l.verbNamed))
 		case v.Internal:
 			d.report(say.internalNamed(d.place(n), v, "a person is asked for by"))
 		default:
@@ -58,38 +58,38 @@ func (l *loader) conversation(c *conversationNode) {
 
 // answering reads what becomes of an answer.
 func (l *loader) answering(d *doc, n *yaml.Node) *Answering {
-	var f [ansKeys]pair
-	if !d.fields(n, answersShape, f[:]) || f[ansVerb].value == nil || f[ansArgument].value == nil || f[ansWhile].value == nil {
+	f, ok := d.fields(n, "answers")
+	if !ok || f.at("verb").value == nil || f.at("argument").value == nil || f.at("while").value == nil {
 		return nil
 	}
-	a := &Answering{While: text(f[ansWhile]), Verb: l.verbNamed[text(f[ansVerb])], Yes: text(f[ansYes]), No: text(f[ansNo])}
+	a := &Answering{While: f.text("while"), Verb: l.verbNamed[f.text("verb")], Yes: f.text("yes"), No: f.text("no")}
 	if a.Verb == nil {
-		d.report(say.danglingVerb(d.place(f[ansVerb].value), text(f[ansVerb]), l.verbNamed))
+		d.report(tell(d.place(f.at("verb").value), "unknown-verb", f.text("verb"), l.verbNamed))
 		return nil
 	}
 	if a.Verb.Internal {
-		d.report(say.internalNamed(d.place(f[ansVerb].value), a.Verb, "answers are taken by"))
+		d.report(say.internalNamed(d.place(f.at("verb").value), a.Verb, "answers are taken by"))
 		return nil
 	}
-	if a.Param = a.Verb.param(text(f[ansArgument])); a.Param < 0 {
-		d.report(say.unknownArgument(d.place(f[ansArgument].value), a.Verb, text(f[ansArgument])))
+	if a.Param = a.Verb.param(f.text("argument")); a.Param < 0 {
+		d.report(say.unknownArgument(d.place(f.at("argument").value), a.Verb, f.text("argument")))
 		return nil
 	}
 	for i := range a.Verb.Params {
 		if p := &a.Verb.Params[i]; i != a.Param && p.Required && p.Default.IsNull() {
-			d.report(say.contradiction(d.place(f[ansVerb].value), a.Verb.Name+" takes answers, and needs :"+p.Name, "name a verb that needs nothing but the answer", a.Verb.Place, "declared here"))
+			d.report(tell(d.place(f.at("verb").value), "contradiction", a.Verb.Name+" takes answers, and needs :"+p.Name, "name a verb that needs nothing but the answer", a.Verb.Place, "declared here"))
 			return nil
 		}
 	}
-	for _, k := range [...]int{ansYes, ansNo} {
-		if call := text(f[k]); call != "" {
+	for _, k := range [...]string{"yes", "no"} {
+		if call := f.text(k); call != "" {
 			script, ds := dsl.Parse(dsl.NewSource("call", call))
 			if ds.HasErrors() || len(script.Calls) != 1 {
-				d.report(say.contradiction(d.place(f[k].value), f[k].key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
+				d.report(tell(d.place(f.at(k).value), "contradiction", f.at(k).key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
 			} else if v := l.verbNamed[script.Calls[0].Verb]; v == nil {
-				d.report(say.danglingVerb(d.place(f[k].value), script.Calls[0].Verb, l.verbNamed))
+				d.report(tell(d.place(f.at(k).value), "unknown-verb", script.Calls[0].Verb, l.verbNamed))
 			} else if v.Internal {
-				d.report(say.internalNamed(d.place(f[k].value), v, f[k].key.Value+" calls"))
+				d.report(say.internalNamed(d.place(f.at(k).value), v, f.at(k).key.Value+" calls"))
 			}
 		}
 	}

@@ -10,79 +10,67 @@ import (
 	"verbatim/stores"
 )
 
-func effectName(e *Effect) string {
-	for _, w := range effectWords {
-		if w.kind == e.Kind && w.may == e.May {
-			return w.name
-		}
-	}
-	return ""
-}
-
 func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [effKeys]pair
-	if !d.fields(n, effectShape, f[:]) {
+	f, ok := d.fields(n, "effect")
+	if !ok {
 		return
 	}
 	kind := -1
 	for i := range effectWords {
-		if f[i].key == nil {
+		if f.at(effectWords[i].name).key == nil {
 			continue
 		}
 		if kind >= 0 {
-			d.report(say.twoEffects(d.place(f[i].key), f[i].key.Value, f[kind].key.Value))
+			d.report(tell(d.place(f.at(effectWords[i].name).key), "two-effects", f.at(effectWords[i].name).key.Value, f.at(effectWords[kind].name).key.Value))
 			return
 		}
 		kind = i
 	}
 	if kind < 0 {
-		if !unknownIn(n, effectShape) { // that may have been the kind, and was reported
-			d.report(say.noEffect(d.place(n)))
+		if !unknownIn(n, "effect") { // that may have been the kind, and was reported
+			d.report(tell(d.place(n), "no-effect"))
 		}
 		return
 	}
-	at := f[kind].value
+	at := f.at(effectWords[kind].name).value
 	if at == nil {
 		return
 	}
 	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
 	e.Operand = l.operand(at.Value)
 	rows := e.Kind == Updates || e.Kind == Deletes
-	for _, k := range [...]struct {
-		key int
-		ok  bool
-	}{{effWhere, rows}, {effSet, e.Kind == Creates || e.Kind == Updates}, {effWith, e.Kind == Triggers || e.Kind == Notifies},
-		{effAt, e.Kind == Triggers}, {effRun, e.Kind == Triggers}, {effUnless, e.Kind == Triggers}, {effKey, e.Kind == Triggers}, {effAgain, e.Kind == Triggers}} {
-		if f[k.key].key != nil && !k.ok {
-			d.report(say.operandDoesNotApply(d.place(f[k.key].key), f[k.key].key.Value, effectWords[kind].name))
+	for key, ok := range map[string]bool{"where": rows, "set": e.Kind == Creates || e.Kind == Updates, "with": e.Kind == Triggers || e.Kind == Notifies,
+		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
+		if k := f.at(key).key; k != nil && !ok {
+			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
 		}
 	}
 	sc := scope{verb: v}
 	var row *Entity
 	if rows {
-		row = l.effectEntity(vn, &e, f[:], at)
+		row = l.effectEntity(vn, &e, f, at)
 		sc.row = row
 	}
-	if w := f[effWhen]; w.value != nil && (row != nil || !rows) {
+	if w := f.at("when"); w.value != nil && (row != nil || !rows) {
 		e.When = l.compile(d, w.value, sc, wantBoolean, nil)
 	}
 	switch e.Kind {
 	case Creates:
-		if row = l.effectEntity(vn, &e, f[:], at); row != nil {
-			l.creates(vn, &e, f[:], row)
+		if row = l.effectEntity(vn, &e, f, at); row != nil {
+			l.creates(vn, &e, f, row)
 		}
 	case Updates, Deletes:
 		if row != nil {
-			l.changes(vn, &e, f[:], row)
+			l.changes(vn, &e, f, row)
 		}
 	case Triggers, Notifies:
-		d.scalars(f[effWith], func(k, val *yaml.Node) {
+		d.scalars(f.at("with"), func(k, val *yaml.Node) {
 			e.With = append(e.With, With{Key: k.Value, Value: l.compile(d, val, sc, wantAnything, e.When)})
 		})
 		e.Declared = !e.Operand.Prose && (!e.May || e.When != nil)
 		if e.Kind == Triggers {
-			l.work(vn, &e, f[:])
+			l.work(vn, &e, f)
 		}
 	case Sets:
 		l.session(vn, &e, at, sc)
@@ -138,13 +126,13 @@ func names(script *dsl.Script, param string) bool {
 }
 
 // work reads what a trigger runs, and when.
-func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
+func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 	d := vn.d
-	run, at := f[effRun], f[effAt]
+	run, at := f.at("run"), f.at("at")
 	if run.value == nil {
-		for _, k := range [...]int{effAt, effUnless, effKey, effAgain} {
-			if f[k].key != nil {
-				d.report(say.momentOfNothing(d.place(f[k].key), f[k].key.Value))
+		for _, k := range [...]string{"at", "unless", "key", "again"} {
+			if f.at(k).key != nil {
+				d.report(say.momentOfNothing(d.place(f.at(k).key), f.at(k).key.Value))
 			}
 		}
 		return
@@ -153,16 +141,16 @@ func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
 	script, diags := dsl.Parse(src)
 	d.relay(run.value, diags)
 	if !diags.HasErrors() && len(script.Calls) != 1 {
-		d.report(say.notOneCall(d.place(run.value), len(script.Calls)))
+		d.report(tell(d.place(run.value), "not-one-call", len(script.Calls)))
 		return
 	}
 	if e.Operand.Prose || e.May && e.When == nil {
-		d.report(say.workUndecided(d.place(run.key)))
+		d.report(tell(d.place(run.key), "work-undecided"))
 	}
 	if at.value != nil {
 		e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
 	}
-	if u := f[effUnless]; u.value != nil {
+	if u := f.at("unless"); u.value != nil {
 		e.Unless = l.compile(d, u.value, scope{verb: vn.v}, wantBoolean, nil)
 	}
 	l.workKey(vn, e, f)
@@ -170,16 +158,16 @@ func (l *loader) work(vn *verbNode, e *Effect, f []pair) {
 	for i := range vn.v.Params {
 		// What waits is kept until its time, and what is kept must not be secret.
 		if p := &vn.v.Params[i]; p.Sensitive && e.WorkTakes(vn.v, i) {
-			d.report(say.workWithSecret(d.place(run.value), p.Name))
+			d.report(tell(d.place(run.value), "work-with-secret", p.Name))
 		}
 	}
 	vn.runs = append(vn.runs, runNode{run.value, e.Run})
 }
 
 // workKey reads by what pieces of work are told apart.
-func (l *loader) workKey(vn *verbNode, e *Effect, f []pair) {
+func (l *loader) workKey(vn *verbNode, e *Effect, f mapping) {
 	d, v := vn.d, vn.v
-	d.items(f[effKey], func(n *yaml.Node) {
+	d.items(f.at("key"), func(n *yaml.Node) {
 		i := slices.IndexFunc(v.Params, func(p Param) bool { return sameName(p.Name, n.Value) })
 		switch {
 		case i < 0:
@@ -188,24 +176,21 @@ func (l *loader) workKey(vn *verbNode, e *Effect, f []pair) {
 			e.Key = append(e.Key, i)
 		}
 	})
-	again := f[effAgain]
+	again := f.at("again")
 	if again.value == nil {
 		return
 	}
-	switch i := slices.Index(againWords, again.value.Value); {
-	case f[effKey].key == nil:
-		d.report(say.againWithoutKey(d.place(again.key)))
-	case i < 0:
-		d.report(say.unknownWord(d.place(again.value), "again", again.value.Value, againWords))
-	default:
-		e.Again = Again(i)
+	if f.at("key").key == nil {
+		d.report(tell(d.place(again.key), "again-without-key"))
+		return
 	}
+	e.Again = Again(slices.Index(againWords, again.value.Value))
 }
 
 // unknownIn reports whether a mapping has a key that its shape does not know.
-func unknownIn(n *yaml.Node, sh *shape) bool {
+func unknownIn(n *yaml.Node, name string) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Kind == poisoned || !slices.ContainsFunc(sh.keys, func(k key) bool { return k.name == n.Content[i].Value }) {
+		if n.Content[i].Kind == poisoned || shapes[name].key(n.Content[i].Value) == nil {
 			return true
 		}
 	}
@@ -215,12 +200,12 @@ func unknownIn(n *yaml.Node, sh *shape) bool {
 // effectEntity finds the entity that an effect is about. One that is not
 // declared is a promise for a handler, unless the palette goes on to say what
 // to do with it, or it is so near to a declared name that it must be that.
-func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) *Entity {
+func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node) *Entity {
 	d := vn.d
 	if e.Operand.Prose || len(e.Operand.Path) == 0 {
-		for _, k := range [...]int{effWhere, effSet} {
-			if f[k].key != nil {
-				d.report(say.prosePromise(e.Place, at.Value, f[k].key.Value))
+		for _, k := range [...]string{"where", "set"} {
+			if f.at(k).key != nil {
+				d.report(tell(e.Place, "prose-promise", at.Value, f.at(k).key.Value))
 				break
 			}
 		}
@@ -229,9 +214,9 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 	name := e.Operand.Path[0]
 	ent := l.entityNamed[name]
 	if ent == nil {
-		detailed := f[effWhere].key != nil || f[effSet].key != nil || f[effWhen].key != nil
+		detailed := f.at("where").key != nil || f.at("set").key != nil || f.at("when").key != nil
 		if detailed || l.misspelt(name) {
-			d.report(say.unknownEntity(d.within(at, 0, len(name)), name, l.entities))
+			d.report(tell(d.within(at, 0, len(name)), "unknown-entity", name, l.entities))
 		}
 		return nil
 	}
@@ -239,7 +224,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
-		d.report(say.operandNotEntity(e.Place, at.Value, effectName(e), name))
+		d.report(say.operandNotEntity(e.Place, at.Value, e.Word(), name))
 		return nil
 	default:
 		field := e.Operand.Path[1]
@@ -249,11 +234,11 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 		switch {
 		case i < 0:
 			if !ent.broken {
-				d.report(say.unknownField(place, ent, field))
+				d.report(tell(place, "unknown-field", ent, field))
 			}
 			return nil
 		case i == ent.Store.Key:
-			d.report(say.keyChanged(place, ent.Store.Fields[i].Name, ent))
+			d.report(tell(place, "key-changed", ent.Store.Fields[i].Name, ent))
 			return nil
 		}
 		e.Fields = []int{i}
@@ -261,9 +246,9 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f []pair, at *yaml.Node) 
 	return ent
 }
 
-func (l *loader) creates(vn *verbNode, e *Effect, f []pair, ent *Entity) {
+func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity) {
 	d := vn.d
-	set := f[effSet]
+	set := f.at("set")
 	if set.key == nil {
 		return // a promise about what a handler creates
 	}
@@ -283,7 +268,7 @@ func (l *loader) creates(vn *verbNode, e *Effect, f []pair, ent *Entity) {
 		}
 	}
 	if len(missing) > 0 {
-		d.report(say.missingFields(d.place(set.key), ent, missing))
+		d.report(tell(d.place(set.key), "missing-field", ent, missing))
 	}
 }
 
@@ -296,15 +281,15 @@ func mentions(n *yaml.Node, name string) bool {
 	return false
 }
 
-func (l *loader) changes(vn *verbNode, e *Effect, f []pair, ent *Entity) {
+func (l *loader) changes(vn *verbNode, e *Effect, f mapping, ent *Entity) {
 	d, v := vn.d, vn.v
-	where, set := f[effWhere], f[effSet]
+	where, set := f.at("where"), f.at("set")
 	if where.value != nil {
 		e.Where = l.where(vn, where.value, ent)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
 			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
-				d.report(say.mayBeAbsent(d.place(where.value), p))
+				d.report(tell(d.place(where.value), "may-be-absent", p))
 			}
 		}
 	}
@@ -332,10 +317,10 @@ func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
 		case p.Type == nil:
 			return nil
 		case p.Type.Name != RefType:
-			d.report(say.whereNotReference(d.place(n), p, ent))
+			d.report(tell(d.place(n), "type-mismatch/where-not-reference", p, ent))
 			return nil
 		case p.Type.Entity != nil && p.Type.Entity != ent:
-			d.report(say.whereOtherEntity(d.place(n), p, ent))
+			d.report(tell(d.place(n), "type-mismatch/where-other-entity", p, ent, p.Type.Entity))
 			return nil
 		}
 		return &Where{Param: i}
@@ -353,7 +338,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		return
 	}
 	if len(p.value.Content) == 0 {
-		d.report(say.emptyList(d.place(p.key), "set"))
+		d.report(tell(d.place(p.key), "nothing-written/list", "set"))
 		return
 	}
 	e.Set = make([]Set, 0, len(p.value.Content)/2)
@@ -362,17 +347,17 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		switch {
 		case i < 0:
 			if !ent.broken {
-				d.report(say.unknownField(d.place(k), ent, k.Value))
+				d.report(tell(d.place(k), "unknown-field", ent, k.Value))
 			}
 			return
 		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID):
-			d.report(say.keyChanged(d.place(k), k.Value, ent))
+			d.report(tell(d.place(k), "key-changed", k.Value, ent))
 			return
 		case e.Kind == Updates && len(e.Fields) > 0 && i != e.Fields[0]:
-			d.report(say.outsidePromise(d.place(k), ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
+			d.report(tell(d.place(k), "outside-promise", ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))
 			return
 		case val.Tag == "!!null" && val.Style == 0 && val.Value != "null":
-			d.report(say.nothingWritten(d.place(k), &effectShape.keys[effSet]))
+			d.report(say.nothingWritten(d.place(k), shapes["effect"].key("set")))
 			return
 		}
 		if ent.Fields[i].Type == nil {

@@ -16,7 +16,7 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	d.name(k, "entity")
 	first := l.entityNamed[k.Value]
 	if first != nil {
-		d.report(say.declaredTwice(e.Place, "entity", k.Value, first.Place))
+		d.report(tell(e.Place, "declared-twice", "entity", k.Value, first.Place))
 	} else {
 		l.entityNamed[k.Value] = e
 		l.entities = append(l.entities, e)
@@ -25,17 +25,18 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 	node := entityNode{d: d, e: e, columns: make(map[string]int)}
 	if v.Kind == poisoned || v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
 		if v.Kind != poisoned {
-			d.report(say.nothingWritten(e.Place, &paletteShape.keys[palEntities]))
+			d.report(say.nothingWritten(e.Place, shapes["palette"].key("entities")))
 		}
 		e.broken = true
 		return
 	}
-	if !d.fields(v, entityShape, node.f[:]) {
+	var ok bool
+	if node.f, ok = d.fields(v, "entity"); !ok {
 		e.broken = true
 		return
 	}
 	// Its fields are not known when their key may be the misspelt one.
-	e.broken = node.f[entFields].value == nil && (node.f[entFields].key != nil || unknownIn(v, entityShape))
+	e.broken = node.f.at("fields").value == nil && (node.f.at("fields").key != nil || unknownIn(v, "entity"))
 	l.entityNodes = append(l.entityNodes, node)
 }
 
@@ -43,36 +44,36 @@ func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
 func (l *loader) makeFields(en *entityNode) {
 	d, e, f := en.d, en.e, &en.f
 	s := e.Store
-	e.Description = text(f[entDescription])
-	s.Managed = d.boolean(f[entManaged])
-	s.Table = text(f[entTable])
-	if n := f[entTable].value; n != nil && !isTable(n.Value) {
-		d.report(say.badTable(d.place(n), n.Value))
+	e.Description = f.text("description")
+	s.Managed = f.boolean("managed")
+	s.Table = f.text("table")
+	if n := f.at("table").value; n != nil && !isTable(n.Value) {
+		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
 	if s.Table == "" {
 		s.Table = underscored(s.Name)
 	}
 	if isOurs(s.Table) {
 		at := e.Place
-		if n := f[entTable].value; n != nil {
+		if n := f.at("table").value; n != nil {
 			at = d.place(n)
 		}
-		d.report(say.ours(at, "table", s.Table))
+		d.report(tell(at, "reserved-word/ours", "table", s.Table))
 	}
-	keyNode := f[entKey].value
-	keyName := text(f[entKey])
+	keyNode := f.at("key").value
+	keyName := f.text("key")
 	if keyNode == nil || !d.name(keyNode, "key field") {
 		e.broken = true
 		keyName = "id"
 	}
 	count := 1
-	if f[entFields].value != nil {
-		count += len(f[entFields].value.Content) / 2
+	if f.at("fields").value != nil {
+		count += len(f.at("fields").value.Content) / 2
 	}
 	s.Fields = make([]stores.Field, 0, count)
 	e.Fields = make([]Field, 0, count)
 	s.Key = -1
-	if f[entFields].value != nil && mentions(f[entFields].value, keyName) {
+	if f.at("fields").value != nil && mentions(f.at("fields").value, keyName) {
 		s.Key = 0
 	}
 	if s.Key < 0 {
@@ -85,7 +86,7 @@ func (l *loader) makeFields(en *entityNode) {
 		en.columns[underscored(keyName)] = 0
 		s.Key = 0
 	}
-	d.entries(f[entFields].value, func(k, v *yaml.Node) { l.field(en, k, v) })
+	d.entries(f.at("fields").value, func(k, v *yaml.Node) { l.field(en, k, v) })
 	if i := e.field(keyName); i >= 0 {
 		s.Key = i
 		key := &s.Fields[i]
@@ -93,11 +94,11 @@ func (l *loader) makeFields(en *entityNode) {
 		switch t := e.Fields[i].Type; {
 		case t == nil:
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
-			d.report(say.badKeyType(e.Fields[i].Place, keyName, typeWords[t.Name]))
+			d.report(tell(e.Fields[i].Place, "bad-key", keyName, typeWords[t.Name]))
 			e.broken = true
 		case key.Personal:
 			// The journal names rows by their keys, and keeps those.
-			d.report(say.contradiction(e.Fields[i].Place, keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
+			d.report(tell(e.Fields[i].Place, "contradiction", keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
 			e.broken = true
 		}
 	}
@@ -142,29 +143,29 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		e.broken = true
 		return
 	}
-	var f [fieldKeys]pair
 	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
-		d.report(say.nothingWritten(d.place(k), &entityShape.keys[entFields]))
+		d.report(say.nothingWritten(d.place(k), shapes["entity"].key("fields")))
 		e.broken = true
 		return
 	}
-	if !d.fields(v, fieldShape, f[:]) {
+	f, ok := d.fields(v, "field")
+	if !ok {
 		e.broken = true
 		return
 	}
-	field := Field{Description: text(f[fieldDescription]), Place: d.place(k)}
-	field.Type = l.typeOf(d, f[:typKeys], k, "field")
+	field := Field{Description: f.text("description"), Place: d.place(k)}
+	field.Type = l.typeOf(d, f, k, "field")
 	if field.Type.byDay() {
-		d.report(say.contradiction(field.Place, k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
+		d.report(tell(field.Place, "contradiction", k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
 	}
 	kept := stores.Field{
 		Name:      k.Value,
-		Column:    text(f[fieldColumn]),
-		Required:  d.boolean(f[fieldRequired]),
-		Sensitive: d.boolean(f[fieldSensitive]),
-		Personal:  d.boolean(f[fieldPersonal]),
+		Column:    f.text("column"),
+		Required:  f.boolean("required"),
+		Sensitive: f.boolean("sensitive"),
+		Personal:  f.boolean("personal"),
 	}
-	d.items(f[fieldWrittenBy], func(n *yaml.Node) {
+	d.items(f.at("written-by"), func(n *yaml.Node) {
 		switch r := l.roleNamed[n.Value]; {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
@@ -172,18 +173,18 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 			field.WrittenBy = append(field.WrittenBy, r)
 		}
 	})
-	if n := f[fieldColumn].value; n != nil && !isColumn(n.Value) {
-		d.report(say.badTable(d.place(n), n.Value))
+	if n := f.at("column").value; n != nil && !isColumn(n.Value) {
+		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
 	if kept.Column == "" {
 		kept.Column = underscored(k.Value)
 	}
 	if i, taken := en.columns[kept.Column]; taken {
 		at := k
-		if n := f[fieldColumn].value; n != nil {
+		if n := f.at("column").value; n != nil {
 			at = n
 		}
-		d.report(say.declaredTwice(d.place(at), "column", kept.Column, e.Fields[i].Place))
+		d.report(tell(d.place(at), "declared-twice", "column", kept.Column, e.Fields[i].Place))
 	} else {
 		en.columns[kept.Column] = len(e.Fields)
 	}
@@ -192,7 +193,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		switch t.Name {
 		case CodeType:
 			if t.Codes != nil {
-				kept.Codes = codeNames(t.Codes)
+				kept.Codes = t.Codes.Names()
 			}
 		case RefType:
 			if t.Entity != nil {
@@ -201,23 +202,15 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		case ListType:
 			kept.Elem = l.kindOf(t.Item)
 		case MoneyType:
-			d.report(say.moneyField(d.place(f[typType].value), k.Value))
+			d.report(tell(d.place(f.at("type").value), "money-field", k.Value))
 			field.Type = nil
 		}
-		if n := f[fieldDefault].value; n != nil && field.Type != nil {
+		if n := f.at("default").value; n != nil && field.Type != nil {
 			kept.Default, _ = l.value(d, field.Type, n, k.Value)
 		}
 	}
 	e.Store.Fields = append(e.Store.Fields, kept)
 	e.Fields = append(e.Fields, field)
-}
-
-func codeNames(list *CodeList) []string {
-	names := make([]string, len(list.Codes))
-	for i, c := range list.Codes {
-		names[i] = c.Name
-	}
-	return names
 }
 
 // kindOf says how values of a type are kept. What a reference holds is the key
@@ -236,10 +229,10 @@ func (l *loader) kindOf(t *Type) stores.Kind {
 func (l *loader) keyKind(e *Entity) stores.Kind {
 	for i := range l.entityNodes {
 		en := &l.entityNodes[i]
-		if en.e != e || en.f[entFields].value == nil {
+		if en.e != e || en.f.at("fields").value == nil {
 			continue
 		}
-		fields, key := en.f[entFields].value, text(en.f[entKey])
+		fields, key := en.f.at("fields").value, en.f.text("key")
 		for j := 0; j+1 < len(fields.Content); j += 2 {
 			if !sameName(fields.Content[j].Value, key) {
 				continue
@@ -276,29 +269,25 @@ func (e *Entity) field(name string) int {
 }
 
 func (e *Entity) fieldNames() []string {
-	names := make([]string, len(e.Store.Fields))
-	for i := range e.Store.Fields {
-		names[i] = e.Store.Fields[i].Name
-	}
-	return names
+	return namesBy(e.Store.Fields, func(f stores.Field) string { return f.Name })
 }
 
 // relate works out what of an entity depends on others: whose row it is, what
 // people read for it, what is unique.
 func (l *loader) relate(en *entityNode) {
 	d, e, f := en.d, en.e, &en.f
-	if n := f[entScope].value; n != nil {
+	if n := f.at("scope").value; n != nil {
 		l.scope(d, e, n)
 	}
-	if n := f[entLabel].value; n != nil {
+	if n := f.at("label").value; n != nil {
 		e.Label = d.template(e, n)
 	}
-	if e.Twice = text(f[entTwice]); e.Twice != "" && f[entUnique].value == nil {
-		d.report(say.contradiction(d.place(f[entTwice].key), "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
+	if e.Twice = f.text("unique-else"); e.Twice != "" && f.at("unique").value == nil {
+		d.report(tell(d.place(f.at("unique-else").key), "contradiction", "unique-else says what is told of rows that are the same, and no two need differ", "unique says in what they do: [[a, b]]", dsl.Place{}, ""))
 	}
-	d.each(f[entUnique], func(n *yaml.Node) {
+	d.each(f.at("unique"), func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			d.report(say.wrongShape(d.place(n), "unique", formNames[uniques]))
+			d.report(tell(d.place(n), "wrong-shape", "unique", forms["lists"].wanted))
 			return
 		}
 		var set []int
@@ -309,7 +298,7 @@ func (l *loader) relate(en *entityNode) {
 			if i := e.field(c.Value); i >= 0 {
 				set = append(set, i)
 			} else if !e.broken {
-				d.report(say.unknownField(d.place(c), e, c.Value))
+				d.report(tell(d.place(c), "unknown-field", e, c.Value))
 			}
 		}
 		if len(set) > 0 {
@@ -321,17 +310,17 @@ func (l *loader) relate(en *entityNode) {
 func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 	s := e.Store
 	if n.Kind == yaml.MappingNode {
-		var f [scopeKeys]pair
-		if !d.fields(n, scopeShape, f[:]) || f[scopePrincipal].value == nil {
+		f, ok := d.fields(n, "scope")
+		if !ok || f.at("principal").value == nil {
 			return
 		}
-		at := f[scopePrincipal].value
+		at := f.at("principal").value
 		path, last, ok := d.path(e, at, 0, at.Value)
 		if !ok {
 			return
 		}
 		if last.Type != nil && last.Type.Name != StringType && last.Type.Name != EmailType {
-			d.report(say.principalNotText(d.place(at), at.Value, typeWords[last.Type.Name]))
+			d.report(tell(d.place(at), "bad-scope/principal-not-text", at.Value, typeWords[last.Type.Name]))
 			return
 		}
 		s.Access = stores.ByPrincipal
@@ -354,15 +343,15 @@ func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {
 		return
 	}
 	if last.Type.Name != RefType || last.Type.Entity == nil {
-		d.report(say.scopeNotReference(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-scope", n.Value))
 		return
 	}
 	s.Scope = append(path.Steps, stores.Step{Field: path.Field, To: last.Type.Entity.Store})
 }
 
-// visible reads which rows of an entity are there for whoever does not see all.
+// visible reads which rows of an entity are there for roles that do not see all.
 func (l *loader) visible(en *entityNode) {
-	d, e, n := en.d, en.e, en.f[entVisible].value
+	d, e, n := en.d, en.e, en.f.at("visible").value
 	if n == nil {
 		return
 	}
@@ -370,13 +359,13 @@ func (l *loader) visible(en *entityNode) {
 	switch {
 	case i < 0:
 		if !e.broken {
-			d.report(say.unknownField(d.place(n), e, n.Value))
+			d.report(tell(d.place(n), "unknown-field", e, n.Value))
 		}
 	case e.Fields[i].Type == nil:
 	case e.Fields[i].Type.Name != BooleanType:
-		d.report(say.visibleNotBoolean(d.place(n), &e.Fields[i], e.Store.Fields[i].Name))
+		d.report(tell(d.place(n), "bad-visible", &e.Fields[i], e.Store.Fields[i].Name))
 	case e.Store.Access == stores.ForAll:
-		d.report(say.visibleToAll(d.place(n), e))
+		d.report(tell(d.place(n), "bad-visible/everyone", e))
 	default:
 		e.Store.Visible = []int{i}
 	}
@@ -392,7 +381,7 @@ func (l *loader) tellsOfHidden(en *entityNode) {
 	}
 	for _, set := range e.Unique {
 		if len(e.Visible) > 0 || !slices.Contains(set, e.Scope[0].Field) {
-			en.d.report(say.uniqueTellsHidden(en.d.place(en.f[entUnique].value), en.e, set))
+			en.d.report(tell(en.d.place(en.f.at("unique").value), "bad-visible/unique", en.e, FieldNames(e, set)))
 		}
 	}
 }
@@ -407,7 +396,7 @@ func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Pat
 		i := e.field(name)
 		if i < 0 {
 			if !e.broken {
-				d.report(say.unknownField(d.within(n, base+at, base+at+len(name)), e, name))
+				d.report(tell(d.within(n, base+at, base+at+len(name)), "unknown-field", e, name))
 			}
 			return p, nil, false
 		}
@@ -421,7 +410,7 @@ func (d *doc) path(e *Entity, n *yaml.Node, base int, dotted string) (stores.Pat
 		}
 		if f.Type.Name != RefType || f.Type.Entity == nil {
 			next, _, _ := strings.Cut(rest, ".")
-			d.report(say.notReference(d.within(n, base+at+len(name)+1, base+at+len(name)+1+len(next)), e, e.Store.Fields[i].Name, next, f))
+			d.report(tell(d.within(n, base+at+len(name)+1, base+at+len(name)+1+len(next)), "not-a-reference", e, e.Store.Fields[i].Name, next, f))
 			return p, nil, false
 		}
 		e = f.Type.Entity

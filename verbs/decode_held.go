@@ -15,10 +15,7 @@ import (
 // nilPasses warns of a requirement that holds where a field of a row that it names
 // is nil, unless its author says that this is meant.
 func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
-	if meant.value != nil {
-		if meant.value.Value != "passes" {
-			vn.d.report(say.unknownWord(vn.d.place(meant.value), "nil", meant.value.Value, requireShape.keys[reqNil].words))
-		}
+	if meant.key != nil {
 		return
 	}
 	text := rule.That.Text
@@ -35,7 +32,7 @@ func (l *loader) nilPasses(vn *verbNode, rule *Require, meant pair) {
 			}
 		}
 		if passes == yes {
-			vn.d.report(say.passesOnNil(rule.Place, path))
+			vn.d.report(tell(rule.Place, "passes-on-nil", path))
 			return
 		}
 	}
@@ -175,7 +172,7 @@ func (l *loader) unheld(vn *verbNode) {
 				return f.Type != nil && f.Type.Codes != nil && (f.Type.Codes.covers(list) || list.covers(f.Type.Codes))
 			})
 			if f >= 0 && !l.together(vn, code.Ident, ref.Ident) {
-				d.report(say.unheldSchema(code.Place, v, &v.Params[i], code, ref, ref.Type.Entity.Store.Fields[f].Name))
+				d.report(tell(code.Place, "unheld-schema", v, &v.Params[i], code, ref, ref.Type.Entity.Store.Fields[f].Name))
 			}
 		}
 	}
@@ -203,7 +200,7 @@ func (l *loader) together(vn *verbNode, a, b string) bool {
 			look(c)
 		}
 	}
-	look(vn.f[verbRequires].value)
-	look(vn.f[verbConfirm].value)
+	look(vn.f.at("requires").value)
+	look(vn.f.at("confirm").value)
 	return found
 }

@@ -16,7 +16,7 @@ func (l *loader) macro(vn *verbNode, n *yaml.Node) {
 	script, diags := dsl.Parse(src)
 	d.relay(n, diags)
 	if len(script.Calls) == 0 && !diags.HasErrors() {
-		d.report(say.emptyMacro(d.place(n)))
+		d.report(tell(d.place(n), "nothing-written/script"))
 	}
 	v.Macro = &Macro{Script: script, Place: d.place(n)}
 }
@@ -86,7 +86,7 @@ func (l *loader) recursion() {
 			case open:
 				circle := append(slices.Clone(path[slices.Index(path, next):]), next)
 				vn := nodes[v]
-				vn.d.report(say.macroCircle(vn.d.within(vn.f[verbScript].value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
+				vn.d.report(say.macroCircle(vn.d.within(vn.f.at("script").value, int(c.VerbRange.Start), int(c.VerbRange.End)), circle))
 			case unseen:
 				visit(next)
 			}

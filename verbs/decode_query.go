@@ -13,7 +13,7 @@ import (
 // includePlace finds where a promised field is written.
 func (d *doc) includePlace(vn *verbNode, name string) dsl.Place {
 	place := vn.v.Place
-	ret := vn.f[verbReturns].value
+	ret := vn.f.at("returns").value
 	for i := 0; i+1 < len(ret.Content); i += 2 {
 		if ret.Content[i].Value == "includes" {
 			for _, n := range ret.Content[i+1].Content {
@@ -28,13 +28,13 @@ func (d *doc) includePlace(vn *verbNode, name string) dsl.Place {
 
 func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [queryKeys]pair
-	if !d.fields(n, queryShape, f[:]) {
+	f, ok := d.fields(n, "query")
+	if !ok {
 		return
 	}
-	q := &Query{Place: d.place(n), One: d.boolean(f[queryOne])}
+	q := &Query{Place: d.place(n), One: f.boolean("one")}
 	v.Query = q
-	if sql := f[querySQL].value; sql != nil {
+	if sql := f.at("sql").value; sql != nil {
 		q.Text = sql.Value
 		q.Place = d.place(sql)
 		q.place = func(from, to int) dsl.Place { return d.within(sql, from, to) }
@@ -52,13 +52,13 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			}
 		}
 	}
-	if cv := f[queryColumns].value; cv != nil && len(cv.Content) == 0 {
-		d.report(say.emptyList(d.place(f[queryColumns].key), "columns"))
+	if cv := f.at("columns").value; cv != nil && len(cv.Content) == 0 {
+		d.report(tell(d.place(f.at("columns").key), "nothing-written/list", "columns"))
 	}
-	d.scalars(f[queryColumns], func(k, val *yaml.Node) {
+	d.scalars(f.at("columns"), func(k, val *yaml.Node) {
 		d.name(k, "column")
-		word, dark := strings.CutPrefix(val.Value, "sensitive ")
-		if dark {
+		word, sensitive := strings.CutPrefix(val.Value, "sensitive ")
+		if sensitive {
 			bare := *val
 			bare.Value, bare.Column = word, val.Column+len("sensitive ")
 			val = &bare
@@ -67,18 +67,18 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		if t == nil {
 			return
 		}
-		if dark && q.Sensitive == nil {
+		if sensitive && q.Sensitive == nil {
 			q.Sensitive = make([]bool, len(q.Columns))
 		}
 		if q.Sensitive != nil {
-			q.Sensitive = append(q.Sensitive, dark)
+			q.Sensitive = append(q.Sensitive, sensitive)
 		}
 		q.Columns = append(q.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(t)})
 		q.Types = append(q.Types, t)
 	})
 	for _, name := range v.Returns.Includes {
 		if len(q.Columns) > 0 && !slices.ContainsFunc(q.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
-			d.report(say.notReturned(d.includePlace(vn, name), name, "query"))
+			d.report(tell(d.includePlace(vn, name), "not-returned", name, "query", "columns"))
 		}
 	}
 }

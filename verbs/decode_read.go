@@ -12,62 +12,63 @@ import (
 // read reads how a verb is carried out as a read of one entity.
 func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [readKeys]pair
-	if !d.fields(n, readsShape, f[:]) {
+	f, ok := d.fields(n, "reads")
+	if !ok {
 		return
 	}
 	r := &Read{By: -1}
 	v.Read = r
-	r.Limit, _ = d.integer(f[readLimit], 1)
-	en := f[readEntity].value
+	r.Limit, _ = d.integer(f.at("limit"), 1)
+	en := f.at("entity").value
 	if en == nil {
 		return
 	}
 	ent := l.entityNamed[en.Value]
 	if ent == nil {
-		d.report(say.unknownEntity(d.place(en), en.Value, l.entities))
+		d.report(tell(d.place(en), "unknown-entity", en.Value, l.entities))
 		return
 	}
 	r.Entity = ent
-	if w := f[readWhere].value; w != nil {
+	if w := f.at("where").value; w != nil {
 		r.Filter = l.filter(d, w, scope{verb: v, row: ent})
 	}
-	if one := f[readOne].value; one != nil && one.Value != "false" {
+	if one := f.at("one").value; one != nil && one.Value != "false" {
 		switch i := v.param(strings.TrimPrefix(one.Value, ":")); {
 		case i < 0:
 			d.report(say.unknownArgument(d.place(one), v, one.Value))
 		case v.Params[i].Type == nil:
 		case v.Params[i].Type.Name != RefType:
-			d.report(say.whereNotReference(d.place(one), &v.Params[i], ent))
+			d.report(tell(d.place(one), "type-mismatch/where-not-reference", &v.Params[i], ent))
 		case v.Params[i].Type.Entity != nil && v.Params[i].Type.Entity != ent:
-			d.report(say.whereOtherEntity(d.place(one), &v.Params[i], ent))
+			d.report(tell(d.place(one), "type-mismatch/where-other-entity", &v.Params[i], ent, v.Params[i].Type.Entity))
 		case !v.Params[i].Required && !v.Params[i].Active:
-			d.report(say.oneNotRequired(d.place(one), &v.Params[i]))
+			d.report(tell(d.place(one), "contradiction/one", &v.Params[i]))
+		case len(ent.Store.Fields) == 0: // it was not read
 		default:
 			r.One, r.By = true, i
 			r.Filter = r.Filter.andKey(ent, i, d.place(one))
 		}
 	}
-	r.Order = l.order(d, f[readOrder], ent)
-	if lists := f[readLists].value; lists != nil {
+	r.Order = l.order(d, f.at("order"), ent)
+	if lists := f.at("lists").value; lists != nil {
 		d.entries(lists, func(k, val *yaml.Node) {
 			if d.name(k, "list") && val.Kind != poisoned {
 				l.readList(vn, r, k.Value, val)
 			}
 		})
 	}
-	if fv := f[readFields].value; fv != nil {
+	if fv := f.at("fields").value; fv != nil {
 		if len(fv.Content) == 0 {
-			d.report(say.emptyList(d.place(f[readFields].key), "fields"))
+			d.report(tell(d.place(f.at("fields").key), "nothing-written/list", "fields"))
 		}
 		r.Fields = make([]ReadField, 0, len(fv.Content)/2+len(r.Lists))
 	}
-	d.scalars(f[readFields], func(k, val *yaml.Node) {
+	d.scalars(f.at("fields"), func(k, val *yaml.Node) {
 		if !d.name(k, "returned field") {
 			return
 		}
 		if _, i := r.list(k.Value); i >= 0 && len(r.Lists[i].Fields) > 0 {
-			d.report(say.declaredTwice(d.place(k), "returned field", k.Value, r.Lists[i].Place))
+			d.report(tell(d.place(k), "declared-twice", "returned field", k.Value, r.Lists[i].Place))
 			return
 		}
 		if rf, ok := l.readField(vn, r, ent, val); ok {
@@ -77,13 +78,13 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	})
 	for i := range r.Lists {
 		if list := &r.Lists[i]; len(list.Fields) > 0 {
-			dark := slices.ContainsFunc(list.Fields, func(f ReadField) bool { return f.Sensitive })
-			r.Fields = append(r.Fields, ReadField{Name: list.Name, From: FromList, List: i, Sensitive: dark})
+			sensitive := slices.ContainsFunc(list.Fields, func(f ReadField) bool { return f.Sensitive })
+			r.Fields = append(r.Fields, ReadField{Name: list.Name, From: FromList, List: i, Sensitive: sensitive})
 		}
 	}
 	for _, name := range v.Returns.Includes {
 		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
-			d.report(say.notReturned(d.includePlace(vn, name), name, "reads"))
+			d.report(tell(d.includePlace(vn, name), "not-returned", name, "reads", "fields"))
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 		case "desc":
 			o.Desc = true
 		default:
-			d.report(say.unknownWord(d.within(n, len(n.Value)-len(dir), len(n.Value)), "order", dir, []string{"asc", "desc"}))
+			d.report(tell(d.within(n, len(n.Value)-len(dir), len(n.Value)), "unknown-word", "order", dir, []string{"asc", "desc"}))
 			return
 		}
 		p, last, ok := d.path(ent, n, strings.Index(n.Value, path), path)
@@ -115,7 +116,7 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 			return
 		}
 		if t := last.Type; t != nil && (t.Name == ListType || t.Name == ObjectType || t.Name == AnyType) {
-			d.report(say.notOrdered(d.place(n), path, typeWords[t.Name]))
+			d.report(tell(d.place(n), "type-mismatch/not-ordered", path, typeWords[t.Name]))
 			return
 		}
 		o.Path = p
@@ -131,7 +132,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		if r != nil && len(r.Lists) > 0 && !strings.Contains(inner, ".") {
 			_, i := r.list(inner)
 			if i < 0 {
-				d.report(say.unknownList(d.within(val, len("count("), len(val.Value)-1), inner, r.Lists))
+				d.report(tell(d.within(val, len("count("), len(val.Value)-1), "unknown-list", inner, r.Lists))
 			}
 			return ReadField{From: FromCount, List: i}, i >= 0
 		}
@@ -148,20 +149,20 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 			codes = last.Type.Item.Codes
 		}
 		if codes == nil {
-			d.report(say.notDescribed(d.place(val), inner, last.Type))
+			d.report(tell(d.place(val), "bad-operand/not-described", inner, last.Type))
 			return f, false
 		}
-		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: darkPath(ent, p)}, true
+		return ReadField{From: FromCodes, Path: p, Codes: codes, Type: last.Type, Sensitive: sensitivePath(ent, p)}, true
 	}
 	if part, ok := strings.CutPrefix(val.Value, "progress."); ok && r != nil && ent.field("progress") < 0 {
 		i := slices.Index(progressWords, part)
 		switch {
 		case ent.Progress == nil:
-			d.report(say.noProgress(d.place(val), ent))
+			d.report(tell(d.place(val), "no-progress", ent))
 		case i < 0:
-			d.report(say.unknownWord(d.within(val, len("progress."), len(val.Value)), "part of progress", part, progressWords))
+			d.report(tell(d.within(val, len("progress."), len(val.Value)), "unknown-word", "part of progress", part, progressWords))
 		case (ProgressPart(i) == ProgressStages || ProgressPart(i) == ProgressStage) && ent.Progress.Stage < 0:
-			d.report(say.noStages(d.place(val), ent))
+			d.report(tell(d.place(val), "no-progress/stages", ent, ent.Progress))
 		default:
 			return ReadField{From: FromProgress, Part: ProgressPart(i)}, true
 		}
@@ -172,7 +173,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		if !ok {
 			return f, false
 		}
-		return ReadField{Path: p, Type: last.Type, Sensitive: darkPath(ent, p)}, true
+		return ReadField{Path: p, Type: last.Type, Sensitive: sensitivePath(ent, p)}, true
 	}
 	x, t := l.compileTerm(d, val, scope{verb: vn.v, row: ent}, wantAnything, nil)
 	if x == nil {
@@ -187,7 +188,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		if read.Param >= 0 {
 			of = vn.v.Params[read.Param].Type.Entity
 		}
-		f.Sensitive = f.Sensitive || darkPath(of, read.Path)
+		f.Sensitive = f.Sensitive || sensitivePath(of, read.Path)
 	}
 	x.Args(func(i int) { f.Sensitive = f.Sensitive || vn.v.Params[i].Sensitive })
 	return f, true
@@ -217,7 +218,7 @@ func isPath(s string) bool {
 	return s[0] >= 'a'
 }
 
-func darkPath(e *Entity, p stores.Path) bool {
+func sensitivePath(e *Entity, p stores.Path) bool {
 	if p.Count != nil {
 		return false
 	}
@@ -231,20 +232,19 @@ func darkPath(e *Entity, p stores.Path) bool {
 // readList reads rows that belong to the row that is read.
 func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [listKeys]pair
-	if !d.fields(n, listShape, f[:]) || f[listOf].value == nil {
+	f, ok := d.fields(n, "list")
+	if !ok || f.at("of").value == nil {
 		return
 	}
 	list := ReadList{Name: name, Place: d.place(n)}
-	var ok bool
-	if list.Entity, list.By, ok = l.belonging(d, f[listOf].value, r.Entity); !ok {
+	if list.Entity, list.By, ok = l.belonging(d, f.at("of").value, r.Entity); !ok {
 		return
 	}
-	if w := f[listWhere].value; w != nil {
+	if w := f.at("where").value; w != nil {
 		list.Filter = l.filter(d, w, scope{verb: v, row: list.Entity})
 	}
-	list.Order = l.order(d, f[listOrder], list.Entity)
-	d.scalars(f[listFields], func(k, val *yaml.Node) {
+	list.Order = l.order(d, f.at("order"), list.Entity)
+	d.scalars(f.at("fields"), func(k, val *yaml.Node) {
 		if !d.name(k, "field of a list") {
 			return
 		}
@@ -254,7 +254,7 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 		}
 		// What is in a list is told as it is, and a key is told to nobody.
 		if t := rf.Type; t != nil && (t.Name == RefType || t.Name == ListType && t.Item != nil && t.Item.Name == RefType) || rf.From == FromPath && rf.Path.Count == nil && endsAtKey(list.Entity.Store, rf.Path) {
-			d.report(say.keyInList(d.place(val), name, k.Value))
+			d.report(tell(d.place(val), "key-in-list", name, k.Value))
 			return
 		}
 		rf.Name = k.Value
@@ -275,12 +275,12 @@ func endsAtKey(e *stores.Entity, p stores.Path) bool {
 func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Path, bool) {
 	name, dotted, ok := strings.Cut(n.Value, ".")
 	if !ok {
-		d.report(say.badList(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-operand/list", n.Value))
 		return nil, stores.Path{}, false
 	}
 	other := l.entityNamed[name]
 	if other == nil {
-		d.report(say.unknownEntity(d.within(n, 0, len(name)), name, l.entities))
+		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, l.entities))
 		return nil, stores.Path{}, false
 	}
 	p, last, ok := d.path(other, n, len(name)+1, dotted)
@@ -297,14 +297,16 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Pa
 // progress reads how far the rows of an entity are.
 func (l *loader) progress(en *entityNode) {
 	d, e := en.d, en.e
-	n := en.f[entProgress].value
-	var f [progressKeys]pair
-	if n == nil || !d.fields(n, progressShape, f[:]) || f[progressOf].value == nil || f[progressDone].value == nil {
+	n := en.f.at("progress").value
+	if n == nil {
+		return
+	}
+	f, ok := d.fields(n, "progress")
+	if !ok || f.at("of").value == nil || f.at("done").value == nil {
 		return
 	}
 	p := &Progress{Weight: -1, Stage: -1, Place: d.place(n)}
-	var ok bool
-	if p.Steps, p.By, ok = l.belonging(d, f[progressOf].value, e); !ok {
+	if p.Steps, p.By, ok = l.belonging(d, f.at("of").value, e); !ok {
 		return
 	}
 	field := func(at pair, what string, fits func(*Type) bool) int {
@@ -315,19 +317,19 @@ func (l *loader) progress(en *entityNode) {
 		switch {
 		case i < 0:
 			if !p.Steps.broken {
-				d.report(say.unknownField(d.place(at.value), p.Steps, at.value.Value))
+				d.report(tell(d.place(at.value), "unknown-field", p.Steps, at.value.Value))
 			}
 		case p.Steps.Fields[i].Type == nil:
 		case !fits(p.Steps.Fields[i].Type):
-			d.report(say.progressType(d.place(at.value), at.key.Value, p.Steps, i, what))
+			d.report(tell(d.place(at.value), "type-mismatch/progress", at.key.Value, p.Steps, &p.Steps.Fields[i], what, p.Steps.Store.Fields[i].Name))
 		default:
 			return i
 		}
 		return -1
 	}
-	p.Weight = field(f[progressWeight], "an integer", func(t *Type) bool { return t.Name == IntegerType })
-	p.Stage = field(f[progressStage], "a code of a declared list, whose order is that of the stages", func(t *Type) bool { return t.Name == CodeType && t.Codes != nil })
-	p.Done = l.compile(d, f[progressDone].value, scope{verb: new(Verb), row: p.Steps}, wantBoolean, nil)
+	p.Weight = field(f.at("weight"), "an integer", func(t *Type) bool { return t.Name == IntegerType })
+	p.Stage = field(f.at("stage"), "a code of a declared list, whose order is that of the stages", func(t *Type) bool { return t.Name == CodeType && t.Codes != nil })
+	p.Done = l.compile(d, f.at("done").value, scope{verb: new(Verb), row: p.Steps}, wantBoolean, nil)
 	if p.Done != nil {
 		e.Progress = p
 	}
@@ -338,12 +340,12 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 	const base = len("count(")
 	name, field, ok := strings.Cut(inner, ".")
 	if !ok {
-		d.report(say.badCount(d.place(n), n.Value))
+		d.report(tell(d.place(n), "bad-operand/count", n.Value))
 		return stores.Path{}, false
 	}
 	other := l.entityNamed[name]
 	if other == nil {
-		d.report(say.unknownEntity(d.within(n, base, base+len(name)), name, l.entities))
+		d.report(tell(d.within(n, base, base+len(name)), "unknown-entity", name, l.entities))
 		return stores.Path{}, false
 	}
 	from := base + len(name) + 1
@@ -351,7 +353,7 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 	i := other.field(field)
 	if i < 0 {
 		if !other.broken {
-			d.report(say.unknownField(place, other, field))
+			d.report(tell(place, "unknown-field", other, field))
 		}
 		return stores.Path{}, false
 	}

@@ -12,28 +12,28 @@ import (
 // rely on it.
 func (l *loader) requires(vn *verbNode) {
 	d, v := vn.d, vn.v
-	list := vn.f[verbRequires]
+	list := vn.f.at("requires")
 	if list.value != nil && len(list.value.Content) == 0 {
-		d.report(say.emptyList(d.place(list.key), "requires"))
+		d.report(tell(d.place(list.key), "nothing-written/list", "requires"))
 	}
 	d.each(list, func(n *yaml.Node) {
-		var f [reqKeys]pair
-		if !d.fields(n, requireShape, f[:]) {
+		f, ok := d.fields(n, "requirement")
+		if !ok {
 			return
 		}
 		switch {
-		case f[reqNone].value != nil:
-			l.none(vn, n, f[:])
+		case f.at("none").value != nil:
+			l.none(vn, n, f)
 			return
-		case f[reqWhere].value != nil:
-			d.report(say.missingKey(d.place(n), requireShape, "none"))
+		case f.at("where").value != nil:
+			d.report(say.missingKey(d.place(n), "requirement", "none"))
 			return
-		case f[reqThat].value == nil:
-			d.report(say.missingKey(d.place(n), requireShape, "that"))
+		case f.at("that").value == nil:
+			d.report(say.missingKey(d.place(n), "requirement", "that"))
 			return
 		}
-		rule := Require{Else: text(f[reqElse]), Place: d.place(f[reqThat].value)}
-		rule.That = l.compile(d, f[reqThat].value, scope{verb: v}, wantBoolean, nil)
+		rule := Require{Else: f.text("else"), Place: d.place(f.at("that").value)}
+		rule.That = l.compile(d, f.at("that").value, scope{verb: v}, wantBoolean, nil)
 		if rule.That == nil {
 			return
 		}
@@ -41,7 +41,7 @@ func (l *loader) requires(vn *verbNode) {
 			d.report(say.requiresNothing(rule.Place, v.Name, holds.Bool()))
 			return
 		}
-		l.nilPasses(vn, &rule, f[reqNil])
+		l.nilPasses(vn, &rule, f.at("nil"))
 		v.there |= rule.That.nonNil
 		v.Requires = append(v.Requires, rule)
 	})
@@ -49,27 +49,27 @@ func (l *loader) requires(vn *verbNode) {
 
 // none reads a requirement that there be no row of some kind. What is not there
 // cannot be held, so it says to which row those would belong, and that is.
-func (l *loader) none(vn *verbNode, n *yaml.Node, f []pair) {
+func (l *loader) none(vn *verbNode, n *yaml.Node, f mapping) {
 	d, v := vn.d, vn.v
-	at := d.place(f[reqNone].value)
-	if f[reqThat].value != nil {
-		d.report(say.contradiction(d.place(f[reqThat].key), "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
+	at := d.place(f.at("none").value)
+	if f.at("that").value != nil {
+		d.report(tell(d.place(f.at("that").key), "contradiction", "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
 		return
 	}
-	if f[reqWhere].value == nil {
-		d.report(say.missingKey(d.place(n), requireShape, "where"))
+	if f.at("where").value == nil {
+		d.report(say.missingKey(d.place(n), "requirement", "where"))
 		return
 	}
-	e := l.entityNamed[f[reqNone].value.Value]
+	e := l.entityNamed[f.at("none").value.Value]
 	if e == nil {
-		d.report(say.unknownEntity(at, f[reqNone].value.Value, l.entities))
+		d.report(tell(at, "unknown-entity", f.at("none").value.Value, l.entities))
 		return
 	}
 	if e.broken {
 		return
 	}
-	rule := Require{None: e, Else: text(f[reqElse]), Place: d.place(f[reqWhere].value)}
-	if rule.Filter = l.filter(d, f[reqWhere].value, scope{verb: v, row: e}); rule.Filter == nil {
+	rule := Require{None: e, Else: f.text("else"), Place: d.place(f.at("where").value)}
+	if rule.Filter = l.filter(d, f.at("where").value, scope{verb: v, row: e}); rule.Filter == nil {
 		return
 	}
 	var ok bool
@@ -101,7 +101,7 @@ func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
 
 func (l *loader) confirm(vn *verbNode) {
 	d, v := vn.d, vn.v
-	n := vn.f[verbConfirm].value
+	n := vn.f.at("confirm").value
 	if n == nil {
 		return
 	}
@@ -111,12 +111,12 @@ func (l *loader) confirm(vn *verbNode) {
 		case "always":
 			v.Confirm = []Confirm{{Always: true, Place: d.place(n)}}
 		default:
-			d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"never", "always"}))
+			d.report(tell(d.place(n), "unknown-word", "confirm", n.Value, []string{"never", "always"}))
 		}
 		return
 	}
 	if len(n.Content) == 0 {
-		d.report(say.emptyList(d.place(n), "confirm"))
+		d.report(tell(d.place(n), "nothing-written/list", "confirm"))
 	}
 	for _, n := range n.Content {
 		if n.Kind == poisoned {
@@ -127,23 +127,23 @@ func (l *loader) confirm(vn *verbNode) {
 			case "always":
 				v.Confirm = append(v.Confirm, Confirm{Always: true, Place: d.place(n)})
 			case "never":
-				d.report(say.contradiction(d.place(n), "never stands beside other rules", "rules add up, so `never` can only stand alone: confirm: never", dsl.Place{}, ""))
+				d.report(tell(d.place(n), "contradiction", "never stands beside other rules", "rules add up, so `never` can only stand alone: confirm: never", dsl.Place{}, ""))
 			default:
-				d.report(say.unknownWord(d.place(n), "confirm", n.Value, []string{"always"}))
+				d.report(tell(d.place(n), "unknown-word", "confirm", n.Value, []string{"always"}))
 			}
 			continue
 		}
-		var f [confKeys]pair
-		if !d.fields(n, confirmShape, f[:]) {
+		f, ok := d.fields(n, "confirmation")
+		if !ok {
 			continue
 		}
-		c := Confirm{Place: d.place(n), Reason: text(f[confReason])}
-		if w := f[confWhen]; w.value != nil {
+		c := Confirm{Place: d.place(n), Reason: f.text("reason")}
+		if w := f.at("when"); w.value != nil {
 			c.When = l.compile(d, w.value, scope{verb: v}, wantBoolean, nil)
 			c.Place = d.place(w.value)
 		}
-		c.Always = f[confWhen].key == nil
-		l.agreement(d, &c, f[confBy].value, f[confExpires].value)
+		c.Always = f.at("when").key == nil
+		l.agreement(d, &c, f.at("by").value, f.at("expires").value)
 		v.Confirm = append(v.Confirm, c)
 	}
 }
@@ -158,7 +158,7 @@ func (l *loader) agreement(d *doc, c *Confirm, by, expires *yaml.Node) {
 	if expires != nil {
 		dur, ok := parseDuration(expires.Value)
 		if !ok || dur.Duration().Seconds() < 1 {
-			d.report(say.badDuration(d.place(expires), expires.Value))
+			d.report(tell(d.place(expires), "bad-duration", expires.Value))
 		} else {
 			c.Expires = int64(dur.Duration().Seconds())
 		}
@@ -167,12 +167,12 @@ func (l *loader) agreement(d *doc, c *Confirm, by, expires *yaml.Node) {
 
 // otherwise reads what happens to a value of another origin than the argument
 // demands.
-func (l *loader) otherwise(d *doc, p *Param, f []pair) {
-	n := f[argOtherwise].value
+func (l *loader) otherwise(d *doc, p *Param, f mapping) {
+	n := f.at("otherwise").value
 	switch {
 	case n == nil:
-	case f[argFrom].value == nil:
-		d.report(say.contradiction(d.place(f[argOtherwise].key), ":"+p.Name+" says what happens otherwise, and accepts a value from anywhere", "say with `from` where it should come from", dsl.Place{}, ""))
+	case f.at("from").value == nil:
+		d.report(tell(d.place(f.at("otherwise").key), "contradiction", ":"+p.Name+" says what happens otherwise, and accepts a value from anywhere", "say with `from` where it should come from", dsl.Place{}, ""))
 		return
 	case n.Kind == yaml.ScalarNode:
 		switch n.Value {
@@ -180,17 +180,16 @@ func (l *loader) otherwise(d *doc, p *Param, f []pair) {
 		case "ask":
 			p.Otherwise = &Confirm{Always: true, Place: d.place(n)}
 		default:
-			d.report(say.unknownWord(d.place(n), "otherwise", n.Value, []string{"refuse", "ask"}))
+			d.report(tell(d.place(n), "unknown-word", "otherwise", n.Value, []string{"refuse", "ask"}))
 		}
 	default:
-		var o [confKeys - 1]pair
-		if d.fields(n, otherwiseShape, o[:]) {
-			p.Otherwise = &Confirm{Always: true, Place: d.place(n), Reason: text(o[confReason-1])}
-			l.agreement(d, p.Otherwise, o[confBy-1].value, o[confExpires-1].value)
+		if o, ok := d.fields(n, "otherwise"); ok {
+			p.Otherwise = &Confirm{Always: true, Place: d.place(n), Reason: o.text("reason")}
+			l.agreement(d, p.Otherwise, o.at("by").value, o.at("expires").value)
 		}
 	}
-	if p.From != 0 && p.From&FromScript == 0 && p.Otherwise == nil && f[argDefault].value != nil {
-		d.report(say.contradiction(d.place(f[argDefault].key), "the default of :"+p.Name+" can never be used", "a default is the palette author's own, which is as a script's; add script to from, or leave the default out",
-			d.place(f[argFrom].key), "it must come from "+p.From.Wanted()))
+	if p.From != 0 && p.From&FromScript == 0 && p.Otherwise == nil && f.at("default").value != nil {
+		d.report(tell(d.place(f.at("default").key), "contradiction", "the default of :"+p.Name+" can never be used", "a default is the palette author's own, which is as a script's; add script to from, or leave the default out",
+			d.place(f.at("from").key), "it must come from "+p.From.Wanted()))
 	}
 }

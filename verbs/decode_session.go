@@ -47,7 +47,7 @@ func (l *loader) session(vn *verbNode, e *Effect, at *yaml.Node, sc scope) {
 		return
 	}
 	if e.Operand.Value = strings.TrimSpace(at.Value[from:]); e.Operand.Value == "" {
-		d.report(say.sessionNothing(e.Place, name))
+		d.report(tell(e.Place, "session-nothing", name))
 		return
 	}
 	value := *at
@@ -83,10 +83,10 @@ func (l *loader) sessions() {
 			if was == nil {
 				first[e.Session] = e
 			} else if !sameSessionType(was.Of, e.Of) {
-				vn.d.report(say.sessionType(e.Place, e.Session, e.Of, was))
+				vn.d.report(tell(e.Place, "session-type", e.Session, e.Of, was))
 			}
 			if e.Session == SessionActive && (e.Of.Name != RefType || e.Of.Entity == nil) {
-				vn.d.report(say.sessionActive(e.Place, e.Of))
+				vn.d.report(tell(e.Place, "session-type/active", e.Of))
 			}
 		}
 	}
@@ -106,7 +106,7 @@ const activeWord = "active"
 
 // active reads the default of a reference. What somebody can be at work on is
 // what they are given access to, which is what scopes end at: there are few of
-// them, they have names, and whoever sees one sees it whole.
+// them, they have names, and a caller who sees one sees it whole.
 func (l *loader) active(d *doc, p *Param, n *yaml.Node) bool {
 	switch {
 	case n.Kind == poisoned:

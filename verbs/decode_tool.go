@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,32 +14,32 @@ import (
 // palette has to say more of it than of anything else.
 func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [toolKeys]pair
-	if !d.fields(n, toolShape, f[:]) {
+	f, ok := d.fields(n, "tool")
+	if !ok {
 		return
 	}
-	t := &Tool{Server: text(f[toolServer]), Name: text(f[toolName]), Rows: text(f[toolRows]), Place: d.place(n),
-		ReadOnly: d.boolean(f[toolReadOnly]), Idempotent: d.boolean(f[toolIdempotent])}
+	t := &Tool{Server: f.text("server"), Name: f.text("name"), Rows: f.text("rows"), Place: d.place(n),
+		ReadOnly: f.boolean("read-only"), Idempotent: f.boolean("idempotent")}
 	v.Tool = t
-	if name := f[toolName].value; name != nil {
+	if name := f.at("name").value; name != nil {
 		t.Place = d.place(name)
 	}
-	if !t.ReadOnly && vn.f[verbConfirm].key == nil {
-		d.report(say.toolUnasked(t.Place, v))
+	if !t.ReadOnly && vn.f.at("confirm").key == nil {
+		d.report(tell(t.Place, "tool-unasked", v))
 	}
-	if f[toolReadOnly].key != nil && f[toolIdempotent].key != nil && t.ReadOnly && t.Idempotent {
-		d.report(say.contradiction(d.place(f[toolIdempotent].key), "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f[toolReadOnly].key), "said here"))
+	if f.at("read-only").key != nil && f.at("idempotent").key != nil && t.ReadOnly && t.Idempotent {
+		d.report(tell(d.place(f.at("idempotent").key), "contradiction", "what only reads needs no idempotency", "keep one of them: read-only for what changes nothing anywhere, idempotent for what is done once under a key", d.place(f.at("read-only").key), "said here"))
 	}
-	if f[toolWith].key == nil {
+	if f.at("with").key == nil {
 		for i := range v.Params {
 			p := &v.Params[i]
 			t.Sends = append(t.Sends, Send{Key: p.Ident, Param: i, Type: p.Type, Place: p.Place})
 			if holdsKey(p.Type) {
-				d.report(say.toolKey(p.Place, v, ":"+p.Name+" is a reference"))
+				d.report(tell(p.Place, "tool-key", v, ":"+p.Name+" is a reference"))
 			}
 		}
 	}
-	d.scalars(f[toolWith], func(k, val *yaml.Node) {
+	d.scalars(f.at("with"), func(k, val *yaml.Node) {
 		s := Send{Key: k.Value, Param: -1, Place: d.place(val)}
 		var is term
 		if s.Value, is = l.compileTerm(d, val, scope{verb: v}, wantAnything, nil); s.Value == nil {
@@ -52,16 +51,16 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 			s.Type = &Type{Name: is.name, Codes: is.codes, Entity: is.entity, Item: is.item, Scale: -1}
 		}
 		if holdsKey(s.Type) {
-			d.report(say.toolKey(s.Place, v, "this is a reference"))
+			d.report(tell(s.Place, "tool-key", v, "this is a reference"))
 		}
 		t.Sends = append(t.Sends, s)
 	})
-	l.toolColumns(vn, t, f[:])
+	l.toolColumns(vn, t, f)
 	// A tool knows nothing of our rows. A promise about what is no entity here
 	// is the tool's own to keep.
 	for i := range v.Effects {
 		if e := &v.Effects[i]; e.Entity != nil && !e.Declared {
-			d.report(say.toolChangesRows(e.Place, v, e.Entity))
+			d.report(tell(e.Place, "tool-rows", v, e.Entity))
 		}
 	}
 }
@@ -71,11 +70,11 @@ func holdsKey(t *Type) bool {
 	return t != nil && (t.Name == RefType || t.Name == ListType && holdsKey(t.Item))
 }
 
-func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
+func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 	d, v := vn.d, vn.v
-	columns := f[toolColumns]
+	columns := f.at("columns")
 	if columns.value != nil && len(columns.value.Content) == 0 {
-		d.report(say.emptyList(d.place(columns.key), "columns"))
+		d.report(tell(d.place(columns.key), "nothing-written/list", "columns"))
 	}
 	d.scalars(columns, func(k, val *yaml.Node) {
 		d.name(k, "column")
@@ -84,39 +83,20 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f []pair) {
 			return
 		}
 		if holdsKey(is) {
-			d.report(say.toolGivesKey(d.place(val), v))
+			d.report(tell(d.place(val), "tool-key/given", v))
 			return
 		}
 		t.Columns = append(t.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(is)})
 		t.Types, t.Places = append(t.Types, is), append(t.Places, d.place(k))
 	})
-	if f[toolRows].key != nil && columns.key == nil {
-		d.report(say.toolRowsOfNothing(d.place(f[toolRows].key)))
+	if f.at("rows").key != nil && columns.key == nil {
+		d.report(tell(d.place(f.at("rows").key), "tool-columns"))
 	}
 	for _, name := range v.Returns.Includes {
 		if columns.key != nil && !slices.ContainsFunc(t.Columns, func(c stores.Column) bool { return sameName(c.Name, name) }) {
-			d.report(say.notReturned(d.includePlace(vn, name), name, "tool"))
+			d.report(tell(d.includePlace(vn, name), "not-returned", name, "tool", "columns"))
 		}
 	}
-}
-
-// toolText is everything that makes one tool another, for comparing palettes.
-func toolText(v *Verb) string {
-	t := v.Tool
-	var b strings.Builder
-	fmt.Fprintf(&b, "tool %s %s %t %t %s", t.Server, t.Name, t.ReadOnly, t.Idempotent, t.Rows)
-	for i := range t.Sends {
-		s := &t.Sends[i]
-		fmt.Fprintf(&b, "\n%s=%s", s.Key, s.text(v))
-	}
-	return b.String()
-}
-
-func (s *Send) text(v *Verb) string {
-	if s.Value == nil {
-		return v.Params[s.Param].Ident
-	}
-	return oneLine(s.Value.Text)
 }
 
 // toolLines describe a tool in a reference.
@@ -137,7 +117,7 @@ func toolLines(v *Verb) []string {
 		for i := range t.Sends {
 			s := &t.Sends[i]
 			sent[i] = s.Key
-			if what := s.text(v); what != s.Key {
+			if what := s.Line(v); what != s.Key {
 				sent[i] += " (" + what + ")"
 			}
 		}

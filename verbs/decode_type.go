@@ -28,30 +28,29 @@ var typeNamed = func() map[string]TypeName {
 	return m
 }()
 
-// typeOf reads the keys of a type. It returns nil after an error, and whoever
-// meets a nil type later is silent about it.
-func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
-	n := f[typType].value
+// typeOf reads the keys of a type. It returns nil after an error, and later
+// steps are silent about a nil type.
+func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type {
+	n := f.at("type").value
 	if n == nil {
 		return nil
 	}
 	name, known := typeNamed[n.Value]
 	if !known {
-		d.report(say.unknownType(d.place(n), n.Value))
+		d.report(tell(d.place(n), "unknown-type", n.Value, sortedTypes))
 		return nil
 	}
 	plain := true
-	for i := typMinLength; i < typKeys; i++ {
-		plain = plain && f[i].key == nil
-	}
-	for i := range typKeys {
-		if i != typType && f[i].key != nil && !limitApplies(i, name) {
-			d.report(say.limitDoesNotApply(d.place(f[i].key), f[i].key.Value, n.Value, limitTypes(i)))
+	for _, key := range shapes["item"].keys[1:] {
+		k := f.at(key.name).key
+		if k != nil && !limitApplies(key.name, name) {
+			d.report(tell(d.place(k), "limit-does-not-apply", k.Value, n.Value, limitTypes(key.name)))
 		}
+		plain = plain && (k == nil || key.name == "ref-type" || key.name == "of" || key.name == "schema")
 	}
 	switch name {
 	case RefType:
-		e, ok := l.entityOf(d, f[typRefType], n, owner, what)
+		e, ok := l.entityOf(d, f.at("ref-type"), n, owner, what)
 		if !ok {
 			return nil
 		}
@@ -65,9 +64,9 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		}
 		return t
 	case CodeType:
-		ref := f[typRefType]
+		ref := f.at("ref-type")
 		if ref.key == nil {
-			d.report(say.anyCode(d.place(n), owner.Value, what))
+			d.report(tell(d.place(n), "any-code", owner.Value, what))
 			return plainTypes[CodeType]
 		}
 		if ref.value == nil {
@@ -77,11 +76,11 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		if list == nil && len(l.codes) == 0 {
 			// A palette that declares no lists at all is one whose codes are
 			// kept elsewhere, not one with a misspelt name.
-			d.report(say.noCodeLists(d.place(ref.value), ref.value.Value))
+			d.report(tell(d.place(ref.value), "any-code/no-lists", ref.value.Value))
 			return plainTypes[CodeType]
 		}
 		if list == nil {
-			d.report(say.unknownCodeList(d.place(ref.value), ref.value.Value, l.codes))
+			d.report(tell(d.place(ref.value), "unknown-code-list", ref.value.Value, l.codes))
 			return nil
 		}
 		t := l.coded[list]
@@ -92,18 +91,18 @@ func (l *loader) typeOf(d *doc, f []pair, owner *yaml.Node, what string) *Type {
 		return t
 	case ListType:
 		t := &Type{Name: ListType, Scale: -1, Item: plainTypes[AnyType]}
-		if f[typOf].key != nil {
-			if t.Item = l.itemType(d, f[typOf], owner); t.Item == nil {
+		if f.at("of").key != nil {
+			if t.Item = l.itemType(d, f.at("of"), owner); t.Item == nil {
 				return nil
 			}
 		}
 		l.limits(d, t, f)
 		return t
 	case ObjectType:
-		if f[typSchema].key == nil {
+		if f.at("schema").key == nil {
 			return plainTypes[ObjectType]
 		}
-		s, ok := l.schemaOf(d, f[typSchema], owner)
+		s, ok := l.schemaOf(d, f.at("schema"), owner)
 		if !ok {
 			return nil
 		}
@@ -125,11 +124,11 @@ func (l *loader) itemType(d *doc, of pair, owner *yaml.Node) *Type {
 	if n.Kind == yaml.ScalarNode {
 		return l.typeText(d, n)
 	}
-	var f [typKeys]pair
-	if !d.fields(n, itemShape, f[:]) {
+	f, ok := d.fields(n, "item")
+	if !ok {
 		return nil
 	}
-	return l.typeOf(d, f[:], owner, "list")
+	return l.typeOf(d, f, owner, "list")
 }
 
 // typeText reads a type that is written in one scalar: `integer`, `ref cbu`,
@@ -138,7 +137,7 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	word, of, more := strings.Cut(n.Value, " ")
 	name, known := typeNamed[word]
 	if !known {
-		d.report(say.unknownType(d.within(n, 0, len(word)), word))
+		d.report(tell(d.within(n, 0, len(word)), "unknown-type", word, sortedTypes))
 		return nil
 	}
 	if !more {
@@ -149,26 +148,26 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	case RefType:
 		e := l.entityNamed[of]
 		if e == nil {
-			d.report(say.unknownEntity(place, of, l.entities))
+			d.report(tell(place, "unknown-entity", of, l.entities))
 			return nil
 		}
 		return &Type{Name: RefType, Entity: e, Scale: -1}
 	case CodeType:
 		list := l.codesNamed[of]
 		if list == nil {
-			d.report(say.unknownCodeList(place, of, l.codes))
+			d.report(tell(place, "unknown-code-list", of, l.codes))
 			return nil
 		}
 		return &Type{Name: CodeType, Codes: list, Scale: -1}
 	case ListType:
 		item, known := typeNamed[of]
 		if !known {
-			d.report(say.unknownType(place, of))
+			d.report(tell(place, "unknown-type", of, sortedTypes))
 			return nil
 		}
 		return &Type{Name: ListType, Item: plainTypes[item], Scale: -1}
 	}
-	d.report(say.limitDoesNotApply(place, of, word, []string{"ref", "code", "list"}))
+	d.report(tell(place, "limit-does-not-apply", of, word, []string{"ref", "code", "list"}))
 	return nil
 }
 
@@ -182,7 +181,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		}
 		e := l.entityNamed[ref.value.Value]
 		if e == nil {
-			d.report(say.unknownEntity(d.place(ref.value), ref.value.Value, l.entities))
+			d.report(tell(d.place(ref.value), "unknown-entity", ref.value.Value, l.entities))
 			return nil, false
 		}
 		return e, true
@@ -196,7 +195,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 	}
 	var byKey *Entity
 	for i := range l.entityNodes {
-		if sameName(text(l.entityNodes[i].f[entKey]), owner.Value) {
+		if sameName(l.entityNodes[i].f.text("key"), owner.Value) {
 			if byKey != nil {
 				byKey = nil
 				break
@@ -205,7 +204,7 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		}
 	}
 	if byKey == nil {
-		d.report(say.anyReference(d.place(typ), owner.Value, what))
+		d.report(tell(d.place(typ), "any-reference", owner.Value, what))
 	}
 	return byKey, true
 }
@@ -218,7 +217,7 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		s := l.schemaNamed[n.Value]
 		if s == nil {
-			d.report(say.unknownSchema(d.place(n), n.Value, l.schemaNamed))
+			d.report(tell(d.place(n), "unknown-schema", n.Value, l.schemaNamed))
 			return nil, false
 		}
 		return s, true
@@ -228,29 +227,29 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 }
 
 // limitApplies says which keys go with which types.
-func limitApplies(key int, name TypeName) bool {
+func limitApplies(key string, name TypeName) bool {
 	switch key {
-	case typRefType:
+	case "ref-type":
 		return name == RefType || name == CodeType
-	case typOf:
+	case "of":
 		return name == ListType
-	case typSchema:
+	case "schema":
 		return name == ObjectType
-	case typMinLength, typMaxLength:
+	case "min-length", "max-length":
 		return name == StringType || name == EmailType || name == ListType
-	case typPattern:
+	case "pattern":
 		return name == StringType || name == EmailType
-	case typMin, typMax:
+	case "min", "max":
 		return name == IntegerType || name == DecimalType || name == DateType || name == DateTimeType || name == DurationType || name == MoneyType
-	case typScale:
+	case "scale":
 		return name == DecimalType || name == MoneyType
-	case typCurrencies:
+	case "currencies":
 		return name == MoneyType
 	}
 	return true
 }
 
-func limitTypes(key int) []string {
+func limitTypes(key string) []string {
 	var names []string
 	for i, w := range typeWords {
 		if limitApplies(key, TypeName(i)) {
@@ -260,23 +259,23 @@ func limitTypes(key int) []string {
 	return names
 }
 
-func (l *loader) limits(d *doc, t *Type, f []pair) {
+func (l *loader) limits(d *doc, t *Type, f mapping) {
 	ok := true
-	given := func(i int) bool { return f[i].value != nil && limitApplies(i, t.Name) }
-	if given(typMinLength) {
-		t.MinLength, _ = d.integer(f[typMinLength], 0)
+	given := func(key string) bool { return f.at(key).value != nil && limitApplies(key, t.Name) }
+	if given("min-length") {
+		t.MinLength, _ = d.integer(f.at("min-length"), 0)
 	}
-	if given(typMaxLength) {
-		t.MaxLength, ok = d.integer(f[typMaxLength], 1)
+	if given("max-length") {
+		t.MaxLength, ok = d.integer(f.at("max-length"), 1)
 		if ok && t.MinLength > t.MaxLength {
-			d.report(say.contradiction(d.place(f[typMinLength].value), "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f[typMaxLength].value), "the greatest length"))
+			d.report(tell(d.place(f.at("min-length").value), "contradiction", "min-length is greater than max-length", "no value could be long enough and short enough", d.place(f.at("max-length").value), "the greatest length"))
 		}
 	}
-	if given(typPattern) {
-		t.Pattern = l.pattern(d, f[typPattern].value)
+	if given("pattern") {
+		t.Pattern = l.pattern(d, f.at("pattern").value)
 	}
-	if given(typScale) {
-		if t.Scale, ok = d.integer(f[typScale], 0); !ok {
+	if given("scale") {
+		if t.Scale, ok = d.integer(f.at("scale"), 0); !ok {
 			t.Scale = -1
 		}
 	}
@@ -284,21 +283,21 @@ func (l *loader) limits(d *doc, t *Type, f []pair) {
 	if t.Name == MoneyType {
 		bare.Name = DecimalType
 	}
-	if given(typMin) && !bare.moving(f[typMin].value.Value, &t.MinDay) {
-		t.Min, _ = l.value(d, bare, f[typMin].value, "min")
+	if given("min") && !bare.moving(f.at("min").value.Value, &t.MinDay) {
+		t.Min, _ = l.value(d, bare, f.at("min").value, "min")
 	}
-	if given(typMax) && bare.moving(f[typMax].value.Value, &t.MaxDay) {
+	if given("max") && bare.moving(f.at("max").value.Value, &t.MaxDay) {
 		if neverBoth(t.MinDay, t.MaxDay) {
-			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no date could be both", d.place(f[typMax].value), "the greatest value"))
+			d.report(tell(d.place(f.at("min").value), "contradiction", "min is greater than max", "no date could be both", d.place(f.at("max").value), "the greatest value"))
 		}
-	} else if given(typMax) {
-		if t.Max, ok = l.value(d, bare, f[typMax].value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
-			d.report(say.contradiction(d.place(f[typMin].value), "min is greater than max", "no value could be both", d.place(f[typMax].value), "the greatest value"))
+	} else if given("max") {
+		if t.Max, ok = l.value(d, bare, f.at("max").value, "max"); ok && !t.Min.IsNull() && less(t.Max, t.Min) {
+			d.report(tell(d.place(f.at("min").value), "contradiction", "min is greater than max", "no value could be both", d.place(f.at("max").value), "the greatest value"))
 		}
 	}
-	d.items(f[typCurrencies], func(n *yaml.Node) {
+	d.items(f.at("currencies"), func(n *yaml.Node) {
 		if !plainTypes[MoneyType].acceptsCurrency(n.Value) {
-			d.report(say.badCurrency(d.place(n), n.Value))
+			d.report(tell(d.place(n), "bad-currency", n.Value))
 			return
 		}
 		t.Currencies = append(t.Currencies, n.Value)
@@ -347,7 +346,7 @@ func (l *loader) pattern(d *doc, n *yaml.Node) *regexp.Regexp {
 		}
 	}
 	if fault != "" {
-		d.report(say.badPattern(d.place(n), fault))
+		d.report(tell(d.place(n), "bad-pattern", fault))
 		return nil
 	}
 	l.patterns[n.Value] = re
@@ -373,10 +372,10 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	case n.Kind == poisoned:
 		return stores.Value{}, false
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-		d.report(say.nothingDefault(d.place(n), name))
+		d.report(tell(d.place(n), "nothing-written/value", name))
 		return stores.Value{}, false
 	case t.Name == RefType || t.Name == MoneyType:
-		d.report(say.noDefault(d.place(n), name, typeWords[t.Name]))
+		d.report(tell(d.place(n), "bad-value/no-default", name, typeWords[t.Name]))
 		return stores.Value{}, false
 	case t.Name == ListType:
 		if n.Kind != yaml.SequenceNode {

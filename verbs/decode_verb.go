@@ -17,11 +17,12 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 	d.each(pair{value: list}, func(n *yaml.Node) {
 		l.verbNodes = append(l.verbNodes, verbNode{d: d, n: n})
 		vn := &l.verbNodes[len(l.verbNodes)-1]
-		if !d.fields(n, verbShape, vn.f[:]) || vn.f[verbName].value == nil {
+		var ok bool
+		if vn.f, ok = d.fields(n, "verb"); !ok || vn.f.at("verb").value == nil {
 			l.verbNodes = l.verbNodes[:len(l.verbNodes)-1]
 			return
 		}
-		k := vn.f[verbName].value
+		k := vn.f.at("verb").value
 		made = append(made, Verb{Name: k.Value, Place: d.place(k)})
 		vn.v = &made[len(made)-1]
 		if p.Domain != "" {
@@ -29,7 +30,7 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 		}
 		d.name(k, "verb")
 		if first := l.verbNamed[vn.v.Name]; first != nil {
-			d.report(say.declaredTwice(vn.v.Place, "verb", vn.v.Name, first.Place))
+			d.report(tell(vn.v.Place, "declared-twice", "verb", vn.v.Name, first.Place))
 		} else {
 			l.verbNamed[vn.v.Name] = vn.v
 		}
@@ -51,59 +52,58 @@ func isReserved(name string) bool {
 // verb reads everything about a verb that does not depend on other verbs.
 func (l *loader) verb(vn *verbNode) {
 	d, v, f := vn.d, vn.v, &vn.f
-	v.Description = text(f[verbDescription])
+	v.Description = f.text("description")
 	l.verbRoles(vn)
 	l.params(vn)
-	d.phrases(v, f[verbPhrases])
-	if n := f[verbReturns].value; n != nil {
-		var rf [retKeys]pair
-		if d.fields(n, returnsShape, rf[:]) {
-			v.Returns.Type = text(rf[retType])
-			if rf[retIncludes].value != nil {
-				v.Returns.Includes = make([]string, 0, len(rf[retIncludes].value.Content))
+	d.phrases(v, f.at("phrases"))
+	if n := f.at("returns").value; n != nil {
+		if rf, ok := d.fields(n, "returns"); ok {
+			v.Returns.Type = rf.text("type")
+			if rf.at("includes").value != nil {
+				v.Returns.Includes = make([]string, 0, len(rf.at("includes").value.Content))
 			}
-			d.items(rf[retIncludes], func(n *yaml.Node) { v.Returns.Includes = append(v.Returns.Includes, n.Value) })
-			d.items(rf[retShows], func(n *yaml.Node) {
+			d.items(rf.at("includes"), func(n *yaml.Node) { v.Returns.Includes = append(v.Returns.Includes, n.Value) })
+			d.items(rf.at("shows"), func(n *yaml.Node) {
 				if !slices.Contains(v.Returns.Includes, n.Value) {
-					d.report(say.unknownTold(d.place(n), n.Value, v.Returns.Includes))
+					d.report(tell(d.place(n), "unknown-name/told", n.Value, v.Returns.Includes))
 					return
 				}
 				v.Returns.Shows = append(v.Returns.Shows, n.Value)
 			})
 		}
 	}
-	if n := f[verbDeprecated].value; n != nil {
+	if n := f.at("deprecated").value; n != nil {
 		l.deprecation(vn, n)
 	}
 	l.requires(vn)
 	l.confirm(vn)
 	l.unheld(vn)
 	before := len(d.diags)
-	if n := f[verbEffects].value; n != nil {
+	if n := f.at("effects").value; n != nil {
 		v.Effects = make([]Effect, 0, len(n.Content))
-		d.each(f[verbEffects], func(n *yaml.Node) { l.effect(vn, n) })
+		d.each(f.at("effects"), func(n *yaml.Node) { l.effect(vn, n) })
 	}
-	if n := f[verbReads].value; n != nil {
+	if n := f.at("reads").value; n != nil {
 		l.read(vn, n)
 	}
-	if n := f[verbQuery].value; n != nil {
+	if n := f.at("query").value; n != nil {
 		l.query(vn, n)
 	}
-	if n := f[verbScript].value; n != nil {
+	if n := f.at("script").value; n != nil {
 		l.macro(vn, n)
 	}
-	if n := f[verbTool].value; n != nil {
+	if n := f.at("tool").value; n != nil {
 		l.tool(vn, n)
 	}
-	v.Handler = d.boolean(f[verbHandler])
-	if v.Internal = d.boolean(f[verbInternal]); v.Internal {
-		for _, k := range [...]int{verbPhrases, verbTells} {
-			if f[k].key != nil {
-				d.report(say.contradiction(d.place(f[k].key), v.Name+" is internal, and has "+f[k].key.Value, "nobody says it and nobody is told of it; leave them out", d.place(f[verbInternal].key), "internal here"))
+	v.Handler = f.boolean("handler")
+	if v.Internal = f.boolean("internal"); v.Internal {
+		for _, k := range [...]string{"phrases", "tells"} {
+			if f.at(k).key != nil {
+				d.report(tell(d.place(f.at(k).key), "contradiction", v.Name+" is internal, and has "+f.at(k).key.Value, "nobody says it and nobody is told of it; leave them out", d.place(f.at("internal").key), "internal here"))
 			}
 		}
 	}
-	if n := f[verbTells].value; n != nil {
+	if n := f.at("tells").value; n != nil {
 		l.tells(vn, n)
 	}
 	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
@@ -111,13 +111,13 @@ func (l *loader) verb(vn *verbNode) {
 
 func (l *loader) verbRoles(vn *verbNode) {
 	d, v := vn.d, vn.v
-	roles := vn.f[verbRoles]
+	roles := vn.f.at("roles")
 	if roles.key == nil || roles.value != nil && len(roles.value.Content) == 0 {
 		place := v.Place
 		if roles.key != nil {
 			place = d.place(roles.key)
 		}
-		d.report(say.nobodyMayUse(place, v.Name))
+		d.report(tell(place, "nobody-may-use", v.Name))
 		return
 	}
 	if roles.value != nil {
@@ -129,7 +129,7 @@ func (l *loader) verbRoles(vn *verbNode) {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, ""))
 		case slices.Contains(v.Roles, r):
-			d.report(say.listedTwice(d.place(n), n.Value, "roles"))
+			d.report(tell(d.place(n), "declared-twice/listed", n.Value, "roles"))
 		default:
 			v.Roles = append(v.Roles, r)
 		}
@@ -141,18 +141,18 @@ func (l *loader) verbRoles(vn *verbNode) {
 func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	d, v, f := vn.d, vn.v, &vn.f
 	var first *yaml.Node
-	for _, k := range [...]int{verbReads, verbQuery, verbScript, verbTool} {
-		if f[k].key == nil {
+	for _, k := range [...]string{"reads", "query", "script", "tool"} {
+		if f.at(k).key == nil {
 			continue
 		}
 		if first != nil {
-			d.report(say.twoWays(d.place(f[k].key), f[k].key.Value, first.Value, d.place(first)))
+			d.report(tell(d.place(f.at(k).key), "two-ways", f.at(k).key.Value, first.Value, d.place(first)))
 			continue
 		}
-		first = f[k].key
+		first = f.at(k).key
 	}
-	if f[verbHandler].key != nil && v.Handler && first != nil {
-		d.report(say.twoWays(d.place(f[verbHandler].key), "handler", first.Value, d.place(first)))
+	if f.at("handler").key != nil && v.Handler && first != nil {
+		d.report(tell(d.place(f.at("handler").key), "two-ways", "handler", first.Value, d.place(first)))
 	}
 	prose, declared := false, (*Effect)(nil)
 	for i := range v.Effects {
@@ -165,7 +165,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	switch {
 	case first != nil:
 		if declared != nil && first.Value != "tool" {
-			d.report(say.twoWays(declared.Place, effectName(declared), first.Value, d.place(first)))
+			d.report(tell(declared.Place, "two-ways", declared.Word(), first.Value, d.place(first)))
 		}
 	case v.Handler, wrong:
 	case prose:
@@ -176,7 +176,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 			if e.Declared || e.May {
 				continue
 			}
-			w := say.handlerNeeded(e.Place, v.Name, effectName(e), e.Operand.Prose, e.Entity != nil)
+			w := say.handlerNeeded(e.Place, v.Name, e.Word(), e.Operand.Prose, e.Entity != nil)
 			if said == nil {
 				said = &w
 			} else {
@@ -184,12 +184,12 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 			}
 		}
 		d.report(*said)
-	case len(v.Effects) > 0 || f[verbEffects].key != nil && f[verbEffects].value == nil:
+	case len(v.Effects) > 0 || f.at("effects").key != nil && f.at("effects").value == nil:
 	case v.Returns.Type != "":
 		v.Handler = true
 		d.report(say.handlerNeeded(v.Place, v.Name, "returns", false, false))
-	case f[verbReturns].key == nil:
-		d.report(say.nothingToDo(v.Place, v.Name))
+	case f.at("returns").key == nil:
+		d.report(tell(v.Place, "nothing-to-do", v.Name))
 	}
 }
 
@@ -216,9 +216,9 @@ func (d *doc) phrases(v *Verb, p pair) {
 	d.entries(p.value, func(k, list *yaml.Node) {
 		switch {
 		case !slices.Contains(phraseLanguages, k.Value):
-			d.report(say.unknownWord(d.place(k), "language", k.Value, phraseLanguages))
+			d.report(tell(d.place(k), "unknown-word", "language", k.Value, phraseLanguages))
 		case list.Kind != yaml.SequenceNode:
-			d.report(say.wrongShape(d.place(list), "phrases", formNames[texts]))
+			d.report(tell(d.place(list), "wrong-shape", "phrases", forms["texts"].wanted))
 		case k.Value == "en":
 			v.Phrases = read(pair{k, list})
 		default:
@@ -240,7 +240,7 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 		at += open
 		end := strings.IndexByte(n.Value[at:], '}')
 		if end < 0 {
-			d.report(say.badBraces(d.within(n, at, at+1), "{"))
+			d.report(tell(d.within(n, at, at+1), "bad-braces", "{"))
 			return
 		}
 		if name := n.Value[at+1 : at+end]; v.param(name) < 0 {
@@ -252,12 +252,12 @@ func (d *doc) phrase(v *Verb, n *yaml.Node) {
 
 func (l *loader) deprecation(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [depKeys]pair
-	if !d.fields(n, deprecatedShape, f[:]) {
+	f, ok := d.fields(n, "deprecated")
+	if !ok {
 		return
 	}
-	v.Deprecated = &Deprecation{Reason: text(f[depReason]), ReplacedBy: text(f[depReplacedBy])}
-	d.scalars(f[depArgs], func(k, to *yaml.Node) {
+	v.Deprecated = &Deprecation{Reason: f.text("reason"), ReplacedBy: f.text("replaced-by")}
+	d.scalars(f.at("args"), func(k, to *yaml.Node) {
 		if v.param(k.Value) < 0 {
 			d.report(say.unknownArgument(d.place(k), v, k.Value))
 			return
@@ -275,32 +275,31 @@ func (l *loader) settleDeprecation(vn *verbNode) {
 	if v.Deprecated == nil {
 		return
 	}
-	var f [depKeys]pair
 	quiet := &doc{src: d.src, lines: d.lines, ascii: d.ascii} // its shape was checked already
-	quiet.fields(vn.f[verbDeprecated].value, deprecatedShape, f[:])
-	n := f[depReplacedBy].value
+	f, _ := quiet.fields(vn.f.at("deprecated").value, "deprecated")
+	n := f.at("replaced-by").value
 	if n == nil {
 		if len(v.Deprecated.Args) > 0 {
-			d.report(say.contradiction(d.place(f[depArgs].key), "args are renamed, but nothing replaces "+v.Name, "say which verb with replaced-by", dsl.Place{}, ""))
+			d.report(tell(d.place(f.at("args").key), "contradiction", "args are renamed, but nothing replaces "+v.Name, "say which verb with replaced-by", dsl.Place{}, ""))
 		}
 		return
 	}
 	other := l.verbNamed[n.Value]
 	switch {
 	case other == nil:
-		d.report(say.danglingVerb(d.place(n), n.Value, l.verbNamed))
+		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
 		return
 	case other == v:
-		d.report(say.contradiction(d.place(n), v.Name+" is replaced by itself", "name the verb to use instead", dsl.Place{}, ""))
+		d.report(tell(d.place(n), "contradiction", v.Name+" is replaced by itself", "name the verb to use instead", dsl.Place{}, ""))
 		return
 	case other.Deprecated != nil:
-		d.report(say.contradiction(d.place(n), v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
+		d.report(tell(d.place(n), "contradiction", v.Name+" is replaced by "+other.Name+", which is deprecated too", "name a verb that is not", other.Place, "declared here"))
 		return
 	case other.Internal:
 		d.report(say.internalNamed(d.place(n), other, v.Name+" is replaced by"))
 		return
 	}
-	quiet.scalars(f[depArgs], func(k, to *yaml.Node) {
+	quiet.scalars(f.at("args"), func(k, to *yaml.Node) {
 		if other.param(to.Value) < 0 {
 			d.report(say.unknownArgument(d.place(to), other, to.Value))
 		}

@@ -17,7 +17,7 @@ import (
 // said by Load.
 func PaletteSchema() []byte {
 	d := definer{}
-	root := d.shape(paletteShape)
+	root := d.shape(shapes["palette"])
 	root = append([]property{
 		{"$schema", "http://json-schema.org/draft-07/schema#"},
 		{"$id", "palette.schema.json"},
@@ -107,56 +107,56 @@ func (d definer) key(k *key) object {
 		}
 	}
 	switch k.holds {
-	case aText:
+	case "text":
 		o = append(o, property{"type", scalarTypes})
 		if k.words != nil {
 			o = append(o, property{"enum", k.words})
 		}
-	case aBoolean:
+	case "boolean":
 		o = append(o, property{"type", "boolean"})
-	case anInteger:
+	case "integer":
 		o = append(o, property{"type", "integer"}, property{"minimum", 0})
-	case aNumber:
+	case "number":
 		o = append(o, property{"type", []string{"number", "string"}})
-	case texts:
+	case "texts":
 		item := object{{"type", scalarTypes}}
 		if k.words != nil {
 			item = append(item, property{"enum", k.words})
 		}
 		list(item)
-	case textsByLanguage:
+	case "texts-by-language":
 		item := object{{"type", scalarTypes}}
 		by := object{}
 		for _, tag := range phraseLanguages {
 			by = append(by, property{tag, object{{"title", tag}, {"description", "What people say in this language."}, {"examples", []any{[]string{"tell them {note}"}}}, {"type", "array"}, {"items", item}}})
 		}
 		o = append(o, property{"type", []string{"array", "object"}}, property{"items", item}, property{"properties", by}, property{"additionalProperties", false})
-	case aMap:
+	case "map":
 		or([]string{"object"}, d.shape(k.of))
-	case maps:
+	case "maps":
 		list(d.shape(k.of))
-	case namedMaps:
+	case "named-maps":
 		named(d.shape(k.of))
-	case namedTexts:
+	case "named-texts":
 		named(object{{"type", scalarTypes}})
-	case namedAny:
+	case "named":
 		named(true)
-	case uniques:
+	case "lists":
 		list(object{{"type", "array"}, {"items", object{{"type", "string"}}}})
-	case textByLanguage:
+	case "text-by-language":
 		text := object{{"type", scalarTypes}}
 		o = append(o, property{"type", append([]string{"object"}, scalarTypes...)}, property{"patternProperties", object{{"^[a-z]{2}$", text}}}, property{"additionalProperties", false})
-	case textOrMap:
+	case "text-or-map":
 		if k.of == nil { // the items of a list: a type again, one level down
 			or([]string{"string", "object"}, object{{"properties", d.itemKeys()}, {"additionalProperties", false}})
 		} else {
 			or([]string{"string", "object"}, d.shape(k.of))
 		}
-	case textOrMaps:
+	case "text-or-maps":
 		o = append(o, property{"type", []string{"string", "array"}}, property{"items", d.orText(k.of)})
-	case textsOrMaps:
+	case "texts-or-maps":
 		list(d.orText(k.of))
-	case anything:
+	case "anything":
 	}
 	return o
 }
@@ -179,10 +179,9 @@ func (d definer) orText(sh *shape) object {
 // itemKeys describes the keys of a list's item type. Lists of lists of lists
 // are left to Load.
 func (d definer) itemKeys() object {
-	keys := make(object, 0, len(typeKeys))
-	for i := range typeKeys {
-		k := typeKeys[i]
-		if i == typOf {
+	keys := make(object, 0, len(shapes["item"].keys))
+	for _, k := range shapes["item"].keys {
+		if k.name == "of" {
 			keys = append(keys, property{k.name, object{
 				{"title", title(k.name)}, {"description", k.doc},
 				{"examples", []json.RawMessage{json.RawMessage(k.example)}}, {"type", []string{"string", "object"}},

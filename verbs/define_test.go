@@ -90,7 +90,7 @@ func TestPaletteSchemaExplainsEveryKey(t *testing.T) {
 // The examples in the table are YAML that the key accepts.
 func TestExamplesOfKeysHaveTheirShape(t *testing.T) {
 	t.Parallel()
-	for _, sh := range []*shape{paletteShape, conversationShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape, itemShape, verbShape, deprecatedShape, returnsShape, requireShape, confirmShape, otherwiseShape, effectShape, readsShape, queryShape, toolShape} {
+	for _, sh := range shapes {
 		for i := range sh.keys {
 			k := &sh.keys[i]
 			var n yaml.Node
@@ -192,6 +192,54 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 			if err := s.Validate(asJSON(t, []byte(strings.Replace(string(text), line, bad, 1)))); err == nil {
 				t.Errorf("%s is accepted", strings.TrimSpace(bad))
 			}
+		}
+	}
+}
+
+// Every key that the decoder asks for stands in keys.txt, and it asks for every key
+// that stands there.
+func TestDecoderAsksForTheKeysThatThereAre(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, sh := range shapes {
+		if sh.name == "" || sh.doc == "" || len(sh.keys) == 0 {
+			t.Errorf("shape %q is named and not described", sh.name)
+		}
+		for _, k := range sh.keys {
+			if _, ok := forms[k.holds]; !ok {
+				t.Errorf("%s of %s holds %q", k.name, sh.name, k.holds)
+			}
+			known[k.name] = true
+		}
+	}
+	asked := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || file == "keys.go" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\.(?:at|text|boolean)\("([a-z-]+)"\)`).FindAllSubmatch(text, -1) {
+			if !known[string(m[1])] {
+				t.Errorf("%s asks for %s, and no shape has such a key", file, m[1])
+			}
+		}
+		for _, m := range regexp.MustCompile(`"([a-z-]+)"`).FindAllSubmatch(text, -1) {
+			asked[string(m[1])] = true
+		}
+	}
+	for _, w := range effectWords {
+		asked[w.name] = true
+	}
+	for name := range known {
+		if !asked[name] {
+			t.Errorf("nothing asks for %s", name)
 		}
 	}
 }

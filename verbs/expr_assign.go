@@ -14,7 +14,7 @@ func (c *exprChecker) assign(n *expr.Node, t term, w want) term {
 	switch {
 	case t.name == nilType:
 		if w.required {
-			d := say.mismatch(c.place(n), w.name+" is required and cannot be nil", "a value is wanted here")
+			d := tell(c.place(n), "type-mismatch", w.name+" is required and cannot be nil", "a value is wanted here")
 			d.Related = []dsl.Related{{Place: w.place, Message: "declared here"}}
 			return c.fail(d)
 		}
@@ -85,7 +85,7 @@ func (c *exprChecker) certain(n *expr.Node, t term, w want) term {
 	if i := t.param(); w.required && i >= 0 && w.place.Source != nil {
 		p := &c.sc.verb.Params[i]
 		if !p.Sure() && c.there&(1<<i) == 0 {
-			d := say.mayBeAbsent(c.place(n), p)
+			d := tell(c.place(n), "may-be-absent", p)
 			d.Related = append(d.Related, dsl.Related{Place: w.place, Message: w.name + " is required"})
 			c.d.report(d)
 		}
@@ -105,9 +105,9 @@ func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	if w.place.Source == nil {
 		holds = " must be "
 	}
-	d := say.mismatch(c.place(n), w.name+holds+w.is.phrase()+"; "+subject+" is "+t.phrase(), w.is.phrase()+" is wanted here")
+	d := tell(c.place(n), "type-mismatch", w.name+holds+w.is.Phrase()+"; "+subject+" is "+t.Phrase(), w.is.Phrase()+" is wanted here")
 	if w.place.Source == nil && w.is.Name == BooleanType {
-		d.Summary, d.Label = "a condition must be true or false; "+subject+" is "+t.phrase(), "a comparison is wanted here"
+		d.Summary, d.Label = "a condition must be true or false; "+subject+" is "+t.Phrase(), "a comparison is wanted here"
 	}
 	c.declared(&d, t)
 	if w.place.Source != nil && param < 0 {
@@ -127,7 +127,7 @@ func (c *exprChecker) unfit(n *expr.Node, t term, w want) dsl.Diagnostic {
 	case len(may) == 1:
 		d.Notes = append(d.Notes, "the argument you may mean: "+may[0])
 	case len(may) > 1:
-		d.Notes = append(d.Notes, "the arguments you may mean: "+some(may, 5))
+		d.Notes = append(d.Notes, "the arguments you may mean: "+Some(may, 5))
 	}
 	return d
 }

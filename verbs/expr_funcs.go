@@ -25,10 +25,10 @@ func (c *exprChecker) call(n *expr.Node) term {
 	}
 	fn, known := takes[n.Text]
 	if !known {
-		return c.fail(say.unknownFunction(c.at(n.At, n.At+len(n.Text)), n.Text))
+		return c.fail(tell(c.at(n.At, n.At+len(n.Text)), "unknown-function", n.Text, functionNames))
 	}
 	if len(n.Kids) != 1 {
-		return c.fail(say.exprSyntax(c.place(n), n.Text+" takes one thing", "not "+itoa(len(n.Kids))))
+		return c.fail(tell(c.place(n), "bad-expression/one", n.Text, len(n.Kids)))
 	}
 	of := n.Kids[0]
 	t := c.check(of, nil)
@@ -36,17 +36,17 @@ func (c *exprChecker) call(n *expr.Node) term {
 	case t.name == badType:
 		return bad
 	case t.name != fn.wants && !(fn.wants == StringType && t.textual()) && !(fn.wants == AnyType && (t.textual() || t.name == ListType)):
-		phrase := plainTypes[fn.wants].phrase()
+		phrase := plainTypes[fn.wants].Phrase()
 		if fn.wants == AnyType {
 			phrase = "a string or a list"
 		}
-		return c.fail(say.mismatch(c.place(of), n.Text+" wants "+phrase+"; this is "+t.phrase(), phrase+" is wanted here"))
+		return c.fail(tell(c.place(of), "type-mismatch/wants", n.Text, phrase, t.Phrase(), phrase))
 	case t.path != nil:
-		return c.fail(say.filterTooMuch(c.place(n), "what a function makes of it"))
+		return c.fail(tell(c.place(n), "not-a-filter", "what a function makes of it"))
 	case n.Text == "date":
 		v, p := plainTypes[DateType].read(t.text)
 		if _, written := t.constant(); !written || p != fine {
-			return c.fail(say.exprSyntax(c.place(of), "date wants a date in quotes", "year-month-day: 2025-01-03"))
+			return c.fail(tell(c.place(of), "bad-expression/date"))
 		}
 		return constant(DateType, v, t.text)
 	case fn.wants != StringType:
@@ -104,5 +104,5 @@ func (c *exprChecker) argument(n *expr.Node, wants, label string, takes func(*Pa
 			return &c.sc.verb.Params[i], t
 		}
 	}
-	return nil, c.fail(say.mismatch(c.place(at), n.Text+" wants "+wants, label))
+	return nil, c.fail(tell(c.place(at), "type-mismatch", n.Text+" wants "+wants, label))
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 )
@@ -21,13 +20,13 @@ func (c *exprChecker) number(n *expr.Node) term {
 	if strings.Contains(n.Text, ".") {
 		v, ok := stores.ParseDecimal(n.Text)
 		if !ok {
-			return c.fail(say.exprSyntax(c.place(n), "this number has too many digits", ""))
+			return c.fail(tell(c.place(n), "bad-expression/digits"))
 		}
 		return constant(DecimalType, v, n.Text)
 	}
 	v, ok := stores.ParseInt(n.Text)
 	if !ok {
-		return c.fail(say.exprSyntax(c.place(n), "this number is too large", ""))
+		return c.fail(tell(c.place(n), "bad-expression/large"))
 	}
 	return constant(IntegerType, v, n.Text)
 }
@@ -70,16 +69,16 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		return given(StringType, expr.Principal)
 	case "row":
 		if c.sc.row == nil {
-			return c.fail(say.noRow(c.place(n)))
+			return c.fail(tell(c.place(n), "unknown-name/no-row"))
 		}
-		return c.fail(say.exprSyntax(c.place(n), "which field of the row is not said", "write row.FIELD", "fields: "+some(c.sc.row.fieldNames(), 16)))
+		return c.fail(tell(c.place(n), "bad-expression/row", Some(c.sc.row.fieldNames(), 16)))
 	}
 	if isCode(name) {
 		t := constant(CodeType, stores.NewString(name), name)
 		if expect != nil && expect.name == CodeType && expect.codes != nil {
 			t.codes = expect.codes
-			if !expect.codes.has(name) {
-				return c.fail(say.unknownCodeIn(c.place(n), name, expect.codes))
+			if !expect.codes.Has(name) {
+				return c.fail(tell(c.place(n), "unknown-code", name, expect.codes))
 			}
 		}
 		return t
@@ -100,12 +99,12 @@ func (c *exprChecker) unknown(n *expr.Node, name string) term {
 	if whole := c.text[start:end]; strings.Contains(whole, "-") {
 		if i := c.sc.verb.param(whole); i >= 0 {
 			ident := c.sc.verb.Params[i].Ident
-			d := say.exprSyntax(c.at(start, end), "a dash is a minus here", "write "+ident, "alone, without anything else, :"+whole+" would do too")
+			d := tell(c.at(start, end), "bad-expression/dash", ident, whole)
 			d.Fixes = replacements(c.at(start, end), []string{ident}, "")
 			return c.fail(d)
 		}
 	}
-	return c.fail(say.unknownName(c.place(n), name, c.names()))
+	return c.fail(tell(c.place(n), "unknown-name", name, c.names()))
 }
 
 func (c *exprChecker) names() []string {
@@ -127,19 +126,19 @@ func (c *exprChecker) member(n *expr.Node) term {
 		first = id
 	}
 	if id.Kind != expr.Name {
-		return c.fail(say.exprSyntax(c.place(id), "only a reference has fields", "not this"))
+		return c.fail(tell(c.place(id), "bad-expression/fields"))
 	}
 	from, to := first.At, n.To
 	if id.Text == "row" {
 		if c.sc.row == nil {
-			return c.fail(say.noRow(c.place(id)))
+			return c.fail(tell(c.place(id), "unknown-name/no-row"))
 		}
 		return c.field(c.sc.row, -1, from, to)
 	}
 	i := c.sc.verb.param(id.Text)
 	if i < 0 {
 		if id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
-			return c.fail(say.exprSyntax(c.at(from, to), id.Text+" has no fields", "only a reference has"))
+			return c.fail(tell(c.at(from, to), "bad-expression/no-fields", id.Text))
 		}
 		return c.unknown(id, id.Text)
 	}
@@ -154,15 +153,12 @@ func (c *exprChecker) member(n *expr.Node) term {
 		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[n.Text]; ok {
 			return c.apply(is, n.Text, paramTerm(p, i))
 		}
-		return c.fail(misnamed(c.at(from, to), "unknown-field", "money has no field called "+quoted(n.Text), n.Text, []string{"amount", "currency"}, "fields of money"))
+		return c.fail(tell(c.at(from, to), "unknown-field/money", n.Text, []string{"amount", "currency"}))
 	}
-	d := say.mismatch(c.at(from, to), ":"+p.Name+" is "+p.Type.phrase()+" and has no fields", "only a reference has")
 	if p.Type.Name == RefType {
-		d = say.mismatch(c.at(from, to), ":"+p.Name+" may refer to a row of any entity, so its fields are not known", "unknown")
-		d.Notes = []string{"add ref-type: ENTITY to the argument"}
+		return c.fail(tell(c.at(from, to), "type-mismatch/any-entity", p))
 	}
-	d.Related = []dsl.Related{{Place: p.Place, Message: "declared here"}}
-	return c.fail(d)
+	return c.fail(tell(c.at(from, to), "type-mismatch/no-fields", p))
 }
 
 func (c *exprChecker) field(e *Entity, param, from, to int) term {

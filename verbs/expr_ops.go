@@ -16,7 +16,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 	}
 	if n.Op == "not" {
 		if t.name != BooleanType {
-			return c.fail(say.mismatch(c.place(of), "not wants a condition; this is "+t.phrase(), "true or false is wanted here"))
+			return c.fail(tell(c.place(of), "type-mismatch/wants", n.Op, "a condition", t.Phrase(), "true or false"))
 		}
 		if t.overRow() {
 			return selects(stores.Not, t)
@@ -24,7 +24,7 @@ func (c *exprChecker) unary(n *expr.Node) term {
 		return term{name: BooleanType, prog: expr.Not(t.prog)}
 	}
 	if t.name != IntegerType && t.name != DecimalType && t.name != DurationType {
-		return c.fail(say.mismatch(c.place(of), "a sign wants a number; this is "+t.phrase(), "a number is wanted here"))
+		return c.fail(tell(c.place(of), "type-mismatch/wants", "a sign", "a number", t.Phrase(), "a number"))
 	}
 	if n.Op == "+" {
 		return t
@@ -38,7 +38,7 @@ func (c *exprChecker) apply(name TypeName, fn string, args ...term) term {
 	programs := make([]*expr.Program, len(args))
 	for i, a := range args {
 		if a.overRow() {
-			return c.fail(say.filterTooMuch(c.d.place(c.n), "what is made of its fields"))
+			return c.fail(tell(c.d.place(c.n), "not-a-filter", "what is made of its fields"))
 		}
 		programs[i] = a.prog
 	}
@@ -52,7 +52,7 @@ func (t *term) textual() bool {
 }
 
 // phrase says what a term is.
-func (t *term) phrase() string {
+func (t *term) Phrase() string {
 	switch t.name {
 	case nilType:
 		return "nil"
@@ -60,7 +60,7 @@ func (t *term) phrase() string {
 		return "something else"
 	}
 	is := Type{Name: t.name, Codes: t.codes, Entity: t.entity, Item: t.item, Scale: -1}
-	return is.phrase()
+	return is.Phrase()
 }
 
 func (c *exprChecker) binary(n *expr.Node, expect *term) term {
@@ -78,7 +78,7 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 		}
 		for i, t := range []term{l, r} {
 			if !t.textual() {
-				return c.fail(say.mismatch(c.place(n.Kids[i]), n.Op+" wants text; this is "+t.phrase(), "a string is wanted here"))
+				return c.fail(tell(c.place(n.Kids[i]), "type-mismatch/wants", n.Op, "text", t.Phrase(), "a string"))
 			}
 		}
 		return c.apply(BooleanType, n.Op, l, r)
@@ -96,9 +96,9 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 		case l.name == badType || r.name == badType:
 			return bad
 		case !c.alike(l, r):
-			return c.fail(say.mismatch(c.place(n), "?? has "+l.phrase()+" on one side and "+r.phrase()+" on the other", "both must be of one type"))
+			return c.fail(tell(c.place(n), "type-mismatch/default", l.Phrase(), r.Phrase()))
 		case l.overRow() || r.overRow():
-			return c.fail(say.filterTooMuch(c.place(n), "a choice"))
+			return c.fail(tell(c.place(n), "not-a-filter", "a choice"))
 		}
 		t := either(&l, &r)
 		t.prog = expr.Default(l.prog, r.prog)
@@ -118,7 +118,7 @@ func (c *exprChecker) logic(n *expr.Node, and bool) term {
 	ok := true
 	for i, t := range []term{l, r} {
 		if t.name != badType && t.name != BooleanType {
-			c.fail(say.mismatch(c.place(n.Kids[i]), n.Op+" wants conditions; this is "+t.phrase(), "true or false is wanted here"))
+			c.fail(tell(c.place(n.Kids[i]), "type-mismatch/wants", n.Op, "conditions", t.Phrase(), "true or false"))
 			ok = false
 		}
 	}
@@ -247,7 +247,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 	}
 	ordered := n.Op != "==" && n.Op != "!="
 	if !c.comparable(l, r) || ordered && (l.name == nilType || r.name == nilType || l.name == AnyType || r.name == AnyType) {
-		d := say.mismatch(c.place(n), "this compares "+l.phrase()+" with "+r.phrase(), "both must be of one type")
+		d := tell(c.place(n), "type-mismatch/compared", l.Phrase(), r.Phrase())
 		if l.name == DateType && r.name == DateTimeType || l.name == DateTimeType && r.name == DateType {
 			d.Notes = []string{"`today` is a date, `now` is a date with its time"}
 		}
@@ -256,7 +256,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 		return c.fail(d)
 	}
 	if ordered && (l.name == BooleanType || l.name == CodeType || l.name == RefType || l.name == UUIDType) {
-		return c.fail(say.mismatch(c.place(n), l.phrase()+" is neither less nor greater than another", "use == or !="))
+		return c.fail(tell(c.place(n), "type-mismatch/ordered", l.Phrase()))
 	}
 	if l.overRow() || r.overRow() {
 		return c.compareRow(n, l, r)
@@ -272,7 +272,7 @@ func (c *exprChecker) compare(n *expr.Node, l, r term) term {
 func (c *exprChecker) declared(d *dsl.Diagnostic, t term) {
 	if i := t.param(); i >= 0 {
 		p := &c.sc.verb.Params[i]
-		d.Related = append(d.Related, dsl.Related{Place: p.Place, Message: p.Type.phrase() + ", declared here"})
+		d.Related = append(d.Related, dsl.Related{Place: p.Place, Message: p.Type.Phrase() + ", declared here"})
 	}
 }
 
@@ -285,7 +285,7 @@ func (c *exprChecker) needs(n *expr.Node, t term) {
 	}
 	p := &c.sc.verb.Params[i]
 	if !p.Sure() && c.there&(1<<i) == 0 {
-		c.d.report(say.mayBeAbsent(c.place(n), p))
+		c.d.report(tell(c.place(n), "may-be-absent", p))
 	}
 }
 
@@ -324,7 +324,7 @@ func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 		result = StringType
 	}
 	if result == badType {
-		d := say.mismatch(c.place(n), "this reckons with "+l.phrase()+" and "+r.phrase(), "these do not go together with "+n.Op)
+		d := tell(c.place(n), "type-mismatch/reckoned", l.Phrase(), r.Phrase(), n.Op)
 		if (a == DateType || a == DateTimeType) && b == IntegerType {
 			d.Notes = []string{"a number of days is days(14)"}
 		}
@@ -335,7 +335,7 @@ func (c *exprChecker) arithmetic(n *expr.Node, l, r term) term {
 	c.needs(n.Kids[0], l)
 	c.needs(n.Kids[1], r)
 	if l.path != nil || r.path != nil {
-		return c.fail(say.filterTooMuch(c.place(n), "arithmetic on the row"))
+		return c.fail(tell(c.place(n), "not-a-filter", "arithmetic on the row"))
 	}
 	return c.apply(result, n.Op, l, r)
 }
@@ -347,20 +347,20 @@ func (c *exprChecker) matches(n *expr.Node) term {
 		return bad
 	}
 	if !l.textual() {
-		return c.fail(say.mismatch(c.place(left), "matches wants text; this is "+l.phrase(), "a string is wanted here"))
+		return c.fail(tell(c.place(left), "type-mismatch/wants", n.Op, "text", l.Phrase(), "a string"))
 	}
 	if pattern.Kind != expr.Text {
-		return c.fail(say.exprSyntax(c.place(pattern), "the pattern must be written out", "text in quotes"))
+		return c.fail(tell(c.place(pattern), "bad-expression/pattern"))
 	}
 	if l.path != nil {
-		return c.fail(say.filterTooMuch(c.place(n), "a pattern"))
+		return c.fail(tell(c.place(n), "not-a-filter", "a pattern"))
 	}
 	if fault := patternFault(pattern.Text); fault != "" {
-		return c.fail(say.badPattern(c.place(pattern), fault))
+		return c.fail(tell(c.place(pattern), "bad-pattern", fault))
 	}
 	re, err := regexp.Compile(pattern.Text)
 	if err != nil {
-		return c.fail(say.badPattern(c.place(pattern), patternProblem(err)))
+		return c.fail(tell(c.place(pattern), "bad-pattern", patternProblem(err)))
 	}
 	return term{name: BooleanType, prog: expr.Apply(func(s, _ stores.Value) (stores.Value, error) {
 		return stores.NewBool(!s.IsNull() && re.MatchString(s.Text())), nil
@@ -374,7 +374,7 @@ func (c *exprChecker) in(n *expr.Node) term {
 		return bad
 	}
 	if r.name != ListType {
-		return c.fail(say.mismatch(c.place(n.Kids[1]), "in wants a list; this is "+r.phrase(), "a list is wanted here: [A, B]"))
+		return c.fail(tell(c.place(n.Kids[1]), "type-mismatch/in", r.Phrase()))
 	}
 	items := r.list
 	if r.item != nil {
@@ -382,11 +382,11 @@ func (c *exprChecker) in(n *expr.Node) term {
 	}
 	for _, item := range items {
 		if !c.comparable(l, item) {
-			return c.fail(say.mismatch(c.place(n), "this looks for "+l.phrase()+" among "+item.phrase(), "both must be of one type"))
+			return c.fail(tell(c.place(n), "type-mismatch/among", l.Phrase(), item.Phrase()))
 		}
 	}
 	if r.path != nil {
-		return c.fail(say.filterTooMuch(c.place(n.Kids[1]), "a list in the row"))
+		return c.fail(tell(c.place(n.Kids[1]), "not-a-filter", "a list in the row"))
 	}
 	if l.overRow() {
 		return c.compareRow(n, l, r)
@@ -409,7 +409,7 @@ func (c *exprChecker) array(n *expr.Node, expect *term) term {
 		case it.name == badType:
 			return bad
 		case it.name == ListType || it.overRow():
-			return c.fail(say.exprSyntax(c.place(item), "a list holds single values", "not this"))
+			return c.fail(tell(c.place(item), "bad-expression/item"))
 		}
 		programs[i] = it.prog
 		if v, ok := it.constant(); ok {
@@ -444,11 +444,11 @@ func (c *exprChecker) conditional(n *expr.Node, expect *term) term {
 	case cond.name == badType || a.name == badType || b.name == badType:
 		return bad
 	case cond.name != BooleanType:
-		return c.fail(say.mismatch(c.place(asked), "? wants a condition; this is "+cond.phrase(), "true or false is wanted here"))
+		return c.fail(tell(c.place(asked), "type-mismatch/wants", "?", "a condition", cond.Phrase(), "true or false"))
 	case !c.alike(a, b):
-		return c.fail(say.mismatch(c.place(n), "this is either "+a.phrase()+" or "+b.phrase(), "both must be of one type"))
+		return c.fail(tell(c.place(n), "type-mismatch/choice", a.Phrase(), b.Phrase()))
 	case cond.overRow() || a.overRow() || b.overRow():
-		return c.fail(say.filterTooMuch(c.place(n), "a choice"))
+		return c.fail(tell(c.place(n), "not-a-filter", "a choice"))
 	}
 	t := either(&a, &b)
 	if taken == nil {

@@ -58,7 +58,7 @@ var turned = map[stores.CondOp]stores.CondOp{stores.Eq: stores.Eq, stores.Ne: st
 // value that the field holds.
 func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 	if l.cond != nil || r.cond != nil {
-		return c.fail(say.filterTooMuch(c.place(n), "this"))
+		return c.fail(tell(c.place(n), "not-a-filter", "this"))
 	}
 	op := compareOps[n.Op]
 	if l.path == nil {

@@ -52,7 +52,7 @@ func TestWhatFollowsIsAskedLater(t *testing.T) {
 	} {
 		script, ds := dsl.Parse(dsl.NewSource("-", "desk.send :what "+c.what+" :facts "+c.facts))
 		if len(ds) > 0 {
-			t.Fatal(tell(ds))
+			t.Fatal(inWords(ds))
 		}
 		for _, of := range []struct {
 			r    *Registry
@@ -60,8 +60,8 @@ func TestWhatFollowsIsAskedLater(t *testing.T) {
 		}{{lenient, c.lenient}, {strict, c.strict}} {
 			_, ds := of.r.Check(script, nil)
 			for _, part := range strings.Split(of.want, "; ") {
-				if !strings.Contains(tell(ds), part) || of.want == "" && len(ds) > 0 || of.want != "" && len(ds) != strings.Count(of.want, ";")+1 {
-					t.Errorf("%s: %s, want %s", c.facts, tell(ds), of.want)
+				if !strings.Contains(inWords(ds), part) || of.want == "" && len(ds) > 0 || of.want != "" && len(ds) != strings.Count(of.want, ";")+1 {
+					t.Errorf("%s: %s, want %s", c.facts, inWords(ds), of.want)
 				}
 			}
 		}
@@ -86,8 +86,8 @@ func TestWhatFollowsIsAskedLater(t *testing.T) {
 	// missing speaks of such an argument, and of nothing else.
 	for _, wrong := range []string{"missing(what)", "missing()", "missing(facts, what)", `missing("facts")`} {
 		_, ds := LoadSources(dsl.NewSource("desk.yaml", strings.Replace(followPalette, "len(missing(facts))", "len("+wrong+")", 1)))
-		if !strings.Contains(tell(ds), "missing wants an argument that is taken with follow-ups") {
-			t.Errorf("%s: %s", wrong, tell(ds))
+		if !strings.Contains(inWords(ds), "missing wants an argument that is taken with follow-ups") {
+			t.Errorf("%s: %s", wrong, inWords(ds))
 		}
 	}
 }

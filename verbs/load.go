@@ -43,7 +43,7 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 	o := applied(opts)
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {
-		return nil, dsl.Diagnostics{say.unreadable("the directory", plainError(err))}
+		return nil, dsl.Diagnostics{tell(dsl.Place{}, "unreadable-palette", "the directory", plainError(err))}
 	}
 	var srcs []*dsl.Source
 	var unread dsl.Diagnostics
@@ -54,18 +54,18 @@ func Load(dir fs.FS, opts ...Option) (*Registry, dsl.Diagnostics) {
 		}
 		if info, err := e.Info(); err == nil && info.Size() > int64(o.maxFile) {
 			// Not even read: the size alone says no.
-			unread = append(unread, say.tooLarge(dsl.Place{Source: dsl.NewSource(name, "")}, int(info.Size()), o.maxFile))
+			unread = append(unread, tell(dsl.Place{Source: dsl.NewSource(name, "")}, "palette-too-large", int(info.Size()), o.maxFile))
 			continue
 		}
 		text, err := fs.ReadFile(dir, name)
 		if err != nil {
-			unread = append(unread, say.unreadable(name, plainError(err)))
+			unread = append(unread, tell(dsl.Place{Source: dsl.NewSource(name, "")}, "unreadable-palette", name, plainError(err)))
 			continue
 		}
 		srcs = append(srcs, dsl.NewSource(name, string(text)))
 	}
 	if len(srcs) == 0 && len(unread) == 0 {
-		return nil, dsl.Diagnostics{say.noPalettes()}
+		return nil, dsl.Diagnostics{tell(dsl.Place{}, "no-palettes")}
 	}
 	srcs = append(srcs, o.with...)
 	r, diags := load(srcs, o)
@@ -111,7 +111,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		if d.root != nil {
 			l.declare(d)
 		} else {
-			l.miss(d, false, make([]pair, palKeys))
+			l.miss(d, false, mapping{})
 		}
 	}
 	l.schemasOfCodes()
@@ -153,7 +153,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {
 			_, diags := r.CheckMacro(vn.v)
-			vn.d.relay(vn.f[verbScript].value, diags)
+			vn.d.relay(vn.f.at("script").value, diags)
 		}
 		for _, run := range l.verbNodes[i].runs {
 			_, diags := r.CheckRun(l.verbNodes[i].v, run.macro)
@@ -216,7 +216,7 @@ func (l *loader) diagnostics() dsl.Diagnostics {
 		})
 		all = append(all, d.diags...)
 		if d.more > 0 {
-			all = append(all, say.tooMany(d.at(int32(len(d.src.Text)), 0), d.more))
+			all = append(all, tell(d.at(int32(len(d.src.Text)), 0), "too-many-mistakes", d.more))
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"verbatim/dsl"
 	"verbatim/stores"
@@ -15,42 +16,22 @@ import (
 // do next. A value of a sensitive argument appears in none of them.
 
 func unknownVerb(at dsl.Place, name string, near, siblings []string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    "unknown-verb",
-		Summary: fmt.Sprintf("no verb is called %q", name),
-		Label:   didYouMean(near),
-		Place:   at,
-		Fixes:   replacements(at, near, ""),
-	}
+	d := tell(at, "unknown-verb/call", name)
+	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	domain, _ := splitVerb(name)
 	switch {
 	case len(near) > 0:
 	case len(siblings) > 0:
-		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, some(siblings, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("verbs of %s: %s", domain, Some(siblings, 12)))
 	default:
 		d.Notes = append(d.Notes, "every verb there is: verbatim explain")
 	}
 	return d
 }
 
-func internalVerb(at dsl.Place, v *Verb) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "unknown-verb",
-		Summary: v.Name + " cannot be called",
-		Label:   "it is internal",
-		Place:   at,
-		Notes:   []string{"it is called by itself, when the time of the work has come that another verb started"},
-	}
-}
-
 func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    "unknown-argument",
-		Summary: fmt.Sprintf("%s takes no argument called :%s", v.Name, key),
-		Label:   didYouMean(colons(near)),
-		Place:   at,
-		Fixes:   replacements(at, near, ":"),
-	}
+	d := tell(at, "unknown-argument/call", v, key)
+	d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":")
 	switch {
 	case len(v.Params) == 0:
 		d.Notes = append(d.Notes, v.Name+" takes no arguments")
@@ -63,205 +44,110 @@ func unknownArgument(at dsl.Place, v *Verb, key string, near, free []string) dsl
 	return d
 }
 
-func duplicateArgument(at dsl.Place, key string, first dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "duplicate-argument",
-		Summary: fmt.Sprintf("argument :%s is given twice", key),
-		Label:   "the second time",
-		Place:   at,
-		Related: []dsl.Related{{Place: first, Message: "first given here"}},
-		Notes:   []string{"keep one of the two; a list is written [a, b]"},
-	}
-}
-
 func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "missing-argument", Place: at}
 	names := make([]string, len(params))
+	var notes []string
 	for i, p := range params {
 		names[i] = ":" + p.Name
-		note := fmt.Sprintf("add :%s %s    (%s)", p.Name, p.example(), p.Type.phrase())
-		if p.Description != "" {
-			note += " " + p.Description
-		}
-		d.Notes = append(d.Notes, note)
+		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.example(), p.Type.Phrase(), p.Description), " "))
 	}
+	d := tell(at, "missing-argument", v, names, Count(len(params), "argument")+" are")
 	if len(params) == 1 {
-		d.Summary = fmt.Sprintf("%s needs %s", v.Name, names[0])
 		d.Label = names[0] + " is missing"
-	} else {
-		d.Summary = fmt.Sprintf("%s needs %s", v.Name, listed(names, "and"))
-		d.Label = fmt.Sprintf("%d arguments are missing", len(params))
 	}
+	d.Notes = notes
 	return d
 }
 
-func nilForRequired(at dsl.Place, v *Verb, p *Param) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "missing-argument",
-		Summary: fmt.Sprintf("%s needs :%s, and nil gives nothing", v.Name, p.Name),
-		Label:   p.Type.phrase() + " is wanted here",
-		Place:   at,
-		Notes:   []string{fmt.Sprintf("for example :%s %s", p.Name, p.example())},
-	}
-}
-
-func nilInList(at dsl.Place, s site) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "wrong-type",
-		Summary: fmt.Sprintf("nil cannot stand in the list of :%s", s.param.Name),
-		Label:   "leave it out",
-		Place:   at,
-	}
-}
-
-func duplicateKey(at dsl.Place, key string, first dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "duplicate-key",
-		Summary: fmt.Sprintf("key :%s stands twice in one map", key),
-		Label:   "the second time",
-		Place:   at,
-		Related: []dsl.Related{{Place: first, Message: "first here"}},
-		Notes:   []string{"keep one of the two"},
-	}
-}
-
-// refusal is a literal that its type does not accept. With dark, the value is
+// refusal is a literal that its type does not accept. When sensitive, the value is
 // sensitive and is not quoted.
-func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, dark bool) dsl.Diagnostic {
-	d := dsl.Diagnostic{Place: at}
-	what := ":" + s.param.Name
-	if s.part != "" {
-		what = s.part + what
+func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
+	what := s.part + ":" + s.param.Name
+	quoted, bare := strconv.Quote(shorten(v.Text, 40)), shorten(v.Text, 40)
+	if sensitive {
+		quoted, bare = "this", "this"
 	}
-	quoted := func(otherwise string) string {
-		if dark {
-			return otherwise
-		}
-		return strconv.Quote(shorten(v.Text, 40))
-	}
-	bare := func(otherwise string) string {
-		if dark {
-			return otherwise
-		}
-		return shorten(v.Text, 40)
-	}
+	name := refusals[p]
 	switch p {
+	case notUUID:
+		if t.Name != RefType {
+			break
+		}
+		d := tell(at, "wrong-type/name", what, t, exampleName(t))
+		if dsl.NewSymbol(v.Text).Kind == dsl.Symbol && !sensitive {
+			d.Fixes = replacements(at, []string{v.Text}, "@")
+			d.Fixes[0].Safe = false
+		}
+		return d
 	case wrongType:
-		d.Code = "wrong-type"
-		d.Summary = fmt.Sprintf("%s wants %s; this is %s", what, t.phrase(), kindPhrase(v.Kind))
-		d.Label = t.phrase() + " is wanted here"
+		d := tell(at, "wrong-type", what, t, kindPhrase(v.Kind))
 		if t.Name == RefType && v.Kind == dsl.String {
 			d.Label = "name it with @"
 		}
-		wrongTypeHelp(&d, s, t, v, dark)
-	case notUUID:
-		d.Code = "wrong-type"
-		if t.Name == RefType {
-			d.Summary = fmt.Sprintf("%s wants %s; this is a string", what, t.phrase())
-			d.Label = "name it with @"
-			if dsl.NewSymbol(v.Text).Kind == dsl.Symbol && !dark {
-				d.Fixes = []dsl.Fix{{Title: "write @" + v.Text, Edits: []dsl.Edit{{Range: at.Range, Text: "@" + v.Text}}}}
-			}
-			d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
-			return d
-		}
-		d.Summary = fmt.Sprintf("%s is not a uuid", quoted("this"))
-		d.Label = "a uuid is wanted here"
-		d.Notes = append(d.Notes, "a uuid looks like 123e4567-e89b-12d3-a456-426614174000")
+		wrongTypeHelp(&d, s, t, v, sensitive)
+		return d
 	case notDate:
-		d.Code = "invalid-date"
-		d.Summary = fmt.Sprintf("%s is not a date", quoted("this"))
-		d.Label = "a date such as 2025-01-03 is wanted here"
-		if why := dsl.DateFault(v.Text); why != "" {
-			d.Summary = fmt.Sprintf("%s is not a date; %s", bare("this"), why)
-			if dark {
-				d.Summary = "this is not a date of the calendar"
-			}
-			d.Label = ""
+		if why := dsl.DateFault(v.Text); why != "" && sensitive {
+			return tell(at, "invalid-date/sensitive")
+		} else if why != "" {
+			return tell(at, "invalid-date/calendar", bare, why)
 		}
-		d.Notes = append(d.Notes, "dates are written year-month-day: 2025-01-03")
-	case notDateTime:
-		d.Code = "invalid-datetime"
-		d.Summary = fmt.Sprintf("%s is not a date and time", quoted("this"))
-		d.Label = "a time such as 2025-01-03T10:00:00Z is wanted here"
-		d.Notes = append(d.Notes, "the time zone must be said: Z for UTC, or an offset such as +01:00")
-	case notDuration:
-		d.Code = "invalid-duration"
-		d.Summary = fmt.Sprintf("%s is not a duration", quoted("this"))
-		d.Label = `a duration such as "3d" is wanted here`
-		d.Notes = append(d.Notes, `durations are whole numbers with units, from large to small: "2w", "3d", "36h", "1d12h", "90m", "P3D"; months and years vary in length and are not accepted`)
-	case notEmail:
-		d.Code = "invalid-email"
-		d.Summary = fmt.Sprintf("%s is not an e-mail address", quoted("this"))
-		d.Label = `an address such as "clara@example.com" is wanted here`
-		d.Notes = append(d.Notes, "the address alone, without a name or angle brackets")
-	case notPhone:
-		d.Code = "invalid-phone"
-		d.Summary = fmt.Sprintf("%s is not a telephone number", quoted("this"))
-		d.Label = `a number such as "+44 20 7946 0018" is wanted here`
-		d.Notes = append(d.Notes, "7 to 15 digits; a leading + and spaces, dots, hyphens, slashes and parentheses are fine")
-	case notInt64:
-		d.Code = "out-of-range"
-		d.Summary = fmt.Sprintf("%s does not fit into 64 bits", bare("this number"))
-		d.Label = "too large"
-		d.Notes = append(d.Notes, "integers run from -9223372036854775808 to 9223372036854775807")
-	case notDecimal:
-		d.Code = "out-of-range"
-		d.Summary = fmt.Sprintf("a number has at most %d digits", stores.MaxDigits)
-		d.Label = "too many digits"
-	case notText:
-		d.Code = "wrong-type"
-		d.Summary = what + " is not valid UTF-8"
-		d.Label = "text is wanted here"
 	case tooShort, tooLong:
-		lengthRefusal(&d, what, t, v, p)
+		return lengthRefusal(at, what, t, v, p)
+	case unknownCode:
+		return unknownCodeOf(at, what, t.Codes, v, sensitive)
 	case noMatch:
-		d.Code = "pattern-mismatch"
-		d.Summary = fmt.Sprintf("%s does not have the form that %s wants", quoted("this"), what)
-		d.Label = "this form is wanted: " + patternOf(t)
+		d := tell(at, name, what, quoted, patternOf(t))
 		if len(s.param.Examples) > 0 {
 			d.Notes = append(d.Notes, "for example "+s.param.example())
 		}
+		return d
 	case tooSmall, tooLarge:
-		d.Code = "out-of-range"
-		word, limit, side := "less", t.Min, "least"
+		limit := t.Min
 		if p == tooLarge {
-			word, limit, side = "more", t.Max, "most"
+			limit = t.Max
 		}
 		if t.Name == DateType || t.Name == DateTimeType {
-			word, side = "earlier", "earliest"
-			if p == tooLarge {
-				word, side = "later", "latest"
-			}
+			name += "-date"
 		}
-		d.Summary = fmt.Sprintf("%s is %s than %s allows", bare("this"), word, what)
-		d.Label = fmt.Sprintf("the %s is %s", side, limit.Text())
+		return tell(at, name, what, bare, limit.Text())
 	case tooPrecise:
-		d.Code = "too-precise"
-		d.Summary = fmt.Sprintf("%s has more digits after the point than %s allows", bare("this"), what)
-		d.Label = count(t.Scale, "digit") + " after the point"
+		digits := Count(t.Scale, "digit")
 		if t.Scale == 0 {
-			d.Label = "no digits after the point"
+			digits = "no digits"
 		}
-		d.Notes = append(d.Notes, "nothing is rounded for you: write the amount that is meant")
-	case unknownCode:
-		d = unknownCodeOf(at, what, t.Codes, v, dark)
+		return tell(at, name, what, bare, digits)
+	case notInt64:
+		if sensitive {
+			quoted = "this number"
+		} else {
+			quoted = bare
+		}
+	case notDecimal:
+		quoted = strconv.Itoa(stores.MaxDigits)
 	case notCode:
-		d.Code = "wrong-type"
-		d.Summary = fmt.Sprintf("%s wants a code; %s is none", what, quoted("this"))
-		d.Label = "a code such as PASSPORT is wanted here"
-		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !dark {
-			d.Fixes = []dsl.Fix{{Title: "write " + up, Edits: []dsl.Edit{{Range: at.Range, Text: up}}}}
+		d := tell(at, name, what, quoted)
+		if up := strings.ToUpper(strings.NewReplacer(" ", "_", "-", "_").Replace(v.Text)); isCode(up) && !sensitive {
+			d.Fixes = replacements(at, []string{up}, "")
+			d.Fixes[0].Safe = false
 		}
-		d.Notes = append(d.Notes, "a code is one word in capitals, with digits and underscores")
+		return d
 	}
-	return d
+	return tell(at, name, what, quoted)
+}
+
+// refusals are the messages for what a type does not accept.
+var refusals = [...]string{
+	notUUID: "wrong-type/uuid", notDate: "invalid-date", notDateTime: "invalid-datetime", notDuration: "invalid-duration",
+	notEmail: "invalid-email", notPhone: "invalid-phone", notInt64: "out-of-range/int64", notDecimal: "out-of-range/digits",
+	notText: "wrong-type/text", noMatch: "pattern-mismatch", tooSmall: "out-of-range/least", tooLarge: "out-of-range/most",
+	tooPrecise: "too-precise", notCode: "wrong-type/code",
 }
 
 // wrongTypeHelp adds the repair where one suggests itself.
-func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, dark bool) {
+func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive bool) {
 	fix := func(title, text string, safe bool) {
-		if !dark {
+		if !sensitive {
 			d.Fixes = append(d.Fixes, dsl.Fix{Title: title, Safe: safe, Edits: []dsl.Edit{{Range: d.Place.Range, Text: text}}})
 		}
 	}
@@ -297,30 +183,21 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, dark bool) 
 	}
 }
 
-func lengthRefusal(d *dsl.Diagnostic, what string, t *Type, v *dsl.Value, p problem) {
-	unit, n := "character", 0
+func lengthRefusal(at dsl.Place, what string, t *Type, v *dsl.Value, p problem) dsl.Diagnostic {
+	unit, n := "character", utf8.RuneCountInString(v.Text)
 	if v.Kind == dsl.List {
 		unit, n = "item", len(v.Items())
-	} else {
-		for range v.Text {
-			n++
-		}
 	}
 	if p == tooShort {
-		d.Code = "too-short"
-		d.Summary = fmt.Sprintf("%s needs at least %s; this has %d", what, count(t.MinLength, unit), n)
-		d.Label = fmt.Sprintf("%s or more", count(t.MinLength, unit))
-		return
+		return tell(at, "too-short", what, Count(t.MinLength, unit), n)
 	}
-	d.Code = "too-long"
-	d.Summary = fmt.Sprintf("%s takes at most %s; this has %d", what, count(t.MaxLength, unit), n)
-	d.Label = fmt.Sprintf("%s too many", count(n-t.MaxLength, unit))
+	return tell(at, "too-long", what, Count(t.MaxLength, unit), n, Count(n-t.MaxLength, unit))
 }
 
-func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark bool) dsl.Diagnostic {
-	names := list.names()
+func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sensitive bool) dsl.Diagnostic {
+	names := list.Names()
 	var near []string
-	if !dark {
+	if !sensitive {
 		near = dsl.Nearest(v.Text, slices.Values(names))
 		for _, name := range names {
 			if strings.EqualFold(name, strings.ReplaceAll(v.Text, " ", "_")) {
@@ -328,32 +205,27 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, dark
 			}
 		}
 	}
-	d := dsl.Diagnostic{
-		Code:    "unknown-code",
-		Summary: fmt.Sprintf("%s is no %s", shorten(v.Text, 40), list.Name),
-		Label:   didYouMean(near),
-		Place:   at,
-		Fixes:   replacements(at, near, ""),
+	d := tell(at, "unknown-code/call", shorten(v.Text, 40), list)
+	if sensitive {
+		d = tell(at, "unknown-code/sensitive", what, list)
 	}
-	if dark {
-		d.Summary = fmt.Sprintf("%s holds no %s", what, list.Name)
-	}
+	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	if len(names) <= 12 || len(near) == 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, some(names, 12)))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, Some(names, 12)))
 	}
 	return d
 }
 
-func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, dark bool) dsl.Diagnostic {
+func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, sensitive bool) dsl.Diagnostic {
 	var near []string
-	d := dsl.Diagnostic{Code: "unknown-code", Place: at, Summary: ":" + s.param.Name + " is not in this currency"}
-	if !dark {
+	d := tell(at, "unknown-code/currency-sensitive", s.param)
+	if !sensitive {
 		for _, k := range known {
 			if strings.EqualFold(k, v.Text) {
 				near = []string{k}
 			}
 		}
-		d.Summary = fmt.Sprintf("%s is no currency that :%s may be in", shorten(v.Text, 40), s.param.Name)
+		d = tell(at, "unknown-code/currency", shorten(v.Text, 40), s.param)
 	}
 	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 	if len(known) <= 12 {
@@ -366,25 +238,20 @@ func unknownCurrency(at dsl.Place, s site, v *dsl.Value, known []string, dark bo
 
 // misfit is a name or a result where something else is wanted.
 func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnostic {
-	d := dsl.Diagnostic{Place: at}
 	arg := s.part + ":" + s.param.Name
 	if t.Name == RefType && m.name == RefType && !m.list {
-		d.Code = "bad-ref-kind"
-		d.Summary = fmt.Sprintf("%s wants %s; %s is %s", arg, t.phrase(), what, article(m.row.Store.Name))
-		d.Label = fmt.Sprintf("%s, not %s", article(t.Entity.Store.Name), article(m.row.Store.Name))
+		d := tell(at, "bad-ref-kind", arg, t, what, m.row, t.Entity)
 		for i := range m.row.Store.Fields {
 			if m.row.Store.Fields[i].Ref == t.Entity.Store && strings.HasPrefix(what, "@") {
 				d.Notes = append(d.Notes, fmt.Sprintf("it refers to one: %s.%s", what, m.row.Store.Fields[i].Name))
 			}
 		}
 		if len(d.Notes) == 0 {
-			d.Notes = append(d.Notes, "name "+article(t.Entity.Store.Name)+" instead")
+			d.Notes = append(d.Notes, "name "+Article(t.Entity.Store.Name)+" instead")
 		}
 		return d
 	}
-	d.Code = "wrong-type"
-	d.Summary = fmt.Sprintf("%s wants %s; %s is %s", arg, t.phrase(), what, m.phrase())
-	d.Label = t.phrase() + " is wanted here"
+	d := tell(at, "wrong-type/result", arg, t, what, m.Phrase())
 	if m.row != nil && m.name == RefType && !m.list {
 		var fit []string
 		for i := range m.row.Store.Fields {
@@ -393,7 +260,7 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			}
 		}
 		if len(fit) > 0 && strings.HasPrefix(what, "@") {
-			d.Notes = append(d.Notes, "a field of it may be meant: "+some(fit, 5))
+			d.Notes = append(d.Notes, "a field of it may be meant: "+Some(fit, 5))
 		}
 	}
 	if len(d.Notes) == 0 {
@@ -403,19 +270,11 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 }
 
 func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    "unknown-name",
-		Summary: fmt.Sprintf("nothing is called @%s here", name),
-		Label:   didYouMean(ats(near)),
-		Place:   at,
-		Fixes:   replacements(at, near, "@"),
-	}
+	d := tell(at, "unknown-name/row", name)
+	d.Label, d.Fixes = didYouMean(prefixed("@", near)), replacements(at, near, "@")
 	switch {
 	case macro != nil && len(near) == 0:
-		names := make([]string, len(macro.Params))
-		for i := range macro.Params {
-			names[i] = "@" + macro.Params[i].Name
-		}
+		names := prefixed("@", macro.paramNames())
 		if len(names) == 0 {
 			d.Notes = append(d.Notes, macro.Name+" has no arguments, and a macro knows no other names than its own `:as`")
 		} else {
@@ -429,12 +288,8 @@ func unknownName(at dsl.Place, name string, near []string, macro *Verb) dsl.Diag
 
 func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Diagnostic {
 	near := dsl.Nearest(no.step, slices.Values(no.among))
-	d := dsl.Diagnostic{
-		Code:    "unknown-field",
-		Summary: fmt.Sprintf("%s has no field called %q", no.of, no.step),
-		Label:   didYouMean(near),
-		Place:   at,
-	}
+	d := tell(at, "unknown-field/step", no.of, no.step)
+	d.Label = didYouMean(near)
 	// The caret goes under the step itself.
 	if written := textAt(src, at.Range); strings.HasPrefix(written, "@") {
 		if i := strings.Index(written+".", "."+no.step+"."); i >= 0 {
@@ -447,46 +302,12 @@ func unknownField(at dsl.Place, src *dsl.Source, v *dsl.Value, no *lost) dsl.Dia
 	case len(no.among) == 0:
 		d.Notes = append(d.Notes, no.of+" is a single value, without fields; leave out ."+no.step)
 	case len(near) == 0 || len(no.among) <= 12:
-		d.Notes = append(d.Notes, "fields: "+some(no.among, 12))
+		d.Notes = append(d.Notes, "fields: "+Some(no.among, 12))
 	}
 	return d
 }
 
-func duplicateBinding(at dsl.Place, name string, first dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "duplicate-binding",
-		Summary: fmt.Sprintf("two calls are called @%s", name),
-		Label:   "choose another name",
-		Place:   at,
-		Related: []dsl.Related{{Place: first, Message: "the first one"}},
-		Notes:   []string{"calls may stand in any order, so a name can belong to one call only"},
-	}
-}
-
-func unusedBinding(at dsl.Place, name string) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "unused-binding",
-		Summary:  fmt.Sprintf("nothing uses @%s", name),
-		Label:    "named here",
-		Place:    at,
-		Notes:    []string{"use it in another call, or leave out the `:as`"},
-	}
-}
-
-func bindingShadowsName(at dsl.Place, name string) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "binding-shadows-name",
-		Summary:  fmt.Sprintf("@%s is also a name that the session knows", name),
-		Label:    "in this script it means the result of this call",
-		Place:    at,
-		Notes:    []string{"another name would leave no doubt"},
-	}
-}
-
 func cycleOfCalls(ring []link) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "cycle", Place: ring[0].place}
 	says := func(l link) string {
 		if l.needs == "" {
 			return l.verb + " waits for the call inside it"
@@ -494,41 +315,19 @@ func cycleOfCalls(ring []link) dsl.Diagnostic {
 		return fmt.Sprintf("%s waits for @%s", l.verb, l.needs)
 	}
 	if len(ring) == 1 {
-		d.Summary = fmt.Sprintf("%s uses its own result, @%s", ring[0].verb, ring[0].needs)
-		d.Label = "it would have to run before itself"
-		d.Notes = []string{"a call can use only what other calls give back"}
-		return d
+		return tell(ring[0].place, "cycle/own", ring[0].verb, ring[0].needs)
 	}
-	d.Summary = fmt.Sprintf("these %d calls wait for one another", len(ring))
-	d.Label = says(ring[0])
+	d := tell(ring[0].place, "cycle", len(ring), says(ring[0]))
 	for _, l := range ring[1:] {
 		d.Related = append(d.Related, dsl.Related{Place: l.place, Message: says(l)})
 	}
-	d.Notes = []string{"one of them must do without the result of the next"}
 	return d
 }
 
-func hardCodedUUID(at dsl.Place, s site) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "hard-coded-uuid",
-		Summary:  fmt.Sprintf("a key is written out for :%s", s.param.Name),
-		Label:    "a name such as @" + exampleName(s.param.Type) + " would say which row is meant",
-		Place:    at,
-		Notes:    []string{"keys differ from one database to the next, and nobody can see whether this one is right"},
-	}
-}
-
 func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "deprecated-verb",
-		Summary:  v.Name + " is deprecated",
-		Label:    v.Deprecated.Reason,
-		Place:    at,
-	}
-	if v.Deprecated.ReplacedBy != "" {
-		d.Notes = []string{"use " + v.Deprecated.ReplacedBy + " instead: verbatim explain " + v.Deprecated.ReplacedBy}
+	d := tell(at, "deprecated-verb", v, v.Deprecated.Reason, v.Deprecated.ReplacedBy)
+	if v.Deprecated.ReplacedBy == "" {
+		d.Notes = nil
 	}
 	if len(edits) > 0 {
 		d.Fixes = []dsl.Fix{{Title: "write " + v.Deprecated.ReplacedBy, Safe: true, Edits: edits}}
@@ -536,26 +335,14 @@ func deprecatedVerb(at dsl.Place, v *Verb, edits []dsl.Edit) dsl.Diagnostic {
 	return d
 }
 
-func nestedTooDeep(at dsl.Place) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "too-deep",
-		Summary: fmt.Sprintf("calls, lists and maps stand inside one another more than %d deep", maxNesting),
-		Label:   "this one is too deep",
-		Place:   at,
-		Notes:   []string{"give inner calls a name with `:as` and write them beside, not inside"},
-	}
-}
-
 func untold(n int) dsl.Diagnostic {
-	verb := "are"
+	more := Count(n, "more mistake")
 	if n == 1 {
-		verb = "is"
+		more += " is"
+	} else {
+		more += " are"
 	}
-	return dsl.Diagnostic{
-		Code:    "too-many-mistakes",
-		Summary: fmt.Sprintf("%s more %s not shown; at most %d are", count(n, "mistake"), verb, dsl.DefaultLimits.Diagnostics),
-		Notes:   []string{"correct those above and check again"},
-	}
+	return tell(dsl.Place{}, "too-many-mistakes/call", more, dsl.DefaultLimits.Diagnostics)
 }
 
 // Words.
@@ -568,7 +355,7 @@ func didYouMean(near []string) string {
 	for i, n := range near {
 		quoted[i] = strconv.Quote(n)
 	}
-	return "did you mean " + listed(quoted, "or") + "?"
+	return "did you mean " + Joined(quoted, "or") + "?"
 }
 
 // replacements offers each of the near words; a single one is safe to apply,
@@ -586,7 +373,6 @@ func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
 }
 
 func colons(names []string) []string { return prefixed(":", names) }
-func ats(names []string) []string    { return prefixed("@", names) }
 
 func prefixed(mark string, names []string) []string {
 	out := make([]string, len(names))
@@ -594,41 +380,6 @@ func prefixed(mark string, names []string) []string {
 		out[i] = mark + n
 	}
 	return out
-}
-
-// listed joins words as a sentence does: "a, b and c".
-func listed(words []string, last string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
-	}
-}
-
-// some lists up to n words and counts the rest.
-func some(words []string, n int) string {
-	if len(words) <= n {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
-}
-
-func count(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return strconv.Itoa(n) + " " + unit + "s"
-}
-
-// article puts "a" or "an" before a word.
-func article(word string) string {
-	if word != "" && strings.IndexByte("aeioAEIO", word[0]) >= 0 || strings.HasPrefix(word, "un") {
-		return "an " + word
-	}
-	return "a " + word
 }
 
 func shorten(s string, n int) string {
@@ -651,7 +402,7 @@ func kindPhrase(k dsl.Kind) string {
 }
 
 // phrase names what a type wants.
-func (t *Type) phrase() string {
+func (t *Type) Phrase() string {
 	switch t.Name {
 	case AnyType:
 		return "a value"
@@ -672,7 +423,7 @@ func (t *Type) phrase() string {
 		return "a code"
 	case RefType:
 		if t.Entity != nil {
-			return "a reference to " + article(t.Entity.Store.Name)
+			return "a reference to " + Article(t.Entity.Store.Name)
 		}
 		return "a reference"
 	case ListType:
@@ -683,7 +434,7 @@ func (t *Type) phrase() string {
 	case UUIDType:
 		return "a uuid"
 	}
-	return article(typeWords[t.Name])
+	return Article(typeWords[t.Name])
 }
 
 func (t *Type) plural() string {
@@ -711,30 +462,23 @@ func (t *Type) plural() string {
 	return typeWords[t.Name] + "s"
 }
 
-func (m meaning) phrase() string {
+func (m meaning) Phrase() string {
 	switch {
 	case m.list:
 		return "a list"
 	case m.name == RefType && m.row != nil:
-		return article(m.row.Store.Name)
+		return Article(m.row.Store.Name)
 	}
-	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).phrase()
+	return (&Type{Name: m.name, Codes: m.codes, Entity: m.row}).Phrase()
 }
 
 func badSchema(at dsl.Place, s site, schema *Schema, err error) dsl.Diagnostic {
-	return dsl.Diagnostic{
-		Code:    "bad-schema",
-		Summary: fmt.Sprintf("the schema of :%s cannot be used: %v", s.param.Name, err),
-		Label:   "cannot be checked",
-		Place:   at,
-		Related: []dsl.Related{{Place: schema.Place, Message: "declared here"}},
-		Notes:   []string{"the palette's author can find it with: verbatim lint"},
-	}
+	return tell(at, "bad-schema/call", s.param, err, schema)
 }
 
-func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind, dark bool) dsl.Diagnostic {
-	d := dsl.Diagnostic{Code: "schema-mismatch", Place: at, Summary: name + " " + b.says, Label: b.want}
-	if len(b.near) > 0 && !dark {
+func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind, sensitive bool) dsl.Diagnostic {
+	d := tell(at, "schema-mismatch", name, b.says, b.want)
+	if len(b.near) > 0 && !sensitive {
 		near, mark := b.near, ""
 		if b.key != "" {
 			mark = ":"
@@ -747,11 +491,11 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 		d.Label = didYouMean(prefixed(mark, b.near))
 		d.Fixes = replacements(at, near, mark)
 	}
-	if dark && !b.safe {
+	if sensitive && !b.safe {
 		d.Summary, d.Label = name+" does not satisfy its schema", ""
 	}
 	if len(b.list) > 0 {
-		d.Notes = append(d.Notes, "allowed: "+some(b.list, 12))
+		d.Notes = append(d.Notes, "allowed: "+Some(b.list, 12))
 	}
 	if s.Place.Source != nil {
 		d.Related = append(d.Related, dsl.Related{Place: s.Place, Message: "the schema is declared here"})
@@ -763,91 +507,4 @@ func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind,
 func offToday(at dsl.Place, name, says string) dsl.Diagnostic {
 	_, label, _ := strings.Cut(says, ": ")
 	return dsl.Diagnostic{Code: "out-of-range", Place: at, Summary: name + " " + says, Label: label}
-}
-
-// What Drift says.
-
-func lowered(code string, at, was dsl.Place, label, summary string) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Code:    code,
-		Summary: summary,
-		Label:   label,
-		Place:   at,
-		Notes:   []string{"this lowers safety: take it back, or let somebody agree to it and compare with the new palettes from then on"},
-	}
-	if was.Source != nil {
-		d.Related = []dsl.Related{{Place: was, Message: "as it was"}}
-	}
-	return d
-}
-
-func newVerb(v *Verb) dsl.Diagnostic {
-	d := dsl.Diagnostic{
-		Severity: dsl.Warning,
-		Code:     "new-verb",
-		Summary:  v.Name + " is new",
-		Place:    v.Place,
-		Notes:    []string{"read what it changes: verbatim explain " + v.Name},
-	}
-	if len(v.Roles) == 0 {
-		d.Label = "nobody may use it"
-	} else {
-		names := make([]string, len(v.Roles))
-		for i, r := range v.Roles {
-			names[i] = r.Name
-		}
-		d.Label = "may be used by " + listed(names, "and")
-	}
-	return d
-}
-
-func effectPhrase(e *Effect) string {
-	word := effectWord(e)
-	text := oneLine(e.Operand.Text)
-	if e.Entity != nil {
-		text = e.Entity.Store.Name
-		if fields := fieldsOf(e); fields != nil {
-			text += " (" + strings.Join(fields, ", ") + ")"
-		}
-	}
-	if e.When != nil {
-		text += " when " + exprText(e.When)
-	}
-	return word + " " + text
-}
-
-func defaultText(p *Param) string {
-	if p.Active {
-		return "the row at work"
-	}
-	if p.Default.IsNull() {
-		return "none"
-	}
-	if p.Sensitive {
-		return "a sensitive value"
-	}
-	return p.Default.String()
-}
-
-// effectWord is the key that a palette writes for an effect.
-func effectWord(e *Effect) string {
-	for _, w := range effectWords {
-		if w.kind == e.Kind && w.may == e.May {
-			return w.name
-		}
-	}
-	return ""
-}
-
-// lasting says a number of seconds in words.
-func lasting(seconds int64) string {
-	for _, unit := range []struct {
-		seconds int64
-		name    string
-	}{{7 * 86400, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}} {
-		if seconds >= unit.seconds && seconds%unit.seconds == 0 {
-			return count(int(seconds/unit.seconds), unit.name)
-		}
-	}
-	return count(int(seconds), "second")
 }

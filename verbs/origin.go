@@ -19,8 +19,8 @@ import (
 // trusted as little as the least trusted of them. Origins are compared with ==.
 //
 // The zero Origin is that of values that nobody gave: what a palette itself
-// says, in a default, a macro or an expression; the time; the name of whoever
-// asks. Its author being the author of a script as well, it is accepted where
+// says, in a default, a macro or an expression; the time; the name of the
+// caller. Its author being the author of a script as well, it is accepted where
 // FromScript is, and mixed with anything it adds nothing.
 type Origin struct {
 	kinds Origins
@@ -180,7 +180,7 @@ func (o Origin) Words() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return listed(parts, "and")
+	return Joined(parts, "and")
 }
 
 // originPhrases are what Words calls the origins, by bit.
@@ -194,7 +194,7 @@ func (o Origins) Wanted() string {
 			parts = append(parts, originPhrases[i])
 		}
 	}
-	return listed(parts, "or")
+	return Joined(parts, "or")
 }
 
 // escapeSource makes a name fit to stand in an origin: on one line, without the

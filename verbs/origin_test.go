@@ -155,12 +155,12 @@ func TestOriginsThatCannotBe(t *testing.T) {
 		r, ds := LoadSources(dsl.NewSource("pay.yaml", head+c.more))
 		if c.want == "" {
 			if r == nil {
-				t.Errorf("%s: %s", name, tell(ds))
+				t.Errorf("%s: %s", name, inWords(ds))
 			}
 			continue
 		}
-		if r != nil || !strings.Contains(tell(ds), c.want) {
-			t.Errorf("%s: %s", name, tell(ds))
+		if r != nil || !strings.Contains(inWords(ds), c.want) {
+			t.Errorf("%s: %s", name, inWords(ds))
 		}
 	}
 }

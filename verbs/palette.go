@@ -199,8 +199,8 @@ type Entity struct {
 type Field struct {
 	Description string
 	Type        *Type
-	// WrittenBy are the roles whose words it holds: to everybody else they are a
-	// stranger's. None where the palette does not say.
+	// WrittenBy are the roles whose words it holds: for everybody else its text is
+	// of untrusted origin. None where the palette does not say.
 	WrittenBy []*Role
 	Place     dsl.Place
 }
@@ -254,7 +254,7 @@ type Param struct {
 	Type        *Type
 	Required    bool
 	Default     stores.Value // Null when there is none
-	// Active says that, left out, a reference is the row that whoever asks is at
+	// Active says that, left out, a reference is the row that the caller is at
 	// work on: see SessionActive. The engine finds it, or refuses the call.
 	Active    bool
 	Sensitive bool
@@ -384,7 +384,7 @@ type Effect struct {
 	Set     []Set
 	With    []With // of triggers and notifies: what goes along
 	// Of triggers: the one call of another verb that is the work, with arguments
-	// of this one; nil where the work is somebody else's. At is when it begins: a
+	// of this one; nil where another system does the work. At is when it begins: a
 	// date, which means the start of that day, or an instant; nil is at once.
 	Run *Macro
 	At  *Expr
@@ -464,12 +464,12 @@ type With struct {
 type Require struct {
 	That *Expr // over arguments and the rows that they name; nil where it is about rows that must not be there
 	// None is the entity of which no row may be there for which Filter holds. Such
-	// a row belongs to the one that argument Of names, by its field By: whoever
-	// asks whether there is one holds that, and so does whoever adds one.
+	// a row belongs to the one that argument Of names, by its field By. Both a
+	// call that asks whether there is one and a call that adds one lock that row.
 	None   *Entity
 	Filter *Filter
 	By, Of int
-	Else   string // what whoever asked is told
+	Else   string // what the caller is told
 	Place  dsl.Place
 }
 

@@ -7,7 +7,7 @@ import (
 
 // A Program is a script that means something: every verb exists, every
 // argument is of its type, every binding is defined. Only Check makes one, so
-// whoever holds a Program need not ask again. It is read-only; its values
+// a function that takes a Program need not check again. It is read-only; its values
 // alias the script it was made from.
 type Program struct {
 	registry *Registry
@@ -37,8 +37,8 @@ func (p *Program) Registry() *Registry { return p.registry }
 func (p *Program) Script() *dsl.Script { return p.script }
 
 // SaidBy says where what the script writes out comes from; without it, it is the
-// author's own. It is called by whoever checked the script, before anybody else
-// has the program.
+// author's own. Only the caller of Check calls it, before anything else has
+// the program.
 func (p *Program) SaidBy(l Literals) { p.said = l }
 
 // Literals returns what SaidBy said.
@@ -51,8 +51,8 @@ type Row struct {
 	Name   string // that cannot come to mean another row, without its @
 }
 
-// Bind settles which row an argument of kind Name means. It is called by whoever
-// checked the script, before anybody else has the program.
+// Bind settles which row an argument of kind Name means. Only the caller
+// of Check calls it, before anything else has the program.
 func (p *Program) Bind(a *Arg, row Row) {
 	if p.bound == nil {
 		p.bound = make(map[*dsl.Value]Row)

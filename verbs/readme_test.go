@@ -52,7 +52,7 @@ func TestGuide(t *testing.T) {
 	}
 	pay, ds := LoadSources(dsl.NewSource("pay.yaml", told))
 	if pay == nil {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	for _, d := range ds {
 		if d.Code != "handler-needed" && d.Code != "any-code" {
@@ -68,7 +68,7 @@ func TestGuide(t *testing.T) {
 		}
 		_, more := r.Check(script, nil)
 		if ds = append(ds, more...); len(ds) > 0 {
-			t.Errorf("README.md:%d: %s", s.line, tell(ds))
+			t.Errorf("README.md:%d: %s", s.line, inWords(ds))
 		}
 	}
 }
@@ -81,8 +81,7 @@ func TestGuideShowsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(text)
-	for _, s := range []*shape{paletteShape, conversationShape, roleShape, codesShape, codeShape, entityShape, scopeShape, fieldShape, argShape, uploadShape,
-		verbShape, tellsShape, answersShape, deprecatedShape, returnsShape, requireShape, confirmShape, otherwiseShape, effectShape, readsShape, queryShape, toolShape} {
+	for _, s := range shapes {
 		for _, k := range s.keys {
 			if !regexp.MustCompile(`(?:\b` + regexp.QuoteMeta(k.name) + `:|` + "`" + regexp.QuoteMeta(k.name) + "`" + `)`).MatchString(guide) {
 				t.Errorf("%s of %s is not shown", k.name, s.name)
@@ -141,7 +140,7 @@ func TestGuideExpressions(t *testing.T) {
 		`len(tags) > 3 or "a" in tags`,
 	} {
 		if r, ds := LoadSources(dsl.NewSource("pay.yaml", told+"'"+expr+"'\n")); r == nil {
-			t.Errorf("%s\n%s", expr, tell(ds))
+			t.Errorf("%s\n%s", expr, inWords(ds))
 		}
 	}
 	if r, _ := LoadSources(dsl.NewSource("pay.yaml", told+"'n == text'\n")); r != nil {

@@ -116,11 +116,7 @@ func roleNames(roles []*Role) string {
 	if len(roles) == 0 {
 		return "nobody"
 	}
-	names := make([]string, len(roles))
-	for i, role := range roles {
-		names[i] = role.Name
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(namesOf(roles), ", ")
 }
 
 func returnLines(v *Verb) []string {
@@ -182,7 +178,7 @@ func changeLines(v *Verb) []string {
 	for i := range v.Effects {
 		e := &v.Effects[i]
 		var what string
-		target := oneLine(e.Operand.Text)
+		target := OneLine(e.Operand.Text)
 		if e.Entity != nil {
 			target = e.Entity.Store.Name
 		}
@@ -190,23 +186,23 @@ func changeLines(v *Verb) []string {
 		case Creates:
 			what = "a new " + target
 		case Deletes:
-			what = "removes " + article(target)
+			what = "removes " + Article(target)
 		case Updates:
 			what = target
-			if fields := fieldsOf(e); fields != nil {
+			if fields := e.Changes(); fields != nil {
 				what = target + ": " + strings.Join(fields, ", ")
 			}
 		default:
 			continue
 		}
 		if e.Where != nil && e.Where.Filter != nil {
-			what += ", of rows where " + filterText(e.Where.Filter)
+			what += ", of rows where " + e.Where.Filter.Line()
 		}
 		if e.May && e.When == nil {
 			what += ", at times"
 		}
 		if e.When != nil {
-			what += ", when " + exprText(e.When)
+			what += ", when " + e.When.Line()
 		}
 		lines = append(lines, what)
 	}
@@ -227,20 +223,20 @@ func promiseLines(v *Verb) []string {
 		if e.Kind == Creates || e.Kind == Updates || e.Kind == Deletes {
 			continue
 		}
-		line := effectWord(e) + " " + oneLine(e.Operand.Text)
+		line := e.Word() + " " + OneLine(e.Operand.Text)
 		if e.When != nil {
-			line += ", when " + exprText(e.When)
+			line += ", when " + e.When.Line()
 		}
 		if e.Run != nil {
-			line += ": " + runText(e)
+			line += ": " + e.RunLine()
 			if e.At != nil {
-				line += ", at " + exprText(e.At)
+				line += ", at " + e.At.Line()
 			}
 			if e.Unless != nil {
-				line += ", unless then " + exprText(e.Unless)
+				line += ", unless then " + e.Unless.Line()
 			}
 			if len(e.Key) > 0 {
-				line += "; of one " + keyText(v, e) + " " + [...]string{Replace: "the latest counts", Refuse: "a further one is refused while one waits", Keep: "the first counts while it waits"}[e.Again]
+				line += "; of one " + e.KeyNames(v) + " " + [...]string{Replace: "the latest counts", Refuse: "a further one is refused while one waits", Keep: "the first counts while it waits"}[e.Again]
 			}
 		}
 		lines = append(lines, line)
@@ -248,29 +244,11 @@ func promiseLines(v *Verb) []string {
 	return lines
 }
 
-// keyText names the arguments by which pieces of work are told apart.
-func keyText(v *Verb, e *Effect) string {
-	var names []string
-	for _, i := range e.Key {
-		names = append(names, ":"+v.Params[i].Name)
-	}
-	return strings.Join(names, " and ")
-}
-
-// runText is the call that a trigger runs.
-func runText(e *Effect) string {
-	var b strings.Builder
-	for i := range e.Run.Script.Calls {
-		b.WriteString(dsl.FormatCall(&e.Run.Script.Calls[i]))
-	}
-	return b.String()
-}
-
 // needLines say what must hold first, and what is told where it does not.
 func needLines(v *Verb) []string {
 	lines := make([]string, len(v.Requires))
 	for i, rule := range v.Requires {
-		lines[i] = requireText(&rule) + " (otherwise: " + oneLine(rule.Else) + ")"
+		lines[i] = rule.Line() + " (otherwise: " + OneLine(rule.Else) + ")"
 	}
 	return lines
 }
@@ -279,15 +257,15 @@ func askLines(v *Verb) []string {
 	var lines []string
 	for i := range v.Confirm {
 		c := &v.Confirm[i]
-		line := "whoever asks agrees first"
+		line := "the caller agrees first"
 		if c.By != nil {
 			line = c.By.Name + " agrees first"
 		}
 		if !c.Always && c.When != nil {
-			line += " when " + exprText(c.When)
+			line += " when " + c.When.Line()
 		}
 		if c.Expires > 0 {
-			line += ", within " + lasting(c.Expires)
+			line += ", within " + Lasting(c.Expires)
 		}
 		if c.Reason != "" {
 			line += " (" + c.Reason + ")"
@@ -372,11 +350,11 @@ func (t *Type) limits() string {
 	}
 	switch {
 	case t.MinLength > 0 && t.MaxLength > 0:
-		add("%d to %s", t.MinLength, count(t.MaxLength, unit))
+		add("%d to %s", t.MinLength, Count(t.MaxLength, unit))
 	case t.MaxLength > 0:
-		add("at most %s", count(t.MaxLength, unit))
+		add("at most %s", Count(t.MaxLength, unit))
 	case t.MinLength > 1 || t.MinLength == 1 && t.Name == ListType:
-		add("at least %s", count(t.MinLength, unit))
+		add("at least %s", Count(t.MinLength, unit))
 	}
 	least, most := t.Min.Text(), t.Max.Text()
 	if t.MinDay != nil {
@@ -394,16 +372,16 @@ func (t *Type) limits() string {
 		add("up to %s", most)
 	}
 	if t.Name == DecimalType && t.Scale >= 0 {
-		add("%s after the point", count(t.Scale, "digit"))
+		add("%s after the point", Count(t.Scale, "digit"))
 	}
 	if t.Pattern != nil {
 		add("in the form %s", patternOf(t))
 	}
 	if t.Name == CodeType && t.Codes != nil {
-		add("%s", some(t.Codes.names(), 8))
+		add("%s", Some(t.Codes.Names(), 8))
 	}
 	if len(t.Currencies) > 0 {
-		add("in %s", listed(t.Currencies, "or"))
+		add("in %s", Joined(t.Currencies, "or"))
 	}
 	if t.Item != nil {
 		if inner := t.Item.limits(); inner != "" {
@@ -433,7 +411,7 @@ func (v *Verb) Example() string {
 // Markdown prints the reference of a whole palette.
 func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n%s\n", p.Domain, oneLine(p.Description))
+	fmt.Fprintf(&b, "# %s\n\n%s\n", p.Domain, OneLine(p.Description))
 	if len(p.Verbs) > 0 {
 		b.WriteString("\n| verb | what it does | who |\n|---|---|---|\n")
 		for _, v := range p.Verbs {
@@ -471,12 +449,12 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 	for _, l := range lists {
 		fmt.Fprintf(&b, "\n### %s\n\n", l.Name)
 		if l.Description != "" {
-			b.WriteString(oneLine(l.Description) + "\n\n")
+			b.WriteString(OneLine(l.Description) + "\n\n")
 		}
 		for _, c := range l.Codes {
 			b.WriteString("- `" + c.Name + "`")
 			if c.Description != "" {
-				b.WriteString(" " + oneLine(c.Description))
+				b.WriteString(" " + OneLine(c.Description))
 			}
 			b.WriteByte('\n')
 		}
@@ -488,7 +466,7 @@ func (r *Registry) Markdown(w io.Writer, p *Palette) error {
 func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 	fmt.Fprintf(b, "\n## %s\n\n", v.Name)
 	if v.Description != "" {
-		b.WriteString(oneLine(v.Description) + "\n\n")
+		b.WriteString(OneLine(v.Description) + "\n\n")
 	}
 	if !v.Internal {
 		fmt.Fprintf(b, "```\n%s\n```\n", v.Example())
@@ -527,9 +505,9 @@ func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 	fmt.Fprintf(b, "\n### %s\n\n", e.Store.Name)
 	if e.Description != "" {
-		b.WriteString(oneLine(e.Description) + "\n\n")
+		b.WriteString(OneLine(e.Description) + "\n\n")
 	}
-	owner := "Its rows belong to " + scopeText(e.Store) + "."
+	owner := "Its rows belong to " + OwnerOf(e.Store) + "."
 	switch {
 	case e.Store.Access == stores.ForAll:
 		owner = "Everybody may read it."
@@ -537,7 +515,7 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 		owner = "Whoever was given a row sees it, and what belongs to it."
 	}
 	if len(e.Store.Visible) > 0 {
-		owner += " A row in which " + listed(fieldSet(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
+		owner += " A row in which " + Joined(FieldNames(e.Store, e.Store.Visible), "and") + " is not true exists only for roles that see all, and so does what belongs to it."
 	}
 	fmt.Fprintf(b, "Kept in `%s`. %s\n\n", e.Store.Table, owner)
 	b.WriteString("| field | type | |\n|---|---|---|\n")
@@ -569,14 +547,14 @@ func (r *Registry) markdownEntity(b *bytes.Buffer, e *Entity) {
 			for j, r := range by {
 				names[j] = r.Name
 			}
-			remarks = append(remarks, "written by "+listed(names, "or"))
+			remarks = append(remarks, "written by "+Joined(names, "or"))
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s |\n", kept.Name, cell(f.Type.short()), cell(strings.Join(remarks, "; ")))
 	}
 }
 
 // cell makes text fit for a table of Markdown.
-func cell(s string) string { return strings.ReplaceAll(oneLine(s), "|", `\|`) }
+func cell(s string) string { return strings.ReplaceAll(OneLine(s), "|", `\|`) }
 
 // anchor is the name that Markdown renderers give a heading.
 func anchor(heading string) string {

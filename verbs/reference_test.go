@@ -70,25 +70,25 @@ func TestExamplesCheck(t *testing.T) {
 			text := v.Example()
 			script, ds := dsl.Parse(dsl.NewSource("-", text))
 			if len(ds) > 0 {
-				t.Errorf("%s\n%s", text, tell(ds))
+				t.Errorf("%s\n%s", text, inWords(ds))
 				continue
 			}
 			if p, ds := r.CheckWork(script, nil); p == nil {
-				t.Errorf("%s\n%s", text, tell(ds))
+				t.Errorf("%s\n%s", text, inWords(ds))
 			}
 			for i := range v.Params {
 				p := &v.Params[i]
 				text := "x.y :z " + p.example()
 				script, ds := dsl.Parse(dsl.NewSource("-", text))
 				if len(ds) > 0 {
-					t.Errorf("%s :%s %s\n%s", v.Name, p.Name, text, tell(ds))
+					t.Errorf("%s :%s %s\n%s", v.Name, p.Name, text, inWords(ds))
 					continue
 				}
 				script.Calls[0].Verb, script.Calls[0].Args[0].Key = v.Name, p.Name
 				_, ds = r.CheckWork(script, nil)
 				for _, d := range ds {
 					if d.Code != "missing-argument" && d.Code != "deprecated-verb" {
-						t.Errorf("%s\n%s", text, tell(ds))
+						t.Errorf("%s\n%s", text, inWords(ds))
 					}
 				}
 			}

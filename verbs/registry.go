@@ -15,9 +15,9 @@ type plan struct {
 	required  uint64         // bit i: Params[i] must be given
 	defaulted uint64         // bit i: Params[i] has a default
 
-	moves  bool   // what a parameter takes depends on the day
-	dark   bool   // a parameter is sensitive
-	result result // what `@x` and `@x.field` are
+	moves     bool   // what a parameter takes depends on the day
+	sensitive bool   // a parameter is sensitive
+	result    result // what `@x` and `@x.field` are
 }
 
 // Up to scanBelow names a linear scan is faster than a map.
@@ -92,7 +92,7 @@ func (r *Registry) planOf(v *Verb) plan {
 		}
 		p.moves = p.moves || param.moves(v)
 		if param.Sensitive {
-			p.dark = true
+			p.sensitive = true
 			if r.sensitive == nil {
 				r.sensitive = make(map[string]bool)
 			}
@@ -196,8 +196,8 @@ func sortedByName[V any](m map[string]V) []V {
 	return list
 }
 
-// has reports whether the list holds a code, spelled exactly.
-func (l *CodeList) has(code string) bool {
+// Has reports whether the list holds a code, spelled exactly.
+func (l *CodeList) Has(code string) bool {
 	if len(l.Codes) > scanBelow && l.index != nil {
 		_, ok := l.index[code]
 		return ok
@@ -205,10 +205,6 @@ func (l *CodeList) has(code string) bool {
 	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
 }
 
-func (l *CodeList) names() []string {
-	names := make([]string, len(l.Codes))
-	for i, c := range l.Codes {
-		names[i] = c.Name
-	}
-	return names
+func (l *CodeList) Names() []string {
+	return namesBy(l.Codes, func(c Code) string { return c.Name })
 }

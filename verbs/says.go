@@ -61,17 +61,17 @@ func (l *loader) says(d *doc, p *Palette, n *yaml.Node) {
 	texts(d.root)
 	d.entries(n, func(k, v *yaml.Node) {
 		if v.Kind != yaml.MappingNode {
-			d.report(say.wrongShape(d.place(v), quoted(k.Value), "a mapping from languages"))
+			d.report(tell(d.place(v), "wrong-shape", quoted(k.Value), "a mapping from languages"))
 			return
 		}
 		if !here[k.Value] {
-			d.report(say.contradiction(d.place(k), "no text of this palette is "+quoted(shorten(k.Value, 60)), "write it as it stands there", dsl.Place{}, ""))
+			d.report(tell(d.place(k), "contradiction", "no text of this palette is "+quoted(shorten(k.Value, 60)), "write it as it stands there", dsl.Place{}, ""))
 			return
 		}
 		said := map[string]string{}
 		d.scalars(pair{k, v}, func(k, v *yaml.Node) {
 			if !isLanguage(k.Value) {
-				d.report(say.noLanguage(d.place(k), k.Value))
+				d.report(tell(d.place(k), "bad-value/no-language", k.Value))
 				return
 			}
 			said[k.Value] = typeset(k.Value, v.Value)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -211,8 +212,8 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		for i := range want {
 			want[i] = jsonPhrase(want[i])
 		}
-		b.says = fmt.Sprintf("must be %s, not %s", listed(want, "or"), jsonKind(at(instance, b.path)))
-		b.want = listed(want, "or") + " is wanted here"
+		b.says = fmt.Sprintf("must be %s, not %s", Joined(want, "or"), jsonKind(at(instance, b.path)))
+		b.want = Joined(want, "or") + " is wanted here"
 	case "enum":
 		b.list = enumWords(rule)
 		if s, ok := at(instance, b.path).(string); ok {
@@ -223,35 +224,11 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		b.says = "must be " + jsonText(rule)
 		b.want = jsonText(rule) + " is wanted here"
 	case "format":
-		b.says = fmt.Sprintf("is not %s", article(fmt.Sprint(rule)))
-		b.want = article(fmt.Sprint(rule)) + " is wanted here"
+		b.says = fmt.Sprintf("is not %s", Article(fmt.Sprint(rule)))
+		b.want = Article(fmt.Sprint(rule)) + " is wanted here"
 	case "pattern":
 		b.says = "does not have the form wanted"
 		b.want = fmt.Sprintf("this form is wanted: %v", rule)
-	case "minLength":
-		b.says = fmt.Sprintf("needs at least %v characters", rule)
-	case "maxLength":
-		b.says = fmt.Sprintf("takes at most %v characters", rule)
-	case "minItems":
-		b.says = fmt.Sprintf("needs at least %v items", rule)
-	case "maxItems":
-		b.says = fmt.Sprintf("takes at most %v items", rule)
-	case "uniqueItems":
-		b.says = "holds the same item twice"
-	case "minProperties":
-		b.says = fmt.Sprintf("needs at least %v keys", rule)
-	case "maxProperties":
-		b.says = fmt.Sprintf("takes at most %v keys", rule)
-	case "minimum":
-		b.says = fmt.Sprintf("must be %v or more", rule)
-	case "maximum":
-		b.says = fmt.Sprintf("must be %v or less", rule)
-	case "exclusiveMinimum":
-		b.says = fmt.Sprintf("must be more than %v", rule)
-	case "exclusiveMaximum":
-		b.says = fmt.Sprintf("must be less than %v", rule)
-	case "multipleOf":
-		b.says = fmt.Sprintf("must be a multiple of %v", rule)
 	case "anyOf", "oneOf":
 		b.says = "has none of the forms allowed"
 		if len(e.Causes) == 0 {
@@ -267,19 +244,28 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 		}
 		slices.Sort(b.list)
 		b.list = slices.Compact(b.list)
-	case "not":
-		b.says = "has a form that is not allowed"
-	case "minContains":
-		b.says = "holds too few of the items wanted"
-	case "maxContains":
-		b.says = "holds too many of some items"
 	default:
-		b.says, b.safe = "does not satisfy its schema: "+e.Message, false
+		says, known := ruleSays[keyword]
+		if b.says = strings.ReplaceAll(says, "N", fmt.Sprint(rule)); !known {
+			b.says, b.safe = "does not satisfy its schema: "+e.Message, false
+		}
 	}
 	if b.want == "" {
 		b.want = "it " + b.says
 	}
 	*found = append(*found, b)
+}
+
+// ruleSays says which rule of a schema is broken, of those that need no more than
+// their number N.
+var ruleSays = map[string]string{
+	"minLength": "needs at least N characters", "maxLength": "takes at most N characters",
+	"minItems": "needs at least N items", "maxItems": "takes at most N items", "uniqueItems": "holds the same item twice",
+	"minProperties": "needs at least N keys", "maxProperties": "takes at most N keys",
+	"minimum": "must be N or more", "maximum": "must be N or less",
+	"exclusiveMinimum": "must be more than N", "exclusiveMaximum": "must be less than N", "multipleOf": "must be a multiple of N",
+	"minContains": "holds too few of the items wanted", "maxContains": "holds too many of some items",
+	"not": "has a form that is not allowed",
 }
 
 // location is the way to the rule inside the schema's own text.
@@ -345,14 +331,7 @@ func enumWords(rule any) []string {
 	return out
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 func jsonText(v any) string {
 	b, err := json.Marshal(v)
@@ -373,7 +352,7 @@ func jsonPhrase(t string) string {
 	case "object":
 		return "a map"
 	}
-	return article(t)
+	return Article(t)
 }
 
 func jsonKind(v any) string {
@@ -427,7 +406,7 @@ func (c *checker) unschematic(at site, s *Schema, v *dsl.Value, w stores.Value) 
 				}
 			}
 		}
-		d := schemaBreach(c.place(r), name, s, b, where.Kind, c.dark)
+		d := schemaBreach(c.place(r), name, s, b, where.Kind, c.sensitive)
 		if says := s.wrongAt(b.path); says != "" && b.key == "" && b.missing == "" {
 			d.Notes = append([]string{says}, d.Notes...)
 		}
@@ -444,11 +423,11 @@ func (c *checker) schemaOf(v *Verb, k int, code, object *Arg) {
 	}
 	by, _ := v.Params[k].SchemaOf()
 	if s := v.Params[by].Type.Codes.Schema(code.Value.Text()); s != nil {
-		c.dark = v.Params[k].Sensitive
+		c.sensitive = v.Params[k].Sensitive
 		for _, d := range c.unschematic(site{verb: v, param: &v.Params[k]}, s, object.Syntax, object.Value) {
 			c.add(d)
 		}
-		c.dark = false
+		c.sensitive = false
 	}
 }
 

@@ -125,34 +125,26 @@ func endsSentence(text string) bool {
 // tells reads what a person is told.
 func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 	d, v := vn.d, vn.v
-	var f [tellKeys]pair
-	if !d.fields(n, tellsShape, f[:]) {
+	f, ok := d.fields(n, "tells")
+	if !ok || v.Read != nil && v.Read.Entity == nil {
 		return
 	}
 	found := v.Read != nil || v.Query != nil || v.Tool != nil || len(v.Returns.Includes) > 0
-	for _, k := range [...]int{tellFirst, tellEach, tellNone} {
-		if f[k].key != nil && !found {
-			d.report(say.contradiction(d.place(f[k].key), f[k].key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
+	for _, k := range [...]string{"first", "each", "none"} {
+		if f.at(k).key != nil && !found {
+			d.report(tell(d.place(f.at(k).key), "contradiction", f.at(k).key.Value+" tells what was found, and "+v.Name+" finds nothing", "say with done what a person is told", dsl.Place{}, ""))
 			return
 		}
 	}
 	names := v.toldNames()
 	v.Tells = Tells{
-		First: l.wordings(vn, f[tellFirst], append([]string{"count"}, v.argNames()...)),
-		Each:  l.wordings(vn, f[tellEach], names),
-		None:  l.wordings(vn, f[tellNone], v.argNames()),
-		Done:  l.wordings(vn, f[tellDone], names),
-		Asks:  l.wordings(vn, f[tellAsks], v.argNames()),
+		First: l.wordings(vn, f.at("first"), append([]string{"count"}, v.paramNames()...)),
+		Each:  l.wordings(vn, f.at("each"), names),
+		None:  l.wordings(vn, f.at("none"), v.paramNames()),
+		Done:  l.wordings(vn, f.at("done"), names),
+		Asks:  l.wordings(vn, f.at("asks"), v.paramNames()),
 	}
-	l.asksAll(vn, f[tellAsks])
-}
-
-func (v *Verb) argNames() []string {
-	names := make([]string, len(v.Params))
-	for i := range v.Params {
-		names[i] = v.Params[i].Name
-	}
-	return names
+	l.asksAll(vn, f.at("asks"))
 }
 
 // toldNames are the values that can be told: what it returns, and its arguments.
@@ -175,7 +167,7 @@ func (v *Verb) toldNames() []string {
 			names = append(names, v.Tool.Columns[i].Name)
 		}
 	}
-	for _, more := range [][]string{v.Returns.Includes, v.argNames()} {
+	for _, more := range [][]string{v.Returns.Includes, v.paramNames()} {
 		for _, name := range more {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
@@ -195,7 +187,7 @@ func (l *loader) wordings(vn *verbNode, p pair, names []string) (all Wordings) {
 	default:
 		d.scalars(p, func(k, n *yaml.Node) {
 			if !isLanguage(k.Value) {
-				d.report(say.noLanguage(d.place(k), k.Value))
+				d.report(tell(d.place(k), "bad-value/no-language", k.Value))
 				return
 			}
 			parts := d.wording(vn.v, n, names)
@@ -228,14 +220,14 @@ func (v *Verb) itemNames(list string) []string {
 	return nil
 }
 
-// asksAll refuses a question that keeps quiet about an argument: whoever is asked
-// would agree to what they were not told.
+// asksAll refuses a question that keeps quiet about an argument: the person
+// who is asked would agree to a value that they were not told.
 func (l *loader) asksAll(vn *verbNode, p pair) {
 	for i := range vn.v.Tells.Asks {
 		w := &vn.v.Tells.Asks[i]
 		for j := range vn.v.Params {
 			if name := vn.v.Params[j].Name; len(w.parts) > 0 && !w.says(name) {
-				vn.d.report(say.contradiction(vn.d.place(p.key), "whoever is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
+				vn.d.report(tell(vn.d.place(p.key), "contradiction", "the person who is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
 			}
 		}
 	}
@@ -301,7 +293,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 		case '{':
 			end := strings.IndexByte(w.text[w.at:], '}')
 			if end < 0 {
-				return nil, w.wrong(say.badBraces(w.d.within(w.n, w.at-1, w.at), "{"))
+				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces", "{"))
 			}
 			name, ok := w.name(names, w.at+end)
 			if !ok {
@@ -324,7 +316,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 		case '<':
 			to := strings.IndexAny(w.text[w.at:], "*>{[<")
 			if to < 0 || w.text[w.at+to] != '*' {
-				return nil, w.wrong(say.badBrackets(w.d.within(w.n, w.at-1, w.at)))
+				return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
 			}
 			items := w.v.itemNames(w.text[w.at : w.at+to])
 			group := wordingPart{items: true}
@@ -332,7 +324,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 				return nil, false
 			}
 			if len(items) == 0 {
-				return nil, w.wrong(say.noItems(w.d.within(w.n, w.at-to, w.at), group.name))
+				return nil, w.wrong(tell(w.d.within(w.n, w.at-to, w.at), "bad-value/no-items", group.name))
 			}
 			w.at++
 			if strings.HasPrefix(w.text[w.at:], " ") {
@@ -343,13 +335,13 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 			}
 			parts = append(parts, group)
 		case '}':
-			return nil, w.wrong(say.badBraces(w.d.within(w.n, w.at-1, w.at), "}"))
+			return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces", "}"))
 		default:
-			return nil, w.wrong(say.badBrackets(w.d.within(w.n, w.at-1, w.at)))
+			return nil, w.wrong(tell(w.d.within(w.n, w.at-1, w.at), "bad-braces/brackets"))
 		}
 	}
 	if closing != 0 {
-		return nil, w.wrong(say.badBrackets(w.d.within(w.n, begun, begun+1)))
+		return nil, w.wrong(tell(w.d.within(w.n, begun, begun+1), "bad-braces/brackets"))
 	}
 	return parts, true
 }
@@ -358,7 +350,7 @@ func (w *wordingReader) parts(names []string, closing byte) (parts []wordingPart
 func (w *wordingReader) name(names []string, end int) (string, bool) {
 	name := w.text[w.at:end]
 	if !slices.Contains(names, name) {
-		return "", w.wrong(say.unknownTold(w.d.within(w.n, w.at, end), name, names))
+		return "", w.wrong(tell(w.d.within(w.n, w.at, end), "unknown-name/told", name, names))
 	}
 	w.at = end
 	return name, true

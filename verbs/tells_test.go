@@ -46,7 +46,7 @@ func TestTells(t *testing.T) {
 	t.Parallel()
 	r, ds := telling(`{each: {en: "{title}[, due {due}].[urgent? Now!][ Parts: <parts* {name}[ ({note})]>.][ Until {until}.]", de: "{title}[ bis {due}].", es: "<parts* {name}.>"}, first: "{count} of them:", none: Nothing.}`)
 	if r == nil || len(ds) > 0 {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	v := r.Verb("x.list")
 	full := values{map[string]string{"title": "Boiler", "due": "today", "urgent": "yes", "count": "2"}, map[string][]Told{"parts": {
@@ -111,7 +111,7 @@ func TestLoadTells(t *testing.T) {
 			}
 		}
 		if got != want || (r == nil) != (want != "") {
-			t.Errorf("%s\n%q, not %q: %s", tells, got, want, tell(ds))
+			t.Errorf("%s\n%q, not %q: %s", tells, got, want, inWords(ds))
 		}
 	}
 }
@@ -143,7 +143,7 @@ conversation: {answers: ` + answers + "}\n"
 			}
 		}
 		if got != want || (r == nil) != (want != "") {
-			t.Errorf("%s\n%q, not %q: %s", answers, got, want, tell(ds))
+			t.Errorf("%s\n%q, not %q: %s", answers, got, want, inWords(ds))
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestLoadSays(t *testing.T) {
 			}
 		}
 		if got != want || (r == nil) != (want != "") {
-			t.Errorf("%s\n%q, not %q: %s", says, got, want, tell(ds))
+			t.Errorf("%s\n%q, not %q: %s", says, got, want, inWords(ds))
 			continue
 		}
 		if r == nil {

@@ -21,7 +21,7 @@ func (d *doc) template(e *Entity, n *yaml.Node) Template {
 		open += at
 		end := strings.IndexByte(s[open:], '}')
 		if s[open] == '}' || end < 0 {
-			d.report(say.badBraces(d.within(n, open, open+1), s[open:open+1]))
+			d.report(tell(d.within(n, open, open+1), "bad-braces", s[open:open+1]))
 			t.Text = append(t.Text, s[at:])
 			return t
 		}
@@ -30,7 +30,7 @@ func (d *doc) template(e *Entity, n *yaml.Node) Template {
 		var p stores.Path
 		p, f, ok := d.path(e, n, open+1, inner)
 		if ok && f.Type != nil && (f.Type.Name == ListType || f.Type.Name == ObjectType) {
-			d.report(say.notText(d.within(n, open+1, end), inner, f.Type))
+			d.report(tell(d.within(n, open+1, end), "type-mismatch/not-text", inner, f.Type))
 		}
 		t.Text = append(t.Text, s[at:open])
 		t.Paths = append(t.Paths, p)

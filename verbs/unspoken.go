@@ -65,7 +65,7 @@ func unspokenIn(r *Registry, p *Palette) (all dsl.Diagnostics) {
 			Summary:  fmt.Sprintf("the palette %s speaks %s, and in %s it does not", p.Domain, l, counted(len(places))),
 			Label:    "nothing in " + l,
 			Place:    places[0],
-			Notes:    []string{"whoever speaks " + l + " is told this in English; say it in " + l + " as well: beside the others, or under says"},
+			Notes:    []string{"people who speak " + l + " are told this in English; say it in " + l + " as well: beside the others, or under says"},
 		}
 		for _, at := range places[1:min(len(places), mostUnspoken)] {
 			d.Related = append(d.Related, dsl.Related{Place: at, Message: "nor here"})

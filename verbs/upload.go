@@ -34,7 +34,7 @@ func covers(t, of string) bool {
 
 // Wanted says in words which files are taken.
 func (u *Upload) Wanted() string {
-	return listed(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
+	return Joined(u.Types, "or") + ", at most " + SizeText(u.MaxSize)
 }
 
 // uploadForm is what a reference looks like. It is shared by all arguments.
@@ -91,64 +91,45 @@ func TypeText(media string) string {
 }
 
 // upload reads which files an argument takes.
-func (l *loader) upload(d *doc, p *Param, f []pair) {
-	n := f[argUpload].value
+func (l *loader) upload(d *doc, p *Param, f mapping) {
+	n := f.at("upload").value
 	if n == nil || p.Type == nil {
 		return
 	}
 	if p.Type.Name != StringType {
-		d.report(say.contradiction(d.place(f[argUpload].key), ":"+p.Name+" is an upload and no string", "a file is referred to by text such as upload://q3vn5…; its type is string", d.place(f[typType].value), "its type"))
+		d.report(tell(d.place(f.at("upload").key), "contradiction", ":"+p.Name+" is an upload and no string", "a file is referred to by text such as upload://q3vn5…; its type is string", d.place(f.at("type").value), "its type"))
 		return
 	}
-	for _, i := range []int{typPattern, typMinLength, typMaxLength} {
-		if f[i].key != nil {
-			d.report(say.contradiction(d.place(f[i].key), ":"+p.Name+" is an upload, whose form is known", "leave "+f[i].key.Value+" out", d.place(f[argUpload].key), "an upload"))
+	for _, key := range []string{"pattern", "min-length", "max-length"} {
+		if k := f.at(key).key; k != nil {
+			d.report(tell(d.place(k), "contradiction", ":"+p.Name+" is an upload, whose form is known", "leave "+key+" out", d.place(f.at("upload").key), "an upload"))
 			return
 		}
 	}
-	if f[argDefault].value != nil {
-		d.report(say.contradiction(d.place(f[argDefault].key), ":"+p.Name+" is an upload and has a default", "a file belongs to whoever sent it; leave the default out", d.place(f[argUpload].key), "an upload"))
+	if f.at("default").value != nil {
+		d.report(tell(d.place(f.at("default").key), "contradiction", ":"+p.Name+" is an upload and has a default", "a file belongs to the person who sent it; leave the default out", d.place(f.at("upload").key), "an upload"))
 		return
 	}
-	var u [uploadKeys]pair
-	if !d.fields(n, uploadShape, u[:]) || u[uploadTypes].value == nil || u[uploadMaxSize].value == nil {
+	u, ok := d.fields(n, "upload")
+	if !ok || u.at("types").value == nil || u.at("max-size").value == nil {
 		return
 	}
 	up := &Upload{}
-	d.items(u[uploadTypes], func(n *yaml.Node) {
+	d.items(u.at("types"), func(n *yaml.Node) {
 		if !mediaType.MatchString(n.Value) {
-			d.report(say.badMediaType(d.place(n), n.Value))
+			d.report(tell(d.place(n), "bad-media-type", n.Value))
 			return
 		}
 		up.Types = append(up.Types, n.Value)
 	})
-	if len(u[uploadTypes].value.Content) == 0 {
-		d.report(say.contradiction(d.place(u[uploadTypes].key), ":"+p.Name+" takes files of no type", "name the types that it takes", dsl.Place{}, ""))
+	if len(u.at("types").value.Content) == 0 {
+		d.report(tell(d.place(u.at("types").key), "contradiction", ":"+p.Name+" takes files of no type", "name the types that it takes", dsl.Place{}, ""))
 	}
-	size, ok := parseSize(u[uploadMaxSize].value.Value)
+	size, ok := parseSize(u.at("max-size").value.Value)
 	if !ok {
-		d.report(say.badSize(d.place(u[uploadMaxSize].value), u[uploadMaxSize].value.Value))
+		d.report(tell(d.place(u.at("max-size").value), "bad-size", u.at("max-size").value.Value))
 	}
 	up.MaxSize = size
 	p.Upload = up
 	p.Type = &Type{Name: StringType, Scale: p.Type.Scale, Pattern: uploadPattern}
-}
-
-// upload holds the files that an argument takes against those that it took.
-func (d *drift) upload(name string, p, was *Param) {
-	o, n := was.Upload, p.Upload
-	switch {
-	case o == nil:
-		return
-	case n == nil:
-		d.lower("limit-loosened", p.Place, was.Place, "it took "+o.Wanted(), "%s takes any text, and not only a file of whoever asks", name)
-		return
-	case n.MaxSize > o.MaxSize:
-		d.lower("limit-loosened", p.Place, was.Place, "it took "+SizeText(o.MaxSize), "%s takes files up to %s", name, SizeText(n.MaxSize))
-	}
-	for _, t := range n.Types {
-		if !slices.ContainsFunc(o.Types, func(old string) bool { return covers(old, t) }) {
-			d.lower("limit-loosened", p.Place, was.Place, "it took "+listed(o.Types, "or"), "%s takes files of type %s", name, t)
-		}
-	}
 }

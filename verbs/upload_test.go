@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"os"
 	"testing"
 
 	"verbatim/dsl"
@@ -36,7 +37,7 @@ func TestLoadUploads(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%s\n%q, not %q: %s", arg, got, want, tell(ds))
+			t.Errorf("%s\n%q, not %q: %s", arg, got, want, inWords(ds))
 		}
 	}
 }
@@ -56,7 +57,7 @@ verbs:
       - {name: paper, type: string, required: true, upload: {types: [application/pdf, image/*], max-size: 20 MB}}
 `))
 	if ds.HasErrors() {
-		t.Fatal(tell(ds))
+		t.Fatal(inWords(ds))
 	}
 	for text, want := range map[string]bool{
 		"upload://thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau": true, "upload://": false, "file:///etc/passwd": false, "upload://a/../b": false, "upload://a\nb": false, "xupload://a": false,
@@ -68,7 +69,7 @@ verbs:
 		}
 		_, more = r.Check(script, nil)
 		if more.HasErrors() == want {
-			t.Errorf("%q: %s", text, tell(more))
+			t.Errorf("%q: %s", text, inWords(more))
 		}
 	}
 	u := r.Verb("x.file").Params[0].Upload
@@ -92,4 +93,29 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%q: %d %v", text, got, ok)
 		}
 	}
+}
+
+func loadText(t interface{ Fatal(...any) }, name, text string) *Registry {
+	r, ds := LoadSources(dsl.NewSource(name, text))
+	if r == nil {
+		t.Fatal(name, inWords(ds))
+	}
+	return r
+}
+
+func paramNamed(v *Verb, name string) *Param {
+	for i := range v.Params {
+		if v.Params[i].Name == name {
+			return &v.Params[i]
+		}
+	}
+	return nil
+}
+
+func basePalette(t interface{ Fatal(...any) }) string {
+	text, err := os.ReadFile("drift/testdata/base.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -181,7 +181,7 @@ func (t *Type) limit(v stores.Value) (stores.Value, problem) {
 		switch {
 		case t.Codes == nil && !isCode(v.Text()):
 			return v, notCode
-		case t.Codes != nil && !t.Codes.has(v.Text()):
+		case t.Codes != nil && !t.Codes.Has(v.Text()):
 			return v, unknownCode
 		}
 	case EmailType:

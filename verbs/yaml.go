@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -41,9 +40,9 @@ func newDoc(src *dsl.Source, maxSize int) *doc {
 	d := &doc{src: src}
 	switch {
 	case len(src.Text) > maxSize:
-		d.report(say.tooLarge(dsl.Place{Source: src}, len(src.Text), maxSize))
+		d.report(tell(dsl.Place{Source: src}, "palette-too-large", len(src.Text), maxSize))
 	case !utf8.ValidString(src.Text):
-		d.report(say.notUTF8(d.at(invalidAt(src.Text), 1)))
+		d.report(tell(d.at(invalidAt(src.Text), 1), "not-utf8"))
 	default:
 		d.index()
 		d.parse()
@@ -53,7 +52,7 @@ func newDoc(src *dsl.Source, maxSize int) *doc {
 
 func (d *doc) parse() {
 	if at, ok := tooNested(d.src.Text); ok {
-		d.report(say.tooDeep(d.at(int32(at), 1)))
+		d.report(tell(d.at(int32(at), 1), "too-deep", maxDepth))
 		return
 	}
 	var root, second yaml.Node
@@ -61,11 +60,11 @@ func (d *doc) parse() {
 	err := decodeYAML(dec, &root)
 	if err == nil {
 		if err = decodeYAML(dec, &second); err == nil {
-			d.report(say.moreDocuments(d.place(&second)))
+			d.report(tell(d.place(&second), "yaml-feature/documents"))
 			return
 		}
 	} else if errors.Is(err, io.EOF) {
-		d.report(say.emptyPalette(d.at(0, 0)))
+		d.report(tell(d.at(0, 0), "empty-palette"))
 		return
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -75,7 +74,7 @@ func (d *doc) parse() {
 	d.root = root.Content[0]
 	d.inspect(d.root, 0)
 	if d.root.Kind == yaml.ScalarNode && d.root.Tag == "!!null" {
-		d.report(say.emptyPalette(d.at(0, 0)))
+		d.report(tell(d.at(0, 0), "empty-palette"))
 		d.root = nil
 	}
 }
@@ -360,14 +359,14 @@ func (d *doc) report(diag dsl.Diagnostic) {
 // shows.
 func (d *doc) inspect(n *yaml.Node, depth int) {
 	if depth > maxDepth {
-		d.report(say.tooDeep(d.place(n)))
+		d.report(tell(d.place(n), "too-deep", maxDepth))
 		n.Kind = poisoned
 		return
 	}
 	if n.Anchor != "" {
 		start := d.offset(n)
 		// The node's own place is that of its anchor.
-		d.report(say.noAnchors(d.at(start, int32(len(n.Anchor))+1), n.Anchor))
+		d.report(tell(d.at(start, int32(len(n.Anchor))+1), "yaml-feature/anchor", n.Anchor))
 	}
 	if n.Style&yaml.TaggedStyle != 0 {
 		start := d.offset(n)
@@ -375,13 +374,13 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 		if length < 0 {
 			length = len(d.src.Text) - int(start)
 		}
-		d.report(say.noTags(d.at(start, int32(length)), n.Tag))
+		d.report(tell(d.at(start, int32(length)), "yaml-feature/tag", n.Tag))
 		n.Kind = poisoned
 		return
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		d.report(say.noAliases(d.place(n), n.Value))
+		d.report(tell(d.place(n), "yaml-feature/alias", n.Value))
 		n.Kind, n.Alias = poisoned, nil
 	case yaml.SequenceNode:
 		for _, c := range n.Content {
@@ -392,15 +391,15 @@ func (d *doc) inspect(n *yaml.Node, depth int) {
 			k := n.Content[i]
 			switch {
 			case k.Kind == yaml.ScalarNode && k.Tag == "!!merge":
-				d.report(say.noMerge(d.place(k)))
+				d.report(tell(d.place(k), "yaml-feature/merge"))
 				k.Kind = poisoned
 				n.Content[i+1].Kind = poisoned
 				continue
 			case k.Kind == yaml.ScalarNode && k.Tag == "!!null":
-				d.report(say.keyNotText(d.place(k)))
+				d.report(tell(d.place(k), "yaml-feature/key"))
 				k.Kind = poisoned
 			case k.Kind != yaml.ScalarNode && k.Kind != yaml.AliasNode:
-				d.report(say.keyNotText(d.place(k)))
+				d.report(tell(d.place(k), "yaml-feature/key"))
 				k.Kind = poisoned
 			default:
 				d.inspect(k, depth+1)
@@ -488,7 +487,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 }
 
 func allDigits(s string) bool {
-	return s != "" && len(s) < 10 && len(bytes.Trim([]byte(s), "0123456789")) == 0
+	return len(s) < 10 && allDecimal(s)
 }
 
 func parseLine(s string) int {
@@ -503,37 +502,64 @@ func parseLine(s string) int {
 // key is not there.
 type pair struct{ key, value *yaml.Node }
 
-// fields sorts the entries of a mapping into out, by the keys of its shape,
-// and reports every key that is unknown, given twice, missing, or holds the
-// wrong kind of YAML. A key that was complained about is given but empty:
-// its value is nil and its key is not.
-func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
-	if n.Kind != yaml.MappingNode {
-		if n.Kind != poisoned {
-			d.report(say.wrongShape(d.place(n), sh.name, "a mapping: key: value"))
-		}
+// A mapping is what stands under the keys of a shape.
+type mapping struct {
+	d     *doc
+	of    *shape
+	pairs []pair // by the keys of the shape
+}
+
+// at is what stands under a key.
+func (m mapping) at(name string) pair {
+	if m.of == nil {
+		return pair{}
+	}
+	return m.pairs[m.of.index[name]]
+}
+
+// text is a text under a key, "" when there is none.
+func (m mapping) text(name string) string {
+	if n := m.at(name).value; n != nil {
+		return n.Value
+	}
+	return ""
+}
+
+// boolean is true or false under a key. YAML 1.1 has eleven words for each, which is
+// why only these two count.
+func (m mapping) boolean(name string) bool {
+	n := m.at(name).value
+	if n == nil {
 		return false
 	}
-	next := 0
+	if n.Style == 0 && (n.Value == "true" || n.Value == "false") {
+		return n.Value == "true"
+	}
+	m.d.report(say.notBoolean(m.d.place(n), name, n.Value))
+	return false
+}
+
+// fields sorts the entries of a mapping by the keys of its shape, and reports every
+// key that is unknown, given twice, missing, or holds the wrong kind of YAML. A key
+// that was complained about is given but empty: its value is nil and its key is not.
+func (d *doc) fields(n *yaml.Node, name string) (mapping, bool) {
+	sh := shapes[name]
+	if n.Kind != yaml.MappingNode {
+		if n.Kind != poisoned {
+			d.report(tell(d.place(n), "wrong-shape", sh.name, "a mapping: key: value"))
+		}
+		return mapping{}, false
+	}
+	m := mapping{d, sh, make([]pair, len(sh.keys))}
 	var meant []string // by keys that are misspelt
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == poisoned {
 			continue
 		}
-		j := -1
-		if next < len(sh.keys) && sh.keys[next].name == k.Value {
-			j = next
-		} else {
-			for c := range sh.keys {
-				if sh.keys[c].name == k.Value {
-					j = c
-					break
-				}
-			}
-		}
-		if j < 0 {
-			diag := say.unknownKey(d.place(k), sh, k.Value)
+		j, known := sh.index[k.Value]
+		if !known {
+			diag := tell(d.place(k), "unknown-key", sh, k.Value)
 			if n.Style&yaml.FlowStyle != 0 && v.Kind == yaml.ScalarNode && v.Tag == "!!null" && v.Value == "" {
 				diag.Notes = append(diag.Notes, "inside braces, text that holds a comma goes in double quotes")
 			}
@@ -545,22 +571,21 @@ func (d *doc) fields(n *yaml.Node, sh *shape, out []pair) bool {
 			}
 			continue
 		}
-		next = j + 1
-		if out[j].key != nil {
-			d.report(say.duplicateKey(d.place(k), k.Value, d.place(out[j].key)))
+		if m.pairs[j].key != nil {
+			d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(m.pairs[j].key)))
 			continue
 		}
-		out[j] = pair{key: k}
+		m.pairs[j] = pair{key: k}
 		if d.holds(k, v, &sh.keys[j]) {
-			out[j].value = v
+			m.pairs[j].value = v
 		}
 	}
 	for j := range sh.keys {
-		if sh.keys[j].required && out[j].key == nil && !slices.Contains(meant, sh.keys[j].name) {
-			d.report(say.missingKey(d.place(n), sh, sh.keys[j].name))
+		if k := &sh.keys[j]; k.required && m.pairs[j].key == nil && !slices.Contains(meant, k.name) {
+			d.report(say.missingKey(d.place(n), name, k.name))
 		}
 	}
-	return true
+	return m, true
 }
 
 // holds reports whether a value is of the kind of YAML that its key wants, and
@@ -569,92 +594,21 @@ func (d *doc) holds(k, v *yaml.Node, want *key) bool {
 	if v.Kind == poisoned {
 		return false
 	}
-	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" && want.holds != anything {
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" && want.holds != "anything" {
 		d.report(say.nothingWritten(d.place(k), want))
 		return false
 	}
-	scalar, list, mapping := false, false, false
-	switch want.holds {
-	case aText, aBoolean, anInteger, aNumber:
-		scalar = true
-	case texts, maps, textsOrMaps, uniques:
-		list = true
-	case aMap, namedMaps, namedTexts, namedAny:
-		mapping = true
-	case textsByLanguage:
-		list, mapping = true, true
-	case textOrMap, textByLanguage:
-		scalar, mapping = true, true
-	case textOrMaps:
-		scalar, list = true, true
-	case anything:
-		return true
-	}
-	switch v.Kind {
-	case yaml.ScalarNode:
-		if !scalar {
-			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
+	if !slices.Contains(forms[want.holds].kinds, v.Kind) {
+		if v.Kind == yaml.ScalarNode || v.Kind == yaml.SequenceNode || v.Kind == yaml.MappingNode {
+			d.report(tell(d.place(v), "wrong-shape", want.name, forms[want.holds].wanted))
 		}
-		return scalar
-	case yaml.SequenceNode:
-		if !list {
-			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
-		}
-		return list
-	case yaml.MappingNode:
-		if !mapping {
-			d.report(say.wrongShape(d.place(v), want.name, formNames[want.holds]))
-		}
-		return mapping
-	}
-	return false
-}
-
-var formNames = [...]string{
-	aText:           "text",
-	aBoolean:        "true or false",
-	anInteger:       "a whole number",
-	aNumber:         "a number",
-	texts:           "a list: [a, b]",
-	aMap:            "a mapping: key: value",
-	maps:            "a list of mappings, each begun by a dash",
-	namedMaps:       "a mapping from names to mappings",
-	namedTexts:      "a mapping from names to text",
-	textOrMap:       "text or a mapping",
-	textByLanguage:  "text, or a mapping from languages",
-	textOrMaps:      "a word or a list of rules",
-	textsOrMaps:     "a list: [A, B]",
-	textsByLanguage: "a list: [a, b], or a mapping from languages to lists",
-	uniques:         "a list of lists: [[a, b]]",
-	anything:        "anything",
-	namedAny:        "a mapping from names",
-}
-
-// text returns the text of a scalar that fields accepted, "" when it is not
-// given.
-func text(p pair) string {
-	if p.value == nil {
-		return ""
-	}
-	return p.value.Value
-}
-
-// boolean reads true or false. YAML 1.1 has eleven words for each, which is
-// why only these two count.
-func (d *doc) boolean(p pair) bool {
-	if p.value == nil {
 		return false
 	}
-	if p.value.Style == 0 {
-		switch p.value.Value {
-		case "true":
-			return true
-		case "false":
-			return false
-		}
+	if v.Kind == yaml.ScalarNode && want.closed && !slices.Contains(want.words, v.Value) {
+		d.report(tell(d.place(v), "unknown-word", want.name, v.Value, want.words))
+		return false
 	}
-	d.report(say.notBoolean(d.place(p.value), p.key.Value, p.value.Value))
-	return false
+	return true
 }
 
 // integer reads a number of things.
@@ -664,12 +618,12 @@ func (d *doc) integer(p pair, least int) (int, bool) {
 	}
 	s := p.value.Value
 	if p.value.Style != 0 || !isDigits(s) || len(s) > 9 {
-		d.report(say.notInteger(d.place(p.value), p.key.Value, s, least))
+		d.report(tell(d.place(p.value), "not-a-number", p.key.Value, s, least))
 		return 0, false
 	}
 	n := parseLine(s)
 	if n < least {
-		d.report(say.notInteger(d.place(p.value), p.key.Value, s, least))
+		d.report(tell(d.place(p.value), "not-a-number", p.key.Value, s, least))
 		return 0, false
 	}
 	return n, true
@@ -687,7 +641,7 @@ func (d *doc) items(p pair, fn func(n *yaml.Node)) {
 		switch {
 		case n.Kind == poisoned:
 		case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
-			d.report(say.wrongShape(d.place(n), "an item of "+p.key.Value, "text"))
+			d.report(tell(d.place(n), "wrong-shape", "an item of "+p.key.Value, "text"))
 		default:
 			fn(n)
 		}
@@ -724,7 +678,7 @@ func (d *doc) entries(n *yaml.Node, fn func(k, v *yaml.Node)) {
 			}
 		}
 		if first != nil {
-			d.report(say.duplicateKey(d.place(k), k.Value, d.place(first)))
+			d.report(tell(d.place(k), "duplicate-key", k.Value, d.place(first)))
 			continue
 		}
 		fn(k, n.Content[i+1])
@@ -758,7 +712,7 @@ func (d *doc) scalars(p pair, fn func(k, v *yaml.Node)) {
 		switch {
 		case v.Kind == poisoned:
 		case v.Kind != yaml.ScalarNode:
-			d.report(say.wrongShape(d.place(v), k.Value, "text"))
+			d.report(tell(d.place(v), "wrong-shape", k.Value, "text"))
 		default:
 			fn(k, v)
 		}

@@ -56,6 +56,28 @@ func (a *app) newEngine(reg *verbs.Registry, store stores.Store, tools tools.Ser
 	return a.newEngineAt(reg, store, tools, a.now)
 }
 
+// wire joins palettes, a store and servers of tools, as most subcommands need them.
+// The store is the caller's to close.
+func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers) (*verbs.Registry, stores.Store, *runtime.Engine, error) {
+	if _, err := a.zone(); err != nil {
+		return nil, nil, nil, err
+	}
+	reg, err := a.wholePalettes(palettes)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	store, err := a.open(ctx, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	engine, err := a.newEngine(reg, store, tools)
+	if err != nil {
+		store.Close()
+		return nil, nil, nil, a.runFailed(err)
+	}
+	return reg, store, engine, nil
+}
+
 // newEngineAt is newEngine with a clock.
 func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.Servers, clock func() time.Time) (*runtime.Engine, error) {
 	zone, err := a.zone()

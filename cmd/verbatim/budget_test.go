@@ -21,14 +21,14 @@ var budgets = []struct {
 	why    string
 }{
 	{[]string{"dsl"}, 4700, 1150, "recovery still has heuristics for mistakes that nobody was seen to make"},
-	{[]string{"verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest"}, 13000, 7400, "decoding is written out key by key, and the checks of expressions, drift and references stand among the palettes"},
-	{[]string{"runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"}, 12000, 5650, "it reads ahead and writes behind until the stores are fast, and each room that was taken out has its own words at the door"},
+	{[]string{"verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest"}, 13000, 6000, "the checks of expressions stand among the palettes, and the grammars of numbers and objects are written out"},
+	{[]string{"runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"}, 12000, 5650, "it reads ahead and writes behind until the stores are fast, and each room that was taken out has its own words at the door"},
 	{[]string{"runtime/dialog"}, 4500, 4300, "what a model says is held against patterns, and the states of a conversation are not drawn"},
 	{[]string{"runtime/words", "runtime/phrase"}, 3500, 5200, "sentences are matched by closed lists of words"},
 	{[]string{"stores", "stores/journal", "stores/receipt", "stores/files"}, 5500, 1900, "the receipt came here from other rooms"},
-	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 3600, "the guard over an author's SQL is kept twice, and River's statements are written by hand"},
-	{[]string{"cmd/verbatim"}, 5500, 2350, "what a person is told is rendered here and not by libraries"},
-	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 350, "the questions of a collection know the client's palette"},
+	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 4070, "the guard over an author's SQL is kept twice, the loop of a worker on SQLite came here from runtime/work, and River's driver is put right where it reads the machine's clock"},
+	{[]string{"cmd/verbatim"}, 5500, 2345, "what a person is told is rendered here and not by libraries"},
+	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 250, "the questions of a collection know the client's palette"},
 }
 
 // noBudget are what is not built into the program, and what keeps no more than the
@@ -48,7 +48,7 @@ func (l lines) plus(m lines) lines {
 func TestRoomsKeepToTheirBudgets(t *testing.T) {
 	t.Parallel()
 	found := map[string]lines{}
-	var archives int
+	var archives, catalogues int
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -70,6 +70,8 @@ func TestRoomsKeepToTheirBudgets(t *testing.T) {
 		switch {
 		case strings.HasSuffix(rel, ".txtar"):
 			archives += bytes.Count(text, []byte("\n"))
+		case strings.HasSuffix(rel, ".txt") && rel != "cmd/teeth/faults.txt":
+			catalogues += bytes.Count(text, []byte("\n"))
 		case strings.HasSuffix(rel, ".go") && !strings.HasSuffix(rel, "_test.go"):
 			found[path.Dir(rel)] = found[path.Dir(rel)].plus(count(text))
 		}
@@ -102,7 +104,7 @@ func TestRoomsKeepToTheirBudgets(t *testing.T) {
 			t.Errorf("%s has %d lines and no budget", room, l.all())
 		}
 	}
-	t.Logf("%d lines of Go: %d of code, %d of comments, %d blank; %d of txtar archives", total.all(), total.code, total.comment, total.blank, archives)
+	t.Logf("%d lines of Go: %d of code, %d of comments, %d blank; %d of txtar archives, %d of catalogues", total.all(), total.code, total.comment, total.blank, archives, catalogues)
 }
 
 func count(text []byte) (l lines) {

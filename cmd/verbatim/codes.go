@@ -8,13 +8,14 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/verbs"
+	"verbatim/verbs/drift"
 )
 
 // allCodes are the codes of every diagnostic and of every way to stop, sorted.
 // A mistake that two packages can find has one code, and is explained by the
 // first that does.
 func allCodes() []dsl.CodeDoc {
-	all := slices.Concat(dsl.Codes(), verbs.Codes(), runtime.Codes(), ownCodes())
+	all := slices.Concat(dsl.Codes(), verbs.Codes(), drift.Codes(), runtime.Codes(), ownCodes())
 	slices.SortStableFunc(all, func(a, b dsl.CodeDoc) int { return strings.Compare(a.Code, b.Code) })
 	return slices.CompactFunc(all, func(a, b dsl.CodeDoc) bool { return a.Code == b.Code })
 }

@@ -6,27 +6,33 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// A subcommand is one of the program's, and how it is made.
+type subcommand struct {
+	name string
+	make func(*app) *cobra.Command
+}
+
 // commands are all there are, in the order in which help lists them: what an
 // author needs, then what an operator needs, then the rest.
-var commands = []func(*app) *cobra.Command{
-	checkCommand,
-	fmtCommand,
-	lintCommand,
-	explainCommand,
-	grammarCommand,
-	sayCommand,
-	runCommand,
-	sessionCommand,
-	chatCommand,
-	evalCommand,
-	confirmCommand,
-	uploadCommand,
-	workCommand,
-	logCommand,
-	migrateCommand,
-	completionCommand,
-	versionCommand,
-	helpCommand,
+var commands = []subcommand{
+	{"check", checkCommand},
+	{"fmt", fmtCommand},
+	{"lint", lintCommand},
+	{"explain", explainCommand},
+	{"grammar", grammarCommand},
+	{"say", sayCommand},
+	{"run", runCommand},
+	{"session", sessionCommand},
+	{"chat", chatCommand},
+	{"eval", evalCommand},
+	{"confirm", confirmCommand},
+	{"upload", uploadCommand},
+	{"work", workCommand},
+	{"log", logCommand},
+	{"migrate", migrateCommand},
+	{"completion", completionCommand},
+	{"version", versionCommand},
+	{"help", helpCommand},
 }
 
 // outputSchema is a JSON Schema of everything that --json prints. Fields are

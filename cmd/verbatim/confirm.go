@@ -63,26 +63,15 @@ func (a *app) decide(ctx context.Context, id string, f confirmFlags) error {
 	case f.reason != "" && !f.decline:
 		return usage("--reason says why somebody declines", "give --decline as well, or leave it out")
 	}
-	reg, err := a.wholePalettes(f.palettes)
-	if err != nil {
-		return err
-	}
-	store, err := a.open(ctx, f.store)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	if _, err := a.zone(); err != nil {
-		return err
-	}
 	tools, err := a.tools(f.servers)
 	if err != nil {
 		return err
 	}
-	engine, err := a.newEngine(reg, store, tools)
+	_, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
 	if err != nil {
-		return a.runFailed(err)
+		return err
 	}
+	defer store.Close()
 	session, err := engine.Session(ctx, f.as)
 	if err != nil {
 		return a.runFailed(err)

@@ -181,3 +181,27 @@ func TestFaultIsOneSentence(t *testing.T) {
 type faulty struct{}
 
 func (faulty) Read([]byte) (int, error) { panic("a fault") }
+
+// A subcommand is found in the table by the name that it has, and made alone; the
+// help, and what is misspelt, know them all.
+func TestASubcommandIsMadeAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands {
+		a := &app{world: world{args: []string{"--json", c.name}}}
+		if name := c.make(a).Name(); name != c.name {
+			t.Errorf("%s is in the table as %s", name, c.name)
+		}
+		want := 1
+		if c.name == "help" || c.name == "completion" {
+			want = len(commands)
+		}
+		if made := len((&app{world: a.world}).root().Commands()); made != want {
+			t.Errorf("%s: %d subcommands are made, want %d", c.name, made, want)
+		}
+	}
+	for _, args := range [][]string{nil, {"--help"}, {"rnu"}, {"__complete", "run", ""}, {"--color", "run"}} {
+		if made := len((&app{world: world{args: args}}).root().Commands()); made != len(commands) {
+			t.Errorf("%q: %d subcommands are made", args, made)
+		}
+	}
+}

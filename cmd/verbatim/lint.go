@@ -11,6 +11,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
+	"verbatim/verbs/drift"
 )
 
 func lintCommand(a *app) *cobra.Command {
@@ -100,7 +101,7 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 			return &stop{exitInput, "bad-palettes", fmt.Sprintf("the palettes in %s do not load, so nothing can be compared with them", quoted(against)),
 				"verbatim lint " + shell(against)}
 		}
-		l.ds = append(l.ds, verbs.Drift(old.reg, l.reg)...)
+		l.ds = append(l.ds, drift.Between(old.reg, l.reg)...)
 	}
 	if f.servers != "" && l.reg != nil {
 		found, taken, err := a.lintTools(ctx, l.reg, f.servers, f.accept)

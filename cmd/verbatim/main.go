@@ -299,10 +299,16 @@ func (a *app) root() *cobra.Command {
 		}
 		return usage(fmt.Sprintf("--color is auto, always or never, not %q", a.color), "verbatim --help")
 	}
-	for _, add := range commands {
-		cmd := add(a)
-		a.order = append(a.order, cmd.Name())
-		if cmd.Name() == "help" {
+	// A command that is asked for by its name is made, and no other. Those that list
+	// the others, or complete what is typed, are given all.
+	some := commands
+	if i := slices.IndexFunc(commands, func(c subcommand) bool { return c.name == a.asked() }); i >= 0 && commands[i].name != "help" && commands[i].name != "completion" {
+		some = commands[i : i+1]
+	}
+	for _, c := range some {
+		cmd := c.make(a)
+		a.order = append(a.order, c.name)
+		if c.name == "help" {
 			root.SetHelpCommand(cmd) // or there would be another
 		}
 		root.AddCommand(cmd)
@@ -313,25 +319,30 @@ func (a *app) root() *cobra.Command {
 // unknownCommand finds a misspelt subcommand before its flags are judged: the
 // flags of a command that does not exist mean nothing.
 func (a *app) unknownCommand(root *cobra.Command) error {
-	for i, arg := range a.args {
-		if strings.HasPrefix(arg, "-") || i > 0 && a.args[i-1] == "--color" {
-			continue
-		}
-		var names []string
-		for _, c := range root.Commands() {
-			if c.Name() == arg || c.HasAlias(arg) {
-				return nil
-			}
-			if !c.Hidden {
-				names = append(names, c.Name())
-			}
-		}
-		if strings.HasPrefix(arg, "__complete") {
+	arg := a.asked()
+	if arg == "" || strings.HasPrefix(arg, "__complete") {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.Name() == arg || c.HasAlias(arg) {
 			return nil
 		}
-		return usage(fmt.Sprintf("there is no subcommand %q%s", arg, didYouMean(arg, names)), "verbatim --help lists them")
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
 	}
-	return nil
+	return usage(fmt.Sprintf("there is no subcommand %q%s", arg, didYouMean(arg, names)), "verbatim --help lists them")
+}
+
+// asked is the subcommand that is asked for; "" where there is none.
+func (a *app) asked() string {
+	for i, arg := range a.args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || a.args[i-1] != "--color") {
+			return arg
+		}
+	}
+	return ""
 }
 
 // didYouMean continues a sentence with the nearest of some names.

@@ -130,17 +130,17 @@ var morning = time.Date(2024, 12, 27, 9, 14, 2, 0, time.UTC)
 // Each session in testdata is a story that begins with why it is told.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	sessions(t, "testdata")
+	scripts(t, "testdata")
 }
 
 // The same program keeps rows on a PostgreSQL server.
 func TestSessionsOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db, bank := pgtest.Database(t), pgtest.Database(t)
-	sessions(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App)
+	scripts(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App)
 }
 
-func sessions(t *testing.T, dir string, vars ...string) {
+func scripts(t *testing.T, dir string, vars ...string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		UpdateScripts:       *update,

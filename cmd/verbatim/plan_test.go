@@ -18,12 +18,12 @@ import (
 //	roof    cmd/verbatim        wiring
 //	2       runtime             the engine
 //	        runtime/{names,tools}   its parts: what rows are called; whether a tool fits its verb
-//	1       verbs               verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
+//	1       verbs               verbs/{expr,drift,grammar}   verbs/verbstest   stores/{sqlite,postgres,journal}   stores/storetest
 //	ground  dsl   stores
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -41,9 +41,10 @@ var allowed = map[string][]string{
 	"stores/files":          nil,
 	"verbs":                 {"dsl", "stores", "verbs/expr"},
 	"verbs/expr":            {"stores"},
+	"verbs/drift":           {"dsl", "stores", "verbs"},
 	"verbs/grammar":         {"dsl", "stores", "verbs"},
 	"verbs/verbstest":       nil,
-	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
+	"runtime":               {"dsl", "verbs", "stores", "stores/receipt", "stores/journal", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
 	"runtime/names":         {"dsl", "stores"},
 	"runtime/tools":         {"dsl", "stores", "verbs"},
 	"runtime/view":          {"stores"},
@@ -51,19 +52,20 @@ var allowed = map[string][]string{
 	"runtime/confirmations": {"stores", "stores/receipt", "runtime/digest"},
 	"runtime/provenance":    {"stores", "verbs"},
 	"runtime/uploads":       {"stores", "stores/receipt", "verbs"},
+	"runtime/sessions":      {"dsl", "stores", "verbs", "runtime/digest"},
 	"runtime/notify":        {"runtime"},
 	"runtime/work":          {"stores", "runtime", "runtime/notify"},
 	"runtime/llm":           nil,
-	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads"},
+	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads", "runtime/sessions"},
 	"runtime/mcp":           {"runtime/tools"},
 	"runtime/system":        {"dsl", "verbs", "stores", "runtime"},
 	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
 	"runtime/words":         {"stores"},
 	"runtime/phrase":        {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
 	"runtime/collect":       {"dsl", "stores", "verbs", "runtime/words"},
-	"runtime/client":        {"stores", "verbs", "runtime", "runtime/words", "runtime/collect"},
+	"runtime/client":        {"stores", "verbs", "runtime", "runtime/sessions", "runtime/words", "runtime/collect"},
 	"runtime/torture":       nil,
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -81,10 +83,12 @@ var groups = map[string][]string{
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
 	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
-	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads"},
-	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance"),
+	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
+	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions"),
+	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/dialog", "cmd/verbatim"),
 	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "cmd/verbatim"),
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "cmd/verbatim"),
+	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
 }
@@ -106,6 +110,8 @@ var forbidden = []arrow{
 	{"who does not say what rows are called", []string{"runtime/names"}, "names are given to rows by the engine, and told by who tells of rows"},
 	{"who has nothing to ask of a tool", []string{"runtime/tools"}, "tools of other servers are asked by the engine, through whoever speaks their protocol"},
 	{"runtime/tools", allBut("dsl", "stores", "verbs", "runtime/tools"), "it holds what a tool says of itself against a verb, and asks nothing of it"},
+	{"who compares no palettes", []string{"verbs/drift"}, "one version of the palettes is loaded; two are compared by the linter alone"},
+	{"verbs/drift", allBut("dsl", "stores", "verbs", "verbs/drift"), "it reads two sets of palettes, and nothing of what they are used for"},
 	{"parts of the engine", []string{"runtime"}, "each is a room with its own types and tests, which the engine is made of"},
 	{"who is not the engine", []string{"runtime/view", "runtime/digest", "runtime/provenance"}, "how a store is asked, what a plan is known by, and where values come from, is the engine's own affair"},
 	{"who does not say what became of a question", []string{"runtime/confirmations"}, "who may agree, and to what, the engine decides"},
@@ -113,6 +119,8 @@ var forbidden = []arrow{
 	{"who has no files to show", []string{"runtime/uploads"}, "what is known of files is the engine's, and of those who take and show them"},
 	{"runtime/provenance", allBut("stores", "verbs", "runtime/provenance"), "it knows rows and who reads them, and nothing of what is done with them"},
 	{"runtime/uploads", allBut("stores", "stores/receipt", "verbs", "runtime/uploads"), "it keeps what is known of files; who may use one the engine decides"},
+	{"who holds no session", []string{"runtime/sessions"}, "what is said and asked in a session is the engine's, and of those who speak in one"},
+	{"runtime/sessions", allBut("dsl", "stores", "verbs", "runtime/digest", "runtime/sessions"), "it keeps what was set, said and asked; who may read it, and what rows are called, the engine decides"},
 	{"runtime/digest", allBut("stores", "runtime/digest"), "it hashes texts and values, whatever they mean"},
 	{"runtime/confirmations", allBut("stores", "stores/receipt", "runtime/digest", "runtime/confirmations"), "it keeps scripts as texts: who reads them is the engine"},
 	{"runtime/mcp", []string{"runtime"}, "it answers the engine, and need not know it"},
@@ -227,6 +235,9 @@ var forbidden = []arrow{
 var exceptions = map[[2]string]string{
 	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
 	{"stores/postgres", "stores/storetest"}:                       "its tests run the conformance suite",
+	{"runtime/work", "stores/storetest"}:                          "its tests take a job as a worker does that is lost",
+	{"runtime/system", "stores/storetest"}:                        "its tests take a job as a worker does that is lost",
+	{"runtime/torture", "stores/storetest"}:                       "its tests take a job as a worker does that is lost",
 	{"stores/postgres", "stores/postgres/pgtest"}:                 "its tests run on a real server",
 	{"runtime", "verbs/grammar"}:                                  "its tests hold a grammar against what a session permits",
 	{"runtime", "stores/postgres"}:                                "its tests run the engine on a real store",
@@ -261,6 +272,7 @@ var exceptions = map[[2]string]string{
 	{"runtime/torture", "stores/postgres"}:                        "it pulls the plug on real stores",
 	{"runtime/torture", "stores/postgres/pgtest"}:                 "it pulls the plug on real servers",
 	{"runtime/torture", "runtime"}:                                "it pulls the plug on the engine",
+	{"runtime/torture", "runtime/sessions"}:                       "it talks, and keeps questions waiting",
 	{"runtime/phrase", "verbs/verbstest"}:                         "its benchmarks need palettes of any size",
 	{"verbs", "verbs/verbstest"}:                                  "its benchmarks need palettes of any size",
 	{"cmd/verbatim", "verbs/verbstest"}:                           "its benchmarks need palettes of any size",

@@ -13,6 +13,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -113,30 +114,19 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 		ctx, end = context.WithTimeout(ctx, f.timeout)
 		defer end()
 	}
-	reg, err := a.wholePalettes(f.palettes)
-	if err != nil {
-		return err
-	}
 	src, err := read()
 	if err != nil {
-		return err
-	}
-	store, err := a.open(ctx, f.store)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	if _, err := a.zone(); err != nil {
 		return err
 	}
 	tools, err := a.tools(f.servers)
 	if err != nil {
 		return err
 	}
-	engine, err := a.newEngine(reg, store, tools)
+	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
 	if err != nil {
-		return a.runFailed(err)
+		return err
 	}
+	defer store.Close()
 	session, err := begin(ctx, engine, f.as, f.sitting)
 	if err != nil {
 		return a.runFailed(err)
@@ -204,7 +194,7 @@ func (j *job) turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	last, err := j.session.Turns(ctx, info.Turns, info.Turns)
-	if err != nil || len(last) == 0 || last[0].Role != runtime.ClientTurn {
+	if err != nil || len(last) == 0 || last[0].Role != sessions.Client {
 		return 0, err
 	}
 	return info.Turns, nil

@@ -68,23 +68,15 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 		}
 		message = strings.TrimRight(string(text), "\r\n")
 	}
-	reg, err := a.wholePalettes(f.palettes)
-	if err != nil {
-		return err
-	}
-	store, err := a.open(ctx, f.store)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	zone, err := a.zone()
 	if err != nil {
 		return err
 	}
-	engine, err := a.newEngine(reg, store, nil)
+	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
 	if err != nil {
-		return a.runFailed(err)
+		return err
 	}
+	defer store.Close()
 	session, err := begin(ctx, engine, f.as, f.sitting)
 	if err != nil {
 		return a.runFailed(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -20,7 +21,7 @@ type sessionFlags struct {
 	zone, language      string
 }
 
-var speakers = map[string]runtime.TurnRole{"client": runtime.ClientTurn, "agent": runtime.AgentTurn, "system": runtime.SystemTurn}
+var speakers = map[string]sessions.Role{"client": sessions.Client, "agent": sessions.Agent, "system": sessions.System}
 
 func sessionCommand(a *app) *cobra.Command {
 	var f sessionFlags
@@ -66,19 +67,11 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 	case !known:
 		return usage(fmt.Sprintf("nobody speaks as %q", f.by), "give --by client, agent or system")
 	}
-	reg, err := a.wholePalettes(f.palettes)
-	if err != nil {
-		return err
-	}
-	store, err := a.open(ctx, f.store)
+	_, store, engine, err := a.wire(ctx, f.palettes, f.store, nil)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	engine, err := a.newEngine(reg, store, nil)
-	if err != nil {
-		return a.runFailed(err)
-	}
 	if name == "" {
 		s, err := engine.Session(ctx, f.as)
 		if err != nil {
@@ -91,7 +84,7 @@ func (a *app) showOwn(ctx context.Context, name string, f sessionFlags) error {
 		return a.runFailed(err)
 	}
 	if f.say != "" {
-		if _, err := s.Say(ctx, runtime.Said{Role: role, Content: f.say}); err != nil {
+		if _, err := s.Say(ctx, sessions.Said{Role: role, Content: f.say}); err != nil {
 			return a.runFailed(err)
 		}
 	}
@@ -166,7 +159,7 @@ func (a *app) showSession(ctx context.Context, s *runtime.Session) error {
 	return nil
 }
 
-func entriesOf(t *runtime.Turn) string {
+func entriesOf(t *sessions.Turn) string {
 	if t.First == 0 {
 		return ""
 	}
@@ -220,8 +213,7 @@ type turnJSON struct {
 func newSession(info *runtime.SessionInfo) sessionJSON {
 	out := sessionJSON{ID: info.ID, Name: info.Name, Label: info.Person.Label, Email: info.Person.Email, Zone: info.Person.Zone, Language: info.Person.Language,
 		Started: info.Started, LastActive: info.LastActive, Visits: info.Visits, Turns: info.Turns, Version: info.Version}
-	for i := range info.Values {
-		v := &info.Values[i]
+	for _, v := range info.Values {
 		value := valueJSON{Name: v.Name, Sensitive: v.Sensitive, Origin: v.Origin.String()}
 		if !v.Sensitive {
 			value.Value = &v.Value

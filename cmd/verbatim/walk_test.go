@@ -14,7 +14,7 @@ import (
 // mostWalked bounds in how many files of the product one run of an add-note script
 // executes a statement. It was 177 before the engine was rebuilt, and 88 is the
 // goal. It is only ever lowered.
-const mostWalked = 175
+const mostWalked = 164
 
 // A reader who follows one call through the program has to open few files.
 func TestAWalkThroughOneCallIsShort(t *testing.T) {

@@ -109,6 +109,11 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return err
 	}
 	defer store.Close()
+	if f.at == "" {
+		if clock, err = byStore(ctx, store, clock); err != nil {
+			return broken("the store does not tell the time", err, "check the store; nothing that waits is lost")
+		}
+	}
 	tools, err := a.tools("")
 	if err != nil {
 		return err
@@ -152,6 +157,17 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 		return broken("the work could not be done", err, "check the store; nothing that waits is lost")
 	}
 	return nil
+}
+
+// byStore sets a clock by the store's, which all machines share: what the work of a
+// machine whose clock is off leads to falls due when it should.
+func byStore(ctx context.Context, q stores.Queue, clock func() time.Time) (func() time.Time, error) {
+	now, err := q.Clock(ctx)
+	off := time.Until(now)
+	if err != nil || off.Abs() < time.Second {
+		return clock, err
+	}
+	return func() time.Time { return clock().Add(off) }, nil
 }
 
 // sender reads where notices go; without a file, nowhere.

@@ -17,6 +17,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/client"
 	"verbatim/runtime/collect"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
@@ -710,8 +711,8 @@ func TestEscalationTransfersContext(t *testing.T) {
 		s := b.visit("clara")
 		b.asks(s, "client.start-collection :request-id "+pierre)
 		for i := range 5 {
-			if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: fmt.Sprintf("My question %d", i)},
-				runtime.Said{Role: runtime.AgentTurn, Content: fmt.Sprintf("My answer %d", i), Action: []string{"explained the request", "explained the request", "noted a date", "", ""}[i]}); err != nil {
+			if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: fmt.Sprintf("My question %d", i)},
+				sessions.Said{Role: sessions.Agent, Content: fmt.Sprintf("My answer %d", i), Action: []string{"explained the request", "explained the request", "noted a date", "", ""}[i]}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -729,7 +730,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 				t.Errorf("the preview does not show %q: %s", want, shown)
 			}
 		}
-		reply, err := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID, Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "yes"}}})
+		reply, err := s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID, Said: []sessions.Said{{Role: sessions.Client, Content: "yes"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -753,7 +754,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: "and something private"}); err != nil {
+		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "and something private"}); err != nil {
 			t.Fatal(err)
 		}
 		_, err = s.Run(ctx, p, runtime.RunOptions{Agreed: preview.ID})

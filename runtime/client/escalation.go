@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
 )
 
@@ -63,7 +64,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	transcript, tried := []spoken{}, []string{}
 	for i := range turns {
 		t := &turns[i]
-		if t.Role == runtime.SystemTurn && t.Intent == runtime.WhyIntent {
+		if t.Role == sessions.System && t.Intent == sessions.WhyIntent {
 			continue // how an answer came about is no part of what was said
 		}
 		transcript = append(transcript, spoken{t.Number, t.Time, string(t.Role), t.Content, t.Action})

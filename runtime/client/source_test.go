@@ -8,6 +8,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -72,7 +73,7 @@ func TestEveryStatementHasItsSource(t *testing.T) {
 				t.Fatal(text, err)
 			}
 			written(preview.Calls)
-			o := runtime.RunOptions{Source: "story.dsl", Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "about " + text}}}
+			o := runtime.RunOptions{Source: "story.dsl", Said: []sessions.Said{{Role: sessions.Client, Content: "about " + text}}}
 			if s.Reads(p) {
 				o.Said = nil
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 )
 
 // O19, O20, X11: all that the document lists of a client's dialogue, and of the
@@ -26,8 +27,8 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 			return s
 		}
 		s := visit()
-		if _, err := s.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: "Let us do Pierre", Intent: "client.start-collection"},
-			runtime.Said{Role: runtime.AgentTurn, Content: "Gladly", Action: "began the questions"}, runtime.Said{Role: runtime.SystemTurn, Content: "why"}); err != nil {
+		if _, err := s.Say(ctx, sessions.Said{Role: sessions.Client, Content: "Let us do Pierre", Intent: "client.start-collection"},
+			sessions.Said{Role: sessions.Agent, Content: "Gladly", Action: "began the questions"}, sessions.Said{Role: sessions.System, Content: "why"}); err != nil {
 			t.Fatal(err)
 		}
 		b.asks(s, "client.work-on :cbu-id @allianz-reinsurance-ag client.start-collection :request-id "+pierre)
@@ -82,7 +83,7 @@ func TestAllOfADialogueIsThereInAnotherProcess(t *testing.T) {
 			"accessible_cbus":      len(companies) == 1 && strings.Contains(companies[0], "company=@allianz-reinsurance-ag"),
 			"active_cbu":           values["active"] == "@allianz-reinsurance-ag",
 			"collection":           values["collection_mode"] == "true" && values["active_collection"] == pierre,
-			"conversation_history": turns[0].Role == runtime.ClientTurn && turns[0].Content == "Let us do Pierre" && turns[0].Intent == "client.start-collection" && turns[1].Role == runtime.AgentTurn && turns[1].Action == "began the questions" && turns[2].Role == runtime.SystemTurn && !turns[0].Time.IsZero(),
+			"conversation_history": turns[0].Role == sessions.Client && turns[0].Content == "Let us do Pierre" && turns[0].Intent == "client.start-collection" && turns[1].Role == sessions.Agent && turns[1].Action == "began the questions" && turns[2].Role == sessions.System && !turns[0].Time.IsZero(),
 			"pending_commitments":  len(promised) == 1 && strings.Contains(promised[0], "commitment=He is away expected_date=2025-01-03 reminder_date=2025-01-04 status=PENDING"),
 			"last_active":          !info.LastActive.Before(left),
 			"session_count":        info.Visits == 2,

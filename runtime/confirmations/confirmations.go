@@ -10,6 +10,7 @@ package confirmations
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -128,12 +129,8 @@ func Of(row stores.Row) *Confirmation {
 		}
 		return v[i].Time()
 	}
-	var before int64
-	if !v[FieldBefore].IsNull() {
-		before = v[FieldBefore].Int()
-	}
 	return &Confirmation{
-		Row: row, Before: before, Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
+		Row: row, Before: v[FieldBefore].Int(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
 		Source: v[FieldSource].Text(), Script: v[FieldScript].Text(), Origins: v[FieldOrigins].Text(), Digest: v[FieldDigest].Text(), Preview: v[FieldPreview].Text(),
 		Palette: v[FieldPalette].Text(), Roles: Texts(v[FieldRoles]), Agreed: Texts(v[FieldAgreed]), Rows: Texts(v[FieldRows]),
 		UnderKey: v[FieldUnderKey].Text(), Time: when(FieldTime), Expires: when(FieldExpires), Status: v[FieldStatus].Text(),
@@ -178,6 +175,18 @@ func (c *Confirmation) Settle(script, status, by, reason string, now time.Time) 
 		stores.Assign{Field: FieldSettledBy, Value: stores.NewString(by)},
 		stores.Assign{Field: FieldSettledAt, Value: stores.NewTime(now)},
 		stores.Assign{Field: FieldReason, Value: stores.NewString(reason)})...)
+}
+
+// Get reads a confirmation; nil where there is none.
+func Get(ctx context.Context, r stores.Reader, key stores.Value) (*Confirmation, error) {
+	row, err := r.Get(ctx, Entity, key)
+	switch {
+	case errors.Is(err, stores.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return Of(row), nil
 }
 
 // Find reads confirmations whose fields have these values.

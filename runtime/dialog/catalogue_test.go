@@ -35,7 +35,7 @@ func TestEveryRefusalHasItsWordsInEachLanguage(t *testing.T) {
 	known := map[string]bool{}
 	for _, d := range all {
 		known[d.Code] = true
-		says, ok := refusals[d.Code]
+		says, ok := refusals()[d.Code]
 		if !ok {
 			t.Errorf("a person has no words for %s: add it to refusals.go, or to those that no conversation meets", d.Code)
 		}
@@ -48,7 +48,7 @@ func TestEveryRefusalHasItsWordsInEachLanguage(t *testing.T) {
 			}
 		}
 	}
-	for code := range refusals {
+	for code := range refusals() {
 		if !known[code] {
 			t.Errorf("there are words for %s, which nothing is refused for", code)
 		}

@@ -13,6 +13,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/uploads"
 	"verbatim/runtime/words"
 	"verbatim/stores/receipt"
@@ -264,8 +265,8 @@ type Question struct {
 	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
 	fresh   bool     // it was put to the person in the last answer
 
-	stored   bool              // in the session
-	recalled *runtime.Question // as it stands there, where another process put it
+	stored   bool               // in the session
+	recalled *sessions.Question // as it stands there, where another process put it
 
 	// shows and asks are Shows and Asks with marks where the person is shown what
 	// they said themselves, own what that is, and mark the first of the marks.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -86,18 +87,18 @@ func (c *Conversation) catchUp(ctx context.Context) error {
 }
 
 // recall takes turns that were said elsewhere into the conversation.
-func (c *Conversation) recall(said []runtime.Turn) {
+func (c *Conversation) recall(said []sessions.Turn) {
 	for i := range said {
 		s := &said[i]
 		switch last := len(c.turns) - 1; {
 		case s.Erased:
-		case s.Role == runtime.ClientTurn:
+		case s.Role == sessions.Client:
 			h := hear(s.Content, false)
 			if s.Intent != foreignIntent && h.bad == nil && !h.auto {
 				c.listen(h.own)
 			}
 			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent, spoken: spokenIn(s)})
-		case s.Role == runtime.AgentTurn && last >= 0 && c.turns[last].Told == "":
+		case s.Role == sessions.Agent && last >= 0 && c.turns[last].Told == "":
 			c.turns[last].Told = s.Content
 			c.turns[last].spoken.join(spokenIn(s))
 			// It was written by nobody who can be trusted, and may repeat a stranger.
@@ -131,7 +132,7 @@ type aboutQuestion struct {
 var answerWords = map[words.Answer]string{words.Agree: "yes", words.Decline: "no"}
 
 // recallQuestion makes a question of the one that is kept.
-func (c *Conversation) recallQuestion(k *runtime.Question) (*Question, error) {
+func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 	if k.Last && k.After != "" {
 		for answer, word := range answerWords {
 			if word == k.After {
@@ -170,13 +171,13 @@ func (c *Conversation) meaning(ctx context.Context, q *Question) (*verbs.Program
 }
 
 // puts are the questions that an answer has put to the person.
-func (c *Conversation) puts() []runtime.Question {
-	var all []runtime.Question
+func (c *Conversation) puts() []sessions.Question {
+	var all []sessions.Question
 	for _, q := range c.open {
 		if !q.fresh {
 			continue
 		}
-		k := runtime.Question{}
+		k := sessions.Question{}
 		if q.recalled != nil {
 			k = *q.recalled
 		}
@@ -213,12 +214,12 @@ func (t *turn) keep(ctx context.Context) error {
 	if err := t.record.Explain(&why); err != nil {
 		return err
 	}
-	agent := runtime.Said{Role: runtime.AgentTurn, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: append(t.settled, c.leaves...), Answers: t.ends}
+	agent := sessions.Said{Role: sessions.Agent, Content: t.record.Told, Names: c.o.Session.Known(t.record.spoken.Names), Puts: c.puts(), Settles: append(t.settled, c.leaves...), Answers: t.ends}
 	if foreign(t.record.tainted) {
 		agent.Intent = repeatsIntent + t.record.tainted.Mark()
 	}
-	all := []runtime.Said{client, agent,
-		{Role: runtime.SystemTurn, Intent: runtime.WhyIntent, Content: why.String()}}
+	all := []sessions.Said{client, agent,
+		{Role: sessions.System, Intent: sessions.WhyIntent, Content: why.String()}}
 	ours := 0
 	if t.kept {
 		all, ours = all[1:], 1
@@ -238,7 +239,7 @@ func (t *turn) keep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if at := slices.IndexFunc(said, func(s runtime.Turn) bool { return s.Content == t.spoken && s.Role == runtime.ClientTurn }); ours == 1 && at >= 0 {
+		if at := slices.IndexFunc(said, func(s sessions.Turn) bool { return s.Content == t.spoken && s.Role == sessions.Client }); ours == 1 && at >= 0 {
 			said = slices.Delete(said, at, at+1)
 		}
 		c.recall(said)
@@ -266,8 +267,8 @@ func (t *turn) means(p *verbs.Program) {
 
 // client is what the person said, with what they seem to want and the rows that
 // it is about.
-func (t *turn) client() runtime.Said {
-	said := runtime.Said{Role: runtime.ClientTurn, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about)}
+func (t *turn) client() sessions.Said {
+	said := sessions.Said{Role: sessions.Client, Content: t.spoken, Intent: t.intent, Names: t.c.o.Session.Known(t.about)}
 	if t.record.Foreign {
 		said.Intent = foreignIntent
 	}
@@ -289,7 +290,7 @@ func (t *turn) run(ctx context.Context, p *verbs.Program, o runtime.RunOptions, 
 			said.Settles = []string{answered.ID}
 		}
 		said.Answers = t.ends
-		o.Said = []runtime.Said{said}
+		o.Said = []sessions.Said{said}
 	}
 	reply, err := t.c.o.Session.Run(ctx, p, o)
 	if with && err == nil {
@@ -305,7 +306,7 @@ func (t *turn) answeredElsewhere(ctx context.Context, q *Question) bool {
 		return false
 	}
 	waiting, _, err := t.c.o.Session.Waiting(ctx)
-	return err == nil && !slices.ContainsFunc(waiting, func(k runtime.Question) bool { return k.Preview == q.ID })
+	return err == nil && !slices.ContainsFunc(waiting, func(k sessions.Question) bool { return k.Preview == q.ID })
 }
 
 // Reminder says which questions wait for an answer from before this process; ""

@@ -7,6 +7,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/sessions"
 )
 
 // M27, K16: what is said in a session that is kept is kept, turn by turn, with
@@ -65,7 +66,7 @@ func TestAConversationIsKept(t *testing.T) {
 		t.Errorf("kept as %s", roles)
 	}
 	for _, turn := range turns {
-		if turn.Role == runtime.ClientTurn && turn.Content == "yes" && turn.Entries == 0 {
+		if turn.Role == sessions.Client && turn.Content == "yes" && turn.Entries == 0 {
 			t.Error("the journal does not say on whose words it was done")
 		}
 	}

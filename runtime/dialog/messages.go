@@ -471,7 +471,7 @@ func (w wording) refused(ds dsl.Diagnostics) string {
 		}
 	}
 	if len(text) == 0 || text[0] == "" {
-		means, ok := refusals[d.Code]
+		means, ok := refusals()[d.Code]
 		if !ok {
 			return w.say(sayTooHard)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
 )
 
@@ -45,7 +46,7 @@ type aboutUnclear struct {
 }
 
 // recallUnclear makes what was asked about of the question that is kept.
-func recallUnclear(k *runtime.Question) (unclear, error) {
+func recallUnclear(k *sessions.Question) (unclear, error) {
 	var about aboutUnclear
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
 		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
@@ -55,9 +56,9 @@ func recallUnclear(k *runtime.Question) (unclear, error) {
 }
 
 // kept is the question as it is written.
-func (u *unclear) kept(source string) (runtime.Question, error) {
+func (u *unclear) kept(source string) (sessions.Question, error) {
 	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
-	return runtime.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
+	return sessions.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
 }
 
 // waits finds what waits for an answer. Where that comes too late, it is remembered

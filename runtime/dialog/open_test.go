@@ -15,6 +15,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -107,7 +108,7 @@ func (h *house) asks(who, name string) *talk {
 }
 
 // kept is what was asked back in a session and is waited for.
-func (h *house) waitsFor(who, name string) []runtime.Question {
+func (h *house) waitsFor(who, name string) []sessions.Question {
 	h.t.Helper()
 	s, err := h.engine.Visit(context.Background(), who, runtime.Visit{Name: name})
 	if err != nil {
@@ -117,7 +118,7 @@ func (h *house) waitsFor(who, name string) []runtime.Question {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(q runtime.Question) bool { return q.Words == "" })
+	return slices.DeleteFunc(all, func(q sessions.Question) bool { return q.Words == "" })
 }
 
 const (

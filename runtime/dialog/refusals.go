@@ -1,11 +1,15 @@
 package dialog
 
-import "verbatim/runtime/words"
+import (
+	"sync"
+
+	"verbatim/runtime/words"
+)
 
 // What a refusal means for the person who is served, by its code. In English they
 // are told what the refusal says itself, which knows more; the model and the
 // record have that in any case.
-var refusals = func() map[string]words.Sentence {
+var refusals = sync.OnceValue(func() map[string]words.Sentence {
 	all := map[string]words.Sentence{}
 	for _, m := range meanings {
 		for _, code := range m.codes {
@@ -13,7 +17,7 @@ var refusals = func() map[string]words.Sentence {
 		}
 	}
 	return all
-}()
+})
 
 // A call that was made wrongly is nobody's fault but ours: the person said
 // something that could not be put into one.

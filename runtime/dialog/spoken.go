@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"verbatim/dsl"
-	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores/receipt"
 )
 
@@ -57,7 +57,7 @@ func (s *Spoken) speak(p *receipt.Call) {
 
 // spokenIn is what a turn that was kept was about: of rows that are still to be
 // seen, by the names that they have in this session.
-func spokenIn(s *runtime.Turn) Spoken {
+func spokenIn(s *sessions.Turn) Spoken {
 	about := Spoken{Changed: s.Entries > 0}
 	for _, name := range s.Names {
 		about.Names = append(about.Names, strings.TrimPrefix(name, "@"))

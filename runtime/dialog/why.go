@@ -103,7 +103,7 @@ func (w wording) refusal(d *dsl.Diagnostic) string {
 	if w.tongue != words.English {
 		if own, ok := w.reg.Says(w.language, d.Summary); ok {
 			text = own
-		} else if means, ok := refusals[d.Code]; ok {
+		} else if means, ok := refusals()[d.Code]; ok {
 			text = w.say(means)
 		}
 	}

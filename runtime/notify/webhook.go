@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -72,20 +73,20 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 // closedRanges are not of the public internet, beside those that netip knows:
 // "this network", shared address space, benchmarking, documentation, reserved,
 // and the ranges in which an IPv4 address hides in an IPv6 one.
-var closedRanges = func() (all []netip.Prefix) {
+var closedRanges = sync.OnceValue(func() (all []netip.Prefix) {
 	for _, s := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
 		"203.0.113.0/24", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "fec0::/10", "::/96"} {
 		all = append(all, netip.MustParsePrefix(s))
 	}
 	return all
-}()
+})
 
 func public(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.Zone() != "" {
 		return false
 	}
-	for _, r := range closedRanges {
+	for _, r := range closedRanges() {
 		if r.Contains(a) {
 			return false
 		}

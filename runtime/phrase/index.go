@@ -158,7 +158,7 @@ func New(reg *verbs.Registry) *Index {
 		if plainStem(w) == w {
 			ix.byLetter[w[0]] = append(ix.byLetter[w[0]], int32(s))
 		}
-		for _, other := range groupsOf[w] {
+		for _, other := range groupsOf()[w] {
 			if id, ok := ix.stems[other]; ok {
 				ix.near[s] = append(ix.near[s], id)
 			}
@@ -252,7 +252,7 @@ func (ix *Index) codeWords(l *verbs.CodeList) []codeWords {
 	for _, c := range l.Codes {
 		cw := codeWords{code: c.Name}
 		for _, w := range split(strings.ReplaceAll(c.Name, "_", " ")) {
-			if small[w] == 0 {
+			if small()[w] == 0 {
 				cw.stems = append(cw.stems, stem(w))
 			}
 		}
@@ -286,7 +286,7 @@ func (ix *Index) sayings(code string) (all [][]string) {
 		}
 		var stems []string
 		for _, w := range split(said) {
-			if len(w) > 3 && small[w] == 0 {
+			if len(w) > 3 && small()[w] == 0 {
 				stems = append(stems, stem(w))
 			}
 		}
@@ -319,7 +319,7 @@ func (ix *Index) matches(dst []match, s, also string) []match {
 		}
 		return dst
 	}
-	for _, other := range groupsOf[s] {
+	for _, other := range groupsOf()[s] {
 		if id, ok := ix.stems[other]; ok {
 			dst = append(dst, match{id, 0.8})
 		}

@@ -206,18 +206,18 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		switch {
 		case c.taken[i]:
 			c.weights[i] = 0.15
-		case small[w.Plain] != 0:
-			c.weights[i] = float32(small[w.Plain])
+		case small()[w.Plain] != 0:
+			c.weights[i] = float32(small()[w.Plain])
 		case known:
 			c.weights[i] = r.ix.weight[id]
 		default:
 			c.weights[i] = 0.85
 		}
-		if c.first == "" && small[w.Plain] == 0 && !c.taken[i] {
+		if c.first == "" && small()[w.Plain] == 0 && !c.taken[i] {
 			c.first = c.stems[i]
 		}
 		c.total += c.weights[i]
-		c.negated = c.negated || negations[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
+		c.negated = c.negated || negations()[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
 	}
 	c.ref = c.refers()
 	return c
@@ -636,7 +636,7 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 // negative reports that a phrase says itself what is not.
 func (r *Reader) negative(t int32) bool {
 	for _, w := range r.ix.templates[t].words {
-		if w >= 0 && negations[plainStem(r.ix.list[w])] {
+		if w >= 0 && negations()[plainStem(r.ix.list[w])] {
 			return true
 		}
 	}
@@ -710,7 +710,7 @@ func (p *Part) names(c *clause) bool {
 			return false
 		}
 		for k := range c.words {
-			if !slices.Contains(f.words, k) && (small[c.words[k].Plain] == 0 || negations[c.words[k].Plain]) {
+			if !slices.Contains(f.words, k) && (small()[c.words[k].Plain] == 0 || negations()[c.words[k].Plain]) {
 				return false
 			}
 		}

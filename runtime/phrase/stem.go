@@ -2,6 +2,7 @@ package phrase
 
 import (
 	"strings"
+	"sync"
 
 	"verbatim/runtime/words"
 )
@@ -10,7 +11,7 @@ import (
 // others. Both are rough, and both are everyday English: what the words of a
 // domain mean is for its palette's phrases to say.
 
-var irregular = func() map[string]string {
+var irregular = sync.OnceValue(func() map[string]string {
 	const text = "sent send|bought buy|paid pay|told tell|said say|took take|taken take|gave give|given give|got get|gotten get|made make|found find|left leave|came come|went go|gone go|knew know|known know|spoke speak|spoken speak|sold sell|brought bring|thought think|wrote write|written write|shown show|meant mean|kept keep|held hold|broke break|broken break|began begin|begun begin|done do|did do|does do|has have|had have|is be|are be|was be|were be|been be|am be|people person|children child|understood understand|stood stand|lost lose|built build|saw see|seen see|born birth|dead die|heard hear|shipped ship|stopped stop|cancelled cancel|canceled cancel|cancelling cancel|canceling cancel|cancellation cancel|shipping ship|putting put|getting get|running run|ran run|sitting sit|planned plan|refunded refund|identity identity|identification identity|addresses address|status status|business business|this this|us us|news news|less less|address address|series series|analysis analysis|pass pass|process process|its its|always always|perhaps perhaps|anybody somebody|anyone somebody|someone somebody|somebody somebody|payment pay|purchase purchase|i i|me i|my my"
 	m := map[string]string{}
 	for pair := range strings.SplitSeq(text, "|") {
@@ -18,11 +19,11 @@ var irregular = func() map[string]string {
 		m[w] = s
 	}
 	return m
-}()
+})
 
 // stem is the form of a word that its inflections share.
 func stem(w string) string {
-	if s, ok := irregular[w]; ok {
+	if s, ok := irregular()[w]; ok {
 		return s
 	}
 	n := len(w)
@@ -112,7 +113,7 @@ question query
 `
 
 // groupsOf are, for a stem, those of the groups that it stands in.
-var groupsOf = func() map[string][]string {
+var groupsOf = sync.OnceValue(func() map[string][]string {
 	m := map[string][]string{}
 	for line := range strings.Lines(alike) {
 		all := strings.Fields(line)
@@ -128,13 +129,13 @@ var groupsOf = func() map[string][]string {
 		}
 	}
 	return m
-}()
+})
 
 // titles stand before the names of people.
 const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mlle senor senora senorita sr sra srta "
 
 // small words carry little of what is meant.
-var small = func() map[string]float64 {
+var small = sync.OnceValue(func() map[string]float64 {
 	m := map[string]float64{}
 	for w := range strings.FieldsSeq("a an the of to in on at by for with from and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
 		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr andere anderen denn mal eigentlich halt eben " +
@@ -148,16 +149,16 @@ var small = func() map[string]float64 {
 		m[w] = 0.45
 	}
 	return m
-}()
+})
 
 // negations turn a sentence round.
-var negations = func() map[string]bool {
+var negations = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("not never don doesn didn won wouldn isn aren wasn weren hasn haven hadn shouldn couldn needn mustn dont doesnt didnt wont wouldnt isnt arent wasnt hasnt havent cant shouldnt cannot nicht kein keine keinen nie pas jamais nunca without") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // questionWords begin a question.
 var questionWords = func() map[string]bool {

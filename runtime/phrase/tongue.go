@@ -3,6 +3,7 @@ package phrase
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"verbatim/runtime/words"
 	"verbatim/verbs"
@@ -33,7 +34,7 @@ func stemIn(l words.Language, w string) string {
 	if l == words.English {
 		return stem(w)
 	}
-	for _, end := range endings[l] {
+	for _, end := range endings()[l] {
 		if s, ok := strings.CutSuffix(w, end); ok && len(s) >= 3 {
 			w = s
 			break
@@ -44,7 +45,7 @@ func stemIn(l words.Language, w string) string {
 
 // endings are what words end with, the longest first. It is rough: words of one
 // phrase and one sentence only have to meet.
-var endings = func() (all [4][]string) {
+var endings = sync.OnceValue(func() (all [4][]string) {
 	for l, text := range map[words.Language]string{
 		words.German:  "ungen ern est end em en er es et ung st e n s t",
 		words.French:  "ements issons issez ement aient tions erons erez ions ies ons ent ait ais ant ez er ir es ee e s x",
@@ -54,7 +55,7 @@ var endings = func() (all [4][]string) {
 		slices.SortStableFunc(all[l], func(a, b string) int { return len(b) - len(a) })
 	}
 	return all
-}()
+})
 
 // plainStem is a stem without the mark of its language.
 func plainStem(s string) string {
@@ -66,7 +67,7 @@ func plainStem(s string) string {
 
 // smallWeight is what a word counts for that carries little, by its stem; 0 is
 // any other.
-func smallWeight(s string) float64 { return small[plainStem(s)] }
+func smallWeight(s string) float64 { return small()[plainStem(s)] }
 
 // spoken is the language of a sentence: its own, where its words tell, and
 // otherwise the first of those that it may be in.

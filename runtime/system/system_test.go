@@ -18,6 +18,7 @@ import (
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
 	"verbatim/stores/sqlite"
+	"verbatim/stores/storetest"
 	"verbatim/verbs"
 )
 
@@ -375,7 +376,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 		batch(stores.Batch{Jobs: []stores.Job{
 			{ID: "one", Kind: "call", Payload: payload, At: noon, Principal: "vera", Unique: "k"}, {ID: "two", Kind: "call", Payload: payload, At: noon, Principal: "vera"},
 			{ID: "later", Kind: "call", Payload: payload, At: noon.Add(time.Hour), Principal: "vera"}}})
-		runs, err := w.store.Take(ctx, noon, "worker", 2)
+		runs, err := storetest.Take(ctx, w.store, noon, "worker", 2)
 		if err != nil || len(runs) != 2 {
 			t.Fatal(runs, err)
 		}
@@ -464,7 +465,7 @@ func TestWorkThatFailedIsLookedAfter(t *testing.T) {
 
 		// Running and done are left alone, and so is one whose key is another's.
 		batch(stores.Batch{Jobs: []stores.Job{{ID: "three", Kind: "call", Payload: payload, At: noon, Unique: "k3"}}})
-		runs, err = w.store.Take(ctx, noon, "worker", 1)
+		runs, err = storetest.Take(ctx, w.store, noon, "worker", 1)
 		if err != nil || len(runs) != 1 || runs[0].ID != "three" {
 			t.Fatal(runs, err)
 		}

@@ -20,9 +20,11 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/sessions"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/storetest"
 	"verbatim/verbs"
 )
 
@@ -272,8 +274,8 @@ func leave(t *testing.T, address string) kept {
 	preview, err := talk.KeepWith(ctx, p, runtime.RunOptions{Source: "talk"})
 	must(err)
 	k.Question, k.Turns = preview.ID, []string{"Räum bei acc3 auf", "Soll ich?"}
-	_, err = talk.Say(ctx, runtime.Said{Role: runtime.ClientTurn, Content: k.Turns[0]}, runtime.Said{Role: runtime.AgentTurn, Content: k.Turns[1],
-		Puts: []runtime.Question{{Preview: preview.ID, Asked: k.At, Until: k.At.Add(time.Hour), Source: "talk", About: `{"title":"tidy"}`, Program: p}}})
+	_, err = talk.Say(ctx, sessions.Said{Role: sessions.Client, Content: k.Turns[0]}, sessions.Said{Role: sessions.Agent, Content: k.Turns[1],
+		Puts: []sessions.Question{{Preview: preview.ID, Asked: k.At, Until: k.At.Add(time.Hour), Source: "talk", About: `{"title":"tidy"}`, Program: p}}})
 	must(err)
 
 	k.Preview.Text = `bank.tidy :account-id @acc4 :tag "shown/1" :part 1`
@@ -435,7 +437,7 @@ func (k *kept) session(ctx context.Context, e *runtime.Engine) error {
 	if err != nil {
 		return err
 	}
-	o := runtime.RunOptions{Agreed: k.Question, Source: "talk", Said: []runtime.Said{{Role: runtime.ClientTurn, Content: "ja", Settles: []string{k.Question}}}}
+	o := runtime.RunOptions{Agreed: k.Question, Source: "talk", Said: []sessions.Said{{Role: sessions.Client, Content: "ja", Settles: []string{k.Question}}}}
 	if _, err := talk.Run(ctx, p, o); err != nil {
 		return err
 	}
@@ -459,7 +461,7 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 		if err != nil {
 			return err
 		}
-		runs, err := s.Take(ctx, look.at, "release", 100, runtime.JobKinds()...)
+		runs, err := storetest.Take(ctx, s, look.at, "release", 100, runtime.JobKinds()...)
 		if err != nil {
 			return err
 		}
@@ -477,7 +479,7 @@ func (k *kept) works(ctx context.Context, s stores.Store, reg *verbs.Registry) e
 			return fmt.Errorf("at %s it did %q", look.at, did)
 		}
 	}
-	notices, err := s.Take(ctx, k.Due, "release", 1000, runtime.JobNotice)
+	notices, err := storetest.Take(ctx, s, k.Due, "release", 1000, runtime.JobNotice)
 	for i := range notices {
 		if m, err := runtime.ReadMessage(&notices[i].Job); err != nil || m.Target != "auditor" || m.Body == "" {
 			return fmt.Errorf("a notice is read as %+v, %v", m, err)

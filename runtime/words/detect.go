@@ -1,6 +1,9 @@
 package words
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Small words tell a language soonest.
 var smallWords = [...]string{
@@ -10,7 +13,7 @@ var smallWords = [...]string{
 	Spanish: "el la los las un una unos unas de del es son era fue soy yo nosotros usted el ella ellos mi mis nuestro nuestra su sus y o no si tener tengo tenemos tiene sera puede que quien cuando donde como gracias todavia con para por sobre en al lo le se me nos este esta estos esas pero hasta semana mes proximo proxima hay necesito enviar viene quiero quieren cual cuales cuanto cuanta necesitan hacen ya mas ha han hemos estan aqui desde cuando donde falta faltan",
 }
 
-var smallSets = func() (sets [len(smallWords)]map[string]bool) {
+var smallSets = sync.OnceValue(func() (sets [len(smallWords)]map[string]bool) {
 	for l, text := range smallWords {
 		sets[l] = map[string]bool{}
 		for w := range strings.FieldsSeq(text) {
@@ -18,7 +21,7 @@ var smallSets = func() (sets [len(smallWords)]map[string]bool) {
 		}
 	}
 	return sets
-}()
+})
 
 // Detect says which languages a text is likely to be in, all of them where
 // nothing tells.
@@ -63,7 +66,7 @@ func smallScores(text string) (score [len(smallWords)]int) {
 				if lexicons[l]().entries[string(w)][0].class == suffix {
 					score[l] += 2
 				}
-			} else if smallSets[l][string(w)] {
+			} else if smallSets()[l][string(w)] {
 				if len(w) > 1 || !trails(text, t) {
 					score[l] += 2
 				}
@@ -83,14 +86,14 @@ func trails(text string, t *token) bool {
 }
 
 // fillers are words that say nothing where a single thing was asked for.
-var fillers = func() map[string]bool {
+var fillers = sync.OnceValue(func() map[string]bool {
 	const text = "a am an and are at au aus be bin birth bis bitte bonjour born by c cest danke das date de del den der die dob el elle email en er es est et favor from geboren gracias hallo hello her hi his hola i iban ich ihre il im in is ist it its ja je la las le les los ma meine merci mi mon my naci nacida nacido nacimiento nacio naissance ne nee notre nuestro number on oui our para phone please por pour s sa seine she si sie son su suis svp thank thanks that the they think um und until vielen von vous war ware was were would y yes you geburtsdatum"
 	all := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
 		all[w] = true
 	}
 	return all
-}()
+})
 
 // onlyFillers reports whether a text says nothing by itself.
 func onlyFillers(text string) bool {
@@ -108,7 +111,7 @@ func onlyFillers(text string) bool {
 			case '?', '+', '-', '<', '>', '"', '“', '”', '„', '«', '»', '=', '~', '/':
 				return false
 			}
-		case !fillers[string(s.plain[t.from:t.to])]:
+		case !fillers()[string(s.plain[t.from:t.to])]:
 			return false
 		}
 	}

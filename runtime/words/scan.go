@@ -2,6 +2,7 @@ package words
 
 import (
 	"time"
+
 	"verbatim/stores"
 )
 

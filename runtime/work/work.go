@@ -22,7 +22,12 @@
 //
 // What fails is tried again after 5 s, 15 s, 45 s and so on, up to 6 h, give or
 // take a fifth, 12 times in about a day. Then it is dead: it is kept until
-// somebody looks at it. One that always fails holds up no other.
+// somebody looks at it. One that always fails holds up no other. A notice without a
+// route, and a job of another version, is looked at again every ten minutes, and uses up
+// no attempt.
+//
+// The store hands the jobs out: its own small table in a file, River on PostgreSQL,
+// which looks every 30 seconds for what a lost worker left.
 package work
 
 import (
@@ -43,7 +48,7 @@ import (
 type Worker struct {
 	Engine *runtime.Engine
 	Store  stores.Store
-	Name   string // of this worker, for whoever looks at what runs where
+	Name   string // of this worker and no other, for operators who look at what runs where
 	// Send delivers a notice. Without it notices are left to other workers.
 	Send func(context.Context, runtime.Message) error
 	// Clock is what time it is; the store's own clock when nil.
@@ -67,6 +72,9 @@ type Worker struct {
 // Kept is how long the store remembers a job that is done. The dead are kept
 // until somebody drops them.
 const Kept = 24 * time.Hour
+
+// again is how long after a job stays it is looked at again.
+const again = 10 * time.Minute
 
 // The outcomes of an Event, beside those of runtime.Work….
 const (
@@ -123,25 +131,6 @@ func (w *Worker) defaults() Worker {
 	return c
 }
 
-func (w *Worker) now() time.Time {
-	if w.Clock != nil {
-		return w.Clock()
-	}
-	return time.Time{} // the store's
-}
-
-// later is a moment after now.
-func (w *Worker) later(ctx context.Context, d time.Duration) (time.Time, error) {
-	now := w.now()
-	if now.IsZero() {
-		var err error
-		if now, err = w.Store.Clock(ctx); err != nil {
-			return now, err
-		}
-	}
-	return now.Add(d), nil
-}
-
 func (w *Worker) kinds() []string {
 	kinds := runtime.JobKinds()
 	if w.Send != nil {
@@ -153,130 +142,37 @@ func (w *Worker) kinds() []string {
 // A shift is one worker at work.
 type shift struct {
 	Worker
-	runs  context.Context // of runs: it outlives the one that stops the worker, by Drain
-	mu    sync.Mutex      // of Report and tally
+	mu    sync.Mutex // of Report and tally
 	tally Tally
-
-	pruned time.Time // when what is done was last forgotten
 }
 
 // Run works until ctx ends, and then waits for what it has begun. It returns an
 // error only where the store cannot be asked for work at all from the beginning;
 // what goes wrong later is reported, and tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	runs, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	s := &shift{Worker: w.defaults(), runs: runs, tally: Tally{}}
-	var group sync.WaitGroup
-	slots := make(chan struct{}, s.Concurrency)
-	freed := make(chan struct{}, 1)
-	defer func() {
-		drained := make(chan struct{})
-		go func() { group.Wait(); close(drained) }()
-		timer := time.NewTimer(s.Drain)
-		defer timer.Stop()
-		select {
-		case <-drained:
-		case <-timer.C:
-			stop()
-			<-drained
-		}
-	}()
-	first, away, lastRescue := true, false, time.Time{}
-	for ctx.Err() == nil {
-		if time.Since(lastRescue) >= s.Timeout/2 {
-			lastRescue = time.Now()
-			if err := s.rescue(ctx); err != nil && first {
-				return err
-			}
-		}
-		free := s.Concurrency - len(slots)
-		taken, err := s.Store.Take(ctx, s.now(), s.Name, free, s.kinds()...)
-		if err != nil && first && ctx.Err() == nil && !errors.Is(err, stores.ErrConflict) {
-			return err
-		}
-		if gone := err != nil && ctx.Err() == nil && !errors.Is(err, stores.ErrConflict); gone != away {
-			if away = gone; away {
-				s.report(Event{Outcome: Failed, Reason: "store-unavailable", Err: err})
-			}
-		}
-		first = false
-		for _, run := range taken {
-			slots <- struct{}{}
-			group.Go(func() {
-				defer func() {
-					<-slots
-					select {
-					case freed <- struct{}{}:
-					default:
-					}
-				}()
-				s.one(run)
-			})
-		}
-		if len(taken) > 0 && len(slots) < s.Concurrency {
-			continue
-		}
-		wait := s.Poll
-		if len(slots) == s.Concurrency {
-			wait = time.Hour // nothing can be begun until a run ends
-		}
-		timer := time.NewTimer(min(wait, s.Timeout/2))
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-freed:
-		}
-		timer.Stop()
-	}
-	return nil
+	_, err := w.work(ctx, false)
+	return err
 }
 
 // Once runs what is due now, and what comes of it that is due at once, and
 // returns when nothing more is. What fails waits for the next time.
-func (w *Worker) Once(ctx context.Context) (Tally, error) {
-	s := &shift{Worker: w.defaults(), runs: ctx, tally: Tally{}}
-	if err := s.rescue(ctx); err != nil {
-		return s.tally, err
-	}
-	for ctx.Err() == nil {
-		taken, err := s.Store.Take(ctx, s.now(), s.Name, s.Concurrency, s.kinds()...)
-		if errors.Is(err, stores.ErrConflict) {
-			continue // the store is busy, and was waited for
-		}
-		if err != nil || len(taken) == 0 {
-			return s.tally, err
-		}
-		var group sync.WaitGroup
-		for _, run := range taken {
-			group.Go(func() { s.one(run) })
-		}
-		group.Wait()
-	}
-	return s.tally, ctx.Err()
+func (w *Worker) Once(ctx context.Context) (Tally, error) { return w.work(ctx, true) }
+
+func (w *Worker) work(ctx context.Context, once bool) (Tally, error) {
+	s := &shift{Worker: w.defaults(), tally: Tally{}}
+	err := s.Store.Work(ctx, stores.Shift{Worker: s.Name, Kinds: s.kinds(), Run: s.one, Lost: s.lost, Once: once, Clock: s.Clock,
+		Concurrency: s.Concurrency, Timeout: s.Timeout, Poll: s.Poll, Drain: s.Drain, Kept: Kept,
+		Away: func(err error) { s.report(Event{Outcome: Failed, Reason: "store-unavailable", Err: err}) }})
+	return s.tally, err
 }
 
-// rescue gives back what other workers left.
-func (s *shift) rescue(ctx context.Context) error {
-	rescued, err := s.Store.Rescue(ctx, s.now(), 2*s.Timeout)
-	for _, run := range rescued {
-		e := Event{Outcome: Rescued, Job: run.Job, Attempt: run.Attempt, Reason: stores.NoteRescued}
-		if run.Attempt >= run.Tries() {
-			e.Outcome = Dead
-		}
-		s.report(e)
+// lost reports what another worker left.
+func (s *shift) lost(run stores.Run) {
+	e := Event{Outcome: Rescued, Job: run.Job, Attempt: run.Attempt, Reason: stores.NoteRescued}
+	if run.Attempt >= run.Tries() {
+		e.Outcome = Dead
 	}
-	if err == nil && time.Since(s.pruned) > time.Hour {
-		s.pruned = time.Now()
-		var before time.Time
-		if before, err = s.later(ctx, -Kept); err == nil {
-			_, err = s.Store.Prune(ctx, before)
-		}
-	}
-	if errors.Is(err, stores.ErrConflict) {
-		return nil
-	}
-	return err
+	s.report(e)
 }
 
 func (s *shift) report(e Event) {
@@ -289,9 +185,7 @@ func (s *shift) report(e Event) {
 }
 
 // one carries out one run, whatever becomes of it.
-func (s *shift) one(run stores.Run) {
-	ctx, cancel := context.WithTimeout(s.runs, s.Timeout)
-	defer cancel()
+func (s *shift) one(ctx context.Context, run stores.Run) error {
 	e := Event{Job: run.Job, Attempt: run.Attempt}
 	var err error
 	if run.Kind == runtime.JobNotice {
@@ -299,10 +193,15 @@ func (s *shift) one(run stores.Run) {
 	} else {
 		err = s.call(ctx, run, &e)
 	}
+	var left *stores.Unfinished
 	if err != nil {
-		s.fail(run, &e, err)
+		left = s.fail(ctx, run, &e, err)
 	}
 	s.report(e)
+	if left == nil {
+		return nil
+	}
+	return left
 }
 
 // call lets the engine carry a run out. A panic ends this run and no other.
@@ -337,34 +236,34 @@ func (s *shift) deliver(ctx context.Context, run stores.Run, e *Event) (err erro
 		return err
 	}
 	e.Outcome = Delivered
-	return s.settle(run, e, stores.Settlement{State: stores.JobDone})
+	return s.delivered(ctx, run, e)
 }
 
 var errPanicked = errors.New("it panicked")
 
-// fail notes that a run failed, and when it is tried again.
-func (s *shift) fail(run stores.Run, e *Event, err error) {
+// fail says why a run failed, and when it is tried again.
+func (s *shift) fail(ctx context.Context, run stores.Run, e *Event, err error) *stores.Unfinished {
 	e.Err, e.Outcome = err, Failed
 	var channel *notify.Error
 	var promise *runtime.BrokenPromise
-	end := stores.Settlement{State: stores.JobWaiting}
-	delay := Backoff(run.Attempt, s.Spread())
+	left := &stores.Unfinished{State: stores.JobWaiting, After: Backoff(run.Attempt, s.Spread())}
 	switch {
-	case s.runs.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		// The worker was stopped; the job is none the worse for it.
-		e.Outcome, e.Reason, end.Free, delay = Released, "worker-stopped", true, 0
+		e.Outcome, e.Reason, left.Free, left.After = Released, "worker-stopped", true, 0
 	case errors.As(err, &channel):
 		e.Reason = channel.Code
 		if channel.Code == notify.CodeNoRoute {
-			e.Outcome, end.Free = Stays, true
+			e.Outcome, left.Free, left.After = Stays, true, again
 		}
 		if channel.Permanent {
-			e.Outcome, end.State = Dead, stores.JobDead
+			e.Outcome, left.State = Dead, stores.JobDead
 		}
-		end.Note = channel.Error()
+		left.Note = channel.Error()
 	case errors.Is(err, stores.ErrVersion):
 		// No attempt is used up: a worker of that version carries it out.
-		e.Outcome, e.Reason, end.Free, end.Note = Stays, "other-version", true, err.Error()
+		e.Outcome, e.Reason, left.Free, left.Note = Stays, "other-version", true, err.Error()
+		left.After = again
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Reason = "timed-out"
 	case errors.As(err, &promise):
@@ -378,43 +277,38 @@ func (s *shift) fail(run stores.Run, e *Event, err error) {
 	default:
 		e.Reason = "system-failure"
 	}
-	if end.Note == "" {
-		end.Note = e.Reason
+	if left.Note == "" {
+		left.Note = e.Reason
 	}
-	if end.State == stores.JobWaiting && !end.Free && run.Attempt >= run.Tries() {
-		e.Outcome, end.State = Dead, stores.JobDead
+	if left.State == stores.JobWaiting && !left.Free && run.Attempt >= run.Tries() {
+		e.Outcome, left.State = Dead, stores.JobDead
 	}
-	if end.State == stores.JobDead {
-		delay = 0
-	}
-	// A store that does not answer leaves the run to be rescued.
-	firm, cancel := context.WithTimeout(context.WithoutCancel(s.runs), s.Timeout)
-	defer cancel()
-	at, lost := s.later(firm, delay)
-	if lost == nil {
-		end.At = at
-		lost = s.settle(run, e, end)
-	}
-	if end.State == stores.JobWaiting && e.Outcome != runtime.WorkFenced {
-		e.Again = at
-	}
-	if lost != nil {
-		e.Err = errors.Join(err, lost)
-	}
-}
-
-// settle ends a run of which the engine does not know.
-func (s *shift) settle(run stores.Run, e *Event, end stores.Settlement) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.runs), s.Timeout)
-	defer cancel()
-	end.Run = run
-	if end.At.IsZero() {
-		var err error
-		if end.At, err = s.later(ctx, 0); err != nil {
-			return err
+	if left.State == stores.JobWaiting {
+		firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
+		defer cancel()
+		if now, err := s.now(firm); err == nil {
+			e.Again = now.Add(left.After)
 		}
 	}
-	var err error
+	return left
+}
+
+func (s *shift) now(ctx context.Context) (time.Time, error) {
+	if s.Clock != nil {
+		return s.Clock(), nil
+	}
+	return s.Store.Clock(ctx)
+}
+
+// delivered ends a run of which the engine does not know.
+func (s *shift) delivered(ctx context.Context, run stores.Run, e *Event) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
+	defer cancel()
+	now, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
+	end := stores.Settlement{Run: run, State: stores.JobDone, At: now}
 	for range 4 {
 		err = s.Store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 			return tx.Apply(ctx, stores.Batch{Settled: []stores.Settlement{end}})
@@ -424,7 +318,7 @@ func (s *shift) settle(run stores.Run, e *Event, end stores.Settlement) error {
 		}
 	}
 	if errors.Is(err, stores.ErrFenced) {
-		e.Outcome, e.Reason = runtime.WorkFenced, ""
+		e.Outcome = runtime.WorkFenced
 		return nil
 	}
 	return err

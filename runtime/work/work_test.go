@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/notify"
 	"verbatim/runtime/work"
 	"verbatim/stores"
+	"verbatim/stores/storetest"
 	"verbatim/verbs"
 )
 
@@ -519,7 +520,7 @@ func TestZombiesAreFenced(t *testing.T) {
 	bothStores(t, nil, func(w *world) {
 		ctx := context.Background()
 		w.run("ada", `desk.post-later :note "once"`)
-		zombie, err := w.store.Take(ctx, w.now(), "zombie", 1)
+		zombie, err := storetest.Take(ctx, w.store, w.now(), "zombie", 1)
 		if err != nil || len(zombie) != 1 {
 			w.t.Fatal(zombie, err)
 		}
@@ -583,7 +584,7 @@ func TestStoppingDrains(t *testing.T) {
 		if err := <-ended; err != nil {
 			w.t.Error(err)
 		}
-		if r := w.jobs(stores.JobWaiting); len(r) != 1 || r[0].Note != "worker-stopped" || r[0].Attempts != stores.DefaultAttempts+1 {
+		if r := w.jobs(stores.JobWaiting); len(r) != 1 || r[0].Tries()-r[0].Attempt != stores.DefaultAttempts {
 			w.t.Errorf("%+v", r)
 		}
 		w.wantWork("delivered customer")

@@ -90,12 +90,13 @@
 // values. The cause, for operators, is behind errors.As and names the SQLSTATE.
 //
 // Jobs. They are rows of River, the queue, in the schema verbatim_river, which
-// Migrate makes with River's own migrations; River's tools can look at them. Any
-// number of machines take from them, each job once at a time. What time it is,
-// for all of them, is the server's to say. Row-level security does not hold for
-// jobs: no query of a palette's author reaches them, and the engine looks at a
-// principal's rights when it carries one out. See job.go for what is River's and
-// what is ours.
+// Migrate makes with River's own migrations, and River's client and workers run them;
+// River's tools can look after them. Any number of machines take from them, each job
+// once at a time. What time it is, for all of them, is the server's to say. Workers
+// listen for jobs that are due; behind a pooler, with default_query_exec_mode=exec,
+// they poll. Row-level security does not hold for jobs: no query of a palette's author
+// reaches them, and the engine looks at a principal's rights when it carries one out.
+// See river.go for what River cannot be told.
 //
 // # Names and types
 //

@@ -33,6 +33,7 @@ type Store struct {
 	learned atomic.Pointer[map[*stores.Entity]*shape]
 	sound   map[string]bool // authors' queries that EXPLAIN has cleared
 	marked  sync.Map        // tables that had marks: see mark.go
+	told    atomic.Int64    // when workers were last told of a job, in Unix milliseconds
 
 	ajar bool // a test's: see view
 }

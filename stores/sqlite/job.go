@@ -3,10 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"verbatim/stores"
@@ -116,9 +118,123 @@ func moment(now time.Time) time.Time {
 // Clock implements stores.Queue.
 func (s *Store) Clock(context.Context) (time.Time, error) { return moment(time.Time{}), nil }
 
-// Take implements stores.Queue.
-func (s *Store) Take(ctx context.Context, now time.Time, worker string, n int, kinds ...string) ([]stores.Run, error) {
-	now = moment(now)
+// Work implements stores.Queue.
+func (s *Store) Work(ctx context.Context, sh stores.Shift) error {
+	runs, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var group sync.WaitGroup
+	defer func() {
+		timer := time.AfterFunc(sh.Drain, stop)
+		defer timer.Stop()
+		group.Wait()
+	}()
+	now := func() time.Time {
+		if sh.Clock != nil {
+			return moment(sh.Clock())
+		}
+		return moment(time.Time{})
+	}
+	slots, freed := make(chan struct{}, sh.Concurrency), make(chan struct{}, 1)
+	var tended time.Time
+	for first, away := true, false; ctx.Err() == nil; first = false {
+		var err error
+		if time.Since(tended) >= sh.Timeout/2 {
+			tended = time.Now()
+			err = s.tidy(ctx, now(), &sh)
+		}
+		var taken []stores.Run
+		if err == nil {
+			taken, err = s.take(ctx, now(), sh.Worker, sh.Concurrency-len(slots), sh.Kinds)
+		}
+		busy := errors.Is(err, stores.ErrConflict) // with others, who were waited for
+		gone := err != nil && !busy && ctx.Err() == nil
+		if gone && (first || sh.Once) {
+			return err
+		}
+		if gone && !away && sh.Away != nil {
+			sh.Away(err)
+		}
+		away = gone
+		for _, run := range taken {
+			slots <- struct{}{}
+			group.Go(func() {
+				s.run(runs, now, &sh, run)
+				<-slots
+				select {
+				case freed <- struct{}{}:
+				default:
+				}
+			})
+		}
+		if sh.Once { // all at once, so that they are taken together
+			if group.Wait(); len(taken) == 0 && !busy {
+				return nil
+			}
+			continue
+		}
+		if busy || len(taken) > 0 && len(slots) < sh.Concurrency {
+			continue
+		}
+		wait := time.NewTimer(min(sh.Poll, sh.Timeout/2))
+		select {
+		case <-ctx.Done():
+		case <-wait.C:
+		case <-freed:
+		}
+		wait.Stop()
+	}
+	if sh.Once {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// run carries out one run, and settles it where it did not do so itself.
+func (s *Store) run(ctx context.Context, now func() time.Time, sh *stores.Shift, run stores.Run) {
+	timed, cancel := context.WithTimeout(ctx, sh.Timeout)
+	defer cancel()
+	err := sh.Run(timed, run)
+	if err == nil {
+		return
+	}
+	u := &stores.Unfinished{After: time.Minute, Note: "system-failure"}
+	errors.As(err, &u)
+	end := stores.Settlement{Run: run, State: u.State, At: now().Add(u.After), Free: u.Free, Note: u.Note}
+	if !u.Free && run.Attempt >= run.Tries() {
+		end.State = stores.JobDead
+	}
+	if end.State == stores.JobDead {
+		end.At = now()
+	}
+	firm, cancel := context.WithTimeout(context.WithoutCancel(ctx), sh.Timeout)
+	defer cancel()
+	for range 4 { // a store that does not answer leaves the run to be rescued
+		err = s.Update(firm, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(firm, stores.Batch{Settled: []stores.Settlement{end}})
+		})
+		if !errors.Is(err, stores.ErrConflict) {
+			return
+		}
+	}
+}
+
+// tidy takes jobs from workers that were lost, and forgets what was done long ago.
+func (s *Store) tidy(ctx context.Context, now time.Time, sh *stores.Shift) error {
+	rescued, err := s.rescue(ctx, now, 2*sh.Timeout)
+	for _, run := range rescued {
+		sh.Lost(run)
+	}
+	if err != nil {
+		return err
+	}
+	return s.prune(ctx, now.Add(-sh.Kept))
+}
+
+// take gives a worker up to n due jobs.
+func (s *Store) take(ctx context.Context, now time.Time, worker string, n int, kinds []string) ([]stores.Run, error) {
+	if n <= 0 {
+		return nil, nil
+	}
 	due := " WHERE state = 'waiting' AND at <= ?" + among("kind", len(kinds))
 	args := []driver.Value{stamp(now)}
 	for _, k := range kinds {
@@ -130,7 +246,7 @@ func (s *Store) Take(ctx context.Context, now time.Time, worker string, n int, k
 		some, err = c.exists("SELECT 1 FROM main.verbatim_job"+due+" LIMIT 1", args)
 		return fault("take", err)
 	})
-	if err != nil || !some || n <= 0 {
+	if err != nil || !some {
 		return nil, err
 	}
 	var taken []stores.JobRecord
@@ -164,9 +280,8 @@ func runs(records []stores.JobRecord, refs []string) []stores.Run {
 	return out
 }
 
-// Rescue implements stores.Queue.
-func (s *Store) Rescue(ctx context.Context, now time.Time, age time.Duration) ([]stores.Run, error) {
-	now = moment(now)
+// rescue ends the runs that began more than age ago.
+func (s *Store) rescue(ctx context.Context, now time.Time, age time.Duration) ([]stores.Run, error) {
 	stuck, args := "state = 'running' AND started < ?", []driver.Value{stamp(now.Add(-age))}
 	some := false
 	err := s.read(ctx, func(c *conn) (err error) {
@@ -293,19 +408,25 @@ func (t *tx) tend(tended []stores.JobChange) error {
 	return nil
 }
 
-// Prune implements stores.Queue.
-func (s *Store) Prune(ctx context.Context, before time.Time) (int, error) {
-	pruned := 0
+// prune forgets jobs that were done before a time.
+func (s *Store) prune(ctx context.Context, before time.Time) error {
+	const old = "SELECT seq FROM main.verbatim_job WHERE state = 'done' AND ended < ? LIMIT 1000"
 	for {
-		// In portions, so that nobody who writes waits for long.
-		var n int64
-		err := s.write(ctx, func(c *conn) (err error) {
-			n, err = c.exec(context.Background(), "DELETE FROM main.verbatim_job WHERE seq IN (SELECT seq FROM main.verbatim_job WHERE state = 'done' AND ended < ? LIMIT 1000)", stamp(before))
+		some := false
+		err := s.read(ctx, func(c *conn) (err error) {
+			some, err = c.exists(old, []driver.Value{stamp(before)})
 			return fault("prune", err)
 		})
-		pruned += int(n)
-		if err != nil || n == 0 {
-			return pruned, err
+		if err != nil || !some {
+			return err
+		}
+		// In portions, so that nobody who writes waits for long.
+		err = s.write(ctx, func(c *conn) error {
+			_, err := c.exec(context.Background(), "DELETE FROM main.verbatim_job WHERE seq IN ("+old+")", stamp(before))
+			return fault("prune", err)
+		})
+		if err != nil {
+			return err
 		}
 	}
 }

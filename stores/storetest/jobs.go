@@ -33,10 +33,63 @@ func (w *world) enqueue(jobs ...stores.Job) {
 	w.must(w.batch(stores.Batch{Jobs: jobs}))
 }
 
+// Take begins runs of up to n due jobs, of any of the kinds, and leaves them running, as
+// a worker that is lost does.
+func Take(ctx context.Context, q stores.Queue, now time.Time, worker string, n int, kinds ...string) ([]stores.Run, error) {
+	if len(kinds) == 0 {
+		kinds = []string{"call", "expire", "notice"}
+	}
+	enough, stop := context.WithCancel(ctx)
+	defer stop()
+	var runs []stores.Run
+	s := stores.Shift{Worker: worker, Kinds: kinds, Once: true, Concurrency: 1, Timeout: 1000 * time.Hour, Poll: time.Millisecond, Drain: time.Minute,
+		Kept: 1000 * time.Hour, Lost: func(stores.Run) {}, Run: func(_ context.Context, r stores.Run) error {
+			if len(runs) == n { // it was fetched while the worker stopped
+				return &stores.Unfinished{Free: true}
+			}
+			runs = append(runs, r)
+			if len(runs) == n {
+				stop()
+			}
+			return nil
+		}}
+	if !now.IsZero() {
+		s.Clock = func() time.Time { return now }
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if err := q.Work(enough, s); err != nil && (len(runs) < n || ctx.Err() != nil) {
+		return nil, err
+	}
+	return runs, nil
+}
+
+// shift is a worker whose clock stands still.
+func shift(now time.Time, run func(context.Context, stores.Run) error) stores.Shift {
+	return stores.Shift{Worker: "worker", Kinds: []string{"call"}, Concurrency: 1, Timeout: time.Hour, Poll: 10 * time.Millisecond, Drain: time.Minute,
+		Kept: 1000 * time.Hour, Clock: func() time.Time { return now }, Lost: func(stores.Run) {}, Run: run}
+}
+
+// tidy does the maintenance of a moment, and returns the runs of workers that were lost:
+// those older than age.
+func (w *world) tidy(now time.Time, age, kept time.Duration) ([]stores.Run, error) {
+	var lost []stores.Run
+	err := w.Work(context.Background(), stores.Shift{Worker: "rescuer", Kinds: []string{"unheard-of"}, Once: true, Clock: func() time.Time { return now },
+		Concurrency: 1, Timeout: age / 2, Poll: time.Millisecond, Drain: time.Minute, Kept: kept, Lost: func(r stores.Run) { lost = append(lost, r) },
+		Run: func(context.Context, stores.Run) error { return nil }})
+	slices.SortFunc(lost, func(a, b stores.Run) int { return a.At.Compare(b.At) })
+	return lost, err
+}
+
+func (w *world) rescue(now time.Time, age time.Duration) ([]stores.Run, error) {
+	return w.tidy(now, age, 1000*time.Hour)
+}
+
 // take takes what is due, and says which jobs.
 func (w *world) take(now time.Time, n int, kinds ...string) []stores.Run {
 	w.t.Helper()
-	runs, err := w.Take(context.Background(), now, "worker", n, kinds...)
+	runs, err := Take(context.Background(), w, now, "worker", n, kinds...)
 	w.must(err)
 	return runs
 }
@@ -201,7 +254,7 @@ var jobCases = []testCase{
 		for i := range 4 {
 			wg.Go(func() {
 				for empty := 0; empty < 3; {
-					runs, err := w.Take(context.Background(), noon, fmt.Sprint("worker ", i), 3)
+					runs, err := Take(context.Background(), w, noon, fmt.Sprint("worker ", i), 3)
 					if errors.Is(err, stores.ErrConflict) {
 						continue
 					}
@@ -248,7 +301,6 @@ var jobCases = []testCase{
 	}},
 	{"a run that was rescued settles nothing", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
-		ctx := context.Background()
 		w.enqueue(job("a", noon))
 		zombie := w.take(noon, 1)[0]
 		late := func(when string) {
@@ -261,10 +313,10 @@ var jobCases = []testCase{
 				t.Errorf("%s: its effect was committed", when)
 			}
 		}
-		rescued, err := w.Rescue(ctx, noon.Add(time.Minute), time.Minute)
+		rescued, err := w.rescue(noon.Add(time.Minute), time.Minute)
 		w.must(err)
 		w.wantTaken(rescued) // not older than that
-		rescued, err = w.Rescue(ctx, noon.Add(time.Minute+time.Microsecond), time.Minute)
+		rescued, err = w.rescue(noon.Add(time.Minute+time.Microsecond), time.Minute)
 		w.must(err)
 		w.wantTaken(rescued, "a")
 		if r := w.record("a"); r.State != stores.JobWaiting || r.Note != stores.NoteRescued {
@@ -278,7 +330,7 @@ var jobCases = []testCase{
 		late("done")
 		w.wantState("a", stores.JobDone, 2)
 		// And what is done stays done.
-		rescued, err = w.Rescue(ctx, noon.Add(24*time.Hour), time.Minute)
+		rescued, err = w.rescue(noon.Add(24*time.Hour), time.Minute)
 		w.must(err)
 		w.wantTaken(rescued)
 		w.wantState("a", stores.JobDone, 2)
@@ -288,7 +340,6 @@ var jobCases = []testCase{
 	}},
 	{"completion and rescue race, and one of them wins", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
-		ctx := context.Background()
 		for n := range 12 {
 			name := fmt.Sprint("j", n)
 			w.enqueue(job(name, noon))
@@ -298,7 +349,7 @@ var jobCases = []testCase{
 			wg.Go(func() {
 				settled = w.batch(stores.Batch{Settled: []stores.Settlement{settle(run, stores.JobDone, noon)}, Changes: []stores.Change{w.effect(1, name)}})
 			})
-			wg.Go(func() { _, rescue = w.Rescue(ctx, noon.Add(time.Hour), time.Minute) })
+			wg.Go(func() { _, rescue = w.rescue(noon.Add(time.Hour), time.Minute) })
 			wg.Wait()
 			w.must(rescue)
 			switch r := w.record(name); {
@@ -309,6 +360,72 @@ var jobCases = []testCase{
 				t.Fatalf("%s is %s, the settlement says %v, the row %q", name, r.State, settled, w.notes(1))
 			}
 		}
+	}},
+	{"what a worker says of a job that was taken from it changes nothing", func(t *testing.T, open Open) {
+		for name, says := range map[string]*stores.Unfinished{"failed": {After: time.Hour, Note: "failed"}, "dead": {State: stores.JobDead, Note: "dead"},
+			"does not count": {Free: true, After: time.Hour, Note: "stays"}, "done": nil} {
+			w := newWorld(t, open)
+			w.enqueue(job("a", noon))
+			begun, go_on, ended := make(chan stores.Run), make(chan struct{}), make(chan error, 1)
+			s := shift(noon, func(_ context.Context, r stores.Run) error {
+				begun <- r
+				<-go_on
+				if says == nil {
+					return nil
+				}
+				return says
+			})
+			ctx, stop := context.WithCancel(context.Background())
+			go func() { ended <- w.Work(ctx, s) }()
+			<-begun
+			stop()
+			_, err := w.rescue(noon.Add(time.Hour), time.Minute)
+			w.must(err)
+			w.wantTaken(w.take(noon.Add(time.Hour), 1), "a")
+			close(go_on)
+			if err := <-ended; err != nil {
+				t.Error(name, err)
+			}
+			if r := w.record("a"); r.State != stores.JobRunning || r.Attempt != 2 || r.Note != stores.NoteRescued {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}},
+	{"what a run did not finish is tried again, given up or left, as it says", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		ctx := context.Background()
+		last := job("last", noon)
+		last.Attempts = 1
+		w.enqueue(job("fails", noon), job("stays", noon), job("dies", noon), last)
+		says := map[string]error{"fails": &stores.Unfinished{After: time.Minute, Note: "no answer"}, "last": &stores.Unfinished{After: time.Minute, Note: "no answer"},
+			"stays": &stores.Unfinished{Free: true, After: time.Minute, Note: "another version"}, "dies": &stores.Unfinished{State: stores.JobDead, Note: "never"}}
+		at := noon
+		once := func() {
+			t.Helper()
+			s := shift(at, func(_ context.Context, r stores.Run) error { return says[r.ID] })
+			s.Once = true
+			w.must(w.Work(ctx, s))
+		}
+		want := func(id string, state stores.JobState, left int, note string, at time.Time) {
+			t.Helper()
+			r := w.record(id)
+			if r.State != state || r.Tries()-r.Attempt != left || r.Note != note || state == stores.JobWaiting && !r.At.Equal(at) {
+				t.Errorf("%+v", r)
+			}
+		}
+		once()
+		want("fails", stores.JobWaiting, 11, "no answer", noon.Add(time.Minute))
+		want("stays", stores.JobWaiting, 12, "another version", noon.Add(time.Minute))
+		want("dies", stores.JobDead, 11, "never", noon)
+		want("last", stores.JobDead, 0, "no answer", noon)
+		if tried, err := w.Jobs(ctx, stores.JobFilter{Tried: true}); err != nil || len(tried) != 4 {
+			t.Errorf("%d of 4 jobs were tried, %v", len(tried), err)
+		}
+		at = noon.Add(time.Minute)
+		says["stays"] = errors.New("a fault")
+		once()
+		want("fails", stores.JobWaiting, 10, "no answer", at.Add(time.Minute))
+		want("stays", stores.JobWaiting, 11, "system-failure", at.Add(time.Minute))
 	}},
 	{"a run that failed is tried again, later", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
@@ -329,7 +446,6 @@ var jobCases = []testCase{
 	}},
 	{"a job that kills its workers is given up, and holds up no other", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
-		ctx := context.Background()
 		poison := job("poison", noon.Add(-time.Hour))
 		poison.Attempts = 3
 		w.enqueue(poison, job("good", noon))
@@ -340,7 +456,7 @@ var jobCases = []testCase{
 				w.wantTaken(w.take(now, 1), "good")
 			}
 			now = now.Add(time.Hour)
-			_, err := w.Rescue(ctx, now, 30*time.Minute)
+			_, err := w.rescue(now, 30*time.Minute)
 			w.must(err)
 			if attempt == 1 { // good's worker died as well
 				w.wantState("good", stores.JobWaiting, 1)
@@ -355,7 +471,6 @@ var jobCases = []testCase{
 	}},
 	{"a run that does not count leaves the attempts there are", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
-		ctx := context.Background()
 		j := job("a", noon)
 		j.Attempts = 1
 		w.enqueue(j)
@@ -366,7 +481,7 @@ var jobCases = []testCase{
 			w.wantState("a", stores.JobWaiting, n)
 		}
 		w.wantTaken(w.take(noon, 1), "a")
-		_, err := w.Rescue(ctx, noon.Add(time.Hour), time.Minute)
+		_, err := w.rescue(noon.Add(time.Hour), time.Minute)
 		w.must(err)
 		w.wantState("a", stores.JobDead, 4)
 	}},
@@ -530,16 +645,11 @@ var jobCases = []testCase{
 		w.wantTaken(w.take(noon, 5))
 		w.wantTaken(w.take(noon.Add(time.Minute), 5), "dead", "waiting")
 		w.wantState("dead", stores.JobRunning, 2)
-		n, err := w.Prune(ctx, noon)
+		_, err := w.tidy(noon.Add(time.Hour), 1000*time.Hour, time.Hour)
 		w.must(err)
-		if n != 0 {
-			t.Errorf("%d jobs were forgotten too early", n)
-		}
-		n, err = w.Prune(ctx, noon.Add(time.Microsecond))
+		list(stores.JobFilter{States: []stores.JobState{stores.JobDone}}, "done")
+		_, err = w.tidy(noon.Add(time.Hour+time.Microsecond), 1000*time.Hour, time.Hour)
 		w.must(err)
-		if n != 1 {
-			t.Errorf("%d jobs were forgotten", n)
-		}
 		list(stores.JobFilter{States: []stores.JobState{stores.JobDone}})
 		w.enqueue(job("spare", noon))
 		w.drop("spare")

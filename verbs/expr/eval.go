@@ -33,7 +33,7 @@ var (
 
 // A Program is an expression whose names are known. It is never changed, and
 // many may work it out at once. It is a tree and not a closure, for two reasons:
-// whoever holds it can ask what it uses, and an Env that is handed to closures
+// other packages can ask what it uses, and an Env that is handed to closures
 // escapes to the heap each time, which cost a third more.
 type Program struct {
 	From    Source

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"verbatim/stores"
@@ -172,6 +173,10 @@ func (p *parser) quotation(quote byte) {
 				p.syntax(i, i+1+size, "nothing is written as "+s[i:i+1+size], `a backslash is written \\`)
 				return
 			}
+			if utf16.IsSurrogate(r) {
+				p.syntax(i, i+size, s[i:i+size]+" is a lone surrogate, which is no character", `write the character itself, or its whole number: \u{1f600}`)
+				return
+			}
 			b.WriteRune(r)
 			i += size
 		default:
@@ -184,18 +189,26 @@ func (p *parser) quotation(quote byte) {
 }
 
 // escape reads what a backslash begins: it stands for a character, by a letter
-// or by its number.
+// or by its number, which may be that of a surrogate.
 func escape(s string, quote byte) (r rune, size int) {
-	if hex, _, ok := strings.Cut(strings.TrimPrefix(s, `\u{`), "}"); ok && strings.HasPrefix(s, `\u{`) && len(hex) <= 6 {
-		n, err := strconv.ParseUint(hex, 16, 32)
-		if err != nil || n > unicode.MaxRune {
+	hex, _, closed := strings.Cut(strings.TrimPrefix(s, `\u{`), "}")
+	switch {
+	case strings.HasPrefix(s, `\u{`) && closed && len(hex) <= 6:
+		size = len(`\u{}`) + len(hex)
+	case strings.HasPrefix(s, `\u`) && len(s) >= 6:
+		hex, size = s[2:6], 6
+	case strings.HasPrefix(s, `\U0000`) && len(s) >= 10:
+		hex, size = s[6:10], 10
+	default:
+		r, _, rest, err := strconv.UnquoteChar(s, quote)
+		if err != nil {
 			return 0, 0
 		}
-		return rune(n), len(`\u{}`) + len(hex)
+		return r, len(s) - len(rest)
 	}
-	r, _, rest, err := strconv.UnquoteChar(s, quote)
-	if err != nil {
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil || n > unicode.MaxRune {
 		return 0, 0
 	}
-	return r, len(s) - len(rest)
+	return rune(n), size
 }

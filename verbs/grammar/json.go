@@ -48,8 +48,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// JSONSchema is the schema of {"calls": [{"verb": …, "args": {…}}, …]}, which
-// Read makes calls of.
+// JSONSchema is the schema of {"calls": [{"verb": …, "args": {…}}, …]}.
 func JSONSchema(v Vocabulary) ([]byte, error) {
 	b := newJSONBuilder(v)
 	calls := []any{}
@@ -329,29 +328,6 @@ func regexpOf(n node) string {
 	var b strings.Builder
 	writeRegexp(&b, tidy(n), anywhere)
 	return b.String()
-}
-
-// Read makes calls of an answer that keeps to JSONSchema. What does not is an
-// error here only where no call can be made of it; the rest is for the checker,
-// which says it better.
-func Read(v Vocabulary, answer string) ([]dsl.Call, error) {
-	var said struct {
-		Calls []struct {
-			Verb string         `json:"verb"`
-			Args map[string]any `json:"args"`
-		} `json:"calls"`
-	}
-	if err := decode(answer, &said); err != nil {
-		return nil, err
-	}
-	calls := make([]dsl.Call, len(said.Calls))
-	for i, c := range said.Calls {
-		var err error
-		if calls[i], err = callOf(v, c.Verb, c.Args); err != nil {
-			return nil, fmt.Errorf("call %d: %w", i+1, err)
-		}
-	}
-	return calls, nil
 }
 
 // Call makes a call of a tool that the model asked for, by the name and the

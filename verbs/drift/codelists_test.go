@@ -1,4 +1,4 @@
-package verbs
+package drift
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ verbs:
 		}
 		before, after := loadText(t, "bank.yaml", base), loadText(t, "bank.yaml", strings.Replace(base, c.from, c.to, 1))
 		var told []string
-		for _, d := range Drift(before, after) {
+		for _, d := range Between(before, after) {
 			told = append(told, d.Summary)
 		}
 		if all := strings.Join(told, "\n"); c.says == "" && all != "" || !strings.Contains(all, c.says) {

@@ -1,12 +1,14 @@
-package verbs
+package drift
 
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"verbatim/dsl"
+	"verbatim/verbs"
 
 	"pgregory.net/rapid"
 )
@@ -161,17 +163,17 @@ var harmless = []mutation{
 }
 
 func basePalette(t interface{ Fatal(...any) }) string {
-	text, err := os.ReadFile("testdata/drift/base.yaml")
+	text, err := os.ReadFile("testdata/base.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-func loadText(t interface{ Fatal(...any) }, name, text string) *Registry {
-	r, ds := LoadSources(dsl.NewSource(name, text))
+func loadText(t interface{ Fatal(...any) }, name, text string) *verbs.Registry {
+	r, ds := verbs.LoadSources(dsl.NewSource(name, text))
 	if r == nil {
-		t.Fatal(name, tell(ds))
+		t.Fatal(name, inWords(ds))
 	}
 	return r
 }
@@ -196,7 +198,7 @@ func TestEveryLoweringIsNamed(t *testing.T) {
 			if !ok {
 				t.Fatal("the palette has no such text")
 			}
-			ds := Drift(old, loadText(t, "new.yaml", text))
+			ds := Between(old, loadText(t, "new.yaml", text))
 			if len(ds) == 0 {
 				t.Fatal("nothing is said")
 			}
@@ -218,7 +220,7 @@ func TestEveryLoweringIsNamed(t *testing.T) {
 			}
 			for _, code := range strings.Fields(m.codes) {
 				if !codes[code] {
-					t.Errorf("no %s in\n%s", code, tell(ds))
+					t.Errorf("no %s in\n%s", code, inWords(ds))
 				}
 			}
 		})
@@ -230,8 +232,8 @@ func TestHarmlessChangesAreSilent(t *testing.T) {
 	t.Parallel()
 	base := basePalette(t)
 	old := loadText(t, "old.yaml", base)
-	if ds := Drift(old, old); len(ds) > 0 {
-		t.Errorf("a palette drifts from itself: %s", tell(ds))
+	if ds := Between(old, old); len(ds) > 0 {
+		t.Errorf("a palette drifts from itself: %s", inWords(ds))
 	}
 	for _, m := range harmless {
 		t.Run(m.name, func(t *testing.T) {
@@ -240,8 +242,8 @@ func TestHarmlessChangesAreSilent(t *testing.T) {
 			if !ok {
 				t.Fatal("the palette has no such text")
 			}
-			if ds := Drift(old, loadText(t, "new.yaml", text)); len(ds) > 0 {
-				t.Error(tell(ds))
+			if ds := Between(old, loadText(t, "new.yaml", text)); len(ds) > 0 {
+				t.Error(inWords(ds))
 			}
 		})
 	}
@@ -258,14 +260,14 @@ func TestLoweringsDoNotHide(t *testing.T) {
 		for _, h := range rapid.SliceOfN(rapid.SampledFrom(harmless), 0, 5).Draw(t, "harmless") {
 			text, _ = h.apply(text)
 		}
-		r, ds := LoadSources(dsl.NewSource("new.yaml", text))
+		r, ds := verbs.LoadSources(dsl.NewSource("new.yaml", text))
 		if r == nil {
-			t.Skip(tell(ds)) // two changes may contradict one another
+			t.Skip(inWords(ds)) // two changes may contradict one another
 		}
 		if strings.Contains(text, m.from) && m.to != "" && !strings.Contains(text, m.to) {
 			t.Skip("undone by another change")
 		}
-		if ds := Drift(old, r); !ds.HasErrors() && r.Verb("pay.count-payees") != nil {
+		if ds := Between(old, r); !ds.HasErrors() && r.Verb("pay.count-payees") != nil {
 			t.Fatalf("%s is not seen", m.name)
 		}
 	})
@@ -276,8 +278,82 @@ func TestNewVerbsAreShown(t *testing.T) {
 	t.Parallel()
 	base := basePalette(t)
 	more := base + "  - verb: look\n    description: Look.\n    roles: [clerk, auditor]\n    reads: {entity: payee, fields: {name: name}}\n"
-	ds := Drift(loadText(t, "old.yaml", base), loadText(t, "new.yaml", more))
+	ds := Between(loadText(t, "old.yaml", base), loadText(t, "new.yaml", more))
 	if len(ds) != 1 || ds[0].Code != "new-verb" || ds[0].Severity != dsl.Warning || ds[0].Label != "may be used by clerk and auditor" {
 		t.Error(fmt.Sprint(ds))
+	}
+}
+
+// U4, SAFE-P6: for each code, the wrong example earns exactly it and the right one
+// earns nothing.
+func TestExamplesOfDriftCodesRun(t *testing.T) {
+	t.Parallel()
+	for _, doc := range Codes() {
+		t.Run(doc.Code, func(t *testing.T) {
+			t.Parallel()
+			for i, text := range []string{doc.Wrong, doc.Right} {
+				before, after, ok := strings.Cut(text, "---\n")
+				if !ok {
+					t.Fatal("not two palettes")
+				}
+				ds := Between(loadText(t, "old.yaml", before), loadText(t, "new.yaml", after))
+				if i == 0 && (len(ds) == 0 || ds[0].Code != doc.Code) {
+					t.Errorf("the wrong example earns %s", inWords(ds))
+				}
+				if i == 1 && len(ds) > 0 {
+					t.Errorf("the right example earns %s", inWords(ds))
+				}
+			}
+		})
+	}
+}
+
+// U4: every code that is reported is explained.
+func TestEveryDriftCodeIsDocumented(t *testing.T) {
+	t.Parallel()
+	documented := map[string]bool{}
+	for _, doc := range Codes() {
+		if documented[doc.Code] {
+			t.Errorf("%s is documented twice", doc.Code)
+		}
+		documented[doc.Code] = true
+	}
+	text, err := os.ReadFile("drift.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?:Code: +|lower\(|label := )"([a-z]+(?:-[a-z]+)*)"`).FindAllSubmatch(text, -1)
+	for _, m := range found {
+		if !documented[string(m[1])] {
+			t.Errorf("%s is not documented", m[1])
+		}
+	}
+	if len(found) < 30 {
+		t.Errorf("only %d codes found", len(found))
+	}
+}
+
+func inWords(ds dsl.Diagnostics) string {
+	var b strings.Builder
+	for _, d := range ds {
+		fmt.Fprintf(&b, "%s: %s\n", d.Code, d.Summary)
+	}
+	return b.String()
+}
+
+// X6: what only work could call, people may call.
+func TestInternalVerbBecomesCallable(t *testing.T) {
+	t.Parallel()
+	const palette = `domain: x
+roles: [{name: clerk}]
+verbs:
+  - verb: chase
+    roles: [clerk]
+    internal: true
+    effects: [{notifies: supplier}]
+`
+	was, now := loadText(t, "x.yaml", palette), loadText(t, "x.yaml", strings.Replace(palette, "    internal: true\n", "", 1))
+	if ds := Between(was, now); len(ds) != 1 || ds[0].Code != "role-added" {
+		t.Errorf("that everybody may call it now is %s", inWords(ds))
 	}
 }

@@ -1,8 +1,13 @@
-package verbs
+// Package drift says in what new palettes are less safe than old ones.
+//
+//	for _, d := range drift.Between(old, new) {
+//		fmt.Println(d.Summary) // bank.pay asks less than it did
+//	}
+package drift
 
 import (
+	_ "embed"
 	"fmt"
-	"math/bits"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,9 +15,10 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
-// Drift says in what the new palettes are less safe than the old ones. Every
+// Between says in what the new palettes are less safe than the old ones. Every
 // change that lowers safety is an error with its place in the new palettes and,
 // where there is one, the old place beside it; a verb that is new is a warning
 // with its roles, because only a person can tell what it should be able to do.
@@ -20,7 +26,7 @@ import (
 //
 // Where it cannot be told whether a change lowers safety, as between two
 // conditions of different text, it counts as one that does.
-func Drift(old, new *Registry) dsl.Diagnostics {
+func Between(old, new *verbs.Registry) dsl.Diagnostics {
 	d := &drift{old: old, new: new}
 	for _, role := range new.Roles() {
 		d.role(role)
@@ -60,8 +66,15 @@ func sourceName(p dsl.Place) string {
 	return p.Source.Name
 }
 
+//go:embed codes.txtar
+var codesText string
+
+// Codes explains the codes of this package. Each example is two palettes with a line
+// of three dashes between them.
+func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }
+
 type drift struct {
-	old, new *Registry
+	old, new *verbs.Registry
 	ds       dsl.Diagnostics
 }
 
@@ -73,7 +86,7 @@ func (d *drift) lower(code string, at, was dsl.Place, label, format string, args
 	d.add(lowered(code, at, was, label, fmt.Sprintf(format, args...)))
 }
 
-func (d *drift) role(role *Role) {
+func (d *drift) role(role *verbs.Role) {
 	was := d.old.Role(role.Name)
 	if was != nil && role.SeesAll && !was.SeesAll {
 		d.lower("role-widened", role.Place, was.Place, "it saw only what it was granted", "role %s sees every row", role.Name)
@@ -83,7 +96,7 @@ func (d *drift) role(role *Role) {
 	}
 }
 
-func (d *drift) conversation(p *Palette) {
+func (d *drift) conversation(p *verbs.Palette) {
 	for _, was := range d.old.Palettes() {
 		if was.Domain != p.Domain || was.Conversation == nil || !was.Conversation.PlanFirst || p.Conversation != nil && p.Conversation.PlanFirst {
 			continue
@@ -97,19 +110,19 @@ func (d *drift) conversation(p *Palette) {
 	}
 }
 
-func (d *drift) codes(list *CodeList) {
+func (d *drift) codes(list *verbs.CodeList) {
 	was := d.old.CodeList(list.Name)
 	if was == nil {
 		return
 	}
 	var added []string
 	for _, c := range list.Codes {
-		if !was.has(c.Name) {
+		if !was.Has(c.Name) {
 			added = append(added, c.Name)
 		}
 	}
 	if len(added) > 0 {
-		d.lower("limit-loosened", list.Place, was.Place, "more is accepted wherever the list is used", "code list %s holds %s more: %s", list.Name, count(len(added), "code"), some(added, 8))
+		d.lower("limit-loosened", list.Place, was.Place, "more is accepted wherever the list is used", "code list %s holds %s more: %s", list.Name, verbs.Count(len(added), "code"), verbs.Some(added, 8))
 	}
 	steps, _ := list.Steps("", "")
 	stepped, _ := was.Steps("", "")
@@ -131,7 +144,7 @@ func (d *drift) codes(list *CodeList) {
 	}
 }
 
-func (d *drift) entity(e *Entity) {
+func (d *drift) entity(e *verbs.Entity) {
 	was := d.old.Entity(e.Store.Name)
 	if was == nil {
 		return
@@ -146,15 +159,15 @@ func (d *drift) entity(e *Entity) {
 	if keyName(n) != keyName(o) {
 		d.lower("table-changed", e.Place, was.Place, "other rows may be meant", "the key of %s is %s, not %s", name, keyName(n), keyName(o))
 	}
-	if scope, before := scopeText(n), scopeText(o); scope != before && o.Access != stores.ForAll {
+	if scope, before := verbs.OwnerOf(n), verbs.OwnerOf(o); scope != before && o.Access != stores.ForAll {
 		d.lower("scope-changed", e.Place, was.Place, "it was "+before, "rows of %s belong to %s", name, scope)
 	}
-	if before := fieldSet(o, o.Visible); !subset(before, fieldSet(n, n.Visible)) {
-		d.lower("read-widened", e.Place, was.Place, "only rows in which "+listed(before, "and")+" was true were", "more rows of %s are there for whoever does not see all", name)
+	if before := verbs.FieldNames(o, o.Visible); !subset(before, verbs.FieldNames(n, n.Visible)) {
+		d.lower("read-widened", e.Place, was.Place, "only rows in which "+verbs.Joined(before, "and")+" was true were", "more rows of %s are there for roles that do not see all", name)
 	}
 	for i := range o.Unique {
-		if !slices.ContainsFunc(n.Unique, func(set []int) bool { return subset(fieldSet(n, set), fieldSet(o, o.Unique[i])) }) {
-			d.lower("limit-loosened", e.Place, was.Place, "two rows may now agree in them", "%s of %s need not be unique together", listed(fieldSet(o, o.Unique[i]), "and"), name)
+		if !slices.ContainsFunc(n.Unique, func(set []int) bool { return subset(verbs.FieldNames(n, set), verbs.FieldNames(o, o.Unique[i])) }) {
+			d.lower("limit-loosened", e.Place, was.Place, "two rows may now agree in them", "%s of %s need not be unique together", verbs.Joined(verbs.FieldNames(o, o.Unique[i]), "and"), name)
 		}
 	}
 	for _, p := range e.Label.Paths {
@@ -163,7 +176,7 @@ func (d *drift) entity(e *Entity) {
 		}
 	}
 	for i := range e.Fields {
-		j := was.field(n.Fields[i].Name)
+		j := slices.IndexFunc(o.Fields, func(f stores.Field) bool { return same(f.Name, n.Fields[i].Name) })
 		if j < 0 {
 			continue
 		}
@@ -171,7 +184,7 @@ func (d *drift) entity(e *Entity) {
 	}
 }
 
-func (d *drift) field(e *Entity, i int, was *Entity, j int) {
+func (d *drift) field(e *verbs.Entity, i int, was *verbs.Entity, j int) {
 	n, o := &e.Store.Fields[i], &was.Store.Fields[j]
 	at, before := e.Fields[i].Place, was.Fields[j].Place
 	name := e.Store.Name + "." + n.Name
@@ -181,10 +194,10 @@ func (d *drift) field(e *Entity, i int, was *Entity, j int) {
 	if o.Personal && !n.Personal {
 		d.lower("personal-dropped", at, before, "its values stay in the journal for ever", "%s is no longer personal", name)
 	}
-	if by, less := was.Fields[j].WrittenBy, e.Fields[i].WrittenBy; len(by) > 0 && (len(less) == 0 || slices.ContainsFunc(less, func(r *Role) bool {
-		return !slices.ContainsFunc(by, func(b *Role) bool { return b.Name == r.Name })
+	if by, less := was.Fields[j].WrittenBy, e.Fields[i].WrittenBy; len(by) > 0 && (len(less) == 0 || slices.ContainsFunc(less, func(r *verbs.Role) bool {
+		return !slices.ContainsFunc(by, func(b *verbs.Role) bool { return b.Name == r.Name })
 	})) {
-		d.lower("origin-widened", at, before, "its words were a stranger's to all others", "%s is written by others than it was", name)
+		d.lower("origin-widened", at, before, "its words were of untrusted origin for all others", "%s is written by other roles than it was", name)
 	}
 	if n.Column != o.Column {
 		d.lower("table-changed", at, before, "other data", "%s is kept in column %s, not %s", name, n.Column, o.Column)
@@ -195,14 +208,14 @@ func (d *drift) field(e *Entity, i int, was *Entity, j int) {
 	d.typ(at, before, name, e.Fields[i].Type, was.Fields[j].Type)
 }
 
-func (d *drift) verb(was, v *Verb) {
+func (d *drift) verb(was, v *verbs.Verb) {
 	for _, role := range v.Roles {
-		if !slices.ContainsFunc(was.Roles, func(r *Role) bool { return r.Name == role.Name }) {
+		if !slices.ContainsFunc(was.Roles, func(r *verbs.Role) bool { return r.Name == role.Name }) {
 			d.lower("role-added", v.Place, was.Place, "they could not before", "%s may be used by role %s", v.Name, role.Name)
 		}
 	}
 	if was.Internal && !v.Internal {
-		d.lower("role-added", v.Place, was.Place, "only work could call it before", "%s may be called by role %s", v.Name, listed(strings.Split(roleNames(v.Roles), ", "), "or"))
+		d.lower("role-added", v.Place, was.Place, "only work could call it before", "%s may be called by role %s", v.Name, verbs.Joined(roleNames(v.Roles), "or"))
 	}
 	d.params(was, v)
 	d.requires(was, v)
@@ -212,7 +225,7 @@ func (d *drift) verb(was, v *Verb) {
 	d.reads(was, v)
 }
 
-func (d *drift) params(was, v *Verb) {
+func (d *drift) params(was, v *verbs.Verb) {
 	for i := range v.Params {
 		p := &v.Params[i]
 		o := paramNamed(was, p.Name)
@@ -230,9 +243,9 @@ func (d *drift) params(was, v *Verb) {
 		if o.From != 0 && (p.From == 0 || p.From&^o.From != 0) {
 			more := p.From &^ o.From
 			if p.From == 0 {
-				more = ^o.From & (1<<len(originWords) - 1)
+				more = ^o.From
 			}
-			d.lower("origin-widened", p.Place, o.Place, "it had to come from "+listed(originList(o.From), "or"), "%s may also come from %s", name, listed(originList(more), "or"))
+			d.lower("origin-widened", p.Place, o.Place, "it had to come from "+verbs.Joined(o.From.Words(), "or"), "%s may also come from %s", name, verbs.Joined(more.Words(), "or"))
 		}
 		d.otherwise(name, p, o)
 		if o.Required && !p.Required {
@@ -245,7 +258,8 @@ func (d *drift) params(was, v *Verb) {
 		if p.FollowUps && !o.FollowUps {
 			d.lower("limit-loosened", p.Place, o.Place, "it was held to all of its schema", "%s is taken without what its schema requires under a condition", name)
 		}
-		if o.schemaOf > 0 && p.schemaOf == 0 && p.Type.Schema == nil {
+		_, held := o.SchemaOf()
+		if _, holds := p.SchemaOf(); held && !holds && p.Type.Schema == nil {
 			d.lower("limit-loosened", p.Place, o.Place, "it took what the code beside it says", "%s takes any object", name)
 		}
 	}
@@ -258,7 +272,7 @@ func (d *drift) params(was, v *Verb) {
 }
 
 // otherwise holds what happens to other origins against what happened to them.
-func (d *drift) otherwise(name string, p, was *Param) {
+func (d *drift) otherwise(name string, p, was *verbs.Param) {
 	n, o := p.Otherwise, was.Otherwise
 	switch {
 	case was.From == 0 || p.From == 0 || n == nil: // as strict as can be, or reported already
@@ -267,29 +281,29 @@ func (d *drift) otherwise(name string, p, was *Param) {
 	case o.By != nil && (n.By == nil || n.By.Name != o.By.Name):
 		d.lower("origin-widened", p.Place, was.Place, "somebody with role "+o.By.Name+" had to agree", "%s asks others where it comes from elsewhere", name)
 	case n.Lasts() > o.Lasts():
-		d.lower("origin-widened", p.Place, was.Place, "an agreement was good for "+lasting(int64(o.Lasts().Seconds())), "%s is agreed to for longer where it comes from elsewhere", name)
+		d.lower("origin-widened", p.Place, was.Place, "an agreement was good for "+verbs.Lasting(int64(o.Lasts().Seconds())), "%s is agreed to for longer where it comes from elsewhere", name)
 	}
 }
 
 // A type is loosened when it accepts what it did not accept before.
-func (d *drift) typ(at, before dsl.Place, name string, n, o *Type) {
+func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 	loosened := func(label, format string, args ...any) {
 		d.lower("limit-loosened", at, before, label, "%s %s", name, fmt.Sprintf(format, args...))
 	}
 	if n.Name != o.Name {
-		narrower := o.Name == AnyType || o.Name == StringType && isSpelt(n.Name) || o.Name == DecimalType && n.Name == IntegerType
+		narrower := o.Name == verbs.AnyType || o.Name == verbs.StringType && isSpelt(n.Name) || o.Name == verbs.DecimalType && n.Name == verbs.IntegerType
 		if !narrower {
-			loosened("it was "+o.phrase(), "is %s", n.phrase())
+			loosened("it was "+o.Phrase(), "is %s", n.Phrase())
 			return
 		}
 		// What limited the wider type is gone with it.
-		if o.Name == StringType && (o.Pattern != nil || o.MaxLength > 0 || o.MinLength > 0) && n.Name != CodeType && n.Name != DateType && n.Name != UUIDType && n.Name != RefType {
-			loosened("it was a string with limits", "is %s", n.phrase())
+		if o.Name == verbs.StringType && (o.Pattern != nil || o.MaxLength > 0 || o.MinLength > 0) && n.Name != verbs.CodeType && n.Name != verbs.DateType && n.Name != verbs.UUIDType && n.Name != verbs.RefType {
+			loosened("it was a string with limits", "is %s", n.Phrase())
 		}
 		return
 	}
 	unit := "characters"
-	if n.Name == ListType {
+	if n.Name == verbs.ListType {
 		unit = "items"
 	}
 	if n.MinLength < o.MinLength {
@@ -317,34 +331,34 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *Type) {
 	if looserDay(o.MaxDay, n.MaxDay, false) {
 		loosened("the most was "+o.MaxDay.String(), "goes higher, or to where nobody can tell")
 	}
-	if (n.Name == DecimalType || n.Name == MoneyType) && o.Scale >= 0 && (n.Scale < 0 || n.Scale > o.Scale) {
+	if (n.Name == verbs.DecimalType || n.Name == verbs.MoneyType) && o.Scale >= 0 && (n.Scale < 0 || n.Scale > o.Scale) {
 		loosened(fmt.Sprintf("it took %d", o.Scale), "takes more digits after the point")
 	}
-	if o.Codes != nil && (n.Codes == nil || n.Codes.Name != o.Codes.Name && !subset(n.Codes.names(), o.Codes.names())) {
+	if o.Codes != nil && (n.Codes == nil || n.Codes.Name != o.Codes.Name && !subset(n.Codes.Names(), o.Codes.Names())) {
 		loosened("it took "+o.Codes.Name, "takes other codes")
 	}
 	if o.Entity != nil && (n.Entity == nil || n.Entity.Store.Name != o.Entity.Store.Name) {
-		loosened("it referred to "+article(o.Entity.Store.Name), "is %s", n.phrase())
+		loosened("it referred to "+verbs.Article(o.Entity.Store.Name), "is %s", n.Phrase())
 	}
 	if o.Schema != nil && schemaText(n.Schema) != schemaText(o.Schema) {
 		loosened("two schemas cannot be compared; somebody must", "has another schema, or none")
 	}
 	if len(o.Currencies) > 0 && (len(n.Currencies) == 0 || !subset(n.Currencies, o.Currencies)) {
-		loosened("it took "+listed(o.Currencies, "and"), "takes other currencies")
+		loosened("it took "+verbs.Joined(o.Currencies, "and"), "takes other currencies")
 	}
 	if o.Item != nil {
 		item := n.Item
 		if item == nil {
-			item = anyType
+			item = &verbs.Type{Name: verbs.AnyType, Scale: -1}
 		}
 		d.typ(at, before, "each of "+name, item, o.Item)
 	}
 }
 
 // isSpelt reports whether values of a type are strings with a form.
-func isSpelt(t TypeName) bool {
+func isSpelt(t verbs.TypeName) bool {
 	switch t {
-	case DateType, DateTimeType, DurationType, UUIDType, CodeType, EmailType, PhoneType, RefType:
+	case verbs.DateType, verbs.DateTimeType, verbs.DurationType, verbs.UUIDType, verbs.CodeType, verbs.EmailType, verbs.PhoneType, verbs.RefType:
 		return true
 	}
 	return false
@@ -352,27 +366,27 @@ func isSpelt(t TypeName) bool {
 
 // requires holds each old requirement against the new ones. The sentence that
 // goes with it is only words.
-func (d *drift) requires(was, v *Verb) {
+func (d *drift) requires(was, v *verbs.Verb) {
 	for i := range was.Requires {
 		o := &was.Requires[i]
-		if slices.ContainsFunc(v.Requires, func(n Require) bool { return sameRequire(&n, o) }) {
+		if slices.ContainsFunc(v.Requires, func(n verbs.Require) bool { return sameRequire(&n, o) }) {
 			continue
 		}
 		// One that stands alone in the same place was probably rewritten.
 		at := v.Place
-		if i < len(v.Requires) && !slices.ContainsFunc(was.Requires, func(o Require) bool { return sameRequire(&v.Requires[i], &o) }) {
+		if i < len(v.Requires) && !slices.ContainsFunc(was.Requires, func(o verbs.Require) bool { return sameRequire(&v.Requires[i], &o) }) {
 			at = v.Requires[i].Place
 		}
-		d.lower("requirement-dropped", at, o.Place, "it required "+requireText(o), "%s can be used where it could not", v.Name)
+		d.lower("requirement-dropped", at, o.Place, "it required "+o.Line(), "%s can be used where it could not", v.Name)
 	}
 }
 
 // confirms holds each old rule against the new ones: at least one must ask
 // whenever it asked, the same people, for no longer.
-func (d *drift) confirms(was, v *Verb) {
+func (d *drift) confirms(was, v *verbs.Verb) {
 	for i := range was.Confirm {
 		o := &was.Confirm[i]
-		var closest *Confirm
+		var closest *verbs.Confirm
 		covered, best := false, -1
 		for k := range v.Confirm {
 			n := &v.Confirm[k]
@@ -404,11 +418,11 @@ func (d *drift) confirms(was, v *Verb) {
 			case o.Always && !closest.Always:
 				says = "it asked always"
 			case !closest.Always && !sameExpr(closest.When, o.When):
-				says = "the condition was " + strconv.Quote(exprText(o.When))
+				says = "the condition was " + strconv.Quote(o.When.Line())
 			case o.By != nil && (closest.By == nil || closest.By.Name != o.By.Name):
 				says = "somebody with role " + o.By.Name + " had to agree"
 			default:
-				says = "an agreement was good for " + lasting(int64(o.Lasts().Seconds()))
+				says = "an agreement was good for " + verbs.Lasting(int64(o.Lasts().Seconds()))
 			}
 		}
 		d.lower("confirm-lowered", at, o.Place, says, "%s asks less than it did", v.Name)
@@ -418,10 +432,10 @@ func (d *drift) confirms(was, v *Verb) {
 // effects compares promises in both directions. Each new effect must be within
 // an old one, or the verb can do more; each old promise without condition must
 // still be made, or something that was relied on no longer happens.
-func (d *drift) effects(was, v *Verb) {
+func (d *drift) effects(was, v *verbs.Verb) {
 	for i := range v.Effects {
 		n := &v.Effects[i]
-		var closest *Effect
+		var closest *verbs.Effect
 		within, reason := false, ""
 		for k := range was.Effects {
 			o := &was.Effects[k]
@@ -466,18 +480,18 @@ func (d *drift) effects(was, v *Verb) {
 
 // exceeds says in what an effect goes beyond an older one of the same kind and
 // target; "" when it stays within.
-func exceeds(v *Verb, n *Effect, was *Verb, o *Effect) string {
+func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) string {
 	if o.Entity != nil && n.Entity != nil {
-		could, can := fieldsOf(o), fieldsOf(n)
+		could, can := o.Changes(), n.Changes()
 		switch {
 		case could != nil && can == nil:
-			return "it changed only " + listed(could, "and")
+			return "it changed only " + verbs.Joined(could, "and")
 		case could != nil && !subset(can, could):
-			return "it changed only " + listed(could, "and")
+			return "it changed only " + verbs.Joined(could, "and")
 		}
 	}
 	if o.When != nil && !sameExpr(n.When, o.When) {
-		return "it happened only when " + exprText(o.When)
+		return "it happened only when " + o.When.Line()
 	}
 	if w := whereText(was, o); w != "" && whereText(v, n) != w {
 		return "it reached only rows where " + w
@@ -485,13 +499,13 @@ func exceeds(v *Verb, n *Effect, was *Verb, o *Effect) string {
 	for _, set := range n.Set {
 		name := n.Entity.Store.Fields[set.Field].Name
 		for _, before := range o.Set {
-			if sameName(o.Entity.Store.Fields[before.Field].Name, name) && !sameExpr(set.Value, before.Value) {
-				return fmt.Sprintf("it set %s to %s", name, exprText(before.Value))
+			if same(o.Entity.Store.Fields[before.Field].Name, name) && !sameExpr(set.Value, before.Value) {
+				return fmt.Sprintf("it set %s to %s", name, before.Value.Line())
 			}
 		}
 	}
 	if o.Unless != nil && !sameExpr(n.Unless, o.Unless) {
-		return "it was not done where, by then, " + exprText(o.Unless)
+		return "it was not done where, by then, " + o.Unless.Line()
 	}
 	if was, is := againText(was, o), againText(v, n); was != is {
 		return "pieces of it were told apart otherwise: " + was
@@ -500,30 +514,13 @@ func exceeds(v *Verb, n *Effect, was *Verb, o *Effect) string {
 		return "something else went along"
 	}
 	if operandRest(n) != operandRest(o) {
-		return "it was: " + oneLine(o.Operand.Text)
+		return "it was: " + verbs.OneLine(o.Operand.Text)
 	}
 	return ""
 }
 
-// fieldsOf lists the fields that an effect may change, nil for any.
-func fieldsOf(e *Effect) []string {
-	if e.Kind != Updates && e.Kind != Creates {
-		return nil
-	}
-	set := e.Fields
-	if set == nil {
-		for _, s := range e.Set {
-			set = append(set, s.Field)
-		}
-	}
-	if set == nil {
-		return nil
-	}
-	return fieldSet(e.Entity.Store, set)
-}
-
 // carrier compares what carries a verb out.
-func (d *drift) carrier(was, v *Verb) {
+func (d *drift) carrier(was, v *verbs.Verb) {
 	before, now := carrierText(was), carrierText(v)
 	if before == now {
 		return
@@ -552,10 +549,10 @@ func (d *drift) carrier(was, v *Verb) {
 	d.lower(code, at, old, label, "%s is carried out by %s", v.Name, carrierPhrase(v))
 }
 
-func carrierText(v *Verb) string {
+func carrierText(v *verbs.Verb) string {
 	switch {
 	case v.Query != nil:
-		return "query " + oneLine(v.Query.Text)
+		return "query " + verbs.OneLine(v.Query.Text)
 	case v.Macro != nil:
 		var b strings.Builder
 		for i := range v.Macro.Script.Calls {
@@ -573,7 +570,7 @@ func carrierText(v *Verb) string {
 	return "effects"
 }
 
-func carrierPhrase(v *Verb) string {
+func carrierPhrase(v *verbs.Verb) string {
 	switch {
 	case v.Query != nil:
 		return "another query"
@@ -590,7 +587,7 @@ func carrierPhrase(v *Verb) string {
 }
 
 // reads compares what a verb shows.
-func (d *drift) reads(was, v *Verb) {
+func (d *drift) reads(was, v *verbs.Verb) {
 	for _, name := range v.Returns.Includes {
 		if !slices.Contains(was.Returns.Includes, name) {
 			d.lower("read-widened", v.Place, was.Place, "it did not before", "%s returns %s", v.Name, name)
@@ -620,12 +617,12 @@ func (d *drift) reads(was, v *Verb) {
 		d.lower("read-widened", v.Place, was.Place, label, "%s %s", v.Name, fmt.Sprintf(format, args...))
 	}
 	for _, f := range n.Fields {
-		path := n.text(&f)
-		if !slices.ContainsFunc(o.Fields, func(g ReadField) bool { return o.text(&g) == path }) {
+		path := readText(n, &f)
+		if !slices.ContainsFunc(o.Fields, func(g verbs.ReadField) bool { return readText(o, &g) == path }) {
 			widened("it did not before", "returns %s", path)
 		}
 		for _, g := range o.Fields {
-			if g.Name == f.Name && g.Sensitive && !f.Sensitive && o.text(&g) == path {
+			if g.Name == f.Name && g.Sensitive && !f.Sensitive && readText(o, &g) == path {
 				d.lower("sensitive-dropped", v.Place, was.Place, "its values may be shown and logged", "%s returns %s as if it were not sensitive", v.Name, f.Name)
 			}
 		}
@@ -636,8 +633,8 @@ func (d *drift) reads(was, v *Verb) {
 	case o.One && n.One && (o.By < 0 || n.By < 0 || o.By >= len(was.Params) || n.By >= len(v.Params) || was.Params[o.By].Name != v.Params[n.By].Name):
 		widened("it returned the row that another argument names", "returns another row")
 	}
-	if o.Filter != nil && filterText(n.Filter) != filterText(o.Filter) {
-		widened("it returned only rows where "+filterText(o.Filter), "returns other rows")
+	if o.Filter != nil && n.Filter.Line() != o.Filter.Line() {
+		widened("it returned only rows where "+o.Filter.Line(), "returns other rows")
 	}
 	if o.Limit > 0 && (n.Limit == 0 || n.Limit > o.Limit) {
 		widened(fmt.Sprintf("it returned at most %d", o.Limit), "returns more rows")
@@ -647,123 +644,99 @@ func (d *drift) reads(was, v *Verb) {
 // Texts to compare by. White space does not count.
 
 // text says where a returned field comes from, so that two can be compared.
-func (r *Read) text(f *ReadField) string {
+func readText(r *verbs.Read, f *verbs.ReadField) string {
 	switch f.From {
-	case FromList, FromCount:
+	case verbs.FromList, verbs.FromCount:
 		list := &r.Lists[f.List]
-		if f.From == FromCount {
-			return "a count of " + list.text()
+		if f.From == verbs.FromCount {
+			return "a count of " + listText(list)
 		}
-		return list.text()
-	case FromProgress:
+		return listText(list)
+	case verbs.FromProgress:
 		p := r.Entity.Progress
-		return "progress." + progressWords[f.Part] + ", by " + p.Steps.Store.Name + "." + pathText(p.Steps.Store, p.By) + " where " + exprText(p.Done)
+		return "progress." + f.Part.String() + ", by " + p.Steps.Store.Name + "." + pathText(p.Steps.Store, p.By) + " where " + p.Done.Line()
 	}
-	return f.text(r.Entity)
+	return fieldText(r.Entity, f)
 }
 
-func (f *ReadField) text(of *Entity) string {
+func fieldText(of *verbs.Entity, f *verbs.ReadField) string {
 	switch f.From {
-	case FromExpr:
-		return exprText(f.Expr)
-	case FromCodes:
+	case verbs.FromExpr:
+		return f.Expr.Line()
+	case verbs.FromCodes:
 		return "the meaning of " + pathText(of.Store, f.Path)
 	}
 	return pathText(of.Store, f.Path)
 }
 
-func (l *ReadList) text() string {
+func listText(l *verbs.ReadList) string {
 	s := l.Entity.Store.Name + "." + pathText(l.Entity.Store, l.By)
 	if l.Filter != nil {
-		s += " where " + filterText(l.Filter)
+		s += " where " + l.Filter.Line()
 	}
 	for i := range l.Fields {
-		s += ", " + l.Fields[i].text(l.Entity)
+		s += ", " + fieldText(l.Entity, &l.Fields[i])
 	}
 	return s
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func exprText(e *Expr) string {
-	if e == nil {
-		return ""
-	}
-	return oneLine(e.Text)
+func sameRequire(a, b *verbs.Require) bool {
+	return (a.None == nil) == (b.None == nil) && a.Line() == b.Line()
 }
 
-// requireText is a requirement as the palette words it.
-func requireText(r *Require) string {
-	if r.None != nil {
-		return "no " + r.None.Store.Name + " where " + filterText(r.Filter)
-	}
-	return exprText(r.That)
-}
+func sameExpr(a, b *verbs.Expr) bool { return (a == nil) == (b == nil) && a.Line() == b.Line() }
 
-func sameRequire(a, b *Require) bool {
-	return (a.None == nil) == (b.None == nil) && requireText(a) == requireText(b)
-}
-
-func sameExpr(a, b *Expr) bool { return (a == nil) == (b == nil) && exprText(a) == exprText(b) }
-
-func filterText(f *Filter) string {
-	if f == nil {
-		return ""
-	}
-	return oneLine(f.Text)
-}
-
-func whereText(v *Verb, e *Effect) string {
+func whereText(v *verbs.Verb, e *verbs.Effect) string {
 	switch {
 	case e.Where == nil:
 		return ""
 	case e.Where.Filter != nil:
-		return filterText(e.Where.Filter)
+		return e.Where.Filter.Line()
 	case e.Where.Param >= 0 && e.Where.Param < len(v.Params):
 		return ":" + v.Params[e.Where.Param].Name + " names them"
 	}
 	return ""
 }
 
-func withText(e *Effect) string {
+func withText(e *verbs.Effect) string {
 	var b strings.Builder
 	for _, w := range e.With {
-		fmt.Fprintf(&b, "%s=%s;", w.Key, exprText(w.Value))
+		fmt.Fprintf(&b, "%s=%s;", w.Key, w.Value.Line())
 	}
 	if e.Run != nil {
-		fmt.Fprintf(&b, "at %s run %s", exprText(e.At), runText(e))
+		fmt.Fprintf(&b, "at %s run %s", e.At.Line(), e.RunLine())
 	}
 	return b.String()
 }
 
 // againText says which pieces of the work of a trigger are the same, and what
 // becomes of a further one.
-func againText(v *Verb, e *Effect) string {
+func againText(v *verbs.Verb, e *verbs.Effect) string {
 	if e.Run == nil || len(e.Key) == 0 {
 		return "by no key"
 	}
-	return "by " + keyText(v, e) + ", " + againWords[e.Again]
+	return "by " + e.KeyNames(v) + ", " + e.Again.String()
 }
 
 // targetOf is what an effect is about: its entity, or the first word of its
 // operand.
-func targetOf(e *Effect) string {
+func targetOf(e *verbs.Effect) string {
 	switch {
 	case e.Entity != nil:
 		return e.Entity.Store.Name
 	case len(e.Operand.Path) > 0:
 		return strings.Join(e.Operand.Path, ".")
 	}
-	return oneLine(e.Operand.Text)
+	return verbs.OneLine(e.Operand.Text)
 }
 
 // operandRest is what an operand says beyond its target. Notes are words for
 // people.
-func operandRest(e *Effect) string {
+func operandRest(e *verbs.Effect) string {
 	if e.Entity != nil {
 		return ""
 	}
-	return oneLine(e.Operand.Value + " " + strings.Join(e.Operand.Alternatives, " OR "))
+	return verbs.OneLine(e.Operand.Value + " " + strings.Join(e.Operand.Alternatives, " OR "))
 }
 
 func patternText(p *regexp.Regexp) string {
@@ -773,14 +746,14 @@ func patternText(p *regexp.Regexp) string {
 	return p.String()
 }
 
-func schemaText(s *Schema) string {
+func schemaText(s *verbs.Schema) string {
 	if s == nil {
 		return ""
 	}
-	if v, err := stores.ParseJSON(string(s.text)); err == nil {
+	if v, err := stores.ParseJSON(string(s.Text())); err == nil {
 		return v.Text()
 	}
-	return string(s.text)
+	return string(s.Text())
 }
 
 func keyName(e *stores.Entity) string {
@@ -788,28 +761,6 @@ func keyName(e *stores.Entity) string {
 		return ""
 	}
 	return e.Fields[e.Key].Name
-}
-
-// scopeText says whose rows an entity's are.
-func scopeText(e *stores.Entity) string {
-	switch {
-	case e.Access == stores.ForAll:
-		return "everyone"
-	case e.Access == stores.ByPath && len(e.Scope) == 0:
-		return "themselves"
-	}
-	var steps []string
-	at := e
-	for _, s := range e.Scope {
-		if at != nil && s.Field >= 0 && s.Field < len(at.Fields) {
-			steps = append(steps, at.Fields[s.Field].Name)
-		}
-		at = s.To
-	}
-	if e.Access == stores.ByPrincipal {
-		return "the principal named by " + strings.Join(steps, ".")
-	}
-	return "whoever holds " + strings.Join(steps, ".")
 }
 
 func pathText(e *stores.Entity, p stores.Path) string {
@@ -824,27 +775,18 @@ func pathText(e *stores.Entity, p stores.Path) string {
 	}
 	switch {
 	case p.Count != nil:
-		return b.String() + "count(" + p.Count.Name + "." + p.Count.Fields[p.By].Name + ")"
+		return b.String() + "Count(" + p.Count.Name + "." + p.Count.Fields[p.By].Name + ")"
 	case at == nil || p.Field < 0 || p.Field >= len(at.Fields):
 		return "?"
 	}
 	return b.String() + at.Fields[p.Field].Name
 }
 
-func fieldSet(e *stores.Entity, fields []int) []string {
-	names := make([]string, 0, len(fields))
-	for _, i := range fields {
-		names = append(names, e.Fields[i].Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 func subset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
 }
 
-func paramNamed(v *Verb, name string) *Param {
+func paramNamed(v *verbs.Verb, name string) *verbs.Param {
 	for i := range v.Params {
 		if v.Params[i].Name == name {
 			return &v.Params[i]
@@ -853,12 +795,128 @@ func paramNamed(v *Verb, name string) *Param {
 	return nil
 }
 
-func originList(o Origins) []string {
-	var words []string
-	for ; o != 0; o &= o - 1 {
-		if i := bits.TrailingZeros8(uint8(o)); i < len(originWords) {
-			words = append(words, originWords[i])
+func lowered(code string, at, was dsl.Place, label, summary string) dsl.Diagnostic {
+	d := dsl.Diagnostic{
+		Code:    code,
+		Summary: summary,
+		Label:   label,
+		Place:   at,
+		Notes:   []string{"this lowers safety: take it back, or let somebody agree to it and compare with the new palettes from then on"},
+	}
+	if was.Source != nil {
+		d.Related = []dsl.Related{{Place: was, Message: "as it was"}}
+	}
+	return d
+}
+
+// roleNames are the names of roles.
+func roleNames(roles []*verbs.Role) []string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = r.Name
+	}
+	return names
+}
+
+// same compares names, in which a dash and an underscore are the same.
+func same(a, b string) bool {
+	return strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_")
+}
+
+func less(a, b stores.Value) bool {
+	n, ok := stores.Compare(a, b)
+	return ok && n < 0
+}
+
+func newVerb(v *verbs.Verb) dsl.Diagnostic {
+	d := dsl.Diagnostic{
+		Severity: dsl.Warning,
+		Code:     "new-verb",
+		Summary:  v.Name + " is new",
+		Place:    v.Place,
+		Notes:    []string{"read what it changes: verbatim explain " + v.Name},
+	}
+	if len(v.Roles) == 0 {
+		d.Label = "nobody may use it"
+	} else {
+		d.Label = "may be used by " + verbs.Joined(roleNames(v.Roles), "and")
+	}
+	return d
+}
+
+func effectPhrase(e *verbs.Effect) string {
+	word := e.Word()
+	text := verbs.OneLine(e.Operand.Text)
+	if e.Entity != nil {
+		text = e.Entity.Store.Name
+		if fields := e.Changes(); fields != nil {
+			text += " (" + strings.Join(fields, ", ") + ")"
 		}
 	}
-	return words
+	if e.When != nil {
+		text += " when " + e.When.Line()
+	}
+	return word + " " + text
+}
+
+func defaultText(p *verbs.Param) string {
+	if p.Active {
+		return "the row at work"
+	}
+	if p.Default.IsNull() {
+		return "none"
+	}
+	if p.Sensitive {
+		return "a sensitive value"
+	}
+	return p.Default.String()
+}
+
+// upload holds the files that an argument takes against those that it took.
+func (d *drift) upload(name string, p, was *verbs.Param) {
+	o, n := was.Upload, p.Upload
+	switch {
+	case o == nil:
+		return
+	case n == nil:
+		d.lower("limit-loosened", p.Place, was.Place, "it took "+o.Wanted(), "%s takes any text, and not only a file of the caller", name)
+		return
+	case n.MaxSize > o.MaxSize:
+		d.lower("limit-loosened", p.Place, was.Place, "it took "+verbs.SizeText(o.MaxSize), "%s takes files up to %s", name, verbs.SizeText(n.MaxSize))
+	}
+	for _, t := range n.Types {
+		if !o.Takes(t) {
+			d.lower("limit-loosened", p.Place, was.Place, "it took "+verbs.Joined(o.Types, "or"), "%s takes files of type %s", name, t)
+		}
+	}
+}
+
+// toolText is everything that makes one tool another, for comparing palettes.
+func toolText(v *verbs.Verb) string {
+	t := v.Tool
+	var b strings.Builder
+	fmt.Fprintf(&b, "tool %s %s %t %t %s", t.Server, t.Name, t.ReadOnly, t.Idempotent, t.Rows)
+	for i := range t.Sends {
+		s := &t.Sends[i]
+		fmt.Fprintf(&b, "\n%s=%s", s.Key, s.Line(v))
+	}
+	return b.String()
+}
+
+// looserDay reports that a bound lets through what the one before did not.
+func looserDay(before, after *verbs.Day, least bool) bool {
+	switch {
+	case before == nil:
+		return false
+	case after == nil:
+		return true
+	}
+	for _, text := range [...]string{"2023-01-31", "2024-02-29", "2024-06-15", "2024-12-31"} {
+		today, _ := stores.ParseDate(text)
+		b, a := before.On(today), after.On(today)
+		if least && less(a, b) || !least && less(b, a) {
+			return true
+		}
+	}
+	return false
 }

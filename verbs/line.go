@@ -1,0 +1,141 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+)
+
+// What a palette says, as a line of text: for references, and to compare palettes by.
+// White space does not count.
+
+// OneLine is a text on one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Line is an expression on one line, "" when there is none.
+func (x *Expr) Line() string {
+	if x == nil {
+		return ""
+	}
+	return OneLine(x.Text)
+}
+
+// Line is a filter on one line, "" when there is none.
+func (f *Filter) Line() string {
+	if f == nil {
+		return ""
+	}
+	return OneLine(f.Text)
+}
+
+// Line is a requirement as the palette words it.
+func (r *Require) Line() string {
+	if r.None != nil {
+		return "no " + r.None.Store.Name + " where " + r.Filter.Line()
+	}
+	return r.That.Line()
+}
+
+// Line is what the tool is sent under a key.
+func (s *Send) Line(v *Verb) string {
+	if s.Value == nil {
+		return v.Params[s.Param].Ident
+	}
+	return s.Value.Line()
+}
+
+// Word is the key that a palette writes for an effect.
+func (e *Effect) Word() string {
+	for _, w := range effectWords {
+		if w.kind == e.Kind && w.may == e.May {
+			return w.name
+		}
+	}
+	return ""
+}
+
+// Changes lists the fields that an effect may change, nil for any.
+func (e *Effect) Changes() []string {
+	if e.Kind != Updates && e.Kind != Creates {
+		return nil
+	}
+	set := e.Fields
+	if set == nil {
+		for _, s := range e.Set {
+			set = append(set, s.Field)
+		}
+	}
+	if set == nil {
+		return nil
+	}
+	return FieldNames(e.Entity.Store, set)
+}
+
+// KeyNames names the arguments by which pieces of work are told apart.
+func (e *Effect) KeyNames(v *Verb) string {
+	var names []string
+	for _, i := range e.Key {
+		names = append(names, ":"+v.Params[i].Name)
+	}
+	return strings.Join(names, " and ")
+}
+
+// RunLine is the call that a trigger runs.
+func (e *Effect) RunLine() string {
+	var b strings.Builder
+	for i := range e.Run.Script.Calls {
+		b.WriteString(dsl.FormatCall(&e.Run.Script.Calls[i]))
+	}
+	return b.String()
+}
+
+// String is the word of a palette.
+func (a Again) String() string { return againWords[a] }
+
+// String is the word of a palette.
+func (p ProgressPart) String() string { return progressWords[p] }
+
+// Words are the words of a palette for origins.
+func (o Origins) Words() []string {
+	var words []string
+	for i, word := range originWords {
+		if o&(1<<i) != 0 {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// OwnerOf says whose rows an entity's are.
+func OwnerOf(e *stores.Entity) string {
+	switch {
+	case e.Access == stores.ForAll:
+		return "everyone"
+	case e.Access == stores.ByPath && len(e.Scope) == 0:
+		return "themselves"
+	}
+	var steps []string
+	at := e
+	for _, s := range e.Scope {
+		if at != nil && s.Field >= 0 && s.Field < len(at.Fields) {
+			steps = append(steps, at.Fields[s.Field].Name)
+		}
+		at = s.To
+	}
+	if e.Access == stores.ByPrincipal {
+		return "the principal named by " + strings.Join(steps, ".")
+	}
+	return "whoever holds " + strings.Join(steps, ".")
+}
+
+// FieldNames are names of fields, in order.
+func FieldNames(e *stores.Entity, fields []int) []string {
+	names := make([]string, 0, len(fields))
+	for _, i := range fields {
+		names = append(names, e.Fields[i].Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
