@@ -28,15 +28,15 @@ type reading struct {
 	snapshot bool  // nothing can be changed
 	locks    bool  // what it reads is held until it commits
 	writes   bool  // some call of the program may change something
-	owners   bool  // it is told whose rows are
+	owners   bool  // the caller is told whose each row is
 	before   int64 // RunOptions.Before
-	calls    int   // of the program that it is about
-	begun    int   // those that were begun, of macros too
+	calls    int   // how many calls the program has
+	begun    int   // how many calls have begun, those of macros included
 
-	source *dsl.Source // of what is run, for what is told of all of it
+	source *dsl.Source // of the script; diagnostics about all of it are placed there
 
 	seen []seen               // what was read
-	owed []owing              // rows that are asked for with what is read
+	owed []owing              // rows to be fetched together with the next read
 	met  map[view.RowKey]bool // rows that are held because something is counted for them
 
 	// Values that differ from one preview to the next without anything having
@@ -47,7 +47,7 @@ type reading struct {
 	// many keys were made up before.
 	added  map[stores.Value]string
 	made   int
-	minted map[stores.Value]names.Given // what these rows are called, once they are committed
+	minted map[stores.Value]names.Given // the names that added rows get when they are committed
 	visit  *sessions.Session            // the session's row, once it was read
 
 	uploads []usedUpload // files that nothing had used before

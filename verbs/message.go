@@ -116,14 +116,14 @@ func filled(text string, args []any) string {
 			continue
 		}
 		if i := int(n[0] - '1'); i < len(args) {
-			b.WriteString(argumentSaid(args[i], how))
+			b.WriteString(argumentText(args[i], how))
 		}
 		text = after
 	}
 }
 
-// argumentSaid is an argument as a placeholder asks for it.
-func argumentSaid(arg any, how string) string {
+// argumentText writes an argument in the form that its {…} asks for, "quoted" for instance.
+func argumentText(arg any, how string) string {
 	switch how {
 	case "quoted":
 		return strconv.Quote(wordOf(arg))

@@ -29,7 +29,7 @@ func Of(parts ...string) string {
 // A Writer writes down what is to be hashed. The zero Writer is ready to use.
 type Writer struct {
 	B     []byte
-	Alias map[stores.Value]string // what stands for values that differ each time
+	Alias map[stores.Value]string // names for values that differ from one preview to the next
 	Into  hash.Hash               // takes what was written down, now and then; nil when B keeps all of it
 }
 
