@@ -499,3 +499,24 @@ func TestValuesKnownAtTheRunKeepTheLimits(t *testing.T) {
 		})
 	}
 }
+
+// U1: whoever has to repair a script is told of every row in it that is not there, and
+// not of calls that hang on one that was not carried out.
+func TestEveryRowThatIsNotThereIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gone := func(n int) string { return `"` + id(900+n).Text() + `"` }
+	refusal := w.refused("kim", `lending.note :loan-id @saw-bob :note "fine"
+lending.note :loan-id `+gone(1)+` :note "x"
+lending.note :loan-id @tent-ann :note "fine"
+lending.note :loan-id `+gone(2)+` :note "y" :as @n
+lending.note :loan-id @n :note "z"
+lending.note :loan-id `+gone(3)+` :note "z"`, "unknown-name")
+	var lines []int
+	for _, d := range refusal.Diagnostics {
+		lines = append(lines, d.Place.Source.Position(d.Place.Range.Start).Line)
+	}
+	if !slices.Equal(lines, []int{2, 4, 6}) {
+		t.Errorf("told of lines %v: %s", lines, told(refusal.Diagnostics))
+	}
+}
