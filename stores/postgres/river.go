@@ -129,6 +129,11 @@ func (s *Store) client(ctx context.Context, sh *stores.Shift, c *clock, enough f
 		}
 	}
 	<-client.Stopped()
+	// A client that is stopped while it is elected leads on, and nobody else can until its
+	// term is over. Where this fails, they wait for that.
+	ctx, gone := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer gone()
+	_, _ = s.pool.Exec(ctx, "DELETE FROM "+riverSchema+".river_leader WHERE leader_id = $1", sh.Worker)
 	return nil
 }
 
@@ -411,19 +416,35 @@ func (x *executor) QueueDeleteExpired(ctx context.Context, p *riverdriver.QueueD
 	return x.Executor.QueueDeleteExpired(ctx, &q)
 }
 
-// LeaderAttemptElect implements riverdriver.Executor. Who leads is a matter of the
+// LeaderAttemptReelect implements riverdriver.Executor. Who leads is a matter of the
 // server's clock, whatever a rehearsal takes the time to be.
-func (x *executor) LeaderAttemptElect(ctx context.Context, p *riverdriver.LeaderElectParams) (*riverdriver.Leader, error) {
-	q := *p
-	q.Now = nil
-	return x.Executor.LeaderAttemptElect(ctx, &q)
-}
-
-// LeaderAttemptReelect implements riverdriver.Executor.
 func (x *executor) LeaderAttemptReelect(ctx context.Context, p *riverdriver.LeaderReelectParams) (*riverdriver.Leader, error) {
 	q := *p
 	q.Now = nil
 	return x.Executor.LeaderAttemptReelect(ctx, &q)
+}
+
+// Begin implements riverdriver.Executor.
+func (x *executor) Begin(ctx context.Context) (riverdriver.ExecutorTx, error) {
+	t, err := x.Executor.Begin(ctx)
+	return election{t}, err
+}
+
+// An election is a transaction in which a client may come to lead.
+type election struct{ riverdriver.ExecutorTx }
+
+// LeaderAttemptElect implements riverdriver.Executor.
+func (e election) LeaderAttemptElect(ctx context.Context, p *riverdriver.LeaderElectParams) (*riverdriver.Leader, error) {
+	q := *p
+	q.Now = nil
+	return e.ExecutorTx.LeaderAttemptElect(ctx, &q)
+}
+
+// LeaderDeleteExpired implements riverdriver.Executor.
+func (e election) LeaderDeleteExpired(ctx context.Context, p *riverdriver.LeaderDeleteExpiredParams) (int, error) {
+	q := *p
+	q.Now = nil
+	return e.ExecutorTx.LeaderDeleteExpired(ctx, &q)
 }
 
 // riverVersion refuses tables of River's that are not those of this version.

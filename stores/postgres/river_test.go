@@ -483,3 +483,26 @@ func TestOnceBesideALeader(t *testing.T) {
 		return true
 	})
 }
+
+// A client that was stopped while it was elected leads until its term is over, by the
+// server's clock: a rehearsal whose clock stands still waits for that, and no longer, and
+// a worker that is stopped takes back what it left itself.
+func TestALeaderThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []struct{ leader, term string }{{"another", "-1 second"}, {"once", "1 hour"}} {
+		t.Run(gone.leader, func(t *testing.T) {
+			t.Parallel()
+			q := newQueue(t)
+			then := time.Date(2024, 2, 27, 9, 30, 20, 0, time.UTC)
+			q.enqueue(q, due("a", then))
+			q.exec("UPDATE " + schema + ".river_job SET state = 'retryable'")
+			q.exec("INSERT INTO "+schema+".river_leader (leader_id, elected_at, expires_at) VALUES ($1, now(), now() + $2::text::interval)", gone.leader, gone.term)
+			once := shift(q, "once")
+			once.Once, once.Clock = true, func() time.Time { return then }
+			q.must(q.Work(context.Background(), once))
+			if got := q.states(q); got != "a done 1" {
+				t.Error(got)
+			}
+		})
+	}
+}
