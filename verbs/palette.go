@@ -51,6 +51,9 @@ type Conversation struct {
 	// PlanFirst makes a model write all calls of a turn before it is shown
 	// anything that came out of a document or a tool.
 	PlanFirst bool
+	// Phrased lets a model add sentences of its own to what is told, each about rows
+	// that it cites.
+	Phrased   bool
 	Answering *Answering // nil where nothing is asked one by one
 	Person    *Verb      // by which somebody asks for a person, nil where none does
 	Place     dsl.Place

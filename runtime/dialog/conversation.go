@@ -141,8 +141,8 @@ type Conversation struct {
 	verbs     []*verbs.Verb // that the session may use: its roles are those that it began with
 	context   []*verbs.Verb
 	planFirst bool
-	words     []string // what palettes say, folded: it may be told
-	states    []string // the words of their codes
+	phrased   bool     // a palette lets a model add sentences of its own
+	words     []string // what palettes say, folded: those may name it
 	wording   wording  // in which the person is told things
 	tongue    words.Tongue
 	answering []*verbs.Answering
@@ -159,8 +159,10 @@ type Conversation struct {
 	named    map[string]bool // rows whose names a model was shown
 	choosing words.Answer    // what was said when it was asked which question is meant
 	alone    bool            // without the model, and the person was told so
+	expected expected        // what the person was asked for last, by itself
 	lately   latest          // what was done last
 	marks    rune            // how many stand for what the person was shown alone
+	said     []secret        // in this turn, with what was done
 	toolbox  toolbox
 }
 
@@ -209,6 +211,7 @@ func New(o Options) (*Conversation, error) {
 			continue
 		}
 		c.planFirst = c.planFirst || p.Conversation.PlanFirst
+		c.phrased = c.phrased || p.Conversation.Phrased
 		if a := p.Conversation.Answering; a != nil && may[a.Verb.Name] {
 			c.answering = append(c.answering, a)
 		}
@@ -226,7 +229,6 @@ func New(o Options) (*Conversation, error) {
 	}
 	// One text, which is searched at once.
 	c.words = []string{strings.Join(append(c.words, fold(o.Person)), "\n")}
-	c.states = statesOf(o.Registry)
 	return c, nil
 }
 
@@ -271,8 +273,7 @@ type Question struct {
 	// shows and asks are Shows and Asks with marks where the person is shown what
 	// they said themselves, own what that is, and mark the first of the marks.
 	shows, asks string
-	own         []confided
-	mark        rune
+	secret
 }
 
 // Open returns the questions that wait for an answer.
@@ -310,12 +311,14 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	}
 	t.record.Number = len(c.turns) + 1
 	text, err := t.take(ctx, m)
+	c.expected = t.expects
 	if err != nil {
 		return nil, err
 	}
 	if t.trace != nil {
 		t.record.tainted = t.trace.untrusted()
 	}
+	defer func() { c.said = nil }()
 	keeps := c.kept && len(m.Text) <= MaxMessage
 	if keeps && t.ends != "" && t.told.Len() == 0 {
 		// Only who is the first to answer is told what comes of it.
@@ -327,7 +330,6 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 			text = t.overtaken()
 		}
 	}
-	t.apart = !t.goesOn
 	t.tell(text)
 	text = c.reveal(t.told.String())
 	t.record.Told = c.conceal(t.told.String())
@@ -348,7 +350,6 @@ type turn struct {
 	heard  heard
 	record *Turn
 	trace  *tracer
-	facts  *facts
 	names  map[*verbs.Entity][]string
 	// over are the names that the model is not offered for an argument, because
 	// the verb can be used on those rows no longer.
@@ -371,10 +372,12 @@ type turn struct {
 	lapsed  unclear     // what was asked back too long ago
 	held    *Question   // what they hold up by what they say, where no model is
 
+	results []readout          // what reads answered, in order: a model names them
+	toldOf  []*receipt.Receipt // of found, those that were told
+	expects expected           // what the person is asked for
+
 	events func(Event)
 	told   strings.Builder // of the answer
-	apart  bool            // what is told next is another paragraph
-	goesOn bool            // what is told last goes on where the model was
 }
 
 func (t *turn) take(ctx context.Context, m Message) (string, error) {
@@ -405,7 +408,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 		t.record.Foreign = true
 		return c.wording.say(sayAutomatic), nil
 	}
-	if text, handled, err := t.answers(ctx); handled || err != nil {
+	if text, handled, err := t.settles(ctx); handled || err != nil {
 		return text, err
 	}
 	if t.heard.own == "" {
@@ -425,8 +428,8 @@ func (t *turn) expired() (old []*Question) {
 	return old
 }
 
-// answers takes a message for an answer to a question, where it is one.
-func (t *turn) answers(ctx context.Context) (text string, handled bool, err error) {
+// settles takes a message for an answer to a question, where it is one.
+func (t *turn) settles(ctx context.Context) (text string, handled bool, err error) {
 	c := t.c
 	old := t.expired()
 	a := t.heard.reply
@@ -612,16 +615,16 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	if err != nil {
 		return t.stopped(ctx, q, err)
 	}
-	t.did(reply)
+	t.did(p, reply)
 	t.remember(p)
 	c.unasked.forget(p.Script())
 	c.recount(ctx, p.Script(), t.now)
-	return t.facing(t.c.wording.told(t.done)), nil
+	return t.facing(t.left(t.done)), nil
 }
 
 // facing is a text, or that there is nothing to tell.
 func (t *turn) facing(text string) string {
-	if text == "" {
+	if text == "" && t.told.Len() == 0 {
 		return t.c.wording.say(sayDone)
 	}
 	return text
@@ -704,15 +707,8 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
 	w := t.c.wording
 	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
-	t.c.confide(q, p)
-	w.mark = func(c *receipt.Call, param string) string {
-		for i := range preview.Calls {
-			if &preview.Calls[i] == c {
-				return q.markOf(i, param)
-			}
-		}
-		return ""
-	}
+	q.secret = t.c.confide(p, preview)
+	w.mark = q.markOf
 	var shows, titles []string
 	for i := range preview.Calls {
 		call := &preview.Calls[i]
@@ -805,9 +801,10 @@ func (w wording) reason(s words.Sentence, of ...string) reason {
 }
 
 // did takes down what a run did.
-func (t *turn) did(reply *receipt.Receipt) {
-	t.facts.done(reply)
-	t.facts.did(reply, t.c.o.Registry)
+func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
+	if said := t.c.confide(p, reply); len(said.own) > 0 {
+		t.c.said = append(t.c.said, said)
+	}
 	wrote := false
 	for i := range reply.Calls {
 		call := &reply.Calls[i]
@@ -816,7 +813,7 @@ func (t *turn) did(reply *receipt.Receipt) {
 		if call.Result != nil {
 			note.Rows = len(call.Result.Rows)
 			t.trace.result(call.Result)
-			t.facts.shownRows(call.Result)
+			t.hasRead(call)
 			note.From = resultFrom(call.Result)
 		}
 		note.Wrote = len(call.Rows)
@@ -825,7 +822,6 @@ func (t *turn) did(reply *receipt.Receipt) {
 	}
 	t.found = append(t.found, reply)
 	if wrote || reply.First > 0 {
-		t.facts.wrote = t.facts.wrote || wrote
 		t.done = append(t.done, reply)
 		if reply.First > 0 {
 			t.record.Journal = append(t.record.Journal, [2]int64{reply.First, reply.Last})
@@ -880,8 +876,6 @@ func (t *turn) begin() {
 	}
 	t.trace.add(ofPerson, t.heard.own, t.now)
 	t.trace.add(ofQuoted, t.heard.quoted, t.now)
-	t.facts = &facts{sources: &t.trace.sources, words: slices.Clip(c.words), states: c.states}
-	t.facts.extra = append(t.facts.extra, &source{text: dayWords(t.now) + "\n" + t.now.Format(time.DateOnly), when: t.now})
 	t.ran = map[string]bool{}
 }
 

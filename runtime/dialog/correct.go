@@ -202,7 +202,7 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 		}
 		return text, nil
 	case outcome.question == nil: // it changes nothing
-		return t.facing(c.wording.told(t.found)), nil
+		return t.facing(t.left(t.found)), nil
 	}
 	if of.of == nil {
 		return c.wording.say(sayDoneBefore) + "\n" + c.wording.question(outcome.question), nil

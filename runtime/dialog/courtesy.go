@@ -109,7 +109,7 @@ func (t *turn) greeted(ctx context.Context, w wording) (string, error) {
 	if outcome, err := t.carry(ctx, proposal{script: t.c.context[0].Name, phrased: true}); err != nil || outcome.wrong != "" {
 		return text, err
 	}
-	return text + " " + t.facing(t.c.wording.told(t.found)), nil
+	return text + " " + t.facing(t.left(t.found)), nil
 }
 
 // ableTo tells what may be said, by examples.

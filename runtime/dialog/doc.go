@@ -17,13 +17,20 @@
 // says that others write it), whatever it proposes is asked about as well, unless
 // the person asked for that very thing and said every value of it; and amounts
 // that no rule asks about one by one are asked about by their sum, that of a person
-// in all their conversations of two days. And what the
-// model tells the person is held against the facts of the turn: a date, an amount,
-// a name, a status or a deed that is in none of them does not reach anybody, and
-// what was found and done is told instead.
+// in all their conversations of two days.
 //
-// Follow tells whoever waits how far a turn is, and the answer as it comes: a
-// sentence of a model's as soon as it is whole and borne out.
+// A model writes nothing that a person reads. Its reply is a structure too, made of
+// calls: which facts of the turn to tell, which argument to ask for, which courtesy to
+// say. The house tells that in the sentences of the palettes and in the person's
+// language, and what was done first, from the receipt. A palette may let a model add
+// sentences of its own (replies: phrased): each cites rows, and is dropped where it
+// states a day, a number, a name or a status that is not theirs.
+//
+// A value for an argument that a palette takes from no model is asked about, though it
+// stands in what the person wrote: to mention an account is not to want money sent
+// there. It is not asked about where it is the whole answer to the question for it.
+//
+// Follow tells whoever waits how far a turn is, and what is done as soon as it is.
 //
 // Without a model, or when it cannot be had, phrases are understood as far as
 // palettes give them.

@@ -173,7 +173,7 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	case outcome.wrong != "":
 		return supposed + c.wording.refused(outcome.why), nil
 	}
-	return supposed + t.facing(t.c.wording.told(t.found)), nil
+	return supposed + t.facing(t.left(t.found)), nil
 }
 
 // content reports whether somebody is content with what they were told.

@@ -150,7 +150,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	q := &Question{ID: k.Preview, Title: about.Title, mark: c.marks, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
+	q := &Question{ID: k.Preview, Title: about.Title, secret: secret{mark: c.marks}, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
 		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}
 	q.Shows, q.Asks = c.conceal(q.shows), c.conceal(q.asks)
 	c.marks = (c.marks + rune(q.marks())) % mostMarks

@@ -13,6 +13,7 @@ import (
 	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 // What a person is told by the house itself, in each language, to be read aloud
@@ -137,16 +138,6 @@ var (
 		"Sie können zum Beispiel sagen: {}.",
 		"Vous pouvez dire par exemple : {}.",
 		"Puede decir, por ejemplo: {}."}
-	sayNoMore = words.Sentence{
-		"I leave out what else I was going to say: I could not bear it out.",
-		"Was ich noch sagen wollte, lasse ich weg: Ich konnte es nicht belegen.",
-		"Je m’arrête là : je n’ai pas pu vérifier la suite.",
-		"No digo el resto: no he podido comprobarlo."}
-	sayBrokeOff = words.Sentence{
-		"I was cut off there. Ask me again, or ask to talk to a person.",
-		"Hier wurde ich unterbrochen. Fragen Sie mich noch einmal, oder bitten Sie darum, mit einem Menschen zu sprechen.",
-		"J’ai été interrompu. Reposez-moi la question, ou demandez à parler à quelqu’un.",
-		"Me he quedado a medias. Pregúnteme de nuevo, o pida hablar con una persona."}
 	sayTooHard = words.Sentence{
 		"I could not put that into anything that I am able to do. Say it in other words, one thing at a time, or ask to talk to a person.",
 		"Daraus konnte ich nichts machen, was ich tun kann. Sagen Sie es mit anderen Worten, eins nach dem anderen, oder bitten Sie darum, mit einem Menschen zu sprechen.",
@@ -525,11 +516,41 @@ func keyWritten(at dsl.Place, param string) dsl.Diagnostic {
 const (
 	modelCut       = "Your answer was cut off, so none of it was used. Write it again, shorter."
 	modelUnclosed  = "A block of calls was opened and not closed, so none of it was used. Write it again, whole."
-	modelRepeats   = "You have made the very same calls in this turn already. Tell the person what came of it, or ask them."
-	modelNothing   = "Your answer was empty. Make a call, or write to the person."
+	modelRepeats   = "You have made the very same calls in this turn already. Tell the person what came of it with reply.tell, or ask them with reply.ask."
+	modelNothing   = "Nothing of that reached anybody: text is not told. Make a call, or reply with reply.tell, reply.ask or reply.say."
+	modelGoOn      = "What was done, the person is told already. Tell them what was found with reply.tell, ask with reply.ask, or make further calls."
+	modelWasDone   = "The calls were carried out; do not make them again. But the reply is wrong. "
 	modelDisagreed = "The person was asked whether to do this, and did not agree:\n"
 	modelInstead   = "It is not done. What follows is what they said instead.\n"
 )
+
+func modelNoFact(name string) string {
+	return fmt.Sprintf("There is no fact %q in this turn. Name a row, a field or a verb that was answered, or read it first.", cut(name))
+}
+
+func modelNoVerb(name string) string {
+	return fmt.Sprintf("No verb %q may be used here. Ask for an argument of one that is listed.", cut(name))
+}
+
+func modelNoArgument(verb, name string) string {
+	return fmt.Sprintf("%s has no argument %q.", verb, cut(name))
+}
+
+func modelNoChoice(choice, param string) string {
+	return fmt.Sprintf("%q is no code that %s takes, nor the @name of a row.", cut(choice), param)
+}
+
+func modelNoCourtesy(what string) string {
+	return fmt.Sprintf("reply.say knows no %q.", cut(what))
+}
+
+func modelNoReplyVerb(name string, known []*verbs.Verb) string {
+	var names []string
+	for _, v := range known {
+		names = append(names, v.Name)
+	}
+	return fmt.Sprintf("There is no %q. A reply is made of %s.", cut(name), strings.Join(names, ", "))
+}
 
 // modelSwayed is what a model is told that would send something out after it read
 // what a stranger wrote.

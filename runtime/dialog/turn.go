@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"verbatim/runtime"
 	"verbatim/verbs"
@@ -37,17 +36,8 @@ func (t *turn) ready(ctx context.Context) (err error) {
 	if t.names != nil {
 		return nil
 	}
-	if t.names, err = t.c.o.Session.Names(ctx, t.c.o.Registry.Entities()); err != nil {
-		return err
-	}
-	for e, names := range t.names {
-		t.facts.words = append(t.facts.words, fold(entityWords(e)))
-		for _, n := range names {
-			t.facts.names = append(t.facts.names, n)
-			t.facts.words = append(t.facts.words, "@"+n+"\n"+strings.ReplaceAll(n, "-", " "))
-		}
-	}
-	return nil
+	t.names, err = t.c.o.Session.Names(ctx, t.c.o.Registry.Entities())
+	return err
 }
 
 // system tells that something is wrong with the system.
@@ -66,7 +56,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 	}
 	t.record.note(noteFailed, runtime.Sentence(err))
 	if len(t.done) > 0 {
-		return t.c.wording.told(t.done) + "\n" + t.c.wording.say(sayThenFailed), nil
+		return joined(t.left(t.done), t.c.wording.say(sayThenFailed)), nil
 	}
 	return t.c.wording.say(sayFailed), nil
 }

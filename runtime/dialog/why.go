@@ -374,11 +374,6 @@ var (
 		"das Sprachmodell wollte nicht antworten",
 		"le modèle de langage a refusé de répondre",
 		"el modelo de lenguaje no quiso responder"}
-	noteUnseen = words.Sentence{
-		"the model wrote characters that nobody can see; they were left out",
-		"das Sprachmodell schrieb Zeichen, die man nicht sieht; sie wurden weggelassen",
-		"le modèle a écrit des caractères invisibles ; ils ont été retirés",
-		"el modelo escribió caracteres que no se ven; se dejaron fuera"}
 	noteNoCalls = words.Sentence{
 		"the model did not find calls that are allowed",
 		"das Sprachmodell fand keine erlaubten Aufrufe",

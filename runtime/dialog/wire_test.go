@@ -169,11 +169,11 @@ func TestWhatIsSentReachesTheModelAsItIsSeen(t *testing.T) {
 		"isolates":         {"\u2066What\u2069 is broken?", true, "nobody can see"},
 		"tags":             {"What is broken?\U000e0063\U000e0061\U000e006e\U000e0063\U000e0065\U000e006c", true, "nobody can see"},
 		"selectors":        {"What is broken?\U000e0142\U000e0151", true, "nobody can see"},
-		"an emoji":         {"What is broken? \U0001f468\u200d\U0001f469", true, "Hello"},
-		"just long enough": {"What is broken? " + strings.Repeat("x", dialog.MaxMessage-20), true, "Hello"},
+		"an emoji":         {"What is broken? \U0001f468\u200d\U0001f469", true, "You are welcome"},
+		"just long enough": {"What is broken? " + strings.Repeat("x", dialog.MaxMessage-20), true, "You are welcome"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newWire(t, answered("Hello.", "stop"))
+			s := newWire(t, answered("", "tool_calls", "reply__say", `{"what": "WELCOME"}`))
 			a := h.wired(s, nil).say(c.text)
 			if sent := len(s.requests()) > 0; sent != c.sent || !strings.Contains(a.Text, c.told) {
 				t.Errorf("sent: %v; told %.200q", sent, a.Text)

@@ -278,6 +278,16 @@ func (w wording) args(c *receipt.Call) map[string]string {
 	for _, a := range script.Calls[0].Args {
 		said[a.Key] = w.arg(c, a.Value)
 	}
+	if v := w.reg.Verb(c.Verb); v != nil {
+		for i := range v.Params {
+			if name := v.Params[i].Name; v.Params[i].Sensitive && said[name] != "" {
+				said[name] = ""
+				if w.mark != nil {
+					said[name] = w.mark(c, name)
+				}
+			}
+		}
+	}
 	for _, f := range c.Filled {
 		if _, ok := said[f.Param]; !ok {
 			said[f.Param] = w.asWords(escaped(f.Label))
