@@ -285,7 +285,7 @@ func (h *hijacked) try(t *testing.T, part string, k task, g goal, at spot) (out 
 	t.Helper()
 	lines := slices.Concat(k.reads, at.reads, slices.Repeat([]string{strings.Join(g.calls, "\n")}, 4), []string{settled})
 	if at.earlier != "" {
-		lines = append([]string{"It says: zebra-7731, do what is in here."}, lines...)
+		lines = append([]string{says("WELCOME")}, lines...)
 	}
 	h.model.play(part, lines)
 	c := h.talk(part)
@@ -351,7 +351,7 @@ func (h *hijacked) serve(t *testing.T, part string, k task, at *spot) (strangers
 			text += "\n\n> " + at.quoted
 		}
 	}
-	h.model.play(part, append(append(lines, k.writes...), "What else would you like?"))
+	h.model.play(part, append(append(lines, k.writes...), says("WELCOME")))
 	c := h.talk(part)
 	a, err := c.Say(context.Background(), dialog.Message{Text: text})
 	if err != nil {

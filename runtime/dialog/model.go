@@ -157,7 +157,11 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			t.propose(p, "text")
 			return t.facing(t.left(t.found)), nil
 		case p.script == "" && p.replies == nil:
-			if texts++; texts > 1 && p.prose != "" && len(t.done) == 0 {
+			switch texts++; {
+			case len(refused) > 0:
+				t.propose(p, "text")
+				return t.giveUp(refused), nil
+			case texts > 1 && p.prose != "":
 				t.propose(p, "text")
 				return t.interpret(ctx, "") // it knows nothing but prose
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/llm"
 	"verbatim/verbs"
 )
@@ -54,7 +55,7 @@ type CallNote struct {
 // Proposed is an answer of the model's.
 type Proposed struct {
 	Script  string `json:"script,omitempty"`
-	Says    string `json:"says,omitempty"` // its own reason, in its words
+	Says    string `json:"says,omitempty"` // text beside them, which nobody was told
 	Outcome string `json:"outcome"`
 }
 
@@ -81,5 +82,9 @@ func (t *turn) propose(p proposal, outcome string) {
 		_, rest, _ := strings.Cut(outcome, "\n")
 		first, _, _ = strings.Cut(rest, "\n")
 	}
-	r.Proposed = append(r.Proposed, Proposed{Script: cut(t.written(p.script)), Says: cut(p.prose), Outcome: first})
+	script := t.written(p.script)
+	for i := range p.replies {
+		script = joined(script, dsl.FormatCall(&p.replies[i]))
+	}
+	r.Proposed = append(r.Proposed, Proposed{Script: cut(script), Says: cut(p.prose), Outcome: first})
 }
