@@ -234,8 +234,9 @@ func newPuppet(t testing.TB) *puppet {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(lineOf(asked.Model, n, part[min(n, len(part)-1)], len(body)/4))
+		line := lineOf(asked.Model, n, part[min(n, len(part)-1)], len(body)/4)
+		choice := line["choices"].([]any)[0].(map[string]any)
+		streamed(w, choice["message"].(map[string]any), choice["finish_reason"].(string), line["usage"].(map[string]any))
 	}))
 	t.Cleanup(p.Close)
 	return p
@@ -254,7 +255,7 @@ func lineOf(model string, n int, line string, in int) map[string]any {
 			if err := json.Unmarshal([]byte(one), &call); err != nil {
 				panic(one + ": " + err.Error())
 			}
-			calls = append(calls, map[string]any{"id": fmt.Sprintf("call-%d-%d", n+1, i), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(call.Args)}})
+			calls = append(calls, map[string]any{"index": i, "id": fmt.Sprintf("call-%d-%d", n+1, i), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(call.Args)}})
 		}
 		message, finish = map[string]any{"role": "assistant", "content": "This is only routine, as agreed.", "tool_calls": calls}, "tool_calls"
 	}

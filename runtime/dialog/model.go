@@ -216,22 +216,19 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 	}
 }
 
-// chat asks the model for its next answer. One that breaks off is asked for again, in
-// one piece.
+// chat asks the model for its next answer. It is streamed, so that a server which stalls
+// is known to; one that breaks off is asked for again. (F27)
 func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, error) {
 	t.event(Asking, nil)
 	began := false
-	var piece func(string)
-	if t.events != nil {
-		piece = func(string) { began = true }
-	}
+	piece := func(string) { began = true }
 	t.record.Model.Calls++
 	reply, err := model.Chat(ctx, request, piece)
 	var e *llm.Error
-	if errors.As(err, &e) && began && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
+	if errors.As(err, &e) && began && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Garbled, llm.Unavailable}, e.Kind) {
 		t.record.note(noteBrokeOff, string(e.Kind))
 		t.record.Model.Calls++
-		reply, err = model.Chat(ctx, request, nil)
+		reply, err = model.Chat(ctx, request, piece)
 	}
 	if err == nil {
 		t.c.alone = false

@@ -35,11 +35,36 @@ func newWire(t testing.TB, answers ...string) *wire {
 		answer := answers[min(len(s.asked), len(answers)-1)]
 		s.asked = append(s.asked, string(body))
 		s.mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, answer)
+		if !strings.Contains(string(body), `"stream":true`) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, inChunks(answer))
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// inChunks is a whole answer as it is streamed, or whatever else it is as it stands.
+func inChunks(answer string) string {
+	var whole map[string]any
+	if json.Unmarshal([]byte(answer), &whole) != nil || whole["choices"] == nil {
+		return answer
+	}
+	for _, choice := range whole["choices"].([]any) {
+		c := choice.(map[string]any)
+		delta, _ := c["message"].(map[string]any)
+		calls, _ := delta["tool_calls"].([]any)
+		for i := range calls {
+			calls[i].(map[string]any)["index"] = i
+		}
+		c["delta"] = delta
+		delete(c, "message")
+	}
+	text, _ := json.Marshal(whole)
+	return "data: " + string(text) + "\n\ndata: [DONE]\n\n"
 }
 
 func (s *wire) requests() []string {
