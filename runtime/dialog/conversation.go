@@ -100,11 +100,13 @@ type Interpreter interface {
 	Shortlist(said string, among []*verbs.Verb, most int) []*verbs.Verb
 }
 
-// Understood is what an Interpreter made of a sentence: calls, or a question that
-// the person has to answer first, or neither.
+// Understood is what an Interpreter made of a message: calls of what it says in full, a
+// question about what it does not, and what nothing was made of. (F25)
 type Understood struct {
 	Script  string
 	Ask     string
+	Of      words.Range // the part of the message that Ask is about
+	Left    []string    // the parts that nothing was made of
 	Offers  []Offer // what Ask offers to choose from
 	Matched string  // the phrase that fitted
 	Verb    string  // its verb
@@ -369,6 +371,7 @@ type turn struct {
 	asked   []*Question // that it puts
 	was     unclear     // what was asked back before
 	next    unclear     // and is next
+	also    string      // what the message says in full, beside what it is asked about
 	lapsed  unclear     // what was asked back too long ago
 	held    *Question   // what they hold up by what they say, where no model is
 
@@ -526,14 +529,31 @@ func (t *turn) settles(ctx context.Context) (text string, handled bool, err erro
 			return "", true, err
 		}
 		t.record.Withdrawn = q.Calls
-		return c.wording.say(sayNotDone), true, nil
+		text, err = t.goesOn(ctx, c.wording.say(sayNotDone))
+		return text, true, err
 	}
 	if !q.fresh {
 		q.fresh = true
 		return c.wording.meantThat(q), true, nil
 	}
-	text, err = t.agree(ctx, q)
+	if text, err = t.agree(ctx, q); err == nil {
+		text, err = t.goesOn(ctx, text)
+	}
 	return text, true, err
+}
+
+// goesOn puts what else is open, after one of it was settled.
+func (t *turn) goesOn(ctx context.Context, text string) (string, error) {
+	c := t.c
+	if len(c.open) > 0 && len(t.asked) == 0 {
+		freshen(c.open)
+		more := c.wording.whichOne(c.open, sayWhichMean)
+		if len(c.open) == 1 {
+			more = c.wording.say(sayStillOpen) + "\n" + c.wording.question(c.open[0])
+		}
+		text = joined(text, more)
+	}
+	return t.aside(ctx, text)
 }
 
 func freshen(list []*Question) {

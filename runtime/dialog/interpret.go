@@ -53,6 +53,9 @@ func (t *turn) interpret(ctx context.Context, otherwise string) (string, error) 
 			t.closed(false)
 			return text, err
 		}
+		if u.Ask != "" { // what is said in full is done besides
+			t.also, u.Script = u.Script, ""
+		}
 	}
 	if u.Script == "" && chosen == nil {
 		if chosen, err = t.answer(ctx, t.heard.own, &u, was); err != nil {
@@ -155,25 +158,49 @@ func (t *turn) carried(ctx context.Context, u *Understood) (string, error) {
 	t.record.Phrase, t.record.NotUsed = u.Matched, u.NotUsed
 	t.intent = u.Verb
 	supposed := ""
+	if t.also != "" {
+		also := t.also
+		t.also = ""
+		text, err := t.carried(ctx, &Understood{Script: also, Verb: u.Verb})
+		if err != nil {
+			return "", err
+		}
+		supposed = text + "\n"
+	}
 	if len(u.Assumed) > 0 {
-		supposed = c.wording.assumed(u.Assumed)
+		supposed += c.wording.assumed(u.Assumed)
 		t.record.note(noteAssumed, "@"+strings.Join(u.Assumed, ", @"))
 	}
 	if u.Ask != "" {
-		return supposed + u.Ask, nil
+		return joined(supposed+u.Ask, t.notTaken(u.Left)), nil
 	}
 	outcome, err := t.carry(ctx, proposal{script: u.Script, phrased: true})
 	switch {
 	case err != nil:
 		return t.system(ctx, err)
 	case outcome.question != nil:
-		return supposed + c.wording.question(outcome.question), nil
+		return joined(t.notTaken(u.Left), supposed+c.wording.question(outcome.question)), nil
 	case outcome.wrong != "" && t.ends != "" && outcome.why[0].Code == "already-used":
 		return t.overtaken(), nil
 	case outcome.wrong != "":
 		return supposed + c.wording.refused(outcome.why), nil
 	}
-	return supposed + t.facing(t.left(t.found)), nil
+	return joined(supposed+t.facing(t.left(t.found)), t.notTaken(u.Left)), nil
+}
+
+// notTaken names the parts of a message that nothing was made of, but for courtesies.
+// (F25)
+func (t *turn) notTaken(parts []string) string {
+	var said []string
+	for _, part := range parts {
+		if c, _ := courtesyIn(part); c == nil && words.Plain(part) != "" {
+			said = append(said, t.c.wording.say(sayQuoted, escaped(oneLine(part))))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return t.c.wording.say(sayNotTakenIn, strings.Join(said, t.c.wording.say(sayAlso)))
 }
 
 // content reports whether somebody is content with what they were told.

@@ -133,6 +133,11 @@ var (
 		"Dann habe ich es nicht genommen. Was ist Ihre Antwort?",
 		"Alors je ne l’ai pas pris. Quelle est votre réponse ?",
 		"Entonces no lo he tomado. ¿Cuál es su respuesta?"}
+	sayNotTakenIn = words.Sentence{
+		"I have not taken {}. If it matters, please say it by itself.",
+		"Nicht aufgenommen habe ich {}. Wenn es wichtig ist, sagen Sie es bitte noch einmal für sich.",
+		"Je n’ai pas retenu {}. Si c’est important, redites-le séparément, s’il vous plaît.",
+		"No he recogido {}. Si es importante, dígalo aparte, por favor."}
 	sayExamples = words.Sentence{
 		"You can say, for example: {}.",
 		"Sie können zum Beispiel sagen: {}.",

@@ -90,6 +90,13 @@ func (t *turn) asksBack(u *Understood, was *unclear) {
 	next := t.next
 	if next.said == "" {
 		next.said, next.spoken = t.heard.own, t.c.before()
+		if u.Of.End > u.Of.Start && u.Of.End <= len(next.said) {
+			next.said = next.said[u.Of.Start:u.Of.End]
+			for i := range u.Places {
+				u.Places[i].Start -= u.Of.Start
+				u.Places[i].End -= u.Of.Start
+			}
+		}
 	} else {
 		next.spoken = was.spoken
 	}
@@ -118,7 +125,7 @@ func (t *turn) aside(ctx context.Context, text string) (string, error) {
 		return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
 	}
 	// As it is now, and in the language that is spoken now.
-	now, err := t.c.o.Interpreter.Interpret(ctx, u.said, u.verb, u.spoken)
+	now, err := t.c.understood(ctx, u.said, u.verb, u.spoken)
 	if err != nil {
 		return text, err
 	}
@@ -143,7 +150,7 @@ func (t *turn) lapse(ctx context.Context) (string, error) {
 		}
 	}
 	t.next = unclear{said: was.said, before: was.before, verb: was.verb}
-	now, err := t.c.o.Interpreter.Interpret(ctx, was.said, was.verb, was.spoken)
+	now, err := t.c.understood(ctx, was.said, was.verb, was.spoken)
 	if err != nil || now.Ask == "" {
 		return "", err
 	}

@@ -84,7 +84,7 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 		if k < len(says) {
 			next.said = was.with(says[k])
 		}
-		got, err := t.c.o.Interpreter.Interpret(ctx, next.said, next.verb, was.spoken)
+		got, err := t.c.understood(ctx, next.said, next.verb, was.spoken)
 		if err != nil {
 			return nil, false, err
 		}
@@ -94,6 +94,16 @@ func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again b
 		}
 	}
 	return nil, false, nil
+}
+
+// understood is what was said in one part: where that has to be asked about, nothing is
+// done of it.
+func (c *Conversation) understood(ctx context.Context, said, verb string, spoken []Spoken) (Understood, error) {
+	u, err := c.o.Interpreter.Interpret(ctx, said, verb, spoken)
+	if u.Ask != "" {
+		u.Script = ""
+	}
+	return u, err
 }
 
 // choice tells which of some offers an answer takes, -1 where it takes none, and
@@ -163,7 +173,7 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	}
 	var attempts []attempt
 	if words.ReadAnswer(says).Answer == words.Other {
-		before, err := t.c.o.Interpreter.Interpret(ctx, was.said, was.verb, was.spoken)
+		before, err := t.c.understood(ctx, was.said, was.verb, was.spoken)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +193,7 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 	}
 	var found, same *Understood
 	for _, a := range attempts {
-		u, err := t.c.o.Interpreter.Interpret(ctx, a.text, was.verb, was.spoken)
+		u, err := t.c.understood(ctx, a.text, was.verb, was.spoken)
 		switch {
 		case err != nil:
 			return nil, err
