@@ -66,7 +66,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		if name != "" && !slices.Contains(u.Assumed, name) {
 			u.Assumed = append(u.Assumed, name)
 		}
-		if p.Call != "" {
+		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // said twice is said once
 			u.Script += p.Call + "\n"
 		}
 		part := strings.TrimSpace(said[p.Range.Start:p.Range.End])

@@ -24,20 +24,21 @@ import (
 
 // The verbs of a reply.
 var (
-	replyTell = replyVerb("tell", "Tell the person facts of this turn.", replyParam("facts", listOf(text), true,
-		`Each is a row "@name", a field of one "@name.field", or all that a verb answered "domain.verb", in the order in which to tell them.`))
-	replyAsk = replyVerb("ask", "Ask the person for one argument of a verb, where it is missing or may be meant in two ways.",
-		replyParam("verb", text, true, "The verb, as it is listed."),
-		replyParam("argument", text, true, "Its argument."),
-		replyParam("choices", listOf(text), false, `What they can choose from, rows as "@name" or codes, if it is one of few.`))
-	replySay = replyVerb("say", "Say a courtesy, or what stands in the way.",
-		replyParam("what", &verbs.Type{Name: verbs.CodeType, Codes: courtesyCodes}, true, "What to say."))
-	replyAdd = replyVerb("add", "Add a sentence of your own about rows.",
-		replyParam("text", text, true, "One sentence. Each day, number, name and status in it is one of the cited rows'."),
-		replyParam("rows", listOf(text), true, `The rows that it is about, as "@name".`))
-)
+	replyTell = &verbs.Verb{Name: "reply.tell", Description: "Tell the person facts of this turn.", Params: []verbs.Param{
+		{Name: "facts", Type: aList, Required: true, Description: `Each is a row "@name", a field of one "@name.field", or all that a verb answered "domain.verb", in the order in which to tell them.`}}}
+	replyAsk = &verbs.Verb{Name: "reply.ask", Description: "Ask the person for one argument of a verb, where it is missing or may be meant in two ways.", Params: []verbs.Param{
+		{Name: "verb", Type: aText, Required: true, Description: "The verb, as it is listed."},
+		{Name: "argument", Type: aText, Required: true, Description: "Its argument."},
+		{Name: "choices", Type: aList, Description: `What they can choose from, rows as "@name" or codes, if it is one of few.`}}}
+	replySay = &verbs.Verb{Name: "reply.say", Description: "Say a courtesy, or what stands in the way.", Params: []verbs.Param{
+		{Name: "what", Type: &verbs.Type{Name: verbs.CodeType, Codes: courtesyCodes}, Required: true, Description: "What to say."}}}
+	replyAdd = &verbs.Verb{Name: "reply.add", Description: "Add a sentence of your own about rows.", Params: []verbs.Param{
+		{Name: "text", Type: aText, Required: true, Description: "One sentence. Each day, number, name and status in it is one of the cited rows'."},
+		{Name: "rows", Type: aList, Required: true, Description: `The rows that it is about, as "@name".`}}}
 
-var text = &verbs.Type{Name: verbs.StringType}
+	aText = &verbs.Type{Name: verbs.StringType}
+	aList = &verbs.Type{Name: verbs.ListType, Item: aText}
+)
 
 var courtesyCodes = &verbs.CodeList{Name: "courtesy", Codes: []verbs.Code{
 	{Name: "GREETING", Description: "a greeting, and where they stand"},
@@ -49,16 +50,6 @@ var courtesyCodes = &verbs.CodeList{Name: "courtesy", Codes: []verbs.Code{
 }}
 
 const replyDomain = "reply."
-
-func replyVerb(name, says string, params ...verbs.Param) *verbs.Verb {
-	return &verbs.Verb{Name: replyDomain + name, Description: says, Params: params}
-}
-
-func replyParam(name string, t *verbs.Type, required bool, says string) verbs.Param {
-	return verbs.Param{Name: name, Type: t, Required: required, Description: says}
-}
-
-func listOf(item *verbs.Type) *verbs.Type { return &verbs.Type{Name: verbs.ListType, Item: item} }
 
 // replyVerbs are those that a model may use here.
 func (c *Conversation) replyVerbs() []*verbs.Verb {
