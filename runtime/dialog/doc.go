@@ -35,6 +35,28 @@
 // Without a model, or when it cannot be had, phrases are understood as far as
 // palettes give them.
 //
+// A conversation is a machine of five states: idle, asking, clarifying, collecting, and
+// waiting for others.
+//
+// A message moves it, by what it is taken for:
+//
+//	unheard     from any                 to any
+//	yes         from asking              to any
+//	no          from any                 to idle, asking, clarifying, collecting
+//	again       from asking, clarifying  to asking, clarifying
+//	correction  from any                 to idle, asking, clarifying, collecting
+//	choice      from asking, clarifying  to idle, asking, clarifying, collecting
+//	answer      from asking, collecting  to idle, asking, collecting
+//	courtesy    from any                 to idle, asking, clarifying, collecting
+//	between     from asking, clarifying  to idle, asking, clarifying, collecting
+//	request     from any                 to idle, asking, clarifying, collecting
+//	unclear     from any                 to asking, clarifying
+//	nothing     from any                 to idle, asking, clarifying, collecting
+//	model       from any                 to idle, asking, collecting
+//
+// The states, and what they do with a message, have files of their names; without a model
+// a message is tried against what is open in this order: asking, clarifying, collecting.
+//
 // The package knows no domain. What a conversation in a domain is like, its
 // palette says: see verbs.Conversation.
 package dialog

@@ -244,6 +244,9 @@ func (c *talk) send(m dialog.Message) *dialog.Answer {
 	if err != nil {
 		c.h.t.Fatal(err)
 	}
+	if !a.Turn.Drawn() {
+		c.h.t.Errorf("%q was taken for %s and led from %s to %s, which the table has not", m.Text, a.Turn.Taken, a.Turn.From, a.Turn.To)
+	}
 	return a
 }
 

@@ -219,7 +219,7 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 // chat asks the model for its next answer. It is streamed, so that a server which stalls
 // is known to; one that breaks off is asked for again. (F27)
 func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, error) {
-	t.event(Asking, nil)
+	t.event(AskingModel, nil)
 	began := false
 	piece := func(string) { began = true }
 	t.record.Model.Calls++
@@ -231,6 +231,7 @@ func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (
 		reply, err = model.Chat(ctx, request, piece)
 	}
 	if err == nil {
+		t.as(TakenModel)
 		t.c.alone = false
 		t.closed(false) // whoever speaks now was not asked back
 	}

@@ -36,6 +36,11 @@ type Turn struct {
 	Journal   [][2]int64 `json:"journal,omitempty"` // first and last entry
 	Model     ModelNote  `json:"model"`
 	Told      string     `json:"told"`
+	// Taken is what the message was taken for; From and To are what the conversation
+	// waited for before it and waits for now.
+	Taken Taken `json:"taken,omitempty"`
+	From  State `json:"from,omitempty"`
+	To    State `json:"to,omitempty"`
 
 	spoken  Spoken
 	noted   []noted      // Notes, in any language

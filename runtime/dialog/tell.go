@@ -16,11 +16,11 @@ type EventKind string
 
 // What is going on.
 const (
-	Reading EventKind = "reading" // rows are read
-	Asking  EventKind = "asking"  // the model is asked
-	Mending EventKind = "mending" // it is told what was wrong
-	Doing   EventKind = "doing"   // something is worked out, or done
-	Telling EventKind = "telling" // more of the answer
+	Reading     EventKind = "reading" // rows are read
+	AskingModel EventKind = "asking"  // the model is asked
+	Mending     EventKind = "mending" // it is told what was wrong
+	Doing       EventKind = "doing"   // something is worked out, or done
+	Telling     EventKind = "telling" // more of the answer
 )
 
 // An Event is told while a turn is on its way.

@@ -30,6 +30,11 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	if a == nil {
 		return "", false, nil
 	}
+	defer func() {
+		if ok {
+			t.as(TakenAnswer)
+		}
+	}()
 	reply := t.heard.reply
 	script, value := "", t.heard.own
 	if which := t.whichOfThose(); which != "" {
