@@ -142,7 +142,7 @@ var errNoFile = errors.New("it is no file")
 // atWork says what a turn is at.
 func atWork(e dialog.Event) string {
 	switch e.Kind {
-	case dialog.Asking:
+	case dialog.AskingModel:
 		return sayAsksModel.In(e.Language)
 	case dialog.Mending:
 		return sayMends.In(e.Language)

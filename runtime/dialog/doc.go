@@ -46,7 +46,7 @@
 //	again       from asking, clarifying  to asking, clarifying
 //	correction  from any                 to idle, asking, clarifying, collecting
 //	choice      from asking, clarifying  to idle, asking, clarifying, collecting
-//	answer      from asking, collecting  to idle, asking, collecting
+//	answer      from asking, clarifying, collecting  to idle, asking, collecting
 //	courtesy    from any                 to idle, asking, clarifying, collecting
 //	between     from asking, clarifying  to idle, asking, clarifying, collecting
 //	request     from any                 to idle, asking, clarifying, collecting

@@ -52,7 +52,7 @@ var moves = []struct {
 	{TakenAgain, []State{Asking, Clarifying}, []State{Asking, Clarifying}},
 	{TakenCorrection, nil, []State{Idle, Asking, Clarifying, Collecting}},
 	{TakenChoice, []State{Asking, Clarifying}, []State{Idle, Asking, Clarifying, Collecting}},
-	{TakenAnswer, []State{Asking, Collecting}, []State{Idle, Asking, Collecting}},
+	{TakenAnswer, []State{Asking, Clarifying, Collecting}, []State{Idle, Asking, Collecting}},
 	{TakenCourtesy, nil, []State{Idle, Asking, Clarifying, Collecting}},
 	{TakenBetween, []State{Asking, Clarifying}, []State{Idle, Asking, Clarifying, Collecting}},
 	{TakenRequest, nil, []State{Idle, Asking, Clarifying, Collecting}},
