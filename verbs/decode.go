@@ -118,7 +118,7 @@ func (l *loader) declare(d *doc) {
 	if !read {
 		return
 	}
-	p := &Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src}
+	p := &Palette{Domain: f.text("domain"), Description: f.text("description"), Source: d.src, says: Says{}}
 	l.palettes = append(l.palettes, p)
 	if n := f.at("domain").value; n != nil && !isDottedName(n.Value) {
 		d.report(say.badName(d.place(n), "domain", n.Value))
@@ -134,11 +134,8 @@ func (l *loader) declare(d *doc) {
 	if f.at("verbs").value != nil {
 		l.declareVerbs(d, p, f.at("verbs").value)
 	}
-	if n := f.at("says").value; n != nil {
-		l.says(d, p, n)
-		for _, s := range l.schemas[before:] {
-			s.says = p.Says
-		}
+	for _, s := range l.schemas[before:] {
+		s.says = p.says
 	}
 	if f.at("conversation").value != nil {
 		l.conversations = append(l.conversations, conversationNode{d, p, f.at("conversation")})

@@ -41,7 +41,9 @@ type Palette struct {
 	// Conversation says how a model talks about the domain; nil when the palette
 	// does not.
 	Conversation *Conversation
-	Says         Says // its texts in other languages
+	Sidecars     []*Sidecar // one for each other language that it speaks
+
+	says Says // its texts in those languages
 }
 
 // A Conversation is what a palette says of talking about its domain.
