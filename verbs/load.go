@@ -161,7 +161,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		}
 		l.fillIn()
 	}
-	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digestOf(srcs))
+	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, l.says, digestOf(srcs))
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {

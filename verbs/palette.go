@@ -20,7 +20,7 @@ import (
 // immutable and may be shared.
 type Registry struct {
 	palettes  []*Palette
-	says      Says
+	says      map[saying]string
 	verbs     map[string]*Verb
 	sorted    []*Verb // by name
 	entities  map[string]*Entity
@@ -42,8 +42,6 @@ type Palette struct {
 	// does not.
 	Conversation *Conversation
 	Sidecars     []*Sidecar // one for each other language that it speaks
-
-	says Says // its texts in those languages
 }
 
 // A Conversation is what a palette says of talking about its domain.

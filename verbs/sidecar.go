@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,66 +12,25 @@ import (
 )
 
 // A Sidecar is what a palette says in another language: the file client.de.yaml
-// beside client.yaml, in which no entry can say more than the palette does. Verbs
-// and arguments are its keys, and of all other texts the text itself, so that one
-// that was changed in the palette is found.
-//
-//	verbs:
-//	  add-note:
-//	    phrases: ["notieren Sie, dass {note}"]
-//	    tells: {done: "Notiert: {note}."}
-//	    asks: {note: "Was soll ich notieren?"}
-//	says:
-//	  that day is not over yet: dieser Tag ist noch nicht vorbei
-//
-// What it gives as "" is not said yet.
+// beside client.yaml. Its keys are verbs and arguments, and of all other texts the
+// text itself, so that one that was changed in the palette is found. What it gives as
+// "" is not said yet.
 type Sidecar struct {
 	Language string // as ISO 639-1 has it: "de"
 	Source   *dsl.Source
 }
 
-// Says are texts in other languages, by text and language. The text is what is
-// recorded; in other words it is told to people alone.
-type Says map[string]map[string]string
-
-// In is a text as people of a language say it, or the text itself.
-func (s Says) In(language, text string) string {
-	if said, ok := s[text][language]; ok {
-		return said
-	}
-	return text
-}
+// A saying is a text in another language. The text is what is recorded; in other
+// words it is told to people alone.
+type saying struct{ language, text string }
 
 // Says is a text of any palette as people of a language say it; ok says that a
-// palette has it in that language.
+// palette has it in that language. Where two palettes do, the first counts.
 func (r *Registry) Says(language, text string) (said string, ok bool) {
-	said, ok = r.says[text][language]
-	if !ok {
-		said = text
+	if said, ok = r.says[saying{language, text}]; ok {
+		return said, true
 	}
-	return said, ok
-}
-
-// sayings are those of all palettes; where two say one text, the first does.
-func sayings(palettes []*Palette) Says {
-	all := Says{}
-	for _, p := range palettes {
-		for text, in := range p.says {
-			for language, said := range in {
-				all.add(text, language, said)
-			}
-		}
-	}
-	return all
-}
-
-func (s Says) add(text, language, said string) {
-	if s[text] == nil {
-		s[text] = map[string]string{}
-	}
-	if _, there := s[text][language]; !there {
-		s[text][language] = said
-	}
+	return text, false
 }
 
 // sidecarName takes the name of a sidecar apart; language is "" for a palette.
@@ -93,11 +53,12 @@ func (l *loader) sidecar(d *doc) {
 	var beside *doc
 	var files []string
 	for _, other := range l.docs {
-		if of, lang := sidecarName(other.src.Name); lang == "" {
+		of, lang := sidecarName(other.src.Name)
+		if lang == "" {
 			files = append(files, of)
-			if of == name {
-				beside = other
-			}
+		}
+		if lang == "" && of == name {
+			beside = other
 		}
 	}
 	switch {
@@ -139,7 +100,7 @@ func (l *loader) sidecar(d *doc) {
 			diag.Label, diag.Fixes = didYouMean(near), replacements(diag.Place, near, "")
 			d.report(diag)
 		case n.Value != "":
-			p.says.add(k.Value, language, typeset(language, n.Value))
+			put(l.says, saying{language, k.Value}, typeset(language, n.Value))
 		}
 	})
 }
@@ -184,25 +145,16 @@ func (d *doc) idle(key *yaml.Node, why string, declared dsl.Place) {
 // as what an effect sets.
 func textsOf(n *yaml.Node) map[string]bool {
 	all := map[string]bool{}
-	var walk func(n *yaml.Node)
-	walk = func(n *yaml.Node) {
-		if n.Kind == yaml.ScalarNode {
-			all[n.Value] = true
-			for _, word := range strings.FieldsFunc(n.Value, func(r rune) bool { return !isNameRune(r) }) {
-				all[word] = true
-			}
+	scalars(n, func(n *yaml.Node) {
+		all[n.Value] = true
+		for _, word := range nameInText.FindAllString(n.Value, -1) {
+			all[word] = true
 		}
-		for _, c := range n.Content {
-			walk(c)
-		}
-	}
-	walk(n)
+	})
 	return all
 }
 
-func isNameRune(r rune) bool {
-	return r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-}
+var nameInText = regexp.MustCompile(`[A-Za-z0-9_-]+`)
 
 // typeset puts the spaces of French as they are printed: palettes write plain ones.
 func typeset(language, text string) string {

@@ -235,22 +235,23 @@ func (v *Verb) itemNames(list string) []string {
 // asksAll refuses a question that keeps quiet about an argument: the person
 // who is asked would agree to a value that they were not told.
 func (d *doc) asksAll(v *Verb, key *yaml.Node, w *Wording) {
+	said := valuesOf(w.parts)
 	for i := range v.Params {
-		if name := v.Params[i].Name; !w.says(name) {
+		if name := v.Params[i].Name; !slices.Contains(said, name) {
 			d.report(tell(d.place(key), "contradiction", "the person who is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", v.Params[i].Place, "declared here"))
 		}
 	}
 }
 
-// says reports whether a value stands in a wording, be it in brackets.
-func (w *Wording) says(name string) bool {
-	var in func(parts []wordingPart) bool
-	in = func(parts []wordingPart) bool {
-		return slices.ContainsFunc(parts, func(p wordingPart) bool {
-			return p.group == nil && !p.items && p.name == name || in(p.group)
-		})
+// valuesOf are the values in a wording.
+func valuesOf(parts []wordingPart) (names []string) {
+	for _, p := range parts {
+		if p.group == nil && p.name != "" {
+			names = append(names, p.name)
+		}
+		names = append(names, valuesOf(p.group)...)
 	}
-	return in(w.parts)
+	return names
 }
 
 func typesetParts(language string, parts []wordingPart) {

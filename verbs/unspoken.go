@@ -48,45 +48,35 @@ const mostUnspoken = 3
 func Untranslated(w io.Writer, r *Registry, p *Palette, language string) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "# yaml-language-server: $schema=sidecar.schema.json")
-	verb, under := "", ""
+	var last []string
 	for _, l := range lacking(r, p, language) {
-		if l.verb != verb || under == "" {
-			switch {
-			case l.verb == "":
-				fmt.Fprintln(b, "\nsays:")
-			case verb == "":
-				fmt.Fprintf(b, "verbs:\n  %s:\n", l.verb)
-			default:
-				fmt.Fprintf(b, "\n  %s:\n", l.verb)
-			}
-			verb, under = l.verb, ""
+		in, above := len(l.path)-1, 0
+		for above < min(in, len(last)-1) && l.path[above] == last[above] {
+			above++
 		}
-		switch {
-		case l.verb == "":
-			under = "says"
-			fmt.Fprintf(b, "  %q: \"\"\n", l.n.Value)
-			continue
-		case l.under == "phrases":
-			for _, phrase := range l.n.Content {
-				fmt.Fprintf(b, "    # %s\n", phrase.Value)
-			}
-			fmt.Fprintln(b, "    phrases: []")
-		case l.under != under:
-			fmt.Fprintf(b, "    %s:\n", l.under)
-			fallthrough
-		default:
-			fmt.Fprintf(b, "      # %s\n      %s: \"\"\n", strings.ReplaceAll(l.n.Value, "\n", `\n`), l.key)
+		if above < 2 && last != nil && in > above {
+			fmt.Fprintln(b)
 		}
-		under = l.under
+		for i := above; i < in; i++ {
+			fmt.Fprintf(b, "%*s%s:\n", 2*i, "", l.path[i])
+		}
+		empty := `""`
+		for _, phrase := range l.n.Content {
+			fmt.Fprintf(b, "%*s# %s\n", 2*in, "", phrase.Value)
+			empty = "[]"
+		}
+		if in == 3 { // elsewhere the key is the text
+			fmt.Fprintf(b, "%*s# %s\n", 2*in, "", strings.ReplaceAll(l.n.Value, "\n", `\n`))
+		}
+		fmt.Fprintf(b, "%*s%s: %s\n", 2*in, "", l.path[in], empty)
+		last = l.path
 	}
 	return b.Flush()
 }
 
 // A lack is a text of a palette that a language has not.
 type lack struct {
-	verb  string // whose text it is, or "" where the text is the key
-	under string // phrases, tells or asks
-	key   string // what is told, or the argument
+	path  []string // the keys under which it would stand beside the palette
 	n     *yaml.Node
 	place dsl.Place
 }
@@ -98,67 +88,62 @@ func lacking(r *Registry, p *Palette, language string) (all []lack) {
 	var others []lack
 	seen := map[string]bool{}
 	text := func(n *yaml.Node) {
-		if n == nil || n.Kind != yaml.ScalarNode || seen[n.Value] || !strings.ContainsFunc(n.Value, unicode.IsLetter) {
+		if n.Kind != yaml.ScalarNode || seen[n.Value] || !strings.ContainsFunc(n.Value, unicode.IsLetter) {
 			return
 		}
 		seen[n.Value] = true
 		if _, said := r.Says(language, n.Value); !said {
-			others = append(others, lack{n: n, place: d.place(n)})
+			others = append(others, lack{[]string{"says", strconv.Quote(n.Value)}, n, d.place(n)})
 		}
 	}
-	for _, n := range content(keyed(d.root, "verbs")) {
-		internal := keyed(n, "internal")
+	for _, n := range keyed(d.root, "verbs").Content {
 		i := slices.IndexFunc(p.Verbs, func(v *Verb) bool { return v.Name == p.Domain+"."+keyed(n, "verb").Value })
-		if i < 0 || internal != nil && internal.Value == "true" {
+		if i < 0 || p.Verbs[i].Internal {
 			continue
 		}
 		v := p.Verbs[i]
-		add := func(under, key string, n *yaml.Node, said bool) {
-			if n != nil && !said {
-				all = append(all, lack{strings.TrimPrefix(v.Name, p.Domain+"."), under, key, n, d.place(n)})
+		add := func(n *yaml.Node, said bool, under ...string) {
+			if n.Kind != poisoned && !said {
+				all = append(all, lack{append([]string{"verbs", strings.TrimPrefix(v.Name, p.Domain+".")}, under...), n, d.place(n)})
 			}
 		}
 		text(keyed(n, "description"))
-		add("phrases", "", keyed(n, "phrases"), len(v.PhrasesIn[language]) > 0 || len(v.Phrases) == 0)
+		add(keyed(n, "phrases"), len(v.PhrasesIn[language]) > 0 || len(v.Phrases) == 0, "phrases")
 		for _, t := range v.tellings() {
-			add("tells", t.key, keyed(keyed(n, "tells"), t.key), t.of.in(language))
+			add(keyed(keyed(n, "tells"), t.key), t.of.in(language), "tells", t.key)
 		}
-		for _, arg := range content(keyed(n, "args")) {
+		for _, arg := range keyed(n, "args").Content {
 			name := keyed(arg, "name").Value
-			add("asks", name, keyed(arg, "asks"), v.Params[v.param(name)].Asks.in(language))
+			add(keyed(arg, "asks"), v.Params[v.param(name)].Asks.in(language), "asks", name)
 		}
-		for _, c := range content(keyed(n, "requires")) {
+		for _, c := range keyed(n, "requires").Content {
 			text(keyed(c, "else"))
 		}
-		for _, c := range content(keyed(n, "confirm")) {
+		for _, c := range keyed(n, "confirm").Content {
 			text(keyed(c, "reason"))
 		}
 	}
-	for _, list := range content(keyed(d.root, "codes")) {
-		for _, code := range content(keyed(list, "values")) {
-			if code.Kind == yaml.ScalarNode {
-				text(code)
-			}
+	for _, list := range keyed(d.root, "codes").Content {
+		for _, code := range keyed(list, "values").Content {
+			text(code)
 			text(keyed(code, "code"))
 			text(keyed(code, "description"))
 			text(keyed(code, "else"))
 		}
 	}
 	schemaTexts(keyed(d.root, "schemas"), text)
-	for _, e := range content(keyed(d.root, "entities")) {
+	for _, e := range keyed(d.root, "entities").Content {
 		text(keyed(e, "unique-else"))
 	}
-	// What one other language says is for all of them.
-	var rest func(n *yaml.Node)
-	rest = func(n *yaml.Node) {
-		if n.Kind == yaml.ScalarNode && p.says[n.Value] != nil {
+	elsewhere := map[string]bool{} // what one other language says is for all of them
+	for s := range r.says {
+		elsewhere[s.text] = true
+	}
+	scalars(d.root, func(n *yaml.Node) {
+		if elsewhere[n.Value] {
 			text(n)
 		}
-		for _, c := range n.Content {
-			rest(c)
-		}
-	}
-	rest(d.root)
+	})
 	slices.SortStableFunc(others, func(a, b lack) int { return int(a.place.Range.Start - b.place.Range.Start) })
 	return append(all, others...)
 }
@@ -168,7 +153,7 @@ func schemaTexts(n *yaml.Node, fn func(n *yaml.Node)) {
 	for _, key := range [...]string{"x-about", "title", "description", "x-wrong"} {
 		fn(keyed(n, key))
 	}
-	for i, c := range content(n) {
+	for i, c := range n.Content {
 		if n.Kind != yaml.MappingNode || i%2 == 1 && n.Content[i-1].Value != "examples" {
 			schemaTexts(c, fn)
 		}
@@ -182,7 +167,8 @@ func (w Wordings) in(language string) bool {
 		return true
 	}
 	said := w.In(language)
-	return said.Language == language && !slices.ContainsFunc(valuesOf(w[0].parts), func(name string) bool { return !said.says(name) })
+	values := valuesOf(said.parts)
+	return said.Language == language && !slices.ContainsFunc(valuesOf(w[0].parts), func(name string) bool { return !slices.Contains(values, name) })
 }
 
 func hasWords(parts []wordingPart) bool {
@@ -191,32 +177,22 @@ func hasWords(parts []wordingPart) bool {
 	})
 }
 
-// valuesOf are the values in a wording, but those of the items of lists.
-func valuesOf(parts []wordingPart) (names []string) {
-	for _, p := range parts {
-		switch {
-		case p.items:
-		case p.group != nil:
-			names = append(names, valuesOf(p.group)...)
-		case p.name != "":
-			names = append(names, p.name)
-		}
-	}
-	return names
-}
-
+// keyed is what stands under a key of a mapping, empty where nothing does.
 func keyed(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
 		}
 	}
-	return nil
+	return &yaml.Node{}
 }
 
-func content(n *yaml.Node) []*yaml.Node {
-	if n == nil {
-		return nil
+// scalars calls fn with each text of a palette.
+func scalars(n *yaml.Node, fn func(n *yaml.Node)) {
+	if n.Kind == yaml.ScalarNode {
+		fn(n)
 	}
-	return n.Content
+	for _, c := range n.Content {
+		scalars(c, fn)
+	}
 }
