@@ -86,9 +86,23 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 	return all, err
 })
 
-// houseSentences are those of the packages that speak, out of their source.
+// houseSentences are those of the catalogue, and of the package dialog out of its
+// source.
 func houseSentences() (all []words.Sentence, err error) {
-	for _, dir := range []string{"../../runtime/dialog", "../../runtime/client", "../../runtime/collect", "../../runtime/phrase", "../../runtime/words", "."} {
+	english, err := os.ReadFile("../../runtime/words/catalogue/en.txt")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(english)) {
+		if key, _, ok := strings.Cut(line, "  "); ok && key[0] != '#' {
+			var s words.Sentence
+			for i, l := range words.Languages {
+				s[i] = words.Key(key).Text(l)
+			}
+			all = append(all, s)
+		}
+	}
+	for _, dir := range []string{"../../runtime/dialog"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil {
 			return nil, err
