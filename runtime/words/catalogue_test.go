@@ -52,7 +52,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 				t.Errorf("%s: %s has %d places for what belongs to it: %s", l, key, strings.Count(text, "{}"), text)
 			case strings.Contains(text, "!"):
 				t.Errorf("%s: %s shouts: %s", l, key, text)
-			case strings.TrimSpace(text) != text && strings.TrimSpace(english[key]) == english[key]:
+			case strings.Trim(text, " \n") != text && strings.Trim(english[key], " \n") == english[key]:
 				t.Errorf("%s: %s begins or ends with a space: %q", l, key, text)
 			}
 		}
