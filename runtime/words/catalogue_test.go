@@ -16,11 +16,11 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 	t.Parallel()
 	used := map[Key]string{}
 	for _, pattern := range []string{"../*/*.go", "../../cmd/verbatim/*.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
+		sources, err := filepath.Glob(pattern)
+		if err != nil || len(sources) == 0 {
 			t.Fatal(pattern, err)
 		}
-		for _, file := range files {
+		for _, file := range sources {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -33,7 +33,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			}
 		}
 	}
-	english := sentences()[English]
+	english := ours().tongues[English].sentences
 	for key, file := range used {
 		if english[key] == "" {
 			t.Errorf("%s says %s, which is not in the catalogue", file, key)
@@ -43,8 +43,8 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		t.Errorf("only %d sentences", len(english))
 	}
 	for _, l := range Languages {
-		for _, key := range slices.Sorted(maps.Keys(sentences()[l])) {
-			text := sentences()[l][key]
+		for _, key := range slices.Sorted(maps.Keys(ours().tongues[l].sentences)) {
+			text := ours().tongues[l].sentences[key]
 			switch {
 			case used[key] == "":
 				t.Errorf("%s: nobody says %s", l, key)
@@ -57,12 +57,12 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			}
 		}
 		for key := range english {
-			if sentences()[l][key] == "" {
+			if ours().tongues[l].sentences[key] == "" {
 				t.Errorf("%s: %s is not said", l, key)
 			}
 		}
 		// A key twice would hide the first text, and a line that is none says nothing.
-		text, err := catalogues.ReadFile("catalogue/" + l.String() + ".txt")
+		text, err := files.ReadFile("catalogue/" + l.String() + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func (r *Reading) Ask(l Language) string {
 	case r.Problem != 0:
 		detail := strconv.Itoa(r.Detail)
 		if r.Problem == WrongWeekday && 1 <= r.Detail && r.Detail <= 7 {
-			detail = strings.Fields(weekdayNames[l])[r.Detail-1]
+			detail = ours().tongues[l].weekdays[r.Detail-1]
 		}
 		return problemWords[r.Problem].In(l, detail)
 	case len(r.Others) == 0:

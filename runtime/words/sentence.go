@@ -1,20 +1,6 @@
 package words
 
-import (
-	"bufio"
-	"embed"
-	"io/fs"
-	"strconv"
-	"strings"
-	"sync"
-)
-
-// catalogues hold what the program says to people, a file for each language: see the
-// head of en.txt. golang.org/x/text/message would add plurals and number formats; no
-// sentence here needs either, since one and several are two sentences.
-//
-//go:embed catalogue
-var catalogues embed.FS
+import "strings"
 
 // A Key names a sentence of the catalogue: "collect/one-answer".
 type Key string
@@ -24,44 +10,11 @@ type Key string
 func (k Key) In(l Language, of ...string) string { return fill(k.Text(l), of) }
 
 // Text is the sentence as the catalogue has it, with {} where something belongs to it.
-func (k Key) Text(l Language) string {
-	if text := sentences()[l][k]; text != "" {
-		return text
-	}
-	return sentences()[English][k]
-}
-
-var sentences = sync.OnceValue(func() (all [len(Languages)]map[Key]string) {
-	for _, l := range Languages {
-		all[l] = readCatalogue(catalogues, l)
-	}
-	return all
-})
-
-// readCatalogue reads the file of a language. What is wrong in it is found by a test.
-func readCatalogue(files fs.FS, l Language) map[Key]string {
-	all := map[Key]string{}
-	f, err := files.Open("catalogue/" + l.String() + ".txt")
-	if err != nil {
-		return all
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		key, text, ok := strings.Cut(lines.Text(), "  ")
-		if !ok || key[0] == '#' {
-			continue
-		}
-		if quoted, err := strconv.Unquote(text); err == nil {
-			text = quoted
-		}
-		all[Key(key)] = Typeset(l, text)
-	}
-	return all
-}
+func (k Key) Text(l Language) string { return ours().text(k, l) }
 
 // A Sentence is what a person is told or asked, in each language by its number, where
 // the catalogue does not have it. {} in it is what belongs to it, in order.
-type Sentence [len(languageTags)]string
+type Sentence [len(Languages)]string
 
 // In says the sentence in a language; where it is not known in that one, all of it
 // is said in English.
