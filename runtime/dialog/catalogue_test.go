@@ -87,7 +87,7 @@ func whole(t *testing.T, name string, s words.Sentence) {
 func TestEverySentenceIsThereInEachLanguage(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, dir := range []string{".", "../client", "../collect", "../phrase", "../words", "../../cmd/verbatim"} {
+	for _, dir := range []string{"."} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

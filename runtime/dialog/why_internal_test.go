@@ -15,7 +15,8 @@ import (
 // (U39, X12)
 func TestWhyIsToldInEachLanguage(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", "domain: x\ndescription: X.\nroles: [{name: boss, description: Who agrees.}]\nverbs: []\nsays:\n  boss: {de: die Chefin, fr: la cheffe, es: la jefa}\n"))
+	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", "domain: x\ndescription: X.\nroles: [{name: boss, description: Who agrees.}]\nverbs: []\n"),
+		dsl.NewSource("x.de.yaml", "says: {boss: die Chefin}"), dsl.NewSource("x.fr.yaml", "says: {boss: la cheffe}"), dsl.NewSource("x.es.yaml", "says: {boss: la jefa}"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

@@ -19,11 +19,11 @@ var (
 	update  = flag.Bool("update", false, "write the golden files anew")
 )
 
-var palettes = map[string]string{"wide": "testdata/wide.yaml", "client": "../client.yaml", "retail": "../../examples/retail/verbs/retail.yaml"}
+var palettes = map[string]string{"wide": "testdata/wide.yaml", "client": "../client.yaml ../onboarding.yaml", "retail": "../../examples/retail/verbs/retail.yaml"}
 
 // bank is the portal with what its analysts have beside it, and helpdesk what
 // has servers: both only judged from outside.
-var judged = map[string]string{"bank": "../client.yaml ../review.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml"}
+var judged = map[string]string{"bank": "../client.yaml ../onboarding.yaml ../review.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml"}
 
 // What these palettes leave open: values of any type, and objects whose keys
 // nobody named.
