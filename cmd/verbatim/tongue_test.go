@@ -1,14 +1,9 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -88,52 +83,18 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 
 // houseSentences are those of the catalogue, and of the package dialog out of its
 // source.
-func houseSentences() (all []words.Sentence, err error) {
+func houseSentences() (all []map[words.Language]string, err error) {
 	english, err := os.ReadFile("../../runtime/words/catalogue/en.txt")
 	if err != nil {
 		return nil, err
 	}
 	for line := range strings.Lines(string(english)) {
 		if key, _, ok := strings.Cut(line, "  "); ok && key[0] != '#' {
-			var s words.Sentence
-			for i, l := range words.Languages {
-				s[i] = words.Key(key).Text(l)
+			s := map[words.Language]string{}
+			for _, l := range words.Languages {
+				s[l] = words.Key(key).Text(l)
 			}
 			all = append(all, s)
-		}
-	}
-	for _, dir := range []string{"../../runtime/dialog"} {
-		files, err := filepath.Glob(dir + "/*.go")
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			if err != nil {
-				return nil, err
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				lit, ok := n.(*ast.CompositeLit)
-				if !ok || len(lit.Elts) != len(words.Languages) {
-					return true
-				}
-				if _, list := lit.Type.(*ast.ArrayType); list {
-					return true
-				}
-				var s words.Sentence
-				for i, e := range lit.Elts {
-					text, ok := e.(*ast.BasicLit)
-					if !ok || text.Kind != token.STRING {
-						return true
-					}
-					s[i], _ = strconv.Unquote(text.Value)
-				}
-				all = append(all, s)
-				return true
-			})
 		}
 	}
 	return all, nil

@@ -292,7 +292,7 @@ func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, err
 }
 
 // again puts a question anew, with the rows as they are now.
-func (t *turn) again(ctx context.Context, q *Question, why words.Sentence) (string, error) {
+func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, error) {
 	program, err := t.c.meaning(ctx, q)
 	var p *receipt.Receipt
 	var before int64
@@ -429,6 +429,6 @@ type reason struct {
 	Said string `json:"said"` // in the person's language
 }
 
-func (w wording) reason(s words.Sentence, of ...string) reason {
+func (w wording) reason(s words.Key, of ...string) reason {
 	return reason{s.In(words.English, of...), w.say(s, of...)}
 }

@@ -95,7 +95,7 @@ func courtesyIn(said string) (*courtesy, words.Language) {
 	}
 }
 
-func says(s words.Sentence) func(*turn, context.Context, wording) (string, error) {
+func says(s words.Key) func(*turn, context.Context, wording) (string, error) {
 	return func(_ *turn, _ context.Context, w wording) (string, error) { return w.say(s), nil }
 }
 

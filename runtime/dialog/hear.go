@@ -17,29 +17,29 @@ const MaxMessage = 32 << 10
 
 // A heard is a message as it is dealt with.
 type heard struct {
-	own    string          // the person's own words
-	quoted string          // what they pass on of others
-	hidden bool            // characters that nobody sees were taken out
-	reply  words.Reply     // what own answers; see replied
-	auto   bool            // a machine answered in their place
-	long   int             // of one that is too long
-	bad    *words.Sentence // why it cannot be dealt with
+	own    string      // the person's own words
+	quoted string      // what they pass on of others
+	hidden bool        // characters that nobody sees were taken out
+	reply  words.Reply // what own answers; see replied
+	auto   bool        // a machine answered in their place
+	long   int         // of one that is too long
+	bad    words.Key   // why it cannot be dealt with, "" where it can
 }
 
 // hear takes a message apart.
 func hear(text string, automatic bool) heard {
 	switch {
 	case len(text) > MaxMessage:
-		return heard{bad: &sayTooLong, long: len(text)}
+		return heard{bad: sayTooLong, long: len(text)}
 	case !utf8.ValidString(text):
-		return heard{bad: &sayNotText}
+		return heard{bad: sayNotText}
 	}
 	text, hidden := visible(text)
 	own, quoted := apart(text)
 	h := heard{own: strings.TrimSpace(own), quoted: strings.TrimSpace(quoted), hidden: hidden}
 	h.auto = automatic || autoReply().MatchString(h.own)
 	if h.own == "" && h.quoted == "" {
-		h.bad = &sayNothing
+		h.bad = sayNothing
 	}
 	h.reply = h.replied()
 	return h

@@ -94,7 +94,7 @@ func (c *Conversation) recall(said []sessions.Turn) {
 		case s.Erased:
 		case s.Role == sessions.Client:
 			h := hear(s.Content, false)
-			if s.Intent != foreignIntent && h.bad == nil && !h.auto {
+			if s.Intent != foreignIntent && h.bad == "" && !h.auto {
 				c.listen(h.own)
 			}
 			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent, spoken: spokenIn(s)})

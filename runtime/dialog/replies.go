@@ -414,13 +414,9 @@ func (t *turn) left(list []*receipt.Receipt) string {
 	return w.told(untold)
 }
 
-var (
-	sayOf = words.Sentence{"{} of {}", "{} ({})", "{} ({})", "{} ({})"}
+const (
+	sayOf words.Key = "dialog/of"
 	// sayOwnWord is why somebody is asked about a value that they wrote themselves.
-	sayOwnWord = words.Sentence{
-		"{} stood in what you wrote, and you have not said that you want it done with that",
-		"{} stand in dem, was Sie geschrieben haben, und Sie haben nicht gesagt, dass Sie es damit wollen",
-		"{} figurait dans votre message, et vous n’avez pas dit le vouloir ainsi",
-		"{} estaba en lo que ha escrito, y no ha dicho que lo quiera así"}
-	sayTellMe = words.Sentence{"Please tell me: {} ({}).", "Bitte sagen Sie mir: {} ({}).", "Dites-moi, s’il vous plaît : {} ({}).", "Dígame, por favor: {} ({})."}
+	sayOwnWord words.Key = "dialog/own-word"
+	sayTellMe  words.Key = "dialog/tell-me"
 )

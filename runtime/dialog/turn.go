@@ -58,7 +58,7 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	c := t.c
 	t.heard = hear(m.Text, m.Automatic)
 	foreign := m.From != "" && m.From != c.o.Session.Principal().Name
-	if t.heard.bad == nil && !t.heard.auto && !foreign {
+	if t.heard.bad == "" && !t.heard.auto && !foreign {
 		c.listen(t.heard.own)
 	}
 	c.wording.file = func(reference string) *receipt.File {
@@ -72,8 +72,8 @@ func (t *turn) take(ctx context.Context, m Message) (string, error) {
 	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
 	t.record.Taken = TakenUnheard
 	switch {
-	case t.heard.bad != nil:
-		return c.wording.say(*t.heard.bad, size(t.heard.long), size(MaxMessage)), nil
+	case t.heard.bad != "":
+		return c.wording.say(t.heard.bad, size(t.heard.long), size(MaxMessage)), nil
 	case foreign:
 		t.record.note(noteOthers)
 		t.record.Foreign = true

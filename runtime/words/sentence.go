@@ -12,20 +12,6 @@ func (k Key) In(l Language, of ...string) string { return fill(k.Text(l), of) }
 // Text is the sentence as the catalogue has it, with {} where something belongs to it.
 func (k Key) Text(l Language) string { return ours().text(k, l) }
 
-// A Sentence is what a person is told or asked, in each language by its number, where
-// the catalogue does not have it. {} in it is what belongs to it, in order.
-type Sentence [len(Languages)]string
-
-// In says the sentence in a language; where it is not known in that one, all of it
-// is said in English.
-func (s Sentence) In(l Language, of ...string) string {
-	text := Typeset(l, s[l])
-	if text == "" {
-		text = s[English]
-	}
-	return fill(text, of)
-}
-
 func fill(text string, of []string) string {
 	var b strings.Builder
 	for _, v := range of {
