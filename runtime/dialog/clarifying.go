@@ -201,9 +201,9 @@ func choice(h *heard, offers []Offer) (i int, bare bool) {
 		if says == said {
 			return i, false
 		}
-		// A part of one that is no part of another: it has to be more than a word,
-		// which may stand for something else; but a month is one.
-		if (strings.Contains(said, " ") || o.Verb == "" && isDay(o.Text) && len(said) > 2) && strings.Contains(" "+says+" ", " "+said+" ") {
+		// A part of one that is no part of another. What a verb is called by takes more
+		// than a word, which may stand for something else.
+		if (strings.Contains(said, " ") || o.Verb == "" && len(said) > 2) && strings.Contains(" "+says+" ", " "+said+" ") {
 			if took >= 0 {
 				return -1, false
 			}
