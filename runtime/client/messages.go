@@ -2,6 +2,7 @@ package client
 
 import (
 	"strconv"
+	"strings"
 
 	"verbatim/runtime/collect"
 	"verbatim/runtime/words"
@@ -89,9 +90,10 @@ func (col *collection) sent(n int, looks bool) string {
 	return all.In(col.in.Language, strconv.Itoa(n))
 }
 
+// handedOver says who has the conversation. A login is nobody's name.
 func handedOver(l words.Language, manager any, reference string) string {
 	who := sayManager.In(l)
-	if name, ok := manager.(string); ok && name != "" {
+	if name, ok := manager.(string); ok && strings.Contains(name, " ") {
 		who = name
 	}
 	return sayHandedOver.In(l, who, reference)

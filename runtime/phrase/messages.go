@@ -77,8 +77,6 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			return text + strings.Join(choices, ", ")
 		case len(choices) > 0:
 			return text + " " + r.join(l, choices)
-		case p.Description != "":
-			return text + " (" + p.Description + ")"
 		}
 		return text
 	}

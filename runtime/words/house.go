@@ -33,6 +33,7 @@ type tongue struct {
 	answers          map[string]bool
 	small            map[string]bool
 	lexicon          *lexicon
+	said             map[string][]string // phrases and expressions, by their keys
 	sentences        map[Key]string
 }
 
@@ -58,7 +59,7 @@ func readHouse(files fs.FS) *house {
 }
 
 func readTongue(files fs.FS, tag string, l Language) *tongue {
-	t := &tongue{tag: tag, answers: map[string]bool{}, small: map[string]bool{}, sentences: map[Key]string{},
+	t := &tongue{tag: tag, answers: map[string]bool{}, small: map[string]bool{}, said: map[string][]string{}, sentences: map[Key]string{},
 		lexicon: &lexicon{entries: make(map[string][2]entry, 600), longest: make(map[string]int, 500)}}
 	lines(files, "tongues/"+tag+".txt", ": ", func(key, text string) {
 		switch key {
@@ -80,8 +81,14 @@ func readTongue(files fs.FS, tag string, l Language) *tongue {
 			for w := range strings.FieldsSeq(text) {
 				map[string]map[string]bool{"answers": t.answers, "small": t.small}[key][w] = true
 			}
+		case "remark", "perhaps", "cased", "inside", "drawn", "afteryes":
+			t.said[key] = append(t.said[key], text)
 		default:
-			t.lexicon.takes(key, text)
+			if name, _, _ := strings.Cut(key, " "); classNames[name] != none {
+				t.lexicon.takes(key, text)
+			} else {
+				t.said[key] = append(t.said[key], strings.Split(text, ", ")...)
+			}
 		}
 	})
 	lines(files, "catalogue/"+tag+".txt", "  ", func(key, text string) {
@@ -106,6 +113,17 @@ func lines(files fs.FS, name, between string, fn func(key, text string)) {
 		}
 	}
 }
+
+// phrases are those under a key, in all languages: people mix them.
+func (h *house) phrases(key string) (all []string) {
+	for _, t := range h.tongues {
+		all = append(all, t.said[key]...)
+	}
+	return all
+}
+
+// either is an expression for any of those under a key.
+func (h *house) either(key string) string { return strings.Join(h.phrases(key), "|") }
 
 // text is a sentence in a language, or in English where it has none.
 func (h *house) text(k Key, l Language) string {
