@@ -16,7 +16,8 @@ import (
 // or a status which is none of them is not told. (F5)
 type facts struct {
 	sources
-	words []string // folded text of what else may be named: palettes, names, labels
+	words  []string // folded text of what else may be named: palettes, names, labels
+	counts []int    // how many entries lists have
 }
 
 // sentence is a sentence of a model's own about some rows, where a palette lets it add
@@ -25,12 +26,26 @@ func (t *turn) sentence(text string, rows []string) string {
 	seen, hidden := visible(text)
 	text = oneLine(seen)
 	f := &facts{sources: sources{read: readWords, now: t.now}, words: t.c.words}
+	w := t.c.wording
+	if l := words.Detect(text); len(l) == 1 {
+		w = w.in(l[0].String())
+	}
 	for _, name := range rows {
-		found, _ := t.factsNamed(name)
-		for _, one := range found {
-			c := one.only()
-			f.result(c.Result)
-			f.words = append(f.words[:len(f.words):len(f.words)], fold(t.c.wording.row(c, strings.TrimPrefix(name, "@"))))
+		for _, a := range t.results {
+			found, _ := a.in(name)
+			for _, one := range found {
+				c := one.only()
+				f.result(c.Result)
+				// What the house would tell of it, it may tell as well.
+				f.words = append(f.words[:len(f.words):len(f.words)], fold(w.tellsCall(c)), fold(w.row(c, strings.TrimPrefix(name, "@"))))
+				for _, row := range c.Result.Rows {
+					for _, v := range row {
+						if n, ok := entries(v); ok {
+							f.counts = append(f.counts, n)
+						}
+					}
+				}
+			}
 		}
 	}
 	claims := f.unfounded(text)
@@ -124,7 +139,7 @@ func (f *facts) unfounded(reply string) []claim {
 			if !slices.ContainsFunc(f.all, func(s *source) bool { return s.hasSqueezed(squeezed) }) {
 				add(claimNumber, text)
 			}
-		case !f.number(r.value) && !slices.ContainsFunc(r.others, f.number) && !f.anywhere(fold(text)):
+		case !f.number(r.value) && !slices.ContainsFunc(r.others, f.number) && !f.figure(fold(text)):
 			add(claimNumber, text)
 		}
 	}
@@ -136,7 +151,7 @@ func (f *facts) unfounded(reply string) []claim {
 		}
 		text := strings.TrimSpace(reply[at[0]:at[1]])
 		squeezed, _, _ := squeeze(text)
-		if !f.anywhere(fold(text)) && !slices.ContainsFunc(f.all, func(s *source) bool { return s.hasSqueezed(squeezed) }) {
+		if !f.figure(fold(text)) && !slices.ContainsFunc(f.all, func(s *source) bool { return s.hasSqueezed(squeezed) }) {
 			add(claimNumber, text)
 		}
 	}
@@ -168,7 +183,10 @@ func (f *facts) day(r *reading) bool {
 		}
 		return slices.ContainsFunc(f.all, func(s *source) bool { certain, _ := s.hasDate(v); return certain })
 	}
-	if len(r.others) > 0 {
+	switch {
+	case r.value.IsNull() && len(r.others) == 1:
+		return false // another weekday than that day has
+	case len(r.others) > 0:
 		return !slices.ContainsFunc(r.others, func(v stores.Value) bool { return !is(v) })
 	}
 	return is(r.value)
@@ -178,7 +196,22 @@ func (f *facts) number(v stores.Value) bool {
 	if !isNumber(v) {
 		return false
 	}
-	return slices.ContainsFunc(f.all, func(s *source) bool { certain, _ := s.hasNumber(v); return certain })
+	return slices.ContainsFunc(f.all, func(s *source) bool { certain, _ := s.hasNumber(v); return certain }) ||
+		slices.ContainsFunc(f.counts, func(n int) bool { return stores.Equal(stores.NewInt(int64(n)), v) })
+}
+
+// figure reports whether a number stands in anything that may be told, and not as a part
+// of a day or a time.
+func (f *facts) figure(folded string) bool {
+	is := func(text string) bool {
+		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }) {
+			if part = strings.Trim(part, `.,;:!?"'()[]{}`); part == folded || strings.Contains(folded, " ") && containsWord(text, folded) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(f.words, is) || slices.ContainsFunc(f.all, func(s *source) bool { return is(s.folded) })
 }
 
 // anywhere reports whether words stand in anything that may be told.
@@ -226,6 +259,9 @@ func (f *facts) strangers(reply string) []string {
 			at := 0
 			if first && !f.known(run[0]) {
 				at = 1 // any word is written with a capital there
+			}
+			if german && !titled && len(run)-at < 2 {
+				return
 			}
 			for _, w := range run[at:] {
 				if !f.known(w) {

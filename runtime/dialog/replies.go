@@ -141,29 +141,40 @@ func (t *turn) readAgain(ctx context.Context) error {
 	return nil
 }
 
-// factsNamed are what a model may mean by a name of facts, the latest answers first.
-func (t *turn) factsNamed(name string) (found []fact, field string) {
+// in are the facts of an answer that have a name.
+func (a readout) in(name string) (found []fact, field string) {
 	row, isRow := strings.CutPrefix(name, "@")
+	if !isRow {
+		if a.call.Verb == name {
+			found = []fact{{a.call, -1}}
+		}
+		return found, ""
+	}
 	row, field, _ = strings.Cut(row, ".")
-	for _, a := range slices.Backward(t.results) {
-		c := a.call
-		if !isRow {
-			if c.Verb == name {
-				return []fact{{c, -1}}, ""
-			}
-			continue
-		}
-		for i, values := range c.Result.Rows {
-			if slices.ContainsFunc(values, func(v stores.Value) bool { return plain(v) == "@"+row }) &&
-				(field == "" || slices.Contains(c.Result.Columns, field)) {
-				found = append(found, fact{c, i})
-			}
-		}
-		if len(found) > 0 {
-			return found, field
+	for i, values := range a.call.Result.Rows {
+		if slices.ContainsFunc(values, func(v stores.Value) bool { return plain(v) == "@"+row }) && (field == "" || slices.Contains(a.call.Result.Columns, field)) {
+			found = append(found, fact{a.call, i})
 		}
 	}
-	return nil, field
+	return found, field
+}
+
+// factsNamed are what a model may mean by a name of facts: of the latest answer that is
+// about it or, where none is, that names it.
+func (t *turn) factsNamed(name string) (found []fact, field string) {
+	for _, a := range slices.Backward(t.results) {
+		all, of := a.in(name)
+		if len(all) == 0 {
+			continue
+		}
+		if about := all[0].row < 0 || strings.HasPrefix(name+".", plain(a.call.Result.Rows[all[0].row][0])+"."); about {
+			return all, of
+		}
+		if found == nil {
+			found, field = all, of
+		}
+	}
+	return found, field
 }
 
 // only is an answer with one of its rows, and nothing of what the call did.
