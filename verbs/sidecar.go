@@ -96,8 +96,7 @@ func (l *loader) sidecar(d *doc) {
 		switch {
 		case !texts[k.Value]:
 			diag := tell(d.place(k), "contradiction", "no text of "+name+".yaml is "+quoted(shorten(k.Value, 60)), "write it as it stands there", dsl.Place{}, "")
-			near := nearest(k.Value, sortedKeys(texts))
-			diag.Label, diag.Fixes = didYouMean(near), replacements(diag.Place, near, "")
+			diag.Label = didYouMean(nearest(k.Value, sortedKeys(texts)))
 			d.report(diag)
 		case n.Value != "":
 			put(l.says, saying{language, k.Value}, typeset(language, n.Value))

@@ -12,9 +12,7 @@ import (
 
 // All that is known of a language is text: under tongues how it is read, told from
 // others and how dates are said in it, under catalogue what the program says in it. The
-// heads of the English files explain them. golang.org/x/text/message would add plurals
-// and number formats to the catalogue; no sentence needs either, since one and several
-// are two sentences.
+// heads of the English files explain them.
 //
 //go:embed tongues catalogue
 var files embed.FS

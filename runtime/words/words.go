@@ -15,6 +15,10 @@
 // full. Limits that a value has to keep, such as those of a date of birth, are
 // Bounds, which the caller declares.
 //
+// What is known of a language, and what the program says in it, are text: the files of
+// tongues and catalogue. The catalogue has a form of its own: what
+// golang.org/x/text/message would add, plurals, no sentence needs.
+//
 // There is no model in it, it reads no clock, and it takes time in proportion to
 // the text, whatever that holds.
 package words
