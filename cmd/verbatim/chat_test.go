@@ -126,12 +126,10 @@ var clara = struct{ says, model []string }{
 	},
 	model: []string{
 		says("GREETING") + "\n" + tells("client.get-outstanding"),
-		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
-		asksFor("client.submit-document", "file-reference"),
+		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}` + "\n" + asksFor("client.submit-document", "file-reference"),
 		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "SENT"}}`,
 		tells("client.get-status"),
-		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
-		tells("@pierre-dupont-source-of-wealth"),
+		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}` + "\n" + tells("client.get-status"),
 		tells("client.get-status"),
 	},
 }
@@ -289,10 +287,8 @@ INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '0000
 // What a model answers to the dataset of the example.
 var asks = []string{
 	tells("client.get-status"),
-	`{"call": "client__get-request-detail", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}`,
-	tells("client.get-request-detail"),
-	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Accountant is on it", "expected-date": "2025-01-03"}}`,
-	tells("@pierre-dupont-source-of-wealth"),
+	`{"call": "client__get-request-detail", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}` + "\n" + tells("client.get-request-detail"),
+	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Accountant is on it", "expected-date": "2025-01-03"}}` + "\n" + tells("client.get-status"),
 	asksFor("client.submit-document", "request-id", "@pierre-dupont-source-of-wealth", "@thomas-muller-identity"),
 	tells("@thomas-muller-identity"),
 	tells("@maria-schmidt-date-of-birth"),
@@ -387,7 +383,7 @@ func TestADatasetIsScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	poor := filepath.Join(dir, "conversation", "poor.yaml")
-	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 60000\n"), []byte("budget: 14000\n"), 1), 0o644); err != nil {
+	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 50000\n"), []byte("budget: 14000\n"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s = perform(t, asks)
@@ -411,7 +407,7 @@ var workflow = []string{
 	`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
 	tells("client.get-status"),
 	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
-	tells("@pierre-dupont-source-of-wealth"),
+	says("WELCOME"),
 	tells("client.get-status"),
 }
 
