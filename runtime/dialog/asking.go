@@ -214,7 +214,7 @@ func (t *turn) close(q *Question) {
 var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
 
 // details asks for all that a question is about.
-var details = lazily(`(?i)^\W*(?:(?:show me |please show me |give me )?(?:the |all )?details(?: please)?|what exactly|show me everything|(?:bitte )?(?:die |alle )?(?:einzelheiten|details)(?: bitte)?|was genau|(?:montrez-moi |donnez-moi )?(?:les |tous les )?détails(?: s’il vous plaît| s'il vous plaît)?|quoi exactement|(?:muéstreme |deme )?(?:los |todos los )?detalles(?: por favor)?|qué exactamente)\W*$`)
+var details = lazily(func() string { return `(?i)^\W*(?:` + words.Expression("details") + `)\W*$` })
 
 // withdraw says no to a question, for the person.
 func (t *turn) withdraw(ctx context.Context, q *Question) error {

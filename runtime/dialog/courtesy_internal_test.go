@@ -63,8 +63,8 @@ func TestCourtesies(t *testing.T) {
 			is, in := none, words.English
 			if found, l := courtesyIn(said); found != nil {
 				in = l
-				for i := range courtesies {
-					if found == &courtesies[i] {
+				for i := range courtesies() {
+					if found == &courtesies()[i] {
 						is = i
 					}
 				}

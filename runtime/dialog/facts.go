@@ -75,17 +75,17 @@ const (
 )
 
 var (
-	atNames  = lazily(`@[A-Za-z][A-Za-z0-9_-]*(?:~[0-9a-z]+)?`)
-	codeWord = lazily(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`)
-	links    = lazily(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`)
-	mails    = lazily(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`)
+	atNames  = lazily(as(`@[A-Za-z][A-Za-z0-9_-]*(?:~[0-9a-z]+)?`))
+	codeWord = lazily(as(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`))
+	links    = lazily(as(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`))
+	mails    = lazily(as(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`))
 	// marked is what a display may make a link or a picture of, or more: the marks
 	// of markdown and HTML, an address without its protocol, one in figures.
-	marked   = lazily(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`)
-	codeOnly = lazily(`^[A-Z][A-Z0-9_]+$`)
-	bullet   = lazily(`(?m)^\s*(\d{1,2})[.)]\s`)
-	digits   = lazily(`\d[\d.,'’  ]*\d|\d`)
-	large    = lazily(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`)
+	marked   = lazily(as(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`))
+	codeOnly = lazily(as(`^[A-Z][A-Z0-9_]+$`))
+	bullet   = lazily(as(`(?m)^\s*(\d{1,2})[.)]\s`))
+	digits   = lazily(as(`\d[\d.,'’  ]*\d|\d`))
+	large    = lazily(as(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`))
 )
 
 // unfounded lists what a reply claims and no fact bears out.
@@ -314,9 +314,11 @@ func (f *facts) known(word string) bool {
 	return false
 }
 
-// lazily compiles an expression when it is first asked for. Those that read four
+// lazily compiles an expression when it is first asked for. Those that read all
 // languages take longer to compile than the whole command takes to check a script,
 // and only a conversation needs them.
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+func lazily(expression func() string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression()) })
 }
+
+func as(expression string) func() string { return func() string { return expression } }

@@ -79,12 +79,14 @@ func readTongue(files fs.FS, tag string, l Language) *tongue {
 			for w := range strings.FieldsSeq(text) {
 				map[string]map[string]bool{"answers": t.answers, "small": t.small}[key][w] = true
 			}
-		case "remark", "perhaps", "cased", "inside", "drawn", "afteryes":
-			t.said[key] = append(t.said[key], text)
 		default:
-			if name, _, _ := strings.Cut(key, " "); classNames[name] != none {
+			name, _, _ := strings.Cut(key, " ")
+			switch {
+			case slices.Contains(expressions, name):
+				t.said[key] = append(t.said[key], text)
+			case classNames[name] != none:
 				t.lexicon.takes(key, text)
-			} else {
+			default:
 				t.said[key] = append(t.said[key], strings.Split(text, ", ")...)
 			}
 		}
@@ -118,6 +120,21 @@ func (h *house) phrases(key string) (all []string) {
 		all = append(all, t.said[key]...)
 	}
 	return all
+}
+
+// expressions are the keys of regular expressions; those of all others are of phrases.
+var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "thanks", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
+	"subject", "automatic", "details"}
+
+// Phrases are what all languages have under a key of their files.
+func Phrases(key string) []string { return ours().phrases(key) }
+
+// Expression is one for any of what all languages have under a key of their files.
+func Expression(key string) string { return ours().either(key) }
+
+// Expression is one for any of what a language has under a key of its file.
+func (l Language) Expression(key string) string {
+	return strings.Join(ours().tongues[l].said[key], "|")
 }
 
 // either is an expression for any of those under a key.
