@@ -73,7 +73,6 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 			a := &p.Asks[0]
 			u.Ask, u.Offers, u.Places, u.Dictated = a.Text, offers(p, a), a.Places, a.Dictated()
 		}
-		u.Beyond = u.Beyond || p.Beyond
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
 		}

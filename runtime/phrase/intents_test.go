@@ -28,6 +28,7 @@ type intentSet struct {
 	name        string
 	train, test [][2]string // a sentence and its intent
 	beside      []string    // sentences of the same kind that belong to no intent
+	strays      []string    // and those that may be fitted to
 }
 
 // phrasesOfIntent is how many sentences of each intent become phrases of its verb.
@@ -59,13 +60,16 @@ func intentSets(t testing.TB) []intentSet {
 	if err := json.Unmarshal(read("clinc150.json"), &clinc); err != nil {
 		t.Fatal(err)
 	}
-	var beside []string
+	var beside, strays []string
 	for _, s := range clinc["oos_test"] {
 		beside = append(beside, s[0])
 	}
+	for _, s := range append(clinc["oos_train"], clinc["oos_val"]...) {
+		strays = append(strays, s[0])
+	}
 	return []intentSet{
-		{"banking77", rows("banking77-train.csv"), rows("banking77-test.csv"), nil},
-		{"clinc150", clinc["train"], clinc["test"], beside},
+		{"banking77", rows("banking77-train.csv"), rows("banking77-test.csv"), nil, nil},
+		{"clinc150", clinc["train"], clinc["test"], beside, strays},
 	}
 }
 

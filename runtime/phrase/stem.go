@@ -7,25 +7,8 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Words are compared by their stems, and by what they have in common with
-// others. Both are rough, and both are everyday English: what the words of a
-// domain mean is for its palette's phrases to say.
-
-var irregular = sync.OnceValue(func() map[string]string {
-	const text = "sent send|bought buy|paid pay|told tell|said say|took take|taken take|gave give|given give|got get|gotten get|made make|found find|left leave|came come|went go|gone go|knew know|known know|spoke speak|spoken speak|sold sell|brought bring|thought think|wrote write|written write|shown show|meant mean|kept keep|held hold|broke break|broken break|began begin|begun begin|done do|did do|does do|has have|had have|is be|are be|was be|were be|been be|am be|people person|children child|understood understand|stood stand|lost lose|built build|saw see|seen see|born birth|dead die|heard hear|shipped ship|stopped stop|cancelled cancel|canceled cancel|cancelling cancel|canceling cancel|cancellation cancel|shipping ship|putting put|getting get|running run|ran run|sitting sit|planned plan|refunded refund|identity identity|identification identity|addresses address|status status|business business|this this|us us|news news|less less|address address|series series|analysis analysis|pass pass|process process|its its|always always|perhaps perhaps|anybody somebody|anyone somebody|someone somebody|somebody somebody|payment pay|purchase purchase|i i|me i|my my"
-	m := map[string]string{}
-	for pair := range strings.SplitSeq(text, "|") {
-		w, s, _ := strings.Cut(pair, " ")
-		m[w] = s
-	}
-	return m
-})
-
 // stem is the form of a word that its inflections share.
 func stem(w string) string {
-	if s, ok := irregular()[w]; ok {
-		return s
-	}
 	n := len(w)
 	switch {
 	case n > 4 && strings.HasSuffix(w, "ies"):
@@ -58,78 +41,13 @@ func undouble(w string) string {
 	return w
 }
 
-// alike are groups of words that people use for one another in an office or a
-// shop.
-const alike = `
-send submit upload attach deliver forward provide supply enclose hand
-need want require request ask
-outstanding missing open pending left remaining owe lack
-explain clarify detail describe elaborate
-why reason
-somebody person human people agent operator representative adviser colleague staff
-talk speak chat phone call ring contact reach
-status progress far stand stage
-wait expect await
-wait hold
-note comment message remark
-understand unclear confuse puzzle
-cancel abandon scrap abort
-remove delete drop take
-refund reimburse return
-pay settle
-buy purchase order
-customer client buyer
-product article item goods
-price cost charge
-stock inventory shelf
-change update modify alter edit correct
-address street
-move relocate
-ship dispatch send
-deliver arrive
-add put include insert
-show list display see view give
-sell sale revenue turnover
-new create register open start begin
-block ban bar suspend
-broken fail defect damage dead crash stop
-report tell notify inform
-ticket issue case incident
-machine computer laptop printer device
-restock replenish
-promise commit commitment pledge
-document file paper scan copy
-account iban bank
-accept approve agree
-reject refuse decline
-waive skip
-check review examine verify
-know have
-tell say let inform
-birth birthday
-soon later
-go walk
-question query
-`
+// root is the stem of a word as texts are compared: long words of one family begin
+// alike.
+func root(l words.Language, w string) string { return short(stemIn(l, w)) }
 
-// groupsOf are, for a stem, those of the groups that it stands in.
-var groupsOf = sync.OnceValue(func() map[string][]string {
-	m := map[string][]string{}
-	for line := range strings.Lines(alike) {
-		all := strings.Fields(line)
-		for i := range all {
-			all[i] = stem(all[i])
-		}
-		for _, w := range all {
-			for _, other := range all {
-				if other != w {
-					m[w] = append(m[w], other)
-				}
-			}
-		}
-	}
-	return m
-})
+func short(s string) string { return s[:min(len(s), longestRoot)] }
+
+const longestRoot = 8
 
 // titles stand before the names of people.
 const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mlle senor senora senorita sr sra srta "
@@ -142,8 +60,9 @@ var small = sync.OnceValue(func() map[string]float64 {
 		"le la les un une des de du et ou est sont nous vous je il elle pour par sur avec au aux ce cette merci encore autre " +
 		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia otro otra " +
 		titles) {
-		m[w] = 0.12
-		m[stem(w)] = 0.12
+		for _, l := range words.Languages {
+			m[w], m[stemIn(l, w)] = 0.12, 0.12
+		}
 	}
 	for w := range strings.FieldsSeq("what how why who when where which whom was wie warum wer wann wo quoi comment pourquoi qui quand que como porque quien cuando donde") {
 		m[w] = 0.45

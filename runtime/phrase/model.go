@@ -1,0 +1,56 @@
+package phrase
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A model says how likely each of some candidates is meant, and how likely none is:
+// a multinomial logit over what is known of each.
+type model struct {
+	signs signs
+	none  float64
+}
+
+// weigh orders candidates by how likely they are meant, which becomes their score.
+func (m *model) weigh(all []candidate) {
+	most := m.none
+	for i := range all {
+		all[i].score = 0
+		for k, s := range all[i].signs {
+			all[i].score += float64(s) * float64(m.signs[k])
+		}
+		most = max(most, all[i].score)
+	}
+	sum := math.Exp(m.none - most)
+	for i := range all {
+		all[i].score = math.Exp(all[i].score - most)
+		sum += all[i].score
+	}
+	for i := range all {
+		all[i].score /= sum
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb))
+	})
+}
+
+// many and few were fitted for palettes of many verbs, and of few: to sentences of
+// intents by others that are no test sentences, and to phrases of our own palettes that
+// were left out. See TestFitModel.
+var (
+	many = &model{signs: signs{14.24, 7.43, -5.88, 13.20, -0.37, 10.79, -0.30, -6.56, 0.56, 1.11, -0.86, 0.42, 4.00}, none: 17.47}
+	few  = &model{signs: signs{13.14, 2.70, -0.01, 4.26, 4.50, 2.67, 0.05, -5.64, 0.56, 0.17, 2.39, -1.13, 5.73}, none: 8.10}
+)
+
+// manyVerbs is from how many verbs on a palette is large.
+const manyVerbs = 50
+
+// shipped is the model that a palette of so many verbs begins with.
+func shipped(verbs int) *model {
+	if verbs >= manyVerbs {
+		return many
+	}
+	return few
+}
