@@ -121,6 +121,8 @@ func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 		if p.Type.Entity != nil {
 			return ix.kindOf(p.Type.Entity)
 		}
+	case verbs.CodeType:
+		return codeKind
 	case verbs.DateType, verbs.DateTimeType:
 		return 1 << words.Date
 	case verbs.MoneyType:
@@ -147,6 +149,7 @@ func (ix *Index) kindsOf(p *verbs.Param) uint64 {
 
 // Kinds of words that are no readings.
 const (
+	codeKind    = 1 << 29
 	fileKind    = 1 << 30
 	patternKind = 1 << 31
 	firstEntity = 32 // bits; entities beyond the last share one
@@ -212,6 +215,8 @@ func placeOf(p *verbs.Param) string {
 		return "{number}"
 	case verbs.EmailType, verbs.PhoneType:
 		return "{address}"
+	case verbs.CodeType:
+		return "{code}"
 	}
 	return ""
 }

@@ -243,7 +243,7 @@ func counts(piece string) float32 {
 	case strings.Contains(piece, " "):
 		return pairs
 	case piece[0] == '{':
-		return 0.5
+		return 0.8
 	}
 	return max(ordinary(piece), 0.35)
 }
@@ -364,7 +364,6 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 		for i, id := range ids {
 			if q.kinds[i]&takes[c.verb] != 0 {
 				free += weights[i] // it is a value, or a name, and not a word
-				c.signs[ofOrdinary] = 0
 				continue
 			}
 			if id < 0 {

@@ -355,7 +355,7 @@ func TestAChoiceFitsInItsPlace(t *testing.T) {
 	v := r.in
 	for _, useful := range []bool{true, false} {
 		v.Useful = func(v *verbs.Verb) bool { return useful && v.Name != "client.collection-stop" }
-		h := r.ix.Reader(v).Read("I don't want to answer", words.In{Now: now})
+		h := r.ix.Reader(v).Read("I don't want any more questions", words.In{Now: now})
 		if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 || slices.Contains(h.Parts[0].Asks[0].Choices, "client.collection-stop") == useful {
 			t.Errorf("%v: %+v", useful, h.Parts)
 		}

@@ -50,8 +50,8 @@ const (
 	sureToRead = 0.66
 	// To be proposed, where it changes something.
 	sureToWrite = 0.8
-	// All that are offered together, to be asked about.
-	perhaps = 0.3
+	// To be asked about.
+	perhaps = 0.12
 	// To be offered, where others are likelier.
 	offered = 0.02
 	// How likely a verb is, beside what it would be otherwise, in a sentence that
@@ -60,6 +60,8 @@ const (
 	hindered = 0.3
 	// How near a phrase has to be, where only words that any sentence may have were said.
 	nearly = 0.7
+	// To be another thing that is asked in the same sentence.
+	likely = 0.4
 	// One whose phrase was said, word for word.
 	exactly = 0.99
 )
@@ -144,7 +146,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
-		if p.Certainty != Sure || len(c.words) > 5 {
+		if p.Certainty != Sure || len(p.Asks) > 0 {
 			if two := r.halves(text, c, readings, l); two != nil {
 				h.Parts = append(h.Parts, two...)
 				continue
@@ -301,6 +303,13 @@ func (r *Reader) query(c *clause) *query {
 			}
 		}
 	}
+	codes := make([]bool, len(c.words))
+	for _, l := range r.ix.reg.CodeLists() {
+		_, at := r.codesIn(c, l)
+		for _, k := range at {
+			codes[k] = true
+		}
+	}
 	masks, last := false, ""
 	for i := range c.words {
 		if c.quoted[i] || i < c.opening {
@@ -309,6 +318,9 @@ func (r *Reader) query(c *clause) *query {
 		kind, place := rows[i], ""
 		if kind != 0 {
 			place = "{row}"
+		}
+		if codes[i] {
+			kind, place = kind|codeKind, "{code}"
 		}
 		at := c.words[i].Range
 		if inside(c.files, at) {
@@ -369,6 +381,9 @@ func (r *Reader) signsOf(c *clause, left int32) []candidate {
 		v := all[k].verb
 		f, s := r.fits(c, r.ix.verbs[v]), &all[k].signs
 		s[ofRequired], s[ofLoose] = f.required, float32(f.loose)
+		if f.required == 1 && f.given {
+			s[ofOrdinary] = 0 // the values say it
+		}
 		if f.text {
 			s[ofFree] = 1
 			for i := range r.ix.verbs[v].Params {
@@ -395,6 +410,7 @@ type fit struct {
 	used     []bool  // words that are names and codes of it
 	required float32 // part of the required arguments that are there
 	loose    int     // values that it has no place for
+	given    bool    // and there are such
 	changes  bool
 	text     bool // it takes free text
 }
@@ -478,7 +494,7 @@ func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
 	}
 	f.required = 1
 	if want > 0 {
-		f.required = float32(got) / float32(want)
+		f.required, f.given = float32(got)/float32(want), true
 	}
 	for i := range c.readings {
 		switch c.readings[i].What {
@@ -512,11 +528,7 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	for _, s := range all[:min(len(all), ranked)] {
 		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score})
 	}
-	sum := 0.0
-	for _, s := range all {
-		sum += s.score
-	}
-	if sum < perhaps || all[0].signs[ofOrdinary] == 1 && all[0].signs[ofNearest] < nearly {
+	if len(all) == 0 || all[0].score < perhaps || all[0].signs[ofOrdinary] == 1 && all[0].signs[ofNearest] < nearly {
 		return p
 	}
 	p.Certainty, p.Phrase = Unsure, r.phrase(&all[0])
@@ -651,11 +663,16 @@ func (r *Reader) halves(text string, c *clause, readings []words.Reading, l word
 		}
 		a := r.part(r.clause(text, c.words[:upto], readings, c.in, l), l)
 		b := r.part(r.clause(text, c.words[i+1:], readings, c.in, l), l)
-		if a.Certainty == Sure && b.Certainty == Sure && a.Verb != b.Verb {
+		if a.says(&b) || b.says(&a) {
 			return []Part{a, b}
 		}
 	}
 	return nil
+}
+
+// says reports that a part is sure, and another is likely to say something else.
+func (p *Part) says(q *Part) bool {
+	return p.Certainty == Sure && q.Certainty != Nothing && q.Confidence >= likely && q.Ranked[0].Verb != p.Verb
 }
 
 // continues reports that a clause only adds to the one before: "Should have them

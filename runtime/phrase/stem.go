@@ -55,7 +55,7 @@ const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mll
 // small words carry little of what is meant.
 var small = sync.OnceValue(func() map[string]float64 {
 	m := map[string]float64{}
-	for w := range strings.FieldsSeq("a an the of to in on at by for with from and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
+	for w := range strings.FieldsSeq("a an the of to in on at by for with from is are was were am been being has had does did and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
 		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr andere anderen denn mal eigentlich halt eben " +
 		"le la les un une des de du et ou est sont nous vous je il elle pour par sur avec au aux ce cette merci encore autre " +
 		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia otro otra " +
