@@ -578,7 +578,7 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 	case how == unsaid:
 		missing()
 		return
-	case free == 1 && r.content(p, c):
+	case free == 1 && sentences(pr) && r.content(p, c):
 		at = c.rng
 	default:
 		missing()

@@ -87,6 +87,9 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 	return at, elsewhere
 }
 
+// sentences reports that an argument may hold whole sentences, and not only a name.
+func sentences(p *verbs.Param) bool { return p.Type.MaxLength >= 500 }
+
 // is reports whether a word of a clause has a stem.
 func (c *clause) is(i int, stem string) bool {
 	return c.stems[i] == stem || c.own != nil && c.own[i] == stem
@@ -122,7 +125,7 @@ func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 			return 0, false
 		}
 		if k == n-1 {
-			if i+2 >= len(c.words) && !tp.colon {
+			if i+2 >= len(c.words) && !tp.colon && sentences(tp.words[n-1].param) {
 				return 0, false // one word is not much to tell anybody
 			}
 			if i+1 >= len(c.words) {

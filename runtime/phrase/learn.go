@@ -3,7 +3,6 @@ package phrase
 import (
 	"math"
 
-	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -16,21 +15,19 @@ type example struct {
 	all    []candidate
 	meant  int // among them, -1 where none is
 	weight float64
-	of     string
-	group  int
 }
 
 // Numbers of the fit.
 const (
-	mostExamples = 160 // phrases of a palette that are looked for
+	mostExamples = 120 // phrases of a palette that are looked for
 	pull         = 30  // towards the shipped model, in examples
-	steps        = 120
+	steps        = 40
 	pace         = 0.08
 )
 
 // learn fits the shipped model to the palettes.
 func (ix *Index) learn() *model {
-	return fit2(ix.examples(mostExamples), shipped(len(ix.verbs)), pull)
+	return fitted(ix.examples(mostExamples), shipped(len(ix.verbs)), pull, steps)
 }
 
 // examples are made of at most so many phrases of the palettes.
@@ -58,7 +55,7 @@ func (ix *Index) examples(most int) (all []example) {
 		c, q := ix.saidAs(int32(p))
 		meant := func(q *query, left int32, weight float64) {
 			c.sought = q
-			e := example{all: r.signsOf(c, left), meant: -1, weight: weight, of: map[float64]string{1: "", 0.5: " among", removed: " removed"}[weight]}
+			e := example{all: r.signsOf(c, left), meant: -1, weight: weight}
 			for k := range e.all {
 				if e.all[k].verb == v && r.may[v] {
 					e.meant = k
@@ -94,7 +91,7 @@ func (ix *Index) examples(most int) (all []example) {
 			empty.words = append(empty.words, w)
 		}
 		c.sought = empty
-		all = append(all, example{all: r.signsOf(c, int32(p)), meant: -1, weight: 0.2, of: " empty"})
+		all = append(all, example{all: r.signsOf(c, int32(p)), meant: -1, weight: 0.2})
 	}
 	return all
 }
@@ -150,8 +147,8 @@ func (c *clause) gives(p *verbs.Param) bool {
 	return false
 }
 
-// fit2 fits a model to examples, and pulls it towards another.
-func fit2(all []example, to *model, pull float64) *model {
+// fitted fits a model to examples in so many steps, and pulls it towards another.
+func fitted(all []example, to *model, pull float64, steps int) *model {
 	m := *to
 	var first, second [signCount + 1]float64
 	for step := 1; step <= steps; step++ {
@@ -207,5 +204,3 @@ func fit2(all []example, to *model, pull float64) *model {
 	}
 	return &m
 }
-
-var _ = words.English

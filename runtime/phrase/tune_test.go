@@ -15,7 +15,7 @@ import (
 //
 //	go test ./runtime/phrase -run TestFitModel -v -intents DIR
 func TestFitModel(t *testing.T) {
-	var all []example
+	var all []tuned
 	sets := intentSets(t)
 	for n, s := range sets {
 		reg, rest := s.palette(t)
@@ -28,7 +28,7 @@ func TestFitModel(t *testing.T) {
 				return
 			}
 			readings, _ := words.Find(text, english)
-			e := example{all: r.signsOf(r.clause(text, all2, readings, english, words.English), -1), meant: -1, weight: weight, of: s.name + kind, group: group}
+			e := tuned{example{r.signsOf(r.clause(text, all2, readings, english, words.English), -1), -1, weight}, s.name + kind, group}
 			for k := range e.all {
 				if ix.verbs[e.all[k].verb].Name == want {
 					e.meant = k
@@ -76,11 +76,10 @@ func TestFitModel(t *testing.T) {
 	for _, d := range append(domains, analysts) {
 		r, _ := d.reader(t)
 		own := r.ix.examples(200)
-		for i := range own {
-			own[i].weight *= 0.5
-			own[i].of, own[i].group = d.name+own[i].of, i/4
+		for i, e := range own {
+			e.weight *= 0.5
+			all = append(all, tuned{e, d.name + [...]string{"", " among words", " removed", " empty"}[i%4], i / 4})
 		}
-		all = append(all, own...)
 		// The halves of our own sets that are there to tune with.
 		add := func(text, want string) {
 			said, _ := words.Split(text, maxWords)
@@ -91,7 +90,7 @@ func TestFitModel(t *testing.T) {
 					said, _ = words.Split(text, maxWords)
 					readings, _ = words.Find(text, english)
 				}
-				e := example{all: r.signsOf(r.clause(text, said, readings, english, l), -1), meant: -1, weight: 1.5 / float64(1+k), of: d.name + " tuning", group: len(text)}
+				e := tuned{example{r.signsOf(r.clause(text, said, readings, english, l), -1), -1, 1.5 / float64(1+k)}, d.name + " tuning", len(text)}
 				for k := range e.all {
 					if r.ix.verbs[e.all[k].verb].Name == want {
 						e.meant = k
@@ -124,7 +123,7 @@ func TestFitModel(t *testing.T) {
 		}
 		t.Logf("%s: %d examples", d.name, len(all))
 	}
-	var half, other []example
+	var half, other []tuned
 	for i := range all {
 		if all[i].group%2 == 0 {
 			half = append(half, all[i])
@@ -133,7 +132,7 @@ func TestFitModel(t *testing.T) {
 		}
 	}
 	for _, size := range []string{"large", "small"} {
-		of := func(all []example) (some []example) {
+		of := func(all []tuned) (some []tuned) {
 			for _, e := range all {
 				if large := strings.HasPrefix(e.of, "banking77") || strings.HasPrefix(e.of, "clinc150"); large == (size == "large") {
 					some = append(some, e)
@@ -146,7 +145,7 @@ func TestFitModel(t *testing.T) {
 			to = few
 		}
 		m := refit(of(half), to)
-		by := map[string][]example{}
+		by := map[string][]tuned{}
 		for _, e := range of(other) {
 			by[e.of] = append(by[e.of], e)
 		}
@@ -162,16 +161,27 @@ func TestFitModel(t *testing.T) {
 	}
 }
 
-func refit(all []example, to *model) *model {
-	m := fit2(all, to, 0.5)
+// A tuned is an example, and what it is one of.
+type tuned struct {
+	example
+	of    string
+	group int
+}
+
+func refit(tuned []tuned, to *model) *model {
+	var all []example
+	for _, e := range tuned {
+		all = append(all, e.example)
+	}
+	m := fitted(all, to, 0.5, 120)
 	for range 4 {
-		m = fit2(all, m, 0.5)
+		m = fitted(all, m, 0.5, 120)
 	}
 	return m
 }
 
 // judged is how well a model does on examples.
-func judged(m *model, all []example) string {
+func judged(m *model, all []tuned) string {
 	var n, first, right, wrong, none, stray int
 	for _, e := range all {
 		list := slices.Clone(e.all)
