@@ -364,6 +364,9 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 		for i, id := range ids {
 			if q.kinds[i]&takes[c.verb] != 0 {
 				free += weights[i] // it is a value, or a name, and not a word
+				if q.kinds[i]&takes[c.verb]&(codeKind|fileKind) != 0 {
+					c.signs[ofOrdinary] = 0
+				}
 				continue
 			}
 			if id < 0 {
