@@ -51,9 +51,9 @@ const (
 	// To be proposed, where it changes something.
 	sureToWrite = 0.8
 	// To be asked about.
-	perhaps = 0.12
-	// To be offered, where others are likelier.
-	offered = 0.02
+	perhaps = 0.2
+	// To be offered, as part of what is likeliest.
+	offered = 0.1
 	// How likely a verb is, beside what it would be otherwise, in a sentence that
 	// denies, imagines, quotes, asks about what would change something, or names a
 	// stranger.
@@ -160,7 +160,25 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			break
 		}
 	}
+	if len(h.Parts) > 1 && len(all) <= maxWords {
+		h.Parts = r.together(text, all, readings, in, l, h.Parts)
+	}
 	return h
+}
+
+// together is what several sentences mean: what is not clear by itself is left out where
+// it would be what another says clearly, and where nothing is clear, all of it may be.
+func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
+	clear := func(p Part) bool { return p.Certainty == Sure }
+	if !slices.ContainsFunc(parts, clear) {
+		if whole := r.part(r.clause(text, all, readings, in, l), l); whole.Certainty == Sure && whole.Confidence >= sureToWrite {
+			return []Part{whole}
+		}
+		return parts
+	}
+	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
+		return p.Certainty == Unsure && slices.ContainsFunc(parts, func(q Part) bool { return clear(q) && q.Verb == p.Ranked[0].Verb })
+	})
 }
 
 // within reports that a place lies inside a reading: the point of "15. March"
@@ -311,8 +329,12 @@ func (r *Reader) query(c *clause) *query {
 		}
 	}
 	masks, last := false, ""
+	end := len(c.words)
+	for end > c.opening+1 && closers[c.words[end-1].Plain] {
+		end--
+	}
 	for i := range c.words {
-		if c.quoted[i] || i < c.opening {
+		if c.quoted[i] || i < c.opening || i >= end {
 			continue
 		}
 		kind, place := rows[i], ""
@@ -601,7 +623,7 @@ func (r *Reader) exact(c *clause, all []candidate) bool {
 	for k := range all[1:] {
 		all[k+1].score *= (1 - exactly) / max(1-s.score, 0.001)
 	}
-	s.score = max(s.score, exactly)
+	s.score = exactly
 	all[0] = s
 	return true
 }
@@ -615,9 +637,9 @@ const mostOffered = 5
 func (r *Reader) choices(all []candidate, unasked bool) (choices []string) {
 	near := all[:min(len(all), 2*mostOffered)]
 	for _, useful := range [...]bool{true, false} {
-		for i, s := range near {
+		for _, s := range near {
 			v := r.ix.verbs[s.verb]
-			if s.score < offered && i > 0 || len(choices) == mostOffered {
+			if s.score < offered*all[0].score || len(choices) == mostOffered {
 				break
 			}
 			if !useful || unasked || r.in.Useful == nil || r.in.Useful(v) {

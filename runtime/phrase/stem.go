@@ -55,7 +55,7 @@ const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mll
 // small words carry little of what is meant.
 var small = sync.OnceValue(func() map[string]float64 {
 	m := map[string]float64{}
-	for w := range strings.FieldsSeq("a an the of to in on at by for with from is are was were am been being has had does did and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
+	for w := range strings.FieldsSeq("a an the of to in on at by for with from is are was were am been being has had does did and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear like s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
 		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr andere anderen denn mal eigentlich halt eben " +
 		"le la les un une des de du et ou est sont nous vous je il elle pour par sur avec au aux ce cette merci encore autre " +
 		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia otro otra " +
@@ -94,7 +94,7 @@ var joins = map[string]bool{"and": true, "then": true, "und": true, "dann": true
 // openers are what people say before they say what they want.
 var openers = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("so and but or well ok okay hi hello hey dear please pls sorry thanks thank you now then also oh um quick question just good morning afternoon evening day " +
+	for w := range strings.FieldsSeq("yes ja oui so and but or well ok okay hi hello hey dear please pls sorry thanks thank you now then also oh um quick question just good morning afternoon evening day " +
 		"hallo guten tag morgen abend servus moin gruss gott gruezi also bitte und aber sehr geehrte geehrter liebe lieber " +
 		"bonjour bonsoir salut coucou alors et mais cher chere " + "hola buenos buenas dias tardes noches pues y pero estimado estimada " + titles) {
 		m[w] = true
@@ -102,10 +102,16 @@ var openers = func() map[string]bool {
 	return m
 }()
 
+// closers are what people say behind what they want.
+var closers = map[string]bool{"please": true, "pls": true, "thanks": true, "yes": true, "bitte": true, "danke": true, "ja": true, "merci": true, "oui": true, "gracias": true}
+
 // greeting is how many words of a sentence say nothing before it begins; one is
 // left.
 func greeting(all []words.Word) int {
 	n := 0
+	if len(all) > 3 && all[0].Plain == "by" && all[1].Plain == "the" && all[2].Plain == "way" {
+		n = 3
+	}
 	for n+1 < len(all) && openers[all[n].Plain] {
 		n++
 	}
