@@ -78,7 +78,6 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		default:
 			u.Left = append(u.Left, part)
 		}
-		u.Beyond = u.Beyond || p.Beyond
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
 		}

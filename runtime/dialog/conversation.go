@@ -116,8 +116,6 @@ type Understood struct {
 	Places   []words.Range
 	Resolved []string // what words were read as
 	Assumed  []string // names of rows that were meant without being said
-	// Beyond says that it asks for something that no verb does.
-	Beyond bool
 	// Dictated says that Ask asks for words which are taken as they come.
 	Dictated bool
 	// Long says that it was more than is read at once. Nothing was understood then:

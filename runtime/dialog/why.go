@@ -325,7 +325,6 @@ const (
 	noteSteps           words.Key = "dialog/note-steps"
 	noteAnswerBefore    words.Key = "dialog/note-answer-before"
 	noteHeldUp          words.Key = "dialog/note-held-up"
-	noteBeyond          words.Key = "dialog/note-beyond"
 	noteUnkept          words.Key = "dialog/note-unkept"
 	noteFailed          words.Key = "dialog/note-failed"
 	noteContext         words.Key = "dialog/note-context"
