@@ -110,6 +110,7 @@ func (c *Conversation) understood(ctx context.Context, said, verb string, spoken
 	if u.Ask != "" {
 		u.Script = ""
 	}
+	u.Left = nil // an answer is a part of what it answers
 	return u, err
 }
 
