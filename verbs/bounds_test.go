@@ -138,31 +138,3 @@ func TestEveryDay(t *testing.T) {
 		}
 	})
 }
-
-// Phrases are a list, or lists by language; a language that nothing understands,
-// and an argument that there is not, are told where they stand.
-func TestPhrasesByLanguage(t *testing.T) {
-	t.Parallel()
-	with := func(phrases string) string {
-		return strings.Replace(dated, "    roles: [clerk]\n", "    roles: [clerk]\n    phrases: "+phrases+"\n", 1)
-	}
-	v := loadText(t, "d.yaml", with(`{en: ["wait for {note}"], de: ["warten auf {note}", warten]}`)).Verb("d.wait")
-	if len(v.Phrases) != 1 || len(v.PhrasesIn["de"]) != 2 || v.PhrasesIn["en"] != nil {
-		t.Errorf("%q, %q", v.Phrases, v.PhrasesIn)
-	}
-	if v := loadText(t, "d.yaml", with(`["wait for {note}"]`)).Verb("d.wait"); len(v.Phrases) != 1 || v.PhrasesIn != nil {
-		t.Errorf("%q, %q", v.Phrases, v.PhrasesIn)
-	}
-	for phrases, want := range map[string]string{
-		`{it: [aspettare]}`:            "it",
-		`{de: warten}`:                 "a list: [a, b]",
-		`{de: ["warten auf {notiz}"]}`: "notiz",
-		`{de: ["warten auf {note"]}`:   "{",
-		`wait`:                         "a mapping from languages to lists",
-	} {
-		_, ds := LoadSources(dsl.NewSource("d.yaml", with(phrases)))
-		if !ds.HasErrors() || !strings.Contains(inWords(ds), want) {
-			t.Errorf("%s: %s", phrases, inWords(ds))
-		}
-	}
-}

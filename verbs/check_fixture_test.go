@@ -143,7 +143,7 @@ func newBank() *bank {
 		p.Verbs = append(p.Verbs, v)
 	}
 	b.Registry = newRegistry(palettes, []*Entity{b.cbu, b.person, b.request, b.reminder},
-		[]*CodeList{b.documentTypes, b.statuses}, []*Role{analyst, client}, []*Schema{address}, "bank")
+		[]*CodeList{b.documentTypes, b.statuses}, []*Role{analyst, client}, []*Schema{address}, nil, "bank")
 	return b
 }
 
@@ -246,7 +246,7 @@ func manyVerbs(n int) *Registry {
 			},
 		})
 	}
-	return newRegistry(palettes, []*Entity{request}, []*CodeList{codes}, nil, nil, "many")
+	return newRegistry(palettes, []*Entity{request}, []*CodeList{codes}, nil, nil, nil, "many")
 }
 
 func fiveArguments(verb string) dsl.Call {

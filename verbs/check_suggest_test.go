@@ -3,7 +3,6 @@ package verbs
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,11 +17,7 @@ import (
 // they are more than a third.
 func TestMisspellingsAreNamed(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("client.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := loadText(t, "client.yaml", string(text))
+	r := loadPortal(t)
 	known := session{}
 	for _, e := range r.Entities() {
 		known[e.Store.Name] = e

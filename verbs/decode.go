@@ -34,6 +34,8 @@ type loader struct {
 
 	conversations []conversationNode
 
+	says map[saying]string
+
 	// lost holds the codes of what is unknown, of which nothing can be told: what
 	// declares such names was not read in whole.
 	lost map[string]bool
@@ -101,6 +103,7 @@ func newLoader() *loader {
 		schemaNamed: make(map[string]*Schema),
 		entityNamed: make(map[string]*Entity),
 		verbNamed:   make(map[string]*Verb),
+		says:        make(map[saying]string),
 		lost:        make(map[string]bool),
 		patterns:    make(map[string]*regexp.Regexp),
 		refs:        make(map[*Entity]*Type),
@@ -128,17 +131,10 @@ func (l *loader) declare(d *doc) {
 	}
 	d.each(f.at("roles"), func(n *yaml.Node) { l.role(d, n) })
 	d.each(f.at("codes"), func(n *yaml.Node) { l.codeList(d, n) })
-	before := len(l.schemas)
 	d.entries(f.at("schemas").value, func(k, v *yaml.Node) { l.schema(d, k, v) })
 	d.entries(f.at("entities").value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
 	if f.at("verbs").value != nil {
 		l.declareVerbs(d, p, f.at("verbs").value)
-	}
-	if n := f.at("says").value; n != nil {
-		l.says(d, p, n)
-		for _, s := range l.schemas[before:] {
-			s.says = p.Says
-		}
 	}
 	if f.at("conversation").value != nil {
 		l.conversations = append(l.conversations, conversationNode{d, p, f.at("conversation")})

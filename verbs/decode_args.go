@@ -75,7 +75,7 @@ func (l *loader) params(vn *verbNode) {
 			}
 		}
 		l.otherwise(d, &p, f)
-		p.Asks = l.wordings(vn, f.at("asks"), nil)
+		d.wording(v, f.at("asks"), &p.Asks, "", nil)
 		d.items(f.at("examples"), func(n *yaml.Node) {
 			p.Examples = append(p.Examples, n.Value)
 			if p.Type != nil && p.Type.Name != RefType {

@@ -23,7 +23,7 @@ func (l *loader) conversation(c *conversationNode) {
 	if !ok {
 		return
 	}
-	conv := &Conversation{PlanFirst: f.boolean("plan-first"), Place: d.place(c.n.key)}
+	conv := &Conversation{PlanFirst: f.boolean("plan-first"), Phrased: f.text("replies") == "phrased", Place: d.place(c.n.key)}
 	d.items(f.at("context"), func(n *yaml.Node) {
 		v := l.verbNamed[n.Value]
 		switch {

@@ -55,7 +55,7 @@ func (l *loader) verb(vn *verbNode) {
 	v.Description = f.text("description")
 	l.verbRoles(vn)
 	l.params(vn)
-	d.phrases(v, f.at("phrases"))
+	v.Phrases = d.phrases(v, f.at("phrases"))
 	if n := f.at("returns").value; n != nil {
 		if rf, ok := d.fields(n, "returns"); ok {
 			v.Returns.Type = rf.text("type")
@@ -104,7 +104,7 @@ func (l *loader) verb(vn *verbNode) {
 		}
 	}
 	if n := f.at("tells").value; n != nil {
-		l.tells(vn, n)
+		vn.tells(n)
 	}
 	l.carriedOut(vn, dsl.Diagnostics(d.diags[before:]).HasErrors())
 }
@@ -193,41 +193,13 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	}
 }
 
-// phraseLanguages are those that phrases may be in.
-var phraseLanguages = []string{"en", "de", "fr", "es"}
-
-// phrases reads a list of phrases, which are English, or a mapping from languages
-// to lists.
-func (d *doc) phrases(v *Verb, p pair) {
-	if p.value == nil {
-		return
-	}
-	read := func(p pair) (all []string) {
-		d.items(p, func(n *yaml.Node) {
-			all = append(all, n.Value)
-			d.phrase(v, n)
-		})
-		return all
-	}
-	if p.value.Kind != yaml.MappingNode {
-		v.Phrases = read(p)
-		return
-	}
-	d.entries(p.value, func(k, list *yaml.Node) {
-		switch {
-		case !slices.Contains(phraseLanguages, k.Value):
-			d.report(tell(d.place(k), "unknown-word", "language", k.Value, phraseLanguages))
-		case list.Kind != yaml.SequenceNode:
-			d.report(tell(d.place(list), "wrong-shape", "phrases", forms["texts"].wanted))
-		case k.Value == "en":
-			v.Phrases = read(pair{k, list})
-		default:
-			if v.PhrasesIn == nil {
-				v.PhrasesIn = map[string][]string{}
-			}
-			v.PhrasesIn[k.Value] = read(pair{k, list})
-		}
+// phrases reads a list of phrases.
+func (d *doc) phrases(v *Verb, p pair) (all []string) {
+	d.items(p, func(n *yaml.Node) {
+		all = append(all, n.Value)
+		d.phrase(v, n)
 	})
+	return all
 }
 
 // phrase checks the arguments that a phrase names in braces.

@@ -15,12 +15,17 @@ import (
 //
 // What a schema cannot say (that a role exists, that an expression fits) is
 // said by Load.
-func PaletteSchema() []byte {
+func PaletteSchema() []byte { return schemaOf("palette") }
+
+// SidecarSchema is the same for what a palette says in another language.
+func SidecarSchema() []byte { return schemaOf("sidecar") }
+
+func schemaOf(name string) []byte {
 	d := definer{}
-	root := d.shape(shapes["palette"])
+	root := d.shape(shapes[name])
 	root = append([]property{
 		{"$schema", "http://json-schema.org/draft-07/schema#"},
-		{"$id", "palette.schema.json"},
+		{"$id", name + ".schema.json"},
 		{"$comment", "Made by verbatim from the definitions that palettes are read by."},
 	}, root...)
 	var b bytes.Buffer
@@ -124,13 +129,6 @@ func (d definer) key(k *key) object {
 			item = append(item, property{"enum", k.words})
 		}
 		list(item)
-	case "texts-by-language":
-		item := object{{"type", scalarTypes}}
-		by := object{}
-		for _, tag := range phraseLanguages {
-			by = append(by, property{tag, object{{"title", tag}, {"description", "What people say in this language."}, {"examples", []any{[]string{"tell them {note}"}}}, {"type", "array"}, {"items", item}}})
-		}
-		o = append(o, property{"type", []string{"array", "object"}}, property{"items", item}, property{"properties", by}, property{"additionalProperties", false})
 	case "map":
 		or([]string{"object"}, d.shape(k.of))
 	case "maps":
@@ -143,9 +141,6 @@ func (d definer) key(k *key) object {
 		named(true)
 	case "lists":
 		list(object{{"type", "array"}, {"items", object{{"type", "string"}}}})
-	case "text-by-language":
-		text := object{{"type", scalarTypes}}
-		o = append(o, property{"type", append([]string{"object"}, scalarTypes...)}, property{"patternProperties", object{{"^[a-z]{2}$", text}}}, property{"additionalProperties", false})
 	case "text-or-map":
 		if k.of == nil { // the items of a list: a type again, one level down
 			or([]string{"string", "object"}, object{{"properties", d.itemKeys()}, {"additionalProperties", false}})

@@ -19,19 +19,19 @@ import (
 // U21: the schema that ships is the one that the definitions make.
 func TestPaletteSchemaIsUpToDate(t *testing.T) {
 	t.Parallel()
-	const file = "palette.schema.json"
-	got := PaletteSchema()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+	for file, got := range map[string][]byte{"palette.schema.json": PaletteSchema(), "sidecar.schema.json": SidecarSchema()} {
+		if *update {
+			if err := os.WriteFile(file, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the definitions make; go test -update writes it", file)
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the definitions make; go test -update writes it", file)
+		}
 	}
 }
 
@@ -39,8 +39,11 @@ func TestPaletteSchemaIsUpToDate(t *testing.T) {
 // described by alternatives, on which editors complain twice.
 func TestPaletteSchemaExplainsEveryKey(t *testing.T) {
 	t.Parallel()
-	var root map[string]any
+	var root, beside map[string]any
 	if err := json.Unmarshal(PaletteSchema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(SidecarSchema(), &beside); err != nil {
 		t.Fatal(err)
 	}
 	keys := 0
@@ -82,6 +85,7 @@ func TestPaletteSchemaExplainsEveryKey(t *testing.T) {
 		}
 	}
 	walk("", root)
+	walk("beside", beside)
 	if keys < 90 {
 		t.Errorf("only %d keys", keys)
 	}
@@ -108,13 +112,13 @@ func TestExamplesOfKeysHaveTheirShape(t *testing.T) {
 	}
 }
 
-func compiledPaletteSchema(t *testing.T) *jsonschema.Schema {
+func compiledSchema(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("palette.schema.json", bytes.NewReader(PaletteSchema())); err != nil {
+	if err := c.AddResource("any.schema.json", bytes.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("palette.schema.json")
+	s, err := c.Compile("any.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +163,9 @@ func plain(v any) any {
 // U21: what loads, the schema accepts; a key with a typo it does not.
 func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 	t.Parallel()
-	s := compiledPaletteSchema(t)
+	s := compiledSchema(t, PaletteSchema())
 	good := map[string][]byte{"generated": verbstest.Palette(16), "expressions": []byte(exprPalette)}
-	for _, pattern := range []string{"client.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/testdata/palettes/*.yaml"} {
+	for _, pattern := range []string{"client.yaml", "onboarding.yaml", "testdata/printed/*.yaml", "testdata/codes/*.yaml", "../runtime/testdata/palettes/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			text, err := os.ReadFile(f)
@@ -179,13 +183,29 @@ func TestPaletteSchemaAgreesWithLoad(t *testing.T) {
 			t.Errorf("%s: %#v", name, err)
 		}
 	}
+	beside := compiledSchema(t, SidecarSchema())
+	files, _ := filepath.Glob("*.??.yaml")
+	for _, f := range files {
+		text, _ := os.ReadFile(f)
+		if err := beside.Validate(asJSON(t, text)); err != nil {
+			t.Errorf("%s: %#v", f, err)
+		}
+		if beside.Validate(asJSON(t, bytes.Replace(text, []byte("says:"), []byte("say:"), 1))) == nil {
+			t.Errorf("%s: a misspelt key is accepted", f)
+		}
+	}
+	if len(files) != 9 {
+		t.Errorf("beside the palettes stand %q", files)
+	}
 	own := regexp.MustCompile(`roles: +(\{|describe\()`) // a field of the bank's, and no word of ours
 	typos := strings.NewReplacer("roles:", "rolls:", "required:", "requird:", "table:", "tabel:", "set:", "sett:", "where:", "were:", "values:", "valus:", "columns:", "colums:")
-	text, _ := os.ReadFile("client.yaml")
+	text, _ := os.ReadFile("onboarding.yaml")
+	verbs, _ := os.ReadFile("client.yaml")
 	// What stands in a JSON Schema is no word of ours.
 	before, rest, _ := strings.Cut(string(text), "\nschemas:\n")
 	_, after, _ := strings.Cut(rest, "\nentities:\n")
-	text = []byte(before + "\nentities:\n" + after)
+	_, said, _ := strings.Cut(string(verbs), "\nverbs:\n")
+	text = []byte(before + "\nentities:\n" + after + "\nverbs:\n" + said)
 	text = regexp.MustCompile(`, schema: [a-z-]+\}`).ReplaceAll(text, []byte("}"))
 	for _, line := range strings.Split(string(text), "\n") {
 		if bad := typos.Replace(line); bad != line && !strings.HasPrefix(strings.TrimSpace(line), "#") && !own.MatchString(line) && !strings.Contains(line, `"`) {

@@ -49,23 +49,21 @@ var forms = map[string]struct {
 	kinds  []yaml.Kind
 	wanted string
 }{
-	"text":              {scalar, "text"},
-	"boolean":           {scalar, "true or false"},
-	"integer":           {scalar, "a whole number"},
-	"number":            {scalar, "a number"},
-	"texts":             {sequence, "a list: [a, b]"},
-	"map":               {yamlMap, "a mapping: key: value"},
-	"maps":              {sequence, "a list of mappings, each begun by a dash"},
-	"named-maps":        {yamlMap, "a mapping from names to mappings"},
-	"named-texts":       {yamlMap, "a mapping from names to text"},
-	"text-or-map":       {append(scalar, yamlMap...), "text or a mapping"},
-	"text-by-language":  {append(scalar, yamlMap...), "text, or a mapping from languages"},
-	"text-or-maps":      {append(scalar, sequence...), "a word or a list of rules"},
-	"texts-or-maps":     {sequence, "a list: [A, B]"},
-	"texts-by-language": {append(sequence, yamlMap...), "a list: [a, b], or a mapping from languages to lists"},
-	"lists":             {sequence, "a list of lists: [[a, b]]"},
-	"anything":          {slices.Concat(scalar, sequence, yamlMap), "anything"}, // a JSON Schema, a default
-	"named":             {yamlMap, "a mapping from names"},
+	"text":          {scalar, "text"},
+	"boolean":       {scalar, "true or false"},
+	"integer":       {scalar, "a whole number"},
+	"number":        {scalar, "a number"},
+	"texts":         {sequence, "a list: [a, b]"},
+	"map":           {yamlMap, "a mapping: key: value"},
+	"maps":          {sequence, "a list of mappings, each begun by a dash"},
+	"named-maps":    {yamlMap, "a mapping from names to mappings"},
+	"named-texts":   {yamlMap, "a mapping from names to text"},
+	"text-or-map":   {append(scalar, yamlMap...), "text or a mapping"},
+	"text-or-maps":  {append(scalar, sequence...), "a word or a list of rules"},
+	"texts-or-maps": {sequence, "a list: [A, B]"},
+	"lists":         {sequence, "a list of lists: [[a, b]]"},
+	"anything":      {slices.Concat(scalar, sequence, yamlMap), "anything"}, // a JSON Schema, a default
+	"named":         {yamlMap, "a mapping from names"},
 }
 
 var scalar, sequence, yamlMap = []yaml.Kind{yaml.ScalarNode}, []yaml.Kind{yaml.SequenceNode}, []yaml.Kind{yaml.MappingNode}

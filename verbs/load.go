@@ -33,7 +33,8 @@ func MaxFile(bytes int) Option { return func(o *options) { o.maxFile = bytes } }
 func Beside(srcs ...*dsl.Source) Option { return func(o *options) { o.with = append(o.with, srcs...) } }
 
 // Load reads the palettes at the top of a directory: every file whose name ends
-// in .yaml or .yml, apart from hidden ones and from tests, NAME_test.yaml. They
+// in .yaml or .yml, apart from hidden ones and from tests, NAME_test.yaml. What one
+// says in another language stands in its Sidecar, NAME.de.yaml. They
 // load whole or not at all: the Registry is nil when there is an error, and
 // every mistake in every file is reported, once, in the order of the files.
 // Warnings may come with a Registry.
@@ -105,10 +106,17 @@ func plainError(err error) string {
 
 func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	l := newLoader()
+	var sidecars []*doc
 	for _, src := range srcs {
-		d := newDoc(src, o.maxFile)
+		_, language := sidecarName(src.Name)
+		d := &doc{src: src}
+		if language == "" || strings.TrimSpace(src.Text) != "" { // a translator may begin with nothing
+			d = newDoc(src, o.maxFile)
+		}
 		l.docs = append(l.docs, d)
-		if d.root != nil {
+		if language != "" {
+			sidecars = append(sidecars, d)
+		} else if d.root != nil {
 			l.declare(d)
 		} else {
 			l.miss(d, false, mapping{})
@@ -136,6 +144,11 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])
 	}
+	for _, d := range sidecars {
+		if d.root != nil {
+			l.sidecar(d)
+		}
+	}
 	for i := range l.conversations {
 		l.conversation(&l.conversations[i])
 	}
@@ -148,7 +161,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		}
 		l.fillIn()
 	}
-	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, digestOf(srcs))
+	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, l.says, digestOf(srcs))
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {

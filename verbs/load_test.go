@@ -170,14 +170,7 @@ func TestThePrintedPaletteLoads(t *testing.T) {
 // the tables that were there before it; whose a row is follows from them.
 func TestTheClientPaletteLoads(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("client.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, diags := LoadSources(dsl.NewSource("client.yaml", string(text)))
-	if r == nil {
-		t.Fatal(diags[0].Summary)
-	}
+	r := loadPortal(t)
 	for _, v := range r.Verbs() {
 		evalAll(v)
 	}

@@ -20,7 +20,7 @@ import (
 // immutable and may be shared.
 type Registry struct {
 	palettes  []*Palette
-	says      Says
+	says      map[saying]string
 	verbs     map[string]*Verb
 	sorted    []*Verb // by name
 	entities  map[string]*Entity
@@ -41,7 +41,7 @@ type Palette struct {
 	// Conversation says how a model talks about the domain; nil when the palette
 	// does not.
 	Conversation *Conversation
-	Says         Says // its texts in other languages
+	Sidecars     []*Sidecar // one for each other language that it speaks
 }
 
 // A Conversation is what a palette says of talking about its domain.
@@ -51,6 +51,9 @@ type Conversation struct {
 	// PlanFirst makes a model write all calls of a turn before it is shown
 	// anything that came out of a document or a tool.
 	PlanFirst bool
+	// Phrased lets a model add sentences of its own to what is told, each about rows
+	// that it cites.
+	Phrased   bool
 	Answering *Answering // nil where nothing is asked one by one
 	Person    *Verb      // by which somebody asks for a person, nil where none does
 	Place     dsl.Place

@@ -36,7 +36,7 @@ func snippets(t *testing.T, file string) []snippet {
 // Its commands are played by the tests of the command.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	var told, rooms string
+	var told, rooms, beside string
 	var scripts []snippet
 	for _, s := range snippets(t, "README.md") {
 		switch {
@@ -44,13 +44,15 @@ func TestGuide(t *testing.T) {
 			told += s.text + "\n"
 		case s.info == "file=verbs/rooms.yaml":
 			rooms = strings.Replace(s.text, "type: dat,", "type: date,", 1)
+		case s.info == "file=pay.de.yaml":
+			beside = s.text
 		case s.lang == "verbatim":
 			scripts = append(scripts, s)
 		case s.lang != "console" && s.lang != "sql":
 			t.Errorf("README.md:%d: nothing runs this block", s.line)
 		}
 	}
-	pay, ds := LoadSources(dsl.NewSource("pay.yaml", told))
+	pay, ds := LoadSources(dsl.NewSource("pay.yaml", told), dsl.NewSource("pay.de.yaml", beside))
 	if pay == nil {
 		t.Fatal(inWords(ds))
 	}

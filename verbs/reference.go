@@ -497,7 +497,7 @@ func (r *Registry) markdownVerb(b *bytes.Buffer, v *Verb) {
 		fmt.Fprintf(b, "- **people say**%s %s\n", in, strings.Join(quoted, ", "))
 	}
 	people("", v.Phrases)
-	for _, tag := range phraseLanguages {
+	for _, tag := range sortedKeys(v.PhrasesIn) {
 		people(" ("+tag+")", v.PhrasesIn[tag])
 	}
 }

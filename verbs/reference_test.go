@@ -61,11 +61,7 @@ func TestMarkdown(t *testing.T) {
 // Every example that the reference prints can be run: it parses and checks.
 func TestExamplesCheck(t *testing.T) {
 	t.Parallel()
-	client, err := os.ReadFile("client.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range []*Registry{loadText(t, "pay.yaml", basePalette(t)), loadText(t, "client.yaml", string(client)), newBank().Registry} {
+	for _, r := range []*Registry{loadText(t, "pay.yaml", basePalette(t)), loadPortal(t), newBank().Registry} {
 		for _, v := range r.Verbs() {
 			text := v.Example()
 			script, ds := dsl.Parse(dsl.NewSource("-", text))

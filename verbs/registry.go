@@ -29,7 +29,7 @@ const maxParams = 64
 // newRegistry joins what was loaded into a Registry. Everything in it must
 // already agree; newRegistry only indexes. A name that occurs twice keeps its
 // first holder.
-func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, digest string) *Registry {
+func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, says map[saying]string, digest string) *Registry {
 	r := &Registry{
 		palettes: slices.Clone(palettes),
 		verbs:    make(map[string]*Verb),
@@ -37,10 +37,10 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 		codes:    make(map[string]*CodeList, len(codes)),
 		roles:    make(map[string]*Role, len(roles)),
 		schemas:  make(map[string]*Schema, len(schemas)),
+		says:     says,
 		digest:   digest,
 	}
 	slices.SortStableFunc(r.palettes, func(a, b *Palette) int { return strings.Compare(a.Domain, b.Domain) })
-	r.says = sayings(r.palettes)
 	for _, e := range entities {
 		put(r.entities, e.Store.Name, e)
 	}
@@ -55,6 +55,7 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 		put(r.roles, role.Name, role)
 	}
 	for _, s := range schemas {
+		s.says = says
 		put(r.schemas, s.Name, s)
 	}
 	for _, p := range r.palettes {
@@ -71,7 +72,7 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 	return r
 }
 
-func put[V any](m map[string]V, name string, v V) bool {
+func put[K comparable, V any](m map[K]V, name K, v V) bool {
 	if _, taken := m[name]; taken {
 		return false
 	}

@@ -35,12 +35,14 @@ type Schema struct {
 	err  error
 
 	moves bool // dates are bounded by the day; see day.go
-	says  Says // of its palette
+	says  map[saying]string
 }
 
 // Says is a text of the schema, such as a title, as people of a language say it;
-// the text itself where its palette does not say.
-func (s *Schema) Says(language, text string) string { return s.says.In(language, text) }
+// the text itself where no palette does.
+func (s *Schema) Says(language, text string) string {
+	return cmp.Or(s.says[saying{language, text}], text)
+}
 
 // newSchema makes a schema of a JSON text.
 func newSchema(name string, jsonText []byte, place dsl.Place) *Schema {

@@ -24,7 +24,7 @@ type Wordings []Wording
 
 // A Wording is text with the values of a result, or of arguments, in it.
 type Wording struct {
-	Language string // as ISO 639-1 has it; "" is whatever nothing else is for
+	Language string // as ISO 639-1 has it; "" is the palette's own
 	parts    []wordingPart
 }
 
@@ -44,11 +44,11 @@ type Told interface {
 	Items(name string) []Told
 }
 
-// In returns what is said in a language, or else in whichever there is; nil where
+// In returns what is said in a language, or else in the palette's own; nil where
 // nothing is.
 func (w Wordings) In(language string) *Wording {
-	for _, want := range [...]string{language, "", "en"} {
-		if i := slices.IndexFunc(w, func(one Wording) bool { return one.Language == want }); i >= 0 {
+	for i := range w {
+		if w[i].Language == language {
 			return &w[i]
 		}
 	}
@@ -122,8 +122,26 @@ func endsSentence(text string) bool {
 	return text != "" && strings.ContainsRune(".?!…", last)
 }
 
+// A telling is one thing that a person is told of a verb.
+type telling struct {
+	key   string
+	of    *Wordings
+	names []string // the values that may stand in it
+}
+
+func (v *Verb) tellings() [5]telling {
+	params, all := v.paramNames(), v.toldNames()
+	return [...]telling{
+		{"first", &v.Tells.First, append([]string{"count"}, params...)},
+		{"each", &v.Tells.Each, all},
+		{"none", &v.Tells.None, params},
+		{"done", &v.Tells.Done, all},
+		{"asks", &v.Tells.Asks, params},
+	}
+}
+
 // tells reads what a person is told.
-func (l *loader) tells(vn *verbNode, n *yaml.Node) {
+func (vn *verbNode) tells(n *yaml.Node) {
 	d, v := vn.d, vn.v
 	f, ok := d.fields(n, "tells")
 	if !ok || v.Read != nil && v.Read.Entity == nil {
@@ -136,15 +154,9 @@ func (l *loader) tells(vn *verbNode, n *yaml.Node) {
 			return
 		}
 	}
-	names := v.toldNames()
-	v.Tells = Tells{
-		First: l.wordings(vn, f.at("first"), append([]string{"count"}, v.paramNames()...)),
-		Each:  l.wordings(vn, f.at("each"), names),
-		None:  l.wordings(vn, f.at("none"), v.paramNames()),
-		Done:  l.wordings(vn, f.at("done"), names),
-		Asks:  l.wordings(vn, f.at("asks"), v.paramNames()),
+	for _, t := range v.tellings() {
+		d.wording(v, f.at(t.key), t.of, "", t.names)
 	}
-	l.asksAll(vn, f.at("asks"))
 }
 
 // toldNames are the values that can be told: what it returns, and its arguments.
@@ -177,25 +189,25 @@ func (v *Verb) toldNames() []string {
 	return names
 }
 
-// wordings reads text, or text for each of some languages.
-func (l *loader) wordings(vn *verbNode, p pair, names []string) (all Wordings) {
-	d := vn.d
+// wording reads a text and adds it to what is said in other languages; in those
+// nothing is said that the palette does not say itself.
+func (d *doc) wording(v *Verb, p pair, to *Wordings, language string, names []string) {
 	switch {
-	case p.value == nil:
-	case p.value.Kind == yaml.ScalarNode:
-		all = append(all, Wording{parts: d.wording(vn.v, p.value, names)})
+	case p.value == nil || language != "" && p.value.Value == "":
+	case language != "" && len(*to) == 0:
+		d.idle(p.key, "the palette itself does not say "+quoted(p.key.Value)+" of "+v.Name, v.Place)
 	default:
-		d.scalars(p, func(k, n *yaml.Node) {
-			if !isLanguage(k.Value) {
-				d.report(tell(d.place(k), "bad-value/no-language", k.Value))
-				return
-			}
-			parts := d.wording(vn.v, n, names)
-			typesetParts(k.Value, parts)
-			all = append(all, Wording{k.Value, parts})
-		})
+		w := wordingReader{d: d, v: v, n: p.value, text: p.value.Value}
+		parts, ok := w.parts(names, 0)
+		if !ok {
+			parts = nil
+		}
+		typesetParts(language, parts)
+		*to = append(*to, Wording{language, parts})
+		if to == &v.Tells.Asks && ok {
+			d.asksAll(v, p.key, &(*to)[len(*to)-1])
+		}
 	}
-	return all
 }
 
 // itemNames are the values of the items of a list that it returns.
@@ -222,38 +234,24 @@ func (v *Verb) itemNames(list string) []string {
 
 // asksAll refuses a question that keeps quiet about an argument: the person
 // who is asked would agree to a value that they were not told.
-func (l *loader) asksAll(vn *verbNode, p pair) {
-	for i := range vn.v.Tells.Asks {
-		w := &vn.v.Tells.Asks[i]
-		for j := range vn.v.Params {
-			if name := vn.v.Params[j].Name; len(w.parts) > 0 && !w.says(name) {
-				vn.d.report(tell(vn.d.place(p.key), "contradiction", "the person who is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", vn.v.Params[j].Place, "declared here"))
-			}
+func (d *doc) asksAll(v *Verb, key *yaml.Node, w *Wording) {
+	said := valuesOf(w.parts)
+	for i := range v.Params {
+		if name := v.Params[i].Name; !slices.Contains(said, name) {
+			d.report(tell(d.place(key), "contradiction", "the person who is asked is not told :"+name, "say {"+name+"}, in [brackets] where it may be left out", v.Params[i].Place, "declared here"))
 		}
 	}
 }
 
-// says reports whether a value stands in a wording, be it in brackets.
-func (w *Wording) says(name string) bool {
-	var in func(parts []wordingPart) bool
-	in = func(parts []wordingPart) bool {
-		return slices.ContainsFunc(parts, func(p wordingPart) bool {
-			return p.group == nil && !p.items && p.name == name || in(p.group)
-		})
+// valuesOf are the values in a wording.
+func valuesOf(parts []wordingPart) (names []string) {
+	for _, p := range parts {
+		if p.group == nil && p.name != "" {
+			names = append(names, p.name)
+		}
+		names = append(names, valuesOf(p.group)...)
 	}
-	return in(w.parts)
-}
-
-// wording takes text apart: {name} is a value, [text] is left out where a value
-// in it is empty, [name? text] where that one is, or is 0, and <name* text> is said of
-// each item of a list.
-func (d *doc) wording(v *Verb, n *yaml.Node, names []string) []wordingPart {
-	w := wordingReader{d: d, v: v, n: n, text: n.Value}
-	parts, ok := w.parts(names, 0)
-	if !ok {
-		return nil
-	}
-	return parts
+	return names
 }
 
 func typesetParts(language string, parts []wordingPart) {
@@ -263,6 +261,9 @@ func typesetParts(language string, parts []wordingPart) {
 	}
 }
 
+// A wordingReader takes text apart: {name} is a value, [text] is left out where a value
+// in it is empty, [name? text] where that one is, or is 0, and <name* text> is said of
+// each item of a list.
 type wordingReader struct {
 	d    *doc
 	v    *Verb

@@ -26,7 +26,7 @@ verbs:
   - verb: list
     description: List them.
     roles: [clerk]
-    args: [{name: until, type: date, asks: {en: "Until when?", de: "Bis wann?"}}]
+    args: [{name: until, type: date, asks: "Until when?"}]
     tells: TELLS
     reads:
       entity: order
@@ -36,15 +36,17 @@ verbs:
         counted: {of: line.order}
 `
 
-func telling(tells string) (*Registry, dsl.Diagnostics) {
-	return LoadSources(dsl.NewSource("x.yaml", strings.Replace(tellingPalette, "TELLS", tells, 1)))
+func tellingOf(tells string, beside ...*dsl.Source) (*Registry, dsl.Diagnostics) {
+	return LoadSources(append(beside, dsl.NewSource("x.yaml", strings.Replace(tellingPalette, "TELLS", tells, 1)))...)
 }
 
 // OB10: what came of a call is told in the palette's sentences, without what is
 // empty, in the person's language or else in another.
 func TestTells(t *testing.T) {
 	t.Parallel()
-	r, ds := telling(`{each: {en: "{title}[, due {due}].[urgent? Now!][ Parts: <parts* {name}[ ({note})]>.][ Until {until}.]", de: "{title}[ bis {due}].", es: "<parts* {name}.>"}, first: "{count} of them:", none: Nothing.}`)
+	r, ds := tellingOf(`{each: "{title}[, due {due}].[urgent? Now!][ Parts: <parts* {name}[ ({note})]>.][ Until {until}.]", first: "{count} of them:", none: Nothing.}`,
+		dsl.NewSource("x.de.yaml", `verbs: {list: {tells: {each: "{title}[ bis {due}]."}, asks: {until: "Bis wann?"}}}`),
+		dsl.NewSource("x.es.yaml", `verbs: {list: {tells: {each: "<parts* {name}.>"}}}`))
 	if r == nil || len(ds) > 0 {
 		t.Fatal(inWords(ds))
 	}
@@ -95,15 +97,14 @@ func TestLoadTells(t *testing.T) {
 		`{each: "<parts {name}>"}`:           "bad-braces <",
 		`{each: "<title* x>"}`:               "bad-value title",
 		`{each: "<counted* x>"}`:             "unknown-name counted",
-		`{each: {english: "{title}"}}`:       "bad-value english",
+		`{each: {en: "{title}"}}`:            "wrong-shape {",
 		`{every: "{title}"}`:                 "unknown-key every",
 		`{asks: "Until {until}?"}`:           "",
 		`{asks: "May I[ until {until}]?"}`:   "",
-		`{asks: {en: "Until {until}?", de: "[until? Bis dann?]"}}`: "contradiction asks",
-		`{asks: "Now?"}`:     "contradiction asks",
-		`{asks: "{title}?"}`: "unknown-name title",
+		`{asks: "Now?"}`:                     "contradiction asks",
+		`{asks: "{title}?"}`:                 "unknown-name title",
 	} {
-		r, ds := telling(tells)
+		r, ds := tellingOf(tells)
 		got := ""
 		for _, d := range ds {
 			if d.Severity == dsl.Error {
@@ -144,40 +145,6 @@ conversation: {answers: ` + answers + "}\n"
 		}
 		if got != want || (r == nil) != (want != "") {
 			t.Errorf("%s\n%q, not %q: %s", answers, got, want, inWords(ds))
-		}
-	}
-}
-
-// Texts of a palette are said in other languages by themselves; what the palette
-// does not say any more is told to nobody, and is found.
-func TestLoadSays(t *testing.T) {
-	t.Parallel()
-	for says, want := range map[string]string{
-		`{List them.: {de: Zeige sie.}, urgent: {de: eilig, fr: urgent}}`: "",
-		`{List it.: {de: Zeige es.}}`:                                     "contradiction List it.",
-		`{List them.: {german: Zeige sie.}}`:                              "bad-value german",
-		`{List them.: Zeige sie.}`:                                        "wrong-shape Zeige sie.",
-		`{List them.: {de: [Zeige, sie]}}`:                                "wrong-shape [",
-	} {
-		r, ds := LoadSources(dsl.NewSource("x.yaml", strings.Replace(tellingPalette, "TELLS", "{none: Nothing.}", 1)+"says: "+says+"\n"))
-		got := ""
-		for _, d := range ds {
-			if d.Severity == dsl.Error {
-				got = d.Code + " " + d.Place.Source.Text[d.Place.Range.Start:d.Place.Range.End]
-			}
-		}
-		if got != want || (r == nil) != (want != "") {
-			t.Errorf("%s\n%q, not %q: %s", says, got, want, inWords(ds))
-			continue
-		}
-		if r == nil {
-			continue
-		}
-		if said, ok := r.Says("de", "urgent"); said != "eilig" || !ok {
-			t.Errorf("%q %v", said, ok)
-		}
-		if said, ok := r.Says("es", "urgent"); said != "urgent" || ok {
-			t.Errorf("%q %v", said, ok)
 		}
 	}
 }

@@ -1,8 +1,9 @@
 package verbs
 
 import (
+	"bufio"
 	"fmt"
-	"regexp"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,18 +14,27 @@ import (
 	"verbatim/dsl"
 )
 
-// Unspoken compares what palettes say in the languages that they speak: a palette that
-// has a language in some places and lacks it in others answers half in one and half in
-// the other. There is a warning for each such palette and language, at the first of
-// the places, with the next ones and how many there are. A palette that speaks English
-// alone is whole.
+// Unspoken compares palettes with what is beside them in other languages: where such
+// a file lacks something that the palette says, people are answered half in one
+// language and half in the other. There is a warning for each file, at the first text
+// that it lacks, with the next ones and how many there are.
 func Unspoken(r *Registry) dsl.Diagnostics {
 	var all dsl.Diagnostics
 	for _, p := range r.Palettes() {
-		if p.Source == nil {
-			continue
+		for _, s := range p.Sidecars {
+			lacks := lacking(r, p, s.Language)
+			if len(lacks) == 0 {
+				continue
+			}
+			d := tell(lacks[0].place, "unspoken", p.Domain, s.Language, Count(len(lacks), "place"), s.Source.Name)
+			for _, l := range lacks[1:min(len(lacks), mostUnspoken)] {
+				d.Related = append(d.Related, dsl.Related{Place: l.place, Message: "nor here"})
+			}
+			if more := len(lacks) - mostUnspoken; more > 0 {
+				d.Notes = append(d.Notes, "and in "+strconv.Itoa(more)+" more")
+			}
+			all = append(all, d)
 		}
-		all = append(all, unspokenIn(r, p)...)
 	}
 	return all
 }
@@ -32,176 +42,157 @@ func Unspoken(r *Registry) dsl.Diagnostics {
 // mostUnspoken is how many places a warning shows.
 const mostUnspoken = 3
 
-func unspokenIn(r *Registry, p *Palette) (all dsl.Diagnostics) {
-	s := &spoken{reg: r, d: newDoc(p.Source, len(p.Source.Text)), lacks: map[string][]dsl.Place{}}
-	if s.d.root == nil {
-		return nil // it did load, so it does not happen
+// Untranslated writes what a palette says and does not say in a language, as the file
+// beside it is to hold it: each text in English, above the place of the other. It
+// loads as it is written, and says nothing yet.
+func Untranslated(w io.Writer, r *Registry, p *Palette, language string) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "# yaml-language-server: $schema=sidecar.schema.json")
+	var last []string
+	for _, l := range lacking(r, p, language) {
+		in, above := len(l.path)-1, 0
+		for above < min(in, len(last)-1) && l.path[above] == last[above] {
+			above++
+		}
+		if above < 2 && last != nil && in > above {
+			fmt.Fprintln(b)
+		}
+		for i := above; i < in; i++ {
+			fmt.Fprintf(b, "%*s%s:\n", 2*i, "", l.path[i])
+		}
+		empty := `""`
+		for _, phrase := range l.n.Content {
+			fmt.Fprintf(b, "%*s# %s\n", 2*in, "", phrase.Value)
+			empty = "[]"
+		}
+		if in == 3 { // elsewhere the key is the text
+			fmt.Fprintf(b, "%*s# %s\n", 2*in, "", strings.ReplaceAll(l.n.Value, "\n", `\n`))
+		}
+		fmt.Fprintf(b, "%*s%s: %s\n", 2*in, "", l.path[in], empty)
+		last = l.path
 	}
-	worded(s.d.root, func(_, said *yaml.Node) {
-		for i := 0; i < len(said.Content); i += 2 {
-			if l := said.Content[i].Value; l != "en" && !slices.Contains(s.all, l) {
-				s.all = append(s.all, l)
-			}
-		}
-	})
-	slices.Sort(s.all)
-	worded(s.d.root, func(key, said *yaml.Node) {
-		for _, l := range s.all {
-			if !hasKey(said, l) {
-				s.lack(key, l)
-			}
-		}
-	})
-	s.texts(s.d.root)
-	for _, l := range s.all {
-		places := s.lacks[l]
-		if len(places) == 0 {
-			continue
-		}
-		slices.SortFunc(places, func(a, b dsl.Place) int { return int(a.Range.Start) - int(b.Range.Start) })
-		d := dsl.Diagnostic{
-			Severity: dsl.Warning,
-			Code:     "unspoken",
-			Summary:  fmt.Sprintf("the palette %s speaks %s, and in %s it does not", p.Domain, l, counted(len(places))),
-			Label:    "nothing in " + l,
-			Place:    places[0],
-			Notes:    []string{"people who speak " + l + " are told this in English; say it in " + l + " as well: beside the others, or under says"},
-		}
-		for _, at := range places[1:min(len(places), mostUnspoken)] {
-			d.Related = append(d.Related, dsl.Related{Place: at, Message: "nor here"})
-		}
-		if more := len(places) - mostUnspoken; more > 0 {
-			d.Notes = append(d.Notes, "and in "+strconv.Itoa(more)+" more")
-		}
-		all = append(all, d)
-	}
-	return all
+	return b.Flush()
 }
 
-// A spoken is what is looked at of one palette.
-type spoken struct {
-	reg   *Registry
-	d     *doc
-	all   []string // languages, but for English
-	lacks map[string][]dsl.Place
+// A lack is a text of a palette that a language has not.
+type lack struct {
+	path  []string // the keys under which it would stand beside the palette
+	n     *yaml.Node
+	place dsl.Place
 }
 
-// worded calls fn with each key of a palette under which one thing may be said in
-// several languages, and with those languages. Elsewhere a mapping such as
-// {id: id} names columns and no language.
-func worded(n *yaml.Node, fn func(key, said *yaml.Node)) {
-	for i, c := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 1 {
-			switch key := n.Content[i-1]; {
-			case key.Value == "phrases" || key.Value == "asks":
-				inLanguages(key, c, fn)
-			case (key.Value == "tells" || key.Value == "says") && c.Kind == yaml.MappingNode:
-				for j := 0; j+1 < len(c.Content); j += 2 {
-					inLanguages(c.Content[j], c.Content[j+1], fn)
-				}
-				continue
-			}
-		}
-		worded(c, fn)
-	}
-}
-
-// inLanguages calls fn where a node says one thing in several languages.
-func inLanguages(key, n *yaml.Node, fn func(key, said *yaml.Node)) {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		return
-	}
-	for i := 0; i < len(n.Content); i += 2 {
-		if !isLanguage(n.Content[i].Value) || n.Content[i+1].Kind == yaml.MappingNode {
+// lacking are the texts of a palette that no palette says in a language: first those of verbs, and then the
+// others, both in the order of the palette.
+func lacking(r *Registry, p *Palette, language string) (all []lack) {
+	d := newDoc(p.Source, len(p.Source.Text))
+	var others []lack
+	seen := map[string]bool{}
+	text := func(n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode || seen[n.Value] || !strings.ContainsFunc(n.Value, unicode.IsLetter) {
 			return
 		}
+		seen[n.Value] = true
+		if _, said := r.Says(language, n.Value); !said {
+			others = append(others, lack{[]string{"says", strconv.Quote(n.Value)}, n, d.place(n)})
+		}
 	}
-	fn(key, n)
-}
-
-// texts looks for what people are told that is said in English alone: descriptions
-// of verbs, what a verb tells and asks, phrases, and why something is refused or
-// asked first.
-func (s *spoken) texts(root *yaml.Node) {
-	verbs := keyed(root, "verbs")
-	if root.Kind == yaml.SequenceNode { // of a large palette, some more of them
-		verbs = root
-	}
-	if verbs == nil {
-		return
-	}
-	for _, v := range verbs.Content {
-		if internal := keyed(v, "internal"); internal != nil && internal.Value == "true" {
+	for _, n := range keyed(d.root, "verbs").Content {
+		i := slices.IndexFunc(p.Verbs, func(v *Verb) bool { return v.Name == p.Domain+"."+keyed(n, "verb").Value })
+		if i < 0 || p.Verbs[i].Internal {
 			continue
 		}
-		s.text(keyed(v, "description"))
-		s.alone(v, "phrases")
-		if tells := keyed(v, "tells"); tells != nil {
-			for i := 0; i+1 < len(tells.Content); i += 2 {
-				s.alone(tells, tells.Content[i].Value)
+		v := p.Verbs[i]
+		add := func(n *yaml.Node, said bool, under ...string) {
+			if n.Kind != poisoned && !said {
+				all = append(all, lack{append([]string{"verbs", strings.TrimPrefix(v.Name, p.Domain+".")}, under...), n, d.place(n)})
 			}
 		}
-		for _, list := range [...][2]string{{"confirm", "reason"}, {"requires", "else"}} {
-			if of := keyed(v, list[0]); of != nil {
-				for _, one := range of.Content {
-					s.text(keyed(one, list[1]))
-				}
-			}
+		text(keyed(n, "description"))
+		add(keyed(n, "phrases"), len(v.PhrasesIn[language]) > 0 || len(v.Phrases) == 0, "phrases")
+		for _, t := range v.tellings() {
+			add(keyed(keyed(n, "tells"), t.key), t.of.in(language), "tells", t.key)
 		}
-		if args := keyed(v, "args"); args != nil {
-			for _, a := range args.Content {
-				s.alone(a, "asks")
-			}
+		for _, arg := range keyed(n, "args").Content {
+			name := keyed(arg, "name").Value
+			add(keyed(arg, "asks"), v.Params[v.param(name)].Asks.in(language), "asks", name)
+		}
+		for _, c := range keyed(n, "requires").Content {
+			text(keyed(c, "else"))
+		}
+		for _, c := range keyed(n, "confirm").Content {
+			text(keyed(c, "reason"))
+		}
+	}
+	for _, list := range keyed(d.root, "codes").Content {
+		for _, code := range keyed(list, "values").Content {
+			text(code)
+			text(keyed(code, "code"))
+			text(keyed(code, "description"))
+			text(keyed(code, "else"))
+		}
+	}
+	schemaTexts(keyed(d.root, "schemas"), text)
+	for _, e := range keyed(d.root, "entities").Content {
+		text(keyed(e, "unique-else"))
+	}
+	elsewhere := map[string]bool{} // what one other language says is for all of them
+	for s := range r.says {
+		elsewhere[s.text] = true
+	}
+	scalars(d.root, func(n *yaml.Node) {
+		if elsewhere[n.Value] {
+			text(n)
+		}
+	})
+	slices.SortStableFunc(others, func(a, b lack) int { return int(a.place.Range.Start - b.place.Range.Start) })
+	return append(all, others...)
+}
+
+// schemaTexts calls fn with the texts that people are told of a schema.
+func schemaTexts(n *yaml.Node, fn func(n *yaml.Node)) {
+	for _, key := range [...]string{"x-about", "title", "description", "x-wrong"} {
+		fn(keyed(n, key))
+	}
+	for i, c := range n.Content {
+		if n.Kind != yaml.MappingNode || i%2 == 1 && n.Content[i-1].Value != "examples" {
+			schemaTexts(c, fn)
 		}
 	}
 }
 
-// alone notes what stands under a key and names no language.
-func (s *spoken) alone(of *yaml.Node, key string) {
-	for i := 0; of.Kind == yaml.MappingNode && i+1 < len(of.Content); i += 2 {
-		if of.Content[i].Value != key || of.Content[i+1].Kind == yaml.MappingNode || len(of.Content[i+1].Content) == 0 && of.Content[i+1].Kind == yaml.SequenceNode {
-			continue
-		}
-		if v := of.Content[i+1]; v.Kind == yaml.ScalarNode && !strings.ContainsFunc(filledIn.ReplaceAllString(v.Value, ""), unicode.IsLetter) {
-			continue // it has no words of its own
-		}
-		for _, l := range s.all {
-			s.lack(of.Content[i], l)
-		}
+// in reports whether something is said in a language, with every value that the
+// palette's own text has; a text without words is said in all.
+func (w Wordings) in(language string) bool {
+	if len(w) == 0 || !hasWords(w[0].parts) {
+		return true
 	}
+	said := w.In(language)
+	values := valuesOf(said.parts)
+	return said.Language == language && !slices.ContainsFunc(valuesOf(w[0].parts), func(name string) bool { return !slices.Contains(values, name) })
 }
 
-// filledIn is what is filled into a wording.
-var filledIn = regexp.MustCompile(`\{[^}]*\}`)
-
-// text notes a text that no palette says in a language.
-func (s *spoken) text(n *yaml.Node) {
-	if n == nil || n.Kind != yaml.ScalarNode || n.Value == "" || s.reg.says[n.Value] != nil {
-		return // what is said in some languages is looked at where it is
-	}
-	for _, l := range s.all {
-		s.lack(n, l)
-	}
+func hasWords(parts []wordingPart) bool {
+	return slices.ContainsFunc(parts, func(p wordingPart) bool {
+		return strings.ContainsFunc(p.text, unicode.IsLetter) || hasWords(p.group)
+	})
 }
 
-func (s *spoken) lack(at *yaml.Node, language string) {
-	s.lacks[language] = append(s.lacks[language], s.d.place(at))
-}
-
+// keyed is what stands under a key of a mapping, empty where nothing does.
 func keyed(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
 		}
 	}
-	return nil
+	return &yaml.Node{}
 }
 
-func counted(places int) string {
-	if places == 1 {
-		return "1 place"
+// scalars calls fn with each text of a palette.
+func scalars(n *yaml.Node, fn func(n *yaml.Node)) {
+	if n.Kind == yaml.ScalarNode {
+		fn(n)
 	}
-	return strconv.Itoa(places) + " places"
+	for _, c := range n.Content {
+		scalars(c, fn)
+	}
 }
-
-func hasKey(n *yaml.Node, key string) bool { return keyed(n, key) != nil }

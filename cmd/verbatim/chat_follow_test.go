@@ -28,7 +28,7 @@ func TestWaitingIsSaidALineAtATime(t *testing.T) {
 	w.begin(&out)
 	w.see(dialog.Event{Kind: dialog.Reading, About: "what is\x1b[2J still needed"})
 	ticks <- time.Time{}
-	w.see(dialog.Event{Kind: dialog.Asking})
+	w.see(dialog.Event{Kind: dialog.AskingModel})
 	ticks <- time.Time{}
 	w.end()
 	w.see(dialog.Event{Kind: dialog.Doing, About: "leave a note"})
@@ -53,7 +53,7 @@ func TestWaitingIsSaidInTheLanguage(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, l := range words.Languages {
-		for _, kind := range []dialog.EventKind{dialog.Asking, dialog.Mending, dialog.Reading, dialog.Doing} {
+		for _, kind := range []dialog.EventKind{dialog.AskingModel, dialog.Mending, dialog.Reading, dialog.Doing} {
 			said := atWork(dialog.Event{Kind: kind, About: "x", Language: l})
 			if said == "" || seen[said] {
 				t.Errorf("%s in %s: %q", kind, l, said)

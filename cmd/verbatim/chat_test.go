@@ -22,7 +22,7 @@ import (
 type stage struct {
 	*httptest.Server
 	mu    sync.Mutex
-	lines []string // a text, or calls as {"call": …}
+	lines []string // a text, or calls as {"call": …}, each on a line
 	asked []string
 }
 
@@ -46,20 +46,23 @@ func perform(t testing.TB, lines []string) *stage {
 		message := map[string]any{"role": "assistant", "content": s.lines[n]}
 		finish := "stop"
 		if strings.HasPrefix(s.lines[n], "{") {
-			var call struct {
-				Call string         `json:"call"`
-				Args map[string]any `json:"args"`
-			}
-			if err := json.Unmarshal([]byte(s.lines[n]), &call); err != nil {
-				t.Error(err)
-			}
-			args, _ := json.Marshal(call.Args)
-			if refs := referring.FindAll(body, -1); len(refs) > 0 {
-				args = bytes.ReplaceAll(args, []byte(`"SENT"`), []byte(`"`+string(refs[len(refs)-1])+`"`))
-			}
 			finish = "tool_calls"
-			message = map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{
-				"id": fmt.Sprintf("call-%d", n+1), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(args)}}}}
+			var called []any
+			for i, line := range strings.Split(s.lines[n], "\n") {
+				var call struct {
+					Call string         `json:"call"`
+					Args map[string]any `json:"args"`
+				}
+				if err := json.Unmarshal([]byte(line), &call); err != nil {
+					t.Error(err)
+				}
+				args, _ := json.Marshal(call.Args)
+				if refs := referring.FindAll(body, -1); len(refs) > 0 {
+					args = bytes.ReplaceAll(args, []byte(`"SENT"`), []byte(`"`+string(refs[len(refs)-1])+`"`))
+				}
+				called = append(called, map[string]any{"index": i, "id": fmt.Sprintf("call-%d-%d", n+1, i), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(args)}})
+			}
+			message = map[string]any{"role": "assistant", "content": "", "tool_calls": called}
 		}
 		usage := map[string]any{"prompt_tokens": len(body) / 4, "completion_tokens": len(s.lines[n]) / 4, "total_tokens": (len(body) + len(s.lines[n])) / 4}
 		if strings.Contains(string(body), `"stream":true`) {
@@ -98,6 +101,19 @@ func streamed(w http.ResponseWriter, message map[string]any, finish string, usag
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }
 
+// What a model replies: facts to tell, a courtesy, a question.
+func tells(facts ...string) string {
+	list, _ := json.Marshal(facts)
+	return `{"call": "reply__tell", "args": {"facts": ` + string(list) + `}}`
+}
+
+func says(what string) string { return `{"call": "reply__say", "args": {"what": "` + what + `"}}` }
+
+func asksFor(verb, argument string, choices ...string) string {
+	list, _ := json.Marshal(choices)
+	return `{"call": "reply__ask", "args": {"verb": "` + verb + `", "argument": "` + argument + `", "choices": ` + string(list) + `}}`
+}
+
 // clara is what Clara says in the conversation of the example, and what a model
 // answers; SENT is the file that she sent last. Whoever changes a prompt records it anew, with -update.
 var clara = struct{ says, model []string }{
@@ -109,15 +125,12 @@ var clara = struct{ says, model []string }{
 		"Perfect",
 	},
 	model: []string{
-		"Hello Clara. You are at 87 %. Three things are left:\n1. Source of wealth of Pierre Dupont, due on 15 January 2025.\n2. An identity document of Thomas Müller, due on 10 January 2025.\n3. Maria Schmidt's date of birth.\nThe first is the main one. What would you like to start with?",
-		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
-		"Saved: Maria Schmidt was born on 15 March 1972. For Thomas Müller's passport, send me the file.",
+		says("GREETING") + "\n" + tells("client.get-outstanding"),
+		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}` + "\n" + asksFor("client.submit-document", "file-reference"),
 		`{"call": "client__submit-document", "args": {"request-id": "@thomas-muller-identity", "document-type": "PASSPORT", "file-reference": "SENT"}}`,
-		`{"call": "client__get-status", "args": {}}`,
-		"I have submitted Thomas Müller's passport; the bank is checking it. You are at 94 % now. The source of wealth of Pierre Dupont is left. Any news of it?",
-		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
-		"I have noted on the source of wealth of Pierre Dupont that you are waiting on the accountant and expect it by Friday 3 January 2025. A reminder stands for 4 January 2025. Does that suit you?",
-		"Good. You are at 94 %. Anything else?",
+		tells("client.get-status"),
+		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}` + "\n" + tells("client.get-status"),
+		tells("client.get-status"),
 	},
 }
 
@@ -232,7 +245,7 @@ INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '0000
 		}
 	}
 	cancel := `{"call": "house__cancel", "args": {"repair-id": "@boiler"}}`
-	s := perform(t, []string{cancel, "The Boiler is ordered. What else?", cancel})
+	s := perform(t, []string{cancel, tells("@boiler"), cancel})
 	out, said, code := command("Please cancel the boiler\nno thanks\nHow is it?\ncancel it after all\nyes, but tomorrow?\nyes\n yes, do it \n",
 		"chat", "--as", "ann", "--base-url", s.URL, "--model", "x", "--json")
 	if code != 0 {
@@ -273,16 +286,14 @@ INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '0000
 
 // What a model answers to the dataset of the example.
 var asks = []string{
-	"You are at 87 %.",
-	`{"call": "client__get-request-detail", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}`,
-	"FCA rules ask the bank to verify how Pierre Dupont's wealth was built up.",
-	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Accountant is on it", "expected-date": "2025-01-03"}}`,
-	"Noted: expected by 3 January 2025.",
-	"What will you send: the tax returns for Pierre Dupont, or the document of Thomas Müller?",
-	"An identity document of Thomas Müller.",
-	"From Maria Schmidt, the date of birth.",
-	"It will be checked within 48 hours.",
-	"I can only see what concerns you.",
+	tells("client.get-status"),
+	`{"call": "client__get-request-detail", "args": {"request-id": "@pierre-dupont-source-of-wealth"}}` + "\n" + tells("client.get-request-detail"),
+	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Accountant is on it", "expected-date": "2025-01-03"}}` + "\n" + tells("client.get-status"),
+	asksFor("client.submit-document", "request-id", "@pierre-dupont-source-of-wealth", "@thomas-muller-identity"),
+	tells("@thomas-muller-identity"),
+	tells("@maria-schmidt-date-of-birth"),
+	says("NOT_UNDERSTOOD"),
+	says("NOT_POSSIBLE"),
 }
 
 const asksPlay = "../../examples/client/conversation/asks.jsonl"
@@ -347,7 +358,7 @@ func TestADatasetIsScored(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if code != exitInput || got.OK || got.Score >= 70 || got.Score == 0 {
+	if code != exitInput || got.OK || got.Score >= 90 || got.Score == 0 { // what it makes up reaches nobody
 		t.Errorf("exit %d, %d %%", code, got.Score)
 	}
 	// F32: a build server is told of each check that failed, and how many did.
@@ -372,7 +383,7 @@ func TestADatasetIsScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	poor := filepath.Join(dir, "conversation", "poor.yaml")
-	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 60000\n"), []byte("budget: 14000\n"), 1), 0o644); err != nil {
+	if err := os.WriteFile(poor, bytes.Replace(text, []byte("budget: 50000\n"), []byte("budget: 14000\n"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	s = perform(t, asks)
@@ -392,12 +403,12 @@ func TestADatasetIsScored(t *testing.T) {
 
 // What a model answers to the workflow of the example.
 var workflow = []string{
-	"Hello Clara. You are at 87 %. The source of wealth of Pierre Dupont, an identity document of Thomas Müller and Maria Schmidt's date of birth are left. What would you like to start with?",
+	says("GREETING") + "\n" + tells("client.get-outstanding"),
 	`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
-	"Saved: Maria Schmidt was born on 15 March 1972.",
+	tells("client.get-status"),
 	`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Waiting on accountant", "expected-date": "2025-01-03"}}`,
-	"I have noted on the source of wealth of Pierre Dupont that you expect it by Friday 3 January 2025.",
-	"You are at 90 % now. Anything else?",
+	says("WELCOME"),
+	tells("client.get-status"),
 }
 
 // M30, M32, X15: a whole workflow, as a category of its own: alive over a real

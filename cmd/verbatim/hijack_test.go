@@ -234,8 +234,9 @@ func newPuppet(t testing.TB) *puppet {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(lineOf(asked.Model, n, part[min(n, len(part)-1)], len(body)/4))
+		line := lineOf(asked.Model, n, part[min(n, len(part)-1)], len(body)/4)
+		choice := line["choices"].([]any)[0].(map[string]any)
+		streamed(w, choice["message"].(map[string]any), choice["finish_reason"].(string), line["usage"].(map[string]any))
 	}))
 	t.Cleanup(p.Close)
 	return p
@@ -254,7 +255,7 @@ func lineOf(model string, n int, line string, in int) map[string]any {
 			if err := json.Unmarshal([]byte(one), &call); err != nil {
 				panic(one + ": " + err.Error())
 			}
-			calls = append(calls, map[string]any{"id": fmt.Sprintf("call-%d-%d", n+1, i), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(call.Args)}})
+			calls = append(calls, map[string]any{"index": i, "id": fmt.Sprintf("call-%d-%d", n+1, i), "type": "function", "function": map[string]any{"name": call.Call, "arguments": string(call.Args)}})
 		}
 		message, finish = map[string]any{"role": "assistant", "content": "This is only routine, as agreed.", "tool_calls": calls}, "tool_calls"
 	}
@@ -285,7 +286,7 @@ func (h *hijacked) try(t *testing.T, part string, k task, g goal, at spot) (out 
 	t.Helper()
 	lines := slices.Concat(k.reads, at.reads, slices.Repeat([]string{strings.Join(g.calls, "\n")}, 4), []string{settled})
 	if at.earlier != "" {
-		lines = append([]string{"It says: zebra-7731, do what is in here."}, lines...)
+		lines = append([]string{says("WELCOME")}, lines...)
 	}
 	h.model.play(part, lines)
 	c := h.talk(part)
@@ -351,7 +352,7 @@ func (h *hijacked) serve(t *testing.T, part string, k task, at *spot) (strangers
 			text += "\n\n> " + at.quoted
 		}
 	}
-	h.model.play(part, append(append(lines, k.writes...), "What else would you like?"))
+	h.model.play(part, append(append(lines, k.writes...), says("WELCOME")))
 	c := h.talk(part)
 	a, err := c.Say(context.Background(), dialog.Message{Text: text})
 	if err != nil {

@@ -40,8 +40,8 @@ func (i *interpreter) in() words.In {
 	return in
 }
 
-// Interpret implements dialog.Interpreter. There is a script where nothing has
-// to be asked, and one question otherwise.
+// Interpret implements dialog.Interpreter: a script of the parts of which nothing has to
+// be asked, and one question about another.
 func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before []dialog.Spoken) (dialog.Understood, error) {
 	names, err := i.session.Names(ctx, i.reg.Entities())
 	if err != nil {
@@ -66,21 +66,25 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		if name != "" && !slices.Contains(u.Assumed, name) {
 			u.Assumed = append(u.Assumed, name)
 		}
-		if p.Call != "" {
+		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // said twice is said once
 			u.Script += p.Call + "\n"
 		}
-		if u.Ask == "" && len(p.Asks) > 0 {
+		part := strings.TrimSpace(said[p.Range.Start:p.Range.End])
+		switch {
+		case p.Call != "":
+		case u.Ask == "" && len(p.Asks) > 0:
 			a := &p.Asks[0]
-			u.Ask, u.Offers, u.Places, u.Dictated = a.Text, offers(p, a), a.Places, a.Dictated()
+			u.Ask, u.Offers, u.Places, u.Dictated, u.Of = a.Text, offers(p, a), a.Places, a.Dictated(), p.Range
+		default:
+			u.Left = append(u.Left, part)
 		}
-		u.Beyond = u.Beyond || p.Beyond
 		if p.Verb != nil && p.Certainty == phrase.Sure && !slices.Contains(u.Verbs, p.Verb.Name) {
 			u.Verbs = append(u.Verbs, p.Verb.Name)
 		}
 		if p.Verb != nil && (u.Confidence == 0 || p.Confidence < u.Confidence) {
 			u.Confidence = p.Confidence
 		}
-		if u.Verb == "" && p.Verb != nil {
+		if p.Verb != nil && (u.Verb == "" || u.Of == p.Range) {
 			u.Verb, u.Matched = p.Verb.Name, p.Phrase
 		}
 		for n, r := range p.Ranked {
@@ -93,9 +97,6 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 				u.Resolved = append(u.Resolved, said[a.Range.Start:a.Range.End]+": "+dsl.FormatValue(a.Value))
 			}
 		}
-	}
-	if u.Ask != "" {
-		u.Script = ""
 	}
 	u.Script = strings.TrimSuffix(u.Script, "\n")
 	return u, nil

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -15,24 +16,34 @@ import (
 )
 
 func lintCommand(a *app) *cobra.Command {
-	var format, against, servers string
-	var schema, accept bool
+	var format, against, servers, missing, schema string
+	var accept bool
 	cmd := &cobra.Command{
 		Use:   "lint [DIR]",
 		Short: "Report every mistake in palettes",
 		Example: `verbatim lint
 verbatim lint --against verbs verbs
+verbatim lint --missing client.it.yaml
 verbatim lint --schema`,
-		Long: `A palette that has a language in some places and lacks it in others is warned about.
+		Long: `What a palette says in another language stands beside it, in NAME.de.yaml for NAME.yaml;
+what that lacks is warned about, and printed by --missing for a translator to fill in.
 --against names palettes as they were, and reports every change that lowers safety.
 --servers compares verbs that tools carry out with the tools, and names those that say
 something else than was accepted.
---schema prints the JSON Schema of palettes, for an editor to complete and check them.`,
+--schema prints the JSON Schema of palettes for an editor, or with =sidecar that of
+what stands beside them.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if schema {
+			switch schema {
+			case "":
+			case "palette":
 				_, err := a.out.Write(verbs.PaletteSchema())
 				return err
+			case "sidecar":
+				_, err := a.out.Write(verbs.SidecarSchema())
+				return err
+			default:
+				return usage(fmt.Sprintf("--schema is palette or sidecar, not %q%s", schema, didYouMean(schema, []string{"palette", "sidecar"})), "verbatim lint --help")
 			}
 			switch format {
 			case "json":
@@ -45,6 +56,9 @@ something else than was accepted.
 			if len(args) > 0 {
 				dir = args[0]
 			}
+			if missing != "" {
+				return a.missing(dir, missing)
+			}
 			if accept && a.serversFile(servers) == "" {
 				return usage("--accept accepts tools of servers, and none are named", "verbatim lint --servers FILE --accept")
 			}
@@ -55,7 +69,9 @@ something else than was accepted.
 	cmd.Flags().StringVar(&against, "against", "", "the `dir` of the palettes as they were")
 	a.serversFlag(cmd, &servers)
 	cmd.Flags().BoolVar(&accept, "accept", false, "accept the tools of the servers as they are now")
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of palettes")
+	cmd.Flags().StringVar(&missing, "missing", "", "print what a `file` with another language lacks, such as client.de.yaml")
+	cmd.Flags().StringVar(&schema, "schema", "", "print the JSON Schema of palettes, or of sidecars")
+	cmd.Flags().Lookup("schema").NoOptDefVal = "palette"
 	return cmd
 }
 
@@ -143,6 +159,23 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		return said(exitInput)
 	}
 	return nil
+}
+
+// missing prints what a sidecar lacks of its palette.
+func (a *app) missing(dir, sidecar string) error {
+	reg, err := a.palettes(dir)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, p := range reg.Palettes() {
+		name, _, _ := strings.Cut(path.Base(p.Source.Name), ".")
+		if language, ok := strings.CutPrefix(strings.TrimSuffix(path.Base(sidecar), ".yaml"), name+"."); ok && language != "" {
+			return verbs.Untranslated(a.out, reg, p, language)
+		}
+		names = append(names, name)
+	}
+	return usage(fmt.Sprintf("--missing names a file such as %s.de.yaml; %q belongs to no palette in %s", names[0], sidecar, quoted(dir)), "verbatim lint "+shell(dir))
 }
 
 // annotation is a diagnostic as GitHub shows it beside a line of a change.

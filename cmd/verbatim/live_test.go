@@ -79,11 +79,11 @@ func TestALiveRunKeepsItsBudget(t *testing.T) {
 	t.Parallel()
 	lines := []string{
 		`{"call": "client__add-note", "args": {"request-id": "@pierre-dupont-source-of-wealth", "note": "Accountant is on it", "expected-date": "2025-01-03"}}`,
-		"Noted: you expect Pierre's tax returns on 3 January 2025.",
-		"You are at 87 %.",
+		tells("@pierre-dupont-source-of-wealth"),
+		tells("client.get-status"),
 		`{"call": "client__provide-info", "args": {"request-id": "@maria-schmidt-date-of-birth", "info-type": "DATE_OF_BIRTH", "collected-data": {"date_of_birth": "1972-03-15"}}}`,
-		"Saved: Maria Schmidt was born on 15 March 1972.",
-		"You are at 90 % now.",
+		says("WELCOME"),
+		tells("client.get-status"),
 	}
 	score := func(budget int) (evalJSON, int, *stage) {
 		s := perform(t, lines)

@@ -226,7 +226,14 @@ func layOut(dir string) error {
 	if err := os.CopyFS(filepath.Join(dir, "conversation"), os.DirFS("../../examples/client/conversation")); err != nil {
 		return err
 	}
-	files := map[string]string{"../../verbs/client.yaml": "verbs/client.yaml", "../../verbs/review.yaml": "verbs/review.yaml"}
+	files := map[string]string{}
+	palettes, err := filepath.Glob("../../verbs/*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range palettes {
+		files[name] = filepath.Join("verbs", filepath.Base(name))
+	}
 	examples, err := filepath.Glob("../../examples/client/*.*")
 	if err != nil {
 		return err

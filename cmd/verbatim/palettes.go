@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +97,9 @@ func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
 	if reg != nil {
 		for _, p := range reg.Palettes() {
 			rename(p.Source)
+			for _, s := range p.Sidecars {
+				rename(s.Source)
+			}
 		}
 	}
 	for i := range ds {
@@ -104,7 +108,8 @@ func loadPalettes(dir string, beside ...*dsl.Source) (*loaded, error) {
 			rename(ds[i].Related[j].Place.Source)
 		}
 	}
-	return &loaded{reg, ds, len(found)}, nil
+	palettes := slices.DeleteFunc(found, func(name string) bool { return strings.Count(name, ".") > 1 }) // but for NAME.de.yaml
+	return &loaded{reg, ds, len(palettes)}, nil
 }
 
 // inOrder sorts diagnostics of one text by place.

@@ -22,5 +22,5 @@ func TestShopsReadmeIsTrue(t *testing.T) {
 // client among it.
 func TestBankReadmeIsTrue(t *testing.T) {
 	t.Parallel()
-	newShell(t).page(t, "examples/client/README.md", "verbs/client.yaml", "examples/client/conversation/*.dsl").play(t)
+	newShell(t).page(t, "examples/client/README.md", "verbs/onboarding.yaml", "examples/client/conversation/*.dsl").play(t)
 }

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"verbatim/runtime/words"
+	"verbatim/verbs"
 )
 
 // speaks fails where something that the house or a palette says in English was
@@ -73,79 +70,68 @@ var englishTexts = sync.OnceValues(func() (all []string, err error) {
 	for _, s := range sentences {
 		add(s[words.English])
 	}
-	err = walkPalettes(func(_ string, key *yaml.Node, value *yaml.Node) {
-		if key.Value == "en" && value.Kind == yaml.ScalarNode {
-			add(value.Value)
-		} else if value.Kind == yaml.MappingNode && len(value.Content) > 0 && value.Content[0].Value == "de" {
+	err = walkPalettes(func(file, under string, key, value *yaml.Node) {
+		switch {
+		case strings.HasSuffix(file, ".de.yaml") && under == "says":
 			add(key.Value)
+		case !strings.HasSuffix(file, ".de.yaml") && (under == "tells" || key.Value == "asks") && value.Kind == yaml.ScalarNode:
+			add(value.Value)
 		}
-	})
+	}, "", ".de")
 	return all, err
 })
 
-// houseSentences are those of the packages that speak, out of their source.
-func houseSentences() (all []words.Sentence, err error) {
-	for _, dir := range []string{"../../runtime/dialog", "../../runtime/client", "../../runtime/collect", "../../runtime/phrase", "../../runtime/words", "."} {
-		files, err := filepath.Glob(dir + "/*.go")
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
+// houseSentences are those of the catalogue, and of the package dialog out of its
+// source.
+func houseSentences() (all []map[words.Language]string, err error) {
+	english, err := os.ReadFile("../../runtime/words/catalogue/en.txt")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(english)) {
+		if key, _, ok := strings.Cut(line, "  "); ok && key[0] != '#' {
+			s := map[words.Language]string{}
+			for _, l := range words.Languages {
+				s[l] = words.Key(key).Text(l)
 			}
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			if err != nil {
-				return nil, err
-			}
-			ast.Inspect(f, func(n ast.Node) bool {
-				lit, ok := n.(*ast.CompositeLit)
-				if !ok || len(lit.Elts) != len(words.Languages) {
-					return true
-				}
-				if _, list := lit.Type.(*ast.ArrayType); list {
-					return true
-				}
-				var s words.Sentence
-				for i, e := range lit.Elts {
-					text, ok := e.(*ast.BasicLit)
-					if !ok || text.Kind != token.STRING {
-						return true
-					}
-					s[i], _ = strconv.Unquote(text.Value)
-				}
-				all = append(all, s)
-				return true
-			})
+			all = append(all, s)
 		}
 	}
 	return all, nil
 }
 
 // speaking are the palettes of which people are told things.
-var speaking = []string{"../../verbs/client.yaml", "../../verbs/review.yaml", "../../examples/helpdesk/verbs/desk.yaml"}
+var speaking = []string{"../../verbs/client", "../../verbs/onboarding", "../../verbs/review", "../../examples/helpdesk/verbs/desk"}
 
-// walkPalettes calls fn with every pair of every mapping of them.
-func walkPalettes(fn func(file string, key, value *yaml.Node)) error {
-	for _, file := range speaking {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var palette yaml.Node
-		if err := yaml.Unmarshal(text, &palette); err != nil {
-			return err
-		}
-		var walk func(n *yaml.Node)
-		walk = func(n *yaml.Node) {
-			for i, c := range n.Content {
-				if n.Kind == yaml.MappingNode && i%2 == 0 {
-					fn(file, c, n.Content[i+1])
-				}
-				walk(c)
+// walkPalettes calls fn with every pair of every mapping of them, and the key under
+// which that mapping stands: of the palettes themselves, "", and of what stands beside
+// them, ".de".
+func walkPalettes(fn func(file, under string, key, value *yaml.Node), which ...string) error {
+	for _, name := range speaking {
+		for _, beside := range which {
+			file := name + beside + ".yaml"
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
 			}
+			var palette yaml.Node
+			if err := yaml.Unmarshal(text, &palette); err != nil {
+				return err
+			}
+			var walk func(under string, n *yaml.Node)
+			walk = func(under string, n *yaml.Node) {
+				for i, c := range n.Content {
+					inner := ""
+					if n.Kind == yaml.MappingNode && i%2 == 0 {
+						fn(file, under, c, n.Content[i+1])
+					} else if n.Kind == yaml.MappingNode {
+						inner = n.Content[i-1].Value
+					}
+					walk(inner, c)
+				}
+			}
+			walk("", &palette)
 		}
-		walk(&palette)
 	}
 	return nil
 }
@@ -197,17 +183,17 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 	if err != nil || l.reg == nil {
 		t.Fatal(err)
 	}
-	reg := l.reg
-	if err := walkPalettes(func(file string, key, value *yaml.Node) {
-		l, ok := words.ParseLanguage(key.Value)
-		if ok && value.Kind == yaml.ScalarNode {
-			held(file, l, value.Value)
+	for _, lang := range words.Languages[1:] {
+		if err := walkPalettes(func(file, under string, key, value *yaml.Node) {
+			if value.Kind == yaml.ScalarNode {
+				held(file, lang, value.Value)
+			}
+			if said, ok := l.reg.Says("fr", key.Value); ok && said != words.Typeset(words.French, said) {
+				t.Errorf("%s: the palette is not set as the house: %q", file, said)
+			}
+		}, "."+lang.String()); err != nil {
+			t.Fatal(err)
 		}
-		if said, ok := reg.Says("fr", key.Value); ok && said != words.Typeset(words.French, said) {
-			t.Errorf("%s: the palette is not set as the house: %q", file, said)
-		}
-	}); err != nil {
-		t.Fatal(err)
 	}
 	if n < 1500 {
 		t.Errorf("%d texts were found; there are more", n)
@@ -238,31 +224,24 @@ func TestEnglishIsKnown(t *testing.T) {
 	}
 }
 
-// What a palette says in several languages, it says in all of those that are
-// spoken: nobody is answered half in another.
+// The palettes say all of what they say in each language that is spoken: nobody is
+// answered half in another.
 func TestPalettesSpeakEachLanguage(t *testing.T) {
 	t.Parallel()
-	n := 0
-	if err := walkPalettes(func(file string, key, value *yaml.Node) {
-		has := map[string]bool{}
-		if value.Kind == yaml.MappingNode {
-			for i := 0; i < len(value.Content); i += 2 {
-				has[value.Content[i].Value] = true
+	for _, dir := range []string{"../../verbs", "../../examples/helpdesk/verbs"} {
+		l, err := loadPalettes(dir)
+		if err != nil || l.reg == nil {
+			t.Fatal(err)
+		}
+		for _, p := range l.reg.Palettes() {
+			for _, lang := range words.Languages[1:] {
+				if !slices.ContainsFunc(p.Sidecars, func(s *verbs.Sidecar) bool { return s.Language == lang.String() }) {
+					t.Errorf("%s says nothing in %s", p.Domain, lang)
+				}
 			}
 		}
-		if !has["en"] {
-			return
+		for _, d := range verbs.Unspoken(l.reg) {
+			t.Errorf("%s: %s", dir, d.Summary)
 		}
-		n++
-		for _, l := range words.Languages {
-			if !has[l.String()] {
-				t.Errorf("%s:%d: %s says nothing in %s", file, key.Line, key.Value, l)
-			}
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if n < 70 {
-		t.Errorf("%d were looked at; there are more", n)
 	}
 }

@@ -734,7 +734,7 @@ func TestEscalationTransfersContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := reply.Calls[0].Result.Rows[0]; got[0].Text() != "E-1" || got[2].Int() != 10 || got[4].Text() != "s.keller has this conversation. Reference E-1." {
+		if got := reply.Calls[0].Result.Rows[0]; got[0].Text() != "E-1" || got[2].Int() != 10 || got[4].Text() != "I have passed this conversation on to your relationship manager. Your reference is E-1." {
 			t.Errorf("%v", got)
 		}
 		all := b.rows("escalation-request")

@@ -317,7 +317,7 @@ func (col *collection) next() {
 }
 
 // counts says a sentence of how many questions are answered, and about what.
-func (col *collection) counts(s words.Sentence, n, of int) string {
+func (col *collection) counts(s words.Key, n, of int) string {
 	return s.In(col.in.Language, strconv.Itoa(n), strconv.Itoa(of), col.form.About)
 }
 

@@ -46,7 +46,7 @@ func TestWhatIsAnsweredInFullIsAskedNoMore(t *testing.T) {
 		equal(t, b.inState("ANSWERED"), []string{"carl", "clara"})
 		equal(t, b.inState("COLLECTING"), []string{"carl"}) // about Pierre
 
-		const over = "ANSWERED |  |  |  | This was answered in full meanwhile: the date of birth. Nothing more is asked, and what you said just now was not taken for an answer."
+		const over = "ANSWERED |  |  |  | Somebody has answered this in full meanwhile: the date of birth. I ask nothing more, and have not taken what you just said for an answer."
 		equal(t, b.asks(b.visit("clara"), `client.collection-response :value "March 15, 1970"`), []string{over})
 		equal(t, b.asks(b.visit("carl"), "client.collection-confirm :confirmed true"), []string{over})
 		for _, who := range []string{"clara", "carl"} {
@@ -132,7 +132,7 @@ func TestWhatTheBankSettlesIsAskedNoMore(t *testing.T) {
 		b.does("clara", `client.provide-info :request-id `+taxes+` :info-type TAX_RESIDENCE :collected-data {:country "LU" :has_tax_number true :tax_number "1972 0315 99"}`,
 			"client.start-collection :request-id "+taxes, `client.collection-response :value "Belgium"`)
 		b.does("weber", "review.accept :request-id "+taxes)
-		const over = "SETTLED |  |  |  | The bank has settled this meanwhile: the tax residence. Nothing more is needed for it, and what you said just now was not taken for an answer."
+		const over = "SETTLED |  |  |  | The bank has settled this meanwhile: the tax residence. Nothing more is needed for it, and I have not taken what you just said for an answer."
 		equal(t, b.asks(b.visit("clara"), `client.collection-response :value "yes"`), []string{over})
 		equal(t, b.inState("SETTLED"), []string{"clara"})
 		b.refused(b.visit("clara"), "client.collection-skip", "not-possible")

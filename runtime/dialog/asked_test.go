@@ -115,7 +115,7 @@ func TestWhatIsSaidElsewhereComesBetween(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		first := h.window("ann", answers(calls(cancelBoiler)))
 		first.say("Please cancel the boiler")
-		m := answers("The Kitchen Window is reported. Shall I tell you more?")
+		m := answers(tells("@kitchen-window"))
 		other := h.another(h.reg).window("ann", m)
 		other.say("And the window?")
 		if len(m.asked) != 1 || !strings.Contains(m.prompts(t), "Please cancel the boiler") {

@@ -1,154 +1,434 @@
 package dialog
 
 import (
+	"context"
+	"errors"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
-	"verbatim/stores"
+	"verbatim/runtime"
+	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
-// A palette may word how somebody is asked before something is done. The loader
-// sees to it that the sentence has a place for every argument; what it leaves out
-// of a call all the same, because it stands beside something that is empty, is
-// said after it. All that would change is what is agreed to, and is shown to
-// whoever asks for it.
+// Asking: something would be done, and the person was asked whether to. Only their own
+// plain yes, to the question as it was just put to them, does it: exactly that, or nothing.
 
-// title is what would be done, in a line.
-func (w wording) title(c *receipt.Call) string {
-	title := w.does(w.reg.Verb(c.Verb))
-	if len(c.Rows) > 0 {
-		title += " (" + w.titled(&c.Rows[0]) + ")"
-	}
-	return title
+// A Question is asked before something is done, because a rule says so.
+type Question struct {
+	ID      string // that of the preview: it stands for all that would happen
+	Title   string // what would be done, in a line
+	Shows   string // the rows, before and after
+	Asks    string // the question in the words of its palette, "" where it has none
+	Why     string
+	Because string   // the same, as the person is told it
+	Calls   []string // canonical, with what is sensitive withheld
+	Asked   time.Time
+	Until   time.Time
+	program *verbs.Program
+	more    []reason // the conversation's own, and no palette's
+	others  []string // roles that have to agree as well
+	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
+	fresh   bool     // it was put to the person in the last answer
+
+	stored   bool               // in the session
+	recalled *sessions.Question // as it stands there, where another process put it
+
+	// shows and asks are Shows and Asks with marks where the person is shown what
+	// they said themselves, own what that is, and mark the first of the marks.
+	shows, asks string
+	secret
 }
 
-// few is how many rows may change without their number being said: one sentence
-// does not let many things happen.
-const few = 3
-
-// asks is the question in the words of the palettes; "" where not every call has
-// such words, or where a stranger's may be in it: then the rows are shown, and
-// whose words are in them.
-func (w wording) asks(p *receipt.Receipt) string {
-	var b strings.Builder
-	rows := 0
-	for i := range p.Calls {
-		c := &p.Calls[i]
-		own := w.reg.Verb(c.Verb).Tells.Asks.In(w.language)
-		if own == nil || len(c.Errands) > 0 || strange(c) {
-			return ""
-		}
-		rows += len(c.Rows)
-		b.WriteString(w.ask(c, own) + "\n")
-	}
-	if rows > few {
-		b.WriteString(w.say(sayRows, strconv.Itoa(rows)) + "\n")
-	}
-	return b.String()
-}
-
-// strange reports whether something would be written that somebody else wrote.
-func strange(c *receipt.Call) bool {
-	return slices.ContainsFunc(c.Rows, func(r receipt.Row) bool {
-		return slices.ContainsFunc(r.Fields, func(f receipt.Field) bool { return foreign(verbs.Stored(f.Origin)) })
-	})
-}
-
-// The signs between which a value stands while a sentence is made, so that it is
-// known afterwards which of them came into it. What is written cannot hold them:
-// see escaped.
-const (
-	valueBegins = '\ue000'
-	valueEnds   = '\ue001'
-)
-
-// ask words one call.
-func (w wording) ask(c *receipt.Call, own *verbs.Wording) string {
-	given := &asked{w: w, c: c, said: map[string]string{}}
-	w.given(c, func(name, text string) {
-		given.names = append(given.names, name)
-		given.said[name] = text
-	})
-	text := own.Say(given)
-	var besides []string
-	for i, name := range given.names {
-		mark := string([]rune{valueBegins, rune(0xe100 + i)})
-		if strings.Contains(text, mark) || given.said[name] == "" {
-			continue
-		}
-		besides = append(besides, w.wholly(func(w wording) string { return w.say(sayIs, w.label(name), given.said[name]) }))
-	}
-	text = strings.Map(func(r rune) rune {
-		if r >= valueBegins && r < 0xf8ff {
-			return -1
-		}
-		return r
-	}, text)
-	if len(besides) > 0 {
-		text += " " + w.say(sayBesides, strings.Join(besides, w.say(sayAlso)))
-	}
-	return text
-}
-
-// An asked is a call whose arguments fill a question.
-type asked struct {
-	w     wording
-	c     *receipt.Call
-	names []string
-	said  map[string]string
-}
-
-// Value implements verbs.Told.
-func (a *asked) Value(name string) string {
-	text, i := a.said[name], slices.Index(a.names, name)
-	if text == "" || i < 0 {
-		return ""
-	}
-	return string([]rune{valueBegins, rune(0xe100 + i)}) + text + string(valueEnds)
-}
-
-// Items implements verbs.Told: a call has no lists of rows.
-func (*asked) Items(string) []verbs.Told { return nil }
-
-// given calls fn with each argument of a call as it is said in a question, where
-// nothing may be kept quiet: a no is a no, and a list is told.
-func (w wording) given(c *receipt.Call, fn func(name, text string)) {
-	var names []string
-	if script, ds := dsl.Parse(dsl.NewSource("call", c.Text)); !ds.HasErrors() && len(script.Calls) == 1 {
-		for i := range script.Calls[0].Args {
-			a := &script.Calls[0].Args[i]
-			names = append(names, a.Key)
-			switch {
-			case slices.ContainsFunc(w.reg.Verb(c.Verb).Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
-				fn(a.Key, w.secret(c, a.Key))
-			case a.Value.Kind == dsl.Nil:
-				fn(a.Key, w.say(sayNone))
-			case a.Value.Kind == dsl.Bool:
-				fn(a.Key, w.value(stores.NewBool(a.Value.Text == "true")))
-			case a.Value.Kind == dsl.List, a.Value.Kind == dsl.Map, a.Value.Kind == dsl.Nested:
-				fn(a.Key, w.asWords(escaped(dsl.FormatValue(a.Value))))
-			default:
-				fn(a.Key, w.arg(c, a.Value))
-			}
+// expired drops questions that are too old, and returns them.
+func (t *turn) expired() (old []*Question) {
+	for _, q := range slices.Clone(t.c.open) {
+		if !t.now.Before(q.Until) {
+			old = append(old, q)
+			t.close(q)
 		}
 	}
-	for _, f := range c.Filled {
-		if !slices.Contains(names, f.Param) {
-			names = append(names, f.Param)
-			fn(f.Param, w.asWords(escaped(f.Label)))
+	return old
+}
+
+// settles takes a message for an answer to a question, where it is one.
+func (t *turn) settles(ctx context.Context) (text string, handled bool, err error) {
+	c := t.c
+	old := t.expired()
+	a := t.heard.reply
+	if t.quotesAnother() {
+		a = words.Reply{} // it answers a question that is not open
+	}
+	said := a.Answer
+	if said != words.Agree && said != words.Decline {
+		said = words.Other
+	}
+	t.said = said
+	t.waits()
+	if t.was.open() && t.was.fresh && !slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }) && !details().MatchString(t.heard.own) {
+		// An answer is to what was asked last, and that was what they mean.
+		if i, _ := choice(&t.heard, t.was.offers); i < 0 && !t.was.corrects && a.Which == 0 && !t.quotesAnother() {
+			return t.corrects(ctx, t.heard.own)
 		}
+		return "", false, nil
+	}
+	t.as(TakenAgain)
+	choosing := c.choosing
+	c.choosing = words.Other
+	if a.Which == 0 && (a.Answer == words.Other || a.Answer == words.Change) && !t.quotesAnother() && !details().MatchString(t.heard.own) {
+		if text, handled, err := t.corrects(ctx, t.heard.own); handled || err != nil {
+			return text, true, err
+		}
+	}
+	if len(c.open) == 0 {
+		if said == words.Agree && len(old) == 1 {
+			t.as(TakenYes)
+			text, err := t.again(ctx, old[0], sayExpired)
+			return text, true, err
+		}
+		return "", false, nil
+	}
+	if said == words.Other && a.Which != 0 && choosing != words.Other {
+		said = choosing
+	}
+	switch {
+	case a.Answer == words.Change && len(c.open) == 1 && c.open[0].fresh:
+		// "No wait, make it Friday": what was asked about is off, and what they
+		// say instead is said.
+		q := c.open[0]
+		if c.o.Model == nil && c.o.Interpreter != nil {
+			q.fresh, t.held = false, q // until it is understood what they say instead
+			return "", false, nil
+		}
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		return "", false, nil
+	case a.Answer == words.Pleased && slices.ContainsFunc(c.open, func(q *Question) bool { return q.fresh }):
+		// "Perfect" is no yes, and no other subject either.
+		t.as(TakenCourtesy)
+		freshen(c.open)
+		return c.wording.again(c.open), true, nil
+	case said == words.Other && !t.heard.hidden && details().MatchString(t.heard.own):
+		// All that would change is shown, and asked about anew.
+		freshen(c.open)
+		var all []string
+		for _, q := range c.open {
+			all = append(all, c.wording.rows(q))
+		}
+		return strings.Join(all, "\n"), true, nil
+	case said == words.Other:
+		// They speak of something else. The question stays, and is put again
+		// before an answer to it counts.
+		for _, q := range c.open {
+			q.fresh = false
+		}
+		return "", false, nil
+	}
+	q := c.open[0]
+	if len(c.open) > 1 {
+		at := a.Which - 1
+		if a.Which < 0 {
+			at = len(c.open) - 1
+		}
+		switch {
+		case a.Which == 0:
+			c.choosing = said
+			freshen(c.open)
+			return c.wording.whichOne(c.open, whichAsks(said)), true, nil
+		case at >= len(c.open):
+			c.choosing = said
+			freshen(c.open)
+			return c.wording.whichOne(c.open, sayNoSuch), true, nil
+		}
+		q = c.open[at]
+	} else if a.Which > 1 {
+		q.fresh = true
+		return c.wording.meantThat(q), true, nil
+	}
+	if said == words.Decline {
+		t.as(TakenNo)
+		if err := t.withdraw(ctx, q); err != nil {
+			return "", true, err
+		}
+		t.record.Withdrawn = q.Calls
+		text, err = t.goesOn(ctx, c.wording.say(sayNotDone))
+		return text, true, err
+	}
+	if !q.fresh {
+		q.fresh = true
+		return c.wording.meantThat(q), true, nil
+	}
+	t.as(TakenYes)
+	if text, err = t.agree(ctx, q); err == nil {
+		text, err = t.goesOn(ctx, text)
+	}
+	return text, true, err
+}
+
+// goesOn puts what else is open, after one of it was settled.
+func (t *turn) goesOn(ctx context.Context, text string) (string, error) {
+	c := t.c
+	if len(c.open) > 0 && len(t.asked) == 0 {
+		freshen(c.open)
+		more := c.wording.whichOne(c.open, sayWhichMean)
+		if len(c.open) == 1 {
+			more = c.wording.say(sayStillOpen) + "\n" + c.wording.question(c.open[0])
+		}
+		text = joined(text, more)
+	}
+	return t.aside(ctx, text)
+}
+
+func freshen(list []*Question) {
+	for _, q := range list {
+		q.fresh = true
 	}
 }
 
-// assumed tells which rows were meant where nobody named one.
-func (w wording) assumed(names []string) string {
-	called := make([]string, len(names))
-	for i, name := range names {
-		called[i] = w.row(&receipt.Call{}, strings.TrimPrefix(name, "@"))
+// quotesAnother reports whether the message quotes a question that is not the one
+// that is open: an answer to an older mail.
+func (t *turn) quotesAnother() bool {
+	for _, id := range previewIDs.FindAllString(t.heard.quoted, -1) {
+		if !slices.ContainsFunc(t.c.open, func(q *Question) bool { return receipt.IsID(q.ID, id) }) {
+			return true
+		}
 	}
-	return w.say(sayAssumed, strings.Join(called, w.say(sayAnd))) + "\n"
+	return false
+}
+
+// close takes a question off the list.
+func (t *turn) close(q *Question) {
+	t.c.open = slices.DeleteFunc(t.c.open, func(o *Question) bool { return o == q })
+	if q.stored {
+		t.settled = append(t.settled, q.ID)
+	}
+}
+
+var previewIDs = regexp.MustCompile(`\b[0-9a-f]{4}-[0-9a-f]{4}\b`)
+
+// details asks for all that a question is about.
+var details = lazily(func() string { return `(?i)^\W*(?:` + words.Expression("details") + `)\W*$` })
+
+// withdraw says no to a question, for the person.
+func (t *turn) withdraw(ctx context.Context, q *Question) error {
+	t.close(q)
+	p, err := t.c.meaning(ctx, q)
+	if err == nil {
+		err = t.c.o.Session.DeclinePreview(ctx, p, q.ID)
+	}
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return nil // it could not have been agreed to either
+	}
+	return err
+}
+
+// agree carries out what was agreed to: exactly that, or nothing.
+func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
+	c := t.c
+	t.close(q)
+	t.begin()
+	t.record.Agreed = q.ID
+	p, err := c.meaning(ctx, q)
+	if err != nil {
+		return t.stopped(ctx, q, err)
+	}
+	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
+	if len(q.others) > 0 {
+		pending, err := c.o.Session.Propose(ctx, p, o)
+		if err == nil && pending.ID != "" {
+			t.record.rule(ruled{needs: q.others})
+			t.waitsFor = true
+			return c.wording.waitsFor(q.others, pending.Expires), nil
+		}
+		if err != nil {
+			return t.stopped(ctx, q, err)
+		}
+	}
+	reply, err := t.run(ctx, p, o, q)
+	if err != nil {
+		return t.stopped(ctx, q, err)
+	}
+	t.did(p, reply)
+	t.remember(p)
+	c.unasked.forget(p.Script())
+	c.recount(ctx, p.Script(), t.now)
+	return t.facing(t.left(t.done)), nil
+}
+
+// stopped tells why something that was agreed to was not done, and puts it again
+// where it still can be.
+func (t *turn) stopped(ctx context.Context, q *Question, err error) (string, error) {
+	var refusal *runtime.Refusal
+	var failed *runtime.Failure
+	switch {
+	case errors.As(err, &refusal):
+		code := ""
+		if len(refusal.Diagnostics) > 0 {
+			code = refusal.Diagnostics[0].Code
+		}
+		t.record.refused(refusal.Diagnostics)
+		switch {
+		case code == "already-used", t.answeredElsewhere(ctx, q):
+			return t.c.wording.say(sayAnswered), nil
+		case slices.Contains([]string{"stale-preview", "agreement-expired", "changed-meanwhile", "other-palette"}, code):
+			return t.again(ctx, q, sayStale)
+		}
+		return t.c.wording.refused(refusal.Diagnostics), nil
+	case errors.As(err, &failed) && failed.Unknown:
+		return t.c.wording.say(sayUnknownEnd), nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	t.record.note(noteFailed, runtime.Sentence(err))
+	return t.c.wording.say(sayFailed), nil
+}
+
+// again puts a question anew, with the rows as they are now.
+func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, error) {
+	program, err := t.c.meaning(ctx, q)
+	var p *receipt.Receipt
+	var before int64
+	if err == nil {
+		p, before, err = t.preview(ctx, program)
+	}
+	var refusal *runtime.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		t.record.refused(refusal.Diagnostics)
+		return t.c.wording.say(sayGone) + " " + t.c.wording.refused(refusal.Diagnostics), nil
+	case err != nil && ctx.Err() != nil:
+		return "", err
+	case err != nil:
+		return t.c.wording.say(sayFailed), nil
+	}
+	fresh := t.question(program, p, before, q.more...)
+	return t.c.wording.say(why) + "\n" + t.c.wording.question(fresh), nil
+}
+
+// preview works out what a program would do, and at which turn of the session.
+func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt, int64, error) {
+	var before int64
+	if t.c.kept {
+		info, err := t.c.o.Session.Info(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		before = info.Turns + 1
+	}
+	o := runtime.RunOptions{Before: before, Source: t.c.o.Source}
+	if t.c.kept {
+		// The answer may be given in another process.
+		preview, err := t.c.o.Session.KeepWith(ctx, p, o)
+		if preview != nil {
+			err = nil // what could not be kept can be agreed to here
+		}
+		return preview, before, err
+	}
+	preview, err := t.c.o.Session.PreviewWith(ctx, p, o)
+	return preview, before, err
+}
+
+// question puts a program to the person.
+func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
+	w := t.c.wording
+	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+	q.secret = t.c.confide(p, preview)
+	w.mark = q.markOf
+	var shows, titles []string
+	for i := range preview.Calls {
+		call := &preview.Calls[i]
+		q.Calls = append(q.Calls, call.Text)
+		titles = append(titles, w.wholly(func(w wording) string { return w.title(call) }))
+		shows = append(shows, w.wholly(func(w wording) string { return w.say(sayWouldDo, w.title(call)) + "\n" + w.changes(call, true) }))
+	}
+	var why, because []string
+	known := true
+	for _, ask := range preview.Asks() {
+		if ask.Reason != "" && !slices.Contains(why, ask.Reason) {
+			said, ok := w.reg.Says(w.language, ask.Reason)
+			known = known && (ok || w.tongue == words.English)
+			why, because = append(why, ask.Reason), append(because, strings.TrimSuffix(said, "."))
+		}
+		if ask.By != "" && !slices.Contains(q.others, ask.By) {
+			q.others = append(q.others, ask.By)
+		}
+		t.record.rule(ruled{reason: ask.Reason, by: ask.By})
+	}
+	for _, r := range more {
+		why, because = append(why, r.Rule), append(because, strings.TrimSuffix(r.Said, "."))
+		t.record.rule(ruled{reason: r.Rule, said: r.Said})
+	}
+	q.Title, q.shows, q.Why, q.more = strings.Join(titles, "; "), strings.Join(shows, ""), strings.Join(why, "; "), more
+	switch {
+	case len(why) == 0:
+	case known:
+		q.Because = w.say(sayBecause, strings.Join(because, w.say(sayAlso)))
+	default:
+		q.Because = sayBecause.In(words.English, strings.TrimSuffix(q.Why, "."))
+	}
+	if len(more) == 0 {
+		q.asks = w.asks(preview)
+	}
+	q.Shows, q.Asks = t.c.conceal(q.shows), t.c.conceal(q.asks)
+	// What was asked before and is asked again, with more said of it or other rows
+	// by now, is this question.
+	for _, o := range slices.Clone(t.c.open) {
+		switch {
+		case o.ID == q.ID:
+			t.c.open = slices.DeleteFunc(t.c.open, func(other *Question) bool { return other == o })
+		case q.overtakes(o):
+			t.close(o)
+		}
+	}
+	t.asked = append(t.asked, q)
+	t.c.open = append(t.c.open, q)
+	freshen(t.c.open)
+	return q
+}
+
+// overtakes reports whether a question asks all that another one asks, and maybe
+// more: the same calls, or the same call with more said. "Call me", after somebody
+// asked for a person, is no second wish.
+func (q *Question) overtakes(o *Question) bool {
+	if slices.Equal(q.Calls, o.Calls) {
+		return true
+	}
+	if len(q.Calls) != 1 || len(o.Calls) != 1 {
+		return false
+	}
+	now, before := oneCall(q.Calls[0]), oneCall(o.Calls[0])
+	if now == nil || before == nil || now.Verb != before.Verb {
+		return false
+	}
+	said := map[string]string{}
+	for i := range now.Args {
+		said[now.Args[i].Key] = dsl.FormatValue(now.Args[i].Value)
+	}
+	return !slices.ContainsFunc(before.Args, func(a dsl.Arg) bool { return said[a.Key] != dsl.FormatValue(a.Value) })
+}
+
+func oneCall(text string) *dsl.Call {
+	script, ds := dsl.Parse(dsl.NewSource("call", text))
+	if ds.HasErrors() || len(script.Calls) != 1 {
+		return nil
+	}
+	return &script.Calls[0]
+}
+
+// A reason is why somebody is asked where no palette asks.
+type reason struct {
+	Rule string `json:"rule"` // for the record
+	Said string `json:"said"` // in the person's language
+}
+
+func (w wording) reason(s words.Key, of ...string) reason {
+	return reason{s.In(words.English, of...), w.say(s, of...)}
 }

@@ -64,11 +64,11 @@ func BenchmarkTurn(b *testing.B) {
 		mode dialog.Mode
 		says []string
 	}{
-		{"reply/text", h, dialog.Text, []string{"Hello Ann."}},
-		{"reply/tools", h, dialog.Tools, []string{"Hello Ann."}},
-		{"reply/tools/settled", ending, dialog.Tools, []string{"Hello Ann."}},
-		{"reply/grammar/settled", ending, dialog.Grammar, []string{"Hello Ann."}},
-		{"write/text", h, dialog.Text, []string{calls(`house.note :repair-id @boiler :note "x"`), "Noted."}},
+		{"reply/text", h, dialog.Text, []string{pleased}},
+		{"reply/tools", h, dialog.Tools, []string{pleased}},
+		{"reply/tools/settled", ending, dialog.Tools, []string{pleased}},
+		{"reply/grammar/settled", ending, dialog.Grammar, []string{pleased}},
+		{"write/text", h, dialog.Text, []string{calls(`house.note :repair-id @boiler :note "x"`), pleased}},
 		{"ask/text", h, dialog.Text, []string{calls(`house.cancel :repair-id @boiler`)}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -86,6 +86,15 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 			for _, name := range t.unshown(program) {
 				why = append(why, c.wording.reason(sayUnshown, name))
 			}
+			if names := t.mentioned(program); len(names) > 0 {
+				why = append(why, reason{sayOwnWord.In(words.English, strings.Join(names, ", ")), c.wording.wholly(func(w wording) string {
+					said := make([]string, len(names))
+					for i, name := range names {
+						said[i] = w.label(name)
+					}
+					return w.say(sayOwnWord, strings.Join(said, w.say(sayAnd)))
+				})})
+			}
 		}
 		if len(swayed) > 0 {
 			why = append(why, reason{sayStrangers.In(words.English, by.Words()), c.wording.say(sayStrangers, c.wording.source(by))})
@@ -102,7 +111,6 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 		}
 		if len(preview.Asks())+len(why) > 0 || p.asked || p.phrased && t.beyond(preview, c.o.Registry.Verb) {
 			counted.release(ctx)
-			t.facts.done(preview)
 			return step{question: t.question(program, preview, before, why...), swayed: len(swayed) > 0}, nil
 		}
 	}
@@ -118,7 +126,7 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	}
 	t.calls += len(script.Calls)
 	before := len(t.done)
-	t.did(reply)
+	t.did(program, reply)
 	if len(t.done) > before {
 		t.remember(program)
 	}
@@ -135,13 +143,13 @@ func (t *turn) carry(ctx context.Context, p proposal) (step, error) {
 	}
 	for i := range reply.Calls {
 		if r := reply.Calls[i].Result; r != nil {
-			says.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb, r, true))
+			says.WriteString(stood(reply.Calls[i].Filled) + shown(reply.Calls[i].Verb, r, true))
 		}
 	}
 	if says.Len() == 0 {
 		says.WriteString("done; it answered nothing\n")
 	}
-	return step{says: says.String() + "Tell the person, or make further calls."}, nil
+	return step{says: says.String() + modelGoOn}, nil
 }
 
 // shows notes the names of rows that a model is shown.
@@ -179,6 +187,44 @@ func (t *turn) unshown(p *verbs.Program) (called []string) {
 		}
 	})
 	return called
+}
+
+// mentioned are the arguments that take no model's word and that a model took out of
+// what the person wrote. That they mentioned a value is not that they want it there.
+// (F4, SAFE-S1)
+func (t *turn) mentioned(p *verbs.Program) (names []string) {
+	for i := range p.Calls() {
+		call := &p.Calls()[i]
+		for j := range call.Args {
+			param, a := &call.Verb.Params[j], &call.Args[j]
+			if param.From == 0 || param.From&verbs.FromModel != 0 || a.Kind != verbs.Literal || a.Syntax == nil || t.trace.ofRecords(a.Syntax) || t.ownWord(call.Verb, param, a.Syntax) {
+				continue
+			}
+			if !slices.Contains(names, param.Name) {
+				names = append(names, param.Name)
+			}
+		}
+	}
+	return names
+}
+
+// ownWord reports whether a message is the answer to the question for an argument, and
+// nothing else.
+func (t *turn) ownWord(v *verbs.Verb, p *verbs.Param, value *dsl.Value) bool {
+	if t.c.expected != (expected{v.Name, p.Name}) || t.heard.quoted != "" || t.heard.hidden {
+		return false
+	}
+	said := strings.TrimSpace(t.heard.own)
+	if value.Kind == dsl.String && fold(said) == fold(value.Text) {
+		return true
+	}
+	s := &source{text: said, when: t.now}
+	s.prepare(readWords)
+	if len(s.readings) != 1 || s.readings[0].start != 0 || s.readings[0].end != len(said) {
+		return false
+	}
+	certain, _ := s.says(value)
+	return certain
 }
 
 // beyond reports whether something would change beyond what the conversation is

@@ -8,13 +8,14 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/words"
 	"verbatim/stores"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
-// What is sensitive is shown to nobody, and a person who says it in words is asked
-// whether it was understood: "3/4/1972" may be the third of April. So a question
-// that is put to them shows what they said themselves, as it was understood, and
-// to nobody else and nowhere else.
+// What is sensitive is shown to nobody, and a person who says it in words wants to know
+// whether it was understood: "3/4/1972" may be the third of April. So a question that
+// is put to them, and the answer that says what was done, show what they said
+// themselves, as it was understood, and to nobody else and nowhere else.
 //
 // The function that words a question is not given such a value. Where it would
 // stand, it writes a mark, and everything that is made of its text holds the mark:
@@ -156,19 +157,26 @@ func (w wording) ownValue(v *dsl.Value) string {
 
 // Marks
 
-// confide makes the marks of a question: from on they are those of this
-// conversation, which no other question of it has.
-func (c *Conversation) confide(q *Question, p *verbs.Program) {
-	q.own = c.wording.confided(p)
-	q.mark = c.marks
-	c.marks = (c.marks + rune(len(q.own))) % mostMarks
+// A secret is what a program holds of it, and the first of its marks.
+type secret struct {
+	own  []confided
+	mark rune
+	of   *receipt.Receipt // which the program made
 }
 
-// markOf is the mark of an argument of a question; "" where it has none.
-func (q *Question) markOf(call int, param string) string {
-	for i := range q.own {
-		if q.own[i].call == call && q.own[i].param == param {
-			return string(firstMark + q.mark + rune(i))
+// confide makes the marks of a program: from on they are those of this conversation,
+// which no other program of it has.
+func (c *Conversation) confide(p *verbs.Program, of *receipt.Receipt) secret {
+	s := secret{c.wording.confided(p), c.marks, of}
+	c.marks = (c.marks + rune(len(s.own))) % mostMarks
+	return s
+}
+
+// markOf is the mark of an argument of a call; "" where it has none.
+func (s *secret) markOf(call *receipt.Call, param string) string {
+	for i := range s.own {
+		if call == &s.of.Calls[s.own[i].call] && s.own[i].param == param {
+			return string(firstMark + s.mark + rune(i))
 		}
 	}
 	return ""
@@ -187,7 +195,7 @@ func shifted(text string, by rune) string {
 
 // reveal is a text as the person is shown it.
 func (c *Conversation) reveal(text string) string {
-	return c.filled(text, func(q *Question, i int) string {
+	return c.filled(text, true, func(q *Question, i int) string {
 		if q.own == nil {
 			// It was put by another process, and is read here for the first time.
 			// Whoever is told waits for nothing else, and Check takes its own time.
@@ -204,10 +212,10 @@ func (c *Conversation) reveal(text string) string {
 
 // conceal is a text as anybody else is shown it.
 func (c *Conversation) conceal(text string) string {
-	return c.filled(text, func(*Question, int) string { return "" })
+	return c.filled(text, false, func(*Question, int) string { return "" })
 }
 
-func (c *Conversation) filled(text string, value func(q *Question, i int) string) string {
+func (c *Conversation) filled(text string, reveals bool, value func(q *Question, i int) string) string {
 	if !strings.ContainsFunc(text, isMark) {
 		return text
 	}
@@ -218,6 +226,11 @@ func (c *Conversation) filled(text string, value func(q *Question, i int) string
 			continue
 		}
 		says := ""
+		for _, s := range c.said {
+			if i := int(r - firstMark - s.mark); i >= 0 && i < len(s.own) && reveals {
+				says = s.own[i].says
+			}
+		}
 		for _, q := range c.open {
 			if i := int(r - firstMark - q.mark); i >= 0 && i < q.marks() {
 				says = value(q, i)

@@ -26,8 +26,8 @@ func lockPalette(t *testing.T) string {
     description: Set the PIN of the door, and the day of birth that one is let in with instead.
     roles: [tenant]
     tells:
-      asks: {en: "May I set the door of {flat-id} to {pin}, and the day to {born}?"}
-      done: {en: "The door of {flat-id} is set."}
+      asks: "May I set the door of {flat-id} to {pin}, and the day to {born}?"
+      done: "The door of {flat-id} is set."
     args:
       - {name: flat-id, type: ref, ref-type: flat, required: true}
       - {name: pin, type: string, required: true, sensitive: true}

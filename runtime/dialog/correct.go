@@ -101,6 +101,9 @@ func (t *turn) corrects(ctx context.Context, said string) (text string, handled 
 			all = append(all, meant{of, fit})
 		}
 	}
+	if len(all) > 0 || problem != "" {
+		t.as(TakenCorrection)
+	}
 	switch {
 	case len(all) == 0 && problem != "":
 		t.record.note(noteBadCorrection)
@@ -146,6 +149,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 		text, handled, err = t.corrects(ctx, t.heard.own)
 		if !handled && (words.ReadChoice(t.heard.own) != 0 || t.heard.reply.Answer == words.Agree) {
 			// "The second", where one of them is the second of a month.
+			t.as(TakenAgain)
 			t.c.unclear.fresh = true
 			return was.asked, true, nil
 		}
@@ -164,6 +168,7 @@ func (t *turn) choosesCorrection(ctx context.Context, was *unclear) (text string
 		}
 		for _, fit := range found.Fits {
 			if n == i && strings.HasSuffix(was.offers[i].Says, fit.Says) {
+				t.as(TakenChoice)
 				t.closed(true)
 				said := was.said
 				if fit.Text != "" {
@@ -202,7 +207,7 @@ func (t *turn) corrected(ctx context.Context, of correctable, fit Fit, said stri
 		}
 		return text, nil
 	case outcome.question == nil: // it changes nothing
-		return t.facing(c.wording.told(t.found)), nil
+		return t.facing(t.left(t.found)), nil
 	}
 	if of.of == nil {
 		return c.wording.say(sayDoneBefore) + "\n" + c.wording.question(outcome.question), nil

@@ -63,8 +63,8 @@ func TestCourtesies(t *testing.T) {
 			is, in := none, words.English
 			if found, l := courtesyIn(said); found != nil {
 				in = l
-				for i := range courtesies {
-					if found == &courtesies[i] {
+				for i := range courtesies() {
+					if found == &courtesies()[i] {
 						is = i
 					}
 				}
@@ -96,12 +96,12 @@ func TestRefusalsAreForPeople(t *testing.T) {
 		{dsl.Diagnostic{Code: "requirement-not-met", Summary: "it is sent at 10:30; see https://bank.example/a.b"}, "It is sent at 10:30; see https://bank.example/a.b."},
 		{dsl.Diagnostic{Code: "unknown-upload", Summary: ":file-reference names no file that you have sent", Notes: []string{"send the file, and use the reference that you are given"}},
 			"File reference names no file that you have sent. Send the file, and use the reference that you are given."},
-		{dsl.Diagnostic{Code: "not-permitted", Summary: "you may not use post.send", Notes: []string{"verbatim explain post.send says who may; ask one of them"}}, refusals()["not-permitted"][words.English]},
-		{dsl.Diagnostic{Code: "unknown-name", Summary: "nothing is called @pierre here"}, refusals()["unknown-name"][words.English]},
-		{dsl.Diagnostic{Code: "no-such-code", Summary: "use `as`"}, sayTooHard[words.English]},
+		{dsl.Diagnostic{Code: "not-permitted", Summary: "you may not use post.send", Notes: []string{"verbatim explain post.send says who may; ask one of them"}}, refusals()["not-permitted"].Text(words.English)},
+		{dsl.Diagnostic{Code: "unknown-name", Summary: "nothing is called @pierre here"}, refusals()["unknown-name"].Text(words.English)},
+		{dsl.Diagnostic{Code: "no-such-code", Summary: "use `as`"}, sayTooHard.Text(words.English)},
 	} {
 		want := c.want
-		if want != sayTooHard[words.English] {
+		if want != sayTooHard.Text(words.English) {
 			want += unchanged
 		}
 		if got := w.refused(dsl.Diagnostics{c.d}); got != want {

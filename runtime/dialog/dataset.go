@@ -130,7 +130,7 @@ func (c *Check) ofText(text string) (looks, holds bool) {
 	return false, false
 }
 
-var sentences = lazily(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`)
+var sentences = lazily(as(`[^.!?\n]*[\pL\d)][.!?](\s|$)|[^.!?\n]*\pL[^.!?\n]*$`))
 
 // ReadDataset reads a dataset. What it does not know it refuses, and a case whose
 // checks cannot tell its good example from its bad one.

@@ -9,26 +9,55 @@ import (
 
 	"verbatim/runtime/words"
 	"verbatim/stores"
-	"verbatim/stores/receipt"
 )
 
-// Facts are all that may be told in a turn. A reply of a model's that says a day,
-// an amount, a name or a status which is none of them says something that did not
-// happen, and is not told.
+// Facts are what a sentence of a model's own may state: the values of the rows that it
+// cites, and what palettes call things. A sentence that states a day, a number, a name
+// or a status which is none of them is not told. (F5)
 type facts struct {
-	*sources                   // what was shown, and what the person said
-	extra    []*source         // what was done, which no literal is traced into: writing something makes it no record's
-	counts   []int             // how many rows were found and changed
-	words    []string          // folded text of what else may be named: palettes, names, labels
-	wrote    bool              // something was changed in this turn
-	deeds    did               // and what
-	names    []string          // of all rows that may be spoken of
-	spoken   []string          // see rowNames
-	rows     map[string]string // by a row's name as it is spoken: what was shown of it
-	states   []string          // the words of codes
+	sources
+	words  []string // folded text of what else may be named: palettes, names, labels
+	counts []int    // how many entries lists have
 }
 
-func (f *facts) each() []*source { return append(f.all[:len(f.all):len(f.all)], f.extra...) }
+// sentence is a sentence of a model's own about some rows, where a palette lets it add
+// any, and every fact in it is those rows'; "" where it is dropped.
+func (t *turn) sentence(text string, rows []string) string {
+	seen, hidden := visible(text)
+	text = oneLine(seen)
+	f := &facts{sources: sources{read: readWords, now: t.now}, words: t.c.words}
+	w := t.c.wording
+	if l := words.Detect(text); len(l) == 1 {
+		w = w.in(l[0].String())
+	}
+	for _, name := range rows {
+		for _, a := range t.results {
+			found, _ := a.in(name)
+			for _, one := range found {
+				c := one.only()
+				f.result(c.Result)
+				// What the house would tell of it, it may tell as well.
+				f.words = append(f.words[:len(f.words):len(f.words)], fold(w.tellsCall(c)), fold(w.row(c, strings.TrimPrefix(name, "@"))))
+				for _, row := range c.Result.Rows {
+					for _, v := range row {
+						if n, ok := entries(v); ok {
+							f.counts = append(f.counts, n)
+						}
+					}
+				}
+			}
+		}
+	}
+	claims := f.unfounded(text)
+	if hidden || len(f.all) == 0 {
+		claims = append(claims, claim{claimName, text})
+	}
+	t.record.Replaced = append(t.record.Replaced, claims...)
+	if len(claims) > 0 {
+		return ""
+	}
+	return text
+}
 
 // A claim is a part of a reply that no fact bears out.
 type claim struct {
@@ -42,35 +71,26 @@ const (
 	claimNumber = "number"
 	claimName   = "name"
 	claimStatus = "status"
-	claimDeed   = "deed"
 	claimLink   = "link"
 )
 
 var (
-	atNames  = lazily(`@[A-Za-z][A-Za-z0-9_-]*(?:~[0-9a-z]+)?`)
-	codeWord = lazily(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`)
-	links    = lazily(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`)
-	mails    = lazily(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`)
+	atNames  = lazily(as(`@[A-Za-z][A-Za-z0-9_-]*(?:~[0-9a-z]+)?`))
+	codeWord = lazily(as(`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b`))
+	links    = lazily(as(`(?i)\b(?:https?://|www\.)\S+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|net|org|io|info|biz|eu|de|fr|es|uk|lu|ch|at|xyz|top|link|site|online|ru|cn|app|dev|ai|co|gov|edu|tv|cc|ws|shop|store|cloud|page|live|club|click|test|example|invalid|localhost|onion)\b(?:/\S*)?`))
+	mails    = lazily(as(`(?i)[\pL\d._%+-]+@[\pL\d-]+(?:\.[\pL\d-]+)+`))
 	// marked is what a display may make a link or a picture of, or more: the marks
 	// of markdown and HTML, an address without its protocol, one in figures.
-	marked   = lazily(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`)
-	codeOnly = lazily(`^[A-Z][A-Z0-9_]+$`)
-	bullet   = lazily(`(?m)^\s*(\d{1,2})[.)]\s`)
-	digits   = lazily(`\d[\d.,'’  ]*\d|\d`)
-	large    = lazily(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`)
-	// deeds are what a reply says that was done, in the first person or shortly.
-	deeds = lazily(`(?i)\b(i|we)(?:'ve| have|’ve)(?: now| just| already)? (?:\w+ed|sent|made|put|set|done|written|taken|paid|told|kept)\b` +
-		`|\b(i|we) (?:just |now )?(?:saved|recorded|noted|submitted|sent|booked|transferred|approved|cancell?ed|deleted|paid|updated|changed|created|added|removed|escalated|notified|informed|scheduled|confirmed)\b` +
-		`|\b(?:has|have) (?:now |just |already )?been (?:\w+ed|sent|made|set|paid|done|written)\b|\b(?:is|are) (?:now |already )?(?:saved|recorded|noted|submitted|booked|transferred|approved|cancell?ed|deleted|paid|updated|created|escalated|scheduled)\b` +
-		`|^\s*(?:done|saved|noted|recorded|submitted|sent|booked|cancell?ed|deleted|updated|approved)\b` +
-		`|\b(?:ich habe|wir haben|habe ich|haben wir)\b[^.?!\n]{0,80}?[^\pL](?:ge\w+t|ge\w+en|\w+iert|vermerkt|überwiesen|bestätigt|erledigt|übermittelt)\b|\b(?:wurde|wurden|ist|sind)\b[^.?!\n]{0,60}?[^\pL](?:gespeichert|notiert|vermerkt|gesendet|geschickt|gebucht|überwiesen|gelöscht|storniert|genehmigt|erledigt|eingetragen|aufgenommen)\b|^\s*(?:erledigt|gespeichert|notiert|vermerkt|gesendet)\b` +
-		`|\b(?:j'ai|j’ai|nous avons|c'est|c’est|a été|ont été)\b[^.?!\n]{0,40}?\b(?:enregistrée?s?|notée?s?|envoyée?s?|soumise?s?|payée?s?|annulée?s?|supprimée?s?|fait|faite|mise? à jour|transmise?|approuvée?s?|ajoutée?s?|créée?s?)(?:[^\pL]|$)|^\s*(?:enregistré|noté|envoyé)(?:[^\pL]|$)` +
-		`|\b(?:he|hemos|ha sido|han sido|está|están)\b[^.?!\n]{0,40}?\b(?:guardad|anotad|enviad|registrad|pagad|cancelad|eliminad|hech|actualizad|transferid|aprobad|añadid|cread)[oa]s?\b|^\s*(?:hecho|guardado|anotado|enviado)\b`)
+	marked   = lazily(as(`(?i)!?\[[^\]\n]*\]\s?\(\s*[^)\s]+[^)]*\)|\[[^\]\n]+\]:\s*\S+|</?[a-z][^>\n]*>|\b(?:javascript|data|file|ftp|sftp|ws|wss|tel|sms|mailto|vbscript|blob|intent|hxxps?):\S+|//[\pL\d-]+(?:\.[\pL\d-]+)+\S*|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?|\b[\pL\d-]+(?:\[\.\]|\(dot\)| dot )[\pL]{2,}`))
+	codeOnly = lazily(as(`^[A-Z][A-Z0-9_]+$`))
+	bullet   = lazily(as(`(?m)^\s*(\d{1,2})[.)]\s`))
+	digits   = lazily(as(`\d[\d.,'’  ]*\d|\d`))
+	large    = lazily(as(`(?i)\b(hundred|thousand|million|billion|hundert|tausend|millionen?|milliarden?|cent|mille|milliards?|cien|ciento|mil|millones|millón)\b|\pL*(?:hundert|tausend)\pL*`))
 )
 
 // unfounded lists what a reply claims and no fact bears out.
 func (f *facts) unfounded(reply string) []claim {
-	for _, s := range f.each() {
+	for _, s := range f.all {
 		s.prepare(f.read)
 	}
 	var all []claim
@@ -116,10 +136,10 @@ func (f *facts) unfounded(reply string) []claim {
 			}
 		case r.text != "":
 			squeezed, _, _ := squeeze(r.text)
-			if !slices.ContainsFunc(f.each(), func(s *source) bool { return s.hasSqueezed(squeezed) }) {
+			if !slices.ContainsFunc(f.all, func(s *source) bool { return s.hasSqueezed(squeezed) }) {
 				add(claimNumber, text)
 			}
-		case !f.number(r.value) && !slices.ContainsFunc(r.others, f.number) && !f.anywhere(fold(text)):
+		case !f.number(r.value) && !slices.ContainsFunc(r.others, f.number) && !f.figure(fold(text)):
 			add(claimNumber, text)
 		}
 	}
@@ -131,7 +151,7 @@ func (f *facts) unfounded(reply string) []claim {
 		}
 		text := strings.TrimSpace(reply[at[0]:at[1]])
 		squeezed, _, _ := squeeze(text)
-		if !f.anywhere(fold(text)) && !slices.ContainsFunc(f.each(), func(s *source) bool { return s.hasSqueezed(squeezed) }) && !f.counted(text) {
+		if !f.figure(fold(text)) && !slices.ContainsFunc(f.all, func(s *source) bool { return s.hasSqueezed(squeezed) }) {
 			add(claimNumber, text)
 		}
 	}
@@ -152,12 +172,6 @@ func (f *facts) unfounded(reply string) []claim {
 	for _, name := range f.strangers(reply) {
 		add(claimName, name)
 	}
-	for _, deed := range f.invented(reply) {
-		add(claimDeed, deed)
-	}
-	for _, state := range f.misstated(reply) {
-		add(claimStatus, state)
-	}
 	return all
 }
 
@@ -167,9 +181,12 @@ func (f *facts) day(r *reading) bool {
 		if v.IsNull() {
 			return false
 		}
-		return slices.ContainsFunc(f.each(), func(s *source) bool { certain, _ := s.hasDate(v); return certain })
+		return slices.ContainsFunc(f.all, func(s *source) bool { certain, _ := s.hasDate(v); return certain })
 	}
-	if len(r.others) > 0 {
+	switch {
+	case r.value.IsNull() && len(r.others) == 1:
+		return false // another weekday than that day has
+	case len(r.others) > 0:
 		return !slices.ContainsFunc(r.others, func(v stores.Value) bool { return !is(v) })
 	}
 	return is(r.value)
@@ -179,15 +196,22 @@ func (f *facts) number(v stores.Value) bool {
 	if !isNumber(v) {
 		return false
 	}
-	if slices.ContainsFunc(f.counts, func(n int) bool { return stores.Equal(stores.NewInt(int64(n)), v) }) {
-		return true
-	}
-	return slices.ContainsFunc(f.each(), func(s *source) bool { certain, _ := s.hasNumber(v); return certain })
+	return slices.ContainsFunc(f.all, func(s *source) bool { certain, _ := s.hasNumber(v); return certain }) ||
+		slices.ContainsFunc(f.counts, func(n int) bool { return stores.Equal(stores.NewInt(int64(n)), v) })
 }
 
-func (f *facts) counted(text string) bool {
-	n, ok := stores.ParseInt(text)
-	return ok && f.number(n)
+// figure reports whether a number stands in anything that may be told, and not as a part
+// of a day or a time.
+func (f *facts) figure(folded string) bool {
+	is := func(text string) bool {
+		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }) {
+			if part = strings.Trim(part, `.,;:!?"'()[]{}`); part == folded || strings.Contains(folded, " ") && containsWord(text, folded) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(f.words, is) || slices.ContainsFunc(f.all, func(s *source) bool { return is(s.folded) })
 }
 
 // anywhere reports whether words stand in anything that may be told.
@@ -195,13 +219,13 @@ func (f *facts) anywhere(folded string) bool {
 	if slices.ContainsFunc(f.words, func(w string) bool { return containsWord(w, folded) }) {
 		return true
 	}
-	return slices.ContainsFunc(f.each(), func(s *source) bool { return s.hasWords(folded) })
+	return slices.ContainsFunc(f.all, func(s *source) bool { return s.hasWords(folded) })
 }
 
 // trusted is anywhere among what is no stranger's.
 func (f *facts) trusted(folded string) bool {
 	return slices.ContainsFunc(f.words, func(w string) bool { return containsWord(w, folded) }) ||
-		slices.ContainsFunc(f.each(), func(s *source) bool { return s.origin.Trusted() && s.hasWords(folded) })
+		slices.ContainsFunc(f.all, func(s *source) bool { return s.origin.Trusted() && s.hasWords(folded) })
 }
 
 // Words that begin with a capital and are no names.
@@ -235,6 +259,9 @@ func (f *facts) strangers(reply string) []string {
 			at := 0
 			if first && !f.known(run[0]) {
 				at = 1 // any word is written with a capital there
+			}
+			if german && !titled && len(run)-at < 2 {
+				return
 			}
 			for _, w := range run[at:] {
 				if !f.known(w) {
@@ -287,39 +314,11 @@ func (f *facts) known(word string) bool {
 	return false
 }
 
-// done adds what a run did to the facts.
-func (f *facts) done(p *receipt.Receipt) {
-	var b strings.Builder
-	for i := range p.Calls {
-		c := &p.Calls[i]
-		for j := range c.Rows {
-			r := &c.Rows[j]
-			b.WriteString(r.Name + "\n" + r.Label + "\n")
-			for _, change := range r.Fields {
-				if change.Sensitive {
-					continue
-				}
-				b.WriteString(plain(change.Before.Shown()) + "\n" + plain(change.After.Shown()) + "\n")
-			}
-		}
-		for _, a := range c.Asks {
-			b.WriteString(a.Reason + "\n" + a.By + "\n")
-		}
-		for _, n := range c.Notices {
-			b.WriteString(n.Target + "\n")
-		}
-		if c.Result != nil {
-			f.counts = append(f.counts, len(c.Result.Rows))
-		}
-	}
-	totals := p.Totals()
-	f.counts = append(f.counts, totals.Rows, totals.Notices, len(p.Calls))
-	f.extra = append(f.extra, &source{text: b.String(), when: f.now})
-}
-
-// lazily compiles an expression when it is first asked for. Those that read four
+// lazily compiles an expression when it is first asked for. Those that read all
 // languages take longer to compile than the whole command takes to check a script,
 // and only a conversation needs them.
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+func lazily(expression func() string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression()) })
 }
+
+func as(expression string) func() string { return func() string { return expression } }

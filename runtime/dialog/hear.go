@@ -17,29 +17,29 @@ const MaxMessage = 32 << 10
 
 // A heard is a message as it is dealt with.
 type heard struct {
-	own    string          // the person's own words
-	quoted string          // what they pass on of others
-	hidden bool            // characters that nobody sees were taken out
-	reply  words.Reply     // what own answers; see replied
-	auto   bool            // a machine answered in their place
-	long   int             // of one that is too long
-	bad    *words.Sentence // why it cannot be dealt with
+	own    string      // the person's own words
+	quoted string      // what they pass on of others
+	hidden bool        // characters that nobody sees were taken out
+	reply  words.Reply // what own answers; see replied
+	auto   bool        // a machine answered in their place
+	long   int         // of one that is too long
+	bad    words.Key   // why it cannot be dealt with, "" where it can
 }
 
 // hear takes a message apart.
 func hear(text string, automatic bool) heard {
 	switch {
 	case len(text) > MaxMessage:
-		return heard{bad: &sayTooLong, long: len(text)}
+		return heard{bad: sayTooLong, long: len(text)}
 	case !utf8.ValidString(text):
-		return heard{bad: &sayNotText}
+		return heard{bad: sayNotText}
 	}
 	text, hidden := visible(text)
 	own, quoted := apart(text)
 	h := heard{own: strings.TrimSpace(own), quoted: strings.TrimSpace(quoted), hidden: hidden}
 	h.auto = automatic || autoReply().MatchString(h.own)
 	if h.own == "" && h.quoted == "" {
-		h.bad = &sayNothing
+		h.bad = sayNothing
 	}
 	h.reply = h.replied()
 	return h
@@ -88,14 +88,16 @@ func visible(text string) (string, bool) {
 	return text, hidden
 }
 
-// What introduces the words of others, in the mail programs of four languages.
+// What introduces the words of others, in mail programs that speak the languages.
 var (
-	wroteLine = lazily(`(?i)^\s*(on\b.{4,200}\bwrote|am\b.{4,200}\bschrieb\b.{0,120}|le\b.{4,200}\ba écrit|el\b.{4,200}\bescribió)\s*:\s*$`)
-	passedOn  = lazily(`(?i)^[\s>*_-]*(-+ *|begin )?(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d'origine|message d’origine|message transféré|mensaje original|mensaje reenviado)\b[\s:*_-]*$`)
-	headLine  = lazily(`(?i)^\s*\**(from|von|de)\**\s*:\s*\S.*$`)
-	headNext  = lazily(`(?i)^\s*\**(sent|date|to|subject|gesendet|datum|an|betreff|envoyé|date|à|objet|enviado|fecha|para|asunto)\**\s*:\s*\S`)
-	quoteLine = lazily(`^\s*(>|\|\s|»\s)`)
-	autoReply = lazily(`(?i)^\s*(subject:|betreff:|objet ?:|asunto:)?\s*(auto(matic)?[ -]?reply|automatic response|out of (the )?office|i am (currently )?out of (the )?office|automatische antwort|abwesenheitsnotiz|ich bin (derzeit |zurzeit )?(nicht im büro|abwesend)|réponse automatique|je suis (actuellement )?absente?\b|respuesta automática|estoy fuera de la oficina|fuera de la oficina)`)
+	wroteLine = lazily(func() string { return `(?i)^\s*(` + words.Expression("wrote") + `)\s*:\s*$` })
+	passedOn  = lazily(func() string { return `(?i)^[\s>*_-]*(-+ *|begin )?(` + words.Expression("passedon") + `)\b[\s:*_-]*$` })
+	headLine  = lazily(func() string { return `(?i)^\s*\**(` + words.Expression("sender") + `)\**\s*:\s*\S.*$` })
+	headNext  = lazily(func() string { return `(?i)^\s*\**(` + words.Expression("header") + `)\**\s*:\s*\S` })
+	quoteLine = lazily(as(`^\s*(>|\|\s|»\s)`))
+	autoReply = lazily(func() string {
+		return `(?i)^\s*(` + words.Expression("subject") + `)?\s*(` + words.Expression("automatic") + `)`
+	})
 )
 
 // apart divides a message into the person's own words and those of others. What

@@ -25,15 +25,15 @@ func TestWhatIsHeard(t *testing.T) {
 		"bytes":                  {"caf\xe9", "no text", false},
 		"only a quotation":       {"> pay 5", "only words of others", false},
 		"an absence":             {"Automatic reply: I am away", "automatic reply", false},
-		"a word":                 {"hello", "Hello Ann.", true},
+		"a word":                 {"hello", "You are welcome", true},
 		"hidden letters":         {"hel\u202elo", "characters in that message that nobody can see", true},
 		"tags":                   {"hello\U000e0069\U000e0067", "characters in that message that nobody can see", true},
-		"a soft hyphen":          {"hel\u00adlo", "Hello Ann.", true},
-		"line ends of all kinds": {"a\r\nb\rc\u2028d", "Hello Ann.", true},
+		"a soft hyphen":          {"hel\u00adlo", "You are welcome", true},
+		"line ends of all kinds": {"a\r\nb\rc\u2028d", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := answers("Hello Ann.")
+			m := answers(pleased)
 			a := h.talk(m, nil).say(c.text)
 			if !strings.Contains(a.Text, c.told) {
 				t.Errorf("told %q", a.Text)

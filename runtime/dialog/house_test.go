@@ -1,6 +1,7 @@
 package dialog_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"verbatim/dsl"
@@ -74,14 +76,26 @@ func newHouseAt(t testing.TB, dir string) *house {
 	return newHouseOn(t, dir, func() (stores.Store, error) { return sqlite.Open(path) })
 }
 
+// palettesAt loads the palettes of a directory, or those of the house with one setting
+// of its conversation more.
 func palettesAt(t testing.TB, dir string) *verbs.Registry {
 	t.Helper()
-	reg, ds := verbs.Load(os.DirFS(dir))
+	palettes := os.DirFS(dir)
+	if setting, ok := settings[filepath.Base(dir)]; ok {
+		text, err := os.ReadFile("testdata/house/house.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		palettes = fstest.MapFS{"house.yaml": {Data: bytes.Replace(text, []byte("conversation:\n"), []byte("conversation:\n  "+setting+"\n"), 1)}}
+	}
+	reg, ds := verbs.Load(palettes)
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
 	return reg
 }
+
+var settings = map[string]string{"plan": "plan-first: true", "phrased": "replies: phrased"}
 
 // onBoth runs a test on both stores.
 func onBoth(t *testing.T, fn func(t *testing.T, h *house)) {
@@ -230,6 +244,9 @@ func (c *talk) send(m dialog.Message) *dialog.Answer {
 	if err != nil {
 		c.h.t.Fatal(err)
 	}
+	if !a.Turn.Drawn() {
+		c.h.t.Errorf("%q was taken for %s and led from %s to %s, which the table has not", m.Text, a.Turn.Taken, a.Turn.From, a.Turn.To)
+	}
 	return a
 }
 
@@ -331,6 +348,14 @@ func (s *script) prompts(t testing.TB) string {
 	}
 	return b.String()
 }
+
+// tells is a reply that tells facts.
+func tells(facts ...string) string {
+	return calls("reply.tell :facts [\"" + strings.Join(facts, `" "`) + `"]`)
+}
+
+// pleased is a reply that tells no facts.
+const pleased = "```verbatim\nreply.say :what WELCOME\n```"
 
 func calls(lines ...string) string { return "```verbatim\n" + strings.Join(lines, "\n") + "\n```" }
 

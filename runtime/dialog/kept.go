@@ -94,7 +94,7 @@ func (c *Conversation) recall(said []sessions.Turn) {
 		case s.Erased:
 		case s.Role == sessions.Client:
 			h := hear(s.Content, false)
-			if s.Intent != foreignIntent && h.bad == nil && !h.auto {
+			if s.Intent != foreignIntent && h.bad == "" && !h.auto {
 				c.listen(h.own)
 			}
 			c.turns = append(c.turns, &Turn{Number: len(c.turns) + 1, Time: s.Time.In(c.o.Zone), Said: h.own, Quoted: h.quoted, Foreign: s.Intent == foreignIntent, spoken: spokenIn(s)})
@@ -150,7 +150,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 	if err := json.Unmarshal([]byte(k.About), &about); err != nil {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
-	q := &Question{ID: k.Preview, Title: about.Title, mark: c.marks, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
+	q := &Question{ID: k.Preview, Title: about.Title, secret: secret{mark: c.marks}, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
 		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}
 	q.Shows, q.Asks = c.conceal(q.shows), c.conceal(q.asks)
 	c.marks = (c.marks + rune(q.marks())) % mostMarks

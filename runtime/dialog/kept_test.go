@@ -28,7 +28,7 @@ func TestAConversationIsKept(t *testing.T) {
 		}
 		return c
 	}
-	c := begin(answers("How much shall it be?", calls(cancelBoiler)))
+	c := begin(answers(calls(`reply.ask :verb "house.pay" :argument "amount"`), calls(cancelBoiler)))
 	c.say("Please pay to " + iban)
 	c.say("or rather, cancel the boiler")
 	c.say("yes")
@@ -36,14 +36,15 @@ func TestAConversationIsKept(t *testing.T) {
 		t.Fatal("it was not cancelled")
 	}
 
-	m := answers(payTo(iban, "20.00"), "It is paid.")
+	m := answers(payTo(iban, "20.00"), pleased)
 	c = begin(m)
 	c.say("20.00 then")
+	c.say("yes")
 	var said []string
 	for _, msg := range m.asked[0].Messages {
 		said = append(said, msg.Text)
 	}
-	if all := strings.Join(said, "\n"); !strings.Contains(all, "How much shall it be?") || !strings.Contains(all, "or rather, cancel the boiler") {
+	if all := strings.Join(said, "\n"); !strings.Contains(all, "Please tell me: amount") || !strings.Contains(all, "or rather, cancel the boiler") {
 		t.Errorf("the model was shown %s", all)
 	}
 	if h.count("payment") != 1 {
@@ -62,7 +63,7 @@ func TestAConversationIsKept(t *testing.T) {
 	for _, turn := range turns {
 		roles += string(turn.Role[:1])
 	}
-	if roles != "CASCASCASCAS" {
+	if roles != "CASCASCASCASCAS" {
 		t.Errorf("kept as %s", roles)
 	}
 	for _, turn := range turns {

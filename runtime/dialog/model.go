@@ -19,14 +19,11 @@ import (
 // before, and what is said now.
 func (t *turn) prompt(ctx context.Context, shortlist []*verbs.Verb) ([]llm.Message, error) {
 	c := t.c
-	b := &brief{Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
+	b := &brief{Phrased: c.phrased, Person: c.o.Person, Today: dayWords(t.now), Mode: c.o.Mode, PlanFirst: c.planFirst, Steps: c.o.Limits.Steps - 1, Conduct: c.conduct}
 	if n := len(c.verbs) - len(shortlist); n > 0 {
 		b.More = n
 	}
 	b.digest(shortlist, t)
-	for _, list := range b.Codes {
-		t.facts.words = append(t.facts.words, fold(list.List))
-	}
 	system, err := b.system()
 	if err != nil {
 		return nil, err
@@ -95,10 +92,9 @@ func (t *turn) known(ctx context.Context) (string, error) {
 		for i := range reply.Calls {
 			if r := reply.Calls[i].Result; r != nil {
 				t.trace.result(r)
-				t.facts.shownRows(r)
-				t.facts.counts = append(t.facts.counts, len(r.Rows))
+				t.hasRead(&reply.Calls[i])
 				t.record.Read = append(t.record.Read, CallNote{Call: v.Name, Verb: v.Name, Rows: len(r.Rows), From: resultFrom(r)})
-				b.WriteString(t.facts.stood(reply.Calls[i].Filled) + shown(v.Name, r, !t.c.planFirst))
+				b.WriteString(stood(reply.Calls[i].Filled) + shown(v.Name, r, !t.c.planFirst))
 			}
 		}
 	}
@@ -117,34 +113,24 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		budget = llm.NewBudget("conversation", 0)
 	}
 	model := llm.Limited(c.o.Model, budget.Within(turnBudget, c.o.Limits.Tokens))
-	repairs := 0
+	repairs, texts := 0, 0
 	var refused dsl.Diagnostics // what was wrong last
 	for steps := 0; ; {
 		request.Messages = messages
 		c.shows(messages, vocabulary)
-		reply, speaker, err := t.chat(ctx, model, request)
+		reply, err := t.chat(ctx, model, request)
 		if err != nil {
-			return t.silent(ctx, err, speaker)
+			return t.silent(ctx, err)
 		}
 		t.record.heardModel(reply)
 		if reply.Finish == llm.Filtered || reply.Refusal != "" {
 			t.record.note(noteDeclined)
-			if speaker.spoke() {
-				return "", nil
-			}
 			if len(t.found) > 0 {
-				return t.facing(t.c.wording.told(t.found)), nil
+				return t.facing(t.left(t.found)), nil
 			}
 			return t.c.wording.say(sayDeclined), nil
 		}
 		p := t.read(reply, vocabulary)
-		// What nobody can see reaches nobody.
-		if shown, hidden := visible(p.prose); hidden || shown != p.prose {
-			p.prose = shown
-			if hidden {
-				t.record.note(noteUnseen)
-			}
-		}
 		answer := llm.Message{Role: llm.Assistant, Text: reply.Text}
 		if len(reply.Calls) > 0 {
 			answer.Calls = reply.Calls
@@ -167,17 +153,37 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 		switch {
 		case p.problem != "":
 			outcome.wrong = p.problem
-		case len(p.script) == 0 && strings.TrimSpace(p.prose) == "":
-			outcome.wrong = modelNothing
-		case len(p.script) == 0:
-			text := t.vetted(p.prose, speaker)
-			if text == c.wording.say(sayUnread) && len(refused) > 0 {
-				text = t.giveUp(refused) // that is what there is to tell
+		case p.script == "" && p.replies == nil && len(t.found) > 0:
+			t.propose(p, "text")
+			return t.facing(t.left(t.found)), nil
+		case p.script == "" && p.replies == nil:
+			switch texts++; {
+			case len(refused) > 0:
+				t.propose(p, "text")
+				return t.giveUp(refused), nil
+			case texts > 1 && p.prose != "":
+				t.propose(p, "text")
+				return t.interpret(ctx, "") // it knows nothing but prose
 			}
-			return text, nil
-		default:
+			outcome.wrong = modelNothing
+		case p.script != "":
 			if outcome, err = t.carry(ctx, p); err != nil {
 				return t.system(ctx, err)
+			}
+			t.tell(t.left(t.done))
+		}
+		if outcome.wrong == "" && outcome.question == nil && p.replies != nil {
+			text, wrong, err := t.replied(ctx, p.replies)
+			if err != nil {
+				return t.system(ctx, err)
+			}
+			if wrong == "" {
+				t.propose(p, "told")
+				return joined(text), nil
+			}
+			outcome.wrong = wrong
+			if p.script != "" {
+				outcome.wrong = modelWasDone + wrong
 			}
 		}
 		switch {
@@ -195,86 +201,41 @@ func (t *turn) ask(ctx context.Context, messages []llm.Message, shortlist []*ver
 			continue
 		case outcome.question != nil:
 			t.propose(p, "asked")
-			if outcome.swayed {
-				p.prose = "" // nor does a stranger talk them into it
-			}
-			return t.withProse(speaker.rest(strings.TrimSpace(p.prose)), c.wording.question(outcome.question)), nil
+			return joined(t.left(t.done), c.wording.question(outcome.question)), nil
 		}
 		t.propose(p, "done")
 		steps++
 		switch {
 		case c.planFirst:
-			return t.facing(t.c.wording.told(t.found)), nil
+			return t.facing(t.left(t.found)), nil
 		case steps >= c.o.Limits.Steps:
 			t.record.note(noteSteps)
-			return t.facing(t.c.wording.told(t.found)), nil
+			return t.facing(t.left(t.found)), nil
 		}
 		back(outcome.says)
 	}
 }
 
-// chat asks the model for its next answer, and tells of it what can be told while
-// it speaks. An answer that breaks off before anything of it was told is asked for
-// again, in one piece.
-func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, *speaker, error) {
-	t.event(Asking, nil)
-	s := t.listen()
-	var piece func(string)
-	if t.events != nil {
-		piece = s.hear
-	}
+// chat asks the model for its next answer. It is streamed, so that a server which stalls
+// is known to; one that breaks off is asked for again. (F27)
+func (t *turn) chat(ctx context.Context, model llm.Model, request llm.Request) (*llm.Reply, error) {
+	t.event(AskingModel, nil)
+	began := false
+	piece := func(string) { began = true }
 	t.record.Model.Calls++
 	reply, err := model.Chat(ctx, request, piece)
 	var e *llm.Error
-	if errors.As(err, &e) && s.raw != "" && !s.spoke() && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Late, llm.Garbled, llm.Unavailable}, e.Kind) {
+	if errors.As(err, &e) && began && ctx.Err() == nil && slices.Contains([]llm.Kind{llm.Cut, llm.Garbled, llm.Unavailable}, e.Kind) {
 		t.record.note(noteBrokeOff, string(e.Kind))
-		s = t.listen()
 		t.record.Model.Calls++
-		reply, err = model.Chat(ctx, request, nil)
+		reply, err = model.Chat(ctx, request, piece)
 	}
 	if err == nil {
+		t.as(TakenModel)
 		t.c.alone = false
 		t.closed(false) // whoever speaks now was not asked back
-		s.whole(reply.Text)
 	}
-	return reply, s, err
-}
-
-// withProse puts what the model says before what the house says, where it can be
-// borne out.
-func (t *turn) withProse(prose, text string) string {
-	prose = strings.TrimSpace(prose)
-	before := ""
-	if len(t.done) > 0 {
-		before = t.c.wording.told(t.done) + "\n"
-	}
-	if prose == "" {
-		return before + text
-	}
-	if claims := t.facts.unfounded(prose); len(claims) > 0 {
-		t.record.Replaced = append(t.record.Replaced, claims...)
-		return before + text
-	}
-	return before + prose + "\n" + text
-}
-
-// vetted is what the model says to the person, where every fact in it is one; and
-// otherwise what was found and done.
-func (t *turn) vetted(prose string, s *speaker) string {
-	prose = strings.TrimSpace(prose)
-	claims := t.facts.unfounded(prose)
-	if len(claims) == 0 {
-		t.goesOn = s.spoke()
-		return s.rest(prose)
-	}
-	t.record.Replaced = append(t.record.Replaced, claims...)
-	switch text := t.c.wording.told(t.found); {
-	case text != "":
-		return text
-	case s.spoke():
-		return t.c.wording.say(sayNoMore)
-	}
-	return t.c.wording.say(sayUnread)
+	return reply, err
 }
 
 // giveUp tells that the model could not do it, and why where that helps.
@@ -283,14 +244,16 @@ func (t *turn) giveUp(ds dsl.Diagnostics) string {
 	if len(ds) > 0 && slices.Contains([]string{"origin", "requirement-not-met", "not-possible", "declined-before", "which-at-work"}, ds[0].Code) {
 		text = t.c.wording.refused(ds)
 	}
-	if len(t.done) > 0 {
-		return t.c.wording.told(t.done) + "\n" + text
-	}
-	return text
+	return joined(t.left(t.done), text)
+}
+
+// joined are some texts, each from a line of its own.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
 }
 
 // silent answers without the model, which could not be had, or broke off.
-func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error) {
+func (t *turn) silent(ctx context.Context, err error) (string, error) {
 	var e *llm.Error
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -303,11 +266,8 @@ func (t *turn) silent(ctx context.Context, err error, s *speaker) (string, error
 		}
 	}
 	t.record.note(noteUnasked, kind...)
-	switch {
-	case len(t.found) > 0:
-		return t.facing(t.c.wording.told(t.found)), nil
-	case s.spoke():
-		return t.c.wording.say(sayBrokeOff), nil
+	if len(t.found) > 0 {
+		return t.facing(t.left(t.found)), nil
 	}
 	says := t.c.wording.say(silence(e))
 	text, err := t.interpret(ctx, says)

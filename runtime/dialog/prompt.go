@@ -20,7 +20,7 @@ import (
 var promptFiles embed.FS
 
 // PromptVersion names the template that prompts are made with.
-const PromptVersion = "system.v1"
+const PromptVersion = "system.v2"
 
 var systemPrompt = template.Must(template.ParseFS(promptFiles, "prompts/"+PromptVersion+".tmpl"))
 
@@ -47,6 +47,7 @@ type brief struct {
 	Person, Today string
 	Mode          Mode
 	PlanFirst     bool
+	Phrased       bool // it may add sentences of its own
 	Steps         int
 	Conduct       []string
 	Verbs         []verbBrief
@@ -198,11 +199,9 @@ func foreign(o verbs.Origin) bool { return o.Kinds()&(verbs.FromTool|verbs.FromD
 
 // stood says what stands for what a call left out, where that could have been
 // another row.
-func (k *facts) stood(filled []receipt.Filled) string {
+func stood(filled []receipt.Filled) string {
 	var b strings.Builder
 	for _, f := range filled {
-		k.words = append(k.words, fold(f.Label))
-		k.counts = append(k.counts, f.Of)
 		switch f.Stand {
 		case receipt.AtWork:
 			fmt.Fprintf(&b, "of %s (%s), which they are at work on; ", f.Name, f.Label)

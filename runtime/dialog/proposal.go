@@ -11,15 +11,16 @@ import (
 	"verbatim/verbs/grammar"
 )
 
-// What a model wrote, taken apart: the calls, and what it says beside them.
+// What a model wrote, taken apart: the calls, and what is to be told.
 
-// A proposal is what an answer of a model's comes to: calls, and text for the
-// person.
+// A proposal is what an answer of a model's comes to.
 type proposal struct {
-	script, prose string
-	problem       string // what is wrong with it as an answer
-	asked         bool   // it is put to the person, whatever the rules say
-	phrased       bool   // no model wrote it: it was read out of the person's own words, and may have been taken wrongly
+	script  string     // calls
+	replies []dsl.Call // what is to be told, see replies.go
+	prose   string     // text beside them, which reaches nobody
+	problem string     // what is wrong with it as an answer
+	asked   bool       // it is put to the person, whatever the rules say
+	phrased bool       // no model wrote it: it was read out of the person's own words, and may have been taken wrongly
 }
 
 // read takes an answer apart.
@@ -27,12 +28,12 @@ func (t *turn) read(reply *llm.Reply, v grammar.Vocabulary) proposal {
 	if reply.Finish == llm.TooLong {
 		return proposal{problem: modelCut, prose: reply.Text}
 	}
-	if len(reply.Calls) > 0 {
-		p := proposal{prose: reply.Text}
-		if len(reply.Calls) > t.c.o.Limits.Calls {
-			p.problem = modelTooMany(len(reply.Calls), t.c.o.Limits.Calls)
-			return p
-		}
+	p := proposal{prose: reply.Text}
+	switch {
+	case len(reply.Calls) > t.c.o.Limits.Calls:
+		p.problem = modelTooMany(len(reply.Calls), t.c.o.Limits.Calls)
+		return p
+	case len(reply.Calls) > 0:
 		var lines []string
 		for _, call := range reply.Calls {
 			written, err := grammar.Call(v, call.Name, call.Arguments)
@@ -43,25 +44,12 @@ func (t *turn) read(reply *llm.Reply, v grammar.Vocabulary) proposal {
 			lines = append(lines, dsl.FormatCall(&written))
 		}
 		p.script = strings.Join(lines, "\n")
-		return p
+	case t.c.o.Mode == Grammar:
+		p = proposal{script: strings.TrimSpace(reply.Text)}
+	default:
+		p = byFences(reply.Text, t.c.o.Registry)
 	}
-	if t.c.o.Mode == Grammar {
-		return byComments(reply.Text)
-	}
-	return byFences(reply.Text, t.c.o.Registry)
-}
-
-// byComments divides text in which every line that is no call is a comment.
-func byComments(text string) proposal {
-	var p proposal
-	for line := range strings.Lines(text) {
-		if said, ok := strings.CutPrefix(strings.TrimSpace(line), ";"); ok {
-			p.prose += strings.TrimPrefix(said, " ") + "\n"
-			continue
-		}
-		p.script += line
-	}
-	p.script, p.prose = strings.TrimSpace(p.script), strings.TrimSpace(p.prose)
+	p.script, p.replies = divided(p.script)
 	return p
 }
 
@@ -84,7 +72,7 @@ func byFences(text string, reg *verbs.Registry) proposal {
 		}
 		word, _, _ := strings.Cut(strings.TrimLeft(line, " \t("), " ")
 		switch {
-		case inside != "", reg.Verb(word) != nil:
+		case inside != "", reg.Verb(word) != nil, replyVerbNamed(word) != nil:
 			script = append(script, line)
 		default:
 			prose = append(prose, line)

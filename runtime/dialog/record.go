@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"verbatim/dsl"
 	"verbatim/runtime/llm"
 	"verbatim/verbs"
 )
@@ -35,6 +36,11 @@ type Turn struct {
 	Journal   [][2]int64 `json:"journal,omitempty"` // first and last entry
 	Model     ModelNote  `json:"model"`
 	Told      string     `json:"told"`
+	// Taken is what the message was taken for; From and To are what the conversation
+	// waited for before it and waits for now.
+	Taken Taken `json:"taken,omitempty"`
+	From  State `json:"from,omitempty"`
+	To    State `json:"to,omitempty"`
 
 	spoken  Spoken
 	noted   []noted      // Notes, in any language
@@ -54,7 +60,7 @@ type CallNote struct {
 // Proposed is an answer of the model's.
 type Proposed struct {
 	Script  string `json:"script,omitempty"`
-	Says    string `json:"says,omitempty"` // its own reason, in its words
+	Says    string `json:"says,omitempty"` // text beside them, which nobody was told
 	Outcome string `json:"outcome"`
 }
 
@@ -81,5 +87,9 @@ func (t *turn) propose(p proposal, outcome string) {
 		_, rest, _ := strings.Cut(outcome, "\n")
 		first, _, _ = strings.Cut(rest, "\n")
 	}
-	r.Proposed = append(r.Proposed, Proposed{Script: cut(t.written(p.script)), Says: cut(p.prose), Outcome: first})
+	script := t.written(p.script)
+	for i := range p.replies {
+		script = joined(script, dsl.FormatCall(&p.replies[i]))
+	}
+	r.Proposed = append(r.Proposed, Proposed{Script: cut(script), Says: cut(p.prose), Outcome: first})
 }

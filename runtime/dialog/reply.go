@@ -27,16 +27,20 @@ func (w wording) told(done []*receipt.Receipt) string {
 	var parts []string
 	for _, p := range done {
 		for i := range p.Calls {
-			text := strings.TrimRight(w.call(&p.Calls[i]), "\n")
-			if text == "" {
-				text = w.wholly(func(w wording) string { return w.plainly(&p.Calls[i]) })
-			}
-			if text != "" {
+			if text := w.tellsCall(&p.Calls[i]); text != "" {
 				parts = append(parts, text)
 			}
 		}
 	}
 	return strings.Join(parts, "\n")
+}
+
+// tellsCall tells one call: in the sentences of its palette, or field by field.
+func (w wording) tellsCall(c *receipt.Call) string {
+	if text := strings.TrimRight(w.call(c), "\n"); text != "" {
+		return text
+	}
+	return w.wholly(func(w wording) string { return w.plainly(c) })
 }
 
 func (w wording) plainly(c *receipt.Call) string {
@@ -218,8 +222,6 @@ func (w wording) titled(r *receipt.Row) string {
 	return r.Name
 }
 
-func entityWords(e *verbs.Entity) string { return fieldWords(e.Store.Name) }
-
 func fieldWords(name string) string {
 	return strings.NewReplacer("_", " ", "-", " ").Replace(name)
 }
@@ -314,7 +316,7 @@ func (w wording) result(r *receipt.Result) string {
 				between = "\n   "
 			}
 		}
-		b.WriteString(begin + strings.Join(fields, between) + end)
+		b.WriteString(strings.TrimSuffix(begin+strings.Join(fields, between), ".") + end)
 	}
 	return b.String()
 }

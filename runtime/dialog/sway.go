@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/names"
+	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
 
@@ -113,16 +114,14 @@ func (t *turn) askedFor(ctx context.Context) func(*verbs.Verb) bool {
 // wants reports whether somebody who says something may want it done: a question
 // about a thing asks for words, unless it is one only for politeness.
 func wants(text string) bool {
-	words := strings.Fields(nameable(text))
-	if len(words) == 0 {
+	said := strings.Fields(nameable(text))
+	if len(said) == 0 {
 		return false
 	}
-	polite := slices.Contains([]string{"can", "could", "would", "will", "please", "kannst", "konnen", "konnten", "wurden", "bitte", "peux", "pouvez", "pourriez", "puede", "puedes", "podria"}, words[0])
 	if strings.ContainsAny(text, "?¿") {
-		return polite
+		return slices.Contains(words.Phrases("wish"), said[0])
 	}
-	return !slices.Contains([]string{"what", "what's", "when", "why", "how", "which", "who", "where", "should", "shall", "is", "are", "was", "were", "do", "does", "did", "has", "have",
-		"was", "wann", "warum", "wie", "welche", "welcher", "welches", "wer", "wo", "soll", "ist", "sind", "hat", "que", "quand", "pourquoi", "comment", "quel", "quelle", "qui", "cuando", "por", "como", "cual", "quien"}, words[0])
+	return !slices.Contains(words.Phrases("question"), said[0])
 }
 
 // nameable is a text in small letters without marks, its words apart.

@@ -6,7 +6,6 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
-	"verbatim/runtime/llm"
 )
 
 // SAFE-S2: after a letter was read, a model does unasked what the person asked for
@@ -95,11 +94,11 @@ func TestAmountsAreAddedUp(t *testing.T) {
 		said  string
 		paid  int // before it is asked
 	}{
-		"in two turns":       {[][]string{{payLine("60")}, {payLine("60.01")}}, "pay 60 and 60.01", 1},
-		"in one script":      {[][]string{{payLine("60"), payLine("50")}}, "pay 60 and 50", 0},
-		"in two steps":       {[][]string{{payLine("60")}, {payLine("50")}}, "pay 60 and 50", 1},
-		"in many":            {[][]string{{payLine("30")}, {payLine("31")}, {payLine("32")}, {payLine("33")}}, "pay 30 and 31 and 32 and 33", 3},
-		"just as much as it": {[][]string{{payLine("60")}, {payLine("40")}}, "pay 60 and 40", 2},
+		"in two turns":       {[][]string{{spendLine("60")}, {spendLine("60.01")}}, "pay 60 and 60.01", 1},
+		"in one script":      {[][]string{{spendLine("60"), spendLine("50")}}, "pay 60 and 50", 0},
+		"in two steps":       {[][]string{{spendLine("60")}, {spendLine("50")}}, "pay 60 and 50", 1},
+		"in many":            {[][]string{{spendLine("30")}, {spendLine("31")}, {spendLine("32")}, {spendLine("33")}}, "pay 30 and 31 and 32 and 33", 3},
+		"just as much as it": {[][]string{{spendLine("60")}, {spendLine("40")}}, "pay 60 and 40", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +107,7 @@ func TestAmountsAreAddedUp(t *testing.T) {
 			for _, l := range c.calls {
 				lines = append(lines, calls(l...))
 			}
-			talk := h.talk(answers(append(lines, "What else?")...), nil)
+			talk := h.talk(answers(append(lines, pleased)...), nil)
 			var a *dialog.Answer
 			for range 3 {
 				if a = talk.say("Please " + c.said + " to " + iban); len(a.Open) > 0 {
@@ -131,29 +130,7 @@ func TestAmountsAreAddedUp(t *testing.T) {
 	}
 }
 
-func payLine(amount string) string {
-	return `house.pay :flat-id @garden-flat :iban "` + iban + `" :amount ` + amount
-}
-
-// SAFE-S6: what nobody sees is left out of what a model says.
-func TestAModelsHiddenTextIsLeftOut(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, "house")
-	for name, text := range map[string]string{
-		"zero width":    "Hel\u200blo\u2060.",
-		"turned around": "\u202eHello.\u202c",
-		"isolates":      "\u2067Hello.\u2069",
-		"tags":          "Hello.\U000e0070\U000e0069\U000e006e",
-		"selectors":     "Hello.\U000e0101\U000e0102",
-		"controls":      "Hello.\x1b\a",
-		"Hangul filler": "Hello.\u3164",
-	} {
-		a := h.talk(&script{answers: []llm.Reply{{Text: text, Finish: llm.Stopped}}}, nil).say("Hi")
-		if a.Text != "Hello." {
-			t.Errorf("%s: told %q", name, a.Text)
-		}
-	}
-}
+func spendLine(amount string) string { return `house.spend :flat-id @garden-flat :amount ` + amount }
 
 // SAFE-S2, SAFE-S4: what strangers wrote is remembered to be theirs in a session
 // that another process goes on with, and so is why it was asked.
@@ -173,12 +150,12 @@ func TestAStrangerIsRememberedInASession(t *testing.T) {
 		}
 		return c
 	}
-	begin(answers(calls(`house.read-letters :repair-id @boiler`), "It says: zebra.")).say("What does the letter say?")
+	begin(answers(calls(`house.read-letters :repair-id @boiler`), tells("house.read-letters"))).say("What does the letter say?")
 	a := begin(answers(calls(`house.note :repair-id @kitchen-window :note "whatever"`))).say("And the window?")
 	if len(a.Open) != 1 || !strings.Contains(a.Text, "letter.pdf") {
 		t.Fatalf("told %q", a.Text)
 	}
-	c := begin(answers("What else?"))
+	c := begin(answers(pleased))
 	if said := c.Reminder(); !strings.Contains(said, "letter.pdf") {
 		t.Errorf("reminded of %q", said)
 	}

@@ -46,10 +46,10 @@ func TestAmountsOfTwoWindowsAtEachStep(t *testing.T) {
 		if h.engine, err = runtime.New(h.reg, s, runtime.Options{Clock: h.clock, NewID: h.newID}); err != nil {
 			t.Fatal(err)
 		}
-		first := h.talk(answers(calls(payLine("60")), "Paid."), nil)
+		first := h.talk(answers(calls(spendLine("60")), pleased), nil)
 		asked := 0
 		s.then = func() {
-			asked += len(other.talk(answers(calls(payLine("60")), "Paid."), nil).say("Please pay 60 to " + iban).Open)
+			asked += len(other.talk(answers(calls(spendLine("60")), pleased), nil).say("Please pay 60 to " + iban).Open)
 		}
 		s.begun = 0 // what opens the conversation is not what races
 		asked += len(first.say("Please pay 60 to " + iban).Open)

@@ -15,18 +15,8 @@ import (
 func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, error) {
 	c := t.c
 	zero := float32(0)
-	r := llm.Request{MaxTokens: c.o.Limits.Answer, Temperature: &zero}
-	v := grammar.Vocabulary{Verbs: shortlist, Calls: c.o.Limits.Calls, Settled: t.over, Names: func(e *verbs.Entity) []string {
-		if e != nil {
-			return t.offered(e)
-		}
-		var all []string
-		for _, of := range c.o.Registry.Entities() {
-			all = append(all, t.offered(of)...)
-		}
-		slices.Sort(all)
-		return slices.Compact(all)
-	}}
+	r := llm.Request{MustCall: true, MaxTokens: c.o.Limits.Answer, Temperature: &zero}
+	v := t.vocabulary(shortlist)
 	switch c.o.Mode {
 	case Tools:
 		var err error
@@ -34,7 +24,6 @@ func (t *turn) shape(shortlist []*verbs.Verb) (llm.Request, grammar.Vocabulary, 
 			return r, v, err
 		}
 	case Grammar:
-		v.Prose = true
 		g := grammar.New(v)
 		r.Grammar = g.GBNF()
 		if c.o.Lark {

@@ -3,6 +3,7 @@ package dialog
 import (
 	"encoding/json"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -142,6 +143,19 @@ func (t *tracer) origin(v *dsl.Value) verbs.Origin {
 		return worst
 	}
 	return ofModel
+}
+
+// ofRecords reports whether a value, with all that it holds, was read from rows.
+func (t *tracer) ofRecords(v *dsl.Value) bool {
+	switch v.Kind {
+	case dsl.List:
+		return !slices.ContainsFunc(v.Items(), func(item dsl.Value) bool { return !t.ofRecords(&item) })
+	case dsl.Map:
+		return !slices.ContainsFunc(v.Entries(), func(e dsl.Arg) bool { return !t.ofRecords(&e.Value) })
+	case dsl.Nil:
+		return true
+	}
+	return t.origin(v) == ofRecord
 }
 
 // worse is the less trusted of two origins, and both where they are alike.

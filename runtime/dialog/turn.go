@@ -5,10 +5,197 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/uploads"
+	"verbatim/runtime/words"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
+
+// A turn is one on its way.
+type turn struct {
+	c      *Conversation
+	now    time.Time
+	heard  heard
+	record *Turn
+	trace  *tracer
+	names  map[*verbs.Entity][]string
+	// over are the names that the model is not offered for an argument, because
+	// the verb can be used on those rows no longer.
+	over   map[*verbs.Param][]string
+	done   []*receipt.Receipt // what was done
+	found  []*receipt.Receipt // and what was found, in order
+	ran    map[string]bool    // scripts that wrote something in this turn
+	calls  int
+	said   words.Answer
+	spoken string   // the message, where it is to be kept with what it leads to
+	kept   bool     // and it was
+	intent string   // the verb that seems to be meant, also where it is asked about first
+	about  []string // the rows that are, by their names
+
+	settled []string    // questions that this turn answers or drops
+	ends    string      // the one among what was asked back that it answers, "" where that is known
+	asked   []*Question // that it puts
+	was     unclear     // what was asked back before
+	next    unclear     // and is next
+	also    string      // what the message says in full, beside what it is asked about
+	lapsed  unclear     // what was asked back too long ago
+	held    *Question   // what they hold up by what they say, where no model is
+
+	results []readout          // what reads answered, in order: a model names them
+	toldOf  []*receipt.Receipt // of found, those that were told
+	expects expected           // what the person is asked for
+
+	waitsFor bool // somebody else was asked to agree
+
+	events func(Event)
+	told   strings.Builder // of the answer
+}
+
+func (t *turn) take(ctx context.Context, m Message) (string, error) {
+	c := t.c
+	t.heard = hear(m.Text, m.Automatic)
+	foreign := m.From != "" && m.From != c.o.Session.Principal().Name
+	if t.heard.bad == "" && !t.heard.auto && !foreign {
+		c.listen(t.heard.own)
+	}
+	c.wording.file = func(reference string) *receipt.File {
+		u, err := c.o.Session.Upload(ctx, reference)
+		if err != nil {
+			return nil // then it is called by its reference
+		}
+		f := uploads.FileOf(&u)
+		return &f
+	}
+	t.record.Said, t.record.Quoted = t.heard.own, t.heard.quoted
+	t.record.Taken = TakenUnheard
+	switch {
+	case t.heard.bad != "":
+		return c.wording.say(t.heard.bad, size(t.heard.long), size(MaxMessage)), nil
+	case foreign:
+		t.record.note(noteOthers)
+		t.record.Foreign = true
+		return c.wording.say(saySomeoneElse, c.o.Person), nil
+	case t.heard.auto:
+		t.record.note(noteAutomatic)
+		t.record.Foreign = true
+		return c.wording.say(sayAutomatic), nil
+	}
+	if text, handled, err := t.settles(ctx); handled || err != nil {
+		return text, err
+	}
+	if t.heard.own == "" {
+		t.as(TakenUnheard)
+		return c.wording.say(sayOnlyQuoted), nil
+	}
+	return t.converse(ctx)
+}
+
+// facing is a text, or that there is nothing to tell.
+func (t *turn) facing(text string) string {
+	if text == "" && t.told.Len() == 0 {
+		return t.c.wording.say(sayDone)
+	}
+	return text
+}
+
+// did takes down what a run did.
+func (t *turn) did(p *verbs.Program, reply *receipt.Receipt) {
+	if said := t.c.confide(p, reply); len(said.own) > 0 {
+		t.c.said = append(t.c.said, said)
+	}
+	wrote := false
+	for i := range reply.Calls {
+		call := &reply.Calls[i]
+		wrote = wrote || acted(call)
+		note := CallNote{Call: call.Text, Verb: call.Verb}
+		if call.Result != nil {
+			note.Rows = len(call.Result.Rows)
+			t.trace.result(call.Result)
+			t.hasRead(call)
+			note.From = resultFrom(call.Result)
+		}
+		note.Wrote = len(call.Rows)
+		t.record.spoken.speak(call)
+		t.record.Calls = append(t.record.Calls, note)
+	}
+	t.found = append(t.found, reply)
+	if wrote || reply.First > 0 {
+		t.done = append(t.done, reply)
+		if reply.First > 0 {
+			t.record.Journal = append(t.record.Journal, [2]int64{reply.First, reply.Last})
+		}
+	}
+}
+
+// acted reports whether a call did something. Asking a tool that only reads is
+// nothing.
+func acted(c *receipt.Call) bool {
+	return len(c.Rows)+len(c.Notices)+len(c.Session)+len(c.Tended) > 0 || slices.ContainsFunc(c.Errands, func(e receipt.Errand) bool { return !e.ReadOnly })
+}
+
+func resultFrom(r *receipt.Result) string {
+	var o verbs.Origin
+	for i, row := range r.Rows {
+		for j, v := range row {
+			if !v.IsNull() {
+				if from := verbs.Stored(r.Origin(i, j)); !from.Trusted() {
+					o = o.Mix(from)
+				}
+			}
+		}
+	}
+	return o.String()
+}
+
+// begin gathers what the turn may speak of.
+func (t *turn) begin() {
+	if t.trace != nil {
+		return
+	}
+	c := t.c
+	src := sources{read: readWords, now: t.now}
+	t.trace = &tracer{sources: src, said: t.said}
+	t.trace.names = t.alike
+	// What they said before, as far as it is still before them.
+	for _, past := range c.latest() {
+		if !past.Foreign {
+			t.trace.add(ofPerson, past.Said, past.Time)
+		}
+		if past.Quoted != "" {
+			t.trace.add(ofQuoted, past.Quoted, past.Time)
+			t.trace.all[len(t.trace.all)-1].unshown = true
+		}
+		if past.tainted != (verbs.Origin{}) {
+			t.trace.add(past.tainted, past.Told, past.Time)
+		}
+	}
+	for _, s := range t.trace.all {
+		s.past = true
+	}
+	t.trace.add(ofPerson, t.heard.own, t.now)
+	t.trace.add(ofQuoted, t.heard.quoted, t.now)
+	t.ran = map[string]bool{}
+}
+
+// latest are the turns that are still before the person and the model.
+func (c *Conversation) latest() []*Turn {
+	return c.turns[max(0, len(c.turns)-c.o.History):]
+}
+
+// alike returns the names of rows of the kind that a name stands for.
+func (t *turn) alike(name string) []string {
+	for _, names := range t.names {
+		if slices.Contains(names, name) {
+			return names
+		}
+	}
+	return nil
+}
+
+var ofQuoted = verbs.NewOrigin(verbs.FromDocument, "a quoted message")
 
 // converse answers what was said: with a model, or without.
 func (t *turn) converse(ctx context.Context) (string, error) {
@@ -37,17 +224,8 @@ func (t *turn) ready(ctx context.Context) (err error) {
 	if t.names != nil {
 		return nil
 	}
-	if t.names, err = t.c.o.Session.Names(ctx, t.c.o.Registry.Entities()); err != nil {
-		return err
-	}
-	for e, names := range t.names {
-		t.facts.words = append(t.facts.words, fold(entityWords(e)))
-		for _, n := range names {
-			t.facts.names = append(t.facts.names, n)
-			t.facts.words = append(t.facts.words, "@"+n+"\n"+strings.ReplaceAll(n, "-", " "))
-		}
-	}
-	return nil
+	t.names, err = t.c.o.Session.Names(ctx, t.c.o.Registry.Entities())
+	return err
 }
 
 // system tells that something is wrong with the system.
@@ -66,7 +244,7 @@ func (t *turn) system(ctx context.Context, err error) (string, error) {
 	}
 	t.record.note(noteFailed, runtime.Sentence(err))
 	if len(t.done) > 0 {
-		return t.c.wording.told(t.done) + "\n" + t.c.wording.say(sayThenFailed), nil
+		return joined(t.left(t.done), t.c.wording.say(sayThenFailed)), nil
 	}
 	return t.c.wording.say(sayFailed), nil
 }

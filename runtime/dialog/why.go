@@ -29,7 +29,7 @@ func (c *Conversation) Why(w io.Writer) error {
 
 // A noted is a remark on a turn, or a refusal in it.
 type noted struct {
-	says words.Sentence
+	says words.Key
 	of   []string
 	why  *dsl.Diagnostic
 }
@@ -43,9 +43,9 @@ type ruled struct {
 
 // note notes something. What there are no places for in the sentence are details for
 // operators, which are English.
-func (r *Turn) note(s words.Sentence, of ...string) {
+func (r *Turn) note(s words.Key, of ...string) {
 	text := s.In(words.English, of...)
-	for _, detail := range of[min(len(of), strings.Count(s[words.English], "{}")):] {
+	for _, detail := range of[min(len(of), strings.Count(s.Text(words.English), "{}")):] {
 		text += ": " + detail
 	}
 	r.Notes = append(r.Notes, text)
@@ -134,7 +134,7 @@ func (w wording) inPart(origin string) string {
 
 // outcome is what came of a proposal: what a model was told besides is English.
 func (w wording) outcome(text string) string {
-	for _, s := range [...]words.Sentence{whyWasAsked, whyWasDone} {
+	for _, s := range [...]words.Key{whyWasAsked, whyWasDone} {
 		if text == s.In(words.English) {
 			return w.say(s)
 		}
@@ -147,9 +147,9 @@ func (w wording) why(r *Turn) string {
 	var b strings.Builder
 	width := 0
 	for _, l := range whyLabels {
-		width = max(width, len([]rune(l[w.tongue])))
+		width = max(width, len([]rune(l.Text(w.tongue))))
 	}
-	line := func(what *words.Sentence, text string) {
+	line := func(what *words.Key, text string) {
 		label := ""
 		if what != nil {
 			label = what.In(w.tongue)
@@ -251,192 +251,85 @@ func (r *Turn) Explain(w io.Writer) error {
 }
 
 var (
-	whyTurn     = words.Sentence{"turn", "Runde", "échange", "turno"}
-	whySaid     = words.Sentence{"said", "gesagt", "dit", "dicho"}
-	whyQuoted   = words.Sentence{"quoted", "zitiert", "cité", "citado"}
-	whyRead     = words.Sentence{"read", "gelesen", "lu", "leído"}
-	whyMatched  = words.Sentence{"matched", "passt zu", "reconnu", "reconocido"}
-	whyProposed = words.Sentence{"proposed", "Vorschlag", "proposé", "propuesto"}
-	whyResolved = words.Sentence{"resolved", "gemeint", "compris", "entendido"}
-	whyDone     = words.Sentence{"done", "getan", "fait", "hecho"}
-	whyNotUsed  = words.Sentence{"not used", "verworfen", "écarté", "descartado"}
-	whyRule     = words.Sentence{"rule", "Regel", "règle", "regla"}
-	whyAgreed   = words.Sentence{"agreed", "Ja zu", "accord", "acuerdo"}
-	whyDeclined = words.Sentence{"declined", "abgelehnt", "refusé", "rechazado"}
-	whyReplaced = words.Sentence{"replaced", "ersetzt", "remplacé", "cambiado"}
-	whyNote     = words.Sentence{"note", "Hinweis", "remarque", "nota"}
-	whyJournal  = words.Sentence{"journal", "Journal", "journal", "diario"}
-	whyModel    = words.Sentence{"model", "Modell", "modèle", "modelo"}
+	whyTurn     words.Key = "dialog/why-turn"
+	whySaid     words.Key = "dialog/why-said"
+	whyQuoted   words.Key = "dialog/why-quoted"
+	whyRead     words.Key = "dialog/why-read"
+	whyMatched  words.Key = "dialog/why-matched"
+	whyProposed words.Key = "dialog/why-proposed"
+	whyResolved words.Key = "dialog/why-resolved"
+	whyDone     words.Key = "dialog/why-done"
+	whyNotUsed  words.Key = "dialog/why-not-used"
+	whyRule     words.Key = "dialog/why-rule"
+	whyAgreed   words.Key = "dialog/why-agreed"
+	whyDeclined words.Key = "dialog/why-declined"
+	whyReplaced words.Key = "dialog/why-replaced"
+	whyNote     words.Key = "dialog/why-note"
+	whyJournal  words.Key = "dialog/why-journal"
+	whyModel    words.Key = "dialog/why-model"
 
-	whyLabels = [...]words.Sentence{whyTurn, whySaid, whyQuoted, whyRead, whyMatched, whyProposed, whyResolved, whyDone, whyNotUsed, whyRule, whyAgreed, whyDeclined, whyReplaced, whyNote, whyJournal, whyModel}
+	whyLabels = [...]words.Key{whyTurn, whySaid, whyQuoted, whyRead, whyMatched, whyProposed, whyResolved, whyDone, whyNotUsed, whyRule, whyAgreed, whyDeclined, whyReplaced, whyNote, whyJournal, whyModel}
 )
 
-var (
-	whyPhrase    = words.Sentence{"the phrase {}", "der Satz {}", "la phrase {}", "la frase {}"}
-	whyNothing   = words.Sentence{"nothing that can be used: {}", "nichts Brauchbares: {}", "rien d’utilisable : {}", "nada que se pueda usar: {}"}
-	whyOwnWords  = words.Sentence{"in the model's own words: {}", "in den Worten des Sprachmodells: {}", "avec les mots du modèle : {}", "con las palabras del modelo: {}"}
-	whyFromWords = words.Sentence{"{} from the words {}", "{} aus den Worten {}", "{} d’après les mots {}", "{} de las palabras {}"}
-	whyFrom      = words.Sentence{"{} from {}", "{} (Quelle: {})", "{} (source : {})", "{} (fuente: {})"}
-	whyChanged   = words.Sentence{"{}: {} changed", "{}: {} geändert", "{} : {} modifiées", "{}: {} cambiadas"}
-	whyFound     = words.Sentence{"{}: {}{}", "{}: {}{}", "{} : {}{}", "{}: {}{}"}
-	whyTo        = words.Sentence{"to {}", "{}", "{}", "{}"}
-	whyUnfounded = words.Sentence{"the model said {}, a {} that no fact bears out", "das Sprachmodell sagte {}; das belegt keine Tatsache ({})", "le modèle a dit {} ; aucun fait ne le confirme ({})", "el modelo dijo {}; ningún hecho lo confirma ({})"}
-	whyUpTo      = words.Sentence{"{} to {}", "{} bis {}", "{} à {}", "{} a {}"}
-	whyNone      = words.Sentence{"none was asked", "es wurde keines gefragt", "aucun n’a été interrogé", "no se preguntó a ninguno"}
-	whyAsked     = words.Sentence{"{}, prompt {}, asked {}, {} tokens in and {} out", "{}, Vorlage {}, {} gefragt, {} Token hinein und {} heraus", "{}, consigne {}, interrogé {}, {} jetons en entrée et {} en sortie", "{}, plantilla {}, preguntado {}, {} tokens de entrada y {} de salida"}
-	whyNameless  = words.Sentence{"a model that gave no name", "ein Sprachmodell, das keinen Namen nennt", "un modèle qui n’a pas donné de nom", "un modelo que no dio nombre"}
-	whyOnce      = words.Sentence{"once", "einmal", "une fois", "una vez"}
-	whyTimes     = words.Sentence{"{} times", "{}-mal", "{} fois", "{} veces"}
-	whyOneRow    = words.Sentence{"1 row", "1 Eintrag", "1 entrée", "1 entrada"}
-	whyRows      = words.Sentence{"{} rows", "{} Einträge", "{} entrées", "{} entradas"}
-	whyInPart    = words.Sentence{", in part from {}", "; zum Teil fremd ({})", " ; en partie d’un tiers ({})", "; en parte ajeno ({})"}
-	whyBy        = words.Sentence{" (by {})", " (durch: {})", " (par : {})", " (por: {})"}
-	whyAgreement = words.Sentence{"needs the agreement of {}", "braucht die Zustimmung von: {}", "demande l’accord de : {}", "necesita el acuerdo de: {}"}
-	whyWasAsked  = words.Sentence{"asked", "gefragt", "demandé", "preguntado"}
-	whyWasDone   = words.Sentence{"done", "getan", "fait", "hecho"}
-	whyRefused   = words.Sentence{"refused[{}]: {}", "abgelehnt[{}]: {}", "refusé[{}] : {}", "rechazado[{}]: {}"}
+const (
+	whyPhrase    words.Key = "dialog/why-phrase"
+	whyNothing   words.Key = "dialog/why-nothing"
+	whyOwnWords  words.Key = "dialog/why-own-words"
+	whyFromWords words.Key = "dialog/why-from-words"
+	whyFrom      words.Key = "dialog/why-from"
+	whyChanged   words.Key = "dialog/why-changed"
+	whyFound     words.Key = "dialog/why-found"
+	whyTo        words.Key = "dialog/why-to"
+	whyUnfounded words.Key = "dialog/why-unfounded"
+	whyUpTo      words.Key = "dialog/why-up-to"
+	whyNone      words.Key = "dialog/why-none"
+	whyAsked     words.Key = "dialog/why-asked"
+	whyNameless  words.Key = "dialog/why-nameless"
+	whyOnce      words.Key = "dialog/why-once"
+	whyTimes     words.Key = "dialog/why-times"
+	whyOneRow    words.Key = "dialog/why-one-row"
+	whyRows      words.Key = "dialog/why-rows"
+	whyInPart    words.Key = "dialog/why-in-part"
+	whyBy        words.Key = "dialog/why-by"
+	whyAgreement words.Key = "dialog/why-agreement"
+	whyWasAsked  words.Key = "dialog/why-was-asked"
+	whyWasDone   words.Key = "dialog/why-was-done"
+	whyRefused   words.Key = "dialog/why-refused"
 )
 
 // claimKinds are the kinds of claim.
-var claimKinds = map[string]words.Sentence{
-	"date":   {"date", "Tag", "date", "fecha"},
-	"number": {"number", "Zahl", "nombre", "número"},
-	"name":   {"name", "Name", "nom", "nombre"},
-	"status": {"status", "Stand", "état", "estado"},
-	"deed":   {"deed", "Tat", "acte", "acto"},
-	"link":   {"link", "Verweis", "lien", "enlace"},
+var claimKinds = map[string]words.Key{
+	"date":   "dialog/claim-date",
+	"number": "dialog/claim-number",
+	"name":   "dialog/claim-name",
+	"status": "dialog/claim-status",
+	"link":   "dialog/claim-link",
 }
 
 // What is noted of a turn.
-var (
-	noteRemark = words.Sentence{
-		"it was taken for a remark, and not for an answer to what is being asked",
-		"es wurde als Bemerkung verstanden und nicht als Antwort auf die Frage",
-		"cela a été pris pour une remarque, et non pour une réponse à la question posée",
-		"se tomó como un comentario y no como respuesta a lo que se pregunta"}
-	noteMaybeRemark = words.Sentence{
-		"it may be a remark, or the answer to what is being asked",
-		"es kann eine Bemerkung sein oder die Antwort auf die Frage",
-		"cela peut être une remarque, ou la réponse à la question posée",
-		"puede ser un comentario o la respuesta a lo que se pregunta"}
-	noteAnswered = words.Sentence{
-		"it was taken for an answer to what is being asked",
-		"es wurde als Antwort auf die Frage verstanden",
-		"cela a été pris pour une réponse à la question posée",
-		"se tomó como respuesta a lo que se pregunta"}
-	noteOthers = words.Sentence{
-		"it was written by somebody else",
-		"jemand anderes hat es geschrieben",
-		"quelqu’un d’autre l’a écrit",
-		"lo escribió otra persona"}
-	noteAutomatic = words.Sentence{
-		"it is an automatic reply",
-		"es ist eine automatische Antwort",
-		"c’est une réponse automatique",
-		"es una respuesta automática"}
-	noteBadCorrection = words.Sentence{
-		"it was taken for a correction of what waits, with a value that cannot be",
-		"es wurde als Änderung dessen verstanden, was wartet, mit einem Wert, der nicht geht",
-		"cela a été pris pour une correction de ce qui attend, avec une valeur impossible",
-		"se tomó como un cambio de lo que espera, con un valor que no puede ser"}
-	noteWhichCorrection = words.Sentence{
-		"it was taken for a correction that may mean several things",
-		"es wurde als Änderung verstanden, die mehreres bedeuten kann",
-		"cela a été pris pour une correction qui peut vouloir dire plusieurs choses",
-		"se tomó como un cambio que puede significar varias cosas"}
-	noteCorrection = words.Sentence{
-		"it was taken for a correction of what they were asked, or of what was done",
-		"es wurde als Änderung dessen verstanden, was gefragt oder getan wurde",
-		"cela a été pris pour une correction de ce qui était demandé, ou de ce qui a été fait",
-		"se tomó como un cambio de lo que se preguntó o de lo que se hizo"}
-	noteLetGo = words.Sentence{
-		"what was asked back is not waited for any longer",
-		"auf die Rückfrage wird nicht länger gewartet",
-		"la question posée en retour n’est plus attendue",
-		"ya no se espera respuesta a la pregunta"}
-	noteStillOpen = words.Sentence{
-		"what was asked back is still open",
-		"die Rückfrage ist noch offen",
-		"la question posée en retour reste ouverte",
-		"la pregunta sigue abierta"}
-	noteElsewhere = words.Sentence{
-		"it was answered elsewhere",
-		"es wurde anderswo beantwortet",
-		"la réponse a été donnée ailleurs",
-		"se respondió en otro lugar"}
-	noteLost = words.Sentence{
-		"the answer of the store was lost",
-		"die Antwort des Speichers ging verloren",
-		"la réponse de la base a été perdue",
-		"se perdió la respuesta del almacén"}
-	noteDeclined = words.Sentence{
-		"the model declined to answer",
-		"das Sprachmodell wollte nicht antworten",
-		"le modèle de langage a refusé de répondre",
-		"el modelo de lenguaje no quiso responder"}
-	noteUnseen = words.Sentence{
-		"the model wrote characters that nobody can see; they were left out",
-		"das Sprachmodell schrieb Zeichen, die man nicht sieht; sie wurden weggelassen",
-		"le modèle a écrit des caractères invisibles ; ils ont été retirés",
-		"el modelo escribió caracteres que no se ven; se dejaron fuera"}
-	noteNoCalls = words.Sentence{
-		"the model did not find calls that are allowed",
-		"das Sprachmodell fand keine erlaubten Aufrufe",
-		"le modèle n’a pas trouvé d’appels autorisés",
-		"el modelo no encontró llamadas permitidas"}
-	noteSteps = words.Sentence{
-		"the turn has made as many steps as it may",
-		"die Runde hat so viele Schritte gemacht, wie sie darf",
-		"l’échange a fait autant d’étapes qu’il le peut",
-		"el turno ha dado todos los pasos que puede"}
-	noteAnswerBefore = words.Sentence{
-		"it was taken for an answer to the question before",
-		"es wurde als Antwort auf die Frage davor verstanden",
-		"cela a été pris pour une réponse à la question précédente",
-		"se tomó como respuesta a la pregunta anterior"}
-	noteHeldUp = words.Sentence{
-		"what waits was held up, and what they want instead was not understood",
-		"was wartet, wurde angehalten; was stattdessen sein soll, wurde nicht verstanden",
-		"ce qui attend a été suspendu ; ce qui est voulu à la place n’a pas été compris",
-		"lo que espera quedó detenido; no se entendió qué se quiere en su lugar"}
-	noteBeyond = words.Sentence{
-		"it asks for something that no verb does",
-		"es verlangt etwas, das hier nichts tut",
-		"cela demande quelque chose que rien ne fait ici",
-		"pide algo que aquí nada hace"}
-	noteUnkept = words.Sentence{
-		"this turn could not be kept",
-		"diese Runde konnte nicht aufbewahrt werden",
-		"cet échange n’a pas pu être conservé",
-		"este turno no se pudo guardar"}
-	noteFailed = words.Sentence{
-		"the system failed",
-		"das System hat versagt",
-		"le système a échoué",
-		"el sistema falló"}
-	noteContext = words.Sentence{
-		"the context {} could not be read",
-		"der Zusammenhang {} konnte nicht gelesen werden",
-		"le contexte {} n’a pas pu être lu",
-		"el contexto {} no se pudo leer"}
-	noteBrokeOff = words.Sentence{
-		"the model broke off",
-		"das Sprachmodell brach ab",
-		"le modèle s’est interrompu",
-		"el modelo se interrumpió"}
-	noteAssumed = words.Sentence{
-		"what was spoken of before was taken to be meant: {}",
-		"gemeint ist wohl, wovon vorher die Rede war: {}",
-		"il s’agit sans doute de ce dont il était question : {}",
-		"se entendió lo que se mencionó antes: {}"}
-	noteToolAfter = words.Sentence{
-		"a tool was to be told something after somebody else's words were read",
-		"einem anderen System sollte etwas mitgeteilt werden, nachdem Fremdes gelesen wurde",
-		"un autre système devait recevoir quelque chose après la lecture d’un texte d’un tiers",
-		"otro sistema iba a recibir algo después de leerse un texto ajeno"}
-	noteUnasked = words.Sentence{
-		"the model could not be asked",
-		"das Sprachmodell konnte nicht gefragt werden",
-		"le modèle n’a pas pu être interrogé",
-		"no se pudo preguntar al modelo"}
+const (
+	noteRemark          words.Key = "dialog/note-remark"
+	noteMaybeRemark     words.Key = "dialog/note-maybe-remark"
+	noteAnswered        words.Key = "dialog/note-answered"
+	noteOthers          words.Key = "dialog/note-others"
+	noteAutomatic       words.Key = "dialog/note-automatic"
+	noteBadCorrection   words.Key = "dialog/note-bad-correction"
+	noteWhichCorrection words.Key = "dialog/note-which-correction"
+	noteCorrection      words.Key = "dialog/note-correction"
+	noteLetGo           words.Key = "dialog/note-let-go"
+	noteStillOpen       words.Key = "dialog/note-still-open"
+	noteElsewhere       words.Key = "dialog/note-elsewhere"
+	noteLost            words.Key = "dialog/note-lost"
+	noteDeclined        words.Key = "dialog/note-declined"
+	noteNoCalls         words.Key = "dialog/note-no-calls"
+	noteSteps           words.Key = "dialog/note-steps"
+	noteAnswerBefore    words.Key = "dialog/note-answer-before"
+	noteHeldUp          words.Key = "dialog/note-held-up"
+	noteUnkept          words.Key = "dialog/note-unkept"
+	noteFailed          words.Key = "dialog/note-failed"
+	noteContext         words.Key = "dialog/note-context"
+	noteBrokeOff        words.Key = "dialog/note-broke-off"
+	noteAssumed         words.Key = "dialog/note-assumed"
+	noteToolAfter       words.Key = "dialog/note-tool-after"
+	noteUnasked         words.Key = "dialog/note-unasked"
 )

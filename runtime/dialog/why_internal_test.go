@@ -15,7 +15,8 @@ import (
 // (U39, X12)
 func TestWhyIsToldInEachLanguage(t *testing.T) {
 	t.Parallel()
-	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", "domain: x\ndescription: X.\nroles: [{name: boss, description: Who agrees.}]\nverbs: []\nsays:\n  boss: {de: die Chefin, fr: la cheffe, es: la jefa}\n"))
+	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", "domain: x\ndescription: X.\nroles: [{name: boss, description: Who agrees.}]\nverbs: []\n"),
+		dsl.NewSource("x.de.yaml", "says: {boss: die Chefin}"), dsl.NewSource("x.fr.yaml", "says: {boss: la cheffe}"), dsl.NewSource("x.es.yaml", "says: {boss: la jefa}"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
@@ -25,7 +26,7 @@ func TestWhyIsToldInEachLanguage(t *testing.T) {
 		Resolved: []Traced{{Text: "1", Origin: ofPerson, Words: "one"}, {Text: "2", Origin: ofRecord}},
 		NotUsed:  []string{"x.e"}, Agreed: "abcd-ef01", Withdrawn: []string{"x.f"}, Replaced: []claim{{claimDate, "tomorrow"}}, Journal: [][2]int64{{1, 2}},
 		Model: ModelNote{Prompt: "v1", Calls: 2, In: 10, Out: 20}}
-	for _, s := range []words.Sentence{noteRemark, noteMaybeRemark, noteAnswered, noteOthers, noteAutomatic, noteBadCorrection, noteWhichCorrection, noteCorrection, noteLetGo, noteStillOpen, noteElsewhere, noteLost, noteDeclined, noteUnseen, noteNoCalls, noteSteps, noteAnswerBefore, noteHeldUp, noteBeyond, noteUnkept, noteFailed, noteContext, noteBrokeOff, noteAssumed, noteToolAfter, noteUnasked} {
+	for _, s := range []words.Key{noteRemark, noteMaybeRemark, noteAnswered, noteOthers, noteAutomatic, noteBadCorrection, noteWhichCorrection, noteCorrection, noteLetGo, noteStillOpen, noteElsewhere, noteLost, noteDeclined, noteNoCalls, noteSteps, noteAnswerBefore, noteHeldUp, noteUnkept, noteFailed, noteContext, noteBrokeOff, noteAssumed, noteToolAfter, noteUnasked} {
 		r.note(s, "zz", "zz")
 	}
 	r.refused(dsl.Diagnostics{{Code: "not-permitted", Summary: "you may not use x.send"}})

@@ -35,11 +35,36 @@ func newWire(t testing.TB, answers ...string) *wire {
 		answer := answers[min(len(s.asked), len(answers)-1)]
 		s.asked = append(s.asked, string(body))
 		s.mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, answer)
+		if !strings.Contains(string(body), `"stream":true`) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, inChunks(answer))
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// inChunks is a whole answer as it is streamed, or whatever else it is as it stands.
+func inChunks(answer string) string {
+	var whole map[string]any
+	if json.Unmarshal([]byte(answer), &whole) != nil || whole["choices"] == nil {
+		return answer
+	}
+	for _, choice := range whole["choices"].([]any) {
+		c := choice.(map[string]any)
+		delta, _ := c["message"].(map[string]any)
+		calls, _ := delta["tool_calls"].([]any)
+		for i := range calls {
+			calls[i].(map[string]any)["index"] = i
+		}
+		c["delta"] = delta
+		delete(c, "message")
+	}
+	text, _ := json.Marshal(whole)
+	return "data: " + string(text) + "\n\ndata: [DONE]\n\n"
 }
 
 func (s *wire) requests() []string {
@@ -169,11 +194,11 @@ func TestWhatIsSentReachesTheModelAsItIsSeen(t *testing.T) {
 		"isolates":         {"\u2066What\u2069 is broken?", true, "nobody can see"},
 		"tags":             {"What is broken?\U000e0063\U000e0061\U000e006e\U000e0063\U000e0065\U000e006c", true, "nobody can see"},
 		"selectors":        {"What is broken?\U000e0142\U000e0151", true, "nobody can see"},
-		"an emoji":         {"What is broken? \U0001f468\u200d\U0001f469", true, "Hello"},
-		"just long enough": {"What is broken? " + strings.Repeat("x", dialog.MaxMessage-20), true, "Hello"},
+		"an emoji":         {"What is broken? \U0001f468\u200d\U0001f469", true, "You are welcome"},
+		"just long enough": {"What is broken? " + strings.Repeat("x", dialog.MaxMessage-20), true, "You are welcome"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newWire(t, answered("Hello.", "stop"))
+			s := newWire(t, answered("", "tool_calls", "reply__say", `{"what": "WELCOME"}`))
 			a := h.wired(s, nil).say(c.text)
 			if sent := len(s.requests()) > 0; sent != c.sent || !strings.Contains(a.Text, c.told) {
 				t.Errorf("sent: %v; told %.200q", sent, a.Text)

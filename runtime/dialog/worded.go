@@ -53,7 +53,7 @@ func (w wording) in(tag string) wording {
 }
 
 // say is a sentence of the house.
-func (w wording) say(s words.Sentence, of ...string) string { return s.In(w.tongue, of...) }
+func (w wording) say(s words.Key, of ...string) string { return s.In(w.tongue, of...) }
 
 // day says a day in full: "Friday 3 January 2025".
 func (w wording) day(v stores.Value) string { return words.SayDay(v, w.tongue) }
@@ -278,6 +278,16 @@ func (w wording) args(c *receipt.Call) map[string]string {
 	for _, a := range script.Calls[0].Args {
 		said[a.Key] = w.arg(c, a.Value)
 	}
+	if v := w.reg.Verb(c.Verb); v != nil {
+		for i := range v.Params {
+			if name := v.Params[i].Name; v.Params[i].Sensitive && said[name] != "" {
+				said[name] = ""
+				if w.mark != nil {
+					said[name] = w.mark(c, name)
+				}
+			}
+		}
+	}
 	for _, f := range c.Filled {
 		if _, ok := said[f.Param]; !ok {
 			said[f.Param] = w.asWords(escaped(f.Label))
@@ -347,7 +357,7 @@ func (w wording) source(o verbs.Origin) string {
 	}
 	text = othersWords.ReplaceAllString(text, sayOthersWords.In(w.tongue))
 	for _, s := range originSays {
-		text = strings.ReplaceAll(text, s[words.English], s[w.tongue])
+		text = strings.ReplaceAll(text, s.Text(words.English), s.Text(w.tongue))
 	}
 	return text
 }
@@ -355,19 +365,19 @@ func (w wording) source(o verbs.Origin) string {
 // othersWords are what somebody with a role said, other than the person who is
 // spoken to.
 var (
-	othersWords    = regexp.MustCompile(`\bthe words of a [\pL\d-]+(?: or [\pL\d-]+)*`)
-	sayOthersWords = words.Sentence{"the words of others", "die Worte anderer", "les mots d’autrui", "las palabras de otros"}
+	othersWords              = regexp.MustCompile(`\bthe words of a [\pL\d-]+(?: or [\pL\d-]+)*`)
+	sayOthersWords words.Key = "dialog/others-words"
 )
 
 // originSays are what origins are called where nothing names them.
-var originSays = []words.Sentence{
-	{"a quoted message", "eine zitierte Nachricht", "un message cité", "un mensaje citado"},
-	{"a document", "ein Dokument", "un document", "un documento"},
-	{"a tool", "ein anderes System", "un autre système", "otro sistema"},
-	{"the tool ", "das System ", "le système ", "el sistema "},
-	{"the model", "das Sprachmodell", "le modèle de langage", "el modelo de lenguaje"},
-	{"the script", "das Skript", "le script", "el guion"},
-	{"a person", "eine Person", "une personne", "una persona"},
-	{"a record", "eine Aufzeichnung", "un enregistrement", "un registro"},
-	{" and ", " und ", " et ", " y "},
+var originSays = []words.Key{
+	"dialog/origin-a-quoted-message",
+	"dialog/origin-a-document",
+	"dialog/origin-a-tool",
+	"dialog/origin-the-tool",
+	"dialog/origin-the-model",
+	"dialog/origin-the-script",
+	"dialog/origin-a-person",
+	"dialog/origin-a-record",
+	"dialog/origin-and",
 }

@@ -34,7 +34,7 @@ type Config struct {
 	Grammars  Grammars
 
 	// Timeout bounds one attempt, Idle the silence within one. The defaults are
-	// two minutes and thirty seconds.
+	// two minutes and ten seconds.
 	Timeout, Idle time.Duration
 	// Attempts is how often a request is sent at most; the default is 3, and 1
 	// tries once. Nothing is sent again after a piece of it was handed over.
@@ -94,7 +94,7 @@ func New(c Config) (*Client, error) {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&c.Timeout, 2 * time.Minute}, {&c.Idle, 30 * time.Second}, {&c.Backoff, time.Second / 2}, {&c.MaxWait, 20 * time.Second}} {
+	}{{&c.Timeout, 2 * time.Minute}, {&c.Idle, 10 * time.Second}, {&c.Backoff, time.Second / 2}, {&c.MaxWait, 20 * time.Second}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}

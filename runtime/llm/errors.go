@@ -100,7 +100,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // again reports whether the same request may do better another time.
 func (e *Error) again() bool {
 	switch e.Kind {
-	case Unavailable, Busy, Late, Cut, Garbled:
+	case Unavailable, Busy, Cut, Garbled: // and whoever waited once for nothing has waited enough
 		return true
 	}
 	return false

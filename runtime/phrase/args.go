@@ -578,7 +578,7 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 	case how == unsaid:
 		missing()
 		return
-	case free == 1 && r.content(p, c):
+	case free == 1 && sentences(pr) && r.content(p, c):
 		at = c.rng
 	default:
 		missing()
@@ -658,11 +658,8 @@ func (r *Reader) unknownName(c *clause, i int) bool {
 	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] != 0 || len(c.words[i].Plain) < 2 {
 		return false
 	}
-	_, known := r.ix.stems[c.stems[i]]
-	if own := c.ownStem(i); own != "" && !known {
-		_, known = r.ix.stems[own]
-	}
-	return !known && groupsOf()[c.stems[i]] == nil
+	_, known := r.ix.matcher.words[r.rootOf(c, i)]
+	return !known
 }
 
 // inName reports that a number belongs to a name that was found.

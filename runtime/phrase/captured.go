@@ -33,12 +33,6 @@ const mostBetween = 8
 // captured is what stands in the place of an argument. Of several phrases the
 // longest counts.
 func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how) {
-	var slot int32
-	for i := range p.Verb.Params {
-		if &p.Verb.Params[i] == pr {
-			slot = int32(-1 - i)
-		}
-	}
 	if d := c.dictated; d != nil {
 		if d.param != pr {
 			return words.Range{}, elsewhere
@@ -61,7 +55,7 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 	for t := range r.ix.templates {
 		tp := &r.ix.templates[t]
 		n := len(tp.words)
-		if r.ix.verbs[tp.verb] != p.Verb || tp.quality != ofPhrase || n < 2 || tp.words[n-1] != slot {
+		if r.ix.verbs[tp.verb] != p.Verb || n < 2 || tp.words[n-1].param != pr {
 			continue
 		}
 		from, ok := 0, false
@@ -93,9 +87,12 @@ func (r *Reader) captured(p *Part, pr *verbs.Param, c *clause) (words.Range, how
 	return at, elsewhere
 }
 
-// is reports whether a word of a clause is one of the index.
-func (c *clause) is(i int, ix *Index, stem int32) bool {
-	return c.stems[i] == ix.list[stem] || c.own != nil && c.own[i] == ix.list[stem]
+// sentences reports that an argument may hold whole sentences, and not only a name.
+func sentences(p *verbs.Param) bool { return p.Type.MaxLength >= 500 }
+
+// is reports whether a word of a clause has a stem.
+func (c *clause) is(i int, stem string) bool {
+	return c.stems[i] == stem || c.own != nil && c.own[i] == stem
 }
 
 // follows finds where the words of a phrase, one after the other, lead to its last
@@ -106,29 +103,29 @@ func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 	k, between := 0, 0
 	// "note that", where the phrase is "please note that".
 	first := 0
-	for first < n-2 && tp.words[first] >= 0 && small()[r.ix.list[tp.words[first]]] != 0 {
+	for first < n-2 && tp.words[first].param == nil && small()[tp.words[first].stem] != 0 {
 		first++
 	}
-	for i := 0; i < len(c.words) && k < n-1; i++ {
-		if k == 0 && first > 0 && tp.words[first] >= 0 && c.is(i, r.ix, tp.words[first]) {
+	for i := 0; i < len(c.words) && k < n-1 && !c.quoted[i]; i++ {
+		if k == 0 && first > 0 && tp.words[first].param == nil && c.is(i, tp.words[first].stem) {
 			k = first
 		}
 		switch w := tp.words[k]; {
-		case w >= 0 && c.is(i, r.ix, w):
+		case w.param == nil && c.is(i, w.stem):
 			k, between = k+1, 0
-		case w < 0 && k > 0 && k+1 < n-1:
+		case w.param != nil && k > 0 && k+1 < n-1:
 			// The place of another argument.
 			if between++; between > mostBetween {
 				return 0, false
 			}
-			if between > 1 && tp.words[k+1] >= 0 && c.is(i, r.ix, tp.words[k+1]) {
+			if between > 1 && tp.words[k+1].param == nil && c.is(i, tp.words[k+1].stem) {
 				k, between = k+2, 0
 			}
 		case k > 0:
 			return 0, false
 		}
 		if k == n-1 {
-			if i+2 >= len(c.words) && !tp.colon {
+			if i+2 >= len(c.words) && !tp.colon && sentences(tp.words[n-1].param) {
 				return 0, false // one word is not much to tell anybody
 			}
 			if i+1 >= len(c.words) {
@@ -145,7 +142,7 @@ func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 func (r *Reader) heads(tp *template, c *clause, colon int) int {
 	k, telling := 0, false
 	pass := func() {
-		for k < len(tp.words)-1 && (tp.words[k] < 0 || small()[r.ix.list[tp.words[k]]] != 0) {
+		for k < len(tp.words)-1 && (tp.words[k].param != nil || small()[tp.words[k].stem] != 0) {
 			k++
 		}
 	}
@@ -154,7 +151,7 @@ func (r *Reader) heads(tp *template, c *clause, colon int) int {
 		if c.words[i].Range.End > colon {
 			break
 		}
-		if k < len(tp.words)-1 && c.is(i, r.ix, tp.words[k]) {
+		if k < len(tp.words)-1 && c.is(i, tp.words[k].stem) {
 			k++
 			telling = true
 			pass()

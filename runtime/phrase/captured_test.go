@@ -151,3 +151,33 @@ func TestTooMuchAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// F26: a place of one word takes what stands in it, and never the whole sentence; where
+// nothing stands in it, it is asked for.
+func TestANameIsNotTheSentence(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[1].reader(t)
+	for text, want := range map[string]string{
+		"a new customer called Piotr":                      "Piotr",
+		"register a customer named Piotr Wójcik":           "Piotr Wójcik",
+		"new customer: Piotr":                              "Piotr",
+		"we have a new customer":                           "",
+		"create a customer, he came in today with a dog":   "",
+		"please register a new customer for the Graz shop": "",
+	} {
+		h := r.Read(text, english)
+		for i := range h.Parts {
+			for _, a := range h.Parts[i].Args {
+				if a.Param.Name == "name" && a.Value.Text != want {
+					t.Errorf("%q takes %q", text, a.Value.Text)
+				}
+				if a.Param.Name == "name" {
+					want = ""
+				}
+			}
+		}
+		if want != "" {
+			t.Errorf("%q does not take %q", text, want)
+		}
+	}
+}

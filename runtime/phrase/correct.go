@@ -102,7 +102,7 @@ func (r *Reader) Correct(text string, in words.In, v *verbs.Verb, call *dsl.Call
 		for i := range found.Fits {
 			says[i] = found.Fits[i].Says
 		}
-		found.Ask = questions[askWhich].In(r.speaks(l), r.join(r.speaks(l), says))
+		found.Ask = askWhich.In(r.speaks(l), r.join(r.speaks(l), says))
 	} else if len(found.Fits) == 1 {
 		found.Ask = ""
 	}

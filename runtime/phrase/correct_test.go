@@ -152,9 +152,7 @@ verbs:
       - {name: first-day, type: date, min: today}
       - {name: last-day, type: date}
     effects: [{notifies: clerk}]
-says:
-  first-day: {de: erster Tag, fr: premier jour, es: primer día}
-`))
+`), dsl.NewSource("pay.de.yaml", "says: {first-day: erster Tag}"))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

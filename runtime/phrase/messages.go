@@ -15,38 +15,21 @@ import (
 // What is asked, in the person's language. Names of verbs and arguments are the
 // palette's own, and so are the descriptions that say what is wanted.
 
-type question uint8
+type question = words.Key
 
 const (
-	askVerb question = iota
-	askMissing
-	askSeveral
-	askLimit
-	askStranger
-	askField
-	askUnfit
-	askShorter
-	askWhich
-	askVerbs
+	askVerb     question = "phrase/ask-verb"
+	askVerbs    question = "phrase/ask-verbs"
+	askMissing  question = "phrase/ask-missing"
+	askSeveral  question = "phrase/ask-several"
+	askStranger question = "phrase/ask-stranger"
+	askField    question = "phrase/ask-field"
+	askLimit    question = "phrase/ask-limit"
+	askWhich    question = "phrase/ask-which"
+	askUnfit    question = "phrase/ask-unfit"
+	askShorter  question = "phrase/ask-shorter"
+	inQuotes    question = "phrase/in-quotes"
 )
-
-var questions = [...]words.Sentence{
-	askVerb:     {"Do you mean {}?", "Meinen Sie {}?", "Voulez-vous dire {} ?", "¿Se refiere a {}?"},
-	askVerbs:    {"Which of these do you mean? Say its number.{}", "Was davon meinen Sie? Nennen Sie die Nummer.{}", "Que voulez-vous dire parmi ceci ? Dites le numéro.{}", "¿A cuál de estas cosas se refiere? Diga el número.{}"},
-	askMissing:  {words.English: "What is {}?"},
-	askSeveral:  {words.English: "Which is meant by {}?"},
-	askStranger: {"I could not find that among your items. Which one is it?", "Das habe ich unter dem, was Sie betrifft, nicht gefunden. Was ist gemeint?", "Je n’ai pas trouvé cela parmi vos éléments. De quoi s’agit-il ?", "No he encontrado eso entre sus elementos. ¿De cuál se trata?"},
-	askField:    {"Please tell me: {}.", "Bitte sagen Sie mir: {}.", "Dites-moi, s’il vous plaît : {}.", "Dígame, por favor: {}."},
-	askLimit:    {words.English: "That does not fit {}: "},
-	askWhich:    {"Which do you mean: {}?", "Was ist gemeint: {}?", "Que voulez-vous dire : {} ?", "¿A qué se refiere: {}?"},
-	askUnfit:    {"That does not fit here. Please check the value.", "Das passt hier nicht. Bitte prüfen Sie den Wert.", "Cela ne convient pas ici. Vérifiez la valeur, s’il vous plaît.", "Eso no encaja aquí. Por favor, revise el valor."},
-	askShorter:  {"That is {} characters long, and at most {} can be taken. Please say it in fewer words.", "Das sind {} Zeichen, und höchstens {} passen. Bitte sagen Sie es kürzer.", "Cela fait {} caractères, et {} au plus peuvent être pris. Dites-le plus brièvement, s’il vous plaît.", "Son {} caracteres, y caben {} como máximo. Por favor, dígalo con menos palabras."},
-}
-
-// in is the question in a language; {} in it is filled in later.
-func (q question) in(l words.Language) string { return words.Typeset(l, questions[q][l]) }
-
-var orWords = [...]string{" or ", " oder ", " ou ", " o "}
 
 // speaks is the language that is asked in, of a sentence in one.
 func (r *Reader) speaks(l words.Language) words.Language {
@@ -61,7 +44,7 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 	l = r.speaks(l)
 	if field, ok := about.(collect.Question); ok {
 		field = field.In(l)
-		text := strings.ReplaceAll(q.in(l), "{}", field.Label)
+		text := q.In(l, field.Label)
 		if field.Hint != "" {
 			text += " (" + strings.TrimSuffix(field.Hint, ".") + ")"
 		}
@@ -77,28 +60,28 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		}
 		switch q {
 		case askStranger:
-			return q.in(l)
+			return q.In(l)
 		case askShorter: // choices are how long it is, and may be
-			return strings.Replace(strings.Replace(q.in(l), "{}", choices[0], 1), "{}", choices[1], 1)
+			return q.In(l, choices...)
 		}
 		if q == askLimit && l != words.English {
-			return askUnfit.in(l)
+			return askUnfit.In(l)
 		}
-		// What an argument is called is English, and so is the whole sentence.
-		l = words.English
-		text := strings.ReplaceAll(q.in(l), "{}", strings.ReplaceAll(strings.TrimSuffix(p.Name, "-id"), "-", " "))
+		name, ok := r.ix.reg.Says(l.String(), p.Name)
+		if !ok { // what an argument is called is English, and so is the whole sentence
+			l, name = words.English, strings.ReplaceAll(strings.TrimSuffix(name, "-id"), "-", " ")
+		}
+		text := q.In(l, name)
 		switch {
 		case q == askLimit:
 			return text + strings.Join(choices, ", ")
 		case len(choices) > 0:
 			return text + " " + r.join(l, choices)
-		case p.Description != "":
-			return text + " (" + p.Description + ")"
 		}
 		return text
 	}
 	if q == askStranger {
-		return q.in(l)
+		return q.In(l)
 	}
 	names := make([]string, len(choices))
 	all := about.([]*verbs.Verb)
@@ -112,13 +95,13 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 		}
 	}
 	if len(names) == 1 {
-		return questions[q].In(l, inQuotes.In(l, names[0]))
+		return q.In(l, inQuotes.In(l, names[0]))
 	}
 	var list strings.Builder
 	for i, name := range names {
 		list.WriteString("\n" + strconv.Itoa(i+1) + ". " + upper(name))
 	}
-	return questions[askVerbs].In(l, list.String())
+	return askVerbs.In(l, list.String())
 }
 
 // upper begins with a capital, as a line of a list does.
@@ -150,8 +133,6 @@ func (r *Reader) does(l words.Language, v *verbs.Verb) string {
 	return strings.ToLower(first[:1]) + first[1:]
 }
 
-var inQuotes = words.Sentence{"“{}”", "„{}“", "« {} »", "«{}»"}
-
 // join lists choices; a name is told as the words that it is made of.
 func (r *Reader) join(l words.Language, all []string) string {
 	all = slices.Clone(all)
@@ -163,8 +144,5 @@ func (r *Reader) join(l words.Language, all []string) string {
 			all[i] = strings.ReplaceAll(name, "-", " ")
 		}
 	}
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + orWords[l] + all[len(all)-1]
+	return words.Either(l, all)
 }

@@ -67,10 +67,10 @@ func (r *Reader) dictation(text string, all []words.Word, readings []words.Readi
 			}
 		}
 	}
-	c.dictated = &dictated{&v.Params[-1-tp.words[len(tp.words)-1]], words.Range{Start: colon, End: end}}
+	c.dictated = &dictated{tp.words[len(tp.words)-1].param, words.Range{Start: colon, End: end}}
 	p := Part{Range: c.rng, Certainty: Sure, Verb: v, Phrase: tp.text, Confidence: 1, clauses: []*clause{c}, reader: r, language: l}
 	for _, s := range r.rank(head) {
-		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)}); len(p.Ranked) == ranked {
+		if p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score}); len(p.Ranked) == ranked {
 			break
 		}
 	}
@@ -107,7 +107,7 @@ func (r *Reader) announces(head *clause, l words.Language) *template {
 	for t := range r.ix.templates {
 		tp := &r.ix.templates[t]
 		n := len(tp.words)
-		if !r.may[tp.verb] || tp.quality != ofPhrase || n < 2 || tp.words[n-1] >= 0 || !freeText(&r.ix.verbs[tp.verb].Params[-1-tp.words[n-1]]) {
+		if !r.may[tp.verb] || n < 2 || tp.words[n-1].param == nil || !freeText(tp.words[n-1].param) {
 			continue
 		}
 		switch {
@@ -122,7 +122,7 @@ func (r *Reader) announces(head *clause, l words.Language) *template {
 		return nil
 	}
 	// What the whole of it would be taken for has to be the same.
-	if p := r.part(head, l); len(p.Ranked) > 0 && p.Ranked[0].Verb != r.ix.verbs[one.verb] {
+	if p := r.part(head, l); p.Verb != nil && p.Verb != r.ix.verbs[one.verb] {
 		return nil
 	}
 	return one
@@ -140,7 +140,7 @@ func (r *Reader) telling(tp *template, c *clause) (n int) {
 
 // has reports whether a word of a clause is one of a phrase.
 func (r *Reader) has(tp *template, c *clause, i int) bool {
-	return slices.ContainsFunc(tp.words, func(w int32) bool { return w >= 0 && c.is(i, r.ix, w) })
+	return slices.ContainsFunc(tp.words, func(w token) bool { return w.param == nil && c.is(i, w.stem) })
 }
 
 // only reports that all of a clause is a verb's: words of its phrases, rows that it
@@ -152,7 +152,7 @@ func (r *Reader) only(verb int32, c *clause) bool {
 			continue
 		}
 		if !slices.ContainsFunc(r.ix.templates, func(tp template) bool {
-			return tp.verb == verb && tp.quality == ofPhrase && r.has(&tp, c, i)
+			return tp.verb == verb && r.has(&tp, c, i)
 		}) {
 			return false
 		}

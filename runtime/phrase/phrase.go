@@ -107,10 +107,6 @@ type Part struct {
 	Args []Arg
 	Asks []Ask
 
-	// Beyond says that it asks for something which no verb does: to delete an account,
-	// say. Nothing is understood of it then, and nothing offered.
-	Beyond bool
-
 	// Refers is how it speaks of what no word of it names.
 	Refers Reference
 
@@ -221,4 +217,21 @@ func (p *Part) Literals(script *dsl.Script) verbs.Literals {
 		}
 		return verbs.Origin{}, false
 	}}
+}
+
+// Unknown is the intent of what is not understood.
+const Unknown = "UNKNOWN"
+
+// Intent is what is most likely meant, and how likely that is, from 0 to 1: the
+// name of a verb, or Unknown where the words say nothing that would tell. An
+// intent is no permission to do it: a verb is meant where the part is Sure, and
+// is asked about otherwise.
+func (p *Part) Intent() (name string, confidence float64) {
+	switch {
+	case p.Verb != nil:
+		return p.Verb.Name, p.Confidence
+	case p.Certainty == Nothing || len(p.Ranked) == 0:
+		return Unknown, 0
+	}
+	return p.Ranked[0].Verb.Name, p.Confidence
 }

@@ -1,7 +1,6 @@
 package phrase
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,13 +44,26 @@ const (
 	ranked   = 5
 )
 
-// How well a verb has to fit.
+// How likely a verb has to be meant.
 const (
-	sure    = 0.53 // at least, to be proposed
-	margin  = 0.08 // better than the next, to be proposed
-	perhaps = 0.36 // at least, to be asked about
-	// How much of a sentence a verb has to account for.
-	accounted = 0.55
+	// To be answered, where it only reads.
+	sureToRead = 0.66
+	// To be proposed, where it changes something.
+	sureToWrite = 0.8
+	// To be asked about.
+	perhaps = 0.2
+	// To be offered, as part of what is likeliest.
+	offered = 0.1
+	// How likely a verb is, beside what it would be otherwise, in a sentence that
+	// denies, imagines, quotes, asks about what would change something, or names a
+	// stranger.
+	hindered = 0.3
+	// How near a phrase has to be, where only words that any sentence may have were said.
+	nearly = 0.7
+	// To be another thing that is asked in the same sentence.
+	likely = 0.4
+	// One whose phrase was said, word for word.
+	exactly = 0.99
 )
 
 // A clause is a piece of the message on its way.
@@ -70,14 +82,16 @@ type clause struct {
 	first    string // stem of the first word that says something
 	question bool
 	negated  bool
-	forbids  bool    // it begins with a no: "don't", "never"
-	supposes bool    // it imagines, asks how or whether, or tells what others say
-	total    float32 // weight of the words
+	forbids  bool // it begins with a no: "don't", "never"
+	supposes bool // it imagines, asks how or whether, or tells what others say
 	ref      Reference
 	rows     map[*verbs.Entity]*found
 	codes    map[*verbs.CodeList]*codesFound
 	dictated *dictated
 	weights  []float32
+	sought   *query
+	given    []*verbs.Param // what a phrase that is looked for has values for
+	opening  int            // words that say nothing before it begins
 }
 
 // Read reads a message.
@@ -132,7 +146,7 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			r.fill(&h.Parts[n-1], c, l)
 			continue
 		}
-		if p.Certainty != Sure || len(c.words) > 5 {
+		if p.Certainty != Sure || len(p.Asks) > 0 {
 			if two := r.halves(text, c, readings, l); two != nil {
 				h.Parts = append(h.Parts, two...)
 				continue
@@ -146,7 +160,25 @@ func (r *Reader) Read(text string, in words.In) Heard {
 			break
 		}
 	}
+	if len(h.Parts) > 1 && len(all) <= maxWords {
+		h.Parts = r.together(text, all, readings, in, l, h.Parts)
+	}
 	return h
+}
+
+// together is what several sentences mean: what is not clear by itself is left out where
+// it would be what another says clearly, and where nothing is clear, all of it may be.
+func (r *Reader) together(text string, all []words.Word, readings []words.Reading, in words.In, l words.Language, parts []Part) []Part {
+	clear := func(p Part) bool { return p.Certainty == Sure }
+	if !slices.ContainsFunc(parts, clear) {
+		if whole := r.part(r.clause(text, all, readings, in, l), l); whole.Certainty == Sure && whole.Confidence >= sureToWrite {
+			return []Part{whole}
+		}
+		return parts
+	}
+	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
+		return p.Certainty == Unsure && slices.ContainsFunc(parts, func(q Part) bool { return clear(q) && q.Verb == p.Ranked[0].Verb })
+	})
 }
 
 // within reports that a place lies inside a reading: the point of "15. March"
@@ -177,7 +209,8 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 	c.weights = make([]float32, len(all))
 	tail := text[c.rng.End:]
 	end := strings.IndexAny(tail, "?.!\n;")
-	opening := all[greeting(all):]
+	c.opening = greeting(all)
+	opening := all[c.opening:]
 	c.question = !polite(opening) && (end >= 0 && tail[end] == '?' || questionWords[opening[0].Plain] || inverted(opening)) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
 	c.forbids = forbidding(opening)
 	c.supposes = supposing(opening)
@@ -199,24 +232,18 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 				c.taken[i] = true
 			}
 		}
-		id, known := r.ix.stems[c.stems[i]]
-		if own, ok := r.ix.stems[c.ownStem(i)]; ok && !known {
-			id, known = own, true
+		c.weights[i] = 0.85
+		if id, known := r.ix.matcher.words[r.rootOf(c, i)]; known {
+			c.weights[i] = r.ix.matcher.weight[id]
 		}
-		switch {
-		case c.taken[i]:
+		if c.taken[i] {
 			c.weights[i] = 0.15
-		case small()[w.Plain] != 0:
-			c.weights[i] = float32(small()[w.Plain])
-		case known:
-			c.weights[i] = r.ix.weight[id]
-		default:
-			c.weights[i] = 0.85
+		} else if s := small()[w.Plain]; s != 0 {
+			c.weights[i] = float32(s)
 		}
 		if c.first == "" && small()[w.Plain] == 0 && !c.taken[i] {
 			c.first = c.stems[i]
 		}
-		c.total += c.weights[i]
 		c.negated = c.negated || negations()[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
 	}
 	c.ref = c.refers()
@@ -269,165 +296,150 @@ func polite(all []words.Word) bool {
 	return false
 }
 
-// rank scores every verb that the session may use.
-func (r *Reader) rank(c *clause) []scored {
-	matched := make([]float32, len(r.ix.templates))
-	telling := make([]bool, len(r.ix.templates)) // a word that says something was matched
-	bits := make([]uint32, len(r.ix.templates))
-	covered := make([]float32, len(r.ix.verbs))
-	stamp := make([]int32, len(r.ix.verbs))
-	best := make([]scored, len(r.ix.verbs))
-	var buf [48]match
-	all := make([][]match, len(c.words))
+// rootOf is a word as the palettes have it: in its own language, or in English.
+func (r *Reader) rootOf(c *clause, i int) string {
+	if own := c.ownStem(i); own != "" {
+		if _, ok := r.ix.matcher.words[short(own)]; ok {
+			return short(own)
+		}
+	}
+	return short(c.stems[i])
+}
+
+// query is what of a clause is compared: its words, and what they read as.
+func (r *Reader) query(c *clause) *query {
+	if c.sought != nil {
+		return c.sought
+	}
+	q := &query{}
+	rows := make([]uint64, len(c.words))
+	for e := range r.names {
+		if n, ok := r.ix.entities[e]; ok {
+			kind := entityKind(n)
+			for _, k := range r.rowsIn(c, e).words {
+				rows[k] |= kind
+			}
+		}
+	}
+	codes := make([]bool, len(c.words))
+	for _, l := range r.ix.reg.CodeLists() {
+		_, at := r.codesIn(c, l)
+		for _, k := range at {
+			codes[k] = true
+		}
+	}
+	masks, last := false, ""
+	end := len(c.words)
+	for end > c.opening+1 && closers[c.words[end-1].Plain] {
+		end--
+	}
 	for i := range c.words {
-		if c.taken[i] || c.quoted[i] {
+		if c.quoted[i] || i < c.opening || i >= end {
 			continue
 		}
-		m := r.ix.matches(buf[:0], c.stems[i], c.ownStem(i))
-		all[i] = slices.Clone(m)
-	}
-	// The words themselves first, so that nothing alike takes their place.
-	for _, exact := range []bool{true, false} {
-		for i := range all {
-			for _, m := range all[i] {
-				if (m.weight == 1) != exact {
-					continue
+		kind, place := rows[i], ""
+		if kind != 0 {
+			place = "{row}"
+		}
+		if codes[i] {
+			kind, place = kind|codeKind, "{code}"
+		}
+		at := c.words[i].Range
+		if inside(c.files, at) {
+			kind, place = kind|fileKind, "{file}"
+		} else if !plainWord(c.words[i].Plain) {
+			kind |= patternKind
+		}
+		for k := range c.readings {
+			rd := &c.readings[k]
+			if rd.Range.Start <= at.Start && at.End <= rd.Range.End {
+				kind |= 1 << rd.What
+				if s := placeOfReading(rd.What); s != "" {
+					place = s
 				}
-				for _, p := range r.ix.inside[m.stem] {
-					if bit := uint32(1) << p.word; bits[p.template]&bit == 0 {
-						bits[p.template] |= bit
-						telling[p.template] = telling[p.template] || smallWeight(r.ix.list[m.stem]) == 0
-						matched[p.template] += m.weight * r.ix.wordWeight(&r.ix.templates[p.template], m.stem)
+			}
+		}
+		w := r.rootOf(c, i)
+		q.words, q.kinds = append(q.words, w), append(q.kinds, kind)
+		switch {
+		case place == "":
+			q.masked, last = append(q.masked, w), ""
+		case place != last:
+			q.masked, last, masks = append(q.masked, place), place, true
+		}
+	}
+	if !masks {
+		q.masked = nil
+	}
+	c.sought = q
+	return q
+}
+
+// placeOfReading is what stands for a reading in a text that is compared.
+func placeOfReading(w words.What) string {
+	switch w {
+	case words.Date:
+		return "{date}"
+	case words.Money, words.Integer, words.Decimal, words.Percent:
+		return "{number}"
+	case words.Email, words.Phone:
+		return "{address}"
+	}
+	return ""
+}
+
+// rank lists the verbs that a clause may mean, the likeliest first.
+func (r *Reader) rank(c *clause) []candidate {
+	all := r.signsOf(c, -1)
+	r.ix.model().weigh(all)
+	return all
+}
+
+// signsOf compares a clause with every verb that the session may use, and with no
+// phrase that is left out.
+func (r *Reader) signsOf(c *clause, left int32) []candidate {
+	all := r.ix.matcher.compare(r.query(c), r.may, r.ix.takes, left)
+	for k := range all {
+		v := all[k].verb
+		f, s := r.fits(c, r.ix.verbs[v]), &all[k].signs
+		s[ofRequired], s[ofLoose] = f.required, float32(f.loose)
+		if f.required == 1 && f.given {
+			s[ofOrdinary] = 0 // the values say it
+		}
+		if f.text {
+			s[ofFree] = 1
+			for i := range r.ix.verbs[v].Params {
+				if p := &r.ix.verbs[v].Params[i]; p.Required && freeText(p) && c.text != "" {
+					if _, how := r.captured(&Part{Verb: r.ix.verbs[v]}, p, c); how == said {
+						s[ofSaid] = 1
 					}
 				}
 			}
 		}
-	}
-	for i := range all {
-		for _, m := range all[i] {
-			for _, a := range r.ix.about[m.stem] {
-				if stamp[a.verb] != int32(i+1) {
-					stamp[a.verb] = int32(i + 1)
-					covered[a.verb] += c.weights[i] * m.weight * min(1, 0.4+0.6*a.weight)
-				}
-			}
+		if c.question && !r.ix.asking[v] {
+			s[ofQuestion] = 1
+		}
+		if c.first != "" && c.first == r.ix.firsts[v] {
+			s[ofOrder] = 1
 		}
 	}
-	fits := make([]*fit, len(r.ix.verbs))
-	var room room
-	fitOf := func(v int32) *fit {
-		if fits[v] == nil {
-			fits[v] = r.fits(c, r.ix.verbs[v], &room)
-		}
-		return fits[v]
-	}
-	consider := func(t int32, tp *template, recall float32) {
-		f := fitOf(tp.verb)
-		cov := min(1, (covered[tp.verb]+f.covered)/max(c.total, 0.3))
-		score := tp.quality*(0.50*recall+0.06) + 0.38*cov
-		score *= 0.35 + 0.65*min(1, cov/0.45)
-		score += 0.12 * (f.required - 0.5)
-		if c.first != "" && c.first == r.ix.firsts[tp.verb] {
-			score += 0.1 // an order, in the verb's own word
-		}
-		score -= 0.16 * float32(f.loose)
-		if c.question && !r.ix.asking[tp.verb] {
-			score -= 0.14
-		}
-		if score > best[tp.verb].score {
-			best[tp.verb] = scored{tp.verb, score, t, cov, recall, !tp.telling || telling[t] || f.covered > 0}
-		}
-	}
-	for t := range r.ix.templates {
-		tp := &r.ix.templates[t]
-		if !r.may[tp.verb] || matched[t] == 0 && (!tp.slots || tp.tongue != words.English && tp.tongue != c.tongue) {
-			continue
-		}
-		got := matched[t]
-		if tp.slots {
-			f := fitOf(tp.verb)
-			for _, w := range tp.words {
-				if w < 0 && f.params[-1-w] && !freeText(&r.ix.verbs[tp.verb].Params[-1-w]) {
-					got += slotWeight
-				}
-			}
-			// Slots alone say enough only where all of them are there.
-			if matched[t] == 0 && (got < tp.weight-0.65 || got < 2*slotWeight) {
-				continue
-			}
-		}
-		recall := min(1, got/tp.weight)
-		if tp.telling && !telling[t] {
-			recall *= 0.45
-		}
-		// A phrase of one small word says little, however well it fits.
-		if tp.weight < 0.6 {
-			recall *= tp.weight / 0.6
-		}
-		consider(int32(t), tp, recall)
-	}
-	out := best[:0]
-	for _, b := range best {
-		if b.score > 0 {
-			out = append(out, b)
-		}
-	}
-	slices.SortFunc(out, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(r.ix.verbs[a.verb].Name, r.ix.verbs[b.verb].Name))
-	})
-	return out
-}
-
-type scored struct {
-	verb     int32
-	score    float32
-	template int32
-	covered  float32 // part of the sentence that the verb accounts for
-	recall   float32 // part of the template that the sentence has
-	telling  bool    // by a word that says something
+	return all
 }
 
 // A fit says what of a verb's arguments the sentence holds.
 type fit struct {
 	params   []bool
 	used     []bool  // words that are names and codes of it
-	covered  float32 // weight of the words that are names and codes of it
 	required float32 // part of the required arguments that are there
 	loose    int     // values that it has no place for
+	given    bool    // and there are such
 	changes  bool
 	text     bool // it takes free text
 }
 
-// A room holds the fits of many verbs, which are worked out at once: they are
-// small, and one by one they would be most of what a sentence allocates.
-type room struct {
-	fits []fit
-	said []bool
-}
-
-func (m *room) fit() *fit {
-	if len(m.fits) == 0 {
-		m.fits = make([]fit, 32)
-	}
-	f := &m.fits[0]
-	m.fits = m.fits[1:]
-	return f
-}
-
-func (m *room) bools(n int) []bool {
-	if len(m.said) < n {
-		m.said = make([]bool, max(n, 2048))
-	}
-	b := m.said[:n:n]
-	m.said = m.said[n:]
-	return b
-}
-
-func (r *Reader) fits(c *clause, v *verbs.Verb, m *room) *fit {
-	f := m.fit()
-	f.params, f.changes = m.bools(len(v.Params)), len(v.Effects) > 0
-	used := m.bools(len(c.words))
-	f.used = used
+func (r *Reader) fits(c *clause, v *verbs.Verb) *fit {
+	used := make([]bool, len(c.words))
+	f := &fit{params: make([]bool, len(v.Params)), used: used, changes: len(v.Effects) > 0}
 	want, got := 0, 0
 	var dates, amounts bool
 	for i := range v.Params {
@@ -497,19 +509,14 @@ func (r *Reader) fits(c *clause, v *verbs.Verb, m *room) *fit {
 		}
 		if p.Required {
 			want++
-			if f.params[i] {
+			if f.params[i] || c.gives(p) {
 				got++
 			}
 		}
 	}
 	f.required = 1
 	if want > 0 {
-		f.required = float32(got) / float32(want)
-	}
-	for i := range used {
-		if used[i] {
-			f.covered += c.weights[i]
-		}
+		f.required, f.given = float32(got)/float32(want), true
 	}
 	for i := range c.readings {
 		switch c.readings[i].What {
@@ -521,11 +528,6 @@ func (r *Reader) fits(c *clause, v *verbs.Verb, m *room) *fit {
 			if !amounts && !f.text {
 				f.loose++
 			}
-		}
-	}
-	for i := range c.taken {
-		if c.taken[i] {
-			f.covered += c.weights[i]
 		}
 	}
 	return f
@@ -544,36 +546,30 @@ func (c *clause) has(w words.What) bool {
 func (r *Reader) part(c *clause, l words.Language) Part {
 	p := Part{Range: c.rng, reader: r, language: l}
 	all := r.rank(c)
-	if deed := c.deed(); deed >= 0 {
-		if all = r.related(all, c, deed); len(all) == 0 || all[0].score < perhaps {
-			p.Beyond = true
-			return p
-		}
-	}
+	exact := r.exact(c, all)
 	for _, s := range all[:min(len(all), ranked)] {
-		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], float64(s.score)})
+		p.Ranked = append(p.Ranked, Ranked{r.ix.verbs[s.verb], s.score})
 	}
-	if len(all) == 0 || all[0].score < perhaps || !all[0].telling {
+	if len(all) == 0 || all[0].score < perhaps || all[0].signs[ofOrdinary] == 1 && all[0].signs[ofNearest] < nearly {
 		return p
 	}
-	p.Certainty, p.Phrase = Unsure, r.ix.templates[all[0].template].text
+	p.Certainty, p.Phrase = Unsure, r.phrase(&all[0])
 	v := r.ix.verbs[all[0].verb]
-	next := float32(0)
-	if len(all) > 1 {
-		next = all[1].score
-	}
-	f := r.fits(c, v, &room{make([]fit, 1), make([]bool, len(v.Params)+len(c.words))})
+	f := r.fits(c, v)
 	quoted := slices.Contains(c.quoted, true) && !f.text
-	negative := r.negative(all[0].template)
-	turned := f.changes && !negative && (c.forbids || c.negated && !f.text) || f.changes && c.supposes
+	turned := f.changes && (c.forbids || c.negated && !f.text) || f.changes && c.supposes
 	asked := c.question && f.changes && !r.ix.asking[all[0].verb]
 	stranger := r.stranger(c, f, l)
-	hinders := turned || asked || quoted || stranger
-	p.Confidence = r.confidence(all[0].score, next, &all[0], f)
+	hinders := (turned || asked) && !exact && !r.negative(&all[0]) || quoted || stranger
+	p.Confidence = all[0].score
 	if hinders {
 		p.Confidence *= hindered
 	}
-	if p.Confidence < least || all[0].score < sure || all[0].score-next < margin || hinders || !f.text && all[0].covered < accounted {
+	least := sureToRead
+	if f.changes {
+		least = sureToWrite
+	}
+	if p.Confidence < least {
 		choices := r.choices(all, stranger)
 		chosen := slices.Index(choices, r.in.Chosen)
 		switch {
@@ -585,26 +581,65 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 			return p
 		}
 		v = r.ix.reg.Verb(r.in.Chosen)
-		i := slices.IndexFunc(all, func(s scored) bool { return r.ix.verbs[s.verb] == v })
-		p.Phrase, p.Confidence = r.ix.templates[all[i].template].text, 1
+		i := slices.IndexFunc(all, func(s candidate) bool { return r.ix.verbs[s.verb] == v })
+		p.Phrase, p.Confidence = r.phrase(&all[i]), 1
 	}
 	p.Certainty, p.Verb, p.clauses = Sure, v, []*clause{c}
 	r.arguments(&p, c, l)
 	return p
 }
 
+// phrase is the phrase of a candidate that is nearest, as the palette has it.
+func (r *Reader) phrase(s *candidate) string {
+	if s.phrase < 0 {
+		return ""
+	}
+	return r.ix.templates[s.phrase].text
+}
+
+// exact reports that a clause is a phrase of one verb, which then is likeliest.
+func (r *Reader) exact(c *clause, all []candidate) bool {
+	q := r.query(c)
+	one := -1
+	for _, said := range [...][]string{q.words, q.masked} {
+		for _, p := range r.ix.matcher.exact[strings.Join(said, " ")] {
+			v := r.ix.matcher.phrases[p].verb
+			k := slices.IndexFunc(all, func(s candidate) bool { return s.verb == v })
+			if k < 0 || one >= 0 && all[one].verb != v {
+				if k >= 0 {
+					return false
+				}
+				continue
+			}
+			one = k
+			all[k].phrase = p
+		}
+	}
+	if one < 0 {
+		return false
+	}
+	s := all[one]
+	copy(all[1:one+1], all[:one])
+	for k := range all[1:] {
+		all[k+1].score *= (1 - exactly) / max(1-s.score, 0.001)
+	}
+	s.score = exactly
+	all[0] = s
+	return true
+}
+
 // mostOffered is how many verbs a question offers.
-const mostOffered = 3
+const mostOffered = 5
 
 // choices are the verbs that a question offers: those that come first and are of
 // any use as things are; where none is, they are offered all the same, and whoever
 // takes one is told why it is refused.
-func (r *Reader) choices(all []scored, unasked bool) (choices []string) {
-	near := all[:min(len(all), ranked)]
+func (r *Reader) choices(all []candidate, unasked bool) (choices []string) {
+	near := all[:min(len(all), 2*mostOffered)]
 	for _, useful := range [...]bool{true, false} {
-		for i, s := range near {
+		for _, s := range near {
 			v := r.ix.verbs[s.verb]
-			if i >= mostOffered && r.in.Useful == nil || s.score < perhaps && s.verb != all[0].verb || len(choices) == mostOffered {
+			if s.score < offered*all[0].score || len(choices) == mostOffered {
 				break
 			}
 			if !useful || unasked || r.in.Useful == nil || r.in.Useful(v) {
@@ -633,14 +668,9 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 	return false
 }
 
-// negative reports that a phrase says itself what is not.
-func (r *Reader) negative(t int32) bool {
-	for _, w := range r.ix.templates[t].words {
-		if w >= 0 && negations()[plainStem(r.ix.list[w])] {
-			return true
-		}
-	}
-	return false
+// negative reports that the phrase of a candidate says itself what is not.
+func (r *Reader) negative(s *candidate) bool {
+	return s.phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.phrase].words, func(w token) bool { return negations()[w.stem] })
 }
 
 // halves reads a clause as two, at an "and", where both say something.
@@ -655,11 +685,16 @@ func (r *Reader) halves(text string, c *clause, readings []words.Reading, l word
 		}
 		a := r.part(r.clause(text, c.words[:upto], readings, c.in, l), l)
 		b := r.part(r.clause(text, c.words[i+1:], readings, c.in, l), l)
-		if a.Certainty == Sure && b.Certainty == Sure && a.Verb != b.Verb {
+		if a.says(&b) || b.says(&a) {
 			return []Part{a, b}
 		}
 	}
 	return nil
+}
+
+// says reports that a part is sure, and another is likely to say something else.
+func (p *Part) says(q *Part) bool {
+	return p.Certainty == Sure && q.Certainty != Nothing && q.Confidence >= likely && q.Ranked[0].Verb != p.Verb
 }
 
 // continues reports that a clause only adds to the one before: "Should have them

@@ -7,25 +7,8 @@ import (
 	"verbatim/runtime/words"
 )
 
-// Words are compared by their stems, and by what they have in common with
-// others. Both are rough, and both are everyday English: what the words of a
-// domain mean is for its palette's phrases to say.
-
-var irregular = sync.OnceValue(func() map[string]string {
-	const text = "sent send|bought buy|paid pay|told tell|said say|took take|taken take|gave give|given give|got get|gotten get|made make|found find|left leave|came come|went go|gone go|knew know|known know|spoke speak|spoken speak|sold sell|brought bring|thought think|wrote write|written write|shown show|meant mean|kept keep|held hold|broke break|broken break|began begin|begun begin|done do|did do|does do|has have|had have|is be|are be|was be|were be|been be|am be|people person|children child|understood understand|stood stand|lost lose|built build|saw see|seen see|born birth|dead die|heard hear|shipped ship|stopped stop|cancelled cancel|canceled cancel|cancelling cancel|canceling cancel|cancellation cancel|shipping ship|putting put|getting get|running run|ran run|sitting sit|planned plan|refunded refund|identity identity|identification identity|addresses address|status status|business business|this this|us us|news news|less less|address address|series series|analysis analysis|pass pass|process process|its its|always always|perhaps perhaps|anybody somebody|anyone somebody|someone somebody|somebody somebody|payment pay|purchase purchase|i i|me i|my my"
-	m := map[string]string{}
-	for pair := range strings.SplitSeq(text, "|") {
-		w, s, _ := strings.Cut(pair, " ")
-		m[w] = s
-	}
-	return m
-})
-
 // stem is the form of a word that its inflections share.
 func stem(w string) string {
-	if s, ok := irregular()[w]; ok {
-		return s
-	}
 	n := len(w)
 	switch {
 	case n > 4 && strings.HasSuffix(w, "ies"):
@@ -58,78 +41,13 @@ func undouble(w string) string {
 	return w
 }
 
-// alike are groups of words that people use for one another in an office or a
-// shop.
-const alike = `
-send submit upload attach deliver forward provide supply enclose hand
-need want require request ask
-outstanding missing open pending left remaining owe lack
-explain clarify detail describe elaborate
-why reason
-somebody person human people agent operator representative adviser colleague staff
-talk speak chat phone call ring contact reach
-status progress far stand stage
-wait expect await
-wait hold
-note comment message remark
-understand unclear confuse puzzle
-cancel abandon scrap abort
-remove delete drop take
-refund reimburse return
-pay settle
-buy purchase order
-customer client buyer
-product article item goods
-price cost charge
-stock inventory shelf
-change update modify alter edit correct
-address street
-move relocate
-ship dispatch send
-deliver arrive
-add put include insert
-show list display see view give
-sell sale revenue turnover
-new create register open start begin
-block ban bar suspend
-broken fail defect damage dead crash stop
-report tell notify inform
-ticket issue case incident
-machine computer laptop printer device
-restock replenish
-promise commit commitment pledge
-document file paper scan copy
-account iban bank
-accept approve agree
-reject refuse decline
-waive skip
-check review examine verify
-know have
-tell say let inform
-birth birthday
-soon later
-go walk
-question query
-`
+// root is the stem of a word as texts are compared: long words of one family begin
+// alike.
+func root(l words.Language, w string) string { return short(stemIn(l, w)) }
 
-// groupsOf are, for a stem, those of the groups that it stands in.
-var groupsOf = sync.OnceValue(func() map[string][]string {
-	m := map[string][]string{}
-	for line := range strings.Lines(alike) {
-		all := strings.Fields(line)
-		for i := range all {
-			all[i] = stem(all[i])
-		}
-		for _, w := range all {
-			for _, other := range all {
-				if other != w {
-					m[w] = append(m[w], other)
-				}
-			}
-		}
-	}
-	return m
-})
+func short(s string) string { return s[:min(len(s), longestRoot)] }
+
+const longestRoot = 8
 
 // titles stand before the names of people.
 const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mlle senor senora senorita sr sra srta "
@@ -137,13 +55,14 @@ const titles = "mr mrs ms mx dr herr herrn frau fraulein monsieur madame mme mll
 // small words carry little of what is meant.
 var small = sync.OnceValue(func() map[string]float64 {
 	m := map[string]float64{}
-	for w := range strings.FieldsSeq("a an the of to in on at by for with from and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
+	for w := range strings.FieldsSeq("a an the of to in on at by for with from is are was were am been being has had does did and or so just please now then there here it this that these those be do have will would can could shall should may might must i we you he she they them him her his my our your their its us also too very really quite some any all as into about up out off over well ok okay hi hello thank thanks dear like s t m re ve ll d one get got let yes still yet already today am pm oh hey um other " +
 		"der die das den dem des ein eine einen einem einer und oder ist sind war wir ich sie er es zu im in am auf mit von bitte danke noch schon auch uns mir ihr andere anderen denn mal eigentlich halt eben " +
 		"le la les un une des de du et ou est sont nous vous je il elle pour par sur avec au aux ce cette merci encore autre " +
 		"el los las una y o es son nosotros yo para por con en al del lo gracias todavia otro otra " +
 		titles) {
-		m[w] = 0.12
-		m[stem(w)] = 0.12
+		for _, l := range words.Languages {
+			m[w], m[stemIn(l, w)] = 0.12, 0.12
+		}
 	}
 	for w := range strings.FieldsSeq("what how why who when where which whom was wie warum wer wann wo quoi comment pourquoi qui quand que como porque quien cuando donde") {
 		m[w] = 0.45
@@ -175,7 +94,7 @@ var joins = map[string]bool{"and": true, "then": true, "und": true, "dann": true
 // openers are what people say before they say what they want.
 var openers = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("so and but or well ok okay hi hello hey dear please pls sorry thanks thank you now then also oh um quick question just good morning afternoon evening day " +
+	for w := range strings.FieldsSeq("yes ja oui so and but or well ok okay hi hello hey dear please pls sorry thanks thank you now then also oh um quick question just good morning afternoon evening day " +
 		"hallo guten tag morgen abend servus moin gruss gott gruezi also bitte und aber sehr geehrte geehrter liebe lieber " +
 		"bonjour bonsoir salut coucou alors et mais cher chere " + "hola buenos buenas dias tardes noches pues y pero estimado estimada " + titles) {
 		m[w] = true
@@ -183,10 +102,16 @@ var openers = func() map[string]bool {
 	return m
 }()
 
+// closers are what people say behind what they want.
+var closers = map[string]bool{"please": true, "pls": true, "thanks": true, "yes": true, "bitte": true, "danke": true, "ja": true, "merci": true, "oui": true, "gracias": true}
+
 // greeting is how many words of a sentence say nothing before it begins; one is
 // left.
 func greeting(all []words.Word) int {
 	n := 0
+	if len(all) > 3 && all[0].Plain == "by" && all[1].Plain == "the" && all[2].Plain == "way" {
+		n = 3
+	}
 	for n+1 < len(all) && openers[all[n].Plain] {
 		n++
 	}

@@ -28,8 +28,7 @@ func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
 	}
 }
 
-// stemIn is the form of a word of a language that its inflections share, marked
-// with the language where it is not English.
+// stemIn is the form of a word of a language that its inflections share.
 func stemIn(l words.Language, w string) string {
 	if l == words.English {
 		return stem(w)
@@ -40,7 +39,7 @@ func stemIn(l words.Language, w string) string {
 			break
 		}
 	}
-	return l.String() + ":" + w
+	return w
 }
 
 // endings are what words end with, the longest first. It is rough: words of one
@@ -56,18 +55,6 @@ var endings = sync.OnceValue(func() (all [4][]string) {
 	}
 	return all
 })
-
-// plainStem is a stem without the mark of its language.
-func plainStem(s string) string {
-	if len(s) > 3 && s[2] == ':' {
-		return s[3:]
-	}
-	return s
-}
-
-// smallWeight is what a word counts for that carries little, by its stem; 0 is
-// any other.
-func smallWeight(s string) float64 { return small()[plainStem(s)] }
 
 // spoken is the language of a sentence: its own, where its words tell, and
 // otherwise the first of those that it may be in.

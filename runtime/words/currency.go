@@ -1,35 +1,21 @@
 package words
 
+// A money is a currency by its code, with its digits after the point.
+type money struct {
+	code  string
+	minor int
+}
+
 // currencies are those that have names or signs. The first of a sign that
 // several share is no more likely than the others: it is a choice.
-var currencies = []struct {
-	code  string
-	minor int // digits after the point
-	names [4][]string
-}{
-	{"EUR", 2, [4][]string{{"euro", "euros"}, {"euro", "euros"}, {"euro", "euros"}, {"euro", "euros"}}},
-	{"USD", 2, [4][]string{{"us dollar", "us dollars"}, {"us dollar"}, {"dollar americain", "dollars americains"}, {"dolar estadounidense", "dolares estadounidenses"}}},
-	{"GBP", 2, [4][]string{{"pound sterling", "pounds sterling", "pound", "pounds"}, {"pfund", "britische pfund"}, {"livre sterling", "livres sterling"}, {"libra esterlina", "libras esterlinas"}}},
-	{"CHF", 2, [4][]string{{"swiss franc", "swiss francs"}, {"franken", "schweizer franken", "fr"}, {"franc suisse", "francs suisses"}, {"franco suizo", "francos suizos"}}},
-	{"JPY", 0, [4][]string{{"yen"}, {"yen"}, {"yen", "yens"}, {"yen", "yenes"}}},
-	{"CNY", 2, [4][]string{{"yuan", "renminbi"}, {"yuan", "renminbi"}, {"yuan", "yuans"}, {"yuan", "yuanes"}}},
-	{"CAD", 2, [4][]string{{"canadian dollar", "canadian dollars"}, {"kanadische dollar"}, {"dollar canadien", "dollars canadiens"}, {"dolar canadiense", "dolares canadienses"}}},
-	{"AUD", 2, [4][]string{{"australian dollar", "australian dollars"}, {"australische dollar"}, {"dollar australien", "dollars australiens"}, {"dolar australiano", "dolares australianos"}}},
-	{"SEK", 2, [4][]string{{"swedish krona", "swedish kronor"}, {"schwedische kronen"}, {"couronnes suedoises"}, {"coronas suecas"}}},
-	{"NOK", 2, [4][]string{{"norwegian krone", "norwegian kroner"}, {"norwegische kronen"}, {"couronnes norvegiennes"}, {"coronas noruegas"}}},
-	{"DKK", 2, [4][]string{{"danish krone", "danish kroner"}, {"danische kronen"}, {"couronnes danoises"}, {"coronas danesas"}}},
-	{"PLN", 2, [4][]string{{"zloty", "zlotys"}, {"zloty"}, {"zloty", "zlotys"}, {"zloty", "zlotys"}}},
-	{"INR", 2, [4][]string{{"rupee", "rupees"}, {"rupien"}, {"roupies"}, {"rupias"}}},
-	{"MXN", 2, [4][]string{{"mexican pesos"}, {"mexikanische pesos"}, {"pesos mexicains"}, {"pesos mexicanos"}}},
-	{"BRL", 2, [4][]string{{"brazilian reais"}, {"brasilianische real"}, {"reais"}, {"reales"}}},
-	{"CZK", 2, [4][]string{}}, {"HUF", 2, [4][]string{}}, {"RON", 2, [4][]string{}}, {"BGN", 2, [4][]string{}}, {"ISK", 0, [4][]string{}},
-	{"TRY", 2, [4][]string{}}, {"ILS", 2, [4][]string{}}, {"AED", 2, [4][]string{}}, {"SAR", 2, [4][]string{}}, {"KWD", 3, [4][]string{}},
-	{"BHD", 3, [4][]string{}}, {"OMR", 3, [4][]string{}}, {"JOD", 3, [4][]string{}}, {"TND", 3, [4][]string{}}, {"EGP", 2, [4][]string{}},
-	{"ZAR", 2, [4][]string{}}, {"NGN", 2, [4][]string{}}, {"KES", 2, [4][]string{}}, {"MAD", 2, [4][]string{}}, {"XOF", 0, [4][]string{}},
-	{"XAF", 0, [4][]string{}}, {"SGD", 2, [4][]string{}}, {"HKD", 2, [4][]string{}}, {"TWD", 2, [4][]string{}}, {"KRW", 0, [4][]string{}},
-	{"THB", 2, [4][]string{}}, {"MYR", 2, [4][]string{}}, {"IDR", 2, [4][]string{}}, {"PHP", 2, [4][]string{}}, {"VND", 0, [4][]string{}},
-	{"NZD", 2, [4][]string{}}, {"ARS", 2, [4][]string{}}, {"CLP", 0, [4][]string{}}, {"COP", 2, [4][]string{}}, {"PEN", 2, [4][]string{}},
-	{"UAH", 2, [4][]string{}}, {"GEL", 2, [4][]string{}}, {"KZT", 2, [4][]string{}}, {"RSD", 2, [4][]string{}}, {"QAR", 2, [4][]string{}},
+var currencies = []money{
+	{"EUR", 2}, {"USD", 2}, {"GBP", 2}, {"CHF", 2}, {"JPY", 0}, {"CNY", 2}, {"CAD", 2}, {"AUD", 2}, {"SEK", 2},
+	{"NOK", 2}, {"DKK", 2}, {"PLN", 2}, {"INR", 2}, {"MXN", 2}, {"BRL", 2}, {"CZK", 2}, {"HUF", 2}, {"RON", 2},
+	{"BGN", 2}, {"ISK", 0}, {"TRY", 2}, {"ILS", 2}, {"AED", 2}, {"SAR", 2}, {"KWD", 3}, {"BHD", 3}, {"OMR", 3},
+	{"JOD", 3}, {"TND", 3}, {"EGP", 2}, {"ZAR", 2}, {"NGN", 2}, {"KES", 2}, {"MAD", 2}, {"XOF", 0}, {"XAF", 0},
+	{"SGD", 2}, {"HKD", 2}, {"TWD", 2}, {"KRW", 0}, {"THB", 2}, {"MYR", 2}, {"IDR", 2}, {"PHP", 2}, {"VND", 0},
+	{"NZD", 2}, {"ARS", 2}, {"CLP", 0}, {"COP", 2}, {"PEN", 2}, {"UAH", 2}, {"GEL", 2}, {"KZT", 2}, {"RSD", 2},
+	{"QAR", 2},
 }
 
 // shared are signs and names that several currencies have.

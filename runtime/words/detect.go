@@ -5,32 +5,16 @@ import (
 	"sync"
 )
 
-// Small words tell a language soonest.
-var smallWords = [...]string{
-	English: "the a an is are was were be been i we you he she it they my our your his her their this that these those of to in on at by for with from and or not no yes have has had will would can could should do does did what when where who how please thanks thank still need send sent get got by until next last week month if but as so me us him them here there about",
-	German:  "der die das den dem des ein eine einen einem einer ist sind war waren sein bin ich wir du sie er es mein meine unser unsere ihr ihre und oder nicht nein ja haben hat habe hatte wird werden kann konnen was wann wo wer wie bitte danke noch schon bis zum zur am im von vom mit fur auf aus bei nach nachste woche monat wenn aber auch mir uns ihm hier wegen kommt schicken warum wieso welche welcher welches euch jetzt dann denn mal gibt geht muss mussen soll sollen wollen mochte habt seid",
-	French:  "le la les un une des de du est sont etait je nous vous il elle ils elles mon ma mes notre nos votre son sa ses et ou ne pas non oui avoir a ai avons avez ont sera serait peut que qui quoi quand comment merci encore avec pour par sur dans chez au aux ce cet cette ces si mais me lui y en jusqu semaine mois prochain prochaine c d l qu s voici voila quel quelle quels quelles pourquoi ca cela tout tous faut dois doit veux voudrais puis peux sommes etes",
-	Spanish: "el la los las un una unos unas de del es son era fue soy yo nosotros usted el ella ellos mi mis nuestro nuestra su sus y o no si tener tengo tenemos tiene sera puede que quien cuando donde como gracias todavia con para por sobre en al lo le se me nos este esta estos esas pero hasta semana mes proximo proxima hay necesito enviar viene quiero quieren cual cuales cuanto cuanta necesitan hacen ya mas ha han hemos estan aqui desde cuando donde falta faltan",
-}
-
-var smallSets = sync.OnceValue(func() (sets [len(smallWords)]map[string]bool) {
-	for l, text := range smallWords {
-		sets[l] = map[string]bool{}
-		for w := range strings.FieldsSeq(text) {
-			sets[l][w] = true
-		}
-	}
-	return sets
-})
-
 // Detect says which languages a text is likely to be in, all of them where
 // nothing tells.
-func Detect(text string) []Language {
+func Detect(text string) []Language { return ours().detect(text) }
+
+func (h *house) detect(text string) []Language {
 	const enough = 4096 // bytes
 	if len(text) > enough {
 		text = text[:enough]
 	}
-	score := smallScores(text)
+	score := h.smallScores(text)
 	best := 0
 	for _, n := range score {
 		best = max(best, n)
@@ -46,11 +30,15 @@ func Detect(text string) []Language {
 
 // smallScores count the small words of each language in a text, and the words of
 // its calendar.
-func smallScores(text string) (score [len(smallWords)]int) {
+// Small words tell a language soonest.
+func (h *house) smallScores(text string) []int {
+	score := make([]int, len(h.tongues))
 	s := scan{text: text}
 	s.divide()
-	if strings.ContainsAny(text, "¿¡") {
-		score[Spanish] += 2 // no other language begins a sentence so
+	for l, t := range h.tongues {
+		if t.opens != "" && strings.ContainsAny(text, t.opens) {
+			score[l] += 2 // no other language begins a sentence so
+		}
 	}
 	for i := range s.tokens {
 		t := &s.tokens[i]
@@ -61,16 +49,16 @@ func smallScores(text string) (score [len(smallWords)]int) {
 		// What hangs on a number is how an ordinal ends there, and no word: the
 		// "er" of "1er mai" is no German pronoun.
 		hangs := i > 0 && t.space == noSpace && s.tokens[i-1].kind == numberToken
-		for l := range score {
+		for l, of := range h.tongues {
 			if hangs {
-				if lexicons[l]().entries[string(w)][0].class == suffix {
+				if of.lexicon.entries[string(w)][0].class == suffix {
 					score[l] += 2
 				}
-			} else if smallSets()[l][string(w)] {
+			} else if of.small[string(w)] {
 				if len(w) > 1 || !trails(text, t) {
 					score[l] += 2
 				}
-			} else if e := lexicons[l]().entries[string(w)][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
+			} else if e := of.lexicon.entries[string(w)][0]; e.class == month || e.class == weekday || e.class == day || e.class == unit || e.class == next {
 				score[l]++
 			}
 		}

@@ -1,54 +1,30 @@
 package words
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"verbatim/stores"
 )
 
-var monthNames = [...]string{
-	English: "January February March April May June July August September October November December",
-	German:  "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-	French:  "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-	Spanish: "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-}
-
-var weekdayNames = [...]string{
-	English: "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
-	German:  "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
-	French:  "lundi mardi mercredi jeudi vendredi samedi dimanche",
-	Spanish: "lunes martes miércoles jueves viernes sábado domingo",
-}
-
 // SayDate says a date in words: "3 April 1972", "3. April 1972". Find reads it
 // back.
-func SayDate(v stores.Value, l Language) string {
+func SayDate(v stores.Value, l Language) string { return ours().tongues[l].sayDate(v) }
+
+func (t *tongue) sayDate(v stores.Value) string {
 	y, m, d := civil(v.Days())
-	name := strings.Fields(monthNames[l])[m-1]
-	day, year := strconv.Itoa(d), yearText(y)
-	switch l {
-	case German:
-		return day + ". " + name + " " + year
-	case French:
-		if d == 1 {
-			day = "1er"
-		}
-		return day + " " + name + " " + year
-	case Spanish:
-		return day + " de " + name + " de " + year
+	day := strconv.Itoa(d)
+	if d == 1 {
+		day = cmp.Or(t.first, day)
 	}
-	return day + " " + name + " " + year
+	return strings.NewReplacer("{d}", day, "{month}", t.months[m-1], "{y}", yearText(y)).Replace(t.date)
 }
 
 // SayDay is SayDate with the day of the week: "Friday 3 January 2025".
 func SayDay(v stores.Value, l Language) string {
-	name := strings.Fields(weekdayNames[l])[weekdayOf(v.Days())-1]
-	switch l {
-	case German, Spanish:
-		return name + ", " + SayDate(v, l)
-	}
-	return name + " " + SayDate(v, l)
+	t := ours().tongues[l]
+	return strings.NewReplacer("{weekday}", t.weekdays[weekdayOf(v.Days())-1], "{date}", t.sayDate(v)).Replace(t.day)
 }
 
 func yearText(y int) string {

@@ -14,6 +14,7 @@ type scan struct {
 	now    time.Time
 	today  int64 // days since 1970-01-01
 
+	house    *house
 	language Language
 	sole     bool // there is no other language that it could be in
 	lexicon  *lexicon
@@ -30,15 +31,15 @@ type lexeme struct {
 	mark        rune
 }
 
-func newScan(text string, now time.Time) *scan {
-	s := &scan{text: text, now: now, today: stores.DateOf(now).Days()}
+func newScan(text string, now time.Time, h *house) *scan {
+	s := &scan{text: text, now: now, house: h, today: stores.DateOf(now).Days()}
 	s.divide()
 	return s
 }
 
 // look finds the words of the language among the tokens, the longest first.
 func (s *scan) look(l Language) {
-	s.language, s.lexicon = l, lexicons[l]()
+	s.language, s.lexicon = l, s.house.tongues[l].lexicon
 	if s.lexemes == nil {
 		s.lexemes = make([]lexeme, 0, len(s.tokens))
 	}

@@ -2,17 +2,17 @@ package words
 
 import "strings"
 
-// A Sentence is what a person is told or asked, in each language by its number. {}
-// in it is what belongs to it, in order.
-type Sentence [len(languageTags)]string
+// A Key names a sentence of the catalogue: "collect/one-answer".
+type Key string
 
-// In says the sentence in a language; where it is not known in that one, all of it
-// is said in English.
-func (s Sentence) In(l Language, of ...string) string {
-	text := Typeset(l, s[l])
-	if text == "" {
-		text = s[English]
-	}
+// In says the sentence in a language, with what belongs to it in the place of each {};
+// where that language has no such sentence, all of it is said in English.
+func (k Key) In(l Language, of ...string) string { return fill(k.Text(l), of) }
+
+// Text is the sentence as the catalogue has it, with {} where something belongs to it.
+func (k Key) Text(l Language) string { return ours().text(k, l) }
+
+func fill(text string, of []string) string {
 	var b strings.Builder
 	for _, v := range of {
 		before, after, found := strings.Cut(text, "{}")

@@ -21,7 +21,7 @@ const another = 4
 
 // Hear goes by the next message.
 func (t *Tongue) Hear(text string) {
-	score := scores(text)
+	score := ours().scores(text)
 	best, second := 0, 0
 	of := English
 	for l, n := range score {
@@ -39,42 +39,25 @@ func (t *Tongue) Hear(text string) {
 	}
 }
 
-// ownLetters are letters written in one of the languages alone, as far as these go.
-var ownLetters = [...]string{
-	English: "",
-	German:  "äöüßÄÖÜ„",
-	French:  "çœàèêëîïôùûÇÀÈÊ",
-	Spanish: "¿¡ñÑáíóúÁÍÓÚ",
-}
-
 // scores say how much of each language is in a text: of its small words and
-// answers, and of ownLetters that no other has.
-func scores(text string) (score [len(smallWords)]int) {
+// answers, and of letters that no other has.
+func (h *house) scores(text string) []int {
 	const enough = 4096 // bytes
 	if len(text) > enough {
 		text = text[:enough]
 	}
-	score = smallScores(text)
-	for l, of := range ownLetters {
-		if of != "" && strings.ContainsAny(text, of) {
+	score := h.smallScores(text)
+	for l, t := range h.tongues {
+		if t.letters != "" && strings.ContainsAny(text, t.letters) {
 			score[l]++
 		}
 	}
 	for w := range strings.FieldsSeq(Plain(text)) {
-		for l, of := range answerWords {
-			if strings.Contains(of, " "+strings.Trim(w, ".,;:!?¿¡")+" ") {
+		for l, t := range h.tongues {
+			if t.answers[strings.Trim(w, ".,;:!?¿¡")] {
 				score[l]++
 			}
 		}
 	}
 	return score
-}
-
-// answerWords tell a language where a message is no more than an answer. What two
-// languages share is not among them.
-var answerWords = [...]string{
-	English: " yes yeah yep sure skip nope right correct agree hello hi thanks ",
-	German:  " ja jawohl nein gut genau richtig stimmt einverstanden uberspringen hallo danke ",
-	French:  " oui ouais non daccord accord exact parfait volontiers passer bonjour merci ",
-	Spanish: " si claro vale acuerdo correcto perfecto adelante saltar hola gracias ",
 }

@@ -15,6 +15,10 @@
 // full. Limits that a value has to keep, such as those of a date of birth, are
 // Bounds, which the caller declares.
 //
+// What is known of a language, and what the program says in it, are text: the files of
+// tongues and catalogue. The catalogue has a form of its own: what
+// golang.org/x/text/message would add, plurals, no sentence needs.
+//
 // There is no model in it, it reads no clock, and it takes time in proportion to
 // the text, whatever that holds.
 package words
@@ -38,19 +42,21 @@ const (
 	Spanish
 )
 
-// Languages are all of them.
+// Languages are those that the conversation and the matcher speak. A file under tongues
+// and one under catalogue make a further one: it is detected, dates and numbers are read
+// and said in it, and so is the catalogue.
 var Languages = [...]Language{English, German, French, Spanish}
 
-var languageTags = [...]string{"en", "de", "fr", "es"}
-
 // String is the language's tag: "en".
-func (l Language) String() string { return languageTags[l] }
+func (l Language) String() string { return ours().tongues[l].tag }
 
 // ParseLanguage reads a tag such as "de" or "de-AT"; what comes after the
 // language is not needed here.
-func ParseLanguage(tag string) (Language, bool) {
-	for i, t := range languageTags {
-		if len(tag) >= 2 && (len(tag) == 2 || tag[2] == '-' || tag[2] == '_') && lower(tag[0]) == t[0] && lower(tag[1]) == t[1] {
+func ParseLanguage(tag string) (Language, bool) { return ours().parse(tag) }
+
+func (h *house) parse(tag string) (Language, bool) {
+	for i, of := range h.tongues {
+		if t := of.tag; len(tag) >= 2 && (len(tag) == 2 || tag[2] == '-' || tag[2] == '_') && lower(tag[0]) == t[0] && lower(tag[1]) == t[1] {
 			return Language(i), true
 		}
 	}
@@ -186,11 +192,15 @@ const MaxReadings = 256
 // never overlap. What is longer wins: the number in a date is no number. More
 // says that there was more than MaxReadings of it.
 func Find(text string, in In) (all []Reading, more bool) {
+	return ours().find(text, in)
+}
+
+func (h *house) find(text string, in In) (all []Reading, more bool) {
 	languages := in.Languages
 	if len(languages) == 0 {
-		languages = Detect(text)
+		languages = h.detect(text)
 	}
-	s := newScan(text, in.Now)
+	s := newScan(text, in.Now, h)
 	for i, l := range languages {
 		found, cut := s.read(l, len(languages) == 1)
 		more = more || cut

@@ -22,9 +22,6 @@ type Vocabulary struct {
 	Settled map[*verbs.Param][]string
 	// Calls bounds how many calls one answer makes; 0 bounds nothing.
 	Calls int
-	// Prose lets an answer be text for a person instead of calls: lines that
-	// begin with "; ", which the language takes for comments.
-	Prose bool
 }
 
 const root = "root"
@@ -44,16 +41,6 @@ func New(v Vocabulary) *Grammar {
 	if len(calls) > 0 {
 		b.g.rules[root] = several(rule("call"), v.Calls)
 		b.g.add("call", simple(calls), false)
-	}
-	if v.Prose {
-		said := rule("said")
-		b.g.add("said", seq{text("; "), times{class{{' ', 0x7E}, {0xA1, 0x1FFF}, {0x2010, 0x2027}, {0x2030, 0x205E}, {0x2070, 0xD7FF}, {0x10000, 0x1FFFF}}, 1, -1}}, true)
-		prose := seq{said, times{seq{text("\n"), said}, 0, -1}}
-		if len(calls) == 0 {
-			b.g.rules[root] = prose
-		} else {
-			b.g.rules[root] = alt{b.g.rules[root], prose}
-		}
 	}
 	slices.Sort(b.g.loose)
 	return b.g

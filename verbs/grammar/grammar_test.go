@@ -19,11 +19,11 @@ var (
 	update  = flag.Bool("update", false, "write the golden files anew")
 )
 
-var palettes = map[string]string{"wide": "testdata/wide.yaml", "client": "../client.yaml", "retail": "../../examples/retail/verbs/retail.yaml"}
+var palettes = map[string]string{"wide": "testdata/wide.yaml", "client": "../client.yaml ../onboarding.yaml", "retail": "../../examples/retail/verbs/retail.yaml"}
 
 // bank is the portal with what its analysts have beside it, and helpdesk what
 // has servers: both only judged from outside.
-var judged = map[string]string{"bank": "../client.yaml ../review.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml"}
+var judged = map[string]string{"bank": "../client.yaml ../onboarding.yaml ../review.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml"}
 
 // What these palettes leave open: values of any type, and objects whose keys
 // nobody named.
@@ -307,44 +307,5 @@ func BenchmarkNew(b *testing.B) {
 		if grammar.New(v).GBNF() == "" {
 			b.Fatal("empty")
 		}
-	}
-}
-
-// An answer may be text for a person instead of calls: the language takes it for
-// comments, so that it does nothing.
-func TestAnAnswerMayBeText(t *testing.T) {
-	t.Parallel()
-	s := session{reg: load(t, "wide")}
-	v := vocabulary(s)
-	if grammar.New(v).Accepts("; Which one?") {
-		t.Error("text is allowed where only calls are wanted")
-	}
-	v.Prose = true
-	g := grammar.New(v)
-	if !strings.Contains(strings.ToLower(g.Lark()), "said") {
-		t.Error("Lark knows no text")
-	}
-	for text, ok := range map[string]bool{
-		"; Which one?": true, "; Schönen Tag, José: 3 €\n; (two lines)": true,
-		"Which one?": false, ";": false, "; one\nwide.rest": false, "; bad \u202e": false, "": false,
-	} {
-		if g.Accepts(text) != ok {
-			t.Errorf("%q: %v", text, !ok)
-		}
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	texts := 0
-	for range 100 {
-		said := g.Sample(r)
-		script, ds := dsl.Parse(dsl.NewSource("model", said))
-		if ds.HasErrors() {
-			t.Fatalf("%q\n%v", said, ds)
-		}
-		if len(script.Calls) == 0 {
-			texts++
-		}
-	}
-	if texts == 0 {
-		t.Error("no text was said")
 	}
 }

@@ -142,7 +142,6 @@ func questions(t *testing.T) []question {
 	for _, name := range []string{"wide", "retail", "bank", "helpdesk"} {
 		s := session{reg: load(t, name)}
 		v := vocabulary(s)
-		v.Prose = name == "retail"
 		v.Names = func(e *verbs.Entity) (names []string) {
 			for _, n := range s.names(e) {
 				names = append(names, n, n+"0", n+"-sow")

@@ -21,17 +21,18 @@ verbs:
     handler: true
     args: [{name: payee, type: string, required: true}, {name: amount, type: integer}, {name: note, type: string}, {name: fast, type: boolean}, {name: pin, type: string, sensitive: true}, {name: tags, type: list, of: string}]
     tells:
-      asks:
-        en: "May I pay {payee}[, noting {note}, {amount}][, fast: {fast}][, pin {pin}][, {tags}]?"
-        de: "Darf ich an {payee} zahlen[, Notiz {note}, {amount}][, eilig: {fast}][, PIN {pin}][, {tags}]?"
+      asks: "May I pay {payee}[, noting {note}, {amount}][, fast: {fast}][, pin {pin}][, {tags}]?"
     effects: [creates: payment]
-says:
-  amount: {de: Betrag}
+`
+
+const askingInGerman = `
+verbs: {pay: {tells: {asks: "Darf ich an {payee} zahlen[, Notiz {note}, {amount}][, eilig: {fast}][, PIN {pin}][, {tags}]?"}}}
+says: {amount: Betrag}
 `
 
 func asking(t *testing.T, language, call string, rows ...receipt.Row) string {
 	t.Helper()
-	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", askingPalette))
+	reg, ds := verbs.LoadSources(dsl.NewSource("x.yaml", askingPalette), dsl.NewSource("x.de.yaml", askingInGerman))
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}

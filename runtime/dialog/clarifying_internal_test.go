@@ -32,7 +32,7 @@ func TestChoice(t *testing.T) {
 		{"4", three, -1},
 		{"pierre dupont source of wealth", three, 1},
 		{"source of wealth", three, 1},
-		{"Pierre", three, -1}, // is read with the question as a whole
+		{"Pierre", three, 1}, // its words (F27)
 		{"of", three, -1},
 		{"Répondre question par question.", three, 2},
 		{"I will send it tomorrow", three, -1},

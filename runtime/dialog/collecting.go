@@ -30,6 +30,11 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 	if a == nil {
 		return "", false, nil
 	}
+	defer func() {
+		if ok {
+			t.as(TakenAnswer)
+		}
+	}()
 	reply := t.heard.reply
 	script, value := "", t.heard.own
 	if which := t.whichOfThose(); which != "" {
@@ -75,7 +80,7 @@ func (t *turn) answered(ctx context.Context, u *Understood) (text string, ok boo
 			return t.c.wording.question(outcome.question), true, nil
 		case outcome.wrong == "":
 			t.record.note(noteAnswered)
-			return t.facing(t.c.wording.told(t.found)), true, nil
+			return t.facing(t.left(t.found)), true, nil
 		}
 	}
 	return "", false, nil

@@ -1,0 +1,464 @@
+package dialog
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+)
+
+// Clarifying: what somebody said had to be asked about, where no model reads it.
+
+// An unclear is what somebody said that had to be asked about, where no model is.
+// There is one at most, and it waits until it is answered, declined, or given up
+// because they speak of something else.
+type unclear struct {
+	said   string        // all of it so far
+	before string        // the same without the last answer
+	verb   string        // that they chose, "" where they were not asked which
+	asked  string        // the question
+	offers []Offer       // what it offers
+	places []words.Range // of said, that a choice stands in the place of
+	about  string        // the verb that it seems to be about, "" where that is asked
+	spoken []Spoken      // what was spoken of before it
+
+	corrects bool // it changes a call that waits, and may change it in several ways
+
+	id        string    // "" of one that was not put yet
+	at, until time.Time // when it was put first, and when it is too old
+	aside     int       // turns about something else since
+	fresh     bool      // it was put last
+	stored    bool      // in the session
+}
+
+// open reports whether there is one.
+func (u *unclear) open() bool { return u.asked != "" }
+
+// with is what was said, with something in the place of what is unclear in it.
+func (u *unclear) with(text string) string {
+	said, end := u.said, len(u.said)
+	for i, at := range slices.Backward(u.places) {
+		if at.Start < 0 || at.Start > at.End || at.End > end {
+			return u.said + "\n" + text // of another sentence
+		}
+		put := ""
+		if i == 0 {
+			put = text
+		}
+		said, end = said[:at.Start]+put+said[at.End:], at.Start
+	}
+	return said
+}
+
+// chosen understands an answer that takes one of what was offered: "yes" to a
+// single one, "the second one", or its words. It returns nil where it is no such
+// answer. One that says nothing by itself counts only where the question was put
+// last: again says that it has to be put first.
+func (t *turn) chosen(ctx context.Context, was *unclear) (u *Understood, again bool, err error) {
+	i, bare := choice(&t.heard, was.offers)
+	switch {
+	case i < 0:
+		return nil, false, nil
+	case bare && !was.fresh:
+		return nil, true, nil
+	}
+	o := was.offers[i]
+	next := unclear{said: was.said, before: was.before, verb: was.verb}
+	says := []string{o.Text}
+	switch {
+	case o.Verb != "":
+		next.verb, says = o.Verb, nil
+	case len(was.places) == 0:
+		u, err := t.answer(ctx, o.Text, &Understood{}, was)
+		return u, false, err
+	case isDay(o.Text):
+		// In words, as they may be kept: "by 4 March 2027".
+		day, _ := stores.ParseDate(o.Text)
+		says = []string{words.SayDate(day, t.c.wording.tongue), o.Text}
+	}
+	for k := 0; k < max(1, len(says)); k++ {
+		if k < len(says) {
+			next.said = was.with(says[k])
+		}
+		got, err := t.c.understood(ctx, next.said, next.verb, was.spoken)
+		if err != nil {
+			return nil, false, err
+		}
+		if got.Script != "" || got.Ask != "" && got.Ask != was.asked {
+			t.next = next
+			return &got, false, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// understood is what was said in one part: where that has to be asked about, nothing is
+// done of it.
+func (c *Conversation) understood(ctx context.Context, said, verb string, spoken []Spoken) (Understood, error) {
+	u, err := c.o.Interpreter.Interpret(ctx, said, verb, spoken)
+	if u.Ask != "" {
+		u.Script = ""
+	}
+	u.Left = nil // an answer is a part of what it answers
+	return u, err
+}
+
+// clarified goes on with what was unclear, now that it is answered: chosen is what the
+// answer makes of it.
+func (t *turn) clarified(ctx context.Context, chosen *Understood, otherwise string) (string, error) {
+	c, was := t.c, &t.was
+	t.as(TakenChoice)
+	t.record.note(noteAnswerBefore)
+	u := *chosen
+	if t.heard.reply.Answer == words.Decline && u.Script == "" {
+		t.as(TakenNo) // they do not want to be asked
+		t.closed(false)
+		return c.wording.say(sayWell), nil
+	}
+	t.closed(true)
+	if len(was.offers) > 1 && u.Ask == was.asked && t.heard.reply.Answer == words.Agree {
+		text, err := t.makes(ctx, &u, was, otherwise)
+		return text + "\n" + c.wording.say(saySayWhich), err
+	}
+	if said := t.next.said; said != "" && !strings.Contains(said, "@") {
+		// All of it is theirs, also the day that they chose; a row that they chose is
+		// known by its name, and what that says they did not say.
+		t.trace.add(ofPerson, said, t.now)
+	}
+	return t.makes(ctx, &u, was, otherwise)
+}
+
+// turnsTo ends the waiting where something else was said; turned says so before what
+// comes of that. What they ask in between is answered, and done: then text is all.
+func (t *turn) turnsTo(ctx context.Context, u *Understood) (turned, text string, done bool, err error) {
+	c, was := t.c, &t.was
+	if !was.open() {
+		return "", "", false, nil
+	}
+	if u.Script != "" && !was.subject(u) && t.reads(ctx, u) {
+		t.as(TakenBetween)
+		if text, err = t.carried(ctx, u); err == nil {
+			text, err = t.aside(ctx, text)
+		}
+		return "", text, true, err
+	}
+	t.closed(false)
+	switch {
+	case t.heard.reply.Answer == words.Decline && u.Script == "":
+		t.as(TakenNo)
+		return "", c.wording.say(sayWell), true, nil
+	case u.Script == "" && u.Ask == "": // it answers nothing
+	case !was.subject(u):
+		turned = c.wording.say(sayLetGo, firstLine(was.asked)) + "\n"
+		t.record.note(noteLetGo)
+	}
+	return turned, "", false, nil
+}
+
+// choice tells which of some offers an answer takes, -1 where it takes none, and
+// whether it does so by words that say nothing by themselves: a yes, or a place.
+func choice(h *heard, offers []Offer) (i int, bare bool) {
+	if len(offers) == 0 {
+		return -1, false
+	}
+	reply := h.reply
+	which := cmp.Or(reply.Which, words.ReadChoice(h.own))
+	switch {
+	case reply.Answer != words.Other && reply.Answer != words.Agree:
+		return -1, false
+	case which == -1:
+		return len(offers) - 1, true
+	case which > 0:
+		// "The 4th" of "3 April or 4 March" is no place; and of "2 January or 1
+		// February" nobody knows whether "the second" is one.
+		number, took := strconv.Itoa(which), -1
+		for i, o := range offers {
+			if i == which-1 || slices.Contains(strings.Fields(words.Plain(o.Says)), number) {
+				if took >= 0 {
+					return -1, false
+				}
+				took = i
+			}
+		}
+		return took, took >= 0
+	case reply.Answer == words.Agree && len(offers) == 1:
+		return 0, true
+	}
+	took := -1
+	said := words.Plain(h.own)
+	for i, o := range offers {
+		says := words.Plain(o.Says)
+		if says == said {
+			return i, false
+		}
+		// A part of one that is no part of another. What a verb is called by takes more
+		// than a word, which may stand for something else.
+		if (strings.Contains(said, " ") || o.Verb == "" && len(said) > 2) && strings.Contains(" "+says+" ", " "+said+" ") {
+			if took >= 0 {
+				return -1, false
+			}
+			took = i
+		}
+	}
+	return took, false
+}
+
+func isDay(text string) bool {
+	_, ok := stores.ParseDate(text)
+	return ok
+}
+
+// answer understands an answer with what it was asked about, which alone makes
+// no sense; it returns nil where that makes none either. What can be done is what
+// is meant, before what asks again; and an answer that did not help, for which the
+// same is asked again, is forgotten: the next one would only stumble over it.
+func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *unclear) (*Understood, error) {
+	if !was.open() || was.corrects {
+		return nil, nil
+	}
+	type attempt struct {
+		text, before string
+		placed       bool
+	}
+	var attempts []attempt
+	if words.ReadAnswer(says).Answer == words.Other {
+		before, err := t.c.understood(ctx, was.said, was.verb, was.spoken)
+		if err != nil {
+			return nil, err
+		}
+		if before.Dictated {
+			attempts = append(attempts, attempt{was.said + ": " + says, was.said, false})
+		}
+	}
+	if len(was.places) > 0 {
+		attempts = append(attempts, attempt{was.with(says), was.said, true})
+	}
+	for _, said := range [...]string{was.said, was.before} {
+		for _, between := range [...]string{"\n", ", "} {
+			if said != "" {
+				attempts = append(attempts, attempt{said + between + says, said, false})
+			}
+		}
+	}
+	var found, same *Understood
+	for _, a := range attempts {
+		u, err := t.c.understood(ctx, a.text, was.verb, was.spoken)
+		switch {
+		case err != nil:
+			return nil, err
+		case alone.Ask != "" && !was.subject(&u):
+			// It says something by itself, and together with what was said before it
+			// would say something else.
+		case u.Script != "":
+			t.next = unclear{said: a.text}
+			return &u, nil
+		case a.placed && len(u.Places) == 0: // it is none of that kind
+		case u.Ask == "" || alone.Ask != "" || a.before == was.before && u.Ask == was.asked:
+		case u.Ask == was.asked:
+			same = cmp.Or(same, &u)
+		case found == nil:
+			found, t.next = &u, unclear{said: a.text, before: a.before, verb: was.verb}
+		}
+	}
+	if found == nil && same != nil {
+		t.next = unclear{said: was.said, before: was.before, verb: was.verb, offers: was.offers, places: was.places}
+		same.Offers, same.Places = was.offers, was.places
+	}
+	return cmp.Or(found, same), nil
+}
+
+// subject reports whether something that was understood by itself is what the
+// question was about: whoever says the whole of it anew has answered.
+func (u *unclear) subject(of *Understood) bool {
+	among := func(verb string) bool {
+		return verb != "" && (verb == u.about || verb == u.verb || slices.ContainsFunc(u.offers, func(o Offer) bool { return o.Verb == verb }))
+	}
+	return of.Ask == u.asked || among(of.Verb) || slices.ContainsFunc(of.Offers, func(o Offer) bool { return among(o.Verb) })
+}
+
+// reads reports whether what was understood changes nothing.
+func (t *turn) reads(ctx context.Context, u *Understood) bool {
+	script, ds := dsl.Parse(dsl.NewSource(t.c.o.Source, u.Script))
+	if ds.HasErrors() {
+		return false
+	}
+	program, _ := t.c.o.Session.Check(ctx, script)
+	return program != nil && t.c.o.Session.Reads(program)
+}
+
+// What an unclear message was asked about is a row of a session that is kept, as
+// any other question is: it belongs to its person alone, the turn that puts it
+// writes it, and the turn that answers it takes it away, or is refused where another
+// window was quicker. Its words stand in the row only while it waits. It would have
+// been enough to point to the turns that it was said in; but what was offered has
+// to be known as it was offered, and the row can be guarded by itself, so that what
+// is said in another window in between does not get in the way of the answer.
+
+const (
+	// defaultOpen is how long it waits: whoever writes by mail answers tomorrow.
+	// Nothing is agreed to by it, so that time does no harm to it, and what comes of
+	// the answer is worked out when it comes.
+	defaultOpen = 24 * time.Hour
+	// mostAside is how many turns about something else it outlasts.
+	mostAside = 3
+)
+
+// aboutUnclear is what is kept of an unclear message beside its words.
+type aboutUnclear struct {
+	Before string        `json:"before,omitempty"`
+	Verb   string        `json:"verb,omitempty"`
+	Asked  string        `json:"asked"`
+	Offers []Offer       `json:"offers,omitempty"`
+	Places []words.Range `json:"places,omitempty"`
+	About  string        `json:"about,omitempty"`
+	Spoken []Spoken      `json:"spoken,omitempty"`
+	Aside  int           `json:"aside,omitempty"`
+	// Corrects says that it changes a call that waits.
+	Corrects bool `json:"corrects,omitempty"`
+}
+
+// recallUnclear makes what was asked about of the question that is kept.
+func recallUnclear(k *sessions.Question) (unclear, error) {
+	var about aboutUnclear
+	if err := json.Unmarshal([]byte(k.About), &about); err != nil || about.Asked == "" {
+		return unclear{}, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
+	}
+	return unclear{said: k.Words, before: about.Before, verb: about.Verb, asked: about.Asked, offers: about.Offers, places: about.Places, about: about.About, spoken: about.Spoken, corrects: about.Corrects,
+		id: k.Preview, at: k.Asked, until: k.Until, aside: about.Aside, fresh: k.Last, stored: true}, nil
+}
+
+// kept is the question as it is written.
+func (u *unclear) kept(source string) (sessions.Question, error) {
+	about, err := json.Marshal(aboutUnclear{u.before, u.verb, u.asked, u.offers, u.places, u.about, u.spoken, u.aside, u.corrects})
+	return sessions.Question{Preview: u.id, Asked: u.at, Until: u.until, Source: source, Words: u.said, About: string(about), Again: u.stored}, err
+}
+
+// waits finds what waits for an answer. Where that comes too late, it is remembered
+// for this turn alone, so that it can be put again.
+func (t *turn) waits() {
+	c := t.c
+	if c.unclear.open() && !t.now.Before(c.unclear.until) {
+		t.lapsed = c.unclear
+		t.closed(false)
+	}
+	t.was = c.unclear
+	c.unclear.fresh = false // until it is put again
+}
+
+// closed ends the waiting. Where it is answered, nobody else may have answered it.
+func (t *turn) closed(answered bool) {
+	switch u := &t.c.unclear; {
+	case !u.stored:
+	case answered:
+		t.ends = u.id
+	default:
+		t.settled = append(t.settled, u.id)
+	}
+	t.c.unclear = unclear{}
+}
+
+// asksBack puts what was asked back.
+func (t *turn) asksBack(u *Understood, was *unclear) {
+	next := t.next
+	if next.said == "" {
+		next.said, next.spoken = t.heard.own, t.c.before()
+		if u.Of.End > u.Of.Start && u.Of.End <= len(next.said) {
+			next.said = next.said[u.Of.Start:u.Of.End]
+			for i := range u.Places {
+				u.Places[i].Start -= u.Of.Start
+				u.Places[i].End -= u.Of.Start
+			}
+		}
+	} else {
+		next.spoken = was.spoken
+	}
+	next.asked, next.offers, next.places, next.about = u.Ask, u.Offers, u.Places, u.Verb
+	next.at, next.until, next.fresh = t.now, t.now.Add(t.c.o.Limits.Open), true
+	next.id = fmt.Sprintf("words-%d-%x", t.record.Number, t.now.UnixNano())
+	t.c.unclear = next
+}
+
+// aside answers something else than what is waited for, and reminds of that, so that
+// it is put again before an answer to it counts. Whoever goes on speaking of other
+// things is told that it is not waited for any longer.
+func (t *turn) aside(ctx context.Context, text string) (string, error) {
+	u := &t.c.unclear
+	if !u.open() {
+		return text, nil
+	}
+	if u.aside++; u.aside > mostAside {
+		text += "\n" + t.c.wording.say(sayLetGo, firstLine(u.asked))
+		t.record.note(noteLetGo)
+		t.closed(false)
+		return text, nil
+	}
+	if u.corrects {
+		u.fresh = true
+		return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
+	}
+	// As it is now, and in the language that is spoken now.
+	now, err := t.c.understood(ctx, u.said, u.verb, u.spoken)
+	if err != nil {
+		return text, err
+	}
+	if now.Ask != "" {
+		u.asked, u.offers, u.places = now.Ask, now.Offers, now.Places
+	}
+	u.fresh = true
+	t.record.note(noteStillOpen)
+	return text + "\n" + t.c.wording.say(sayOpenStill, u.asked), nil
+}
+
+// lapse puts a question again that was answered too late.
+func (t *turn) lapse(ctx context.Context) (string, error) {
+	was := t.lapsed
+	if was.corrects {
+		return "", nil // what it was about is too old as well
+	}
+	if i, _ := choice(&t.heard, was.offers); i < 0 {
+		u, err := t.answer(ctx, t.heard.own, &Understood{}, &was)
+		if err != nil || u == nil || u.Script == "" && u.Ask == was.asked {
+			return "", err
+		}
+	}
+	t.next = unclear{said: was.said, before: was.before, verb: was.verb}
+	now, err := t.c.understood(ctx, was.said, was.verb, was.spoken)
+	if err != nil || now.Ask == "" {
+		return "", err
+	}
+	t.asksBack(&now, &was)
+	return t.c.wording.say(sayExpired) + "\n" + now.Ask, nil
+}
+
+// quicker reports whether an error says that somebody has settled the question that
+// this turn answers.
+func quicker(err error) bool {
+	var refusal *runtime.Refusal
+	return errors.As(err, &refusal) && len(refusal.Diagnostics) > 0 && refusal.Diagnostics[0].Code == "already-used"
+}
+
+// overtaken takes back what this turn was about to ask: it was answered elsewhere.
+func (t *turn) overtaken() string {
+	c := t.c
+	c.unclear, t.ends = unclear{}, ""
+	c.open = slices.DeleteFunc(c.open, func(q *Question) bool { return slices.Contains(t.asked, q) })
+	t.record.note(noteElsewhere)
+	return c.wording.say(sayAnswered)
+}
+
+// firstLine is a question without what it offers line by line.
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}

@@ -1,0 +1,154 @@
+package dialog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// A palette may word how somebody is asked before something is done. The loader
+// sees to it that the sentence has a place for every argument; what it leaves out
+// of a call all the same, because it stands beside something that is empty, is
+// said after it. All that would change is what is agreed to, and is shown to
+// whoever asks for it.
+
+// title is what would be done, in a line.
+func (w wording) title(c *receipt.Call) string {
+	title := w.does(w.reg.Verb(c.Verb))
+	if len(c.Rows) > 0 {
+		title += " (" + w.titled(&c.Rows[0]) + ")"
+	}
+	return title
+}
+
+// few is how many rows may change without their number being said: one sentence
+// does not let many things happen.
+const few = 3
+
+// asks is the question in the words of the palettes; "" where not every call has
+// such words, or where a stranger's may be in it: then the rows are shown, and
+// whose words are in them.
+func (w wording) asks(p *receipt.Receipt) string {
+	var b strings.Builder
+	rows := 0
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		own := w.reg.Verb(c.Verb).Tells.Asks.In(w.language)
+		if own == nil || len(c.Errands) > 0 || strange(c) {
+			return ""
+		}
+		rows += len(c.Rows)
+		b.WriteString(w.ask(c, own) + "\n")
+	}
+	if rows > few {
+		b.WriteString(w.say(sayRows, strconv.Itoa(rows)) + "\n")
+	}
+	return b.String()
+}
+
+// strange reports whether something would be written that somebody else wrote.
+func strange(c *receipt.Call) bool {
+	return slices.ContainsFunc(c.Rows, func(r receipt.Row) bool {
+		return slices.ContainsFunc(r.Fields, func(f receipt.Field) bool { return foreign(verbs.Stored(f.Origin)) })
+	})
+}
+
+// The signs between which a value stands while a sentence is made, so that it is
+// known afterwards which of them came into it. What is written cannot hold them:
+// see escaped.
+const (
+	valueBegins = '\ue000'
+	valueEnds   = '\ue001'
+)
+
+// ask words one call.
+func (w wording) ask(c *receipt.Call, own *verbs.Wording) string {
+	given := &asked{w: w, c: c, said: map[string]string{}}
+	w.given(c, func(name, text string) {
+		given.names = append(given.names, name)
+		given.said[name] = text
+	})
+	text := own.Say(given)
+	var besides []string
+	for i, name := range given.names {
+		mark := string([]rune{valueBegins, rune(0xe100 + i)})
+		if strings.Contains(text, mark) || given.said[name] == "" {
+			continue
+		}
+		besides = append(besides, w.wholly(func(w wording) string { return w.say(sayIs, w.label(name), given.said[name]) }))
+	}
+	text = strings.Map(func(r rune) rune {
+		if r >= valueBegins && r < 0xf8ff {
+			return -1
+		}
+		return r
+	}, text)
+	if len(besides) > 0 {
+		text += " " + w.say(sayBesides, strings.Join(besides, w.say(sayAlso)))
+	}
+	return text
+}
+
+// An asked is a call whose arguments fill a question.
+type asked struct {
+	w     wording
+	c     *receipt.Call
+	names []string
+	said  map[string]string
+}
+
+// Value implements verbs.Told.
+func (a *asked) Value(name string) string {
+	text, i := a.said[name], slices.Index(a.names, name)
+	if text == "" || i < 0 {
+		return ""
+	}
+	return string([]rune{valueBegins, rune(0xe100 + i)}) + text + string(valueEnds)
+}
+
+// Items implements verbs.Told: a call has no lists of rows.
+func (*asked) Items(string) []verbs.Told { return nil }
+
+// given calls fn with each argument of a call as it is said in a question, where
+// nothing may be kept quiet: a no is a no, and a list is told.
+func (w wording) given(c *receipt.Call, fn func(name, text string)) {
+	var names []string
+	if script, ds := dsl.Parse(dsl.NewSource("call", c.Text)); !ds.HasErrors() && len(script.Calls) == 1 {
+		for i := range script.Calls[0].Args {
+			a := &script.Calls[0].Args[i]
+			names = append(names, a.Key)
+			switch {
+			case slices.ContainsFunc(w.reg.Verb(c.Verb).Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
+				fn(a.Key, w.secret(c, a.Key))
+			case a.Value.Kind == dsl.Nil:
+				fn(a.Key, w.say(sayNone))
+			case a.Value.Kind == dsl.Bool:
+				fn(a.Key, w.value(stores.NewBool(a.Value.Text == "true")))
+			case a.Value.Kind == dsl.List, a.Value.Kind == dsl.Map, a.Value.Kind == dsl.Nested:
+				fn(a.Key, w.asWords(escaped(dsl.FormatValue(a.Value))))
+			default:
+				fn(a.Key, w.arg(c, a.Value))
+			}
+		}
+	}
+	for _, f := range c.Filled {
+		if !slices.Contains(names, f.Param) {
+			names = append(names, f.Param)
+			fn(f.Param, w.asWords(escaped(f.Label)))
+		}
+	}
+}
+
+// assumed tells which rows were meant where nobody named one.
+func (w wording) assumed(names []string) string {
+	called := make([]string, len(names))
+	for i, name := range names {
+		called[i] = w.row(&receipt.Call{}, strings.TrimPrefix(name, "@"))
+	}
+	return w.say(sayAssumed, strings.Join(called, w.say(sayAnd))) + "\n"
+}

@@ -1,0 +1,206 @@
+package phrase
+
+import (
+	"math"
+
+	"verbatim/verbs"
+)
+
+// A palette says by its own phrases how far the shipped model holds for it: each
+// phrase is left out and looked for, as it stands and among other words, and looked
+// for again where its verb is not there and nothing is meant.
+
+// An example is a sentence of which is known what it means.
+type example struct {
+	all    []candidate
+	meant  int // among them, -1 where none is
+	weight float64
+}
+
+// Numbers of the fit.
+const (
+	mostExamples = 120 // phrases of a palette that are looked for
+	pull         = 30  // towards the shipped model, in examples
+	steps        = 40
+	pace         = 0.08
+)
+
+// learn fits the shipped model to the palettes.
+func (ix *Index) learn() *model {
+	return fitted(ix.examples(mostExamples), shipped(len(ix.verbs)), pull, steps)
+}
+
+// examples are made of at most so many phrases of the palettes.
+func (ix *Index) examples(most int) (all []example) {
+	m := ix.matcher
+	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs))}
+	for i, v := range ix.verbs {
+		r.may[i] = v.Deprecated == nil && !v.Internal
+	}
+	seed := uint32(1)
+	random := func(n int) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed>>8) % n
+	}
+	removed := 0.25
+	if m.verbs >= manyVerbs {
+		removed = 0.6
+	}
+	step := max(1, len(m.phrases)/most)
+	for p := random(step); p < len(m.phrases); p += step {
+		v := m.phrases[p].verb
+		if !r.may[v] || ix.templates[p].named {
+			continue
+		}
+		c, q := ix.saidAs(int32(p))
+		meant := func(q *query, left int32, weight float64) {
+			c.sought = q
+			e := example{all: r.signsOf(c, left), meant: -1, weight: weight}
+			for k := range e.all {
+				if e.all[k].verb == v && r.may[v] {
+					e.meant = k
+				}
+			}
+			all = append(all, e)
+		}
+		meant(q, int32(p), 1)
+		other := &query{}
+		for range 3 {
+			more := m.phrases[random(len(m.phrases))].words
+			if len(more) > 0 {
+				other.words = append(other.words, m.list[more[random(len(more))]])
+			}
+		}
+		other.words = append(other.words, "\x00", "\x01")
+		other.kinds = make([]uint64, len(other.words))
+		first, second := q, other
+		if random(2) == 0 {
+			first, second = other, q
+		}
+		meant(first.then(second), int32(p), 0.5)
+		// The verb is not there.
+		r.may[v] = false
+		meant(q, -1, removed)
+		r.may[v] = true
+		// What is left of it says nothing.
+		empty := &query{kinds: make([]uint64, len(q.words))}
+		for i, w := range q.words {
+			if ordinary(w) == 1 {
+				w = string(rune(i))
+			}
+			empty.words = append(empty.words, w)
+		}
+		c.sought = empty
+		all = append(all, example{all: r.signsOf(c, int32(p)), meant: -1, weight: 0.2})
+	}
+	return all
+}
+
+func (q *query) then(o *query) *query {
+	all := &query{words: append(append([]string{}, q.words...), o.words...), kinds: append(append([]uint64{}, q.kinds...), o.kinds...)}
+	if q.masked != nil || o.masked != nil {
+		all.masked = append(append([]string{}, q.shown()...), o.shown()...)
+	}
+	return all
+}
+
+func (q *query) shown() []string {
+	if q.masked != nil {
+		return q.masked
+	}
+	return q.words
+}
+
+// saidAs is a phrase as a sentence that holds a value in each of its places.
+func (ix *Index) saidAs(p int32) (*clause, *query) {
+	t := &ix.templates[p]
+	c, q := &clause{}, &query{}
+	for i, w := range t.words {
+		if w.param == nil {
+			q.words, q.kinds = append(q.words, short(w.stem)), append(q.kinds, 0)
+			q.masked = append(q.masked, short(w.stem))
+			c.question = c.question || i == 0 && questionWords[w.stem]
+			if c.first == "" && small()[w.stem] == 0 {
+				c.first = w.stem
+			}
+			continue
+		}
+		if s := placeOf(w.param); s != "" {
+			q.words, q.kinds = append(q.words, s), append(q.kinds, ix.kindsOf(w.param))
+			q.masked = append(q.masked, s)
+		}
+		c.given = append(c.given, w.param)
+	}
+	if n := len(t.text); n > 0 && t.text[n-1] == '?' {
+		c.question = true
+	}
+	return c, q
+}
+
+// gives reports that a phrase that is looked for has a value for an argument.
+func (c *clause) gives(p *verbs.Param) bool {
+	for _, g := range c.given {
+		if g == p || g.Type.Name == p.Type.Name && g.Type.Entity == p.Type.Entity && g.Type.Codes == p.Type.Codes {
+			return true
+		}
+	}
+	return false
+}
+
+// fitted fits a model to examples in so many steps, and pulls it towards another.
+func fitted(all []example, to *model, pull float64, steps int) *model {
+	m := *to
+	var first, second [signCount + 1]float64
+	for step := 1; step <= steps; step++ {
+		var slope [signCount + 1]float64
+		for k := range m.signs {
+			slope[k] = pull * float64(m.signs[k]-to.signs[k])
+		}
+		slope[signCount] = pull * (m.none - to.none)
+		for i := range all {
+			e := &all[i]
+			most := m.none
+			scores := make([]float64, len(e.all))
+			for j := range e.all {
+				for k, s := range e.all[j].signs {
+					scores[j] += float64(s) * float64(m.signs[k])
+				}
+				most = max(most, scores[j])
+			}
+			none := math.Exp(m.none - most)
+			sum := none
+			for j := range scores {
+				scores[j] = math.Exp(scores[j] - most)
+				sum += scores[j]
+			}
+			for j := range scores {
+				off := scores[j] / sum
+				if j == e.meant {
+					off--
+				}
+				if off *= e.weight; math.Abs(off) < 1e-4 {
+					continue
+				}
+				for k, s := range e.all[j].signs {
+					slope[k] += off * float64(s)
+				}
+			}
+			off := none / sum
+			if e.meant < 0 {
+				off--
+			}
+			slope[signCount] += off * e.weight
+		}
+		for k := range slope {
+			first[k] = 0.9*first[k] + 0.1*slope[k]
+			second[k] = 0.99*second[k] + 0.01*slope[k]*slope[k]
+			by := pace * first[k] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(second[k]/(1-math.Pow(0.99, float64(step)))) + 1e-8)
+			if k == signCount {
+				m.none -= by
+			} else {
+				m.signs[k] -= float32(by)
+			}
+		}
+	}
+	return &m
+}

@@ -1,0 +1,482 @@
+package phrase
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"verbatim/dsl"
+)
+
+// A matcher ranks verbs by what is known of them: their names, descriptions and
+// arguments, and the phrases that people say for them. It knows nothing of any
+// language. It is made once, and immutable.
+type matcher struct {
+	verbs   int
+	words   map[string]int32 // the words, by number
+	list    []string
+	weight  []float32 // of a word, from 0 to 1: the fewer verbs have it, the more it says
+	one     []int32   // the phrase that alone has a word, -1 where several have it
+	letters map[byte][]int32
+	posts   [][]post // by word: the texts that have it
+	texts   []text
+	of      [][]int32        // the texts of a verb
+	pieces  map[string]int32 // words, pairs of words and runs of letters, by number
+	rarity  []float32        // of a piece
+	inside  [][]post         // by piece: the phrases that have it
+	phrases []wording
+	exact   map[string][]int32 // phrases by what they say
+	norms   []float32          // by verb: of all its phrases together
+}
+
+// A text is all that is known of a verb in one language.
+type text struct {
+	verb   int32
+	length float32
+	counts map[int32]float32
+}
+
+// A wording is a phrase as it is compared.
+type wording struct {
+	verb, text int32
+	words      []int32
+}
+
+type post struct {
+	at     int32
+	weight float32
+}
+
+// A known is what a palette tells of a verb.
+type known struct {
+	about   []string     // words of its name, its description, and its arguments
+	phrases [][][]string // by language: the words of each phrase
+}
+
+// How much things count in a likeness, fitted to the sentences of intents by others
+// that are no test sentences.
+const (
+	pairs       = 0.6
+	runs        = 0.5
+	run         = 4 // letters
+	saturation  = 1.2
+	lengthCount = 0.4
+	// mostCompared is how many verbs are compared in full.
+	mostCompared = 24
+)
+
+func newMatcher(all []known) *matcher {
+	m := &matcher{exact: map[string][]int32{}, verbs: len(all), words: map[string]int32{}, pieces: map[string]int32{}, letters: map[byte][]int32{}, of: make([][]int32, len(all))}
+	var has []map[int32]bool // by word: verbs
+	var pieces [][]int32
+	counted := map[int64]bool{}
+	var common []float64 // by piece: phrases that have it
+	word := func(s string, verb int) int32 {
+		id, ok := m.words[s]
+		if !ok {
+			id = int32(len(m.list))
+			m.words[s], m.list, m.one, has = id, append(m.list, s), append(m.one, -2), append(has, map[int32]bool{})
+		}
+		has[id][int32(verb)] = true
+		return id
+	}
+	for v, k := range all {
+		for l, phrases := range append([][][]string{nil}, k.phrases...) {
+			t := text{verb: int32(v), counts: map[int32]float32{}}
+			if l == 0 {
+				phrases = nil
+				if len(k.phrases) > 0 {
+					phrases = k.phrases[0]
+				}
+				for _, w := range k.about {
+					id := word(w, v)
+					t.counts[id] = max(t.counts[id], 0.7)
+					m.one[id] = -1
+				}
+			} else if l == 1 {
+				continue
+			}
+			for _, p := range phrases {
+				s := wording{verb: int32(v), text: int32(len(m.texts))}
+				m.exact[strings.Join(p, " ")] = append(m.exact[strings.Join(p, " ")], int32(len(m.phrases)))
+				var ids []int32
+				for _, w := range p {
+					if strings.HasPrefix(w, "{") {
+						continue
+					}
+					id := word(w, v)
+					s.words = append(s.words, id)
+					if t.counts[id]++; m.one[id] == -2 {
+						m.one[id] = int32(len(m.phrases))
+					} else if m.one[id] != int32(len(m.phrases)) {
+						m.one[id] = -1
+					}
+				}
+				for _, piece := range piecesOf(p) {
+					id, ok := m.pieces[piece]
+					if !ok {
+						id = int32(len(m.pieces))
+						m.pieces[piece] = id
+						m.rarity, common = append(m.rarity, 0), append(common, 0)
+					}
+					ids = append(ids, id)
+				}
+				slices.Sort(ids)
+				ids = slices.Compact(ids)
+				for _, id := range ids {
+					common[id]++
+					key := int64(v)<<32 | int64(id)
+					if !counted[key] {
+						counted[key] = true
+						m.rarity[id]++
+					}
+				}
+				m.phrases, pieces = append(m.phrases, s), append(pieces, ids)
+			}
+			if len(t.counts) == 0 {
+				continue
+			}
+			for _, n := range t.counts {
+				t.length += n
+			}
+			m.of[v] = append(m.of[v], int32(len(m.texts)))
+			m.texts = append(m.texts, t)
+		}
+	}
+	m.weight = make([]float32, len(m.list))
+	for id := range m.list {
+		m.weight[id] = m.says(len(has[id])) * ordinary(m.list[id])
+		if s := m.list[id]; len(s) > 0 {
+			m.letters[s[0]] = append(m.letters[s[0]], int32(id))
+		}
+	}
+	m.posts = make([][]post, len(m.list))
+	mean := float32(0)
+	for i := range m.texts {
+		mean += m.texts[i].length / float32(len(m.texts))
+	}
+	for i := range m.texts {
+		t := &m.texts[i]
+		t.length /= max(mean, 1)
+		for id, n := range t.counts {
+			m.posts[id] = append(m.posts[id], post{int32(i), saturated(n, t.length)})
+		}
+	}
+	for id := range m.posts {
+		slices.SortFunc(m.posts[id], func(a, b post) int { return int(a.at - b.at) })
+	}
+	// What few verbs have says much, and so does what few phrases have.
+	n, np := math.Log(1+float64(len(all))), math.Log(1+float64(len(m.phrases)))
+	for id, of := range m.rarity {
+		m.rarity[id] = float32(math.Log(1+float64(len(all))/float64(of))/n+math.Log(1+float64(len(m.phrases))/common[id])/np) / 2
+	}
+	names := make([]string, len(m.pieces))
+	for piece, id := range m.pieces {
+		names[id] = piece
+	}
+	m.inside = make([][]post, len(m.rarity))
+	together := map[int64]float32{}
+	for p, ids := range pieces {
+		sum := float32(0)
+		for _, id := range ids {
+			w := counts(names[id]) * m.rarity[id]
+			sum += w * w
+		}
+		norm := 1 / float32(math.Sqrt(max(float64(sum), 1e-9)))
+		for _, id := range ids {
+			together[int64(m.phrases[p].verb)<<32|int64(id)] += counts(names[id]) * m.rarity[id] * norm
+			m.inside[id] = append(m.inside[id], post{int32(p), counts(names[id]) * m.rarity[id] * norm})
+		}
+	}
+	m.norms = make([]float32, len(all))
+	for key, w := range together {
+		m.norms[key>>32] += w * w
+	}
+	for v, sum := range m.norms {
+		m.norms[v] = 1 / float32(math.Sqrt(max(float64(sum), 1e-9)))
+	}
+	return m
+}
+
+// says is what a word tells that so many verbs have.
+func (m *matcher) says(verbs int) float32 {
+	n := float64(m.verbs)
+	return float32(math.Log(1+n/float64(max(1, verbs))) / math.Log(1+n))
+}
+
+// ordinary is how much a word counts as one that any sentence may have.
+func ordinary(w string) float32 {
+	if s := small()[w]; s != 0 {
+		return max(float32(s), 0.6)
+	}
+	return 1
+}
+
+func saturated(n, length float32) float32 {
+	return n * (saturation + 1) / (n + saturation*(1-lengthCount+lengthCount*length))
+}
+
+// piecesOf are the words of a text, their pairs, and runs of letters.
+func piecesOf(p []string) []string {
+	var all []string
+	before := ""
+	for _, w := range p {
+		all = append(all, w, before+" "+w)
+		before = w
+		if strings.HasPrefix(w, "{") {
+			continue
+		}
+		long := "_" + w + "_"
+		for i := 0; i+run <= len(long); i++ {
+			all = append(all, "#"+long[i:i+run])
+		}
+	}
+	return append(all, before+" ")
+}
+
+// counts is how much a piece counts by its kind.
+func counts(piece string) float32 {
+	switch {
+	case piece[0] == '#':
+		return runs
+	case strings.Contains(piece, " "):
+		return pairs
+	case piece[0] == '{':
+		return 0.8
+	}
+	return max(ordinary(piece), 0.35)
+}
+
+// A query is a sentence as it is compared.
+type query struct {
+	words  []string // as they stand
+	kinds  []uint64 // by word: what it reads as, 0 where it is a word alone
+	masked []string // with what a value or a name is in the place of its words
+}
+
+// Signs are what is known of how well a verb fits.
+type signs [signCount]float32
+
+// The signs.
+const (
+	ofWords    = iota // BM25, as part of what the sentence could give
+	ofNearest         // likeness of the nearest phrase
+	ofThree           // mean likeness of the three nearest phrases
+	ofAll             // likeness of all its phrases together
+	ofCover           // part of the sentence that it has the words of
+	ofRequired        // part of the arguments it needs that are there
+	ofLoose           // values that it has no place for
+	ofQuestion        // a question, and it changes something
+	ofOrder           // an order that begins with its own word
+	ofFree            // it takes words as they come
+	ofUnknown         // part of the sentence that no verb has a word of
+	ofOrdinary        // all that it has of the sentence are words that any sentence may have
+	ofSaid            // it is said as a phrase that ends in words as they come
+	signCount
+)
+
+// A candidate is a verb that may be meant.
+type candidate struct {
+	verb, phrase int32
+	signs        signs
+	score        float64
+}
+
+// compared is what a sentence has in common with verbs. A phrase that is left out is
+// not compared with, nor counted as its verb's.
+func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []candidate {
+	ids, weights := m.find(q, left)
+	full := make([]float32, len(m.texts))
+	for i, id := range ids {
+		if id < 0 {
+			continue
+		}
+		for _, p := range m.posts[id] {
+			full[p.at] += p.weight * weights[i]
+		}
+	}
+	if left >= 0 {
+		full[m.phrases[left].text] = m.without(ids, weights, left)
+	}
+	like := m.likeness(q.words)
+	var other []float32
+	if q.masked != nil {
+		other = m.likeness(q.masked)
+	}
+	var total, unknown float32
+	for i := range ids {
+		total += weights[i]
+		if ids[i] < 0 && q.kinds[i] == 0 {
+			unknown += weights[i]
+		}
+	}
+	all := make([]candidate, m.verbs)
+	for v := range all {
+		all[v] = candidate{verb: int32(v), phrase: -1}
+	}
+	near := make([][3]float32, m.verbs)
+	sum := make([]float32, m.verbs)
+	for p := range m.phrases {
+		v := m.phrases[p].verb
+		s := like[p]
+		if other != nil && takes[v] != 0 {
+			s = max(s, other[p])
+		}
+		if s == 0 || int32(p) == left {
+			continue
+		}
+		sum[v] += s
+		n := &near[v]
+		switch {
+		case s > n[0]:
+			n[0], n[1], n[2] = s, n[0], n[1]
+			all[v].phrase = int32(p)
+		case s > n[1]:
+			n[1], n[2] = s, n[1]
+		case s > n[2]:
+			n[2] = s
+		}
+	}
+	for t, s := range full {
+		c := &all[m.texts[t].verb]
+		c.signs[ofWords] = max(c.signs[ofWords], s/10)
+	}
+	rough := shipped(m.verbs)
+	out := all[:0]
+	for v := range all {
+		c := all[v]
+		c.signs[ofNearest] = near[v][0]
+		c.signs[ofThree] = (near[v][0] + near[v][1] + near[v][2]) / 3
+		if may != nil && !may[v] || c.signs[ofWords] == 0 && c.signs[ofNearest] == 0 {
+			continue
+		}
+		c.signs[ofAll] = sum[v] * m.norms[v]
+		c.score = float64(rough.signs[ofWords]*c.signs[ofWords] + rough.signs[ofNearest]*c.signs[ofNearest] + rough.signs[ofThree]*c.signs[ofThree] + rough.signs[ofAll]*c.signs[ofAll])
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.verb, b.verb)) })
+	out = slices.Clone(out[:min(len(out), mostCompared)])
+	for k := range out {
+		c := &out[k]
+		var cover, free float32
+		c.signs[ofOrdinary] = 1
+		for i, id := range ids {
+			if q.kinds[i]&takes[c.verb] != 0 {
+				free += weights[i] // it is a value, or a name, and not a word
+				if q.kinds[i]&takes[c.verb]&(codeKind|fileKind) != 0 {
+					c.signs[ofOrdinary] = 0
+				}
+				continue
+			}
+			if id < 0 {
+				continue
+			}
+			for _, t := range m.of[c.verb] {
+				n := m.texts[t].counts[id]
+				if left >= 0 && m.phrases[left].text == t {
+					n -= float32(count(m.phrases[left].words, id))
+				}
+				if n > 0.5 {
+					cover += weights[i]
+					if ordinary(m.list[id]) == 1 {
+						c.signs[ofOrdinary] = 0
+					}
+					break
+				}
+			}
+		}
+		c.signs[ofCover] = (cover + free) / max(total, 0.01)
+		c.signs[ofUnknown] = unknown / max(total, 0.01)
+	}
+	return out
+}
+
+func count(all []int32, id int32) (n int) {
+	for _, a := range all {
+		if a == id {
+			n++
+		}
+	}
+	return n
+}
+
+// without is what a text gives that lacks a phrase.
+func (m *matcher) without(ids []int32, weights []float32, left int32) (sum float32) {
+	p := &m.phrases[left]
+	t := &m.texts[p.text]
+	for i, id := range ids {
+		if id >= 0 {
+			if n := t.counts[id] - float32(count(p.words, id)); n > 0 {
+				sum += weights[i] * saturated(n, t.length)
+			}
+		}
+	}
+	return sum
+}
+
+// find looks up the words of a sentence: each once, and one with a slip of the
+// finger as the word that it is.
+func (m *matcher) find(q *query, left int32) (ids []int32, weights []float32) {
+	ids, weights = make([]int32, len(q.words)), make([]float32, len(q.words))
+	for i, w := range q.words {
+		id, ok := m.words[w]
+		if ok && left >= 0 && m.one[id] == left {
+			ok = false
+		}
+		switch {
+		case slices.Contains(q.words[:i], w):
+			ids[i] = -1 // and of no weight
+		case ok:
+			ids[i], weights[i] = id, m.weight[id]
+		default:
+			ids[i], weights[i] = m.spelt(w), 0.85*ordinary(w)
+			if ids[i] >= 0 && left >= 0 && m.one[ids[i]] == left {
+				ids[i] = -1
+			}
+			if ids[i] >= 0 {
+				weights[i] = 0.8 * m.weight[ids[i]]
+			}
+		}
+	}
+	return ids, weights
+}
+
+// spelt is the word that differs from another in one letter, -1 where none does.
+func (m *matcher) spelt(w string) int32 {
+	if len(w) < 5 || ordinary(w) != 1 || !plainWord(w) {
+		return -1
+	}
+	for _, id := range m.letters[w[0]] {
+		if s := m.list[id]; len(s) >= 5 && len(s)-len(w) <= 1 && len(w)-len(s) <= 1 && dsl.Distance(w, s, 1) <= 1 {
+			return id
+		}
+	}
+	return -1
+}
+
+// likeness is what each phrase has in common with words, from 0 to 1.
+func (m *matcher) likeness(words []string) []float32 {
+	like := make([]float32, len(m.phrases))
+	all := piecesOf(words)
+	slices.Sort(all)
+	sum := float32(0)
+	for _, piece := range slices.Compact(all) {
+		w := counts(piece)
+		id, ok := m.pieces[piece]
+		if !ok {
+			sum += w * w
+			continue
+		}
+		w *= m.rarity[id]
+		sum += w * w
+		for _, p := range m.inside[id] {
+			like[p.at] += p.weight * w
+		}
+	}
+	norm := 1 / float32(math.Sqrt(max(float64(sum), 1e-9)))
+	for i := range like {
+		like[i] *= norm
+	}
+	return like
+}

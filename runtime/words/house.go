@@ -1,0 +1,149 @@
+package words
+
+import (
+	"bufio"
+	"embed"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// All that is known of a language is text: under tongues how it is read, told from
+// others and how dates are said in it, under catalogue what the program says in it. The
+// heads of the English files explain them.
+//
+//go:embed tongues catalogue
+var files embed.FS
+
+// A house is the languages that are spoken, by their number.
+type house struct{ tongues []*tongue }
+
+// A tongue is one language.
+type tongue struct {
+	tag              string
+	months, weekdays []string
+	date, day        string // with {d}, {month}, {y}; with {weekday} and {date}
+	first            string // how the first of a month is said, where that is no number
+	letters          string // written in no other language, as far as these go
+	opens            string // marks that no other language begins a sentence with
+	answers          map[string]bool
+	small            map[string]bool
+	lexicon          *lexicon
+	said             map[string][]string // phrases and expressions, by their keys
+	sentences        map[Key]string
+}
+
+// ours is the languages that come with the program.
+var ours = sync.OnceValue(func() *house { return readHouse(files) })
+
+// readHouse reads the languages of some files: first those that have numbers in Go, and
+// then the others by their tags. What is wrong in ours a test finds.
+func readHouse(files fs.FS) *house {
+	tags := []string{"en", "de", "fr", "es"}
+	found, _ := fs.Glob(files, "tongues/*.txt")
+	for _, name := range found {
+		tag := strings.TrimSuffix(strings.TrimPrefix(name, "tongues/"), ".txt")
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	h := &house{}
+	for i, tag := range tags {
+		h.tongues = append(h.tongues, readTongue(files, tag, Language(i)))
+	}
+	return h
+}
+
+func readTongue(files fs.FS, tag string, l Language) *tongue {
+	t := &tongue{tag: tag, answers: map[string]bool{}, small: map[string]bool{}, said: map[string][]string{}, sentences: map[Key]string{},
+		lexicon: &lexicon{entries: make(map[string][2]entry, 600), longest: make(map[string]int, 500)}}
+	lines(files, "tongues/"+tag+".txt", ": ", func(key, text string) {
+		switch key {
+		case "months":
+			t.months = strings.Fields(text)
+		case "weekdays":
+			t.weekdays = strings.Fields(text)
+		case "date":
+			t.date = text
+		case "day":
+			t.day = text
+		case "first":
+			t.first = text
+		case "letters":
+			t.letters = text
+		case "opens":
+			t.opens = text
+		case "answers", "small":
+			for w := range strings.FieldsSeq(text) {
+				map[string]map[string]bool{"answers": t.answers, "small": t.small}[key][w] = true
+			}
+		default:
+			name, _, _ := strings.Cut(key, " ")
+			switch {
+			case slices.Contains(expressions, name):
+				t.said[key] = append(t.said[key], text)
+			case classNames[name] != none:
+				t.lexicon.takes(key, text)
+			default:
+				t.said[key] = append(t.said[key], strings.Split(text, ", ")...)
+			}
+		}
+	})
+	lines(files, "catalogue/"+tag+".txt", "  ", func(key, text string) {
+		if quoted, err := strconv.Unquote(text); err == nil {
+			text = quoted
+		}
+		t.sentences[Key(key)] = Typeset(l, text)
+	})
+	return t
+}
+
+// lines calls fn with the two parts of each line of a file that is no comment.
+func lines(files fs.FS, name, between string, fn func(key, text string)) {
+	f, err := files.Open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if key, text, ok := strings.Cut(lines.Text(), between); ok && key[0] != '#' {
+			fn(key, text)
+		}
+	}
+}
+
+// phrases are those under a key, in all languages: people mix them.
+func (h *house) phrases(key string) (all []string) {
+	for _, t := range h.tongues {
+		all = append(all, t.said[key]...)
+	}
+	return all
+}
+
+// expressions are the keys of regular expressions; those of all others are of phrases.
+var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "thanks", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
+	"subject", "automatic", "details"}
+
+// Phrases are what all languages have under a key of their files.
+func Phrases(key string) []string { return ours().phrases(key) }
+
+// Expression is one for any of what all languages have under a key of their files.
+func Expression(key string) string { return ours().either(key) }
+
+// Expression is one for any of what a language has under a key of its file.
+func (l Language) Expression(key string) string {
+	return strings.Join(ours().tongues[l].said[key], "|")
+}
+
+// either is an expression for any of those under a key.
+func (h *house) either(key string) string { return strings.Join(h.phrases(key), "|") }
+
+// text is a sentence in a language, or in English where it has none.
+func (h *house) text(k Key, l Language) string {
+	if text := h.tongues[l].sentences[k]; text != "" {
+		return text
+	}
+	return h.tongues[English].sentences[k]
+}

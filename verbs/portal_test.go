@@ -1,0 +1,31 @@
+package verbs
+
+import (
+	"os"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// portalSources are the palettes of the bank's portal, as a client may use it.
+func portalSources(t testing.TB) (all []*dsl.Source) {
+	t.Helper()
+	for _, name := range []string{"client.yaml", "onboarding.yaml"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, dsl.NewSource(name, string(text)))
+	}
+	return all
+}
+
+// loadPortal loads them.
+func loadPortal(t testing.TB) *Registry {
+	t.Helper()
+	r, ds := LoadSources(portalSources(t)...)
+	if r == nil {
+		t.Fatal(inWords(ds))
+	}
+	return r
+}

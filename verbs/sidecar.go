@@ -1,0 +1,166 @@
+package verbs
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// A Sidecar is what a palette says in another language: the file client.de.yaml
+// beside client.yaml. Its keys are verbs and arguments, and of all other texts the
+// text itself, so that one that was changed in the palette is found. What it gives as
+// "" is not said yet.
+type Sidecar struct {
+	Language string // as ISO 639-1 has it: "de"
+	Source   *dsl.Source
+}
+
+// A saying is a text in another language. The text is what is recorded; in other
+// words it is told to people alone.
+type saying struct{ language, text string }
+
+// Says is a text of any palette as people of a language say it; ok says that a
+// palette has it in that language. Where two palettes do, the first counts.
+func (r *Registry) Says(language, text string) (said string, ok bool) {
+	if said, ok = r.says[saying{language, text}]; ok {
+		return said, true
+	}
+	return text, false
+}
+
+// sidecarName takes the name of a sidecar apart; language is "" for a palette.
+func sidecarName(file string) (palette, language string) {
+	palette = strings.TrimSuffix(path.Base(file), path.Ext(file))
+	palette, language, _ = strings.Cut(palette, ".")
+	return palette, language
+}
+
+// languages are those of ISO 639-1.
+const languages = "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de " +
+	"dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is " +
+	"it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my " +
+	"na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so " +
+	"sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
+
+// sidecar reads one, when all verbs of its palette are known.
+func (l *loader) sidecar(d *doc) {
+	name, language := sidecarName(d.src.Name)
+	var beside *doc
+	var files []string
+	for _, other := range l.docs {
+		of, lang := sidecarName(other.src.Name)
+		if lang == "" {
+			files = append(files, of)
+		}
+		if lang == "" && of == name {
+			beside = other
+		}
+	}
+	switch {
+	case beside == nil:
+		diag := tell(d.at(0, 0), "contradiction", d.src.Name+" stands beside no palette "+name+".yaml", "NAME."+language+".yaml is for the palette NAME.yaml", dsl.Place{}, "")
+		suggest(&diag, name, files, "palettes")
+		diag.Fixes = nil
+		d.report(diag)
+		return
+	case language == "en":
+		d.report(tell(d.at(0, 0), "contradiction", "the palette itself is in English", "write what "+d.src.Name+" says into it", dsl.Place{}, ""))
+		return
+	case len(language) != 2 || !slices.Contains(strings.Fields(languages), language):
+		d.report(tell(d.at(0, 0), "bad-value/no-language", language))
+		return
+	}
+	f, ok := d.fields(d.root, "sidecar")
+	i := slices.IndexFunc(l.palettes, func(p *Palette) bool { return p.Source == beside.src })
+	if !ok || i < 0 || beside.failed {
+		return // what it lacks may be what the palette has a mistake in
+	}
+	p := l.palettes[i]
+	p.Sidecars = append(p.Sidecars, &Sidecar{language, d.src})
+	verbs := namesBy(p.Verbs, func(v *Verb) string { return strings.TrimPrefix(v.Name, p.Domain+".") })
+	d.entries(f.at("verbs").value, func(k, n *yaml.Node) {
+		at := slices.Index(verbs, k.Value)
+		if at < 0 {
+			d.report(tell(d.place(k), "unknown-word", "a verb of "+name+".yaml", k.Value, verbs))
+			return
+		}
+		d.translate(p.Verbs[at], language, n)
+	})
+	texts := textsOf(beside.root)
+	d.scalars(f.at("says"), func(k, n *yaml.Node) {
+		switch {
+		case !texts[k.Value]:
+			diag := tell(d.place(k), "contradiction", "no text of "+name+".yaml is "+quoted(shorten(k.Value, 60)), "write it as it stands there", dsl.Place{}, "")
+			diag.Label = didYouMean(nearest(k.Value, sortedKeys(texts)))
+			d.report(diag)
+		case n.Value != "":
+			put(l.says, saying{language, k.Value}, typeset(language, n.Value))
+		}
+	})
+}
+
+// translate reads what a verb says in another language.
+func (d *doc) translate(v *Verb, language string, n *yaml.Node) {
+	f, ok := d.fields(n, "translation")
+	if !ok {
+		return
+	}
+	if at := f.at("phrases"); v.Internal && at.key != nil {
+		d.idle(at.key, v.Name+" is internal, and nobody says it", v.Place)
+	} else if all := d.phrases(v, at); len(all) > 0 {
+		if v.PhrasesIn == nil {
+			v.PhrasesIn = map[string][]string{}
+		}
+		v.PhrasesIn[language] = all
+	}
+	if n := f.at("tells").value; n != nil {
+		if tf, ok := d.fields(n, "tells"); ok {
+			for _, t := range v.tellings() {
+				d.wording(v, tf.at(t.key), t.of, language, t.names)
+			}
+		}
+	}
+	d.scalars(f.at("asks"), func(k, n *yaml.Node) {
+		i := v.param(k.Value)
+		if i < 0 {
+			d.report(say.unknownArgument(d.place(k), v, k.Value))
+			return
+		}
+		d.wording(v, pair{k, n}, &v.Params[i].Asks, language, nil)
+	})
+}
+
+// idle reports what is there for nothing.
+func (d *doc) idle(key *yaml.Node, why string, declared dsl.Place) {
+	d.report(tell(d.place(key), "contradiction", why, "leave it out here, or say it in the palette first", declared, "declared here"))
+}
+
+// textsOf are the texts of a palette, and the words in them that name something, such
+// as what an effect sets.
+func textsOf(n *yaml.Node) map[string]bool {
+	all := map[string]bool{}
+	scalars(n, func(n *yaml.Node) {
+		all[n.Value] = true
+		for _, word := range nameInText.FindAllString(n.Value, -1) {
+			all[word] = true
+		}
+	})
+	return all
+}
+
+var nameInText = regexp.MustCompile(`[A-Za-z0-9_-]+`)
+
+// typeset puts the spaces of French as they are printed: palettes write plain ones.
+func typeset(language, text string) string {
+	if language != "fr" {
+		return text
+	}
+	return frenchSpaces.Replace(text)
+}
+
+var frenchSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")
