@@ -50,4 +50,4 @@ say "verbatim log show 2..4 | cut -f 1,3-5"
 export VERBATIM_STORE=$folder/talk.db VERBATIM_SCAN=none
 verbatim migrate --data bank.sql --data people.sql >/dev/null
 echo 'The same morning again as a play, in which a model speaks lines written by hand:'
-say "verbatim chat --send-from . --replay conversation/clara.jsonl <conversation/clara.txt | tail -n 6 | cut -c 1-150"
+say "verbatim chat --send-from . --replay conversation/clara.jsonl <conversation/clara.txt | grep -E '^(Sent|Assistant)' | tail -n 4 | cut -c 1-150"
