@@ -660,8 +660,16 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 	if f.text || l == words.German {
 		return false // in German every noun has a capital
 	}
+	known := map[int]bool{} // what reads may be asked about a row that it has no place for (F27)
+	if !f.changes {
+		for e := range r.names {
+			for _, i := range r.rowsIn(c, e).words {
+				known[i] = true
+			}
+		}
+	}
 	for i := range c.words {
-		if !f.used[i] && r.unknownName(c, i) {
+		if !f.used[i] && !known[i] && r.unknownName(c, i) {
 			return true
 		}
 	}
