@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -36,36 +37,59 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	if before := ts.Getenv(name); before != "" {
 		at = strings.TrimPrefix(before, "http://")
 	}
-	cmd := exec.Command(ts.Getenv("WORK")+"/.bin/verbatim", append([]string{"serve", "--listen", at}, args[1:]...)...)
-	cmd.Dir = ts.Getenv("WORK")
-	for _, key := range []string{"PATH", "HOME", "XDG_STATE_HOME", "VERBATIM_STORE", "VERBATIM_SCAN", "VERBATIM_NOTIFY", "VERBATIM_OPENID", "VERBATIM_OPENID_CLIENT", "VERBATIM_OPENID_SECRET", "TICK"} {
-		cmd.Env = append(cmd.Env, key+"="+ts.Getenv(key))
+	var env []string
+	for _, key := range []string{"PATH", "HOME", "XDG_STATE_HOME", "VERBATIM_STORE", "VERBATIM_FILES", "VERBATIM_SCAN", "VERBATIM_NOTIFY", "VERBATIM_OPENID", "VERBATIM_OPENID_CLIENT", "VERBATIM_OPENID_SECRET", "TICK"} {
+		env = append(env, key+"="+ts.Getenv(key))
 	}
-	out, err := cmd.StdoutPipe()
+	s, err := startServer(ts.Getenv("WORK"), env, append([]string{"--listen", at}, args[1:]...))
 	ts.Check(err)
-	said := &bytes.Buffer{}
-	cmd.Stderr = said
-	ts.Check(cmd.Start())
-	ts.Defer(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	servers[name] = cmd
+	ts.Defer(s.stop)
+	servers[name] = s.cmd
+	ts.Setenv(name, s.url)
+	for who, link := range s.links {
+		ts.Setenv(name+"_"+strings.ReplaceAll(who, ".", "_"), link)
+	}
+}
+
+// A running server is a process of its own.
+type running struct {
+	cmd   *exec.Cmd
+	url   string
+	links map[string]string // by which somebody signs in, by name
+	said  *bytes.Buffer     // what it logs; to be read once it has ended
+}
+
+// startServer starts the server in a folder with the bank, and waits until it serves.
+func startServer(dir string, env, args []string) (*running, error) {
+	s := &running{cmd: exec.Command(filepath.Join(dir, ".bin", "verbatim"), append([]string{"serve"}, args...)...), links: map[string]string{}, said: &bytes.Buffer{}}
+	s.cmd.Dir, s.cmd.Env, s.cmd.Stderr = dir, env, s.said
+	out, err := s.cmd.StdoutPipe()
+	if err == nil {
+		err = s.cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	wanted := strings.Count(strings.Join(args, " "), "--sign-in")
 	lines := bufio.NewScanner(out)
-	wanted := 1 + strings.Count(strings.Join(args, " "), "--sign-in")
-	for wanted > 0 && lines.Scan() {
-		if f := strings.Fields(lines.Text()); f[0] == "serving" {
-			ts.Setenv(name, f[1])
-			wanted--
+	for (s.url == "" || len(s.links) < wanted) && lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "serving   "); ok {
+			s.url = url
 		} else if m := link.FindStringSubmatch(lines.Text()); m != nil {
-			ts.Setenv(name+"_"+strings.ReplaceAll(m[1], ".", "_"), m[2])
-			wanted--
+			s.links[m[1]] = m[2]
 		}
 	}
-	if wanted > 0 {
-		_ = cmd.Wait()
-		ts.Fatalf("the server does not serve: %s", said)
+	if s.url == "" || len(s.links) < wanted {
+		s.stop()
+		return nil, fmt.Errorf("the server does not serve: %s", s.said)
 	}
+	return s, nil
+}
+
+// stop ends it as an operator does, if it has not ended yet.
+func (s *running) stop() {
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	_ = s.cmd.Wait()
 }
 
 type serversKey struct{}
