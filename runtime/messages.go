@@ -270,7 +270,7 @@ func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
 }
 
 func narrowed() dsl.Diagnostic {
-	return complain(codeNotPermitted, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
+	return complain(codeRoleLost, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
 }
 
 // notKeeper names the roles that may, where there are any.
