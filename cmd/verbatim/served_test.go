@@ -31,29 +31,32 @@ type house struct {
 	env []string
 }
 
+// newHouse is one on SQLite.
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
+		t.Fatal(err)
+	}
+	return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "TICK=1ms"}}
+}
+
 // onBoth runs a test in a house on each of the stores.
 func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
-	lay := func(t *testing.T) *house {
-		dir := t.TempDir()
-		if err := layOut(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(filepath.Join(dir, ".bin"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
-			t.Fatal(err)
-		}
-		return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "TICK=1ms"}}
-	}
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		test(t, lay(t))
+		test(t, newHouse(t))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		db := pgtest.Database(t)
-		h := lay(t)
+		h := newHouse(t)
 		h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
 		h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
 		h.env = append(h.env, "VERBATIM_STORE="+db.App)
@@ -632,3 +635,137 @@ func TestAFileIsSentAndUsed(t *testing.T) {
 type zeroes struct{}
 
 func (zeroes) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// free is an address that nobody listens at.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// provider starts the OpenID provider of npm's oidc-provider, as a process.
+func provider(t *testing.T, redirect string) (issuer string) {
+	t.Helper()
+	judges := os.Getenv("VERBATIM_JUDGES")
+	module := filepath.Join(judges, "node_modules", "oidc-provider", "lib", "index.js")
+	if _, err := os.Stat(module); judges == "" || err != nil {
+		if os.Getenv("VERBATIM_REQUIRE_OIDC") != "" {
+			t.Fatal("there is no oidc-provider in VERBATIM_JUDGES: make judges fetches it")
+		}
+		t.Skip("there is no oidc-provider in VERBATIM_JUDGES: make judges fetches it")
+	}
+	port := free(t)
+	script, err := filepath.Abs("testdata/provider.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", script, module, port, redirect)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() == "ready" {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return "http://localhost:" + port
+		}
+	}
+	t.Fatal("the provider does not begin")
+	return ""
+}
+
+// passes goes through the pages of the provider as somebody, to where it sends them.
+func (v *visitor) passes(from, who, until string) string {
+	v.t.Helper()
+	at := from
+	for range 20 {
+		if strings.HasPrefix(at, until) {
+			return at
+		}
+		r, err := v.Client.Get(at)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		if r.StatusCode == http.StatusOK { // a page with a form: to say who they are, or that they agree
+			_, page := v.answer(r, nil)
+			action := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(page)
+			prompt := regexp.MustCompile(`name="prompt" value="(\w+)"`).FindStringSubmatch(page)
+			if action == nil || prompt == nil {
+				v.t.Fatalf("%s is\n%s", at, page)
+			}
+			if r, err = v.Client.PostForm(action[1], url.Values{"prompt": {prompt[1]}, "login": {who}, "password": {"x"}}); err != nil {
+				v.t.Fatal(err)
+			}
+		}
+		to, err := r.Location()
+		if err != nil {
+			_, page := v.answer(r, nil)
+			v.t.Fatalf("%s: %d\n%s", at, r.StatusCode, page)
+		}
+		r.Body.Close()
+		at = to.String()
+	}
+	v.t.Fatal("the provider goes round in circles")
+	return ""
+}
+
+// Whoever another system names signs in by that, where an administrator said so; the
+// code is bound to the browser, and good once. That the other system is away keeps
+// nobody else out. (F7)
+func TestSigningInWithOpenID(t *testing.T) {
+	t.Parallel()
+	port := free(t)
+	here := "http://localhost:" + port
+	issuer := provider(t, here+"/sign-in/openid/back")
+	h := newHouse(t)
+	h.people()
+	h.script("ada", fmt.Sprintf(`system.add-identity :principal-id "nina" :issuer %q :subject "nina"`, issuer))
+	// The provider signs with the time that it is.
+	h.env = append(h.env, "VERBATIM_OPENID="+issuer, "VERBATIM_OPENID_CLIENT=verbatim", "VERBATIM_OPENID_SECRET=secret", "TICK=now")
+	h.serve("--log", "off", "--listen", "127.0.0.1:"+port)
+	nina := newVisitor(t)
+	asked, err := nina.Client.Get(here + "/sign-in/openid?to=/v1/verbs")
+	if err != nil || asked.StatusCode != http.StatusSeeOther || !strings.Contains(asked.Header.Get("Location"), "code_challenge_method=S256") {
+		t.Fatal(asked, err)
+	}
+	back := nina.passes(asked.Header.Get("Location"), "nina", here)
+	if status, body := newVisitor(t).get(back); status != http.StatusForbidden {
+		t.Errorf("another browser comes back with her code: %d %s", status, body)
+	}
+	other := *nina
+	if status, body := other.get(strings.Replace(back, "state=", "state=x", 1)); status != http.StatusForbidden {
+		t.Errorf("another state: %d %s", status, body)
+	}
+	// That used the flow up; she begins again, and is through at once.
+	asked, _ = nina.Client.Get(here + "/sign-in/openid?to=//evil.example")
+	back = nina.passes(asked.Header.Get("Location"), "nina", here)
+	r, err := nina.Client.Get(back)
+	if err != nil || r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" {
+		_, body := nina.answer(r, err)
+		t.Fatal(r.StatusCode, r.Header, body)
+	}
+	if status, body := nina.get(here + "/v1/verbs"); status != http.StatusOK || !strings.Contains(body, "client.add-note") {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := nina.get(back); status == http.StatusSeeOther {
+		t.Errorf("the code is good twice: %d %s", status, body)
+	}
+	eve := newVisitor(t)
+	asked, _ = eve.Client.Get(here + "/sign-in/openid")
+	if status, body := eve.get(eve.passes(asked.Header.Get("Location"), "eve", here)); status != http.StatusForbidden || strings.Contains(body, "eve") {
+		t.Errorf("nobody knows eve, and she is answered %d %s", status, body)
+	}
+}
