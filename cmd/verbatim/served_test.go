@@ -445,16 +445,6 @@ func TestATokenSpeaks(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		h.people()
 		s := h.serve("--log", "off")
-		make := func(args ...string) string {
-			cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), append([]string{"serve", "token"}, args...)...)
-			cmd.Dir, cmd.Env = h.dir, h.env
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%v: %v %s", args, err, out)
-			}
-			lines := strings.Fields(string(out))
-			return lines[len(lines)-1]
-		}
 		ask := func(token, method, path, body string) (int, string) {
 			r, _ := http.NewRequest(method, s.url+path, strings.NewReader(body))
 			r.Header.Set("Authorization", "Bearer "+token)
@@ -463,9 +453,9 @@ func TestATokenSpeaks(t *testing.T) {
 			}
 			return newVisitor(t).answer(http.DefaultClient.Do(r))
 		}
-		all := make("all", "--as", "ada", "--for", "ada", "--url", s.url)
-		few := make("few", "--as", "ada", "--for", "ada", "--url", s.url, "--only", "system.list-principals system.list-roles")
-		elsewhere := make("elsewhere", "--as", "ada", "--for", "ada", "--url", "https://portal.bank.example")
+		all := h.token("all", "--as", "ada", "--for", "ada", "--url", s.url)
+		few := h.token("few", "--as", "ada", "--for", "ada", "--url", s.url, "--only", "system.list-principals system.list-roles")
+		elsewhere := h.token("elsewhere", "--as", "ada", "--for", "ada", "--url", "https://portal.bank.example")
 		list := `{"script":"system.list-principals"}`
 		for name, token := range map[string]string{"all": all, "few": few} {
 			if status, body := ask(token, "POST", "/v1/run", list); status != http.StatusOK || !strings.Contains(body, "nina") {
@@ -488,7 +478,7 @@ func TestATokenSpeaks(t *testing.T) {
 		// What others asked for is not decided by a token that is for some verbs.
 		h.proposes(`system.add-token :principal-id "nina" :name "n" :digest "` + strings.Repeat("0", 64) + `" :audience "https://x.example" :expires-at 2030-01-01T00:00:00Z`)
 		var waiting struct{ Confirmations []struct{ ID string } }
-		bo := make("bo", "--as", "bo", "--for", "bo", "--url", s.url, "--only", "system.add-token")
+		bo := h.token("bo", "--as", "bo", "--for", "bo", "--url", s.url, "--only", "system.add-token")
 		_, body := ask(bo, "GET", "/v1/confirmations", "")
 		if err := json.Unmarshal([]byte(body), &waiting); err != nil || len(waiting.Confirmations) != 1 {
 			t.Fatal(body, err)
@@ -505,6 +495,19 @@ func TestATokenSpeaks(t *testing.T) {
 			t.Errorf("a token that was taken back: %d %s", status, body)
 		}
 	})
+}
+
+// token has a token made, and returns it.
+func (h *house) token(args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), append([]string{"serve", "token"}, args...)...)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, err := cmd.Output()
+	if err != nil {
+		h.t.Fatalf("%v: %v %s", args, err, out)
+	}
+	lines := strings.Fields(string(out))
+	return lines[len(lines)-1]
 }
 
 // proposes asks for something and leaves it to wait.
@@ -767,5 +770,33 @@ func TestSigningInWithOpenID(t *testing.T) {
 	asked, _ = eve.Client.Get(here + "/sign-in/openid")
 	if status, body := eve.get(eve.passes(asked.Header.Get("Location"), "eve", here)); status != http.StatusForbidden || strings.Contains(body, "eve") {
 		t.Errorf("nobody knows eve, and she is answered %d %s", status, body)
+	}
+}
+
+// The description of the API is valid OpenAPI 3.1, and a client that a program of others
+// makes of it makes a call.
+func TestAClientIsMadeOfTheDescription(t *testing.T) {
+	t.Parallel()
+	judges := os.Getenv("VERBATIM_JUDGES")
+	if _, err := os.Stat(filepath.Join(judges, "node_modules", "openapi-client-axios")); judges == "" || err != nil {
+		if os.Getenv("VERBATIM_REQUIRE_OIDC") != "" {
+			t.Fatal("there is no openapi-client-axios in VERBATIM_JUDGES: make judges fetches it")
+		}
+		t.Skip("there is no openapi-client-axios in VERBATIM_JUDGES: make judges fetches it")
+	}
+	h := newHouse(t)
+	h.people()
+	s := h.serve("--log", "off")
+	token := h.token("all", "--as", "ada", "--for", "ada", "--url", s.url)
+	r, _ := http.NewRequest(http.MethodGet, s.url+"/v1/openapi.json", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	status, description := newVisitor(t).answer(http.DefaultClient.Do(r))
+	file := filepath.Join(h.dir, "openapi.json")
+	if err := os.WriteFile(file, []byte(description), 0o666); err != nil || status != http.StatusOK {
+		t.Fatal(status, err)
+	}
+	out, err := exec.Command("node", "testdata/openapi.mjs", judges, file, token).Output()
+	if want := "valid true \nadded 200 done\nagain 200 true\nwrong 422 invalid\n"; err != nil || string(out) != want {
+		t.Errorf("%v, it says\n%s\nwant\n%s", err, out, want)
 	}
 }
