@@ -180,6 +180,7 @@ const (
 	codeRequirementNotMet = "requirement-not-met"
 	codeNeedsAgreement    = "needs-agreement"
 	codeStalePreview      = "stale-preview"
+	codeSignInAgain       = "sign-in-again"
 	codeNotCarriedOut     = "not-carried-out"
 	codeValueNeeded       = "value-needed"
 	codeNotAccepted       = "not-accepted"
@@ -267,6 +268,11 @@ func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
 		d.Notes[0] = "verbatim explain " + inner + " says who may; ask one of them"
 	}
 	return d
+}
+
+func signInAgain(place dsl.Place, proof time.Duration) dsl.Diagnostic {
+	return complain(codeSignInAgain, place, "whoever agrees to this has to have signed in within the last "+verbs.Lasting(int64(proof/time.Second)),
+		"sign in again, and agree; where nobody signs in, nobody can")
 }
 
 func narrowed() dsl.Diagnostic {
