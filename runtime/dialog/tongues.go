@@ -19,7 +19,7 @@ func tongueAsked() (all []courtesy) {
 			return strings.ReplaceAll(l.Expression("speak"), "{}", "("+l.Expression("called "+called)+")")
 		})
 	}
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		all = append(all, courtesy{of(l.String()), func(_ *turn, _ context.Context, w wording) (string, error) {
 			return w.in(l.String()).say(sayInTongue), nil
 		}})

@@ -26,7 +26,7 @@ func newNames(all []string, aliases []alias) *nameList {
 	n := &nameList{names: all, stems: make([][]string, len(all)), byStem: map[string][]int32{}, weight: map[string]float64{}}
 	for i, name := range all {
 		for w := range strings.SplitSeq(name, "-") {
-			if w == "" || small()[w] != 0 {
+			if w == "" || small()[w] {
 				continue
 			}
 			s := stem(w)
@@ -69,7 +69,7 @@ func (n *nameList) find(c *clause) found {
 	var words [64]int
 	count := 0
 	for i := range c.words {
-		if count == len(words) || c.quoted[i] || small()[c.words[i].Plain] != 0 {
+		if count == len(words) || c.quoted[i] || small()[c.words[i].Plain] {
 			continue
 		}
 		s := c.stems[i]
@@ -655,7 +655,7 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 // and means nothing.
 func (r *Reader) unknownName(c *clause, i int) bool {
 	first, _ := utf8.DecodeRuneInString(c.raw(c.words[i].Range))
-	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] != 0 || len(c.words[i].Plain) < 2 {
+	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] || len(c.words[i].Plain) < 2 {
 		return false
 	}
 	_, known := r.ix.matcher.words[r.rootOf(c, i)]

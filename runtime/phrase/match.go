@@ -207,8 +207,8 @@ func (m *matcher) says(verbs int) float32 {
 
 // ordinary is how much a word counts as one that any sentence may have.
 func ordinary(w string) float32 {
-	if s := small()[w]; s != 0 {
-		return max(float32(s), 0.6)
+	if small()[w] {
+		return 0.6
 	}
 	return 1
 }

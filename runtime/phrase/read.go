@@ -211,9 +211,9 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 	end := strings.IndexAny(tail, "?.!\n;")
 	c.opening = greeting(all)
 	opening := all[c.opening:]
-	c.question = !polite(opening) && (end >= 0 && tail[end] == '?' || questionWords[opening[0].Plain] || inverted(opening)) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
-	c.forbids = forbidding(opening)
-	c.supposes = supposing(opening)
+	said := plainly(opening, nil)
+	c.question = !polite.in(said) && (end >= 0 && tail[end] == '?' || questionWords()[opening[0].Plain] || inverted.in(said) && !upright.in(said)) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
+	c.forbids, c.supposes = forbidding.in(said), supposing.in(said)
 	quotes := 0
 	at := c.rng.Start
 	for i := range all {
@@ -238,10 +238,10 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		}
 		if c.taken[i] {
 			c.weights[i] = 0.15
-		} else if s := small()[w.Plain]; s != 0 {
-			c.weights[i] = float32(s)
+		} else if small()[w.Plain] {
+			c.weights[i] = 0.12
 		}
-		if c.first == "" && small()[w.Plain] == 0 && !c.taken[i] {
+		if c.first == "" && !small()[w.Plain] && !c.taken[i] {
 			c.first = c.stems[i]
 		}
 		c.negated = c.negated || negations()[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
@@ -274,24 +274,6 @@ func inside(all []words.Range, at words.Range) bool {
 		if r.Start <= at.Start && at.End <= r.End {
 			return true
 		}
-	}
-	return false
-}
-
-// polite reports a question that asks for something to be done: "could you".
-func polite(all []words.Word) bool {
-	if len(all) < 3 {
-		return false
-	}
-	switch all[0].Plain {
-	case "can", "could", "would", "will":
-		return all[1].Plain != "i"
-	case "konnen", "konnten", "wurden":
-		return all[1].Plain == "sie"
-	case "pouvez", "pourriez":
-		return all[1].Plain == "vous"
-	case "puede", "podria":
-		return true
 	}
 	return false
 }
@@ -330,7 +312,7 @@ func (r *Reader) query(c *clause) *query {
 	}
 	masks, last := false, ""
 	end := len(c.words)
-	for end > c.opening+1 && closers[c.words[end-1].Plain] {
+	for end > c.opening+1 && closers()[c.words[end-1].Plain] {
 		end--
 	}
 	for i := range c.words {
@@ -657,8 +639,8 @@ func (r *Reader) choices(all []candidate, unasked bool) (choices []string) {
 // where a verb takes names of rows: somebody else's row is not there, and
 // another is not meant.
 func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
-	if f.text || l == words.German {
-		return false // in German every noun has a capital
+	if f.text || l.Has(words.NounCapitals) {
+		return false
 	}
 	known := map[int]bool{} // what reads may be asked about a row that it has no place for (F27)
 	if !f.changes {
@@ -684,11 +666,11 @@ func (r *Reader) negative(s *candidate) bool {
 // halves reads a clause as two, at an "and", where both say something.
 func (r *Reader) halves(text string, c *clause, readings []words.Reading, l words.Language) []Part {
 	for i := 1; i+1 < len(c.words); i++ {
-		if !joins[c.words[i].Plain] || c.taken[i] || c.quoted[i] || joins[c.words[i+1].Plain] {
+		if !joins()[c.words[i].Plain] || c.taken[i] || c.quoted[i] || joins()[c.words[i+1].Plain] {
 			continue
 		}
 		upto := i
-		for upto > 1 && joins[c.words[upto-1].Plain] {
+		for upto > 1 && joins()[c.words[upto-1].Plain] {
 			upto-- // "and then"
 		}
 		a := r.part(r.clause(text, c.words[:upto], readings, c.in, l), l)
@@ -753,7 +735,7 @@ func (p *Part) names(c *clause) bool {
 			return false
 		}
 		for k := range c.words {
-			if !slices.Contains(f.words, k) && (small()[c.words[k].Plain] == 0 || negations()[c.words[k].Plain]) {
+			if !slices.Contains(f.words, k) && (!small()[c.words[k].Plain] || negations()[c.words[k].Plain]) {
 				return false
 			}
 		}
