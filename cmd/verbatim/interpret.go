@@ -69,6 +69,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // said twice is said once
 			u.Script += p.Call + "\n"
 		}
+		u.Beyond = u.Beyond || p.Wish && p.Certainty == phrase.Nothing
 		part := strings.TrimSpace(said[p.Range.Start:p.Range.End])
 		switch {
 		case p.Call != "":

@@ -392,9 +392,9 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 	return out
 }
 
-func count(all []int32, id int32) (n int) {
+func count[T comparable](all []T, of T) (n int) {
 	for _, a := range all {
-		if a == id {
+		if a == of {
 			n++
 		}
 	}

@@ -111,7 +111,7 @@ func (r *Reader) announces(head *clause, l words.Language) *template {
 			continue
 		}
 		switch {
-		case r.heads(tp, head, head.rng.End) < n-1 && (!tp.colon || r.telling(tp, head) == 0):
+		case r.heads(tp, head, head.rng.End) < n-1 && (!tp.colon || r.telling(tp, head) == 0 && !r.announcement(r.ix.verbs[tp.verb], tp.words[n-1].param, head, head.rng.End)):
 		case one != nil && one.verb != tp.verb:
 			return nil
 		case one == nil || r.telling(tp, head) > r.telling(one, head):
