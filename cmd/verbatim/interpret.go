@@ -26,8 +26,8 @@ type interpreter struct {
 	zone    *time.Location
 }
 
-func newInterpreter(reg *verbs.Registry, s *runtime.Session, now func() time.Time, zone *time.Location) *interpreter {
-	return &interpreter{reg, phrase.New(reg), s, now, zone}
+func newInterpreter(reg *verbs.Registry, ix *phrase.Index, s *runtime.Session, now func() time.Time, zone *time.Location) *interpreter {
+	return &interpreter{reg, ix, s, now, zone}
 }
 
 // in is who speaks. The language is left to the words themselves unless the

@@ -57,7 +57,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if f.language != "" {
 		l, ok := words.ParseLanguage(f.language)
 		if !ok {
-			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are en, de, fr and es")
+			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(tags(), ", "))
 		}
 		in.Languages = []words.Language{l}
 	}
@@ -92,7 +92,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if l, ok := words.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
 		in.Languages = []words.Language{l}
 	}
-	heard := phrase.New(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
+	heard := a.phrases(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
 	for i := range heard.Parts {
 		p := &heard.Parts[i]
 		if p.Call == "" {
@@ -268,4 +268,12 @@ func newSaid(message string, h *phrase.Heard, whole bool) saidJSON {
 		out.Parts = append(out.Parts, part)
 	}
 	return out
+}
+
+// tags are those of the languages that are spoken.
+func tags() (all []string) {
+	for _, l := range words.Languages() {
+		all = append(all, l.String())
+	}
+	return all
 }

@@ -24,5 +24,11 @@ func tongueAsked() (all []courtesy) {
 			return w.in(l.String()).say(sayInTongue), nil
 		}})
 	}
-	return append(all, courtesy{of("other"), says(sayTongues)})
+	var names []string
+	for _, l := range words.Languages() {
+		names = append(names, l.Phrases("name")...)
+	}
+	return append(all, courtesy{of("other"), func(_ *turn, _ context.Context, w wording) (string, error) {
+		return w.say(sayTongues, strings.Join(names, ", ")), nil
+	}})
 }
