@@ -38,19 +38,15 @@ func (a *app) stateFolder() string {
 	if home := a.env("HOME"); dir == "" && home != "" {
 		dir = filepath.Join(home, ".local", "state")
 	}
-	if dir == "" {
-		return ""
+	if dir != "" {
+		dir = filepath.Join(dir, "verbatim")
 	}
-	return filepath.Join(dir, "verbatim")
+	return dir
 }
 
 // phrases reads what is said for the verbs of palettes, once for a command.
 func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
-	ix := phrase.New(reg)
-	if dir := a.stateFolder(); dir != "" {
-		ix.Keep(dir)
-	}
-	return ix
+	return phrase.New(reg).Keep(a.stateFolder())
 }
 
 // marked holds a store against what was noted of it. unknown says that nothing was, so

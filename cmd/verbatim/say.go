@@ -57,7 +57,11 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if f.language != "" {
 		l, ok := words.ParseLanguage(f.language)
 		if !ok {
-			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(tags(), ", "))
+			var tags []string
+			for _, l := range words.Languages() {
+				tags = append(tags, l.String())
+			}
+			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(tags, ", "))
 		}
 		in.Languages = []words.Language{l}
 	}
@@ -268,12 +272,4 @@ func newSaid(message string, h *phrase.Heard, whole bool) saidJSON {
 		out.Parts = append(out.Parts, part)
 	}
 	return out
-}
-
-// tags are those of the languages that are spoken.
-func tags() (all []string) {
-	for _, l := range words.Languages() {
-		all = append(all, l.String())
-	}
-	return all
 }

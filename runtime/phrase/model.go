@@ -64,8 +64,12 @@ func shipped(verbs int) *model {
 
 // Keep lets what was fitted to the palettes stand in a folder, in a file by the digest of
 // all that it is made of, so that the next process does not fit it again. It is read, or
-// made and written, when the first sentence is; where that cannot be, it is made.
-func (ix *Index) Keep(folder string) {
+// made and written, when the first sentence is; where that cannot be, it is made. Without
+// a folder nothing is kept.
+func (ix *Index) Keep(folder string) *Index {
+	if folder == "" {
+		return ix
+	}
 	ix.model = sync.OnceValue(func() *model {
 		var kept []float64
 		file := filepath.Join(folder, "phrases-"+ix.digest()+".json")
@@ -86,6 +90,7 @@ func (ix *Index) Keep(folder string) {
 		}
 		return m
 	})
+	return ix
 }
 
 // digest is of all that the fit is made of.
