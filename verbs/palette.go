@@ -222,6 +222,7 @@ type Verb struct {
 	Roles       []*Role             // who may use it; empty means nobody
 	Phrases     []string            // what people say when they mean it, in English
 	PhrasesIn   map[string][]string // the same in other languages: "de", "fr", "es"
+	said        []dsl.Related       // where they stand
 	Tells       Tells               // how a person is told what came of it
 	Params      []Param
 	Returns     Returns
