@@ -12,7 +12,8 @@ import (
 type Page struct {
 	Role     *Role
 	Title    string
-	About    string // a column of Items
+	About    *Entity // whose active row it is about; nil where the palette names none
+	Desk     bool    // for those who serve others
 	Progress *PageProgress
 	Items    *PageList
 	Done     *PageList // nil where the palette names none, as Promises
@@ -63,8 +64,10 @@ type PageQuestions struct {
 	Answer *Verb
 	Param  int // the argument of Answer that is the answer
 	Field  string
-	Skip   *Verb  // nil where none is left for later
-	Send   string // the call that sends the answers
+	Codes  *CodeList // whose schemas say what is asked; nil where the palette does not say
+	Kind   string    // the column of the items that says which
+	Skip   *Verb     // nil where none is left for later
+	Send   string    // the call that sends the answers
 }
 
 // PageStates are what the status of an item may mean.
@@ -87,7 +90,7 @@ func (l *loader) page(pn *pageNode) {
 	if !ok || f.at("role").value == nil || f.at("items").value == nil {
 		return
 	}
-	page := &Page{Role: l.roleNamed[f.text("role")], Title: f.text("title"), About: f.text("about"), Place: d.place(pn.n)}
+	page := &Page{Role: l.roleNamed[f.text("role")], Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
 	if page.Role == nil {
 		d.report(say.unknownRole(d.place(f.at("role").value), f.text("role"), l.roles, "as it stands, nobody would see the page"))
 		return
@@ -98,7 +101,11 @@ func (l *loader) page(pn *pageNode) {
 	page.Done, page.Promises = l.pageList(d, page, f.at("done")), l.pageList(d, page, f.at("promises"))
 	page.Detail, _ = l.pageItem(d, page, f.at("detail"))
 	page.Person = l.pageVerb(d, page, f.at("person").value)
-	d.column(page.Items.Verb, f.at("about"))
+	if n := f.at("about").value; n != nil {
+		if page.About = l.entityNamed[n.Value]; page.About == nil {
+			d.report(tell(d.place(n), "unknown-entity", n.Value, l.entities))
+		}
+	}
 	if n := f.at("progress").value; n != nil {
 		pf, ok := d.fields(n, "page-progress")
 		if v := l.pageRead(d, page, pf.at("verb").value); ok && v != nil {
@@ -258,6 +265,12 @@ func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions 
 		}
 	}
 	q.Param = q.Answer.param(f.text("argument"))
+	q.Kind = d.column(page.Items.Verb, f.at("kind"))
+	if n := f.at("codes").value; n != nil {
+		if q.Codes = l.codesNamed[n.Value]; q.Codes == nil {
+			d.report(tell(d.place(n), "unknown-code-list", n.Value, l.codes))
+		}
+	}
 	if n := f.at("send").value; n != nil {
 		script, ds := dsl.Parse(dsl.NewSource("call", q.Send))
 		switch {
