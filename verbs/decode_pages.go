@@ -64,10 +64,12 @@ type PageQuestions struct {
 	Answer *Verb
 	Param  int // the argument of Answer that is the answer
 	Field  string
-	Codes  *CodeList // whose schemas say what is asked; nil where the palette does not say
-	Kind   string    // the column of the items that says which
-	Skip   *Verb     // nil where none is left for later
-	Send   string    // the call that sends the answers
+	// Checking is the status of the answers once they are to be checked.
+	Checking string
+	Codes    *CodeList // whose schemas say what is asked; nil where the palette does not say
+	Kind     string    // the column of the items that says which
+	Skip     *Verb     // nil where none is left for later
+	Send     string    // the call that sends the answers
 }
 
 // PageStates are what the status of an item may mean.
@@ -253,7 +255,7 @@ func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions 
 	if !ok || f.at("start").value == nil || f.at("answer").value == nil || f.at("argument").value == nil {
 		return nil
 	}
-	q := &PageQuestions{Answer: l.pageVerb(d, page, f.at("answer").value), Skip: l.pageVerb(d, page, f.at("skip").value), Field: f.text("field"), Send: f.text("send")}
+	q := &PageQuestions{Answer: l.pageVerb(d, page, f.at("answer").value), Skip: l.pageVerb(d, page, f.at("skip").value), Field: f.text("field"), Checking: f.text("checking"), Send: f.text("send")}
 	q.Start, q.Item = l.pageItem(d, page, f.at("start"))
 	if q.Start == nil || q.Answer == nil {
 		return nil
@@ -261,6 +263,12 @@ func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions 
 	for _, key := range [...]string{"argument", "field"} {
 		if n := f.at(key).value; n != nil && q.Answer.param(n.Value) < 0 {
 			d.report(say.unknownArgument(d.place(n), q.Answer, n.Value))
+			return nil
+		}
+	}
+	for _, name := range [...]string{"status", "step", "field", "label", "answer", "message"} {
+		if !slices.Contains(q.Start.Returns.Includes, name) {
+			d.report(tell(d.place(f.at("start").value), "contradiction", q.Start.Name+" begins with questions, and does not return "+name, "name it under returns, includes", q.Start.Place, "declared here"))
 			return nil
 		}
 	}
