@@ -94,6 +94,9 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if !c.MayDecide(&s.who) {
 		return nil, refuse([]complaint{{-1, samePerson()}})
 	}
+	if s.only != nil {
+		return nil, refuse([]complaint{{-1, narrowed()}})
+	}
 	// Roles are what they are now, not what they were when the session began.
 	me, err := s.e.Session(ctx, s.who.Name)
 	if err != nil {
@@ -232,6 +235,9 @@ func (s *Session) Decline(ctx context.Context, id, reason string) error {
 func (s *Session) decline(ctx context.Context, c *confirmations.Confirmation, reason string) error {
 	if !c.MayDecide(&s.who) {
 		return refuse([]complaint{{-1, samePerson()}})
+	}
+	if s.only != nil {
+		return refuse([]complaint{{-1, narrowed()}})
 	}
 	me, err := s.e.Session(ctx, s.who.Name)
 	if err != nil {

@@ -110,7 +110,7 @@ func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) 
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
+	if all := s.permit(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
@@ -298,7 +298,7 @@ func (s *Session) Propose(ctx context.Context, p *verbs.Program, o RunOptions) (
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
+	if all := s.permit(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
 	r, err := s.attempts(ctx, p, rehearsal(RunOptions{Before: o.Before}))

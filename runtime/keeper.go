@@ -20,6 +20,7 @@ import (
 const (
 	verbRedact   = "verbatim.redact"
 	verbBaseline = "verbatim.baseline"
+	verbRead     = "verbatim.read-journal"
 )
 
 // A Redaction says what is to be erased from the journal: what entries tell of
@@ -59,6 +60,9 @@ func (s *Session) keeper(ctx context.Context, verb string) error {
 	}
 	return err
 }
+
+// ReadsJournal refuses whoever has no role that keeps the journal.
+func (s *Session) ReadsJournal(ctx context.Context) error { return s.keeper(ctx, verbRead) }
 
 // act begins an entry about something that the engine does itself.
 func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {

@@ -269,6 +269,10 @@ func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
 	return d
 }
 
+func narrowed() dsl.Diagnostic {
+	return complain(codeNotPermitted, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
+}
+
 // notKeeper names the roles that may, where there are any.
 func notKeeper(may []string) dsl.Diagnostic {
 	next := "give one role `keeps: journal` in the palettes, and the role to a person"

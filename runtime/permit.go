@@ -1,6 +1,37 @@
 package runtime
 
-import "verbatim/verbs"
+import (
+	"slices"
+	"time"
+
+	"verbatim/verbs"
+)
+
+// Narrow leaves the session, of the verbs that its principal may use, no more than
+// these: so much a token of theirs may do. It decides nothing that others asked for. It
+// is called before the session is used.
+func (s *Session) Narrow(only []*verbs.Verb) { s.only = only }
+
+// Prove notes when whoever speaks last showed who they are. A rule that wants this to
+// be recent takes no agreement in a session of which it was never said. It is called
+// before the session is used.
+func (s *Session) Prove(when time.Time) { s.proven = when }
+
+// permit finds every call of a program that may not be made in this session.
+func (s *Session) permit(p *verbs.Program) []complaint {
+	return append(permit(p, s.roles, s.e.inside, false), s.beyond(p)...)
+}
+
+// beyond finds the calls that the session was narrowed not to make.
+func (s *Session) beyond(p *verbs.Program) (all []complaint) {
+	calls := p.Calls()
+	for i := range calls {
+		if v := calls[i].Verb; s.only != nil && !slices.Contains(s.only, v) && permits(s.roles, v.Roles) {
+			all = append(all, complaint{call: i, diagnostic: notPermitted(placeOf(p, &calls[i]), v.Name, "")})
+		}
+	}
+	return all
+}
 
 // permits reports whether one of the roles may use a verb. A verb without
 // roles is used by nobody. Roles are the registry's own values, so that they

@@ -86,7 +86,7 @@ func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOption
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
-	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
+	if all := s.permit(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
@@ -107,7 +107,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 		return nil, err
 	}
 	s.e.enter(StagePermit)
-	if all := permit(p, s.roles, s.e.inside, false); len(all) > 0 {
+	if all := s.permit(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
 	if o.Each {

@@ -24,9 +24,12 @@ type Session struct {
 	id    string
 	who   stores.Principal
 	roles []*verbs.Role // those that palettes declare
-	scope stores.Scope
-	names names.Books
-	from  provenance.Reader
+	only  []*verbs.Verb // nil unless it is narrowed
+	// proven is when the principal last showed who they are; see Prove.
+	proven time.Time
+	scope  stores.Scope
+	names  names.Books
+	from   provenance.Reader
 
 	kept   stores.Value // key of its row; null for a session that keeps nothing
 	person Profile

@@ -12,7 +12,9 @@ import (
 // May reports whether the principal may use a verb at all. Whether a call of it
 // is carried out depends on more: its rows, its preconditions, who has to agree.
 // Internal verbs are used by nobody, whatever their roles, but by work.
-func (s *Session) May(v *verbs.Verb) bool { return !v.Internal && permits(s.roles, v.Roles) }
+func (s *Session) May(v *verbs.Verb) bool {
+	return !v.Internal && permits(s.roles, v.Roles) && (s.only == nil || slices.Contains(s.only, v))
+}
 
 // Verbs returns the verbs that the principal may use, by name.
 func (s *Session) Verbs() []*verbs.Verb {

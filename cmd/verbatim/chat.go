@@ -18,6 +18,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/llm"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 )
 
@@ -336,7 +337,7 @@ func (a *app) talk(ctx context.Context, c *talk, explain bool) error {
 			return a.silent(err)
 		}
 		if a.json {
-			a.emit(newChat(answer))
+			a.emit(wire.NewChat(answer))
 			continue
 		}
 		if explain {
@@ -389,30 +390,4 @@ func visibly(text string) string {
 		b.WriteString(receipt.Safe(text[:at]) + text[at:at+size])
 		text = text[at+size:]
 	}
-}
-
-// chatJSON is an answer, for programs.
-type chatJSON struct {
-	Schema  string             `json:"schema"`
-	Text    string             `json:"text"`
-	Asks    []chatQuestion     `json:"asks"`
-	Preview []*receipt.Receipt `json:"done"`
-	Turn    *dialog.Turn       `json:"turn"`
-}
-
-type chatQuestion struct {
-	ID    string   `json:"id"`
-	Title string   `json:"title"`
-	Text  string   `json:"text"`
-	Why   string   `json:"why,omitempty"`
-	Calls []string `json:"calls"`
-	Until string   `json:"until"`
-}
-
-func newChat(answer *dialog.Answer) chatJSON {
-	out := chatJSON{Schema: "verbatim/chat@1", Text: answer.Text, Asks: []chatQuestion{}, Preview: some(answer.Done), Turn: answer.Turn}
-	for _, q := range answer.Open {
-		out.Asks = append(out.Asks, chatQuestion{q.ID, q.Title, q.Shows, q.Why, q.Calls, stamp(q.Until)})
-	}
-	return out
 }

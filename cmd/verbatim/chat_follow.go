@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/wire"
 )
 
 // follow takes a turn and prints the answer as it comes: on the line where the
@@ -17,7 +18,7 @@ func (a *app) follow(ctx context.Context, c *dialog.Conversation, line string) (
 	switch {
 	case a.streams:
 		return c.Follow(ctx, m, func(e dialog.Event) {
-			a.send(eventJSON{Schema: "verbatim/event@1", Event: string(e.Kind), Verb: e.Verb, Text: e.Text})
+			a.send(wire.NewStep(e))
 		})
 	case a.json:
 		return c.Say(ctx, m)

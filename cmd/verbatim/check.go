@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 )
 
@@ -51,14 +52,14 @@ func (a *app) check(names []string, palettes string) error {
 		_, more := reg.Check(script, nil)
 		found = append(found, inOrder(append(reg.Mask(script, ofEach[i]), more...))...)
 	}
-	r := newReport(found)
+	r := wire.NewReport(found)
 	if a.json {
 		a.emit(struct {
 			Schema string `json:"schema"`
 			OK     bool   `json:"ok"`
 			Files  int    `json:"files"`
 			Calls  int    `json:"calls"`
-			report
+			wire.Report
 		}{"verbatim/check@1", r.Errors == 0, len(names), len(named), r})
 	} else {
 		a.complain(found)

@@ -27,6 +27,7 @@ var commands = []subcommand{
 	{"eval", evalCommand},
 	{"confirm", confirmCommand},
 	{"upload", uploadCommand},
+	{"serve", serveCommand},
 	{"work", workCommand},
 	{"log", logCommand},
 	{"migrate", migrateCommand},

@@ -10,6 +10,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 )
 
@@ -110,7 +111,7 @@ func (d *decision) look(ctx context.Context) error {
 		return d.runFailed(err)
 	}
 	if d.json {
-		d.emit(newDecision("shown", c, nil))
+		d.emit(wire.NewDecision("shown", c, nil))
 		return nil
 	}
 	d.card(c)
@@ -147,7 +148,7 @@ func (d *decision) agree(ctx context.Context, seen bool) error {
 		if reply != nil {
 			outcome = "done"
 		}
-		d.emit(newDecision(outcome, c, reply))
+		d.emit(wire.NewDecision(outcome, c, reply))
 		return nil
 	}
 	if reply == nil {
@@ -167,7 +168,7 @@ func (d *decision) decline(ctx context.Context, reason string) error {
 	}
 	c.Status, c.By, c.Reason, c.Mine = confirmations.Declined, d.as, reason, false
 	if d.json {
-		d.emit(newDecision("declined", c, nil))
+		d.emit(wire.NewDecision("declined", c, nil))
 		return nil
 	}
 	fmt.Fprintf(d.out, "declined %s; nothing was changed. %s is told when they ask for it again\n", spaced(c.ID), receipt.Safe(c.Asker))
@@ -232,14 +233,7 @@ func (a *app) listPending(ctx context.Context, s *runtime.Session) error {
 		return a.runFailed(err)
 	}
 	if a.json {
-		list := []*confirmationJSON{}
-		for _, c := range all {
-			list = append(list, newConfirmation(c))
-		}
-		a.emit(struct {
-			Schema        string              `json:"schema"`
-			Confirmations []*confirmationJSON `json:"confirmations"`
-		}{"verbatim/confirmations@1", list})
+		a.emit(wire.NewConfirmations(all))
 		return nil
 	}
 	if len(all) == 0 {
@@ -277,54 +271,3 @@ func missing(c *runtime.Pending) string {
 }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
-
-// The same for programs.
-
-type decisionJSON struct {
-	Schema       string            `json:"schema"`
-	Outcome      string            `json:"outcome"` // "shown", "agreed", "done" or "declined"
-	Confirmation *confirmationJSON `json:"confirmation"`
-	Preview      *receipt.Receipt  `json:"preview,omitempty"`
-	First        int64             `json:"first,omitempty"`
-	Last         int64             `json:"last,omitempty"`
-}
-
-type confirmationJSON struct {
-	ID      string          `json:"id"`
-	Asker   string          `json:"asker"`
-	Asked   time.Time       `json:"asked"`
-	Expires time.Time       `json:"expires"`
-	Source  string          `json:"source"`
-	Calls   []string        `json:"calls"`
-	Roles   []agreementJSON `json:"roles"`
-	Status  string          `json:"status"`
-	By      string          `json:"settled_by,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	Mine    bool            `json:"mine"`
-	Stale   bool            `json:"stale"`
-}
-
-type agreementJSON struct {
-	Role string `json:"role"`
-	By   string `json:"by,omitempty"`
-}
-
-func newConfirmation(c *runtime.Pending) *confirmationJSON {
-	out := &confirmationJSON{ID: c.ID, Asker: c.Asker, Asked: c.Asked, Expires: c.Expires, Source: c.Source, Calls: some(c.Calls),
-		Roles: []agreementJSON{}, Status: c.Status, By: c.By, Reason: c.Reason, Mine: c.Mine, Stale: c.Stale}
-	for _, r := range c.Roles {
-		out.Roles = append(out.Roles, agreementJSON(r))
-	}
-	return out
-}
-
-func newDecision(outcome string, c *runtime.Pending, reply *receipt.Receipt) decisionJSON {
-	out := decisionJSON{Schema: "verbatim/confirm@1", Outcome: outcome, Confirmation: newConfirmation(c)}
-	if c.Preview != nil {
-		out.Preview = c.Preview
-	}
-	if reply != nil {
-		out.First, out.Last = reply.First, reply.Last
-	}
-	return out
-}

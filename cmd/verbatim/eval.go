@@ -219,7 +219,7 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	if err := a.fill(ctx, store, set.Data, data); err != nil {
 		return out, err
 	}
-	if plan, err := store.Migrate(ctx, append(tables(reg), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, append(tables(reg), ownTables()...), true); err != nil || len(plan.Problems) > 0 {
 		return out, &stop{exitInput, "dataset", "the data of the dataset and the palettes do not fit together: " + strings.Join(plan.Problems, "; "), "correct one of them"}
 	}
 	clock := a.now

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime/wire"
 )
 
 func fmtCommand(a *app) *cobra.Command {
@@ -84,8 +85,8 @@ func (a *app) format(names []string, write, diff, list bool) error {
 		a.emit(struct {
 			Schema string      `json:"schema"`
 			Files  []formatted `json:"files"`
-			report
-		}{"verbatim/fmt@1", some(files), newReport(found)})
+			wire.Report
+		}{"verbatim/fmt@1", wire.Some(files), wire.NewReport(found)})
 	}
 	a.complain(found)
 	if found.HasErrors() || differs && (diff || list) {

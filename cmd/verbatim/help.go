@@ -73,6 +73,7 @@ func (a *app) printExitCodes() {
 // listed are the subcommands in the order of commands, which is that of use.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
 	subs := slices.Clone(cmd.Commands())
+	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden })
 	slices.SortStableFunc(subs, func(x, y *cobra.Command) int {
 		return slices.Index(a.order, x.Name()) - slices.Index(a.order, y.Name())
 	})

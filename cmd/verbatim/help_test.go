@@ -70,6 +70,9 @@ func TestHelpBeginsWithExamplesThatRun(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(cmd.Example) {
+			if cmd.Name() == "serve" { // it goes on until it is told to end
+				line = "timeout --preserve-status -s INT 3 " + line
+			}
 			if out, said, code := s.run(t, line); code != exitDone {
 				t.Errorf("%s: exit code %d\n%s%s", strings.TrimSpace(line), code, out, said)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 	"verbatim/verbs/drift"
@@ -80,11 +81,11 @@ type lintJSON struct {
 	OK       bool   `json:"ok"`
 	Palettes int    `json:"palettes"`
 	Verbs    int    `json:"verbs"`
-	report
+	wire.Report
 }
 
 func newLint(l *loaded) lintJSON {
-	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, report: newReport(l.ds)}
+	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
 	if l.reg != nil {
 		j.Verbs = len(l.reg.Verbs())
 	}
@@ -146,10 +147,10 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 				state = "They load; what they allow is less safe than it was."
 			}
 		}
-		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.report, receipt.Counted(j.Palettes, "palette"), state, explainOne(l.ds))
+		fmt.Fprintf(a.err, "\n%s in %s. %s\n%s\n", j.Report, receipt.Counted(j.Palettes, "palette"), state, explainOne(l.ds))
 	default:
 		a.complain(l.ds)
-		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.report)
+		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.Report)
 		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
 		if more := explainOne(l.ds); more != "" {
 			fmt.Fprintln(a.err, more)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -242,10 +242,10 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 			continue
 		}
 		shown++
-		line := []string{strconv.FormatInt(e.Seq, 10), stamp(e.Time), e.Principal, outcome(e), callOf(e, &record)}
+		line := []string{strconv.FormatInt(e.Seq, 10), stamp(e.Time), e.Principal, outcome(e), wire.CallOf(e, &record)}
 		switch {
 		case a.json:
-			a.emit(newEntry(e, &record))
+			a.emit(wire.NewEntry(e, &record))
 		case piped:
 			fmt.Fprintln(a.out, strings.Join(line, "\t"))
 		default:
@@ -256,14 +256,6 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 		return noEntry(q.first)
 	}
 	return nil
-}
-
-// callOf is the text of a call, as it was while nothing of it was erased.
-func callOf(e *stores.Entry, r *journal.Record) string {
-	if r.Words != "" {
-		return r.Words
-	}
-	return e.Call
 }
 
 func (a *app) journalFailed(err error) error {
@@ -328,7 +320,7 @@ func (a *app) logEntry(ctx context.Context, s stores.Store, n int64) error {
 	if e.Turn != "" {
 		line("turn", e.Turn)
 	}
-	line("call", callOf(e, &record))
+	line("call", wire.CallOf(e, &record))
 	changed := "nothing"
 	if len(record.Rows) > 0 {
 		var b strings.Builder
@@ -378,35 +370,3 @@ func outcome(e *stores.Entry) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// entry is a journal entry as JSON.
-type entry struct {
-	Schema    string          `json:"schema"`
-	Seq       int64           `json:"seq"`
-	Time      time.Time       `json:"time"`
-	Principal string          `json:"principal"`
-	Roles     []string        `json:"roles"`
-	Session   string          `json:"session,omitempty"`
-	Source    string          `json:"source"`
-	Turn      string          `json:"turn,omitempty"`
-	Verb      string          `json:"verb"`
-	Call      string          `json:"call"`
-	Outcome   string          `json:"outcome"`
-	Reason    string          `json:"reason,omitempty"`
-	Changes   json.RawMessage `json:"changes,omitempty"`
-	Origins   json.RawMessage `json:"origins,omitempty"`
-	Preview   string          `json:"preview,omitempty"`
-	Agreed    string          `json:"agreed,omitempty"`
-	Palette   string          `json:"palette"`
-	Prev      string          `json:"prev"`
-	Hash      string          `json:"hash"`
-}
-
-func newEntry(e *stores.Entry, r *journal.Record) entry {
-	return entry{
-		Schema: "verbatim/entry@1", Seq: e.Seq, Time: e.Time, Principal: e.Principal, Roles: some(e.Roles), Session: e.Session, Source: e.Source, Turn: e.Turn,
-		Verb: e.Verb, Call: callOf(e, r), Outcome: e.Outcome, Reason: e.Reason, Origins: json.RawMessage(e.Origins), Preview: e.Preview,
-		Agreed: e.Agreed, Palette: e.Palette, Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(e.Hash[:]),
-		Changes: receipt.Logged(r.Rows),
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -158,7 +159,7 @@ func (a *app) toldReplay(reg *verbs.Registry, state *journal.State, h journal.He
 	slices.Sort(foreign)
 	if a.json {
 		out := replayJSON{Schema: "verbatim/replay@1", Entries: h.Size, Rows: rows, Partly: partly, Looked: looked, Strange: strange,
-			Erased: differences(state.Gone()), Differences: differences(found), Left: some(left), Foreign: some(foreign)}
+			Erased: differences(state.Gone()), Differences: differences(found), Left: wire.Some(left), Foreign: wire.Some(foreign)}
 		a.emit(out)
 		if len(found) > 0 {
 			return said(exitInput)

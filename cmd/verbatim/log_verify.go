@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
@@ -135,7 +136,7 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 		unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Size))
 	}
 	if a.json {
-		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: erasable, Openings: openings, Unknown: some(unsure)}
+		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: erasable, Openings: openings, Unknown: wire.Some(unsure)}
 		if since != "" {
 			out.Since, out.Signed = c.Size, signed
 		}

@@ -32,6 +32,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime/wire"
 )
 
 // What a process can end with; see `verbatim help exit-codes`.
@@ -205,7 +206,7 @@ func (a *app) fail(err error) int {
 // the last of them.
 func (a *app) emit(document any) {
 	if a.streams {
-		document = eventJSON{Schema: "verbatim/event@1", Event: "reply", Reply: document}
+		document = wire.Event{Schema: wire.EventSchema, Event: "reply", Reply: document}
 	}
 	a.write(document)
 }

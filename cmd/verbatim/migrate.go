@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
@@ -94,7 +95,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		return err
 	}
 	var plan stores.Plan
-	plan, err = store.Migrate(ctx, append(tables(reg), runtime.Own()...), !planOnly)
+	plan, err = store.Migrate(ctx, append(tables(reg), ownTables()...), !planOnly)
 	if err != nil {
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
@@ -154,7 +155,7 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 			Applied  bool     `json:"applied"`
 			Steps    []string `json:"steps"`
 			Problems []string `json:"problems"`
-		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, some(plan.Steps), some(plan.Problems)})
+		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems)})
 	}
 	if len(plan.Problems) > 0 {
 		if !a.json {

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/torture", "runtime/serve/pages", "runtime/serve/browsertest", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -65,8 +65,11 @@ var allowed = map[string][]string{
 	"runtime/phrase":        {"dsl", "stores", "verbs", "runtime/words", "runtime/collect"},
 	"runtime/collect":       {"dsl", "stores", "verbs", "runtime/words"},
 	"runtime/client":        {"stores", "verbs", "runtime", "runtime/sessions", "runtime/words", "runtime/collect"},
+	"runtime/wire":          {"dsl", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/dialog", "runtime/sessions"},
+	"runtime/serve/logins":  {"stores", "runtime/digest", "runtime/sessions"},
+	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/wire", "runtime/serve/logins"},
 	"runtime/torture":       nil,
-	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions"},
+	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins"},
 	"cmd/teeth":             nil,
 	"examples/embed":        {"dsl", "verbs", "stores/receipt", "stores/sqlite", "runtime"},
 }
@@ -80,16 +83,17 @@ func allBut(some ...string) []string {
 var groups = map[string][]string{
 	"below the engine":                           {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar"},
 	"the engine and below":                       {"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "verbs", "verbs/grammar", "runtime"},
-	"who holds no conversation":                  allBut("runtime/dialog", "cmd/verbatim"),
+	"who holds no conversation":                  allBut("runtime/dialog", "runtime/wire", "runtime/serve", "cmd/verbatim"),
 	"who does not say what rows are called":      allBut("runtime", "runtime/names", "runtime/dialog", "cmd/verbatim"),
 	"who has nothing to ask of a tool":           allBut("runtime", "runtime/tools", "runtime/mcp", "cmd/verbatim"),
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
 	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
-	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions"),
-	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/dialog", "cmd/verbatim"),
-	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "cmd/verbatim"),
-	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "cmd/verbatim"),
+	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions", "runtime/serve/logins"),
+	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/dialog", "runtime/wire", "runtime/serve/logins", "cmd/verbatim"),
+	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "runtime/serve", "cmd/verbatim"),
+	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "runtime/serve", "cmd/verbatim"),
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
+	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
 	"beside the engine":                          {"runtime/notify", "runtime/work", "runtime/llm", "runtime/mcp", "runtime/system"},
@@ -230,6 +234,10 @@ var forbidden = []arrow{
 	{"cmd/teeth", rooms, "it spoils text and runs tests; a fault in what it imported could hide a fault"},
 	{"who loads no palettes", []string{"verbs/expr"}, "expressions stand in palettes, and what is made of them is asked through verbs"},
 	{"verbs/expr", allBut("stores"), "it reads text and works on values; what the names in a text mean, verbs says"},
+	{"who serves nothing", []string{"runtime/serve", "runtime/serve/logins", "runtime/wire"}, "a door is built on the house, and the house on no door"},
+	{"runtime/serve/logins", allBut("stores", "runtime/digest", "runtime/sessions", "runtime/serve/logins"), "it keeps who is signed in; what they may do the engine decides"},
+	{"runtime/wire", allBut(append(allowed["runtime/wire"], "runtime/wire")...), "it is the shape of what programs are told, whoever tells it"},
+	{"runtime/serve", allBut(append(allowed["runtime/serve"], "runtime/serve")...), "it is a door: what is behind it is asked through the engine, and who speaks other protocols has a door of its own"},
 	{"runtime/serve/pages", allBut("runtime/words", "runtime/serve/pages"), "a page is made of texts: it knows no store, no engine and no palette"},
 	{"who shows no pages", []string{"runtime/serve/pages"}, "pages are shown by the server alone"},
 	{"*", []string{"runtime/serve/browsertest"}, "it drives a browser for tests, which no program needs"},
@@ -261,6 +269,9 @@ var exceptions = map[[2]string]string{
 	{"runtime/system", "stores/sqlite"}:                           "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres"}:                         "its tests run the verbs on a real store",
 	{"runtime/system", "stores/postgres/pgtest"}:                  "its tests run the verbs on a real server",
+	{"runtime/serve/logins", "stores/sqlite"}:                     "its tests sign in on real stores",
+	{"runtime/serve/logins", "stores/postgres"}:                   "its tests sign in on real stores",
+	{"runtime/serve/logins", "stores/postgres/pgtest"}:            "its tests sign in on real servers",
 	{"runtime/client", "dsl"}:                                     "its tests write scripts",
 	{"runtime/client", "stores/sqlite"}:                           "its tests tell stories on real stores",
 	{"runtime/client", "stores/postgres"}:                         "its tests tell stories on real stores",
@@ -311,6 +322,10 @@ var libraries = map[string]struct {
 	"github.com/sashabaranov/go-openai":        {[]string{"runtime/llm"}, "models are asked in one place, and its types stop there"},
 	"golang.org/x/tools":                       {[]string{"dsl"}, "what codes mean stands in txtar archives, and one function reads them"},
 	"golang.org/x/text":                        {[]string{"runtime/words"}, "letters are taken apart from their accents where words are read"},
+	"github.com/coreos/go-oidc/v3":             {[]string{"runtime/serve"}, "who another system names is asked at the door"},
+	"golang.org/x/oauth2":                      {[]string{"runtime/serve"}, "it belongs to signing in with another system"},
+	"golang.org/x/time":                        {[]string{"runtime/serve"}, "load is shed at the door"},
+	"github.com/prometheus/client_golang":      {[]string{"runtime/serve"}, "what is counted is shown in one place"},
 	"github.com/mattn/go-isatty":               {[]string{"cmd/verbatim"}, "only the command talks to a terminal"},
 }
 
@@ -325,8 +340,8 @@ var standard = map[string]struct {
 }{
 	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
 	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
-	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "stores/files"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
-	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
+	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
+	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
 	"log":          {nil, "libraries return errors, the command prints them"},
 	"math/rand":    {nil, "randomness arrives as an argument"},

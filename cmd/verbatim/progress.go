@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"verbatim/runtime"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 )
 
@@ -69,13 +70,9 @@ func (j *job) progress() func(runtime.Progress) {
 	switch {
 	case j.streams:
 		return func(p runtime.Progress) {
-			e := eventJSON{Schema: "verbatim/event@1", Event: "progress", Phase: p.Phase, Done: p.Done, Total: p.Total}
-			if p.Call != nil {
-				e.Event, e.Number, e.Verb, e.Place, e.Journal = "call", p.Number, p.Call.Verb, p.Call.Place.String(), p.Call.Seq
-			} else if !m.due(p, 0) {
-				return
+			if p.Call != nil || m.due(p, 0) {
+				j.send(wire.NewProgress(p))
 			}
-			j.send(e)
 		}
 	case j.json || !isTerminal(j.err):
 		return nil
@@ -83,23 +80,8 @@ func (j *job) progress() func(runtime.Progress) {
 	return m.tell
 }
 
-// eventJSON is one line of what --events prints.
-type eventJSON struct {
-	Schema  string        `json:"schema"`
-	Event   string        `json:"event"` // "progress", "call" or "reply"; of a conversation, see dialog.EventKind
-	Phase   runtime.Phase `json:"phase,omitempty"`
-	Done    int           `json:"done,omitempty"`
-	Total   int           `json:"total,omitempty"`
-	Number  int           `json:"number,omitempty"`
-	Verb    string        `json:"verb,omitempty"`
-	Place   string        `json:"place,omitempty"`
-	Journal int64         `json:"journal,omitempty"`
-	Text    string        `json:"text,omitempty"`
-	Reply   any           `json:"reply,omitempty"` // what --json alone would print
-}
-
 // send writes an event at once: whoever reads it wants to know now.
-func (a *app) send(e eventJSON) {
+func (a *app) send(e wire.Event) {
 	a.write(e)
 	if w, ok := a.out.(*bufio.Writer); ok {
 		_ = w.Flush() // the sink remembers what went wrong
@@ -136,10 +118,10 @@ func (j *job) stopped(reply *receipt.Receipt, s *runtime.Stopped, seen bool) err
 		}
 	}
 	if j.json {
-		out := runJSON{Schema: "verbatim/run@1", Outcome: "stopped", Code: code, Done: s.Done, Total: s.Total, Next: s.Next,
-			Preview: reply, First: s.First, Last: s.Last, report: newReport(nil)}
+		out := wire.Run{Schema: wire.RunSchema, Outcome: wire.Stopped, Code: code, Done: s.Done, Total: s.Total, Next: s.Next,
+			Preview: reply, First: s.First, Last: s.Last, Report: wire.NewReport(nil)}
 		if refusal != nil {
-			out.report = newReport(refusal.Diagnostics)
+			out.Report = wire.NewReport(refusal.Diagnostics)
 		}
 		j.emit(out)
 		return said(exit)

@@ -8,37 +8,6 @@ import (
 	"verbatim/stores/receipt"
 )
 
-// A report is the part of a JSON answer that tells of mistakes.
-type report struct {
-	Errors      int             `json:"errors"`
-	Warnings    int             `json:"warnings"`
-	Diagnostics dsl.Diagnostics `json:"diagnostics"`
-}
-
-func newReport(ds dsl.Diagnostics) report {
-	r := report{Diagnostics: ds}
-	if ds == nil {
-		r.Diagnostics = dsl.Diagnostics{}
-	}
-	for i := range ds {
-		if ds[i].Severity == dsl.Error {
-			r.Errors++
-		} else {
-			r.Warnings++
-		}
-	}
-	return r
-}
-
-// some makes an empty list of none: in JSON, a list that is null is a list
-// that every reader must guard against.
-func some[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 // complain prints mistakes for a person. With --json they are in the document,
 // and standard error stays free of what is said twice.
 func (a *app) complain(ds dsl.Diagnostics) {
@@ -58,11 +27,6 @@ func explainOne(ds dsl.Diagnostics) string {
 		return "More about one of them: verbatim explain " + ds[0].Code
 	}
 	return ""
-}
-
-// errorsAndWarnings says "2 errors, 1 warning".
-func (r report) String() string {
-	return fmt.Sprintf("%s, %s", receipt.Counted(r.Errors, "error"), receipt.Counted(r.Warnings, "warning"))
 }
 
 // place is where a call stands, as file:line.

@@ -14,6 +14,7 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -165,7 +166,7 @@ func (a *app) runSource(ctx context.Context, file string, read func() (*dsl.Sour
 	a.complain(ds)
 	if len(script.Calls) == 0 {
 		if a.json {
-			a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "done", report: newReport(ds)})
+			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Done, Report: wire.NewReport(ds)})
 			return nil
 		}
 		fmt.Fprintln(a.err, "the script holds no calls; nothing was done")
@@ -325,7 +326,7 @@ func (j *job) rehearse(ctx context.Context, p *receipt.Receipt, mine bool) error
 		p, lost = kept, err
 	}
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "previewed", Preview: p, report: newReport(nil)})
+		j.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Previewed, Preview: p, Report: wire.NewReport(nil)})
 	} else {
 		j.preview(p, "nothing was changed (dry run)")
 	}
@@ -364,7 +365,7 @@ func (j *job) propose(ctx context.Context, agreed string, seen bool) error {
 		return j.apply(ctx, agreed, seen)
 	}
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "waiting", Preview: c.Preview, Confirmation: newConfirmation(c), report: newReport(nil)})
+		j.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Waiting, Preview: c.Preview, Confirmation: wire.NewConfirmation(c), Report: wire.NewReport(nil)})
 		return said(exitRefused)
 	}
 	if !seen {
@@ -400,7 +401,7 @@ func (j *job) apply(ctx context.Context, agreed string, seen bool) error {
 // told tells what was done.
 func (j *job) told(reply *receipt.Receipt, seen bool) error {
 	if j.json {
-		j.emit(runJSON{Schema: "verbatim/run@1", Outcome: "done", Preview: reply, First: reply.First, Last: reply.Last, Repeated: reply.Repeated, report: newReport(nil)})
+		j.emit(wire.DoneRun(reply))
 		return nil
 	}
 	if reply.Repeated {
@@ -452,29 +453,10 @@ func (a *app) flush() error {
 	return nil
 }
 
-// runJSON is what run answers to a program.
-type runJSON struct {
-	Schema  string           `json:"schema"`
-	Outcome string           `json:"outcome"` // "done", "previewed", "waiting", "stopped", "refused" or "invalid"
-	Preview *receipt.Receipt `json:"preview,omitempty"`
-	First   int64            `json:"first,omitempty"`
-	Last    int64            `json:"last,omitempty"`
-	// Of a run that ended before its end: why, how many calls are committed, of
-	// how many, and which to continue with.
-	Code  string `json:"code,omitempty"`
-	Done  int    `json:"done,omitempty"`
-	Total int    `json:"total,omitempty"`
-	Next  int    `json:"next,omitempty"`
-	// Repeated says that it was done before, under the same key.
-	Repeated     bool              `json:"repeated,omitempty"`
-	Confirmation *confirmationJSON `json:"confirmation,omitempty"`
-	report
-}
-
 // runInvalid tells of mistakes, and how much of the script is free of them.
 func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	if a.json {
-		a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "invalid", report: newReport(ds)})
+		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: wire.NewReport(ds)})
 		return said(exitInput)
 	}
 	a.complain(ds)
@@ -494,7 +476,7 @@ func (a *app) runInvalid(script *dsl.Script, ds dsl.Diagnostics) error {
 	} else if good > 1 && wrong > 0 {
 		rest = fmt.Sprintf("; the other %s are well formed", receipt.Thousands(good))
 	}
-	fmt.Fprintf(a.err, "\n%s in %s%s. Nothing was changed.\n", receipt.Counted(newReport(ds).Errors, "error"), receipt.Counted(len(script.Calls), "call"), rest)
+	fmt.Fprintf(a.err, "\n%s in %s%s. Nothing was changed.\n", receipt.Counted(wire.NewReport(ds).Errors, "error"), receipt.Counted(len(script.Calls), "call"), rest)
 	fmt.Fprintln(a.err, explainOne(ds))
 	return said(exitInput)
 }
@@ -526,7 +508,7 @@ func (a *app) runFailed(err error) error {
 		return a.toolFailed(failed)
 	case errors.As(err, &refusal):
 		if a.json {
-			a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "refused", report: newReport(refusal.Diagnostics)})
+			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Refused, Report: wire.NewReport(refusal.Diagnostics)})
 			return said(exitRefused)
 		}
 		a.refused(refusal)
@@ -534,7 +516,7 @@ func (a *app) runFailed(err error) error {
 		return said(exitRefused)
 	case errors.As(err, &config):
 		if a.json {
-			a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "invalid", report: newReport(config.Diagnostics)})
+			a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Invalid, Report: wire.NewReport(config.Diagnostics)})
 			return said(exitInput)
 		}
 		a.complain(config.Diagnostics)

@@ -15,6 +15,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/mcp"
 	"verbatim/runtime/tools"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
@@ -121,7 +122,7 @@ func (a *app) lintTools(ctx context.Context, reg *verbs.Registry, file string, a
 func (a *app) toolFailed(failed *runtime.Failure) error {
 	d := failed.Told
 	if a.json {
-		a.emit(runJSON{Schema: "verbatim/run@1", Outcome: "unknown", report: newReport(dsl.Diagnostics{*d})})
+		a.emit(wire.Run{Schema: wire.RunSchema, Outcome: wire.Unknown, Report: wire.NewReport(dsl.Diagnostics{*d})})
 		return said(exitSystem)
 	}
 	fmt.Fprintf(a.err, "unknown[%s]: %s\n", d.Code, receipt.Safe(d.Summary))

@@ -10,7 +10,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/sessions"
-	"verbatim/stores"
+	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 )
 
@@ -97,11 +97,7 @@ func (a *app) listSessions(ctx context.Context, s *runtime.Session) error {
 		return a.runFailed(err)
 	}
 	if a.json {
-		out := sessionsJSON{Schema: "verbatim/sessions@1", Sessions: []sessionJSON{}}
-		for i := range all {
-			out.Sessions = append(out.Sessions, newSession(&all[i]))
-		}
-		a.emit(out)
+		a.emit(wire.NewSessions(all))
 		return nil
 	}
 	if len(all) == 0 {
@@ -123,12 +119,8 @@ func (a *app) showSession(ctx context.Context, s *runtime.Session) error {
 		return a.runFailed(err)
 	}
 	if a.json {
-		out := newSession(&info)
+		out := wire.NewSession(&info, said)
 		out.Schema = "verbatim/session@1"
-		for i := range said {
-			t := &said[i]
-			out.Said = append(out.Said, turnJSON{t.ID, t.Number, t.Time, string(t.Role), t.Content, t.Erased, t.Intent, t.Mentions, t.Names, t.Action, t.First, t.Entries})
-		}
 		a.emit(out)
 		return nil
 	}
@@ -164,61 +156,4 @@ func entriesOf(t *sessions.Turn) string {
 		return ""
 	}
 	return "     journal " + numbered(t.First, t.First+t.Entries-1)
-}
-
-type sessionsJSON struct {
-	Schema   string        `json:"schema"`
-	Sessions []sessionJSON `json:"sessions"`
-}
-
-type sessionJSON struct {
-	Schema     string      `json:"schema,omitempty"`
-	ID         string      `json:"id"`
-	Name       string      `json:"name"`
-	Label      string      `json:"label,omitempty"`
-	Email      string      `json:"email,omitempty"`
-	Zone       string      `json:"zone,omitempty"`
-	Language   string      `json:"language,omitempty"`
-	Started    time.Time   `json:"started"`
-	LastActive time.Time   `json:"last_active"`
-	Visits     int64       `json:"visits"`
-	Turns      int64       `json:"turns"`
-	Version    int64       `json:"version"`
-	Values     []valueJSON `json:"values,omitempty"`
-	Said       []turnJSON  `json:"said,omitempty"`
-}
-
-type valueJSON struct {
-	Name      string        `json:"name"`
-	Value     *stores.Value `json:"value,omitempty"`
-	Sensitive bool          `json:"sensitive,omitempty"`
-	Origin    string        `json:"origin,omitempty"`
-}
-
-type turnJSON struct {
-	Turn     string    `json:"turn"`
-	Number   int64     `json:"number"`
-	Time     time.Time `json:"time"`
-	Role     string    `json:"role"`
-	Content  string    `json:"content"`
-	Erased   bool      `json:"erased,omitempty"`
-	Intent   string    `json:"intent,omitempty"`
-	Mentions []string  `json:"mentions,omitempty"`
-	Rows     []string  `json:"rows,omitempty"`
-	Action   string    `json:"action,omitempty"`
-	First    int64     `json:"first,omitempty"`
-	Entries  int64     `json:"entries,omitempty"`
-}
-
-func newSession(info *runtime.SessionInfo) sessionJSON {
-	out := sessionJSON{ID: info.ID, Name: info.Name, Label: info.Person.Label, Email: info.Person.Email, Zone: info.Person.Zone, Language: info.Person.Language,
-		Started: info.Started, LastActive: info.LastActive, Visits: info.Visits, Turns: info.Turns, Version: info.Version}
-	for _, v := range info.Values {
-		value := valueJSON{Name: v.Name, Sensitive: v.Sensitive, Origin: v.Origin.String()}
-		if !v.Sensitive {
-			value.Value = &v.Value
-		}
-		out.Values = append(out.Values, value)
-	}
-	return out
 }

@@ -101,8 +101,12 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	if w.Send, err = a.sender(f.notify, clock); err != nil {
+	channels, err := a.channels(f.notify, clock)
+	if err != nil {
 		return err
+	}
+	if channels != nil {
+		w.Send = channels.Send
 	}
 	store, err := a.open(ctx, f.store)
 	if err != nil {
@@ -170,8 +174,8 @@ func byStore(ctx context.Context, q stores.Queue, clock func() time.Time) (func(
 	return func() time.Time { return clock().Add(off) }, nil
 }
 
-// sender reads where notices go; without a file, nowhere.
-func (a *app) sender(file string, clock func() time.Time) (func(context.Context, runtime.Message) error, error) {
+// channels reads where notices go; nil, without a file, is nowhere.
+func (a *app) channels(file string, clock func() time.Time) (*notify.Sender, error) {
 	if file == "" {
 		file = a.env("VERBATIM_NOTIFY")
 	}
@@ -193,7 +197,7 @@ func (a *app) sender(file string, clock func() time.Time) (func(context.Context,
 	if err != nil {
 		return nil, usage(fmt.Sprintf("the file of channels %q cannot be used: %s", file, receipt.Safe(err.Error())), "its form is described beside the package runtime/notify")
 	}
-	return s.Send, nil
+	return s, nil
 }
 
 // flushed is standard output for those who need to know that a line was written.

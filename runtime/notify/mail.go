@@ -47,6 +47,11 @@ func (c *mailChannel) check() error {
 }
 
 func (c *mailChannel) send(ctx context.Context, m runtime.Message, to []string) error {
+	return c.deliver(ctx, to, c.compose(m, to))
+}
+
+// deliver hands a mail to the server, to its end.
+func (c *mailChannel) deliver(ctx context.Context, to []string, text []byte) error {
 	host, _, _ := net.SplitHostPort(c.server)
 	unreachable := func(doing string) error { return &Error{Code: CodeUnreachable, Text: doing} }
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", c.server)
@@ -86,7 +91,7 @@ func (c *mailChannel) send(ctx context.Context, m runtime.Message, to []string) 
 	if err != nil {
 		return answered(err, "the mail server does not accept the message")
 	}
-	if _, err := w.Write(c.compose(m, to)); err != nil {
+	if _, err := w.Write(text); err != nil {
 		return unreachable("the mail server went away before the message ended")
 	}
 	// The message ends here; from here on the server may have it.
@@ -117,20 +122,8 @@ func (c *mailChannel) compose(m runtime.Message, to []string) []byte {
 		With       map[string]json.RawMessage
 	}
 	_ = json.Unmarshal([]byte(m.Body), &body) // what cannot be read is left out
-	var b bytes.Buffer
-	header := func(name, value string) { fmt.Fprintf(&b, "%s: %s\r\n", name, value) }
-	_, domain, _ := strings.Cut(c.from, "@")
-	header("From", c.from)
-	header("To", strings.Join(to, ", "))
-	header("Subject", mime.QEncoding.Encode("utf-8", oneLine(m.Target+": "+body.Verb)))
-	header("Date", c.clock().UTC().Format(time.RFC1123Z))
-	header("Message-ID", "<"+m.ID+"@"+domain+">")
-	header("MIME-Version", "1.0")
-	header("Content-Type", "text/plain; charset=utf-8")
-	header("Content-Transfer-Encoding", "quoted-printable")
-	header("Auto-Submitted", "auto-generated")
-	b.WriteString("\r\n")
-	text := quotedprintable.NewWriter(&b)
+	b := c.head(m.ID, m.Target+": "+body.Verb, to)
+	text := quotedprintable.NewWriter(b)
 	keys := make([]string, 0, len(body.With))
 	for k := range body.With {
 		keys = append(keys, k)
@@ -147,4 +140,46 @@ func (c *mailChannel) compose(m runtime.Message, to []string) []byte {
 	fmt.Fprintf(text, "\r\n%s\r\n\r\n%s, %s\r\n", body.Call, m.ID, m.Time.UTC().Format(time.RFC3339))
 	_ = text.Close()
 	return b.Bytes()
+}
+
+// head begins a mail that a program sends.
+func (c *mailChannel) head(id, subject string, to []string) *bytes.Buffer {
+	b := &bytes.Buffer{}
+	header := func(name, value string) { fmt.Fprintf(b, "%s: %s\r\n", name, value) }
+	_, domain, _ := strings.Cut(c.from, "@")
+	header("From", c.from)
+	header("To", strings.Join(to, ", "))
+	header("Subject", mime.QEncoding.Encode("utf-8", oneLine(subject)))
+	header("Date", c.clock().UTC().Format(time.RFC1123Z))
+	header("Message-ID", "<"+id+"@"+domain+">")
+	header("MIME-Version", "1.0")
+	header("Content-Type", "text/plain; charset=utf-8")
+	header("Content-Transfer-Encoding", "quoted-printable")
+	header("Auto-Submitted", "auto-generated")
+	b.WriteString("\r\n")
+	return b
+}
+
+// A Letter is a mail to one person, in words of its own.
+type Letter struct{ ID, To, Subject, Text string }
+
+// Letters is the target whose route says by which channel letters are sent. It names
+// nobody: each letter does.
+const Letters = "letters"
+
+// Writes reports whether letters can be sent.
+func (s *Sender) Writes() bool { return s.letters != nil }
+
+// Letter sends a letter. An *Error says why it could not.
+func (s *Sender) Letter(ctx context.Context, l Letter) error {
+	if s.letters == nil {
+		return &Error{Code: CodeNoRoute, Text: "no route says where letters go"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	b := s.letters.head(l.ID, l.Subject, []string{l.To})
+	text := quotedprintable.NewWriter(b)
+	_, _ = text.Write([]byte(strings.ReplaceAll(l.Text, "\n", "\r\n")))
+	_ = text.Close()
+	return s.letters.deliver(ctx, []string{l.To}, b.Bytes())
 }

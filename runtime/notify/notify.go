@@ -19,7 +19,9 @@
 //	}
 //
 // A route is for a target, as palettes name them, and "*" for every target that
-// has none. A notice without a route is not lost: it waits.
+// has none. A notice without a route is not lost: it waits. The route "letters" is for
+// what is written to one person, such as a link to sign in; it names a channel of mail
+// and nobody.
 //
 // # What is promised
 //
@@ -92,6 +94,7 @@ type Options struct {
 type Sender struct {
 	routes   map[string]route
 	channels map[string]channel
+	letters  *mailChannel // nil where none are sent
 	timeout  time.Duration
 }
 
@@ -145,6 +148,10 @@ func Read(r io.Reader, o Options) (*Sender, error) {
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("route %q leads to the channel %q, which is not there", target, r.Channel)
+		case target == Letters:
+			if s.letters, ok = s.channels[r.Channel].(*mailChannel); !ok || len(r.To) > 0 {
+				return nil, fmt.Errorf("route %q leads to mail, and says of itself to whom", target)
+			}
 		case c.Kind == "smtp" && len(r.To) == 0:
 			return nil, fmt.Errorf("route %q leads to mail and does not say to whom", target)
 		case c.Kind != "smtp" && len(r.To) > 0:

@@ -182,6 +182,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		return runtime.Outcome{Changes: []runtime.Edit{runtime.Delete(has[0].Ref())}}, nil
 	})
 	registerJobs(h)
+	registerKnown(h, reg)
 }
 
 func nearest(reg *verbs.Registry, role string) string {

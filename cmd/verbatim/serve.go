@@ -1,0 +1,326 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/notify"
+	"verbatim/runtime/phrase"
+	"verbatim/runtime/serve"
+	"verbatim/runtime/serve/logins"
+	"verbatim/runtime/system"
+	"verbatim/runtime/upload"
+	"verbatim/runtime/words"
+	"verbatim/runtime/work"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// serveFlags are what `verbatim serve` is told.
+type serveFlags struct {
+	palettes, store              string
+	listen, cert, key            string
+	urls, signIn                 []string
+	proxied, apart               bool
+	model, baseURL, mode, budget string
+	log                          string
+}
+
+func serveCommand(a *app) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Serve the portal, the console and the API",
+		Example: "verbatim serve --sign-in clara",
+		Long: `It proves who speaks: by a token, a mailed link or OpenID Connect. runtime/serve/README.md says how.`,
+		Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), f) },
+	}
+	cmd.AddCommand(tokenCommand(a))
+	a.palettesFlag(cmd, &f.palettes)
+	a.storeFlag(cmd, &f.store)
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "", "the `address` to listen at (default localhost, 8080 or the next free port)")
+	flags.StringSliceVar(&f.urls, "url", nil, "how people reach it, a `URL`; the first is what links are made for")
+	flags.StringVar(&f.cert, "tls-cert", "", "the `file` of its certificate")
+	flags.StringVar(&f.key, "tls-key", "", "the `file` of its key")
+	flags.BoolVar(&f.proxied, "behind-proxy", false, "a proxy in front has TLS, and says who its clients are")
+	flags.StringSliceVar(&f.signIn, "sign-in", nil, "print a link by which this `name` signs in, once; on this machine only")
+	flags.StringVar(&f.model, "model", "", "the `name` of the model (default $VERBATIM_MODEL)")
+	flags.StringVar(&f.baseURL, "base-url", "", "the `URL` of the endpoint that has it (default $VERBATIM_BASE_URL)")
+	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
+	flags.StringVar(&f.budget, "budget", "30000,200000,1000000", "most `tokens` of a message, a conversation and a day")
+	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
+	flags.StringVar(&f.log, "log", "info", "log this `level` to standard error: info, error or off")
+	return cmd
+}
+
+// safely refuses what would show people's words to others on the way.
+func (f *serveFlags) safely() error {
+	local := true
+	if f.listen != "" {
+		host, _, err := net.SplitHostPort(f.listen)
+		if err != nil {
+			return usage(fmt.Sprintf("--listen takes an address, not %q", f.listen), "write it like :8443 or 127.0.0.1:8080")
+		}
+		ip := net.ParseIP(host)
+		local = host == "localhost" || ip != nil && ip.IsLoopback()
+	}
+	switch {
+	case (f.cert == "") != (f.key == ""):
+		return usage("a certificate and its key go together", "give --tls-cert and --tls-key")
+	case !local && f.cert == "" && !f.proxied:
+		return usage("others reach that address, and what is said there could be read on the way", "give --tls-cert and --tls-key, or --behind-proxy where a proxy has TLS")
+	case !local && len(f.urls) == 0:
+		return usage("nothing says how people reach it", "verbatim serve --url https://portal.bank.example")
+	case len(f.signIn) > 0 && (!local || f.proxied):
+		return usage("--sign-in is for who sits at this machine", "people elsewhere sign in by mail, or with OpenID Connect")
+	case f.log != "info" && f.log != "error" && f.log != "off":
+		return usage(fmt.Sprintf("--log is info, error or off, not %q", f.log), "verbatim serve --help")
+	}
+	return nil
+}
+
+// ports are how many are tried, one after the other, where none is asked for.
+const ports = 20
+
+// listener listens where it is told to, or at the first free port.
+func (f *serveFlags) listener() (net.Listener, error) {
+	if f.listen != "" {
+		return net.Listen("tcp", f.listen)
+	}
+	var l net.Listener
+	var err error
+	for port := 8080; port < 8080+ports; port++ {
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+	}
+	return l, err
+}
+
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	if err := f.safely(); err != nil {
+		return err
+	}
+	tokens, err := readBudget(f.budget)
+	if err != nil {
+		return err
+	}
+	zone, err := a.zone()
+	if err != nil {
+		return err
+	}
+	var ends []func()
+	defer func() {
+		for i := len(ends) - 1; i >= 0; i-- {
+			ends[i]()
+		}
+	}()
+	chat := &chatFlags{model: f.model, baseURL: f.baseURL, mode: f.mode, session: "kept"}
+	model, _, err := a.model(chat, zone, &ends)
+	if err != nil {
+		return err
+	}
+	var certs *tls.Config
+	if f.cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		if err != nil {
+			return usage("the certificate cannot be used: "+reason(err), "check --tls-cert and --tls-key")
+		}
+		certs = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	tools, err := a.tools("")
+	if err != nil {
+		return err
+	}
+	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
+	if err != nil {
+		return err
+	}
+	ends = append(ends, func() { store.Close() })
+	mark, _, err := a.marked(ctx, engine, store, f.store)
+	if err != nil {
+		return a.runFailed(err)
+	}
+	ends = append(ends, func() { mark.keep(ctx, store) })
+	channels, err := a.channels("", a.now)
+	if err != nil {
+		return err
+	}
+	o := serve.Options{
+		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: a.logger(f.log),
+		People: people(reg, store), Tokens: tokensOf(reg, store),
+	}
+	phrases := phrase.New(reg)
+	o.Talk = func(s *runtime.Session) dialog.Options {
+		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
+			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: &interpreter{reg, phrases, s, a.now, zone}}
+	}
+	if channels != nil && channels.Writes() {
+		o.Mail = mailer(channels)
+	}
+	if issuer := a.env("VERBATIM_OPENID"); issuer != "" {
+		if a.env("VERBATIM_OPENID_CLIENT") == "" {
+			return usage("an OpenID provider knows this server by an id", "set VERBATIM_OPENID_CLIENT")
+		}
+		o.OpenID = &serve.OpenID{Name: cmp.Or(a.env("VERBATIM_OPENID_NAME"), "your organisation"), Issuer: strings.TrimRight(issuer, "/"),
+			ClientID: a.env("VERBATIM_OPENID_CLIENT"), Secret: a.env("VERBATIM_OPENID_SECRET")}
+	}
+	if o.Uploads, err = a.taking(ctx, f, engine, &ends); err != nil {
+		return err
+	}
+	l, err := f.listener()
+	if err != nil {
+		return broken("nothing can be served", err, "name another address with --listen")
+	}
+	defer l.Close()
+	for i, at := range f.urls {
+		u, err := url.Parse(at)
+		if err != nil || u.Host == "" {
+			return usage(fmt.Sprintf("--url takes a URL, not %q", at), "write it like https://portal.bank.example")
+		}
+		if o.Hosts = append(o.Hosts, u.Host); i == 0 {
+			o.URL = at
+		}
+	}
+	if o.URL == "" {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		o.URL = "http://localhost:" + port
+		if certs != nil {
+			o.URL = "https://localhost:" + port
+		}
+		o.Hosts = append(o.Hosts, "127.0.0.1:"+port)
+	}
+	server, err := serve.New(o)
+	if err != nil {
+		return usage(err.Error(), "verbatim serve --help")
+	}
+	defer server.Close()
+	if err := server.Housekeep(ctx); err != nil {
+		return a.runFailed(err)
+	}
+	fmt.Fprintf(a.out, "serving   %s\n", o.URL)
+	for _, name := range f.signIn {
+		link, err := server.Link(ctx, name, "/")
+		if err != nil {
+			return a.runFailed(err)
+		}
+		fmt.Fprintf(a.out, "sign in   %s  %s\n", name, link)
+	}
+	if err := a.flush(); err != nil {
+		return err
+	}
+	working := make(chan error, 1)
+	go func() { working <- a.workBeside(ctx, f, engine, store, channels) }()
+	err = server.Run(ctx, l, certs)
+	if werr := <-working; err == nil {
+		err = werr
+	}
+	if err != nil && ctx.Err() == nil {
+		return broken("the server ended", err, "look at what it logged")
+	}
+	return nil
+}
+
+// workBeside works off jobs for as long as the server runs.
+func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, channels *notify.Sender) error {
+	if f.apart {
+		return nil
+	}
+	host, _ := os.Hostname() // without one, the number of the process will do
+	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64}
+	if channels != nil {
+		w.Send = channels.Send
+	}
+	return w.Run(ctx)
+}
+
+// taking takes files, where it was said who looks at them.
+func (a *app) taking(ctx context.Context, f serveFlags, engine *runtime.Engine, ends *[]func()) (*upload.Service, error) {
+	if a.env("VERBATIM_SCAN") == "" {
+		return nil, nil
+	}
+	scanner, err := a.scanner("")
+	if err != nil {
+		return nil, err
+	}
+	where, err := a.filesAt("", f.store)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.openFiles(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	*ends = append(*ends, func() { kept.Close() })
+	return &upload.Service{Engine: engine, Files: kept, Scanner: scanner, Clock: a.now, Random: a.random}, nil
+}
+
+// logger writes JSON lines to standard error.
+func (a *app) logger(level string) *slog.Logger {
+	least := slog.LevelInfo
+	switch level {
+	case "off":
+		return slog.New(slog.DiscardHandler)
+	case "error":
+		least = slog.LevelError
+	}
+	return slog.New(slog.NewJSONHandler(a.err, &slog.HandlerOptions{Level: least}))
+}
+
+// people finds whoever is known by an identity.
+func people(reg *verbs.Registry, store stores.Store) func(context.Context, string, string) (string, error) {
+	return func(ctx context.Context, issuer, subject string) (string, error) {
+		name, err := system.Whoever(ctx, reg, store, issuer, subject)
+		if err == nil && name == "" {
+			err = serve.ErrNobody
+		}
+		return name, err
+	}
+}
+
+func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, string) (serve.Token, error) {
+	return func(ctx context.Context, digest string) (serve.Token, error) {
+		t, err := system.TokenOf(ctx, reg, store, digest)
+		if err != nil || t == nil {
+			return serve.Token{}, errors.Join(err, serve.ErrNobody)
+		}
+		return serve.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only}, nil
+	}
+}
+
+// mailer mails links to sign in.
+func mailer(channels *notify.Sender) func(context.Context, string, string, string) error {
+	return func(ctx context.Context, to, language, link string) error {
+		l, ok := words.ParseLanguage(language)
+		if !ok {
+			l = words.English
+		}
+		return channels.Letter(ctx, notify.Letter{ID: uuid(), To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)})
+	}
+}
+
+// What a mail to sign in says.
+const (
+	saySignIn   words.Key = "serve/sign-in"
+	saySignInBy words.Key = "serve/sign-in-by"
+)
+
+// ownTables are those that the program keeps for itself, whatever the palettes.
+func ownTables() []*stores.Entity { return append(runtime.Own(), logins.Own()...) }

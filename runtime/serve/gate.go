@@ -1,0 +1,81 @@
+package serve
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// A gate sheds load: what it counts, it counts in memory, and no secret hangs on it.
+type gate struct {
+	slots, streams chan struct{}
+	wait           time.Duration
+	rate           rate.Limit
+	burst          int
+
+	mu      sync.Mutex
+	clients map[string]*client
+	swept   time.Time
+}
+
+type client struct {
+	bucket *rate.Limiter
+	seen   time.Time
+}
+
+// idle is how long a client is remembered: by then its bucket is full again.
+const idle = time.Minute
+
+func newGate(l Limits) *gate {
+	return &gate{slots: make(chan struct{}, l.Requests), streams: make(chan struct{}, l.Streams), wait: l.Wait, rate: rate.Limit(l.Rate), burst: l.Burst,
+		clients: map[string]*client{}}
+}
+
+// lets reports whether a client may ask one thing more.
+func (g *gate) lets(who string, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.swept) >= idle {
+		for name, c := range g.clients {
+			if now.Sub(c.seen) >= idle {
+				delete(g.clients, name)
+			}
+		}
+		g.swept = now
+	}
+	c := g.clients[who]
+	if c == nil {
+		c = &client{bucket: rate.NewLimiter(g.rate, g.burst)}
+		g.clients[who] = c
+	}
+	c.seen = now
+	return c.bucket.AllowN(now, 1)
+}
+
+// enter waits for a place to be worked for, for a short while; false where there is
+// none. leave gives it back.
+func (g *gate) enter(ctx context.Context, stream bool) (leave func(), ok bool) {
+	places := g.slots
+	if stream {
+		places = g.streams
+	}
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, true
+	default:
+	}
+	if stream {
+		return nil, false
+	}
+	wait := time.NewTimer(g.wait)
+	defer wait.Stop()
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, true
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return nil, false
+}

@@ -1,0 +1,360 @@
+// Package logins keeps who is signed in: a row for each login, one for each link that
+// was mailed and not used, and counts of what was tried. Any number of processes share
+// them, so that somebody signs in with one and acts with another, and what one ends is
+// over for all.
+//
+//	book := &logins.Book{Store: store, Clock: time.Now, Random: rand.Reader}
+//	secret, err := book.Begin(ctx, "clara", "link")
+//	login, err := book.Find(ctx, secret)   // ErrOver where there is none any more
+//
+// A secret is told once, to whoever signs in; what is kept is its SHA-256, so that who
+// reads the rows can be nobody by them.
+package logins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"io"
+	"time"
+
+	"verbatim/runtime/digest"
+	"verbatim/runtime/sessions"
+	"verbatim/stores"
+)
+
+// How long a login lasts.
+const (
+	Longest = 12 * time.Hour   // from when somebody signed in
+	Idle    = time.Hour        // from when they were last seen
+	Link    = 15 * time.Minute // of a link that was mailed
+)
+
+// noticed is how often it is written down that somebody is still there.
+const noticed = time.Minute
+
+// ErrOver says that there is no such login: it was ended, it expired, or it never was.
+// Nothing distinguishes these.
+var ErrOver = errors.New("the login is over")
+
+// ErrTooMany says that something was tried too often.
+var ErrTooMany = errors.New("too many attempts")
+
+// A Login is one person signed in with one browser.
+type Login struct {
+	ID        string // for whoever lists and ends logins; nobody signs in by it
+	Principal string
+	How       string    // "link", "oidc" or "shown"
+	Proven    time.Time // when they signed in
+	Seen      time.Time
+	Ends      time.Time
+}
+
+// A Book keeps logins in a store. Its fields are set before it is used and not after;
+// it is safe for use by many goroutines and processes.
+type Book struct {
+	Store stores.Store
+	Clock func() time.Time
+	// Random makes secrets.
+	Random io.Reader
+}
+
+// The fields of a login.
+const (
+	loginKey = iota // SHA-256 of the secret
+	loginPrincipal
+	loginHow
+	loginProven
+	loginSeen
+)
+
+var logins = own("login", "logins", []stores.Field{
+	loginKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+	loginPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+	loginHow:       {Name: "how", Column: "how", Kind: stores.String, Required: true},
+	loginProven:    {Name: "proven", Column: "proven_at", Kind: stores.Time, Required: true},
+	loginSeen:      {Name: "seen", Column: "seen_at", Kind: stores.Time, Required: true},
+})
+
+// The fields of a link.
+const (
+	linkKey = iota // SHA-256 of the secret
+	linkPrincipal
+	linkBrowser // SHA-256 of the secret of the browser that asked; "" where any will do
+	linkUntil
+)
+
+var links = own("link", "links", []stores.Field{
+	linkKey:       {Name: "key", Column: "key", Kind: stores.String, Required: true},
+	linkPrincipal: {Name: "principal", Column: "principal", Kind: stores.String, Required: true},
+	linkBrowser:   {Name: "browser", Column: "browser", Kind: stores.String, Required: true},
+	linkUntil:     {Name: "until", Column: "good_until", Kind: stores.Time, Required: true},
+})
+
+// own makes an entity of rows that nobody's scope opens.
+func own(name, table string, fields []stores.Field) *stores.Entity {
+	return &stores.Entity{Name: "verbatim." + name, Table: "verbatim." + table, Managed: true, Place: "the server's own", Fields: fields}
+}
+
+// Own returns the entities that logins are kept in, to be given to Migrate.
+func Own() []*stores.Entity { return []*stores.Entity{logins, links} }
+
+// scope is that of the server itself.
+var scope = stores.Scope{Principal: "verbatim", All: true}
+
+// Secret makes a secret of 256 bits, fit for a cookie and for an address.
+func (b *Book) Secret() (string, error) {
+	var raw [32]byte
+	if _, err := io.ReadFull(b.Random, raw[:]); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
+}
+
+// Digest is what is kept of a secret.
+func Digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+func keyOf(secret string) stores.Value { return stores.NewString(Digest(secret)) }
+
+// now is the time to the microsecond, which is what a store keeps.
+func (b *Book) now() time.Time { return stores.NewTime(b.Clock()).Time() }
+
+// Begin signs somebody in, and returns the secret that says so. It is a new one each
+// time: nobody is signed in by a secret that was there before.
+func (b *Book) Begin(ctx context.Context, principal, how string) (secret string, err error) {
+	if secret, err = b.Secret(); err != nil {
+		return "", err
+	}
+	now := stores.NewTime(b.now())
+	return secret, b.write(ctx, insert(logins, keyOf(secret), stores.NewString(principal), stores.NewString(how), now, now))
+}
+
+// Find returns the login of a secret.
+func (b *Book) Find(ctx context.Context, secret string) (Login, error) {
+	row, err := b.get(ctx, logins, keyOf(secret))
+	if err != nil {
+		return Login{}, err
+	}
+	l, now := loginOf(row), b.now()
+	if !now.Before(l.Ends) {
+		return Login{}, ErrOver
+	}
+	if now.Sub(l.Seen) >= noticed {
+		err := b.write(ctx, stores.Change{Op: stores.Update, Entity: logins, Key: row[loginKey], Before: row,
+			Set: []stores.Assign{{Field: loginSeen, Value: stores.NewTime(now)}}})
+		switch {
+		case errors.Is(err, stores.ErrConflict): // it was ended meanwhile
+			return Login{}, ErrOver
+		case err != nil:
+			return Login{}, err
+		}
+		l.Seen, l.Ends = now, ends(l.Proven, now)
+	}
+	return l, nil
+}
+
+// List returns the logins of a principal that are not over.
+func (b *Book) List(ctx context.Context, principal string) (all []Login, err error) {
+	now := b.now()
+	err = b.Store.View(ctx, scope, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, stores.Find{Entity: logins, Where: equal(loginPrincipal, stores.NewString(principal)),
+			Order: []stores.Order{{Path: stores.Path{Field: loginSeen}, Desc: true}}})
+		for _, row := range rows {
+			if l := loginOf(row); now.Before(l.Ends) {
+				all = append(all, l)
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
+// End ends the login of a secret. That it is over already is no error.
+func (b *Book) End(ctx context.Context, secret string) error {
+	return b.drop(ctx, *equal(loginKey, keyOf(secret)))
+}
+
+// EndOne ends one of a principal's logins by its ID, and EndAll all of them.
+func (b *Book) EndOne(ctx context.Context, principal, id string) error {
+	return b.drop(ctx, stores.Cond{Op: stores.And, Kids: []stores.Cond{*equal(loginPrincipal, stores.NewString(principal)), *equal(loginKey, stores.NewString(id))}})
+}
+
+// EndAll ends all logins of a principal.
+func (b *Book) EndAll(ctx context.Context, principal string) error {
+	return b.drop(ctx, *equal(loginPrincipal, stores.NewString(principal)))
+}
+
+func (b *Book) drop(ctx context.Context, where stores.Cond) error {
+	return b.update(ctx, func(tx stores.Tx) error {
+		rows, err := tx.Find(ctx, stores.Find{Entity: logins, Where: &where, Hold: stores.Firm})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		var batch stores.Batch
+		for _, row := range rows {
+			batch.Changes = append(batch.Changes, remove(logins, row))
+		}
+		return tx.Apply(ctx, batch)
+	})
+}
+
+// Link makes a link by which a principal may sign in, once, for lasts. Where it is for
+// one browser, that browser has the secret of it, and nobody else can use the link.
+func (b *Book) Link(ctx context.Context, principal, browser string, lasts time.Duration) (secret string, err error) {
+	if secret, err = b.Secret(); err != nil {
+		return "", err
+	}
+	if browser != "" {
+		browser = Digest(browser)
+	}
+	return secret, b.write(ctx, insert(links, keyOf(secret), stores.NewString(principal), stores.NewString(browser), stores.NewTime(b.now().Add(lasts))))
+}
+
+// Use signs in by a link, and uses it up. It is ErrOver for a link that was used, that
+// expired or that another browser asked for; the last stays good for that one.
+func (b *Book) Use(ctx context.Context, link, browser, how string) (secret, principal string, err error) {
+	if secret, err = b.Secret(); err != nil {
+		return "", "", err
+	}
+	err = b.update(ctx, func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, links, keyOf(link))
+		if errors.Is(err, stores.ErrNotFound) {
+			return ErrOver
+		}
+		if err != nil {
+			return err
+		}
+		v := row.Values
+		now := b.now()
+		if want := v[linkBrowser].Text(); !now.Before(v[linkUntil].Time()) || want != "" && want != Digest(browser) {
+			return ErrOver
+		}
+		principal = v[linkPrincipal].Text()
+		at := stores.NewTime(now)
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{remove(links, v),
+			insert(logins, keyOf(secret), v[linkPrincipal], stores.NewString(how), at, at)}})
+	})
+	if errors.Is(err, stores.ErrConflict) { // somebody else used it meanwhile
+		err = ErrOver
+	}
+	return secret, principal, err
+}
+
+// Try counts an attempt of a kind by somebody, such as an address or an account, and
+// returns ErrTooMany where there were more than most in this period already.
+func (b *Book) Try(ctx context.Context, kind, who string, most int64, period time.Duration) error {
+	now := b.now()
+	window := now.Truncate(period).UTC().Format(time.RFC3339)
+	ok := false
+	err := b.update(ctx, func(tx stores.Tx) (err error) {
+		// Whose attempts they are is nobody's business who reads the rows.
+		_, ok, err = sessions.Count(ctx, tx, scope.Principal, digest.Of("verbatim attempts 1", kind, who, window), 1, most, now)
+		return err
+	})
+	if err == nil && !ok {
+		err = ErrTooMany
+	}
+	return err
+}
+
+// Housekeep deletes what is over.
+func (b *Book) Housekeep(ctx context.Context) error {
+	now := b.now()
+	by := func(field int, t time.Time) stores.Cond {
+		return stores.Cond{Op: stores.Le, Path: stores.Path{Field: field}, Value: stores.NewTime(t)}
+	}
+	for _, what := range []struct {
+		of    *stores.Entity
+		where stores.Cond
+	}{
+		{logins, stores.Cond{Op: stores.Or, Kids: []stores.Cond{by(loginProven, now.Add(-Longest)), by(loginSeen, now.Add(-Idle))}}},
+		{links, by(linkUntil, now)},
+	} {
+		for part := 1; part > 0; {
+			err := b.update(ctx, func(tx stores.Tx) error {
+				rows, err := tx.Find(ctx, stores.Find{Entity: what.of, Where: &what.where, Limit: 200, Cut: true, Hold: stores.Firm})
+				if part = len(rows); err != nil || part == 0 {
+					return err
+				}
+				var batch stores.Batch
+				for _, row := range rows {
+					batch.Changes = append(batch.Changes, remove(what.of, row))
+				}
+				return tx.Apply(ctx, batch)
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func ends(proven, seen time.Time) time.Time {
+	if idle, longest := seen.Add(Idle), proven.Add(Longest); idle.Before(longest) {
+		return idle
+	}
+	return proven.Add(Longest)
+}
+
+func loginOf(row []stores.Value) Login {
+	l := Login{ID: row[loginKey].Text(), Principal: row[loginPrincipal].Text(), How: row[loginHow].Text(), Proven: row[loginProven].Time(), Seen: row[loginSeen].Time()}
+	l.Ends = ends(l.Proven, l.Seen)
+	return l
+}
+
+func insert(e *stores.Entity, row ...stores.Value) stores.Change {
+	c := stores.Change{Op: stores.Insert, Entity: e, Key: row[e.Key]}
+	for f, v := range row {
+		if f != e.Key {
+			c.Set = append(c.Set, stores.Assign{Field: f, Value: v})
+		}
+	}
+	return c
+}
+
+func remove(e *stores.Entity, row []stores.Value) stores.Change {
+	return stores.Change{Op: stores.Delete, Entity: e, Key: row[e.Key], Before: row}
+}
+
+func equal(field int, v stores.Value) *stores.Cond {
+	return &stores.Cond{Op: stores.Eq, Path: stores.Path{Field: field}, Value: v}
+}
+
+func (b *Book) get(ctx context.Context, e *stores.Entity, key stores.Value) (row []stores.Value, err error) {
+	err = b.Store.View(ctx, scope, func(r stores.Reader) error {
+		found, err := r.Get(ctx, e, key)
+		row = found.Values
+		return err
+	})
+	if errors.Is(err, stores.ErrNotFound) {
+		err = ErrOver
+	}
+	return row, err
+}
+
+func (b *Book) write(ctx context.Context, c stores.Change) error {
+	return b.update(ctx, func(tx stores.Tx) error { return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{c}}) })
+}
+
+// attempts is how often something is tried that somebody else's change was in the way of.
+const attempts = 5
+
+func (b *Book) update(ctx context.Context, fn func(stores.Tx) error) (err error) {
+	for n := range attempts {
+		if err = b.Store.Update(ctx, scope, fn); ctx.Err() != nil || !errors.Is(err, stores.ErrConflict) && !errors.Is(err, stores.ErrDuplicate) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Duration(n+1) * 2 * time.Millisecond):
+		}
+	}
+	return err
+}

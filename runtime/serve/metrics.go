@@ -1,0 +1,85 @@
+package serve
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"verbatim/stores"
+)
+
+// metrics are what an operator watches. No label holds anything that somebody said: a
+// route is a pattern of the table, a verb one of the palettes.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	sheds    prometheus.Counter
+	show     http.Handler
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_request_seconds", Help: "How long requests took, by route and status.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}}, []string{"route", "status"}),
+		sheds: prometheus.NewCounter(prometheus.CounterOpts{Name: "verbatim_requests_shed_total", Help: "Requests that were turned away because there was too much to do."}),
+	}
+	m.registry.MustRegister(m.requests, m.sheds, &jobsCollector{s,
+		prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
+		prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)})
+	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return m
+}
+
+func (m *metrics) answered(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func (m *metrics) shed() { m.sheds.Inc() }
+
+// showMetrics shows them to programs on this machine.
+func (s *Server) showMetrics(v *visit) error {
+	host, _, err := net.SplitHostPort(v.r.RemoteAddr)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() || v.r.Header.Get("X-Forwarded-For") != "" {
+		return problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "only this machine may see that"}
+	}
+	s.metrics.show.ServeHTTP(v.w, v.r)
+	return nil
+}
+
+// A jobsCollector counts jobs when it is asked.
+type jobsCollector struct {
+	s            *Server
+	jobs, oldest *prometheus.Desc
+}
+
+func (c *jobsCollector) Describe(to chan<- *prometheus.Desc) { to <- c.jobs; to <- c.oldest }
+
+func (c *jobsCollector) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(c.s.ctx, 2*time.Second)
+	defer cancel()
+	states := []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead}
+	now, err := c.s.Store.Clock(ctx)
+	if err != nil {
+		return
+	}
+	var late time.Duration
+	for _, state := range states {
+		all, err := c.s.Store.Jobs(ctx, stores.JobFilter{States: []stores.JobState{state}, Limit: 10_000})
+		if err != nil {
+			return
+		}
+		for i := range all {
+			if state == stores.JobWaiting {
+				late = max(late, now.Sub(all[i].At))
+			}
+		}
+		to <- prometheus.MustNewConstMetric(c.jobs, prometheus.GaugeValue, float64(len(all)), state.String())
+	}
+	to <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, late.Seconds())
+}

@@ -1,0 +1,303 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/stores"
+)
+
+// What is done in somebody's name is told to them as it happens, in server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). The journal is
+// where it is read from, so that whatever process did it, whoever listens anywhere
+// hears of it, and an event's id is the number of its entry: with Last-Event-ID nothing
+// is missed and nothing told twice.
+
+// A deed is an entry of the journal, as whoever it was done for is told of it.
+type deed struct {
+	Schema  string    `json:"schema"`
+	Seq     int64     `json:"seq"`
+	Time    time.Time `json:"time"`
+	Verb    string    `json:"verb"`
+	Call    string    `json:"call"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Source  string    `json:"source"`
+	Turn    string    `json:"turn,omitempty"`
+
+	principal string
+}
+
+// recent is how many deeds are held in memory for those who listen; who has missed more
+// is given them from the store.
+const recent = 1024
+
+// looks is how often the journal is looked at while anybody listens.
+const looks = 250 * time.Millisecond
+
+// A news hands on what the journal tells. One goroutine reads it, however many listen.
+type news struct {
+	s *Server
+
+	mu        sync.Mutex
+	listeners map[*listener]bool
+	ring      []deed // the latest, oldest first
+	head      int64  // the entry that was read last
+	running   bool
+}
+
+type listener struct {
+	principal string
+	wake      chan struct{}
+}
+
+func newNews(s *Server) *news { return &news{s: s, listeners: map[*listener]bool{}} }
+
+// listen adds a listener, from the entry that is the last now.
+func (n *news) listen(ctx context.Context, principal string) (l *listener, head int64, err error) {
+	l = &listener{principal, make(chan struct{}, 1)}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.running {
+		if n.head, _, err = n.s.Store.Head(ctx); err != nil {
+			return nil, 0, err
+		}
+		n.ring, n.running = nil, true
+		go n.follow()
+	}
+	n.listeners[l] = true
+	return l, n.head, nil
+}
+
+func (n *news) leave(l *listener) {
+	n.mu.Lock()
+	delete(n.listeners, l)
+	n.mu.Unlock()
+}
+
+// follow reads the journal for as long as anybody listens.
+func (n *news) follow() {
+	tick := time.NewTicker(looks)
+	defer tick.Stop()
+	for {
+		select {
+		case <-n.s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		n.mu.Lock()
+		if len(n.listeners) == 0 {
+			n.running = false
+			n.mu.Unlock()
+			return
+		}
+		from := n.head
+		n.mu.Unlock()
+		ctx, cancel := context.WithTimeout(n.s.ctx, 5*time.Second)
+		all, err := n.since(ctx, from)
+		cancel()
+		if err != nil {
+			n.s.Log.Error("news", "error", err.Error())
+			continue
+		}
+		n.hand(all)
+	}
+}
+
+// since reads what the journal tells after an entry.
+func (n *news) since(ctx context.Context, from int64) ([]deed, error) {
+	head, _, err := n.s.Store.Head(ctx)
+	if err != nil || head <= from {
+		return nil, err
+	}
+	entries, err := n.s.Store.Journal(ctx, from+1, min(head, from+recent))
+	all := make([]deed, len(entries))
+	for i := range entries {
+		all[i] = deedOf(&entries[i])
+	}
+	return all, err
+}
+
+func deedOf(e *stores.Entry) deed {
+	return deed{"verbatim/deed@1", e.Seq, e.Time, e.Verb, e.Call, e.Outcome, e.Reason, e.Session, e.Source, e.Turn, e.Principal}
+}
+
+// hand adds deeds, and wakes those whom they concern.
+func (n *news) hand(all []deed) {
+	if len(all) == 0 {
+		return
+	}
+	concerned := map[string]bool{}
+	for i := range all {
+		concerned[all[i].principal] = true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.head = all[len(all)-1].Seq
+	n.ring = append(n.ring, all...)
+	if extra := len(n.ring) - recent; extra > 0 {
+		n.ring = append([]deed(nil), n.ring[extra:]...)
+	}
+	for l := range n.listeners {
+		if concerned[l.principal] {
+			select {
+			case l.wake <- struct{}{}:
+			default: // it was woken, and has not looked yet
+			}
+		}
+	}
+}
+
+// after lists the deeds of a principal after an entry, and the entry up to which that
+// is all of them; ok is false where memory does not go back so far.
+func (n *news) after(principal string, from int64) (all []deed, head int64, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	first := n.head + 1
+	if len(n.ring) > 0 {
+		first = n.ring[0].Seq
+	}
+	for i := range n.ring {
+		if d := &n.ring[i]; d.Seq > from && d.principal == principal {
+			all = append(all, *d)
+		}
+	}
+	return all, n.head, from+1 >= first
+}
+
+// farthest is how far back a listener is told what they missed.
+const farthest = 10_000
+
+// events tells the caller what is done in their name.
+func (v *visit) events() error {
+	ctx := v.r.Context()
+	last := int64(-1)
+	if text := v.r.Header.Get("Last-Event-ID"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return badBody("Last-Event-ID is the id of an event", "leave it out")
+		}
+		last = n
+	}
+	l, head, err := v.news.listen(ctx, v.principal)
+	if err != nil {
+		return err
+	}
+	defer v.news.leave(l)
+	if last < 0 || last > head {
+		last = head
+	}
+	s := v.stream()
+	if head-last > farthest {
+		s.send(strconv.FormatInt(head, 10), object{"schema": "verbatim/missed@1"})
+		last = head
+	}
+	beat := time.NewTicker(25 * time.Second)
+	defer beat.Stop()
+	for {
+		for last < head {
+			all, to, ok := v.news.after(v.principal, last)
+			if !ok {
+				if all, err = v.news.since(ctx, last); err != nil {
+					return s.end(problemOf(err))
+				}
+				if len(all) == 0 {
+					break
+				}
+				to = all[len(all)-1].Seq
+			}
+			for i := range all {
+				if all[i].principal == v.principal {
+					s.send(strconv.FormatInt(all[i].Seq, 10), all[i])
+				}
+			}
+			last = to
+		}
+		if s.failed {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-v.draining:
+			return nil // who listens comes back, to a server that is there
+		case <-l.wake:
+			_, head, _ = v.news.after(v.principal, head)
+		case <-beat.C:
+			// Whether they may still listen is looked at as often as it is cheap.
+			if err := v.stillIn(ctx); err != nil {
+				return s.end(problemOf(err))
+			}
+			s.beat()
+		}
+	}
+}
+
+// stillIn is an error once the caller's login or token is over.
+func (v *visit) stillIn(ctx context.Context) error {
+	again := &visit{Server: v.Server, w: v.w, r: v.r.WithContext(ctx), route: v.route}
+	return again.enters()
+}
+
+// wantsEvents reports whether whoever asks listens for events.
+func (v *visit) wantsEvents() bool {
+	return strings.Contains(v.r.Header.Get("Accept"), "text/event-stream")
+}
+
+// A stream is an answer that is given bit by bit.
+type stream struct {
+	w      http.ResponseWriter
+	c      *http.ResponseController
+	failed bool
+}
+
+func (v *visit) stream() *stream {
+	s := &stream{w: v.w, c: http.NewResponseController(v.w)}
+	h := v.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	v.w.WriteHeader(http.StatusOK)
+	s.beat()
+	return s
+}
+
+// send writes an event. Whoever does not read is not waited for longer than stallTime.
+func (s *stream) send(id string, data any) {
+	text, err := json.Marshal(data)
+	if err != nil {
+		s.failed = true
+		return
+	}
+	line := "data: " + string(text) + "\n\n"
+	if id != "" {
+		line = "id: " + id + "\n" + line
+	}
+	s.write(line)
+}
+
+// beat keeps the connection open, and finds out whether it is.
+func (s *stream) beat() { s.write(": \n\n") }
+
+func (s *stream) write(text string) {
+	if s.failed {
+		return
+	}
+	_ = s.c.SetWriteDeadline(time.Now().Add(stallTime))
+	_, err := s.w.Write([]byte(text))
+	if err == nil {
+		err = s.c.Flush()
+	}
+	s.failed = err != nil
+}
+
+// end writes the last event.
+func (s *stream) end(data any) error {
+	s.send("", data)
+	return nil
+}

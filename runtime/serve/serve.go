@@ -1,0 +1,215 @@
+// Package serve is the door by which HTTP comes in: an API for programs, pages for the
+// people served and for those who serve them, and streams of what happens. Text enters
+// at Parse and values at Check, and everything leaves by the same engine; no route has
+// a door of its own.
+//
+//	server, err := serve.New(serve.Options{Engine: engine, Registry: reg, Store: store, ...})
+//	err = server.Run(ctx, listener)    // until ctx ends; then what was begun is finished
+//
+// Everything that a second process must know stands in the store: who is signed in,
+// what was tried at a door that protects a secret, what was done under a key. What
+// only sheds load is counted in memory.
+//
+// A Server is safe for use by many goroutines.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/serve/logins"
+	"verbatim/runtime/upload"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// Options say what is served, and to whom.
+type Options struct {
+	Registry *verbs.Registry
+	Engine   *runtime.Engine
+	Store    stores.Store
+	// Uploads takes files; nil where none are taken.
+	Uploads *upload.Service
+	// Talk says how somebody talks in a session: with which model, within which
+	// budget. The server adds the session.
+	Talk func(*runtime.Session) dialog.Options
+	// Codes explains every code that is answered with, for the reference.
+	Codes []dsl.CodeDoc
+	// People finds who somebody is by what another system says of them, and Tokens
+	// whose a token of the API is; either may be nil.
+	People func(ctx context.Context, issuer, subject string) (principal string, err error)
+	Tokens func(ctx context.Context, digest string) (Token, error)
+	// Mail sends a link to whoever signs in; nil where nobody can by mail.
+	Mail func(ctx context.Context, to, language, link string) error
+	// OpenID is where people sign in with another system; nil where they cannot.
+	OpenID *OpenID
+	// URL is how the server is reached from outside, "https://portal.bank.example".
+	// Cookies and links are made for it.
+	URL string
+	// Hosts are the names that it answers to besides that of URL.
+	Hosts []string
+	// Proxied says that a proxy is in front, whose X-Forwarded-For names the client.
+	Proxied bool
+	Clock   func() time.Time
+	Random  io.Reader
+	Log     *slog.Logger
+	// Limits bound what is done at once; zero is the default of each.
+	Limits Limits
+}
+
+// ErrNobody says that nobody is known by what was shown: an identity, a token.
+var ErrNobody = errors.New("nobody is known by that")
+
+// A Token is what is known of a token of the API.
+type Token struct {
+	Principal string
+	Audience  string // the URL of the server that it is for
+	Expires   time.Time
+	Verbs     []string // nil where it may do all that its principal may
+}
+
+// Limits bound what a server does at once.
+type Limits struct {
+	Requests int           // that are answered at once: 256
+	Streams  int           // of events: 20 000
+	Wait     time.Duration // how long a request waits to be begun: 250 ms
+	Rate     float64       // requests of one client a second: 50
+	Burst    int           // that may come together: 200
+	Script   int64         // of a script, in bytes: 1 MiB
+	Drain    time.Duration // how long what was begun may take when the server ends: 10 s
+}
+
+// A Server answers requests. It is made by New.
+type Server struct {
+	Options
+	book    *logins.Book
+	public  *url.URL
+	hosts   map[string]bool
+	cross   *http.CrossOriginProtection
+	handler http.Handler
+	gate    *gate
+	known   *known
+	news    *news
+	metrics *metrics
+	ctx     context.Context // of the server: sessions read within it
+	stop    context.CancelFunc
+	// draining is closed once the server takes nothing new; after is what goes on
+	// behind answers.
+	draining chan struct{}
+	drain    sync.Once
+	after    sync.WaitGroup
+}
+
+// New makes a server. It is an error where the options cannot be served safely.
+func New(o Options) (*Server, error) {
+	public, err := url.Parse(o.URL)
+	if err != nil || public.Scheme != "http" && public.Scheme != "https" || public.Host == "" || strings.Trim(public.Path, "/") != "" || public.User != nil || public.RawQuery != "" {
+		return nil, errors.New("the URL of the server is like https://portal.bank.example, without a path")
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Limits = Limits{
+		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
+		Rate: cmp.Or(o.Limits.Rate, 50), Burst: cmp.Or(o.Limits.Burst, 200), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+	}
+	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(),
+		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}
+	for _, host := range append([]string{public.Host}, o.Hosts...) {
+		s.hosts[strings.ToLower(host)] = true
+	}
+	if err := s.cross.AddTrustedOrigin(s.origin()); err != nil {
+		return nil, err
+	}
+	s.draining = make(chan struct{})
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.gate, s.known, s.metrics = newGate(o.Limits), newKnown(), newMetrics(s)
+	s.news = newNews(s)
+	mux := http.NewServeMux()
+	for _, r := range s.Routes() {
+		mux.Handle(r.Pattern, s.answer(r))
+	}
+	s.handler = s.guard(mux)
+	return s, nil
+}
+
+// origin is the URL without a slash at its end.
+func (s *Server) origin() string { return s.public.Scheme + "://" + s.public.Host }
+
+// secure reports whether people reach the server by TLS.
+func (s *Server) secure() bool { return s.public.Scheme == "https" }
+
+// Close ends what the server does by itself. Requests are ended by Run.
+func (s *Server) Close() { s.stop() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Link makes a link by which a principal signs in once, for whoever starts the server
+// to hand on. It is good in any browser.
+func (s *Server) Link(ctx context.Context, principal, to string) (string, error) {
+	if _, err := s.Engine.Session(ctx, principal); err != nil {
+		return "", err
+	}
+	secret, err := s.book.Link(ctx, principal, "", logins.Link)
+	if err != nil {
+		return "", err
+	}
+	return s.origin() + "/sign-in/link?" + url.Values{"link": {secret}, "to": {to}}.Encode(), nil
+}
+
+// Housekeep deletes what nobody needs any more of what the server keeps.
+func (s *Server) Housekeep(ctx context.Context) error { return s.book.Housekeep(ctx) }
+
+// A Door says who may come in by a route.
+type Door int
+
+// The doors.
+const (
+	Open Door = iota // anybody
+	API              // who shows a token, or is signed in
+	Page             // who is signed in; others are sent to sign in
+)
+
+// A Route is one way in. All of them stand in the table of Routes: what is listed
+// there is what there is.
+type Route struct {
+	Pattern string // of net/http: "POST /v1/run"
+	Name    string // of a page, as tests and screenshots call it; "" of others
+	Door    Door
+	Body    int64 // how large a body may be, in bytes; none where it is 0
+	Stream  bool  // it goes on for as long as somebody listens
+	Upload  bool  // its body may take its time
+	Does    string
+	handle  func(*visit) error
+}
+
+// Routes lists all there are.
+func (s *Server) Routes() []Route {
+	routes := []Route{
+		{Pattern: "GET /healthz", Does: "Says that the process is there.", handle: s.healthz},
+		{Pattern: "GET /readyz", Does: "Says whether requests can be answered: the store is reached, migrated, and the server is not ending.", handle: s.readyz},
+		{Pattern: "GET /metrics", Does: "Counts and durations, for Prometheus; for this machine only.", handle: s.showMetrics},
+	}
+	routes = append(routes, s.signInRoutes()...)
+	routes = append(routes, s.apiRoutes()...)
+	return append(routes, s.pageRoutes()...)
+}

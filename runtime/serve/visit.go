@@ -1,0 +1,353 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/serve/logins"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A visit is one request, by whoever it is.
+type visit struct {
+	*Server
+	w     http.ResponseWriter
+	r     *http.Request
+	route *Route
+	caller
+}
+
+// A caller is who asks, as far as they have shown it.
+type caller struct {
+	principal string
+	secret    string // of the login's cookie, "" for a token
+	login     logins.Login
+	only      []*verbs.Verb // that a token may use; nil is all
+	session   *runtime.Session
+}
+
+// deadlines of a request. A turn of a conversation may wait for a model.
+const (
+	readTime  = 15 * time.Second
+	writeTime = 2 * time.Minute
+	stallTime = 30 * time.Second // of an upload, and of a stream that is not read
+)
+
+// answer lets a request in by a route: one whose turn it is, whose body is no larger
+// than the route takes, and whose caller may come in.
+func (s *Server) answer(route Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requestOf(r.Context()).route = route.Pattern
+		v := &visit{Server: s, w: w, r: r, route: &route}
+		if route.Door != Open || route.Body > 0 {
+			leave, ok := s.gate.enter(r.Context(), route.Stream)
+			if !ok {
+				s.metrics.shed()
+				v.fail(problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: "the server has too much to do", Next: "try again in a second", retry: 1})
+				return
+			}
+			defer leave()
+		}
+		now := time.Now()
+		c := http.NewResponseController(w) // what is no connection has no deadlines
+		if !route.Upload {
+			_ = c.SetReadDeadline(now.Add(readTime))
+		}
+		if !route.Stream && !route.Upload {
+			_ = c.SetWriteDeadline(now.Add(writeTime))
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
+		if err := v.enters(); err != nil {
+			v.fail(err)
+			return
+		}
+		if err := route.handle(v); err != nil {
+			v.fail(err)
+		}
+	})
+}
+
+// errSignIn sends whoever wants a page to where they sign in.
+var errSignIn = problem{Status: http.StatusUnauthorized, Code: "sign-in", Title: "sign in first"}
+
+// enters finds out who asks, and whether they may come in by the route.
+func (v *visit) enters() error {
+	if v.route.Door == Open {
+		return nil
+	}
+	ctx := v.r.Context()
+	key, err := v.shown()
+	if err != nil {
+		return err
+	}
+	if c, ok := v.known.get(key.digest); ok {
+		v.caller = c
+		return nil
+	}
+	switch {
+	case key.token:
+		err = v.byToken(ctx, key)
+	default:
+		v.secret = key.secret
+		if v.login, err = v.book.Find(ctx, key.secret); err == nil {
+			v.principal = v.login.Principal
+		}
+		if errors.Is(err, logins.ErrOver) {
+			return errSignIn
+		}
+	}
+	if err != nil {
+		return err
+	}
+	// The session outlives the request, for the next ones of the same caller.
+	if v.session, err = v.Engine.Session(v.ctx, v.principal); err != nil {
+		return err
+	}
+	if v.only != nil {
+		v.session.Narrow(v.only)
+	}
+	v.session.Prove(v.login.Proven)
+	v.known.put(key.digest, v.caller)
+	return nil
+}
+
+// A key is what somebody shows to be let in.
+type key struct {
+	secret, digest string
+	token          bool
+}
+
+// shown is the key of a request. A token counts before a cookie, so that a program is
+// never somebody else by chance.
+func (v *visit) shown() (key, error) {
+	if given := v.r.Header.Values("Authorization"); len(given) > 0 {
+		kind, secret, _ := strings.Cut(given[0], " ")
+		if len(given) > 1 || !strings.EqualFold(kind, "Bearer") || secret == "" || v.route.Door == Page {
+			return key{}, v.unauthorized()
+		}
+		return key{secret, "token " + logins.Digest(secret), true}, nil
+	}
+	cookie, err := v.r.Cookie(v.cookieName(cookieLogin))
+	if err != nil || cookie.Value == "" {
+		return key{}, errSignIn
+	}
+	return key{cookie.Value, "login " + logins.Digest(cookie.Value), false}, nil
+}
+
+func (v *visit) unauthorized() error {
+	v.w.Header().Set("WWW-Authenticate", `Bearer realm="verbatim"`)
+	return problem{Status: http.StatusUnauthorized, Code: "no-such-token", Title: "that is no token of this server", Next: "ask an administrator for one"}
+}
+
+func (v *visit) byToken(ctx context.Context, k key) error {
+	if v.Tokens == nil {
+		return v.unauthorized()
+	}
+	t, err := v.Tokens(ctx, logins.Digest(k.secret))
+	if err != nil && !errors.Is(err, ErrNobody) {
+		return err
+	}
+	if err != nil || t.Audience != v.origin() || !v.Clock().Before(t.Expires) {
+		// What was tried is counted where all processes see it, and told apart by nothing.
+		if err := v.book.Try(ctx, "token", v.address(v.r), 30, time.Minute); err != nil {
+			return err
+		}
+		return v.unauthorized()
+	}
+	v.principal = t.Principal
+	if t.Verbs != nil {
+		v.only = []*verbs.Verb{}
+		for _, name := range t.Verbs {
+			if verb := v.Registry.Verb(name); verb != nil {
+				v.only = append(v.only, verb)
+			}
+		}
+	}
+	return nil
+}
+
+// fail answers with why something was not done.
+func (v *visit) fail(err error) {
+	p := problemOf(err)
+	if p.Status >= 500 {
+		v.Log.Error("failed", "id", requestOf(v.r.Context()).id, "error", err.Error())
+	}
+	if p.Code == "unknown-principal" || p.Code == "rights-changed" {
+		if k, err := v.shown(); err == nil {
+			v.known.forget(k.digest)
+		}
+	}
+	if v.route.Door == API || v.route.Name == "" && v.route.Door == Open {
+		v.Server.problem(v.w, p)
+		return
+	}
+	v.failPage(p)
+}
+
+// signInAt is where somebody signs in who wanted to go elsewhere.
+func signInAt(to string) string { return "/sign-in?" + url.Values{"to": {to}}.Encode() }
+
+// back is a path of this server that somebody wants to go to after something else.
+func back(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n") {
+		return "/"
+	}
+	return to
+}
+
+// see sends whoever asked on to a page.
+func (v *visit) see(to string) error {
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// named opens the session of that name of the caller's, or begins it.
+func (v *visit) named(name string) (*runtime.Session, error) {
+	s, err := v.Engine.Visit(v.r.Context(), v.principal, runtime.Visit{Name: name})
+	if err != nil {
+		return nil, err
+	}
+	if v.only != nil {
+		s.Narrow(v.only)
+	}
+	s.Prove(v.login.Proven)
+	return s, nil
+}
+
+// talk goes on with the conversation that is kept in a session.
+func (v *visit) talk(s *runtime.Session) (*dialog.Conversation, error) {
+	o := v.Talk(s)
+	o.Session = s
+	c, err := dialog.New(o)
+	if err == nil {
+		err = c.Resume(v.r.Context())
+	}
+	return c, err
+}
+
+// isJSON reports whether a body says that it is JSON.
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+}
+
+// badBody says that a body cannot be read.
+func badBody(why, next string) error {
+	return problem{Status: http.StatusBadRequest, Code: "bad-body", Title: why, Next: next}
+}
+
+// body reads the JSON of a request into a value: of the members that it has, each once.
+func (v *visit) body(into any) error {
+	if !isJSON(v.r) {
+		return problem{Status: http.StatusUnsupportedMediaType, Code: "bad-body", Title: "the body is not application/json", Next: "set Content-Type"}
+	}
+	text, err := io.ReadAll(v.r.Body)
+	if err != nil {
+		return cutShort(err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return badBody("the body is empty", "send a JSON object")
+	}
+	// A member that is given twice means one thing to us and another to somebody who
+	// looked at it on the way.
+	if _, err := stores.ParseJSON(string(text)); err != nil {
+		return badBody("the body is no JSON: "+err.Error(), "send a JSON object, each member once")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		why := "a member has a value of another type"
+		var kind *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &kind):
+			why = "the member " + cmp.Or(kind.Field, "at the top") + " has a value of another type"
+		case strings.Contains(err.Error(), "unknown field"):
+			why = "the body has a member that means nothing here: " + strings.TrimPrefix(err.Error(), "json: unknown field ")
+		}
+		return badBody(why, "see /v1/openapi.json")
+	}
+	return nil
+}
+
+// cutShort is the error of a body that could not be read.
+func cutShort(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return err
+	}
+	return badBody("the body was cut short", "send it again")
+}
+
+// json answers with a document.
+func (v *visit) json(status int, document any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(true)
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(b.Bytes())
+	return nil
+}
+
+// A known remembers, for a second, who showed what: what is ended in one process is
+// over in the others by then.
+type known struct {
+	mu    sync.Mutex
+	all   map[string]remembered
+	swept time.Time
+}
+
+type remembered struct {
+	caller
+	until time.Time
+}
+
+// fresh is how long somebody is taken for who they were.
+const fresh = time.Second
+
+func newKnown() *known { return &known{all: map[string]remembered{}} }
+
+func (k *known) get(digest string) (caller, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c, ok := k.all[digest]
+	return c.caller, ok && time.Now().Before(c.until)
+}
+
+func (k *known) put(digest string, c caller) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := time.Now()
+	if now.Sub(k.swept) >= fresh {
+		for d, c := range k.all {
+			if !now.Before(c.until) {
+				delete(k.all, d)
+			}
+		}
+		k.swept = now
+	}
+	k.all[digest] = remembered{c, now.Add(fresh)}
+}
+
+func (k *known) forget(digest string) {
+	k.mu.Lock()
+	delete(k.all, digest)
+	k.mu.Unlock()
+}

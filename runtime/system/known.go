@@ -1,0 +1,111 @@
+package system
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"verbatim/runtime"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// By what somebody is known at a door: an identity that another system vouches for, a
+// verified address, or a token.
+
+func registerKnown(h *runtime.Handlers, reg *verbs.Registry) {
+	type identity struct {
+		Principal runtime.Ref `verb:"principal-id"`
+		Issuer    string      `verb:"issuer"`
+		Subject   string      `verb:"subject"`
+	}
+	runtime.Handle(h, "system.add-identity", func(_ context.Context, c *runtime.Call, a identity) (runtime.Outcome, error) {
+		// Nobody tells addresses apart by their capitals.
+		if a.Issuer == Mail {
+			if a.Subject = strings.ToLower(a.Subject); !strings.Contains(a.Subject, "@") {
+				return runtime.Outcome{}, runtime.Refuse("this is no address", "give one like clara@allianz.example")
+			}
+		}
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("system-identity", runtime.Fields{
+			"principal": a.Principal, "issuer": a.Issuer, "subject": a.Subject, "added_at": c.Now()})}}, nil
+	})
+
+	type token struct {
+		Principal runtime.Ref `verb:"principal-id"`
+		Name      string      `verb:"name"`
+		Digest    string      `verb:"digest"`
+		Audience  string      `verb:"audience"`
+		Expires   time.Time   `verb:"expires-at"`
+		Only      *string     `verb:"only"`
+	}
+	runtime.Handle(h, "system.add-token", func(_ context.Context, c *runtime.Call, a token) (runtime.Outcome, error) {
+		if !a.Expires.After(c.Now()) {
+			return runtime.Outcome{}, runtime.Refuse("it has expired already", "give a time that lies ahead")
+		}
+		f := runtime.Fields{"principal": a.Principal, "name": a.Name, "digest": a.Digest, "audience": a.Audience, "expires_at": a.Expires, "added_at": c.Now()}
+		if a.Only != nil {
+			for _, name := range strings.Fields(*a.Only) {
+				if reg.Verb(name) == nil {
+					return runtime.Outcome{}, runtime.Refuse("there is no verb "+name, "verbatim explain lists them")
+				}
+			}
+			f["only"] = strings.Join(strings.Fields(*a.Only), " ")
+		}
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create("system-token", f)}}, nil
+	})
+}
+
+// Mail is the issuer of identities that are addresses of mail.
+const Mail = "mailto"
+
+// Whoever returns the name of the principal with an identity, and "" where nobody has it.
+func Whoever(ctx context.Context, reg *verbs.Registry, store stores.Store, issuer, subject string) (name string, err error) {
+	e := reg.Entity("system-identity").Store
+	row, err := only(ctx, store, e, stores.Cond{Op: stores.And, Kids: []stores.Cond{
+		*is(e, "issuer", stores.NewString(issuer)), *is(e, "subject", stores.NewString(subject))}})
+	if err != nil || row == nil {
+		return "", err
+	}
+	return row[len(e.Fields)].Text(), nil
+}
+
+// A Token is what is kept of one.
+type Token struct {
+	Principal string
+	Audience  string
+	Expires   time.Time
+	Only      []string // verbs; nil for all
+}
+
+// TokenOf returns the token of a digest, nil where there is none.
+func TokenOf(ctx context.Context, reg *verbs.Registry, store stores.Store, digest string) (*Token, error) {
+	e := reg.Entity("system-token").Store
+	row, err := only(ctx, store, e, *is(e, "digest", stores.NewString(digest)))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	t := &Token{Principal: row[len(e.Fields)].Text(), Audience: row[e.FieldIndex("audience")].Text(), Expires: row[e.FieldIndex("expires_at")].Time()}
+	if list := row[e.FieldIndex("only")]; !list.IsNull() && list.Text() != "" {
+		t.Only = strings.Fields(list.Text())
+	}
+	return t, nil
+}
+
+// only finds a row that there is one of at most, and the name of its principal behind it.
+func only(ctx context.Context, store stores.Store, e *stores.Entity, where stores.Cond) (row []stores.Value, err error) {
+	at := e.FieldIndex("principal")
+	who := e.Fields[at].Ref
+	f := stores.Find{Entity: e, Where: &where, Limit: 1, Last: true}
+	for i := range e.Fields {
+		f.Select = append(f.Select, stores.Path{Field: i})
+	}
+	f.Select = append(f.Select, stores.Path{Steps: []stores.Step{{Field: at, To: who}}, Field: who.FieldIndex("name")})
+	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, f)
+		if err == nil && len(rows) > 0 {
+			row = rows[0]
+		}
+		return err
+	})
+	return row, err
+}
