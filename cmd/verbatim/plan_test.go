@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"runtime/client":        {"stores", "verbs", "runtime", "runtime/sessions", "runtime/words", "runtime/collect"},
 	"runtime/wire":          {"dsl", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/dialog", "runtime/sessions"},
 	"runtime/serve/logins":  {"stores", "runtime/digest", "runtime/sessions"},
-	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/wire", "runtime/serve/logins"},
+	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins"},
 	"cmd/teeth":             nil,
