@@ -150,6 +150,7 @@ func scripts(t *testing.T, dir string, vars ...string) {
 			env.Setenv("TERM", "dumb")
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Vars = append(env.Vars, vars...)
+			env.Values[serversKey{}] = map[string]*exec.Cmd{}
 			bin := filepath.Join(env.WorkDir, ".bin")
 			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
 			if err := os.Mkdir(bin, 0o777); err != nil {
@@ -158,6 +159,8 @@ func scripts(t *testing.T, dir string, vars ...string) {
 			return putProgram(bin)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serves":    serves,
+			"curl":      curl,
 			"exits":     exits,
 			"bank":      bank,
 			"speaks":    speaks,
