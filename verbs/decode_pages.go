@@ -173,7 +173,8 @@ func (l *loader) pageItem(d *doc, page *Page, p pair) (*Verb, int) {
 	}
 	of := page.Items.entity()
 	for i := range v.Params {
-		if t := v.Params[i].Type; t != nil && t.Name == RefType && t.Entity != nil && (of == nil || t.Entity == of) {
+		p := &v.Params[i]
+		if p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && (of == nil || p.Type.Entity == of) || of == nil && p.Ident == page.Items.Row {
 			return v, i
 		}
 	}

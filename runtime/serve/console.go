@@ -133,12 +133,12 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	}
 	switch {
 	case c.Status != confirmations.Waiting:
-		state := strings.ToLower(c.Status)
+		state := d.tells(settledWords[c.Status])
 		if c.By != "" {
-			state += ", " + c.By
+			state += ": " + c.By
 		}
 		if c.Reason != "" {
-			state += ": " + c.Reason
+			state += ". " + c.Reason
 		}
 		card.Notes = append(card.Notes, pages.Banner{Text: state})
 	case c.Stale:
@@ -159,6 +159,9 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	p.Main = []pages.Block{card}
 	return d.show(status, p)
 }
+
+// settledWords say what became of what waited.
+var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
 // origins says of each value that no record vouches for where it comes from.
 func (d *desk) origins(r *receipt.Receipt) (all []pages.Fact) {

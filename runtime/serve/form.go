@@ -92,8 +92,8 @@ func (f *filled) waits(i int) bool {
 func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more bool, err error) {
 	for i := range f.verb.Params {
 		p := &f.verb.Params[i]
-		if _, ok := f.fixed[i]; ok {
-			continue
+		if _, ok := f.fixed[i]; ok || p.Active {
+			continue // it is the row that they are at work on
 		}
 		if f.waits(i) {
 			return all, files, true, nil
@@ -120,8 +120,8 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 const shortText = 200
 
 func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
-	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: f.tell.Text(p.Description), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength}
-	if f.lang != words.English && out.Hint == p.Description {
+	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength}
+	if f.lang != words.English && out.Hint == sentence(p.Description) {
 		out.Hint = "" // nobody said it in the language
 	}
 	if out.Value == "" && !p.Default.IsNull() && !f.values.Has(p.Name) {
@@ -132,9 +132,6 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	}
 	switch t := p.Type; t.Name {
 	case verbs.RefType:
-		if p.Active {
-			out.Optional = true
-		}
 		names, err := f.names(ctx, p)
 		if err != nil {
 			return out, err
@@ -182,7 +179,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 	case verbs.StringType:
 		switch {
 		case p.Upload != nil:
-			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), sentence(p.Upload.Wanted())
+			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), f.takes(p.Upload)
 			out.Value = f.sent(ctx, out.Value)
 		case t.MaxLength == 0 || t.MaxLength > shortText:
 			out.Kind, out.Draft = "area", f.verb.Name+" "+p.Name
@@ -195,6 +192,18 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 		out.Hint = f.say("pages/for-example", p.Examples[0])
 	}
 	return out, nil
+}
+
+// takes says which files are taken.
+func (f *filled) takes(u *verbs.Upload) string {
+	var kinds []string
+	for _, t := range u.Types {
+		kinds = append(kinds, verbs.TypeText(t))
+	}
+	if u.MaxSize == 0 {
+		return words.Either(f.lang, kinds)
+	}
+	return f.say("pages/up-to", words.Either(f.lang, kinds), verbs.SizeText(u.MaxSize))
 }
 
 // label is the question for an argument, or what it is called.
@@ -540,14 +549,6 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 	}
 }
 
-func readForm(s *verbs.Schema, l words.Language) (*collect.Form, bool) {
-	form, err := collect.Read(s)
-	if err != nil {
-		return nil, false
-	}
-	return form.In(l), true
-}
-
 // answeredBefore fills the fields of a question with what was answered.
 func (s *step) answeredBefore(q *collect.Question, text string, values url.Values) {
 	switch q.Kind {
@@ -567,6 +568,8 @@ func (s *step) answeredBefore(q *collect.Question, text string, values url.Value
 				values.Set("value", o.Code)
 			}
 		}
+	case collect.YesNo:
+		values.Set("value", strconv.FormatBool(strings.EqualFold(text, words.Key("dialog/yes").In(s.lang))))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -347,13 +348,13 @@ func (r row) text(column string) string {
 
 // list tells a list of rows: each by its first column, with the rest in brackets.
 func (r row) list(column string, v stores.Value) string {
-	read := r.of.Verb.Read
-	if read == nil {
-		return ""
-	}
-	i := slices.IndexFunc(read.Lists, func(l verbs.ReadList) bool { return l.Name == column })
-	if i < 0 {
-		return ""
+	var names []string // in the order in which the palette has them
+	if read := r.of.Verb.Read; read != nil {
+		if i := slices.IndexFunc(read.Lists, func(l verbs.ReadList) bool { return l.Name == column }); i >= 0 {
+			for _, field := range read.Lists[i].Fields {
+				names = append(names, field.Name)
+			}
+		}
 	}
 	var items []map[string]any
 	d := json.NewDecoder(strings.NewReader(v.Text()))
@@ -363,18 +364,24 @@ func (r row) list(column string, v stores.Value) string {
 	}
 	var lines []string
 	for _, item := range items {
-		line := ""
-		for k, field := range read.Lists[i].Fields {
-			text := r.d.tell.Item(item, field.Name)
-			switch {
-			case strings.HasPrefix(text, "upload://") || text == "":
-			case k == 0:
-				line = text
-			default:
-				line += " (" + text + ")"
+		of := names
+		if of == nil {
+			of = slices.Sorted(maps.Keys(item))
+		}
+		var parts []string
+		for _, name := range of {
+			if text := r.d.tell.Item(item, name); text != "" && !strings.HasPrefix(text, "upload://") {
+				parts = append(parts, text)
 			}
 		}
-		lines = append(lines, line)
+		switch {
+		case len(parts) == 0:
+			continue
+		case len(parts) > 1 && names != nil:
+			lines = append(lines, parts[0]+" ("+strings.Join(parts[1:], ", ")+")")
+		default:
+			lines = append(lines, sentence(strings.Join(parts, ": ")))
+		}
 	}
 	return strings.Join(lines, "\n")
 }
@@ -600,9 +607,11 @@ func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
 		if _, ok := d.settles(r, act); !ok {
 			continue
 		}
-		names, err := d.session.Usable(ctx, act.Verb, &act.Verb.Params[act.Item], []string{item})
-		if err != nil {
-			return nil, err
+		names := []string{item}
+		if p := &act.Verb.Params[act.Item]; p.Type.Name == verbs.RefType {
+			if names, err = d.session.Usable(ctx, act.Verb, p, names); err != nil {
+				return nil, err
+			}
 		}
 		if len(names) == 0 || r.state() == "with-us" && len(all) > 0 {
 			continue
@@ -739,7 +748,11 @@ func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
 	}
 	of := &verbs.PageList{Verb: d.Registry.Verb(call.Verb)}
 	r := row{d, of, call, 0}
-	for _, column := range call.Result.Columns {
+	columns := of.Verb.Returns.Includes
+	if len(columns) == 0 {
+		columns = call.Result.Columns
+	}
+	for _, column := range columns {
 		v := r.value(column)
 		if strings.HasPrefix(v.Text(), "@") && v.Kind() == stores.String || strings.HasPrefix(v.Text(), "upload://") {
 			continue
@@ -784,6 +797,9 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 			}
 			t.Messages = append(t.Messages, m)
 		}
+	}
+	if len(t.Messages) == 0 {
+		t.Messages = []pages.Message{{Who: d.tells("pages/assistant"), Lines: []string{d.tells("pages/hello", d.person())}}}
 	}
 	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}}
 	c, err := d.talk(d.session)

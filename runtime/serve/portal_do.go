@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/collect"
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
 	"verbatim/stores"
@@ -107,7 +108,7 @@ func (d *desk) showForm(status int, f *filled, about, call string) error {
 	}
 	title := d.actTitle(f.verb)
 	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields)}
-	for _, name := range [...]string{"item", "key", "try"} {
+	for _, name := range [...]string{"item", "key"} {
 		if value := f.values.Get(name); value != "" {
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
 		}
@@ -141,7 +142,6 @@ func (d *desk) showForm(status int, f *filled, about, call string) error {
 		p.Main = append(p.Main, pages.Prose{ID: "call", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: call}}}}})
 	}
 	if d.page != nil && f.verb == d.page.Person {
-		p.Help = ""
 		passed, err := d.passedOn(ctx)
 		if err != nil {
 			return err
@@ -265,6 +265,10 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 		var refusal *runtime.Refusal
 		if !errors.As(err, &refusal) {
 			return err
+		}
+		// It may be refused because it was just done: by the same form, sent twice.
+		if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
+			return d.see(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, refusal.Diagnostics)
 		if len(f.wrong) == 0 {
@@ -614,21 +618,12 @@ func (s *step) show(status int, field string, values url.Values, wrong string) e
 func (s *step) asks(n int, values url.Values) pages.Field {
 	name := s.text(n, "field")
 	f := s.fill(s.session, s.page.Questions.Answer, values)
-	if q := s.page.Questions; q.Codes != nil {
-		if schema := q.Codes.Schema(s.row.value(q.Kind).Text()); schema != nil {
-			if form, ok := readForm(schema, s.lang); ok {
-				for k := range form.Questions {
-					if form.Questions[k].Field != name {
-						continue
-					}
-					if text := s.text(n, "answer"); text != "" && len(values) == 0 && !form.Questions[k].Sensitive {
-						values.Set("value", text)
-						s.answeredBefore(&form.Questions[k], text, values)
-					}
-					return f.asked(&form.Questions[k], "value")
-				}
-			}
+	if q, ok := s.schemaOf(name); ok {
+		if text := s.text(n, "answer"); text != "" && len(values) == 0 && !q.Sensitive {
+			values.Set("value", text)
+			s.answeredBefore(&q, text, values)
 		}
+		return f.asked(&q, "value")
 	}
 	return pages.Field{ID: "value", Name: "value", Kind: "text", Label: s.text(n, "label"), Hint: s.text(n, "hint"), Value: values.Get("value"), Max: 2000}
 }
@@ -700,7 +695,7 @@ func (v *visit) answered() error {
 		if q.Field != "" {
 			call.Args = append(call.Args, dsl.NewArg(q.Field, dsl.NewString(field)))
 		}
-		call.Args = append(call.Args, dsl.NewArg(q.Answer.Params[q.Param].Name, answerValue(value)))
+		call.Args = append(call.Args, dsl.NewArg(q.Answer.Params[q.Param].Name, s.value(field, value)))
 		text = dsl.FormatCall(&call)
 	}
 	program, err := s.program(ctx, text)
@@ -747,10 +742,35 @@ func (s *step) again(ctx context.Context, field string, values url.Values, wrong
 	return s.show(http.StatusUnprocessableEntity, field, values, wrong)
 }
 
-// answerValue is an answer as a call has it: what stands in fields of a day is one.
-func answerValue(text string) dsl.Value {
+// value is an answer as a call has it: a yes, a day, or what was said.
+func (s *step) value(field, text string) dsl.Value {
+	if q, ok := s.schemaOf(field); ok && q.Kind == collect.YesNo {
+		return dsl.NewBool(text == "true")
+	}
 	if day := dsl.NewDate(text); day.Kind == dsl.Date {
 		return day
 	}
 	return dsl.NewString(text)
+}
+
+// schemaOf is what the schema that the page names says of a question.
+func (s *step) schemaOf(field string) (collect.Question, bool) {
+	q := s.page.Questions
+	if q.Codes == nil {
+		return collect.Question{}, false
+	}
+	schema := q.Codes.Schema(s.row.value(q.Kind).Text())
+	if schema == nil {
+		return collect.Question{}, false
+	}
+	form, err := collect.Read(schema)
+	if err != nil {
+		return collect.Question{}, false
+	}
+	form = form.In(s.lang)
+	i := slices.IndexFunc(form.Questions, func(q collect.Question) bool { return q.Field == field })
+	if i < 0 {
+		return collect.Question{}, false
+	}
+	return form.Questions[i], true
 }

@@ -173,8 +173,15 @@ func (b *Tab) quietly() string {
 
 func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Text is what the page shows.
-func (b *Tab) Text() string { return b.Eval(`document.body.innerText`) }
+// Text is what the page shows, once it is there.
+func (b *Tab) Text() string {
+	b.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+		if b.quietly() != "" || time.Now().After(end) {
+			return b.Eval(`document.body.innerText`)
+		}
+	}
+}
 
 // Eval works out a JavaScript expression, as text.
 func (b *Tab) Eval(expression string) string {

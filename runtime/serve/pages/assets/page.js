@@ -28,7 +28,10 @@
   document.addEventListener("submit", e => {
     if (e.target.getAttribute("aria-busy") === "true") return e.preventDefault();
     e.target.setAttribute("aria-busy", "true");
-    if (e.target.matches(".say")) say(words("writing"));
+    if (e.target.matches(".say")) {
+      say(words("writing"));
+      e.target.querySelector("textarea").focus();
+    }
     all("[data-draft]", el => { el.form === e.target && store(s => s.setItem(draftKey(el), el.value)); });
   });
   const rest = () => all("form[aria-busy]", f => f.removeAttribute("aria-busy"));
