@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test live postgres strace lark node judges grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo test live postgres strace chromium lark node judges grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -12,6 +12,8 @@ PEERS       := cmd/peers
 # @node-llama-cpp/linux-* hold it, and ajv with its formats.
 LLAMA       := 3.22.1
 AJV         := ajv@8.17.1 ajv-formats@3.0.1
+# axe-core judges pages; htmx.org is what the one that pages load is held against.
+AXE         := axe-core@4.14.1 htmx.org@4.0.1
 JUDGES      := $(CURDIR)/.cache/judges
 FUZZTIME    ?= 30s
 FUZZ        ?= .
@@ -46,11 +48,11 @@ build: ## build bin/verbatim, one file, no cgo
 demo: ## show what it is, in under a minute once it is built, offline
 	@bash examples/client/demo.sh
 
-test: postgres strace lark judges ## run every test, with the race detector where a C compiler exists
+test: postgres strace chromium lark judges ## run every test, with the race detector where a C compiler exists
 	@$(if $(RACE),,echo "test: no C compiler or CGO_ENABLED=0, so the race detector stays off" >&2)
 	@echo "test: RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) make test tries the same inputs again"
 	@[ -n "$${VERBATIM_MODEL:-}" ] || echo "test: SKIPPED, no model is asked: VERBATIM_MODEL=NAME VERBATIM_BASE_URL=URL make live asks one" >&2
-	$(JUDGED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
+	$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 RAPID_SEED=$(RAPID_SEED) RAPID_CHECKS=$(RAPID_CHECKS) go test $(RACE) -timeout 20m ./... \
 		|| { echo "test: RAPID_SEED=$(RAPID_SEED) was the seed" >&2; exit 1; }
 	cd $(PEERS) && go test -timeout 10m ./...
 
@@ -71,6 +73,13 @@ strace: ## find strace, with which crashes are tested, or install it with apt-ge
 	echo "strace: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends strace </dev/null
 
+chromium: ## find Chromium, in which pages are looked at, or install it with apt-get
+	@for name in chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \
+	if ! command -v apt-get >/dev/null; then echo "chromium: install Chromium, in which pages are looked at" >&2; exit 1; fi; \
+	sudo=; if [ "$$(id -u)" != 0 ]; then sudo="sudo -n"; fi; \
+	echo "chromium: not installed; installing it with apt-get" >&2; \
+	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core </dev/null
+
 lark: ## find Lark for Python, by which grammars are judged, or install it with apt-get
 	@for python in python3 /usr/bin/python3; do if $$python -c 'import lark' 2>/dev/null; then exit 0; fi; done; \
 	if ! command -v apt-get >/dev/null; then echo "lark: install Lark for python3, by which grammars are judged" >&2; exit 1; fi; \
@@ -85,8 +94,8 @@ node: ## find node and npm, with which judges are fetched and run, or install th
 	echo "node: not installed; installing it with apt-get" >&2; \
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nodejs npm </dev/null
 
-judges: node ## have llama.cpp's reader of grammars and ajv in .cache/judges, fetched with npm once
-	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV)"; \
+judges: node ## have llama.cpp's reader of grammars, ajv and axe in .cache/judges, fetched with npm once
+	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV) $(AXE)"; \
 	if [ "$$(cat "$(JUDGES)/fetched" 2>/dev/null)" = "$$want" ]; then exit 0; fi; \
 	rm -rf "$(JUDGES)"; mkdir -p "$(JUDGES)"; \
 	npm install --prefix "$(JUDGES)" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $$want >&2; \
@@ -94,6 +103,7 @@ judges: node ## have llama.cpp's reader of grammars and ajv in .cache/judges, fe
 	echo "$$want" >"$(JUDGES)/fetched"
 
 JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1
+BROWSED = VERBATIM_REQUIRE_CHROMIUM=1
 
 grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars and schemas
 	$(JUDGED) VERBATIM_REQUIRE_LARK=1 go test ./verbs/grammar -run 'TestLarkReadsItAsWeDo$$|TestLlamaReadsItAsWeDo$$|TestAjvCompilesEverySchema$$' -samples 4000 -count=1 -timeout 1h -v
@@ -116,9 +126,9 @@ marathon: postgres ## the tests that count, at the counts that are promised; hou
 mutants: ## change one operator, condition or statement of the engine's core at a time; score what the tests notice (ONLY=file)
 	go run ./cmd/teeth -mutate $(filter-out .,$(ONLY))
 
-shuffle: postgres strace lark judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
+shuffle: postgres strace chromium lark judges ## every test a hundred times, in another order each time; hours (SHUFFLES=100)
 	@for pkg in $$(go list ./...); do \
-		$(JUDGED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
+		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
 bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)

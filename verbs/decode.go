@@ -33,6 +33,7 @@ type loader struct {
 	verbNodes   []verbNode
 
 	conversations []conversationNode
+	pages         []pageNode
 
 	says map[saying]string
 
@@ -139,6 +140,7 @@ func (l *loader) declare(d *doc) {
 	if f.at("conversation").value != nil {
 		l.conversations = append(l.conversations, conversationNode{d, p, f.at("conversation")})
 	}
+	d.each(f.at("pages"), func(n *yaml.Node) { l.pages = append(l.pages, pageNode{d, p, n}) })
 }
 
 // declares are the parts of a palette that declare names, with the code of what is

@@ -152,6 +152,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.conversations {
 		l.conversation(&l.conversations[i])
 	}
+	for i := range l.pages {
+		l.page(&l.pages[i])
+	}
 	l.recursion()
 	l.sessions()
 	failed := l.diagnostics().HasErrors()

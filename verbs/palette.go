@@ -41,6 +41,7 @@ type Palette struct {
 	// Conversation says how a model talks about the domain; nil when the palette
 	// does not.
 	Conversation *Conversation
+	Pages        []*Page
 	Sidecars     []*Sidecar // one for each other language that it speaks
 }
 

@@ -23,7 +23,7 @@ import (
 //
 // A package that is not named here is not part of the house yet, and the test
 // says so: whoever adds a room adds its lines and their reasons.
-var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
+var rooms = []string{"dsl", "stores", "stores/storetest", "stores/sqlite", "stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar", "stores/receipt", "stores/journal", "stores/files", "verbs", "verbs/expr", "verbs/drift", "verbs/grammar", "verbs/verbstest", "runtime", "runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/upload", "runtime/words", "runtime/phrase", "runtime/collect", "runtime/client", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/serve/pages", "runtime/serve/browsertest", "runtime/torture", "cmd/verbatim", "cmd/teeth", "examples/embed"}
 
 // allowed are the arrows that exist.
 var allowed = map[string][]string{
@@ -58,6 +58,7 @@ var allowed = map[string][]string{
 	"runtime/llm":           nil,
 	"runtime/dialog":        {"dsl", "stores", "stores/receipt", "verbs", "verbs/grammar", "runtime", "runtime/names", "runtime/llm", "runtime/words", "runtime/uploads", "runtime/sessions"},
 	"runtime/mcp":           {"runtime/tools"},
+	"runtime/serve/pages":   {"runtime/words"},
 	"runtime/system":        {"dsl", "verbs", "stores", "runtime"},
 	"runtime/upload":        {"verbs", "stores/files", "runtime", "runtime/uploads"},
 	"runtime/words":         {"stores"},
@@ -66,7 +67,7 @@ var allowed = map[string][]string{
 	"runtime/client":        {"stores", "verbs", "runtime", "runtime/sessions", "runtime/words", "runtime/collect"},
 	"runtime/wire":          {"dsl", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/dialog", "runtime/sessions"},
 	"runtime/serve/logins":  {"stores", "runtime/digest", "runtime/sessions"},
-	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/wire", "runtime/serve/logins"},
+	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins"},
 	"cmd/teeth":             nil,
@@ -91,6 +92,7 @@ var groups = map[string][]string{
 	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/dialog", "runtime/wire", "runtime/serve/logins", "cmd/verbatim"),
 	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "runtime/serve", "cmd/verbatim"),
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "runtime/serve", "cmd/verbatim"),
+	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),
 	"who serves nothing":                         allBut("runtime/serve", "cmd/verbatim"),
 	"who compares no palettes":                   allBut("verbs/drift", "cmd/verbatim"),
 	"who loads no palettes":                      allBut("verbs"),
@@ -236,11 +238,16 @@ var forbidden = []arrow{
 	{"runtime/serve/logins", allBut("stores", "runtime/digest", "runtime/sessions", "runtime/serve/logins"), "it keeps who is signed in; what they may do the engine decides"},
 	{"runtime/wire", allBut(append(allowed["runtime/wire"], "runtime/wire")...), "it is the shape of what programs are told, whoever tells it"},
 	{"runtime/serve", allBut(append(allowed["runtime/serve"], "runtime/serve")...), "it is a door: what is behind it is asked through the engine, and who speaks other protocols has a door of its own"},
+	{"runtime/serve/pages", allBut("runtime/words", "runtime/serve/pages"), "a page is made of texts: it knows no store, no engine and no palette"},
+	{"who shows no pages", []string{"runtime/serve/pages"}, "pages are shown by the server alone"},
+	{"*", []string{"runtime/serve/browsertest"}, "it drives a browser for tests, which no program needs"},
+	{"runtime/serve/browsertest", rooms, "it clicks and looks, whatever it is shown"},
 	{"cmd/verbatim", []string{"stores/storetest"}, "the suite imports testing, which a program has no use for"},
 }
 
 // exceptions are arrows that tests alone may draw.
 var exceptions = map[[2]string]string{
+	{"runtime/serve/pages", "runtime/serve/browsertest"}:          "its tests look at pages in a browser",
 	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
 	{"stores/postgres", "stores/storetest"}:                       "its tests run the conformance suite",
 	{"runtime/work", "stores/storetest"}:                          "its tests take a job as a worker does that is lost",
@@ -323,7 +330,7 @@ var libraries = map[string]struct {
 }
 
 // testLibraries never reach a program that is built.
-var testLibraries = []string{"github.com/johannesboyne/gofakes3", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+var testLibraries = []string{"github.com/chromedp/cdproto", "github.com/chromedp/chromedp", "github.com/johannesboyne/gofakes3", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
 
 // standard says where parts of the standard library stay out of: the
 // environment, files and the network arrive as arguments.
@@ -331,8 +338,8 @@ var standard = map[string]struct {
 	in  []string
 	why string
 }{
-	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
-	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
+	"os":           {[]string{"cmd/verbatim", "cmd/teeth", "examples/embed", "stores/sqlite", "stores/files", "stores/postgres/pgtest", "runtime/serve/browsertest"}, "files and the environment arrive as arguments; only commands, a store that is a file, the one that keeps files, and a server for tests touch them"},
+	"os/exec":      {[]string{"cmd/teeth", "stores/postgres/pgtest", "runtime/serve/browsertest", "runtime/mcp"}, "nothing here starts other programs, but for the tests that a fault is tried on, the server that they run on, and the servers of tools that an operator names"},
 	"net":          {[]string{"runtime/mcp", "runtime/notify", "runtime/upload", "runtime/serve", "stores/files", "cmd/verbatim"}, "connections are opened where the address that is dialled is looked at; a notice on its way out opens one, and so do a bucket and a scanner"},
 	"net/http":     {[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/serve", "stores/files"}, "the doors to the network are rooms of their own; a model is behind one, tools of other servers behind another; whoever is sent a webhook is behind another, and a bucket of files behind another"},
 	"net/smtp":     {[]string{"runtime/notify"}, "mail is a channel for notices, and nothing else sends any"},
@@ -340,7 +347,7 @@ var standard = map[string]struct {
 	"math/rand":    {nil, "randomness arrives as an argument"},
 	"math/rand/v2": {[]string{"stores/sqlite", "verbs/grammar", "cmd/verbatim"}, "randomness arrives as an argument; a store may wait a random moment before it tries again, and a grammar is given a source to say something at random from; the command hands it in"},
 	"plugin":       {nil, "nothing registers itself by being loaded"},
-	"testing":      {[]string{"stores/storetest", "stores/postgres/pgtest"}, "only what tests call needs it outside a test file"},
+	"testing":      {[]string{"stores/storetest", "stores/postgres/pgtest", "runtime/serve/browsertest"}, "only what tests call needs it outside a test file"},
 	"C":            {nil, "the program builds without a C compiler"},
 }
 

@@ -15,7 +15,7 @@ import (
 func TestTheCatalogueIsWhole(t *testing.T) {
 	t.Parallel()
 	used := map[Key]string{}
-	for _, pattern := range []string{"../*/*.go", "../../cmd/verbatim/*.go"} {
+	for _, pattern := range []string{"../*/*.go", "../serve/*/*.go", "../serve/*/*.html", "../../cmd/verbatim/*.go"} {
 		sources, err := filepath.Glob(pattern)
 		if err != nil || len(sources) == 0 {
 			t.Fatal(pattern, err)
@@ -28,7 +28,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			for _, m := range regexp.MustCompile(`"((?:words|phrase|collect|client|chat|dialog|serve)/[a-z0-9-]+)"`).FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile(`"((?:words|phrase|collect|client|chat|dialog|serve|pages)/[a-z0-9-]+)"`).FindAllStringSubmatch(string(text), -1) {
 				used[Key(m[1])] = file
 			}
 		}

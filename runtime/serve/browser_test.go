@@ -1,0 +1,614 @@
+package serve_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"verbatim/runtime/serve"
+	"verbatim/runtime/serve/browsertest"
+)
+
+// The program itself, built once, on a database of its own: what people see is looked at
+// in a browser, over a socket.
+
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "verbatim-browser")
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "verbatim")
+	out, err := exec.Command("go", "build", "-o", name, "verbatim/cmd/verbatim").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return name, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if name, err := program(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(name))
+	}
+	os.Exit(code)
+}
+
+// A house is one process that serves.
+type house struct {
+	t       *testing.T
+	dir     string
+	address string
+	links   map[string]string
+	cmd     *exec.Cmd
+}
+
+const root = "../.."
+
+// daysAhead moves the days of the example's data, so that they lie ahead of today as they
+// did of the day that it was written for.
+func daysAhead(text string) string {
+	shift := time.Since(time.Date(2024, 12, 27, 0, 0, 0, 0, time.UTC)).Truncate(24 * time.Hour)
+	return regexp.MustCompile(`'2025-01-[0-9]{2}'`).ReplaceAllStringFunc(text, func(day string) string {
+		at, _ := time.Parse(time.DateOnly, strings.Trim(day, "'"))
+		return "'" + at.Add(shift).Format(time.DateOnly) + "'"
+	})
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir := t.TempDir()
+	h := &house{t: t, dir: dir}
+	for _, file := range []string{"bank.sql", "people.sql"} {
+		text, err := os.ReadFile(filepath.Join(root, "examples/client", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(daysAhead(string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.run("migrate", "--data", filepath.Join(dir, "bank.sql"), "--data", filepath.Join(dir, "people.sql"))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.address = l.Addr().String()
+	_ = l.Close()
+	h.start()
+	t.Cleanup(h.kill)
+	return h
+}
+
+func (h *house) command(args ...string) *exec.Cmd {
+	h.t.Helper()
+	name, err := program()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "VERBATIM_STORE="+filepath.Join(h.dir, "house.db"), "VERBATIM_PALETTES="+filepath.Join(root, "verbs"), "VERBATIM_SCAN=none", "NO_COLOR=1", "VERBATIM_MODEL=", "VERBATIM_BASE_URL=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+func (h *house) run(args ...string) string {
+	h.t.Helper()
+	out, err := h.command(args...).CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("verbatim %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// start serves, and waits until it does. Links to sign in are new each time.
+func (h *house) start() {
+	h.t.Helper()
+	_, port, _ := net.SplitHostPort(h.address)
+	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang")
+	out, err := h.cmd.StdoutPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.cmd.Stderr = os.Stderr
+	if err := h.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.links = map[string]string{}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && len(h.links) < 4 {
+		if m := regexp.MustCompile(`^sign in +(\S+) +(\S+)`).FindStringSubmatch(lines.Text()); m != nil {
+			h.links[m[1]] = m[2]
+		}
+		if len(h.links) == 4 {
+			break
+		}
+	}
+	go func() {
+		for lines.Scan() {
+		}
+	}()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if r, err := http.Get("http://localhost:" + port + "/readyz"); err == nil {
+			_ = r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			h.t.Fatal("the server does not start")
+		}
+	}
+}
+
+func (h *house) kill() {
+	if h.cmd != nil {
+		_ = h.cmd.Process.Kill()
+		_ = h.cmd.Wait()
+		h.cmd = nil
+	}
+}
+
+// signIn follows a link, and presses its button.
+func (h *house) signIn(tab *browsertest.Tab, who string) {
+	h.t.Helper()
+	tab.Go(h.links[who])
+	tab.Wait("Press the button to sign in")
+	tab.Click("main form button")
+}
+
+func (h *house) url(path string) string {
+	_, port, _ := net.SplitHostPort(h.address)
+	return "http://localhost:" + port + path
+}
+
+// follow presses a link or a button by what it says, within what a selector finds.
+func follow(tab *browsertest.Tab, within, says string) {
+	tab.Eval(fmt.Sprintf(`(() => { for (const root of document.querySelectorAll(%q)) for (const el of root.querySelectorAll("a,button,summary")) if (el.textContent.trim().startsWith(%q)) { el.click(); return "ok" } throw new Error("nothing says " + %q) })()`, within, says, says))
+}
+
+// item is a selector of the task whose title holds a text.
+func item(text string) string { return fmt.Sprintf("[data-row]:has(h3 a[href*=%q])", text) }
+
+// everywhere audits the page as it is at every width, light and dark.
+func everywhere(tab *browsertest.Tab, name string) {
+	here := tab.Eval("location.href")
+	for _, width := range browsertest.Widths {
+		for _, look := range []string{"light", "dark"} {
+			tab.Size(width, look)
+			tab.Go(here)
+			tab.Audit(name)
+		}
+	}
+	tab.Size(1280, "light")
+	tab.Go(here)
+}
+
+// U23, U24, U25, U26, U43, U47: each page that the router knows, as it is for those who
+// may see it, at every width, light and dark. A page that is added is in.
+func TestBrowserEveryPage(t *testing.T) {
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	seen := map[string]bool{}
+	look := func(name, path, wants string) {
+		t.Helper()
+		tab.Go(h.url(path))
+		tab.Wait(wants)
+		everywhere(tab, name)
+		seen[name] = true
+		if text := tab.Text(); regexp.MustCompile(`(?i)confidence|likelihood|[0-9a-f]{8}-[0-9a-f]{4}-4`).MatchString(text) {
+			t.Errorf("%s shows a key or a figure of confidence:\n%s", name, text)
+		}
+	}
+	look("sign-in", "/sign-in", "Sign in")
+	tab.Go(h.links["clara"])
+	everywhere(tab, "sign-in-link")
+	seen["sign-in-link"] = true
+	tab.Click("main form button")
+	tab.Wait("Your onboarding")
+	used := h.links["clara"]
+	look("home", "/", "27 of 31 steps done (87 %).")
+	look("page", "/p/1", "What we still need (3)")
+	look("item", "/p/1/item/thomas-muller-identity", "Common questions")
+	look("form", "/do/client.submit-document?item=pierre-dupont-source-of-wealth", "What kind of document is it?")
+	look("form-object", "/do/client.provide-info?item=maria-schmidt-date-of-birth", "Day, month and year")
+	look("form-person", "/do/client.escalate", "What is passed on")
+	look("form-account", "/do/client.name-repayment-account", "What is the IBAN?")
+	look("question", "/questions/pierre-dupont-source-of-wealth", "Question 1 of")
+	look("why", "/why", "How the last answer came about")
+	look("not-found", "/p/77", "There is nothing here.")
+	if tab.Eval(`document.querySelector("header a.btn")?.textContent ?? ""`) == "Talk to a person" {
+		t.Error("a page outside offers a person of one palette")
+	}
+	for _, path := range []string{"/", "/why", "/do/client.add-note?item=pierre-dupont-source-of-wealth", "/questions/pierre-dupont-source-of-wealth"} {
+		tab.Go(h.url(path))
+		if got := tab.Eval(`document.querySelector("header .tools a").textContent`); got != "Talk to a person" {
+			t.Errorf("%s begins its tools with %q", path, got) // WCAG 3.2.6
+		}
+	}
+	// What is sent is answered with pages too.
+	tab.Go(h.url("/do/client.provide-info?item=maria-schmidt-date-of-birth"))
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	tab.Audit("done")
+	seen["done"] = true
+	tab.Go(h.url("/questions/pierre-dupont-source-of-wealth"))
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	tab.Audit("answered")
+	seen["answered"] = true
+	tab.Go(used)
+	tab.Click("main form button")
+	tab.Wait("This link was used")
+	tab.Audit("sign-in-over")
+	seen["sign-in-over"] = true
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent")
+	look("analyst", "/", "Nothing waits for you.")
+	look("reference", "/verbs", "review.accept")
+	look("verb", "/verbs/review.accept", "Try it")
+	look("queue", "/waiting", "Nothing waits for you.")
+	tab.Go(h.url("/do/review.waive?try=1"))
+	tab.Wait("Show the call")
+	id := h.waive(tab)
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	look("queue", "/waiting", "asked by t.weber")
+	look("decision", "/waiting/"+id, "Why you are asked")
+	follow(tab, "main", "Decline")
+	tab.Wait("Decided")
+	tab.Audit("decided")
+	seen["decided"] = true
+	h.signIn(tab, "d.lang")
+	tab.Wait("Waiting")
+	look("journal", "/journal", "The chain is whole")
+	look("entry", "/journal/1", "Outcome")
+	for _, r := range new(serve.Server).Routes() {
+		switch r.Name {
+		case "", "sign-out", "sign-in-openid", "sign-in-back", "sign-in-sent": // no page of their own, or none without another system
+		default:
+			if !seen[r.Name] {
+				t.Errorf("nobody looked at %s, the page %s", r.Pattern, r.Name)
+			}
+		}
+	}
+}
+
+// waive has t.weber ask for a waiver, and returns what it is known by.
+func (h *house) waive(tab *browsertest.Tab) string {
+	tab.Go(h.url("/do/review.waive"))
+	tab.Eval(`(() => { const s = document.querySelector("#request-id"); s.value = [...s.options].find(o => o.text.includes("Pierre")).value; return "" })()`)
+	tab.Type("#reason", "The register already holds <b>all of it</b>")
+	tab.Click("main form .btn")
+	tab.Wait("Must agree too")
+	follow(tab, "main", "Yes, ask for it")
+	tab.Wait("It waits for somebody")
+	tab.Go(h.url("/waiting"))
+	tab.Wait("What you asked others for")
+	return strings.TrimPrefix(tab.Eval(`document.querySelector("[data-row] a").getAttribute("href")`), "/waiting/")
+}
+
+// U22, U27, U28, U29, U33, U34, U39: the conversation of the source document, from 87 % to
+// 94 %, without a model; with the scripts of the pages and without them.
+func TestBrowserConversation(t *testing.T) {
+	for _, scripts := range []bool{true, false} {
+		t.Run(fmt.Sprintf("scripts=%v", scripts), func(t *testing.T) {
+			h := newHouse(t)
+			tab := browsertest.Open(t)
+			tab.Size(1280, "light")
+			tab.Scripts(scripts)
+			h.signIn(tab, "clara")
+			for _, text := range []string{"27 of 31 steps done (87 %). 4 are with you, 0 are with us.", "What we still need (3)",
+				"Source of wealth: Pierre Dupont", "Part received", "Bank statements", "Tax return 2021", "Tax return 2023",
+				"Identity: Thomas Müller", "in 14 days", "UK Money Laundering Regulations 2017", "Passport, national id", "Date of birth: Maria Schmidt", "About 1 minute"} {
+				tab.Wait(text)
+			}
+			say := func(text string, wants ...string) {
+				t.Helper()
+				tab.Type("#said", text)
+				if scripts {
+					tab.Eval(`(() => { window.said = []; new MutationObserver(() => window.said.push(document.getElementById("state").textContent)).observe(document.getElementById("state"), {childList: true}); return "" })()`)
+					tab.Press("\r")
+				} else {
+					tab.Click(".say .btn")
+				}
+				for _, want := range append(wants, text) {
+					tab.Wait(want)
+				}
+				if scripts {
+					tab.Wait("Write a message")
+					if got := tab.Eval(`document.activeElement.id`); got != "said" {
+						t.Errorf("the focus is on %q after sending", got)
+					}
+					if got := tab.Eval(`document.querySelector("#said").value`); got != "" {
+						t.Errorf("the box still holds %q", got)
+					}
+					if got := tab.Eval(`window.said ? window.said.length : -1`); got != "2" {
+						t.Errorf("the status changed %s times", got)
+					}
+				}
+			}
+			say("Hi, what do you still need from us?", "What is still needed:", "FCA")
+			say("Maria was born March 15, 1972. I have Thomas's passport here.", "Maria Schmidt date of birth", "Please send me the file.")
+			follow(tab, "#talk", "Yes")
+			tab.Wait("28 of 31 steps done (90 %).")
+			tab.Wait("What we still need (2)")
+			tab.Go(h.url("/"))
+			follow(tab, item("thomas"), "Send a document")
+			tab.Wait("What kind of document is it?")
+			tab.Wait("PDF")
+			passport, err := filepath.Abs(filepath.Join(root, "examples/client/passport.pdf"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tab.File("#file-reference", passport)
+			tab.Click("#document-type")
+			tab.Click("main form .btn")
+			tab.Wait("29 of 31 steps done (94 %). 2 are with you, 1 is with us.")
+			tab.Wait("The bank checks it now.")
+			tab.Wait("With us for checking")
+			say("Still waiting on our accountant. Should have them next week.", "Still waiting on our accountant")
+			if strings.Contains(tab.Text(), "Answer yes or no") && tab.Eval(`!!document.querySelector("#asked")`) == "true" {
+				follow(tab, "#talk", "Yes")
+				tab.Wait("You told us: by")
+			}
+			tab.Go(h.url("/"))
+			tab.Wait("You told us: by")
+			tab.Wait("Your note")
+			say("Perfect")
+			tab.Scripts(true)
+			tab.Go(h.url("/why"))
+			tab.Wait("What happened")
+			tab.Audit("why-said")
+			tab.Go(h.url("/"))
+			everywhere(tab, "portal-94")
+		})
+	}
+}
+
+// U32, U38, U45: a form that is wrong says so beside the field and keeps what was typed;
+// one that is sent twice acts once; markup is text; what was done can be changed.
+func TestBrowserForms(t *testing.T) {
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.provide-info?item=maria-schmidt-date-of-birth"))
+	field := "#collected-data-date_of_birth"
+	tab.Type(field, "15")
+	tab.Type(field+"-m", "3")
+	tab.Type(field+"-y", "1872")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	for what, want := range map[string]string{
+		`document.title.startsWith("Error:")`:                       "true",
+		`document.activeElement.className`:                          "summary",
+		`document.querySelector(".summary a").getAttribute("href")`: field,
+		`document.querySelector("` + field + `-y").value`:           "1872",
+		`document.querySelector(".summary a").textContent.includes(document.querySelector(".why").lastChild.textContent)`: "true",
+	} {
+		if got := tab.Eval(what); got != want {
+			t.Errorf("%s is %s, not %s", what, got, want)
+		}
+	}
+	tab.Wait("must be after 1 January 1900")
+	tab.Audit("form-wrong")
+	tab.Eval(`(() => { document.querySelector("` + field + `-y").value = "1972"; return "" })()`)
+	// Sent twice, at once: it is done once, and told twice.
+	twice := tab.Eval(`(() => { const f = document.querySelector("main form"), b = () => new FormData(f); window.twice = Promise.all([1,2].map(() => fetch(f.action, {method: "POST", body: new URLSearchParams(b())}).then(r => r.text()))).then(a => { window.sent = a.map(t => t.includes("Done (2)")).join() }); return "ok" })()`)
+	if twice != "ok" {
+		t.Fatal(twice)
+	}
+	for end := time.Now().Add(10 * time.Second); tab.Eval("window.sent ?? ''") == "" && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if got := tab.Eval("window.sent"); got != "true,true" {
+		t.Errorf("of what was sent twice, both were not answered with what is done: %s", got)
+	}
+	tab.Go(h.url("/"))
+	tab.Wait("28 of 31 steps done (90 %).")
+	if n := strings.Count(h.run("log", "show", "--verb", "client.provide-info", "--outcome", "ok"), "client.provide-info"); n != 1 {
+		t.Errorf("it was done %d times", n)
+	}
+	// What somebody writes is text wherever it comes out.
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", `<img src=x onerror="document.title='owned'"> "quoted" @thomas :note`)
+	tab.Click("main form .btn")
+	tab.Wait("Your note")
+	tab.Wait("<img src=x")
+	if got := tab.Eval(`document.querySelectorAll("main img").length + document.title`); !strings.HasPrefix(got, "0Your onboarding") {
+		t.Errorf("markup became more than text: %s", got)
+	}
+	tab.Audit("note-done")
+	follow(tab, ".banner", "Change")
+	tab.Wait("What shall I note?")
+	if got := tab.Eval(`document.querySelector("#note").value`); !strings.Contains(got, "<img src=x") {
+		t.Errorf("what was noted is not there to be changed: %q", got)
+	}
+	// What is refused is told beside the field that it is about.
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#expected-date", "3")
+	tab.Type("#expected-date-m", "1")
+	tab.Type("#expected-date-y", "2020")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	if got := tab.Eval(`document.querySelector(".summary a").getAttribute("href")`); got != "#expected-date" {
+		t.Errorf("the mistake is told of %s", got)
+	}
+	// A form that asks first: shown, and done by another press.
+	tab.Go(h.url("/do/client.escalate"))
+	tab.Type("#reason", "I am stuck")
+	tab.Click("main form .btn")
+	tab.Wait("It sends a message that cannot be recalled")
+	if got := tab.Eval(`document.activeElement.tagName`); got != "BODY" {
+		t.Errorf("a card takes the focus: %s", got)
+	}
+	tab.Audit("card")
+	follow(tab, "main", "Yes, do it")
+	tab.Wait("I have passed this conversation on")
+}
+
+// U31, U38: questions one by one go on where they were left, after the server was killed
+// and in a new login; an answer that does not fit is not kept; a draft stays.
+func TestBrowserQuestions(t *testing.T) {
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Type("#said", "half a sen")
+	follow(tab, item("pierre"), "Answer question by question")
+	tab.Wait("Question 1 of")
+	first := tab.Eval(`document.querySelector("h1").textContent`)
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	answer(t, tab)
+	tab.Wait("Question 2 of")
+	second := tab.Eval(`document.querySelector("h1").textContent`)
+	h.kill()
+	h.start()
+	tab.Click("main form .btn") // the login is a row: it lives on in the new process
+	tab.Wait("There is a problem")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	if got := tab.Eval(`document.querySelector("#said").value`); got != "half a sen" {
+		t.Errorf("the draft is %q", got)
+	}
+	follow(tab, item("pierre"), "Answer question by question")
+	tab.Wait("Question 2 of")
+	if got := tab.Eval(`document.querySelector("h1").textContent`); got != second || second == first {
+		t.Errorf("it goes on with %q, not with %q", got, second)
+	}
+	for n := 2; n < 12 && !strings.Contains(tab.Text(), "Check your answers"); n++ {
+		answer(t, tab)
+		tab.Wait("Your onboarding")
+	}
+	tab.Wait("Check your answers")
+	everywhere(tab, "check")
+	follow(tab, "main", "Change")
+	tab.Wait("Save and return to your answers")
+	if got := tab.Eval(`document.querySelector("h1").textContent`); got != first {
+		t.Errorf("Change leads to %q", got)
+	}
+	answer(t, tab)
+	tab.Wait("Check your answers")
+	if got := tab.Eval(`document.activeElement.closest("tr.now") ? "row" : document.activeElement.tagName`); got != "row" {
+		t.Errorf("the focus is not on the row that was changed: %s", got)
+	}
+	follow(tab, "main", "Send these answers")
+	tab.Wait("steps done")
+	tab.Wait("Source of wealth: Pierre Dupont")
+	if n := strings.Count(h.run("log", "show", "--verb", "client.provide-info", "--outcome", "ok"), "client.provide-info"); n != 1 {
+		t.Errorf("the answers were sent %d times", n)
+	}
+}
+
+// answer gives whatever the question at hand takes.
+func answer(t *testing.T, tab *browsertest.Tab) {
+	t.Helper()
+	switch tab.Eval(`document.querySelector("input[type=radio]") ? "radio" : document.querySelector("select") ? "select" : document.querySelector("#value-y") ? "date" : "text"`) {
+	case "radio":
+		tab.Click("input[type=radio]")
+	case "select":
+		tab.Eval(`(() => { const s = document.querySelector("select"); s.selectedIndex = 1; return "" })()`)
+	case "date":
+		for css, text := range map[string]string{"#value": "1", "#value-m": "2", "#value-y": "1990"} {
+			tab.Eval(fmt.Sprintf(`(() => { document.querySelector(%q).value = %q; return "" })()`, css, text))
+		}
+	default:
+		text := "12"
+		if tab.Eval(`document.querySelector("#value[inputmode]") !== null`) == "false" {
+			text = "Inheritance from his father"
+		}
+		if example := regexp.MustCompile(`(?m)For example (.+)$`).FindStringSubmatch(tab.Text()); example != nil {
+			text = example[1]
+		}
+		tab.Eval(fmt.Sprintf(`(() => { document.querySelector("#value").value = %q; return "" })()`, text))
+	}
+	was := tab.Eval("document.title")
+	tab.Eval(`(() => { document.querySelector("main form .btn").click(); return "" })()`)
+	for end := time.Now().Add(10 * time.Second); tab.Eval("document.title") == was && time.Now().Before(end); {
+		time.Sleep(30 * time.Millisecond)
+	}
+}
+
+// U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and
+// refused where it moved; keys move and never act; a call can be tried without being sent.
+func TestBrowserConsole(t *testing.T) {
+	h := newHouse(t)
+	asks, decides := browsertest.Open(t), browsertest.Open(t)
+	asks.Size(1280, "light")
+	decides.Size(1280, "dark")
+	h.signIn(asks, "t.weber")
+	asks.Wait("What clients sent")
+	id := h.waive(asks)
+	asks.Go(h.url("/waiting/" + id))
+	asks.Wait("Waits for somebody with this role")
+	if asks.Eval(`document.querySelectorAll("main form").length`) != "0" {
+		t.Error("whoever asks may decide")
+	}
+	h.signIn(decides, "a.nowak")
+	decides.Wait("What clients sent")
+	decides.Go(h.url("/waiting/" + id))
+	for _, text := range []string{"review.waive", "<b>all of it</b>", "asked by t.weber", "A requirement is waived by two people", "review.yaml:", "It is good only while the rows are as shown."} {
+		decides.Wait(text)
+	}
+	if decides.Eval(`document.querySelectorAll("main b").length`) != "0" {
+		t.Error("markup in a call became more than text")
+	}
+	everywhere(decides, "decision")
+	follow(decides, "main", "Agree")
+	decides.Wait("You agreed, and it is done.")
+	decides.Audit("agreed")
+	// Again, from a page that is still open.
+	asks.Go(h.url("/waiting/" + id))
+	asks.Wait("Agreed to and done: a.nowak")
+	// Keys move, and do nothing in fields.
+	decides.Go(h.url("/verbs"))
+	decides.Wait("review.accept")
+	decides.Press("j")
+	one := decides.Eval(`document.activeElement.textContent`)
+	decides.Press("j")
+	two := decides.Eval(`document.activeElement.textContent`)
+	decides.Press("k")
+	if again := decides.Eval(`document.activeElement.textContent`); one == two || again != one || one == "" {
+		t.Errorf("j, j, k go to %q, %q, %q", one, two, again)
+	}
+	decides.Press("/")
+	decides.Press("jx")
+	if got := decides.Eval(`document.activeElement.value`); !strings.HasSuffix(got, "jx") {
+		t.Errorf("a key in a field is a letter: %q", got)
+	}
+	decides.Go(h.url("/verbs?q=waive"))
+	decides.Wait("1 verbs")
+	decides.Go(h.url("/do/review.waiting?try=1"))
+	decides.Click("main form .btn")
+	decides.Wait("review.waiting")
+	decides.Wait("Send this call")
+	decides.Audit("try")
+	// The keys can be switched off.
+	follow(decides, "footer", "Keys")
+	follow(decides, "footer", "Switch the keys off")
+	decides.Wait("Dark colours")
+	if got := decides.Eval(`"keys" in document.body.dataset`); got != "false" {
+		t.Error("the keys are still on")
+	}
+	// A client has none of it.
+	h.signIn(asks, "clara")
+	asks.Wait("Your onboarding")
+	for path, wants := range map[string]string{"/journal": "This could not be done", "/waiting/" + id: "There is nothing here.", "/verbs/review.waive": "There is nothing here.", "/do/review.waive": "There is nothing here."} {
+		asks.Go(h.url(path))
+		asks.Wait(wants)
+	}
+}

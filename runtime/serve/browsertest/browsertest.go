@@ -1,0 +1,280 @@
+// Package browsertest drives headless Chromium for the tests of pages: real clicks on a
+// real socket, and axe-core to judge what came of it.
+//
+//	tab := browsertest.Open(t)
+//	tab.Size(360, "dark")
+//	tab.Go(url)
+//	tab.Audit("portal")
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// Widths are those that pages are judged at, in CSS pixels.
+var Widths = []int64{320, 360, 1280}
+
+// A Tab is one of a browser of its own: nothing is remembered from another test.
+type Tab struct {
+	t    testing.TB
+	ctx  context.Context
+	axe  string
+	wide int64
+	look string
+}
+
+// Open starts a browser, and ends it with the test. Without Chromium or axe-core the
+// test is skipped, or fails where VERBATIM_REQUIRE_CHROMIUM is set.
+func Open(t testing.TB) *Tab {
+	t.Helper()
+	without := func(what string) {
+		t.Helper()
+		if os.Getenv("VERBATIM_REQUIRE_CHROMIUM") != "" {
+			t.Fatal(what)
+		}
+		t.Skip(what)
+	}
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		without("no Chromium: make chromium finds or installs it")
+	}
+	axe, err := os.ReadFile(Judge("axe-core/axe.min.js"))
+	if err != nil {
+		without("no axe-core: make judges fetches it")
+	}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.Headless, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-prefers-reduced-motion", true), chromedp.WSURLReadTimeout(time.Minute)}
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(alloc)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits for the process, so that its folder can go
+		end()
+		stop()
+	})
+	b := &Tab{t: t, ctx: ctx, axe: string(axe)}
+	b.Do(chromedp.Navigate("about:blank"))
+	return b
+}
+
+// Judge is where a file of a package that npm fetched for tests is.
+func Judge(file string) string {
+	dir := os.Getenv("VERBATIM_JUDGES")
+	if dir == "" {
+		here, _ := os.Getwd()
+		for ; filepath.Dir(here) != here; here = filepath.Dir(here) {
+			if _, err := os.Stat(filepath.Join(here, "go.mod")); err == nil {
+				dir = filepath.Join(here, ".cache", "judges")
+				break
+			}
+		}
+	}
+	return filepath.Join(dir, "node_modules", filepath.FromSlash(file))
+}
+
+// Do takes steps, within twenty seconds.
+func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	// The first step of a context starts the browser, which must not end with it.
+	if chromedp.FromContext(b.ctx).Target == nil {
+		ctx = b.ctx
+	}
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%v\non %s", err, b.where())
+	}
+}
+
+func (b *Tab) where() string {
+	ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
+	defer stop()
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText.slice(0, 1500) : "")`))
+	return text
+}
+
+// Go opens an address.
+func (b *Tab) Go(url string) { b.t.Helper(); b.Do(chromedp.Navigate(url)) }
+
+// Size makes the window so wide, and light or dark as the system would say it.
+func (b *Tab) Size(width int64, look string) {
+	b.t.Helper()
+	b.wide, b.look = width, look
+	b.Do(chromedp.EmulateViewport(width, 900))
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Scripts switches the scripts of pages on or off.
+func (b *Tab) Scripts(on bool) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Click clicks what a CSS selector finds, and Type types into it.
+func (b *Tab) Click(css string) { b.t.Helper(); b.Do(chromedp.Click(chromedp.CSS(css))) }
+
+// Type types into a field.
+func (b *Tab) Type(css, text string) { b.t.Helper(); b.Do(chromedp.SendKeys(chromedp.CSS(css), text)) }
+
+// Press presses a key, wherever the focus is.
+func (b *Tab) Press(keys string) { b.t.Helper(); b.Do(chromedp.KeyEvent(keys)) }
+
+// File chooses a file.
+func (b *Tab) File(css, name string) {
+	b.t.Helper()
+	b.Do(chromedp.SetUploadFiles(chromedp.CSS(css), []string{name}))
+}
+
+// Wait waits for text on the page, ten seconds long.
+func (b *Tab) Wait(text string) {
+	b.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+		if strings.Contains(b.quietly(), squeezed(text)) {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("the page does not come to say %q\n%s", text, b.where())
+		}
+	}
+}
+
+// quietly is the text of the page, "" while it is being changed for another.
+func (b *Tab) quietly() string {
+	ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
+	defer stop()
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.readyState === "complete" && document.body ? document.body.innerText : ""`))
+	return squeezed(text)
+}
+
+func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Text is what the page shows, once it is there.
+func (b *Tab) Text() string {
+	b.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+		if b.quietly() != "" || time.Now().After(end) {
+			return b.Eval(`document.body.innerText`)
+		}
+	}
+}
+
+// Eval works out a JavaScript expression, as text.
+func (b *Tab) Eval(expression string) string {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")"))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return text
+}
+
+// A finding is a rule of axe that the page breaks, or keeps.
+type finding struct {
+	ID    string `json:"id"`
+	Help  string `json:"help"`
+	Nodes []struct {
+		HTML    string `json:"html"`
+		Summary string `json:"failureSummary"`
+	} `json:"nodes"`
+}
+
+// Audit holds the page as it is against the rules of WCAG 2.2 AA and the good practices
+// of axe, and sees that nothing moves, that nothing is wider than the window, and that
+// the window is as wide as was said. Scripts of the page must be on. Where
+// VERBATIM_SCREENSHOTS names a folder, a picture of the page goes there.
+func (b *Tab) Audit(name string) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
+	defer stop()
+	at := fmt.Sprintf("%s at %d px, %s", name, b.wide, b.look)
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](b.axe+`;"axe"`)); err != nil {
+		b.t.Fatalf("%s: %v", at, err)
+	}
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
+		const r = await axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations","passes"]});
+		const shift = await new Promise(done => {
+			let sum = 0;
+			new PerformanceObserver(l => { for (const e of l.getEntries()) sum += e.value; }).observe({type: "layout-shift", buffered: true});
+			setTimeout(() => done(sum), 50);
+		});
+		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, inner: innerWidth, wide: document.documentElement.scrollWidth});
+	})()`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", at, err)
+	}
+	var r struct {
+		Violations  []finding
+		Passes      []string
+		Shift       float64
+		Inner, Wide int64
+	}
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, v := range r.Violations {
+		b.t.Errorf("%s: %s: %s", at, v.ID, v.Help)
+		for i, n := range v.Nodes {
+			if i < 3 {
+				b.t.Logf("    %s\n    %s", n.HTML, n.Summary)
+			}
+		}
+	}
+	switch {
+	case r.Inner != b.wide:
+		b.t.Errorf("%s: the window is %d px wide", at, r.Inner)
+	case r.Wide > r.Inner:
+		b.t.Errorf("%s: the page is %d px wide and scrolls sideways", at, r.Wide)
+	case r.Shift > 0.02:
+		b.t.Errorf("%s: the layout shifts by %.3f", at, r.Shift)
+	case !strings.Contains(" "+strings.Join(r.Passes, " ")+" ", " target-size "):
+		b.t.Errorf("%s: axe did not look at the size of targets", at)
+	}
+	b.Shoot(name)
+}
+
+// Shoot takes a picture of the whole page, where VERBATIM_SCREENSHOTS names a folder.
+func (b *Tab) Shoot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("VERBATIM_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	yes := true
+	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &yes})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, b.wide, b.look)), shot.Data, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}

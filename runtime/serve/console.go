@@ -1,0 +1,497 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/confirmations"
+	"verbatim/runtime/serve/pages"
+	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
+	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// The pages of those who serve others: what waits for their agreement, the journal, the
+// reference. What they do with rows are verbs, whose forms are those of everybody.
+
+// queue lists what waits.
+func (v *visit) queue() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	all, err := d.session.Pending(v.r.Context())
+	if err != nil {
+		return err
+	}
+	mine := pages.Inbox{ID: "mine", Empty: d.tells("pages/nothing-waits")}
+	asked := pages.Inbox{ID: "asked", Title: d.tells("pages/asked-by-you")}
+	for _, c := range all {
+		item := pages.Item{URL: "/waiting/" + c.ID, Title: d.calls(c), Aside: d.tells("pages/until", d.clock(c.Expires)), Lines: []string{d.tells("pages/asked-by", c.Asker, d.ago(c.Asked))}}
+		if c.Mine {
+			mine.Rows = append(mine.Rows, item)
+		} else {
+			item.Lines = []string{d.tells("pages/waits-for", d.missing(c))}
+			asked.Rows = append(asked.Rows, item)
+		}
+	}
+	mine.Title = d.tells("pages/waiting-list", strconv.Itoa(len(mine.Rows)))
+	p := d.frame(d.tells("pages/waiting"))
+	p.Wide = true
+	p.Main = []pages.Block{mine}
+	if len(asked.Rows) > 0 {
+		p.Main = append(p.Main, asked)
+	}
+	return d.show(http.StatusOK, p)
+}
+
+// calls says what a confirmation is about.
+func (d *desk) calls(c *runtime.Pending) string {
+	if len(c.Calls) == 0 {
+		return d.tells("pages/other-palettes")
+	}
+	name, _, _ := strings.Cut(c.Calls[0], " ")
+	title := name
+	if v := d.Registry.Verb(name); v != nil {
+		title = d.tell.Verb(v)
+	}
+	if n := len(c.Calls) - 1; n > 0 {
+		title += d.tells("pages/and-more", strconv.Itoa(n))
+	}
+	return title
+}
+
+// missing are the roles that have not agreed yet.
+func (d *desk) missing(c *runtime.Pending) string {
+	var roles []string
+	for _, r := range c.Roles {
+		if r.By == "" {
+			roles = append(roles, cmp.Or(d.tell.Text(r.Role), c.Asker))
+		}
+	}
+	return strings.Join(roles, ", ")
+}
+
+// ago says how long something is past.
+func (d *desk) ago(at time.Time) string {
+	switch past := d.Clock().Sub(at); {
+	case past < 2*time.Minute:
+		return d.tells("pages/just-now")
+	case past < 2*time.Hour:
+		return d.tells("pages/minutes-ago", strconv.Itoa(int(past/time.Minute)))
+	case past < 48*time.Hour:
+		return d.tells("pages/hours-ago", strconv.Itoa(int(past/time.Hour)))
+	default:
+		return d.tells("pages/days-ago", strconv.Itoa(int(past/(24*time.Hour))))
+	}
+}
+
+// decision shows one: the whole call, what would happen now, and why it is asked.
+func (v *visit) decision() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	return d.decisionPage(http.StatusOK, "")
+}
+
+func (d *desk) decisionPage(status int, wrong string) error {
+	c, err := d.session.Show(d.r.Context(), d.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	card := pages.Card{ID: "decision", Title: d.calls(c), Aside: d.tells("pages/asked-by", c.Asker, d.ago(c.Asked))}
+	for _, call := range c.Calls {
+		card.Calls = append(card.Calls, pages.Call{Parts: []pages.Part{{Text: call}}})
+	}
+	fact := func(key words.Key, text string) {
+		if text != "" {
+			card.Facts = append(card.Facts, pages.Fact{Name: d.tells(key), Text: text})
+		}
+	}
+	if c.Preview != nil {
+		card.Rows = d.diffs(c.Preview)
+		for _, ask := range c.Preview.Asks() {
+			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+ask.Rule.String()+")")
+		}
+		card.Facts = append(card.Facts, d.origins(c.Preview)...)
+	}
+	for _, r := range c.Roles {
+		if r.By != "" {
+			fact("pages/agreed-already", r.By)
+		}
+	}
+	switch {
+	case c.Status != confirmations.Waiting:
+		state := d.tells(settledWords[c.Status])
+		if c.By != "" {
+			state += ": " + c.By
+		}
+		if c.Reason != "" {
+			state += ". " + c.Reason
+		}
+		card.Notes = append(card.Notes, pages.Banner{Text: state})
+	case c.Stale:
+		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: strings.Join(append([]string{d.tells("pages/stale")}, c.Moved...), "\n")})
+	case !c.Mine:
+		fact("pages/good-until", d.clock(c.Expires))
+		card.Notes = append(card.Notes, pages.Banner{Text: d.tells("pages/waits-for", d.missing(c))})
+	default:
+		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
+		card.URL = "/waiting/" + c.ID
+		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: d.tells("pages/why-not"), Optional: true, Max: 500, Wrong: wrong}}
+		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
+	}
+	p := d.frame(d.calls(c))
+	p.Head, p.Wrong = d.tells("pages/decide"), wrong != ""
+	p.Wide = true
+	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
+	p.Main = []pages.Block{card}
+	return d.show(status, p)
+}
+
+// settledWords say what became of what waited.
+var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
+
+// origins says of each value that no record vouches for where it comes from.
+func (d *desk) origins(r *receipt.Receipt) (all []pages.Fact) {
+	for i := range r.Calls {
+		for k := range r.Calls[i].Rows {
+			for n := range r.Calls[i].Rows[k].Fields {
+				if f := &r.Calls[i].Rows[k].Fields[n]; d.tell.From(f.Origin) != "" {
+					all = append(all, pages.Fact{Name: d.tells("pages/value-from"), Text: d.tell.Label(f.Name) + ": " + d.tell.From(f.Origin)})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// decide agrees or declines.
+func (v *visit) decide() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	if err := v.form(); err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	id := v.r.PathValue("id")
+	var told string
+	switch v.r.PostForm.Get("decide") {
+	case "agree":
+		c, r, err := d.session.Agree(ctx, id)
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics))
+		}
+		if err != nil {
+			return err
+		}
+		if told = d.tells("pages/agreed-waits", d.missing(c)); r != nil {
+			told = d.tells("pages/agreed") + "\n" + d.tell.Done(r)
+		}
+	case "decline":
+		if err := d.session.Decline(ctx, id, strings.TrimSpace(v.r.PostForm.Get("reason"))); err != nil {
+			return err
+		}
+		told = d.tells("pages/declined")
+	default:
+		return badBody("nothing was decided", "press one of the two buttons")
+	}
+	p := d.frame(d.tells("pages/decided"))
+	p.Main = []pages.Block{pages.Receipt{Title: d.tells("pages/decided"), Lines: lines(told), Links: []pages.Link{{URL: "/waiting", Text: d.tells("pages/waiting"), Tone: "main"}}}}
+	return d.show(http.StatusOK, p)
+}
+
+func lines(text string) (all []pages.Done) {
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		all = append(all, pages.Done{Text: line})
+	}
+	return all
+}
+
+// The journal.
+
+// entriesPage is how many entries a page of it has.
+const entriesPage = 50
+
+func (v *visit) journalPage() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	if err := d.session.ReadsJournal(ctx); err != nil {
+		return err
+	}
+	size, _, err := v.Store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	last := size
+	if n, err := strconv.ParseInt(v.r.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
+		last = n
+	}
+	table := pages.Table{ID: "entries", Title: d.tells("pages/journal"), Head: []string{d.tells("pages/number"), d.tells("pages/when"), d.tells("pages/who"), d.tells("pages/call"), d.tells("pages/became")}, Empty: d.tells("pages/none")}
+	first := max(1, last-entriesPage+1)
+	if size > 0 {
+		for e, err := range journal.Entries(ctx, v.Store, first, last) {
+			if err != nil {
+				return err
+			}
+			table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.FormatInt(e.Seq, 10), URL: "/journal/" + strconv.FormatInt(e.Seq, 10)}, {Text: d.clock(e.Time)}, {Text: e.Principal}, {Text: cmp.Or(e.Call, e.Verb), Code: true}, {Text: e.Outcome}})
+		}
+	}
+	slices.Reverse(table.Rows)
+	state, err := d.chain(ctx)
+	if err != nil {
+		return err
+	}
+	table.Lines = []string{state}
+	pager := &pages.Pager{}
+	if first > 1 {
+		pager.After = &pages.Link{URL: "/journal?to=" + strconv.FormatInt(first-1, 10), Text: d.tells("pages/older")}
+	}
+	if last < size {
+		pager.Before = &pages.Link{URL: "/journal?to=" + strconv.FormatInt(min(size, last+entriesPage), 10), Text: d.tells("pages/newer")}
+	}
+	if pager.After != nil || pager.Before != nil {
+		table.Pages = pager
+	}
+	p := d.frame(d.tells("pages/journal"))
+	p.Wide = true
+	p.Main = []pages.Block{table}
+	return d.show(http.StatusOK, p)
+}
+
+// longestChain is how many entries a page proves as it is shown; a longer journal is
+// proved by the command.
+const longestChain = 5000
+
+// chain says whether the journal is whole.
+func (d *desk) chain(ctx context.Context) (string, error) {
+	size, _, err := d.Store.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if size > longestChain {
+		return d.tells("pages/chain-long", strconv.FormatInt(size, 10)), nil
+	}
+	head, err := journal.Verify(journal.Entries(ctx, d.Store, 1, 0))
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return d.tells("pages/chain-broken", err.Error()), nil
+	}
+	return d.tells("pages/chain-whole", strconv.FormatInt(head.Size, 10)), nil
+}
+
+func (v *visit) journalEntry() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	if err := d.session.ReadsJournal(ctx); err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(v.r.PathValue("entry"), 10, 64)
+	if err != nil || n < 1 {
+		return v.notFound()
+	}
+	for l, err := range journal.Opened(ctx, v.Store, v.principal, n, n) {
+		if err != nil {
+			return err
+		}
+		record, err := l.Record()
+		if err != nil {
+			return err
+		}
+		e := &l.Entry
+		p := d.frame(d.tells("pages/entry", strconv.FormatInt(n, 10)))
+		p.Wide = true
+		p.Back = &pages.Link{URL: "/journal", Text: d.tells("pages/journal")}
+		block := pages.Prose{ID: "entry", Calls: []pages.Call{{Parts: []pages.Part{{Text: cmp.Or(record.Words, e.Call, e.Verb)}}}}}
+		add := func(key words.Key, text string) {
+			if text != "" {
+				block.Facts = append(block.Facts, pages.Fact{Name: d.tells(key), Text: text})
+			}
+		}
+		add("pages/when", d.clock(e.Time))
+		add("pages/who", e.Principal)
+		add("pages/became", e.Outcome+strings.TrimRight(": "+e.Reason, ": "))
+		add("pages/source", e.Source)
+		var rows strings.Builder
+		receipt.PrintLogged(&rows, record.Rows)
+		add("pages/changed", strings.TrimSpace(rows.String()))
+		p.Main = []pages.Block{block}
+		return d.show(http.StatusOK, p)
+	}
+	return v.notFound()
+}
+
+// The reference.
+
+func (v *visit) referencePage() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	said := strings.TrimSpace(v.r.URL.Query().Get("q"))
+	table := pages.Table{ID: "verbs", Title: d.tells("pages/reference"), Head: []string{d.tells("pages/verb"), d.tells("pages/does")}, Empty: d.tells("pages/none"),
+		Find: &pages.Find{URL: "/verbs", Fields: []pages.Field{{ID: "q", Name: "q", Kind: "search", Label: d.tells("pages/search"), Value: said, Max: 100}}}}
+	page, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
+	var found []*verbs.Verb
+	for _, verb := range d.session.Verbs() {
+		if matches(verb, said) {
+			found = append(found, verb)
+		}
+	}
+	const most = 100
+	page = max(0, min(page, (len(found)-1)/most))
+	for _, verb := range found[min(len(found), page*most):min(len(found), (page+1)*most)] {
+		table.Rows = append(table.Rows, []pages.Cell{{Text: verb.Name, URL: "/verbs/" + verb.Name}, {Text: d.tell.Verb(verb)}})
+	}
+	table.Lines = []string{d.tells("pages/verbs-found", strconv.Itoa(len(found)))}
+	link := func(n int, key words.Key) *pages.Link {
+		return &pages.Link{URL: "/verbs?" + query("q", said) + "&page=" + strconv.Itoa(n), Text: d.tells(key)}
+	}
+	pager := &pages.Pager{}
+	if page > 0 {
+		pager.Before = link(page-1, "pages/page-before")
+	}
+	if (page+1)*most < len(found) {
+		pager.After = link(page+1, "pages/page-after")
+	}
+	if pager.Before != nil || pager.After != nil {
+		table.Pages = pager
+	}
+	p := d.frame(d.tells("pages/reference"))
+	p.Wide = true
+	p.Main = []pages.Block{table}
+	return d.show(http.StatusOK, p)
+}
+
+// matches reports whether each word that was looked for stands in what a verb says of
+// itself.
+func matches(v *verbs.Verb, said string) bool {
+	text := strings.ToLower(v.Name + " " + v.Description + " " + strings.Join(v.Phrases, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(said)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *visit) verbPage() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	verb := v.Registry.Verb(v.r.PathValue("verb"))
+	if verb == nil || !d.session.May(verb) {
+		return v.notFound()
+	}
+	var text strings.Builder
+	if err := v.Registry.Explain(&text, verb); err != nil {
+		return err
+	}
+	p := d.frame(verb.Name)
+	p.Wide = true
+	p.Back = &pages.Link{URL: "/verbs", Text: d.tells("pages/reference")}
+	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []pages.Call{{Parts: []pages.Part{{Text: strings.TrimRight(text.String(), "\n")}}}},
+		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.tells("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.tells("pages/use")}}}}
+	return d.show(http.StatusOK, p)
+}
+
+// tries shows the call that a form makes, and what would come of it: before it is agreed
+// to, in the palette's sentences. Nothing is sent; to send it is another press.
+func (d *desk) tries(f *filled, program *verbs.Program) error {
+	ctx := d.r.Context()
+	p := d.frame(d.actTitle(f.verb))
+	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}
+	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: dsl.Format(program.Canonical())}}}}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
+		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}}}
+	r, err := d.session.Preview(ctx, program)
+	var refusal *runtime.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		card.Notes = []pages.Banner{{Tone: "bad", Text: d.tell.Refused(refusal.Diagnostics)}}
+		card.URL = ""
+	case err != nil:
+		return err
+	default:
+		card.Rows = d.diffs(r)
+		if text := d.tell.Asks(r); text != "" {
+			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/asked-before"), Text: text})
+		}
+		if text := strings.TrimSpace(d.tell.Done(r)); text != "" {
+			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/told-after"), Text: text})
+		}
+	}
+	p.Main = []pages.Block{card}
+	return d.show(http.StatusOK, p)
+}
+
+// why shows how the last answer of the conversation came about, from what was recorded.
+func (v *visit) why() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	info, err := d.session.Info(ctx)
+	if err != nil {
+		return err
+	}
+	turns, err := d.session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
+	if err != nil {
+		return err
+	}
+	var turn pages.Turn
+	for i := range turns {
+		t := &turns[i]
+		at := t.Time.In(d.zone()).Format("15:04") + " "
+		switch {
+		case t.Erased:
+		case t.Intent == sessions.WhyIntent:
+			turn.Why = nil
+			for line := range strings.SplitSeq(strings.TrimSpace(t.Content), "\n") {
+				name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+				if !ok {
+					name, text = d.tells("pages/noted"), line
+				}
+				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: text})
+			}
+		case t.Role == sessions.Client:
+			turn.Happened = []string{at + d.tells("pages/you") + ": " + t.Content}
+		default:
+			turn.Happened = append(turn.Happened, at+d.tells("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
+			if t.Action != "" {
+				turn.Happened = append(turn.Happened, at+t.Action)
+			}
+		}
+	}
+	p := d.frame(d.tells("pages/how-it-came"))
+	p.Wide = true
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}
+	p.Main = []pages.Block{turn}
+	if len(turn.Happened) == 0 {
+		p.Main = []pages.Block{pages.Prose{ID: "none", Lines: []string{d.tells("pages/no-messages")}}}
+	}
+	return d.show(http.StatusOK, p)
+}

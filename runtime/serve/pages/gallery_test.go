@@ -1,0 +1,268 @@
+package pages_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"verbatim/runtime/serve/browsertest"
+	"verbatim/runtime/serve/pages"
+	"verbatim/runtime/words"
+)
+
+// evil is markup that somebody stored.
+const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> javascript:alert(3)`
+
+// gallery is one page of each kind of block, as full as it gets.
+func gallery(l words.Language) map[string]pages.Page {
+	frame := pages.Page{Language: l, Title: "Your onboarding", Head: "Your onboarding", Org: "Allianz Reinsurance AG", Person: "Clara Weiss", Help: "/person",
+		SignOut: &pages.Act{URL: "/sign-out"}, Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: "/"}}},
+		Nav: []pages.Link{{URL: "/", Text: "Your onboarding", Here: true}, {URL: "/a", Text: "What you told us"}}}
+	with := func(wide bool, main []pages.Block, aside ...pages.Block) pages.Page {
+		p := frame
+		p.Wide, p.Main, p.Aside = wide, main, aside
+		return p
+	}
+	field := func(id, kind, label string, wrong string) pages.Field {
+		return pages.Field{ID: id, Name: id, Kind: kind, Label: label, Hint: "For example 31 3 1972", Wrong: wrong, Max: 200, Accept: "application/pdf", Draft: id,
+			Options: []pages.Choice{{Value: "PASSPORT", Text: "Passport", Hint: "The page with the photograph", Chosen: true}, {Value: "ID", Text: "National identity card"}}}
+	}
+	diffs := []pages.Diff{{Title: "Source of wealth, Pierre Dupont", Op: "changed", Fields: []pages.Changed{
+		{Name: "Due date", Was: true, Before: "Wednesday 15 January 2025", After: "Monday 10 February 2025", From: "you said"}, {Name: "Note", After: "Accountant on leave", From: "from letter.pdf"}}}}
+	call := pages.Call{Parts: []pages.Part{{Text: "client.add-note :request-id @pierre-dupont-source-of-wealth :note "}, {Text: `"Accountant"`, From: "from letter.pdf"}}}
+	portal := with(false, []pages.Block{
+		pages.Progress{Bold: "27 of 31 steps done (87 %).", Text: "4 are with you, 0 are with us.", Done: 870, Ours: 30, Total: 1000},
+		pages.Tasks{ID: "open", Title: "What we still need (3)", Tasks: []pages.Task{
+			{Title: "Source of wealth: Pierre Dupont", URL: "/x", Tag: pages.Tag{Text: "Part received", Tone: "you"}, Lines: []string{"Due Wednesday 15 January 2025, in 19 days"},
+				Facts: []pages.Fact{{Name: "We have", Text: "bank statements (received 12 December)"}, {Name: "Still needed", Text: "tax returns 2021, 2022, 2023"}, {Name: "Why", Text: "Pierre is investing €50 million. FCA rules ask us to verify how his wealth was built up over time, not only where this investment comes from."}, {Name: "Accepts", Text: "tax returns, audited accounts, or a letter from a tax adviser"}},
+				Acts:  []pages.Link{{URL: "/a", Text: "Send a document", Of: "Source of wealth", Tone: "main"}, {URL: "/b", Text: "Tell us when"}, {URL: "/c", Text: "Ask about this"}}},
+			{Title: "Identity document: Thomas Müller", URL: "/y", Tag: pages.Tag{Text: "With us for checking", Tone: "us"}, More: &pages.More{Summary: "Why we ask", Of: "Thomas Müller", Facts: []pages.Fact{{Name: "Why", Text: "The law asks for it."}}}},
+			{Title: "Date of birth: Maria Schmidt", URL: "/z", Tag: pages.Tag{Text: "We need a correction", Tone: "bad"}}},
+			Folded: &pages.Folded{Summary: "Done (27)", Tasks: []pages.Task{{Title: "Address: Thomas Müller", Tag: pages.Tag{Text: "Done", Tone: "done"}, Lines: []string{"Friday 13 December 2024"}}}}},
+		pages.Banner{Tone: "warn", Text: "You expected the tax returns by 3 January.", Acts: []pages.Link{{URL: "/s", Text: "Send them now"}}},
+	}, pages.Talk{URL: "/talk", Hidden: []pages.Hidden{{Name: "key", Value: "k"}}, Last: "x", Draft: "half a sen", Acts: []pages.Link{{URL: "/f", Text: "Add a file"}},
+		Messages: []pages.Message{{Who: "You", Mine: true, Lines: []string{"Maria was born March 15, 1972. I have Thomas's passport here."}}, {Who: "Assistant", Lines: []string{"Saved: Maria Schmidt, date of birth 15 March 1972.", "For Thomas's passport, add the file here."}}},
+		Cards:    []pages.Card{{ID: "ask", Title: "Save Maria Schmidt's date of birth?", Rows: diffs, Lines: []string{"This goes to the filing."}, Facts: []pages.Fact{{Name: "Good until", Text: "tomorrow 09:03"}}, URL: "/talk", Buttons: []pages.Button{{Name: "said", Value: "yes", Text: "Save"}, {Name: "said", Value: "no", Text: "Do not save"}}}},
+		Replies:  []pages.Button{{Value: "Yes", Text: "Yes"}, {Value: "Another date", Text: "Another date"}}})
+	portal.Banners = []pages.Banner{{Tone: "ok", Text: "Saved."}, {Tone: "bad", Text: "Not sent."}}
+	forms := with(false, []pages.Block{pages.Form{Title: "Send a document", Step: "Question 2 of 5: beneficial owner", Lines: []string{"You entered 1 January 1850. Nothing was saved."}, URL: "/f", Files: true,
+		Wrong: []pages.Mistake{{Field: "born", Text: "Date of birth must be after 1 January 1900"}, {Text: "The server was busy."}},
+		Fields: []pages.Field{field("born", "date", "Date of birth", "It must be after 1 January 1900"), field("text", "text", "Name", ""), field("area", "area", "Note", "Too long"), field("number", "number", "Percent", ""), field("email", "email", "Address", ""),
+			field("tel", "tel", "Telephone", ""), field("radio", "radio", "What is it?", "Please choose"), field("checks", "checks", "Which of them?", ""), field("select", "select", "Country", ""), field("file", "file", "The document", "")},
+		Buttons: []pages.Button{{Text: "Save and continue", Tone: "main"}, {Name: "later", Value: "1", Text: "Save and come back later"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}},
+		pages.Answers{Title: "Check your answers", URL: "/send", Rows: []pages.Answered{{Label: "Date of birth", Answer: "15 March 1972", Change: "/c", Now: true}, {Label: "Tax number", Answer: "DE 12 345", Change: "/d", Hidden: true}},
+			Lines: []string{"You cannot change them yourself after sending."}, Buttons: []pages.Button{{Name: "send", Value: "1", Text: "Send these 5 answers", Tone: "main"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}}})
+	forms.Wrong = true
+	question := field("q", "date", "Date of birth", "")
+	question.Heading, question.Optional = true, true
+	asked := with(false, []pages.Block{pages.Form{Step: "Question 2 of 5", URL: "/q", Fields: []pages.Field{question}, Buttons: []pages.Button{{Text: "Save and continue", Tone: "main"}}}})
+	asked.Head, asked.Back = "", &pages.Link{URL: "/", Text: "Back"}
+	receipt := with(false, []pages.Block{pages.Receipt{Title: "Saved", Lines: []pages.Done{{Text: "Maria Schmidt, date of birth 15 March 1972.", Change: &pages.Link{URL: "/c", Text: "Change", Of: "date of birth"}}}, Links: []pages.Link{{URL: "/", Text: "Back to the list"}}},
+		pages.Prose{ID: "p", Title: "More", Lines: []string{"Text."}, Calls: []pages.Call{call}, Facts: []pages.Fact{{Name: "Who", Text: "Clara"}}, Links: []pages.Link{{URL: "/", Text: "On"}}}})
+	console := with(true, []pages.Block{
+		pages.Inbox{ID: "queue", Title: "Waiting for you (2)", Find: &pages.Find{URL: "/q", Fields: []pages.Field{{ID: "find", Name: "q", Kind: "search", Label: "Search"}}}, Rows: []pages.Item{{URL: "/1", Title: "Extend the due date", Aside: "12 minutes ago", Lines: []string{"asked by Clara Weiss"}}, {URL: "/2", Title: "Waive"}}, Pages: &pages.Pager{Before: &pages.Link{URL: "/p", Text: "Newer"}, After: &pages.Link{URL: "/n", Text: "Older"}}},
+		pages.Card{ID: "four", Title: "Extend the due date to 10 February 2025", Aside: "asked by Clara Weiss", Calls: []pages.Call{call}, Rows: diffs, Notes: []pages.Banner{{Tone: "warn", Text: "Weber is also looking at this."}}, Facts: []pages.Fact{{Name: "Why you are asked", Text: "26 days later than now; the rule allows 14"}},
+			URL: "/d", Fields: []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: "Why not"}}, Buttons: []pages.Button{{Name: "decide", Value: "agree", Text: "Agree"}, {Name: "decide", Value: "decline", Text: "Decline"}}, Links: []pages.Link{{URL: "/", Text: "Ask Clara"}}},
+		pages.Table{ID: "journal", Title: "Journal", Lines: []string{"The chain is whole."}, Head: []string{"When", "Who", "Call", "State", "What to do"}, Rows: [][]pages.Cell{{{Text: "09:14", URL: "/j/1"}, {Text: "lena"}, {Text: "client.add-note", Code: true}, {Text: "", Tag: pages.Tag{Text: "done", Tone: "done"}}, {Form: &pages.CellForm{URL: "/r", Buttons: []pages.Button{{Name: "do", Value: "retry", Text: "Retry"}}}}}}},
+		pages.Turn{Happened: []string{"09:02 Clara: our accountant is away", "09:02 proposed 1 call"}, Why: []pages.Fact{{Name: "Read", Text: "her message"}, {Name: "Matched", Text: "more time"}}},
+		pages.Plot{ID: "plot", Title: "Calls per day", Says: "Most calls were done.", Bars: []pages.Bar{{Class: "a", X: 10, Y: 60, W: 40, H: 100}, {Class: "b", X: 60, Y: 100, W: 40, H: 60}}, Marks: []pages.Mark{{X: 10, Text: "1 Jan"}}, Head: []string{"Day", "Done"}, Rows: [][]string{{"1 Jan", "10"}}},
+	})
+	console.Keys, console.KeysOff = true, &pages.Act{URL: "/keys"}
+	empty := with(false, []pages.Block{pages.Tasks{ID: "open", Title: "What we still need", Empty: "Everything we asked for is here."}, pages.Inbox{ID: "q", Title: "Waiting for you", Empty: "Nothing waits."}, pages.Table{ID: "t", Title: "Jobs", Empty: "There are none."}}, pages.Talk{Off: "I cannot chat just now. Everything can still be done with the buttons above."})
+	return map[string]pages.Page{"portal": portal, "forms": forms, "question": asked, "receipt": receipt, "console": console, "empty": empty}
+}
+
+// U23, U24, U25, U26: every block, full and empty, light and dark, narrow and wide.
+func TestBrowserGallery(t *testing.T) {
+	all := gallery(words.English)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		if strings.HasPrefix(r.URL.Path, pages.Assets) {
+			text, kind, _ := pages.Asset(strings.TrimPrefix(r.URL.Path, pages.Assets))
+			w.Header().Set("Content-Type", kind)
+			_, _ = w.Write(text)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if err := all[r.URL.Path[1:]].Render(w); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	tab := browsertest.Open(t)
+	for name := range all {
+		for _, width := range browsertest.Widths {
+			for _, look := range []string{"light", "dark"} {
+				tab.Size(width, look)
+				tab.Go(server.URL + "/" + name)
+				tab.Audit("gallery-" + name)
+			}
+		}
+	}
+}
+
+// fill sets every text of a value to text, and gives every list two members.
+func fill(v reflect.Value, text string, depth int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int:
+		v.SetInt(7)
+	case reflect.Pointer:
+		if depth > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), text, depth-1)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), text, depth)
+		}
+	case reflect.Slice:
+		if depth == 0 {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			if v.Type().Elem().Kind() != reflect.Interface {
+				fill(v.Index(i), text, depth-1)
+				continue
+			}
+			v.Index(i).Set(reflect.ValueOf(pages.Banner{Tone: text, Text: text}))
+		}
+	}
+}
+
+// SAFE-A: whatever is stored, in whatever place it ends up, it is text. Every template
+// is executed with nothing in it and with markup in all of it, in each language.
+func TestMarkupIsText(t *testing.T) {
+	t.Parallel()
+	fields := []pages.Field{}
+	for _, kind := range []string{"text", "area", "number", "email", "tel", "search", "date", "radio", "checks", "select", "file"} {
+		var f pages.Field
+		fill(reflect.ValueOf(&f).Elem(), evil, 4)
+		f.Kind = kind
+		fields = append(fields, f)
+	}
+	form := pages.Form{}
+	fill(reflect.ValueOf(&form).Elem(), evil, 5)
+	form.Fields = fields
+	blocks := []pages.Block{pages.Progress{}, pages.Tasks{}, pages.Talk{}, pages.Form{Fields: []pages.Field{{}}}, pages.Answers{}, pages.Card{}, pages.Receipt{}, pages.Prose{}, pages.Inbox{}, pages.Table{}, pages.Turn{}, pages.Plot{}, pages.Banner{}}
+	full := []pages.Block{form}
+	for _, b := range blocks {
+		v := reflect.New(reflect.TypeOf(b)).Elem()
+		fill(v, evil, 5)
+		if table, ok := v.Interface().(pages.Table); ok {
+			table.Rows = [][]pages.Cell{table.Rows[0]}
+			v.Set(reflect.ValueOf(table))
+		}
+		full = append(full, v.Interface().(pages.Block))
+	}
+	for _, l := range words.Languages() {
+		var page pages.Page
+		fill(reflect.ValueOf(&page).Elem(), evil, 5)
+		page.Language, page.Main = l, full
+		for _, p := range []pages.Page{{Language: l, Main: blocks}, page} {
+			var out bytes.Buffer
+			if err := p.Render(&out); err != nil {
+				t.Fatal(err)
+			}
+			text := out.String()
+			for _, bad := range []string{"<script>alert", "<img src=x", `href="javascript:`, " onerror=alert(2)>", "style=", " onclick", "ZgotmplZ"} {
+				if strings.Contains(text, bad) {
+					at := strings.Index(text, bad)
+					t.Errorf("%s: %s", l, text[max(0, at-100):min(len(text), at+100)])
+				}
+			}
+			if n := strings.Count(text, "<script"); n != 2 {
+				t.Errorf("%s: %d scripts", l, n)
+			}
+		}
+	}
+}
+
+// U37: what pages load is small, whole and ours.
+func TestAssetsAreSmall(t *testing.T) {
+	t.Parallel()
+	var sum int
+	for _, name := range []string{"style.css", "page.js", "htmx.min.js"} {
+		text, err := os.ReadFile(filepath.Join("assets", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var small bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&small, gzip.BestCompression)
+		_, _ = z.Write(text)
+		_ = z.Close()
+		sum += small.Len()
+		if strings.Contains(string(text), "//cdn") || name != "htmx.min.js" && strings.Contains(string(text), "http") {
+			t.Errorf("%s loads from elsewhere", name)
+		}
+	}
+	if t.Logf("%d bytes", sum); sum > 60<<10 {
+		t.Errorf("assets are %d bytes, compressed", sum)
+	}
+	if theirs, err := os.ReadFile(browsertest.Judge("htmx.org/dist/htmx.min.js")); err == nil {
+		if ours, _ := os.ReadFile("assets/htmx.min.js"); !bytes.Equal(ours, theirs) {
+			t.Error("htmx.min.js is not that of the package")
+		}
+	}
+}
+
+// U25: the tokens keep their contrast, light and dark.
+func TestTokensHaveContrast(t *testing.T) {
+	t.Parallel()
+	css, err := os.ReadFile("assets/style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, look := range []string{":root{", ":root[data-theme=dark]{", ":root:not([data-theme=light]){"} {
+		_, block, _ := strings.Cut(string(css), look)
+		block, _, _ = strings.Cut(block, "}")
+		token := map[string]string{}
+		for _, m := range regexp.MustCompile(`--([a-z0-9-]+):(#[0-9A-F]{6})`).FindAllStringSubmatch(block, -1) {
+			token[m[1]] = m[2]
+		}
+		for _, pair := range []struct {
+			front, back string
+			least       float64
+		}{{"ink", "paper", 4.5}, {"ink", "ground", 4.5}, {"ink2", "paper", 4.5}, {"ink2", "ground", 4.5}, {"accent", "paper", 4.5}, {"accent", "ground", 4.5}, {"accent", "info-bg", 4.5}, {"on-accent", "accent", 4.5}, {"ok", "ok-bg", 4.5}, {"warn", "warn-bg", 4.5},
+			{"bad", "bad-bg", 4.5}, {"bad", "paper", 4.5}, {"ink", "ok-bg", 4.5}, {"ink", "warn-bg", 4.5}, {"ink", "bad-bg", 4.5}, {"ink", "info-bg", 4.5}, {"accent", "ok-bg", 4.5}, {"accent", "warn-bg", 4.5}, {"accent", "bad-bg", 4.5}, {"ink2", "info-bg", 4.5}, {"edge", "paper", 3}, {"edge", "ground", 3}, {"focus", "paper", 3}, {"focus", "ground", 3}} {
+			if token[pair.front] == "" || token[pair.back] == "" {
+				t.Fatalf("%s has no %s or %s", look, pair.front, pair.back)
+			}
+			if got := contrast(token[pair.front], token[pair.back]); got < pair.least {
+				t.Errorf("%s %s on %s: %.2f, less than %.1f", look, pair.front, pair.back, got, pair.least)
+			}
+		}
+	}
+}
+
+func contrast(a, b string) float64 {
+	x, y := light(a), light(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func light(colour string) (sum float64) {
+	for i, share := range []float64{0.2126, 0.7152, 0.0722} {
+		n, _ := strconv.ParseUint(colour[1+2*i:3+2*i], 16, 8)
+		c := float64(n) / 255
+		if c <= 0.04045 {
+			c /= 12.92
+		} else {
+			c = math.Pow((c+0.055)/1.055, 2.4)
+		}
+		sum += share * c
+	}
+	return sum
+}

@@ -1,0 +1,866 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/dialog"
+	"verbatim/runtime/serve/pages"
+	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// The pages of somebody who has one in a palette: what there is to do, the forms for it,
+// and a conversation about it. They arrange what verbs answer, and act by verbs alone.
+
+// The cookies of how pages look.
+const (
+	cookieTheme = "verbatim-theme"
+	cookieKeys  = "verbatim-keys"
+)
+
+// visited is the session that pages are held in: one for each person.
+const visited = "pages"
+
+func (s *Server) pageRoutes() []Route {
+	const form, file = 64 << 10, 26 << 20
+	return []Route{
+		{Pattern: "GET " + pages.Assets + "{name}", handle: (*visit).asset},
+		{Pattern: "GET /{$}", Name: "home", Door: Page, handle: (*visit).home},
+		{Pattern: "GET /p/{page}", Name: "page", Door: Page, handle: (*visit).home},
+		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: (*visit).item},
+		{Pattern: "POST /say", Door: Page, Body: form, handle: (*visit).said},
+		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: (*visit).formPage},
+		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: (*visit).do},
+		{Pattern: "GET /questions/{item}", Name: "question", Door: Page, handle: (*visit).question},
+		{Pattern: "POST /questions/{item}", Name: "answered", Door: Page, Body: form, handle: (*visit).answered},
+		{Pattern: "GET /why", Name: "why", Door: Page, handle: (*visit).why},
+		{Pattern: "GET /waiting", Name: "queue", Door: Page, handle: (*visit).queue},
+		{Pattern: "GET /waiting/{id}", Name: "decision", Door: Page, handle: (*visit).decision},
+		{Pattern: "POST /waiting/{id}", Name: "decided", Door: Page, Body: form, handle: (*visit).decide},
+		{Pattern: "GET /journal", Name: "journal", Door: Page, handle: (*visit).journalPage},
+		{Pattern: "GET /journal/{entry}", Name: "entry", Door: Page, handle: (*visit).journalEntry},
+		{Pattern: "GET /verbs", Name: "reference", Door: Page, handle: (*visit).referencePage},
+		{Pattern: "GET /verbs/{verb}", Name: "verb", Door: Page, handle: (*visit).verbPage},
+		{Pattern: "POST /look", Body: form, handle: (*visit).look},
+	}
+}
+
+func (v *visit) asset() error {
+	text, kind, ok := pages.Asset(v.r.PathValue("name"))
+	if !ok {
+		return v.notFound()
+	}
+	v.w.Header().Set("Content-Type", kind)
+	v.w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = v.w.Write(text)
+	return nil
+}
+
+func (v *visit) notFound() error {
+	return problem{Status: http.StatusNotFound, Code: "not-found", Title: words.Key("pages/not-found").In(v.tongue())}
+}
+
+// tongue is the language of the pages: what is known of the person, or else what their
+// browser asks for.
+func (v *visit) tongue() words.Language {
+	if v.session != nil {
+		if l, ok := words.ParseLanguage(v.session.Person().Language); ok {
+			return l
+		}
+	}
+	for tag := range strings.SplitSeq(v.r.Header.Get("Accept-Language"), ",") {
+		if l, ok := words.ParseLanguage(strings.TrimSpace(tag)); ok {
+			return l
+		}
+	}
+	return words.English
+}
+
+func (v *visit) language() string { return v.tongue().String() }
+
+func (v *visit) tells(key words.Key, of ...string) string { return key.In(v.tongue(), of...) }
+
+// look keeps how somebody wants pages to look.
+func (v *visit) look() error {
+	if err := v.form(); err != nil {
+		return err
+	}
+	const year = 365 * 24 * time.Hour
+	if theme := v.r.PostForm.Get("theme"); theme == "light" || theme == "dark" {
+		v.setCookie(cookieTheme, theme, year)
+	}
+	if keys := v.r.PostForm.Get("keys"); keys == "on" || keys == "off" {
+		v.setCookie(cookieKeys, keys, year)
+	}
+	return v.see(back(v.r.PostForm.Get("to")))
+}
+
+// A desk is what somebody's pages have in common: their session, and what of the palettes
+// is for them.
+type desk struct {
+	*visit
+	session *runtime.Session
+	tell    dialog.Teller
+	lang    words.Language
+	all     []*verbs.Page // theirs, the first is their home
+	page    *verbs.Page   // the one that is shown; nil where they have none
+}
+
+func (v *visit) desk() (*desk, error) {
+	s, err := v.named(visited)
+	if err != nil {
+		return nil, err
+	}
+	v.session = s
+	d := &desk{visit: v, session: s, lang: v.tongue()}
+	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
+	for _, p := range v.Registry.Palettes() {
+		for _, page := range p.Pages {
+			if slices.Contains(s.Roles(), page.Role) {
+				d.all = append(d.all, page)
+			}
+		}
+	}
+	if len(d.all) > 0 {
+		d.page = d.all[0]
+	}
+	if n, err := strconv.Atoi(v.r.PathValue("page")); err == nil {
+		if n < 1 || n > len(d.all) {
+			return nil, v.notFound()
+		}
+		d.page = d.all[n-1]
+	}
+	return d, nil
+}
+
+// of is a page of the palette that shows something, by its number.
+func (d *desk) at(page *verbs.Page) string {
+	if i := slices.Index(d.all, page); i > 0 {
+		return "/p/" + strconv.Itoa(i+1)
+	}
+	return "/"
+}
+
+// house reports whether somebody serves others.
+func (d *desk) house() bool {
+	return len(d.all) == 0 || slices.ContainsFunc(d.all, func(p *verbs.Page) bool { return p.Desk })
+}
+
+// frame is what stands around each page.
+func (d *desk) frame(title string) pages.Page {
+	here := d.r.URL.Path
+	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Host, Person: d.person(),
+		SignOut: &pages.Act{URL: "/sign-out"}, Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}}}}
+	if p.Theme != "dark" && p.Theme != "light" {
+		p.Theme = ""
+	}
+	if d.page != nil && d.page.About != nil {
+		if name, err := d.session.Active(d.r.Context(), d.page.About.Store.Name); err == nil && name != "" {
+			p.Org = d.tell.Value(stores.NewString("@" + strings.TrimPrefix(name, "@")))
+		}
+	}
+	if d.page != nil && d.page.Person != nil {
+		p.Help = "/do/" + d.page.Person.Name
+	}
+	for _, page := range d.all {
+		p.Nav = append(p.Nav, pages.Link{URL: d.at(page), Text: d.tell.Text(page.Title), Here: here == d.at(page)})
+	}
+	if d.house() {
+		p.Keys = d.cookie(cookieKeys) != "off"
+		p.KeysOff = &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}, {Name: "keys", Value: "off"}}}
+		add := func(url string, key words.Key) {
+			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
+		}
+		add("/waiting", "pages/waiting")
+		if d.session.ReadsJournal(d.r.Context()) == nil {
+			add("/journal", "pages/journal")
+		}
+		add("/verbs", "pages/reference")
+	}
+	if len(p.Nav) < 2 {
+		p.Nav = nil
+	}
+	return p
+}
+
+func (d *desk) person() string {
+	if label := d.session.Person().Label; label != "" {
+		return label
+	}
+	return d.principal
+}
+
+// show writes a page.
+func (d *desk) show(status int, p pages.Page) error { return d.render(status, p) }
+
+func (v *visit) render(status int, p pages.Page) error {
+	var out bytes.Buffer
+	if err := p.Render(&out); err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(out.Bytes())
+	return nil
+}
+
+// read carries a verb out that only answers.
+func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
+	call := dsl.NewCall(verb.Name, args...)
+	script, ds := dsl.Parse(dsl.NewSource("page", dsl.FormatCall(&call)))
+	program, more := d.session.Check(ctx, script)
+	if ds = append(ds, more...); ds.HasErrors() {
+		return nil, &runtime.Refusal{Diagnostics: ds}
+	}
+	r, err := d.session.Run(ctx, program, runtime.RunOptions{Source: "page"})
+	if err != nil {
+		return nil, err
+	}
+	return &r.Calls[0], nil
+}
+
+// home shows what there is to do, and the conversation about it.
+func (v *visit) home() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	if d.page == nil {
+		return v.see("/waiting")
+	}
+	return d.homePage(http.StatusOK, "")
+}
+
+func (d *desk) homePage(status int, draft string) error {
+	ctx := d.r.Context()
+	p := d.frame(d.tell.Text(d.page.Title))
+	if d.page.About != nil {
+		if name, err := d.session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
+			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.tells("pages/nothing-visible"), Lines: []string{d.tells("pages/not-linked")}, Links: d.person1(p.Help)}}
+			return d.show(status, p)
+		}
+	}
+	if banner := d.doneBanner(ctx); banner != nil {
+		p.Banners = append(p.Banners, *banner)
+	}
+	late, err := d.late(ctx)
+	if err != nil {
+		return err
+	}
+	p.Banners = append(p.Banners, late...)
+	far, err := d.progress(ctx)
+	if err != nil {
+		return err
+	}
+	if far != nil {
+		p.Main = append(p.Main, *far)
+		p.Title = p.Title + ": " + strings.TrimSuffix(far.Bold, ".")
+	}
+	tasks, err := d.tasks(ctx)
+	if err != nil {
+		return err
+	}
+	p.Main = append(p.Main, tasks)
+	var also []pages.Link
+	for _, verb := range d.page.Also {
+		also = append(also, pages.Link{URL: "/do/" + verb.Name, Text: d.tell.Verb(verb)})
+	}
+	if len(also) > 0 {
+		p.Main = append(p.Main, pages.Prose{ID: "also", Title: d.tells("pages/also"), Links: also})
+	}
+	talk, err := d.conversation(ctx, draft)
+	if err != nil {
+		return err
+	}
+	p.Aside = append(p.Aside, talk)
+	return d.show(status, p)
+}
+
+func (d *desk) person1(url string) []pages.Link {
+	if url == "" {
+		return nil
+	}
+	return []pages.Link{{URL: url, Text: d.tells("pages/person"), Tone: "main"}}
+}
+
+// A row is one of an answer, as a page shows it.
+type row struct {
+	d    *desk
+	of   *verbs.PageList
+	call *receipt.Call
+	n    int
+}
+
+func (d *desk) rows(ctx context.Context, of *verbs.PageList) ([]row, error) {
+	if of == nil {
+		return nil, nil
+	}
+	call, err := d.read(ctx, of.Verb)
+	if err != nil {
+		return nil, err
+	}
+	var all []row
+	if call.Result != nil {
+		for n := range call.Result.Rows {
+			all = append(all, row{d, of, call, n})
+		}
+	}
+	return all, nil
+}
+
+func (r row) value(column string) (v stores.Value) {
+	if j := slices.Index(r.call.Result.Columns, column); column != "" && j >= 0 && !r.call.Result.Withheld(j) {
+		v = r.call.Result.Rows[r.n][j]
+	}
+	return v
+}
+
+func (r row) slot(name string) stores.Value { return r.value(r.of.Slots[name]) }
+
+// text is what a column says, a list one thing a line.
+func (r row) text(column string) string {
+	v := r.value(column)
+	if v.Kind() == stores.JSON {
+		if lines := r.list(column, v); lines != "" {
+			return lines
+		}
+	}
+	return r.d.tell.Value(v)
+}
+
+// list tells a list of rows: each by its first column, with the rest in brackets.
+func (r row) list(column string, v stores.Value) string {
+	var names []string // in the order in which the palette has them
+	if read := r.of.Verb.Read; read != nil {
+		if i := slices.IndexFunc(read.Lists, func(l verbs.ReadList) bool { return l.Name == column }); i >= 0 {
+			for _, field := range read.Lists[i].Fields {
+				names = append(names, field.Name)
+			}
+		}
+	}
+	var items []map[string]any
+	d := json.NewDecoder(strings.NewReader(v.Text()))
+	d.UseNumber()
+	if d.Decode(&items) != nil {
+		return ""
+	}
+	var lines []string
+	for _, item := range items {
+		of := names
+		if of == nil {
+			of = slices.Sorted(maps.Keys(item))
+		}
+		var parts []string
+		for _, name := range of {
+			if text := r.d.tell.Item(item, name); text != "" && !strings.HasPrefix(text, "upload://") {
+				parts = append(parts, text)
+			}
+		}
+		switch {
+		case len(parts) == 0:
+			continue
+		case len(parts) > 1 && names != nil:
+			lines = append(lines, parts[0]+" ("+strings.Join(parts[1:], ", ")+")")
+		default:
+			lines = append(lines, sentence(strings.Join(parts, ": ")))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// item is the name of the row, without its @.
+func (r row) item() string {
+	return strings.TrimPrefix(r.value(r.of.Row).Text(), "@")
+}
+
+// title is what the row is called.
+func (r row) title() string {
+	var parts []string
+	for _, column := range r.of.Title {
+		if text := r.text(column); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return sentence(strings.Join(parts, ": "))
+}
+
+// state is what the status means, one of verbs.PageStates; "" where nothing says it.
+func (r row) state() string { return r.of.States[r.slot("status").Text()] }
+
+var stateWords = map[string]struct {
+	says words.Key
+	tone string
+}{
+	"to-do":      {"pages/to-do", "you"},
+	"part":       {"pages/part", "you"},
+	"with-us":    {"pages/with-us", "us"},
+	"correction": {"pages/correction", "bad"},
+	"late":       {"pages/late", "bad"},
+	"done":       {"pages/done", "done"},
+}
+
+func (r row) tag() pages.Tag {
+	if s, ok := stateWords[r.state()]; ok {
+		return pages.Tag{Text: r.d.tells(s.says), Tone: s.tone}
+	}
+	if text := r.d.tell.Value(r.slot("status")); text != "" {
+		return pages.Tag{Text: sentence(text), Tone: "us"}
+	}
+	return pages.Tag{}
+}
+
+// sentence begins with a capital.
+func sentence(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// due says when something is due, and how far that is.
+func (d *desk) due(v stores.Value) string {
+	if v.Kind() != stores.Date {
+		return ""
+	}
+	day := words.SayDay(v, d.lang)
+	switch left := v.Days() - stores.DateOf(d.Clock().In(d.zone())).Days(); {
+	case left < 0:
+		return d.tells("pages/was-due", day)
+	case left == 0:
+		return d.tells("pages/due-today", day)
+	case left == 1:
+		return d.tells("pages/due-tomorrow", day)
+	default:
+		return d.tells("pages/due-in", day, strconv.FormatInt(int64(left), 10))
+	}
+}
+
+func (d *desk) zone() *time.Location {
+	if zone, err := time.LoadLocation(d.session.Person().Zone); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// lines are what stands below the title of a row.
+func (r row) lines() (lines []string) {
+	d := r.d
+	add := func(text string) {
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	add(d.tell.Value(r.slot("owner")))
+	if s := r.state(); s != "done" && s != "with-us" {
+		add(d.due(r.slot("due")))
+		if n := r.slot("minutes"); n.Kind() == stores.Int {
+			if n.Text() == "1" {
+				add(d.tells("pages/one-minute"))
+			} else {
+				add(d.tells("pages/minutes", n.Text()))
+			}
+		}
+	}
+	switch on := r.slot("on"); on.Kind() {
+	case stores.Date:
+		add(words.SayDate(on, d.lang))
+	case stores.Time:
+		add(words.SayDate(stores.DateOf(on.Time().In(d.zone())), d.lang))
+	}
+	return lines
+}
+
+// facts are what a row says under names of the house.
+func (r row) facts(names ...string) (all []pages.Fact) {
+	d := r.d
+	for _, name := range names {
+		text := r.text(r.of.Slots[name])
+		if name == "expected" {
+			if v := r.slot(name); v.Kind() == stores.Date {
+				text = words.SayDay(v, d.lang)
+			}
+		}
+		if text != "" {
+			all = append(all, pages.Fact{Name: d.tells(factWords[name]), Text: sentence(text)})
+		}
+	}
+	return all
+}
+
+var factWords = map[string]words.Key{"why": "pages/why", "rule": "pages/rule", "accepts": "pages/accepts", "has": "pages/has", "lacks": "pages/lacks", "note": "pages/note", "expected": "pages/expected", "remark": "pages/remark"}
+
+// progress says how far it is.
+func (d *desk) progress(ctx context.Context) (*pages.Progress, error) {
+	of := d.page.Progress
+	if of == nil {
+		return nil, nil
+	}
+	call, err := d.read(ctx, of.Verb)
+	if err != nil || call.Result == nil || len(call.Result.Rows) == 0 {
+		return nil, err
+	}
+	r := row{d, &verbs.PageList{Verb: of.Verb}, call, 0}
+	number := func(column string) int {
+		n, _ := strconv.Atoi(r.value(column).Text())
+		return n
+	}
+	done, total, ours := number(of.Done), number(of.Total), number(of.Ours)
+	if total <= 0 {
+		return nil, nil
+	}
+	p := &pages.Progress{Bold: d.tells("pages/steps", strconv.Itoa(done), strconv.Itoa(total)), Done: done * 1000 / total, Total: 1000}
+	if percent := r.value(of.Percent).Text(); percent != "" {
+		p.Bold = d.tells("pages/steps-percent", strconv.Itoa(done), strconv.Itoa(total), percent)
+	}
+	if of.Yours != "" && of.Ours != "" {
+		p.Text = counted(d.visit, number(of.Yours), "pages/with-you-none", "pages/with-you-one", "pages/with-you-some") + " " + counted(d.visit, ours, "pages/with-us-none", "pages/with-us-one", "pages/with-us-some")
+		// What is with the house counts as done by whoever sent it: it is the last of it.
+		p.Ours = min(ours*1000/total, p.Done)
+		p.Done -= p.Ours
+	}
+	return p, nil
+}
+
+func counted(v *visit, n int, none, one, some words.Key) string {
+	switch n {
+	case 0:
+		return v.tells(none)
+	case 1:
+		return v.tells(one)
+	}
+	return v.tells(some, strconv.Itoa(n))
+}
+
+// tasks are what there is to do, with the forms that are offered for each.
+func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
+	rows, err := d.rows(ctx, d.page.Items)
+	if err != nil {
+		return pages.Tasks{}, err
+	}
+	t := pages.Tasks{ID: "items", Title: d.tells("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.tells("pages/all-here")}
+	if d.page.Desk {
+		t.Title, t.Empty = d.tells("pages/waiting-list", strconv.Itoa(len(rows))), d.tells("pages/nothing-waits")
+	}
+	for i, r := range rows {
+		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
+		first, more := r.facts("remark", "has", "lacks", "note", "expected"), r.facts("why", "rule", "accepts")
+		if i == 0 || d.page.Desk {
+			task.Facts = append(first, more...)
+		} else {
+			task.Facts = first
+			if len(more) > 0 {
+				task.More = &pages.More{Summary: d.tells("pages/why-accepts"), Of: task.Title, Facts: more}
+			}
+		}
+		if task.Acts, err = d.acts(ctx, r); err != nil {
+			return t, err
+		}
+		t.Tasks = append(t.Tasks, task)
+	}
+	done, err := d.rows(ctx, d.page.Done)
+	if err != nil || len(done) == 0 {
+		return t, err
+	}
+	fold := &pages.Folded{Summary: d.tells("pages/done-list", strconv.Itoa(len(done)))}
+	for _, r := range done {
+		fold.Tasks = append(fold.Tasks, pages.Task{Title: r.title(), Tag: pages.Tag{Text: d.tells("pages/done"), Tone: "done"}, Lines: r.lines()})
+	}
+	t.Folded = fold
+	return t, nil
+}
+
+func (d *desk) itemURL(item string) string {
+	n := slices.Index(d.all, d.page) + 1
+	return "/p/" + strconv.Itoa(n) + "/item/" + url.PathEscape(item)
+}
+
+// acts are the verbs offered for an item: those that are of use for it.
+func (d *desk) acts(ctx context.Context, r row) (all []pages.Link, err error) {
+	item := r.item()
+	if item == "" {
+		return nil, nil
+	}
+	for i := range d.page.Acts {
+		act := &d.page.Acts[i]
+		if !d.session.May(act.Verb) {
+			continue
+		}
+		if _, ok := d.settles(r, act); !ok {
+			continue
+		}
+		names := []string{item}
+		if p := &act.Verb.Params[act.Item]; p.Type.Name == verbs.RefType {
+			if names, err = d.session.Usable(ctx, act.Verb, p, names); err != nil {
+				return nil, err
+			}
+		}
+		if len(names) == 0 || r.state() == "with-us" && len(all) > 0 {
+			continue
+		}
+		where := "/do/" + act.Verb.Name + "?" + url.Values{"item": {item}}.Encode()
+		if q := d.page.Questions; q != nil && q.Start == act.Verb {
+			if len(d.questionsOf(r)) == 0 {
+				continue
+			}
+			where = "/questions/" + url.PathEscape(item)
+		}
+		says := d.tell.Text(act.Says)
+		if act.Says == "" {
+			says = d.tell.Verb(act.Verb)
+		}
+		link := pages.Link{URL: where, Text: says, Of: r.title()}
+		if len(all) == 0 {
+			link.Tone = "main"
+		}
+		all = append(all, link)
+	}
+	return all, nil
+}
+
+// settles are the arguments that the columns of an item settle; ok is false where the
+// verb takes none of what they say.
+func (d *desk) settles(r row, act *verbs.PageAct) (of map[int][]string, ok bool) {
+	of = map[int][]string{}
+	for _, w := range act.With {
+		v, t := r.value(w.Column), act.Verb.Params[w.Param].Type
+		var given []string
+		if v.Kind() == stores.JSON {
+			_ = json.Unmarshal([]byte(v.Text()), &given)
+		} else if !v.IsNull() {
+			given = []string{v.Text()}
+		}
+		if t.Codes != nil {
+			given = slices.DeleteFunc(given, func(code string) bool { return !t.Codes.Has(code) })
+		}
+		if len(given) == 0 && !(act.All && v.IsNull()) {
+			return nil, false
+		}
+		of[w.Param] = given
+	}
+	return of, true
+}
+
+// find is the row of an item, by its name.
+func (d *desk) find(ctx context.Context, item string) (row, bool, error) {
+	rows, err := d.rows(ctx, d.page.Items)
+	if err != nil {
+		return row{}, false, err
+	}
+	i := slices.IndexFunc(rows, func(r row) bool { return r.item() == item })
+	if i < 0 {
+		return row{}, false, nil
+	}
+	return rows[i], true, nil
+}
+
+// late are promises whose day is over.
+func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
+	of := d.page.Promises
+	rows, err := d.rows(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if of.Slots["status"] != "" && r.state() != "late" {
+			continue
+		}
+		b := pages.Banner{Tone: "warn", Text: d.tells("pages/was-expected", r.title(), words.SayDate(r.slot("due"), d.lang))}
+		if found, ok, err := d.find(ctx, r.item()); err != nil {
+			return nil, err
+		} else if ok {
+			if b.Acts, err = d.acts(ctx, found); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// item shows all of one.
+func (v *visit) item() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	name := v.r.PathValue("item")
+	if d.page == nil || d.page.Detail == nil {
+		return v.notFound()
+	}
+	i := slices.IndexFunc(d.page.Detail.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
+	symbol := dsl.NewSymbol(name)
+	if i < 0 || symbol.Kind == dsl.Invalid {
+		return v.notFound()
+	}
+	call, err := d.read(ctx, d.page.Detail, dsl.NewArg(d.page.Detail.Params[i].Name, symbol))
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return v.notFound()
+	}
+	if err != nil {
+		return err
+	}
+	r, listed, err := d.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	title := d.tell.Value(stores.NewString("@" + name))
+	if listed {
+		title = r.title()
+	}
+	p := d.frame(sentence(title))
+	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tell.Text(d.page.Title)}
+	block := pages.Prose{ID: "detail", Facts: d.details(call)}
+	if listed {
+		block.Lines = r.lines()
+		if block.Links, err = d.acts(ctx, r); err != nil {
+			return err
+		}
+	}
+	p.Main = []pages.Block{block}
+	return d.show(http.StatusOK, p)
+}
+
+// details are all that an answer says of one row, field by field.
+func (d *desk) details(call *receipt.Call) (all []pages.Fact) {
+	if call.Result == nil || len(call.Result.Rows) == 0 {
+		return nil
+	}
+	of := &verbs.PageList{Verb: d.Registry.Verb(call.Verb)}
+	r := row{d, of, call, 0}
+	columns := of.Verb.Returns.Includes
+	if len(columns) == 0 {
+		columns = call.Result.Columns
+	}
+	for _, column := range columns {
+		v := r.value(column)
+		if strings.HasPrefix(v.Text(), "@") && v.Kind() == stores.String || strings.HasPrefix(v.Text(), "upload://") {
+			continue
+		}
+		if text := r.text(column); text != "" && text != "[]" {
+			all = append(all, pages.Fact{Name: d.tell.Label(column), Text: sentence(text)})
+		}
+	}
+	return all
+}
+
+// The conversation.
+
+// ids are what a terminal reads to a person, and a page does not.
+var ids = regexp.MustCompile(` ?\((?:[0-9a-f]{4}-?){2}[^)]*\)`)
+
+// mostTurns is how many turns a page shows.
+const mostTurns = 40
+
+func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, error) {
+	t := pages.Talk{URL: "/say", Draft: draft}
+	if d.Talk == nil {
+		t.Off = d.tells("pages/no-chat")
+		return t, nil
+	}
+	info, err := d.session.Info(ctx)
+	if err != nil {
+		return t, err
+	}
+	turns, err := d.session.Turns(ctx, max(1, info.Turns-mostTurns), info.Turns)
+	if err != nil {
+		return t, err
+	}
+	for i := range turns {
+		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
+			m := pages.Message{Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			switch turn.Role {
+			case sessions.Client:
+				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, turn.Content
+			case sessions.System:
+				m.Who = d.tells("pages/done")
+			}
+			t.Messages = append(t.Messages, m)
+		}
+	}
+	if len(t.Messages) == 0 {
+		t.Messages = []pages.Message{{Who: d.tells("pages/assistant"), Lines: []string{d.tells("pages/hello", d.person())}}}
+	}
+	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}}
+	c, err := d.talk(d.session)
+	if err != nil {
+		return t, err
+	}
+	if open := c.Open(); len(open) > 0 {
+		q := open[len(open)-1]
+		card := pages.Card{ID: "asked", Title: d.tells("pages/shall-i"), Lines: strings.Split(strings.TrimSpace(q.Asks), "\n"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
+			Facts:   []pages.Fact{{Name: d.tells("pages/why"), Text: sentence(q.Because)}, {Name: d.tells("pages/good-until"), Text: d.clock(q.Until)}},
+			Buttons: []pages.Button{{Name: "said", Value: d.tells("dialog/yes"), Text: sentence(d.tells("dialog/yes"))}, {Name: "said", Value: d.tells("dialog/no"), Text: sentence(d.tells("dialog/no"))}}}
+		if q.Asks == "" {
+			card.Lines = strings.Split(strings.TrimSpace(q.Shows), "\n")
+		}
+		if q.Because == "" {
+			card.Facts = card.Facts[1:]
+		}
+		t.Cards = append(t.Cards, card)
+	}
+	return t, nil
+}
+
+// clock says an instant in the person's own time.
+func (d *desk) clock(at time.Time) string {
+	at = at.In(d.zone())
+	return words.SayDate(stores.DateOf(at), d.lang) + ", " + at.Format("15:04")
+}
+
+// said takes a message: a turn of the conversation that the command holds too.
+func (v *visit) said() error {
+	if err := v.form(); err != nil {
+		return err
+	}
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	if n, err := strconv.Atoi(v.r.PostForm.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
+		d.page = d.all[n-1]
+	}
+	text := strings.TrimSpace(v.r.PostForm.Get("said"))
+	if text == "" || d.page == nil || d.Talk == nil {
+		return v.see(d.at(d.page))
+	}
+	ctx := v.r.Context()
+	c, err := d.talk(d.session)
+	if err != nil {
+		return err
+	}
+	// A press of a button answers the question that it stood under, and no later one.
+	if id := v.r.PostForm.Get("asked"); id != "" {
+		if open := c.Open(); len(open) == 0 || open[len(open)-1].ID != id {
+			return v.see(d.at(d.page) + "#talk")
+		}
+	}
+	if _, err := c.Say(ctx, dialog.Message{Text: text}); err != nil {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+		return d.homePage(http.StatusServiceUnavailable, text)
+	}
+	return v.see(d.at(d.page) + "#talk")
+}

@@ -1,0 +1,776 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/runtime"
+	"verbatim/runtime/collect"
+	"verbatim/runtime/serve/pages"
+	"verbatim/runtime/sessions"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// A verb that is done on a page: the form, what would happen where a rule asks, and what
+// happened.
+
+// asked is the verb of the path, and the form of it: with what the item settles that it
+// was opened for.
+func (d *desk) asked(values url.Values) (*filled, string, error) {
+	verb := d.Registry.Verb(d.r.PathValue("verb"))
+	if verb == nil || !d.session.May(verb) {
+		return nil, "", d.notFound()
+	}
+	f := d.fill(d.session, verb, values)
+	item := values.Get("item")
+	if item == "" {
+		return f, "", nil
+	}
+	for _, page := range d.all {
+		for i := range page.Acts {
+			act := &page.Acts[i]
+			if act.Verb != verb {
+				continue
+			}
+			d.page = page
+			f.fixed[act.Item] = item
+			r, ok, err := d.find(d.r.Context(), item)
+			if err != nil || !ok {
+				return f, f.called(item), err
+			}
+			given, ok := d.settles(r, act)
+			if !ok {
+				return nil, "", d.notFound()
+			}
+			for param, codes := range given {
+				if len(codes) == 1 {
+					f.fixed[param] = codes[0]
+				} else {
+					f.only[param] = codes
+				}
+			}
+			if r.slot("note").Kind() == stores.String {
+				d.before(f, r)
+			}
+			return f, r.title(), nil
+		}
+	}
+	return f, "", nil
+}
+
+// before fills a form with what was noted before, where it changes that.
+func (d *desk) before(f *filled, r row) {
+	for i := range f.verb.Effects {
+		for _, set := range f.verb.Effects[i].Set {
+			param, ok := set.Value.ArgOnly()
+			if e := f.verb.Effects[i].Entity; !ok || e == nil || f.values.Has(f.verb.Params[param].Name) {
+				continue
+			} else if e.Store.Fields[set.Field].Name == r.of.Slots["note"] {
+				f.values.Set(f.verb.Params[param].Name, r.slot("note").Text())
+			}
+		}
+	}
+}
+
+func (v *visit) formPage() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	f, about, err := d.asked(v.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if f.values.Get("key") == "" {
+		key, err := v.book.Secret()
+		if err != nil {
+			return err
+		}
+		f.values.Set("key", key)
+	}
+	return d.showForm(http.StatusOK, f, about, "")
+}
+
+// showForm shows the form of a verb, with what is wrong.
+func (d *desk) showForm(status int, f *filled, about, call string) error {
+	ctx := d.r.Context()
+	fields, files, more, err := f.fields(ctx)
+	if err != nil {
+		return err
+	}
+	title := d.actTitle(f.verb)
+	form := pages.Form{URL: "/do/" + f.verb.Name, Files: files, Fields: fields, Wrong: f.mistakes(fields)}
+	for _, name := range [...]string{"item", "key"} {
+		if value := f.values.Get(name); value != "" {
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: name, Value: value})
+		}
+	}
+	for i := range f.verb.Params {
+		if p := &f.verb.Params[i]; p.Upload != nil && f.values.Get(p.Name) != "" {
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: f.values.Get(p.Name)})
+		}
+	}
+	if about != "" {
+		form.Title = about
+	}
+	button := pages.Button{Text: title, Tone: "main"}
+	if more {
+		button.Text = d.tells("pages/continue")
+		form.Hidden = append(form.Hidden, pages.Hidden{Name: "more", Value: "1"})
+	}
+	form.Buttons = []pages.Button{button}
+	back := pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}
+	if f.values.Get("try") != "" {
+		back.URL = "/verbs/" + f.verb.Name
+	}
+	form.Links = []pages.Link{back}
+	if f.values.Get("try") != "" {
+		form.Buttons = []pages.Button{{Name: "try", Value: "show", Text: d.tells("pages/show-call"), Tone: "main"}}
+	}
+	p := d.frame(title)
+	p.Wrong = len(form.Wrong) > 0
+	p.Main = []pages.Block{form}
+	if call != "" {
+		p.Main = append(p.Main, pages.Prose{ID: "call", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: call}}}}})
+	}
+	if d.page != nil && f.verb == d.page.Person {
+		passed, err := d.passedOn(ctx)
+		if err != nil {
+			return err
+		}
+		p.Main = append(p.Main, passed)
+	}
+	return d.show(status, p)
+}
+
+// actTitle is what a verb is called where it is offered.
+func (d *desk) actTitle(verb *verbs.Verb) string {
+	for _, page := range d.all {
+		if page.Person == verb {
+			return d.tells("pages/person")
+		}
+		for i := range page.Acts {
+			if act := &page.Acts[i]; act.Verb == verb && act.Says != "" {
+				return d.tell.Text(act.Says)
+			}
+		}
+	}
+	return d.tell.Verb(verb)
+}
+
+// passedOn is what goes along with a call for a person: the conversation, and what is
+// still to be done.
+func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
+	out := pages.Prose{ID: "passed", Title: d.tells("pages/passed-on")}
+	rows, err := d.rows(ctx, d.page.Items)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range rows {
+		out.Lines = append(out.Lines, r.title())
+	}
+	talk, err := d.conversation(ctx, "")
+	for _, m := range talk.Messages {
+		out.Facts = append(out.Facts, pages.Fact{Name: m.Who, Text: strings.Join(m.Lines, "\n")})
+	}
+	return out, err
+}
+
+// do does what a form asks for, once; or shows what it would do, where a rule asks.
+func (v *visit) do() error {
+	d, err := v.desk()
+	if err != nil {
+		return err
+	}
+	verb := v.Registry.Verb(v.r.PathValue("verb"))
+	if verb == nil {
+		return v.notFound()
+	}
+	values, refused, err := v.multipart(d.session, verb)
+	if err != nil {
+		return err
+	}
+	f, about, err := d.asked(values)
+	if err != nil {
+		return err
+	}
+	key := values.Get("key")
+	if key == "" || len(key) > 100 {
+		return badBody("the form has no key", "go back and open it again")
+	}
+	if refused != "" {
+		for i := range verb.Params {
+			if verb.Params[i].Upload != nil {
+				f.wrong[verb.Params[i].Name] = refused
+			}
+		}
+	}
+	if values.Get("no") != "" {
+		return d.declines(f, about)
+	}
+	if values.Get("more") != "" && slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.ObjectType && !values.Has("more-asked") }) && !f.moreGiven() {
+		return d.showForm(http.StatusOK, f, about, "")
+	}
+	script, err := f.call()
+	if err != nil {
+		return err
+	}
+	if script == nil {
+		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+	}
+	ctx := v.r.Context()
+	// What was done under the key already is told again, though it may have taken away
+	// what the call names.
+	if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
+		return v.see(d.at(d.page) + "?done=again")
+	}
+	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	if ds.HasErrors() || program == nil {
+		f.misfits(script, ds)
+		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+	}
+	if values.Get("try") == "show" {
+		return d.tries(f, program)
+	}
+	return d.does(f, about, script, program, key)
+}
+
+// moreGiven reports whether what follows a choice was sent along with it.
+func (f *filled) moreGiven() bool {
+	for i := range f.verb.Params {
+		if p := &f.verb.Params[i]; p.Type.Name == verbs.ObjectType {
+			for name := range f.values {
+				if strings.HasPrefix(name, p.Name+".") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// does carries a program out, asks first where a rule says so, and proposes it where
+// somebody else must agree.
+func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.Program, key string) error {
+	ctx := d.r.Context()
+	refuse := func(err error) error {
+		var refusal *runtime.Refusal
+		if !errors.As(err, &refusal) {
+			return err
+		}
+		// It may be refused because it was just done: by the same form, sent twice.
+		if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
+			return d.see(d.at(d.page) + "?done=again")
+		}
+		f.misfits(script, refusal.Diagnostics)
+		if len(f.wrong) == 0 {
+			f.wrong[""] = d.tell.Refused(refusal.Diagnostics)
+		}
+		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+	}
+	agreed := f.values.Get("agreed")
+	if f.verb.Answers() {
+		r, err := d.session.Run(ctx, program, runtime.RunOptions{Source: "page"})
+		if err != nil {
+			return refuse(err)
+		}
+		return d.answers(f, r)
+	}
+	preview, err := d.session.KeepWith(ctx, program, runtime.RunOptions{Source: "page"})
+	if err != nil {
+		return refuse(err)
+	}
+	own, others := false, false
+	for _, ask := range preview.Asks() {
+		own, others = own || ask.By == "", others || ask.By != ""
+	}
+	if (own || others) && agreed != preview.Sealed().ID {
+		return d.asks(f, about, preview, agreed != "", others)
+	}
+	o := runtime.RunOptions{Source: "page", Key: "form " + key}
+	if own {
+		o.Agreed = agreed
+	}
+	if others {
+		pending, err := d.session.Propose(ctx, program, runtime.RunOptions{Source: "page", Agreed: o.Agreed})
+		if err != nil {
+			return refuse(err)
+		}
+		var roles []string
+		for _, r := range pending.Roles {
+			if r.By == "" {
+				roles = append(roles, d.tell.Text(r.Role))
+			}
+		}
+		return d.settled(ctx, f, d.tells("pages/proposed", strings.Join(roles, ", "), d.clock(pending.Expires)))
+	}
+	r, err := d.session.Run(ctx, program, o)
+	if err != nil {
+		return refuse(err)
+	}
+	if r.Repeated {
+		return d.see(d.at(d.page) + "?done=again")
+	}
+	return d.settled(ctx, f, d.tell.Done(r))
+}
+
+// settled keeps what a form did in the conversation, and shows it on the page that the
+// form was opened from.
+func (d *desk) settled(ctx context.Context, f *filled, told string) error {
+	var names []string
+	if item := f.values.Get("item"); item != "" {
+		names = []string{item}
+	}
+	n, err := d.session.Say(ctx, sessions.Said{Role: sessions.System, Content: strings.TrimSpace(ids.ReplaceAllString(told, "")), Intent: formIntent + f.verb.Name, Names: names})
+	if err != nil {
+		// It is done all the same.
+		return d.see(d.at(d.page) + "?done=again")
+	}
+	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10))
+}
+
+// formIntent begins the intent of a turn that tells what a form did.
+const formIntent = "form "
+
+// doneBanner says what was done just now, and how to change it.
+func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
+	done := d.r.URL.Query().Get("done")
+	if done == "again" {
+		return &pages.Banner{Tone: "ok", Text: d.tells("pages/done-before")}
+	}
+	n, err := strconv.ParseInt(done, 10, 64)
+	if err != nil {
+		return nil
+	}
+	turns, err := d.session.Turns(ctx, n, n)
+	if err != nil || len(turns) != 1 || turns[0].Role != sessions.System {
+		return nil
+	}
+	verb, ok := strings.CutPrefix(turns[0].Intent, formIntent)
+	if !ok {
+		return nil
+	}
+	b := &pages.Banner{Tone: "ok", Text: turns[0].Content}
+	if v := d.Registry.Verb(verb); v != nil && len(turns[0].Names) == 1 && len(v.Confirm) == 0 {
+		item := strings.TrimPrefix(turns[0].Names[0], "@")
+		if r, ok, err := d.find(ctx, item); err == nil && ok && r.state() != "with-us" {
+			b.Acts = []pages.Link{{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.tells("pages/change"), Of: d.actTitle(v)}}
+		}
+	}
+	return b
+}
+
+// asks shows what would happen, and asks whether it shall.
+func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, others bool) error {
+	id := preview.Sealed().ID
+	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
+	if text := d.tell.Asks(preview); text != "" {
+		card.Lines = strings.Split(text, "\n")
+	}
+	if stale {
+		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.tells("pages/asked-again")})
+	}
+	for _, ask := range preview.Asks() {
+		card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/why"), Text: sentence(d.tell.Text(ask.Reason))})
+		if ask.By != "" {
+			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/agrees-too"), Text: sentence(d.tell.Text(ask.By))})
+		}
+	}
+	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/do-it")}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}}
+	if others {
+		card.Buttons[0].Text = d.tells("pages/ask-for-it")
+	}
+	p := d.frame(d.actTitle(f.verb))
+	p.Main = []pages.Block{card}
+	return d.show(http.StatusOK, p)
+}
+
+// declines leaves it.
+func (d *desk) declines(f *filled, about string) error {
+	ctx := d.r.Context()
+	if script, err := f.call(); err == nil && script != nil {
+		if program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}); !ds.HasErrors() && program != nil {
+			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
+		}
+	}
+	return d.settled(ctx, f, d.tells("pages/not-done"))
+}
+
+// diffs are the rows of a receipt, before and after.
+func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
+	for i := range r.Calls {
+		for k := range r.Calls[i].Rows {
+			row := &r.Calls[i].Rows[k]
+			diff := pages.Diff{Title: d.tell.Row(row)}
+			switch row.Op {
+			case receipt.Inserted:
+				diff.Title, diff.Op = d.tell.Label(row.Entity), d.tells("pages/new")
+			case receipt.Deleted:
+				diff.Op = d.tells("pages/deleted")
+			}
+			if row.Owner != "" {
+				diff.Title += ", " + d.tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
+			}
+			for n := range row.Fields {
+				field := &row.Fields[n]
+				if field.From == "now" || row.Op == receipt.Deleted {
+					continue
+				}
+				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field)})
+			}
+			all = append(all, diff)
+		}
+	}
+	return all
+}
+
+// from says where a value comes from.
+func (d *desk) from(f *receipt.Field) string {
+	if text := d.tell.From(f.Origin); text != "" {
+		return d.tells("pages/from", text)
+	}
+	if strings.Contains(f.Origin, "person") {
+		return d.tells("pages/you-said")
+	}
+	return ""
+}
+
+// answers shows what a verb found.
+func (d *desk) answers(f *filled, r *receipt.Receipt) error {
+	call := &r.Calls[0]
+	p := d.frame(d.actTitle(f.verb))
+	p.Wide = true
+	table := pages.Table{ID: "found", Title: d.tells("pages/found"), Empty: d.tells("pages/none")}
+	if res := call.Result; res != nil {
+		of := &verbs.PageList{Verb: f.verb}
+		for j, column := range res.Columns {
+			if !res.Withheld(j) {
+				table.Head = append(table.Head, d.tell.Label(column))
+			}
+		}
+		for n := range res.Rows {
+			row := row{d, of, call, n}
+			var cells []pages.Cell
+			for j, column := range res.Columns {
+				if !res.Withheld(j) {
+					cells = append(cells, pages.Cell{Text: row.text(column)})
+				}
+			}
+			table.Rows = append(table.Rows, cells)
+		}
+	}
+	p.Main = []pages.Block{table}
+	return d.show(http.StatusOK, p)
+}
+
+// Questions, one a page.
+
+// questionsOf are those of an item, by the schema that its kind names.
+func (d *desk) questionsOf(r row) []string {
+	q := d.page.Questions
+	if q.Codes == nil {
+		return []string{""}
+	}
+	if s := q.Codes.Schema(r.value(q.Kind).Text()); s != nil {
+		return []string{s.Name}
+	}
+	return nil
+}
+
+// A step is where somebody is with the questions of an item.
+type step struct {
+	*desk
+	item string
+	row  row
+	call *receipt.Call
+}
+
+func (v *visit) step() (*step, error) {
+	d, err := v.desk()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
+	if i < 0 {
+		return nil, v.notFound()
+	}
+	d.page = d.all[i]
+	s := &step{desk: d, item: v.r.PathValue("item")}
+	var ok bool
+	if s.row, ok, err = d.find(v.r.Context(), s.item); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, v.notFound()
+	}
+	return s, nil
+}
+
+// starts is the program that begins with the questions, or goes on with them.
+func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
+	q := s.page.Questions
+	call := dsl.NewCall(q.Start.Name, dsl.NewArg(q.Start.Params[q.Item].Name, dsl.NewSymbol(s.item)))
+	return s.program(ctx, dsl.FormatCall(&call))
+}
+
+func (s *step) program(ctx context.Context, text string) (*verbs.Program, error) {
+	script, ds := dsl.Parse(dsl.NewSource("page", text))
+	program, more := s.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	if ds = append(ds, more...); ds.HasErrors() || program == nil {
+		return nil, &runtime.Refusal{Diagnostics: ds}
+	}
+	return program, nil
+}
+
+// question shows the question at hand. It is worked out and not done: to look changes
+// nothing.
+func (v *visit) question() error {
+	s, err := v.step()
+	if err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	program, err := s.starts(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := s.session.Preview(ctx, program)
+	if err != nil {
+		return err
+	}
+	s.call = &r.Calls[0]
+	return s.show(http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
+}
+
+// text is a column of what is asked.
+func (s *step) text(n int, column string) string {
+	j := slices.Index(s.call.Result.Columns, column)
+	if j < 0 {
+		return ""
+	}
+	v := s.call.Result.Rows[n][j] // also where it is sensitive: it is the answer of whoever looks
+	if v.IsNull() {
+		return ""
+	}
+	return v.Text()
+}
+
+// show shows one question, or all answers to be checked.
+func (s *step) show(status int, field string, values url.Values, wrong string) error {
+	rows := len(s.call.Result.Rows)
+	if rows == 0 {
+		return s.notFound()
+	}
+	n := 0
+	if field != "" {
+		for n = 0; n < rows && s.text(n, "field") != field; n++ {
+		}
+		if n == rows {
+			n = 0
+		}
+	}
+	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
+		return s.check(status)
+	}
+	if s.text(n, "field") == "" {
+		return s.see(s.at(s.page) + "?done=again")
+	}
+	q := s.asks(n, values)
+	q.Wrong, q.Heading = wrong, true
+	form := pages.Form{URL: "/questions/" + url.PathEscape(s.item), Step: s.text(n, "step"), Fields: []pages.Field{q},
+		Hidden:  []pages.Hidden{{Name: "field", Value: s.text(n, "field")}},
+		Buttons: []pages.Button{{Text: s.tells("pages/save-continue"), Tone: "main"}},
+		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
+	if message := s.text(n, "message"); message != "" && wrong == "" {
+		form.Lines = strings.Split(message, "\n")
+	}
+	if s.text(0, "status") == s.page.Questions.Checking {
+		form.Buttons[0].Text = s.tells("pages/save-return")
+		form.Links = append([]pages.Link{{URL: "/questions/" + url.PathEscape(s.item), Text: s.tells("pages/back")}}, form.Links...)
+	}
+	if s.page.Questions.Skip != nil && q.Optional {
+		form.Buttons = append(form.Buttons, pages.Button{Name: "skip", Value: "1", Text: s.tells("pages/skip-question")})
+	}
+	if wrong != "" {
+		form.Wrong = []pages.Mistake{{Field: q.ID, Text: wrong}}
+	}
+	key, err := s.book.Secret()
+	if err != nil {
+		return err
+	}
+	form.Hidden = append(form.Hidden, pages.Hidden{Name: "key", Value: key})
+	p := s.frame(q.Label)
+	p.Head, p.Wrong = "", wrong != ""
+	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
+	p.Main = []pages.Block{form}
+	return s.desk.show(status, p)
+}
+
+// asks is the field of a question: as its schema has it, where the page names one.
+func (s *step) asks(n int, values url.Values) pages.Field {
+	name := s.text(n, "field")
+	f := s.fill(s.session, s.page.Questions.Answer, values)
+	if q, ok := s.schemaOf(name); ok {
+		if text := s.text(n, "answer"); text != "" && len(values) == 0 && !q.Sensitive {
+			values.Set("value", text)
+			s.answeredBefore(&q, text, values)
+		}
+		return f.asked(&q, "value")
+	}
+	return pages.Field{ID: "value", Name: "value", Kind: "text", Label: s.text(n, "label"), Hint: s.text(n, "hint"), Value: values.Get("value"), Max: 2000}
+}
+
+// check shows all answers before they are sent.
+func (s *step) check(status int) error {
+	key, err := s.book.Secret()
+	if err != nil {
+		return err
+	}
+	here := "/questions/" + url.PathEscape(s.item)
+	changed := s.r.URL.Query().Get("changed")
+	a := pages.Answers{Title: s.tells("pages/check-answers"), URL: here, Hidden: []pages.Hidden{{Name: "key", Value: key}, {Name: "send", Value: "1"}},
+		Buttons: []pages.Button{{Text: s.tells("pages/send-answers", strconv.Itoa(len(s.call.Result.Rows))), Tone: "main"}},
+		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
+	for n := range s.call.Result.Rows {
+		field := s.text(n, "field")
+		a.Rows = append(a.Rows, pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed})
+	}
+	p := s.frame(s.row.title())
+	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
+	p.Main = []pages.Block{a}
+	return s.desk.show(status, p)
+}
+
+// answered takes an answer, or sends all of them.
+func (v *visit) answered() error {
+	s, err := v.step()
+	if err != nil {
+		return err
+	}
+	if err := v.form(); err != nil {
+		return err
+	}
+	ctx := v.r.Context()
+	values := v.r.PostForm
+	q := s.page.Questions
+	o := runtime.RunOptions{Source: "page", Key: "form " + values.Get("key")}
+	// The questions are begun, or gone on with, in the session that answers.
+	start, err := s.starts(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := s.session.Run(ctx, start, runtime.RunOptions{Source: "page"}); err != nil {
+		return err
+	}
+	here := "/questions/" + url.PathEscape(s.item)
+	field := values.Get("field")
+	var text string
+	switch {
+	case values.Get("send") != "":
+		text = q.Send
+	case values.Get("skip") != "" && q.Skip != nil:
+		call := dsl.NewCall(q.Skip.Name)
+		if i := slices.IndexFunc(q.Skip.Params, func(p verbs.Param) bool { return p.Name == q.Field }); i >= 0 {
+			call.Args = append(call.Args, dsl.NewArg(q.Field, dsl.NewString(field)))
+		}
+		text = dsl.FormatCall(&call)
+	default:
+		f := s.fill(s.session, q.Answer, values)
+		value, ok := f.date("value")
+		if !ok {
+			return s.again(ctx, field, values, f.wrong["value"])
+		}
+		if value == "" {
+			return s.again(ctx, field, values, s.tells("pages/needed"))
+		}
+		call := dsl.NewCall(q.Answer.Name)
+		if q.Field != "" {
+			call.Args = append(call.Args, dsl.NewArg(q.Field, dsl.NewString(field)))
+		}
+		call.Args = append(call.Args, dsl.NewArg(q.Answer.Params[q.Param].Name, s.value(field, value)))
+		text = dsl.FormatCall(&call)
+	}
+	program, err := s.program(ctx, text)
+	if err != nil {
+		return err
+	}
+	r, err := s.session.Run(ctx, program, o)
+	var refusal *runtime.Refusal
+	if errors.As(err, &refusal) {
+		return s.again(ctx, field, values, s.tell.Refused(refusal.Diagnostics))
+	}
+	if err != nil {
+		return err
+	}
+	s.call = &r.Calls[len(r.Calls)-1]
+	if s.call.Result == nil || len(s.call.Result.Rows) == 0 || values.Get("send") != "" {
+		told := s.tell.Done(r)
+		if s.call.Result != nil && len(s.call.Result.Rows) > 0 && s.text(0, "message") != "" {
+			told = s.text(0, "message")
+		}
+		f := s.fill(s.session, q.Answer, url.Values{})
+		return s.settled(ctx, f, told)
+	}
+	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
+		return s.again(ctx, field, values, s.text(0, "message"))
+	}
+	if s.text(0, "status") == q.Checking {
+		here += "?" + url.Values{"changed": {field}}.Encode()
+	}
+	return v.see(here)
+}
+
+// again shows a question once more, with why the answer does not count and what was typed.
+func (s *step) again(ctx context.Context, field string, values url.Values, wrong string) error {
+	program, err := s.starts(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := s.session.Preview(ctx, program)
+	if err != nil {
+		return err
+	}
+	s.call = &r.Calls[0]
+	return s.show(http.StatusUnprocessableEntity, field, values, wrong)
+}
+
+// value is an answer as a call has it: a yes, a day, or what was said.
+func (s *step) value(field, text string) dsl.Value {
+	if q, ok := s.schemaOf(field); ok && q.Kind == collect.YesNo {
+		return dsl.NewBool(text == "true")
+	}
+	if day := dsl.NewDate(text); day.Kind == dsl.Date {
+		return day
+	}
+	return dsl.NewString(text)
+}
+
+// schemaOf is what the schema that the page names says of a question.
+func (s *step) schemaOf(field string) (collect.Question, bool) {
+	q := s.page.Questions
+	if q.Codes == nil {
+		return collect.Question{}, false
+	}
+	schema := q.Codes.Schema(s.row.value(q.Kind).Text())
+	if schema == nil {
+		return collect.Question{}, false
+	}
+	form, err := collect.Read(schema)
+	if err != nil {
+		return collect.Question{}, false
+	}
+	form = form.In(s.lang)
+	i := slices.IndexFunc(form.Questions, func(q collect.Question) bool { return q.Field == field })
+	if i < 0 {
+		return collect.Question{}, false
+	}
+	return form.Questions[i], true
+}

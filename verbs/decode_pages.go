@@ -1,0 +1,293 @@
+package verbs
+
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+)
+
+// A Page is what pages arrange for somebody with a role.
+type Page struct {
+	Role     *Role
+	Title    string
+	About    *Entity // whose active row it is about; nil where the palette names none
+	Desk     bool    // for those who serve others
+	Progress *PageProgress
+	Items    *PageList
+	Done     *PageList // nil where the palette names none, as Promises
+	Promises *PageList
+	Detail   *Verb
+	Acts     []PageAct
+	Also     []*Verb
+	// Questions are asked one by one; nil where none are.
+	Questions *PageQuestions
+	Person    *Verb // by which somebody asks for a person
+	Place     dsl.Place
+}
+
+// PageProgress says in which columns of a verb's answer stands how far it is.
+type PageProgress struct {
+	Verb                              *Verb
+	Done, Total, Percent, Yours, Ours string
+}
+
+// A PageList is rows that a verb lists.
+type PageList struct {
+	Verb   *Verb
+	Row    string // the column that names the row
+	Title  []string
+	Slots  map[string]string // the columns that are shown, by what they are shown as
+	States map[string]string // what codes of the column under "status" mean
+}
+
+// A PageAct is a verb that is offered for an item.
+type PageAct struct {
+	Verb *Verb
+	Item int    // the argument that names it
+	Says string // "" where the verb's description says enough
+	With []PageWith
+	All  bool
+}
+
+// A PageWith is an argument that a column of the item settles.
+type PageWith struct {
+	Param  int
+	Column string
+}
+
+// PageQuestions are asked one by one.
+type PageQuestions struct {
+	Start  *Verb
+	Item   int // the argument of Start that names the item
+	Answer *Verb
+	Param  int // the argument of Answer that is the answer
+	Field  string
+	// Checking is the status of the answers once they are to be checked.
+	Checking string
+	Codes    *CodeList // whose schemas say what is asked; nil where the palette does not say
+	Kind     string    // the column of the items that says which
+	Skip     *Verb     // nil where none is left for later
+	Send     string    // the call that sends the answers
+}
+
+// PageStates are what the status of an item may mean.
+var PageStates = []string{"to-do", "part", "with-us", "correction", "late", "done"}
+
+// slots are the columns of a list that are shown as something.
+var slots = []string{"status", "due", "on", "why", "rule", "accepts", "has", "lacks", "note", "expected", "remark", "minutes", "owner"}
+
+// A pageNode is a page, and where it is written.
+type pageNode struct {
+	d *doc
+	p *Palette
+	n *yaml.Node
+}
+
+// page reads one, when all verbs are known.
+func (l *loader) page(pn *pageNode) {
+	d := pn.d
+	f, ok := d.fields(pn.n, "page")
+	if !ok || f.at("role").value == nil || f.at("items").value == nil {
+		return
+	}
+	page := &Page{Role: l.roleNamed[f.text("role")], Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
+	if page.Role == nil {
+		d.report(say.unknownRole(d.place(f.at("role").value), f.text("role"), l.roles, "as it stands, nobody would see the page"))
+		return
+	}
+	if page.Items = l.pageList(d, page, f.at("items")); page.Items == nil {
+		return
+	}
+	page.Done, page.Promises = l.pageList(d, page, f.at("done")), l.pageList(d, page, f.at("promises"))
+	page.Detail, _ = l.pageItem(d, page, f.at("detail"))
+	page.Person = l.pageVerb(d, page, f.at("person").value)
+	if n := f.at("about").value; n != nil {
+		if page.About = l.entityNamed[n.Value]; page.About == nil {
+			d.report(tell(d.place(n), "unknown-entity", n.Value, l.entities))
+		}
+	}
+	if n := f.at("progress").value; n != nil {
+		pf, ok := d.fields(n, "page-progress")
+		if v := l.pageRead(d, page, pf.at("verb").value); ok && v != nil {
+			p := &PageProgress{Verb: v}
+			for key, to := range map[string]*string{"done": &p.Done, "total": &p.Total, "percent": &p.Percent, "yours": &p.Yours, "ours": &p.Ours} {
+				*to = d.column(v, pf.at(key))
+			}
+			page.Progress = p
+		}
+	}
+	d.each(f.at("acts"), func(n *yaml.Node) { l.pageAct(d, page, n) })
+	d.items(f.at("also"), func(n *yaml.Node) {
+		if v := l.pageVerb(d, page, n); v != nil {
+			page.Also = append(page.Also, v)
+		}
+	})
+	if n := f.at("questions").value; n != nil {
+		page.Questions = l.pageQuestions(d, page, n)
+	}
+	pn.p.Pages = append(pn.p.Pages, page)
+}
+
+// pageVerb is the verb that a page names; nil where there is none that its role may use.
+func (l *loader) pageVerb(d *doc, page *Page, n *yaml.Node) *Verb {
+	if n == nil {
+		return nil
+	}
+	v := l.verbNamed[n.Value]
+	switch {
+	case v == nil:
+		d.report(tell(d.place(n), "unknown-verb", n.Value, l.verbNamed))
+	case v.Internal:
+		d.report(say.internalNamed(d.place(n), v, "a page names"))
+	case !slices.Contains(v.Roles, page.Role):
+		d.report(tell(d.place(n), "contradiction", "the page is for "+page.Role.Name+", who may not use "+v.Name, "name a verb that they may use", v.Place, "declared here"))
+	default:
+		return v
+	}
+	return nil
+}
+
+// pageRead is one that only answers, and needs nothing to be said.
+func (l *loader) pageRead(d *doc, page *Page, n *yaml.Node) *Verb {
+	v := l.pageVerb(d, page, n)
+	switch {
+	case v == nil:
+	case !v.Answers():
+		d.report(tell(d.place(n), "contradiction", v.Name+" is shown on a page, and does more than answer", "name a verb that only reads", v.Place, "declared here"))
+	case v.needsArgument() != "":
+		d.report(tell(d.place(n), "contradiction", v.Name+" is shown on a page, and needs :"+v.needsArgument(), "name a verb that can be called without arguments", v.Place, "declared here"))
+	default:
+		return v
+	}
+	return nil
+}
+
+// pageItem is a verb that is about an item of the page, which its first reference to
+// one of these names.
+func (l *loader) pageItem(d *doc, page *Page, p pair) (*Verb, int) {
+	v := l.pageVerb(d, page, p.value)
+	if v == nil {
+		return nil, -1
+	}
+	of := page.Items.entity()
+	for i := range v.Params {
+		p := &v.Params[i]
+		if p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && (of == nil || p.Type.Entity == of) || of == nil && p.Ident == page.Items.Row {
+			return v, i
+		}
+	}
+	d.report(tell(d.place(p.value), "contradiction", v.Name+" is offered for an item, and takes none", "name a verb with a reference to what the page lists", v.Place, "declared here"))
+	return nil, -1
+}
+
+// entity is what the rows of the list are; nil where that is not known.
+func (p *PageList) entity() *Entity {
+	if p.Verb.Read != nil {
+		return p.Verb.Read.Entity
+	}
+	return nil
+}
+
+// column is one of what a verb answers.
+func (d *doc) column(v *Verb, p pair) string {
+	if p.value == nil {
+		return ""
+	}
+	if names := v.toldNames(); !slices.Contains(names, p.value.Value) {
+		d.report(tell(d.place(p.value), "unknown-word", p.key.Value, p.value.Value, names))
+		return ""
+	}
+	return p.value.Value
+}
+
+func (l *loader) pageList(d *doc, page *Page, p pair) *PageList {
+	if p.value == nil {
+		return nil
+	}
+	f, ok := d.fields(p.value, "page-list")
+	if !ok || f.at("verb").value == nil || f.at("title").value == nil {
+		return nil
+	}
+	v := l.pageRead(d, page, f.at("verb").value)
+	if v == nil {
+		return nil
+	}
+	list := &PageList{Verb: v, Row: d.column(v, f.at("row")), Slots: map[string]string{}, States: map[string]string{}}
+	d.items(f.at("title"), func(n *yaml.Node) { list.Title = append(list.Title, d.column(v, pair{f.at("title").key, n})) })
+	for _, slot := range slots {
+		if name := d.column(v, f.at(slot)); name != "" {
+			list.Slots[slot] = name
+		}
+	}
+	d.scalars(f.at("states"), func(k, n *yaml.Node) {
+		if !slices.Contains(PageStates, n.Value) {
+			d.report(tell(d.place(n), "unknown-word", k.Value, n.Value, PageStates))
+		}
+		list.States[k.Value] = n.Value
+	})
+	return list
+}
+
+func (l *loader) pageAct(d *doc, page *Page, n *yaml.Node) {
+	f, ok := d.fields(n, "page-act")
+	if !ok || f.at("verb").value == nil {
+		return
+	}
+	v, item := l.pageItem(d, page, f.at("verb"))
+	if v == nil {
+		return
+	}
+	act := PageAct{Verb: v, Item: item, Says: f.text("says"), All: f.boolean("all")}
+	d.scalars(f.at("with"), func(k, n *yaml.Node) {
+		i := v.param(k.Value)
+		if i < 0 {
+			d.report(say.unknownArgument(d.place(k), v, k.Value))
+			return
+		}
+		act.With = append(act.With, PageWith{i, d.column(page.Items.Verb, pair{k, n})})
+	})
+	page.Acts = append(page.Acts, act)
+}
+
+func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions {
+	f, ok := d.fields(n, "page-questions")
+	if !ok || f.at("start").value == nil || f.at("answer").value == nil || f.at("argument").value == nil {
+		return nil
+	}
+	q := &PageQuestions{Answer: l.pageVerb(d, page, f.at("answer").value), Skip: l.pageVerb(d, page, f.at("skip").value), Field: f.text("field"), Checking: f.text("checking"), Send: f.text("send")}
+	q.Start, q.Item = l.pageItem(d, page, f.at("start"))
+	if q.Start == nil || q.Answer == nil {
+		return nil
+	}
+	for _, key := range [...]string{"argument", "field"} {
+		if n := f.at(key).value; n != nil && q.Answer.param(n.Value) < 0 {
+			d.report(say.unknownArgument(d.place(n), q.Answer, n.Value))
+			return nil
+		}
+	}
+	for _, name := range [...]string{"status", "step", "field", "label", "answer", "message"} {
+		if !slices.Contains(q.Start.Returns.Includes, name) {
+			d.report(tell(d.place(f.at("start").value), "contradiction", q.Start.Name+" begins with questions, and does not return "+name, "name it under returns, includes", q.Start.Place, "declared here"))
+			return nil
+		}
+	}
+	q.Param = q.Answer.param(f.text("argument"))
+	q.Kind = d.column(page.Items.Verb, f.at("kind"))
+	if n := f.at("codes").value; n != nil {
+		if q.Codes = l.codesNamed[n.Value]; q.Codes == nil {
+			d.report(tell(d.place(n), "unknown-code-list", n.Value, l.codes))
+		}
+	}
+	if n := f.at("send").value; n != nil {
+		script, ds := dsl.Parse(dsl.NewSource("call", q.Send))
+		switch {
+		case ds.HasErrors() || len(script.Calls) != 1:
+			d.report(tell(d.place(n), "contradiction", f.at("send").key.Value+" is one call", "write it as a script does: client.send :confirmed true", dsl.Place{}, ""))
+		default:
+			l.pageVerb(d, page, &yaml.Node{Kind: yaml.ScalarNode, Value: script.Calls[0].Verb, Line: n.Line, Column: n.Column})
+		}
+	}
+	return q
+}
