@@ -791,7 +791,7 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 			m := pages.Message{Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
 			switch turn.Role {
 			case sessions.Client:
-				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, turn.Content
+				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, strings.TrimSpace(turn.Content)
 			case sessions.System:
 				m.Who = d.tells("pages/done")
 			}
@@ -818,6 +818,10 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 			card.Facts = card.Facts[1:]
 		}
 		t.Cards = append(t.Cards, card)
+	} else {
+		for _, says := range c.Offered() {
+			t.Replies = append(t.Replies, pages.Button{Value: says, Text: sentence(says)})
+		}
 	}
 	return t, nil
 }

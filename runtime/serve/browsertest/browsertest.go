@@ -110,7 +110,7 @@ func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 func (b *Tab) where() string {
 	ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
 	defer stop()
-	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText.slice(0, 1500) : "")`))
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText.slice(-3000) : "")`))
 	return text
 }
 

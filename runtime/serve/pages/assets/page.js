@@ -11,15 +11,15 @@
     arrive.last = first;
     all("[data-draft]", el => {
       const kept = store(s => s.getItem(draftKey(el)));
-      if (kept !== null && kept === el.dataset.sent) {
+      if (kept !== null && kept.trim() === el.dataset.sent) {
         store(s => s.removeItem(draftKey(el)));
-        if (el.value === kept) el.value = "";
+        if (el.value.trim() === kept.trim()) el.value = "";
       } else if (kept && !el.value) el.value = kept;
     });
     all(".logbox", el => { el.scrollTop = el.scrollHeight; });
   }
 
-  const say = text => { const at = document.getElementById("state"); if (at) at.textContent = text; };
+  const say = text => { const at = document.getElementById("state"); if (at && at.textContent !== text) at.textContent = text; };
   const words = name => { const at = document.getElementById("state"); return at ? at.dataset[name] || "" : ""; };
 
   document.addEventListener("input", e => {
