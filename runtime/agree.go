@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
@@ -57,9 +58,11 @@ func (s *Session) again(ctx context.Context, c *confirmations.Confirmation) (*Se
 
 // A consent is the agreement that carries a confirmation out.
 type consent struct {
-	key   stores.Value
-	by    string
-	fills []int // which of the roles that must agree
+	key stores.Value
+	by  string
+	// proven is when they last showed who they are.
+	proven time.Time
+	fills  []int // which of the roles that must agree
 }
 
 // Agree agrees to what somebody else proposed. The script is worked out again
@@ -102,7 +105,7 @@ func (s *Session) agree(ctx context.Context, c *confirmations.Confirmation) (*re
 	if err != nil {
 		return nil, err
 	}
-	k := &consent{key: c.Key, by: s.who.Name}
+	k := &consent{key: c.Key, by: s.who.Name, proven: s.proven}
 	has := false
 	for i, role := range c.Roles {
 		if c.MayAgree(&me.who, me.has, role) {
@@ -154,6 +157,9 @@ func (s *Session) agreeToo(ctx context.Context, asker *Session, p *verbs.Program
 	if fmt.Sprintf("%x", r.digest) != c.Digest {
 		return refuse([]complaint{{-1, stalePreview(dsl.Place{}, c.Moved(r.preview()))}})
 	}
+	if err := r.recent(k.proven, true); err != nil {
+		return err
+	}
 	err = s.e.write(ctx, s.engineScope(), func(tx stores.Tx) error {
 		row, err := tx.Get(ctx, confirmations.Entity, c.Key)
 		if err != nil {
@@ -194,6 +200,9 @@ func (r *run) consented(ctx context.Context, k *consent) error {
 	}
 	if d := r.e.unusable(c, r.now, dsl.Place{}); d != nil {
 		return refuse([]complaint{{-1, *d}})
+	}
+	if err := r.recent(k.proven, true); err != nil {
+		return err
 	}
 	for _, i := range k.fills {
 		if c.Agreed[i] == "" {
@@ -336,7 +345,7 @@ func (s *Session) noted(ctx context.Context, verb, id string, c *confirmations.C
 	code := r.Diagnostics[0].Code
 	status := ""
 	switch code {
-	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeOtherPalette, codeChangedMeanwhile, codeNamesUnread:
+	case codeUnknownConfirmation, codeAlreadyUsed, codeDeclinedBefore, codeSamePerson, codeRoleLost, codeSignInAgain, codeOtherPalette, codeChangedMeanwhile, codeNamesUnread:
 	case codeAgreementExpired:
 		status = confirmations.Expired
 	default:

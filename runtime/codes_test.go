@@ -194,6 +194,8 @@ func agreedBy(w *world, s *runtime.Session, p *verbs.Program, how string) error 
 		}
 	case "a week later":
 		w.later(7 * 24 * time.Hour)
+	case "who has just signed in":
+		agreer.Prove(w.now())
 	case "who has lost the role":
 		w.grant(who, "member")
 	case "under other palettes":

@@ -18,13 +18,14 @@ import (
 type ask struct {
 	receipt.Ask
 	lasts time.Duration
+	proof time.Duration // how old the sign-in of whoever agrees may be; 0 is any age
 }
 
 // newAsk makes the question that a rule of a palette asks about a call.
-func newAsk(st *step, reason string, by *verbs.Role, rule dsl.Place, lasts time.Duration) ask {
-	a := ask{receipt.Ask{Reason: reason, Rule: placed(rule), Call: st.index}, lasts}
-	if by != nil {
-		a.By = by.Name
+func newAsk(st *step, rule *verbs.Confirm) ask {
+	a := ask{receipt.Ask{Reason: rule.Reason, Rule: placed(rule.Place), Call: st.index}, rule.Lasts(), rule.Proof()}
+	if rule.By != nil {
+		a.By = rule.By.Name
 	}
 	return a
 }
@@ -46,7 +47,7 @@ func gate(ctx context.Context, r *reading, st *step) ([]ask, error) {
 				continue
 			}
 		}
-		ask := newAsk(st, rule.Reason, rule.By, rule.Place, rule.Lasts())
+		ask := newAsk(st, rule)
 		if ask.Reason == "" {
 			ask.Reason = alwaysAsks(st.verb.Name)
 			if !rule.Always {
@@ -123,6 +124,19 @@ func (r *run) lasts() time.Duration {
 	return cmp.Or(least, verbs.DefaultExpiry)
 }
 
+// recent refuses an agreement by somebody who last showed who they are longer ago than
+// a rule allows: one that asks others, or one that asks the person.
+func (r *run) recent(proven time.Time, others bool) error {
+	for _, st := range r.written() {
+		for _, ask := range st.allAsks(nil) {
+			if ask.proof > 0 && others == (ask.By != "") && (proven.IsZero() || r.now.Sub(proven) > ask.proof) {
+				return refuse([]complaint{{st.index, signInAgain(st.place, ask.proof)}})
+			}
+		}
+	}
+	return nil
+}
+
 // ownConsent holds the person's agreement against the plan. Consent to a preview
 // is consent to that one, also where none was needed; it is good once.
 //
@@ -132,6 +146,9 @@ func (r *run) lasts() time.Duration {
 // looked at something else, and no right hangs on it.
 func (r *run) ownConsent(ctx context.Context, o *terms, asked bool) error {
 	at := dsl.Place{Source: r.prog.Script().Source}
+	if err := r.recent(r.s.proven, false); err != nil {
+		return err
+	}
 	keys := o.kept
 	if c := o.claimed; c != nil {
 		switch {

@@ -180,6 +180,7 @@ const (
 	codeRequirementNotMet = "requirement-not-met"
 	codeNeedsAgreement    = "needs-agreement"
 	codeStalePreview      = "stale-preview"
+	codeSignInAgain       = "sign-in-again"
 	codeNotCarriedOut     = "not-carried-out"
 	codeValueNeeded       = "value-needed"
 	codeNotAccepted       = "not-accepted"
@@ -269,8 +270,13 @@ func notPermitted(place dsl.Place, verb, inner string) dsl.Diagnostic {
 	return d
 }
 
+func signInAgain(place dsl.Place, proof time.Duration) dsl.Diagnostic {
+	return complain(codeSignInAgain, place, "whoever agrees to this has to have signed in within the last "+verbs.Lasting(int64(proof/time.Second)),
+		"sign in again, and agree; where nobody signs in, nobody can")
+}
+
 func narrowed() dsl.Diagnostic {
-	return complain(codeNotPermitted, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
+	return complain(codeRoleLost, dsl.Place{}, "what you showed is good for some verbs, and decides nothing", "sign in to decide")
 }
 
 // notKeeper names the roles that may, where there are any.

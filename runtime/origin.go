@@ -115,7 +115,7 @@ func (st *step) wants(i int, g given, place dsl.Place) *complaint {
 	if p.Otherwise == nil {
 		return &complaint{st.index, wrongOrigin(place, p, g.from, st.trail)}
 	}
-	ask := newAsk(st, p.Otherwise.Reason, p.Otherwise.By, p.Otherwise.Place, p.Otherwise.Lasts())
+	ask := newAsk(st, p.Otherwise)
 	said := cameFrom(p, g.from, st.trail)
 	if ask.Reason != "" {
 		said += "; " + ask.Reason

@@ -143,26 +143,31 @@ func (l *loader) confirm(vn *verbNode) {
 			c.Place = d.place(w.value)
 		}
 		c.Always = f.at("when").key == nil
-		l.agreement(d, &c, f.at("by").value, f.at("expires").value)
+		l.agreement(d, &c, f.at("by").value, f.at("expires").value, f.at("signed-in").value)
 		v.Confirm = append(v.Confirm, c)
 	}
 }
 
 // agreement reads who must agree, and for how long the question stands.
-func (l *loader) agreement(d *doc, c *Confirm, by, expires *yaml.Node) {
+func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node) {
 	if by != nil {
 		if c.By = l.roleNamed[by.Value]; c.By == nil {
 			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
 		}
 	}
-	if expires != nil {
-		dur, ok := parseDuration(expires.Value)
+	lasting := func(n *yaml.Node, into *int64) {
+		if n == nil {
+			return
+		}
+		dur, ok := parseDuration(n.Value)
 		if !ok || dur.Duration().Seconds() < 1 {
-			d.report(tell(d.place(expires), "bad-duration", expires.Value))
+			d.report(tell(d.place(n), "bad-duration", n.Value))
 		} else {
-			c.Expires = int64(dur.Duration().Seconds())
+			*into = int64(dur.Duration().Seconds())
 		}
 	}
+	lasting(expires, &c.Expires)
+	lasting(signedIn, &c.SignedIn)
 }
 
 // otherwise reads what happens to a value of another origin than the argument
@@ -185,7 +190,7 @@ func (l *loader) otherwise(d *doc, p *Param, f mapping) {
 	default:
 		if o, ok := d.fields(n, "otherwise"); ok {
 			p.Otherwise = &Confirm{Always: true, Place: d.place(n), Reason: o.text("reason")}
-			l.agreement(d, p.Otherwise, o.at("by").value, o.at("expires").value)
+			l.agreement(d, p.Otherwise, o.at("by").value, o.at("expires").value, o.at("signed-in").value)
 		}
 	}
 	if p.From != 0 && p.From&FromScript == 0 && p.Otherwise == nil && f.at("default").value != nil {

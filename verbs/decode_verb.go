@@ -197,9 +197,19 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 func (d *doc) phrases(v *Verb, p pair) (all []string) {
 	d.items(p, func(n *yaml.Node) {
 		all = append(all, n.Value)
+		v.said = append(v.said, dsl.Related{Place: d.place(n), Message: n.Value})
 		d.phrase(v, n)
 	})
 	return all
+}
+
+// PhrasePlace is where a phrase of the verb stands, in its palette or in what is beside
+// it; where the verb stands, if it has none such.
+func (v *Verb) PhrasePlace(text string) dsl.Place {
+	if i := slices.IndexFunc(v.said, func(p dsl.Related) bool { return p.Message == text }); i >= 0 {
+		return v.said[i].Place
+	}
+	return v.Place
 }
 
 // phrase checks the arguments that a phrase names in braces.

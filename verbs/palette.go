@@ -223,6 +223,7 @@ type Verb struct {
 	Roles       []*Role             // who may use it; empty means nobody
 	Phrases     []string            // what people say when they mean it, in English
 	PhrasesIn   map[string][]string // the same in other languages: "de", "fr", "es"
+	said        []dsl.Related       // where they stand
 	Tells       Tells               // how a person is told what came of it
 	Params      []Param
 	Returns     Returns
@@ -484,8 +485,11 @@ type Confirm struct {
 	When    *Expr
 	By      *Role // somebody else with this role; nil is the person asking
 	Expires int64 // seconds; 0 is the default
-	Reason  string
-	Place   dsl.Place
+	// SignedIn is how many seconds ago whoever agrees may have signed in, at most; 0
+	// asks nothing of that.
+	SignedIn int64
+	Reason   string
+	Place    dsl.Place
 }
 
 // DefaultExpiry is how long an agreement is good when its rule does not say.
@@ -499,6 +503,9 @@ func (c *Confirm) Lasts() time.Duration {
 	}
 	return DefaultExpiry
 }
+
+// Proof is how old the sign-in of whoever agrees may be; 0 is any age.
+func (c *Confirm) Proof() time.Duration { return time.Duration(c.SignedIn) * time.Second }
 
 // A Progress says how far a row is: by rows of another entity, its steps.
 type Progress struct {

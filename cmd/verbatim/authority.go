@@ -99,7 +99,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 }
 
 // found makes the first administrators.
-func (a *app) found(ctx context.Context, where, palettes, grantTo string, names []string) error {
+func (a *app) found(ctx context.Context, where, palettes string, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -111,7 +111,8 @@ func (a *app) found(ctx context.Context, where, palettes, grantTo string, names 
 	if err != nil {
 		return err
 	}
-	store, err := a.prepare(ctx, at, false, grantTo)
+	// Rows are written by the role that uses the store, not by who owns its tables.
+	store, err := a.open(ctx, where)
 	if err != nil {
 		return err
 	}

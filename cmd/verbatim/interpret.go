@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,33 +25,33 @@ type interpreter struct {
 	zone    *time.Location
 }
 
-func newInterpreter(reg *verbs.Registry, s *runtime.Session, now func() time.Time, zone *time.Location) *interpreter {
-	return &interpreter{reg, phrase.New(reg), s, now, zone}
+func newInterpreter(reg *verbs.Registry, ix *phrase.Index, s *runtime.Session, now func() time.Time, zone *time.Location) *interpreter {
+	return &interpreter{reg, ix, s, now, zone}
 }
 
-// in is who speaks. The language is left to the words themselves unless the
-// session was told one.
-func (i *interpreter) in() words.In {
+// reader reads what the session may say now. The language is left to the words
+// themselves unless the session was told one.
+func (i *interpreter) reader(ctx context.Context, chosen string) (*phrase.Reader, map[*verbs.Entity][]string, words.In, error) {
 	in := words.In{Now: i.now().In(i.zone)}
-	if l, ok := words.ParseLanguage(i.session.Person().Language); ok {
-		in.Languages = []words.Language{l}
+	names, err := i.session.Names(ctx, i.reg.Entities())
+	if err != nil {
+		return nil, nil, in, err
 	}
-	return in
+	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: chosen}
+	if l, ok := words.ParseLanguage(i.session.Person().Language); ok {
+		in.Languages, v.Tongue = []words.Language{l}, &l
+	}
+	return i.index.Reader(v), names, in, nil
 }
 
 // Interpret implements dialog.Interpreter: a script of the parts of which nothing has to
 // be asked, and one question about another.
 func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before []dialog.Spoken) (dialog.Understood, error) {
-	names, err := i.session.Names(ctx, i.reg.Entities())
+	r, names, in, err := i.reader(ctx, chosen)
 	if err != nil {
 		return dialog.Understood{}, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session), Useful: useful(ctx, i.session), Chosen: chosen}
-	in := i.in()
-	if len(in.Languages) > 0 {
-		v.Tongue = &in.Languages[0]
-	}
-	h := i.index.Reader(v).Read(said, in)
+	h := r.Read(said, in)
 	u := dialog.Understood{Long: h.Cut}
 	if u.Long {
 		return u, nil
@@ -69,6 +68,7 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 		if p.Call != "" && !strings.Contains(u.Script, p.Call+"\n") { // said twice is said once
 			u.Script += p.Call + "\n"
 		}
+		u.Beyond = u.Beyond || p.Wish && p.Certainty == phrase.Nothing
 		part := strings.TrimSpace(said[p.Range.Start:p.Range.End])
 		switch {
 		case p.Call != "":
@@ -104,16 +104,11 @@ func (i *interpreter) Interpret(ctx context.Context, said, chosen string, before
 
 // Correct implements dialog.Interpreter.
 func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) (dialog.Correction, bool, error) {
-	names, err := i.session.Names(ctx, i.reg.Entities())
+	r, _, in, err := i.reader(ctx, "")
 	if err != nil {
 		return dialog.Correction{}, false, err
 	}
-	v := phrase.Vocabulary{Verbs: i.session.Verbs(), Names: names, Say: saying(i.reg, i.session), Usable: usable(ctx, i.session)}
-	in := i.in()
-	if len(in.Languages) > 0 {
-		v.Tongue = &in.Languages[0]
-	}
-	found, ok := i.index.Reader(v).Correct(said, in, i.reg.Verb(call.Verb), call)
+	found, ok := r.Correct(said, in, i.reg.Verb(call.Verb), call)
 	c := dialog.Correction{Ask: found.Ask, Cued: found.Cued}
 	for _, f := range found.Fits {
 		c.Fits = append(c.Fits, dialog.Fit{Script: dsl.FormatCall(&f.Call), Says: f.Says, Text: f.Text})
@@ -125,14 +120,10 @@ func (i *interpreter) Correct(ctx context.Context, said string, call *dsl.Call) 
 // a language do.
 func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what string) string {
 	return func(l words.Language, what string) string {
-		if name, ok := strings.CutPrefix(what, "@"); ok {
-			label := s.Called(name)
-			if label == "" {
-				return what
-			}
-			return capitals.ReplaceAllStringFunc(label, func(code string) string { return saidCode(reg, l, code) })
+		if name, ok := strings.CutPrefix(what, "@"); ok && s.Called(name) != "" {
+			what = s.Called(name)
 		}
-		return saidCode(reg, l, what)
+		return dialog.Worded(reg, l, what)
 	}
 }
 
@@ -155,23 +146,6 @@ func useful(ctx context.Context, s *runtime.Session) func(*verbs.Verb) bool {
 		is, err := s.Useful(ctx, v)
 		return is || err != nil
 	}
-}
-
-var capitals = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\b`)
-
-// saidCode is what people of a language call a code.
-func saidCode(reg *verbs.Registry, l words.Language, code string) string {
-	for _, list := range reg.CodeLists() {
-		for i := range list.Codes {
-			if list.Codes[i].Name == code {
-				if said, ok := reg.Says(l.String(), code); ok {
-					return said
-				}
-				return strings.ToLower(strings.ReplaceAll(code, "_", " "))
-			}
-		}
-	}
-	return code
 }
 
 // offers are what a question about a part offers to choose from.

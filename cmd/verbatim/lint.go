@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime/phrase"
 	"verbatim/runtime/wire"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -18,7 +19,7 @@ import (
 
 func lintCommand(a *app) *cobra.Command {
 	var format, against, servers, missing, schema string
-	var accept bool
+	var accept, phrases bool
 	cmd := &cobra.Command{
 		Use:   "lint [DIR]",
 		Short: "Report every mistake in palettes",
@@ -31,8 +32,8 @@ what that lacks is warned about, and printed by --missing for a translator to fi
 --against names palettes as they were, and reports every change that lowers safety.
 --servers compares verbs that tools carry out with the tools, and names those that say
 something else than was accepted.
---schema prints the JSON Schema of palettes for an editor, or with =sidecar that of
-what stands beside them.`,
+--phrases names verbs that take each other's phrases, with figures.
+--schema prints the JSON Schema of palettes, or with =sidecar that of what is beside them.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch schema {
@@ -63,7 +64,7 @@ what stands beside them.`,
 			if accept && a.serversFile(servers) == "" {
 				return usage("--accept accepts tools of servers, and none are named", "verbatim lint --servers FILE --accept")
 			}
-			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), accept})
+			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), accept, phrases})
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, json, or github for annotations of a pull request")
@@ -71,6 +72,7 @@ what stands beside them.`,
 	a.serversFlag(cmd, &servers)
 	cmd.Flags().BoolVar(&accept, "accept", false, "accept the tools of the servers as they are now")
 	cmd.Flags().StringVar(&missing, "missing", "", "print what a `file` with another language lacks, such as client.de.yaml")
+	cmd.Flags().BoolVar(&phrases, "phrases", false, "warn of verbs that take each other's phrases")
 	cmd.Flags().StringVar(&schema, "schema", "", "print the JSON Schema of palettes, or of sidecars")
 	cmd.Flags().Lookup("schema").NoOptDefVal = "palette"
 	return cmd
@@ -81,6 +83,8 @@ type lintJSON struct {
 	OK       bool   `json:"ok"`
 	Palettes int    `json:"palettes"`
 	Verbs    int    `json:"verbs"`
+	// Held is how well phrases hold against each other, with --phrases.
+	Held *phrase.Held `json:"held,omitempty"`
 	wire.Report
 }
 
@@ -95,7 +99,7 @@ func newLint(l *loaded) lintJSON {
 // lintFlags are what `verbatim lint` is told.
 type lintFlags struct {
 	dir, against, format, servers string
-	accept                        bool
+	accept, phrases               bool
 }
 
 func (a *app) lint(ctx context.Context, f lintFlags) error {
@@ -130,7 +134,13 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 			fmt.Fprintf(a.err, "accepted %s in %s; read it before you keep it\n", receipt.Counted(taken, "tool"), quoted(acceptedFile(f.servers)))
 		}
 	}
+	var held *phrase.Held
+	if f.phrases && l.reg != nil {
+		found, h := phrase.New(l.reg).Lint()
+		l.ds, held = append(l.ds, found...), &h
+	}
 	j := newLint(l)
+	j.Held = held
 	switch {
 	case a.json:
 		a.emit(j)
@@ -152,6 +162,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		a.complain(l.ds)
 		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.Report)
 		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
+		if held != nil {
+			fmt.Fprintf(a.out, "of %s, each left out, %d still come first for their verb, and %d would be taken for another\n", receipt.Counted(held.Phrases, "phrase"), held.First, held.Taken)
+		}
 		if more := explainOne(l.ds); more != "" {
 			fmt.Fprintln(a.err, more)
 		}

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 
 	"verbatim/runtime"
+	"verbatim/runtime/phrase"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // A store cannot know that it is a copy, or that it was put back to what it was a
@@ -29,6 +31,24 @@ type places map[string]struct {
 	Hash string `json:"hash"`
 }
 
+// stateFolder is where the command keeps what it has to know the next time; "" where the
+// environment names no place.
+func (a *app) stateFolder() string {
+	dir := a.env("XDG_STATE_HOME")
+	if home := a.env("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if dir != "" {
+		dir = filepath.Join(dir, "verbatim")
+	}
+	return dir
+}
+
+// phrases reads what is said for the verbs of palettes, once for a command.
+func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
+	return phrase.New(reg).Keep(a.stateFolder())
+}
+
 // marked holds a store against what was noted of it. unknown says that nothing was, so
 // that nobody can say whether it was restored or copied.
 func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.Store, flag string) (m *mark, unknown bool, err error) {
@@ -41,14 +61,11 @@ func (a *app) marked(ctx context.Context, engine *runtime.Engine, store stores.S
 		return nil, false, err
 	}
 	m = &mark{place: at.place(), known: places{}}
-	dir := a.env("XDG_STATE_HOME")
-	if home := a.env("HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".local", "state")
-	}
+	dir := a.stateFolder()
 	if dir == "" {
 		return m, true, nil
 	}
-	m.file = filepath.Join(dir, "verbatim", id.ID+".json")
+	m.file = filepath.Join(dir, id.ID+".json")
 	text, err := os.ReadFile(m.file)
 	if err != nil || json.Unmarshal(text, &m.known) != nil || len(m.known) == 0 {
 		m.known = places{}

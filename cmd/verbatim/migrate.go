@@ -43,7 +43,7 @@ On PostgreSQL, connect as the role that is to own the tables, and name with
 			if err := a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, data); err != nil {
 				return err
 			}
-			return a.found(cmd.Context(), store, palettes, grantTo, administrators)
+			return a.found(cmd.Context(), store, palettes, administrators)
 		},
 	}
 	a.storeFlag(cmd, &store)

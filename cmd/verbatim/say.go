@@ -57,7 +57,11 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if f.language != "" {
 		l, ok := words.ParseLanguage(f.language)
 		if !ok {
-			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are en, de, fr and es")
+			var tags []string
+			for _, l := range words.Languages() {
+				tags = append(tags, l.String())
+			}
+			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(tags, ", "))
 		}
 		in.Languages = []words.Language{l}
 	}
@@ -92,7 +96,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if l, ok := words.ParseLanguage(session.Person().Language); ok && f.sitting != "" && in.Languages == nil {
 		in.Languages = []words.Language{l}
 	}
-	heard := phrase.New(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
+	heard := a.phrases(reg).Reader(phrase.Vocabulary{Verbs: session.Verbs(), Names: names, Usable: usable(ctx, session), Useful: useful(ctx, session)}).Read(message, in)
 	for i := range heard.Parts {
 		p := &heard.Parts[i]
 		if p.Call == "" {

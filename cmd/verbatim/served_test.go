@@ -1,16 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/quotedprintable"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/textproto"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -25,29 +31,32 @@ type house struct {
 	env []string
 }
 
+// newHouse is one on SQLite.
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	dir := t.TempDir()
+	if err := layOut(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
+		t.Fatal(err)
+	}
+	return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "TICK=1ms"}}
+}
+
 // onBoth runs a test in a house on each of the stores.
 func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
-	lay := func(t *testing.T) *house {
-		dir := t.TempDir()
-		if err := layOut(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(filepath.Join(dir, ".bin"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := putProgram(filepath.Join(dir, ".bin")); err != nil {
-			t.Fatal(err)
-		}
-		return &house{t, dir, []string{"PATH=" + filepath.Join(dir, ".bin") + ":" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "VERBATIM_SCAN=none", "TICK=1ms"}}
-	}
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		test(t, lay(t))
+		test(t, newHouse(t))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		db := pgtest.Database(t)
-		h := lay(t)
+		h := newHouse(t)
 		h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
 		h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
 		h.env = append(h.env, "VERBATIM_STORE="+db.App)
@@ -275,4 +284,519 @@ func TestAServerDrains(t *testing.T) {
 			t.Errorf("%d were acknowledged, %d are there", acknowledged, got)
 		}
 	})
+}
+
+// people makes nina known to the palette of rights, with what a client has, and two
+// administrators.
+func (h *house) people() {
+	h.t.Helper()
+	h.do("migrate", "--administrator", "ada", "--administrator", "bo")
+	h.script("ada", `system.add-principal :name "nina" :label "Nina Weiss" :as @nina
+system.grant-role :principal-id @nina :role "client"
+system.grant-scope :principal-id @nina :entity "cbu" :key "0000000c-0000-4000-8000-000000000001"`)
+}
+
+// script runs a script, whose first agreement of others the other administrator gives.
+func (h *house) script(as, text string) {
+	h.t.Helper()
+	file := filepath.Join(h.dir, "script.dsl")
+	if err := os.WriteFile(file, []byte(text+"\n"), 0o666); err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--as", as, "--yes", "--json", file)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, err := cmd.Output()
+	var ran struct {
+		Outcome      string
+		Confirmation struct{ ID string }
+	}
+	if jerr := json.Unmarshal(out, &ran); jerr != nil {
+		h.t.Fatalf("%s: %v %v\n%s", text, err, jerr, out)
+	}
+	switch ran.Outcome {
+	case "done":
+	case "waiting":
+		h.do("confirm", ran.Confirmation.ID, "--as", "bo", "--agree")
+	default:
+		h.t.Fatalf("%s: %s\n%s", text, ran.Outcome, out)
+	}
+}
+
+// A mailServer takes mail, as RFC 5321 has it, and hands it over.
+func mailServer(t *testing.T) (address string, mail <-chan string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	sent := make(chan string, 100)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				say := func(line string) { fmt.Fprintf(c, "%s\r\n", line) }
+				say("220 mail")
+				in := textproto.NewReader(bufio.NewReader(c))
+				for {
+					line, err := in.ReadLine()
+					if err != nil {
+						return
+					}
+					switch strings.ToUpper(strings.Fields(line + " .")[0]) {
+					case "DATA":
+						say("354 go on")
+						text, err := io.ReadAll(quotedprintable.NewReader(in.DotReader()))
+						if err != nil {
+							return
+						}
+						sent <- string(text)
+						say("250 taken")
+					case "QUIT":
+						say("221 bye")
+						return
+					default:
+						say("250 ok")
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String(), sent
+}
+
+// SAFE-H8: a link is mailed to who is known and to nobody else, the answer is the same,
+// it is good once and in the browser that asked, and what is tried too often is not
+// done.
+func TestSigningInByMail(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		h.people()
+		h.script("ada", `system.add-identity :principal-id "nina" :issuer "mailto" :subject "Nina@Allianz.example"`)
+		address, mail := mailServer(t)
+		channels := fmt.Sprintf(`{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`, address)
+		if err := os.WriteFile(filepath.Join(h.dir, "letters.json"), []byte(channels), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		h.env = append(h.env, "VERBATIM_NOTIFY="+filepath.Join(h.dir, "letters.json"))
+		s, other := h.serve("--log", "off"), h.serve("--log", "off")
+		nina, stranger := newVisitor(t), newVisitor(t)
+		status, known := nina.form(s.url+"/sign-in/mail", url.Values{"email": {"nina@allianz.example"}})
+		_, unknown := stranger.form(s.url+"/sign-in/mail", url.Values{"email": {"nino@allianz.example"}})
+		if status != http.StatusOK || strings.ReplaceAll(known, "nina@", "nino@") != unknown {
+			t.Errorf("%d: who is known is answered\n%s\nwho is not\n%s", status, known, unknown)
+		}
+		var text string
+		select {
+		case text = <-mail:
+		case <-time.After(10 * time.Second):
+			t.Fatal("no mail came")
+		}
+		m := regexp.MustCompile(`link=([\w-]+)`).FindStringSubmatch(text)
+		if m == nil || !strings.Contains(text, "To: nina@allianz.example") {
+			t.Fatalf("the mail is\n%s", text)
+		}
+		use := url.Values{"link": {m[1]}, "to": {"/v1/verbs"}}
+		if status, body := stranger.form(other.url+"/sign-in/link", use); status != http.StatusForbidden {
+			t.Errorf("another browser uses the link: %d %s", status, body)
+		}
+		if status, body := nina.form(other.url+"/sign-in/link", use); status != http.StatusSeeOther {
+			t.Fatalf("the browser that asked cannot use it: %d %s", status, body)
+		}
+		if status, body := nina.get(s.url + "/v1/verbs"); status != http.StatusOK || !strings.Contains(body, "client.add-note") {
+			t.Errorf("%d %s", status, body)
+		}
+		if status, _ := nina.form(s.url+"/sign-in/link", use); status != http.StatusForbidden {
+			t.Errorf("the link is good twice: %d", status)
+		}
+		// One account is written to five times in a quarter of an hour; whoever asks is
+		// answered the same until their address has asked too often.
+		limited := 0
+		for range 24 {
+			if status, _ := stranger.form(s.url+"/sign-in/mail", url.Values{"email": {"nina@allianz.example"}}); status == http.StatusTooManyRequests {
+				limited++
+			}
+		}
+		if limited != 6 { // 20 by this address in all, of which two were before
+			t.Errorf("%d of 24 were too many, want 6", limited)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if len(mail) != 4 {
+			t.Errorf("nina was written to %d times more, want 4", len(mail))
+		}
+		select {
+		case more := <-mail:
+			if strings.Contains(more, "nino@") {
+				t.Error("a stranger was written to")
+			}
+		default:
+		}
+	})
+}
+
+// A token is good at its server, until its time, for its verbs, and decides nothing; one
+// that is guessed, expired, revoked or another server's is answered alike. (SAFE-H6)
+func TestATokenSpeaks(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		h.people()
+		s := h.serve("--log", "off")
+		ask := func(token, method, path, body string) (int, string) {
+			r, _ := http.NewRequest(method, s.url+path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+token)
+			if body != "" {
+				r.Header.Set("Content-Type", "application/json")
+			}
+			return newVisitor(t).answer(http.DefaultClient.Do(r))
+		}
+		all := h.token("all", "--as", "ada", "--for", "ada", "--url", s.url)
+		few := h.token("few", "--as", "ada", "--for", "ada", "--url", s.url, "--only", "system.list-principals system.list-roles")
+		elsewhere := h.token("elsewhere", "--as", "ada", "--for", "ada", "--url", "https://portal.bank.example")
+		list := `{"script":"system.list-principals"}`
+		for name, token := range map[string]string{"all": all, "few": few} {
+			if status, body := ask(token, "POST", "/v1/run", list); status != http.StatusOK || !strings.Contains(body, "nina") {
+				t.Errorf("%s: %d %s", name, status, body)
+			}
+		}
+		_, wrong := ask("guessed", "POST", "/v1/run", list)
+		if status, body := ask(elsewhere, "POST", "/v1/run", list); status != http.StatusUnauthorized || masked(body) != masked(wrong) {
+			t.Errorf("another server's token: %d %s\na guess: %s", status, body, wrong)
+		}
+		if status, body := ask(few, "POST", "/v1/run", `{"script":"system.add-principal :name \"otto\""}`); status != http.StatusForbidden || !strings.Contains(body, "not-permitted") {
+			t.Errorf("a token for two verbs uses a third: %d %s", status, body)
+		}
+		if _, body := ask(few, "GET", "/v1/verbs", ""); strings.Contains(body, "add-principal") || !strings.Contains(body, "list-roles") {
+			t.Errorf("it is told of %s", body)
+		}
+		if status, body := ask(all, "POST", "/v1/run", `{"script":"system.list-principals","origin":"person"}`); status != http.StatusBadRequest {
+			t.Errorf("a program speaks as a person: %d %s", status, body)
+		}
+		// What others asked for is not decided by a token that is for some verbs.
+		h.proposes(`system.add-token :principal-id "nina" :name "n" :digest "` + strings.Repeat("0", 64) + `" :audience "https://x.example" :expires-at 2030-01-01T00:00:00Z`)
+		var waiting struct{ Confirmations []struct{ ID string } }
+		bo := h.token("bo", "--as", "bo", "--for", "bo", "--url", s.url, "--only", "system.add-token")
+		_, body := ask(bo, "GET", "/v1/confirmations", "")
+		if err := json.Unmarshal([]byte(body), &waiting); err != nil || len(waiting.Confirmations) != 1 {
+			t.Fatal(body, err)
+		}
+		if status, body := ask(bo, "POST", "/v1/confirmations/"+waiting.Confirmations[0].ID+"/agree", ""); status != http.StatusForbidden {
+			t.Errorf("it agrees: %d %s", status, body)
+		}
+		if _, body := ask(bo, "GET", "/v1/confirmations", ""); !strings.Contains(body, waiting.Confirmations[0].ID) {
+			t.Errorf("what it may not decide does not wait any more: %s", body)
+		}
+		h.script("ada", `system.revoke-token :token-id "ada few"`)
+		time.Sleep(1100 * time.Millisecond)
+		if status, body := ask(few, "POST", "/v1/run", list); status != http.StatusUnauthorized || masked(body) != masked(wrong) {
+			t.Errorf("a token that was taken back: %d %s", status, body)
+		}
+	})
+}
+
+// token has a token made, and returns it.
+func (h *house) token(args ...string) string {
+	h.t.Helper()
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), append([]string{"serve", "token"}, args...)...)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	out, err := cmd.Output()
+	if err != nil {
+		h.t.Fatalf("%v: %v %s", args, err, out)
+	}
+	lines := strings.Fields(string(out))
+	return lines[len(lines)-1]
+}
+
+// proposes asks for something and leaves it to wait.
+func (h *house) proposes(text string) {
+	h.t.Helper()
+	file := filepath.Join(h.dir, "script.dsl")
+	if err := os.WriteFile(file, []byte(text+"\n"), 0o666); err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(h.dir, ".bin", "verbatim"), "run", "--as", "ada", file)
+	cmd.Dir, cmd.Env = h.dir, h.env
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "needs-agreement") {
+		h.t.Fatalf("%s: %v\n%s", text, err, out)
+	}
+}
+
+// masked takes the id of the request out of an answer.
+func masked(body string) string {
+	return regexp.MustCompile(`"request":"[0-9a-f]+"`).ReplaceAllString(body, "")
+}
+
+// What is done in somebody's name is told to them, whichever process did it, once, also
+// after they were away; nobody else is told.
+func TestEventsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		one, two := h.serve("--log", "off", "--sign-in", "clara", "--sign-in", "jonas"), h.serve("--log", "off")
+		clara, jonas := newVisitor(t).comes(one, "clara"), newVisitor(t).comes(one, "jonas")
+		listen := func(v *visitor, last string) (events <-chan string, stop func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			r, _ := http.NewRequestWithContext(ctx, http.MethodGet, one.url+"/v1/events", nil)
+			if last != "" {
+				r.Header.Set("Last-Event-ID", last)
+			}
+			answer, err := v.Do(r)
+			if err != nil || answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+				t.Fatal(answer, err)
+			}
+			told := make(chan string, 100)
+			lines := bufio.NewScanner(answer.Body)
+			lines.Scan() // it begins with a comment: whoever listens does so from here on
+			go func() {
+				defer close(told)
+				defer answer.Body.Close()
+				for lines.Scan() {
+					if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+						told <- id
+					}
+				}
+			}()
+			return told, cancel
+		}
+		next := func(from <-chan string) string {
+			select {
+			case id := <-from:
+				return id
+			case <-time.After(10 * time.Second):
+				return "nothing"
+			}
+		}
+		hers, stop := listen(clara, "")
+		his, stopHis := listen(jonas, "")
+		defer stopHis()
+		note := func(i int) {
+			if status, body, err := clara.post(two.url+"/v1/run", "", map[string]string{"script": fmt.Sprintf(aNote, i)}); err != nil || status != http.StatusOK {
+				t.Fatal(status, body, err)
+			}
+		}
+		note(1)
+		if got := next(hers); got != "1" {
+			t.Errorf("the first event is %s", got)
+		}
+		stop()
+		note(2)
+		note(3)
+		hers, stop = listen(clara, "1")
+		defer stop()
+		if got := next(hers) + " " + next(hers); got != "2 3" {
+			t.Errorf("after she was away she is told of %s", got)
+		}
+		select {
+		case id := <-his:
+			t.Errorf("jonas is told of %s", id)
+		case id := <-hers:
+			t.Errorf("she is told again of %s", id)
+		case <-time.After(600 * time.Millisecond):
+		}
+	})
+}
+
+// Files come in bit by bit, are told by what is in them, and are used by calls.
+func TestAFileIsSentAndUsed(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		s := h.serve("--log", "off", "--sign-in", "clara", "--sign-in", "jonas")
+		clara, jonas := newVisitor(t).comes(s, "clara"), newVisitor(t).comes(s, "jonas")
+		passport, err := os.ReadFile(filepath.Join(h.dir, "passport.pdf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, body := clara.answer(clara.Post(s.url+"/v1/uploads?name=Passport.pdf", "application/octet-stream", bytes.NewReader(passport)))
+		var file struct{ Reference, Type, Verdict string }
+		if err := json.Unmarshal([]byte(body), &file); err != nil || status != http.StatusCreated || file.Type != "application/pdf" {
+			t.Fatal(status, body, err)
+		}
+		script := map[string]string{"script": fmt.Sprintf("client.submit-document :request-id @thomas-muller-identity :document-type PASSPORT :file %q", file.Reference)}
+		if strings.Contains(h.do("explain", "client.submit-document"), ":file-reference") {
+			script["script"] = strings.Replace(script["script"], ":file ", ":file-reference ", 1)
+		}
+		if status, body, err := clara.post(s.url+"/v1/run", "", script); err != nil || status != http.StatusOK {
+			t.Error(status, body, err)
+		}
+		id := strings.TrimPrefix(file.Reference, "upload://")
+		if status, body := clara.get(s.url + "/v1/uploads/" + id); status != http.StatusOK || !strings.Contains(body, "Passport.pdf") {
+			t.Error(status, body)
+		}
+		_, theirs := jonas.get(s.url + "/v1/uploads/" + id)
+		if status, none := jonas.get(s.url + "/v1/uploads/" + strings.Repeat("a", len(id))); status != http.StatusNotFound || masked(none) != masked(theirs) {
+			t.Errorf("another's file: %s\nnone: %s", theirs, none)
+		}
+		huge := io.LimitReader(zeroes{}, 40<<20)
+		if status, body := clara.answer(clara.Post(s.url+"/v1/uploads?name=huge.pdf", "application/octet-stream", huge)); status != http.StatusRequestEntityTooLarge {
+			t.Error(status, body)
+		}
+	})
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// free is an address that nobody listens at.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// provider starts the OpenID provider of npm's oidc-provider, as a process.
+func provider(t *testing.T, redirect string) (issuer string) {
+	t.Helper()
+	judges := os.Getenv("VERBATIM_JUDGES")
+	module := filepath.Join(judges, "node_modules", "oidc-provider", "lib", "index.js")
+	if _, err := os.Stat(module); judges == "" || err != nil {
+		if os.Getenv("VERBATIM_REQUIRE_OIDC") != "" {
+			t.Fatal("there is no oidc-provider in VERBATIM_JUDGES: make judges fetches it")
+		}
+		t.Skip("there is no oidc-provider in VERBATIM_JUDGES: make judges fetches it")
+	}
+	port := free(t)
+	script, err := filepath.Abs("testdata/provider.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", script, module, port, redirect)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() == "ready" {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return "http://localhost:" + port
+		}
+	}
+	t.Fatal("the provider does not begin")
+	return ""
+}
+
+// passes goes through the pages of the provider as somebody, to where it sends them.
+func (v *visitor) passes(from, who, until string) string {
+	v.t.Helper()
+	at := from
+	for range 20 {
+		if strings.HasPrefix(at, until) {
+			return at
+		}
+		r, err := v.Client.Get(at)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		if r.StatusCode == http.StatusOK { // a page with a form: to say who they are, or that they agree
+			_, page := v.answer(r, nil)
+			action := regexp.MustCompile(`action="([^"]+)"`).FindStringSubmatch(page)
+			prompt := regexp.MustCompile(`name="prompt" value="(\w+)"`).FindStringSubmatch(page)
+			if action == nil || prompt == nil {
+				v.t.Fatalf("%s is\n%s", at, page)
+			}
+			if r, err = v.Client.PostForm(action[1], url.Values{"prompt": {prompt[1]}, "login": {who}, "password": {"x"}}); err != nil {
+				v.t.Fatal(err)
+			}
+		}
+		to, err := r.Location()
+		if err != nil {
+			_, page := v.answer(r, nil)
+			v.t.Fatalf("%s: %d\n%s", at, r.StatusCode, page)
+		}
+		r.Body.Close()
+		at = to.String()
+	}
+	v.t.Fatal("the provider goes round in circles")
+	return ""
+}
+
+// Whoever another system names signs in by that, where an administrator said so; the
+// code is bound to the browser, and good once. That the other system is away keeps
+// nobody else out. (F7)
+func TestSigningInWithOpenID(t *testing.T) {
+	t.Parallel()
+	port := free(t)
+	here := "http://localhost:" + port
+	issuer := provider(t, here+"/sign-in/openid/back")
+	h := newHouse(t)
+	h.people()
+	h.script("ada", fmt.Sprintf(`system.add-identity :principal-id "nina" :issuer %q :subject "nina"`, issuer))
+	// The provider signs with the time that it is.
+	h.env = append(h.env, "VERBATIM_OPENID="+issuer, "VERBATIM_OPENID_CLIENT=verbatim", "VERBATIM_OPENID_SECRET=secret", "TICK=now")
+	h.serve("--log", "off", "--listen", "127.0.0.1:"+port)
+	nina := newVisitor(t)
+	asked, err := nina.Client.Get(here + "/sign-in/openid?to=/v1/verbs")
+	if err != nil || asked.StatusCode != http.StatusSeeOther || !strings.Contains(asked.Header.Get("Location"), "code_challenge_method=S256") {
+		t.Fatal(asked, err)
+	}
+	back := nina.passes(asked.Header.Get("Location"), "nina", here)
+	if status, body := newVisitor(t).get(back); status != http.StatusForbidden {
+		t.Errorf("another browser comes back with her code: %d %s", status, body)
+	}
+	other := *nina
+	if status, body := other.get(strings.Replace(back, "state=", "state=x", 1)); status != http.StatusForbidden {
+		t.Errorf("another state: %d %s", status, body)
+	}
+	// That used the flow up; she begins again, and is through at once.
+	asked, _ = nina.Client.Get(here + "/sign-in/openid?to=//evil.example")
+	back = nina.passes(asked.Header.Get("Location"), "nina", here)
+	r, err := nina.Client.Get(back)
+	if err != nil || r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" {
+		_, body := nina.answer(r, err)
+		t.Fatal(r.StatusCode, r.Header, body)
+	}
+	if status, body := nina.get(here + "/v1/verbs"); status != http.StatusOK || !strings.Contains(body, "client.add-note") {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := nina.get(back); status == http.StatusSeeOther {
+		t.Errorf("the code is good twice: %d %s", status, body)
+	}
+	eve := newVisitor(t)
+	asked, _ = eve.Client.Get(here + "/sign-in/openid")
+	if status, body := eve.get(eve.passes(asked.Header.Get("Location"), "eve", here)); status != http.StatusForbidden || strings.Contains(body, "eve") {
+		t.Errorf("nobody knows eve, and she is answered %d %s", status, body)
+	}
+}
+
+// The description of the API is valid OpenAPI 3.1, and a client that a program of others
+// makes of it makes a call.
+func TestAClientIsMadeOfTheDescription(t *testing.T) {
+	t.Parallel()
+	judges := os.Getenv("VERBATIM_JUDGES")
+	if _, err := os.Stat(filepath.Join(judges, "node_modules", "openapi-client-axios")); judges == "" || err != nil {
+		if os.Getenv("VERBATIM_REQUIRE_OIDC") != "" {
+			t.Fatal("there is no openapi-client-axios in VERBATIM_JUDGES: make judges fetches it")
+		}
+		t.Skip("there is no openapi-client-axios in VERBATIM_JUDGES: make judges fetches it")
+	}
+	h := newHouse(t)
+	h.people()
+	s := h.serve("--log", "off")
+	token := h.token("all", "--as", "ada", "--for", "ada", "--url", s.url)
+	r, _ := http.NewRequest(http.MethodGet, s.url+"/v1/openapi.json", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	status, description := newVisitor(t).answer(http.DefaultClient.Do(r))
+	file := filepath.Join(h.dir, "openapi.json")
+	if err := os.WriteFile(file, []byte(description), 0o666); err != nil || status != http.StatusOK {
+		t.Fatal(status, err)
+	}
+	out, err := exec.Command("node", "testdata/openapi.mjs", judges, file, token).Output()
+	if want := "valid true \nadded 200 done\nagain 200 true\nwrong 422 invalid\n"; err != nil || string(out) != want {
+		t.Errorf("%v, it says\n%s\nwant\n%s", err, out, want)
+	}
 }

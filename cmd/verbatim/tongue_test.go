@@ -91,7 +91,7 @@ func houseSentences() (all []map[words.Language]string, err error) {
 	for line := range strings.Lines(string(english)) {
 		if key, _, ok := strings.Cut(line, "  "); ok && key[0] != '#' {
 			s := map[words.Language]string{}
-			for _, l := range words.Languages {
+			for _, l := range words.Languages() {
 				s[l] = words.Key(key).Text(l)
 			}
 			all = append(all, s)
@@ -175,7 +175,7 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range sentences {
-		for _, l := range words.Languages {
+		for _, l := range words.Languages() {
 			held("a sentence", l, s[l])
 		}
 	}
@@ -183,7 +183,7 @@ func TestWhatIsSaidIsSetAsIsCustom(t *testing.T) {
 	if err != nil || l.reg == nil {
 		t.Fatal(err)
 	}
-	for _, lang := range words.Languages[1:] {
+	for _, lang := range words.Languages()[1:] {
 		if err := walkPalettes(func(file, under string, key, value *yaml.Node) {
 			if value.Kind == yaml.ScalarNode {
 				held(file, lang, value.Value)
@@ -234,7 +234,7 @@ func TestPalettesSpeakEachLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range l.reg.Palettes() {
-			for _, lang := range words.Languages[1:] {
+			for _, lang := range words.Languages()[1:] {
 				if !slices.ContainsFunc(p.Sidecars, func(s *verbs.Sidecar) bool { return s.Language == lang.String() }) {
 					t.Errorf("%s says nothing in %s", p.Domain, lang)
 				}

@@ -36,7 +36,7 @@ func (f Filled) Named(text string, sentence bool, l words.Language) (field, answ
 		if !unicode.IsSpace(r) {
 			continue
 		}
-		if slices.Contains(links[l], strings.ToLower(text[from:i])) && try(text[:from], text[i:]) {
+		if slices.Contains(l.Phrases("link"), strings.ToLower(text[from:i])) && try(text[:from], text[i:]) {
 			return field, answer
 		}
 		from = i + len(string(r))
@@ -47,11 +47,3 @@ func (f Filled) Named(text string, sentence bool, l words.Language) (field, answ
 // mostBefore is how many words there may be before what a question is called, such
 // as "please change the".
 const mostBefore = 4
-
-// links are the words between what a question is called and its answer.
-var links = [...][]string{
-	words.English: {"is", "to"},
-	words.German:  {"ist", "lautet", "auf", "in", "zu"},
-	words.French:  {"est", "à", "en", "par"},
-	words.Spanish: {"es", "a", "en", "por"},
-}

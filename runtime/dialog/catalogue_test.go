@@ -36,7 +36,7 @@ func TestEveryRefusalHasItsWordsInEachLanguage(t *testing.T) {
 		if says.Text(words.English) == "" {
 			t.Errorf("%s: %s is not in the catalogue", d.Code, says)
 		}
-		for _, l := range words.Languages {
+		for _, l := range words.Languages() {
 			w := newWording(&verbs.Registry{}).in(l.String())
 			told := w.refused(dsl.Diagnostics{{Code: d.Code, Summary: "the summary of it", Notes: []string{"what to do next"}}})
 			if english := strings.Contains(told, "summary"); english != (l == words.English) {

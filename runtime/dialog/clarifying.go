@@ -238,7 +238,8 @@ func (t *turn) answer(ctx context.Context, says string, alone *Understood, was *
 			return nil, err
 		}
 		if before.Dictated {
-			attempts = append(attempts, attempt{was.said + ": " + says, was.said, false})
+			head := strings.ReplaceAll(was.said, "\n", " ") // the row that was asked for first stands in it
+			attempts = append(attempts, attempt{head + ": " + says, was.said, false})
 		}
 	}
 	if len(was.places) > 0 {

@@ -131,7 +131,7 @@ func (t *turn) wasAsked() (said string, asked bool) {
 		return "", false
 	}
 	last := past[len(past)-1]
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		if last.Told == sayTakeIt.In(l) && !last.Foreign {
 			return last.Said, true
 		}
@@ -151,7 +151,7 @@ func (t *turn) whichOfThose() string {
 	found, _ := words.Find(last.Said, words.In{Now: t.now, Languages: []words.Language{t.c.wording.tongue}})
 	for i := range found {
 		var offers []Offer
-		for _, l := range words.Languages {
+		for _, l := range words.Languages() {
 			for _, o := range found[i].Others {
 				if said := found[i].SayChoice(o, l); said != "" && strings.Contains(last.Told, said) {
 					offers = append(offers, Offer{Says: said, Text: o.Value.Text()})

@@ -116,6 +116,8 @@ type Understood struct {
 	Places   []words.Range
 	Resolved []string // what words were read as
 	Assumed  []string // names of rows that were meant without being said
+	// Beyond says that it asks for something to be done which nothing here does.
+	Beyond bool
 	// Dictated says that Ask asks for words which are taken as they come.
 	Dictated bool
 	// Long says that it was more than is read at once. Nothing was understood then:
@@ -331,9 +333,11 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 }
 
 // listen goes by the language of what the person says, where they or their
-// organisation said none.
+// organisation said none. What was offered, and is said back, is in no language of theirs.
 func (c *Conversation) listen(said string) {
-	c.tongue.Hear(said)
+	if !slices.ContainsFunc(c.unclear.offers, func(o Offer) bool { return strings.Contains(words.Plain(o.Says), words.Plain(said)) }) {
+		c.tongue.Hear(said)
+	}
 	if l, ok := c.tongue.Language(); ok {
 		c.o.Session.Hears(l.String())
 	}

@@ -34,7 +34,7 @@ var courtesies = sync.OnceValue(func() []courtesy {
 })
 
 func polites(said func(words.Language) string) (all []func() *regexp.Regexp) {
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		all = append(all, lazily(func() string { return `^(` + said(l) + `)$` }))
 	}
 	return all
@@ -59,7 +59,7 @@ func courtesyIn(said string) (*courtesy, words.Language) {
 	plain := words.Plain(said)
 	for {
 		for i := range courtesies() {
-			for _, l := range words.Languages {
+			for _, l := range words.Languages() {
 				if c := &courtesies()[i]; c.said[l]().MatchString(plain) {
 					return c, l
 				}

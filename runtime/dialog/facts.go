@@ -228,23 +228,21 @@ func (f *facts) trusted(folded string) bool {
 		slices.ContainsFunc(f.all, func(s *source) bool { return s.origin.Trusted() && s.hasWords(folded) })
 }
 
-// Words that begin with a capital and are no names.
-var noNames = map[string]bool{
-	"i": true, "i'm": true, "i've": true, "i'll": true, "i'd": true, "ok": true, "okay": true, "pdf": true, "jpg": true, "png": true, "why": true, "sie": true, "ihr": true, "ihre": true, "ihnen": true, "ihren": true, "ihrem": true, "ihrer": true, "ihres": true,
-	"monday": true, "tuesday": true, "wednesday": true, "thursday": true, "friday": true, "saturday": true, "sunday": true,
-	"january": true, "february": true, "march": true, "april": true, "may": true, "june": true, "july": true, "august": true, "september": true, "october": true, "november": true, "december": true,
-	"montag": true, "dienstag": true, "mittwoch": true, "donnerstag": true, "freitag": true, "samstag": true, "sonntag": true,
-	"januar": true, "februar": true, "märz": true, "mai": true, "juni": true, "juli": true, "oktober": true, "dezember": true,
-}
+// noNames begin with a capital and are no names; titles stand before a name, and the
+// full stop behind one ends no sentence.
+var noNames, titles = among("noname"), among("title")
 
-// titles stand before a name, and the full stop behind one ends no sentence.
-var titles = map[string]bool{"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "herr": true, "herrn": true, "frau": true, "mme": true, "monsieur": true, "madame": true, "señor": true, "señora": true, "sr": true, "sra": true}
+// among reports whether a word is one that some language has under a key.
+func among(key string) func(word string) bool {
+	return func(word string) bool { return slices.Contains(words.Phrases(key), words.Plain(word)) }
+}
 
 // strangers are names in a reply that no fact has. A name is what begins with a
 // capital inside of a sentence, and at its beginning where a second such word
-// follows. German writes every noun so: there two on end are wanted.
+// follows. Where every noun is written so, two on end are wanted.
 func (f *facts) strangers(reply string) []string {
-	german := slices.Equal(words.Detect(reply), []words.Language{words.German})
+	in := words.Detect(reply)
+	nouns := len(in) == 1 && in[0].Has(words.NounCapitals)
 	var found []string
 	for _, line := range strings.Split(reply, "\n") {
 		begins := true
@@ -253,14 +251,14 @@ func (f *facts) strangers(reply string) []string {
 		var titled bool // a title stands before it: what follows is a name
 		flush := func() {
 			defer func() { run, titled = nil, false }()
-			if len(run) == 0 || !titled && (german && len(run) < 2 || first && len(run) < 2) {
+			if len(run) == 0 || !titled && (nouns && len(run) < 2 || first && len(run) < 2) {
 				return
 			}
 			at := 0
 			if first && !f.known(run[0]) {
 				at = 1 // any word is written with a capital there
 			}
-			if german && !titled && len(run)-at < 2 {
+			if nouns && !titled && len(run)-at < 2 {
 				return
 			}
 			for _, w := range run[at:] {
@@ -275,13 +273,13 @@ func (f *facts) strangers(reply string) []string {
 			ends := strings.ContainsAny(w[len(w)-1:], ".!?:,;") || strings.HasSuffix(w, ")")
 			initial := []rune(word)
 			switch {
-			case titles[strings.ToLower(word)]:
+			case titles(word):
 				flush()
 				begins, titled = false, true
 				continue
 			case word == "" || strings.HasPrefix(word, "@"):
 				flush()
-			case len(initial) > 0 && unicode.IsUpper(initial[0]) && !noNames[strings.ToLower(word)]:
+			case len(initial) > 0 && unicode.IsUpper(initial[0]) && !noNames(word):
 				if len(run) == 0 {
 					first = begins
 				}

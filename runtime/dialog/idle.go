@@ -117,6 +117,8 @@ func (t *turn) makes(ctx context.Context, u *Understood, was *unclear, otherwise
 	case t.heard.reply.Answer == words.Decline:
 		t.as(TakenNo)
 		return c.wording.say(sayNothingOpen), nil
+	case otherwise == unread && u.Beyond:
+		return t.cannot(), nil
 	case otherwise == unread:
 		const few = 3
 		return otherwise + c.wording.examples(few, c.context, c.o.Session.Verbs()), nil

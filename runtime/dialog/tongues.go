@@ -19,10 +19,16 @@ func tongueAsked() (all []courtesy) {
 			return strings.ReplaceAll(l.Expression("speak"), "{}", "("+l.Expression("called "+called)+")")
 		})
 	}
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		all = append(all, courtesy{of(l.String()), func(_ *turn, _ context.Context, w wording) (string, error) {
 			return w.in(l.String()).say(sayInTongue), nil
 		}})
 	}
-	return append(all, courtesy{of("other"), says(sayTongues)})
+	var names []string
+	for _, l := range words.Languages() {
+		names = append(names, l.Phrases("name")...)
+	}
+	return append(all, courtesy{of("other"), func(_ *turn, _ context.Context, w wording) (string, error) {
+		return w.say(sayTongues, strings.Join(names, ", ")), nil
+	}})
 }

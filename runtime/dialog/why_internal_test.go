@@ -39,7 +39,7 @@ func TestWhyIsToldInEachLanguage(t *testing.T) {
 	if n := strings.Count(english.String(), "\n"); n < 45 {
 		t.Errorf("only %d lines:\n%s", n, english.String())
 	}
-	for _, l := range words.Languages[1:] {
+	for _, l := range words.Languages()[1:] {
 		said := newWording(reg).in(l.String()).why(r)
 		if strings.Count(said, "\n") != strings.Count(english.String(), "\n") || strings.Contains(said, "{}") {
 			t.Errorf("in %s:\n%s", l, said)

@@ -24,7 +24,6 @@ type wording struct {
 	language string         // as palettes write it
 	tongue   words.Language // as the house speaks it
 	reg      *verbs.Registry
-	codes    map[string]bool // of all lists: they are told as words
 	// lacks is set where something has no words in the language.
 	lacks *bool
 	// called is what the session knows a row to be called.
@@ -36,12 +35,7 @@ type wording struct {
 }
 
 func newWording(reg *verbs.Registry) wording {
-	w := wording{language: words.English.String(), reg: reg, codes: map[string]bool{}, lacks: new(bool)}
-	for _, list := range reg.CodeLists() {
-		for i := range list.Codes {
-			w.codes[list.Codes[i].Name] = true
-		}
-	}
+	w := wording{language: words.English.String(), reg: reg, lacks: new(bool)}
 	return w
 }
 
@@ -253,12 +247,17 @@ func oneSpoken(s string) string {
 }
 
 // asWords writes codes as words: SOURCE_OF_WEALTH as source of wealth.
-func (w wording) asWords(text string) string {
+func (w wording) asWords(text string) string { return Worded(w.reg, w.tongue, text) }
+
+// Worded writes the codes of palettes in a text as people of a language say them.
+func Worded(reg *verbs.Registry, l words.Language, text string) string {
 	return capitals.ReplaceAllStringFunc(text, func(code string) string {
-		if !w.codes[code] {
+		if !slices.ContainsFunc(reg.CodeLists(), func(c *verbs.CodeList) bool {
+			return slices.ContainsFunc(c.Codes, func(c verbs.Code) bool { return c.Name == code })
+		}) {
 			return code
 		}
-		if said, ok := w.reg.Says(w.language, code); ok {
+		if said, ok := reg.Says(l.String(), code); ok {
 			return said
 		}
 		return strings.ToLower(strings.ReplaceAll(code, "_", " "))

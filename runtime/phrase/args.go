@@ -26,7 +26,7 @@ func newNames(all []string, aliases []alias) *nameList {
 	n := &nameList{names: all, stems: make([][]string, len(all)), byStem: map[string][]int32{}, weight: map[string]float64{}}
 	for i, name := range all {
 		for w := range strings.SplitSeq(name, "-") {
-			if w == "" || small()[w] != 0 {
+			if w == "" || small()[w] {
 				continue
 			}
 			s := stem(w)
@@ -69,7 +69,7 @@ func (n *nameList) find(c *clause) found {
 	var words [64]int
 	count := 0
 	for i := range c.words {
-		if count == len(words) || c.quoted[i] || small()[c.words[i].Plain] != 0 {
+		if count == len(words) || c.quoted[i] || small()[c.words[i].Plain] {
 			continue
 		}
 		s := c.stems[i]
@@ -374,7 +374,7 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case len(f.names) > 0 && r.doubt(c, f):
 			// "Thomas Schmidt", where only Thomas Müller is there.
 			if pr.Required {
-				p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askStranger, nil, nil), Choices: symbols(f.names)})
+				p.Asks = append(p.Asks, r.which(p.Verb, pr, n.names, askStranger, l))
 			}
 		case len(f.names) == 1 && (pr.Required || n.sure(f, c)):
 			for _, k := range f.words {
@@ -385,19 +385,17 @@ func (r *Reader) argument(p *Part, pr *verbs.Param, c *clause, l words.Language,
 		case len(f.names) > 1 && p.supposing == pr && slices.Contains(f.names, p.supposed):
 			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		case len(f.names) > 1:
-			names := r.usable(p.Verb, pr, f.names)
-			p.Asks = append(p.Asks, Ask{Param: pr, Text: r.ask(l, askSeveral, pr, symbols(names)), Choices: symbols(names), Among: f.names})
+			a := r.which(p.Verb, pr, f.names, askSeveral, l)
+			a.Among = f.names
+			p.Asks = append(p.Asks, a)
 		case len(n.names) == 1 && !r.others(c, p.Verb):
 			take(dsl.NewSymbol(n.names[0]), words.Range{}, nil)
 		case p.supposing == pr && slices.Contains(n.names, p.supposed):
 			take(dsl.NewSymbol(p.supposed), words.Range{}, nil)
 		default:
-			if names := r.usable(p.Verb, pr, n.names); len(names) <= maxNames {
-				missing(symbols(names)...)
-			} else {
-				missing()
-			}
-			p.Asks[len(p.Asks)-1].Open = !r.others(c, p.Verb)
+			a := r.which(p.Verb, pr, n.names, askMissing, l)
+			a.Open = !r.others(c, p.Verb)
+			p.Asks = append(p.Asks, a)
 		}
 	case verbs.CodeType:
 		if pr.Type.Codes == nil {
@@ -573,12 +571,18 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 		}
 	}
 	at, how := r.captured(p, pr, c)
+	if colon := c.colon(); how == elsewhere && colon > 0 && r.announcement(p.Verb, pr, c, colon) {
+		at, how = unquoted(c.text, words.Range{Start: colon, End: c.rng.End}), said
+	}
+	if at.End == c.rng.End && strings.HasPrefix(c.text[at.End:], "?") {
+		at.End++
+	}
 	switch {
-	case how == said:
-	case how == unsaid:
+	case how == said && !r.onlyNames(p.Verb, c, at):
+	case how != elsewhere:
 		missing()
 		return
-	case free == 1 && sentences(pr) && r.content(p, c):
+	case free == 1 && sentences(pr) && r.content(p, c) && !r.announcement(p.Verb, pr, c, c.rng.End):
 		at = c.rng
 	default:
 		missing()
@@ -587,6 +591,17 @@ func (r *Reader) text(p *Part, pr *verbs.Param, c *clause, missing func(...strin
 	if raw := c.raw(at); hold(stores.NewString(raw)) {
 		take(dsl.NewString(raw), at, nil)
 	}
+}
+
+// onlyNames reports that a part of a clause is nothing but names of rows.
+func (r *Reader) onlyNames(v *verbs.Verb, c *clause, at words.Range) bool {
+	named := r.named(v, c)
+	for i := range c.words {
+		if c.words[i].Range.Start >= at.Start && c.words[i].Range.End <= at.End && !named[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // content reports that a clause says more than which verb is meant.
@@ -598,6 +613,45 @@ func (r *Reader) content(p *Part, c *clause) bool {
 		}
 	}
 	return n >= 2 || len(c.words) >= 4
+}
+
+// announcement reports that a clause says up to some place no more than that words are to
+// follow: all of it is what leads to their place in the phrases, names of rows and small
+// words, or but one word is not, where it calls them by their name: "add a note". (F26)
+func (r *Reader) announcement(v *verbs.Verb, pr *verbs.Param, c *clause, upto int) bool {
+	named, calls, leads, others := r.named(v, c), 0, 0, 0
+	for i := range c.words {
+		switch {
+		case c.words[i].Range.End > upto:
+			continue
+		case named[i]:
+			leads++
+			continue
+		case small()[c.words[i].Plain]:
+			continue
+		}
+		as := 0
+		for t := range r.ix.templates {
+			tp := &r.ix.templates[t]
+			ends := len(tp.words) > 0 && tp.words[len(tp.words)-1].param == pr
+			switch {
+			case r.ix.verbs[tp.verb] != v || !tp.named && !ends || !r.has(tp, c, i):
+			case tp.named || tp.colon:
+				as = 2
+			default:
+				as = max(as, 1)
+			}
+		}
+		switch {
+		case as == 2 || c.is(i, stem(pr.Name)):
+			calls++
+		case as == 1:
+			leads++
+		default:
+			others++
+		}
+	}
+	return others == 0 && calls+leads > 0 || calls > 0 && others+leads <= 1+count(named, true)
 }
 
 // sure reports that a row which was not asked for is meant: a word of it that no
@@ -655,7 +709,7 @@ func (r *Reader) others(c *clause, v *verbs.Verb) bool {
 // and means nothing.
 func (r *Reader) unknownName(c *clause, i int) bool {
 	first, _ := utf8.DecodeRuneInString(c.raw(c.words[i].Range))
-	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] != 0 || len(c.words[i].Plain) < 2 {
+	if i == 0 || !unicode.IsUpper(first) || c.taken[i] || small()[c.words[i].Plain] || len(c.words[i].Plain) < 2 {
 		return false
 	}
 	_, known := r.ix.matcher.words[r.rootOf(c, i)]
@@ -678,6 +732,18 @@ func (c *clause) span(at []int) words.Range {
 		return words.Range{}
 	}
 	return words.Range{Start: c.words[at[0]].Range.Start, End: c.words[at[len(at)-1]].Range.End}
+}
+
+// which asks which of some rows is meant, and lists those that are worth asking about:
+// the first of them, and how many more there are. (F27)
+func (r *Reader) which(v *verbs.Verb, pr *verbs.Param, names []string, q question, l words.Language) Ask {
+	names = r.usable(v, pr, names)
+	choices := symbols(names[:min(len(names), maxNames)])
+	a := Ask{Param: pr, Text: r.ask(l, q, pr, choices), Choices: choices}
+	if more := len(names) - len(choices); more > 0 {
+		a.Text += " " + askMore.In(r.speaks(l), strconv.Itoa(more))
+	}
+	return a
 }
 
 // usable lists the rows that are worth asking about: all of them where none is,

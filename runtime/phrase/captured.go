@@ -103,7 +103,7 @@ func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 	k, between := 0, 0
 	// "note that", where the phrase is "please note that".
 	first := 0
-	for first < n-2 && tp.words[first].param == nil && small()[tp.words[first].stem] != 0 {
+	for first < n-2 && tp.words[first].param == nil && small()[tp.words[first].stem] {
 		first++
 	}
 	for i := 0; i < len(c.words) && k < n-1 && !c.quoted[i]; i++ {
@@ -142,7 +142,7 @@ func (r *Reader) follows(tp *template, c *clause) (from int, ok bool) {
 func (r *Reader) heads(tp *template, c *clause, colon int) int {
 	k, telling := 0, false
 	pass := func() {
-		for k < len(tp.words)-1 && (tp.words[k].param != nil || small()[tp.words[k].stem] != 0) {
+		for k < len(tp.words)-1 && (tp.words[k].param != nil || small()[tp.words[k].stem]) {
 			k++
 		}
 	}
@@ -173,7 +173,7 @@ func (r *Reader) nothingElse(p *Part, tp *template, c *clause, to int) bool {
 			break
 		}
 		switch {
-		case named[i] || small()[c.words[i].Plain] != 0:
+		case named[i] || small()[c.words[i].Plain]:
 		case r.has(tp, c, i):
 			telling = true
 		default:

@@ -7,6 +7,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
+	"verbatim/verbs"
 )
 
 // O12, U7: what is to be noted is what follows the colon or the "that" of a phrase,
@@ -178,6 +179,111 @@ func TestANameIsNotTheSentence(t *testing.T) {
 		}
 		if want != "" {
 			t.Errorf("%q does not take %q", text, want)
+		}
+	}
+}
+
+// F26: what only says that a note is to follow is no note: it is asked for, and what is
+// said behind a colon or in its phrase is.
+func TestAnAnnouncementIsNoNote(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for text, want := range map[string]string{
+		"add a note":                                    "",
+		"please add a note":                             "",
+		"leave a remark on Thomas":                      "",
+		"tell them":                                     "",
+		"leave a note, @thomas-muller-identity":         "",
+		"I have a question":                             "",
+		"I have a question about Thomas":                "",
+		"add a note about the accountant":               "",
+		"add a note @thomas-muller-identity: he is ill": "he is ill",
+		"I have a question about Thomas: is it enough?": "is it enough?",
+		"still waiting on our accountant":               "still waiting on our accountant",
+		"our accountant is still on it":                 "our accountant is still on it",
+	} {
+		h := r.Read(text, english)
+		if len(h.Parts) != 1 || h.Parts[0].Verb == nil {
+			t.Errorf("%q is read as %s", text, describe(text, &h))
+			continue
+		}
+		got, asked := "", false
+		for _, a := range h.Parts[0].Args {
+			if a.Param.Name == "note" || a.Param.Name == "question" {
+				got = a.Value.Text
+			}
+		}
+		for _, a := range h.Parts[0].Asks {
+			asked = asked || a.Dictated()
+		}
+		if got != want || asked != (want == "") {
+			t.Errorf("%q is noted as %q, and asks for it: %v", text, got, asked)
+		}
+	}
+}
+
+// F27: a name that nobody has is asked about with the rows that there are, and the one
+// that is chosen stands in its place; where there are more than a question lists, it says
+// how many.
+func TestAStrangerIsAskedAboutWithRows(t *testing.T) {
+	t.Parallel()
+	r, reg := domains[0].reader(t)
+	const text = "I have the passport of Karl Weber here"
+	h := r.Read(text, english)
+	if len(h.Parts) != 1 || len(h.Parts[0].Asks) != 1 {
+		t.Fatal(describe(text, &h))
+	}
+	a := &h.Parts[0].Asks[0]
+	if len(a.Choices) != 4 || len(a.Places) != 1 || text[a.Places[0].Start:a.Places[0].End] != "Karl Weber" || !strings.Contains(a.Text, "thomas muller identity") {
+		t.Errorf("it asks %q, %q at %v", a.Text, a.Choices, a.Places)
+	}
+	said := text[:a.Places[0].Start] + a.Choices[1] + text[a.Places[0].End:]
+	if h = r.Read(said, english); h.Parts[0].Verb == nil || len(h.Parts[0].Args) == 0 || dsl.FormatValue(h.Parts[0].Args[0].Value) != a.Choices[1] {
+		t.Errorf("%q is read as %s", said, describe(said, &h))
+	}
+
+	many := Vocabulary{Verbs: reg.Palette("client").Verbs, Names: map[*verbs.Entity][]string{reg.Entity("outstanding-request"): {"a-identity", "b-identity", "c-identity", "d-identity", "e-identity", "f-identity", "g-identity"}}}
+	h = New(reg).Reader(many).Read("add a note", english)
+	if a = &h.Parts[0].Asks[0]; len(a.Choices) != maxNames || !strings.HasSuffix(a.Text, "There are 2 more: say which one by its name.") {
+		t.Errorf("it asks %q, %q", a.Text, a.Choices)
+	}
+}
+
+// F27: a question about somebody is answered by what reads about them, or offers that
+// before anything else; what changes something is never an answer.
+func TestAQuestionAboutARowIsAnswered(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for text, want := range map[string]string{
+		"When is Pierre's stuff due?":               "client.get-request-detail :request-id @pierre-dupont-source-of-wealth",
+		"Is there a deadline for Thomas?":           "client.get-request-detail :request-id @thomas-muller-identity",
+		"Until when do you need Thomas's passport?": "client.get-request-detail :request-id @thomas-muller-identity",
+		"Gibt es eine Frist für Thomas?":            "client.get-request-detail :request-id @thomas-muller-identity",
+		"Pour quand vous faut-il celui de Pierre ?": "client.get-request-detail :request-id @pierre-dupont-source-of-wealth",
+		"¿Para cuándo necesitan el de Pierre?":      "client.get-request-detail :request-id @pierre-dupont-source-of-wealth",
+	} {
+		if h := r.Read(text, words.In{Now: now}); len(h.Parts) != 1 || h.Parts[0].Call != want {
+			t.Errorf("%q is read as %s", text, describe(text, &h))
+		}
+	}
+	h := r.Read("Has Thomas's passport arrived?", english)
+	for _, c := range h.Parts[0].Asks[0].Choices {
+		if c == "client.get-outstanding" || c == "client.escalate" {
+			t.Errorf("of Thomas, %s is offered", c)
+		}
+	}
+}
+
+// U39: what asks for something that nothing here does is known to be a wish.
+func TestAWishIsKnown(t *testing.T) {
+	t.Parallel()
+	r, _ := domains[0].reader(t)
+	for text, want := range map[string]bool{
+		"können Sie mein Konto löschen?": true, "Could you lend me money?": true, "Pouvez-vous réserver un hôtel à Lyon ?": true, "¿Puede prestarme dinero?": true,
+		"cauliflower in space": false, "Blumenkohl im Weltall": false,
+	} {
+		if h := r.Read(text, words.In{Now: now}); h.Parts[0].Certainty != Nothing || h.Parts[0].Wish != want {
+			t.Errorf("%q is a wish: %v, %s", text, h.Parts[0].Wish, describe(text, &h))
 		}
 	}
 }

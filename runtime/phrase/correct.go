@@ -3,6 +3,7 @@ package phrase
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"verbatim/dsl"
 	"verbatim/runtime/words"
@@ -463,11 +464,11 @@ func (c *clause) replaced(rd *words.Reading) bool {
 			before = append(before, c.words[i].Plain)
 		}
 	}
-	for len(before) > 0 && slices.Contains(articles, before[len(before)-1]) {
+	for len(before) > 0 && articles()[before[len(before)-1]] {
 		before = before[:len(before)-1]
 	}
 	text := " " + strings.Join(before, " ")
-	for _, of := range inPlaceOf {
+	for _, of := range words.Phrases("insteadof") {
 		if strings.HasSuffix(text, " "+of) {
 			return true
 		}
@@ -475,40 +476,24 @@ func (c *clause) replaced(rd *words.Reading) bool {
 	return false
 }
 
-var (
-	articles  = strings.Fields("the on by for am den dem der die das le la les l el los un le")
-	inPlaceOf = []string{"instead of", "rather than", "and not", "statt", "anstatt", "anstelle von", "anstelle", "und nicht", "au lieu de", "au lieu du", "au lieu d", "a la place de", "a la place du", "plutot que", "et pas", "et non", "en lugar de", "en lugar del", "en vez de", "en vez del", "y no"}
-)
-
 // What may stand around a value that takes the place of another, each word plain.
 // Those of the first list say that something is to be changed, those of the second
 // ask for it, and those of the third say nothing.
-var (
-	cueing = phrasesOfWords(`actually|instead|instead of|rather|rather than|no|nope|nah|not|wait|hold on|hang on|sorry|correction|i meant|i mean|i meant to say|i should have said|make it|make that|change it to|change that to|change to|change it|change the date to|change the day to|change the amount to|move it to|set it to|put|let us say|let s say|let us make it|let s make it|but|should be|it should be|that should be|should have been|better|would be better|is better|i would rather|i d rather|i d prefer|i prefer|on second thought|on second thoughts|my mistake|i was wrong|that was wrong|that is wrong|that s wrong|wrong|oops|it is not|it s not|and not
-eigentlich|doch|lieber|doch lieber|besser|stattdessen|statt dessen|nein|ne|nee|nicht|sondern|statt|anstatt|anstelle|anstelle von|moment|halt|entschuldigung|verzeihung|pardon|korrektur|ich meine|ich meinte|ich wollte sagen|gemeint war|machen wir|machen sie|mach|machen sie daraus|sagen wir|sagen sie|andern sie|andern|andern sie es|andern sie das|andere|verschieben sie|verschieben wir|setzen sie|soll es sein|sollte es sein|ware besser|passt besser|ware mir lieber|falsch|das war falsch|das stimmt nicht|mein fehler|aber|und nicht|es soll|es sollte|es muss|es musste|das muss|das musste|muss es sein|heissen
-plutot|plutot que|en fait|finalement|non|pas|mais|au lieu de|au lieu du|au lieu d|a la place|a la place de|a la place du|attendez|attends|pardon|desole|desolee|je voulais dire|je veux dire|mettez|mets|mettons|disons|dites|changez|changez la date|changez cela|changez ca|change|remplacez|correction|il faut|ce serait mieux|serait mieux|mieux vaut|vaut mieux|je prefere|je prefererais|j aimerais mieux|c est faux|c etait faux|erreur|mon erreur|c est plutot|ce sera plutot|ce sera|et pas|et non
-mejor|en realidad|no|sino|en lugar de|en lugar del|en vez de|en vez del|espere|espera|perdon|perdone|disculpe|quiero decir|queria decir|quise decir|me referia a|ponga|pongalo|ponlo|pon|pongamos|digamos|diga|cambielo|cambialo|cambie|cambie la fecha|cambiar|mas bien|prefiero|preferiria|al final|pero|seria mejor|es mejor|esta mal|estaba mal|error|me equivoque|que sea|y no|correccion|debe ser|deberia ser`)
-	asking = phrasesOfWords(`can we make it|can we say|could we make it|could we say|could you make it|can you make it|can you change it to|could you change it to|can it be|could it be|is possible|would be possible|possible
-konnen wir|konnen sie|konnten wir|konnten sie|geht auch|geht es|ginge|ginge auch|ginge es|kann es|konnte es
-on peut|peut on|pouvez vous|pourriez vous|peut on mettre|peut on dire|est ce possible|serait possible|c est possible
-podemos|puede|podria|podriamos|puede ser|podria ser|es posible|seria posible`)
-	saying = phrasesOfWords(`please|yes|yeah|ok|okay|it|that|the|this|to|for|on|by|at|is|s|was|be|of|a|an|thanks|thank you|oh|ah|eh|um|uh|hm|hmm|mm|well|so|then|and|or so|now|day|date|the day|the date|the amount|amount|expected|i|d|in|work|works|fine|will|it will be|it is|it s|we|one|that one|again|from
-bitte|es|das|der|die|den|dem|des|am|bis|bis zum|zum|zur|fur|um|auf|zu|ist|war|soll|sein|ja|ok|okay|danke|also|dann|jetzt|ach|oh|ah|nun|noch|auch|wird|wird es|sagen|machen|andern|verschieben|daraus|der tag|das datum|datum|betrag|den betrag|von|vom|und|es ist|es wird|werden|gut|ich|wir|nehmen|nehmen wir|nehmen sie
-s il vous plait|s il te plait|svp|oui|merci|le|la|les|l|du|de|d|des|pour|au|a|ce|c est|c|est|que|ok|alors|bon|ah|oh|euh|un|une|en|mettre|dire|changer|sera|serait|date|la date|montant|le montant|et|ca|cela|jour|le jour|y
-por favor|si|gracias|el|la|los|las|lo|del|de|para|al|a|es|sea|que|ok|vale|bueno|pues|entonces|ah|oh|eh|un|una|en|poner|decir|cambiar|sera|fecha|la fecha|importe|el importe|y|eso|esto|dia|el dia|ser|mejor dicho`)
-)
+var cueing, asking, saying = cuesOf("cue"), cuesOf("cueasks"), cuesOf("cuesays")
 
-// phrasesOfWords are phrases by their first word.
-func phrasesOfWords(list string) map[string][][]string {
-	all := map[string][][]string{}
-	for p := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '|' || r == '\n' }) {
-		f := strings.Fields(p)
-		all[f[0]] = append(all[f[0]], f)
-	}
-	for first := range all {
-		slices.SortFunc(all[first], func(a, b []string) int { return len(b) - len(a) })
-	}
-	return all
+// cuesOf are the phrases of all languages under a key, by their first word.
+func cuesOf(key string) func() map[string][][]string {
+	return sync.OnceValue(func() map[string][][]string {
+		all := map[string][][]string{}
+		for _, p := range words.Phrases(key) {
+			f := strings.Fields(p)
+			all[f[0]] = append(all[f[0]], f)
+		}
+		for first := range all {
+			slices.SortFunc(all[first], func(a, b []string) int { return len(b) - len(a) })
+		}
+		return all
+	})
 }
 
 // cuesIn tells which words of a message say no more than that something takes the
@@ -525,7 +510,7 @@ func cuesIn(all []words.Word) (cues []bool, cued, asks bool) {
 		return 0
 	}
 	for i := 0; i < len(all); {
-		c, a, s := longest(cueing, i), longest(asking, i), longest(saying, i)
+		c, a, s := longest(cueing(), i), longest(asking(), i), longest(saying(), i)
 		n := max(c, a, s)
 		switch {
 		case n == 0:

@@ -67,11 +67,11 @@ func New(reg *verbs.Registry) *Index {
 			first = stem(word)
 		}
 		ix.firsts = append(ix.firsts, first)
-		k := known{phrases: make([][][]string, len(words.Languages))}
+		k := known{phrases: make([][][]string, len(words.Languages()))}
 		k.phrases[words.English] = append(k.phrases[words.English], ix.template(i, v, nameOf(v), words.English))
 		phrasesOf(v, func(l words.Language, p string) {
 			k.phrases[l] = append(k.phrases[l], ix.template(i, v, p, l))
-			if w := split(p); len(w) > 0 && (questionWords[w[0]] || strings.HasSuffix(p, "?")) {
+			if w := split(p); len(w) > 0 && (questionWords()[w[0]] || strings.HasSuffix(p, "?")) {
 				ix.asking[i] = true
 			}
 		})
@@ -240,7 +240,7 @@ func (ix *Index) codeWords(l *verbs.CodeList) []codeWords {
 	for _, c := range l.Codes {
 		cw := codeWords{code: c.Name}
 		for _, w := range split(strings.ReplaceAll(c.Name, "_", " ")) {
-			if small()[w] == 0 {
+			if !small()[w] {
 				cw.stems = append(cw.stems, stem(w))
 			}
 		}
@@ -267,14 +267,14 @@ type alias struct {
 // sayings are the stems of what a code is called in other languages than English.
 // Articles and such are left out.
 func (ix *Index) sayings(code string) (all [][]string) {
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		said, ok := ix.reg.Says(l.String(), code)
 		if !ok || l == words.English {
 			continue
 		}
 		var stems []string
 		for _, w := range split(said) {
-			if len(w) > 3 && small()[w] == 0 {
+			if len(w) > 3 && !small()[w] {
 				stems = append(stems, stem(w))
 			}
 		}

@@ -119,8 +119,8 @@ func (ix *Index) saidAs(p int32) (*clause, *query) {
 		if w.param == nil {
 			q.words, q.kinds = append(q.words, short(w.stem)), append(q.kinds, 0)
 			q.masked = append(q.masked, short(w.stem))
-			c.question = c.question || i == 0 && questionWords[w.stem]
-			if c.first == "" && small()[w.stem] == 0 {
+			c.question = c.question || i == 0 && questionWords()[w.stem]
+			if c.first == "" && !small()[w.stem] {
 				c.first = w.stem
 			}
 			continue

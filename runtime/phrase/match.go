@@ -137,9 +137,11 @@ func newMatcher(all []known) *matcher {
 			if len(t.counts) == 0 {
 				continue
 			}
+			length := 0.0 // which is exact, in whatever order
 			for _, n := range t.counts {
-				t.length += n
+				length += float64(n)
 			}
+			t.length = float32(length)
 			m.of[v] = append(m.of[v], int32(len(m.texts)))
 			m.texts = append(m.texts, t)
 		}
@@ -176,7 +178,9 @@ func newMatcher(all []known) *matcher {
 		names[id] = piece
 	}
 	m.inside = make([][]post, len(m.rarity))
-	together := map[int64]float32{}
+	m.norms = make([]float32, len(all))
+	together := make([]float32, len(m.rarity)) // by piece: of all phrases of a verb, which follow each other
+	var of []int32
 	for p, ids := range pieces {
 		sum := float32(0)
 		for _, id := range ids {
@@ -185,16 +189,20 @@ func newMatcher(all []known) *matcher {
 		}
 		norm := 1 / float32(math.Sqrt(max(float64(sum), 1e-9)))
 		for _, id := range ids {
-			together[int64(m.phrases[p].verb)<<32|int64(id)] += counts(names[id]) * m.rarity[id] * norm
-			m.inside[id] = append(m.inside[id], post{int32(p), counts(names[id]) * m.rarity[id] * norm})
+			w := counts(names[id]) * m.rarity[id] * norm
+			m.inside[id] = append(m.inside[id], post{int32(p), w})
+			if together[id] == 0 {
+				of = append(of, id)
+			}
+			together[id] += w
 		}
-	}
-	m.norms = make([]float32, len(all))
-	for key, w := range together {
-		m.norms[key>>32] += w * w
-	}
-	for v, sum := range m.norms {
-		m.norms[v] = 1 / float32(math.Sqrt(max(float64(sum), 1e-9)))
+		if v := m.phrases[p].verb; p+1 == len(pieces) || m.phrases[p+1].verb != v {
+			for _, id := range of {
+				m.norms[v] += together[id] * together[id]
+				together[id] = 0
+			}
+			m.norms[v], of = 1/float32(math.Sqrt(max(float64(m.norms[v]), 1e-9))), of[:0]
+		}
 	}
 	return m
 }
@@ -207,8 +215,8 @@ func (m *matcher) says(verbs int) float32 {
 
 // ordinary is how much a word counts as one that any sentence may have.
 func ordinary(w string) float32 {
-	if s := small()[w]; s != 0 {
-		return max(float32(s), 0.6)
+	if small()[w] {
+		return 0.6
 	}
 	return 1
 }
@@ -392,9 +400,9 @@ func (m *matcher) compare(q *query, may []bool, takes []uint64, left int32) []ca
 	return out
 }
 
-func count(all []int32, id int32) (n int) {
+func count[T comparable](all []T, of T) (n int) {
 	for _, a := range all {
-		if a == id {
+		if a == of {
 			n++
 		}
 	}

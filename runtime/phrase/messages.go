@@ -28,6 +28,7 @@ const (
 	askWhich    question = "phrase/ask-which"
 	askUnfit    question = "phrase/ask-unfit"
 	askShorter  question = "phrase/ask-shorter"
+	askMore     question = "phrase/ask-more"
 	inQuotes    question = "phrase/in-quotes"
 )
 
@@ -52,15 +53,11 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 	}
 	if p, ok := about.(*verbs.Param); ok {
 		if own := p.Asks.In(l.String()); own != nil && (q == askMissing || q == askSeveral) {
-			text := own.Say(nil)
-			if len(choices) > 0 {
-				text += " " + r.join(l, choices)
-			}
-			return text
+			return strings.TrimSuffix(own.Say(nil)+" "+r.join(l, choices), " ")
 		}
 		switch q {
 		case askStranger:
-			return q.In(l)
+			return q.In(l) + " " + r.join(l, choices)
 		case askShorter: // choices are how long it is, and may be
 			return q.In(l, choices...)
 		}
@@ -79,9 +76,6 @@ func (r *Reader) ask(l words.Language, q question, about any, choices []string) 
 			return text + " " + r.join(l, choices)
 		}
 		return text
-	}
-	if q == askStranger {
-		return q.In(l)
 	}
 	names := make([]string, len(choices))
 	all := about.([]*verbs.Verb)

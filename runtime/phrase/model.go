@@ -2,8 +2,15 @@ package phrase
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // A model says how likely each of some candidates is meant, and how likely none is:
@@ -53,4 +60,45 @@ func shipped(verbs int) *model {
 		return many
 	}
 	return few
+}
+
+// Keep lets what was fitted to the palettes stand in a folder, in a file by the digest of
+// all that it is made of, so that the next process does not fit it again. It is read, or
+// made and written, when the first sentence is; where that cannot be, it is made. Without
+// a folder nothing is kept.
+func (ix *Index) Keep(folder string) *Index {
+	if folder == "" {
+		return ix
+	}
+	ix.model = sync.OnceValue(func() *model {
+		var kept []float64
+		file := filepath.Join(folder, "phrases-"+ix.digest()+".json")
+		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &kept) == nil && len(kept) == signCount+1 {
+			m := &model{none: kept[signCount]}
+			for k := range m.signs {
+				m.signs[k] = float32(kept[k])
+			}
+			return m
+		}
+		m := ix.learn()
+		for _, s := range m.signs {
+			kept = append(kept, float64(s))
+		}
+		text, _ := json.Marshal(append(kept, m.none))
+		if os.MkdirAll(folder, 0o700) == nil && os.WriteFile(file+".new", text, 0o600) == nil {
+			os.Rename(file+".new", file)
+		}
+		return m
+	})
+	return ix
+}
+
+// digest is of all that the fit is made of.
+func (ix *Index) digest() string {
+	h := sha256.New()
+	fmt.Fprintln(h, *shipped(len(ix.verbs)), mostExamples, pull, steps, pace, ix.takes, ix.asking, ix.firsts, ix.matcher.list, ix.matcher.weight, ix.matcher.rarity)
+	for i := range ix.templates {
+		fmt.Fprintf(h, "%d %q\n", ix.templates[i].verb, ix.templates[i].text)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -111,7 +111,7 @@ func (r *Reader) announces(head *clause, l words.Language) *template {
 			continue
 		}
 		switch {
-		case r.heads(tp, head, head.rng.End) < n-1 && (!tp.colon || r.telling(tp, head) == 0):
+		case r.heads(tp, head, head.rng.End) < n-1 && (!tp.colon || r.telling(tp, head) == 0 && !r.announcement(r.ix.verbs[tp.verb], tp.words[n-1].param, head, head.rng.End)):
 		case one != nil && one.verb != tp.verb:
 			return nil
 		case one == nil || r.telling(tp, head) > r.telling(one, head):
@@ -131,7 +131,7 @@ func (r *Reader) announces(head *clause, l words.Language) *template {
 // telling counts the words of a clause that are a phrase's, and no small ones.
 func (r *Reader) telling(tp *template, c *clause) (n int) {
 	for i := range c.words {
-		if small()[c.words[i].Plain] == 0 && r.has(tp, c, i) {
+		if !small()[c.words[i].Plain] && r.has(tp, c, i) {
 			n++
 		}
 	}
@@ -148,7 +148,7 @@ func (r *Reader) has(tp *template, c *clause, i int) bool {
 func (r *Reader) only(verb int32, c *clause) bool {
 	named := r.named(r.ix.verbs[verb], c)
 	for i := range c.words {
-		if named[i] || small()[c.words[i].Plain] != 0 || follows[c.words[i].Plain] {
+		if named[i] || small()[c.words[i].Plain] || following()[c.words[i].Plain] {
 			continue
 		}
 		if !slices.ContainsFunc(r.ix.templates, func(tp template) bool {
@@ -159,9 +159,6 @@ func (r *Reader) only(verb int32, c *clause) bool {
 	}
 	return true
 }
-
-// follows are words that say that something follows.
-var follows = map[string]bool{"following": true, "folgendes": true, "suit": true, "suivant": true, "siguiente": true}
 
 // behind is where a note ends: before a question that is put to us, an order on a
 // line of its own, or a line that only names whom it is for, with nothing but such
@@ -196,7 +193,7 @@ func (r *Reader) behind(head *clause, v *verbs.Verb, all []words.Word, text stri
 func (r *Reader) nameOnly(v *verbs.Verb, c *clause) bool {
 	named := r.named(v, c)
 	for i := range c.words {
-		if !named[i] && small()[c.words[i].Plain] == 0 {
+		if !named[i] && !small()[c.words[i].Plain] {
 			return false
 		}
 	}

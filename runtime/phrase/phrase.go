@@ -109,6 +109,8 @@ type Part struct {
 
 	// Refers is how it speaks of what no word of it names.
 	Refers Reference
+	// Wish says that it asks for something to be done: "could you lend me money".
+	Wish bool
 
 	call      dsl.Call
 	guide     bool // it asks for what the object lacks

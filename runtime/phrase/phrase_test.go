@@ -316,7 +316,7 @@ func TestTheOnlyOneIsNotAnother(t *testing.T) {
 func TestAChoiceFitsInItsPlace(t *testing.T) {
 	t.Parallel()
 	r, _ := domains[0].reader(t)
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		in := words.In{Now: now, Languages: []words.Language{l}}
 		for _, text := range []string{"Maria's date of birth is 3/4/1972.", "Tell them that Pierre's accountant will have it on 03/04/2025"} {
 			h := r.Read(text, in)

@@ -60,6 +60,8 @@ const (
 	hindered = 0.3
 	// How near a phrase has to be, where only words that any sentence may have were said.
 	nearly = 0.7
+	// To be answered, of a question about a row, where other reads fall behind.
+	halfway = 0.5
 	// To be another thing that is asked in the same sentence.
 	likely = 0.4
 	// One whose phrase was said, word for word.
@@ -81,6 +83,7 @@ type clause struct {
 	quoted   []bool // words that stand in quotation marks
 	first    string // stem of the first word that says something
 	question bool
+	wish     bool // it asks for something to be done
 	negated  bool
 	forbids  bool // it begins with a no: "don't", "never"
 	supposes bool // it imagines, asks how or whether, or tells what others say
@@ -211,9 +214,10 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 	end := strings.IndexAny(tail, "?.!\n;")
 	c.opening = greeting(all)
 	opening := all[c.opening:]
-	c.question = !polite(opening) && (end >= 0 && tail[end] == '?' || questionWords[opening[0].Plain] || inverted(opening)) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
-	c.forbids = forbidding(opening)
-	c.supposes = supposing(opening)
+	said := plainly(opening, nil)
+	c.wish = polite.in(said)
+	c.question = !c.wish && (end >= 0 && tail[end] == '?' || questionWords()[opening[0].Plain] || inverted.in(said) && !upright.in(said)) || strings.HasPrefix(strings.TrimSpace(text[c.rng.Start:]), "¿")
+	c.forbids, c.supposes = forbidding.in(said), supposing.in(said)
 	quotes := 0
 	at := c.rng.Start
 	for i := range all {
@@ -238,10 +242,10 @@ func (r *Reader) clause(text string, all []words.Word, readings []words.Reading,
 		}
 		if c.taken[i] {
 			c.weights[i] = 0.15
-		} else if s := small()[w.Plain]; s != 0 {
-			c.weights[i] = float32(s)
+		} else if small()[w.Plain] {
+			c.weights[i] = 0.12
 		}
-		if c.first == "" && small()[w.Plain] == 0 && !c.taken[i] {
+		if c.first == "" && !small()[w.Plain] && !c.taken[i] {
 			c.first = c.stems[i]
 		}
 		c.negated = c.negated || negations()[w.Plain] || w.Plain == "t" && i > 0 && all[i-1].Plain == "can"
@@ -274,24 +278,6 @@ func inside(all []words.Range, at words.Range) bool {
 		if r.Start <= at.Start && at.End <= r.End {
 			return true
 		}
-	}
-	return false
-}
-
-// polite reports a question that asks for something to be done: "could you".
-func polite(all []words.Word) bool {
-	if len(all) < 3 {
-		return false
-	}
-	switch all[0].Plain {
-	case "can", "could", "would", "will":
-		return all[1].Plain != "i"
-	case "konnen", "konnten", "wurden":
-		return all[1].Plain == "sie"
-	case "pouvez", "pourriez":
-		return all[1].Plain == "vous"
-	case "puede", "podria":
-		return true
 	}
 	return false
 }
@@ -330,7 +316,7 @@ func (r *Reader) query(c *clause) *query {
 	}
 	masks, last := false, ""
 	end := len(c.words)
-	for end > c.opening+1 && closers[c.words[end-1].Plain] {
+	for end > c.opening+1 && closers()[c.words[end-1].Plain] {
 		end--
 	}
 	for i := range c.words {
@@ -544,7 +530,7 @@ func (c *clause) has(w words.What) bool {
 
 // part reads one clause.
 func (r *Reader) part(c *clause, l words.Language) Part {
-	p := Part{Range: c.rng, reader: r, language: l}
+	p := Part{Range: c.rng, Wish: c.wish, reader: r, language: l}
 	all := r.rank(c)
 	exact := r.exact(c, all)
 	for _, s := range all[:min(len(all), ranked)] {
@@ -569,14 +555,20 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	if f.changes {
 		least = sureToWrite
 	}
-	if p.Confidence < least {
-		choices := r.choices(all, stranger)
+	answer, share := r.answers(c, all)
+	switch {
+	case p.Confidence >= least:
+	case answer >= 0 && !quoted && !stranger:
+		v, p.Phrase, p.Confidence = r.ix.verbs[all[answer].verb], r.phrase(&all[answer]), share
+	default:
+		choices := r.choices(c, all, stranger)
 		chosen := slices.Index(choices, r.in.Chosen)
-		switch {
-		case stranger:
-			p.Asks = []Ask{{Text: r.ask(l, askStranger, nil, nil)}}
+		if pr := r.rowOf(v); stranger && pr != nil {
+			a := r.which(v, pr, r.names[pr.Type.Entity].names, askStranger, l)
+			a.Places = r.strange(c, pr.Type.Entity) // what is chosen stands there
+			p.Asks = []Ask{a}
 			return p
-		case chosen < 0:
+		} else if chosen < 0 {
 			p.Asks = []Ask{{Text: r.ask(l, askVerb, r.ix.verbs, choices), Choices: choices}}
 			return p
 		}
@@ -587,6 +579,42 @@ func (r *Reader) part(c *clause, l words.Language) Part {
 	p.Certainty, p.Verb, p.clauses = Sure, v, []*clause{c}
 	r.arguments(&p, c, l)
 	return p
+}
+
+// answers is which of some candidates answers a question that names a row, and how likely
+// it does among those that only read and take that row; -1 where none stands out. (F27)
+func (r *Reader) answers(c *clause, all []candidate) (best int, share float64) {
+	best, sum := -1, 0.0
+	for k := range all {
+		if v := r.ix.verbs[all[k].verb]; c.question && len(v.Effects) == 0 && r.concerns(v, c) {
+			if sum += all[k].score; best < 0 {
+				best = k
+			}
+		}
+	}
+	if best < 0 || all[best].score < halfway || all[best].score < sureToRead*sum {
+		return -1, 0
+	}
+	return best, all[best].score / sum
+}
+
+// concerns reports whether a verb takes a row that a clause names.
+func (r *Reader) concerns(v *verbs.Verb, c *clause) bool {
+	return slices.ContainsFunc(v.Params, func(p verbs.Param) bool {
+		e := p.Type.Entity
+		return e != nil && r.names[e] != nil && len(r.rowsIn(c, e).names) > 0
+	})
+}
+
+// rowOf is the first argument of a verb that takes a row the session has; nil where none
+// does.
+func (r *Reader) rowOf(v *verbs.Verb) *verbs.Param {
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required && p.Type.Entity != nil && r.names[p.Type.Entity] != nil && len(r.names[p.Type.Entity].names) > 0 {
+			return p
+		}
+	}
+	return nil
 }
 
 // phrase is the phrase of a candidate that is nearest, as the palette has it.
@@ -633,13 +661,16 @@ const mostOffered = 5
 
 // choices are the verbs that a question offers: those that come first and are of
 // any use as things are; where none is, they are offered all the same, and whoever
-// takes one is told why it is refused.
-func (r *Reader) choices(all []candidate, unasked bool) (choices []string) {
+// takes one is told why it is refused. Who is named decides first. (F27)
+func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []string) {
 	near := all[:min(len(all), 2*mostOffered)]
+	if about := slices.DeleteFunc(slices.Clone(near), func(s candidate) bool { return !r.concerns(r.ix.verbs[s.verb], c) }); len(about) > 0 {
+		near = about
+	}
 	for _, useful := range [...]bool{true, false} {
 		for _, s := range near {
 			v := r.ix.verbs[s.verb]
-			if s.score < offered*all[0].score || len(choices) == mostOffered {
+			if s.score < offered*near[0].score || len(choices) == mostOffered {
 				break
 			}
 			if !useful || unasked || r.in.Useful == nil || r.in.Useful(v) {
@@ -657,8 +688,8 @@ func (r *Reader) choices(all []candidate, unasked bool) (choices []string) {
 // where a verb takes names of rows: somebody else's row is not there, and
 // another is not meant.
 func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
-	if f.text || l == words.German {
-		return false // in German every noun has a capital
+	if f.text || l.Has(words.NounCapitals) {
+		return false
 	}
 	known := map[int]bool{} // what reads may be asked about a row that it has no place for (F27)
 	if !f.changes {
@@ -676,6 +707,19 @@ func (r *Reader) stranger(c *clause, f *fit, l words.Language) bool {
 	return false
 }
 
+// strange is where a clause has a name which the session does not know, with what of it
+// rows of an entity have: "Thomas Weber".
+func (r *Reader) strange(c *clause, e *verbs.Entity) []words.Range {
+	at := slices.Clone(r.rowsIn(c, e).words)
+	for i := range c.words {
+		if r.unknownName(c, i) {
+			at = append(at, i)
+		}
+	}
+	slices.Sort(at)
+	return []words.Range{c.span(at)}
+}
+
 // negative reports that the phrase of a candidate says itself what is not.
 func (r *Reader) negative(s *candidate) bool {
 	return s.phrase >= 0 && slices.ContainsFunc(r.ix.templates[s.phrase].words, func(w token) bool { return negations()[w.stem] })
@@ -684,11 +728,11 @@ func (r *Reader) negative(s *candidate) bool {
 // halves reads a clause as two, at an "and", where both say something.
 func (r *Reader) halves(text string, c *clause, readings []words.Reading, l words.Language) []Part {
 	for i := 1; i+1 < len(c.words); i++ {
-		if !joins[c.words[i].Plain] || c.taken[i] || c.quoted[i] || joins[c.words[i+1].Plain] {
+		if !joins()[c.words[i].Plain] || c.taken[i] || c.quoted[i] || joins()[c.words[i+1].Plain] {
 			continue
 		}
 		upto := i
-		for upto > 1 && joins[c.words[upto-1].Plain] {
+		for upto > 1 && joins()[c.words[upto-1].Plain] {
 			upto-- // "and then"
 		}
 		a := r.part(r.clause(text, c.words[:upto], readings, c.in, l), l)
@@ -753,7 +797,7 @@ func (p *Part) names(c *clause) bool {
 			return false
 		}
 		for k := range c.words {
-			if !slices.Contains(f.words, k) && (small()[c.words[k].Plain] == 0 || negations()[c.words[k].Plain]) {
+			if !slices.Contains(f.words, k) && (!small()[c.words[k].Plain] || negations()[c.words[k].Plain]) {
 				return false
 			}
 		}

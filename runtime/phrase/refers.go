@@ -1,8 +1,6 @@
 package phrase
 
 import (
-	"slices"
-
 	"verbatim/runtime/words"
 	"verbatim/verbs"
 )
@@ -23,45 +21,30 @@ const (
 	Fresh
 )
 
+var (
+	fresh, other, notOther = holds("fresh"), holds("other"), holds("notother")
+	pronoun                = begins("pronoun")
+)
+
 // refers reads it off the words.
 func (c *clause) refers() Reference {
-	at := func(i int) string {
-		if i >= 0 && i < len(c.words) {
-			return c.words[i].Plain
-		}
-		return ""
-	}
-	is := func(w string, all ...string) bool { return slices.Contains(all, w) }
-	for i := range c.words {
-		if c.quoted[i] {
-			continue
-		}
-		before, after := at(i-1), at(i+1)
-		switch w := c.words[i].Plain; {
-		case w == "way" && before == "the" && at(i-2) == "by",
-			w == "else" && before == "something",
-			is(w, "topic", "subject", "thema", "sujet", "tema") && is(before, "another", "different", "new", "other", "anderes", "neues", "autre", "nouveau", "otro", "nuevo"):
-			return Fresh
-		case is(w, "other", "andere", "anderen", "autre", "otro", "otra") && (is(before, "the", "that", "der", "die", "das", "den", "l", "el", "la") || is(after, "one")):
-			if !is(after, "day", "topic", "subject", "hand", "side", "week", "tag") {
-				return Other
-			}
-		}
+	switch said := plainly(c.words, c.quoted); {
+	case fresh.in(said):
+		return Fresh
+	case other.in(said) && !notOther.in(said):
+		return Other
 	}
 	return Same
 }
 
-// standsFor reports a "one" that is no number: "the other one".
+// standsFor reports a number that is none: "the other one".
 func standsFor(text string, all []words.Word, r *words.Reading) bool {
-	if r.What != words.Integer || text[r.Range.Start:r.Range.End] != "one" {
+	if r.What != words.Integer {
 		return false
 	}
 	for i := 1; i < len(all); i++ {
-		if all[i].Range.Start == r.Range.Start {
-			switch all[i-1].Plain {
-			case "other", "another", "this", "that", "which", "the", "next", "last", "first", "second":
-				return true
-			}
+		if all[i].Range == r.Range {
+			return pronoun.in(plainly(all[i-1:i+1], nil))
 		}
 	}
 	return false
@@ -76,15 +59,13 @@ func (p *Part) own(c *clause) bool {
 			continue
 		}
 		for k := range c.words {
-			if c.words[k].Range.End <= a.Range.Start && a.Range.Start-c.words[k].Range.End <= 1 && mine[c.words[k].Plain] {
+			if c.words[k].Range.End <= a.Range.Start && a.Range.Start-c.words[k].Range.End <= 1 && mine()[c.words[k].Plain] {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-var mine = map[string]bool{"my": true, "mein": true, "meine": true, "meinen": true, "mon": true, "ma": true, "mi": true}
 
 func (r *Reader) refer(p *Part, c *clause) {
 	if p.Refers = c.ref; p.Refers == Same && p.own(c) {

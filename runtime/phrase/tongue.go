@@ -1,9 +1,7 @@
 package phrase
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"verbatim/runtime/words"
 	"verbatim/verbs"
@@ -19,7 +17,7 @@ func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
 	for _, p := range v.Phrases {
 		fn(words.English, p)
 	}
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		if l != words.English {
 			for _, p := range v.PhrasesIn[l.String()] {
 				fn(l, p)
@@ -28,12 +26,13 @@ func phrasesOf(v *verbs.Verb, fn func(l words.Language, phrase string)) {
 	}
 }
 
-// stemIn is the form of a word of a language that its inflections share.
+// stemIn is the form of a word of a language that its inflections share: rough, for words
+// of one phrase and one sentence only have to meet.
 func stemIn(l words.Language, w string) string {
 	if l == words.English {
 		return stem(w)
 	}
-	for _, end := range endings()[l] {
+	for _, end := range l.Phrases("ending") { // the longest first
 		if s, ok := strings.CutSuffix(w, end); ok && len(s) >= 3 {
 			w = s
 			break
@@ -41,20 +40,6 @@ func stemIn(l words.Language, w string) string {
 	}
 	return w
 }
-
-// endings are what words end with, the longest first. It is rough: words of one
-// phrase and one sentence only have to meet.
-var endings = sync.OnceValue(func() (all [4][]string) {
-	for l, text := range map[words.Language]string{
-		words.German:  "ungen ern est end em en er es et ung st e n s t",
-		words.French:  "ements issons issez ement aient tions erons erez ions ies ons ent ait ais ant ez er ir es ee e s x",
-		words.Spanish: "aciones amientos amiento imiento iendo ando amos emos imos aron ieron adas ados idas idos cion ada ado ida ido aba ian ar er ir as es os an en a e o s",
-	} {
-		all[l] = strings.Fields(text)
-		slices.SortStableFunc(all[l], func(a, b string) int { return len(b) - len(a) })
-	}
-	return all
-})
 
 // spoken is the language of a sentence: its own, where its words tell, and
 // otherwise the first of those that it may be in.

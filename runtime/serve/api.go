@@ -91,6 +91,9 @@ func (v *visit) paper() (*paper, error) {
 	if err := v.body(&p.asked); err != nil {
 		return nil, err
 	}
+	if p.Script == "" {
+		return nil, badBody("the body holds no script", `send {"script": "client.get-status"}`)
+	}
 	if int64(len(p.Script)) > v.Limits.Script {
 		return nil, problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Title: fmt.Sprintf("the script is larger than %d bytes", v.Limits.Script)}
 	}

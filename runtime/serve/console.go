@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,9 +121,9 @@ func (d *desk) decisionPage(status int, wrong string) error {
 		}
 	}
 	if c.Preview != nil {
-		card.Rows = d.diffs(c.Preview)
+		card.Rows = d.diffs(c.Preview, "pages/asker-said")
 		for _, ask := range c.Preview.Asks() {
-			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+ask.Rule.String()+")")
+			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}
 		card.Facts = append(card.Facts, d.origins(c.Preview)...)
 	}
@@ -435,7 +436,7 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	case err != nil:
 		return err
 	default:
-		card.Rows = d.diffs(r)
+		card.Rows = d.diffs(r, "pages/you-said")
 		if text := d.tell.Asks(r); text != "" {
 			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/asked-before"), Text: text})
 		}
@@ -471,10 +472,12 @@ func (v *visit) why() error {
 		case t.Intent == sessions.WhyIntent:
 			turn.Why = nil
 			for line := range strings.SplitSeq(strings.TrimSpace(t.Content), "\n") {
-				name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+				// A name, and after two blanks or one what it says.
+				name, text, ok := strings.Cut(strings.TrimSpace(line), "  ")
 				if !ok {
-					name, text = d.tells("pages/noted"), line
+					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
 				}
+				text = strings.TrimSpace(text)
 				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: text})
 			}
 		case t.Role == sessions.Client:

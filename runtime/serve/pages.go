@@ -10,7 +10,7 @@ import (
 
 // outside is the frame of a page for whoever it is.
 func (v *visit) outside(title string) pages.Page {
-	p := pages.Page{Language: v.tongue(), Title: title, Head: title, Theme: v.cookie(cookieTheme), Org: v.public.Host,
+	p := pages.Page{Language: v.tongue(), Title: title, Head: title, Theme: v.cookie(cookieTheme), Org: v.public.Hostname(),
 		Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: v.r.URL.RequestURI()}}}}
 	if v.r.Method != http.MethodGet {
 		p.Look.Hidden[0].Value = "/"

@@ -167,7 +167,7 @@ func (d *desk) house() bool {
 // frame is what stands around each page.
 func (d *desk) frame(title string) pages.Page {
 	here := d.r.URL.Path
-	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Host, Person: d.person(),
+	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Hostname(), Person: d.person(),
 		SignOut: &pages.Act{URL: "/sign-out"}, Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}}}}
 	if p.Theme != "dark" && p.Theme != "light" {
 		p.Theme = ""
@@ -190,7 +190,7 @@ func (d *desk) frame(title string) pages.Page {
 			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
 		}
 		add("/waiting", "pages/waiting")
-		if d.session.ReadsJournal(d.r.Context()) == nil {
+		if slices.ContainsFunc(d.session.Roles(), func(r *verbs.Role) bool { return r.Keeps }) {
 			add("/journal", "pages/journal")
 		}
 		add("/verbs", "pages/reference")

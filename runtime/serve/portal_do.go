@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/collect"
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -371,7 +372,7 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 // asks shows what would happen, and asks whether it shall.
 func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
-	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
+	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
 	}
@@ -404,8 +405,9 @@ func (d *desk) declines(f *filled, about string) error {
 	return d.settled(ctx, f, d.tells("pages/not-done"))
 }
 
-// diffs are the rows of a receipt, before and after.
-func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
+// diffs are the rows of a receipt, before and after; person is what is said of values
+// that whoever asks wrote.
+func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
 			row := &r.Calls[i].Rows[k]
@@ -424,7 +426,7 @@ func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
 				if field.From == "now" || row.Op == receipt.Deleted {
 					continue
 				}
-				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field)})
+				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field, person)})
 			}
 			all = append(all, diff)
 		}
@@ -432,13 +434,13 @@ func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
 	return all
 }
 
-// from says where a value comes from.
-func (d *desk) from(f *receipt.Field) string {
+// from says where a value comes from; person is what is said of the asker's own words.
+func (d *desk) from(f *receipt.Field, person words.Key) string {
 	if text := d.tell.From(f.Origin); text != "" {
 		return d.tells("pages/from", text)
 	}
 	if strings.Contains(f.Origin, "person") {
-		return d.tells("pages/you-said")
+		return d.tells(person)
 	}
 	return ""
 }

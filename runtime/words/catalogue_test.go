@@ -42,7 +42,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 	if len(english) < 100 {
 		t.Errorf("only %d sentences", len(english))
 	}
-	for _, l := range Languages {
+	for _, l := range Languages() {
 		for _, key := range slices.Sorted(maps.Keys(ours().tongues[l].sentences)) {
 			text := ours().tongues[l].sentences[key]
 			switch {

@@ -12,39 +12,12 @@ import (
 
 // countryNames has a line for each country of ISO 3166: its codes of two and of
 // three letters, and its names in English, German, French and Spanish as the
-// Unicode Common Locale Data Repository has them.
+// Unicode Common Locale Data Repository has them. Behind a + stands what people say
+// besides; where one of these belongs to two countries, it is a choice. A further
+// language names countries in its file: "country DE: Germanio".
 //
 //go:embed countries.txt
 var countryNames string
-
-// otherNames are what people say besides. Where one belongs to two countries, it
-// is a choice.
-const otherNames = `
-US|USA|United States of America|U.S.|U.S.A.|Vereinigte Staaten von Amerika|États-Unis d'Amérique|Estados Unidos de América|EE. UU.|EEUU
-GB|UK|U.K.|Great Britain|Britain|England|Scotland|Wales|Northern Ireland|Großbritannien|England|Schottland|Grande-Bretagne|Angleterre|Écosse|Gran Bretaña|Inglaterra|Escocia
-NL|Holland|The Netherlands|Hollande|Holanda
-CZ|Czech Republic|Tschechische Republik|République tchèque|República Checa
-AE|UAE|VAE
-CI|Ivory Coast|Elfenbeinküste|Costa de Marfil
-CH|die Schweiz|Confoederatio Helvetica
-MM|Burma|Birma
-CV|Cape Verde|Kap Verde
-SZ|Swaziland|Swasiland
-MK|Macedonia|Mazedonien
-KR|South Korea|Republic of Korea|Südkorea|Corée du Sud|Corea del Sur|Korea|Corée|Corea
-KP|North Korea|Nordkorea|Corée du Nord|Corea del Norte|Korea|Corée|Corea
-CD|Democratic Republic of the Congo|DRC|Congo|Kongo
-CG|Republic of the Congo|Congo|Kongo
-RU|Russian Federation|Russische Föderation
-VA|Vatican|Vatikan|Holy See
-TR|Turkey|Türkei|Türkiye
-BY|Weißrussland|White Russia
-HK|Hong Kong|Hongkong
-MO|Macau|Macao
-PS|Palestine|Palästina|Palestina
-TL|East Timor|Osttimor
-BA|Bosnia|Bosnien|Bosnie
-`
 
 type countryList struct {
 	names map[string][]string // codes by plain name
@@ -67,15 +40,22 @@ var countries = sync.OnceValue(func() *countryList {
 	}
 	for line := range strings.Lines(countryNames) {
 		parts := strings.Split(strings.TrimSpace(line), "|")
-		l.codes[parts[0]], l.codes[parts[1]] = parts[0], parts[0]
-		for _, name := range parts[2:] {
-			add(parts[0], name)
+		code, besides := strings.CutPrefix(parts[0], "+")
+		if !besides {
+			l.codes[code], l.codes[parts[1]] = code, code
+			parts = parts[1:]
+		}
+		for _, name := range parts[1:] {
+			add(code, name)
 		}
 	}
-	for line := range strings.Lines(otherNames) {
-		parts := strings.Split(strings.TrimSpace(line), "|")
-		for _, name := range parts[1:] {
-			add(parts[0], name)
+	for _, t := range ours().tongues {
+		for key, names := range t.said {
+			if code, ok := strings.CutPrefix(key, "country "); ok {
+				for _, name := range names {
+					add(code, name)
+				}
+			}
 		}
 	}
 	return l

@@ -174,7 +174,7 @@ func (s *scan) numeric(i int) (Reading, int) {
 		return Reading{}, i
 	}
 	sep := s.lexemes[i+1].mark
-	// "15. 3. 1972" is written with spaces after the points, in German.
+	// "15. 3. 1972" may be written with spaces after the points.
 	near := func(j int) bool { return s.tight(j) || sep == '.' && s.space(j) <= oneSpace }
 	b, lb, ok := s.digits(i + 2)
 	if !ok || lb > 2 || !near(i+2) {
@@ -185,8 +185,8 @@ func (s *scan) numeric(i int) (Reading, int) {
 	}
 	c, lc, ok := s.digits(i + 4)
 	if !ok || !near(i+4) || s.space(i+4) == oneSpace && lc != 4 {
-		// "bis zum 15.3." of German, where nothing but a day can be meant.
-		if sep == '.' && s.language == German && la <= 2 && s.are(i-1, by, of) && !s.tight(i+4) {
+		// "bis zum 15.3.", where nothing but a day can be meant.
+		if sep == '.' && s.has(ordinalPoint) && la <= 2 && s.are(i-1, by, of) && !s.tight(i+4) {
 			return s.onDay(a, b, yearSaid{}, i+4)
 		}
 		return Reading{}, i
@@ -200,7 +200,7 @@ func (s *scan) numeric(i int) (Reading, int) {
 	y := yearSaid{said: true, year: c, short: lc == 2}
 	// With points the day comes first, wherever people write them so; with
 	// others, where nobody writes it otherwise. In English it has to be asked.
-	dayFirst := sep == '.' && s.language != English || s.sole && (s.language == French || s.language == Spanish)
+	dayFirst := sep == '.' && !s.has(monthFirst) || s.sole && s.has(dayFirstAlways)
 	switch {
 	case dayFirst && b <= 12 || a > 12 || a == b:
 		r, end := s.onDay(a, b, y, i+5)
@@ -281,7 +281,7 @@ func (s *scan) dayNumber(i int) (n, end int, marked, ok bool) {
 	if n, ok := s.is(i, ordinal); ok {
 		return n, i + 1, true, true
 	}
-	if n, ok := s.is(i, cardinal); ok && (s.language == Spanish || s.language == French) && n <= 31 {
+	if n, ok := s.is(i, cardinal); ok && s.has(cardinalDays) && n <= 31 {
 		return n, i + 1, false, true
 	}
 	n, l, ok := s.digits(i)
@@ -289,7 +289,7 @@ func (s *scan) dayNumber(i int) (n, end int, marked, ok bool) {
 		return 0, i, false, false
 	}
 	end = i + 1
-	if s.marked(end, '.') && s.tight(end) && (s.language == German || s.are(end+1, suffix) && s.tight(end+1)) {
+	if s.marked(end, '.') && s.tight(end) && (s.has(ordinalPoint) || s.are(end+1, suffix) && s.tight(end+1)) {
 		end, marked = end+1, true
 	}
 	if s.are(end, suffix) && s.tight(end) && !s.are(end, quarterMark) {
@@ -316,7 +316,7 @@ func (s *scan) dayMonth(i int) (Reading, int) {
 	if !ok || s.space(j) == newLine {
 		return Reading{}, i
 	}
-	if s.are(i, cardinal) && s.language == Spanish && !linked {
+	if s.are(i, cardinal) && s.has(linkedDays) && !linked {
 		return Reading{}, i
 	}
 	verb := s.verbLike(j)
@@ -349,14 +349,10 @@ func (s *scan) abbreviated(i int) bool {
 	return t.to-t.from <= 4
 }
 
-// verbLike reports that a month of English may as well be a verb: "may".
+// verbLike reports that a month may as well be another word: "may".
 func (s *scan) verbLike(i int) bool {
-	if s.language != English {
-		return false
-	}
 	t := &s.tokens[s.lexemes[i].first]
-	w := s.text[t.start:t.end]
-	return w == "may" || w == "march" || w == "mar"
+	return slices.Contains(s.said("verblike"), s.text[t.start:t.end])
 }
 
 // monthDay reads "March 15, 1972".
@@ -440,15 +436,7 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 	switch {
 	case !ok || d < 1 || d > 31 || s.are(i, ordinal):
 		return Reading{}, i
-	case (s.language == English || s.language == German) && !marked:
-		return Reading{}, i
-	case s.language == German && !s.article(i-1, "am", "bis", "zum", "bis zum", "vom", "vor", "den", "dem", "ab", "vor dem"):
-		return Reading{}, i
-	case s.language == French && !s.article(i-1, "le", "avant le", "pour le", "au", "d ici le", "au plus tard le", "depuis le", "d ici au", "jusqu au", "des le"):
-		return Reading{}, i
-	case s.language == Spanish && !s.article(i-1, "el", "para el", "antes del", "hasta el", "al", "desde el", "a mas tardar el"):
-		return Reading{}, i
-	case s.language == English && !s.article(i-1, "the", "by", "on", "until", "till", "before", "for", "from", "no later than"):
+	case s.has(markedDays) && !marked, len(s.said("onday")) > 0 && !s.behind(i, "onday"):
 		return Reading{}, i
 	}
 	if j < len(s.lexemes) && s.space(j) != newLine && !s.marked(j, '.', ',', ';', '!', '?', ')', ':', '-', '–', '/') && !s.are(j, by, within, or, to, daypart, since) && !s.ends(j) {
@@ -483,12 +471,15 @@ func (s *scan) dayOfMonth(i int) (Reading, int) {
 	return r, end
 }
 
-// article reports that a lexeme is one of some words.
-func (s *scan) article(i int, words ...string) bool {
-	if i < 0 {
-		return false
-	}
-	return slices.Contains(words, s.plainOf(i))
+// said are the phrases that the language which is read has under a key.
+func (s *scan) said(key string) []string { return s.house.tongues[s.language].said[key] }
+
+// has reports whether the language that is read has a trait.
+func (s *scan) has(trait string) bool { return s.house.tongues[s.language].traits[trait] }
+
+// behind reports that a lexeme stands behind one of the phrases under a key.
+func (s *scan) behind(i int, key string) bool {
+	return i > 0 && slices.Contains(s.said(key), s.plainOf(i-1))
 }
 
 // plainOf is a lexeme's words.
@@ -511,16 +502,11 @@ func (s *scan) plainOf(i int) string {
 	return string(b)
 }
 
-// enders go on a sentence after a day that stands by itself; any other word
-// would be what the number counts: "the 3rd document".
-var enders = map[string]bool{
-	"and": true, "if": true, "we": true, "i": true, "please": true, "then": true, "when": true, "because": true, "as": true, "but": true, "it": true, "so": true, "is": true, "will": true, "latest": true,
-	"und": true, "wenn": true, "dann": true, "bitte": true, "weil": true, "aber": true, "ist": true, "wir": true, "ich": true, "da": true, "schicken": true, "fertig": true,
-	"et": true, "si": true, "nous": true, "je": true, "car": true, "mais": true, "on": true, "svp": true,
-	"y": true, "porque": true, "pero": true, "nosotros": true, "lo": true, "gracias": true, "se": true,
+// ends reports that a lexeme goes on a sentence after a day that stands by itself; any
+// other word would be what the number counts: "the 3rd document".
+func (s *scan) ends(i int) bool {
+	return slices.ContainsFunc(s.house.tongues, func(t *tongue) bool { return slices.Contains(t.said["behindday"], s.plainOf(i)) })
 }
-
-func (s *scan) ends(i int) bool { return enders[s.plainOf(i)] }
 
 // surroundings looks at what stands beside a date and may turn it round.
 func (s *scan) surroundings(r *Reading, i, end int) {
@@ -533,7 +519,7 @@ func (s *scan) surroundings(r *Reading, i, end int) {
 		return
 	}
 	if s.are(k, by, of) {
-		if s.are(k-1, after) || s.are(k-1, unit) && s.are(k-2, number, cardinal, one, next) && s.language != French && s.language != Spanish {
+		if s.are(k-1, after) || s.are(k-1, unit) && s.are(k-2, number, cardinal, one, next) && !s.has(adjectivesBehind) {
 			r.fail(Unread, 0) // "two days before Friday"
 			return
 		}

@@ -75,9 +75,8 @@ func trails(text string, t *token) bool {
 
 // fillers are words that say nothing where a single thing was asked for.
 var fillers = sync.OnceValue(func() map[string]bool {
-	const text = "a am an and are at au aus be bin birth bis bitte bonjour born by c cest danke das date de del den der die dob el elle email en er es est et favor from geboren gracias hallo hello her hi his hola i iban ich ihre il im in is ist it its ja je la las le les los ma meine merci mi mon my naci nacida nacido nacimiento nacio naissance ne nee notre nuestro number on oui our para phone please por pour s sa seine she si sie son su suis svp thank thanks that the they think um und until vielen von vous war ware was were would y yes you geburtsdatum"
 	all := map[string]bool{}
-	for w := range strings.FieldsSeq(text) {
+	for _, w := range Phrases("filler") {
 		all[w] = true
 	}
 	return all

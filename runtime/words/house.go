@@ -28,6 +28,7 @@ type tongue struct {
 	first            string // how the first of a month is said, where that is no number
 	letters          string // written in no other language, as far as these go
 	opens            string // marks that no other language begins a sentence with
+	traits           map[string]bool
 	answers          map[string]bool
 	small            map[string]bool
 	lexicon          *lexicon
@@ -50,14 +51,14 @@ func readHouse(files fs.FS) *house {
 		}
 	}
 	h := &house{}
-	for i, tag := range tags {
-		h.tongues = append(h.tongues, readTongue(files, tag, Language(i)))
+	for _, tag := range tags {
+		h.tongues = append(h.tongues, readTongue(files, tag))
 	}
 	return h
 }
 
-func readTongue(files fs.FS, tag string, l Language) *tongue {
-	t := &tongue{tag: tag, answers: map[string]bool{}, small: map[string]bool{}, said: map[string][]string{}, sentences: map[Key]string{},
+func readTongue(files fs.FS, tag string) *tongue {
+	t := &tongue{tag: tag, answers: map[string]bool{}, small: map[string]bool{}, traits: map[string]bool{}, said: map[string][]string{}, sentences: map[Key]string{},
 		lexicon: &lexicon{entries: make(map[string][2]entry, 600), longest: make(map[string]int, 500)}}
 	lines(files, "tongues/"+tag+".txt", ": ", func(key, text string) {
 		switch key {
@@ -75,9 +76,9 @@ func readTongue(files fs.FS, tag string, l Language) *tongue {
 			t.letters = text
 		case "opens":
 			t.opens = text
-		case "answers", "small":
+		case "answers", "small", "traits":
 			for w := range strings.FieldsSeq(text) {
-				map[string]map[string]bool{"answers": t.answers, "small": t.small}[key][w] = true
+				map[string]map[string]bool{"answers": t.answers, "small": t.small, "traits": t.traits}[key][w] = true
 			}
 		default:
 			name, _, _ := strings.Cut(key, " ")
@@ -95,10 +96,30 @@ func readTongue(files fs.FS, tag string, l Language) *tongue {
 		if quoted, err := strconv.Unquote(text); err == nil {
 			text = quoted
 		}
-		t.sentences[Key(key)] = Typeset(l, text)
+		t.sentences[Key(key)] = t.typeset(text)
 	})
 	return t
 }
+
+// What the grammar of a language is like, as far as dates, numbers and names go.
+const (
+	monthFirst         = "monthfirst"         // "3/4/1972" may be 4 March
+	dayFirstAlways     = "dayfirst"           // "3/4/1972" is 3 April
+	ordinalPoint       = "ordinalpoint"       // "15." is an ordinal
+	cardinalDays       = "cardinaldays"       // "quince de marzo"
+	linkedDays         = "linkeddays"         // and with a word between
+	markedDays         = "markeddays"         // "the 10th": a number alone is no day
+	adjectivesBehind   = "adjectivesbehind"   // "semaine prochaine"
+	weekOfEight        = "weekofeight"        // "in acht Tagen" is a week
+	fortnightOfFifteen = "fortnightoffifteen" // "quinze jours" are two weeks
+	spacedThousands    = "spacedthousands"    // "1 234"
+	commaThousands     = "commathousands"     // "1,234"
+	NounCapitals       = "nouncapitals"       // every noun has a capital
+	SpacedMarks        = "spacedmarks"        // a space stands before high marks
+)
+
+// Has reports whether a language has a trait.
+func (l Language) Has(trait string) bool { return ours().tongues[l].traits[trait] }
 
 // lines calls fn with the two parts of each line of a file that is no comment.
 func lines(files fs.FS, name, between string, fn func(key, text string)) {
@@ -124,10 +145,13 @@ func (h *house) phrases(key string) (all []string) {
 
 // expressions are the keys of regular expressions; those of all others are of phrases.
 var expressions = []string{"remark", "perhaps", "cased", "inside", "drawn", "afteryes", "greeting", "thanks", "able", "who", "speak", "called", "wrote", "passedon", "sender", "header",
-	"subject", "automatic", "details"}
+	"subject", "automatic", "details", "asked", "unasked", "polite", "forbids", "supposes", "fresh", "other", "notother", "pronoun"}
 
 // Phrases are what all languages have under a key of their files.
 func Phrases(key string) []string { return ours().phrases(key) }
+
+// Phrases are what a language has under a key of its file.
+func (l Language) Phrases(key string) []string { return ours().tongues[l].said[key] }
 
 // Expression is one for any of what all languages have under a key of their files.
 func Expression(key string) string { return ours().either(key) }

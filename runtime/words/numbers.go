@@ -37,7 +37,7 @@ func (s *scan) figure(i int) (figure, bool) {
 		parts = append(parts, s.digitsText(j+1))
 		j += 2
 	}
-	// "1 234 567": by a space that keeps together, or by any in French.
+	// "1 234 567": by a space that keeps together, or by any where a language has it so.
 	loose := false
 	for len(parts) < maxParts && (len(seps) == 0 || seps[len(seps)-1] == ' ') {
 		if j >= len(s.lexemes) || s.lexemes[j].means[0].class != number || s.lexemes[j].digits != 3 || len(parts[0]) > 3 {
@@ -47,7 +47,7 @@ func (s *scan) figure(i int) (figure, bool) {
 		if sp != thinSpace && sp != oneSpace {
 			break
 		}
-		loose = loose || sp == oneSpace && !(s.sole && s.language == French)
+		loose = loose || sp == oneSpace && !(s.sole && s.has(spacedThousands))
 		seps = append(seps, ' ')
 		parts = append(parts, s.digitsText(j))
 		j++
@@ -96,7 +96,7 @@ func (s *scan) figure(i int) (figure, bool) {
 		}
 	case len(parts[1]) != 3 || !groups(parts):
 		f.texts = []string{parts[0] + "." + parts[1]}
-	case s.sole && (seps[0] == ',') == (s.language == English) && s.language != French:
+	case s.sole && (seps[0] == ',') == s.has(commaThousands) && !s.has(spacedThousands):
 		f.texts, f.grouped = []string{whole}, true
 	default:
 		f.texts, f.grouped = []string{whole, parts[0] + "." + parts[1]}, true

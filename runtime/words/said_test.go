@@ -45,7 +45,7 @@ func (t tallied) of(want string, got ...string) (n, all int) {
 // than it is.
 func TestWhatPeopleSay(t *testing.T) {
 	t.Parallel()
-	for _, l := range Languages {
+	for _, l := range Languages() {
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(filepath.Join("testdata", "said", l.String()+".txt"))

@@ -25,14 +25,16 @@ func fill(text string, of []string) string {
 	return b.String() + text
 }
 
-// Typeset puts the spaces of French as they are printed: before high signs and
-// within quotation marks stands one that no line breaks at. Who writes a sentence
-// writes plain spaces, which can be seen.
-func Typeset(l Language, text string) string {
-	if l != French {
+// Typeset puts the spaces of a language such as French as they are printed: before high
+// signs and within quotation marks stands one that no line breaks at. Who writes a
+// sentence writes plain spaces, which can be seen.
+func Typeset(l Language, text string) string { return ours().tongues[l].typeset(text) }
+
+func (t *tongue) typeset(text string) string {
+	if !t.traits[SpacedMarks] {
 		return text
 	}
-	return frenchSpaces.Replace(text)
+	return markSpaces.Replace(text)
 }
 
-var frenchSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")
+var markSpaces = strings.NewReplacer(" :", "\u00a0:", " ;", "\u202f;", " ?", "\u202f?", " !", "\u202f!", " %", "\u00a0%", "« ", "«\u00a0", " »", "\u00a0»")

@@ -54,7 +54,7 @@ func (s *scan) weekday(i int) (Reading, int) {
 	}
 	how, end := none, j
 	for _, c := range []class{next, coming, last, afterNext} {
-		if s.are(j, c) && (s.language == French || s.language == Spanish || c == afterNext) {
+		if s.are(j, c) && (s.has(adjectivesBehind) || c == afterNext) {
 			how, end = c, j+1
 			break
 		}
@@ -137,7 +137,7 @@ func (s *scan) modified(i, u int) (n, end int, ok bool) {
 				return m.n, i + 2, true
 			}
 		}
-		if v, ok := s.is(i, unit); ok && v == u && m.c != this && s.are(i+1, m.c) && s.space(i+1) != newLine && (s.language == French || s.language == Spanish || m.c == afterNext) {
+		if v, ok := s.is(i, unit); ok && v == u && m.c != this && s.are(i+1, m.c) && s.space(i+1) != newLine && (s.has(adjectivesBehind) || m.c == afterNext) {
 			return m.n, i + 2, true
 		}
 	}
@@ -181,7 +181,7 @@ func (s *scan) span(i int) (Reading, int) {
 		if s.are(i, weekend) && s.are(i-1, by, of) {
 			return s.weekend(0, i+1)
 		}
-		if s.are(i, weekend) && s.are(i+1, next, coming) && s.language != English && s.language != German {
+		if s.are(i, weekend) && s.are(i+1, next, coming) && s.has(adjectivesBehind) {
 			return s.weekend(1, i+2)
 		}
 		return Reading{}, i
@@ -407,7 +407,7 @@ func (s *scan) counted(i int) (Reading, int) {
 	switch {
 	case s.are(i, within):
 		j, in = i+1, true
-	case s.are(i, since) && (s.language != German || s.plainOf(i) == "vor"):
+	case s.are(i, since):
 		j, back = i+1, true
 	}
 	vague := false
@@ -448,12 +448,12 @@ func (s *scan) counted(i int) (Reading, int) {
 		case s.are(end, ago):
 			back = true
 			end++
-		case s.are(end, hence) && (s.language != English || s.plainOf(end) != "time" && s.plainOf(end) != "s time"):
+		case s.are(end, hence) && !slices.Contains(s.said("henceonly"), s.plainOf(end)):
 			end++
 		default:
 			return Reading{}, i
 		}
-	} else if in && s.language == English {
+	} else if in {
 		if s.marked(end, '\'', '’') && s.are(end+1, hence) {
 			end++
 		}
@@ -466,7 +466,7 @@ func (s *scan) counted(i int) (Reading, int) {
 	}
 	day, cut := s.after(n, u)
 	// "dans quinze jours" is in two weeks, or in fifteen days.
-	if u == days && s.language != English && (n == 8 || n == 15 && s.language != German) {
+	if u == days && (n == 8 && s.has(weekOfEight) || n == 15 && s.has(fortnightOfFifteen)) {
 		return s.either(Relative, end, day-1, day)
 	}
 	r, end := s.relative(day, end)
@@ -491,13 +491,8 @@ func (s *scan) amountLoose(i int) (int, bool) {
 // fromToday reads "tomorrow".
 func (s *scan) fromToday(i, n int) (Reading, int) {
 	end := i + 1
-	if i > 0 && s.space(i) != newLine {
-		switch {
-		case s.language == German && n == 1 && s.article(i-1, "guten", "am", "jeden", "den", "vom", "diesen", "der", "einen", "schonen", "schoenen"):
-			return Reading{}, i
-		case s.language == Spanish && n == 1 && s.article(i-1, "la", "cada", "una", "de la"):
-			return Reading{}, i
-		}
+	if s.space(i) != newLine && n == 1 && s.behind(i, "nomorrow") {
+		return Reading{}, i // "la mañana"
 	}
 	if s.are(end, daypart) && s.space(end) != newLine {
 		end++

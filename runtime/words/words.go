@@ -34,7 +34,7 @@ import (
 // A Language is one that is understood.
 type Language uint8
 
-// The languages.
+// The languages that Go names; others have the numbers behind them.
 const (
 	English Language = iota
 	German
@@ -42,10 +42,15 @@ const (
 	Spanish
 )
 
-// Languages are those that the conversation and the matcher speak. A file under tongues
-// and one under catalogue make a further one: it is detected, dates and numbers are read
-// and said in it, and so is the catalogue.
-var Languages = [...]Language{English, German, French, Spanish}
+// Languages are those that have a file under tongues. Such a file and one under catalogue
+// make a further one: what is said in it is read, matched and answered.
+func Languages() []Language {
+	all := make([]Language, len(ours().tongues))
+	for i := range all {
+		all[i] = Language(i)
+	}
+	return all
+}
 
 // String is the language's tag: "en".
 func (l Language) String() string { return ours().tongues[l].tag }

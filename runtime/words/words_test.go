@@ -31,7 +31,7 @@ func TestADateSaidIsReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		day := rapid.Int64Range(dayOf(1000, 1, 1), dayOf(2999, 12, 31)).Draw(t, "day")
-		l := rapid.SampledFrom(Languages[:]).Draw(t, "language")
+		l := rapid.SampledFrom(Languages()[:]).Draw(t, "language")
 		in := In{Now: now, Languages: []Language{l}}
 		v := dateValue(day)
 		for _, text := range []string{SayDate(v, l), SayDay(v, l), strings.ToUpper(SayDate(v, l)), "(" + SayDate(v, l) + ").", v.Text()} {
@@ -328,7 +328,7 @@ func TestWhole(t *testing.T) {
 // Every question and every assumption has words in every language.
 func TestEverythingIsSaidInEveryLanguage(t *testing.T) {
 	t.Parallel()
-	for _, l := range Languages {
+	for _, l := range Languages() {
 		for p := NoSuchDay; p <= NotWhole; p++ {
 			r := Reading{What: Date, Problem: p, Detail: 5}
 			if text := r.Ask(l); text == "" || strings.Contains(text, "{}") {

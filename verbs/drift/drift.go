@@ -392,7 +392,7 @@ func (d *drift) confirms(was, v *verbs.Verb) {
 			n := &v.Confirm[k]
 			when := n.Always || !o.Always && sameExpr(n.When, o.When)
 			by := o.By == nil || n.By != nil && n.By.Name == o.By.Name
-			expires := n.Lasts() <= o.Lasts()
+			expires := n.Lasts() <= o.Lasts() && (o.SignedIn == 0 || n.SignedIn > 0 && n.SignedIn <= o.SignedIn)
 			if when && by && expires {
 				covered = true
 				break
@@ -421,6 +421,8 @@ func (d *drift) confirms(was, v *verbs.Verb) {
 				says = "the condition was " + strconv.Quote(o.When.Line())
 			case o.By != nil && (closest.By == nil || closest.By.Name != o.By.Name):
 				says = "somebody with role " + o.By.Name + " had to agree"
+			case o.SignedIn > 0 && (closest.SignedIn == 0 || closest.SignedIn > o.SignedIn):
+				says = "whoever agrees had to have signed in " + verbs.Lasting(o.SignedIn) + " ago at most"
 			default:
 				says = "an agreement was good for " + verbs.Lasting(int64(o.Lasts().Seconds()))
 			}

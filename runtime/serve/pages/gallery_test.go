@@ -168,7 +168,7 @@ func TestMarkupIsText(t *testing.T) {
 		}
 		full = append(full, v.Interface().(pages.Block))
 	}
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		var page pages.Page
 		fill(reflect.ValueOf(&page).Elem(), evil, 5)
 		page.Language, page.Main = l, full

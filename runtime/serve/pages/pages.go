@@ -69,7 +69,7 @@ func Asset(name string) (text []byte, kind string, ok bool) {
 // templates are the parts, for each language.
 var templates = sync.OnceValue(func() map[words.Language]*template.Template {
 	all := map[words.Language]*template.Template{}
-	for _, l := range words.Languages {
+	for _, l := range words.Languages() {
 		t := template.New("parts")
 		t.Funcs(template.FuncMap{
 			"say":   func(key string, of ...string) string { return words.Key(key).In(l, of...) },

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Requests that no browser sends, over a bare connection. (SAFE-H6)
+func TestRequestsThatOneWouldHate(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	at, _ := url.Parse(s.url)
+	cookie := ""
+	for _, c := range clara.Jar.Cookies(at) {
+		cookie += c.Name + "=" + c.Value + "; "
+	}
+	host := "Host: " + at.Host + "\r\n"
+	whole := "Cookie: " + strings.TrimSuffix(cookie, "; ") + "\r\n"
+	body := "Content-Type: application/json\r\n"
+	for _, c := range []struct {
+		name, send string
+		want       int // 0: the connection is closed without an answer
+	}{
+		{"no host", "GET /v1/verbs HTTP/1.1\r\n\r\n", 400},
+		{"two hosts", "GET /v1/verbs HTTP/1.1\r\n" + host + "Host: evil.example\r\n\r\n", 400},
+		{"another host in the address", "GET http://evil.example/v1/verbs HTTP/1.1\r\n" + host + whole + "\r\n", 421},
+		{"the address is whole", "GET http://" + at.Host + "/v1/verbs HTTP/1.1\r\n" + host + whole + "\r\n", 200},
+		{"two lengths", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400},
+		{"a length and chunks", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
+		{"a negative length", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Content-Length: -1\r\n\r\n", 400},
+		{"chunks of nonsense", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+		{"half a body", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Connection: close\r\nContent-Length: 100\r\n\r\n{\"script\":", 400},
+		{"a header without end", "GET /v1/verbs HTTP/1.1\r\n" + host + "X: " + strings.Repeat("x", 40<<10) + "\r\n\r\n", 431},
+		{"a header in two lines", "GET /v1/verbs HTTP/1.1\r\n" + host + "X: a\r\n b\r\n" + whole + "\r\n", 200},
+		{"no HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400},
+		{"a method of its own", "BREW /v1/verbs HTTP/1.1\r\n" + host + whole + "\r\n", 405},
+		{"a path that climbs", "GET /v1/codes/../../../../etc/passwd HTTP/1.1\r\n" + host + whole + "\r\n", 307},
+		{"a path with a nil", "GET /v1/codes/%00 HTTP/1.1\r\n" + host + whole + "\r\n", 404},
+		{"a cookie of control characters", "GET /v1/verbs HTTP/1.1\r\n" + host + "Cookie: verbatim=\x01\x02\r\n\r\n", 400},
+		{"a cookie that is not one", "GET /v1/verbs HTTP/1.1\r\n" + host + "Cookie: verbatim=" + strings.Repeat("%", 4000) + "\r\n\r\n", 401},
+		{"two cookies, the first made up", "GET /v1/verbs HTTP/1.1\r\n" + host + "Cookie: verbatim=x; " + strings.TrimPrefix(whole, "Cookie: ") + "\r\n", 401},
+		{"two tokens", "GET /v1/verbs HTTP/1.1\r\n" + host + "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", 401},
+		{"an event that never was", "GET /v1/events HTTP/1.1\r\n" + host + whole + "Last-Event-ID: -7\r\n\r\n", 400},
+		{"a version that is none", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "If-Match: \"x\"\r\nContent-Length: 35\r\n\r\n{\"script\":\"client.get-status\",   \"x\"", 400},
+		{"a key without end", "POST /v1/run HTTP/1.1\r\n" + host + whole + body + "Idempotency-Key: " + strings.Repeat("k", 300) + "\r\nContent-Length: 30\r\n\r\n{\"script\":\"client.get-status\" }", 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", at.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+			if _, err := io.WriteString(conn, c.send); err != nil {
+				t.Fatal(err)
+			}
+			if c.name == "half a body" || c.name == "no HTTP" {
+				_ = conn.(*net.TCPConn).CloseWrite()
+			}
+			r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Body.Close()
+			text, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+			if r.StatusCode != c.want {
+				t.Errorf("it is answered %d, want %d\n%s", r.StatusCode, c.want, text)
+			}
+			if strings.Contains(string(text), "goroutine") || strings.Contains(string(text), "sql") {
+				t.Errorf("the answer tells of the inside: %s", text)
+			}
+		})
+	}
+	t.Run("a head that comes slowly", func(t *testing.T) {
+		t.Parallel()
+		conn, err := net.Dial("tcp", at.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		began := time.Now()
+		go func() {
+			for range 200 {
+				if _, err := io.WriteString(conn, "G"); err != nil {
+					return
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+		_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
+		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("it is waited for after %s", time.Since(began))
+		}
+	})
+	t.Run("chunks without end", func(t *testing.T) {
+		t.Parallel()
+		conn, err := net.Dial("tcp", at.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		go func() {
+			_, _ = io.WriteString(conn, "POST /v1/run HTTP/1.1\r\n"+host+whole+body+"Transfer-Encoding: chunked\r\n\r\n")
+			chunk := fmt.Sprintf("%x\r\n%s\r\n", 1<<16, strings.Repeat(" ", 1<<16))
+			for range 100 {
+				if _, err := io.WriteString(conn, chunk); err != nil {
+					return
+				}
+			}
+		}()
+		r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("it is answered %d", r.StatusCode)
+		}
+	})
+}
+
+// The doors are shut to other sites, and what a page may load is what this server gives.
+func TestWhatEveryAnswerSays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off")
+	for _, path := range []string{"/sign-in", "/v1/verbs", "/healthz", "/nowhere"} {
+		r, err := http.Get(s.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		policy := r.Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: the policy is %q", path, policy)
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "same-origin"} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+		if r.Header.Get("Content-Type") == "" || r.Header.Get("X-Request-Id") == "" || r.Header.Get("Server") != "" {
+			t.Errorf("%s: %v", path, r.Header)
+		}
+	}
+}
