@@ -339,7 +339,7 @@ func TestBrowserConversation(t *testing.T) {
 				}
 			}
 			say("Hi, what do you still need from us?", "What is still needed:", "not only where this payment comes from")
-			say("Maria was born March 15, 1972. I have Thomas's passport here.", "Maria Schmidt date of birth", "Please send me the file.")
+			say("Maria was born March 15, 1972. I have Thomas's passport here.", "Maria Schmidt date of birth", "15 March 1972", "Please send me the file.")
 			follow(tab, "#talk", "Yes")
 			tab.Wait("28 of 31 steps done (90 %).")
 			tab.Wait("What we still need (2)")
@@ -457,6 +457,59 @@ func TestBrowserForms(t *testing.T) {
 	tab.Audit("card")
 	follow(tab, "main", "Yes, do it")
 	tab.Wait("I have passed this conversation on")
+	// The login is over while somebody types: they sign in, and go on.
+	tab.Go(h.url("/do/client.request-clarification?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#question", "Would a copy of the accounts be enough for the year before?")
+	h.kill()
+	h.start()
+	tab.Forget()
+	tab.Click("main form .btn")
+	tab.Wait("Sign in")
+	if got := tab.Eval(`new URL(location.href).searchParams.get("to")`); got != "/do/client.request-clarification?item=pierre-dupont-source-of-wealth" {
+		t.Errorf("who signs in goes on to %s", got)
+	}
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.request-clarification?item=pierre-dupont-source-of-wealth"))
+	if got := tab.Eval(`document.querySelector("#question").value`); got != "Would a copy of the accounts be enough for the year before?" {
+		t.Errorf("what was typed is %q", got)
+	}
+	tab.Click("main form .btn")
+	tab.Wait("The analyst has your question")
+	tab.Go(h.url("/do/client.request-clarification?item=pierre-dupont-source-of-wealth"))
+	if got := tab.Eval(`document.querySelector("#question").value`); got != "" {
+		t.Errorf("what was sent is still there: %q", got)
+	}
+}
+
+// X12, U46: the portal in each language of its palettes.
+func TestBrowserLanguages(t *testing.T) {
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	for language, wants := range map[string][]string{
+		"de-AT": {"Ihre Aufnahme", "27 von 31 Schritten erledigt (87", "Was wir noch brauchen (3)", "Zu erledigen", "Dokument senden", "Mit einem Menschen sprechen", "Nachricht schreiben"},
+		"fr":    {"Votre entrée en relation", "27 étapes sur 31 faites", "À faire", "Envoyer un document", "Écrivez un message"},
+		"es":    {"Su alta como cliente", "27 de 31 pasos hechos", "Pendiente", "Enviar un documento", "Escriba un mensaje"},
+	} {
+		tab.Speaks(language)
+		tab.Go(h.url("/"))
+		for _, want := range wants {
+			tab.Wait(want)
+		}
+		if got := tab.Eval("document.documentElement.lang"); got != language[:2] {
+			t.Errorf("the page says that it is %s", got)
+		}
+		if text := tab.Text(); regexp.MustCompile(`What we|Why we|Send a|Still needed|Talk to`).MatchString(text) {
+			t.Errorf("%s: some of it is English:\n%s", language, text)
+		}
+		tab.Audit("home-" + language[:2])
+		tab.Go(h.url("/do/client.provide-info?item=maria-schmidt-date-of-birth"))
+		tab.Wait("1972")
+		tab.Audit("form-" + language[:2])
+	}
 }
 
 // U31, U38: questions one by one go on where they were left, after the server was killed

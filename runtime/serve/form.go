@@ -120,7 +120,10 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 const shortText = 200
 
 func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
-	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength}
+	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength, Draft: f.verb.Name + " " + f.values.Get("item") + " " + p.Name}
+	if p.Sensitive || p.Personal {
+		out.Draft = "" // it does not stay behind in a browser
+	}
 	if f.lang != words.English && out.Hint == sentence(p.Description) {
 		out.Hint = "" // nobody said it in the language
 	}
@@ -182,10 +185,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), f.takes(p.Upload)
 			out.Value = f.sent(ctx, out.Value)
 		case t.MaxLength == 0 || t.MaxLength > shortText:
-			out.Kind, out.Draft = "area", f.verb.Name+" "+p.Name
-		}
-		if p.Sensitive || p.Personal {
-			out.Draft = "" // it does not stay behind in a browser
+			out.Kind = "area"
 		}
 	}
 	if out.Kind == "text" && out.Hint == "" && len(p.Examples) > 0 {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"net/url"
 
 	"verbatim/runtime/serve/pages"
 )
@@ -66,7 +67,11 @@ func (v *visit) failPage(q problem) {
 	if q.Code == errSignIn.Code {
 		to := v.r.URL.RequestURI()
 		if v.r.Method != http.MethodGet {
+			// Back to the form: what was typed is there, in the browser.
 			to = "/"
+			if u, err := url.Parse(v.r.Referer()); err == nil && u.Host == v.r.Host {
+				to = back(u.RequestURI())
+			}
 		}
 		_ = v.see(signInAt(to))
 		return

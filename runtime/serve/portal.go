@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,6 +87,10 @@ func (v *visit) tongue() words.Language {
 			return l
 		}
 	}
+	return v.browser()
+}
+
+func (v *visit) browser() words.Language {
 	for tag := range strings.SplitSeq(v.r.Header.Get("Accept-Language"), ",") {
 		if l, ok := words.ParseLanguage(strings.TrimSpace(tag)); ok {
 			return l
@@ -129,6 +134,7 @@ func (v *visit) desk() (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Hears(v.browser().String())
 	v.session = s
 	d := &desk{visit: v, session: s, lang: v.tongue()}
 	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
@@ -808,12 +814,12 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 	}
 	if open := c.Open(); len(open) > 0 {
 		q := open[len(open)-1]
-		card := pages.Card{ID: "asked", Title: d.tells("pages/shall-i"), Lines: strings.Split(strings.TrimSpace(q.Asks), "\n"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
+		card := pages.Card{ID: "asked", Title: d.tells("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
 			Facts:   []pages.Fact{{Name: d.tells("pages/why"), Text: sentence(q.Because)}, {Name: d.tells("pages/good-until"), Text: d.clock(q.Until)}},
 			Buttons: []pages.Button{{Name: "said", Value: d.tells("dialog/yes"), Text: sentence(d.tells("dialog/yes"))}, {Name: "said", Value: d.tells("dialog/no"), Text: sentence(d.tells("dialog/no"))}}}
-		if q.Asks == "" {
-			card.Lines = strings.Split(strings.TrimSpace(q.Shows), "\n")
-		}
+		asks, shows := c.Asked(q)
+		card.Lines = strings.Split(strings.TrimSpace(cmp.Or(asks, shows)), "\n")
+		t.Messages = d.unasked(t.Messages, cmp.Or(q.Asks, q.Shows))
 		if q.Because == "" {
 			card.Facts = card.Facts[1:]
 		}
@@ -824,6 +830,24 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 		}
 	}
 	return t, nil
+}
+
+// unasked takes a question out of the last message: a card puts it.
+func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
+	last := &all[len(all)-1]
+	if last.Mine {
+		return all
+	}
+	put := strings.Split(strings.TrimSpace(asks), "\n")
+	for _, how := range [...]words.Key{"dialog/answer-how", "dialog/shall-i"} {
+		text, _, _ := strings.Cut(how.Text(d.lang), "(")
+		put = append(put, strings.TrimSpace(text))
+	}
+	last.Lines = slices.DeleteFunc(last.Lines, func(line string) bool { return slices.Contains(put, strings.TrimSpace(line)) })
+	if len(last.Lines) == 0 {
+		return all[:len(all)-1]
+	}
+	return all
 }
 
 // clock says an instant in the person's own time.

@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -131,6 +133,23 @@ func (b *Tab) Size(width int64, look string) {
 func (b *Tab) Scripts(on bool) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Speaks says which language the person's browser asks for.
+func (b *Tab) Speaks(language string) {
+	b.t.Helper()
+	headers := network.Headers{"Accept-Language": language}
+	if _, err := chromedp.Call(b.ctx, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Forget drops all cookies, as a browser does whose login is over.
+func (b *Tab) Forget() {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, network.ClearBrowserCookies, cdp.Empty{}); err != nil {
 		b.t.Fatal(err)
 	}
 }

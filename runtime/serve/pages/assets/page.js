@@ -9,6 +9,8 @@
     const first = document.querySelector("[data-focus]");
     if (first && first !== arrive.last) first.focus();
     arrive.last = first;
+    // What was done needs no draft any more.
+    if (/[?&]done=/.test(location.search)) store(s => Object.keys(s).filter(k => k.startsWith("draft ") && k !== "draft said").forEach(k => s.removeItem(k)));
     all("[data-draft]", el => {
       const kept = store(s => s.getItem(draftKey(el)));
       if (kept !== null && kept.trim() === el.dataset.sent) {
