@@ -64,6 +64,13 @@ func daysAhead(text string) string {
 	})
 }
 
+// more are people whom the example has not: a client of nobody yet, and who looks after
+// jobs. Who looks after rights is made by the command.
+const more = `
+INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('otto', 'Otto Orth');
+INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('otto', 'operator', '', '');
+`
+
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,11 +80,14 @@ func newHouse(t *testing.T) *house {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if file == "people.sql" {
+			text = append(text, more...)
+		}
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(daysAhead(string(text))), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.run("migrate", "--data", filepath.Join(dir, "bank.sql"), "--data", filepath.Join(dir, "people.sql"))
+	h.run("migrate", "--data", filepath.Join(dir, "bank.sql"), "--data", filepath.Join(dir, "people.sql"), "--administrator", "ada")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +124,7 @@ func (h *house) run(args ...string) string {
 func (h *house) start() {
 	h.t.Helper()
 	_, port, _ := net.SplitHostPort(h.address)
-	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang")
+	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada")
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -125,11 +135,11 @@ func (h *house) start() {
 	}
 	h.links = map[string]string{}
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && len(h.links) < 4 {
+	for lines.Scan() && len(h.links) < 7 {
 		if m := regexp.MustCompile(`^sign in +(\S+) +(\S+)`).FindStringSubmatch(lines.Text()); m != nil {
 			h.links[m[1]] = m[2]
 		}
-		if len(h.links) == 4 {
+		if len(h.links) == 7 {
 			break
 		}
 	}
@@ -254,7 +264,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	seen["sign-in-over"] = true
 	h.signIn(tab, "t.weber")
 	tab.Wait("What clients sent")
-	look("analyst", "/", "Nothing waits for you.")
+	look("analyst", "/", "Nothing waits for a decision.")
 	look("reference", "/verbs", "review.accept")
 	look("verb", "/verbs/review.accept", "Try it")
 	look("queue", "/waiting", "Nothing waits for you.")
@@ -273,6 +283,22 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Waiting")
 	look("journal", "/journal", "The chain is whole")
 	look("entry", "/journal/1", "Outcome")
+	h.signIn(tab, "nina")
+	tab.Wait("Your account is not linked to an organisation yet.")
+	everywhere(tab, "home-nobody")
+	h.signIn(tab, "ada")
+	tab.Wait("People (1)")
+	tab.Go(h.url("/do/system.add-principal"))
+	for css, text := range map[string]string{"#name": "p.neu", "#label": "Paula Neu"} {
+		tab.Type(css, text)
+	}
+	tab.Click("main form .btn")
+	tab.Wait("People (2)")
+	tab.Wait("Paula Neu")
+	everywhere(tab, "people")
+	h.signIn(tab, "otto")
+	tab.Wait("Jobs (0)")
+	look("jobs", "/", "Jobs (0)")
 	for _, r := range new(serve.Server).Routes() {
 		switch r.Name {
 		case "", "sign-out", "sign-in-openid", "sign-in-back", "sign-in-sent": // no page of their own, or none without another system
@@ -372,6 +398,18 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Audit("why-said")
 			tab.Go(h.url("/"))
 			everywhere(tab, "portal-94")
+			// What she sent waits for the bank, which accepts it.
+			h.signIn(tab, "t.weber")
+			tab.Wait("What clients sent (1)")
+			tab.Wait("Identity: Thomas Müller")
+			tab.Wait("Allianz Reinsurance AG")
+			everywhere(tab, "analyst-1")
+			follow(tab, item("thomas"), "Accept")
+			tab.Wait("Back")
+			tab.Scripts(scripts)
+			tab.Click("main form .btn")
+			tab.Wait("Accepted: Thomas Müller identity.")
+			tab.Wait("Nothing waits for a decision.")
 		})
 	}
 }

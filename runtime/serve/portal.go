@@ -564,7 +564,10 @@ func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	}
 	t := pages.Tasks{ID: "items", Title: d.tells("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.tells("pages/all-here")}
 	if d.page.Desk {
-		t.Title, t.Empty = d.tells("pages/waiting-list", strconv.Itoa(len(rows))), d.tells("pages/nothing-waits")
+		t.Title, t.Empty = d.tells("pages/count", d.tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.tells("pages/none")
+		if none := d.page.Items.Verb.Tells.None.In(d.lang.String()); none != nil {
+			t.Empty = none.Say(nothing{})
+		}
 	}
 	for i, r := range rows {
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
@@ -804,7 +807,9 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 			t.Messages = append(t.Messages, m)
 		}
 	}
-	if len(t.Messages) == 0 {
+	if len(t.Messages) > 0 {
+		t.Acts = []pages.Link{{URL: "/why", Text: d.tells("pages/how-it-came")}}
+	} else {
 		t.Messages = []pages.Message{{Who: d.tells("pages/assistant"), Lines: []string{d.tells("pages/hello", d.person())}}}
 	}
 	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}}

@@ -375,6 +375,8 @@ func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, ot
 	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
+		// The question says it; what is added, and everything else, is there to be read.
+		card.Rows, card.Folded = nil, card.Rows
 	}
 	if stale {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.tells("pages/asked-again")})
@@ -439,7 +441,7 @@ func (d *desk) from(f *receipt.Field, person words.Key) string {
 	if text := d.tell.From(f.Origin); text != "" {
 		return d.tells("pages/from", text)
 	}
-	if strings.Contains(f.Origin, "person") {
+	if strings.Contains(f.Origin, "person") && strings.HasPrefix(f.From, ":") {
 		return d.tells(person)
 	}
 	return ""

@@ -116,8 +116,20 @@ func (b *Tab) where() string {
 	return text
 }
 
-// Go opens an address.
-func (b *Tab) Go(url string) { b.t.Helper(); b.Do(chromedp.Navigate(url)) }
+// Go opens an address. Where the page before is still on its way, that comes to nothing
+// first.
+func (b *Tab) Go(url string) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	err := chromedp.Do(ctx, chromedp.Navigate(url))
+	for err != nil && strings.Contains(err.Error(), "ERR_ABORTED") && ctx.Err() == nil {
+		err = chromedp.Do(ctx, chromedp.Navigate(url))
+	}
+	if err != nil {
+		b.t.Fatalf("%s: %v\non %s", url, err, b.where())
+	}
+}
 
 // Size makes the window so wide, and light or dark as the system would say it.
 func (b *Tab) Size(width int64, look string) {
