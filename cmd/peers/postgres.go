@@ -180,27 +180,29 @@ func reading() (*race, func(), error) {
 // told in every transaction whose rows may be seen. It is the least that a read
 // costs behind that second lock.
 func within(pool *pgxpool.Pool, who int, cbu string, want int, sql string, args ...any) error {
+	rows, err := rowsWithin(pool, who, cbu, sql, args...)
+	if err == nil && len(rows) != want {
+		err = fmt.Errorf("%d rows were read", len(rows))
+	}
+	return err
+}
+
+func rowsWithin(pool *pgxpool.Pool, who int, cbu string, sql string, args ...any) (all [][]any, err error) {
 	var b pgx.Batch
 	b.Queue("SELECT set_config('verbatim.all', 'off', true), set_config('verbatim.principal', $1, true), set_config('verbatim.holds_cbu_uuid', $2, true), set_config('verbatim.holds_cbu_string', $2, true)",
 		client(who), "{"+cbu+"}")
 	b.Queue(sql, args...)
 	res := pool.SendBatch(context.Background(), &b)
-	_, err := res.Exec()
-	n := 0
+	_, err = res.Exec()
 	if rows, e := res.Query(); err == nil && e == nil {
 		for rows.Next() {
-			if _, err = rows.Values(); err != nil {
+			values, e := rows.Values()
+			if err = e; err != nil {
 				break
 			}
-			n++
+			all = append(all, values)
 		}
 		rows.Close()
 	}
-	if err := errors.Join(err, res.Close()); err != nil {
-		return err
-	}
-	if n != want {
-		return fmt.Errorf("%d rows were read", n)
-	}
-	return nil
+	return all, errors.Join(err, res.Close())
 }

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"verbatim/runtime/serve"
+	"verbatim/runtime/serve/logins"
+
+	engine "verbatim/runtime"
+)
+
+const (
+	httpRead  = "POST /v1/run, a read verb"
+	httpWrite = "POST /v1/run, a write verb"
+	thinRead  = "net/http and pgx, the same rows within row-level security"
+	thinWrite = "net/http and pgx, the writes as one statement"
+	thinChain = "net/http and pgx, the same with each line chained to the last"
+)
+
+// serving is PERF-H1: a call over HTTP, beside a handler that does what its author
+// thought of: it looks up the token, works within row-level security, and writes JSON.
+func serving() (*race, func(), error) {
+	with := func(cs []*contestant) *race {
+		return &race{
+			name:        "A call over HTTP on PostgreSQL, 8 connections that are kept: a token, a scope, a journal",
+			contestants: cs,
+			goals: []goal{
+				{"PERF-H1", "speed of a thin handler, reading", faster(cs[0], cs[1]), "x", true, 0.9},
+				{"PERF-H1", "speed of a thin handler that chains its journal, writing", faster(cs[2], cs[4]), "x", true, 0.9},
+			},
+		}
+	}
+	return onServer(func(s *server) (*race, error) {
+		tokens := map[string]int{}
+		for who := range clients {
+			tokens[logins.Digest(token(who))] = who
+		}
+		ours, err := s.listen(tokens)
+		if err != nil {
+			return nil, err
+		}
+		thin, err := s.thin(tokens)
+		if err != nil {
+			return nil, err
+		}
+		ask := func(url string, who int, script string, want string) error {
+			body, _ := json.Marshal(map[string]string{"script": script})
+			r, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
+			if err != nil {
+				return err
+			}
+			r.Header.Set("Authorization", "Bearer "+token(who))
+			r.Header.Set("Content-Type", "application/json")
+			answer, err := visitors.Do(r)
+			if err != nil {
+				return err
+			}
+			defer answer.Body.Close()
+			text, err := io.ReadAll(answer.Body)
+			if err == nil && (answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte(want))) {
+				err = fmt.Errorf("%s is answered %d: %s", url, answer.StatusCode, text)
+			}
+			return err
+		}
+		return with([]*contestant{
+			{name: httpRead, per: 1, sample: together(func(who, _ int) error { return ask(ours+"/v1/run", who, listing, `"outcome":"done"`) })},
+			{name: thinRead, per: 1, sample: together(func(who, i int) error { return ask(thin+"/read/"+strconv.Itoa(i), who, listing, `"rows"`) })},
+			{name: httpWrite, per: 1, sample: together(func(who, i int) error {
+				return ask(ours+"/v1/run", who, note(who*theirRows+i%theirRows), `"outcome":"done"`)
+			})},
+			{name: thinWrite, per: 1, sample: together(func(who, i int) error { return ask(thin+"/write/"+strconv.Itoa(i), who, "", `"done"`) })},
+			{name: thinChain, per: 1, sample: together(func(who, i int) error { return ask(thin+"/chain/"+strconv.Itoa(i), who, "", `"done"`) })},
+		}), nil
+	}, func(why error) *race {
+		return with(nobody(why, httpRead, thinRead, httpWrite, thinWrite, thinChain))
+	})
+}
+
+// visitors keep their connections.
+var visitors = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2 * clients}}
+
+func token(who int) string { return "the token of " + strconv.Itoa(who) }
+
+// listen starts our server.
+func (s *server) listen(tokens map[string]int) (string, error) {
+	e, err := engine.New(s.reg, s.store, engine.Options{})
+	if err != nil {
+		return "", err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	at := "http://" + l.Addr().String()
+	door, err := serve.New(serve.Options{Registry: s.reg, Engine: e, Store: s.store, URL: at, Limits: serve.Limits{Rate: 1e9, Burst: 1e9},
+		Tokens: func(_ context.Context, digest string) (serve.Token, error) {
+			who, ok := tokens[digest]
+			if !ok {
+				return serve.Token{}, serve.ErrNobody
+			}
+			return serve.Token{Principal: client(who), Audience: at, Expires: time.Now().Add(time.Hour)}, nil
+		}})
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s.host.Cleanup(stop)
+	go func() { _ = door.Run(ctx, l, nil) }()
+	return at, nil
+}
+
+// thin starts a handler as somebody writes it who needs no more than this.
+func (s *server) thin(tokens map[string]int) (string, error) {
+	readSQL, readArgs := s.forPgx(theirs)
+	writeSQL, writeArgs := s.forPgx(oneStatement)
+	chain := s.chained()
+	mux := http.NewServeMux()
+	handle := func(path string, do func(who, i int) (any, error)) {
+		mux.HandleFunc("POST "+path+"/{i}", func(w http.ResponseWriter, r *http.Request) {
+			secret, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			who, known := tokens[logins.Digest(secret)]
+			i, _ := strconv.Atoi(r.PathValue("i"))
+			var asked struct{ Script string }
+			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || !known {
+				http.Error(w, "no", http.StatusUnauthorized)
+				return
+			}
+			doc, err := do(who, i)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(doc)
+		})
+	}
+	handle("/read", func(who, i int) (any, error) {
+		rows, err := rowsWithin(s.app, who, bankKey(aCBU, who).Text(), readSQL, readArgs(who, i)...)
+		if err == nil && len(rows) != theirRows {
+			err = fmt.Errorf("%d rows were read", len(rows))
+		}
+		return map[string]any{"rows": rows}, err
+	})
+	handle("/write", func(who, i int) (any, error) {
+		tag, err := s.pool.Exec(context.Background(), writeSQL, writeArgs(who, i)...)
+		if err == nil && tag.RowsAffected() != 1 {
+			err = errors.New("nothing was written")
+		}
+		return map[string]bool{"done": true}, err
+	})
+	handle("/chain", func(who, i int) (any, error) { return map[string]bool{"done": true}, chain(who, i) })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	s.host.Cleanup(func() { server.Close() })
+	go func() { _ = server.Serve(l) }()
+	return "http://" + l.Addr().String(), nil
+}
