@@ -17,6 +17,7 @@ import (
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
+	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -150,8 +151,11 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	default:
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
-		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: d.tells("pages/why-not"), Optional: true, Max: 500, Wrong: wrong}}
+		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
+	}
+	if wrong != "" {
+		card.Notes = append(card.Notes, pages.Banner{Tone: "bad", Text: wrong})
 	}
 	p := d.frame(d.calls(c))
 	p.Head, p.Wrong = d.tells("pages/decide"), wrong != ""
@@ -194,10 +198,12 @@ func (v *visit) decide() error {
 	case "agree":
 		c, r, err := d.session.Agree(ctx, id)
 		var refusal *runtime.Refusal
-		if errors.As(err, &refusal) {
+		switch {
+		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
+			return v.see(signInAt(v.r.URL.Path))
+		case errors.As(err, &refusal):
 			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics))
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		if told = d.tells("pages/agreed-waits", d.missing(c)); r != nil {
@@ -274,7 +280,52 @@ func (v *visit) journalPage() error {
 	p := d.frame(d.tells("pages/journal"))
 	p.Wide = true
 	p.Main = []pages.Block{table}
+	if last == size {
+		plot, err := d.calledPerDay(ctx, size)
+		if err != nil {
+			return err
+		}
+		p.Main = append(p.Main, plot)
+	}
 	return d.show(http.StatusOK, p)
+}
+
+// plotDays is how many days a plot shows.
+const plotDays = 14
+
+// calledPerDay draws what became of calls, day by day: of as many entries as are proved.
+func (d *desk) calledPerDay(ctx context.Context, size int64) (pages.Plot, error) {
+	plot := pages.Plot{ID: "per-day", Title: d.tells("pages/per-day"), Head: []string{d.tells("pages/day"), d.tells("pages/done"), d.tells("pages/refused")}}
+	first := d.Clock().In(d.zone()).AddDate(0, 0, 1-plotDays)
+	var done, refused [plotDays]int
+	most, sum, no := 1, 0, 0
+	for e, err := range journal.Entries(ctx, d.Store, max(1, size-longestChain), 0) {
+		if err != nil {
+			return plot, err
+		}
+		at := int(stores.DateOf(e.Time.In(d.zone())).Days() - stores.DateOf(first).Days())
+		switch {
+		case at < 0 || at >= plotDays:
+		case e.Outcome == "ok":
+			done[at]++
+			sum++
+		default:
+			refused[at]++
+			no++
+		}
+	}
+	for i := range plotDays {
+		most = max(most, done[i]+refused[i])
+	}
+	for i := range plotDays {
+		day := words.SayDate(stores.DateOf(first.AddDate(0, 0, i)), d.lang)
+		plot.Rows = append(plot.Rows, []string{day, strconv.Itoa(done[i]), strconv.Itoa(refused[i])})
+		x, a, b := 8+i*45, done[i]*150/most, refused[i]*150/most
+		plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: x, Y: 160 - a, W: 30, H: a}, pages.Bar{Class: "c", X: x, Y: 160 - a - b, W: 30, H: b})
+	}
+	plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}, {X: 520, Text: plot.Rows[plotDays-1][0]}}
+	plot.Says = d.tells("pages/per-day-says", strconv.Itoa(plotDays), strconv.Itoa(sum), strconv.Itoa(no))
+	return plot, nil
 }
 
 // longestChain is how many entries a page proves as it is shown; a longer journal is

@@ -158,6 +158,18 @@ func (b *Tab) Speaks(language string) {
 	}
 }
 
+// Slow makes the network one of so many bytes a second, and forgets what was loaded.
+func (b *Tab) Slow(bytes float64) {
+	b.t.Helper()
+	rules := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{Latency: 40, DownloadThroughput: bytes, UploadThroughput: bytes}}}
+	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, rules); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // Forget drops all cookies, as a browser does whose login is over.
 func (b *Tab) Forget() {
 	b.t.Helper()
