@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -156,4 +158,98 @@ func TestWhatEveryAnswerSays(t *testing.T) {
 			t.Errorf("%s: %v", path, r.Header)
 		}
 	}
+}
+
+var streamsOpen = flag.Int("streams", 300, "how many streams of events TestIdleStreams opens: 10000 for what is promised")
+
+// Streams that wait cost little, are all told, and end when the server does: 10 000 of
+// them take 300 MiB at most (SAFE-H5).
+func TestIdleStreams(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	at, _ := url.Parse(s.url)
+	cookie := clara.Jar.Cookies(at)[0]
+	before := memory(t, s.cmd.Process.Pid)
+	var begun, told, ended sync.WaitGroup
+	for range *streamsOpen {
+		begun.Add(1)
+		told.Add(1)
+		ended.Go(func() {
+			in, stop := listens(t, at.Host, cookie)
+			begun.Done()
+			defer stop()
+			knows, last, began := false, "", time.Now()
+			for {
+				line, err := in.ReadString('\n')
+				if strings.HasPrefix(line, "id: 1") && !knows {
+					knows = true
+					told.Done()
+				}
+				if err != nil {
+					break
+				}
+				last = line
+			}
+			if !knows {
+				t.Errorf("a stream was told nothing in %s: %q", time.Since(began), last)
+				told.Done()
+			}
+		})
+	}
+	begun.Wait()
+	grown := memory(t, s.cmd.Process.Pid) - before
+	t.Logf("%d streams take %d MiB above an idle server", *streamsOpen, grown>>20)
+	if *streamsOpen >= 5000 && grown > int64(*streamsOpen)*(300<<20)/10_000 {
+		t.Errorf("%d streams take %d MiB", *streamsOpen, grown>>20)
+	}
+	if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": fmt.Sprintf(aNote, 1)}); err != nil || status != http.StatusOK {
+		t.Fatal(status, body, err)
+	}
+	told.Wait()
+	began := time.Now()
+	s.stop()
+	ended.Wait()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("they ended after %s", took)
+	}
+}
+
+// listens opens a stream of events. Whoever opens many is told to wait now and then.
+func listens(t *testing.T, host string, cookie *http.Cookie) (in *bufio.Reader, stop func()) {
+	for {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Error(err)
+			return bufio.NewReader(strings.NewReader("")), func() {}
+		}
+		fmt.Fprintf(conn, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", host, cookie.Name, cookie.Value)
+		in = bufio.NewReaderSize(conn, 512)
+		for {
+			line, err := in.ReadString('\n')
+			if strings.HasPrefix(line, ":") {
+				return in, func() { conn.Close() }
+			}
+			if err != nil || strings.HasPrefix(line, "HTTP/1.1 429") {
+				break
+			}
+		}
+		conn.Close()
+		time.Sleep(time.Second)
+	}
+}
+
+// memory is how much of a process is in memory, in bytes.
+func memory(t *testing.T, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		t.Skip("only Linux tells how much memory a process takes")
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		t.Fatal(err)
+	}
+	return resident * int64(os.Getpagesize())
 }

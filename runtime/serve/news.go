@@ -231,15 +231,15 @@ func (v *visit) events() error {
 			_, head, _ = v.news.after(v.principal, head)
 		case <-beat.C:
 			// Whether they may still listen is looked at as often as it is cheap.
-			if err := v.stillIn(ctx); err != nil {
-				return s.end(problemOf(err))
+			if p := problemOf(v.stillIn(ctx)); p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
+				return s.end(p)
 			}
 			s.beat()
 		}
 	}
 }
 
-// stillIn is an error once the caller's login or token is over.
+// stillIn is an error once the caller is not let in any more.
 func (v *visit) stillIn(ctx context.Context) error {
 	again := &visit{Server: v.Server, w: v.w, r: v.r.WithContext(ctx), route: v.route}
 	return again.enters()

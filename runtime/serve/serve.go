@@ -85,8 +85,8 @@ type Limits struct {
 	Requests int           // that are answered at once: 256
 	Streams  int           // of events: 20 000
 	Wait     time.Duration // how long a request waits to be begun: 250 ms
-	Rate     float64       // requests of one client a second: 50
-	Burst    int           // that may come together: 200
+	Rate     float64       // requests of one client a second: 200
+	Burst    int           // that may come together: 1 000
 	Script   int64         // of a script, in bytes: 1 MiB
 	Drain    time.Duration // how long what was begun may take when the server ends: 10 s
 }
@@ -129,7 +129,7 @@ func New(o Options) (*Server, error) {
 	}
 	o.Limits = Limits{
 		Requests: cmp.Or(o.Limits.Requests, 256), Streams: cmp.Or(o.Limits.Streams, 20_000), Wait: cmp.Or(o.Limits.Wait, 250*time.Millisecond),
-		Rate: cmp.Or(o.Limits.Rate, 50), Burst: cmp.Or(o.Limits.Burst, 200), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
+		Rate: cmp.Or(o.Limits.Rate, 200), Burst: cmp.Or(o.Limits.Burst, 1000), Script: cmp.Or(o.Limits.Script, 1<<20), Drain: cmp.Or(o.Limits.Drain, 10*time.Second),
 	}
 	s := &Server{Options: o, public: public, hosts: map[string]bool{}, cross: http.NewCrossOriginProtection(),
 		book: &logins.Book{Store: o.Store, Clock: o.Clock, Random: o.Random}}

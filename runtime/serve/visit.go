@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/serve/logins"
@@ -88,40 +90,39 @@ func (v *visit) enters() error {
 	if v.route.Door == Open {
 		return nil
 	}
-	ctx := v.r.Context()
 	key, err := v.shown()
 	if err != nil {
 		return err
 	}
-	if c, ok := v.known.get(key.digest); ok {
-		v.caller = c
-		return nil
-	}
-	switch {
-	case key.token:
-		err = v.byToken(ctx, key)
-	default:
-		v.secret = key.secret
-		if v.login, err = v.book.Find(ctx, key.secret); err == nil {
-			v.principal = v.login.Principal
+	v.caller, err = v.known.of(key.digest, func() (caller, error) { return v.finds(key) })
+	return err
+}
+
+// finds looks up who shows a key. The session outlives the request, for the next ones
+// of the same caller.
+func (v *visit) finds(k key) (c caller, err error) {
+	ctx, cancel := context.WithTimeout(v.ctx, readTime)
+	defer cancel()
+	if k.token {
+		c, err = v.byToken(ctx, k)
+	} else {
+		c.secret = k.secret
+		if c.login, err = v.book.Find(ctx, k.secret); errors.Is(err, logins.ErrOver) {
+			return c, errSignIn
 		}
-		if errors.Is(err, logins.ErrOver) {
-			return errSignIn
-		}
+		c.principal = c.login.Principal
 	}
 	if err != nil {
-		return err
+		return c, err
 	}
-	// The session outlives the request, for the next ones of the same caller.
-	if v.session, err = v.Engine.Session(v.ctx, v.principal); err != nil {
-		return err
+	if c.session, err = v.Engine.Session(v.ctx, c.principal); err != nil {
+		return c, err
 	}
-	if v.only != nil {
-		v.session.Narrow(v.only)
+	if c.only != nil {
+		c.session.Narrow(c.only)
 	}
-	v.session.Prove(v.login.Proven)
-	v.known.put(key.digest, v.caller)
-	return nil
+	c.session.Prove(c.login.Proven)
+	return c, nil
 }
 
 // A key is what somebody shows to be let in.
@@ -136,7 +137,7 @@ func (v *visit) shown() (key, error) {
 	if given := v.r.Header.Values("Authorization"); len(given) > 0 {
 		kind, secret, _ := strings.Cut(given[0], " ")
 		if len(given) > 1 || !strings.EqualFold(kind, "Bearer") || secret == "" || v.route.Door == Page {
-			return key{}, v.unauthorized()
+			return key{}, errToken
 		}
 		return key{secret, "token " + logins.Digest(secret), true}, nil
 	}
@@ -147,41 +148,42 @@ func (v *visit) shown() (key, error) {
 	return key{cookie.Value, "login " + logins.Digest(cookie.Value), false}, nil
 }
 
-func (v *visit) unauthorized() error {
-	v.w.Header().Set("WWW-Authenticate", `Bearer realm="verbatim"`)
-	return problem{Status: http.StatusUnauthorized, Code: "no-such-token", Title: "that is no token of this server", Next: "ask an administrator for one"}
-}
+// errToken answers for a token that is guessed, expired, taken back or another server's.
+var errToken = problem{Status: http.StatusUnauthorized, Code: "no-such-token", Title: "that is no token of this server", Next: "ask an administrator for one"}
 
-func (v *visit) byToken(ctx context.Context, k key) error {
+func (v *visit) byToken(ctx context.Context, k key) (c caller, err error) {
 	if v.Tokens == nil {
-		return v.unauthorized()
+		return c, errToken
 	}
 	t, err := v.Tokens(ctx, logins.Digest(k.secret))
 	if err != nil && !errors.Is(err, ErrNobody) {
-		return err
+		return c, err
 	}
 	if err != nil || t.Audience != v.origin() || !v.Clock().Before(t.Expires) {
 		// What was tried is counted where all processes see it, and told apart by nothing.
 		if err := v.book.Try(ctx, "token", v.address(v.r), 30, time.Minute); err != nil {
-			return err
+			return c, err
 		}
-		return v.unauthorized()
+		return c, errToken
 	}
-	v.principal = t.Principal
+	c.principal = t.Principal
 	if t.Verbs != nil {
-		v.only = []*verbs.Verb{}
+		c.only = []*verbs.Verb{}
 		for _, name := range t.Verbs {
 			if verb := v.Registry.Verb(name); verb != nil {
-				v.only = append(v.only, verb)
+				c.only = append(c.only, verb)
 			}
 		}
 	}
-	return nil
+	return c, nil
 }
 
 // fail answers with why something was not done.
 func (v *visit) fail(err error) {
 	p := problemOf(err)
+	if p.Code == errToken.Code {
+		v.w.Header().Set("WWW-Authenticate", `Bearer realm="verbatim"`)
+	}
 	if p.Status >= 500 {
 		v.Log.Error("failed", "id", requestOf(v.r.Context()).id, "error", err.Error())
 	}
@@ -309,6 +311,8 @@ func (v *visit) json(status int, document any) error {
 // A known remembers, for a second, who showed what: what is ended in one process is
 // over in the others by then.
 type known struct {
+	asking singleflight.Group // whoever asks at once is answered together
+
 	mu    sync.Mutex
 	all   map[string]remembered
 	swept time.Time
@@ -324,11 +328,22 @@ const fresh = time.Second
 
 func newKnown() *known { return &known{all: map[string]remembered{}} }
 
-func (k *known) get(digest string) (caller, bool) {
+// of returns who showed a digest, whom find finds where that is not known.
+func (k *known) of(digest string, find func() (caller, error)) (caller, error) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	c, ok := k.all[digest]
-	return c.caller, ok && time.Now().Before(c.until)
+	k.mu.Unlock()
+	if ok && time.Now().Before(c.until) {
+		return c.caller, nil
+	}
+	found, err, _ := k.asking.Do(digest, func() (any, error) {
+		c, err := find()
+		if err == nil {
+			k.put(digest, c)
+		}
+		return c, err
+	})
+	return found.(caller), err
 }
 
 func (k *known) put(digest string, c caller) {

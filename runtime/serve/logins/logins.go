@@ -144,17 +144,25 @@ func (b *Book) Find(ctx context.Context, secret string) (Login, error) {
 	if !now.Before(l.Ends) {
 		return Login{}, ErrOver
 	}
-	if now.Sub(l.Seen) >= noticed {
-		err := b.write(ctx, stores.Change{Op: stores.Update, Entity: logins, Key: row[loginKey], Before: row,
-			Set: []stores.Assign{{Field: loginSeen, Value: stores.NewTime(now)}}})
-		switch {
-		case errors.Is(err, stores.ErrConflict): // it was ended meanwhile
-			return Login{}, ErrOver
-		case err != nil:
-			return Login{}, err
-		}
-		l.Seen, l.Ends = now, ends(l.Proven, now)
+	if now.Sub(l.Seen) < noticed {
+		return l, nil
 	}
+	// Others may be noticing the same, and somebody may be ending it.
+	err = b.update(ctx, func(tx stores.Tx) error {
+		row, err := tx.Get(ctx, logins, keyOf(secret))
+		if errors.Is(err, stores.ErrNotFound) {
+			return ErrOver
+		}
+		if err != nil || now.Sub(row.Values[loginSeen].Time()) < noticed {
+			return err
+		}
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: logins, Key: row.Key(), Before: row.Values,
+			Set: []stores.Assign{{Field: loginSeen, Value: stores.NewTime(now)}}}}})
+	})
+	if err != nil {
+		return Login{}, err
+	}
+	l.Seen, l.Ends = now, ends(l.Proven, now)
 	return l, nil
 }
 

@@ -170,6 +170,29 @@ func TestALoginEndsByItself(t *testing.T) {
 	})
 }
 
+// Many requests of one browser at once are all of somebody who is signed in, also when
+// it is time to note that they are there.
+func TestManyAreNoticedAtOnce(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, one, two *logins.Book, c *clock) {
+		ctx := t.Context()
+		secret, _ := one.Begin(ctx, "clara", "link")
+		for range 5 {
+			c.add(10 * time.Minute)
+			var all sync.WaitGroup
+			for i := range 16 {
+				book := []*logins.Book{one, two}[i%2]
+				all.Go(func() {
+					if _, err := book.Find(ctx, secret); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+		}
+	})
+}
+
 // SAFE-H8: a link is good once, for fifteen minutes, in the browser that asked.
 func TestALinkIsGoodOnce(t *testing.T) {
 	t.Parallel()
