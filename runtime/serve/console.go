@@ -54,7 +54,7 @@ func (v *visit) queue() error {
 	if len(asked.Rows) > 0 {
 		p.Main = append(p.Main, asked)
 	}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // calls says what a confirmation is about.
@@ -162,7 +162,7 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	p.Wide = true
 	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
 	p.Main = []pages.Block{card}
-	return d.show(status, p)
+	return d.render(status, p)
 }
 
 // settledWords say what became of what waited.
@@ -219,7 +219,7 @@ func (v *visit) decide() error {
 	}
 	p := d.frame(d.tells("pages/decided"))
 	p.Main = []pages.Block{pages.Receipt{Title: d.tells("pages/decided"), Lines: lines(told), Links: []pages.Link{{URL: "/waiting", Text: d.tells("pages/waiting"), Tone: "main"}}}}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 func lines(text string) (all []pages.Done) {
@@ -287,7 +287,7 @@ func (v *visit) journalPage() error {
 		}
 		p.Main = append(p.Main, plot)
 	}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // plotDays is how many days a plot shows.
@@ -390,7 +390,7 @@ func (v *visit) journalEntry() error {
 		receipt.PrintLogged(&rows, record.Rows)
 		add("pages/changed", strings.TrimSpace(rows.String()))
 		p.Main = []pages.Block{block}
-		return d.show(http.StatusOK, p)
+		return d.render(http.StatusOK, p)
 	}
 	return v.notFound()
 }
@@ -434,7 +434,7 @@ func (v *visit) referencePage() error {
 	p := d.frame(d.tells("pages/reference"))
 	p.Wide = true
 	p.Main = []pages.Block{table}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // matches reports whether each word that was looked for stands in what a verb says of
@@ -467,7 +467,7 @@ func (v *visit) verbPage() error {
 	p.Back = &pages.Link{URL: "/verbs", Text: d.tells("pages/reference")}
 	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []pages.Call{{Parts: []pages.Part{{Text: strings.TrimRight(text.String(), "\n")}}}},
 		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.tells("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.tells("pages/use")}}}}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // tries shows the call that a form makes, and what would come of it: before it is agreed
@@ -496,7 +496,7 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 		}
 	}
 	p.Main = []pages.Block{card}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // why shows how the last answer of the conversation came about, from what was recorded.
@@ -547,5 +547,5 @@ func (v *visit) why() error {
 	if len(turn.Happened) == 0 {
 		p.Main = []pages.Block{pages.Prose{ID: "none", Lines: []string{d.tells("pages/no-messages")}}}
 	}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }

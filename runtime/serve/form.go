@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -499,9 +500,13 @@ func (f *filled) hidden() (all []pages.Hidden) {
 	return all
 }
 
+// fieldSize is the longest text of a field, in bytes.
+const fieldSize = 64 << 10
+
 // multipart reads a form that may hold a file: it is taken as it comes in, and the field
 // holds its reference.
 func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, string, error) {
+	v.r.Body = io.NopCloser(v.slowly())
 	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
 		if err := v.r.ParseForm(); err != nil {
@@ -509,7 +514,6 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 		}
 		return v.r.PostForm, "", nil
 	}
-	v.r.Body = io.NopCloser(v.slowly())
 	parts, err := v.r.MultipartReader()
 	if err != nil {
 		return nil, "", cutShort(err)
@@ -525,9 +529,12 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 		}
 		name := part.FormName()
 		if part.FileName() == "" {
-			text, err := io.ReadAll(io.LimitReader(part, 64<<10))
+			text, err := io.ReadAll(io.LimitReader(part, fieldSize+1))
 			if err != nil {
 				return nil, "", cutShort(err)
+			}
+			if len(text) > fieldSize {
+				return nil, "", &http.MaxBytesError{Limit: fieldSize}
 			}
 			if values.Get(name) == "" {
 				values.Add(name, string(text))

@@ -214,9 +214,6 @@ func (d *desk) person() string {
 	return d.principal
 }
 
-// show writes a page.
-func (d *desk) show(status int, p pages.Page) error { return d.render(status, p) }
-
 func (v *visit) render(status int, p pages.Page) error {
 	var out bytes.Buffer
 	if err := p.Render(&out); err != nil {
@@ -260,8 +257,12 @@ func (d *desk) homePage(status int, draft string) error {
 	p := d.frame(d.tell.Text(d.page.Title))
 	if d.page.About != nil {
 		if name, err := d.session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
-			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.tells("pages/nothing-visible"), Lines: []string{d.tells("pages/not-linked")}, Links: d.person1(p.Help)}}
-			return d.show(status, p)
+			var help []pages.Link
+			if p.Help != "" {
+				help = []pages.Link{{URL: p.Help, Text: d.tells("pages/person"), Tone: "main"}}
+			}
+			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.tells("pages/nothing-visible"), Lines: []string{d.tells("pages/not-linked")}, Links: help}}
+			return d.render(status, p)
 		}
 	}
 	if banner := d.doneBanner(ctx); banner != nil {
@@ -297,14 +298,7 @@ func (d *desk) homePage(status int, draft string) error {
 		return err
 	}
 	p.Aside = append(p.Aside, talk)
-	return d.show(status, p)
-}
-
-func (d *desk) person1(url string) []pages.Link {
-	if url == "" {
-		return nil
-	}
-	return []pages.Link{{URL: url, Text: d.tells("pages/person"), Tone: "main"}}
+	return d.render(status, p)
 }
 
 // A row is one of an answer, as a page shows it.
@@ -747,7 +741,7 @@ func (v *visit) item() error {
 		}
 	}
 	p.Main = []pages.Block{block}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // details are all that an answer says of one row, field by field.

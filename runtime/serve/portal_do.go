@@ -149,7 +149,7 @@ func (d *desk) showForm(status int, f *filled, about, call string) error {
 		}
 		p.Main = append(p.Main, passed)
 	}
-	return d.show(status, p)
+	return d.render(status, p)
 }
 
 // actTitle is what a verb is called where it is offered.
@@ -217,7 +217,7 @@ func (v *visit) do() error {
 	if values.Get("no") != "" {
 		return d.declines(f, about)
 	}
-	if values.Get("more") != "" && slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.ObjectType && !values.Has("more-asked") }) && !f.moreGiven() {
+	if values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about, "")
 	}
 	script, err := f.call()
@@ -393,7 +393,7 @@ func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, ot
 	}
 	p := d.frame(d.actTitle(f.verb))
 	p.Main = []pages.Block{card}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // declines leaves it.
@@ -472,7 +472,7 @@ func (d *desk) answers(f *filled, r *receipt.Receipt) error {
 		}
 	}
 	p.Main = []pages.Block{table}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // Questions, one a page.
@@ -615,7 +615,7 @@ func (s *step) show(status int, field string, values url.Values, wrong string) e
 	p.Head, p.Wrong = "", wrong != ""
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
 	p.Main = []pages.Block{form}
-	return s.desk.show(status, p)
+	return s.render(status, p)
 }
 
 // asks is the field of a question: as its schema has it, where the page names one.
@@ -650,7 +650,7 @@ func (s *step) check(status int) error {
 	p := s.frame(s.row.title())
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
 	p.Main = []pages.Block{a}
-	return s.desk.show(status, p)
+	return s.render(status, p)
 }
 
 // answered takes an answer, or sends all of them.
