@@ -125,7 +125,7 @@ func (h *house) run(args ...string) string {
 func (h *house) start() {
 	h.t.Helper()
 	_, port, _ := net.SplitHostPort(h.address)
-	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada")
+	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada", "--sign-in", "jonas")
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -136,11 +136,11 @@ func (h *house) start() {
 	}
 	h.links = map[string]string{}
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && len(h.links) < 7 {
+	for lines.Scan() && len(h.links) < 8 {
 		if m := regexp.MustCompile(`^sign in +(\S+) +(\S+)`).FindStringSubmatch(lines.Text()); m != nil {
 			h.links[m[1]] = m[2]
 		}
-		if len(h.links) == 7 {
+		if len(h.links) == 8 {
 			break
 		}
 	}
@@ -207,6 +207,7 @@ func everywhere(tab *browsertest.Tab, name string) {
 // U23, U24, U25, U26, U43, U47: each page that the router knows, as it is for those who
 // may see it, at every width, light and dark. A page that is added is in.
 func TestBrowserEveryPage(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	tab := browsertest.Open(t)
 	tab.Size(1280, "light")
@@ -332,6 +333,7 @@ func (h *house) waiveOf(tab *browsertest.Tab, whose string) string {
 // U22, U27, U28, U29, U33, U34, U39: the conversation of the source document, from 87 % to
 // 94 %, without a model; with the scripts of the pages and without them.
 func TestBrowserConversation(t *testing.T) {
+	t.Parallel()
 	for _, scripts := range []bool{true, false} {
 		t.Run(fmt.Sprintf("scripts=%v", scripts), func(t *testing.T) {
 			h := newHouse(t)
@@ -392,6 +394,9 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("Which request is the note for?")
 			follow(tab, "#talk", "Pierre Dupont source of wealth")
 			tab.Wait("You expect it on")
+			if got := tab.Eval(`document.activeElement.id`); scripts && got != "said" {
+				t.Errorf("the focus is on %q after an answer was chosen", got)
+			}
 			follow(tab, "#talk", "Yes")
 			tab.Wait("You told us: by")
 			tab.Go(h.url("/"))
@@ -422,11 +427,20 @@ func TestBrowserConversation(t *testing.T) {
 // U32, U38, U45: a form that is wrong says so beside the field and keeps what was typed;
 // one that is sent twice acts once; markup is text; what was done can be changed.
 func TestBrowserForms(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	tab := browsertest.Open(t)
 	tab.Size(360, "light")
 	h.signIn(tab, "clara")
 	tab.Wait("Your onboarding")
+	for _, look := range []string{"dark", "light"} {
+		follow(tab, "footer", map[string]string{"dark": "Dark colours", "light": "Light colours"}[look])
+		tab.Wait("Your onboarding")
+		tab.Go(h.url("/"))
+		if got := tab.Eval("document.documentElement.dataset.theme"); got != look {
+			t.Errorf("it looks %q", got)
+		}
+	}
 	tab.Go(h.url("/do/client.provide-info?item=maria-schmidt-date-of-birth"))
 	field := "#collected-data-date_of_birth"
 	tab.Type(field, "15")
@@ -547,6 +561,7 @@ func TestBrowserFirstPaint(t *testing.T) {
 
 // X12, U46: the portal in each language of its palettes.
 func TestBrowserLanguages(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	tab := browsertest.Open(t)
 	tab.Size(360, "light")
@@ -578,6 +593,7 @@ func TestBrowserLanguages(t *testing.T) {
 // U31, U38: questions one by one go on where they were left, after the server was killed
 // and in a new login; an answer that does not fit is not kept; a draft stays.
 func TestBrowserQuestions(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	tab := browsertest.Open(t)
 	tab.Size(1280, "light")
@@ -662,6 +678,7 @@ func answer(t *testing.T, tab *browsertest.Tab) {
 // U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and
 // refused where it moved; keys move and never act; a call can be tried without being sent.
 func TestBrowserConsole(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	asks, decides := browsertest.Open(t), browsertest.Open(t)
 	asks.Size(1280, "light")
@@ -684,6 +701,12 @@ func TestBrowserConsole(t *testing.T) {
 		t.Error("markup in a call became more than text")
 	}
 	everywhere(decides, "decision")
+	decides.Type("#reason", "because")
+	decides.Press("\r")
+	decides.Press("of it")
+	if got := decides.Eval(`document.querySelector("#reason").value`); got != "because\nof it" {
+		t.Errorf("Enter in the text of a card does something else: %q", got)
+	}
 	follow(decides, "main", "Agree")
 	decides.Wait("You agreed, and it is done.")
 	decides.Audit("agreed")
@@ -739,6 +762,13 @@ func TestBrowserConsole(t *testing.T) {
 	decides.Wait("Dark colours")
 	if got := decides.Eval(`"keys" in document.body.dataset`); got != "false" {
 		t.Error("the keys are still on")
+	}
+	// What is somebody else's is not there, whether there is such a thing or not.
+	h.signIn(asks, "jonas")
+	asks.Wait("Your onboarding")
+	for _, path := range []string{"/p/1/item/thomas-muller-identity", "/p/1/item/thomas-muller-identify", "/do/client.add-note?item=thomas-muller-identity", "/do/client.add-note?item=thomas-muller-identify", "/questions/pierre-dupont-source-of-wealth", "/questions/nobody"} {
+		asks.Go(h.url(path))
+		asks.Wait("There is nothing here.")
 	}
 	// A client has none of it.
 	for path, wants := range map[string]string{"/journal": "This could not be done", "/waiting/" + id: "There is nothing here.", "/verbs/review.waive": "There is nothing here.", "/do/review.waive": "There is nothing here."} {

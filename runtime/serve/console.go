@@ -151,7 +151,8 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	default:
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
-		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
+		// Enter begins a line there, and agrees to nothing.
+		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
 	}
 	if wrong != "" {

@@ -44,8 +44,13 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 			d.page = page
 			f.fixed[act.Item] = item
 			r, ok, err := d.find(d.r.Context(), item)
-			if err != nil || !ok {
-				return f, f.called(item), err
+			switch {
+			case err != nil:
+				return nil, "", err
+			case !ok && d.session.Called(item) == "":
+				return nil, "", d.notFound()
+			case !ok:
+				return f, f.called(item), nil
 			}
 			given, ok := d.settles(r, act)
 			if !ok {

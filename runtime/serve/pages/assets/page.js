@@ -44,6 +44,8 @@
     arrive();
     const last = [...document.querySelectorAll(".log li:not(.me)")].pop();
     if (last) say(last.innerText);
+    const box = document.getElementById("said");
+    if (document.activeElement === document.body && box) box.focus();
   });
   addEventListener("pageshow", () => { rest(); arrive(); });
 
