@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -117,6 +118,9 @@ func (f *serveFlags) listener() (net.Listener, error) {
 func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := f.safely(); err != nil {
 		return err
+	}
+	if a.env("GOGC") == "" {
+		debug.SetGCPercent(100) // it goes on, and what it takes counts
 	}
 	tokens, err := readBudget(f.budget)
 	if err != nil {

@@ -240,6 +240,32 @@ func listens(t *testing.T, host string, cookie *http.Cookie) (in *bufio.Reader, 
 	}
 }
 
+// Whoever listens is left alone for longer than a body may take, and so is whoever waits
+// for a turn in which a model is slow.
+func TestAStreamOutlastsDeadlines(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	at, _ := url.Parse(s.url)
+	in, stop := listens(t, at.Host, clara.Jar.Cookies(at)[0])
+	defer stop()
+	time.AfterFunc(20*time.Second, func() {
+		if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": fmt.Sprintf(aNote, 1)}); err != nil || status != http.StatusOK {
+			t.Error(status, body, err)
+		}
+	})
+	for {
+		line, err := in.ReadString('\n')
+		if strings.HasPrefix(line, "id: 1") {
+			return
+		}
+		if err != nil {
+			t.Fatal("the stream ended: ", err)
+		}
+	}
+}
+
 // memory is how much of a process is in memory, in bytes.
 func memory(t *testing.T, pid int) int64 {
 	t.Helper()

@@ -65,13 +65,14 @@ func (s *Server) answer(route Route) http.Handler {
 		}
 		now := time.Now()
 		c := http.NewResponseController(w) // what is no connection has no deadlines
-		if !route.Upload {
-			_ = c.SetReadDeadline(now.Add(readTime))
-		}
 		if !route.Stream && !route.Upload {
 			_ = c.SetWriteDeadline(now.Add(writeTime))
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
+		if r.ContentLength != 0 && !route.Upload {
+			_ = c.SetReadDeadline(now.Add(readTime))
+			r.Body = &timed{r.Body, c}
+		}
 		if err := v.enters(); err != nil {
 			v.fail(err)
 			return
@@ -80,6 +81,21 @@ func (s *Server) answer(route Route) http.Handler {
 			v.fail(err)
 		}
 	})
+}
+
+// A timed body has to be there in time. Once it is, the connection is waited for no
+// longer than the answer takes: a deadline that passed would end the request.
+type timed struct {
+	io.ReadCloser
+	c *http.ResponseController
+}
+
+func (t *timed) Read(b []byte) (int, error) {
+	n, err := t.ReadCloser.Read(b)
+	if err == io.EOF {
+		_ = t.c.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // errSignIn sends whoever wants a page to where they sign in.
@@ -336,14 +352,15 @@ func (k *known) of(digest string, find func() (caller, error)) (caller, error) {
 	if ok && time.Now().Before(c.until) {
 		return c.caller, nil
 	}
-	found, err, _ := k.asking.Do(digest, func() (any, error) {
+	// It is done on a stack of its own: those of streams stay as small as they are.
+	found := <-k.asking.DoChan(digest, func() (any, error) {
 		c, err := find()
 		if err == nil {
 			k.put(digest, c)
 		}
 		return c, err
 	})
-	return found.(caller), err
+	return found.Val.(caller), found.Err
 }
 
 func (k *known) put(digest string, c caller) {
