@@ -14,6 +14,8 @@ LLAMA       := 3.22.1
 AJV         := ajv@8.17.1 ajv-formats@3.0.1
 # axe-core judges pages; htmx.org is what the one that pages load is held against.
 AXE         := axe-core@4.14.1 htmx.org@4.0.1
+# What signs people in with another system, and what makes a client of our description.
+OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0
 JUDGES      := $(CURDIR)/.cache/judges
 FUZZTIME    ?= 30s
 FUZZ        ?= .
@@ -95,14 +97,14 @@ node: ## find node and npm, with which judges are fetched and run, or install th
 	$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nodejs npm </dev/null
 
 judges: node ## have llama.cpp's reader of grammars, ajv and axe in .cache/judges, fetched with npm once
-	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV) $(AXE)"; \
+	@arch=$$(node -p process.arch); want="@node-llama-cpp/linux-$$arch@$(LLAMA) $(AJV) $(AXE) $(OUTSIDE)"; \
 	if [ "$$(cat "$(JUDGES)/fetched" 2>/dev/null)" = "$$want" ]; then exit 0; fi; \
 	rm -rf "$(JUDGES)"; mkdir -p "$(JUDGES)"; \
 	npm install --prefix "$(JUDGES)" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error $$want >&2; \
 	ln -s "node_modules/@node-llama-cpp/linux-$$arch/bins/linux-$$arch/llama-addon.node" "$(JUDGES)/llama-addon.node"; \
 	echo "$$want" >"$(JUDGES)/fetched"
 
-JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1
+JUDGED = VERBATIM_JUDGES="$(JUDGES)" VERBATIM_REQUIRE_GBNF=1 VERBATIM_REQUIRE_AJV=1 VERBATIM_REQUIRE_OIDC=1
 BROWSED = VERBATIM_REQUIRE_CHROMIUM=1
 
 grammars: lark judges ## have llama.cpp, Lark and ajv judge many of our grammars and schemas

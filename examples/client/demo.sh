@@ -14,7 +14,7 @@ go1.[0-9] | go1.[0-9].* | go1.1[0-9]* | go1.2[0-5]*) stop "Go 1.26 or newer is n
 esac
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'kill $! 2>/dev/null; wait; rm -rf "$folder"' EXIT
 export PATH=$folder:$PATH VERBATIM_STORE=$folder/demo.db VERBATIM_PALETTES=$root/verbs VERBATIM_AS=clara NO_COLOR=1
 
 # say shows a command, runs it, and goes on whatever its exit code is: some of
@@ -35,7 +35,7 @@ ahead=$(date -u -d '+7 days' +%F 2>/dev/null || date -u -v+7d +%F)
 sed "s|2025-01-03|$ahead|" note.dsl >"$folder/note.dsl"
 cd "$folder"
 tail -n 1 note.dsl
-say "verbatim run --dry-run note.dsl | grep -vE '\(now\)|valid while|^$'"
+say "verbatim run --dry-run note.dsl | grep -vE '\(now\)|valid while|^$|^ {9}(request|commitment)'"
 cd - >/dev/null
 # The reference that the script was written with is another day's.
 reference=$(verbatim upload --scan none passport.pdf 2>/dev/null)
@@ -46,8 +46,18 @@ say "verbatim run answer.dsl | grep '^applied'"
 cd - >/dev/null
 echo 'A letter of hers names an account, and a model has read it to letter.dsl:'
 say "verbatim run --origin document=letter.pdf letter.dsl 2>&1 | grep -E '^(refused|next)'"
-say "verbatim log show 2..4 | cut -f 1,3-5"
+say "verbatim log show 3..4 | cut -f 1,3-5"
 export VERBATIM_STORE=$folder/talk.db VERBATIM_SCAN=none
 verbatim migrate --data bank.sql --data people.sql >/dev/null
 echo 'The same morning again as a play, in which a model speaks lines written by hand:'
-say "verbatim chat --send-from . --replay conversation/clara.jsonl <conversation/clara.txt | grep -E '^(Sent|Assistant)' | tail -n 4 | cut -c 1-150"
+say "verbatim chat --send-from . --replay conversation/clara.jsonl <conversation/clara.txt | grep -E '^(Sent|Assistant)' | tail -n 2 | cut -c 1-150"
+# The portal and the console, in the morning's store. DEMO=exit shows where they are and
+# ends.
+echo "Look around; Ctrl-C ends it. Clara is a client, T. Weber an analyst:"
+verbatim serve --log off --sign-in clara --sign-in t.weber >"$folder/serving" &
+for _ in $(seq 100); do
+	[ "$(grep -c '^sign in' "$folder/serving")" = 2 ] && break
+	sleep 0.1
+done
+grep '^sign in' "$folder/serving" || stop "the server does not begin. Run verbatim serve to see why"
+[ "${DEMO:-}" = exit ] || wait $! || true
