@@ -160,6 +160,8 @@ func seed(root string, f fault) string {
 	const limit = 5 * time.Minute
 	cmd := exec.Command("go", "test", "-count=1", "-timeout", limit.String(), "-overlay", overlay, "-vet=off", "-run", f.run, f.pkg)
 	cmd.Dir = root
+	// A test that builds the program builds the faulty one.
+	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -overlay="+overlay)
 	if !strings.HasSuffix(f.file, ".go") {
 		// Tests read such a file from the tree as well: they run in a copy of it.
 		tree, binary := filepath.Join(dir, "tree"), filepath.Join(dir, "test")

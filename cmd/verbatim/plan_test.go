@@ -89,7 +89,7 @@ var groups = map[string][]string{
 	"whom a lock is taken from":                  allBut("stores/postgres", "stores/postgres/pgtest", "stores/postgres/internal/ajar"),
 	"parts of the engine":                        {"runtime/names", "runtime/tools", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/uploads", "runtime/sessions"},
 	"who is not the engine":                      allBut("runtime", "runtime/view", "runtime/digest", "runtime/confirmations", "runtime/provenance", "runtime/sessions", "runtime/serve/logins"),
-	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/dialog", "runtime/wire", "runtime/serve/logins", "cmd/verbatim"),
+	"who holds no session":                       allBut("runtime", "runtime/sessions", "runtime/client", "runtime/dialog", "runtime/wire", "runtime/serve", "runtime/serve/logins", "cmd/verbatim"),
 	"who has no files to show":                   allBut("runtime", "runtime/uploads", "runtime/upload", "runtime/dialog", "runtime/serve", "cmd/verbatim"),
 	"who does not say what became of a question": allBut("runtime", "runtime/confirmations", "runtime/serve", "cmd/verbatim"),
 	"who shows no pages":                         allBut("runtime/serve/pages", "runtime/serve"),

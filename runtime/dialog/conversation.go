@@ -259,6 +259,28 @@ func (c *Conversation) Open() []*Question {
 	return slices.Clone(c.open)
 }
 
+// Asked is a question as the person whose it is reads it: with what they said themselves.
+// asks is "" where the palettes have no words for it.
+func (c *Conversation) Asked(q *Question) (asks, shows string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reveal(q.asks), c.reveal(q.shows)
+}
+
+// Offered is what the last question offers to choose from, as it words them: each said
+// back answers it.
+func (c *Conversation) Offered() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.unclear.open() {
+		return nil
+	}
+	for _, o := range c.unclear.offers {
+		all = append(all, o.Says)
+	}
+	return all
+}
+
 // Turns returns the turns of the conversation so far.
 func (c *Conversation) Turns() []*Turn {
 	c.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/words"
+	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -52,7 +54,7 @@ func (v *visit) queue() error {
 	if len(asked.Rows) > 0 {
 		p.Main = append(p.Main, asked)
 	}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // calls says what a confirmation is about.
@@ -120,9 +122,9 @@ func (d *desk) decisionPage(status int, wrong string) error {
 		}
 	}
 	if c.Preview != nil {
-		card.Rows = d.diffs(c.Preview)
+		card.Rows = d.diffs(c.Preview, "pages/asker-said")
 		for _, ask := range c.Preview.Asks() {
-			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+ask.Rule.String()+")")
+			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}
 		card.Facts = append(card.Facts, d.origins(c.Preview)...)
 	}
@@ -149,15 +151,19 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	default:
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
-		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: d.tells("pages/why-not"), Optional: true, Max: 500, Wrong: wrong}}
+		// Enter begins a line there, and agrees to nothing.
+		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
+	}
+	if wrong != "" {
+		card.Notes = append(card.Notes, pages.Banner{Tone: "bad", Text: wrong})
 	}
 	p := d.frame(d.calls(c))
 	p.Head, p.Wrong = d.tells("pages/decide"), wrong != ""
 	p.Wide = true
 	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
 	p.Main = []pages.Block{card}
-	return d.show(status, p)
+	return d.render(status, p)
 }
 
 // settledWords say what became of what waited.
@@ -193,10 +199,12 @@ func (v *visit) decide() error {
 	case "agree":
 		c, r, err := d.session.Agree(ctx, id)
 		var refusal *runtime.Refusal
-		if errors.As(err, &refusal) {
+		switch {
+		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
+			return v.see(signInAt(v.r.URL.Path))
+		case errors.As(err, &refusal):
 			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics))
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		if told = d.tells("pages/agreed-waits", d.missing(c)); r != nil {
@@ -212,7 +220,7 @@ func (v *visit) decide() error {
 	}
 	p := d.frame(d.tells("pages/decided"))
 	p.Main = []pages.Block{pages.Receipt{Title: d.tells("pages/decided"), Lines: lines(told), Links: []pages.Link{{URL: "/waiting", Text: d.tells("pages/waiting"), Tone: "main"}}}}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 func lines(text string) (all []pages.Done) {
@@ -273,7 +281,52 @@ func (v *visit) journalPage() error {
 	p := d.frame(d.tells("pages/journal"))
 	p.Wide = true
 	p.Main = []pages.Block{table}
-	return d.show(http.StatusOK, p)
+	if last == size {
+		plot, err := d.calledPerDay(ctx, size)
+		if err != nil {
+			return err
+		}
+		p.Main = append(p.Main, plot)
+	}
+	return d.render(http.StatusOK, p)
+}
+
+// plotDays is how many days a plot shows.
+const plotDays = 14
+
+// calledPerDay draws what became of calls, day by day: of as many entries as are proved.
+func (d *desk) calledPerDay(ctx context.Context, size int64) (pages.Plot, error) {
+	plot := pages.Plot{ID: "per-day", Title: d.tells("pages/per-day"), Head: []string{d.tells("pages/day"), d.tells("pages/done"), d.tells("pages/refused")}}
+	first := d.Clock().In(d.zone()).AddDate(0, 0, 1-plotDays)
+	var done, refused [plotDays]int
+	most, sum, no := 1, 0, 0
+	for e, err := range journal.Entries(ctx, d.Store, max(1, size-longestChain), 0) {
+		if err != nil {
+			return plot, err
+		}
+		at := int(stores.DateOf(e.Time.In(d.zone())).Days() - stores.DateOf(first).Days())
+		switch {
+		case at < 0 || at >= plotDays:
+		case e.Outcome == "ok":
+			done[at]++
+			sum++
+		default:
+			refused[at]++
+			no++
+		}
+	}
+	for i := range plotDays {
+		most = max(most, done[i]+refused[i])
+	}
+	for i := range plotDays {
+		day := words.SayDate(stores.DateOf(first.AddDate(0, 0, i)), d.lang)
+		plot.Rows = append(plot.Rows, []string{day, strconv.Itoa(done[i]), strconv.Itoa(refused[i])})
+		x, a, b := 8+i*45, done[i]*150/most, refused[i]*150/most
+		plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: x, Y: 160 - a, W: 30, H: a}, pages.Bar{Class: "c", X: x, Y: 160 - a - b, W: 30, H: b})
+	}
+	plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}, {X: 520, Text: plot.Rows[plotDays-1][0]}}
+	plot.Says = d.tells("pages/per-day-says", strconv.Itoa(plotDays), strconv.Itoa(sum), strconv.Itoa(no))
+	return plot, nil
 }
 
 // longestChain is how many entries a page proves as it is shown; a longer journal is
@@ -338,7 +391,7 @@ func (v *visit) journalEntry() error {
 		receipt.PrintLogged(&rows, record.Rows)
 		add("pages/changed", strings.TrimSpace(rows.String()))
 		p.Main = []pages.Block{block}
-		return d.show(http.StatusOK, p)
+		return d.render(http.StatusOK, p)
 	}
 	return v.notFound()
 }
@@ -382,7 +435,7 @@ func (v *visit) referencePage() error {
 	p := d.frame(d.tells("pages/reference"))
 	p.Wide = true
 	p.Main = []pages.Block{table}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // matches reports whether each word that was looked for stands in what a verb says of
@@ -415,7 +468,7 @@ func (v *visit) verbPage() error {
 	p.Back = &pages.Link{URL: "/verbs", Text: d.tells("pages/reference")}
 	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []pages.Call{{Parts: []pages.Part{{Text: strings.TrimRight(text.String(), "\n")}}}},
 		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.tells("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.tells("pages/use")}}}}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // tries shows the call that a form makes, and what would come of it: before it is agreed
@@ -435,7 +488,7 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	case err != nil:
 		return err
 	default:
-		card.Rows = d.diffs(r)
+		card.Rows = d.diffs(r, "pages/you-said")
 		if text := d.tell.Asks(r); text != "" {
 			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/asked-before"), Text: text})
 		}
@@ -444,7 +497,7 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 		}
 	}
 	p.Main = []pages.Block{card}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // why shows how the last answer of the conversation came about, from what was recorded.
@@ -471,10 +524,12 @@ func (v *visit) why() error {
 		case t.Intent == sessions.WhyIntent:
 			turn.Why = nil
 			for line := range strings.SplitSeq(strings.TrimSpace(t.Content), "\n") {
-				name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+				// A name, and after two blanks or one what it says.
+				name, text, ok := strings.Cut(strings.TrimSpace(line), "  ")
 				if !ok {
-					name, text = d.tells("pages/noted"), line
+					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
 				}
+				text = strings.TrimSpace(text)
 				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: text})
 			}
 		case t.Role == sessions.Client:
@@ -493,5 +548,5 @@ func (v *visit) why() error {
 	if len(turn.Happened) == 0 {
 		p.Main = []pages.Block{pages.Prose{ID: "none", Lines: []string{d.tells("pages/no-messages")}}}
 	}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -120,7 +121,10 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 const shortText = 200
 
 func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field, error) {
-	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength}
+	out := pages.Field{ID: p.Name, Name: p.Name, Kind: "text", Label: f.label(p), Hint: sentence(f.tell.Text(p.Description)), Value: f.values.Get(p.Name), Optional: !p.Required, Wrong: f.wrong[p.Name], Max: p.Type.MaxLength, Draft: f.verb.Name + " " + f.values.Get("item") + " " + p.Name}
+	if p.Sensitive || p.Personal {
+		out.Draft = "" // it does not stay behind in a browser
+	}
 	if f.lang != words.English && out.Hint == sentence(p.Description) {
 		out.Hint = "" // nobody said it in the language
 	}
@@ -182,10 +186,7 @@ func (f *filled) field(ctx context.Context, p *verbs.Param, i int) (pages.Field,
 			out.Kind, out.Accept, out.Hint = "file", strings.Join(p.Upload.Types, ","), f.takes(p.Upload)
 			out.Value = f.sent(ctx, out.Value)
 		case t.MaxLength == 0 || t.MaxLength > shortText:
-			out.Kind, out.Draft = "area", f.verb.Name+" "+p.Name
-		}
-		if p.Sensitive || p.Personal {
-			out.Draft = "" // it does not stay behind in a browser
+			out.Kind = "area"
 		}
 	}
 	if out.Kind == "text" && out.Hint == "" && len(p.Examples) > 0 {
@@ -499,9 +500,13 @@ func (f *filled) hidden() (all []pages.Hidden) {
 	return all
 }
 
+// fieldSize is the longest text of a field, in bytes.
+const fieldSize = 64 << 10
+
 // multipart reads a form that may hold a file: it is taken as it comes in, and the field
 // holds its reference.
 func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, string, error) {
+	v.r.Body = io.NopCloser(v.slowly())
 	kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
 		if err := v.r.ParseForm(); err != nil {
@@ -509,7 +514,6 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 		}
 		return v.r.PostForm, "", nil
 	}
-	v.r.Body = io.NopCloser(v.slowly())
 	parts, err := v.r.MultipartReader()
 	if err != nil {
 		return nil, "", cutShort(err)
@@ -525,9 +529,12 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 		}
 		name := part.FormName()
 		if part.FileName() == "" {
-			text, err := io.ReadAll(io.LimitReader(part, 64<<10))
+			text, err := io.ReadAll(io.LimitReader(part, fieldSize+1))
 			if err != nil {
 				return nil, "", cutShort(err)
+			}
+			if len(text) > fieldSize {
+				return nil, "", &http.MaxBytesError{Limit: fieldSize}
 			}
 			if values.Get(name) == "" {
 				values.Add(name, string(text))

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"net/url"
 
 	"verbatim/runtime/serve/pages"
 )
@@ -10,7 +11,7 @@ import (
 
 // outside is the frame of a page for whoever it is.
 func (v *visit) outside(title string) pages.Page {
-	p := pages.Page{Language: v.tongue(), Title: title, Head: title, Theme: v.cookie(cookieTheme), Org: v.public.Host,
+	p := pages.Page{Language: v.tongue(), Title: title, Head: title, Theme: v.cookie(cookieTheme), Org: v.public.Hostname(),
 		Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: v.r.URL.RequestURI()}}}}
 	if v.r.Method != http.MethodGet {
 		p.Look.Hidden[0].Value = "/"
@@ -66,7 +67,11 @@ func (v *visit) failPage(q problem) {
 	if q.Code == errSignIn.Code {
 		to := v.r.URL.RequestURI()
 		if v.r.Method != http.MethodGet {
+			// Back to the form: what was typed is there, in the browser.
 			to = "/"
+			if u, err := url.Parse(v.r.Referer()); err == nil && u.Host == v.r.Host {
+				to = back(u.RequestURI())
+			}
 		}
 		_ = v.see(signInAt(to))
 		return

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,6 +87,10 @@ func (v *visit) tongue() words.Language {
 			return l
 		}
 	}
+	return v.browser()
+}
+
+func (v *visit) browser() words.Language {
 	for tag := range strings.SplitSeq(v.r.Header.Get("Accept-Language"), ",") {
 		if l, ok := words.ParseLanguage(strings.TrimSpace(tag)); ok {
 			return l
@@ -129,6 +134,7 @@ func (v *visit) desk() (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Hears(v.browser().String())
 	v.session = s
 	d := &desk{visit: v, session: s, lang: v.tongue()}
 	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
@@ -167,7 +173,7 @@ func (d *desk) house() bool {
 // frame is what stands around each page.
 func (d *desk) frame(title string) pages.Page {
 	here := d.r.URL.Path
-	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Host, Person: d.person(),
+	p := pages.Page{Language: d.lang, Title: title, Head: title, Theme: d.cookie(cookieTheme), Org: d.public.Hostname(), Person: d.person(),
 		SignOut: &pages.Act{URL: "/sign-out"}, Look: &pages.Act{URL: "/look", Hidden: []pages.Hidden{{Name: "to", Value: d.r.URL.RequestURI()}}}}
 	if p.Theme != "dark" && p.Theme != "light" {
 		p.Theme = ""
@@ -190,7 +196,7 @@ func (d *desk) frame(title string) pages.Page {
 			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
 		}
 		add("/waiting", "pages/waiting")
-		if d.session.ReadsJournal(d.r.Context()) == nil {
+		if slices.ContainsFunc(d.session.Roles(), func(r *verbs.Role) bool { return r.Keeps }) {
 			add("/journal", "pages/journal")
 		}
 		add("/verbs", "pages/reference")
@@ -207,9 +213,6 @@ func (d *desk) person() string {
 	}
 	return d.principal
 }
-
-// show writes a page.
-func (d *desk) show(status int, p pages.Page) error { return d.render(status, p) }
 
 func (v *visit) render(status int, p pages.Page) error {
 	var out bytes.Buffer
@@ -254,8 +257,12 @@ func (d *desk) homePage(status int, draft string) error {
 	p := d.frame(d.tell.Text(d.page.Title))
 	if d.page.About != nil {
 		if name, err := d.session.Active(ctx, d.page.About.Store.Name); err == nil && name == "" {
-			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.tells("pages/nothing-visible"), Lines: []string{d.tells("pages/not-linked")}, Links: d.person1(p.Help)}}
-			return d.show(status, p)
+			var help []pages.Link
+			if p.Help != "" {
+				help = []pages.Link{{URL: p.Help, Text: d.tells("pages/person"), Tone: "main"}}
+			}
+			p.Main = []pages.Block{pages.Prose{ID: "empty", Title: d.tells("pages/nothing-visible"), Lines: []string{d.tells("pages/not-linked")}, Links: help}}
+			return d.render(status, p)
 		}
 	}
 	if banner := d.doneBanner(ctx); banner != nil {
@@ -291,14 +298,7 @@ func (d *desk) homePage(status int, draft string) error {
 		return err
 	}
 	p.Aside = append(p.Aside, talk)
-	return d.show(status, p)
-}
-
-func (d *desk) person1(url string) []pages.Link {
-	if url == "" {
-		return nil
-	}
-	return []pages.Link{{URL: url, Text: d.tells("pages/person"), Tone: "main"}}
+	return d.render(status, p)
 }
 
 // A row is one of an answer, as a page shows it.
@@ -558,7 +558,10 @@ func (d *desk) tasks(ctx context.Context) (pages.Tasks, error) {
 	}
 	t := pages.Tasks{ID: "items", Title: d.tells("pages/needed-list", strconv.Itoa(len(rows))), Empty: d.tells("pages/all-here")}
 	if d.page.Desk {
-		t.Title, t.Empty = d.tells("pages/waiting-list", strconv.Itoa(len(rows))), d.tells("pages/nothing-waits")
+		t.Title, t.Empty = d.tells("pages/count", d.tell.Text(d.page.Title), strconv.Itoa(len(rows))), d.tells("pages/none")
+		if none := d.page.Items.Verb.Tells.None.In(d.lang.String()); none != nil {
+			t.Empty = none.Say(nothing{})
+		}
 	}
 	for i, r := range rows {
 		task := pages.Task{Title: r.title(), Tag: r.tag(), Lines: r.lines(), URL: d.itemURL(r.item())}
@@ -738,7 +741,7 @@ func (v *visit) item() error {
 		}
 	}
 	p.Main = []pages.Block{block}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // details are all that an answer says of one row, field by field.
@@ -791,14 +794,16 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 			m := pages.Message{Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
 			switch turn.Role {
 			case sessions.Client:
-				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, turn.Content
+				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, strings.TrimSpace(turn.Content)
 			case sessions.System:
 				m.Who = d.tells("pages/done")
 			}
 			t.Messages = append(t.Messages, m)
 		}
 	}
-	if len(t.Messages) == 0 {
+	if len(t.Messages) > 0 {
+		t.Acts = []pages.Link{{URL: "/why", Text: d.tells("pages/how-it-came")}}
+	} else {
 		t.Messages = []pages.Message{{Who: d.tells("pages/assistant"), Lines: []string{d.tells("pages/hello", d.person())}}}
 	}
 	t.Hidden = []pages.Hidden{{Name: "page", Value: strconv.Itoa(slices.Index(d.all, d.page) + 1)}}
@@ -808,18 +813,40 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 	}
 	if open := c.Open(); len(open) > 0 {
 		q := open[len(open)-1]
-		card := pages.Card{ID: "asked", Title: d.tells("pages/shall-i"), Lines: strings.Split(strings.TrimSpace(q.Asks), "\n"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
+		card := pages.Card{ID: "asked", Title: d.tells("pages/shall-i"), URL: "/say", Hidden: append(t.Hidden, pages.Hidden{Name: "asked", Value: q.ID}),
 			Facts:   []pages.Fact{{Name: d.tells("pages/why"), Text: sentence(q.Because)}, {Name: d.tells("pages/good-until"), Text: d.clock(q.Until)}},
 			Buttons: []pages.Button{{Name: "said", Value: d.tells("dialog/yes"), Text: sentence(d.tells("dialog/yes"))}, {Name: "said", Value: d.tells("dialog/no"), Text: sentence(d.tells("dialog/no"))}}}
-		if q.Asks == "" {
-			card.Lines = strings.Split(strings.TrimSpace(q.Shows), "\n")
-		}
+		asks, shows := c.Asked(q)
+		card.Lines = strings.Split(strings.TrimSpace(cmp.Or(asks, shows)), "\n")
+		t.Messages = d.unasked(t.Messages, cmp.Or(q.Asks, q.Shows))
 		if q.Because == "" {
 			card.Facts = card.Facts[1:]
 		}
 		t.Cards = append(t.Cards, card)
+	} else {
+		for _, says := range c.Offered() {
+			t.Replies = append(t.Replies, pages.Button{Value: says, Text: sentence(says)})
+		}
 	}
 	return t, nil
+}
+
+// unasked takes a question out of the last message: a card puts it.
+func (d *desk) unasked(all []pages.Message, asks string) []pages.Message {
+	last := &all[len(all)-1]
+	if last.Mine {
+		return all
+	}
+	put := strings.Split(strings.TrimSpace(asks), "\n")
+	for _, how := range [...]words.Key{"dialog/answer-how", "dialog/shall-i"} {
+		text, _, _ := strings.Cut(how.Text(d.lang), "(")
+		put = append(put, strings.TrimSpace(text))
+	}
+	last.Lines = slices.DeleteFunc(last.Lines, func(line string) bool { return slices.Contains(put, strings.TrimSpace(line)) })
+	if len(last.Lines) == 0 {
+		return all[:len(all)-1]
+	}
+	return all
 }
 
 // clock says an instant in the person's own time.

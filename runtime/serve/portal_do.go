@@ -14,6 +14,7 @@ import (
 	"verbatim/runtime/collect"
 	"verbatim/runtime/serve/pages"
 	"verbatim/runtime/sessions"
+	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -43,8 +44,13 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 			d.page = page
 			f.fixed[act.Item] = item
 			r, ok, err := d.find(d.r.Context(), item)
-			if err != nil || !ok {
-				return f, f.called(item), err
+			switch {
+			case err != nil:
+				return nil, "", err
+			case !ok && d.session.Called(item) == "":
+				return nil, "", d.notFound()
+			case !ok:
+				return f, f.called(item), nil
 			}
 			given, ok := d.settles(r, act)
 			if !ok {
@@ -148,7 +154,7 @@ func (d *desk) showForm(status int, f *filled, about, call string) error {
 		}
 		p.Main = append(p.Main, passed)
 	}
-	return d.show(status, p)
+	return d.render(status, p)
 }
 
 // actTitle is what a verb is called where it is offered.
@@ -216,7 +222,7 @@ func (v *visit) do() error {
 	if values.Get("no") != "" {
 		return d.declines(f, about)
 	}
-	if values.Get("more") != "" && slices.ContainsFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.ObjectType && !values.Has("more-asked") }) && !f.moreGiven() {
+	if values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about, "")
 	}
 	script, err := f.call()
@@ -371,9 +377,11 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 // asks shows what would happen, and asks whether it shall.
 func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
-	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
+	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
 		card.Lines = strings.Split(text, "\n")
+		// The question says it; what is added, and everything else, is there to be read.
+		card.Rows, card.Folded = nil, card.Rows
 	}
 	if stale {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "warn", Text: d.tells("pages/asked-again")})
@@ -390,7 +398,7 @@ func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, ot
 	}
 	p := d.frame(d.actTitle(f.verb))
 	p.Main = []pages.Block{card}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // declines leaves it.
@@ -404,8 +412,9 @@ func (d *desk) declines(f *filled, about string) error {
 	return d.settled(ctx, f, d.tells("pages/not-done"))
 }
 
-// diffs are the rows of a receipt, before and after.
-func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
+// diffs are the rows of a receipt, before and after; person is what is said of values
+// that whoever asks wrote.
+func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
 			row := &r.Calls[i].Rows[k]
@@ -424,7 +433,7 @@ func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
 				if field.From == "now" || row.Op == receipt.Deleted {
 					continue
 				}
-				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field)})
+				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field, person)})
 			}
 			all = append(all, diff)
 		}
@@ -432,13 +441,13 @@ func (d *desk) diffs(r *receipt.Receipt) (all []pages.Diff) {
 	return all
 }
 
-// from says where a value comes from.
-func (d *desk) from(f *receipt.Field) string {
+// from says where a value comes from; person is what is said of the asker's own words.
+func (d *desk) from(f *receipt.Field, person words.Key) string {
 	if text := d.tell.From(f.Origin); text != "" {
 		return d.tells("pages/from", text)
 	}
-	if strings.Contains(f.Origin, "person") {
-		return d.tells("pages/you-said")
+	if strings.Contains(f.Origin, "person") && strings.HasPrefix(f.From, ":") {
+		return d.tells(person)
 	}
 	return ""
 }
@@ -468,7 +477,7 @@ func (d *desk) answers(f *filled, r *receipt.Receipt) error {
 		}
 	}
 	p.Main = []pages.Block{table}
-	return d.show(http.StatusOK, p)
+	return d.render(http.StatusOK, p)
 }
 
 // Questions, one a page.
@@ -611,7 +620,7 @@ func (s *step) show(status int, field string, values url.Values, wrong string) e
 	p.Head, p.Wrong = "", wrong != ""
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
 	p.Main = []pages.Block{form}
-	return s.desk.show(status, p)
+	return s.render(status, p)
 }
 
 // asks is the field of a question: as its schema has it, where the page names one.
@@ -646,7 +655,7 @@ func (s *step) check(status int) error {
 	p := s.frame(s.row.title())
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
 	p.Main = []pages.Block{a}
-	return s.desk.show(status, p)
+	return s.render(status, p)
 }
 
 // answered takes an answer, or sends all of them.

@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -110,12 +112,24 @@ func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 func (b *Tab) where() string {
 	ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
 	defer stop()
-	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText.slice(0, 1500) : "")`))
+	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText.slice(-3000) : "")`))
 	return text
 }
 
-// Go opens an address.
-func (b *Tab) Go(url string) { b.t.Helper(); b.Do(chromedp.Navigate(url)) }
+// Go opens an address. Where the page before is still on its way, that comes to nothing
+// first.
+func (b *Tab) Go(url string) {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	err := chromedp.Do(ctx, chromedp.Navigate(url))
+	for err != nil && strings.Contains(err.Error(), "ERR_ABORTED") && ctx.Err() == nil {
+		err = chromedp.Do(ctx, chromedp.Navigate(url))
+	}
+	if err != nil {
+		b.t.Fatalf("%s: %v\non %s", url, err, b.where())
+	}
+}
 
 // Size makes the window so wide, and light or dark as the system would say it.
 func (b *Tab) Size(width int64, look string) {
@@ -131,6 +145,35 @@ func (b *Tab) Size(width int64, look string) {
 func (b *Tab) Scripts(on bool) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Speaks says which language the person's browser asks for.
+func (b *Tab) Speaks(language string) {
+	b.t.Helper()
+	headers := network.Headers{"Accept-Language": language}
+	if _, err := chromedp.Call(b.ctx, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: headers}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Slow makes the network one of so many bytes a second, and forgets what was loaded.
+func (b *Tab) Slow(bytes float64) {
+	b.t.Helper()
+	rules := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{Latency: 40, DownloadThroughput: bytes, UploadThroughput: bytes}}}
+	if _, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, rules); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Forget drops all cookies, as a browser does whose login is over.
+func (b *Tab) Forget() {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, network.ClearBrowserCookies, cdp.Empty{}); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -177,8 +177,9 @@ type Answered struct {
 type Card struct {
 	ID, Title, Aside string
 	Calls            []Call
-	Rows             []Diff
 	Lines            []string
+	Rows             []Diff
+	Folded           []Diff // shown on request
 	Facts            []Fact
 	Notes            []Banner
 	URL              string

@@ -9,17 +9,19 @@
     const first = document.querySelector("[data-focus]");
     if (first && first !== arrive.last) first.focus();
     arrive.last = first;
+    // What was done needs no draft any more.
+    if (/[?&]done=/.test(location.search)) store(s => Object.keys(s).filter(k => k.startsWith("draft ") && k !== "draft said").forEach(k => s.removeItem(k)));
     all("[data-draft]", el => {
       const kept = store(s => s.getItem(draftKey(el)));
-      if (kept !== null && kept === el.dataset.sent) {
+      if (kept !== null && kept.trim() === el.dataset.sent) {
         store(s => s.removeItem(draftKey(el)));
-        if (el.value === kept) el.value = "";
+        if (el.value.trim() === kept.trim()) el.value = "";
       } else if (kept && !el.value) el.value = kept;
     });
     all(".logbox", el => { el.scrollTop = el.scrollHeight; });
   }
 
-  const say = text => { const at = document.getElementById("state"); if (at) at.textContent = text; };
+  const say = text => { const at = document.getElementById("state"); if (at && at.textContent !== text) at.textContent = text; };
   const words = name => { const at = document.getElementById("state"); return at ? at.dataset[name] || "" : ""; };
 
   document.addEventListener("input", e => {
@@ -42,6 +44,8 @@
     arrive();
     const last = [...document.querySelectorAll(".log li:not(.me)")].pop();
     if (last) say(last.innerText);
+    const box = document.getElementById("said");
+    if (document.activeElement === document.body && box) box.focus();
   });
   addEventListener("pageshow", () => { rest(); arrive(); });
 
