@@ -65,22 +65,26 @@ func TestPromptsAreWrittenAsEver(t *testing.T) {
 	}
 }
 
-// M28: the model is shown the last turns, ten of them, and the latest in full.
+// M28: the model is shown the last turns, ten of them unless told otherwise, and the
+// latest in full.
 func TestTheLastTurnsAreShown(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "house")
-	m := answers(pleased)
-	c := h.talk(m, nil)
-	for i := range 15 {
-		c.say(fmt.Sprintf("word%d", i))
-	}
-	text := m.asked[14].Messages
-	all := ""
-	for _, msg := range text {
-		all += msg.Text + "\n"
-	}
-	if strings.Contains(all, "word3\n") || !strings.Contains(all, "word4\n") || !strings.Contains(all, "word14") {
-		t.Errorf("shown %s", all)
+	for history, first := range map[int]int{0: 4, -1: 4, 1: 13, 3: 11, 20: 0} {
+		m := answers(pleased)
+		c := h.talk(m, func(o *dialog.Options) { o.History = history })
+		for i := range 15 {
+			c.say(fmt.Sprintf("word%d", i))
+		}
+		all := "\n"
+		for _, msg := range m.asked[14].Messages {
+			all += msg.Text + "\n"
+		}
+		for i := range 15 {
+			if shown := strings.Contains(all, fmt.Sprintf("\nword%d\n", i)) || i == 14 && strings.Contains(all, "word14"); shown != (i >= first) {
+				t.Errorf("with a history of %d, word%d is shown: %v", history, i, shown)
+			}
+		}
 	}
 }
 

@@ -202,17 +202,21 @@ func TestAValueThatIsMentionedIsNoWish(t *testing.T) {
 		t.Run(said, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, "house")
-			talk := h.talk(answers(payTo(iban, "20.00")), nil)
+			pay := payTo(iban, "20.00")
+			talk := h.talk(answers(pay, pay, pay, pay, pay, pay, pay, pay), nil)
 			a := talk.say(said)
 			if h.count("payment") > 0 || len(a.Done) > 0 {
 				t.Fatalf("paid; told %q", a.Text)
 			}
-			if len(a.Open) == 1 && !strings.Contains(a.Text, iban) {
+			if len(a.Open) != 1 || !strings.Contains(a.Text, iban) {
 				t.Errorf("what is asked about is not shown: %q", a.Text)
 			}
-			// Nor is it a wish later on.
-			if talk.say("and the boiler?"); h.count("payment") > 0 {
-				t.Error("paid a turn later")
+			// Nor is it a wish later on, however often the model calls, nor in a
+			// conversation that only has it from before.
+			for _, later := range []string{"and the boiler?", "und die Heizung?", "et la chaudière ?", "¿y la caldera?"} {
+				if a = talk.say(later); h.count("payment") > 0 || len(a.Done) > 0 {
+					t.Fatalf("paid after %q", later)
+				}
 			}
 		})
 	}

@@ -16,7 +16,11 @@ import (
 func tongueAsked() (all []courtesy) {
 	of := func(called string) []func() *regexp.Regexp {
 		return polites(func(l words.Language) string {
-			return strings.ReplaceAll(l.Expression("speak"), "{}", "("+l.Expression("called "+called)+")")
+			name := l.Expression("called " + called)
+			if name == "" {
+				return "\x00" // nobody asks for it in this one
+			}
+			return strings.ReplaceAll(l.Expression("speak"), "{}", "("+name+")")
 		})
 	}
 	for _, l := range words.Languages() {
