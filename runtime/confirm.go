@@ -482,6 +482,23 @@ func (s *Session) look(ctx context.Context, id string) (*confirmations.Confirmat
 	return nil, refuse([]complaint{{-1, unknownConfirmation(id)}})
 }
 
+// Waiting says how much waits for somebody's agreement, and since when the oldest does.
+func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err error) {
+	err = e.store.View(ctx, system(), func(r stores.Reader) error {
+		all, err := confirmations.Find(ctx, r, map[int]stores.Value{confirmations.FieldStatus: stores.NewString(confirmations.Waiting)})
+		for _, c := range all {
+			if c.ID == "" { // somebody's own preview
+				continue
+			}
+			if n++; oldest.IsZero() || c.Time.Before(oldest) {
+				oldest = c.Time
+			}
+		}
+		return err
+	})
+	return n, oldest, err
+}
+
 // looks are the terms on which somebody looks at what another asks for: whose rows
 // are is told as they see it.
 func (s *Session) looks(c *confirmations.Confirmation) *terms {

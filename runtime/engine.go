@@ -88,6 +88,9 @@ type Options struct {
 	// At, when set, is told of each stage as a run enters it, on the run's own
 	// goroutine. It is for tests, which stop a process there.
 	At func(Stage)
+	// Observe, when set, is told of each program once it was worked out or carried out,
+	// on the run's own goroutine, which waits. It is for many goroutines at once.
+	Observe func(Observed)
 	// Zone is where the organisation's days begin: what is to happen on a day
 	// happens at its start there. Without one it is UTC.
 	Zone *time.Location
@@ -114,6 +117,7 @@ type Engine struct {
 	clock     func() time.Time
 	newID     func() string
 	at        func(Stage) // nil but in tests
+	observe   func(Observed)
 	backoff   func(attempt int) time.Duration
 	zone      *time.Location
 	random    io.Reader
@@ -160,6 +164,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 		clock:    opt.Clock,
 		newID:    opt.NewID,
 		at:       opt.At,
+		observe:  opt.Observe,
 		backoff:  opt.Backoff,
 		zone:     opt.Zone,
 		handlers: make(map[*verbs.Verb]*handler),

@@ -146,10 +146,10 @@ func rehearsal(o RunOptions) *terms {
 	return &terms{RunOptions: RunOptions{Progress: o.Progress, From: o.From, Version: o.Version, Before: o.Before}, rehearsal: true}
 }
 
-// attempts carries a program out and, unless it rehearses, commits it. When rows
+// tries carries a program out and, unless it rehearses, commits it. When rows
 // change while it does, it begins again: what was agreed to is compared with
 // what is planned each time, so that trying again never does anything else.
-func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
+func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
 	tools, err := s.e.meetTools(ctx, p)
 	if err != nil {
 		return nil, err

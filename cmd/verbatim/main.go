@@ -32,6 +32,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/dsl"
+	"verbatim/runtime"
 	"verbatim/runtime/wire"
 )
 
@@ -88,6 +89,7 @@ type app struct {
 	color   string        // --color
 	order   []string      // subcommands, as help lists them
 	sent    *sink
+	observe func(runtime.Observed) // told of what the engine does; nil but for a server
 }
 
 // run is the program: main gives it the process, tests something else.

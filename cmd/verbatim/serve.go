@@ -153,6 +153,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	meter := serve.NewMeter()
+	a.observe = meter.Observe
 	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
 	if err != nil {
 		return err
@@ -169,7 +171,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	o := serve.Options{
 		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: a.logger(f.log),
-		People: people(reg, store), Tokens: tokensOf(reg, store),
+		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
 	}
 	phrases := phrase.New(reg)
 	o.Talk = func(s *runtime.Session) dialog.Options {

@@ -37,6 +37,9 @@ type Options struct {
 	// Clock tells the time; Zone is the person's.
 	Clock func() time.Time
 	Zone  *time.Location
+	// Referring lets each question carry what it is known by, for channels in which an
+	// answer quotes what it answers, such as mail.
+	Referring bool
 	// Person is what the person is called; without it, the principal's name.
 	Person string
 	// History is how many turns before this one the model is shown; the default
@@ -189,7 +192,7 @@ func New(o Options) (*Conversation, error) {
 	}
 	o.Limits.fill()
 	c := &Conversation{o: o, wording: newWording(o.Registry)}
-	c.wording.called = o.Session.Called
+	c.wording.called, c.wording.zone, c.wording.refers = o.Session.Called, o.Zone, o.Referring
 	c.wording = c.wording.in(o.Session.Person().Language)
 	may := map[string]bool{}
 	c.verbs = o.Session.Verbs()

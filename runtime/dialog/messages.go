@@ -186,17 +186,27 @@ func (q *Question) line() string {
 // question is how a question is put: what would happen, why it is asked, and how
 // to answer.
 func (w wording) question(q *Question) string {
-	until := q.Until.UTC().Format("15:04 UTC")
 	if q.asks != "" {
-		return q.asks + q.why() + w.say(sayAnswerHow, receipt.Short(q.ID), until)
+		return q.asks + q.why() + w.say(sayAnswerHow, w.reference(q), w.hour(q.Until))
 	}
-	return q.shows + q.why() + w.say(sayShallI, receipt.Short(q.ID), until)
+	return w.rows(q)
 }
 
 // rows is a question with all that would change.
 func (w wording) rows(q *Question) string {
-	return q.shows + q.why() + w.say(sayShallI, receipt.Short(q.ID), q.Until.UTC().Format("15:04 UTC"))
+	return q.shows + q.why() + w.say(sayShallI, w.reference(q), w.hour(q.Until))
 }
+
+// reference is what a question is quoted by, where answers quote it.
+func (w wording) reference(q *Question) string {
+	if !w.refers {
+		return ""
+	}
+	return receipt.Short(q.ID) + ", "
+}
+
+// hour is a time of the person's own day.
+func (w wording) hour(t time.Time) string { return t.In(w.zone).Format("15:04") }
 
 func (q *Question) why() string {
 	if q.Because == "" {
@@ -210,7 +220,7 @@ func (w wording) waitsFor(roles []string, until time.Time) string {
 	for i, role := range roles {
 		called[i], _ = w.reg.Says(w.language, role)
 	}
-	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(stores.DateOf(until.UTC())))
+	return w.say(sayWaitsFor, strings.Join(called, w.say(sayAnd)), w.day(stores.DateOf(until.In(w.zone))))
 }
 
 // refused tells a person why something cannot be done. English has all that is

@@ -240,8 +240,7 @@ func (w wording) value(v stores.Value) string {
 		}
 		return w.say(sayNo)
 	case stores.Time:
-		at := v.Time().UTC()
-		return words.SayDate(stores.DateOf(at), w.tongue) + at.Format(" 15:04 UTC")
+		return words.SayDate(stores.DateOf(v.Time().In(w.zone)), w.tongue) + " " + w.hour(v.Time())
 	case stores.JSON:
 		text := w.list(v)
 		switch n, ok := entries(v); {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"verbatim/dsl"
@@ -24,6 +25,8 @@ type wording struct {
 	language string         // as palettes write it
 	tongue   words.Language // as the house speaks it
 	reg      *verbs.Registry
+	zone     *time.Location // of the person
+	refers   bool           // see Options.Referring
 	// lacks is set where something has no words in the language.
 	lacks *bool
 	// called is what the session knows a row to be called.
@@ -35,7 +38,7 @@ type wording struct {
 }
 
 func newWording(reg *verbs.Registry) wording {
-	w := wording{language: words.English.String(), reg: reg, lacks: new(bool)}
+	w := wording{language: words.English.String(), reg: reg, zone: time.UTC, lacks: new(bool)}
 	return w
 }
 

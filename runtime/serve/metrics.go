@@ -10,8 +10,40 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"verbatim/runtime"
 	"verbatim/stores"
 )
+
+// A Meter counts what an engine does. It is made before the engine, which is given its
+// Observe, and handed to the server that shows it.
+type Meter struct {
+	calls *prometheus.CounterVec
+	took  *prometheus.HistogramVec
+}
+
+// NewMeter makes one.
+func NewMeter() *Meter {
+	return &Meter{
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_calls_total", Help: "Calls, by verb and by what became of the program that they stand in."}, []string{"verb", "outcome", "code"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
+	}
+}
+
+// Observe is for runtime.Options.
+func (m *Meter) Observe(o runtime.Observed) {
+	stage := "run"
+	if o.Rehearsal {
+		stage = "preview"
+	}
+	m.took.WithLabelValues(stage, o.Outcome).Observe(o.Took.Seconds())
+	if o.Rehearsal {
+		return
+	}
+	for _, v := range o.Calls {
+		m.calls.WithLabelValues(v.Name, o.Outcome, o.Code).Inc()
+	}
+}
 
 // metrics are what an operator watches. No label holds anything that somebody said: a
 // route is a pattern of the table, a verb one of the palettes.
@@ -32,6 +64,12 @@ func newMetrics(s *Server) *metrics {
 	m.registry.MustRegister(m.requests, m.sheds, &jobsCollector{s,
 		prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
 		prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)})
+	if s.Meter != nil {
+		m.registry.MustRegister(s.Meter.calls, s.Meter.took)
+	}
+	m.registry.MustRegister(&waitingCollector{s,
+		prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
+		prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)})
 	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }
@@ -82,4 +120,28 @@ func (c *jobsCollector) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(c.jobs, prometheus.GaugeValue, float64(len(all)), state.String())
 	}
 	to <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, late.Seconds())
+}
+
+// A waitingCollector counts what waits for an agreement when it is asked.
+type waitingCollector struct {
+	s             *Server
+	count, oldest *prometheus.Desc
+}
+
+func (c *waitingCollector) Describe(to chan<- *prometheus.Desc) { to <- c.count; to <- c.oldest }
+
+func (c *waitingCollector) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(c.s.ctx, 2*time.Second)
+	defer cancel()
+	now := c.s.Clock()
+	n, oldest, err := c.s.Engine.Waiting(ctx)
+	if err != nil {
+		return
+	}
+	age := time.Duration(0)
+	if n > 0 {
+		age = now.Sub(oldest)
+	}
+	to <- prometheus.MustNewConstMetric(c.count, prometheus.GaugeValue, float64(n))
+	to <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, age.Seconds())
 }

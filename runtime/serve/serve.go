@@ -65,6 +65,8 @@ type Options struct {
 	Clock   func() time.Time
 	Random  io.Reader
 	Log     *slog.Logger
+	// Meter counts what the engine does; nil where nobody does.
+	Meter *Meter
 	// Limits bound what is done at once; zero is the default of each.
 	Limits Limits
 }

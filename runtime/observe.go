@@ -1,0 +1,42 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"verbatim/verbs"
+)
+
+// An Observed is one program that the engine worked out or carried out, for whoever
+// watches. It holds nothing that anybody said.
+type Observed struct {
+	Calls []*verbs.Verb // in order; each as often as it was called
+	// Rehearsal says that it was only worked out, for a preview.
+	Rehearsal bool
+	Outcome   string        // "ok", "refused" or "failed"
+	Code      string        // of a refusal
+	Took      time.Duration // by the engine's clock, with waiting for others
+}
+
+// attempts is tries, and tells whoever watches what became of it.
+func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*run, error) {
+	if s.e.observe == nil {
+		return s.tries(ctx, p, o)
+	}
+	began := s.e.clock()
+	r, err := s.tries(ctx, p, o)
+	seen := Observed{Rehearsal: o.rehearsal, Outcome: outcomeOK, Took: s.e.clock().Sub(began)}
+	for i := range p.Calls() {
+		seen.Calls = append(seen.Calls, p.Calls()[i].Verb)
+	}
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		seen.Outcome, seen.Code = outcomeRefused, refusal.Diagnostics[0].Code
+	case err != nil:
+		seen.Outcome = outcomeFailed
+	}
+	s.e.observe(seen)
+	return r, err
+}
