@@ -343,6 +343,9 @@ func (r row) text(column string) string {
 			return lines
 		}
 	}
+	if v.Kind() == stores.Time {
+		return r.d.clock(v.Time())
+	}
 	return r.d.tell.Value(v)
 }
 
@@ -370,7 +373,11 @@ func (r row) list(column string, v stores.Value) string {
 		}
 		var parts []string
 		for _, name := range of {
-			if text := r.d.tell.Item(item, name); text != "" && !strings.HasPrefix(text, "upload://") {
+			text := r.d.tell.Item(item, name)
+			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				text = r.d.clock(at)
+			}
+			if text != "" && !strings.HasPrefix(text, "upload://") {
 				parts = append(parts, text)
 			}
 		}

@@ -226,6 +226,22 @@ func (b *Tab) Text() string {
 	}
 }
 
+// Until waits until a JavaScript expression is a text, ten seconds long.
+func (b *Tab) Until(expression, want string) {
+	b.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+		ctx, stop := context.WithTimeout(b.ctx, 5*time.Second)
+		got, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")"))
+		stop()
+		if got == want {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("%s is %q, not %q\n%s", expression, got, want, b.where())
+		}
+	}
+}
+
 // Eval works out a JavaScript expression, as text.
 func (b *Tab) Eval(expression string) string {
 	b.t.Helper()
