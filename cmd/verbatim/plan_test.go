@@ -505,7 +505,7 @@ func judge(from, to string, test bool) string {
 	}
 	for _, lib := range testLibraries {
 		if within(to, lib) {
-			if test || from == "stores/storetest" {
+			if test || from == "stores/storetest" || from == "runtime/serve/browsertest" {
 				return ""
 			}
 			return "a library for tests only"
