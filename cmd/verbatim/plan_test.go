@@ -247,6 +247,7 @@ var forbidden = []arrow{
 
 // exceptions are arrows that tests alone may draw.
 var exceptions = map[[2]string]string{
+	{"runtime/serve", "runtime/serve/browsertest"}:                "its tests look at pages in a browser",
 	{"runtime/serve/pages", "runtime/serve/browsertest"}:          "its tests look at pages in a browser",
 	{"stores/sqlite", "stores/storetest"}:                         "its tests run the conformance suite",
 	{"stores/postgres", "stores/storetest"}:                       "its tests run the conformance suite",
