@@ -372,7 +372,7 @@ func TestBrowserConversation(t *testing.T) {
 				}
 			}
 			say("Hi, what do you still need from us?", "What is still needed:", "not only where this payment comes from")
-			say("Maria was born March 15, 1972. I have Thomas's passport here.", "Maria Schmidt date of birth", "15 March 1972", "Please send me the file.")
+			say("Maria was born March 15, 1972. I have Thomas's passport here.", "Maria Schmidt (date of birth)", "15 March 1972", "Please send me the file.")
 			follow(tab, "#talk", "Yes")
 			tab.Wait("28 of 31 steps done (90 %).")
 			tab.Wait("What we still need (2)")
@@ -392,7 +392,7 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("With us for checking")
 			say("Still waiting on our accountant. Should have them next week.", "Still waiting on our accountant")
 			tab.Wait("Which request is the note for?")
-			follow(tab, "#talk", "Pierre Dupont source of wealth")
+			follow(tab, "#talk", "Pierre Dupont (source of wealth)")
 			tab.Wait("You expect it on")
 			if got := tab.Eval(`document.activeElement.id`); scripts && got != "said" {
 				t.Errorf("the focus is on %q after an answer was chosen", got)
@@ -418,7 +418,7 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("Back")
 			tab.Scripts(scripts)
 			tab.Click("main form .btn")
-			tab.Wait("Accepted: Thomas Müller identity.")
+			tab.Wait("Accepted: Thomas Müller (identity).")
 			tab.Wait("Nothing waits for a decision.")
 		})
 	}
