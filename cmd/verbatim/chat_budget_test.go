@@ -27,7 +27,7 @@ func TestADayHasOneBudget(t *testing.T) {
 		t.Fatalf("told %q", out)
 	}
 	out := talk("30000,200000,10000", "How far are we?", "How far are we?", "What is the weather?")
-	if len(s.asked) != 1 || strings.Count(out, "I cannot chat any more today") != 2 || strings.Count(out, "You are at 87 %") != 2 || !strings.Contains(out, "midnight UTC") {
+	if len(s.asked) != 1 || strings.Count(out, "I cannot chat any more today") != 2 || strings.Count(out, "You are at 87 %") != 2 || !strings.Contains(out, "begins anew tomorrow") {
 		t.Errorf("after %d requests, told\n%s", len(s.asked), out)
 	}
 	if out := talk("30000,200000,14000", "Hi", "Hi"); len(s.asked) != 2 || strings.Count(out, "I cannot chat any more today") != 1 {

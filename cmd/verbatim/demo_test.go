@@ -31,7 +31,7 @@ func TestDemoTellsItsStory(t *testing.T) {
 		" calls client.remind", "She sends passport.pdf: upload://", "applied  2 calls changed 5 rows",
 		"refused[origin]: :iban must come from a person or a record; this came from letter.pdf", "next: a person says it",
 		"clara\tok\tclient.add-note", "clara\trefused:origin\tclient.name-repayment-account",
-		"Noted for Pierre Dupont source of wealth", "You are at 94 %",
+		"Noted for Pierre Dupont (source of wealth)", "You are at 94 %",
 		"sign in   clara  http://localhost:", "sign in   t.weber  http://localhost:",
 	} {
 		i := strings.Index(text[last:], want)

@@ -245,7 +245,7 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 	o := dialog.Options{Registry: reg, Session: session, Model: model, Mode: dialog.Mode(f.mode), Clock: clock, Zone: zone,
 		Person: session.Person().Label, Budget: budget, Source: "eval"}
 	if phrases {
-		o.Interpreter = newInterpreter(reg, a.phrases(reg), session, clock, zone)
+		o.Interpreter = &interpreter{reg, a.phrases(reg), session, clock, zone}
 	}
 	talk, err := dialog.New(o)
 	if err != nil {

@@ -198,7 +198,7 @@ func (h *hijacked) talk(part string) *dialog.Conversation {
 	}
 	c, err := dialog.New(dialog.Options{
 		Registry: h.reg, Session: session, Model: model, Mode: dialog.Tools, Clock: func() time.Time { return h.now }, Zone: time.UTC,
-		Person: session.Person().Label, Interpreter: newInterpreter(h.reg, phrase.New(h.reg), session, func() time.Time { return h.now }, time.UTC),
+		Person: session.Person().Label, Interpreter: &interpreter{h.reg, phrase.New(h.reg), session, func() time.Time { return h.now }, time.UTC},
 	})
 	if err != nil {
 		h.t.Fatal(err)

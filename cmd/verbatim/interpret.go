@@ -25,10 +25,6 @@ type interpreter struct {
 	zone    *time.Location
 }
 
-func newInterpreter(reg *verbs.Registry, ix *phrase.Index, s *runtime.Session, now func() time.Time, zone *time.Location) *interpreter {
-	return &interpreter{reg, ix, s, now, zone}
-}
-
 // reader reads what the session may say now. The language is left to the words
 // themselves unless the session was told one.
 func (i *interpreter) reader(ctx context.Context, chosen string) (*phrase.Reader, map[*verbs.Entity][]string, words.In, error) {
@@ -131,11 +127,10 @@ func saying(reg *verbs.Registry, s *runtime.Session) func(l words.Language, what
 // cannot be found out, everything is offered: the call itself says so.
 func usable(ctx context.Context, s *runtime.Session) func(*verbs.Verb, *verbs.Param, []string) []string {
 	return func(v *verbs.Verb, p *verbs.Param, names []string) []string {
-		left, err := s.Usable(ctx, v, p, names)
-		if err != nil {
-			return names
+		if left, err := s.Usable(ctx, v, p, names); err == nil {
+			return left
 		}
-		return left
+		return names
 	}
 }
 

@@ -79,12 +79,11 @@ something else than was accepted.
 }
 
 type lintJSON struct {
-	Schema   string `json:"schema"`
-	OK       bool   `json:"ok"`
-	Palettes int    `json:"palettes"`
-	Verbs    int    `json:"verbs"`
-	// Held is how well phrases hold against each other, with --phrases.
-	Held *phrase.Held `json:"held,omitempty"`
+	Schema   string       `json:"schema"`
+	OK       bool         `json:"ok"`
+	Palettes int          `json:"palettes"`
+	Verbs    int          `json:"verbs"`
+	Held     *phrase.Held `json:"held,omitempty"` // with --phrases
 	wire.Report
 }
 
@@ -136,8 +135,8 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	}
 	var held *phrase.Held
 	if f.phrases && l.reg != nil {
-		found, h := phrase.New(l.reg).Lint()
-		l.ds, held = append(l.ds, found...), &h
+		found, figures := phrase.New(l.reg).Lint()
+		l.ds, held = append(l.ds, found...), &figures
 	}
 	j := newLint(l)
 	j.Held = held

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -31,8 +32,7 @@ type places map[string]struct {
 	Hash string `json:"hash"`
 }
 
-// stateFolder is where the command keeps what it has to know the next time; "" where the
-// environment names no place.
+// stateFolder is where the command keeps what it has to know; "" where there is none.
 func (a *app) stateFolder() string {
 	dir := a.env("XDG_STATE_HOME")
 	if home := a.env("HOME"); dir == "" && home != "" {
@@ -46,7 +46,11 @@ func (a *app) stateFolder() string {
 
 // phrases reads what is said for the verbs of palettes, once for a command.
 func (a *app) phrases(reg *verbs.Registry) *phrase.Index {
-	return phrase.New(reg).Keep(a.stateFolder())
+	dir := cmp.Or(a.stateFolder(), os.DevNull) // where nothing can be kept
+	return phrase.New(reg).Keep(func(name string) []byte {
+		text, _ := os.ReadFile(filepath.Join(dir, name))
+		return text
+	}, func(name string, text []byte) { note(filepath.Join(dir, name), text) })
 }
 
 // marked holds a store against what was noted of it. unknown says that nothing was, so
@@ -106,14 +110,20 @@ func (m *mark) keep(ctx context.Context, store stores.Store) {
 	is := m.known[m.place]
 	is.Seq, is.Hash = seq, hex.EncodeToString(hash[:])
 	m.known[m.place] = is
-	text, err := json.Marshal(m.known)
-	if err != nil || os.MkdirAll(filepath.Dir(m.file), 0o700) != nil {
+	if text, err := json.Marshal(m.known); err == nil {
+		note(m.file, text)
+	}
+}
+
+// note writes a file of the state, whole or not at all.
+func note(file string, text []byte) {
+	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
-	if temp, err := os.CreateTemp(filepath.Dir(m.file), "mark"); err == nil {
+	if temp, err := os.CreateTemp(filepath.Dir(file), "mark"); err == nil {
 		_, err = temp.Write(text)
 		if closed := temp.Close(); err == nil && closed == nil {
-			err = os.Rename(temp.Name(), m.file)
+			err = os.Rename(temp.Name(), file)
 		}
 		if err != nil {
 			os.Remove(temp.Name())

@@ -57,11 +57,7 @@ func (a *app) say(ctx context.Context, message string, f sayFlags) error {
 	if f.language != "" {
 		l, ok := words.ParseLanguage(f.language)
 		if !ok {
-			var tags []string
-			for _, l := range words.Languages() {
-				tags = append(tags, l.String())
-			}
-			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(tags, ", "))
+			return usage(fmt.Sprintf("%q is no language that is understood", f.language), "the languages are "+strings.Join(words.Tags(), ", "))
 		}
 		in.Languages = []words.Language{l}
 	}

@@ -21,7 +21,6 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/notify"
-	"verbatim/runtime/phrase"
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/system"
@@ -173,7 +172,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: a.logger(f.log),
 		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
 	}
-	phrases := phrase.New(reg)
+	phrases := a.phrases(reg)
 	o.Talk = func(s *runtime.Session) dialog.Options {
 		return dialog.Options{Registry: reg, Model: model, Mode: dialog.Mode(chat.mode), Clock: a.now, Zone: zone, Person: s.Person().Label,
 			Budget: tokens.of(chat, s, a.now), Limits: dialog.Limits{Tokens: tokens.turn}, Source: "portal", Interpreter: &interpreter{reg, phrases, s, a.now, zone}}

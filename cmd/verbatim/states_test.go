@@ -42,7 +42,7 @@ func TestAConversationKeepsToItsMoves(t *testing.T) {
 			r.Fatal(err)
 		}
 		clock := func() time.Time { return h.now }
-		c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: newInterpreter(h.reg, phrase.New(h.reg), session, clock, time.UTC)})
+		c, err := dialog.New(dialog.Options{Registry: h.reg, Session: session, Clock: clock, Zone: time.UTC, Person: session.Person().Label, Interpreter: &interpreter{h.reg, phrase.New(h.reg), session, clock, time.UTC}})
 		if err == nil {
 			err = c.Resume(ctx)
 		}

@@ -2,8 +2,6 @@ package phrase
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -85,21 +83,11 @@ verbs:
 // all that it is made of, another phrase is another digest, and what is broken is made anew.
 func TestTheFitIsKept(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	files := func() []string {
-		found, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
+	kept := map[string][]byte{}
+	read := func(name string) []byte { return kept[name] }
+	write := func(name string, text []byte) { kept[name] = text }
 	fitted := func(reg *verbs.Registry) model {
-		ix := New(reg)
-		ix.Keep(dir)
-		if len(files()) == 0 {
-			return *ix.model()
-		}
-		m := *ix.model()
+		m := *New(reg).Keep(read, write).model()
 		if *New(reg).learn() != m {
 			t.Error("what was kept is not what is fitted")
 		}
@@ -107,26 +95,24 @@ func TestTheFitIsKept(t *testing.T) {
 	}
 	client := load(t, domains[0].dir)
 	first := fitted(client)
-	kept := files()
-	if len(kept) != 1 || fitted(client) != first || len(files()) != 1 {
-		t.Fatalf("kept in %q", files())
-	}
-	if err := os.WriteFile(kept[0], []byte("[1,2]"), 0o600); err != nil || fitted(client) != first {
-		t.Error("what is broken is used", err)
+	if len(kept) != 1 || fitted(client) != first || len(kept) != 1 {
+		t.Fatalf("%d are kept", len(kept))
 	}
 	planted, err := json.Marshal(make([]float64, signCount+1))
-	if err != nil || os.WriteFile(kept[0], planted, 0o600) != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	ix := New(client)
-	if ix.Keep(dir); ix.model().none != 0 {
-		t.Error("what is kept is not read")
+	for name := range kept {
+		kept[name] = []byte("[1,2]")
+		if fitted(client) != first {
+			t.Error("what is broken is used")
+		}
+		kept[name] = planted
+		if New(client).Keep(read, write).model().none != 0 {
+			t.Error("what is kept is not read")
+		}
 	}
-	if fitted(load(t, domains[1].dir)); len(files()) != 2 {
-		t.Errorf("kept in %q", files())
-	}
-	ix = New(client)
-	if ix.Keep(filepath.Join(dir, "file", "\x00")); *ix.model() != first {
-		t.Error("where nothing can be kept, it is not fitted")
+	if fitted(load(t, domains[1].dir)); len(kept) != 2 {
+		t.Errorf("%d are kept", len(kept))
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 )
@@ -62,18 +60,14 @@ func shipped(verbs int) *model {
 	return few
 }
 
-// Keep lets what was fitted to the palettes stand in a folder, in a file by the digest of
-// all that it is made of, so that the next process does not fit it again. It is read, or
-// made and written, when the first sentence is; where that cannot be, it is made. Without
-// a folder nothing is kept.
-func (ix *Index) Keep(folder string) *Index {
-	if folder == "" {
-		return ix
-	}
+// Keep lets what was fitted to the palettes be kept outside, by the digest of all that it
+// is made of, so that the next process does not fit it again. It is read, or made and
+// written, when the first sentence is; where nothing is read, it is made.
+func (ix *Index) Keep(read func(name string) []byte, write func(name string, text []byte)) *Index {
 	ix.model = sync.OnceValue(func() *model {
 		var kept []float64
-		file := filepath.Join(folder, "phrases-"+ix.digest()+".json")
-		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &kept) == nil && len(kept) == signCount+1 {
+		name := "phrases-" + ix.digest() + ".json"
+		if json.Unmarshal(read(name), &kept) == nil && len(kept) == signCount+1 {
 			m := &model{none: kept[signCount]}
 			for k := range m.signs {
 				m.signs[k] = float32(kept[k])
@@ -81,13 +75,12 @@ func (ix *Index) Keep(folder string) *Index {
 			return m
 		}
 		m := ix.learn()
+		kept = nil
 		for _, s := range m.signs {
 			kept = append(kept, float64(s))
 		}
 		text, _ := json.Marshal(append(kept, m.none))
-		if os.MkdirAll(folder, 0o700) == nil && os.WriteFile(file+".new", text, 0o600) == nil {
-			os.Rename(file+".new", file)
-		}
+		write(name, text)
 		return m
 	})
 	return ix

@@ -52,6 +52,14 @@ func Languages() []Language {
 	return all
 }
 
+// Tags are those of the Languages.
+func Tags() (all []string) {
+	for _, t := range ours().tongues {
+		all = append(all, t.tag)
+	}
+	return all
+}
+
 // String is the language's tag: "en".
 func (l Language) String() string { return ours().tongues[l].tag }
 
