@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,20 +24,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 	h := newHouse(t)
 	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
 	clara := newVisitor(t).comes(s, "clara")
-	store, err := sqlite.Open(filepath.Join(h.dir, "verbatim.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	held, release := make(chan bool), make(chan bool)
-	go func() {
-		_ = store.Update(context.Background(), stores.Scope{All: true}, func(stores.Tx) error {
-			held <- true
-			<-release
-			return nil
-		})
-	}()
-	<-held
+	release := h.holdsWriter()
 	type answered struct {
 		status int
 		body   string
@@ -57,7 +45,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 		t.Errorf("it is not ready, though it reads: %d %s", status, body)
 	}
 	time.Sleep(2 * time.Second)
-	release <- true
+	release()
 	for range 4 {
 		a := <-writes
 		switch {
@@ -75,6 +63,61 @@ func TestTheWriterIsHeld(t *testing.T) {
 	}
 	if got := strings.Count(h.do("log", "show"), "\tok\t"); got != 4 {
 		t.Errorf("%d were done, 4 were asked for", got)
+	}
+}
+
+// What a server has begun when it is told to end is finished and answered; what comes
+// after that is not taken. (SAFE-H10)
+func TestWhatWasBegunIsFinished(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	release := h.holdsWriter()
+	begun := make(chan string, 1)
+	go func() {
+		status, body, err := clara.post(s.url+"/v1/run", "begun", map[string]string{"script": fmt.Sprintf(aNote, 1)})
+		begun <- fmt.Sprint(status, " ", err, " ", body)
+	}()
+	time.Sleep(500 * time.Millisecond)
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	time.Sleep(500 * time.Millisecond)
+	if _, _, err := clara.post(s.url+"/v1/run", "late", map[string]string{"script": fmt.Sprintf(aNote, 2)}); err == nil {
+		t.Error("something new is taken")
+	}
+	release()
+	if got := <-begun; !strings.HasPrefix(got, "200 <nil>") {
+		t.Errorf("what was begun is answered %s", got)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Count(h.do("log", "show"), "\tok\t"); got != 1 {
+		t.Errorf("%d were done", got)
+	}
+}
+
+// holdsWriter lets another program hold the store's one writer, until release is called.
+func (h *house) holdsWriter() (release func()) {
+	h.t.Helper()
+	store, err := sqlite.Open(filepath.Join(h.dir, "verbatim.db"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { store.Close() })
+	held, let := make(chan bool), make(chan bool)
+	go func() {
+		_ = store.Update(context.Background(), stores.Scope{All: true}, func(stores.Tx) error {
+			held <- true
+			<-let
+			return nil
+		})
+		held <- true
+	}()
+	<-held
+	return func() {
+		let <- true
+		<-held
 	}
 }
 
