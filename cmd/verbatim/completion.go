@@ -11,9 +11,8 @@ import (
 func completionCommand(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
-		Use:    "completion bash|zsh|fish",
-		Hidden: true, // from the list, which fits on a screen; the guide tells of it
-		Short:  "Print a completion script for a shell",
+		Use:   "completion bash|zsh|fish",
+		Short: "Print a completion script for a shell",
 		Example: `verbatim completion bash
 verbatim completion zsh
 verbatim completion fish`,

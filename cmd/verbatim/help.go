@@ -73,7 +73,8 @@ func (a *app) printExitCodes() {
 // listed are the subcommands in the order of commands, which is that of use.
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
 	subs := slices.Clone(cmd.Commands())
-	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden })
+	// The list fits on a screen: who packs the program knows of what is left out.
+	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden || c.Name() == "completion" })
 	slices.SortStableFunc(subs, func(x, y *cobra.Command) int {
 		return slices.Index(a.order, x.Name()) - slices.Index(a.order, y.Name())
 	})

@@ -66,7 +66,7 @@ func serveCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.mode, "mode", "tools", "the `way` calls are written, as for verbatim chat")
 	flags.StringVar(&f.budget, "budget", "30000,200000,1000000", "most `tokens` of a message, a conversation and a day")
 	flags.BoolVar(&f.apart, "no-work", false, "leave jobs to verbatim work")
-	flags.StringVar(&f.log, "log", "info", "log this `level` to standard error: info, error or off")
+	flags.StringVar(&f.log, "log", "info", "log to standard error what has this `level`, info or error; off for nothing")
 	return cmd
 }
 
