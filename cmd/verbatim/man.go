@@ -28,7 +28,7 @@ func (a *app) writeMan(root *cobra.Command, dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(manPage(cmd)), 0o666); err != nil {
 			return usage(fmt.Sprintf("%q cannot be written: %s", filepath.Join(dir, name), reason(err)), "check the path, and who may write there")
 		}
-		for _, sub := range a.listed(cmd) {
+		for _, sub := range cmd.Commands() {
 			if err := write(sub); err != nil {
 				return err
 			}
