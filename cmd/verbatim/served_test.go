@@ -475,18 +475,25 @@ func TestATokenSpeaks(t *testing.T) {
 		if status, body := ask(all, "POST", "/v1/run", `{"script":"system.list-principals","origin":"person"}`); status != http.StatusBadRequest {
 			t.Errorf("a program speaks as a person: %d %s", status, body)
 		}
+		// Nor does it tell of what its principal said, or what waits for them.
+		for _, path := range []string{"/v1/sessions", "/v1/sessions/portal", "/v1/confirmations", "/v1/journal", "/v1/events", "/v1/logins"} {
+			if status, body := ask(few, "GET", path, ""); status != http.StatusForbidden || !strings.Contains(body, "good for some verbs") {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
 		// What others asked for is not decided by a token that is for some verbs.
 		h.proposes(`system.add-token :principal-id "nina" :name "n" :digest "` + strings.Repeat("0", 64) + `" :audience "https://x.example" :expires-at 2030-01-01T00:00:00Z`)
 		var waiting struct{ Confirmations []struct{ ID string } }
 		bo := h.token("bo", "--as", "bo", "--for", "bo", "--url", s.url, "--only", "system.add-token")
-		_, body := ask(bo, "GET", "/v1/confirmations", "")
+		decider := h.token("decider", "--as", "bo", "--for", "bo", "--url", s.url)
+		_, body := ask(decider, "GET", "/v1/confirmations", "")
 		if err := json.Unmarshal([]byte(body), &waiting); err != nil || len(waiting.Confirmations) != 1 {
 			t.Fatal(body, err)
 		}
 		if status, body := ask(bo, "POST", "/v1/confirmations/"+waiting.Confirmations[0].ID+"/agree", ""); status != http.StatusForbidden {
 			t.Errorf("it agrees: %d %s", status, body)
 		}
-		if _, body := ask(bo, "GET", "/v1/confirmations", ""); !strings.Contains(body, waiting.Confirmations[0].ID) {
+		if _, body := ask(decider, "GET", "/v1/confirmations", ""); !strings.Contains(body, waiting.Confirmations[0].ID) {
 			t.Errorf("what it may not decide does not wait any more: %s", body)
 		}
 		h.script("ada", `system.revoke-token :token-id "ada few"`)

@@ -54,7 +54,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener, certs *tls.Config) err
 // healthz says that the process is there.
 func (s *Server) healthz(v *visit) error { return v.plain(http.StatusOK, "ok\n") }
 
-// readyz says whether requests can be answered.
+// plain answers with a line for programs.
 func (v *visit) plain(status int, text string) error {
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	v.w.WriteHeader(status)
@@ -62,6 +62,7 @@ func (v *visit) plain(status int, text string) error {
 	return nil
 }
 
+// readyz says whether requests can be answered.
 func (s *Server) readyz(v *visit) error {
 	select {
 	case <-s.draining:

@@ -200,6 +200,7 @@ type Route struct {
 	Body    int64 // how large a body may be, in bytes; none where it is 0
 	Stream  bool  // it goes on for as long as somebody listens
 	Upload  bool  // its body may take its time
+	Whole   bool  // it tells of more than verbs do, and so is not for a token for some
 	Does    string
 	handle  func(*visit) error
 }

@@ -111,6 +111,9 @@ func (v *visit) enters() error {
 		return err
 	}
 	v.caller, err = v.known.of(key.digest, func() (caller, error) { return v.finds(key) })
+	if err == nil && v.only != nil && v.route.Whole {
+		return problem{Status: http.StatusForbidden, Code: "not-permitted", Title: "this token is good for some verbs, and for nothing else", Next: "GET /v1/verbs lists them"}
+	}
 	return err
 }
 
