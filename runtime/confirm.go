@@ -54,6 +54,7 @@ const (
 	verbAgree   = "verbatim.agree"
 	verbDecline = "verbatim.decline"
 	verbExpire  = "verbatim.expire"
+	verbSummon  = "verbatim.summon" // stands in no journal, only in what a worker reports
 )
 
 // unusable says why a confirmation cannot be used now, whoever uses it.
@@ -375,7 +376,11 @@ func (s *Session) propose(ctx context.Context, r *run, t *terms, others []compla
 		if err != nil {
 			return err
 		}
-		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: []stores.Job{s.e.expiry(c)}, Settled: r.settled}
+		summons, err := s.e.summons(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		b := stores.Batch{Changes: append(append(r.own, kept...), c.Insert()), Jobs: append(summons, s.e.expiry(c)), Settled: r.settled}
 		told := map[int]bool{}
 		for _, o := range others {
 			if st := r.top[o.call]; !told[o.call] {

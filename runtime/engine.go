@@ -97,6 +97,9 @@ type Options struct {
 	// Profile says what is known of a principal as a person. Without it, that is
 	// what the store calls them.
 	Profile func(ctx context.Context, r stores.Reader, name string) (Profile, error)
+	// Deciders names the principals with a role who can be told that their agreement is
+	// waited for. Without it nobody is told.
+	Deciders func(ctx context.Context, r stores.Reader, role string) ([]string, error)
 	// Scanner is who looks at files for harm now, as uploads name it; "" where that
 	// is not known. Where somebody does, a file that was taken while nobody did,
 	// ScannedByNobody, is not used before it was looked at.
@@ -146,6 +149,7 @@ type Engine struct {
 
 	authority Authority // nil where the store alone says who somebody is
 	profile   func(ctx context.Context, r stores.Reader, name string) (Profile, error)
+	deciders  func(ctx context.Context, r stores.Reader, role string) ([]string, error)
 }
 
 // A ConfigError says that palettes, handlers and store do not fit together. An
@@ -179,6 +183,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 
 		authority: opt.Authority,
 		profile:   opt.Profile,
+		deciders:  opt.Deciders,
 		scanner:   opt.Scanner,
 	}
 	if e.clock == nil {

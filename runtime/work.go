@@ -32,13 +32,15 @@ const (
 	JobCall = "call"
 	// JobExpire ends a confirmation that nobody decided in time.
 	JobExpire = "expire"
+	// JobSummon tells whoever may agree that somebody waits for it.
+	JobSummon = "summon"
 	// JobNotice is a notice to be delivered. The engine knows no channels:
 	// whoever does settles it.
 	JobNotice = "notice"
 )
 
 // JobKinds are the kinds that Engine.Work knows.
-func JobKinds() []string { return []string{JobCall, JobExpire} }
+func JobKinds() []string { return []string{JobCall, JobExpire, JobSummon} }
 
 // What becomes of a run of a job.
 const (
@@ -99,9 +101,7 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 		if err != nil {
 			return &Failure{Err: fmt.Errorf("%s: a notice that is no JSON: %w", st.verb.Name, err)}
 		}
-		b.Jobs = append(b.Jobs, stores.Job{ID: out.ID, Kind: JobNotice, At: r.now, Principal: r.s.who.Name, Payload: stores.NewObject(
-			[]string{"body", "kind", "target", "time", "v"},
-			[]stores.Value{body, stores.NewString(out.Kind), stores.NewString(out.Target), stores.NewString(stores.NewTime(out.Time).Text()), jobV}).Text()})
+		b.Jobs = append(b.Jobs, noticeJob(out, r.s.who.Name, body))
 		return nil
 	}
 	due := r.moment(n.at)
@@ -190,6 +190,8 @@ func (e *Engine) Work(ctx context.Context, run stores.Run) (Worked, error) {
 		done, err = e.workCall(ctx, run)
 	case JobExpire:
 		done, err = e.workExpire(ctx, run)
+	case JobSummon:
+		done, err = e.workSummon(ctx, run)
 	default:
 		return done, &Failure{Err: fmt.Errorf("nobody here knows jobs of kind %s", run.Kind)}
 	}
@@ -700,8 +702,13 @@ func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error)
 		case c.Status != confirmations.Waiting:
 			done.Outcome, done.Reason = WorkSkipped, reasonNoPoint
 		case now.Before(c.Expires):
-			// The store's clock is ahead of this one, and nothing ends early.
-			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: c.Expires, Free: true}
+			// The store's clock is ahead of this one, and nothing ends early: it is looked at
+			// again when this one has come as far.
+			there, err := e.store.Clock(ctx)
+			if err != nil {
+				return err
+			}
+			b.Settled[0] = stores.Settlement{Run: run, State: stores.JobWaiting, At: there.Add(c.Expires.Sub(now)), Free: true}
 			done.Outcome = WorkWaiting
 		default:
 			b.Changes = append(b.Changes, c.Settle(e.writtenScript(c), confirmations.Expired, "", "", now))

@@ -95,7 +95,7 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 		}
 		scanner = s.String()
 	}
-	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg), Scanner: scanner, Observe: a.observe})
+	return runtime.New(reg, store, runtime.Options{Clock: clock, Zone: zone, Handlers: h, Tools: tools, Authority: system.Authority(reg), Profile: system.Profile(reg), Deciders: system.Deciders(reg), Scanner: scanner, Observe: a.observe})
 }
 
 // found makes the first administrators.

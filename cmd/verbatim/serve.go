@@ -20,12 +20,10 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
-	"verbatim/runtime/notify"
 	"verbatim/runtime/serve"
 	"verbatim/runtime/serve/logins"
 	"verbatim/runtime/system"
 	"verbatim/runtime/upload"
-	"verbatim/runtime/words"
 	"verbatim/runtime/work"
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -56,7 +54,7 @@ func serveCommand(a *app) *cobra.Command {
 	a.storeFlag(cmd, &f.store)
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "the `address` to listen at (default localhost, 8080 or the next free port)")
-	flags.StringSliceVar(&f.urls, "url", nil, "how people reach it, a `URL`; the first is what links are made for")
+	flags.StringSliceVar(&f.urls, "url", nil, "how people reach it, a `URL`; links are made for the first (default $VERBATIM_URL)")
 	flags.StringVar(&f.cert, "tls-cert", "", "the `file` of its certificate")
 	flags.StringVar(&f.key, "tls-key", "", "the `file` of its key")
 	flags.BoolVar(&f.proxied, "behind-proxy", false, "a proxy in front has TLS, and says who its clients are")
@@ -115,6 +113,9 @@ func (f *serveFlags) listener() (net.Listener, error) {
 }
 
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	if at := a.env("VERBATIM_URL"); at != "" && len(f.urls) == 0 {
+		f.urls = []string{at}
+	}
 	if err := f.safely(); err != nil {
 		return err
 	}
@@ -232,7 +233,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	working := make(chan error, 1)
-	go func() { working <- a.workBeside(ctx, f, engine, store, channels) }()
+	go func() { working <- a.workBeside(ctx, f, engine, store, sending(reg, store, channels, o.URL)) }()
 	err = server.Run(ctx, l, certs)
 	if werr := <-working; err == nil {
 		err = werr
@@ -244,15 +245,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 // workBeside works off jobs for as long as the server runs.
-func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, channels *notify.Sender) error {
+func (a *app) workBeside(ctx context.Context, f serveFlags, engine *runtime.Engine, store stores.Store, send func(context.Context, runtime.Message) error) error {
 	if f.apart {
 		return nil
 	}
 	host, _ := os.Hostname() // without one, the number of the process will do
-	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64}
-	if channels != nil {
-		w.Send = channels.Send
-	}
+	w := &work.Worker{Engine: engine, Store: store, Name: strings.TrimSpace(host + " " + strconv.Itoa(os.Getpid())), Spread: rand.Float64, Send: send}
 	return w.Run(ctx)
 }
 
@@ -309,23 +307,6 @@ func tokensOf(reg *verbs.Registry, store stores.Store) func(context.Context, str
 		return serve.Token{Principal: t.Principal, Audience: t.Audience, Expires: t.Expires, Verbs: t.Only}, nil
 	}
 }
-
-// mailer mails links to sign in.
-func mailer(channels *notify.Sender) func(context.Context, string, string, string) error {
-	return func(ctx context.Context, to, language, link string) error {
-		l, ok := words.ParseLanguage(language)
-		if !ok {
-			l = words.English
-		}
-		return channels.Letter(ctx, notify.Letter{ID: uuid(), To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)})
-	}
-}
-
-// What a mail to sign in says.
-const (
-	saySignIn   words.Key = "serve/sign-in"
-	saySignInBy words.Key = "serve/sign-in-by"
-)
 
 // ownTables are those that the program keeps for itself, whatever the palettes.
 func ownTables() []*stores.Entity { return append(runtime.Own(), logins.Own()...) }

@@ -377,12 +377,7 @@ func TestSigningInByMail(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *house) {
 		h.people()
 		h.script("ada", `system.add-identity :principal-id "nina" :issuer "mailto" :subject "Nina@Allianz.example"`)
-		address, mail := mailServer(t)
-		channels := fmt.Sprintf(`{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`, address)
-		if err := os.WriteFile(filepath.Join(h.dir, "letters.json"), []byte(channels), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		h.env = append(h.env, "VERBATIM_NOTIFY="+filepath.Join(h.dir, "letters.json"))
+		mail := h.letters()
 		s, other := h.serve("--log", "off"), h.serve("--log", "off")
 		nina, stranger := newVisitor(t), newVisitor(t)
 		status, known := nina.form(s.url+"/sign-in/mail", url.Values{"email": {"nina@allianz.example"}})
@@ -434,6 +429,73 @@ func TestSigningInByMail(t *testing.T) {
 				t.Error("a stranger was written to")
 			}
 		default:
+		}
+	})
+}
+
+// letters sends the letters of what begins from now on to a server of mail.
+func (h *house) letters() <-chan string {
+	h.t.Helper()
+	address, mail := mailServer(h.t)
+	channels := fmt.Sprintf(`{"channels": {"post": {"kind": "smtp", "server": %q, "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`, address)
+	if err := os.WriteFile(filepath.Join(h.dir, "letters.json"), []byte(channels), 0o666); err != nil {
+		h.t.Fatal(err)
+	}
+	h.env = append(h.env, "VERBATIM_NOTIFY="+filepath.Join(h.dir, "letters.json"))
+	return mail
+}
+
+// Whoever may agree is told so, once and in their language, with a link that opens
+// nothing by itself. The asker's other login, who may not agree, and who has no address
+// are not.
+func TestWhoeverMayAgreeIsTold(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		h.people()
+		h.script("ada", `system.describe-principal :principal-id "ada" :person "Ada Lark" :label "Ada Lark"
+system.add-principal :name "adas" :person "Ada Lark"
+system.add-principal :name "cato"
+system.describe-principal :principal-id "bo" :language "de"`)
+		for _, name := range []string{"adas", "cato"} { // cato has no address
+			h.script("ada", fmt.Sprintf(`system.grant-high-role :principal-id %q :role "administrator"`, name))
+		}
+		for _, name := range []string{"nina", "ada", "adas", "bo"} {
+			h.script("ada", fmt.Sprintf(`system.add-identity :principal-id %q :issuer "mailto" :subject "%s@bank.example"`, name, name))
+		}
+		mail := h.letters()
+		h.env = append(h.env, "VERBATIM_URL=https://portal.bank.example/")
+		ask := `system.add-token :principal-id "nina" :name "n" :digest "` + strings.Repeat("0", 64) + `" :audience "https://x.example" :expires-at 2030-01-01T00:00:00Z`
+		h.proposes(ask)
+		h.proposes(ask) // the same again waits already
+		for range 3 {
+			h.do("work", "--once", "--at", "2024-12-27T10:00:00Z")
+		}
+		var letters []string
+		for len(mail) > 0 {
+			letters = append(letters, <-mail)
+		}
+		if len(letters) != 1 {
+			t.Fatalf("%d letters:\n%s", len(letters), strings.Join(letters, "\n"))
+		}
+		link := regexp.MustCompile(`https://portal\.bank\.example(/waiting/[^\s]+)`).FindStringSubmatch(letters[0])
+		for _, part := range []string{"To: bo@bank.example", "Ada Lark bittet um etwas"} {
+			if link == nil || !strings.Contains(letters[0], part) {
+				t.Fatalf("%q is not in\n%s", part, letters[0])
+			}
+		}
+		if strings.Contains(letters[0], "nina") || strings.Contains(letters[0], "add-token") {
+			t.Errorf("it tells what is asked for\n%s", letters[0])
+		}
+		h.env = h.env[:len(h.env)-1]
+		s := h.serve("--log", "off", "--sign-in", "bo", "--sign-in", "nina")
+		if status, body := newVisitor(t).get(s.url + link[1]); status == http.StatusOK || strings.Contains(body, "add-token") {
+			t.Errorf("the link alone opens\n%d %s", status, body)
+		}
+		if status, body := newVisitor(t).comes(s, "nina").get(s.url + link[1]); status == http.StatusOK || strings.Contains(body, "add-token") {
+			t.Errorf("who may not agree sees\n%d %s", status, body)
+		}
+		if status, body := newVisitor(t).comes(s, "bo").get(s.url + link[1]); status != http.StatusOK || !strings.Contains(body, "add-token") {
+			t.Errorf("%d %s", status, body)
 		}
 	})
 }

@@ -105,14 +105,12 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	if err != nil {
 		return err
 	}
-	if channels != nil {
-		w.Send = channels.Send
-	}
 	store, err := a.open(ctx, f.store)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	w.Send = sending(reg, store, channels, a.env("VERBATIM_URL"))
 	if f.at == "" {
 		if clock, err = byStore(ctx, store, clock); err != nil {
 			return broken("the store does not tell the time", err, "check the store; nothing that waits is lost")

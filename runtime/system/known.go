@@ -109,3 +109,51 @@ func only(ctx context.Context, store stores.Store, e *stores.Entity, where store
 	})
 	return row, err
 }
+
+// Deciders names those with a role who have a verified address of mail.
+func Deciders(reg *verbs.Registry) func(context.Context, stores.Reader, string) ([]string, error) {
+	t, err := tablesOf(reg)
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context, r stores.Reader, role string) (names []string, err error) {
+		at := t.roles.FieldIndex("principal")
+		whom := stores.Path{Steps: []stores.Step{{Field: at, To: t.principals}}, Field: t.principals.FieldIndex("name")}
+		has, err := r.Find(ctx, stores.Find{Entity: t.roles, Where: is(t.roles, "role", stores.NewString(role)), Select: []stores.Path{{Field: at}, whom}})
+		if err != nil || len(has) == 0 {
+			return nil, err
+		}
+		keys, called := make([]stores.Value, len(has)), map[string]string{}
+		for i, row := range has {
+			keys[i], called[row[0].Text()] = row[0], row[1].Text()
+		}
+		e := reg.Entity("system-identity").Store
+		at = e.FieldIndex("principal")
+		found, err := r.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: at}}, Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{
+			*is(e, "issuer", stores.NewString(Mail)), {Op: stores.In, Path: stores.Path{Field: at}, Value: stores.NewList(keys...)}}}})
+		for _, row := range found {
+			names = append(names, called[row[0].Text()])
+		}
+		return names, err
+	}
+}
+
+// AddressOf returns a verified address of mail of somebody, "" where they have none, and
+// the language that they read.
+func AddressOf(ctx context.Context, reg *verbs.Registry, store stores.Store, name string) (address, language string, err error) {
+	e := reg.Entity("system-identity").Store
+	who := e.Fields[e.FieldIndex("principal")].Ref
+	step := []stores.Step{{Field: e.FieldIndex("principal"), To: who}}
+	called := stores.Path{Steps: step, Field: who.FieldIndex("name")}
+	f := stores.Find{Entity: e, Limit: 1, Select: []stores.Path{{Field: e.FieldIndex("subject")}, {Steps: step, Field: who.FieldIndex("language")}},
+		Order: []stores.Order{{Path: stores.Path{Field: e.FieldIndex("subject")}}},
+		Where: &stores.Cond{Op: stores.And, Kids: []stores.Cond{*is(e, "issuer", stores.NewString(Mail)), {Op: stores.Eq, Path: called, Value: stores.NewString(name)}}}}
+	err = store.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
+		rows, err := r.Find(ctx, f)
+		if err == nil && len(rows) > 0 {
+			address, language = rows[0][0].Text(), rows[0][1].Text()
+		}
+		return err
+	})
+	return address, language, err
+}

@@ -287,6 +287,24 @@ func TestWorkThatAsksWaits(t *testing.T) {
 	})
 }
 
+// A store whose clock is ahead of the engine's finds that an expiry is due before the
+// engine does. It waits for as long as the engine says, and is not asked again at once.
+func TestAnExpiryThatIsNotDueYetIsLookedAtOnce(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "First"`)
+		w.run("ada", `desk.burn-later :promise-id @first`)
+		w.wantWork("waiting desk.burn needs-agreement")
+		ahead := w.worker()
+		ahead.Clock = func() time.Time { return w.now().Add(3 * time.Hour) }
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if tally, err := ahead.Once(ctx); err != nil || tally[runtime.WorkWaiting] != 1 {
+			w.t.Errorf("%v, %v: it is looked at again and again", tally, err)
+		}
+	})
+}
+
 // A value that came from a model or a document is no better for having waited.
 func TestOriginsOutliveTheWait(t *testing.T) {
 	t.Parallel()

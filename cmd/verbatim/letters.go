@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"verbatim/runtime"
+	"verbatim/runtime/notify"
+	"verbatim/runtime/system"
+	"verbatim/runtime/words"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// What the letters of the program say.
+const (
+	saySignIn   words.Key = "serve/sign-in"
+	saySignInBy words.Key = "serve/sign-in-by"
+	sayAsked    words.Key = "serve/asked"
+	sayAskedBy  words.Key = "serve/asked-by"
+)
+
+// mailer mails links to sign in.
+func mailer(channels *notify.Sender) func(context.Context, string, string, string) error {
+	return func(ctx context.Context, to, language, link string) error {
+		l := reads(language)
+		return channels.Letter(ctx, notify.Letter{ID: uuid(), To: to, Subject: saySignIn.In(l), Text: saySignInBy.In(l, link)})
+	}
+}
+
+func reads(language string) words.Language {
+	if l, ok := words.ParseLanguage(language); ok {
+		return l
+	}
+	return words.English
+}
+
+// sending sends notices. That somebody's agreement is waited for goes to them as a letter
+// with a link to the page at url, where no route says otherwise. The link opens nothing by
+// itself.
+func sending(reg *verbs.Registry, store stores.Store, channels *notify.Sender, url string) func(context.Context, runtime.Message) error {
+	if channels == nil {
+		return nil
+	}
+	return func(ctx context.Context, m runtime.Message) error {
+		if m.Target != runtime.TargetAgreement || !channels.Writes() || slices.Contains(channels.Targets(), m.Target) {
+			return channels.Send(ctx, m)
+		}
+		var body struct{ Asker, Confirmation, To string }
+		if err := json.Unmarshal([]byte(m.Body), &body); err != nil {
+			return &notify.Error{Code: "unreadable-payload", Text: "it names nobody", Permanent: true}
+		}
+		address, language, err := system.AddressOf(ctx, reg, store, body.To)
+		switch {
+		case err != nil:
+			return fmt.Errorf("the address of somebody could not be read: %w", err)
+		case address == "":
+			return &notify.Error{Code: notify.CodeNoRoute, Text: "whoever it is for has no address any more", Permanent: true}
+		}
+		where := body.Confirmation
+		if url != "" {
+			where = strings.TrimRight(url, "/") + "/waiting/" + where
+		}
+		l := reads(language)
+		return channels.Letter(ctx, notify.Letter{ID: m.ID, To: address, Subject: sayAsked.In(l), Text: sayAskedBy.In(l, body.Asker, where)})
+	}
+}

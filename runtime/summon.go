@@ -1,0 +1,130 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"verbatim/runtime/confirmations"
+	"verbatim/stores"
+)
+
+// Whoever may agree to what somebody proposed is told that it waits: a job, which
+// commits with the proposal, finds out who that is, and leaves a notice for each, which
+// commits with its own end. So each is told once, however often it is tried. The notice
+// says that something waits, and nothing of what.
+
+// TargetAgreement is the target of the notice that somebody's agreement is waited for.
+// Its body holds "confirmation", "to" and "asker", the name of a principal and how the
+// other is called, and "until".
+const TargetAgreement = "agreement"
+
+// summons is the job of telling them, none where nobody with these roles can be told.
+func (e *Engine) summons(ctx context.Context, r stores.Reader, c *confirmations.Confirmation) ([]stores.Job, error) {
+	if e.deciders == nil {
+		return nil, nil
+	}
+	for _, role := range c.Roles {
+		names, err := e.deciders(ctx, r, role)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) > 0 {
+			return []stores.Job{{ID: e.newID(), Kind: JobSummon, At: c.Time, Principal: c.Asker,
+				Payload: stores.NewObject([]string{"confirmation", "v"}, []stores.Value{c.Key, jobV}).Text()}}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (e *Engine) workSummon(ctx context.Context, run stores.Run) (Worked, error) {
+	done := Worked{Verb: verbSummon}
+	var p struct {
+		V            int
+		Confirmation string
+	}
+	if err := readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
+		return done, &Failure{Err: err}
+	} else if err != nil || p.Confirmation == "" {
+		return e.giveUp(ctx, run, verbSummon, reasonUnreadable)
+	}
+	now := stores.NewTime(e.clock()).Time()
+	b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
+	var c *confirmations.Confirmation
+	var names []string
+	var asker string
+	err := e.store.View(ctx, system(), func(r stores.Reader) (err error) {
+		if c, err = confirmations.Get(ctx, r, stores.NewString(p.Confirmation)); err != nil || c == nil {
+			return err
+		}
+		asker = c.Asker
+		if e.profile != nil {
+			whom, err := e.profile(ctx, r, c.Asker)
+			if err != nil {
+				return err
+			}
+			if whom.Label != "" {
+				asker = whom.Label
+			}
+		}
+		for i, role := range c.Roles {
+			if c.Agreed[i] != "" || e.deciders == nil {
+				continue
+			}
+			more, err := e.deciders(ctx, r, role)
+			if err != nil {
+				return err
+			}
+			names = append(names, more...)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return done, failure(err)
+	case c == nil:
+		done.Reason = reasonRowGone
+	case c.Status != confirmations.Waiting || !now.Before(c.Expires):
+		done.Reason = reasonNoPoint
+	}
+	if done.Reason != "" {
+		return done, e.endWork(ctx, b, &done, WorkSkipped)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		may, err := e.mayDecide(ctx, c, name)
+		if err != nil {
+			return done, failure(err)
+		}
+		if may {
+			body := stores.NewObject([]string{"asker", "confirmation", "to", "until"},
+				[]stores.Value{stores.NewString(asker), stores.NewString(c.ID), stores.NewString(name), stores.NewString(stores.NewTime(c.Expires).Text())})
+			b.Jobs = append(b.Jobs, noticeJob(stores.Notice{ID: e.newID(), Kind: "notify", Target: TargetAgreement, Time: now}, name, body))
+		}
+	}
+	return done, e.endWork(ctx, b, &done, WorkDone)
+}
+
+// mayDecide reports whether somebody may agree to what waits, and sees what it is about.
+func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, name string) (bool, error) {
+	s, err := e.just(ctx, name)
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return false, nil // they are gone, or may do nothing any more
+	}
+	if err != nil {
+		return false, fmt.Errorf("the rights of somebody who may agree could not be read: %w", err)
+	}
+	if !s.pending(c).Mine {
+		return false, nil
+	}
+	return s.concerns(ctx, c)
+}
+
+// noticeJob is the job of delivering a notice.
+func noticeJob(n stores.Notice, principal string, body stores.Value) stores.Job {
+	return stores.Job{ID: n.ID, Kind: JobNotice, At: n.Time, Principal: principal, Payload: stores.NewObject(
+		[]string{"body", "kind", "target", "time", "v"},
+		[]stores.Value{body, stores.NewString(n.Kind), stores.NewString(n.Target), stores.NewString(stores.NewTime(n.Time).Text()), jobV}).Text()}
+}
