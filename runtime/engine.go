@@ -90,7 +90,7 @@ type Options struct {
 	At func(Stage)
 	// Observe, when set, is told of each program once it was worked out or carried out,
 	// on the run's own goroutine, which waits. It is for many goroutines at once.
-	Observe func(Observed)
+	Observe func(context.Context, Observed)
 	// Zone is where the organisation's days begin: what is to happen on a day
 	// happens at its start there. Without one it is UTC.
 	Zone *time.Location
@@ -120,7 +120,7 @@ type Engine struct {
 	clock     func() time.Time
 	newID     func() string
 	at        func(Stage) // nil but in tests
-	observe   func(Observed)
+	observe   func(context.Context, Observed)
 	backoff   func(attempt int) time.Duration
 	zone      *time.Location
 	random    io.Reader

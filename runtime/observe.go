@@ -37,6 +37,6 @@ func (s *Session) attempts(ctx context.Context, p *verbs.Program, o *terms) (*ru
 	case err != nil:
 		seen.Outcome = outcomeFailed
 	}
-	s.e.observe(seen)
+	s.e.observe(ctx, seen)
 	return r, err
 }

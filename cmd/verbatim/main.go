@@ -89,7 +89,7 @@ type app struct {
 	color   string        // --color
 	order   []string      // subcommands, as help lists them
 	sent    *sink
-	observe func(runtime.Observed) // told of what the engine does; nil but for a server
+	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
 }
 
 // run is the program: main gives it the process, tests something else.

@@ -327,6 +327,7 @@ var libraries = map[string]struct {
 	"golang.org/x/oauth2":                      {[]string{"runtime/serve"}, "it belongs to signing in with another system"},
 	"golang.org/x/sync":                        {[]string{"runtime/serve"}, "whoever shows the same login at once is looked up once"},
 	"golang.org/x/time":                        {[]string{"runtime/serve"}, "load is shed at the door"},
+	"go.opentelemetry.io/otel":                 {[]string{"runtime/serve"}, "spans are told in one place"},
 	"github.com/prometheus/client_golang":      {[]string{"runtime/serve"}, "what is counted is shown in one place"},
 	"github.com/mattn/go-isatty":               {[]string{"cmd/verbatim"}, "only the command talks to a terminal"},
 }

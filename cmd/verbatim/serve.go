@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -153,7 +154,19 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	meter := serve.NewMeter()
+	meter, logger := serve.NewMeter(), a.logger(f.log)
+	if endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT"); endpoint != "" {
+		meter.Spans, err = serve.NewSpans(endpoint, a.env("OTEL_EXPORTER_OTLP_HEADERS"), a.env("OTEL_SERVICE_NAME"), func(err error) { logger.Error("spans", "lost", err.Error()) })
+		if err != nil {
+			return usage(err.Error(), "set OTEL_EXPORTER_OTLP_ENDPOINT, or leave it out")
+		}
+		ends = append(ends, func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			_ = meter.Spans.Close(ctx) // what could not be sent was told
+		})
+	}
+	model = meter.Watch(model, chat.model)
 	a.observe = meter.Observe
 	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
 	if err != nil {
@@ -170,7 +183,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	o := serve.Options{
-		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: a.logger(f.log),
+		Registry: reg, Engine: engine, Store: store, Codes: allCodes(), Clock: a.now, Random: a.random, Proxied: f.proxied, Log: logger,
 		Meter: meter, People: people(reg, store), Tokens: tokensOf(reg, store),
 	}
 	phrases := a.phrases(reg)

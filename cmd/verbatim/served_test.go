@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/textproto"
 	"net/url"
 	"os"
@@ -598,6 +599,83 @@ func (h *house) proposes(text string) {
 // masked takes the id of the request out of an answer.
 func masked(body string) string {
 	return regexp.MustCompile(`"request":"[0-9a-f]+"`).ReplaceAllString(body, "")
+}
+
+// A collector of OpenTelemetry is told how long a request and its program took, within the
+// trace of whoever asked, and nothing of what was said. One that is not there holds nobody
+// up.
+func TestACollectorIsToldOfSpans(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	bodies := make(chan string, 100)
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- r.URL.Path + " " + r.Header.Get("X-Team") + " " + r.Header.Get("Content-Type") + "\n" + string(body)
+	}))
+	h.env = append(h.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-team=kyc%20team", "OTEL_SERVICE_NAME=portal")
+	s := h.serve("--log", "error", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+	run := func(script string) {
+		r, _ := http.NewRequest(http.MethodPost, s.url+"/v1/run", strings.NewReader(script))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Traceparent", "00-"+trace+"-"+parent+"-01")
+		if status, body := clara.answer(clara.Do(r)); status != http.StatusOK && status != http.StatusUnprocessableEntity {
+			t.Fatal(status, body)
+		}
+	}
+	run(`{"script":"client.get-status"}`)
+	run(`{"script":"client.get-request :request-id @nobody-of-that-name"}`)
+	s.stop()
+	type span struct {
+		TraceID, SpanID, ParentSpanID, Name string
+		Kind                                int
+		StartTimeUnixNano, EndTimeUnixNano  string
+		Attributes                          []struct {
+			Key   string
+			Value map[string]any
+		}
+	}
+	var all []span
+	for len(bodies) > 0 {
+		head, body, _ := strings.Cut(<-bodies, "\n")
+		var told struct {
+			ResourceSpans []struct {
+				Resource struct {
+					Attributes []struct {
+						Key   string
+						Value struct{ StringValue string }
+					}
+				}
+				ScopeSpans []struct{ Spans []span }
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &told); err != nil || head != "/v1/traces kyc team application/json" || told.ResourceSpans[0].Resource.Attributes[0].Value.StringValue != "portal" {
+			t.Fatalf("%v\n%s\n%s", err, head, body)
+		}
+		if strings.Contains(body, "nobody-of-that-name") || strings.Contains(body, "clara") {
+			t.Errorf("it tells who said what\n%s", body)
+		}
+		all = append(all, told.ResourceSpans[0].ScopeSpans[0].Spans...)
+	}
+	named := map[string]span{}
+	for _, s := range all {
+		if s.TraceID == trace {
+			named[s.Name] = s
+		}
+		if start, end := s.StartTimeUnixNano, s.EndTimeUnixNano; len(s.SpanID) != 16 || len(start) != 19 || end < start {
+			t.Errorf("%+v", s)
+		}
+	}
+	request, program := named["POST /v1/run"], named["run client.get-status"]
+	if request.ParentSpanID != parent || request.Kind != 2 || program.ParentSpanID == "" || program.Kind != 1 {
+		t.Errorf("%+v", named)
+	}
+	collector.Close()
+	away := h.serve("--log", "off", "--sign-in", "clara")
+	if status, body := newVisitor(t).comes(away, "clara").get(away.url + "/v1/verbs"); status != http.StatusOK {
+		t.Errorf("without its collector: %d %s", status, body)
+	}
 }
 
 // What is done in somebody's name is told to them, whichever process did it, once, also

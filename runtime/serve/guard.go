@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -31,6 +32,9 @@ type request struct {
 	bytes   int64
 	started time.Time
 }
+
+// matched is the route, "none" where there is none.
+func (q *request) matched() string { return cmp.Or(q.route, "none") }
 
 type requestKey struct{}
 
@@ -63,6 +67,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		t := &teller{ResponseWriter: w, request: q}
 		defer s.told(r, q)
+		if s.Meter != nil && s.Meter.Spans != nil {
+			ctx, span := s.Meter.Spans.request(r)
+			r = r.WithContext(ctx)
+			defer func() { answered(span, method(r.Method), q.matched(), q) }()
+		}
 		defer s.recovered(t, q)
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 		switch {
@@ -113,11 +122,7 @@ func (s *Server) address(r *http.Request) string {
 // told writes down what became of a request: which route, how long, and nothing of what
 // was said.
 func (s *Server) told(r *http.Request, q *request) {
-	took := time.Since(q.started)
-	route := q.route
-	if route == "" {
-		route = "none"
-	}
+	took, route := time.Since(q.started), q.matched()
 	s.metrics.answered(route, q.status, took)
 	level := slog.LevelInfo
 	if q.status >= 500 {

@@ -14,11 +14,13 @@ import (
 	"verbatim/stores"
 )
 
-// A Meter counts what an engine does. It is made before the engine, which is given its
-// Observe, and handed to the server that shows it.
+// A Meter counts what an engine does, and what a model costs. It is made before the
+// engine, which is given its Observe, and handed to the server that shows it.
 type Meter struct {
-	calls *prometheus.CounterVec
-	took  *prometheus.HistogramVec
+	Spans  *Spans // that tell a collector besides, or nil
+	calls  *prometheus.CounterVec
+	took   *prometheus.HistogramVec
+	tokens *prometheus.CounterVec
 }
 
 // NewMeter makes one.
@@ -27,16 +29,20 @@ func NewMeter() *Meter {
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_calls_total", Help: "Calls, by verb and by what became of the program that they stand in."}, []string{"verb", "outcome", "code"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "verbatim_program_seconds", Help: "How long programs took to be worked out or carried out.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"stage", "outcome"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "verbatim_model_tokens_total", Help: "Tokens that a model read and wrote."}, []string{"model", "direction"}),
 	}
 }
 
 // Observe is for runtime.Options.
-func (m *Meter) Observe(o runtime.Observed) {
+func (m *Meter) Observe(ctx context.Context, o runtime.Observed) {
 	stage := "run"
 	if o.Rehearsal {
 		stage = "preview"
 	}
 	m.took.WithLabelValues(stage, o.Outcome).Observe(o.Took.Seconds())
+	if m.Spans != nil {
+		m.Spans.program(ctx, stage, o)
+	}
 	if o.Rehearsal {
 		return
 	}
@@ -65,7 +71,7 @@ func newMetrics(s *Server) *metrics {
 		prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
 		prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)})
 	if s.Meter != nil {
-		m.registry.MustRegister(s.Meter.calls, s.Meter.took)
+		m.registry.MustRegister(s.Meter.calls, s.Meter.took, s.Meter.tokens)
 	}
 	m.registry.MustRegister(&waitingCollector{s,
 		prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),

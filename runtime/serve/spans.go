@@ -1,0 +1,244 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"verbatim/runtime"
+	"verbatim/runtime/llm"
+)
+
+// Spans tell a collector of OpenTelemetry what took how long: a request, the programs
+// that it led to, the answers of a model. They hold routes, names of verbs, outcomes and
+// counts, and nothing that anybody said.
+type Spans struct {
+	provider *trace.TracerProvider
+	tracer   oteltrace.Tracer
+}
+
+// NewSpans sends spans to the collector at an endpoint, as OTEL_EXPORTER_OTLP_ENDPOINT
+// has it, with the headers of OTEL_EXPORTER_OTLP_HEADERS. failed is told of what could not
+// be sent, which is lost. The SDK's own variables count besides: OTEL_TRACES_SAMPLER,
+// OTEL_BSP_….
+func NewSpans(endpoint, headers, service string, failed func(error)) (*Spans, error) {
+	to, err := url.Parse(endpoint)
+	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
+		return nil, errors.New("the collector of spans is reached at a URL like http://localhost:4318")
+	}
+	e := &exporter{to: to.JoinPath("v1", "traces").String(), failed: failed, client: &http.Client{Timeout: 10 * time.Second}, header: http.Header{}}
+	for _, pair := range strings.Split(headers, ",") {
+		name, value, ok := strings.Cut(pair, "=")
+		if value, err = url.PathUnescape(strings.TrimSpace(value)); strings.TrimSpace(pair) != "" && (!ok || err != nil) {
+			return nil, errors.New("headers for the collector are like name=value,name=value")
+		}
+		if ok {
+			e.header.Set(strings.TrimSpace(name), value)
+		}
+	}
+	p := trace.NewTracerProvider(trace.WithBatcher(e), trace.WithResource(resource.NewSchemaless(attribute.String("service.name", cmp.Or(service, "verbatim")))))
+	return &Spans{p, p.Tracer("verbatim")}, nil
+}
+
+// Close sends what is left.
+func (s *Spans) Close(ctx context.Context) error { return s.provider.Shutdown(ctx) }
+
+// request begins the span of a request, within the one that its client names.
+func (s *Spans) request(r *http.Request) (context.Context, oteltrace.Span) {
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	return s.tracer.Start(ctx, method(r.Method), oteltrace.WithSpanKind(oteltrace.SpanKindServer))
+}
+
+func answered(span oteltrace.Span, method, route string, q *request) {
+	span.SetName(method + " " + strings.TrimPrefix(route, method+" "))
+	span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route), attribute.Int("http.response.status_code", q.status),
+		attribute.String("verbatim.request", q.id))
+	if q.status >= 500 {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}
+
+func (s *Spans) program(ctx context.Context, stage string, o runtime.Observed) {
+	names := make([]string, len(o.Calls))
+	for i, v := range o.Calls {
+		names[i] = v.Name
+	}
+	now := time.Now()
+	_, span := s.tracer.Start(ctx, stage+" "+strings.Join(names[:min(len(names), 3)], " "), oteltrace.WithTimestamp(now.Add(-o.Took)))
+	span.SetAttributes(attribute.StringSlice("verbatim.verbs", names), attribute.String("verbatim.outcome", o.Outcome))
+	if o.Code != "" {
+		span.SetAttributes(attribute.String("verbatim.code", o.Code))
+	}
+	if o.Outcome == "failed" {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End(oteltrace.WithTimestamp(now))
+}
+
+// A metered model tells how long its answers took, and what they cost.
+type metered struct {
+	llm.Model
+	name string
+	m    *Meter
+}
+
+// Watch watches a model, nil for nil.
+func (m *Meter) Watch(model llm.Model, name string) llm.Model {
+	if model == nil {
+		return nil
+	}
+	return &metered{model, name, m}
+}
+
+// Chat implements llm.Model.
+func (w *metered) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
+	span := oteltrace.Span(nil)
+	if w.m.Spans != nil {
+		ctx, span = w.m.Spans.tracer.Start(ctx, "chat "+w.name, oteltrace.WithSpanKind(oteltrace.SpanKindClient))
+		defer span.End()
+	}
+	reply, err := w.Model.Chat(ctx, r, piece)
+	var used llm.Usage
+	var failed *llm.Error
+	switch {
+	case reply != nil:
+		used = reply.Usage
+	case errors.As(err, &failed):
+		used = failed.Usage
+	}
+	w.m.tokens.WithLabelValues(w.name, "in").Add(float64(used.In))
+	w.m.tokens.WithLabelValues(w.name, "out").Add(float64(used.Out))
+	if span != nil {
+		span.SetAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", w.name),
+			attribute.Int("gen_ai.usage.input_tokens", used.In), attribute.Int("gen_ai.usage.output_tokens", used.Out))
+		if err != nil {
+			span.SetStatus(codes.Error, "")
+		}
+	}
+	return reply, err
+}
+
+// An exporter sends spans as OTLP 1.x has them in JSON over HTTP
+// (opentelemetry.io/docs/specs/otlp). The library's own exporters bring protocol buffers
+// and gRPC along, which every command would load as it starts: five milliseconds.
+type exporter struct {
+	to     string
+	header http.Header
+	client *http.Client
+	failed func(error)
+}
+
+type otlpValue struct {
+	Text *string `json:"stringValue,omitempty"`
+	Int  *string `json:"intValue,omitempty"`
+	List *struct {
+		Values []otlpValue `json:"values"`
+	} `json:"arrayValue,omitempty"`
+}
+
+type otlpPair struct {
+	Key   string    `json:"key"`
+	Value otlpValue `json:"value"`
+}
+
+type otlpSpan struct {
+	Trace      string     `json:"traceId"`
+	ID         string     `json:"spanId"`
+	Parent     string     `json:"parentSpanId,omitempty"`
+	Name       string     `json:"name"`
+	Kind       int        `json:"kind"`
+	Start      string     `json:"startTimeUnixNano"`
+	End        string     `json:"endTimeUnixNano"`
+	Attributes []otlpPair `json:"attributes,omitempty"`
+	Status     struct {
+		Code int `json:"code,omitempty"`
+	} `json:"status"`
+}
+
+func otlpPairs(all []attribute.KeyValue) (pairs []otlpPair) {
+	for _, a := range all {
+		p := otlpPair{Key: string(a.Key)}
+		switch a.Value.Type() {
+		case attribute.INT64:
+			n := strconv.FormatInt(a.Value.AsInt64(), 10)
+			p.Value.Int = &n
+		case attribute.STRINGSLICE:
+			p.Value.List = &struct {
+				Values []otlpValue `json:"values"`
+			}{Values: []otlpValue{}}
+			for _, text := range a.Value.AsStringSlice() {
+				p.Value.List.Values = append(p.Value.List.Values, otlpValue{Text: &text})
+			}
+		default:
+			text := a.Value.Emit()
+			p.Value.Text = &text
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+// ExportSpans implements trace.SpanExporter.
+func (e *exporter) ExportSpans(ctx context.Context, spans []trace.ReadOnlySpan) error {
+	all := make([]otlpSpan, len(spans))
+	for i, s := range spans {
+		c := s.SpanContext()
+		all[i] = otlpSpan{Trace: c.TraceID().String(), ID: c.SpanID().String(), Name: s.Name(), Kind: int(s.SpanKind()), Attributes: otlpPairs(s.Attributes()),
+			Start: strconv.FormatInt(s.StartTime().UnixNano(), 10), End: strconv.FormatInt(s.EndTime().UnixNano(), 10)}
+		if s.Parent().IsValid() {
+			all[i].Parent = s.Parent().SpanID().String()
+		}
+		if s.Status().Code == codes.Error {
+			all[i].Status.Code = 2
+		}
+	}
+	body, err := json.Marshal(map[string]any{"resourceSpans": []any{map[string]any{
+		"resource":   map[string]any{"attributes": otlpPairs(spans[0].Resource().Attributes())},
+		"scopeSpans": []any{map[string]any{"scope": map[string]any{"name": "verbatim"}, "spans": all}}}}})
+	if err != nil {
+		return err
+	}
+	if err = e.send(ctx, body); err != nil && e.failed != nil {
+		e.failed(err)
+	}
+	return nil
+}
+
+func (e *exporter) send(ctx context.Context, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header = e.header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := e.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("the collector of spans answers %d", answer.StatusCode)
+	}
+	return nil
+}
+
+// Shutdown implements trace.SpanExporter.
+func (e *exporter) Shutdown(context.Context) error { return nil }
