@@ -279,3 +279,57 @@ func memory(t *testing.T, pid int) int64 {
 	}
 	return resident * int64(os.Getpagesize())
 }
+
+// Pages that are not there, and forms that no page has. What is refused is refused in the
+// caller's form, a browser's as a page and a program's as a problem; nothing that was sent
+// is code on a page, and nobody is sent to another site.
+func TestFormsThatOneWouldHate(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	long := strings.Repeat("z", 3000)
+	for _, c := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"GET", "/p/x", "", 404}, {"GET", "/p/..%2f..%2fetc", "", 404}, {"GET", "/p/99", "", 404}, {"GET", "/why/zz", "", 404}, {"GET", "/do/client.nothing", "", 404},
+		{"GET", "/questions/%00", "", 404}, {"GET", "/waiting/%3Cscript%3Ealert(1)%3C/script%3E", "", 404}, {"GET", "/verbs/%3Cb%3E", "", 404},
+		{"GET", "/verbs?q=%3Cscript%3Ealert(1)%3C/script%3E", "", 200}, {"GET", "/verbs?q=%00" + long, "", 200}, {"GET", "/journal?from=-1", "", 403},
+		{"GET", "/do/client.add-note?request-id=%00&note=%3Cscript%3Ealert(1)%3C/script%3E", "", 200},
+		{"POST", "/nothing", "a=b", 404}, {"DELETE", "/say", "", 405}, {"POST", "/journal", "a=b", 405},
+		{"POST", "/say", "", 303}, {"POST", "/say", "said=%00%01hello%ff%fe", 303}, {"POST", "/say", "said=a&said=b", 400}, {"POST", "/say", "said=" + strings.Repeat("x", 1<<20), 413},
+		{"POST", "/say", url.Values{"said": {"<script>alert(1)</script> (client.get-status :as @x @x"}}.Encode(), 303},
+		{"POST", "/do/client.add-note", "note=x", 400}, {"POST", "/do/client.add-note", "%zz", 400}, {"POST", "/questions/zz", "a=b", 404}, {"POST", "/waiting/aaaa", "agree=yes", 400},
+		{"POST", "/look", "theme=dark&to=//evil.example", 303}, {"POST", "/look", "theme=%0d%0aX:y&to=/%5Cevil.example", 303}, {"POST", "/look", "to=https://evil.example", 303},
+	} {
+		r, err := http.NewRequest(c.method, s.url+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/html")
+		if c.body != "" {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		answer, err := clara.Do(r)
+		if err != nil {
+			t.Fatal(c.path, err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		kind := answer.Header.Get("Content-Type")
+		if what := fmt.Sprintf("%s %.60s %.60s", c.method, c.path, c.body); answer.StatusCode != c.want || c.want != 303 && kind != "text/html; charset=utf-8" {
+			t.Errorf("%s: %d %s\n%.300s", what, answer.StatusCode, kind, text)
+		} else if to := answer.Header.Get("Location"); to != "" && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\")) {
+			t.Errorf("%s: on to %s", what, to)
+		} else if strings.Contains(string(text), "<script>alert") {
+			t.Errorf("%s: what was sent is code", what)
+		}
+	}
+	if _, page := clara.get(s.url + "/"); strings.Contains(page, "<script>alert") || !strings.Contains(page, "&lt;script&gt;alert(1)") {
+		t.Error("what was said is not shown as it was said")
+	}
+	if status, body := clara.get(s.url + "/v1/nothing"); status != 404 || !strings.Contains(body, `"code":"not-found"`) {
+		t.Errorf("a program is answered %d %s", status, body)
+	}
+}

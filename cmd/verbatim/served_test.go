@@ -949,3 +949,33 @@ func TestAClientIsMadeOfTheDescription(t *testing.T) {
 		t.Errorf("%v, it says\n%s\nwant\n%s", err, out, want)
 	}
 }
+
+// Every code that the server answers with is explained where its problem says.
+func TestCodesOfTheServerAreExplained(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, d := range allCodes() {
+		known[d.Code] = true
+	}
+	files, err := filepath.Glob(filepath.Join(root, "runtime", "serve", "*.go"))
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	named := regexp.MustCompile(`Code: +"([a-z-]+)"|(?m)^\t"([a-z-]+)": http\.Status|, "([a-z-]+)": http\.Status`)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if code := m[1] + m[2] + m[3]; !known[code] {
+				t.Errorf("%s answers with %s, which nobody explains", filepath.Base(file), code)
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d codes were found", found)
+	}
+}

@@ -148,8 +148,9 @@ func (v *visit) desk() (*desk, error) {
 	if len(d.all) > 0 {
 		d.page = d.all[0]
 	}
-	if n, err := strconv.Atoi(v.r.PathValue("page")); err == nil {
-		if n < 1 || n > len(d.all) {
+	if page := v.r.PathValue("page"); page != "" {
+		n, err := strconv.Atoi(page)
+		if err != nil || n < 1 || n > len(d.all) {
 			return nil, v.notFound()
 		}
 		d.page = d.all[n-1]

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -110,3 +111,9 @@ func problemOf(err error) problem {
 	}
 	return problem{Status: http.StatusServiceUnavailable, Code: "system", Title: runtime.Sentence(err), retry: 5}
 }
+
+//go:embed codes.txtar
+var codesText string
+
+// Codes explains every code that the server answers with by itself.
+func Codes() []dsl.CodeDoc { return dsl.ReadCodes(codesText) }

@@ -149,9 +149,46 @@ func New(o Options) (*Server, error) {
 	for _, r := range s.Routes() {
 		mux.Handle(r.Pattern, s.answer(r))
 	}
-	s.handler = s.guard(mux)
+	s.handler = s.guard(s.elsewhere(mux))
 	return s, nil
 }
+
+// elsewhere answers what no route takes, as the API or as a page.
+func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
+	nowhere := Route{Name: "elsewhere", Door: Open}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		told := &onlyHead{header: w.Header()} // 404, 405 with what is allowed, or where else
+		mux.ServeHTTP(told, r)
+		if told.status < 400 {
+			w.WriteHeader(told.status)
+			return
+		}
+		p := problem{Status: told.status, Code: "not-found", Title: "there is nothing here", Next: "GET /v1/openapi.json lists what there is"}
+		if p.Status == http.StatusMethodNotAllowed {
+			p.Code, p.Title = "method", "this is not done by "+method(r.Method)
+		}
+		v := &visit{Server: s, w: w, r: r, route: &nowhere}
+		if strings.HasPrefix(r.URL.Path, "/v1/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			s.problem(w, p)
+			return
+		}
+		v.failPage(p)
+	})
+}
+
+// An onlyHead takes the head of an answer.
+type onlyHead struct {
+	header http.Header
+	status int
+}
+
+func (h *onlyHead) Header() http.Header         { return h.header }
+func (h *onlyHead) WriteHeader(status int)      { h.status = status }
+func (h *onlyHead) Write(b []byte) (int, error) { return len(b), nil }
 
 // origin is the URL without a slash at its end.
 func (s *Server) origin() string { return s.public.Scheme + "://" + s.public.Host }
