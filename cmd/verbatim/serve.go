@@ -121,7 +121,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	if a.env("GOGC") == "" {
-		debug.SetGCPercent(100) // it goes on, and what it takes counts
+		debug.SetGCPercent(50) // it goes on, and what it takes counts
 	}
 	tokens, err := readBudget(f.budget)
 	if err != nil {

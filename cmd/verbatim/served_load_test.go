@@ -19,7 +19,7 @@ import (
 // A store whose one writer is held by another program is waited for as long as a
 // request has; reads go on meanwhile, nothing is lost, and nothing is done twice.
 // (SAFE-H10)
-func TestTheWriterIsHeld(t *testing.T) {
+func TestServeWriterHeld(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
@@ -68,7 +68,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 
 // What a server has begun when it is told to end is finished and answered; what comes
 // after that is not taken. (SAFE-H10)
-func TestWhatWasBegunIsFinished(t *testing.T) {
+func TestServeFinishesWhatWasBegun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
@@ -123,7 +123,7 @@ func (h *house) holdsWriter() (release func()) {
 
 // More is asked for than can be done: what is taken is done and answered, what is not is
 // told to come back, and what was acknowledged is there. (SAFE-H10)
-func TestTooMuchIsAskedFor(t *testing.T) {
+func TestServeOverload(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, h *house) {
 		s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")

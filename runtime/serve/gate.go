@@ -1,8 +1,14 @@
 package serve
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -15,6 +21,7 @@ type gate struct {
 	rate           rate.Limit
 	burst          int
 
+	bodies  atomic.Int64 // bytes of bodies that were read, and are not answered yet
 	mu      sync.Mutex
 	clients map[string]*client
 	swept   time.Time
@@ -78,4 +85,37 @@ func (g *gate) enter(ctx context.Context, stream bool) (leave func(), ok bool) {
 	case <-ctx.Done():
 	}
 	return nil, false
+}
+
+// mostBodies is how much of bodies is held at once, in bytes.
+const mostBodies = 256 << 20
+
+// hold reads the body of a request, for which guard set a deadline; give lets go of it.
+func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), err error) {
+	var body bytes.Buffer
+	var read int64
+	give = func() { g.bodies.Add(-read) }
+	for {
+		n, err := io.CopyN(&body, r.Body, 32<<10)
+		read += n
+		if g.bodies.Add(n) > mostBodies {
+			return give, errBusy
+		}
+		if err == io.EOF {
+			// From here on the connection is waited for no longer than the answer takes: a
+			// deadline that passed would end the request.
+			_ = c.SetReadDeadline(time.Time{})
+			r.Body = io.NopCloser(&body)
+			return give, nil
+		}
+		var large *http.MaxBytesError
+		switch {
+		case errors.As(err, &large):
+			return give, err
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return give, problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
+		case err != nil:
+			return give, badBody("the body broke off", "send all of it")
+		}
+	}
 }

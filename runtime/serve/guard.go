@@ -65,6 +65,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		if s.secure() {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
+		if r.ContentLength != 0 {
+			// Also what is refused before it is read is not waited for.
+			_ = http.NewResponseController(w).SetReadDeadline(q.started.Add(readTime))
+		}
 		t := &teller{ResponseWriter: w, request: q}
 		defer s.told(r, q)
 		if s.Meter != nil && s.Meter.Spans != nil {

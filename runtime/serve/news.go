@@ -1,8 +1,11 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -189,11 +192,53 @@ func (v *visit) events() error {
 	if err != nil {
 		return err
 	}
-	defer v.news.leave(l)
 	if last < 0 || last > head {
 		last = head
 	}
-	s := v.stream()
+	if conn := v.apart(); conn != nil {
+		// Nothing of the request is kept but who asks.
+		again := &visit{Server: v.Server, r: (&http.Request{Header: v.r.Header, RemoteAddr: v.r.RemoteAddr}).WithContext(v.ctx), route: v.route, caller: v.caller}
+		leave := v.leave
+		v.leave = func() {}
+		v.after.Go(func() {
+			defer leave()
+			defer conn.Close()
+			again.listens(again.r.Context(), &stream{w: conn, deadline: conn.SetWriteDeadline}, l, last, head)
+		})
+		return nil
+	}
+	v.listens(ctx, v.stream(), l, last, head)
+	return nil
+}
+
+// apart takes a connection of HTTP/1.1 out of the server's hands, which keep two stacks
+// and two buffers for it however long nothing happens: most of what 10 000 listeners would
+// take. It answers nil where the connection is for more than this, as in HTTP/2.
+func (v *visit) apart() net.Conn {
+	if v.r.ProtoMajor != 1 {
+		return nil
+	}
+	conn, _, err := http.NewResponseController(v.w).Hijack()
+	if err != nil {
+		return nil
+	}
+	h := v.streams()
+	h.Set("Connection", "close")
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	var head bytes.Buffer
+	head.WriteString("HTTP/1.1 200 OK\r\n")
+	_ = h.Write(&head)
+	head.WriteString("\r\n: \n\n")
+	_ = conn.SetDeadline(time.Time{})
+	_ = conn.SetWriteDeadline(time.Now().Add(stallTime))
+	_, _ = conn.Write(head.Bytes()) // whether anybody is there is found out by what follows
+	requestOf(v.r.Context()).status = http.StatusOK
+	return conn
+}
+
+// listens tells of what comes until whoever listens is gone, or the server ends.
+func (v *visit) listens(ctx context.Context, s *stream, l *listener, last, head int64) {
+	defer v.news.leave(l)
 	if head-last > farthest {
 		s.send(strconv.FormatInt(head, 10), object{"schema": "verbatim/missed@1"})
 		last = head
@@ -204,8 +249,10 @@ func (v *visit) events() error {
 		for last < head {
 			all, to, ok := v.news.after(v.principal, last)
 			if !ok {
+				var err error
 				if all, err = v.news.since(ctx, last); err != nil {
-					return s.end(problemOf(err))
+					s.send("", problemOf(err))
+					return
 				}
 				if len(all) == 0 {
 					break
@@ -220,19 +267,20 @@ func (v *visit) events() error {
 			last = to
 		}
 		if s.failed {
-			return nil
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-v.draining:
-			return nil // who listens comes back, to a server that is there
+			return // who listens comes back, to a server that is there
 		case <-l.wake:
 			_, head, _ = v.news.after(v.principal, head)
 		case <-beat.C:
 			// Whether they may still listen is looked at as often as it is cheap.
 			if p := problemOf(v.stillIn(ctx)); p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
-				return s.end(p)
+				s.send("", p)
+				return
 			}
 			s.beat()
 		}
@@ -252,16 +300,24 @@ func (v *visit) wantsEvents() bool {
 
 // A stream is an answer that is given bit by bit.
 type stream struct {
-	w      http.ResponseWriter
-	c      *http.ResponseController
-	failed bool
+	w        io.Writer
+	deadline func(time.Time) error
+	flush    func() error // nil where what is written is sent
+	failed   bool
 }
 
-func (v *visit) stream() *stream {
-	s := &stream{w: v.w, c: http.NewResponseController(v.w)}
+// streams says what a stream is.
+func (v *visit) streams() http.Header {
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
+	return h
+}
+
+func (v *visit) stream() *stream {
+	c := http.NewResponseController(v.w)
+	s := &stream{w: v.w, deadline: c.SetWriteDeadline, flush: c.Flush}
+	v.streams()
 	v.w.WriteHeader(http.StatusOK)
 	s.beat()
 	return s
@@ -288,10 +344,10 @@ func (s *stream) write(text string) {
 	if s.failed {
 		return
 	}
-	_ = s.c.SetWriteDeadline(time.Now().Add(stallTime))
-	_, err := s.w.Write([]byte(text))
-	if err == nil {
-		err = s.c.Flush()
+	_ = s.deadline(time.Now().Add(stallTime))
+	_, err := io.WriteString(s.w, text)
+	if err == nil && s.flush != nil {
+		err = s.flush()
 	}
 	s.failed = err != nil
 }

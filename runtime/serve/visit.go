@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type visit struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	route *Route
+	leave func() // gives the place of a stream back
 	caller
 }
 
@@ -54,24 +56,38 @@ func (s *Server) answer(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requestOf(r.Context()).route = route.Pattern
 		v := &visit{Server: s, w: w, r: r, route: &route}
+		c := http.NewResponseController(w) // what is no connection has no deadlines
+		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
+		if r.ContentLength != 0 && !route.Upload {
+			// Who sends slowly takes no place of those who are worked for.
+			give, err := s.gate.hold(r, c)
+			defer give()
+			if err != nil {
+				v.fail(err)
+				return
+			}
+		}
 		if route.Door != Open || route.Body > 0 {
 			leave, ok := s.gate.enter(r.Context(), route.Stream)
 			if !ok {
 				s.metrics.shed()
-				v.fail(problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: "the server has too much to do", Next: "try again in a second", retry: 1})
+				v.fail(errBusy)
 				return
 			}
-			defer leave()
-		}
-		now := time.Now()
-		c := http.NewResponseController(w) // what is no connection has no deadlines
-		if !route.Stream && !route.Upload {
-			_ = c.SetWriteDeadline(now.Add(writeTime))
-		}
-		r.Body = http.MaxBytesReader(w, r.Body, route.Body)
-		if r.ContentLength != 0 && !route.Upload {
-			_ = c.SetReadDeadline(now.Add(readTime))
-			r.Body = &timed{r.Body, c}
+			switch {
+			case route.Stream: // it may outlast this
+				v.leave = leave
+				defer func() { v.leave() }()
+			case route.Upload:
+				defer leave()
+			default:
+				// Neither does who reads slowly.
+				answer := &held{ResponseWriter: w}
+				v.w = answer
+				defer answer.send(c)
+				defer leave()
+				_ = c.SetWriteDeadline(time.Now().Add(writeTime))
+			}
 		}
 		if err := v.enters(); err != nil {
 			v.fail(err)
@@ -83,19 +99,63 @@ func (s *Server) answer(route Route) http.Handler {
 	})
 }
 
-// A timed body has to be there in time. Once it is, the connection is waited for no
-// longer than the answer takes: a deadline that passed would end the request.
-type timed struct {
-	io.ReadCloser
-	c *http.ResponseController
+// errBusy tells whoever is not worked for to come back.
+var errBusy = problem{Status: http.StatusServiceUnavailable, Code: "busy", Title: "the server has too much to do", Next: "try again in a second", retry: 1}
+
+// A held answer is sent once it is whole, or from when it is flushed.
+type held struct {
+	http.ResponseWriter
+	status int
+	body   []byte
+	direct bool
 }
 
-func (t *timed) Read(b []byte) (int, error) {
-	n, err := t.ReadCloser.Read(b)
-	if err == io.EOF {
-		_ = t.c.SetReadDeadline(time.Time{})
+func (h *held) WriteHeader(status int) {
+	switch {
+	case h.direct || status < 200:
+		h.ResponseWriter.WriteHeader(status)
+	case h.status == 0:
+		h.status = status
 	}
-	return n, err
+}
+
+func (h *held) Write(b []byte) (int, error) {
+	if h.direct {
+		return h.ResponseWriter.Write(b)
+	}
+	h.body = append(h.body, b...)
+	return len(b), nil
+}
+
+// FlushError implements what http.ResponseController looks for.
+func (h *held) FlushError() error {
+	h.pass()
+	return http.NewResponseController(h.ResponseWriter).Flush()
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+func (h *held) pass() {
+	if h.direct {
+		return
+	}
+	h.direct = true
+	if h.status != 0 {
+		h.ResponseWriter.WriteHeader(h.status)
+	}
+	if len(h.body) > 0 {
+		_, _ = h.ResponseWriter.Write(h.body)
+	}
+	h.body = nil
+}
+
+func (h *held) send(c *http.ResponseController) {
+	if !h.direct && len(h.body) > 0 && h.Header().Get("Content-Length") == "" {
+		h.Header().Set("Content-Length", strconv.Itoa(len(h.body)))
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(stallTime))
+	h.pass()
 }
 
 // errSignIn sends whoever wants a page to where they sign in.

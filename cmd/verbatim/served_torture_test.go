@@ -1,0 +1,485 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"io"
+	"math/big"
+	mathrand "math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"verbatim/stores/postgres/pgtest"
+)
+
+// How much of it: a little in every run, what is promised by make torture and make marathon.
+var (
+	serveClients = flag.Int("serve-clients", 90, "how many slow clients TestServeSlowClients has: 2000 for what is promised")
+	serveTries   = flag.Int("serve-tries", 200, "how often TestServeTries tries to get in: 10000 for what is promised")
+	serveFor     = flag.Duration("serve-for", 3*time.Second, "how long TestServeLoad lasts: 30m for what is promised")
+)
+
+// Clients that send or read a byte a second are cut off when their time is up, take little,
+// and hold nobody else up. (SAFE-H5)
+func TestServeSlowClients(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	at, _ := url.Parse(s.url)
+	cookie := clara.Jar.Cookies(at)[0]
+	head := fmt.Sprintf("POST /v1/run HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", at.Host, cookie.Name, cookie.Value)
+	before := memory(t, s.cmd.Process.Pid)
+	var longest atomic.Int64
+	var all, there sync.WaitGroup
+	for i := range *serveClients {
+		there.Add(1)
+		all.Go(func() {
+			conn, err := net.Dial("tcp", at.Host)
+			there.Done()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			began := time.Now()
+			switch i % 3 {
+			case 0: // a head
+			case 1: // a body
+				_, err = io.WriteString(conn, head)
+			case 2: // answers that nobody reads
+				_ = conn.(*net.TCPConn).SetReadBuffer(1)
+				for range 200 {
+					_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+					if _, err := fmt.Fprintf(conn, "GET /v1/openapi.json HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\n\r\n", at.Host, cookie.Name, cookie.Value); err != nil {
+						break
+					}
+				}
+				return
+			}
+			closed := make(chan bool)
+			go func() {
+				_, _ = io.Copy(io.Discard, conn)
+				close(closed)
+			}()
+			for err == nil {
+				select {
+				case <-closed:
+					err = io.EOF
+				case <-time.After(time.Second):
+					_, err = io.WriteString(conn, "x")
+				}
+			}
+			longest.Store(max(longest.Load(), int64(time.Since(began))))
+		})
+	}
+	there.Wait()
+	for i := range 20 {
+		if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": fmt.Sprintf(aNote, i)}); err != nil || status != http.StatusOK {
+			t.Error(status, body, err)
+		}
+	}
+	grown := memory(t, s.cmd.Process.Pid) - before
+	all.Wait()
+	if got := time.Duration(longest.Load()); got > 25*time.Second {
+		t.Errorf("a client of a byte a second was waited for %s", got)
+	}
+	if grown > 64<<20 {
+		t.Errorf("%d slow clients take %d MiB", *serveClients, grown>>20)
+	}
+	t.Logf("%d slow clients take %d MiB, the last was cut off after %s", *serveClients, grown>>20, time.Duration(longest.Load()).Round(time.Second))
+}
+
+// Streams of HTTP/2 that are begun and taken back cost the server little. (SAFE-H5)
+func TestServeRapidReset(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	cert, key, pool := certificate(t)
+	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara", "--tls-cert", cert, "--tls-key", key)
+	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
+	ask := func(ctx context.Context) error {
+		r, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/sign-in", nil)
+		answer, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		_, _ = io.Copy(io.Discard, answer.Body)
+		if answer.ProtoMajor != 2 || answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusTooManyRequests {
+			return fmt.Errorf("%s %d", answer.Proto, answer.StatusCode)
+		}
+		return nil
+	}
+	if err := ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := memory(t, s.cmd.Process.Pid)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range *serveTries {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(mathrand.IntN(300))*time.Microsecond)
+				_ = ask(ctx) // most of them are taken back on the way
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	for range 50 { // whoever asks too often is told to wait
+		if err := ask(t.Context()); err != nil {
+			t.Fatal("afterwards: ", err)
+		}
+	}
+	if grown := memory(t, s.cmd.Process.Pid) - before; grown > 64<<20 {
+		t.Errorf("%d streams that were taken back take %d MiB", 8**serveTries, grown>>20)
+	}
+}
+
+// certificate makes one for this machine.
+func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, b []byte) string {
+		to := filepath.Join(dir, name)
+		if err := os.WriteFile(to, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool = x509.NewCertPool()
+	pool.AddCert(parsed)
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret), pool
+}
+
+// done counts what a store's journal says was done.
+func (h *house) done() int { return strings.Count(h.do("log", "show"), "\tok\t") }
+
+// asks sends n notes at once, each under a key of its own, and returns those that were
+// acknowledged. What is not is told to come back; nothing else is answered.
+func (v *visitor) asks(s *running, n int, name string) (acknowledged int) {
+	v.t.Helper()
+	var count atomic.Int64
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			status, body, err := v.post(s.url+"/v1/run", fmt.Sprint(name, i), map[string]string{"script": fmt.Sprintf(aNote, i)})
+			switch {
+			case err == nil && status == http.StatusOK:
+				count.Add(1)
+			case err != nil || status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests:
+				v.t.Errorf("%s %d: %d %s %v", name, i, status, body, err)
+			}
+		})
+	}
+	all.Wait()
+	return int(count.Load())
+}
+
+// A database that hangs, with every connection of the server's in it, is no server that
+// hangs: readiness says so, requests are told to come back, and once it goes on all of
+// them are done, each once. (SAFE-H10)
+func TestServePoolExhausted(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	h := newHouse(t)
+	h.env = append(h.env, "VERBATIM_STORE="+db.Owner, "VERBATIM_FILES="+filepath.Join(h.dir, "files"))
+	h.do("migrate", "--grant-to", "verbatim_app", "--data", "bank.postgres.sql", "--data", "people.sql")
+	h.env = append(h.env, "VERBATIM_STORE="+db.App)
+	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	clara.Transport = &http.Transport{MaxIdleConnsPerHost: 600}
+	ctx := t.Context()
+	owner, err := pgx.Connect(ctx, db.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close(context.WithoutCancel(ctx))
+	tx, err := owner.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(ctx, `SELECT format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', schemaname, tablename) FROM pg_tables WHERE schemaname = 'verbatim'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(ctx, `DO $$ DECLARE r record; BEGIN FOR r IN SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+		LOOP EXECUTE format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', r.schemaname, r.tablename); END LOOP; END $$`); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan int, 1)
+	go func() { answered <- clara.asks(s, 100, "hangs ") }()
+	time.Sleep(time.Second)
+	began := time.Now()
+	if status, body := clara.get(s.url + "/readyz"); status != http.StatusServiceUnavailable || time.Since(began) > 5*time.Second {
+		t.Errorf("it says that it is ready: %d %s, after %s", status, body, time.Since(began))
+	}
+	if status, _ := clara.get(s.url + "/healthz"); status != http.StatusOK {
+		t.Errorf("the process is there, and answers %d", status)
+	}
+	if err := tx.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	n := <-answered
+	if again := clara.asks(s, 100, "hangs "); again != 100 {
+		t.Errorf("%d of 100 are answered once it goes on", again)
+	}
+	if got := h.done(); got != 100 {
+		t.Errorf("%d were done, 100 were asked for, %d at first", got, n)
+	}
+	if status, body := clara.get(s.url + "/readyz"); status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", status, body)
+	}
+}
+
+// A disk that is full refuses writes and loses none: each is told to come back, readers go
+// on, and once there is room the same requests are done, each once. (SAFE-H10)
+func TestServeDiskFull(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "error", "--no-work", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	before := clara.asks(s, 5, "before ")
+	full := exec.Command("strace", "-f", "-q", "-p", fmt.Sprint(s.cmd.Process.Pid), "-o", os.DevNull,
+		"-e", "trace=pwrite64,write,fallocate,ftruncate", "-P", filepath.Join(h.dir, "verbatim.db"), "-P", filepath.Join(h.dir, "verbatim.db-wal"),
+		"-e", "inject=pwrite64,write,fallocate,ftruncate:error=ENOSPC", "-e", "signal=none")
+	var said bytes.Buffer
+	full.Stderr = &said
+	if err := full.Start(); err != nil {
+		if os.Getenv("VERBATIM_REQUIRE_STRACE") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("strace fills the disk here: make strace installs it")
+	}
+	defer full.Process.Kill()
+	refused := 0
+	for i := 0; i < 50 && refused == 0; i++ { // until strace holds it
+		time.Sleep(100 * time.Millisecond)
+		if status, _, err := clara.post(s.url+"/v1/run", fmt.Sprint("full ", i), map[string]string{"script": fmt.Sprintf(aNote, i)}); err == nil && status == http.StatusOK {
+			before++
+		} else {
+			refused++
+		}
+	}
+	if refused == 0 {
+		if os.Getenv("VERBATIM_REQUIRE_STRACE") != "" {
+			t.Fatalf("the disk is never full: %s", &said)
+		}
+		t.Skipf("strace may not watch a process of its neighbour's: %s", &said)
+	}
+	for i := range 10 {
+		status, body, err := clara.post(s.url+"/v1/run", fmt.Sprint("later ", i), map[string]string{"script": fmt.Sprintf(aNote, i)})
+		if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(body, "Nothing was changed") {
+			t.Errorf("a write to a full disk: %d %s %v", status, body, err)
+		}
+	}
+	if status, body, err := clara.post(s.url+"/v1/run", "", map[string]string{"script": "client.get-status"}); err != nil || status != http.StatusOK {
+		t.Errorf("a read beside a full disk: %d %s %v", status, body, err)
+	}
+	_ = full.Process.Signal(os.Interrupt) // it lets go
+	_ = full.Wait()
+	for i := range 10 {
+		if status, body, err := clara.post(s.url+"/v1/run", fmt.Sprint("later ", i), map[string]string{"script": fmt.Sprintf(aNote, i)}); err != nil || status != http.StatusOK {
+			t.Errorf("once there is room: %d %s %v", status, body, err)
+		}
+	}
+	s.stop()
+	if got := h.done(); got != before+10 {
+		t.Errorf("%d are there, %d were acknowledged", got, before+10)
+	}
+	if out := h.do("log", "verify"); !strings.Contains(out, "journal whole") {
+		t.Error(out)
+	}
+	if !strings.Contains(s.said.String(), "full") {
+		t.Errorf("its operator is not told why: %s", s.said)
+	}
+}
+
+// Whoever guesses at links and tokens is held up by their address, for all processes, and
+// gets nowhere; others come in meanwhile. A cookie that somebody brings along is never
+// what they are signed in with. (SAFE-H8)
+func TestServeTries(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, h *house) {
+		servers := []*running{h.serve("--log", "off", "--no-work", "--sign-in", "clara"), h.serve("--log", "off", "--no-work")}
+		guesser := &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{MaxIdleConnsPerHost: 8, DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
+		links, tokens := map[int]int{}, map[int]int{}
+		for i := range *serveTries {
+			s := servers[i%2]
+			r, _ := http.NewRequest(http.MethodPost, s.url+"/sign-in/link", strings.NewReader(url.Values{"link": {fmt.Sprintf("guess-%043d", i)}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			counts := links
+			if i%4 > 1 {
+				counts = tokens
+				r, _ = http.NewRequest(http.MethodGet, s.url+"/v1/verbs", nil)
+				r.Header.Set("Authorization", fmt.Sprintf("Bearer guess-%043d", i))
+			}
+			answer, err := guesser.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			counts[answer.StatusCode]++
+		}
+		// Periods begin by the clock, so that two of them may be touched.
+		if n := len(links) + len(tokens); links[http.StatusForbidden] == 0 || links[http.StatusForbidden] > 160 || tokens[http.StatusUnauthorized] > 120 || links[429] == 0 && *serveTries > 700 || tokens[429] == 0 || n > 4 {
+			t.Errorf("links were answered %v, tokens %v", links, tokens)
+		}
+		clara := newVisitor(t)
+		at, _ := url.Parse(servers[0].url)
+		brought := &http.Cookie{Name: "verbatim", Value: strings.Repeat("A", 43), Path: "/"}
+		clara.Jar.SetCookies(at, []*http.Cookie{brought})
+		clara.comes(servers[0], "clara") // from an address of her own
+		for _, c := range clara.Jar.Cookies(at) {
+			if c.Value == brought.Value {
+				t.Error("she is signed in with what she brought along")
+			}
+		}
+		r, _ := http.NewRequest(http.MethodGet, servers[1].url+"/v1/verbs", nil)
+		r.AddCookie(brought)
+		if status, _ := newVisitor(t).answer(http.DefaultClient.Do(r)); status != http.StatusUnauthorized {
+			t.Errorf("what she brought along is answered %d", status)
+		}
+		if status, _ := clara.get(servers[1].url + "/v1/verbs"); status != http.StatusOK {
+			t.Errorf("she is answered %d", status)
+		}
+	})
+}
+
+// A load for a while: reads, writes and questions, each answer checked, nothing failed,
+// and what the server holds is afterwards what it was. (SAFE-H9)
+func TestServeLoad(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s := h.serve("--log", "off", "--sign-in", "clara")
+	clara := newVisitor(t).comes(s, "clara")
+	const connections = 40
+	pid := s.cmd.Process.Pid
+	files := func() int {
+		all, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+		if err != nil {
+			t.Skip("only Linux tells which files are open")
+		}
+		return len(all)
+	}
+	first := files()
+	var mu sync.Mutex
+	took := map[string][]time.Duration{}
+	var writes, shed, slowed atomic.Int64
+	var grown []int64
+	var all sync.WaitGroup
+	end := time.Now().Add(*serveFor)
+	for c := range connections {
+		all.Go(func() {
+			// Each comes from an address of its own.
+			mine := &visitor{t, clara.Client}
+			transport := &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(c+1))}}).DialContext}
+			defer transport.CloseIdleConnections()
+			mine.Transport = transport
+			for i := 0; time.Now().Before(end); i++ {
+				kind, script, want := "read", "client.get-status", "27"
+				switch n := mathrand.IntN(100); {
+				case n < 15:
+					kind, script, want = "write", fmt.Sprintf(aNote, c*1_000_000+i), "Number "+fmt.Sprint(c*1_000_000+i)
+				case n < 20:
+					kind, script, want = "question", "client.escalate :reason \"load\"", "kyc.escalations"
+				}
+				route := "/v1/run"
+				if kind == "question" {
+					route = "/v1/preview"
+				}
+				began := time.Now()
+				status, body, err := mine.post(s.url+route, "", map[string]string{"script": script})
+				d := time.Since(began)
+				switch {
+				case err != nil:
+					t.Error(err)
+				case status == http.StatusServiceUnavailable:
+					shed.Add(1)
+					continue
+				case status == http.StatusTooManyRequests:
+					slowed.Add(1)
+					continue
+				case status != http.StatusOK || !strings.Contains(body, want):
+					t.Errorf("%s: %d %.300s", kind, status, body)
+				case kind == "write":
+					writes.Add(1)
+				}
+				mu.Lock()
+				took[kind] = append(took[kind], d)
+				mu.Unlock()
+				time.Sleep(time.Duration(20+mathrand.IntN(40)) * time.Millisecond) // below saturation
+			}
+		})
+	}
+	for time.Now().Before(end) {
+		time.Sleep(max(*serveFor/20, 100*time.Millisecond))
+		grown = append(grown, memory(t, pid))
+	}
+	all.Wait()
+	for _, kind := range []string{"read", "write", "question"} {
+		d := took[kind]
+		slices.Sort(d)
+		if len(d) == 0 {
+			t.Errorf("no %s was made", kind)
+			continue
+		}
+		t.Logf("%s: %d, half within %s, 99 of 100 within %s", kind, len(d), d[len(d)/2], d[len(d)*99/100])
+	}
+	if shed.Load() > 0 && *serveFor >= 10*time.Minute || slowed.Load() > 0 {
+		t.Errorf("%d were told to come back, %d that they ask too often", shed.Load(), slowed.Load())
+	}
+	t.Logf("%d told to come back; %d MiB, then %d MiB", shed.Load(), grown[0]>>20, grown[len(grown)-1]>>20)
+	if slope := grown[len(grown)-1] - grown[len(grown)/4]; *serveFor >= 10*time.Minute && slope > int64(*serveFor/(10*time.Minute))<<20 {
+		t.Errorf("it grew by %d MiB in the last three quarters", slope>>20)
+	}
+	for range 50 {
+		if files() <= first+5 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if last := files(); last > first+5 {
+		t.Errorf("it has %d files open, and had %d", last, first)
+	}
+	if got := int64(h.done()); got != writes.Load() {
+		t.Errorf("%d were done, %d acknowledged", got, writes.Load())
+	}
+}
