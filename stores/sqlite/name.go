@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
+	"strconv"
 
 	"verbatim/stores"
 )
@@ -79,12 +80,12 @@ func namesText(q *stores.NameQuery) *text {
 		t.add("json_each(").arg(listOf(q.Plain)).add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").arg(q.Entity.Table)
 		t.add(" AND m.plain = p.value")
 		owned("m")
-		t.add(" LIMIT ").arg(int64(q.Most)).add(") ORDER BY n.row_key")
+		t.add(" LIMIT ", strconv.Itoa(q.Most), ") ORDER BY n.row_key")
 	case q.Suffix != "":
 		t.add("main.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table)
 		t.add(" AND n.suffix >= ").arg(q.Suffix).add(" AND n.suffix < ").arg(q.Suffix + "~")
 		owned("n")
-		t.add(" ORDER BY n.row_key LIMIT ").arg(int64(q.Most))
+		t.add(" ORDER BY n.row_key LIMIT ", strconv.Itoa(q.Most))
 	default:
 		keys := make([]string, len(q.Keys))
 		for i, k := range q.Keys {

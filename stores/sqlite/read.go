@@ -138,7 +138,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	if !f.Cut {
 		most++ // one more shows that there are too many
 	}
-	t.add(" LIMIT ").arg(int64(most))
+	t.add(" LIMIT ", strconv.Itoa(most)) // a literal: a value that is bound has SQLite plan the statement again each time
 
 	var rows [][]stores.Value
 	var block []stores.Value
