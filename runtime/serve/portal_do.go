@@ -404,7 +404,7 @@ func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, ot
 // declines leaves it.
 func (d *desk) declines(f *filled, about string) error {
 	ctx := d.r.Context()
-	if script, err := f.call(); err == nil && script != nil {
+	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}); !ds.HasErrors() && program != nil {
 			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
 		}
