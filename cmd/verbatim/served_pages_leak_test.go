@@ -201,6 +201,7 @@ func TestNothingLeaksThroughThePages(t *testing.T) {
 				ask(who, "d.lang", where, nil, "1")
 				ask(who, "d.lang", where, nil, "7")
 			}
+			ask(who, "", "/journal/WORD", url.Values{"show": {"1"}}, "1")
 		}
 		for _, person := range []string{"nina", "bo"} {
 			ask("t.weber", "", "/p/1/item/WORD", nil, person)

@@ -259,6 +259,10 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("There is a problem")
 	tab.Audit("answered")
 	seen["answered"] = true
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "The register has it")
+	tab.Click("main form .btn")
+	tab.Wait("Your note")
 	tab.Go(used)
 	tab.Click("main form button")
 	tab.Wait("This link was used")
@@ -275,7 +279,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	id := h.waive(tab)
 	h.signIn(tab, "a.nowak")
 	tab.Wait("What clients sent")
-	look("queue", "/waiting", "asked by t.weber")
+	look("queue", "/waiting", "asked by T. Weber")
 	look("decision", "/waiting/"+id, "Why you are asked")
 	follow(tab, "main", "Decline")
 	tab.Wait("Decided")
@@ -285,6 +289,9 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Waiting")
 	look("journal", "/journal", "The chain is whole")
 	look("entry", "/journal/1", "Outcome")
+	h.opened(tab)
+	everywhere(tab, "entry-opened")
+	seen["entry-opened"] = true
 	h.signIn(tab, "nina")
 	tab.Wait("Your account is not linked to an organisation yet.")
 	everywhere(tab, "home-nobody")
@@ -672,6 +679,89 @@ func answer(t *testing.T, tab *browsertest.Tab) {
 	}
 }
 
+// entry is the number of the latest entry of the journal of a verb, for d.lang, who
+// keeps it.
+func (h *house) entry(verb string) string {
+	h.t.Helper()
+	lines := strings.Split(strings.TrimSpace(h.run("log", "show", "--verb", verb)), "\n")
+	number, _, _ := strings.Cut(lines[len(lines)-1], "\t")
+	if number == "" {
+		h.t.Fatalf("the journal tells of no %s", verb)
+	}
+	return number
+}
+
+// opened opens, for whoever keeps the journal, the entry of the latest note.
+func (h *house) opened(tab *browsertest.Tab) {
+	h.t.Helper()
+	tab.Go(h.url("/journal/" + h.entry("client.add-note")))
+	tab.Wait("••••••")
+	if html := tab.Eval("document.documentElement.outerHTML"); strings.Contains(html, "register") {
+		h.t.Error("what is masked is in the page before it is shown")
+	}
+	follow(tab, "main", "Show what is masked")
+	tab.Wait("The register has it")
+}
+
+// U42, OB8: why something was done is told from what was recorded, on one page, to whom
+// it was done for and to who keeps the journal; by the number that the journal has. What
+// is personal in it is masked until it is opened, which the journal is told.
+func TestBrowserWhy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "The register has it")
+	tab.Click("main form .btn")
+	tab.Wait("Your note")
+	follow(tab, ".banner", "How this came about")
+	for _, text := range []string{"client.add-note", "Clara Weiss (clara), client", "page:1", "Value from", "Note: person", "••••••"} {
+		tab.Wait(text)
+	}
+	if html := tab.Eval("document.documentElement.outerHTML"); strings.Contains(html, "register") {
+		t.Error("what is masked is in the page before it is shown")
+	}
+	tab.Audit("why-own")
+	entry := strings.TrimPrefix(tab.Eval("location.pathname"), "/journal/")
+	if entry != h.entry("client.add-note") {
+		t.Errorf("the page is of entry %s", entry)
+	}
+	follow(tab, "main", "Show what is masked")
+	tab.Wait("The register has it")
+	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal"), "verbatim.read-journal :entry "+entry); n != 1 {
+		t.Errorf("that it was opened is told %d times", n)
+	}
+	// Two agree; the page names who asked and who agreed.
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent")
+	id := h.waive(tab)
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	tab.Go(h.url("/waiting/" + id))
+	follow(tab, "main", "Agree")
+	tab.Wait("You agreed, and it is done.")
+	waived := h.entry("review.waive")
+	tab.Go(h.url("/journal/" + waived)) // it was done for another, and he keeps no journal
+	tab.Wait("This could not be done")
+	h.signIn(tab, "d.lang")
+	tab.Wait("Waiting")
+	tab.Go(h.url("/journal/" + waived))
+	for _, text := range []string{"T. Weber (t.weber), analyst", "Agreed by", "A. Nowak, role analyst", "The rule", "A requirement is waived by two people", "review.yaml:", "Preview"} {
+		tab.Wait(text)
+	}
+	tab.Audit("why-waived")
+	h.opened(tab)
+	tab.Go(h.url("/journal"))
+	tab.Wait("verbatim.read-journal")
+	tab.Wait("Clara Weiss")
+	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal", "--outcome", "ok"), "d.lang"); n == 0 {
+		t.Error("d.lang opened an entry, and the journal tells nothing of it")
+	}
+}
+
 // U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and
 // refused where it moved; keys move and never act; a call can be tried without being sent.
 func TestBrowserConsole(t *testing.T) {
@@ -691,7 +781,7 @@ func TestBrowserConsole(t *testing.T) {
 	h.signIn(decides, "a.nowak")
 	decides.Wait("What clients sent")
 	decides.Go(h.url("/waiting/" + id))
-	for _, text := range []string{"review.waive", "<b>all of it</b>", "asked by t.weber", "A requirement is waived by two people", "review.yaml:", "It is good only while the rows are as shown."} {
+	for _, text := range []string{"review.waive", "<b>all of it</b>", "asked by T. Weber", "A requirement is waived by two people", "review.yaml:", "It is good only while the rows are as shown."} {
 		decides.Wait(text)
 	}
 	if decides.Eval(`document.querySelectorAll("main b").length`) != "0" {
@@ -709,7 +799,7 @@ func TestBrowserConsole(t *testing.T) {
 	decides.Audit("agreed")
 	// Again, from a page that is still open.
 	asks.Go(h.url("/waiting/" + id))
-	asks.Wait("Agreed to and done: a.nowak")
+	asks.Wait("Agreed to and done: A. Nowak")
 	// Somebody else was faster: what is agreed to is what was asked for, or nothing.
 	id = h.waiveOther(asks)
 	client := browsertest.Open(t)

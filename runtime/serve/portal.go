@@ -58,6 +58,7 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "POST /waiting/{id}", Name: "decided", Door: Page, Body: form, handle: (*visit).decide},
 		{Pattern: "GET /journal", Name: "journal", Door: Page, handle: (*visit).journalPage},
 		{Pattern: "GET /journal/{entry}", Name: "entry", Door: Page, handle: (*visit).journalEntry},
+		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Door: Page, Body: form, handle: (*visit).journalEntry},
 		{Pattern: "GET /verbs", Name: "reference", Door: Page, handle: (*visit).referencePage},
 		{Pattern: "GET /verbs/{verb}", Name: "verb", Door: Page, handle: (*visit).verbPage},
 		{Pattern: "POST /look", Body: form, handle: (*visit).look},
@@ -125,8 +126,9 @@ type desk struct {
 	session *runtime.Session
 	tell    dialog.Teller
 	lang    words.Language
-	all     []*verbs.Page // theirs, the first is their home
-	page    *verbs.Page   // the one that is shown; nil where they have none
+	all     []*verbs.Page     // theirs, the first is their home
+	page    *verbs.Page       // the one that is shown; nil where they have none
+	names   map[string]string // what people call principals
 }
 
 func (v *visit) desk() (*desk, error) {
@@ -136,7 +138,7 @@ func (v *visit) desk() (*desk, error) {
 	}
 	s.Hears(v.browser().String())
 	v.session = s
-	d := &desk{visit: v, session: s, lang: v.tongue()}
+	d := &desk{visit: v, session: s, lang: v.tongue(), names: map[string]string{}}
 	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
 	for _, p := range v.Registry.Palettes() {
 		for _, page := range p.Pages {
@@ -196,7 +198,7 @@ func (d *desk) frame(title string) pages.Page {
 			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
 		}
 		add("/waiting", "pages/waiting")
-		if slices.ContainsFunc(d.session.Roles(), func(r *verbs.Role) bool { return r.Keeps }) {
+		if d.keeps() {
 			add("/journal", "pages/journal")
 		}
 		add("/verbs", "pages/reference")

@@ -316,7 +316,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 				roles = append(roles, d.tell.Text(r.Role))
 			}
 		}
-		return d.settled(ctx, f, d.tells("pages/proposed", strings.Join(roles, ", "), d.clock(pending.Expires)))
+		return d.settled(ctx, f, d.tells("pages/proposed", strings.Join(roles, ", "), d.clock(pending.Expires)), 0)
 	}
 	r, err := d.session.Run(ctx, program, o)
 	if err != nil {
@@ -325,12 +325,12 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 	if r.Repeated {
 		return d.see(d.at(d.page) + "?done=again")
 	}
-	return d.settled(ctx, f, d.tell.Done(r))
+	return d.settled(ctx, f, d.tell.Done(r), r.First)
 }
 
 // settled keeps what a form did in the conversation, and shows it on the page that the
-// form was opened from.
-func (d *desk) settled(ctx context.Context, f *filled, told string) error {
+// form was opened from, with a link to the entry of the journal that tells of it.
+func (d *desk) settled(ctx context.Context, f *filled, told string, entry int64) error {
 	var names []string
 	if item := f.values.Get("item"); item != "" {
 		names = []string{item}
@@ -340,7 +340,7 @@ func (d *desk) settled(ctx context.Context, f *filled, told string) error {
 		// It is done all the same.
 		return d.see(d.at(d.page) + "?done=again")
 	}
-	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10))
+	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
 }
 
 // formIntent begins the intent of a turn that tells what a form did.
@@ -370,6 +370,9 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 		if r, ok, err := d.find(ctx, item); err == nil && ok && r.state() != "with-us" {
 			b.Acts = []pages.Link{{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.tells("pages/change"), Of: d.actTitle(v)}}
 		}
+	}
+	if entry, err := strconv.ParseInt(d.r.URL.Query().Get("entry"), 10, 64); err == nil && entry > 0 {
+		b.Acts = append(b.Acts, pages.Link{URL: "/journal/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/came-about")})
 	}
 	return b
 }
@@ -409,7 +412,7 @@ func (d *desk) declines(f *filled, about string) error {
 			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
 		}
 	}
-	return d.settled(ctx, f, d.tells("pages/not-done"))
+	return d.settled(ctx, f, d.tells("pages/not-done"), 0)
 }
 
 // diffs are the rows of a receipt, before and after; person is what is said of values
@@ -417,29 +420,44 @@ func (d *desk) declines(f *filled, about string) error {
 func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
-			row := &r.Calls[i].Rows[k]
-			diff := pages.Diff{Title: d.tell.Row(row)}
-			switch row.Op {
-			case receipt.Inserted:
-				diff.Title, diff.Op = d.tell.Label(row.Entity), d.tells("pages/new")
-			case receipt.Deleted:
-				diff.Op = d.tells("pages/deleted")
-			}
-			if row.Owner != "" {
-				diff.Title += ", " + d.tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
-			}
-			for n := range row.Fields {
-				field := &row.Fields[n]
-				if field.From == "now" || row.Op == receipt.Deleted {
-					continue
-				}
-				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field, person)})
-			}
-			all = append(all, diff)
+			all = append(all, d.diff(&r.Calls[i].Rows[k], person))
 		}
 	}
 	return all
 }
+
+func (d *desk) diff(row *receipt.Row, person words.Key) pages.Diff {
+	diff := pages.Diff{Title: d.tell.Row(row)}
+	switch row.Op {
+	case receipt.Inserted:
+		diff.Op = d.tells("pages/new")
+	case receipt.Deleted:
+		diff.Op = d.tells("pages/deleted")
+	}
+	if row.Op == receipt.Inserted || row.Name == "" {
+		diff.Title = d.tell.Label(row.Entity)
+	}
+	if row.Owner != "" {
+		diff.Title += ", " + d.tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
+	}
+	for n := range row.Fields {
+		field := &row.Fields[n]
+		if field.From == "now" || row.Op == receipt.Deleted {
+			continue
+		}
+		side := func(v receipt.Value) string {
+			if v.Is != "" && v.IsNull() && !v.Gone {
+				return masked
+			}
+			return d.tell.Field(field, v)
+		}
+		diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: side(field.Before), After: side(field.After), From: d.from(field, person)})
+	}
+	return diff
+}
+
+// masked stands for a value that is shown on request.
+const masked = "••••••"
 
 // from says where a value comes from; person is what is said of the asker's own words.
 func (d *desk) from(f *receipt.Field, person words.Key) string {
@@ -726,7 +744,7 @@ func (v *visit) answered() error {
 			told = s.text(0, "message")
 		}
 		f := s.fill(s.session, q.Answer, url.Values{})
-		return s.settled(ctx, f, told)
+		return s.settled(ctx, f, told, r.First)
 	}
 	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
 		return s.again(ctx, field, values, s.text(0, "message"))
