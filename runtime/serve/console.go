@@ -21,7 +21,6 @@ import (
 	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/journal"
-	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -122,17 +121,13 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	if err != nil {
 		return err
 	}
-	card := pages.Card{ID: "decision", Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked))}
-	for _, call := range c.Calls {
-		card.Calls = append(card.Calls, pages.Call{Parts: []pages.Part{{Text: call}}})
-	}
+	card := pages.Card{ID: "decision", Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.diffs(c.Preview, "pages/asker-said")
 		for _, ask := range c.Preview.Asks() {
 			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}
-		card.Facts = append(card.Facts, d.origins(c.Preview)...)
 	}
 	for _, r := range c.Roles {
 		if r.By != "" {
@@ -176,20 +171,6 @@ func (d *desk) decisionPage(status int, wrong string) error {
 // settledWords say what became of what waited.
 var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
-// origins says of each value that no record vouches for where it comes from.
-func (d *desk) origins(r *receipt.Receipt) (all []pages.Fact) {
-	for i := range r.Calls {
-		for k := range r.Calls[i].Rows {
-			for n := range r.Calls[i].Rows[k].Fields {
-				if f := &r.Calls[i].Rows[k].Fields[n]; d.tell.From(f.Origin) != "" {
-					all = append(all, pages.Fact{Name: d.tells("pages/value-from"), Text: d.tell.Label(f.Name) + ": " + d.tell.From(f.Origin)})
-				}
-			}
-		}
-	}
-	return all
-}
-
 // decide agrees or declines.
 func (v *visit) decide() error {
 	d, err := v.desk()
@@ -231,15 +212,8 @@ func (v *visit) decide() error {
 	if entry > 0 && d.keeps() {
 		links = append(links, pages.Link{URL: "/journal/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/came-about")})
 	}
-	p.Main = []pages.Block{pages.Receipt{Title: d.tells("pages/decided"), Lines: lines(told), Links: links}}
+	p.Main = []pages.Block{pages.Prose{ID: "told", Told: true, Title: d.tells("pages/decided"), Lines: strings.Split(strings.TrimSpace(told), "\n"), Links: links}}
 	return d.render(http.StatusOK, p)
-}
-
-func lines(text string) (all []pages.Done) {
-	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		all = append(all, pages.Done{Text: line})
-	}
-	return all
 }
 
 // The journal.
@@ -403,7 +377,7 @@ func (v *visit) journalEntry() error {
 		if d.keeps() {
 			p.Back = &pages.Link{URL: "/journal", Text: d.tells("pages/journal")}
 		}
-		card := pages.Card{ID: "entry", Title: d.tells("pages/came-about"), Calls: []pages.Call{{Parts: []pages.Part{{Text: cmp.Or(record.Words, e.Call, e.Verb)}}}}}
+		card := pages.Card{ID: "entry", Title: d.tells("pages/came-about"), Calls: []string{cmp.Or(record.Words, e.Call, e.Verb)}}
 		for i := range record.Rows {
 			card.Rows = append(card.Rows, d.diff(&record.Rows[i], "pages/asker-said"))
 		}
@@ -530,7 +504,7 @@ func (v *visit) verbPage() error {
 	p := d.frame(verb.Name)
 	p.Wide = true
 	p.Back = &pages.Link{URL: "/verbs", Text: d.tells("pages/reference")}
-	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []pages.Call{{Parts: []pages.Part{{Text: strings.TrimRight(text.String(), "\n")}}}},
+	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []string{strings.TrimRight(text.String(), "\n")},
 		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.tells("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.tells("pages/use")}}}}
 	return d.render(http.StatusOK, p)
 }
@@ -541,7 +515,7 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	ctx := d.r.Context()
 	p := d.frame(d.actTitle(f.verb))
 	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}
-	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: dsl.Format(program.Canonical())}}}}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
+	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []string{dsl.Format(program.Canonical())}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
 		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}}}
 	r, err := d.session.Preview(ctx, program)
 	var refusal *runtime.Refusal

@@ -102,11 +102,11 @@ func (v *visit) formPage() error {
 		}
 		f.values.Set("key", key)
 	}
-	return d.showForm(http.StatusOK, f, about, "")
+	return d.showForm(http.StatusOK, f, about)
 }
 
 // showForm shows the form of a verb, with what is wrong.
-func (d *desk) showForm(status int, f *filled, about, call string) error {
+func (d *desk) showForm(status int, f *filled, about string) error {
 	ctx := d.r.Context()
 	fields, files, more, err := f.fields(ctx)
 	if err != nil {
@@ -144,9 +144,6 @@ func (d *desk) showForm(status int, f *filled, about, call string) error {
 	p := d.frame(title)
 	p.Wrong = len(form.Wrong) > 0
 	p.Main = []pages.Block{form}
-	if call != "" {
-		p.Main = append(p.Main, pages.Prose{ID: "call", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: call}}}}})
-	}
 	if d.page != nil && f.verb == d.page.Person {
 		passed, err := d.passedOn(ctx)
 		if err != nil {
@@ -220,17 +217,17 @@ func (v *visit) do() error {
 		}
 	}
 	if values.Get("no") != "" {
-		return d.declines(f, about)
+		return d.declines(f)
 	}
 	if values.Get("more") != "" && !f.moreGiven() {
-		return d.showForm(http.StatusOK, f, about, "")
+		return d.showForm(http.StatusOK, f, about)
 	}
 	script, err := f.call()
 	if err != nil {
 		return err
 	}
 	if script == nil {
-		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	ctx := v.r.Context()
 	// What was done under the key already is told again, though it may have taken away
@@ -241,7 +238,7 @@ func (v *visit) do() error {
 	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
 	if ds.HasErrors() || program == nil {
 		f.misfits(script, ds)
-		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	if values.Get("try") == "show" {
 		return d.tries(f, program)
@@ -280,7 +277,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 		if len(f.wrong) == 0 {
 			f.wrong[""] = d.tell.Refused(refusal.Diagnostics)
 		}
-		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	agreed := f.values.Get("agreed")
 	if f.verb.Answers() {
@@ -299,7 +296,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 		own, others = own || ask.By == "", others || ask.By != ""
 	}
 	if (own || others) && agreed != preview.Sealed().ID {
-		return d.asks(f, about, preview, agreed != "", others)
+		return d.asks(f, preview, agreed != "", others)
 	}
 	o := runtime.RunOptions{Source: "page", Key: "form " + key}
 	if own {
@@ -378,7 +375,7 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 }
 
 // asks shows what would happen, and asks whether it shall.
-func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, others bool) error {
+func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
 	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
@@ -405,7 +402,7 @@ func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, ot
 }
 
 // declines leaves it.
-func (d *desk) declines(f *filled, about string) error {
+func (d *desk) declines(f *filled) error {
 	ctx := d.r.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}); !ds.HasErrors() && program != nil {

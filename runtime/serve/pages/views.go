@@ -176,7 +176,7 @@ type Answered struct {
 // A Card is something that somebody has to decide.
 type Card struct {
 	ID, Title, Aside string
-	Calls            []Call
+	Calls            []string // canonical
 	Lines            []string
 	Rows             []Diff
 	Folded           []Diff // shown on request
@@ -188,12 +188,6 @@ type Card struct {
 	Buttons          []Button
 	Links            []Link
 }
-
-// A Call is the canonical text of one, and where the values in it come from.
-type Call struct{ Parts []Part }
-
-// A Part is some of its text; From is "" of what the script itself says.
-type Part struct{ Text, From string }
 
 // A Diff is a row, before and after.
 type Diff struct {
@@ -209,24 +203,12 @@ type Changed struct {
 	From          string
 }
 
-// A Receipt says what was done.
-type Receipt struct {
-	Title string
-	Lines []Done
-	Links []Link
-}
-
-// Done is one thing, and how to change it.
-type Done struct {
-	Text   string
-	Change *Link
-}
-
 // Prose is text.
 type Prose struct {
 	ID, Title string
+	Told      bool // it tells what was done, and has the focus
 	Lines     []string
-	Calls     []Call
+	Calls     []string
 	Facts     []Fact
 	Links     []Link
 }
@@ -271,14 +253,6 @@ type Cell struct {
 	Text, URL string
 	Code      bool
 	Tag       Tag
-	Form      *CellForm
-}
-
-// A CellForm are buttons in a row.
-type CellForm struct {
-	URL     string
-	Hidden  []Hidden
-	Buttons []Button
 }
 
 // A Turn says how an answer came about.
@@ -314,7 +288,6 @@ func (Talk) part() string     { return "talk" }
 func (Form) part() string     { return "form" }
 func (Answers) part() string  { return "answers" }
 func (Card) part() string     { return "card" }
-func (Receipt) part() string  { return "receipt" }
 func (Prose) part() string    { return "prose" }
 func (Inbox) part() string    { return "inbox" }
 func (Table) part() string    { return "table" }
