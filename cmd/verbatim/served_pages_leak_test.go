@@ -151,6 +151,8 @@ func TestNothingLeaksThroughThePages(t *testing.T) {
 				ask("clara", "jonas", where, nil, name)
 			}
 			ask("clara", "", "/questions/WORD", url.Values{"value": {"x"}, "field": {"funds"}, "key": {"k"}}, name)
+			ask("clara", "", "/questions/WORD", url.Values{"show": {"tax_number"}}, name)
+			ask("clara", "", "/p/1/item/WORD", url.Values{"show": {"1"}}, name)
 			ask("clara", "", "/questions/WORD", url.Values{"send": {"1"}, "key": {"k"}}, name)
 			ask("clara", "", "/say", url.Values{"page": {"1"}, "said": {"yes"}, "asked": {"WORD"}}, name)
 			for _, verb := range reg.Verbs() {

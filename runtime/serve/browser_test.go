@@ -65,11 +65,11 @@ func daysAhead(text string) string {
 	})
 }
 
-// more are people whom the example has not: a client of nobody yet, and who looks after
-// jobs. Who looks after rights is made by the command.
+// more are people whom the example has not: a client of nobody yet, one of the third
+// company, and who looks after jobs. Who looks after rights is made by the command.
 const more = `
-INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('otto', 'Otto Orth');
-INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('otto', 'operator', '', '');
+INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('kim', 'Kim Marsh'), ('otto', 'Otto Orth');
+INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('kim', 'client', 'cbu', '0000000c-0000-4000-8000-000000000003'), ('otto', 'operator', '', '');
 `
 
 func newHouse(t *testing.T) *house {
@@ -125,7 +125,7 @@ func (h *house) run(args ...string) string {
 func (h *house) start() {
 	h.t.Helper()
 	_, port, _ := net.SplitHostPort(h.address)
-	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada", "--sign-in", "jonas")
+	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada", "--sign-in", "jonas", "--sign-in", "kim")
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -136,11 +136,11 @@ func (h *house) start() {
 	}
 	h.links = map[string]string{}
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && len(h.links) < 8 {
+	for lines.Scan() && len(h.links) < 9 {
 		if m := regexp.MustCompile(`^sign in +(\S+) +(\S+)`).FindStringSubmatch(lines.Text()); m != nil {
 			h.links[m[1]] = m[2]
 		}
-		if len(h.links) == 8 {
+		if len(h.links) == 9 {
 			break
 		}
 	}
@@ -280,6 +280,11 @@ func TestBrowserEveryPage(t *testing.T) {
 	h.signIn(tab, "a.nowak")
 	tab.Wait("What clients sent")
 	look("queue", "/waiting", "asked by T. Weber")
+	tab.Go(h.url("/p/1/item/pierre-dupont-source-of-wealth"))
+	follow(tab, "main", "Show")
+	tab.Wait("There is none.")
+	everywhere(tab, "item-opened")
+	seen["item-opened"] = true
 	look("decision", "/waiting/"+id, "Why you are asked")
 	follow(tab, "main", "Decline")
 	tab.Wait("Decided")
@@ -759,6 +764,110 @@ func TestBrowserWhy(t *testing.T) {
 	tab.Wait("Clara Weiss")
 	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal", "--outcome", "ok"), "d.lang"); n == 0 {
 		t.Error("d.lang opened an entry, and the journal tells nothing of it")
+	}
+}
+
+// What is sensitive stands masked where answers are checked and where an analyst looks at
+// them, and is not in the page; whoever may see it asks the server for it, which is in the
+// journal each time.
+func TestBrowserMasked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	const secret = "1972 0315 99999"
+	masked := func() {
+		t.Helper()
+		tab.Wait("••••••")
+		if strings.Contains(tab.Eval("document.documentElement.outerHTML"), secret) {
+			t.Errorf("what is masked is in the page of %s", tab.Eval("location.href"))
+		}
+	}
+	opened := func(verb string) int {
+		t.Helper()
+		return strings.Count(h.run("log", "show", "--verb", verb, "--outcome", "ok"), verb+" ")
+	}
+	h.signIn(tab, "kim")
+	tab.Wait("Your onboarding")
+	follow(tab, item("okafor"), "Answer question by question")
+	for _, step := range [][2]string{{"Country", "Luxembourg"}, {"Whether they have a tax number there", ""}, {"Tax number", secret}, {"Since when", "skip"}} {
+		tab.Wait(step[0])
+		switch step[1] {
+		case "":
+			tab.Click("input[type=radio]")
+			tab.Click("main form .btn")
+		case "skip":
+			follow(tab, "main", "Leave this question out")
+		default:
+			tab.Type("#value", step[1])
+			tab.Click("main form .btn")
+		}
+	}
+	tab.Wait("Check your answers")
+	masked()
+	everywhere(tab, "check-masked")
+	if n := opened("client.collection-answers"); n != 0 {
+		t.Errorf("it was opened %d times before anybody asked", n)
+	}
+	tab.Scripts(false)
+	follow(tab, "main", "Show")
+	tab.Wait(secret)
+	tab.Scripts(true)
+	tab.Audit("check-shown")
+	if n := opened("client.collection-answers"); n != 1 {
+		t.Errorf("that it was opened is told %d times", n)
+	}
+	tab.Go(h.url("/questions/james-okafor-tax-residence?field=tax_number"))
+	tab.Wait("Tax number")
+	if strings.Contains(tab.Eval("document.documentElement.outerHTML"), secret) {
+		t.Error("a sensitive answer stands in the question to change it")
+	}
+	tab.Go(h.url("/questions/james-okafor-tax-residence"))
+	masked()
+	follow(tab, "main", "Send these answers")
+	tab.Wait("Your 3 answers were sent.")
+	if strings.Contains(tab.Eval("document.documentElement.outerHTML"), secret) {
+		t.Error("the receipt holds what is sensitive")
+	}
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent (1)")
+	tab.Go(h.url("/p/1/item/james-okafor-tax-residence"))
+	tab.Wait("The information that was sent for a request")
+	masked()
+	everywhere(tab, "item-masked")
+	if n := opened("review.open"); n != 0 {
+		t.Errorf("it was opened %d times before anybody asked", n)
+	}
+	follow(tab, "main", "Show")
+	tab.Wait(secret)
+	tab.Audit("item-shown")
+	if n := opened("review.open"); n != 1 {
+		t.Errorf("that it was opened is told %d times", n)
+	}
+	if text := h.run("log", "show"); strings.Contains(text, secret) {
+		t.Error("the journal holds what is sensitive")
+	}
+	// The number of a card is masked before it is kept or shown, in a message and in a form.
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Type("#said", "My card is 4111 1111 1111 1111, is that of use?")
+	tab.Press("\r")
+	tab.Wait("I removed what looked like a card number.")
+	tab.Wait("My card is ••••••, is that of use?")
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "Paid with 4111-1111-1111-1111")
+	tab.Click("main form .btn")
+	tab.Wait("Paid with ••••••")
+	if text := tab.Eval("document.documentElement.outerHTML") + h.run("log", "show", "--json"); strings.Contains(text, "1111") {
+		t.Error("the number of a card is kept")
+	}
+	// Who may not see it gets what whoever asks for nothing gets.
+	h.signIn(tab, "jonas")
+	tab.Wait("Your onboarding")
+	for _, path := range []string{"/questions/james-okafor-tax-residence", "/p/1/item/james-okafor-tax-residence", "/do/review.open?item=james-okafor-tax-residence"} {
+		if got := tab.Eval(fmt.Sprintf(`(() => { const x = new XMLHttpRequest(); x.open("POST", %q, false); x.setRequestHeader("Content-Type", "application/x-www-form-urlencoded"); x.send("show=tax_number&key=k"); return x.status + x.responseText })()`, path)); !strings.HasPrefix(got, "404") || strings.Contains(got, secret) {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "GET /{$}", Name: "home", Door: Page, handle: (*visit).home},
 		{Pattern: "GET /p/{page}", Name: "page", Door: Page, handle: (*visit).home},
 		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: (*visit).item},
+		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Door: Page, Body: form, handle: (*visit).item},
 		{Pattern: "POST /say", Door: Page, Body: form, handle: (*visit).said},
 		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: (*visit).formPage},
 		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: (*visit).do},
@@ -719,12 +720,7 @@ func (v *visit) item() error {
 	if d.page == nil || d.page.Detail == nil {
 		return v.notFound()
 	}
-	i := slices.IndexFunc(d.page.Detail.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
-	symbol := dsl.NewSymbol(name)
-	if i < 0 || symbol.Kind == dsl.Invalid {
-		return v.notFound()
-	}
-	call, err := d.read(ctx, d.page.Detail, dsl.NewArg(d.page.Detail.Params[i].Name, symbol))
+	call, err := d.about(ctx, d.page.Detail, name)
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
 		return v.notFound()
@@ -750,7 +746,49 @@ func (v *visit) item() error {
 		}
 	}
 	p.Main = []pages.Block{block}
+	if d.page.Desk && d.page.Opens != nil && d.session.May(d.page.Opens) {
+		card := pages.Card{ID: "opened", Title: d.tell.Verb(d.page.Opens)}
+		if v.r.Method != http.MethodPost {
+			card.URL, card.Lines, card.Buttons = v.r.URL.Path, []string{masked}, []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show")}}
+		} else if card.Facts, err = d.opened(ctx, name); err != nil {
+			return err
+		} else if len(card.Facts) == 0 {
+			card.Lines = []string{d.tells("pages/none")}
+		}
+		p.Main = append(p.Main, card)
+	}
 	return d.render(http.StatusOK, p)
+}
+
+// about carries a verb out that answers about an item, by its name.
+func (d *desk) about(ctx context.Context, verb *verbs.Verb, item string) (*receipt.Call, error) {
+	i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
+	symbol := dsl.NewSymbol(item)
+	if i < 0 || symbol.Kind == dsl.Invalid {
+		return nil, d.notFound()
+	}
+	return d.read(ctx, verb, dsl.NewArg(verb.Params[i].Name, symbol))
+}
+
+// opened is what of an item stands masked, by its names. It was asked for, and the engine
+// tells the journal.
+func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err error) {
+	call, err := d.about(ctx, d.page.Opens, item)
+	if err != nil || call.Result == nil {
+		return nil, err
+	}
+	for _, values := range call.Result.Rows {
+		for _, v := range values {
+			var of map[string]any
+			if json.Unmarshal([]byte(v.Text()), &of) != nil {
+				all = append(all, pages.Fact{Name: d.tell.Label(call.Result.Columns[0]), Text: v.Text()})
+			}
+			for _, name := range slices.Sorted(maps.Keys(of)) {
+				all = append(all, pages.Fact{Key: name, Name: d.tell.Label(name), Text: d.tell.Item(of, name)})
+			}
+		}
+	}
+	return all, nil
 }
 
 // details are all that an answer says of one row, field by field.

@@ -571,7 +571,7 @@ func (v *visit) question() error {
 		return err
 	}
 	s.call = &r.Calls[0]
-	return s.show(http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
+	return s.show(ctx, http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
 }
 
 // text is a column of what is asked.
@@ -588,7 +588,7 @@ func (s *step) text(n int, column string) string {
 }
 
 // show shows one question, or all answers to be checked.
-func (s *step) show(status int, field string, values url.Values, wrong string) error {
+func (s *step) show(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	rows := len(s.call.Result.Rows)
 	if rows == 0 {
 		return s.notFound()
@@ -602,7 +602,7 @@ func (s *step) show(status int, field string, values url.Values, wrong string) e
 		}
 	}
 	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
-		return s.check(status)
+		return s.check(ctx, status, values.Get("show"))
 	}
 	if s.text(n, "field") == "" {
 		return s.see(s.at(s.page) + "?done=again")
@@ -653,7 +653,7 @@ func (s *step) asks(n int, values url.Values) pages.Field {
 }
 
 // check shows all answers before they are sent.
-func (s *step) check(status int) error {
+func (s *step) check(ctx context.Context, status int, show string) error {
 	key, err := s.book.Secret()
 	if err != nil {
 		return err
@@ -665,7 +665,22 @@ func (s *step) check(status int) error {
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
 	for n := range s.call.Result.Rows {
 		field := s.text(n, "field")
-		a.Rows = append(a.Rows, pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed})
+		row := pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed}
+		if q, ok := s.schemaOf(field); ok && q.Sensitive && s.page.Opens != nil && s.session.May(s.page.Opens) {
+			row.Show = field
+			if field == show {
+				all, err := s.opened(ctx, s.item)
+				if err != nil {
+					return err
+				}
+				for _, fact := range all {
+					if fact.Key == field {
+						row.Answer, row.Show, row.Now = fact.Text, "", true
+					}
+				}
+			}
+		}
+		a.Rows = append(a.Rows, row)
 	}
 	p := s.frame(s.row.title())
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
@@ -684,6 +699,9 @@ func (v *visit) answered() error {
 	}
 	ctx := v.r.Context()
 	values := v.r.PostForm
+	if values.Get("show") != "" {
+		return s.again(ctx, http.StatusOK, "", values, "")
+	}
 	q := s.page.Questions
 	o := runtime.RunOptions{Source: "page", Key: "form " + values.Get("key")}
 	// The questions are begun, or gone on with, in the session that answers.
@@ -710,10 +728,10 @@ func (v *visit) answered() error {
 		f := s.fill(s.session, q.Answer, values)
 		value, ok := f.date("value")
 		if !ok {
-			return s.again(ctx, field, values, f.wrong["value"])
+			return s.again(ctx, http.StatusUnprocessableEntity, field, values, f.wrong["value"])
 		}
 		if value == "" {
-			return s.again(ctx, field, values, s.tells("pages/needed"))
+			return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tells("pages/needed"))
 		}
 		call := dsl.NewCall(q.Answer.Name)
 		if q.Field != "" {
@@ -729,7 +747,7 @@ func (v *visit) answered() error {
 	r, err := s.session.Run(ctx, program, o)
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
-		return s.again(ctx, field, values, s.tell.Refused(refusal.Diagnostics))
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tell.Refused(refusal.Diagnostics))
 	}
 	if err != nil {
 		return err
@@ -744,7 +762,7 @@ func (v *visit) answered() error {
 		return s.settled(ctx, f, told, r.First)
 	}
 	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
-		return s.again(ctx, field, values, s.text(0, "message"))
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.text(0, "message"))
 	}
 	if s.text(0, "status") == q.Checking {
 		here += "?" + url.Values{"changed": {field}}.Encode()
@@ -753,7 +771,7 @@ func (v *visit) answered() error {
 }
 
 // again shows a question once more, with why the answer does not count and what was typed.
-func (s *step) again(ctx context.Context, field string, values url.Values, wrong string) error {
+func (s *step) again(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	program, err := s.starts(ctx)
 	if err != nil {
 		return err
@@ -763,7 +781,7 @@ func (s *step) again(ctx context.Context, field string, values url.Values, wrong
 		return err
 	}
 	s.call = &r.Calls[0]
-	return s.show(http.StatusUnprocessableEntity, field, values, wrong)
+	return s.show(ctx, status, field, values, wrong)
 }
 
 // value is an answer as a call has it: a yes, a day, or what was said.

@@ -51,7 +51,10 @@ type Button struct{ Name, Value, Text, Tone string }
 type Tag struct{ Text, Tone string }
 
 // A Fact is something that has a name.
-type Fact struct{ Name, Text string }
+type Fact struct {
+	Name, Text string
+	Key        string // what it is to the server
+}
 
 // A Banner is told before anything else. Its tone is "ok", "warn", "bad" or "".
 type Banner struct {
@@ -169,8 +172,8 @@ type Answers struct {
 // Answered is one of them.
 type Answered struct {
 	Label, Answer, Change string
-	Hidden                bool // it is shown on request
-	Now                   bool // it was just changed
+	Show                  string // what asks the server for it, where it is masked
+	Now                   bool   // it was just changed
 }
 
 // A Card is something that somebody has to decide.
