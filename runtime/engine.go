@@ -47,6 +47,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -329,6 +330,15 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 		}
 	}
 	return e.store.Principal(ctx, name)
+}
+
+// Label is what people call a principal: their name where nothing else is known.
+func (e *Engine) Label(ctx context.Context, name string) string {
+	who, err := e.principal(ctx, name)
+	if err != nil {
+		return name
+	}
+	return cmp.Or(who.Label, name)
 }
 
 // randomID makes a version 4 UUID.

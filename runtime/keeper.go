@@ -64,6 +64,17 @@ func (s *Session) keeper(ctx context.Context, verb string) error {
 // ReadsJournal refuses whoever has no role that keeps the journal.
 func (s *Session) ReadsJournal(ctx context.Context) error { return s.keeper(ctx, verbRead) }
 
+// OpensEntry tells the journal that one of its entries is shown with what is personal in
+// it: to a role that keeps the journal, or to whom it was done for.
+func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
+	if e.Principal != s.who.Name {
+		if err := s.keeper(ctx, verbRead); err != nil {
+			return err
+		}
+	}
+	return failure(s.record(ctx, stores.Batch{Entries: []stores.Entry{s.act(verbRead, dsl.NewArg("entry", dsl.NewInteger(e.Seq)))}}))
+}
+
 // act begins an entry about something that the engine does itself.
 func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
 	call := dsl.NewCall(verb, args...)

@@ -16,11 +16,12 @@ func (s *Session) May(v *verbs.Verb) bool {
 	return !v.Internal && permits(s.roles, v.Roles) && (s.only == nil || slices.Contains(s.only, v))
 }
 
-// Verbs returns the verbs that the principal may use, by name.
+// Verbs returns the verbs that the principal may use, by name: those that have something
+// to say. One that opens what stands masked is a page's.
 func (s *Session) Verbs() []*verbs.Verb {
 	var may []*verbs.Verb
 	for _, v := range s.e.reg.Verbs() {
-		if s.May(v) {
+		if s.May(v) && !v.Masked() {
 			may = append(may, v)
 		}
 	}

@@ -19,6 +19,7 @@ type Page struct {
 	Done     *PageList // nil where the palette names none, as Promises
 	Promises *PageList
 	Detail   *Verb
+	Opens    *Verb // what shows what stands masked; nil where the palette names none
 	Acts     []PageAct
 	Also     []*Verb
 	// Questions are asked one by one; nil where none are.
@@ -102,6 +103,9 @@ func (l *loader) page(pn *pageNode) {
 	}
 	page.Done, page.Promises = l.pageList(d, page, f.at("done")), l.pageList(d, page, f.at("promises"))
 	page.Detail, _ = l.pageItem(d, page, f.at("detail"))
+	if page.Opens, _ = l.pageItem(d, page, f.at("opens")); page.Opens != nil && !page.Opens.Masked() {
+		d.report(tell(d.place(f.at("opens").value), "contradiction", page.Opens.Name+" opens what stands masked, and gives something else too", "name a verb that reads sensitive fields alone", page.Opens.Place, "declared here"))
+	}
 	page.Person = l.pageVerb(d, page, f.at("person").value)
 	if n := f.at("about").value; n != nil {
 		if page.About = l.entityNamed[n.Value]; page.About == nil {

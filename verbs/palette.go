@@ -542,6 +542,12 @@ type Read struct {
 	Limit  int
 }
 
+// Masked reports whether a verb gives nothing but what is sensitive: a page opens it on
+// request, and in no conversation is anything of it told.
+func (v *Verb) Masked() bool {
+	return v.Read != nil && len(v.Read.Fields) > 0 && !slices.ContainsFunc(v.Read.Fields, func(f ReadField) bool { return !f.Sensitive })
+}
+
 // A ReadField is one returned field.
 type ReadField struct {
 	Name      string

@@ -309,6 +309,11 @@ func (c *Conversation) Follow(ctx context.Context, m Message, tell func(Event)) 
 	}
 	t.record.Number = len(c.turns) + 1
 	t.record.From = t.state(ctx)
+	// It is masked before anything is made of it, kept or shown.
+	if without := words.WithoutCards(m.Text); without != m.Text {
+		m.Text, t.spoken = without, without
+		t.tell(c.wording.say(sayCardTaken) + "\n")
+	}
 	text, err := t.take(ctx, m)
 	c.expected = t.expects
 	if err != nil {

@@ -115,6 +115,7 @@ const (
 	sayStarted   words.Key = "dialog/started"
 	sayOfTalk    words.Key = "dialog/of-talk"
 	saySecret    words.Key = "dialog/secret"
+	sayCardTaken words.Key = "dialog/card-taken"
 	sayAsksTool  words.Key = "dialog/asks-tool"
 	sayAndSends  words.Key = "dialog/and-sends"
 	sayNotShown  words.Key = "dialog/not-shown"

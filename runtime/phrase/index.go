@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -9,8 +10,7 @@ import (
 	"verbatim/verbs"
 )
 
-// An Index holds the words of palettes. It is made once for a registry, is
-// immutable, and may be shared.
+// An Index holds the words of palettes, made once for a registry. It may be shared.
 type Index struct {
 	reg       *verbs.Registry
 	aliases   []alias
@@ -51,7 +51,7 @@ const maxTemplate = 24
 
 // New reads the words of palettes.
 func New(reg *verbs.Registry) *Index {
-	ix := &Index{reg: reg, verbs: reg.Verbs(), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}, entities: map[*verbs.Entity]int{}}
+	ix := &Index{reg: reg, verbs: slices.DeleteFunc(slices.Clone(reg.Verbs()), (*verbs.Verb).Masked), codes: map[*verbs.CodeList][]codeWords{}, forms: map[*verbs.Schema]*collect.Form{}, entities: map[*verbs.Entity]int{}}
 	for _, l := range reg.CodeLists() {
 		ix.codeWords(l)
 	}

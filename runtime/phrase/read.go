@@ -752,7 +752,7 @@ func (p *Part) says(q *Part) bool {
 // continues reports that a clause only adds to the one before: "Should have them
 // next week."
 func (p *Part) continues(q *Part, c *clause) bool {
-	if p.names(c) {
+	if p.Verb != nil && p.names(c) {
 		return true
 	}
 	if p.Certainty != Sure || q.Certainty == Sure && q.Verb != p.Verb || len(c.readings) == 0 {

@@ -65,11 +65,11 @@ func daysAhead(text string) string {
 	})
 }
 
-// more are people whom the example has not: a client of nobody yet, and who looks after
-// jobs. Who looks after rights is made by the command.
+// more are people whom the example has not: a client of nobody yet, one of the third
+// company, and who looks after jobs. Who looks after rights is made by the command.
 const more = `
-INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('otto', 'Otto Orth');
-INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('otto', 'operator', '', '');
+INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('kim', 'Kim Marsh'), ('otto', 'Otto Orth');
+INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('kim', 'client', 'cbu', '0000000c-0000-4000-8000-000000000003'), ('otto', 'operator', '', '');
 `
 
 func newHouse(t *testing.T) *house {
@@ -125,7 +125,7 @@ func (h *house) run(args ...string) string {
 func (h *house) start() {
 	h.t.Helper()
 	_, port, _ := net.SplitHostPort(h.address)
-	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada", "--sign-in", "jonas")
+	h.cmd = h.command("serve", "--listen", h.address, "--log", "error", "--sign-in", "clara", "--sign-in", "t.weber", "--sign-in", "a.nowak", "--sign-in", "d.lang", "--sign-in", "nina", "--sign-in", "otto", "--sign-in", "ada", "--sign-in", "jonas", "--sign-in", "kim")
 	out, err := h.cmd.StdoutPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -136,11 +136,11 @@ func (h *house) start() {
 	}
 	h.links = map[string]string{}
 	lines := bufio.NewScanner(out)
-	for lines.Scan() && len(h.links) < 8 {
+	for lines.Scan() && len(h.links) < 9 {
 		if m := regexp.MustCompile(`^sign in +(\S+) +(\S+)`).FindStringSubmatch(lines.Text()); m != nil {
 			h.links[m[1]] = m[2]
 		}
-		if len(h.links) == 8 {
+		if len(h.links) == 9 {
 			break
 		}
 	}
@@ -259,6 +259,10 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("There is a problem")
 	tab.Audit("answered")
 	seen["answered"] = true
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "The register has it")
+	tab.Click("main form .btn")
+	tab.Wait("Your note")
 	tab.Go(used)
 	tab.Click("main form button")
 	tab.Wait("This link was used")
@@ -275,7 +279,12 @@ func TestBrowserEveryPage(t *testing.T) {
 	id := h.waive(tab)
 	h.signIn(tab, "a.nowak")
 	tab.Wait("What clients sent")
-	look("queue", "/waiting", "asked by t.weber")
+	look("queue", "/waiting", "asked by T. Weber")
+	tab.Go(h.url("/p/1/item/pierre-dupont-source-of-wealth"))
+	follow(tab, "main", "Show")
+	tab.Wait("There is none.")
+	everywhere(tab, "item-opened")
+	seen["item-opened"] = true
 	look("decision", "/waiting/"+id, "Why you are asked")
 	follow(tab, "main", "Decline")
 	tab.Wait("Decided")
@@ -285,6 +294,9 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Waiting")
 	look("journal", "/journal", "The chain is whole")
 	look("entry", "/journal/1", "Outcome")
+	h.opened(tab)
+	everywhere(tab, "entry-opened")
+	seen["entry-opened"] = true
 	h.signIn(tab, "nina")
 	tab.Wait("Your account is not linked to an organisation yet.")
 	everywhere(tab, "home-nobody")
@@ -672,6 +684,193 @@ func answer(t *testing.T, tab *browsertest.Tab) {
 	}
 }
 
+// entry is the number of the latest entry of the journal of a verb, for d.lang, who
+// keeps it.
+func (h *house) entry(verb string) string {
+	h.t.Helper()
+	lines := strings.Split(strings.TrimSpace(h.run("log", "show", "--verb", verb)), "\n")
+	number, _, _ := strings.Cut(lines[len(lines)-1], "\t")
+	if number == "" {
+		h.t.Fatalf("the journal tells of no %s", verb)
+	}
+	return number
+}
+
+// opened opens, for whoever keeps the journal, the entry of the latest note.
+func (h *house) opened(tab *browsertest.Tab) {
+	h.t.Helper()
+	tab.Go(h.url("/journal/" + h.entry("client.add-note")))
+	tab.Wait("••••••")
+	if html := tab.Eval("document.documentElement.outerHTML"); strings.Contains(html, "register") {
+		h.t.Error("what is masked is in the page before it is shown")
+	}
+	follow(tab, "main", "Show what is masked")
+	tab.Wait("The register has it")
+}
+
+// U42, OB8: why something was done is told from what was recorded, on one page, to whom
+// it was done for and to who keeps the journal; by the number that the journal has. What
+// is personal in it is masked until it is opened, which the journal is told.
+func TestBrowserWhy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "The register has it")
+	tab.Click("main form .btn")
+	tab.Wait("Your note")
+	follow(tab, ".banner", "How this came about")
+	for _, text := range []string{"client.add-note", "Clara Weiss (clara), client", "page:1", "Value from", "Note: person", "••••••"} {
+		tab.Wait(text)
+	}
+	if html := tab.Eval("document.documentElement.outerHTML"); strings.Contains(html, "register") {
+		t.Error("what is masked is in the page before it is shown")
+	}
+	tab.Audit("why-own")
+	entry := strings.TrimPrefix(tab.Eval("location.pathname"), "/journal/")
+	if entry != h.entry("client.add-note") {
+		t.Errorf("the page is of entry %s", entry)
+	}
+	follow(tab, "main", "Show what is masked")
+	tab.Wait("The register has it")
+	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal"), "verbatim.read-journal :entry "+entry); n != 1 {
+		t.Errorf("that it was opened is told %d times", n)
+	}
+	// Two agree; the page names who asked and who agreed.
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent")
+	id := h.waive(tab)
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	tab.Go(h.url("/waiting/" + id))
+	follow(tab, "main", "Agree")
+	tab.Wait("You agreed, and it is done.")
+	waived := h.entry("review.waive")
+	tab.Go(h.url("/journal/" + waived)) // it was done for another, and he keeps no journal
+	tab.Wait("This could not be done")
+	h.signIn(tab, "d.lang")
+	tab.Wait("Waiting")
+	tab.Go(h.url("/journal/" + waived))
+	for _, text := range []string{"T. Weber (t.weber), analyst", "Agreed by", "A. Nowak, role analyst", "The rule", "A requirement is waived by two people", "review.yaml:", "Preview"} {
+		tab.Wait(text)
+	}
+	tab.Audit("why-waived")
+	h.opened(tab)
+	tab.Go(h.url("/journal"))
+	tab.Wait("verbatim.read-journal")
+	tab.Wait("Clara Weiss")
+	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal", "--outcome", "ok"), "d.lang"); n == 0 {
+		t.Error("d.lang opened an entry, and the journal tells nothing of it")
+	}
+}
+
+// What is sensitive stands masked where answers are checked and where an analyst looks at
+// them, and is not in the page; whoever may see it asks the server for it, which is in the
+// journal each time.
+func TestBrowserMasked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	const secret = "1972 0315 99999"
+	masked := func() {
+		t.Helper()
+		tab.Wait("••••••")
+		if strings.Contains(tab.Eval("document.documentElement.outerHTML"), secret) {
+			t.Errorf("what is masked is in the page of %s", tab.Eval("location.href"))
+		}
+	}
+	opened := func(verb string) int {
+		t.Helper()
+		return strings.Count(h.run("log", "show", "--verb", verb, "--outcome", "ok"), verb+" ")
+	}
+	h.signIn(tab, "kim")
+	tab.Wait("Your onboarding")
+	follow(tab, item("okafor"), "Answer question by question")
+	for _, step := range [][2]string{{"Country", "Luxembourg"}, {"Whether they have a tax number there", ""}, {"Tax number", secret}, {"Since when", "skip"}} {
+		tab.Wait(step[0])
+		switch step[1] {
+		case "":
+			tab.Click("input[type=radio]")
+			tab.Click("main form .btn")
+		case "skip":
+			follow(tab, "main", "Leave this question out")
+		default:
+			tab.Type("#value", step[1])
+			tab.Click("main form .btn")
+		}
+	}
+	tab.Wait("Check your answers")
+	masked()
+	everywhere(tab, "check-masked")
+	if n := opened("client.collection-answers"); n != 0 {
+		t.Errorf("it was opened %d times before anybody asked", n)
+	}
+	tab.Scripts(false)
+	follow(tab, "main", "Show")
+	tab.Wait(secret)
+	tab.Scripts(true)
+	tab.Audit("check-shown")
+	if n := opened("client.collection-answers"); n != 1 {
+		t.Errorf("that it was opened is told %d times", n)
+	}
+	tab.Go(h.url("/questions/james-okafor-tax-residence?field=tax_number"))
+	tab.Wait("Tax number")
+	if strings.Contains(tab.Eval("document.documentElement.outerHTML"), secret) {
+		t.Error("a sensitive answer stands in the question to change it")
+	}
+	tab.Go(h.url("/questions/james-okafor-tax-residence"))
+	masked()
+	follow(tab, "main", "Send these answers")
+	tab.Wait("Your 3 answers were sent.")
+	if strings.Contains(tab.Eval("document.documentElement.outerHTML"), secret) {
+		t.Error("the receipt holds what is sensitive")
+	}
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent (1)")
+	tab.Go(h.url("/p/1/item/james-okafor-tax-residence"))
+	tab.Wait("The information that was sent for a request")
+	masked()
+	everywhere(tab, "item-masked")
+	if n := opened("review.open"); n != 0 {
+		t.Errorf("it was opened %d times before anybody asked", n)
+	}
+	follow(tab, "main", "Show")
+	tab.Wait(secret)
+	tab.Audit("item-shown")
+	if n := opened("review.open"); n != 1 {
+		t.Errorf("that it was opened is told %d times", n)
+	}
+	if text := h.run("log", "show"); strings.Contains(text, secret) {
+		t.Error("the journal holds what is sensitive")
+	}
+	// The number of a card is masked before it is kept or shown, in a message and in a form.
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Type("#said", "My card is 4111 1111 1111 1111, is that of use?")
+	tab.Press("\r")
+	tab.Wait("I removed what looked like a card number.")
+	tab.Wait("My card is ••••••, is that of use?")
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "Paid with 4111-1111-1111-1111")
+	tab.Click("main form .btn")
+	tab.Wait("Paid with ••••••")
+	if text := tab.Eval("document.documentElement.outerHTML") + h.run("log", "show", "--json"); strings.Contains(text, "1111") {
+		t.Error("the number of a card is kept")
+	}
+	// Who may not see it gets what whoever asks for nothing gets.
+	h.signIn(tab, "jonas")
+	tab.Wait("Your onboarding")
+	for _, path := range []string{"/questions/james-okafor-tax-residence", "/p/1/item/james-okafor-tax-residence", "/do/review.open?item=james-okafor-tax-residence"} {
+		if got := tab.Eval(fmt.Sprintf(`(() => { const x = new XMLHttpRequest(); x.open("POST", %q, false); x.setRequestHeader("Content-Type", "application/x-www-form-urlencoded"); x.send("show=tax_number&key=k"); return x.status + x.responseText })()`, path)); !strings.HasPrefix(got, "404") || strings.Contains(got, secret) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
 // U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and
 // refused where it moved; keys move and never act; a call can be tried without being sent.
 func TestBrowserConsole(t *testing.T) {
@@ -691,7 +890,7 @@ func TestBrowserConsole(t *testing.T) {
 	h.signIn(decides, "a.nowak")
 	decides.Wait("What clients sent")
 	decides.Go(h.url("/waiting/" + id))
-	for _, text := range []string{"review.waive", "<b>all of it</b>", "asked by t.weber", "A requirement is waived by two people", "review.yaml:", "It is good only while the rows are as shown."} {
+	for _, text := range []string{"review.waive", "<b>all of it</b>", "asked by T. Weber", "A requirement is waived by two people", "review.yaml:", "It is good only while the rows are as shown."} {
 		decides.Wait(text)
 	}
 	if decides.Eval(`document.querySelectorAll("main b").length`) != "0" {
@@ -709,7 +908,7 @@ func TestBrowserConsole(t *testing.T) {
 	decides.Audit("agreed")
 	// Again, from a page that is still open.
 	asks.Go(h.url("/waiting/" + id))
-	asks.Wait("Agreed to and done: a.nowak")
+	asks.Wait("Agreed to and done: A. Nowak")
 	// Somebody else was faster: what is agreed to is what was asked for, or nothing.
 	id = h.waiveOther(asks)
 	client := browsertest.Open(t)

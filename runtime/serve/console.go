@@ -3,7 +3,9 @@ package serve
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -19,7 +21,6 @@ import (
 	"verbatim/runtime/words"
 	"verbatim/stores"
 	"verbatim/stores/journal"
-	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -39,7 +40,7 @@ func (v *visit) queue() error {
 	mine := pages.Inbox{ID: "mine", Empty: d.tells("pages/nothing-waits")}
 	asked := pages.Inbox{ID: "asked", Title: d.tells("pages/asked-by-you")}
 	for _, c := range all {
-		item := pages.Item{URL: "/waiting/" + c.ID, Title: d.calls(c), Aside: d.tells("pages/until", d.clock(c.Expires)), Lines: []string{d.tells("pages/asked-by", c.Asker, d.ago(c.Asked))}}
+		item := pages.Item{URL: "/waiting/" + c.ID, Title: d.calls(c), Aside: d.tells("pages/until", d.clock(c.Expires)), Lines: []string{d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked))}}
 		if c.Mine {
 			mine.Rows = append(mine.Rows, item)
 		} else {
@@ -78,10 +79,18 @@ func (d *desk) missing(c *runtime.Pending) string {
 	var roles []string
 	for _, r := range c.Roles {
 		if r.By == "" {
-			roles = append(roles, cmp.Or(d.tell.Text(r.Role), c.Asker))
+			roles = append(roles, cmp.Or(d.tell.Text(r.Role), d.who(c.Asker)))
 		}
 	}
 	return strings.Join(roles, ", ")
+}
+
+// who is what people call a principal.
+func (d *desk) who(name string) string {
+	if d.names[name] == "" {
+		d.names[name] = d.Engine.Label(d.r.Context(), name)
+	}
+	return d.names[name]
 }
 
 // ago says how long something is past.
@@ -112,32 +121,25 @@ func (d *desk) decisionPage(status int, wrong string) error {
 	if err != nil {
 		return err
 	}
-	card := pages.Card{ID: "decision", Title: d.calls(c), Aside: d.tells("pages/asked-by", c.Asker, d.ago(c.Asked))}
-	for _, call := range c.Calls {
-		card.Calls = append(card.Calls, pages.Call{Parts: []pages.Part{{Text: call}}})
-	}
-	fact := func(key words.Key, text string) {
-		if text != "" {
-			card.Facts = append(card.Facts, pages.Fact{Name: d.tells(key), Text: text})
-		}
-	}
+	card := pages.Card{ID: "decision", Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
+	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.diffs(c.Preview, "pages/asker-said")
 		for _, ask := range c.Preview.Asks() {
 			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}
-		card.Facts = append(card.Facts, d.origins(c.Preview)...)
 	}
 	for _, r := range c.Roles {
 		if r.By != "" {
-			fact("pages/agreed-already", r.By)
+			fact("pages/agreed-already", d.who(r.By))
 		}
 	}
+	fact("pages/source", c.Source)
 	switch {
 	case c.Status != confirmations.Waiting:
 		state := d.tells(settledWords[c.Status])
 		if c.By != "" {
-			state += ": " + c.By
+			state += ": " + d.who(c.By)
 		}
 		if c.Reason != "" {
 			state += ". " + c.Reason
@@ -169,20 +171,6 @@ func (d *desk) decisionPage(status int, wrong string) error {
 // settledWords say what became of what waited.
 var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
-// origins says of each value that no record vouches for where it comes from.
-func (d *desk) origins(r *receipt.Receipt) (all []pages.Fact) {
-	for i := range r.Calls {
-		for k := range r.Calls[i].Rows {
-			for n := range r.Calls[i].Rows[k].Fields {
-				if f := &r.Calls[i].Rows[k].Fields[n]; d.tell.From(f.Origin) != "" {
-					all = append(all, pages.Fact{Name: d.tells("pages/value-from"), Text: d.tell.Label(f.Name) + ": " + d.tell.From(f.Origin)})
-				}
-			}
-		}
-	}
-	return all
-}
-
 // decide agrees or declines.
 func (v *visit) decide() error {
 	d, err := v.desk()
@@ -195,6 +183,7 @@ func (v *visit) decide() error {
 	ctx := v.r.Context()
 	id := v.r.PathValue("id")
 	var told string
+	var entry int64
 	switch v.r.PostForm.Get("decide") {
 	case "agree":
 		c, r, err := d.session.Agree(ctx, id)
@@ -208,7 +197,7 @@ func (v *visit) decide() error {
 			return err
 		}
 		if told = d.tells("pages/agreed-waits", d.missing(c)); r != nil {
-			told = d.tells("pages/agreed") + "\n" + d.tell.Done(r)
+			told, entry = d.tells("pages/agreed")+"\n"+d.tell.Done(r), r.First
 		}
 	case "decline":
 		if err := d.session.Decline(ctx, id, strings.TrimSpace(v.r.PostForm.Get("reason"))); err != nil {
@@ -219,15 +208,12 @@ func (v *visit) decide() error {
 		return badBody("nothing was decided", "press one of the two buttons")
 	}
 	p := d.frame(d.tells("pages/decided"))
-	p.Main = []pages.Block{pages.Receipt{Title: d.tells("pages/decided"), Lines: lines(told), Links: []pages.Link{{URL: "/waiting", Text: d.tells("pages/waiting"), Tone: "main"}}}}
-	return d.render(http.StatusOK, p)
-}
-
-func lines(text string) (all []pages.Done) {
-	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		all = append(all, pages.Done{Text: line})
+	links := []pages.Link{{URL: "/waiting", Text: d.tells("pages/waiting"), Tone: "main"}}
+	if entry > 0 && d.keeps() {
+		links = append(links, pages.Link{URL: "/journal/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/came-about")})
 	}
-	return all
+	p.Main = []pages.Block{pages.Prose{ID: "told", Told: true, Title: d.tells("pages/decided"), Lines: strings.Split(strings.TrimSpace(told), "\n"), Links: links}}
+	return d.render(http.StatusOK, p)
 }
 
 // The journal.
@@ -259,7 +245,7 @@ func (v *visit) journalPage() error {
 			if err != nil {
 				return err
 			}
-			table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.FormatInt(e.Seq, 10), URL: "/journal/" + strconv.FormatInt(e.Seq, 10)}, {Text: d.clock(e.Time)}, {Text: e.Principal}, {Text: cmp.Or(e.Call, e.Verb), Code: true}, {Text: e.Outcome}})
+			table.Rows = append(table.Rows, []pages.Cell{{Text: strconv.FormatInt(e.Seq, 10), URL: "/journal/" + strconv.FormatInt(e.Seq, 10)}, {Text: d.clock(e.Time)}, {Text: d.who(e.Principal)}, {Text: cmp.Or(e.Call, e.Verb), Code: true}, {Text: e.Outcome}})
 		}
 	}
 	slices.Reverse(table.Rows)
@@ -352,15 +338,15 @@ func (d *desk) chain(ctx context.Context) (string, error) {
 	return d.tells("pages/chain-whole", strconv.FormatInt(head.Size, 10)), nil
 }
 
+// journalEntry shows one: what was called, what changed, and why, from what was recorded.
+// It is for roles that keep the journal, and for whom it was done for. What is personal
+// in it stands masked until somebody opens it, which the journal is told.
 func (v *visit) journalEntry() error {
 	d, err := v.desk()
 	if err != nil {
 		return err
 	}
 	ctx := v.r.Context()
-	if err := d.session.ReadsJournal(ctx); err != nil {
-		return err
-	}
 	n, err := strconv.ParseInt(v.r.PathValue("entry"), 10, 64)
 	if err != nil || n < 1 {
 		return v.notFound()
@@ -369,31 +355,83 @@ func (v *visit) journalEntry() error {
 		if err != nil {
 			return err
 		}
-		record, err := l.Record()
+		e, opened := &l.Entry, v.r.Method == http.MethodPost
+		if e.Principal != v.principal {
+			if err := d.session.ReadsJournal(ctx); err != nil {
+				return err
+			}
+		}
+		record, err := journal.Parse(e.Changes)
+		if opened && err == nil {
+			if err := d.session.OpensEntry(ctx, e); err != nil {
+				return err
+			}
+			record, err = l.Record()
+		}
 		if err != nil {
 			return err
 		}
-		e := &l.Entry
 		p := d.frame(d.tells("pages/entry", strconv.FormatInt(n, 10)))
 		p.Wide = true
-		p.Back = &pages.Link{URL: "/journal", Text: d.tells("pages/journal")}
-		block := pages.Prose{ID: "entry", Calls: []pages.Call{{Parts: []pages.Part{{Text: cmp.Or(record.Words, e.Call, e.Verb)}}}}}
-		add := func(key words.Key, text string) {
-			if text != "" {
-				block.Facts = append(block.Facts, pages.Fact{Name: d.tells(key), Text: text})
-			}
+		p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}
+		if d.keeps() {
+			p.Back = &pages.Link{URL: "/journal", Text: d.tells("pages/journal")}
 		}
-		add("pages/when", d.clock(e.Time))
-		add("pages/who", e.Principal)
-		add("pages/became", e.Outcome+strings.TrimRight(": "+e.Reason, ": "))
-		add("pages/source", e.Source)
-		var rows strings.Builder
-		receipt.PrintLogged(&rows, record.Rows)
-		add("pages/changed", strings.TrimSpace(rows.String()))
-		p.Main = []pages.Block{block}
+		card := pages.Card{ID: "entry", Title: d.tells("pages/came-about"), Calls: []string{cmp.Or(record.Words, e.Call, e.Verb)}}
+		for i := range record.Rows {
+			card.Rows = append(card.Rows, d.diff(&record.Rows[i], "pages/asker-said"))
+		}
+		who := d.who(e.Principal)
+		if who != e.Principal {
+			who += " (" + e.Principal + ")"
+		}
+		card.Facts = d.whyDone(e, d.facts("pages/when", d.clock(e.Time), "pages/who", strings.TrimRight(who+", "+strings.Join(e.Roles, ", "), ", "), "pages/became", e.Outcome+strings.TrimRight(": "+e.Reason, ": "), "pages/source", e.Source))
+		if l.Opening != nil && !opened {
+			card.URL, card.Buttons = "/journal/"+strconv.FormatInt(n, 10), []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show-masked")}}
+		}
+		p.Main = []pages.Block{card}
 		return d.render(http.StatusOK, p)
 	}
+	if err := d.session.ReadsJournal(ctx); err != nil {
+		return err // as one of somebody else
+	}
 	return v.notFound()
+}
+
+// facts are those of which something is said: keys and texts in turn.
+func (d *desk) facts(of ...string) (all []pages.Fact) {
+	for i := 0; i < len(of); i += 2 {
+		if of[i+1] != "" {
+			all = append(all, pages.Fact{Name: words.Key(of[i]).In(d.lang), Text: of[i+1]})
+		}
+	}
+	return all
+}
+
+// whyDone adds why an entry came about: where its arguments came from, the rules that
+// asked, who agreed, and the turn of the conversation that it came of.
+func (d *desk) whyDone(e *stores.Entry, all []pages.Fact) []pages.Fact {
+	var from map[string]string
+	if json.Unmarshal([]byte(e.Origins), &from) == nil {
+		for _, name := range slices.Sorted(maps.Keys(from)) {
+			all = append(all, d.facts("pages/value-from", d.tell.Label(strings.TrimSuffix(name, "-id"))+": "+from[name])...)
+		}
+	}
+	if verb := d.Registry.Verb(e.Verb); verb != nil && e.Preview != "" && e.Palette == d.Registry.Digest() {
+		for i := range verb.Confirm {
+			all = append(all, d.facts("pages/rule", sentence(d.tell.Text(verb.Confirm[i].Reason))+" ("+path.Base(verb.Confirm[i].Place.String())+")")...)
+		}
+	}
+	agreed := e.Agreed
+	if name, rest, _ := strings.Cut(agreed, ","); agreed != "" {
+		agreed = strings.TrimRight(d.who(name)+","+rest, ",")
+	}
+	return append(all, d.facts("pages/agreed-by", agreed, "pages/preview", e.Preview, "pages/turn", e.Turn, "pages/palette", e.Palette[:min(12, len(e.Palette))])...)
+}
+
+// keeps reports whether somebody keeps the journal.
+func (d *desk) keeps() bool {
+	return slices.ContainsFunc(d.session.Roles(), func(r *verbs.Role) bool { return r.Keeps })
 }
 
 // The reference.
@@ -466,7 +504,7 @@ func (v *visit) verbPage() error {
 	p := d.frame(verb.Name)
 	p.Wide = true
 	p.Back = &pages.Link{URL: "/verbs", Text: d.tells("pages/reference")}
-	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []pages.Call{{Parts: []pages.Part{{Text: strings.TrimRight(text.String(), "\n")}}}},
+	p.Main = []pages.Block{pages.Prose{ID: "verb", Title: d.tell.Verb(verb), Calls: []string{strings.TrimRight(text.String(), "\n")},
 		Links: []pages.Link{{URL: "/do/" + verb.Name + "?try=1", Text: d.tells("pages/try"), Tone: "main"}, {URL: "/do/" + verb.Name, Text: d.tells("pages/use")}}}}
 	return d.render(http.StatusOK, p)
 }
@@ -477,7 +515,7 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	ctx := d.r.Context()
 	p := d.frame(d.actTitle(f.verb))
 	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}
-	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: dsl.Format(program.Canonical())}}}}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
+	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []string{dsl.Format(program.Canonical())}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
 		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}}}
 	r, err := d.session.Preview(ctx, program)
 	var refusal *runtime.Refusal

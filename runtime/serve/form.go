@@ -330,6 +330,8 @@ func (f *filled) call() (*dsl.Script, error) {
 		case p.Type.Name == verbs.MoneyType:
 			amount, currency, _ := strings.Cut(text, " ")
 			args[p.Name] = map[string]any{"amount": amount, "currency": strings.ToUpper(currency)}
+		case p.Type.Name == verbs.StringType && p.Type.Pattern == nil:
+			args[p.Name] = words.WithoutCards(text)
 		default:
 			args[p.Name] = text
 		}

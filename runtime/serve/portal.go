@@ -47,6 +47,7 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "GET /{$}", Name: "home", Door: Page, handle: (*visit).home},
 		{Pattern: "GET /p/{page}", Name: "page", Door: Page, handle: (*visit).home},
 		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: (*visit).item},
+		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Door: Page, Body: form, handle: (*visit).item},
 		{Pattern: "POST /say", Door: Page, Body: form, handle: (*visit).said},
 		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: (*visit).formPage},
 		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: (*visit).do},
@@ -58,6 +59,7 @@ func (s *Server) pageRoutes() []Route {
 		{Pattern: "POST /waiting/{id}", Name: "decided", Door: Page, Body: form, handle: (*visit).decide},
 		{Pattern: "GET /journal", Name: "journal", Door: Page, handle: (*visit).journalPage},
 		{Pattern: "GET /journal/{entry}", Name: "entry", Door: Page, handle: (*visit).journalEntry},
+		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Door: Page, Body: form, handle: (*visit).journalEntry},
 		{Pattern: "GET /verbs", Name: "reference", Door: Page, handle: (*visit).referencePage},
 		{Pattern: "GET /verbs/{verb}", Name: "verb", Door: Page, handle: (*visit).verbPage},
 		{Pattern: "POST /look", Body: form, handle: (*visit).look},
@@ -125,8 +127,9 @@ type desk struct {
 	session *runtime.Session
 	tell    dialog.Teller
 	lang    words.Language
-	all     []*verbs.Page // theirs, the first is their home
-	page    *verbs.Page   // the one that is shown; nil where they have none
+	all     []*verbs.Page     // theirs, the first is their home
+	page    *verbs.Page       // the one that is shown; nil where they have none
+	names   map[string]string // what people call principals
 }
 
 func (v *visit) desk() (*desk, error) {
@@ -136,7 +139,7 @@ func (v *visit) desk() (*desk, error) {
 	}
 	s.Hears(v.browser().String())
 	v.session = s
-	d := &desk{visit: v, session: s, lang: v.tongue()}
+	d := &desk{visit: v, session: s, lang: v.tongue(), names: map[string]string{}}
 	d.tell = dialog.NewTeller(v.Registry, s, d.lang)
 	for _, p := range v.Registry.Palettes() {
 		for _, page := range p.Pages {
@@ -197,7 +200,7 @@ func (d *desk) frame(title string) pages.Page {
 			p.Nav = append(p.Nav, pages.Link{URL: url, Text: d.tells(key), Here: here == url})
 		}
 		add("/waiting", "pages/waiting")
-		if slices.ContainsFunc(d.session.Roles(), func(r *verbs.Role) bool { return r.Keeps }) {
+		if d.keeps() {
 			add("/journal", "pages/journal")
 		}
 		add("/verbs", "pages/reference")
@@ -718,12 +721,7 @@ func (v *visit) item() error {
 	if d.page == nil || d.page.Detail == nil {
 		return v.notFound()
 	}
-	i := slices.IndexFunc(d.page.Detail.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
-	symbol := dsl.NewSymbol(name)
-	if i < 0 || symbol.Kind == dsl.Invalid {
-		return v.notFound()
-	}
-	call, err := d.read(ctx, d.page.Detail, dsl.NewArg(d.page.Detail.Params[i].Name, symbol))
+	call, err := d.about(ctx, d.page.Detail, name)
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
 		return v.notFound()
@@ -749,7 +747,49 @@ func (v *visit) item() error {
 		}
 	}
 	p.Main = []pages.Block{block}
+	if d.page.Desk && d.page.Opens != nil && d.session.May(d.page.Opens) {
+		card := pages.Card{ID: "opened", Title: d.tell.Verb(d.page.Opens)}
+		if v.r.Method != http.MethodPost {
+			card.URL, card.Lines, card.Buttons = v.r.URL.Path, []string{masked}, []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show")}}
+		} else if card.Facts, err = d.opened(ctx, name); err != nil {
+			return err
+		} else if len(card.Facts) == 0 {
+			card.Lines = []string{d.tells("pages/none")}
+		}
+		p.Main = append(p.Main, card)
+	}
 	return d.render(http.StatusOK, p)
+}
+
+// about carries a verb out that answers about an item, by its name.
+func (d *desk) about(ctx context.Context, verb *verbs.Verb, item string) (*receipt.Call, error) {
+	i := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Type.Name == verbs.RefType && p.Required })
+	symbol := dsl.NewSymbol(item)
+	if i < 0 || symbol.Kind == dsl.Invalid {
+		return nil, d.notFound()
+	}
+	return d.read(ctx, verb, dsl.NewArg(verb.Params[i].Name, symbol))
+}
+
+// opened is what of an item stands masked, by its names. It was asked for, and the engine
+// tells the journal.
+func (d *desk) opened(ctx context.Context, item string) (all []pages.Fact, err error) {
+	call, err := d.about(ctx, d.page.Opens, item)
+	if err != nil || call.Result == nil {
+		return nil, err
+	}
+	for _, values := range call.Result.Rows {
+		for _, v := range values {
+			var of map[string]any
+			if json.Unmarshal([]byte(v.Text()), &of) != nil {
+				all = append(all, pages.Fact{Name: d.tell.Label(call.Result.Columns[0]), Text: v.Text()})
+			}
+			for _, name := range slices.Sorted(maps.Keys(of)) {
+				all = append(all, pages.Fact{Key: name, Name: d.tell.Label(name), Text: d.tell.Item(of, name)})
+			}
+		}
+	}
+	return all, nil
 }
 
 // details are all that an answer says of one row, field by field.

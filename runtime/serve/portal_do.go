@@ -102,11 +102,11 @@ func (v *visit) formPage() error {
 		}
 		f.values.Set("key", key)
 	}
-	return d.showForm(http.StatusOK, f, about, "")
+	return d.showForm(http.StatusOK, f, about)
 }
 
 // showForm shows the form of a verb, with what is wrong.
-func (d *desk) showForm(status int, f *filled, about, call string) error {
+func (d *desk) showForm(status int, f *filled, about string) error {
 	ctx := d.r.Context()
 	fields, files, more, err := f.fields(ctx)
 	if err != nil {
@@ -144,9 +144,6 @@ func (d *desk) showForm(status int, f *filled, about, call string) error {
 	p := d.frame(title)
 	p.Wrong = len(form.Wrong) > 0
 	p.Main = []pages.Block{form}
-	if call != "" {
-		p.Main = append(p.Main, pages.Prose{ID: "call", Title: d.tells("pages/call"), Calls: []pages.Call{{Parts: []pages.Part{{Text: call}}}}})
-	}
 	if d.page != nil && f.verb == d.page.Person {
 		passed, err := d.passedOn(ctx)
 		if err != nil {
@@ -220,17 +217,17 @@ func (v *visit) do() error {
 		}
 	}
 	if values.Get("no") != "" {
-		return d.declines(f, about)
+		return d.declines(f)
 	}
 	if values.Get("more") != "" && !f.moreGiven() {
-		return d.showForm(http.StatusOK, f, about, "")
+		return d.showForm(http.StatusOK, f, about)
 	}
 	script, err := f.call()
 	if err != nil {
 		return err
 	}
 	if script == nil {
-		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	ctx := v.r.Context()
 	// What was done under the key already is told again, though it may have taken away
@@ -241,7 +238,7 @@ func (v *visit) do() error {
 	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
 	if ds.HasErrors() || program == nil {
 		f.misfits(script, ds)
-		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	if values.Get("try") == "show" {
 		return d.tries(f, program)
@@ -280,7 +277,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 		if len(f.wrong) == 0 {
 			f.wrong[""] = d.tell.Refused(refusal.Diagnostics)
 		}
-		return d.showForm(http.StatusUnprocessableEntity, f, about, "")
+		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
 	agreed := f.values.Get("agreed")
 	if f.verb.Answers() {
@@ -299,7 +296,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 		own, others = own || ask.By == "", others || ask.By != ""
 	}
 	if (own || others) && agreed != preview.Sealed().ID {
-		return d.asks(f, about, preview, agreed != "", others)
+		return d.asks(f, preview, agreed != "", others)
 	}
 	o := runtime.RunOptions{Source: "page", Key: "form " + key}
 	if own {
@@ -316,7 +313,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 				roles = append(roles, d.tell.Text(r.Role))
 			}
 		}
-		return d.settled(ctx, f, d.tells("pages/proposed", strings.Join(roles, ", "), d.clock(pending.Expires)))
+		return d.settled(ctx, f, d.tells("pages/proposed", strings.Join(roles, ", "), d.clock(pending.Expires)), 0)
 	}
 	r, err := d.session.Run(ctx, program, o)
 	if err != nil {
@@ -325,12 +322,12 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 	if r.Repeated {
 		return d.see(d.at(d.page) + "?done=again")
 	}
-	return d.settled(ctx, f, d.tell.Done(r))
+	return d.settled(ctx, f, d.tell.Done(r), r.First)
 }
 
 // settled keeps what a form did in the conversation, and shows it on the page that the
-// form was opened from.
-func (d *desk) settled(ctx context.Context, f *filled, told string) error {
+// form was opened from, with a link to the entry of the journal that tells of it.
+func (d *desk) settled(ctx context.Context, f *filled, told string, entry int64) error {
 	var names []string
 	if item := f.values.Get("item"); item != "" {
 		names = []string{item}
@@ -340,7 +337,7 @@ func (d *desk) settled(ctx context.Context, f *filled, told string) error {
 		// It is done all the same.
 		return d.see(d.at(d.page) + "?done=again")
 	}
-	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10))
+	return d.see(d.at(d.page) + "?done=" + strconv.FormatInt(n, 10) + "&entry=" + strconv.FormatInt(entry, 10))
 }
 
 // formIntent begins the intent of a turn that tells what a form did.
@@ -371,11 +368,14 @@ func (d *desk) doneBanner(ctx context.Context) *pages.Banner {
 			b.Acts = []pages.Link{{URL: "/do/" + verb + "?" + url.Values{"item": {item}}.Encode(), Text: d.tells("pages/change"), Of: d.actTitle(v)}}
 		}
 	}
+	if entry, err := strconv.ParseInt(d.r.URL.Query().Get("entry"), 10, 64); err == nil && entry > 0 {
+		b.Acts = append(b.Acts, pages.Link{URL: "/journal/" + strconv.FormatInt(entry, 10), Text: d.tells("pages/came-about")})
+	}
 	return b
 }
 
 // asks shows what would happen, and asks whether it shall.
-func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, others bool) error {
+func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) error {
 	id := preview.Sealed().ID
 	card := pages.Card{ID: "ask", Title: d.tells("pages/shall-i"), Rows: d.diffs(preview, "pages/you-said"), URL: "/do/" + f.verb.Name, Hidden: append(f.hidden(), pages.Hidden{Name: "agreed", Value: id})}
 	if text := d.tell.Asks(preview); text != "" {
@@ -402,14 +402,14 @@ func (d *desk) asks(f *filled, about string, preview *receipt.Receipt, stale, ot
 }
 
 // declines leaves it.
-func (d *desk) declines(f *filled, about string) error {
+func (d *desk) declines(f *filled) error {
 	ctx := d.r.Context()
-	if script, err := f.call(); err == nil && script != nil {
+	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
 		if program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}); !ds.HasErrors() && program != nil {
 			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
 		}
 	}
-	return d.settled(ctx, f, d.tells("pages/not-done"))
+	return d.settled(ctx, f, d.tells("pages/not-done"), 0)
 }
 
 // diffs are the rows of a receipt, before and after; person is what is said of values
@@ -417,29 +417,44 @@ func (d *desk) declines(f *filled, about string) error {
 func (d *desk) diffs(r *receipt.Receipt, person words.Key) (all []pages.Diff) {
 	for i := range r.Calls {
 		for k := range r.Calls[i].Rows {
-			row := &r.Calls[i].Rows[k]
-			diff := pages.Diff{Title: d.tell.Row(row)}
-			switch row.Op {
-			case receipt.Inserted:
-				diff.Title, diff.Op = d.tell.Label(row.Entity), d.tells("pages/new")
-			case receipt.Deleted:
-				diff.Op = d.tells("pages/deleted")
-			}
-			if row.Owner != "" {
-				diff.Title += ", " + d.tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
-			}
-			for n := range row.Fields {
-				field := &row.Fields[n]
-				if field.From == "now" || row.Op == receipt.Deleted {
-					continue
-				}
-				diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: d.tell.Field(field, field.Before), After: d.tell.Field(field, field.After), From: d.from(field, person)})
-			}
-			all = append(all, diff)
+			all = append(all, d.diff(&r.Calls[i].Rows[k], person))
 		}
 	}
 	return all
 }
+
+func (d *desk) diff(row *receipt.Row, person words.Key) pages.Diff {
+	diff := pages.Diff{Title: d.tell.Row(row)}
+	switch row.Op {
+	case receipt.Inserted:
+		diff.Op = d.tells("pages/new")
+	case receipt.Deleted:
+		diff.Op = d.tells("pages/deleted")
+	}
+	if row.Op == receipt.Inserted || row.Name == "" {
+		diff.Title = d.tell.Label(row.Entity)
+	}
+	if row.Owner != "" {
+		diff.Title += ", " + d.tell.Value(stores.NewString("@"+strings.TrimPrefix(row.Owner, "@")))
+	}
+	for n := range row.Fields {
+		field := &row.Fields[n]
+		if field.From == "now" || row.Op == receipt.Deleted {
+			continue
+		}
+		side := func(v receipt.Value) string {
+			if v.Is != "" && v.IsNull() && !v.Gone {
+				return masked
+			}
+			return d.tell.Field(field, v)
+		}
+		diff.Fields = append(diff.Fields, pages.Changed{Name: d.tell.Label(field.Name), Was: row.Op == receipt.Updated, Before: side(field.Before), After: side(field.After), From: d.from(field, person)})
+	}
+	return diff
+}
+
+// masked stands for a value that is shown on request.
+const masked = "••••••"
 
 // from says where a value comes from; person is what is said of the asker's own words.
 func (d *desk) from(f *receipt.Field, person words.Key) string {
@@ -556,7 +571,7 @@ func (v *visit) question() error {
 		return err
 	}
 	s.call = &r.Calls[0]
-	return s.show(http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
+	return s.show(ctx, http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
 }
 
 // text is a column of what is asked.
@@ -573,7 +588,7 @@ func (s *step) text(n int, column string) string {
 }
 
 // show shows one question, or all answers to be checked.
-func (s *step) show(status int, field string, values url.Values, wrong string) error {
+func (s *step) show(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	rows := len(s.call.Result.Rows)
 	if rows == 0 {
 		return s.notFound()
@@ -587,7 +602,7 @@ func (s *step) show(status int, field string, values url.Values, wrong string) e
 		}
 	}
 	if field == "" && s.text(0, "status") == s.page.Questions.Checking {
-		return s.check(status)
+		return s.check(ctx, status, values.Get("show"))
 	}
 	if s.text(n, "field") == "" {
 		return s.see(s.at(s.page) + "?done=again")
@@ -638,7 +653,7 @@ func (s *step) asks(n int, values url.Values) pages.Field {
 }
 
 // check shows all answers before they are sent.
-func (s *step) check(status int) error {
+func (s *step) check(ctx context.Context, status int, show string) error {
 	key, err := s.book.Secret()
 	if err != nil {
 		return err
@@ -650,7 +665,22 @@ func (s *step) check(status int) error {
 		Links:   []pages.Link{{URL: s.at(s.page), Text: s.tells("pages/come-back")}}}
 	for n := range s.call.Result.Rows {
 		field := s.text(n, "field")
-		a.Rows = append(a.Rows, pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed})
+		row := pages.Answered{Label: s.text(n, "label"), Answer: s.text(n, "answer"), Change: here + "?" + url.Values{"field": {field}}.Encode(), Now: field != "" && field == changed}
+		if q, ok := s.schemaOf(field); ok && q.Sensitive && s.page.Opens != nil && s.session.May(s.page.Opens) {
+			row.Show = field
+			if field == show {
+				all, err := s.opened(ctx, s.item)
+				if err != nil {
+					return err
+				}
+				for _, fact := range all {
+					if fact.Key == field {
+						row.Answer, row.Show, row.Now = fact.Text, "", true
+					}
+				}
+			}
+		}
+		a.Rows = append(a.Rows, row)
 	}
 	p := s.frame(s.row.title())
 	p.Back = &pages.Link{URL: s.at(s.page), Text: s.tell.Text(s.page.Title)}
@@ -669,6 +699,9 @@ func (v *visit) answered() error {
 	}
 	ctx := v.r.Context()
 	values := v.r.PostForm
+	if values.Get("show") != "" {
+		return s.again(ctx, http.StatusOK, "", values, "")
+	}
 	q := s.page.Questions
 	o := runtime.RunOptions{Source: "page", Key: "form " + values.Get("key")}
 	// The questions are begun, or gone on with, in the session that answers.
@@ -695,10 +728,10 @@ func (v *visit) answered() error {
 		f := s.fill(s.session, q.Answer, values)
 		value, ok := f.date("value")
 		if !ok {
-			return s.again(ctx, field, values, f.wrong["value"])
+			return s.again(ctx, http.StatusUnprocessableEntity, field, values, f.wrong["value"])
 		}
 		if value == "" {
-			return s.again(ctx, field, values, s.tells("pages/needed"))
+			return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tells("pages/needed"))
 		}
 		call := dsl.NewCall(q.Answer.Name)
 		if q.Field != "" {
@@ -714,7 +747,7 @@ func (v *visit) answered() error {
 	r, err := s.session.Run(ctx, program, o)
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
-		return s.again(ctx, field, values, s.tell.Refused(refusal.Diagnostics))
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.tell.Refused(refusal.Diagnostics))
 	}
 	if err != nil {
 		return err
@@ -726,10 +759,10 @@ func (v *visit) answered() error {
 			told = s.text(0, "message")
 		}
 		f := s.fill(s.session, q.Answer, url.Values{})
-		return s.settled(ctx, f, told)
+		return s.settled(ctx, f, told, r.First)
 	}
 	if len(s.call.Result.Rows) == 1 && s.text(0, "field") == field && values.Get("skip") == "" && s.text(0, "message") != "" {
-		return s.again(ctx, field, values, s.text(0, "message"))
+		return s.again(ctx, http.StatusUnprocessableEntity, field, values, s.text(0, "message"))
 	}
 	if s.text(0, "status") == q.Checking {
 		here += "?" + url.Values{"changed": {field}}.Encode()
@@ -738,7 +771,7 @@ func (v *visit) answered() error {
 }
 
 // again shows a question once more, with why the answer does not count and what was typed.
-func (s *step) again(ctx context.Context, field string, values url.Values, wrong string) error {
+func (s *step) again(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	program, err := s.starts(ctx)
 	if err != nil {
 		return err
@@ -748,7 +781,7 @@ func (s *step) again(ctx context.Context, field string, values url.Values, wrong
 		return err
 	}
 	s.call = &r.Calls[0]
-	return s.show(http.StatusUnprocessableEntity, field, values, wrong)
+	return s.show(ctx, status, field, values, wrong)
 }
 
 // value is an answer as a call has it: a yes, a day, or what was said.

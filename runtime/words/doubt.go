@@ -16,6 +16,7 @@ import (
 const beside = 32
 
 var (
+	cards = regexp.MustCompile(`(?:\b[A-Za-z]{2}\d\d ?)?\b[3-6]\d{3}(?:[ -]?\d){11,15}`) // or an IBAN, which is none
 	// bounds make a number the end of a span, or a guess: what is meant is asked.
 	bounds = besideRegexp(`(?:more than|less than|fewer than|at least|at most|up to|over|under|about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|` +
 		`mehr als|weniger als|mindestens|höchstens|maximal|bis zu|über|unter|etwa|ungefähr|rund|knapp|gut|fast|zirka|` +
@@ -106,4 +107,22 @@ func neighbours(text string, at Range) (before, behind string) {
 		to++
 	}
 	return text[from:at.Start], text[at.End:to]
+}
+
+// WithoutCards masks in a text what looks like the number of a payment card (ISO/IEC 7812-1).
+func WithoutCards(text string) string {
+	return cards.ReplaceAllStringFunc(text, func(found string) string {
+		for end := len(found); found[0] <= '9' && end > 14; end-- {
+			sum, n := 0, 0
+			for i := end - 1; i >= 0; i-- {
+				if d := int(found[i]) - '0'; d >= 0 {
+					sum, n = sum+d+n%2*(d-d/5*9), n+1
+				}
+			}
+			if sum%10 == 0 && (n == 15 || n == 16) && found[end-1] >= '0' {
+				return "••••••" + found[end:]
+			}
+		}
+		return found
+	})
 }

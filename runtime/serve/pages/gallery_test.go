@@ -38,7 +38,7 @@ func gallery(l words.Language) map[string]pages.Page {
 	}
 	diffs := []pages.Diff{{Title: "Source of wealth, Pierre Dupont", Op: "changed", Fields: []pages.Changed{
 		{Name: "Due date", Was: true, Before: "Wednesday 15 January 2025", After: "Monday 10 February 2025", From: "you said"}, {Name: "Note", After: "Accountant on leave", From: "from letter.pdf"}}}}
-	call := pages.Call{Parts: []pages.Part{{Text: "client.add-note :request-id @pierre-dupont-source-of-wealth :note "}, {Text: `"Accountant"`, From: "from letter.pdf"}}}
+	call := `client.add-note :request-id @pierre-dupont-source-of-wealth :note "Accountant"`
 	portal := with(false, []pages.Block{
 		pages.Progress{Bold: "27 of 31 steps done (87 %).", Text: "4 are with you, 0 are with us.", Done: 870, Ours: 30, Total: 1000},
 		pages.Tasks{ID: "open", Title: "What we still need (3)", Tasks: []pages.Task{
@@ -59,20 +59,20 @@ func gallery(l words.Language) map[string]pages.Page {
 		Fields: []pages.Field{field("born", "date", "Date of birth", "It must be after 1 January 1900"), field("text", "text", "Name", ""), field("area", "area", "Note", "Too long"), field("number", "number", "Percent", ""), field("email", "email", "Address", ""),
 			field("tel", "tel", "Telephone", ""), field("radio", "radio", "What is it?", "Please choose"), field("checks", "checks", "Which of them?", ""), field("select", "select", "Country", ""), field("file", "file", "The document", "")},
 		Buttons: []pages.Button{{Text: "Save and continue", Tone: "main"}, {Name: "later", Value: "1", Text: "Save and come back later"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}},
-		pages.Answers{Title: "Check your answers", URL: "/send", Rows: []pages.Answered{{Label: "Date of birth", Answer: "15 March 1972", Change: "/c", Now: true}, {Label: "Tax number", Answer: "DE 12 345", Change: "/d", Hidden: true}},
+		pages.Answers{Title: "Check your answers", URL: "/send", Rows: []pages.Answered{{Label: "Date of birth", Answer: "15 March 1972", Change: "/c", Now: true}, {Label: "Tax number", Answer: "••••••", Change: "/d", Show: "tax_number"}},
 			Lines: []string{"You cannot change them yourself after sending."}, Buttons: []pages.Button{{Name: "send", Value: "1", Text: "Send these 5 answers", Tone: "main"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}}})
 	forms.Wrong = true
 	question := field("q", "date", "Date of birth", "")
 	question.Heading, question.Optional = true, true
 	asked := with(false, []pages.Block{pages.Form{Step: "Question 2 of 5", URL: "/q", Fields: []pages.Field{question}, Buttons: []pages.Button{{Text: "Save and continue", Tone: "main"}}}})
 	asked.Head, asked.Back = "", &pages.Link{URL: "/", Text: "Back"}
-	receipt := with(false, []pages.Block{pages.Receipt{Title: "Saved", Lines: []pages.Done{{Text: "Maria Schmidt, date of birth 15 March 1972.", Change: &pages.Link{URL: "/c", Text: "Change", Of: "date of birth"}}}, Links: []pages.Link{{URL: "/", Text: "Back to the list"}}},
-		pages.Prose{ID: "p", Title: "More", Lines: []string{"Text."}, Calls: []pages.Call{call}, Facts: []pages.Fact{{Name: "Who", Text: "Clara"}}, Links: []pages.Link{{URL: "/", Text: "On"}}}})
+	receipt := with(false, []pages.Block{pages.Prose{ID: "told", Told: true, Title: "Saved", Lines: []string{"Maria Schmidt, date of birth 15 March 1972."}, Links: []pages.Link{{URL: "/", Text: "Back to the list"}}},
+		pages.Prose{ID: "p", Title: "More", Lines: []string{"Text."}, Calls: []string{call}, Facts: []pages.Fact{{Name: "Who", Text: "Clara"}}, Links: []pages.Link{{URL: "/", Text: "On"}}}})
 	console := with(true, []pages.Block{
 		pages.Inbox{ID: "queue", Title: "Waiting for you (2)", Find: &pages.Find{URL: "/q", Fields: []pages.Field{{ID: "find", Name: "q", Kind: "search", Label: "Search"}}}, Rows: []pages.Item{{URL: "/1", Title: "Extend the due date", Aside: "12 minutes ago", Lines: []string{"asked by Clara Weiss"}}, {URL: "/2", Title: "Waive"}}, Pages: &pages.Pager{Before: &pages.Link{URL: "/p", Text: "Newer"}, After: &pages.Link{URL: "/n", Text: "Older"}}},
-		pages.Card{ID: "four", Title: "Extend the due date to 10 February 2025", Aside: "asked by Clara Weiss", Calls: []pages.Call{call}, Rows: diffs, Notes: []pages.Banner{{Tone: "warn", Text: "Weber is also looking at this."}}, Facts: []pages.Fact{{Name: "Why you are asked", Text: "26 days later than now; the rule allows 14"}},
+		pages.Card{ID: "four", Title: "Extend the due date to 10 February 2025", Aside: "asked by Clara Weiss", Calls: []string{call}, Rows: diffs, Notes: []pages.Banner{{Tone: "warn", Text: "Weber is also looking at this."}}, Facts: []pages.Fact{{Name: "Why you are asked", Text: "26 days later than now; the rule allows 14"}},
 			URL: "/d", Fields: []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: "Why not"}}, Buttons: []pages.Button{{Name: "decide", Value: "agree", Text: "Agree"}, {Name: "decide", Value: "decline", Text: "Decline"}}, Links: []pages.Link{{URL: "/", Text: "Ask Clara"}}},
-		pages.Table{ID: "journal", Title: "Journal", Lines: []string{"The chain is whole."}, Head: []string{"When", "Who", "Call", "State", "What to do"}, Rows: [][]pages.Cell{{{Text: "09:14", URL: "/j/1"}, {Text: "lena"}, {Text: "client.add-note", Code: true}, {Text: "", Tag: pages.Tag{Text: "done", Tone: "done"}}, {Form: &pages.CellForm{URL: "/r", Buttons: []pages.Button{{Name: "do", Value: "retry", Text: "Retry"}}}}}}},
+		pages.Table{ID: "journal", Title: "Journal", Lines: []string{"The chain is whole."}, Head: []string{"When", "Who", "Call", "State"}, Rows: [][]pages.Cell{{{Text: "09:14", URL: "/j/1"}, {Text: "lena"}, {Text: "client.add-note", Code: true}, {Text: "", Tag: pages.Tag{Text: "done", Tone: "done"}}}}},
 		pages.Turn{Happened: []string{"09:02 Clara: our accountant is away", "09:02 proposed 1 call"}, Why: []pages.Fact{{Name: "Read", Text: "her message"}, {Name: "Matched", Text: "more time"}}},
 		pages.Plot{ID: "plot", Title: "Calls per day", Says: "Most calls were done.", Bars: []pages.Bar{{Class: "a", X: 10, Y: 60, W: 40, H: 100}, {Class: "b", X: 60, Y: 100, W: 40, H: 60}}, Marks: []pages.Mark{{X: 10, Text: "1 Jan"}}, Head: []string{"Day", "Done"}, Rows: [][]string{{"1 Jan", "10"}}},
 	})
@@ -157,7 +157,7 @@ func TestMarkupIsText(t *testing.T) {
 	form := pages.Form{}
 	fill(reflect.ValueOf(&form).Elem(), evil, 5)
 	form.Fields = fields
-	blocks := []pages.Block{pages.Progress{}, pages.Tasks{}, pages.Talk{}, pages.Form{Fields: []pages.Field{{}}}, pages.Answers{}, pages.Card{}, pages.Receipt{}, pages.Prose{}, pages.Inbox{}, pages.Table{}, pages.Turn{}, pages.Plot{}, pages.Banner{}}
+	blocks := []pages.Block{pages.Progress{}, pages.Tasks{}, pages.Talk{}, pages.Form{Fields: []pages.Field{{}}}, pages.Answers{}, pages.Card{}, pages.Prose{}, pages.Inbox{}, pages.Table{}, pages.Turn{}, pages.Plot{}, pages.Banner{}}
 	full := []pages.Block{form}
 	for _, b := range blocks {
 		v := reflect.New(reflect.TypeOf(b)).Elem()

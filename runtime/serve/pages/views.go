@@ -51,7 +51,10 @@ type Button struct{ Name, Value, Text, Tone string }
 type Tag struct{ Text, Tone string }
 
 // A Fact is something that has a name.
-type Fact struct{ Name, Text string }
+type Fact struct {
+	Name, Text string
+	Key        string // what it is to the server
+}
 
 // A Banner is told before anything else. Its tone is "ok", "warn", "bad" or "".
 type Banner struct {
@@ -169,14 +172,14 @@ type Answers struct {
 // Answered is one of them.
 type Answered struct {
 	Label, Answer, Change string
-	Hidden                bool // it is shown on request
-	Now                   bool // it was just changed
+	Show                  string // what asks the server for it, where it is masked
+	Now                   bool   // it was just changed
 }
 
 // A Card is something that somebody has to decide.
 type Card struct {
 	ID, Title, Aside string
-	Calls            []Call
+	Calls            []string // canonical
 	Lines            []string
 	Rows             []Diff
 	Folded           []Diff // shown on request
@@ -188,12 +191,6 @@ type Card struct {
 	Buttons          []Button
 	Links            []Link
 }
-
-// A Call is the canonical text of one, and where the values in it come from.
-type Call struct{ Parts []Part }
-
-// A Part is some of its text; From is "" of what the script itself says.
-type Part struct{ Text, From string }
 
 // A Diff is a row, before and after.
 type Diff struct {
@@ -209,24 +206,12 @@ type Changed struct {
 	From          string
 }
 
-// A Receipt says what was done.
-type Receipt struct {
-	Title string
-	Lines []Done
-	Links []Link
-}
-
-// Done is one thing, and how to change it.
-type Done struct {
-	Text   string
-	Change *Link
-}
-
 // Prose is text.
 type Prose struct {
 	ID, Title string
+	Told      bool // it tells what was done, and has the focus
 	Lines     []string
-	Calls     []Call
+	Calls     []string
 	Facts     []Fact
 	Links     []Link
 }
@@ -271,14 +256,6 @@ type Cell struct {
 	Text, URL string
 	Code      bool
 	Tag       Tag
-	Form      *CellForm
-}
-
-// A CellForm are buttons in a row.
-type CellForm struct {
-	URL     string
-	Hidden  []Hidden
-	Buttons []Button
 }
 
 // A Turn says how an answer came about.
@@ -314,7 +291,6 @@ func (Talk) part() string     { return "talk" }
 func (Form) part() string     { return "form" }
 func (Answers) part() string  { return "answers" }
 func (Card) part() string     { return "card" }
-func (Receipt) part() string  { return "receipt" }
 func (Prose) part() string    { return "prose" }
 func (Inbox) part() string    { return "inbox" }
 func (Table) part() string    { return "table" }
