@@ -4,7 +4,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test live postgres strace chromium lark node judges grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
+.PHONY: help demo test live postgres strace chromium lark node judges toolbox grammars bench fuzz torture marathon mutants shuffle claims teeth lint cover build
 
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PEERS       := cmd/peers
@@ -17,6 +17,8 @@ AXE         := axe-core@4.14.1 htmx.org@4.0.1
 # What signs people in with another system, and what makes a client of our description.
 OUTSIDE     := oidc-provider@9.13.3 openapi-client-axios@7.9.1 axios@1.21.1 @seriousme/openapi-schema-validator@2.11.0
 JUDGES      := $(CURDIR)/.cache/judges
+TOOLBOX     := $(CURDIR)/.cache/toolbox
+TOOLBOX_IS  := @toolbox-sdk/server@1.12.0
 FUZZTIME    ?= 30s
 FUZZ        ?= .
 ROUNDS      ?= 7
@@ -135,7 +137,14 @@ shuffle: postgres strace chromium lark judges ## every test a hundred times, in 
 		$(JUDGED) $(BROWSED) VERBATIM_REQUIRE_POSTGRES=1 VERBATIM_REQUIRE_STRACE=1 VERBATIM_REQUIRE_LARK=1 go test -shuffle=on -count=$(SHUFFLES) -timeout 24h "$$pkg"; \
 	done
 
-bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
+toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of the server's: 300 MB, fetched with npm once
+	@if [ "$$(cat "$(TOOLBOX)/fetched" 2>/dev/null)" = "$(TOOLBOX_IS)" ]; then exit 0; fi; \
+	rm -rf "$(TOOLBOX)"; mkdir -p "$(TOOLBOX)"; \
+	npm install --prefix "$(TOOLBOX)" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "$(TOOLBOX_IS)" >&2; \
+	ln -s node_modules/@toolbox-sdk/server-linux-x64/bin/toolbox "$(TOOLBOX)/toolbox"; \
+	echo "$(TOOLBOX_IS)" >"$(TOOLBOX)/fetched"
+
+bench: toolbox ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
 

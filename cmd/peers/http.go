@@ -25,6 +25,8 @@ const (
 	thinRead  = "net/http and pgx, the same rows within row-level security"
 	thinWrite = "net/http and pgx, the writes as one statement"
 	thinChain = "net/http and pgx, the same with each line chained to the last"
+	toolRead  = "MCP Toolbox for Databases over REST, the same rows"
+	toolWrite = "MCP Toolbox for Databases over REST, the writes as one statement"
 )
 
 // serving is PERF-H1: a call over HTTP, beside a handler that does what its author
@@ -37,6 +39,8 @@ func serving() (*race, func(), error) {
 			goals: []goal{
 				{"PERF-H1", "speed of a thin handler, reading", faster(cs[0], cs[1]), "x", true, 0.9},
 				{"PERF-H1", "speed of a thin handler that chains its journal, writing", faster(cs[2], cs[4]), "x", true, 0.9},
+				{"PERF-H1", "speed of MCP Toolbox over REST, reading", faster(cs[0], cs[5]), "x", true, 1.2},
+				{"PERF-H1", "speed of MCP Toolbox over REST, writing", faster(cs[2], cs[6]), "x", true, 1.2},
 			},
 		}
 	}
@@ -72,7 +76,15 @@ func serving() (*race, func(), error) {
 			}
 			return err
 		}
-		return with([]*contestant{
+		call, err := s.toolbox()
+		tools := []*contestant{
+			{name: toolRead, per: 1, sample: together(func(who, i int) error { return call("read", who, i) })},
+			{name: toolWrite, per: 1, sample: together(func(who, i int) error { return call("write", who, i) })},
+		}
+		if err != nil {
+			tools = nobody(err, toolRead, toolWrite)
+		}
+		return with(append([]*contestant{
 			{name: httpRead, per: 1, sample: together(func(who, _ int) error { return ask(ours+"/v1/run", who, listing, `"outcome":"done"`) })},
 			{name: thinRead, per: 1, sample: together(func(who, i int) error { return ask(thin+"/read/"+strconv.Itoa(i), who, listing, `"rows"`) })},
 			{name: httpWrite, per: 1, sample: together(func(who, i int) error {
@@ -80,9 +92,9 @@ func serving() (*race, func(), error) {
 			})},
 			{name: thinWrite, per: 1, sample: together(func(who, i int) error { return ask(thin+"/write/"+strconv.Itoa(i), who, "", `"done"`) })},
 			{name: thinChain, per: 1, sample: together(func(who, i int) error { return ask(thin+"/chain/"+strconv.Itoa(i), who, "", `"done"`) })},
-		}), nil
+		}, tools...)), nil
 	}, func(why error) *race {
-		return with(nobody(why, httpRead, thinRead, httpWrite, thinWrite, thinChain))
+		return with(nobody(why, httpRead, thinRead, httpWrite, thinWrite, thinChain, toolRead, toolWrite))
 	})
 }
 
