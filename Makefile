@@ -144,7 +144,8 @@ toolbox: node ## have MCP Toolbox for Databases in .cache/toolbox, as a peer of 
 	ln -s node_modules/@toolbox-sdk/server-linux-x64/bin/toolbox "$(TOOLBOX)/toolbox"; \
 	echo "$(TOOLBOX_IS)" >"$(TOOLBOX)/fetched"
 
-bench: toolbox ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
+bench: ## measure against the peers, then the packages' own benchmarks (ROUNDS=7)
+	-@$(MAKE) --no-print-directory toolbox
 	cd $(PEERS) && go run . -rounds $(ROUNDS)
 	go test -run '^$$' -bench . -benchmem ./...
 
