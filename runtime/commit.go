@@ -37,25 +37,22 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	for _, st := range r.steps {
 		r.tend(&b, st)
 		for i := range st.notices {
-			if err := r.enqueue(&b, st, &st.notices[i]); err != nil {
-				return err
-			}
+			r.enqueue(&b, st, &st.notices[i])
 		}
 	}
 	if o.Key != "" {
 		b.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], r.delivery(o.Key))
 	}
-	if len(b.Entries) == 0 && len(b.Notices) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.Tended) == 0 && !r.read.Waiting() {
+	if len(b.Entries) == 0 && len(b.Changes) == 0 && len(b.Jobs) == 0 && len(b.Settled) == 0 && len(b.Tended) == 0 && !r.read.Waiting() {
 		return nil
 	}
 	return r.read.Apply(ctx, b)
 }
 
-// outgoing makes a notice ready for the outbox: what was asked for, which rows
-// it speaks of, and what the palette sends along. It is for machines of ours
-// and holds keys; sensitive values stay out of it unless the palette sends
-// them.
-func (r *run) outgoing(st *step, n *notice) stores.Notice {
+// outgoing is what a notice says: what was asked for, which rows it speaks of, and
+// what the palette sends along. It is for machines of ours and holds keys; sensitive
+// values stay out of it unless the palette sends them.
+func (r *run) outgoing(st *step, n *notice) stores.Value {
 	var refs []string
 	var keys []stores.Value
 	for i := range st.args {
@@ -68,8 +65,7 @@ func (r *run) outgoing(st *step, n *notice) stores.Notice {
 	if marks, ok := n.marks(); ok {
 		names, parts = append(names, "origins"), append(parts, marks)
 	}
-	payload := stores.NewObject(names, parts)
-	return stores.Notice{ID: r.e.newID(), Kind: n.kind, Target: n.target, Payload: payload.Text(), Time: r.now}
+	return stores.NewObject(names, parts)
 }
 
 // reply tells what was committed. Only now do new rows get names.

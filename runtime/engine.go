@@ -360,7 +360,7 @@ func addsRow(e *verbs.Effect) bool {
 	return e.Entity != nil && (e.Kind == verbs.Creates || e.Kind == verbs.Stores || e.Kind == verbs.Attaches)
 }
 
-// sends reports whether an effect puts a notice into the outbox.
+// sends reports whether an effect sends a notice, or starts work.
 func sends(e *verbs.Effect) bool { return e.Kind == verbs.Triggers || e.Kind == verbs.Notifies }
 
 // A Stage is a step on the way of a call, or of a whole run, that Options.At is

@@ -63,7 +63,7 @@ func TestEffectsAreCarriedOut(t *testing.T) {
 	}
 }
 
-// O18: notices go to the outbox with what caused them, and only then.
+// O18: notices are queued with what caused them, and only then.
 func TestNoticesFollowTheirConditions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

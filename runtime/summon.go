@@ -100,7 +100,7 @@ func (e *Engine) workSummon(ctx context.Context, run stores.Run) (Worked, error)
 		if may {
 			body := stores.NewObject([]string{"asker", "confirmation", "to", "until"},
 				[]stores.Value{stores.NewString(asker), stores.NewString(c.ID), stores.NewString(name), stores.NewString(stores.NewTime(c.Expires).Text())})
-			b.Jobs = append(b.Jobs, noticeJob(stores.Notice{ID: e.newID(), Kind: "notify", Target: TargetAgreement, Time: now}, name, body))
+			b.Jobs = append(b.Jobs, e.message("notify", TargetAgreement, now, name, body))
 		}
 	}
 	return done, e.endWork(ctx, b, &done, WorkDone)
@@ -120,11 +120,4 @@ func (e *Engine) mayDecide(ctx context.Context, c *confirmations.Confirmation, n
 		return false, nil
 	}
 	return s.concerns(ctx, c)
-}
-
-// noticeJob is the job of delivering a notice.
-func noticeJob(n stores.Notice, principal string, body stores.Value) stores.Job {
-	return stores.Job{ID: n.ID, Kind: JobNotice, At: n.Time, Principal: principal, Payload: stores.NewObject(
-		[]string{"body", "kind", "target", "time", "v"},
-		[]stores.Value{body, stores.NewString(n.Kind), stores.NewString(n.Target), stores.NewString(stores.NewTime(n.Time).Text()), jobV}).Text()}
 }

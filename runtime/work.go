@@ -91,18 +91,11 @@ type Worked struct {
 	Pending string // ID of the confirmation that it waits for
 }
 
-// enqueue turns a notice into what leaves it: work of ours, or a notice in the
-// outbox and the job of delivering it.
-func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
+// enqueue turns a notice into a job: work of ours, or a message to be delivered.
+func (r *run) enqueue(b *stores.Batch, st *step, n *notice) {
 	if n.effect == nil || n.effect.Run == nil {
-		out := r.outgoing(st, n)
-		b.Notices = append(b.Notices, out)
-		body, err := stores.ParseJSON(out.Payload)
-		if err != nil {
-			return &Failure{Err: fmt.Errorf("%s: a notice that is no JSON: %w", st.verb.Name, err)}
-		}
-		b.Jobs = append(b.Jobs, noticeJob(out, r.s.who.Name, body))
-		return nil
+		b.Jobs = append(b.Jobs, r.e.message(n.kind, n.target, r.now, r.s.who.Name, r.outgoing(st, n)))
+		return
 	}
 	due := r.moment(n.at)
 	var args []stores.Value
@@ -133,7 +126,6 @@ func (r *run) enqueue(b *stores.Batch, st *step, n *notice) error {
 	b.Jobs = append(b.Jobs, stores.Job{ID: r.e.newID(), Kind: JobCall, Payload: payload, At: due, Principal: r.s.who.Name,
 		Origins: strings.Join(came, ";"), // parallel to args
 		Unique:  unique, Again: n.onceUnder()})
-	return nil
 }
 
 // dayStart is the first instant of a day in a zone. Where clocks are put forward
@@ -160,6 +152,13 @@ type Message struct {
 	Target string
 	Time   time.Time // when it was sent
 	Body   string    // canonical JSON
+}
+
+// message is the job of delivering one. Where that has got to, the job says.
+func (e *Engine) message(kind, target string, at time.Time, principal string, body stores.Value) stores.Job {
+	return stores.Job{ID: e.newID(), Kind: JobNotice, At: at, Principal: principal, Payload: stores.NewObject(
+		[]string{"body", "kind", "target", "time", "v"},
+		[]stores.Value{body, stores.NewString(kind), stores.NewString(target), stores.NewString(stores.NewTime(at).Text()), jobV}).Text()}
 }
 
 // ReadMessage reads a job of kind JobNotice. One of another version is answered with

@@ -196,7 +196,6 @@ type Assign struct {
 type Batch struct {
 	Changes []Change
 	Entries []Entry
-	Notices []Notice
 	Jobs    []Job        // to be done later
 	Settled []Settlement // runs that end with this transaction
 	Tended  []JobChange  // jobs at rest that are tried again or dropped
@@ -229,16 +228,6 @@ type Entry struct {
 	Prev      [32]byte
 	Body      [32]byte // see Write
 	Hash      [32]byte // see Chain
-}
-
-// A Notice is a message to somebody, or work to start, kept in the outbox
-// with the change that caused it.
-type Notice struct {
-	ID      string
-	Kind    string // "notify" or "trigger"
-	Target  string // "assigned-analyst", "internal-review-workflow"
-	Payload string // canonical JSON
-	Time    time.Time
 }
 
 // A Principal is somebody known to the store: what they are called, which

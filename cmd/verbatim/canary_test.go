@@ -481,7 +481,7 @@ func (c *cage) kept(waiting string) {
 	safe := *c.entity("safe")
 	confirmation := entity("verbatim.confirmations", "key", "id", "asker", "session", "source", "script", "digest", "preview", "roles", "agreed", "stands_on", "under_key", "status", "settled_by", "reason", "receipt")
 	found := map[string]int{}
-	for _, e := range []*stores.Entity{&safe, confirmation, entity("verbatim.deliveries", "key", "principal", "text_digest", "reply"), entity("verbatim_outbox", "id", "kind", "target", "payload")} {
+	for _, e := range []*stores.Entity{&safe, confirmation, entity("verbatim.deliveries", "key", "principal", "text_digest", "reply")} {
 		err := store.View(c.t.Context(), stores.Scope{All: true}, func(r stores.Reader) error {
 			rows, err := r.Find(c.t.Context(), stores.Find{Entity: e})
 			if err == nil && len(rows) == 0 {

@@ -166,7 +166,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			_ = meter.Spans.Close(ctx) // what could not be sent was told
 		})
 	}
-	model = meter.Watch(model, chat.model)
+	model = watched(model, chat.model, meter)
 	a.observe = meter.Observe
 	reg, store, engine, err := a.wire(ctx, f.palettes, f.store, tools)
 	if err != nil {

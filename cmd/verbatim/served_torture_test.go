@@ -27,8 +27,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"verbatim/stores/postgres/pgtest"
 )
 
@@ -226,23 +224,7 @@ func TestServePoolExhausted(t *testing.T) {
 	s := h.serve("--log", "off", "--no-work", "--sign-in", "clara")
 	clara := newVisitor(t).comes(s, "clara")
 	clara.Transport = &http.Transport{MaxIdleConnsPerHost: 600}
-	ctx := t.Context()
-	owner, err := pgx.Connect(ctx, db.Owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close(context.WithoutCancel(ctx))
-	tx, err := owner.Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(ctx, `SELECT format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', schemaname, tablename) FROM pg_tables WHERE schemaname = 'verbatim'`); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(ctx, `DO $$ DECLARE r record; BEGIN FOR r IN SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
-		LOOP EXECUTE format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', r.schemaname, r.tablename); END LOOP; END $$`); err != nil {
-		t.Fatal(err)
-	}
+	release := db.Hang(t)
 	answered := make(chan int, 1)
 	go func() { answered <- clara.asks(s, 100, "hangs ") }()
 	time.Sleep(time.Second)
@@ -253,9 +235,7 @@ func TestServePoolExhausted(t *testing.T) {
 	if status, _ := clara.get(s.url + "/healthz"); status != http.StatusOK {
 		t.Errorf("the process is there, and answers %d", status)
 	}
-	if err := tx.Rollback(ctx); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	n := <-answered
 	if again := clara.asks(s, 100, "hangs "); again != 100 {
 		t.Errorf("%d of 100 are answered once it goes on", again)

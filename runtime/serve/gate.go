@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,10 +109,11 @@ func (g *gate) hold(r *http.Request, c *http.ResponseController) (give func(), e
 			return give, nil
 		}
 		var large *http.MaxBytesError
+		var late net.Error
 		switch {
 		case errors.As(err, &large):
 			return give, err
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		case errors.As(err, &late) && late.Timeout():
 			return give, problem{Status: http.StatusRequestTimeout, Code: "bad-body", Title: "the body did not come in time"}
 		case err != nil:
 			return give, badBody("the body broke off", "send all of it")

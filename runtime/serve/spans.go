@@ -22,7 +22,6 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"verbatim/runtime"
-	"verbatim/runtime/llm"
 )
 
 // Spans tell a collector of OpenTelemetry what took how long: a request, the programs
@@ -92,47 +91,27 @@ func (s *Spans) program(ctx context.Context, stage string, o runtime.Observed) {
 	span.End(oteltrace.WithTimestamp(now))
 }
 
-// A metered model tells how long its answers took, and what they cost.
-type metered struct {
-	llm.Model
-	name string
-	m    *Meter
-}
-
-// Watch watches a model, nil for nil.
-func (m *Meter) Watch(model llm.Model, name string) llm.Model {
-	if model == nil {
-		return nil
-	}
-	return &metered{model, name, m}
-}
-
-// Chat implements llm.Model.
-func (w *metered) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
-	span := oteltrace.Span(nil)
-	if w.m.Spans != nil {
-		ctx, span = w.m.Spans.tracer.Start(ctx, "chat "+w.name, oteltrace.WithSpanKind(oteltrace.SpanKindClient))
-		defer span.End()
-	}
-	reply, err := w.Model.Chat(ctx, r, piece)
-	var used llm.Usage
-	var failed *llm.Error
-	switch {
-	case reply != nil:
-		used = reply.Usage
-	case errors.As(err, &failed):
-		used = failed.Usage
-	}
-	w.m.tokens.WithLabelValues(w.name, "in").Add(float64(used.In))
-	w.m.tokens.WithLabelValues(w.name, "out").Add(float64(used.Out))
-	if span != nil {
-		span.SetAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", w.name),
-			attribute.Int("gen_ai.usage.input_tokens", used.In), attribute.Int("gen_ai.usage.output_tokens", used.Out))
-		if err != nil {
-			span.SetStatus(codes.Error, "")
+// Asked begins a question to a model. done is told what the answer cost, and whether there
+// was one.
+func (m *Meter) Asked(ctx context.Context, model string) (_ context.Context, done func(in, out int, ok bool)) {
+	end := func(int, int, bool) {}
+	if m.Spans != nil {
+		var span oteltrace.Span
+		ctx, span = m.Spans.tracer.Start(ctx, "chat "+model, oteltrace.WithSpanKind(oteltrace.SpanKindClient))
+		end = func(in, out int, ok bool) {
+			span.SetAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", model),
+				attribute.Int("gen_ai.usage.input_tokens", in), attribute.Int("gen_ai.usage.output_tokens", out))
+			if !ok {
+				span.SetStatus(codes.Error, "")
+			}
+			span.End()
 		}
 	}
-	return reply, err
+	return ctx, func(in, out int, ok bool) {
+		m.tokens.WithLabelValues(model, "in").Add(float64(in))
+		m.tokens.WithLabelValues(model, "out").Add(float64(out))
+		end(in, out, ok)
+	}
 }
 
 // An exporter sends spans as OTLP 1.x has them in JSON over HTTP

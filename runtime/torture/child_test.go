@@ -335,7 +335,7 @@ func (w *watchedTx) Find(ctx context.Context, f stores.Find) ([][]stores.Value, 
 func (w *watchedTx) Apply(ctx context.Context, b stores.Batch) error {
 	before, after := "write", "written"
 	switch {
-	case len(b.Notices) > 0:
+	case len(b.Jobs) > 0:
 		before, after = "notice", "noticed"
 	case len(b.Entries) > 0:
 		before, after = "journal", "journalled"

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -83,7 +84,7 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 				change(land, 1, mine), change(hidden, 1, theirs),
 			},
 			Entries: []stores.Entry{{Verb: canary, Call: canary}},
-			Notices: []stores.Notice{{ID: "1", Target: canary, Payload: canary}},
+			Jobs:    []stores.Job{{ID: "1", Kind: "notice", Principal: canary, Payload: `{"text":"` + canary + `"}`, At: time.Unix(1, 0)}},
 		})
 	})
 	if err != nil {

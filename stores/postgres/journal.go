@@ -144,25 +144,6 @@ func seal(entries []stores.Entry) (op, error) {
 	return o, nil
 }
 
-// post puts notices into the outbox.
-func (t *tx) post(notices []stores.Notice) []op {
-	var ops []op
-	for some := range slices.Chunk(notices, maxRun) {
-		var cols [5][]any
-		for _, n := range some {
-			for i, v := range [...]string{n.ID, n.Kind, n.Target, n.Payload, n.Time.UTC().Format(time.RFC3339Nano)} {
-				cols[i] = append(cols[i], v)
-			}
-		}
-		o := op{doing: "outbox", sql: "INSERT INTO public.verbatim_outbox (id, kind, target, payload, time) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])"}
-		for _, col := range cols {
-			o.args = append(o.args, arrayOf(col))
-		}
-		ops = append(ops, o)
-	}
-	return ops
-}
-
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
 	var entries []stores.Entry

@@ -39,7 +39,7 @@ var escapes = []string{
 	`SELECT CASE WHEN true THEN (SELECT text FROM secrets) END AS text`, `SELECT sum(1) OVER (ORDER BY (SELECT text FROM secrets)) AS text`, `SELECT text FROM kyc.notes GROUP BY text HAVING (SELECT true FROM secrets)`,
 	// The catalogue, and ours.
 	`SELECT rolpassword AS text FROM pg_authid`, `SELECT rolname AS text FROM pg_catalog.pg_roles`, `SELECT relname AS text FROM pg_class`, `SELECT table_name AS text FROM information_schema.tables`, `SELECT query AS text FROM pg_stat_activity`, `SELECT setting AS text FROM pg_settings`,
-	`SELECT call AS text FROM verbatim_journal`, `SELECT call AS text FROM public.verbatim_journal`, `SELECT payload AS text FROM verbatim_outbox`, `SELECT name AS text FROM verbatim_principal`, `SELECT text FROM verbatim_result`,
+	`SELECT call AS text FROM verbatim_journal`, `SELECT call AS text FROM public.verbatim_journal`, `SELECT args::text AS text FROM river_job`, `SELECT name AS text FROM verbatim_principal`, `SELECT text FROM verbatim_result`,
 	`SELECT 'pg_authid'::regclass AS text`, `SELECT CAST('secrets' AS regclass) AS text`, `SELECT regclass 'secrets' AS text`, `SELECT 'x'::"text" AS text`, `SELECT 'x'::pg_catalog.text AS text`, `SELECT 'now'::xml AS text`, `SELECT CAST(text AS public.x) FROM kyc.notes`, `SELECT 1::oid AS text`,
 	// Functions and operators.
 	`SELECT set_config('verbatim.scope', '{"all":true}', true) AS text`, `SELECT pg_catalog.set_config('role', 'postgres', true) AS text`, `SELECT "set_config"('a.b', 'c', true) AS text`, `SELECT "pg_catalog"."set_config"('a.b', 'c', true) AS text`, `SELECT current_setting('verbatim.scope') AS text`,

@@ -87,13 +87,6 @@ $$BEGIN RAISE EXCEPTION 'the journal is append-only'; END$$`,
 FOR EACH ROW EXECUTE FUNCTION public.verbatim_append_only()`,
 	`CREATE TRIGGER verbatim_journal_table BEFORE TRUNCATE ON public.verbatim_journal
 FOR EACH STATEMENT EXECUTE FUNCTION public.verbatim_append_only()`,
-	`CREATE TABLE public.verbatim_outbox (
-  id text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
-  kind text NOT NULL,
-  target text NOT NULL,
-  payload text NOT NULL,
-  "time" timestamp with time zone NOT NULL
-)`,
 }
 
 // ownRights are what the application needs of them: it can neither change the
@@ -104,7 +97,6 @@ var ownRights = []struct{ table, rights string }{
 	{"verbatim_grant", "SELECT, INSERT, DELETE"},
 	{"verbatim_origin", "SELECT, INSERT, UPDATE, DELETE"},
 	{"verbatim_journal", "SELECT, INSERT"},
-	{"verbatim_outbox", "SELECT, INSERT"},
 	{"verbatim_name", "SELECT, INSERT"},
 }
 

@@ -88,7 +88,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.s.asOwner && len(b.Changes)+len(b.Entries)+len(b.Notices)+len(b.Jobs)+len(b.Settled)+len(b.Tended) > 0 {
+	if t.s.asOwner && len(b.Changes)+len(b.Entries)+len(b.Jobs)+len(b.Settled)+len(b.Tended) > 0 {
 		return errOwner
 	}
 	changes := make([]stores.Change, 0, len(b.Changes))
@@ -141,7 +141,6 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			return err
 		}
 	}
-	t.c.last = append(t.c.last, t.post(b.Notices)...)
 	t.entries = append(t.entries, b.Entries...)
 	return nil
 }

@@ -112,7 +112,7 @@ func TestNthFault(t *testing.T) {
 					{Op: stores.Delete, Entity: note, Key: stores.NewInt(3)},
 				},
 				Entries: []stores.Entry{{Verb: "whole"}},
-				Notices: []stores.Notice{{ID: "whole"}},
+				Jobs:    []stores.Job{{ID: "whole", Kind: "notice", Payload: "{}", At: time.Unix(1, 0)}},
 			})
 		})
 	}

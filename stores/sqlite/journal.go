@@ -75,13 +75,6 @@ func (t *tx) append() error {
 	return nil
 }
 
-// post puts a notice into the outbox.
-func (t *tx) post(n stores.Notice) error {
-	_, err := t.c.exec(context.Background(), "INSERT INTO main.verbatim_outbox (id, kind, target, payload, time) VALUES (?,?,?,?,?)",
-		n.ID, n.Kind, n.Target, n.Payload, n.Time.UTC().Format(timeLayout))
-	return fault("outbox", err)
-}
-
 // Journal implements stores.Store.
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
 	var entries []stores.Entry

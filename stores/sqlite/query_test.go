@@ -59,7 +59,7 @@ func bank(t testing.TB, opts ...Option) (*Store, []*stores.Entity, stores.Scope)
 				change(hidden, 1, stores.NewString(canary)),
 			},
 			Entries: []stores.Entry{{Verb: canary, Call: canary}},
-			Notices: []stores.Notice{{ID: "1", Target: canary, Payload: canary}},
+			Jobs:    []stores.Job{{ID: "1", Kind: "notice", Principal: canary, Payload: `{"text":"` + canary + `"}`, At: time.Unix(1, 0)}},
 		})
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ var escapes = []string{
 	`SELECT sum(1) OVER (ORDER BY (SELECT text FROM secrets)) AS text`, `SELECT text FROM kyc.notes WHERE id IS NOT DISTINCT FROM (SELECT id FROM secrets)`,
 	// The catalogue, and ours.
 	`SELECT sql AS text FROM sqlite_schema`, `SELECT sql AS text FROM sqlite_master`, `SELECT sql AS text FROM main.sqlite_master`, `SELECT sql AS text FROM "sqlite_temp_schema"`,
-	`SELECT name AS text FROM pragma_table_list`, `SELECT name AS text FROM pragma_table_info('secrets')`, `SELECT call AS text FROM verbatim_journal`, `SELECT payload AS text FROM verbatim_outbox`,
+	`SELECT name AS text FROM pragma_table_list`, `SELECT name AS text FROM pragma_table_info('secrets')`, `SELECT call AS text FROM verbatim_journal`, `SELECT payload AS text FROM verbatim_job`,
 	`SELECT name AS text FROM verbatim_principal`, `SELECT text FROM verbatim_result`, `SELECT data AS text FROM sqlite_dbpage`, `SELECT name AS text FROM dbstat`, `SELECT sql AS text FROM bytecode('SELECT 1')`, `SELECT nexec AS text FROM sqlite_stmt`,
 	// Functions.
 	`SELECT load_extension('x.so') AS text`, `SELECT readfile('/etc/passwd') AS text`, `SELECT writefile('x', 'y') AS text`, `SELECT zeroblob(1000000000) AS text`,

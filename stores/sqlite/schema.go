@@ -84,13 +84,6 @@ var ownTables = []string{
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
 	`CREATE TRIGGER "verbatim_journal_delete" BEFORE DELETE ON "verbatim_journal"
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
-	`CREATE TABLE "verbatim_outbox" (
-  "id" TEXT NOT NULL PRIMARY KEY,
-  "kind" TEXT NOT NULL,
-  "target" TEXT NOT NULL,
-  "payload" TEXT NOT NULL,
-  "time" TEXT NOT NULL
-) STRICT`,
 }
 
 // Migrate implements stores.Store.

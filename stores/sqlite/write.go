@@ -94,11 +94,6 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			return err
 		}
 	}
-	for _, n := range b.Notices {
-		if err := t.post(n); err != nil {
-			return err
-		}
-	}
 	if err := t.settle(b.Settled); err != nil {
 		return err
 	}

@@ -212,14 +212,6 @@ var journalCases = []testCase{
 			}
 		}
 	}},
-	{"an outbox id is taken once", func(t *testing.T, open Open) {
-		w := newWorld(t, open)
-		b := stores.Batch{Notices: []stores.Notice{{ID: "n1", Kind: "notify", Target: "assigned-analyst", Payload: "{}", Time: time.Unix(0, 0)}}}
-		w.must(w.apply(holding(1), b))
-		if err := w.apply(holding(1), b); !errors.Is(err, stores.ErrDuplicate) {
-			t.Error(err)
-		}
-	}},
 }
 
 var principalCases = []testCase{

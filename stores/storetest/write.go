@@ -179,7 +179,7 @@ var writeCases = []testCase{
 			err := w.apply(everything, stores.Batch{
 				Changes: []stores.Change{update(w.request, id("request", 1), stores.Assign{Field: reqNotes, Value: str("half")}), c},
 				Entries: []stores.Entry{entry("half")},
-				Notices: []stores.Notice{{ID: "half", Kind: "notify", Target: "x", Payload: "{}", Time: time.Unix(0, 0)}},
+				Jobs:    []stores.Job{{ID: "half", Kind: "notice", Payload: "{}", At: time.Unix(0, 0)}},
 			})
 			if err == nil {
 				t.Error("committed")
@@ -192,8 +192,8 @@ var writeCases = []testCase{
 		if !row.Values[reqNotes].IsNull() || len(after) != len(before) {
 			t.Errorf("half was done: %v, %d entries", row.Values[reqNotes], len(after)-len(before))
 		}
-		// The notice was not kept either: its id is free.
-		w.must(w.apply(everything, stores.Batch{Notices: []stores.Notice{{ID: "half", Kind: "notify", Target: "x", Payload: "{}", Time: time.Unix(0, 0)}}}))
+		// The job was not kept either: its id is free.
+		w.must(w.apply(everything, stores.Batch{Jobs: []stores.Job{{ID: "half", Kind: "notice", Payload: "{}", At: time.Unix(0, 0)}}}))
 	}},
 	{"nothing commits after a failed apply", func(t *testing.T, open Open) {
 		w := newWorld(t, open)

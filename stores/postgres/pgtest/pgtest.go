@@ -386,3 +386,22 @@ func sweep(tmp string) {
 		}
 	}
 }
+
+// Hang lets nobody into any table until release is called, as a migration of somebody
+// else's would.
+func (d DB) Hang(t testing.TB) (release func()) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, d.Admin)
+	if err == nil {
+		_, err = conn.Exec(ctx, `BEGIN; DO $$ DECLARE r record; BEGIN
+			FOR r IN SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+			LOOP EXECUTE format('LOCK TABLE %I.%I IN ACCESS EXCLUSIVE MODE', r.schemaname, r.tablename); END LOOP; END $$`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() { conn.Close(ctx) })
+	t.Cleanup(release)
+	return release
+}

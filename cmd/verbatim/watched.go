@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"verbatim/runtime/llm"
+	"verbatim/runtime/serve"
+)
+
+// A watchedModel tells what its answers cost, and how long they took.
+type watchedModel struct {
+	llm.Model
+	name  string
+	meter *serve.Meter
+}
+
+// watched watches a model, where there is one.
+func watched(model llm.Model, name string, meter *serve.Meter) llm.Model {
+	if model == nil {
+		return nil
+	}
+	return &watchedModel{model, name, meter}
+}
+
+// Chat implements llm.Model.
+func (w *watchedModel) Chat(ctx context.Context, r llm.Request, piece func(string)) (*llm.Reply, error) {
+	ctx, done := w.meter.Asked(ctx, w.name)
+	reply, err := w.Model.Chat(ctx, r, piece)
+	var used llm.Usage
+	var failed *llm.Error
+	switch {
+	case reply != nil:
+		used = reply.Usage
+	case errors.As(err, &failed):
+		used = failed.Usage
+	}
+	done(used.In, used.Out, err == nil)
+	return reply, err
+}
