@@ -2,9 +2,12 @@ package serve_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +54,7 @@ type house struct {
 	address string
 	links   map[string]string
 	cmd     *exec.Cmd
+	env     []string // besides
 }
 
 const root = "../.."
@@ -108,6 +112,7 @@ func (h *house) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "VERBATIM_STORE="+filepath.Join(h.dir, "house.db"), "VERBATIM_PALETTES="+filepath.Join(root, "verbs"), "VERBATIM_SCAN=none", "NO_COLOR=1", "VERBATIM_MODEL=", "VERBATIM_BASE_URL=")
+	cmd.Env = append(cmd.Env, h.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
@@ -362,7 +367,7 @@ func TestBrowserConversation(t *testing.T) {
 				t.Helper()
 				tab.Type("#said", text)
 				if scripts {
-					tab.Eval(`(() => { window.said = []; window.watched?.disconnect(); window.watched = new MutationObserver(() => window.said.push(document.getElementById("state").textContent)); window.watched.observe(document.getElementById("state"), {childList: true}); return "" })()`)
+					tab.Eval(`(() => { window.said = []; window.watched?.disconnect(); window.watched = new MutationObserver(() => window.said.push(document.getElementById("state").textContent)); window.watched.observe(document.getElementById("state"), {childList: true}); window.live = ""; new MutationObserver(all => all.forEach(m => m.addedNodes.forEach(n => window.live += n.textContent))).observe(document.getElementById("live"), {childList: true}); return "" })()`)
 					tab.Press("\r")
 				} else {
 					tab.Click(".say .btn")
@@ -380,6 +385,9 @@ func TestBrowserConversation(t *testing.T) {
 					}
 					if got := tab.Eval(`window.said ? window.said.length : -1`); got != "2" {
 						t.Errorf("the status changed %s times", got)
+					}
+					if got := tab.Eval(`(window.live.length > 0) + document.getElementById("live").textContent + document.getElementById("live").getAttribute("aria-busy")`); got != "truefalse" {
+						t.Errorf("the reply did not come bit by bit beside the log: %s", got)
 					}
 				}
 			}
@@ -434,6 +442,99 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("Nothing waits for a decision.")
 		})
 	}
+}
+
+// U26, U34, U39: while a reply is on its way, the page says so, lets the person stop it and
+// keeps what they typed; a model that fails takes nothing else away.
+func TestBrowserStop(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.kill()
+	asked, left := make(chan bool, 10), make(chan bool, 10)
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- true
+		select {
+		case <-r.Context().Done():
+			left <- true
+		case <-time.After(20 * time.Second):
+		}
+	}))
+	defer model.Close()
+	h.env = []string{"VERBATIM_MODEL=scripted", "VERBATIM_BASE_URL=" + model.URL}
+	h.start()
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	for i, way := range []string{"the button", "Esc", "the button", "Esc", "the button", "Esc"} {
+		tab.Size(browsertest.Widths[i/2], []string{"light", "dark"}[i%2])
+		tab.Go(h.url("/"))
+		tab.Eval(`(() => { document.querySelector("#said").value = ""; return "" })()`)
+		tab.Type("#said", "Could our adviser write to you directly?")
+		tab.Press("\r")
+		tab.Wait("The assistant is writing.")
+		tab.Until(`document.getElementById("live").getAttribute("aria-busy")`, "true")
+		<-asked
+		tab.Audit("home-writing")
+		if way == "Esc" {
+			tab.Press("\x1b")
+		} else {
+			tab.Click("#stop")
+		}
+		tab.Wait("Stopped. What you typed is still here.")
+		if got := tab.Eval(`document.querySelector("#said").value.trim() + document.getElementById("stop").hidden + document.activeElement.id`); got != "Could our adviser write to you directly?truesaid" {
+			t.Errorf("%s leaves %q", way, got)
+		}
+		select {
+		case <-left:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s stops nothing: the model is still asked", way)
+		}
+		tab.Audit("home-stopped")
+	}
+	model.Close()
+	follow(tab, item("maria"), "Give the information")
+	tab.Wait("1972")
+}
+
+// U22, U26: with scripts, a file is on its way as soon as it is chosen, which the page
+// shows; the form sends what it is known by. What is refused says why, at the field.
+func TestBrowserUpload(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
+	dir := t.TempDir()
+	bad, good := filepath.Join(dir, "note.pdf"), filepath.Join(dir, "passport.pdf")
+	text, err := os.ReadFile(filepath.Join(root, "examples/client/passport.pdf"))
+	if err == nil {
+		err = errors.Join(os.WriteFile(bad, []byte("MZ not what it says"), 0o600), os.WriteFile(good, append(text, make([]byte, 600<<10)...), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.File("#file-reference", bad)
+	tab.Wait("Here already: note.pdf")
+	tab.Click("#document-type")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	tab.Audit("form-refused")
+	tab.Eval(`(() => { window.told = []; new MutationObserver(() => window.told.push(document.querySelector("#file-reference + p").textContent)).observe(document.querySelector("#file-reference + p"), {childList: true}); return "" })()`)
+	tab.File("#file-reference", good)
+	tab.Wait("Here already: passport.pdf, 0.6 MB")
+	if got := tab.Eval(`window.told.some(t => /: (sending, \d+ %|checking)$/.test(t))`); got != "true" {
+		t.Errorf("how far it is was not told: %s", tab.Eval("window.told.join()"))
+	}
+	if got := tab.Eval(`document.querySelector("input[type=hidden][name=file-reference]").value`); !strings.HasPrefix(got, "upload://") {
+		t.Errorf("the form sends %q", got)
+	}
+	tab.Audit("form-uploaded")
+	tab.Click("main form .btn")
+	tab.Wait("The bank checks it now.")
 }
 
 // U32, U38, U45: a form that is wrong says so beside the field and keeps what was typed;

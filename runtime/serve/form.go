@@ -539,7 +539,7 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 				return nil, "", &http.MaxBytesError{Limit: fieldSize}
 			}
 			if values.Get(name) == "" {
-				values.Add(name, string(text))
+				values.Set(name, string(text))
 			}
 			continue
 		}

@@ -929,6 +929,22 @@ func (v *visit) said() error {
 			return v.see(d.at(d.page) + "#talk")
 		}
 	}
+	here := d.at(d.page)
+	if v.wantsEvents() {
+		s := v.stream()
+		_, err := c.Follow(ctx, dialog.Message{Text: text}, func(e dialog.Event) {
+			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
+				s.send("", object{"text": told})
+			}
+		})
+		if err != nil {
+			here = "failed"
+			if !errors.Is(err, context.Canceled) { // they stopped it
+				v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+			}
+		}
+		return s.end(object{"to": here})
+	}
 	if _, err := c.Say(ctx, dialog.Message{Text: text}); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
@@ -936,5 +952,5 @@ func (v *visit) said() error {
 		v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
 		return d.homePage(http.StatusServiceUnavailable, text)
 	}
-	return v.see(d.at(d.page) + "#talk")
+	return v.see(here + "#talk")
 }
