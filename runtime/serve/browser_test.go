@@ -76,7 +76,23 @@ INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('kim'
 INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('kim', 'client', 'cbu', '0000000c-0000-4000-8000-000000000003'), ('otto', 'operator', '', '');
 `
 
-func newHouse(t *testing.T) *house {
+// edit puts one text in place of another, in a file of the house.
+func (h *house) edit(name, old, new string) {
+	h.t.Helper()
+	name = filepath.Join(h.dir, name)
+	text, err := os.ReadFile(name)
+	if err == nil && !strings.Contains(string(text), old) {
+		err = fmt.Errorf("%s does not hold %q", name, old)
+	}
+	if err == nil {
+		err = os.WriteFile(name, []byte(strings.Replace(string(text), old, new, 1)), 0o600)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func newHouse(t *testing.T, prepare ...func(*house)) *house {
 	t.Helper()
 	dir := t.TempDir()
 	h := &house{t: t, dir: dir}
@@ -91,6 +107,9 @@ func newHouse(t *testing.T) *house {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(daysAhead(string(text))), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, do := range prepare {
+		do(h)
 	}
 	h.run("migrate", "--data", filepath.Join(dir, "bank.sql"), "--data", filepath.Join(dir, "people.sql"), "--administrator", "ada")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -535,6 +554,60 @@ func TestBrowserUpload(t *testing.T) {
 	tab.Audit("form-uploaded")
 	tab.Click("main form .btn")
 	tab.Wait("The bank checks it now.")
+}
+
+// P8, P9: what was promised and has not come is told above all else, with what can be
+// done about it. Whoever asks for a person sees what goes along, and leaves out what they
+// like.
+func TestBrowserPromisesAndPersons(t *testing.T) {
+	t.Parallel()
+	// The promise is in a table that was there before, since no call makes one of a day
+	// that is over.
+	h := newHouse(t, func(h *house) {
+		own := filepath.Join(h.dir, "palettes")
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+			t.Fatal(err)
+		}
+		h.edit("palettes/onboarding.yaml", "table: kyc.reminders\n    managed: true", "table: kyc.reminders")
+		h.edit("people.sql", "INSERT INTO verbatim_grant", `CREATE TABLE kyc_reminders (reminder_id TEXT PRIMARY KEY, request TEXT NOT NULL REFERENCES kyc_outstanding_requests, commitment TEXT NOT NULL, expected_date TEXT NOT NULL, remind_on TEXT NOT NULL, replaced_at TEXT, created_at TEXT NOT NULL);
+CREATE INDEX reminders_request ON kyc_reminders (request);
+INSERT INTO kyc_reminders VALUES ('0000004e-0000-4000-8000-000000000001', '000004e9-0000-4000-8000-000000000007', 'the tax number', '2024-12-23', '2024-12-24', NULL, '2024-12-20T09:00:00Z');
+INSERT INTO verbatim_grant`)
+		h.env = []string{"VERBATIM_PALETTES=" + own}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "kim")
+	tab.Wait("You expected this: The tax number, by 23 December 2024.")
+	if got := tab.Eval(`document.querySelector(".banner.warn").textContent.includes("Tell us when")`); got != "true" {
+		t.Error("the banner offers nothing")
+	}
+	everywhere(tab, "home-late")
+	follow(tab, ".banner", "Tell us when")
+	tab.Wait("What shall I note?")
+	tab.Go(h.url("/"))
+	for _, text := range []string{"How far are we?", "My brother must not know of this"} {
+		tab.Type("#said", text)
+		tab.Press("\r")
+		tab.Until(`[...document.querySelectorAll(".log .me p")].some(p => p.textContent === `+strconv.Quote(text)+`)`, "true")
+		tab.Until(`document.querySelector("#said").value`, "")
+	}
+	tab.Scripts(false)
+	follow(tab, "header", "Talk to a person")
+	tab.Wait("Messages that are passed on")
+	tab.Wait("Tax residence: James Okafor")
+	tab.Scripts(true)
+	everywhere(tab, "form-person-messages")
+	tab.Eval(`(() => { const o = [...document.querySelectorAll(".opt")].find(o => o.textContent.includes("My brother")); o.querySelector("input").click(); return "" })()`)
+	tab.Click("main form .btn")
+	tab.Wait("It sends a message that cannot be recalled")
+	tab.Wait("Left out, by number: ")
+	tab.Audit("card-person")
+	follow(tab, "main", "Yes, do it")
+	tab.Wait("I have passed this conversation on")
+	if text := h.run("log", "show", "--verb", "client.escalate", "--json"); !strings.Contains(text, "How far are we?") || strings.Contains(text, "My brother") {
+		t.Errorf("what was left out went along, or more was left out:\n%s", text)
+	}
 }
 
 // U32, U38, U45: a form that is wrong says so beside the field and keeps what was typed;

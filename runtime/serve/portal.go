@@ -838,7 +838,7 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 	}
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
-			m := pages.Message{Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
 			switch turn.Role {
 			case sessions.Client:
 				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, strings.TrimSpace(turn.Content)

@@ -114,9 +114,10 @@ type Talk struct {
 
 // A Message is one.
 type Message struct {
-	Who   string
-	Mine  bool
-	Lines []string
+	Number string
+	Who    string
+	Mine   bool
+	Lines  []string
 }
 
 // A Form asks for values.
