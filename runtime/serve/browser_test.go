@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 
 // A house is one process that serves.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	address string
 	links   map[string]string
@@ -92,7 +92,7 @@ func (h *house) edit(name, old, new string) {
 	}
 }
 
-func newHouse(t *testing.T, prepare ...func(*house)) *house {
+func newHouse(t testing.TB, prepare ...func(*house)) *house {
 	t.Helper()
 	dir := t.TempDir()
 	h := &house{t: t, dir: dir}
