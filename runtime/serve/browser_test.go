@@ -1045,6 +1045,52 @@ func TestBrowserMasked(t *testing.T) {
 	}
 }
 
+// U40, U41: several that wait are selected and shown together, and each is decided by
+// itself; who else looks at one is told.
+func TestBrowserTogether(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	asks, decides := browsertest.Open(t), browsertest.Open(t)
+	asks.Size(1280, "light")
+	decides.Size(1280, "light")
+	h.signIn(asks, "t.weber")
+	asks.Wait("What clients sent")
+	h.waive(asks)
+	h.waiveOther(asks)
+	h.signIn(decides, "a.nowak")
+	decides.Wait("What clients sent")
+	decides.Go(h.url("/waiting"))
+	decides.Wait("Waiting for you (2)")
+	everywhere(decides, "queue-two")
+	decides.Press("jxjx")
+	if got := decides.Eval(`document.querySelectorAll("[data-row] input:checked").length + location.pathname`); got != "2/waiting" {
+		t.Errorf("j x j x selects %s", got)
+	}
+	decides.Scripts(false)
+	follow(decides, "main", "Show the selected together")
+	decides.Wait("Pierre Dupont")
+	decides.Wait("Thomas Müller")
+	decides.Scripts(true)
+	everywhere(decides, "decision-together")
+	second := strings.TrimPrefix(decides.Eval(`document.querySelectorAll("main form")[1].getAttribute("action")`), "/waiting/")
+	decides.Eval(`(() => { document.querySelectorAll("main form")[1].querySelector("button").click(); return "" })()`)
+	decides.Wait("You agreed, and it is done.")
+	decides.Go(h.url("/waiting"))
+	decides.Wait("Waiting for you (1)")
+	asks.Go(h.url("/waiting/" + second))
+	asks.Wait("Agreed to and done: A. Nowak")
+	asks.Wait("A. Nowak is also looking at this.")
+	asks.Audit("decision-present")
+	if n := strings.Count(h.run("log", "show", "--verb", "review.waive", "--outcome", "ok"), "review.waive"); n != 1 {
+		t.Errorf("%d were done, one was agreed to", n)
+	}
+	// What is another's is nobody's to see, one by one or together.
+	h.signIn(asks, "jonas")
+	asks.Wait("Your onboarding")
+	asks.Go(h.url("/waiting?show=" + second))
+	asks.Wait("There is nothing here.")
+}
+
 // U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and
 // refused where it moved; keys move and never act; a call can be tried without being sent.
 func TestBrowserConsole(t *testing.T) {

@@ -755,7 +755,7 @@ func (v *visit) item() error {
 		} else if len(card.Facts) == 0 {
 			card.Lines = []string{d.tells("pages/none")}
 		}
-		p.Main = append(p.Main, card)
+		p.Main = append(p.Main, d.present("item "+name, card))
 	}
 	return d.render(http.StatusOK, p)
 }

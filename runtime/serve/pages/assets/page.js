@@ -116,7 +116,7 @@
       el.form.requestSubmit();
       return;
     }
-    if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey || el.matches("input,textarea,select")) return;
+    if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey || el.matches("input:not([type=checkbox]),textarea,select")) return;
     const rows = [...document.querySelectorAll("[data-row]")], at = rows.findIndex(r => r.contains(el));
     const go = row => { const link = row && row.querySelector("a,button,input"); if (link) link.focus(); };
     if (e.key === "j") go(rows[Math.min(at + 1, rows.length - 1)]);
