@@ -226,6 +226,10 @@ func everywhere(tab *browsertest.Tab, name string) {
 	}
 	tab.Size(1280, "light")
 	tab.Go(here)
+	// Text of twice the size is all there (WCAG 1.4.4).
+	if got := tab.Eval(`(() => { const root = document.documentElement; root.style.fontSize = "200%"; const wide = root.scrollWidth - innerWidth; root.style.fontSize = ""; return wide })()`); got != "0" {
+		tab.Fail(name + " at twice the size of text is wider than the window by " + got)
+	}
 }
 
 // U23, U24, U25, U26, U43, U47: each page that the router knows, as it is for those who
@@ -318,6 +322,19 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Waiting")
 	look("journal", "/journal", "The chain is whole")
 	look("entry", "/journal/1", "Outcome")
+	// U44: a plot is a picture with a name, a description and its table, and is told apart
+	// without colour.
+	tab.Go(h.url("/journal"))
+	for what, want := range map[string]string{
+		`[...document.querySelectorAll("svg.plot")].every(s => s.getAttribute("role") === "img" && s.getAttribute("aria-labelledby").split(" ").every(id => document.getElementById(id).textContent.length > 3))`:                                                                                                                                                 "true",
+		`[...document.querySelectorAll("svg.plot")].every(s => s.closest("section").querySelectorAll("details tbody tr").length === s.querySelectorAll("rect.a").length)`:                                                                                                                                                                                         "true",
+		`(() => { const grey = css => { const m = getComputedStyle(document.querySelector(css)).fill.match(/[0-9]+/g).map(v => { v /= 255; return v > .03928 ? ((v + .055) / 1.055) ** 2.4 : v / 12.92; }); return .2126 * m[0] + .7152 * m[1] + .0722 * m[2] + .05; }, a = grey("rect.a"), c = grey("rect.c"); return Math.max(a, c) / Math.min(a, c) >= 3 })()`: "true",
+		`document.querySelectorAll("svg.plot").length`: "2",
+	} {
+		if got := tab.Eval(what); got != want {
+			t.Errorf("%s is %s", what, got)
+		}
+	}
 	h.opened(tab)
 	everywhere(tab, "entry-opened")
 	seen["entry-opened"] = true
@@ -415,6 +432,12 @@ func TestBrowserConversation(t *testing.T) {
 			follow(tab, "#talk", "Yes")
 			tab.Wait("28 of 31 steps done (90 %).")
 			tab.Wait("What we still need (2)")
+			// U42: the turn has one id, which the journal has too.
+			tab.Go(h.url("/why"))
+			turn := tab.Eval(`[...document.querySelectorAll("dt")].find(e => e.textContent === "Turn, as the journal has it")?.nextElementSibling.textContent ?? ""`)
+			if turn == "" || !strings.Contains(h.run("log", "show", "--turn", turn), "client.provide-info") {
+				t.Errorf("the journal knows nothing of turn %q", turn)
+			}
 			tab.Go(h.url("/"))
 			follow(tab, item("thomas"), "Send a document")
 			tab.Wait("What kind of document is it?")

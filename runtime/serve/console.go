@@ -335,9 +335,7 @@ func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 	}
 	all := []pages.Block{d.plot("per-day", "pages/per-day", "pages/per-day-says", names, days, "pages/day", "pages/done", "pages/refused")}
 	var counts [][2]int
-	verbs := slices.SortedFunc(maps.Keys(agreed), func(a, b string) int {
-		return cmp.Or(agreed[b][0]+agreed[b][1]-agreed[a][0]-agreed[a][1], strings.Compare(a, b))
-	})
+	verbs := slices.Sorted(maps.Keys(agreed))
 	for _, verb := range verbs[:min(len(verbs), plotDays)] {
 		counts = append(counts, agreed[verb])
 	}
@@ -357,13 +355,13 @@ func (d *desk) plot(id string, title, says words.Key, names []string, counts [][
 		most, sum[0], sum[1] = max(most, n[0]+n[1]), sum[0]+n[0], sum[1]+n[1]
 	}
 	for i, n := range counts {
-		plot.Rows = append(plot.Rows, []string{names[i], strconv.Itoa(n[0]), strconv.Itoa(n[1])})
+		plot.Rows = append(plot.Rows, []string{strings.TrimPrefix(names[i], "verbatim."), strconv.Itoa(n[0]), strconv.Itoa(n[1])})
 		x, a, b := 8+i*45, n[0]*150/most, n[1]*150/most
 		plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: x, Y: 160 - a, W: 30, H: a}, pages.Bar{Class: "c", X: x, Y: 160 - a - b, W: 30, H: b})
 	}
-	plot.Marks = []pages.Mark{{X: 8, Text: names[0]}}
+	plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}}
 	if n := len(counts); n > 6 {
-		plot.Marks = append(plot.Marks, pages.Mark{X: 520, Text: names[n-1]})
+		plot.Marks = append(plot.Marks, pages.Mark{X: 520, Text: plot.Rows[n-1][0]})
 	}
 	plot.Says = d.tells(says, strconv.Itoa(len(counts)), strconv.Itoa(sum[0]), strconv.Itoa(sum[1]))
 	return plot
@@ -605,6 +603,7 @@ func (v *visit) why() error {
 		return err
 	}
 	var turn pages.Turn
+	var said int64
 	for i := range turns {
 		t := &turns[i]
 		at := t.Time.In(d.zone()).Format("15:04") + " "
@@ -618,11 +617,10 @@ func (v *visit) why() error {
 				if !ok {
 					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
 				}
-				text = strings.TrimSpace(text)
-				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: text})
+				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: strings.TrimSpace(text)})
 			}
 		case t.Role == sessions.Client:
-			turn.Happened = []string{at + d.tells("pages/you") + ": " + t.Content}
+			turn.Happened, said = []string{at + d.tells("pages/you") + ": " + t.Content}, t.Number
 		default:
 			turn.Happened = append(turn.Happened, at+d.tells("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
 			if t.Action != "" {
@@ -630,6 +628,7 @@ func (v *visit) why() error {
 			}
 		}
 	}
+	turn.Why = append(turn.Why, d.facts("pages/turn", sessions.TurnID(d.session.ID(), said))...)
 	p := d.frame(d.tells("pages/how-it-came"))
 	p.Wide = true
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}

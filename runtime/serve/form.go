@@ -131,7 +131,7 @@ func (f *filled) leavesOut(p *verbs.Param) bool {
 
 // passed are the messages that go along: each can be left out.
 func (f *filled) passed() pages.Field {
-	out := pages.Field{ID: "pass", Name: "pass", Kind: "checks", Label: f.say("pages/passed-messages"), Hint: f.say("pages/untick"), Optional: true}
+	out := pages.Field{ID: "pass", Name: "pass", Kind: "checks", Label: f.say("pages/passed-messages"), Hint: f.say("pages/untick")}
 	for _, m := range f.turns {
 		if m.Number != "" {
 			out.Options = append(out.Options, pages.Choice{Value: m.Number, Text: m.Who + ": " + strings.Join(m.Lines, " "), Chosen: !f.values.Has("shown") || slices.Contains(f.values["pass"], m.Number)})

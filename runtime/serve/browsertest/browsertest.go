@@ -320,6 +320,9 @@ func (b *Tab) Audit(name string) {
 	b.Shoot(name)
 }
 
+// Fail fails the test, and goes on.
+func (b *Tab) Fail(why string) { b.t.Helper(); b.t.Error(why) }
+
 // Shoot takes a picture of the whole page, where VERBATIM_SCREENSHOTS names a folder.
 func (b *Tab) Shoot(name string) {
 	b.t.Helper()
