@@ -16,6 +16,7 @@ type escalateArgs struct {
 	Reason  *string     `verb:"reason"`
 	Contact *string     `verb:"preferred-contact"`
 	Company runtime.Ref `verb:"cbu-id"`
+	Without []int64     `verb:"leave-out"`
 }
 
 // wholeConversation is the promise that everything goes along.
@@ -64,7 +65,7 @@ func (d *desk) escalate(ctx context.Context, c *runtime.Call, a escalateArgs) (r
 	transcript, tried := []spoken{}, []string{}
 	for i := range turns {
 		t := &turns[i]
-		if t.Role == sessions.System && t.Intent == sessions.WhyIntent {
+		if t.Role == sessions.System && t.Intent == sessions.WhyIntent || slices.Contains(a.Without, t.Number) {
 			continue // how an answer came about is no part of what was said
 		}
 		transcript = append(transcript, spoken{t.Number, t.Time, string(t.Role), t.Content, t.Action})

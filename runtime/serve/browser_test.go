@@ -2,9 +2,12 @@ package serve_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,11 +49,12 @@ func TestMain(m *testing.M) {
 
 // A house is one process that serves.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	address string
 	links   map[string]string
 	cmd     *exec.Cmd
+	env     []string // besides
 }
 
 const root = "../.."
@@ -72,7 +76,23 @@ INSERT INTO verbatim_principal (name, label) VALUES ('nina', 'Nina Neu'), ('kim'
 INSERT INTO verbatim_grant (principal, role, entity, key) VALUES ('nina', 'client', '', ''), ('kim', 'client', 'cbu', '0000000c-0000-4000-8000-000000000003'), ('otto', 'operator', '', '');
 `
 
-func newHouse(t *testing.T) *house {
+// edit puts one text in place of another, in a file of the house.
+func (h *house) edit(name, old, new string) {
+	h.t.Helper()
+	name = filepath.Join(h.dir, name)
+	text, err := os.ReadFile(name)
+	if err == nil && !strings.Contains(string(text), old) {
+		err = fmt.Errorf("%s does not hold %q", name, old)
+	}
+	if err == nil {
+		err = os.WriteFile(name, []byte(strings.Replace(string(text), old, new, 1)), 0o600)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func newHouse(t testing.TB, prepare ...func(*house)) *house {
 	t.Helper()
 	dir := t.TempDir()
 	h := &house{t: t, dir: dir}
@@ -87,6 +107,9 @@ func newHouse(t *testing.T) *house {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(daysAhead(string(text))), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, do := range prepare {
+		do(h)
 	}
 	h.run("migrate", "--data", filepath.Join(dir, "bank.sql"), "--data", filepath.Join(dir, "people.sql"), "--administrator", "ada")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,6 +131,7 @@ func (h *house) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "VERBATIM_STORE="+filepath.Join(h.dir, "house.db"), "VERBATIM_PALETTES="+filepath.Join(root, "verbs"), "VERBATIM_SCAN=none", "NO_COLOR=1", "VERBATIM_MODEL=", "VERBATIM_BASE_URL=")
+	cmd.Env = append(cmd.Env, h.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
@@ -202,6 +226,10 @@ func everywhere(tab *browsertest.Tab, name string) {
 	}
 	tab.Size(1280, "light")
 	tab.Go(here)
+	// Text of twice the size is all there (WCAG 1.4.4).
+	if got := tab.Eval(`(() => { const root = document.documentElement; root.style.fontSize = "200%"; const wide = root.scrollWidth - innerWidth; root.style.fontSize = ""; return wide })()`); got != "0" {
+		tab.Fail(name + " at twice the size of text is wider than the window by " + got)
+	}
 }
 
 // U23, U24, U25, U26, U43, U47: each page that the router knows, as it is for those who
@@ -294,6 +322,19 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("Waiting")
 	look("journal", "/journal", "The chain is whole")
 	look("entry", "/journal/1", "Outcome")
+	// U44: a plot is a picture with a name, a description and its table, and is told apart
+	// without colour.
+	tab.Go(h.url("/journal"))
+	for what, want := range map[string]string{
+		`[...document.querySelectorAll("svg.plot")].every(s => s.getAttribute("role") === "img" && s.getAttribute("aria-labelledby").split(" ").every(id => document.getElementById(id).textContent.length > 3))`:                                                                                                                                                 "true",
+		`[...document.querySelectorAll("svg.plot")].every(s => s.closest("section").querySelectorAll("details tbody tr").length === s.querySelectorAll("rect.a").length)`:                                                                                                                                                                                         "true",
+		`(() => { const grey = css => { const m = getComputedStyle(document.querySelector(css)).fill.match(/[0-9]+/g).map(v => { v /= 255; return v > .03928 ? ((v + .055) / 1.055) ** 2.4 : v / 12.92; }); return .2126 * m[0] + .7152 * m[1] + .0722 * m[2] + .05; }, a = grey("rect.a"), c = grey("rect.c"); return Math.max(a, c) / Math.min(a, c) >= 3 })()`: "true",
+		`document.querySelectorAll("svg.plot").length`: "2",
+	} {
+		if got := tab.Eval(what); got != want {
+			t.Errorf("%s is %s", what, got)
+		}
+	}
 	h.opened(tab)
 	everywhere(tab, "entry-opened")
 	seen["entry-opened"] = true
@@ -362,7 +403,7 @@ func TestBrowserConversation(t *testing.T) {
 				t.Helper()
 				tab.Type("#said", text)
 				if scripts {
-					tab.Eval(`(() => { window.said = []; window.watched?.disconnect(); window.watched = new MutationObserver(() => window.said.push(document.getElementById("state").textContent)); window.watched.observe(document.getElementById("state"), {childList: true}); return "" })()`)
+					tab.Eval(`(() => { window.said = []; window.watched?.disconnect(); window.watched = new MutationObserver(() => window.said.push(document.getElementById("state").textContent)); window.watched.observe(document.getElementById("state"), {childList: true}); window.live = ""; new MutationObserver(all => all.forEach(m => m.addedNodes.forEach(n => window.live += n.textContent))).observe(document.getElementById("live"), {childList: true}); return "" })()`)
 					tab.Press("\r")
 				} else {
 					tab.Click(".say .btn")
@@ -381,6 +422,9 @@ func TestBrowserConversation(t *testing.T) {
 					if got := tab.Eval(`window.said ? window.said.length : -1`); got != "2" {
 						t.Errorf("the status changed %s times", got)
 					}
+					if got := tab.Eval(`(window.live.length > 0) + document.getElementById("live").textContent + document.getElementById("live").getAttribute("aria-busy")`); got != "truefalse" {
+						t.Errorf("the reply did not come bit by bit beside the log: %s", got)
+					}
 				}
 			}
 			say("Hi, what do you still need from us?", "What is still needed:", "not only where this payment comes from")
@@ -388,6 +432,12 @@ func TestBrowserConversation(t *testing.T) {
 			follow(tab, "#talk", "Yes")
 			tab.Wait("28 of 31 steps done (90 %).")
 			tab.Wait("What we still need (2)")
+			// U42: the turn has one id, which the journal has too.
+			tab.Go(h.url("/why"))
+			turn := tab.Eval(`[...document.querySelectorAll("dt")].find(e => e.textContent === "Turn, as the journal has it")?.nextElementSibling.textContent ?? ""`)
+			if turn == "" || !strings.Contains(h.run("log", "show", "--turn", turn), "client.provide-info") {
+				t.Errorf("the journal knows nothing of turn %q", turn)
+			}
 			tab.Go(h.url("/"))
 			follow(tab, item("thomas"), "Send a document")
 			tab.Wait("What kind of document is it?")
@@ -433,6 +483,153 @@ func TestBrowserConversation(t *testing.T) {
 			tab.Wait("Accepted: Thomas Müller (identity).")
 			tab.Wait("Nothing waits for a decision.")
 		})
+	}
+}
+
+// U26, U34, U39: while a reply is on its way, the page says so, lets the person stop it and
+// keeps what they typed; a model that fails takes nothing else away.
+func TestBrowserStop(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.kill()
+	asked, left := make(chan bool, 10), make(chan bool, 10)
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- true
+		select {
+		case <-r.Context().Done():
+			left <- true
+		case <-time.After(20 * time.Second):
+		}
+	}))
+	defer model.Close()
+	h.env = []string{"VERBATIM_MODEL=scripted", "VERBATIM_BASE_URL=" + model.URL}
+	h.start()
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	for i, way := range []string{"the button", "Esc", "the button", "Esc", "the button", "Esc"} {
+		tab.Size(browsertest.Widths[i/2], []string{"light", "dark"}[i%2])
+		tab.Go(h.url("/"))
+		tab.Eval(`(() => { document.querySelector("#said").value = ""; return "" })()`)
+		tab.Type("#said", "Could our adviser write to you directly?")
+		tab.Press("\r")
+		tab.Wait("The assistant is writing.")
+		tab.Until(`document.getElementById("live").getAttribute("aria-busy")`, "true")
+		<-asked
+		tab.Audit("home-writing")
+		if way == "Esc" {
+			tab.Press("\x1b")
+		} else {
+			tab.Click("#stop")
+		}
+		tab.Wait("Stopped. What you typed is still here.")
+		if got := tab.Eval(`document.querySelector("#said").value.trim() + document.getElementById("stop").hidden + document.activeElement.id`); got != "Could our adviser write to you directly?truesaid" {
+			t.Errorf("%s leaves %q", way, got)
+		}
+		select {
+		case <-left:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s stops nothing: the model is still asked", way)
+		}
+		tab.Audit("home-stopped")
+	}
+	model.Close()
+	follow(tab, item("maria"), "Give the information")
+	tab.Wait("1972")
+}
+
+// U22, U26: with scripts, a file is on its way as soon as it is chosen, which the page
+// shows; the form sends what it is known by. What is refused says why, at the field.
+func TestBrowserUpload(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
+	dir := t.TempDir()
+	bad, good := filepath.Join(dir, "note.pdf"), filepath.Join(dir, "passport.pdf")
+	text, err := os.ReadFile(filepath.Join(root, "examples/client/passport.pdf"))
+	if err == nil {
+		err = errors.Join(os.WriteFile(bad, []byte("MZ not what it says"), 0o600), os.WriteFile(good, append(text, make([]byte, 600<<10)...), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.File("#file-reference", bad)
+	tab.Wait("Here already: note.pdf")
+	tab.Click("#document-type")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	tab.Audit("form-refused")
+	tab.Eval(`(() => { window.told = []; new MutationObserver(() => window.told.push(document.querySelector("#file-reference + p").textContent)).observe(document.querySelector("#file-reference + p"), {childList: true}); return "" })()`)
+	tab.File("#file-reference", good)
+	tab.Wait("Here already: passport.pdf, 0.6 MB")
+	if got := tab.Eval(`window.told.some(t => /: (sending, \d+ %|checking)$/.test(t))`); got != "true" {
+		t.Errorf("how far it is was not told: %s", tab.Eval("window.told.join()"))
+	}
+	if got := tab.Eval(`document.querySelector("input[type=hidden][name=file-reference]").value`); !strings.HasPrefix(got, "upload://") {
+		t.Errorf("the form sends %q", got)
+	}
+	tab.Audit("form-uploaded")
+	tab.Click("main form .btn")
+	tab.Wait("The bank checks it now.")
+}
+
+// P8, P9: what was promised and has not come is told above all else, with what can be
+// done about it. Whoever asks for a person sees what goes along, and leaves out what they
+// like.
+func TestBrowserPromisesAndPersons(t *testing.T) {
+	t.Parallel()
+	// The promise is in a table that was there before, since no call makes one of a day
+	// that is over.
+	h := newHouse(t, func(h *house) {
+		own := filepath.Join(h.dir, "palettes")
+		if err := os.CopyFS(own, os.DirFS(filepath.Join(root, "verbs"))); err != nil {
+			t.Fatal(err)
+		}
+		h.edit("palettes/onboarding.yaml", "table: kyc.reminders\n    managed: true", "table: kyc.reminders")
+		h.edit("people.sql", "INSERT INTO verbatim_grant", `CREATE TABLE kyc_reminders (reminder_id TEXT PRIMARY KEY, request TEXT NOT NULL REFERENCES kyc_outstanding_requests, commitment TEXT NOT NULL, expected_date TEXT NOT NULL, remind_on TEXT NOT NULL, replaced_at TEXT, created_at TEXT NOT NULL);
+CREATE INDEX reminders_request ON kyc_reminders (request);
+INSERT INTO kyc_reminders VALUES ('0000004e-0000-4000-8000-000000000001', '000004e9-0000-4000-8000-000000000007', 'the tax number', '2024-12-23', '2024-12-24', NULL, '2024-12-20T09:00:00Z');
+INSERT INTO verbatim_grant`)
+		h.env = []string{"VERBATIM_PALETTES=" + own}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "kim")
+	tab.Wait("You expected this: The tax number, by 23 December 2024.")
+	if got := tab.Eval(`document.querySelector(".banner.warn").textContent.includes("Tell us when")`); got != "true" {
+		t.Error("the banner offers nothing")
+	}
+	everywhere(tab, "home-late")
+	follow(tab, ".banner", "Tell us when")
+	tab.Wait("What shall I note?")
+	tab.Go(h.url("/"))
+	for _, text := range []string{"How far are we?", "My brother must not know of this"} {
+		tab.Type("#said", text)
+		tab.Press("\r")
+		tab.Until(`[...document.querySelectorAll(".log .me p")].some(p => p.textContent === `+strconv.Quote(text)+`)`, "true")
+		tab.Until(`document.querySelector("#said").value`, "")
+	}
+	tab.Scripts(false)
+	follow(tab, "header", "Talk to a person")
+	tab.Wait("Messages that are passed on")
+	tab.Wait("Tax residence: James Okafor")
+	tab.Scripts(true)
+	everywhere(tab, "form-person-messages")
+	tab.Eval(`(() => { const o = [...document.querySelectorAll(".opt")].find(o => o.textContent.includes("My brother")); o.querySelector("input").click(); return "" })()`)
+	tab.Click("main form .btn")
+	tab.Wait("It sends a message that cannot be recalled")
+	tab.Wait("Left out, by number: ")
+	tab.Audit("card-person")
+	follow(tab, "main", "Yes, do it")
+	tab.Wait("I have passed this conversation on")
+	if text := h.run("log", "show", "--verb", "client.escalate", "--json"); !strings.Contains(text, "How far are we?") || strings.Contains(text, "My brother") {
+		t.Errorf("what was left out went along, or more was left out:\n%s", text)
 	}
 }
 
@@ -869,6 +1066,52 @@ func TestBrowserMasked(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
+}
+
+// U40, U41: several that wait are selected and shown together, and each is decided by
+// itself; who else looks at one is told.
+func TestBrowserTogether(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	asks, decides := browsertest.Open(t), browsertest.Open(t)
+	asks.Size(1280, "light")
+	decides.Size(1280, "light")
+	h.signIn(asks, "t.weber")
+	asks.Wait("What clients sent")
+	h.waive(asks)
+	h.waiveOther(asks)
+	h.signIn(decides, "a.nowak")
+	decides.Wait("What clients sent")
+	decides.Go(h.url("/waiting"))
+	decides.Wait("Waiting for you (2)")
+	everywhere(decides, "queue-two")
+	decides.Press("jxjx")
+	if got := decides.Eval(`document.querySelectorAll("[data-row] input:checked").length + location.pathname`); got != "2/waiting" {
+		t.Errorf("j x j x selects %s", got)
+	}
+	decides.Scripts(false)
+	follow(decides, "main", "Show the selected together")
+	decides.Wait("Pierre Dupont")
+	decides.Wait("Thomas Müller")
+	decides.Scripts(true)
+	everywhere(decides, "decision-together")
+	second := strings.TrimPrefix(decides.Eval(`document.querySelectorAll("main form")[1].getAttribute("action")`), "/waiting/")
+	decides.Eval(`(() => { document.querySelectorAll("main form")[1].querySelector("button").click(); return "" })()`)
+	decides.Wait("You agreed, and it is done.")
+	decides.Go(h.url("/waiting"))
+	decides.Wait("Waiting for you (1)")
+	asks.Go(h.url("/waiting/" + second))
+	asks.Wait("Agreed to and done: A. Nowak")
+	asks.Wait("A. Nowak is also looking at this.")
+	asks.Audit("decision-present")
+	if n := strings.Count(h.run("log", "show", "--verb", "review.waive", "--outcome", "ok"), "review.waive"); n != 1 {
+		t.Errorf("%d were done, one was agreed to", n)
+	}
+	// What is another's is nobody's to see, one by one or together.
+	h.signIn(asks, "jonas")
+	asks.Wait("Your onboarding")
+	asks.Go(h.url("/waiting?show=" + second))
+	asks.Wait("There is nothing here.")
 }
 
 // U40, U41, U45, OB10: what waits for somebody else is shown whole, decided once, and

@@ -33,6 +33,9 @@ func (v *visit) queue() error {
 	if err != nil {
 		return err
 	}
+	if show := v.r.URL.Query()["show"]; len(show) > 0 {
+		return d.decisionPage(http.StatusOK, "", show[:min(len(show), mostTogether)]...)
+	}
 	all, err := d.session.Pending(v.r.Context())
 	if err != nil {
 		return err
@@ -40,13 +43,16 @@ func (v *visit) queue() error {
 	mine := pages.Inbox{ID: "mine", Empty: d.tells("pages/nothing-waits")}
 	asked := pages.Inbox{ID: "asked", Title: d.tells("pages/asked-by-you")}
 	for _, c := range all {
-		item := pages.Item{URL: "/waiting/" + c.ID, Title: d.calls(c), Aside: d.tells("pages/until", d.clock(c.Expires)), Lines: []string{d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked))}}
+		item := pages.Item{URL: "/waiting/" + c.ID, Key: c.ID, Title: d.calls(c), Aside: d.tells("pages/until", d.clock(c.Expires)), Lines: []string{d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked))}}
 		if c.Mine {
 			mine.Rows = append(mine.Rows, item)
 		} else {
 			item.Lines = []string{d.tells("pages/waits-for", d.missing(c))}
 			asked.Rows = append(asked.Rows, item)
 		}
+	}
+	if len(mine.Rows) > 1 {
+		mine.Together = "/waiting"
 	}
 	mine.Title = d.tells("pages/waiting-list", strconv.Itoa(len(mine.Rows)))
 	p := d.frame(d.tells("pages/waiting"))
@@ -113,15 +119,34 @@ func (v *visit) decision() error {
 	if err != nil {
 		return err
 	}
-	return d.decisionPage(http.StatusOK, "")
+	return d.decisionPage(http.StatusOK, "", v.r.PathValue("id"))
 }
 
-func (d *desk) decisionPage(status int, wrong string) error {
-	c, err := d.session.Show(d.r.Context(), d.r.PathValue("id"))
-	if err != nil {
-		return err
+// mostTogether is how many are shown on one page.
+const mostTogether = 20
+
+// decisionPage shows some, each with an answer of its own.
+func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
+	p := d.frame(d.tells("pages/decide"))
+	p.Wrong, p.Wide = wrong != "", true
+	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
+	for i, id := range ids {
+		c, err := d.session.Show(d.r.Context(), id)
+		if err != nil {
+			return err
+		}
+		card := d.decisionCard(c, wrong, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
+		if p.Title = card.Title; len(ids) > 1 {
+			p.Title, card.Title = p.Head, d.tells("pages/count", card.Title, strconv.Itoa(i+1))
+		}
+		p.Main = append(p.Main, card)
 	}
-	card := pages.Card{ID: "decision", Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
+	return d.render(status, p)
+}
+
+// decisionCard is one of them; nth tells it from others on the page.
+func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
+	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
 		card.Rows = d.diffs(c.Preview, "pages/asker-said")
@@ -154,18 +179,21 @@ func (d *desk) decisionPage(status int, wrong string) error {
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
 		// Enter begins a line there, and agrees to nothing.
-		card.Fields = []pages.Field{{ID: "reason", Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
+		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
 	}
 	if wrong != "" {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "bad", Text: wrong})
 	}
-	p := d.frame(d.calls(c))
-	p.Head, p.Wrong = d.tells("pages/decide"), wrong != ""
-	p.Wide = true
-	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
-	p.Main = []pages.Block{card}
-	return d.render(status, p)
+	return d.present("waiting "+c.ID, card)
+}
+
+// present adds to a card who else looks at what it shows.
+func (d *desk) present(at string, card pages.Card) pages.Card {
+	for _, name := range d.news.look(at, d.principal, d.Clock()) {
+		card.Notes = append(card.Notes, pages.Banner{Text: d.tells("pages/also-looking", d.who(name))})
+	}
+	return card
 }
 
 // settledWords say what became of what waited.
@@ -192,7 +220,7 @@ func (v *visit) decide() error {
 		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
 			return v.see(signInAt(v.r.URL.Path))
 		case errors.As(err, &refusal):
-			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics))
+			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics), id)
 		case err != nil:
 			return err
 		}
@@ -268,51 +296,75 @@ func (v *visit) journalPage() error {
 	p.Wide = true
 	p.Main = []pages.Block{table}
 	if last == size {
-		plot, err := d.calledPerDay(ctx, size)
+		plots, err := d.plots(ctx, size)
 		if err != nil {
 			return err
 		}
-		p.Main = append(p.Main, plot)
+		p.Main = append(p.Main, plots...)
 	}
 	return d.render(http.StatusOK, p)
 }
 
-// plotDays is how many days a plot shows.
+// plotDays is how many days a plot shows, and how many verbs.
 const plotDays = 14
 
-// calledPerDay draws what became of calls, day by day: of as many entries as are proved.
-func (d *desk) calledPerDay(ctx context.Context, size int64) (pages.Plot, error) {
-	plot := pages.Plot{ID: "per-day", Title: d.tells("pages/per-day"), Head: []string{d.tells("pages/day"), d.tells("pages/done"), d.tells("pages/refused")}}
+// plots draws what became of calls day by day, and of what people were asked to agree to
+// verb by verb: of as many entries as are proved.
+func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 	first := d.Clock().In(d.zone()).AddDate(0, 0, 1-plotDays)
-	var done, refused [plotDays]int
-	most, sum, no := 1, 0, 0
+	days, agreed := make([][2]int, plotDays), map[string][2]int{}
 	for e, err := range journal.Entries(ctx, d.Store, max(1, size-longestChain), 0) {
 		if err != nil {
-			return plot, err
+			return nil, err
 		}
-		at := int(stores.DateOf(e.Time.In(d.zone())).Days() - stores.DateOf(first).Days())
-		switch {
-		case at < 0 || at >= plotDays:
-		case e.Outcome == "ok":
-			done[at]++
-			sum++
-		default:
-			refused[at]++
-			no++
+		at, no := int(stores.DateOf(e.Time.In(d.zone())).Days()-stores.DateOf(first).Days()), 1
+		if e.Outcome == "ok" {
+			no = 0
+		}
+		if at >= 0 && at < plotDays {
+			days[at][no]++
+		}
+		if of := agreed[e.Verb]; no == 0 && e.Agreed != "" || e.Outcome == "declined" || e.Outcome == "expired" {
+			of[no]++
+			agreed[e.Verb] = of
 		}
 	}
+	var names []string
 	for i := range plotDays {
-		most = max(most, done[i]+refused[i])
+		names = append(names, words.SayDate(stores.DateOf(first.AddDate(0, 0, i)), d.lang))
 	}
-	for i := range plotDays {
-		day := words.SayDate(stores.DateOf(first.AddDate(0, 0, i)), d.lang)
-		plot.Rows = append(plot.Rows, []string{day, strconv.Itoa(done[i]), strconv.Itoa(refused[i])})
-		x, a, b := 8+i*45, done[i]*150/most, refused[i]*150/most
+	all := []pages.Block{d.plot("per-day", "pages/per-day", "pages/per-day-says", names, days, "pages/day", "pages/done", "pages/refused")}
+	var counts [][2]int
+	verbs := slices.Sorted(maps.Keys(agreed))
+	for _, verb := range verbs[:min(len(verbs), plotDays)] {
+		counts = append(counts, agreed[verb])
+	}
+	if len(counts) > 0 {
+		all = append(all, d.plot("per-verb", "pages/per-verb", "pages/per-verb-says", verbs, counts, "pages/verb", "pages/accepted", "pages/left"))
+	}
+	return all, nil
+}
+
+// plot draws pairs of counts, one above the other, with the table that they are of.
+func (d *desk) plot(id string, title, says words.Key, names []string, counts [][2]int, head ...words.Key) pages.Plot {
+	plot, most, sum := pages.Plot{ID: id, Title: d.tells(title)}, 1, [2]int{}
+	for _, key := range head {
+		plot.Head = append(plot.Head, d.tells(key))
+	}
+	for _, n := range counts {
+		most, sum[0], sum[1] = max(most, n[0]+n[1]), sum[0]+n[0], sum[1]+n[1]
+	}
+	for i, n := range counts {
+		plot.Rows = append(plot.Rows, []string{strings.TrimPrefix(names[i], "verbatim."), strconv.Itoa(n[0]), strconv.Itoa(n[1])})
+		x, a, b := 8+i*45, n[0]*150/most, n[1]*150/most
 		plot.Bars = append(plot.Bars, pages.Bar{Class: "a", X: x, Y: 160 - a, W: 30, H: a}, pages.Bar{Class: "c", X: x, Y: 160 - a - b, W: 30, H: b})
 	}
-	plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}, {X: 520, Text: plot.Rows[plotDays-1][0]}}
-	plot.Says = d.tells("pages/per-day-says", strconv.Itoa(plotDays), strconv.Itoa(sum), strconv.Itoa(no))
-	return plot, nil
+	plot.Marks = []pages.Mark{{X: 8, Text: plot.Rows[0][0]}}
+	if n := len(counts); n > 6 {
+		plot.Marks = append(plot.Marks, pages.Mark{X: 520, Text: plot.Rows[n-1][0]})
+	}
+	plot.Says = d.tells(says, strconv.Itoa(len(counts)), strconv.Itoa(sum[0]), strconv.Itoa(sum[1]))
+	return plot
 }
 
 // longestChain is how many entries a page proves as it is shown; a longer journal is
@@ -381,10 +433,7 @@ func (v *visit) journalEntry() error {
 		for i := range record.Rows {
 			card.Rows = append(card.Rows, d.diff(&record.Rows[i], "pages/asker-said"))
 		}
-		who := d.who(e.Principal)
-		if who != e.Principal {
-			who += " (" + e.Principal + ")"
-		}
+		who := d.who(e.Principal) + " (" + e.Principal + ")"
 		card.Facts = d.whyDone(e, d.facts("pages/when", d.clock(e.Time), "pages/who", strings.TrimRight(who+", "+strings.Join(e.Roles, ", "), ", "), "pages/became", e.Outcome+strings.TrimRight(": "+e.Reason, ": "), "pages/source", e.Source))
 		if l.Opening != nil && !opened {
 			card.URL, card.Buttons = "/journal/"+strconv.FormatInt(n, 10), []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show-masked")}}
@@ -554,6 +603,7 @@ func (v *visit) why() error {
 		return err
 	}
 	var turn pages.Turn
+	var said int64
 	for i := range turns {
 		t := &turns[i]
 		at := t.Time.In(d.zone()).Format("15:04") + " "
@@ -567,11 +617,10 @@ func (v *visit) why() error {
 				if !ok {
 					name, text, _ = strings.Cut(strings.TrimSpace(line), " ")
 				}
-				text = strings.TrimSpace(text)
-				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: text})
+				turn.Why = append(turn.Why, pages.Fact{Name: sentence(name), Text: strings.TrimSpace(text)})
 			}
 		case t.Role == sessions.Client:
-			turn.Happened = []string{at + d.tells("pages/you") + ": " + t.Content}
+			turn.Happened, said = []string{at + d.tells("pages/you") + ": " + t.Content}, t.Number
 		default:
 			turn.Happened = append(turn.Happened, at+d.tells("pages/assistant")+": "+ids.ReplaceAllString(t.Content, ""))
 			if t.Action != "" {
@@ -579,6 +628,7 @@ func (v *visit) why() error {
 			}
 		}
 	}
+	turn.Why = append(turn.Why, d.facts("pages/turn", sessions.TurnID(d.session.ID(), said))...)
 	p := d.frame(d.tells("pages/how-it-came"))
 	p.Wide = true
 	p.Back = &pages.Link{URL: d.at(d.page), Text: d.tells("pages/back")}

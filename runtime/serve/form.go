@@ -39,6 +39,7 @@ type filled struct {
 	wrong   map[string]string // by the name of a field
 	fixed   map[int]string    // arguments that where it is opened settles, by their index
 	only    map[int][]string  // codes that an argument is chosen from
+	turns   []pages.Message   // that can be left out, of a call for a person
 }
 
 func (v *visit) fill(s *runtime.Session, verb *verbs.Verb, values url.Values) *filled {
@@ -99,6 +100,12 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 		if f.waits(i) {
 			return all, files, true, nil
 		}
+		if f.leavesOut(p) {
+			if field := f.passed(); len(field.Options) > 0 {
+				all = append(all, field)
+			}
+			continue
+		}
 		if p.Type.Name == verbs.ObjectType {
 			if form := f.questions(i); form != nil {
 				for k := range form.Questions {
@@ -115,6 +122,22 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 		all = append(all, field)
 	}
 	return all, files, false, nil
+}
+
+// leavesOut reports whether an argument takes the messages that are not passed on.
+func (f *filled) leavesOut(p *verbs.Param) bool {
+	return f.turns != nil && p.Type.Name == verbs.ListType && p.Type.Item != nil && p.Type.Item.Name == verbs.IntegerType
+}
+
+// passed are the messages that go along: each can be left out.
+func (f *filled) passed() pages.Field {
+	out := pages.Field{ID: "pass", Name: "pass", Kind: "checks", Label: f.say("pages/passed-messages"), Hint: f.say("pages/untick")}
+	for _, m := range f.turns {
+		if m.Number != "" {
+			out.Options = append(out.Options, pages.Choice{Value: m.Number, Text: m.Who + ": " + strings.Join(m.Lines, " "), Chosen: !f.values.Has("shown") || slices.Contains(f.values["pass"], m.Number)})
+		}
+	}
+	return out
 }
 
 // shortText is the longest text that fits on one line.
@@ -308,6 +331,17 @@ func (f *filled) call() (*dsl.Script, error) {
 			case p.Type.Name == verbs.ObjectType && f.questions(i) != nil:
 				if object := f.object(i); object != nil {
 					args[p.Name] = object
+				}
+				continue
+			case f.leavesOut(p):
+				var without []any
+				for _, number := range f.values["shown"] {
+					if n, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(f.values["pass"], number) {
+						without = append(without, n)
+					}
+				}
+				if without != nil {
+					args[p.Name] = without
 				}
 				continue
 			case p.Type.Name == verbs.ListType:
@@ -539,7 +573,7 @@ func (v *visit) multipart(s *runtime.Session, verb *verbs.Verb) (url.Values, str
 				return nil, "", &http.MaxBytesError{Limit: fieldSize}
 			}
 			if values.Get(name) == "" {
-				values.Add(name, string(text))
+				values.Set(name, string(text))
 			}
 			continue
 		}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,6 +55,34 @@ type news struct {
 	ring      []deed // the latest, oldest first
 	head      int64  // the entry that was read last
 	running   bool
+	looking   map[string]map[string]time.Time // by what is looked at: who does, and when last
+}
+
+// lookTime is how long somebody is taken to look at what they opened.
+const lookTime = 5 * time.Minute
+
+// look notes that a principal looks at something, and lists who else does, of those that
+// came to this process.
+func (n *news) look(at, principal string, now time.Time) (others []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for what, of := range n.looking {
+		maps.DeleteFunc(of, func(_ string, last time.Time) bool { return now.Sub(last) > lookTime })
+		if len(of) == 0 {
+			delete(n.looking, what)
+		}
+	}
+	for name := range n.looking[at] {
+		if name != principal {
+			others = append(others, name)
+		}
+	}
+	if n.looking[at] == nil {
+		n.looking[at] = map[string]time.Time{}
+	}
+	n.looking[at][principal] = now
+	slices.Sort(others)
+	return others
 }
 
 type listener struct {
@@ -60,7 +90,9 @@ type listener struct {
 	wake      chan struct{}
 }
 
-func newNews(s *Server) *news { return &news{s: s, listeners: map[*listener]bool{}} }
+func newNews(s *Server) *news {
+	return &news{s: s, listeners: map[*listener]bool{}, looking: map[string]map[string]time.Time{}}
+}
 
 // listen adds a listener, from the entry that is the last now.
 func (n *news) listen(ctx context.Context, principal string) (l *listener, head int64, err error) {

@@ -756,7 +756,7 @@ func (v *visit) item() error {
 		} else if len(card.Facts) == 0 {
 			card.Lines = []string{d.tells("pages/none")}
 		}
-		p.Main = append(p.Main, card)
+		p.Main = append(p.Main, d.present("item "+name, card))
 	}
 	return d.render(http.StatusOK, p)
 }
@@ -839,7 +839,7 @@ func (d *desk) conversation(ctx context.Context, draft string) (pages.Talk, erro
 	}
 	for i := range turns {
 		if turn := &turns[i]; !turn.Erased && turn.Intent != sessions.WhyIntent && turn.Content != "" {
-			m := pages.Message{Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
+			m := pages.Message{Number: strconv.FormatInt(turn.Number, 10), Who: d.tells("pages/assistant"), Lines: strings.Split(strings.TrimSpace(ids.ReplaceAllString(turn.Content, "")), "\n")}
 			switch turn.Role {
 			case sessions.Client:
 				m.Who, m.Mine, t.Last = d.tells("pages/you"), true, strings.TrimSpace(turn.Content)
@@ -930,6 +930,22 @@ func (v *visit) said() error {
 			return v.see(d.at(d.page) + "#talk")
 		}
 	}
+	here := d.at(d.page)
+	if v.wantsEvents() {
+		s := v.stream()
+		_, err := c.Follow(ctx, dialog.Message{Text: text}, func(e dialog.Event) {
+			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
+				s.send("", object{"text": told})
+			}
+		})
+		if err != nil {
+			here = "failed"
+			if !errors.Is(err, context.Canceled) { // they stopped it
+				v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+			}
+		}
+		return s.end(object{"to": here})
+	}
 	if _, err := c.Say(ctx, dialog.Message{Text: text}); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
@@ -937,5 +953,5 @@ func (v *visit) said() error {
 		v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
 		return d.homePage(http.StatusServiceUnavailable, text)
 	}
-	return v.see(d.at(d.page) + "#talk")
+	return v.see(here + "#talk")
 }

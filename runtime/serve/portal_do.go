@@ -31,6 +31,13 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 		return nil, "", d.notFound()
 	}
 	f := d.fill(d.session, verb, values)
+	if d.page != nil && verb == d.page.Person {
+		talk, err := d.conversation(d.r.Context(), "")
+		if err != nil {
+			return nil, "", err
+		}
+		f.turns = append([]pages.Message{}, talk.Messages...)
+	}
 	item := values.Get("item")
 	if item == "" {
 		return f, "", nil
@@ -124,6 +131,11 @@ func (d *desk) showForm(status int, f *filled, about string) error {
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: f.values.Get(p.Name)})
 		}
 	}
+	for _, m := range f.turns {
+		if m.Number != "" {
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: "shown", Value: m.Number})
+		}
+	}
 	if about != "" {
 		form.Title = about
 	}
@@ -169,7 +181,7 @@ func (d *desk) actTitle(verb *verbs.Verb) string {
 	return d.tell.Verb(verb)
 }
 
-// passedOn is what goes along with a call for a person: the conversation, and what is
+// passedOn is what goes along with a call for a person, beside the conversation: what is
 // still to be done.
 func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 	out := pages.Prose{ID: "passed", Title: d.tells("pages/passed-on")}
@@ -180,11 +192,7 @@ func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 	for _, r := range rows {
 		out.Lines = append(out.Lines, r.title())
 	}
-	talk, err := d.conversation(ctx, "")
-	for _, m := range talk.Messages {
-		out.Facts = append(out.Facts, pages.Fact{Name: m.Who, Text: strings.Join(m.Lines, "\n")})
-	}
-	return out, err
+	return out, nil
 }
 
 // do does what a form asks for, once; or shows what it would do, where a rule asks.

@@ -278,12 +278,13 @@ func (b *Tab) Audit(name string) {
 	}
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
 		const r = await axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations","passes"]});
+		const moved = [];
 		const shift = await new Promise(done => {
 			let sum = 0;
-			new PerformanceObserver(l => { for (const e of l.getEntries()) sum += e.value; }).observe({type: "layout-shift", buffered: true});
+			new PerformanceObserver(l => { for (const e of l.getEntries()) { sum += e.value; for (const s of e.sources) moved.push([e.value, s.previousRect.y, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } }).observe({type: "layout-shift", buffered: true});
 			setTimeout(() => done(sum), 50);
 		});
-		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, inner: innerWidth, wide: document.documentElement.scrollWidth});
+		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, moved, inner: innerWidth, wide: document.documentElement.scrollWidth});
 	})()`, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("%s: %v", at, err)
@@ -292,6 +293,7 @@ func (b *Tab) Audit(name string) {
 		Violations  []finding
 		Passes      []string
 		Shift       float64
+		Moved       []string
 		Inner, Wide int64
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
@@ -311,12 +313,15 @@ func (b *Tab) Audit(name string) {
 	case r.Wide > r.Inner:
 		b.t.Errorf("%s: the page is %d px wide and scrolls sideways", at, r.Wide)
 	case r.Shift > 0.02:
-		b.t.Errorf("%s: the layout shifts by %.3f", at, r.Shift)
+		b.t.Errorf("%s: the layout shifts by %.3f:\n%s", at, r.Shift, strings.Join(r.Moved, "\n"))
 	case !strings.Contains(" "+strings.Join(r.Passes, " ")+" ", " target-size "):
 		b.t.Errorf("%s: axe did not look at the size of targets", at)
 	}
 	b.Shoot(name)
 }
+
+// Fail fails the test, and goes on.
+func (b *Tab) Fail(why string) { b.t.Helper(); b.t.Error(why) }
 
 // Shoot takes a picture of the whole page, where VERBATIM_SCREENSHOTS names a folder.
 func (b *Tab) Shoot(name string) {

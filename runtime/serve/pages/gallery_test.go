@@ -60,7 +60,7 @@ func gallery(l words.Language) map[string]pages.Page {
 			field("tel", "tel", "Telephone", ""), field("radio", "radio", "What is it?", "Please choose"), field("checks", "checks", "Which of them?", ""), field("select", "select", "Country", ""), field("file", "file", "The document", "")},
 		Buttons: []pages.Button{{Text: "Save and continue", Tone: "main"}, {Name: "later", Value: "1", Text: "Save and come back later"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}},
 		pages.Answers{Title: "Check your answers", URL: "/send", Rows: []pages.Answered{{Label: "Date of birth", Answer: "15 March 1972", Change: "/c", Now: true}, {Label: "Tax number", Answer: "••••••", Change: "/d", Show: "tax_number"}},
-			Lines: []string{"You cannot change them yourself after sending."}, Buttons: []pages.Button{{Name: "send", Value: "1", Text: "Send these 5 answers", Tone: "main"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}}})
+			Buttons: []pages.Button{{Name: "send", Value: "1", Text: "Send these 5 answers", Tone: "main"}}, Links: []pages.Link{{URL: "/", Text: "Back"}}}})
 	forms.Wrong = true
 	question := field("q", "date", "Date of birth", "")
 	question.Heading, question.Optional = true, true
@@ -69,10 +69,10 @@ func gallery(l words.Language) map[string]pages.Page {
 	receipt := with(false, []pages.Block{pages.Prose{ID: "told", Told: true, Title: "Saved", Lines: []string{"Maria Schmidt, date of birth 15 March 1972."}, Links: []pages.Link{{URL: "/", Text: "Back to the list"}}},
 		pages.Prose{ID: "p", Title: "More", Lines: []string{"Text."}, Calls: []string{call}, Facts: []pages.Fact{{Name: "Who", Text: "Clara"}}, Links: []pages.Link{{URL: "/", Text: "On"}}}})
 	console := with(true, []pages.Block{
-		pages.Inbox{ID: "queue", Title: "Waiting for you (2)", Find: &pages.Find{URL: "/q", Fields: []pages.Field{{ID: "find", Name: "q", Kind: "search", Label: "Search"}}}, Rows: []pages.Item{{URL: "/1", Title: "Extend the due date", Aside: "12 minutes ago", Lines: []string{"asked by Clara Weiss"}}, {URL: "/2", Title: "Waive"}}, Pages: &pages.Pager{Before: &pages.Link{URL: "/p", Text: "Newer"}, After: &pages.Link{URL: "/n", Text: "Older"}}},
+		pages.Inbox{ID: "queue", Title: "Waiting for you (2)", Together: "/q", Rows: []pages.Item{{URL: "/1", Key: "1", Title: "Extend the due date", Aside: "12 minutes ago", Lines: []string{"asked by Clara Weiss"}}, {URL: "/2", Title: "Waive"}}},
 		pages.Card{ID: "four", Title: "Extend the due date to 10 February 2025", Aside: "asked by Clara Weiss", Calls: []string{call}, Rows: diffs, Notes: []pages.Banner{{Tone: "warn", Text: "Weber is also looking at this."}}, Facts: []pages.Fact{{Name: "Why you are asked", Text: "26 days later than now; the rule allows 14"}},
-			URL: "/d", Fields: []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: "Why not"}}, Buttons: []pages.Button{{Name: "decide", Value: "agree", Text: "Agree"}, {Name: "decide", Value: "decline", Text: "Decline"}}, Links: []pages.Link{{URL: "/", Text: "Ask Clara"}}},
-		pages.Table{ID: "journal", Title: "Journal", Lines: []string{"The chain is whole."}, Head: []string{"When", "Who", "Call", "State"}, Rows: [][]pages.Cell{{{Text: "09:14", URL: "/j/1"}, {Text: "lena"}, {Text: "client.add-note", Code: true}, {Text: "", Tag: pages.Tag{Text: "done", Tone: "done"}}}}},
+			URL: "/d", Fields: []pages.Field{{ID: "reason", Name: "reason", Kind: "text", Label: "Why not"}}, Buttons: []pages.Button{{Name: "decide", Value: "agree", Text: "Agree"}, {Name: "decide", Value: "decline", Text: "Decline"}}},
+		pages.Table{ID: "journal", Title: "Journal", Find: &pages.Find{URL: "/q", Fields: []pages.Field{{ID: "find", Name: "q", Kind: "search", Label: "Search"}}}, Pages: &pages.Pager{Before: &pages.Link{URL: "/p", Text: "Newer"}, After: &pages.Link{URL: "/n", Text: "Older"}}, Lines: []string{"The chain is whole."}, Head: []string{"When", "Who", "Call", "State"}, Rows: [][]pages.Cell{{{Text: "09:14", URL: "/j/1"}, {Text: "lena"}, {Text: "client.add-note", Code: true}, {Text: "done"}}}},
 		pages.Turn{Happened: []string{"09:02 Clara: our accountant is away", "09:02 proposed 1 call"}, Why: []pages.Fact{{Name: "Read", Text: "her message"}, {Name: "Matched", Text: "more time"}}},
 		pages.Plot{ID: "plot", Title: "Calls per day", Says: "Most calls were done.", Bars: []pages.Bar{{Class: "a", X: 10, Y: 60, W: 40, H: 100}, {Class: "b", X: 60, Y: 100, W: 40, H: 60}}, Marks: []pages.Mark{{X: 10, Text: "1 Jan"}}, Head: []string{"Day", "Done"}, Rows: [][]string{{"1 Jan", "10"}}},
 	})

@@ -114,9 +114,10 @@ type Talk struct {
 
 // A Message is one.
 type Message struct {
-	Who   string
-	Mine  bool
-	Lines []string
+	Number string
+	Who    string
+	Mine   bool
+	Lines  []string
 }
 
 // A Form asks for values.
@@ -162,7 +163,6 @@ type Choice struct {
 type Answers struct {
 	Title   string
 	Rows    []Answered
-	Lines   []string
 	URL     string
 	Hidden  []Hidden
 	Buttons []Button
@@ -189,7 +189,6 @@ type Card struct {
 	Hidden           []Hidden
 	Fields           []Field
 	Buttons          []Button
-	Links            []Link
 }
 
 // A Diff is a row, before and after.
@@ -219,15 +218,15 @@ type Prose struct {
 // An Inbox is rows that each open something.
 type Inbox struct {
 	ID, Title string
-	Find      *Find
+	Together  string // where those that were selected are shown together; "" where none are
 	Rows      []Item
 	Empty     string
-	Pages     *Pager
 }
 
 // An Item is one of them.
 type Item struct {
 	URL, Title, Aside string
+	Key               string // by which it is selected
 	Lines             []string
 }
 
@@ -255,7 +254,6 @@ type Table struct {
 type Cell struct {
 	Text, URL string
 	Code      bool
-	Tag       Tag
 }
 
 // A Turn says how an answer came about.

@@ -31,10 +31,69 @@
     if (e.target.getAttribute("aria-busy") === "true") return e.preventDefault();
     e.target.setAttribute("aria-busy", "true");
     if (e.target.matches(".say")) {
+      e.preventDefault();
       say(words("writing"));
       e.target.querySelector("textarea").focus();
+      follow(e.target);
     }
     all("[data-draft]", el => { el.form === e.target && store(s => s.setItem(draftKey(el), el.value)); });
+  });
+  // A reply comes fact by fact, outside what is read aloud; then the page as it is now.
+  let stop = null;
+  async function follow(form) {
+    const live = document.getElementById("live"), button = document.getElementById("stop");
+    const url = form.action, body = new URLSearchParams(new FormData(form));
+    stop = new AbortController();
+    button.hidden = false;
+    live.setAttribute("aria-busy", "true");
+    let became = "failed";
+    try {
+      const answer = await fetch(url, {method: "POST", body, headers: {Accept: "text/event-stream"}, signal: stop.signal});
+      if (answer.redirected) return location.assign(answer.url);
+      if (!answer.ok) throw answer;
+      const text = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (let part; !(part = await text.read()).done;) {
+        const lines = (rest + part.value).split("\n");
+        rest = lines.pop();
+        for (const line of lines) if (line.startsWith("data: ")) {
+          const event = JSON.parse(line.slice(6));
+          if (event.text) live.append(Object.assign(document.createElement("p"), {textContent: event.text}));
+          if (event.to) became = event.to;
+        }
+      }
+    } catch (e) { if (e.name === "AbortError") became = "stopped"; }
+    stop = null;
+    button.hidden = true;
+    live.setAttribute("aria-busy", "false");
+    live.replaceChildren();
+    if (words(became)) {
+      form.removeAttribute("aria-busy");
+      return say(words(became));
+    }
+    htmx.ajax("GET", became, {target: "#page", select: "#page", swap: "outerMorph"});
+  }
+  document.addEventListener("click", e => { if (e.target.id === "stop" && stop) { stop.abort(); document.getElementById("said").focus(); } });
+
+  // A file is on its way as soon as it is chosen; the form sends what it is known by.
+  document.addEventListener("change", e => {
+    const el = e.target, file = el.files && el.files[0], told = el.nextElementSibling;
+    if (!file || !el.dataset.sending) return;
+    const put = (text, of) => { told.textContent = text.replace("%1", file.name).replace("%2", of); };
+    const send = new XMLHttpRequest();
+    send.open("POST", "/v1/uploads?name=" + encodeURIComponent(file.name));
+    send.upload.onprogress = p => put(p.loaded < p.total ? el.dataset.sending : el.dataset.checking, Math.floor(100 * p.loaded / p.total));
+    send.onload = () => {
+      let of = {};
+      try { of = JSON.parse(send.responseText); } catch {}
+      if (send.status !== 201) return void (told.textContent = of.title ? of.title + ". " + (of.next || "") : words("failed")), el.value = "";
+      const known = el.form.querySelector(`input[type=hidden][name="${el.name}"]`) || el.form.appendChild(Object.assign(document.createElement("input"), {type: "hidden", name: el.name}));
+      known.value = of.reference;
+      el.value = "";
+      put(el.dataset.here, (file.size / 1e6).toFixed(1) + " MB");
+    };
+    send.onerror = () => { told.textContent = ""; }; // the form sends it, as it does without this
+    send.send(file);
   });
   const rest = () => all("form[aria-busy]", f => f.removeAttribute("aria-busy"));
   document.addEventListener("htmx:finally:request", rest);
@@ -51,12 +110,13 @@
 
   document.addEventListener("keydown", e => {
     const el = e.target;
+    if (e.key === "Escape" && stop) return stop.abort();
     if (el.matches(".say textarea") && e.key === "Enter" && !e.shiftKey && !e.isComposing) {
       e.preventDefault();
       el.form.requestSubmit();
       return;
     }
-    if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey || el.matches("input,textarea,select")) return;
+    if (!("keys" in document.body.dataset) || e.ctrlKey || e.metaKey || e.altKey || el.matches("input:not([type=checkbox]),textarea,select")) return;
     const rows = [...document.querySelectorAll("[data-row]")], at = rows.findIndex(r => r.contains(el));
     const go = row => { const link = row && row.querySelector("a,button,input"); if (link) link.focus(); };
     if (e.key === "j") go(rows[Math.min(at + 1, rows.length - 1)]);
