@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -613,8 +614,15 @@ func TestACollectorIsToldOfSpans(t *testing.T) {
 		bodies <- r.URL.Path + " " + r.Header.Get("X-Team") + " " + r.Header.Get("Content-Type") + "\n" + string(body)
 	}))
 	h.env = append(h.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-team=kyc%20team", "OTEL_SERVICE_NAME=portal")
-	s := h.serve("--log", "error", "--sign-in", "clara")
+	model := perform(t, []string{"Good morning."})
+	s := h.serve("--log", "error", "--sign-in", "clara", "--model", "scripted", "--base-url", model.URL)
 	clara := newVisitor(t).comes(s, "clara")
+	if status, body, err := clara.post(s.url+"/v1/sessions/portal/turns", "", map[string]string{"text": "good morning, how are you today"}); err != nil || status != http.StatusOK {
+		t.Fatal(status, body, err)
+	}
+	if _, counts := clara.get(s.url + "/metrics"); !regexp.MustCompile(`verbatim_model_tokens_total\{direction="in",model="scripted"\} [1-9]`).MatchString(counts) {
+		t.Error("what the model read is not counted")
+	}
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	run := func(script string) {
 		r, _ := http.NewRequest(http.MethodPost, s.url+"/v1/run", strings.NewReader(script))
@@ -666,6 +674,9 @@ func TestACollectorIsToldOfSpans(t *testing.T) {
 		if start, end := s.StartTimeUnixNano, s.EndTimeUnixNano; len(s.SpanID) != 16 || len(start) != 19 || end < start {
 			t.Errorf("%+v", s)
 		}
+	}
+	if !slices.ContainsFunc(all, func(s span) bool { return s.Name == "chat scripted" && s.Kind == 3 && s.ParentSpanID != "" }) {
+		t.Error("the question to the model has no span")
 	}
 	request, program := named["POST /v1/run"], named["run client.get-status"]
 	if request.ParentSpanID != parent || request.Kind != 2 || program.ParentSpanID == "" || program.Kind != 1 {
