@@ -166,7 +166,7 @@ func otlpPairs(all []attribute.KeyValue) (pairs []otlpPair) {
 				p.Value.List.Values = append(p.Value.List.Values, otlpValue{Text: &text})
 			}
 		default:
-			text := a.Value.Emit()
+			text := a.Value.String()
 			p.Value.Text = &text
 		}
 		pairs = append(pairs, p)
