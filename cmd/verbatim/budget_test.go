@@ -26,7 +26,7 @@ var budgets = []struct {
 	{[]string{"runtime/dialog"}, 4500, 4150, "courtesies and quoted mail are known by patterns, pages are told things in its sentences, and corrections, unclear messages and questions each keep what they wait for in a way of their own"},
 	{[]string{"runtime/words", "runtime/phrase"}, 3500, 5400, "what stands beside an amount is still known by expressions of four languages in Go, corrections are read by a second reader, and phrases are held against each other here"},
 	{[]string{"stores", "stores/journal", "stores/receipt", "stores/files"}, 5500, 1900, "the receipt came here from other rooms"},
-	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 4090, "the guard over an author's SQL is kept twice, the loop of a worker on SQLite came here from runtime/work, and River's driver is put right where it reads the machine's clock"},
+	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 4169, "the guard over an author's SQL is kept twice, the loop of a worker on SQLite came here from runtime/work, and River's driver is put right where it reads the machine's clock; SQLite's backup is here"},
 	{[]string{"runtime/serve", "runtime/serve/logins", "runtime/serve/pages"}, 6000, 600, "each view of a page has a type, and each of its states a place"},
 	{[]string{"cmd/verbatim", "runtime/wire"}, 5500, 2900, "what a person is told is rendered here and not by libraries, and each flag of the server and of a token is read here"},
 	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 250, "the questions of a collection know the client's palette"},
