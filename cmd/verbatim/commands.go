@@ -31,6 +31,7 @@ var commands = []subcommand{
 	{"work", workCommand},
 	{"log", logCommand},
 	{"migrate", migrateCommand},
+	{"backup", backupCommand},
 	{"completion", completionCommand},
 	{"version", versionCommand},
 	{"help", helpCommand},

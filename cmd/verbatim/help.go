@@ -74,7 +74,7 @@ func (a *app) printExitCodes() {
 func (a *app) listed(cmd *cobra.Command) []*cobra.Command {
 	subs := slices.Clone(cmd.Commands())
 	// The list fits on a screen: who packs the program knows of what is left out.
-	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden || c.Name() == "completion" })
+	subs = slices.DeleteFunc(subs, func(c *cobra.Command) bool { return c.Hidden || c.Name() == "completion" || c.Name() == "version" })
 	slices.SortStableFunc(subs, func(x, y *cobra.Command) int {
 		return slices.Index(a.order, x.Name()) - slices.Index(a.order, y.Name())
 	})

@@ -2,7 +2,6 @@ package torture
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/postgres/pgtest"
+	"verbatim/stores/sqlite"
 )
 
 // A keeper backs a bank up while it is written to, and puts a backup back.
@@ -23,18 +23,18 @@ type keeper struct {
 	restore func(t *testing.T, it string) string // the address of a store made of it
 }
 
-// fileKeeper copies a file as SQLite itself does.
+// fileKeeper copies a file as verbatim backup does.
 func fileKeeper(at string) keeper {
 	return keeper{
 		backup: func(t *testing.T) string {
 			t.Helper()
 			it := filepath.Join(t.TempDir(), "backup.db")
-			db, err := sql.Open("sqlite", at+"?_pragma=busy_timeout(60000)")
+			s, err := sqlite.Open(at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer db.Close()
-			if _, err := db.Exec("VACUUM INTO ?", it); err != nil {
+			defer s.Close()
+			if err := s.Backup(context.Background(), it); err != nil {
 				t.Fatal(err)
 			}
 			return it

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+// pagesAtOnce is how much a backup copies before it looks whether it is still
+// wanted.
+const pagesAtOnce = 1024
+
+// Backup copies the store, as it is at one moment, into a new file, while others
+// write. It stands at path only once it is whole; a file that is there already is
+// left alone, which is os.ErrExist.
+func (s *Store) Backup(ctx context.Context, path string) (err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return os.ErrExist
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".backup-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	part := filepath.Join(dir, "part")
+	err = s.read(ctx, func(c *conn) error {
+		// The snapshot begins with the first read, and is kept to the end: a
+		// backup of a file that changes below it would begin again and again.
+		if _, err := c.exists("SELECT 1 FROM sqlite_schema", nil); err != nil {
+			return fault("backup", err)
+		}
+		return fault("backup", c.copyTo(ctx, part))
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(part, 0o600); err != nil { // all that anybody may not see is in it
+		return err
+	}
+	if err := os.Rename(part, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func (c *conn) copyTo(ctx context.Context, path string) error {
+	from, ok := c.dc.(interface {
+		NewBackup(string) (*sqlite.Backup, error)
+	})
+	if !ok {
+		return errors.New("sqlite: the driver makes no backups")
+	}
+	to := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	b, err := from.NewBackup(to.String() + "?_error_rc=1&_synchronous=FULL")
+	if err != nil {
+		return err
+	}
+	for more := true; more && err == nil; {
+		if err = ctx.Err(); err == nil {
+			more, err = b.Step(pagesAtOnce)
+		}
+	}
+	return errors.Join(err, b.Finish())
+}
+
+// syncDir makes the names in a directory outlast a power cut.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

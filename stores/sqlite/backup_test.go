@@ -1,0 +1,103 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"verbatim/stores"
+	"verbatim/stores/sqlite"
+)
+
+// SAFE-R13: a backup that is made while somebody writes holds all that was
+// committed before it began, is whole in one file, and goes on from there.
+func TestBackupHoldsOneMoment(t *testing.T) {
+	t.Parallel()
+	ctx, dir := context.Background(), t.TempDir()
+	s, err := sqlite.Open(filepath.Join(dir, "live.db"), sqlite.BusyTimeout(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := counter()
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan, err)
+	}
+	err = s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Insert, Entity: e, Key: stores.NewInt(1), Set: []stores.Assign{{Field: 1, Value: stores.NewInt(0)}}}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if err := add(s, e, "writer"); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	var last int64
+	for _, name := range []string{"one.db", "two.db", "three.db"} {
+		for before := last; last <= before+3; {
+			if last, _, err = s.Head(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := filepath.Join(dir, name)
+		if err := s.Backup(ctx, path); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Backup(ctx, path); !errors.Is(err, os.ErrExist) {
+			t.Errorf("a second backup at the same place: %v, os.ErrExist wanted", err)
+		}
+		after, _, err := s.Head(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := sqlite.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := add(b, e, "restored"); err != nil {
+			t.Error(err)
+		}
+		entries, err := b.Journal(ctx, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := stores.VerifyChain(0, [32]byte{}, entries)
+		if n--; err != nil || n < last || n > after {
+			t.Errorf("%s holds %d entries, of %d to %d, %v", name, n, last, after, err)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := s.Backup(gone, filepath.Join(dir, "four.db")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a backup that nobody wants any more: %v", err)
+	}
+	if err := s.Backup(ctx, filepath.Join(dir, "none", "five.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a backup to nowhere: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".backup-*"))
+	if _, e := os.Stat(filepath.Join(dir, "four.db")); err != nil || len(left) > 0 || !errors.Is(e, os.ErrNotExist) {
+		t.Errorf("left behind: %v, four.db: %v, %v", left, e, err)
+	}
+}
