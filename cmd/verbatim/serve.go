@@ -55,7 +55,7 @@ func serveCommand(a *app) *cobra.Command {
 	a.storeFlag(cmd, &f.store)
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "", "the `address` to listen at (default localhost, 8080 or the next free port)")
-	flags.StringSliceVar(&f.urls, "url", nil, "how people reach it, a `URL`; links are made for the first (default $VERBATIM_URL)")
+	flags.StringSliceVar(&f.urls, "url", nil, "how people reach it, a `URL`, the first for links (default $VERBATIM_URL)")
 	flags.StringVar(&f.cert, "tls-cert", "", "the `file` of its certificate")
 	flags.StringVar(&f.key, "tls-key", "", "the `file` of its key")
 	flags.BoolVar(&f.proxied, "behind-proxy", false, "a proxy in front has TLS, and says who its clients are")
