@@ -504,6 +504,41 @@ func (e *Engine) Waiting(ctx context.Context) (n int, oldest time.Time, err erro
 	return n, oldest, err
 }
 
+// learns names what somebody else's preview is about, and whose that is, so that people
+// can be told what they call it. What is outside the session's scope stays unnamed.
+func (s *Session) learns(ctx context.Context, asker *Session, told *receipt.Receipt) error {
+	rows := map[*verbs.Entity][]stores.Value{}
+	add := func(e *verbs.Entity, key stores.Value) {
+		if e != nil && !key.IsNull() && !slices.Contains(rows[e], key) {
+			rows[e] = append(rows[e], key)
+		}
+	}
+	for i := range told.Calls {
+		for j := range told.Calls[i].Rows {
+			row := &told.Calls[i].Rows[j]
+			e := s.e.reg.Entity(row.Entity)
+			if e == nil {
+				continue
+			}
+			if row.Op != receipt.Inserted {
+				add(e, row.Key)
+			}
+			if owner := s.e.reg.EntityOf(rootOf(e.Store)); owner != nil {
+				key, _ := asker.names.Key(owner.Store, strings.TrimPrefix(row.Owner, "@"))
+				add(owner, key)
+			}
+		}
+	}
+	return s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		for e, keys := range rows {
+			if err := s.nameKeys(ctx, r, e, keys); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // looks are the terms on which somebody looks at what another asks for: whose rows
 // are is told as they see it.
 func (s *Session) looks(c *confirmations.Confirmation) *terms {
@@ -547,6 +582,9 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 		if r, err = asker.attempts(ctx, prog, s.looks(c)); err == nil {
 			p.Preview = r.preview()
 			p.Preview.ToOthers()
+			if err := s.learns(ctx, asker, p.Preview); err != nil {
+				return nil, failure(err)
+			}
 			if p.Stale = fmt.Sprintf("%x", r.digest) != c.Digest; p.Stale {
 				p.Moved = c.Moved(p.Preview)
 			}

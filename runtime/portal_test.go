@@ -971,7 +971,7 @@ func TestClientsReadAndRespond(t *testing.T) {
 		all := p.reg.Verbs()
 		done, refusals := map[string]int{}, map[string]int{}
 		before := p.all(t)
-		for n := range 400 {
+		for n := range 600 {
 			v := all[n%len(all)]
 			call := v.Name
 			for i := range v.Params {

@@ -668,13 +668,17 @@ func (r *Reader) choices(c *clause, all []candidate, unasked bool) (choices []st
 		near = about
 	}
 	for _, useful := range [...]bool{true, false} {
+		least := offered * near[0].score
+		if useful {
+			least *= offered // what is of no use makes room for what is
+		}
 		for _, s := range near {
 			v := r.ix.verbs[s.verb]
-			if s.score < offered*near[0].score || len(choices) == mostOffered {
+			if s.score < least || len(choices) == mostOffered {
 				break
 			}
 			if !useful || unasked || r.in.Useful == nil || r.in.Useful(v) {
-				choices = append(choices, v.Name)
+				choices, least = append(choices, v.Name), max(least, offered*s.score)
 			}
 		}
 		if len(choices) > 0 {

@@ -313,7 +313,7 @@ func TestBrowserEveryPage(t *testing.T) {
 	tab.Wait("There is none.")
 	everywhere(tab, "item-opened")
 	seen["item-opened"] = true
-	look("decision", "/waiting/"+id, "Why you are asked")
+	look("decision", "/waiting/"+id, "Allianz Reinsurance AG")
 	follow(tab, "main", "Decline")
 	tab.Wait("Decided")
 	tab.Audit("decided")
