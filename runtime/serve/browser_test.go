@@ -1055,7 +1055,8 @@ func TestBrowserMasked(t *testing.T) {
 	tab.Type("#note", "Paid with 4111-1111-1111-1111")
 	tab.Click("main form .btn")
 	tab.Wait("Paid with ••••••")
-	if text := tab.Eval("document.documentElement.outerHTML") + h.run("log", "show", "--json"); strings.Contains(text, "1111") {
+	// Eight digits: four would be found in a digest of the journal now and then.
+	if text := tab.Eval("document.documentElement.outerHTML") + h.run("log", "show", "--json"); regexp.MustCompile(`1111[ -]?1111`).MatchString(text) {
 		t.Error("the number of a card is kept")
 	}
 	// Who may not see it gets what whoever asks for nothing gets.
