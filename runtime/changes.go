@@ -29,7 +29,7 @@ func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err er
 				return err
 			}
 			if c.row.Label = row.Label; row.Name != "" {
-				c.row.Name = "@" + row.Name
+				c.row.Name = row.Shown()
 			}
 		}
 		if err := r.meet(ctx, &c.Change); err != nil {

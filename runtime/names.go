@@ -447,7 +447,7 @@ func (s *Session) ownerName(e *stores.Entity, owner string) string {
 	if row.Name == "" {
 		return ""
 	}
-	return "@" + row.Name
+	return row.Shown()
 }
 
 // ownerOf is the row that owns rows of an entity, where this is another row.

@@ -171,7 +171,7 @@ func (r *reading) nameCells(ctx context.Context, t *table) error {
 // not committed yet, and no more than that it is hidden for a row out of scope.
 func (r *reading) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
-		return "@" + row.Name
+		return row.Shown()
 	}
 	if _, isNew := r.added[key]; isNew {
 		return newRow
@@ -376,11 +376,19 @@ func (r *reading) result(st *step) *receipt.Result {
 			res.Own[i] = true
 		}
 	}
-	n := 0
+	n, refs := 0, 0
 	for _, row := range t.rows {
 		n += len(row)
+		for i := range row {
+			if row[i].entity != nil {
+				refs++
+			}
+		}
 	}
 	all := make([]stores.Value, n)
+	if refs > 0 {
+		res.Refs = make([]receipt.Ref, 0, refs)
+	}
 	for i, row := range t.rows {
 		res.Rows[i], all = all[:len(row):len(row)], all[len(row):]
 		for j, c := range row {

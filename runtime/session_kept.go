@@ -345,7 +345,7 @@ func (s *Session) Active(ctx context.Context, entity string) (name string, err e
 			return err
 		}
 		row, err := r.nameRow(ctx, e, key)
-		name = "@" + row.Name
+		name = row.Shown()
 		return err
 	})
 	return name, failure(err)

@@ -182,7 +182,7 @@ func (r *reading) turns(ctx context.Context, from, to int64) ([]sessions.Turn, e
 				return nil, err
 			}
 			if named.Name != "" {
-				all[i].Names = append(all[i].Names, "@"+named.Name)
+				all[i].Names = append(all[i].Names, named.Shown())
 			}
 		}
 	}

@@ -40,7 +40,11 @@ type Row struct {
 	Kept  string // with the whole suffix, as the journal and other records hold it
 	Label string
 	Owner string // as of stores.Name
+	at    string // Kept, of which Name is the beginning, after an @
 }
+
+// Shown is the name with what begins names.
+func (r *Row) Shown() string { return r.at[:1+len(r.Name)] }
 
 // Plain is the name without its suffix.
 func (r *Row) Plain() string {
@@ -119,7 +123,8 @@ func (b *book) add(g *Given) {
 	if _, known := b.rows[g.Key]; known {
 		return
 	}
-	row := Row{Name: g.Plain, Kept: g.Plain + "~" + g.Suffix, Label: g.Label, Owner: g.Owner}
+	at := "@" + g.Plain + "~" + g.Suffix
+	row := Row{Name: at[1 : 1+len(g.Plain)], Kept: at[1:], Label: g.Label, Owner: g.Owner, at: at}
 	short := row.short()
 	others := b.plain[g.Plain]
 	b.plain[g.Plain] = append(others, g.Key)

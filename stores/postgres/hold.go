@@ -19,13 +19,11 @@ import (
 // question tells the key of each row that it stands on, and one that is not
 // among those that were locked is a conflict.
 
-// A hold is one of those statements: it locks the rows that alias names in the
-// question.
+// A hold is what one of those statements has locked.
 type hold struct {
-	alias  string
 	entity *stores.Entity
 	column int             // of the question, with the key
-	keys   map[string]bool // as they are sent; nil where the table is held and not the row
+	keys   map[string]bool // as they are sent
 }
 
 // A way is what a path leads over: the row asked for, or one that is joined.
@@ -45,22 +43,20 @@ func (q *finder) counts(alias string) {
 	}
 }
 
-// locks makes the statements that lock what a question stands on. tail is what
-// the question says after its columns, and columns how many it has.
-func (q *finder) locks(r *reader, f stores.Find, tail *text, columns, most int) ([]op, []*hold) {
-	var ops []op
-	var holds []*hold
+// locks writes the statements that lock what a question stands on. tail is what the
+// question says after its columns.
+func (q *finder) locks(r *reader, f *stores.Find, as lockedAs, tail *text) []lockOf {
+	var ways []lockOf
 	for i, w := range append([]way{{"t", q.root, q.counted}}, q.ways...) {
-		if i == 0 && r.has(f) {
+		if i == 0 && as.has {
 			continue
 		}
 		if !r.locks(w.entity) {
-			ops = append(ops, r.holdTable(w.entity)...)
+			ways = append(ways, lockOf{entity: w.entity})
 			continue
 		}
-		h := &hold{alias: w.alias, entity: w.entity, column: columns + len(holds), keys: map[string]bool{}}
 		strength := " FOR SHARE OF "
-		if w.counted || i == 0 && f.Hold == stores.Firm {
+		if w.counted || i == 0 && as.hold == stores.Firm {
 			strength = " FOR NO KEY UPDATE OF "
 		}
 		key := func(alias string) string { return r.datum(w.entity, alias, w.entity.Key) }
@@ -68,20 +64,16 @@ func (q *finder) locks(r *reader, f stores.Find, tail *text, columns, most int) 
 		if i == 0 {
 			t.add("SELECT ", key("t")).join(tail).add(" ORDER BY ", key("t"))
 			if !f.Cut {
-				t.add(" LIMIT ").arg(fmt.Sprint(most), "bigint")
+				t.limit()
 			}
 			t.add(strength, "t")
 		} else {
 			t.add("SELECT ", key("h"), " FROM ", table(w.entity), " h WHERE ", key("h"), " IN (SELECT ", key(w.alias)).join(tail)
 			t.add(") ORDER BY ", key("h"), strength, "h")
 		}
-		ops = append(ops, t.op("hold", func(raw row) error {
-			h.keys[string(raw.raw[0])] = true
-			return nil
-		}))
-		holds = append(holds, h)
+		ways = append(ways, lockOf{w.alias, w.entity, t.whole(), t.args})
 	}
-	return ops, holds
+	return ways
 }
 
 // A lock is a row that Get was asked for. It says whether it was there, and so is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"verbatim/stores"
@@ -42,8 +43,7 @@ func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
 			return found, err
 		}
 		found.kinds = append(found.kinds, kind)
-		found.as.format = append(found.as.format, pgtype.TextFormatCode)
-		found.as.oid = append(found.as.oid, spellings[kind])
+		found.as.fields = append(found.as.fields, pgconn.FieldDescription{Format: pgtype.TextFormatCode, DataTypeOID: spellings[kind]})
 		t.add(")::text")
 	}
 	where := t.part()
@@ -87,6 +87,7 @@ func (l *listed) read(raw row, at int) error {
 		rows = make([][]stores.Value, n)
 	}
 	block := make([]stores.Value, len(items))
+	l.as.texts = raw.texts
 	for i := range rows {
 		l.as.raw = items[i*width : (i+1)*width]
 		rows[i], block = block[:width:width], block[width:]
@@ -117,9 +118,9 @@ func (r row) items(i int) ([][]byte, error) {
 	if b == nil {
 		return nil, nil
 	}
-	if r.format[i] != pgtype.BinaryFormatCode {
+	if !r.binary(i) {
 		var texts pgtype.FlatArray[*string]
-		if err := arrays.Scan(r.oid[i], r.format[i], b, &texts); err != nil {
+		if err := arrays.Scan(r.fields[i].DataTypeOID, r.fields[i].Format, b, &texts); err != nil {
 			return nil, err
 		}
 		items := make([][]byte, len(texts))

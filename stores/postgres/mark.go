@@ -18,10 +18,7 @@ const marksObject = `(SELECT json_object_agg(o.column_name, o.origin)::text FROM
 
 // trusts reports whether a table is taken to have no marks, and notes that it was.
 func (v *view) trusts(t *text, e *stores.Entity) bool {
-	if v.marked == nil {
-		return false
-	}
-	if _, known := v.marked.Load(e.Table); known {
+	if v.hasMarks(e.Table) {
 		return false
 	}
 	if !slices.Contains(t.trusted, e.Table) {
@@ -42,6 +39,15 @@ func doubts(t *text) bool {
 	}
 	t.add(",EXISTS (SELECT 1 FROM public.verbatim_origin WHERE table_name = ANY (").arg(arrayOf(tables), "text[]").add("))")
 	return true
+}
+
+// hasMarks reports whether a table is known to have marks.
+func (v *view) hasMarks(table string) bool {
+	if v.marked == nil {
+		return true
+	}
+	_, known := v.marked.Load(table)
+	return known
 }
 
 // mistrust ends the trust in tables.
@@ -73,10 +79,10 @@ func (v *view) marksOf(t *text, e *stores.Entity, alias string) {
 	t.add(" AND o.row_key = ", v.datum(e, alias, e.Key), "::text) END")
 }
 
-// marksOfRow writes the marks of the row with a key.
-func marksOfRow(t *text, e *stores.Entity, key stores.Value) {
+// marksOfRow writes the marks of the row with a key: its text, or a slot for that.
+func marksOfRow(t *text, e *stores.Entity, key any) {
 	t.add(marksObject).arg(e.Table, "text")
-	t.add(" AND o.row_key = ").arg(key.Text(), "text")
+	t.add(" AND o.row_key = ").arg(key, "text")
 	t.add(")")
 }
 
@@ -91,7 +97,7 @@ func (r row) marks(i int, e *stores.Entity) ([]stores.Mark, error) {
 // marksNow reads the marks of a row that is locked.
 func (r *reader) marksNow(ctx context.Context, e *stores.Entity, key stores.Value) (found []stores.Mark, err error) {
 	t := newText().add("SELECT ")
-	marksOfRow(t, e, key)
+	marksOfRow(t, e, key.Text())
 	err = r.c.do(ctx, t.op("marks", func(raw row) (err error) {
 		found, err = raw.marks(0, e)
 		return err

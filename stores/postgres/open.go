@@ -25,15 +25,15 @@ type Store struct {
 	late   bool // commits to the journal wait for the disk when its lock is free: see lateFlush
 	closed atomic.Bool
 
-	mu     sync.Mutex
-	shapes map[*stores.Entity]*shape // what was found of tables
-	epoch  int                       // how often that was forgotten
-	// learned is what of it is known of whole entities, with all that they lead
-	// to. It is never written to, and another takes its place.
-	learned atomic.Pointer[map[*stores.Entity]*shape]
+	mu      sync.Mutex
+	shapes  map[*stores.Entity]*shape // what was found of tables
+	epoch   int                       // how often that was forgotten
+	learned atomic.Pointer[learned]
 	sound   map[string]bool // authors' queries that EXPLAIN has cleared
 	marked  sync.Map        // tables that had marks: see mark.go
-	told    atomic.Int64    // when workers were last told of a job, in Unix milliseconds
+	scopes  scopes
+	asked   prepared     // see prepared.go
+	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
 
 	ajar bool // a test's: see view
 }
@@ -222,6 +222,7 @@ type op struct {
 type conn struct {
 	s      *Store
 	pc     *pgxpool.Conn
+	scoped *scoped
 	begin  []op  // goes ahead of the first statement, in the same round trip
 	begun  bool  // the transaction is open
 	last   []op  // goes with the commit, or ahead of the next statement
@@ -294,17 +295,14 @@ func (c *conn) send(ctx context.Context, ops []op) (at int, err error) {
 			err = fault(ctx, ops[len(ops)-1].doing, e)
 		}
 	}()
-	var r row
+	r := row{texts: new(texts)}
 	for at, o := range ops {
 		rows, err := res.Query()
 		if err != nil {
 			return at, o.fault(ctx, err)
 		}
-		r.format, r.oid = r.format[:0], r.oid[:0]
 		if o.read != nil {
-			for _, f := range rows.FieldDescriptions() {
-				r.format, r.oid = append(r.format, f.Format), append(r.oid, f.DataTypeOID)
-			}
+			r.fields = rows.FieldDescriptions()
 		}
 		for err == nil && rows.Next() {
 			if o.read != nil {
@@ -353,8 +351,8 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 // policies of row-level security read, is never said for the connection itself,
 // which somebody else may use next; the others are there already on connections
 // that we opened.
-func (s *Store) settings(scope stores.Scope) op {
-	list := scopeSettings(scope)
+func (s *Store) settings(sc *scoped) op {
+	list := sc.settings
 	if !s.opened {
 		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
@@ -394,7 +392,8 @@ func milliseconds(d time.Duration) string {
 // the first statement, with which the transaction begins.
 func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
-		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(scope)}
+		c.scoped = s.scopes.of(scope)
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(c.scoped)}
 		err := fn(c)
 		c.rollback(ctx)
 		return err
@@ -406,7 +405,8 @@ func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope
 // commits cannot be appended to from an older snapshot.
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
-		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(scope)}
+		c.scoped = s.scopes.of(scope)
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(c.scoped)}
 		err := fn(c)
 		if err == nil {
 			err = c.broken

@@ -3,7 +3,6 @@ package postgres
 import (
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -28,24 +27,6 @@ import (
 // never fail on a key of another kind. Arrays are read by the server faster than
 // anything else that holds a list; a scope as one JSON object, which this once
 // was, cost each statement more than its rows did.
-
-// scopeSettings are the settings of a scope: names and values in turn.
-func scopeSettings(scope stores.Scope) []any {
-	all := "off"
-	if scope.All {
-		all = "on"
-	}
-	list := []any{"verbatim.all", all, "verbatim.principal", strings.ReplaceAll(scope.Principal, "\x00", "")}
-	for _, name := range slices.Sorted(maps.Keys(scope.Holds)) {
-		for _, kind := range heldKinds {
-			keys := slices.DeleteFunc(fitting(scope.Holds[name], kind), func(k stores.Value) bool { return strings.Contains(k.Text(), "\x00") })
-			if len(keys) > 0 {
-				list = append(list, holdsSetting(name, kind), array(keys))
-			}
-		}
-	}
-	return list
-}
 
 // holdsSetting names the setting with the keys of a root. The names of settings
 // are words, in which capitals and small letters are one: an entity's name that

@@ -408,7 +408,7 @@ func (p *query) write(v *view, limit int) *statement {
 		v.within(t, e, "t", true)
 		t.add(")")
 	}
-	s := &statement{args: slices.Clone(t.args), at: make([]int, len(p.toks))}
+	s := &statement{args: slices.Clone(t.filled()), at: make([]int, len(p.toks))}
 	b := []byte(t.whole() + " SELECT * FROM (")
 	first := len(s.args) + 1
 	used := make([]bool, len(p.sql.Params))
@@ -485,7 +485,7 @@ func (s *Store) CheckSQL(ctx context.Context, entities []*stores.Entity, q store
 			scope.Holds[e.Name] = []stores.Value{sample(e)}
 		}
 		for _, sc := range []stores.Scope{scope, {All: true}} {
-			v := &view{scope: sc}
+			v := &view{scoped: newScoped(sc)}
 			if err := c.ready(ctx, v, p.tables...); err != nil {
 				return err
 			}
@@ -812,7 +812,7 @@ func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][
 	}
 	defer res.Close()
 	var at []int
-	var raw row
+	raw := row{texts: new(texts)}
 	var rows [][]stores.Value
 	for res.Next() {
 		if at == nil {
@@ -820,9 +820,7 @@ func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][
 			if at, err = p.columns(len(fields), func(i int) string { return fields[i].Name }); err != nil {
 				return nil, err
 			}
-			for _, f := range fields {
-				raw.format, raw.oid = append(raw.format, f.Format), append(raw.oid, f.DataTypeOID)
-			}
+			raw.fields = fields
 		}
 		if len(rows) == limit {
 			return nil, fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)

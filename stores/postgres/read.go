@@ -15,7 +15,7 @@ func (s *Store) View(ctx context.Context, scope stores.Scope, fn func(stores.Rea
 		return errOwner
 	}
 	return s.read(ctx, s.pool, scope, func(c *conn) error {
-		return fn(&reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar, marked: &s.marked}})
+		return fn(&reader{s: s, c: c, view: view{scoped: c.scoped, ajar: s.ajar, marked: &s.marked}})
 	})
 }
 
@@ -49,9 +49,9 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	return rows[0], nil
 }
 
-// is writes that a row has a key.
-func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
-	t.add(v.datum(e, alias, e.Key), " = ").arg(encode(key), v.shapes[e].columns[e.Key].arg)
+// is writes that a row has a key, which is an argument or a slot.
+func (v *view) is(t *text, e *stores.Entity, alias string, key any) {
+	t.add(v.datum(e, alias, e.Key), " = ").arg(key, v.shapes[e].columns[e.Key].arg)
 }
 
 // Find implements stores.Reader.
@@ -78,114 +78,81 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 // finding makes the statements of a Find, and says what is to be done when they
 // have run.
 func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
-	if err := r.c.ready(ctx, &r.view, counted(f)...); err != nil {
+	var q question
+	q.ask(&f)
+	st, err := r.found(ctx, &f, &q)
+	if err != nil {
 		return nil, nil, err
 	}
 	limit := f.Limit
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap
 	}
-	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t", near: f.Hold == stores.Loose || !r.writes}
-	sel := q.from.part()
-	kinds := make([]stores.Kind, 0, max(len(f.Select), len(f.Entity.Fields)))
-	names := f.Select
-	if names == nil {
-		for i := range f.Entity.Fields {
-			names = append(names, stores.Path{Field: i})
-		}
-	}
-	sel.add("SELECT ")
-	for i, p := range names {
-		if i > 0 {
-			sel.add(",")
-		}
-		kind, err := q.path(sel, p)
-		if err != nil {
-			return nil, nil, err
-		}
-		kinds = append(kinds, kind)
-	}
-	if len(names) == 0 {
-		sel.add("1")
-	}
-	width := max(1, len(names)) // columns before those of the lists
-	lists := make([]listed, len(f.Lists))
-	for i := range lists {
-		var err error
-		if lists[i], err = q.list(sel.add(","), &f.Lists[i], r.s.rowCap); err != nil {
-			return nil, nil, err
-		}
-	}
-	where := q.from.part()
-	if f.Where != nil {
-		if err := q.cond(where, *f.Where, false); err != nil {
-			return nil, nil, err
-		}
-	} else {
-		where.add("true")
-	}
-	r.within(where, f.Entity, "t", true)
-	order := q.from.part()
-	if err := q.order(order, f.Order); err != nil {
-		return nil, nil, err
-	}
-
-	most := limit
+	given := given{r.scoped, q.values, limit}
 	if !f.Cut {
-		most++ // one more shows that there are too many
+		given.most++ // one more shows that there are too many
 	}
-	tail := q.from.part().add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where)
-	var ops []op
+	width := len(st.columns)
+	lists := slices.Clone(st.lists)
+	for i := range lists {
+		lists[i].List = &f.Lists[i]
+	}
+	ops := make([]op, 0, len(st.ways)+1)
 	var holds []*hold
-	has := false
-	if f.Hold != stores.Loose && r.writes {
-		has = r.has(f)
-		ops, holds = q.locks(r, f, tail, width, most)
-		for _, h := range holds {
-			sel.add(",", r.datum(h.entity, h.alias, h.entity.Key))
+	for i := range st.ways {
+		w := &st.ways[i]
+		if w.sql == "" {
+			ops = append(ops, r.holdTable(w.entity)...)
+			continue
 		}
+		h := &hold{entity: w.entity, column: max(1, width) + len(lists) + len(holds), keys: map[string]bool{}}
+		ops = append(ops, op{doing: "hold", sql: w.sql, args: given.fill(w.args), read: func(raw row) error {
+			h.keys[string(raw.raw[0])] = true
+			return nil
+		}})
+		holds = append(holds, h)
 	}
-	asked, doubt, at := doubts(sel), false, width+len(lists)+len(holds)
-	t := sel.join(tail).join(order)
-	t.add(" LIMIT ").arg(strconv.Itoa(most), "bigint")
-
+	has, doubt := r.writes && r.has(f), false
 	var rows [][]stores.Value
 	var block []stores.Value
-	ops = append(ops, t.op("find", func(raw row) error {
+	ops = append(ops, op{doing: "find", sql: st.sql, args: given.fill(st.args), read: func(raw row) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
 		if err := held(raw, holds); err != nil {
 			return err
 		}
-		if has && !r.locked[lock{f.Entity, f.Where.Value}] {
+		if has && f.Hold != stores.Loose && !r.locked[lock{f.Entity, f.Where.Value}] {
 			return fmt.Errorf("%s came while it was looked for: %w", f.Entity.Name, stores.ErrConflict)
 		}
-		if len(block) < len(names) {
-			block = make([]stores.Value, len(names)*min(64, 2*len(rows)+4))
+		if len(block) < width {
+			block = make([]stores.Value, width*min(64, 2*len(rows)+4))
 		}
-		row := block[:len(names):len(names)]
-		block = block[len(names):]
+		row := block[:width:width]
+		block = block[width:]
 		for i := range row {
-			v, err := raw.decode(i, kinds[i])
+			v, err := raw.decode(i, st.columns[i])
 			if err != nil {
-				e, field := reached(f.Entity, names[i])
+				e, field := f.Entity, i
+				if f.Select != nil {
+					e, field = reached(e, f.Select[i])
+				}
 				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 			}
 			row[i] = v
 		}
 		for i := range lists {
-			if err := lists[i].read(raw, width+i); err != nil {
+			if err := lists[i].read(raw, max(1, width)+i); err != nil {
 				return err
 			}
 		}
-		doubt = asked && raw.yes(at)
+		doubt = st.doubts >= 0 && raw.yes(st.doubts)
 		rows = append(rows, row)
 		return nil
-	}))
+	}})
 	return ops, func(ctx context.Context) (err error) {
 		if doubt {
-			r.mistrust(t.trusted)
+			r.mistrust(st.trusted)
 			*into, err = r.Find(ctx, f)
 			return err
 		}
@@ -195,6 +162,96 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 		}
 		return nil
 	}, nil
+}
+
+// found is the statement of a Find: one that is kept, or a new one.
+func (r *reader) found(ctx context.Context, f *stores.Find, q *question) (*statementOf, error) {
+	as := lockedAs{ajar: r.ajar, bare: r.marked == nil}
+	if r.writes && f.Hold != stores.Loose {
+		as.hold, as.has = f.Hold, r.has(*f)
+	}
+	at := textKey{f.Entity, r.shape, uint64(q.digest), as}
+	same := func(st *statementOf) bool { return slices.Equal(st.kinds, q.kinds) && sameFind(&st.find, f) }
+	r.c.learned(&r.view)
+	if st := r.s.asked.find(at, &r.view, same); st != nil {
+		return st, nil
+	}
+	if err := r.c.ready(ctx, &r.view, counted(*f)...); err != nil {
+		return nil, err
+	}
+	st, err := r.write(f, as)
+	if err != nil {
+		return nil, err
+	}
+	st.find, st.kinds, st.epoch = formOf(*f), q.kinds, r.epoch
+	if !q.odd {
+		r.s.asked.keep(at, st, same)
+	}
+	return st, nil
+}
+
+// write writes the statement of a Find.
+func (r *reader) write(f *stores.Find, as lockedAs) (*statementOf, error) {
+	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t", near: as.hold == stores.Loose}
+	sel := q.from.part()
+	names := f.Select
+	if names == nil {
+		for i := range f.Entity.Fields {
+			names = append(names, stores.Path{Field: i})
+		}
+	}
+	st := &statementOf{columns: make([]stores.Kind, len(names)), lists: make([]listed, len(f.Lists)), doubts: -1}
+	sel.add("SELECT ")
+	var err error
+	for i, p := range names {
+		if i > 0 {
+			sel.add(",")
+		}
+		if st.columns[i], err = q.path(sel, p); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		sel.add("1")
+	}
+	for i := range st.lists {
+		if st.lists[i], err = q.list(sel.add(","), &f.Lists[i], r.s.rowCap); err != nil {
+			return nil, err
+		}
+	}
+	where := q.from.part()
+	if f.Where != nil {
+		if err := q.cond(where, *f.Where, false); err != nil {
+			return nil, err
+		}
+	} else {
+		where.add("true")
+	}
+	r.within(where, f.Entity, "t", true)
+	order := q.from.part()
+	if err := q.order(order, f.Order); err != nil {
+		return nil, err
+	}
+	tail := q.from.part().add(" FROM ", table(f.Entity), " t").join(q.from).add(" WHERE ").join(where)
+	if as.hold != stores.Loose {
+		st.ways = q.locks(r, f, as, tail)
+		for _, w := range st.ways {
+			if w.sql != "" {
+				sel.add(",", r.datum(w.entity, w.alias, w.entity.Key))
+			}
+		}
+	}
+	if doubts(sel) {
+		st.doubts = max(1, len(names)) + len(st.lists)
+		for _, w := range st.ways {
+			if w.sql != "" {
+				st.doubts++
+			}
+		}
+	}
+	t := sel.join(tail).join(order).limit()
+	st.sql, st.args, st.trusted = t.whole(), t.args, t.trusted
+	return st, nil
 }
 
 // order writes in which order rows come.
@@ -405,7 +462,11 @@ func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
 	if err != nil {
 		return err
 	}
+	value := slot{of: slotValue}
 	other, constant := c.Value.Kind(), c.Other == nil
+	if constant {
+		value.n = t.nth()
+	}
 	if !constant {
 		if other, err = q.path(right, *c.Other); err != nil {
 			return err
@@ -444,7 +505,7 @@ func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
 		if other == stores.JSON {
 			typ = q.form(c.Path).arg
 		}
-		right.arg(encode(c.Value), typ)
+		right.arg(value, typ)
 	} else if kind == stores.JSON && q.form(c.Path).arg != q.form(*c.Other).arg {
 		left, right = t.part().add("(").join(left).add(")::jsonb"), t.part().add("(").join(right).add(")::jsonb")
 	}
@@ -504,20 +565,12 @@ func (q *finder) member(t *text, c stores.Cond, exact bool) error {
 	if err != nil {
 		return fmt.Errorf("a list to look in: %w: %w", err, stores.ErrInvalid)
 	}
-	null := false
-	some := items[:0]
-	for _, v := range items {
-		if v.IsNull() {
-			null = true
-		} else {
-			some = append(some, v)
-		}
-	}
+	at := slot{of: slotItems, n: t.nth()}
 	t.add("(")
-	if null {
+	if slices.ContainsFunc(items, stores.Value.IsNull) {
 		t.join(left).add(" IS NULL OR ")
 	}
-	if len(some) == 0 {
+	if !slices.ContainsFunc(items, func(v stores.Value) bool { return !v.IsNull() }) {
 		t.add("false)")
 		return nil
 	}
@@ -526,7 +579,7 @@ func (q *finder) member(t *text, c stores.Cond, exact bool) error {
 	if kind == stores.JSON {
 		typ = q.form(c.Path).arg
 	}
-	t.add(" = ANY (").arg(array(some), typ+"[]").add("))")
+	t.add(" = ANY (").arg(at, typ+"[]").add("))")
 	if exact {
 		t.add(" IS TRUE")
 	}

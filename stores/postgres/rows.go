@@ -65,46 +65,27 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 	if len(fit) == 0 {
 		return nil, func(context.Context) error { return nil }, nil
 	}
-	if err := r.c.ready(ctx, &r.view, e); err != nil {
-		return nil, nil, err
+	r.c.learned(&r.view)
+	values := []given1{{items: fit}}
+	as := lockedAs{ajar: r.ajar, bare: r.marked == nil}
+	if r.writes {
+		as.hold = stores.Firm
 	}
-	t := newText().add("SELECT ")
-	for i := range e.Fields {
-		if i > 0 {
-			t.add(",")
-		}
-		t.add(r.datum(e, "t", i))
-	}
-	t.add(",")
-	if trusts := r.trusts(t, e); trusts || len(fit) > 1 {
-		r.marksOf(t, e, "t")
-	} else {
-		marksOfRow(t, e, fit[0])
-	}
-	locks := r.locks(e)
-	if locks {
-		t.add(",", waited)
-	}
-	at := len(e.Fields) + 1
-	if locks {
-		at++
-	}
-	asked, doubt := doubts(t), false
-	t.add(" FROM ", table(e), " t WHERE ")
+	at := textKey{e, r.shape, manyRows, as}
 	if len(fit) == 1 {
-		r.is(t, e, "t", fit[0])
-		r.within(t, e, "t", false)
-	} else {
-		key := r.datum(e, "t", e.Key)
-		t.add(key, " = ANY (").arg(array(fit), r.shapes[e].columns[e.Key].arg+"[]").add(")")
-		r.within(t, e, "t", true)
-		t.add(" ORDER BY ", key)
-		if kind == stores.String {
-			t.add(bytewise)
-		}
+		values[0].value, at.form = fit[0], oneRow
 	}
+	same := func(*statementOf) bool { return true }
+	st := r.s.asked.find(at, &r.view, same)
+	if st == nil {
+		if err := r.c.ready(ctx, &r.view, e); err != nil {
+			return nil, nil, err
+		}
+		st = r.writeRows(e, len(fit) > 1)
+		r.s.asked.keep(at, st, same)
+	}
+	locks := len(st.ways) > 0
 	if locks {
-		t.add(" FOR NO KEY UPDATE OF t")
 		if r.locked == nil {
 			r.locked = map[lock]bool{}
 		}
@@ -116,29 +97,31 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 	}
 	rows := make([]stores.Row, 0, len(fit))
 	var late []int // rows that somebody else changed meanwhile
-	ops := append(r.holdTable(e), t.op("get", func(raw row) (err error) {
-		found := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
+	doubt := false
+	n := len(e.Fields)
+	ops := append(r.holdTable(e), op{doing: "get", sql: st.sql, args: given{scoped: r.scoped, values: values}.fill(st.args), read: func(raw row) (err error) {
+		found := stores.Row{Entity: e, Values: make([]stores.Value, n)}
 		for i := range found.Values {
 			if found.Values[i], err = raw.field(i, e, i); err != nil {
 				return err
 			}
 		}
-		if found.Marks, err = raw.marks(len(e.Fields), e); err != nil {
+		if found.Marks, err = raw.marks(n, e); err != nil {
 			return err
 		}
-		if locks && raw.yes(len(e.Fields)+1) {
+		if locks && raw.yes(n+1) {
 			late = append(late, len(rows))
 		}
 		if locks {
 			r.locked[lock{e, found.Key()}] = true
 		}
-		doubt = asked && raw.yes(at)
+		doubt = st.doubts >= 0 && raw.yes(st.doubts)
 		rows = append(rows, found)
 		return nil
-	}))
+	}})
 	return ops, func(ctx context.Context) (err error) {
 		if doubt {
-			r.mistrust(t.trusted)
+			r.mistrust(st.trusted)
 			*into, err = r.Rows(ctx, e, keys)
 			return err
 		}
@@ -150,6 +133,54 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 		*into = rows
 		return nil
 	}, nil
+}
+
+// The forms of a question for rows by their keys.
+const oneRow, manyRows = 1, 2
+
+// writeRows writes the statement that reads rows by their keys.
+func (r *reader) writeRows(e *stores.Entity, many bool) *statementOf {
+	st := &statementOf{epoch: r.epoch, doubts: -1}
+	t := newText().add("SELECT ")
+	for i := range e.Fields {
+		if i > 0 {
+			t.add(",")
+		}
+		t.add(r.datum(e, "t", i))
+	}
+	t.add(",")
+	if trusts := r.trusts(t, e); trusts || many {
+		r.marksOf(t, e, "t")
+	} else {
+		marksOfRow(t, e, slot{of: slotText})
+	}
+	columns := len(e.Fields) + 1
+	if r.locks(e) {
+		t.add(",", waited)
+		st.ways = []lockOf{{entity: e}}
+		columns++
+	}
+	if doubts(t) {
+		st.doubts = columns
+	}
+	t.add(" FROM ", table(e), " t WHERE ")
+	if !many {
+		r.is(t, e, "t", slot{of: slotValue})
+		r.within(t, e, "t", false)
+	} else {
+		key := r.datum(e, "t", e.Key)
+		t.add(key, " = ANY (").arg(slot{of: slotItems}, r.shapes[e].columns[e.Key].arg+"[]").add(")")
+		r.within(t, e, "t", true)
+		t.add(" ORDER BY ", key)
+		if e.Fields[e.Key].Kind == stores.String {
+			t.add(bytewise)
+		}
+	}
+	if len(st.ways) > 0 {
+		t.add(" FOR NO KEY UPDATE OF t")
+	}
+	st.sql, st.args, st.trusted = t.whole(), t.args, t.trusted
+	return st
 }
 
 // locks reports whether reading a row by its key locks it.

@@ -22,6 +22,14 @@ type shape struct {
 	aliased  sync.Map // alias -> []string: what datums gives
 }
 
+// A learned is what is known of whole entities, with all that they lead to, and how
+// often such knowledge was forgotten before. It is never written to: another takes its
+// place.
+type learned struct {
+	shapes map[*stores.Entity]*shape
+	epoch  int
+}
+
 // datums are the fields of a row that alias names, in the form in which values
 // are compared.
 func (sh *shape) datums(alias string) []string {
@@ -189,17 +197,15 @@ func declaredAs(kind stores.Kind) string {
 // ready learns the shapes of entities and of those that their references lead
 // to.
 func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) error {
-	if v.shapes == nil {
-		if all := c.s.learned.Load(); all != nil {
-			v.shapes = *all
-		}
-	}
+	c.learned(v)
 	if !slices.ContainsFunc(entities, func(e *stores.Entity) bool { return e != nil && v.shapes[e] == nil }) {
 		return nil
 	}
-	c.s.mu.Lock()
-	epoch := c.s.epoch
-	c.s.mu.Unlock()
+	if v.shapes == nil {
+		c.s.mu.Lock()
+		v.epoch = c.s.epoch
+		c.s.mu.Unlock()
+	}
 	more := map[*stores.Entity]*shape{}
 	maps.Copy(more, v.shapes)
 	v.shapes = more
@@ -208,14 +214,21 @@ func (c *conn) ready(ctx context.Context, v *view, entities ...*stores.Entity) e
 	}
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	if c.s.epoch == epoch {
+	if c.s.epoch == v.epoch {
 		all := maps.Clone(more)
 		if old := c.s.learned.Load(); old != nil {
-			maps.Copy(all, *old)
+			maps.Copy(all, old.shapes)
 		}
-		c.s.learned.Store(&all)
+		c.s.learned.Store(&learned{all, v.epoch})
 	}
 	return nil
+}
+
+// learned takes what is known already.
+func (c *conn) learned(v *view) {
+	if all := c.s.learned.Load(); v.shapes == nil && all != nil {
+		v.shapes, v.epoch = all.shapes, all.epoch
+	}
 }
 
 func (c *conn) learn(ctx context.Context, v *view, entities ...*stores.Entity) error {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,7 +12,7 @@ import (
 // text is a statement in the making: its words and, in step, its arguments.
 type text struct {
 	strings.Builder
-	args []any // strings and nils: every argument is written with its type
+	args []any // strings, nils and slots: every argument is written with its type
 	*shared
 }
 
@@ -19,6 +20,72 @@ type text struct {
 type shared struct {
 	seq     int      // of aliases
 	trusted []string // tables that are taken to have no marks: see mark.go
+	values  int      // how many values of the question were written
+	scope   *scoped  // that it is asked within, where it speaks of it
+}
+
+// A slot stands for an argument that the text of a statement does not depend on.
+type slot struct {
+	of   slotOf
+	n    int  // which value
+	root root // whose keys
+}
+
+type slotOf uint8
+
+const (
+	slotValue     slotOf = iota // the nth value
+	slotText                    // the same as a name
+	slotItems                   // the items of the nth value
+	slotLimit                   // how many rows
+	slotPrincipal               // who asks
+	slotKey                     // the one row of a root that the scope holds
+	slotKeys                    // all of them
+)
+
+// A given is what the slots of a statement are filled with.
+type given struct {
+	*scoped
+	values []given1
+	most   int
+}
+
+// A given1 is one value, or a list of them.
+type given1 struct {
+	value stores.Value
+	items []stores.Value // without nulls
+}
+
+// fill gives the arguments of a statement.
+func (g given) fill(args []any) []any {
+	i := slices.IndexFunc(args, func(a any) bool { _, is := a.(slot); return is })
+	if i < 0 {
+		return args
+	}
+	filled := slices.Clone(args)
+	for ; i < len(filled); i++ {
+		s, is := filled[i].(slot)
+		if !is {
+			continue
+		}
+		switch s.of {
+		case slotValue:
+			filled[i] = encode(g.values[s.n].value)
+		case slotText:
+			filled[i] = g.values[s.n].value.Text()
+		case slotItems:
+			filled[i] = array(g.values[s.n].items)
+		case slotLimit:
+			filled[i] = strconv.Itoa(g.most)
+		case slotPrincipal:
+			filled[i] = g.scope.Principal
+		case slotKey:
+			filled[i] = g.held[s.root].one
+		case slotKeys:
+			filled[i] = g.held[s.root].all
+		}
+	}
+	return filled
 }
 
 // hole stands for an argument until the statement is whole and its arguments
@@ -53,6 +120,9 @@ func (t *text) arg(v any, typ string) *text {
 func (t *text) join(p *text) *text {
 	t.WriteString(p.String())
 	t.args = append(t.args, p.args...)
+	if t.scope == nil {
+		t.scope = p.scope // of another statement, that becomes part of this one
+	}
 	return t
 }
 
@@ -62,10 +132,22 @@ func (t *text) alias() string {
 	return "v" + strconv.Itoa(t.seq)
 }
 
+// nth numbers the values of a question as they are written.
+func (t *text) nth() int {
+	t.values++
+	return t.values - 1
+}
+
+// limit writes how many rows are wanted.
+func (t *text) limit() *text { return t.add(" LIMIT ").arg(slot{of: slotLimit}, "bigint") }
+
 // op makes the statement one that can be run; read is called with each row.
 func (t *text) op(doing string, read func(row) error) op {
-	return op{doing: doing, sql: t.whole(), args: t.args, read: read}
+	return op{doing: doing, sql: t.whole(), args: t.filled(), read: read}
 }
+
+// filled are the arguments of a statement that is about nothing but its scope.
+func (t *text) filled() []any { return given{scoped: t.scope}.fill(t.args) }
 
 // whole is the statement with its arguments numbered.
 func (t *text) whole() string {
@@ -117,8 +199,9 @@ func column(e *stores.Entity, alias string, field int) string {
 
 // view is the scope that a transaction reads and writes within.
 type view struct {
-	scope  stores.Scope
+	*scoped
 	shapes map[*stores.Entity]*shape
+	epoch  int       // of the shapes
 	marked *sync.Map // tables that had marks when somebody looked
 	// ajar leaves the engine's own condition out, so that a test can see that
 	// row-level security holds alone.
@@ -229,39 +312,23 @@ func (v *view) last(t *text, e, at *stores.Entity, col string) {
 			t.add("false")
 			return
 		}
-		t.add(col, " = ").arg(v.scope.Principal, "text")
+		t.scope = v.scoped
+		t.add(col, " = ").arg(slot{of: slotPrincipal}, "text")
 		return
 	}
 	v.holds(t, col, step.To, at.Fields[step.Field].Holds())
 }
 
-// holds writes that a column is the key of a row of root that the scope holds.
-// However many they are, they are one argument, so that the statement stays
-// prepared.
-func (v *view) holds(t *text, col string, root *stores.Entity, kind stores.Kind) {
-	keys := fitting(v.scope.Holds[root.Name], kind)
-	switch len(keys) {
+// holds writes that a column is the key of a row of an entity that the scope holds.
+func (v *view) holds(t *text, col string, of *stores.Entity, kind stores.Kind) {
+	t.scope = v.scoped
+	at := root{of.Name, kind}
+	switch v.held[at].n {
 	case 0:
 		t.add("false")
 	case 1:
-		t.add(col, " = ").arg(encode(keys[0]), typeOf(kind))
+		t.add(col, " = ").arg(slot{of: slotKey, root: at}, typeOf(kind))
 	default:
-		t.add(col, " = ANY (").arg(array(keys), typeOf(kind)+"[]").add(")")
+		t.add(col, " = ANY (").arg(slot{of: slotKeys, root: at}, typeOf(kind)+"[]").add(")")
 	}
-}
-
-// fitting leaves out the keys that no column of the kind can hold. Keys read
-// from a grant do not know whether they are text or numbers.
-func fitting(keys []stores.Value, kind stores.Kind) []stores.Value {
-	var fit []stores.Value
-	for _, k := range keys {
-		if k.Kind() != kind {
-			var ok bool
-			if k, ok = stores.Parse(kind, k.Text()); !ok {
-				continue
-			}
-		}
-		fit = append(fit, k)
-	}
-	return fit
 }

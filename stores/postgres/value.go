@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"verbatim/stores"
@@ -94,8 +95,31 @@ func arrayOf(items []any) string {
 // is asked for.
 type row struct {
 	raw    [][]byte
-	format []int16
-	oid    []uint32
+	fields []pgconn.FieldDescription
+	texts  *texts // where short texts go; nil where each is one of its own
+}
+
+// A texts holds the short texts of an answer side by side, which is one allocation for
+// many. A text that is kept for long keeps no more than a few others with it.
+type texts struct{ strings.Builder }
+
+const (
+	shortText = 64
+	someTexts = 1024
+)
+
+func (t *texts) add(b []byte) string {
+	if t == nil || len(b) > shortText {
+		return string(b)
+	}
+	if t.Cap()-t.Len() < len(b) {
+		size := max(4*shortText, min(someTexts, 2*t.Cap()))
+		t.Builder = strings.Builder{}
+		t.Grow(size)
+	}
+	n := t.Len()
+	t.Write(b)
+	return t.String()[n:]
 }
 
 // Days and microseconds between 1970-01-01 and 2000-01-01, from which
@@ -104,6 +128,16 @@ const (
 	epochDays   = 10957
 	epochMicros = epochDays * 86400 * 1e6
 )
+
+func (t *texts) addUUID(b [16]byte) string {
+	id := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
+	hex.Encode(id[:8], b[:4])
+	hex.Encode(id[9:13], b[4:6])
+	hex.Encode(id[14:18], b[6:8])
+	hex.Encode(id[19:23], b[8:10])
+	hex.Encode(id[24:], b[10:])
+	return t.add(id[:])
+}
 
 // decode reads a column of a kind. The error says what is wrong and not what is
 // there.
@@ -121,8 +155,8 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 		}
 		return v, nil
 	}
-	binary := r.format[i] == pgtype.BinaryFormatCode
-	switch oid := r.oid[i]; oid {
+	binary := r.binary(i)
+	switch oid := r.fields[i].DataTypeOID; oid {
 	case pgtype.BoolOID:
 		on := len(b) == 1 && (b[0] == 1 || b[0] == 't')
 		return given(stores.NewBool(on), kind == stores.Bool)
@@ -189,13 +223,14 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 		if kind != stores.UUID && kind != stores.String {
 			return fail()
 		}
-		s := string(b)
-		if binary {
-			if len(b) != 16 {
-				return fail()
-			}
-			h := hex.EncodeToString(b)
-			s = h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+		var s string
+		switch {
+		case !binary:
+			s = r.texts.add(b)
+		case len(b) != 16:
+			return fail()
+		default:
+			s = r.texts.addUUID([16]byte(b))
 		}
 		if kind == stores.String {
 			return stores.NewString(s), nil
@@ -212,7 +247,7 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 		return given(v, err == nil)
 	case pgtype.TextArrayOID, pgtype.VarcharArrayOID:
 		var items []*string
-		if kind != stores.JSON || arrays.Scan(oid, r.format[i], b, &items) != nil {
+		if kind != stores.JSON || arrays.Scan(oid, r.fields[i].Format, b, &items) != nil {
 			return fail()
 		}
 		values := make([]stores.Value, len(items))
@@ -232,7 +267,7 @@ func (r row) decode(i int, kind stores.Kind) (stores.Value, error) {
 	}
 	switch kind {
 	case stores.String:
-		return stores.NewString(string(b)), nil
+		return stores.NewString(r.texts.add(b)), nil
 	case stores.JSON:
 		v, err := stores.ParseJSON(string(b))
 		return given(v, err == nil)
@@ -255,11 +290,14 @@ func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {
 	return v, nil
 }
 
+// binary reports whether a column came in the binary format.
+func (r row) binary(i int) bool { return r.fields[i].Format == pgtype.BinaryFormatCode }
+
 // str and num read columns of ours, in which nothing else can be.
 func (r row) str(i int) string { return string(r.raw[i]) }
 
 func (r row) num(i int) int64 {
-	n, _ := integer(r.raw[i], r.format[i] == pgtype.BinaryFormatCode)
+	n, _ := integer(r.raw[i], r.binary(i))
 	return n
 }
 
@@ -270,7 +308,7 @@ func (r row) yes(i int) bool {
 // bytes reads a bytea.
 func (r row) bytes(i int) []byte {
 	b := r.raw[i]
-	if r.format[i] == pgtype.BinaryFormatCode {
+	if r.binary(i) {
 		return b
 	}
 	b, err := hex.DecodeString(strings.TrimPrefix(string(b), `\x`))

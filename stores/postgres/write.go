@@ -21,7 +21,7 @@ func (s *Store) Update(ctx context.Context, scope stores.Scope, fn func(stores.T
 			t.failed = t.told(ctx, err)
 			return t.failed
 		}
-		t.reader = reader{s: s, c: c, view: view{scope: scope, ajar: s.ajar, marked: &s.marked}, writes: true}
+		t.reader = reader{s: s, c: c, view: view{scoped: c.scoped, ajar: s.ajar, marked: &s.marked}, writes: true}
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (t *tx) change(cs []stores.Change) ([]op, error) {
 func (t *tx) among(q *text, cs []stores.Change, alias string) {
 	e := cs[0].Entity
 	if len(cs) == 1 {
-		t.is(q, e, alias, cs[0].Key)
+		t.is(q, e, alias, encode(cs[0].Key))
 		return
 	}
 	keys := make([]stores.Value, len(cs))
@@ -524,7 +524,7 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 		t.c.begun, t.c.broken, t.c.last = false, nil, nil
 	}
 	q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
-	t.is(q, c.Entity, "t", c.Key)
+	t.is(q, c.Entity, "t", encode(c.Key))
 	t.within(q, c.Entity, "t", false)
 	rows, err := t.rows([]stores.Change{*c})
 	if err != nil {

@@ -1,0 +1,245 @@
+package postgres
+
+import (
+	"slices"
+	"sync"
+
+	"verbatim/stores"
+)
+
+// Most questions are asked again and again, with other values: a verb asks the same
+// each time it is used. The text of a statement is written once for all questions of
+// one form, and what differs between them is an argument, which a slot stands for.
+//
+// Two Finds have one form when they differ in nothing but their limits and the values
+// that conditions compare with, whose kinds are part of it. The text depends on more:
+// on how much the scope holds, on what is locked, and on what was found of tables. A
+// text is used while all of that is as it was when it was written.
+
+// A prepared keeps the texts of statements. Its zero value keeps none.
+type prepared struct {
+	mu    sync.RWMutex
+	texts map[textKey][]*statementOf
+	n     int
+}
+
+// mostTexts bounds them: more than that are not asked again and again.
+const mostTexts = 2000
+
+// A textKey is what is cheap to tell of a question.
+type textKey struct {
+	entity *stores.Entity
+	scope  string // its shape
+	form   uint64 // a digest of the rest of the question
+	as     lockedAs
+}
+
+// lockedAs is how a question holds what it finds.
+type lockedAs struct {
+	hold stores.Hold
+	has  bool // what it asks for is held already
+	ajar bool
+	bare bool // marks are asked for in any case
+}
+
+// A statementOf is the text of all questions of one form.
+type statementOf struct {
+	find  stores.Find // without values, nil of rows that are asked for by their keys
+	kinds []byte      // of its values
+	epoch int
+
+	sql     string
+	args    []any
+	columns []stores.Kind
+	lists   []listed
+	ways    []lockOf
+	trusted []string // tables that it takes to have no marks
+	doubts  int      // the column that tells whether one has, -1 without one
+}
+
+// A lockOf is a statement that locks what another will find.
+type lockOf struct {
+	alias  string
+	entity *stores.Entity
+	sql    string // "" where the table is held and not the row
+	args   []any
+}
+
+// find is the statement kept for a question, nil when there is none.
+func (p *prepared) find(at textKey, v *view, same func(*statementOf) bool) *statementOf {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for _, st := range p.texts[at] {
+		if st.epoch == v.epoch && same(st) && !slices.ContainsFunc(st.trusted, v.hasMarks) {
+			return st
+		}
+	}
+	return nil
+}
+
+// keep takes the place of what was kept for the same question.
+func (p *prepared) keep(at textKey, st *statementOf, same func(*statementOf) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.texts == nil || p.n >= mostTexts {
+		p.texts, p.n = make(map[textKey][]*statementOf), 0
+	}
+	all := slices.DeleteFunc(slices.Clone(p.texts[at]), same)
+	p.n += len(all) + 1 - len(p.texts[at])
+	p.texts[at] = append(all, st)
+}
+
+// A form is told from another by a digest (FNV-1a) of what can be told without
+// looking into entities, and then by looking.
+type digest uint64
+
+func (d *digest) add(n int) { *d = (*d ^ digest(n)) * 1099511628211 }
+
+func (d *digest) path(p *stores.Path) {
+	for i := range p.Steps {
+		d.add(p.Steps[i].Field)
+	}
+	d.add(p.Field)
+	if p.Count != nil {
+		d.add(p.By + 1<<16)
+	}
+	if p.Marks {
+		d.add(1 << 17)
+	}
+}
+
+// A question is a Find, and what its form is made of.
+type question struct {
+	digest
+	values []given1
+	kinds  []byte // of the values, in the order in which conditions stand
+	odd    bool   // something is wrong with it, which writing it will tell
+}
+
+// ask looks at a Find, its lists first.
+func (q *question) ask(f *stores.Find) {
+	for i := range f.Select {
+		q.path(&f.Select[i])
+	}
+	for i := range f.Order {
+		q.path(&f.Order[i].Path)
+	}
+	for i := range f.Lists {
+		l := &f.Lists[i]
+		q.path(&l.By)
+		q.ask(&stores.Find{Entity: l.Entity, Select: l.Select, Where: l.Where, Order: l.Order})
+	}
+	if f.Where != nil {
+		q.cond(f.Entity, f.Where)
+	}
+}
+
+func (q *question) cond(e *stores.Entity, c *stores.Cond) {
+	q.add(int(c.Op) + 1<<18)
+	for i := range c.Kids {
+		q.cond(e, &c.Kids[i])
+	}
+	switch c.Op {
+	case stores.Eq, stores.Ne, stores.Lt, stores.Le, stores.Gt, stores.Ge:
+		q.path(&c.Path)
+		if c.Other != nil {
+			q.path(c.Other)
+			return
+		}
+		q.value(given1{value: c.Value}, byte(c.Value.Kind()))
+	case stores.In:
+		q.path(&c.Path)
+		q.value(itemsOf(e, c, &q.odd))
+	}
+}
+
+func (q *question) value(v given1, kind byte) {
+	q.values, q.kinds = append(q.values, v), append(q.kinds, kind)
+	q.add(int(kind))
+}
+
+// What is part of the form of a list to look in, besides that it is one.
+const (
+	withNull = 1 << 6
+	withSome = 1 << 7
+)
+
+// itemsOf are the items of the list that a condition looks in.
+func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v given1, form byte) {
+	kind := stores.Int
+	if c.Path.Count == nil {
+		at, field := reached(e, c.Path)
+		if at == nil || field < 0 || field >= len(at.Fields) {
+			*odd = true
+			return v, 0
+		}
+		kind = at.Fields[field].Holds()
+	}
+	items, err := c.Value.Items(kind)
+	*odd = *odd || err != nil
+	v.items = slices.DeleteFunc(items, stores.Value.IsNull)
+	form = byte(stores.JSON)
+	if len(v.items) < len(items) {
+		form |= withNull
+	}
+	if len(v.items) > 0 {
+		form |= withSome
+	}
+	return v, form
+}
+
+// sameFind reports whether two Finds have one form, but for the kinds of their values.
+func sameFind(a, b *stores.Find) bool {
+	return a.Entity == b.Entity && a.Cut == b.Cut && (a.Select == nil) == (b.Select == nil) && slices.EqualFunc(a.Select, b.Select, samePath) &&
+		slices.EqualFunc(a.Order, b.Order, sameOrder) && sameCond(a.Where, b.Where) &&
+		slices.EqualFunc(a.Lists, b.Lists, func(l, m stores.List) bool {
+			return l.Entity == m.Entity && samePath(l.By, m.By) && slices.EqualFunc(l.Select, m.Select, samePath) &&
+				slices.EqualFunc(l.Order, m.Order, sameOrder) && sameCond(l.Where, m.Where)
+		})
+}
+
+func samePath(a, b stores.Path) bool {
+	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && a.Marks == b.Marks && slices.Equal(a.Steps, b.Steps)
+}
+
+func sameOrder(a, b stores.Order) bool { return a.Desc == b.Desc && samePath(a.Path, b.Path) }
+
+func sameCond(a, b *stores.Cond) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Op != b.Op || len(a.Kids) != len(b.Kids) || !samePath(a.Path, b.Path) || (a.Other == nil) != (b.Other == nil) || a.Other != nil && !samePath(*a.Other, *b.Other) {
+		return false
+	}
+	for i := range a.Kids {
+		if !sameCond(&a.Kids[i], &b.Kids[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// formOf is a Find without values, and of which nothing belongs to whoever asked.
+func formOf(f stores.Find) stores.Find {
+	f.Select, f.Order, f.Where, f.Lists = slices.Clone(f.Select), slices.Clone(f.Order), formOfCond(f.Where), slices.Clone(f.Lists)
+	for i := range f.Lists {
+		l := &f.Lists[i]
+		l.Select, l.Order, l.Where, l.Into = slices.Clone(l.Select), slices.Clone(l.Order), formOfCond(l.Where), nil
+	}
+	return f
+}
+
+func formOfCond(c *stores.Cond) *stores.Cond {
+	if c == nil {
+		return nil
+	}
+	form := &stores.Cond{Op: c.Op, Path: c.Path, Kids: slices.Clone(c.Kids)}
+	if c.Other != nil {
+		other := *c.Other
+		form.Other = &other
+	}
+	for i := range form.Kids {
+		form.Kids[i] = *formOfCond(&c.Kids[i])
+	}
+	return form
+}
