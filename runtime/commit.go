@@ -22,7 +22,7 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	var err error
-	if b.Names, err = r.nameAdded(ctx); err != nil {
+	if err = r.nameAdded(ctx, &b); err != nil {
 		return err
 	}
 	if err := r.spoken(ctx, &o); err != nil {
@@ -71,6 +71,12 @@ func (r *run) outgoing(st *step, n *notice) stores.Value {
 // reply tells what was committed. Only now do new rows get names.
 func (r *run) reply() *receipt.Receipt {
 	r.e.enter(StageReply)
+	for _, n := range r.called {
+		compare(n.rows, n.found)
+		for _, g := range n.rows {
+			r.minted[g.Key] = g
+		}
+	}
 	for _, st := range r.steps {
 		for i := range st.changes {
 			if c := &st.changes[i]; c.Op == stores.Insert {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,38 +83,54 @@ func (s *Session) name(ctx context.Context, r stores.Reader, e *verbs.Entity, ro
 // spell works out the name and the suffix of rows, and asks the store who else is
 // called so.
 func (s *Session) spell(ctx context.Context, r stores.Reader, e *verbs.Entity, rows []names.Given) error {
-	id, err := s.e.identity(ctx)
-	if err != nil {
+	ask, err := s.spelled(ctx, e, rows)
+	if err != nil || ask == nil {
 		return err
 	}
-	count := make(map[string]int)
+	found, err := r.Names(ctx, *ask)
+	compare(rows, found)
+	return err
+}
+
+// spelled works out the name and the suffix of rows, as far as they tell them
+// themselves, and what to ask the store: nil where their names have the suffix in any
+// case.
+func (s *Session) spelled(ctx context.Context, e *verbs.Entity, rows []names.Given) (*stores.NameQuery, error) {
+	id, err := s.e.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bare := len(e.Label.Text) == 0 // a row without a label is one of many by nature
+	plain := make([]string, 0, len(rows))
 	for i := range rows {
 		n := &rows[i]
 		n.Plain, n.Suffix = names.Slug(n.Label, e.Store.Name), names.Suffix(id.Secret, e.Store, n.Key)
-		// A row without a label is one of many by nature: its name has the suffix.
-		n.Shared = len(e.Label.Text) == 0
-		count[n.Plain]++
+		n.Shared = bare
+		plain = append(plain, n.Plain)
 	}
-	if len(e.Label.Text) == 0 {
-		return nil
+	if bare {
+		return nil, nil
 	}
-	found, err := r.Names(ctx, stores.NameQuery{Entity: e.Store, Plain: slices.Collect(maps.Keys(count)), Owners: s.owners(e.Store), Most: 2})
-	if err != nil {
-		return err
+	slices.Sort(plain)
+	for i := range rows {
+		at, _ := slices.BinarySearch(plain, rows[i].Plain)
+		rows[i].Shared = at+1 < len(plain) && plain[at+1] == rows[i].Plain
 	}
-	with := make(map[string][]stores.Name)
-	for _, n := range found {
-		with[n.Plain] = append(with[n.Plain], n)
-	}
+	return &stores.NameQuery{Entity: e.Store, Plain: slices.Compact(plain), Owners: s.owners(e.Store), Most: 2}, nil
+}
+
+// compare notes which rows share their name with one that was found, and which names
+// the store has already.
+func compare(rows []names.Given, found []stores.Name) {
 	for i := range rows {
 		n := &rows[i]
-		n.Shared = count[n.Plain] > 1
-		for _, other := range with[n.Plain] {
-			n.Shared = n.Shared || other.Key != n.Key
-			n.Kept = n.Kept || other.Key == n.Key && other.Owner == n.Owner
+		for _, other := range found {
+			if other.Plain == n.Plain {
+				n.Shared = n.Shared || other.Key != n.Key
+				n.Kept = n.Kept || other.Key == n.Key && other.Owner == n.Owner
+			}
 		}
 	}
-	return nil
 }
 
 // adopt notes what a row is called that was just committed, with its name.

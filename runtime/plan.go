@@ -35,6 +35,7 @@ type run struct {
 	rest  []int   // calls that were not looked at because one before them was refused
 
 	labels   map[stores.Value]string // of the rows that it adds
+	called   []*newNames             // their names, by entity
 	told     []receipt.Call          // parallel to written; nil before it was told
 	digest   [32]byte
 	id       string

@@ -118,9 +118,9 @@ func (r *reading) labelKnown(e *verbs.Entity, key stores.Value) (string, bool) {
 	return label(e, values), true
 }
 
-// nameAdded works out what the rows that the run adds are to be called, and
-// returns the names for the store to keep.
-func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
+// nameAdded works out what the rows that the run adds are to be called, and asks who
+// else is called so: that is known when it is committed, and only the reply tells it.
+func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	all := make(map[*verbs.Entity][]names.Given)
 	var order []*verbs.Entity
 	for _, st := range r.steps {
@@ -134,17 +134,29 @@ func (r *run) nameAdded(ctx context.Context) ([]stores.Name, error) {
 			}
 		}
 	}
-	var given []stores.Name
 	for _, e := range order {
-		if err := r.s.spell(ctx, r.read, e, all[e]); err != nil {
-			return nil, err
+		ask, err := r.s.spelled(ctx, e, all[e])
+		if err != nil {
+			return err
 		}
-		for _, n := range all[e] {
-			r.minted[n.Key] = n
-			given = append(given, n.Name(e.Store))
+		n := &newNames{rows: all[e]}
+		r.called = append(r.called, n)
+		if ask != nil {
+			b.Asked = append(b.Asked, stores.NameAsk{NameQuery: *ask, Into: &n.found})
+		}
+		for _, g := range n.rows {
+			r.minted[g.Key] = g
+			b.Names = append(b.Names, g.Name(e.Store))
 		}
 	}
-	return given, nil
+	return nil
+}
+
+// newNames are the names of rows that a run adds, and the names that the store had
+// when it did.
+type newNames struct {
+	rows  []names.Given
+	found []stores.Name
 }
 
 func (r *reading) nameCells(ctx context.Context, t *table) error {

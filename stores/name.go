@@ -28,6 +28,12 @@ type NameQuery struct {
 	Most int
 }
 
+// A NameAsk is a NameQuery whose answer comes with the commit.
+type NameAsk struct {
+	NameQuery
+	Into *[]Name
+}
+
 // An Identity is what tells one store from another. It is made when a store is
 // migrated for the first time, and a copy of the store has it too.
 type Identity struct {

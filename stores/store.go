@@ -200,6 +200,9 @@ type Batch struct {
 	Settled []Settlement // runs that end with this transaction
 	Tended  []JobChange  // jobs at rest that are tried again or dropped
 	Names   []Name       // of rows; one that is kept already changes nothing
+	// Asked are names that are looked for before Names are kept. What was found is
+	// there when Update has returned nil.
+	Asked []NameAsk
 	// Late allows the store to carry the batch out no sooner than something is
 	// read after it, or the transaction commits. What is wrong with it is then
 	// told there, by Update at the latest.

@@ -56,35 +56,49 @@ func rightVersion(ctx context.Context, c *conn) error {
 // Names implements stores.Reader.
 func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
 	var names []stores.Name
-	err := r.c.do(ctx, namesText(&q).op("names", func(raw row) error {
-		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, raw.str(0))
-		if ok { // a key of another kind was that of a row before the table changed
-			names = append(names, stores.Name{Entity: q.Entity, Key: key, Plain: raw.str(1), Suffix: raw.str(2), Owner: raw.str(3)})
-		}
-		return nil
-	}))
+	err := r.c.do(ctx, findNames(newText(), &q, &names))
 	return names, err
 }
 
-func namesText(q *stores.NameQuery) *text {
-	t := newText().add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
+// findNames makes the statement that finds names, behind what t has said already.
+func findNames(t *text, q *stores.NameQuery, into *[]stores.Name) op {
+	return namesText(t, q).op("names", func(raw row) error {
+		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, raw.str(0))
+		if ok { // a key of another kind was that of a row before the table changed
+			*into = append(*into, stores.Name{Entity: q.Entity, Key: key, Plain: raw.str(1), Suffix: raw.str(2), Owner: raw.str(3)})
+		}
+		return nil
+	})
+}
+
+func namesText(t *text, q *stores.NameQuery) *text {
+	t.add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
+	// What is compared with one text and not with a list is planned once and for all.
 	owned := func(alias string) {
-		if q.Owners != nil {
+		switch {
+		case len(q.Owners) == 1:
+			t.add(" AND ", alias, ".owner = ").arg(q.Owners[0], "text")
+		case q.Owners != nil:
 			t.add(" AND ", alias, ".owner = ANY (").arg(textsOf(q.Owners), "text[]").add(")")
 		}
 	}
+	limit := " LIMIT " + strconv.Itoa(q.Most)
 	switch {
+	case len(q.Plain) == 1:
+		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND n.plain = ").arg(q.Plain[0], "text")
+		owned("n")
+		t.add(limit)
 	case len(q.Plain) > 0:
 		// Of a name that a million rows have, no more are looked at than are wanted.
 		t.add("unnest(").arg(textsOf(q.Plain), "text[]").add(") p CROSS JOIN LATERAL (SELECT * FROM public.verbatim_name m WHERE m.table_name = ").arg(q.Entity.Table, "text")
 		t.add(" AND m.plain = p")
 		owned("m")
-		t.add(" LIMIT ").arg(strconv.Itoa(q.Most), "bigint").add(") n ORDER BY n.row_key")
+		t.add(limit, ") n ORDER BY n.row_key")
 	case q.Suffix != "":
 		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text")
 		t.add(" AND n.suffix >= ").arg(q.Suffix, "text").add(" AND n.suffix < ").arg(q.Suffix+"~", "text")
 		owned("n")
-		t.add(" ORDER BY n.row_key LIMIT ").arg(strconv.Itoa(q.Most), "bigint")
+		t.add(" ORDER BY n.row_key", limit)
 	default:
 		keys := make([]string, len(q.Keys))
 		for i, k := range q.Keys {
@@ -105,12 +119,31 @@ func textsOf(texts []string) string {
 	return arrayOf(items)
 }
 
-// callOps makes the statement that keeps names of rows. Two writers keep the same
-// names in the same order, so that they wait for one another and not in a circle.
-func callOps(names []stores.Name) []op {
-	if len(names) == 0 {
-		return nil
+// callOps makes the statements that look for names and keep names of rows. Two writers
+// keep the same names in the same order, so that they wait for one another and not in
+// a circle.
+func callOps(names []stores.Name, asks []stores.NameAsk) []op {
+	ops := make([]op, len(asks), len(asks)+1)
+	for i := range asks {
+		t := newText()
+		if i == 0 && len(names) > 0 {
+			// It sees what there was before the statement that it is part of.
+			keepNames(t.add("WITH w AS ("), names)
+			t.add(") ")
+		}
+		ops[i] = findNames(t, &asks[i].NameQuery, asks[i].Into)
 	}
+	if len(names) > 0 && len(asks) == 0 {
+		t := newText()
+		keepNames(t, names)
+		ops = append(ops, t.op("name", nil))
+	}
+	// What is looked for is looked for before anything is kept.
+	slices.Reverse(ops)
+	return ops
+}
+
+func keepNames(t *text, names []stores.Name) {
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b stores.Name) int {
 		if c := strings.Compare(a.Entity.Table, b.Entity.Table); c != 0 {
@@ -122,18 +155,30 @@ func callOps(names []stores.Name) []op {
 		return strings.Compare(a.Key.Text(), b.Key.Text())
 	})
 	var columns [5][]any
+	for j := range columns {
+		columns[j] = make([]any, len(names))
+	}
 	for i := range names {
 		n := &names[i]
 		for j, s := range [...]string{n.Entity.Table, n.Plain, n.Owner, n.Key.Text(), n.Suffix} {
-			columns[j] = append(columns[j], s)
+			columns[j][i] = s
 		}
 	}
-	q := newText().add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) SELECT * FROM unnest(")
+	t.add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) ")
+	if len(names) == 1 {
+		t.add("VALUES (")
+	} else {
+		t.add("SELECT * FROM unnest(")
+	}
 	for i := range columns {
 		if i > 0 {
-			q.add(",")
+			t.add(",")
 		}
-		q.arg(arrayOf(columns[i]), "text[]")
+		if len(names) == 1 {
+			t.arg(columns[i][0], "text")
+		} else {
+			t.arg(arrayOf(columns[i]), "text[]")
+		}
 	}
-	return []op{q.add(") ON CONFLICT DO NOTHING").op("name", nil)}
+	t.add(") ON CONFLICT DO NOTHING")
 }

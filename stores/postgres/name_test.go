@@ -43,7 +43,7 @@ SELECT 'kyc.requests', CASE WHEN i % 2 = 1 THEN 'same' ELSE 'row-' || i END, (i 
 			"a row":              {Entity: e, Keys: []stores.Value{stores.NewInt(777778)}},
 		} {
 			q := q
-			text := namesText(&q)
+			text := namesText(newText(), &q)
 			if all := explained(t, s, "EXPLAIN ", text); strings.Contains(all, "Seq Scan") {
 				t.Errorf("%s goes through the table:\n%s", what, all)
 			}
@@ -57,7 +57,7 @@ SELECT 'kyc.requests', CASE WHEN i % 2 = 1 THEN 'same' ELSE 'row-' || i END, (i 
 			}
 		}
 		// Of a name that half of all rows have, no more are read than are wanted.
-		text := namesText(&stores.NameQuery{Entity: e, Plain: []string{"same"}, Most: 6})
+		text := namesText(newText(), &stores.NameQuery{Entity: e, Plain: []string{"same"}, Most: 6})
 		if all := explained(t, s, "EXPLAIN (ANALYZE, TIMING OFF) ", text); !strings.Contains(all, "Limit") || !strings.Contains(all, "actual rows=6 ") {
 			t.Errorf("a common name:\n%s", all)
 		}

@@ -133,7 +133,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err != nil {
 		return err
 	}
-	ops = append(append(append(append(ops, settled...), jobs...), tended...), callOps(b.Names)...)
+	ops = append(append(append(append(ops, settled...), jobs...), tended...), callOps(b.Names, b.Asked)...)
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {

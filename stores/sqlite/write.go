@@ -103,6 +103,13 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := t.tend(b.Tended); err != nil {
 		return err
 	}
+	for _, ask := range b.Asked {
+		found, err := t.Names(ctx, ask.NameQuery)
+		if err != nil {
+			return err
+		}
+		*ask.Into = found
+	}
 	if err := t.call(b.Names); err != nil {
 		return err
 	}

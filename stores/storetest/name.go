@@ -79,6 +79,35 @@ var nameCases = []testCase{
 			}
 		}
 	}},
+	{"names that are asked for with the commit are those before it", func(t *testing.T, open Open) {
+		w := newWorld(t, open)
+		name := func(n int, plain, owner string) stores.Name {
+			return stores.Name{Entity: w.request, Key: id("request", n), Plain: plain, Suffix: "s", Owner: owner}
+		}
+		w.must(w.keep(name(1, "a", "x"), name(2, "a", "y")))
+		var mine, all, none, old []stores.Name
+		ask := func(into *[]stores.Name, plain []string, owners ...string) stores.NameAsk {
+			return stores.NameAsk{NameQuery: stores.NameQuery{Entity: w.request, Plain: plain, Owners: owners, Most: 9}, Into: into}
+		}
+		w.must(w.Update(context.Background(), everything, func(tx stores.Tx) error {
+			return tx.Apply(context.Background(), stores.Batch{Late: true, Names: []stores.Name{name(3, "a", "x"), name(4, "b", "x")},
+				Asked: []stores.NameAsk{ask(&mine, []string{"a"}, "x"), ask(&all, []string{"a", "b"}), ask(&none, []string{"b"}, "x", "y")}})
+		}))
+		w.must(w.Update(context.Background(), everything, func(tx stores.Tx) error {
+			return tx.Apply(context.Background(), stores.Batch{Asked: []stores.NameAsk{ask(&old, []string{"b"}, "x")}})
+		}))
+		for what, c := range map[string]struct {
+			got  []stores.Name
+			want int
+		}{"of an owner": {mine, 1}, "of all": {all, 2}, "of which there was none": {none, 0}, "of the commit before": {old, 1}} {
+			if len(c.got) != c.want {
+				t.Errorf("names %s: %v", what, c.got)
+			}
+		}
+		if got := w.names(stores.NameQuery{Plain: []string{"a", "b"}}); len(got) != 4 {
+			t.Error(got)
+		}
+	}},
 	{"names are of one table", func(t *testing.T, open Open) {
 		w := newWorld(t, open)
 		w.must(w.keep(stores.Name{Entity: w.submission, Key: id("submission", 1), Plain: "a", Suffix: "s", Owner: ""}))
