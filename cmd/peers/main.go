@@ -34,6 +34,8 @@ type contestant struct {
 	missing string // why it is not measured on this machine; "" when it is
 	n       int
 	samples []float64 // nanoseconds for one of `per`
+	total   cost      // of all samples
+	calls   float64   // in all samples
 }
 
 // absent is a contestant that cannot be measured here.
@@ -134,22 +136,40 @@ func (r *race) measure(rounds int) error {
 	for range rounds {
 		for _, c := range r.contestants {
 			runtime.GC()
+			before, start := spent(), time.Now()
 			if c.sample != nil {
 				ns, err := c.sample()
 				if err != nil {
 					return fmt.Errorf("%s: %w", c.name, err)
 				}
-				c.samples = append(c.samples, ns)
+				c.note(ns, before, float64(time.Since(start).Nanoseconds())/ns)
 			}
 			if c.run == nil {
 				continue
 			}
-			start := time.Now()
 			c.run(c.n)
-			c.samples = append(c.samples, float64(time.Since(start).Nanoseconds())/float64(c.n*c.per))
+			calls := float64(c.n * c.per)
+			c.note(float64(time.Since(start).Nanoseconds())/calls, before, calls)
 		}
 	}
 	return nil
+}
+
+func (c *contestant) note(ns float64, before cost, calls float64) {
+	spent := spent().since(before)
+	c.samples, c.calls = append(c.samples, ns), c.calls+calls
+	c.total.here, c.total.there = c.total.here+spent.here, c.total.there+spent.there
+	c.total.allocs, c.total.memory = c.total.allocs+spent.allocs, c.total.memory+spent.memory
+}
+
+// costs tells what a call costs: processor time here and in other processes, and what
+// memory was asked for here.
+func (c *contestant) costs() string {
+	if c.calls == 0 {
+		return ""
+	}
+	each := func(total time.Duration) string { return duration(float64(total.Nanoseconds()) / c.calls) }
+	return fmt.Sprintf("%s here\t%s elsewhere\t%.0f allocations\t%.1f kB", each(c.total.here), each(c.total.there), float64(c.total.allocs)/c.calls, float64(c.total.memory)/c.calls/1000)
 }
 
 // calibrate finds how often the work fits into a measurable time.
@@ -197,14 +217,14 @@ func faster(ours, theirs *contestant) func() float64 {
 // print writes the table of a race and returns how many goals were missed, and
 // how many there are no figures for.
 func (r *race) print() (missed, unknown int) {
-	fmt.Printf("\n%s\n", r.name)
+	fmt.Printf("\n%s (load %s)\n", r.name, load())
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, c := range r.contestants {
 		time := duration(c.ns())
 		if c.missing != "" {
 			time = "not measured: " + c.missing
 		}
-		fmt.Fprintf(w, "  %s\t%s\n", c.name, time)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", c.name, time, c.costs())
 	}
 	w.Flush()
 	w = tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
