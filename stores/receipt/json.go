@@ -12,12 +12,14 @@ import (
 // and no keys, and nothing of a sensitive value. Fields are only ever added to it.
 
 // MarshalJSON writes the receipt as programs outside are shown it: with its totals,
-// without keys.
+// without keys. What was done without anybody having agreed to a preview has no ID.
 func (r *Receipt) MarshalJSON() ([]byte, error) {
-	r.Sealed()
+	if !r.Done {
+		r.Sealed()
+	}
 	t := r.Totals()
 	return marshal(struct {
-		ID      string  `json:"id"`
+		ID      string  `json:"id,omitempty"`
 		Calls   []Call  `json:"calls"`
 		Tables  []Table `json:"tables"`
 		Rows    int     `json:"rows"`
@@ -116,20 +118,34 @@ func (s Sent) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON implements json.Marshaler.
 func (r Result) MarshalJSON() ([]byte, error) {
-	rows := make([][]stores.Value, len(r.Rows))
-	for i, row := range r.Rows {
-		rows[i] = append([]stores.Value{}, row...)
-		for j := range row {
-			if r.Withheld(j) {
-				rows[i][j] = stores.Value{}
-			}
+	size := 64
+	for i := range r.Rows {
+		for j := range r.Rows[i] {
+			size += len(r.Rows[i][j].Text()) + 4
 		}
 	}
-	return marshal(struct {
-		Columns []string         `json:"columns"`
-		Owners  []string         `json:"owners,omitempty"`
-		Rows    [][]stores.Value `json:"rows"`
-	}{some(r.Columns), r.Owners, rows})
+	texts := func(c *coder, name string, all []string) {
+		c.member(name, true)
+		items(c, &all, c.word)
+	}
+	c := coder{b: make([]byte, 0, size)}
+	c.object(func() {
+		texts(&c, "columns", r.Columns)
+		if len(r.Owners) > 0 {
+			texts(&c, "owners", r.Owners)
+		}
+		c.member("rows", true)
+		items(&c, &r.Rows, func(row *[]stores.Value) {
+			j := -1
+			items(&c, row, func(v *stores.Value) {
+				if j++; r.Withheld(j) {
+					v = new(stores.Value)
+				}
+				c.b = v.AppendJSON(c.b)
+			})
+		})
+	})
+	return c.b, nil
 }
 
 // String is "year-end.dsl:3"; "" of the zero Place.
