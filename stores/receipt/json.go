@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"verbatim/stores"
 )
@@ -17,135 +18,199 @@ func (r *Receipt) MarshalJSON() ([]byte, error) {
 	if !r.Done {
 		r.Sealed()
 	}
-	t := r.Totals()
-	return marshal(struct {
-		ID      string  `json:"id,omitempty"`
-		Calls   []Call  `json:"calls"`
-		Tables  []Table `json:"tables"`
-		Rows    int     `json:"rows"`
-		Notices int     `json:"notices"`
-		Jobs    int     `json:"jobs"`
-		Asks    []Ask   `json:"asks"`
-	}{r.ID, some(r.Calls), some(t.Tables), t.Rows, t.Notices, t.Jobs, some(r.Asks())})
+	t, asks := r.Totals(), r.Asks()
+	o := outside{coder{b: make([]byte, 0, 1024)}}
+	o.object(func() {
+		o.text("id", &r.ID)
+		shown(&o, "calls", r.Calls, o.call)
+		shown(&o, "tables", t.Tables, func(t *Table) {
+			o.object(func() {
+				o.said("table", t.Table)
+				o.count("added", t.Added)
+				o.count("changed", t.Changed)
+				o.count("deleted", t.Deleted)
+			})
+		})
+		o.count("rows", t.Rows)
+		o.count("notices", t.Notices)
+		o.count("jobs", t.Jobs)
+		shown(&o, "asks", asks, o.ask)
+	})
+	return o.b, nil
 }
 
-// marshal leaves it to whoever prints it all whether signs of HTML are spelt out.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+// An outside writes the outside form. What it has of the coder only writes.
+type outside struct{ coder }
+
+// said and count write members that are there in any case, as shown does lists.
+func (o *outside) said(name, text string) {
+	o.member(name, true)
+	o.word(&text)
 }
 
-// some is a list that JSON writes as [] when it is empty.
-func some[T any](all []T) []T {
-	if all == nil {
-		return []T{}
+func (o *outside) count(name string, n int) {
+	o.member(name, true)
+	o.b = strconv.AppendInt(o.b, int64(n), 10)
+}
+
+func (o *outside) value(name string, v stores.Value) {
+	o.member(name, true)
+	o.b = v.AppendJSON(o.b)
+}
+
+func shown[T any](o *outside, name string, all []T, item func(*T)) {
+	o.member(name, true)
+	items(&o.coder, &all, item)
+}
+
+// some is a list that is left out when it is empty.
+func some[T any](o *outside, name string, all []T, item func(*T)) {
+	if len(all) > 0 {
+		shown(o, name, all, item)
 	}
-	return all
 }
 
-// MarshalJSON implements json.Marshaler.
-func (c Call) MarshalJSON() ([]byte, error) {
-	type call Call // whose tags say the rest
-	c.Rows, c.Notices, c.Asks = some(c.Rows), some(c.Notices), some(c.Asks)
-	return marshal(call(c))
-}
-
-// MarshalJSON implements json.Marshaler.
-func (r Row) MarshalJSON() ([]byte, error) {
-	type row Row
-	r.Fields = some(r.Fields)
-	return marshal(row(r))
-}
-
-// MarshalJSON implements json.Marshaler.
-func (f Field) MarshalJSON() ([]byte, error) {
-	out := struct {
-		Name      string `json:"field"`
-		Column    string `json:"column"`
-		Before    *Value `json:"before,omitempty"`
-		After     *Value `json:"after,omitempty"`
-		Sensitive bool   `json:"sensitive,omitempty"`
-		From      string `json:"from,omitempty"`
-		Origin    string `json:"origin,omitempty"`
-		Was       string `json:"was,omitempty"`
-		File      *File  `json:"file,omitempty"`
-	}{f.Name, f.Column, &f.Before, &f.After, f.Sensitive, f.From, f.Origin, f.Was, f.File}
-	if f.Sensitive {
-		out.Before, out.After = nil, nil
-	}
-	return marshal(out)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (s Setting) MarshalJSON() ([]byte, error) {
-	out := struct {
-		Name      string `json:"name"`
-		Before    *Value `json:"before,omitempty"`
-		After     *Value `json:"after,omitempty"`
-		Sensitive bool   `json:"sensitive,omitempty"`
-		From      string `json:"from,omitempty"`
-		Origin    string `json:"origin,omitempty"`
-	}{s.Name, &s.Before, &s.After, s.Sensitive, s.From, s.Origin}
-	if s.Sensitive {
-		out.Before, out.After = nil, nil
-	}
-	return marshal(out)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (e Errand) MarshalJSON() ([]byte, error) {
-	type errand Errand
-	e.Sent = some(e.Sent)
-	return marshal(errand(e))
-}
-
-// MarshalJSON implements json.Marshaler.
-func (s Sent) MarshalJSON() ([]byte, error) {
-	out := struct {
-		Key       string        `json:"name"`
-		Value     *stores.Value `json:"value,omitempty"`
-		Sensitive bool          `json:"sensitive,omitempty"`
-		From      string        `json:"from,omitempty"`
-	}{s.Key, &s.Value, s.Sensitive, s.From}
-	if s.Sensitive {
-		out.Value = nil
-	}
-	return marshal(out)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (r Result) MarshalJSON() ([]byte, error) {
-	size := 64
-	for i := range r.Rows {
-		for j := range r.Rows[i] {
-			size += len(r.Rows[i][j].Text()) + 4
+func (o *outside) call(c *Call) {
+	o.object(func() {
+		o.said("verb", c.Verb)
+		o.said("place", c.Place.String())
+		o.said("call", c.Text)
+		shown(o, "rows", c.Rows, o.row)
+		shown(o, "notices", c.Notices, o.notice)
+		some(o, "filled", c.Filled, o.filled)
+		some(o, "tended", c.Tended, o.tended)
+		shown(o, "asks", c.Asks, o.ask)
+		some(o, "sets", c.Session, o.setting)
+		some(o, "errands", c.Errands, o.errand)
+		if c.Result != nil {
+			o.member("result", true)
+			o.result(c.Result)
 		}
-	}
-	texts := func(c *coder, name string, all []string) {
-		c.member(name, true)
-		items(c, &all, c.word)
-	}
-	c := coder{b: make([]byte, 0, size)}
-	c.object(func() {
-		texts(&c, "columns", r.Columns)
-		if len(r.Owners) > 0 {
-			texts(&c, "owners", r.Owners)
+	})
+}
+
+func (o *outside) row(r *Row) {
+	o.object(func() {
+		o.said("op", r.Op)
+		o.said("table", r.Table)
+		o.said("entity", r.Entity)
+		o.said("name", r.Name)
+		o.text("label", &r.Label)
+		o.text("owner", &r.Owner)
+		shown(o, "fields", r.Fields, o.field)
+	})
+}
+
+func (o *outside) field(f *Field) {
+	o.object(func() {
+		o.said("field", f.Name)
+		o.said("column", f.Column)
+		o.change(f.Before, f.After, f.Sensitive)
+		o.text("from", &f.From)
+		o.text("origin", &f.Origin)
+		o.text("was", &f.Was)
+		if f.File != nil {
+			o.member("file", true)
+			o.object(func() {
+				o.said("name", f.File.Name)
+				o.said("type", f.File.Type)
+				o.count("size", int(f.File.Size))
+			})
 		}
-		c.member("rows", true)
-		items(&c, &r.Rows, func(row *[]stores.Value) {
-			j := -1
-			items(&c, row, func(v *stores.Value) {
-				if j++; r.Withheld(j) {
-					v = new(stores.Value)
+	})
+}
+
+// change tells of a sensitive value that it changes and no more.
+func (o *outside) change(before, after Value, sensitive bool) {
+	if o.flag("sensitive", &sensitive); !sensitive {
+		o.value("before", before.Shown())
+		o.value("after", after.Shown())
+	}
+}
+
+func (o *outside) notice(n *Notice) {
+	o.object(func() {
+		o.said("kind", n.Kind)
+		o.said("target", n.Target)
+		o.text("calls", &n.Calls)
+		if !n.At.IsNull() {
+			o.value("at", n.At)
+		}
+		o.number("instead", &n.Instead)
+	})
+}
+
+func (o *outside) filled(f *Filled) {
+	o.object(func() {
+		o.said("param", f.Param)
+		o.said("name", f.Name)
+		o.text("label", &f.Label)
+		o.said("why", f.Stand)
+		o.number("of", &f.Of)
+	})
+}
+
+func (o *outside) tended(t *Tended) {
+	o.object(func() {
+		o.said("job", t.ID)
+		o.said("kind", t.Kind)
+		o.said("what", t.What)
+		o.text("principal", &t.Principal)
+		o.said("state", t.State)
+		o.count("attempt", t.Attempt)
+		o.text("note", &t.Note)
+		o.member("drop", true)
+		o.b = strconv.AppendBool(o.b, t.Drop)
+	})
+}
+
+func (o *outside) ask(a *Ask) {
+	o.object(func() {
+		o.text("by", &a.By)
+		o.said("reason", a.Reason)
+		o.said("rule", a.Rule.String())
+	})
+}
+
+func (o *outside) setting(s *Setting) {
+	o.object(func() {
+		o.said("name", s.Name)
+		o.change(s.Before, s.After, s.Sensitive)
+		o.text("from", &s.From)
+		o.text("origin", &s.Origin)
+	})
+}
+
+func (o *outside) errand(e *Errand) {
+	o.object(func() {
+		o.said("server", e.Server)
+		o.said("tool", e.Name)
+		shown(o, "sent", e.Sent, func(s *Sent) {
+			o.object(func() {
+				o.said("name", s.Key)
+				if o.flag("sensitive", &s.Sensitive); !s.Sensitive {
+					o.value("value", s.Value)
 				}
-				c.b = v.AppendJSON(c.b)
+				o.text("from", &s.From)
 			})
 		})
 	})
-	return c.b, nil
+}
+
+func (o *outside) result(r *Result) {
+	o.object(func() {
+		shown(o, "columns", r.Columns, o.word)
+		some(o, "owners", r.Owners, o.word)
+		shown(o, "rows", r.Rows, func(row *[]stores.Value) {
+			j := -1
+			items(&o.coder, row, func(v *stores.Value) {
+				if j++; r.Withheld(j) {
+					v = new(stores.Value)
+				}
+				o.b = v.AppendJSON(o.b)
+			})
+		})
+	})
 }
 
 // String is "year-end.dsl:3"; "" of the zero Place.
@@ -155,9 +220,6 @@ func (p Place) String() string {
 	}
 	return fmt.Sprintf("%s:%d", p.Source, p.Line)
 }
-
-// MarshalJSON implements json.Marshaler.
-func (p Place) MarshalJSON() ([]byte, error) { return marshal(p.String()) }
 
 // Logged writes rows as a log for machines does: with their keys and kinds, since a
 // name is of a session and the journal outlives it, and without sensitive values.
@@ -195,6 +257,9 @@ func Logged(rows []Row) json.RawMessage {
 	if all == nil {
 		return nil
 	}
-	text, _ := marshal(all) // of texts and values, which can always be written
-	return text
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(all) // of texts and values, which can always be written
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -53,18 +53,18 @@ func (r *Receipt) Sealed() *Receipt {
 
 // A Call is what one call would do or did; for a macro, what its calls do.
 type Call struct {
-	Verb    string    `json:"verb"`
-	Place   Place     `json:"place"`
-	Text    string    `json:"call"` // canonical, sensitive values withheld
-	Rows    []Row     `json:"rows"`
-	Notices []Notice  `json:"notices"`
-	Filled  []Filled  `json:"filled,omitempty"`
-	Tended  []Tended  `json:"tended,omitempty"`
-	Asks    []Ask     `json:"asks"`
-	Session []Setting `json:"sets,omitempty"`
-	Errands []Errand  `json:"errands,omitempty"`
-	Result  *Result   `json:"result,omitempty"`
-	Seq     int64     `json:"-"` // its journal entry; zero when there is none
+	Verb    string
+	Place   Place
+	Text    string // canonical, sensitive values withheld
+	Rows    []Row
+	Notices []Notice
+	Filled  []Filled
+	Tended  []Tended
+	Asks    []Ask
+	Session []Setting
+	Errands []Errand
+	Result  *Result
+	Seq     int64 // its journal entry; zero when there is none
 }
 
 // A Place is where something stands in a text that has a name.
@@ -89,15 +89,15 @@ const (
 // every field but the key that holds a value; of one that is changed, those that
 // change.
 type Row struct {
-	Op     string       `json:"op"`
-	Table  string       `json:"table"`
-	Entity string       `json:"entity"`
-	Key    stores.Value `json:"-"`
-	Name   string       `json:"name"` // "@pierre-dupont-identity"; "new" for a row that has no name yet
-	NameIs Commitment   `json:"-"`    // instead of Name, in the journal, where a name says something of a person
-	Label  string       `json:"label,omitempty"`
-	Owner  string       `json:"owner,omitempty"` // name of the row that it belongs to; "" where that is not shown
-	Fields []Field      `json:"fields"`          // in the order of the entity
+	Op     string
+	Table  string
+	Entity string
+	Key    stores.Value
+	Name   string     // "@pierre-dupont-identity"; "new" for a row that has no name yet
+	NameIs Commitment // instead of Name, in the journal, where a name says something of a person
+	Label  string
+	Owner  string  // name of the row that it belongs to; "" where that is not shown
+	Fields []Field // in the order of the entity
 }
 
 // A Field is one field of a Row.
@@ -149,31 +149,28 @@ func (v Value) Kind() stores.Kind { return v.Shown().Kind() }
 // String does not show a key that has a name.
 func (v Value) String() string { return v.Shown().String() }
 
-// MarshalJSON writes what is shown.
-func (v Value) MarshalJSON() ([]byte, error) { return v.Shown().MarshalJSON() }
-
 // A Commitment stands for a value that may have to be forgotten: see package
 // journal, which makes them.
 type Commitment string
 
 // A File is what a person knows a file by.
 type File struct {
-	Name string `json:"name"`
-	Type string `json:"type"` // "application/pdf"
-	Size int64  `json:"size"`
-	Says string `json:"-"` // what people are told of it besides its name: "PDF, 12.5 MB"
+	Name string
+	Type string // "application/pdf"
+	Size int64
+	Says string // what people are told of it besides its name: "PDF, 12.5 MB"
 }
 
 // A Notice is a message or a piece of work that is queued.
 type Notice struct {
-	Kind   string `json:"kind"` // "notify" or "trigger"
-	Target string `json:"target"`
+	Kind   string // "notify" or "trigger"
+	Target string
 	// Of work that is run here: the call that it is, and when it is made. A day
 	// is its first instant where the organisation is; Null is at once.
-	Calls string       `json:"calls,omitempty"`
-	At    stores.Value `json:"at,omitzero"`
+	Calls string
+	At    stores.Value
 	// Instead counts the jobs that wait under the same key and are dropped.
-	Instead int `json:"instead,omitempty"`
+	Instead int
 }
 
 // Scheduled reports whether it is work, and no message.
@@ -188,34 +185,34 @@ const (
 
 // A Filled is an argument that a call left out and that a row stands for.
 type Filled struct {
-	Param  string       `json:"param"` // "cbu-id"
-	Name   string       `json:"name"`  // "@allianz-reinsurance-ag"
-	Label  string       `json:"label,omitempty"`
-	Entity string       `json:"-"`
-	Key    stores.Value `json:"-"`
-	Stand  string       `json:"why"`
-	Of     int          `json:"of,omitempty"` // of how many it is the first
-	By     []string     `json:"-"`            // verbs of the principal's by which a session is set to another
+	Param  string // "cbu-id"
+	Name   string // "@allianz-reinsurance-ag"
+	Label  string
+	Entity string
+	Key    stores.Value
+	Stand  string
+	Of     int      // of how many it is the first
+	By     []string // verbs of the principal's by which a session is set to another
 }
 
 // A Tended is a job that failed or waits, and is tried again or dropped.
 type Tended struct {
-	ID        string `json:"job"`
-	Kind      string `json:"kind"`
-	What      string `json:"what"`
-	Principal string `json:"principal,omitempty"` // in whose name it is
-	State     string `json:"state"`               // that it is in before
-	Attempt   int    `json:"attempt"`
-	Note      string `json:"note,omitempty"` // why it is not done
-	Drop      bool   `json:"drop"`
+	ID        string
+	Kind      string
+	What      string
+	Principal string // in whose name it is
+	State     string // that it is in before
+	Attempt   int
+	Note      string // why it is not done
+	Drop      bool
 }
 
 // An Ask is one confirmation that a call needs before it may happen.
 type Ask struct {
-	By     string `json:"by,omitempty"` // a role that somebody else must have; "" is the person asking
-	Reason string `json:"reason"`       // "it sends a message that cannot be recalled"
-	Rule   Place  `json:"rule"`         // in the palette
-	Call   int    `json:"-"`            // index in the program
+	By     string // a role that somebody else must have; "" is the person asking
+	Reason string // "it sends a message that cannot be recalled"
+	Rule   Place  // in the palette
+	Call   int    // index in the program
 }
 
 // A Setting is something that the session is given, before and after.
@@ -229,11 +226,11 @@ type Setting struct {
 
 // An Errand is what a call asks of a tool of another server.
 type Errand struct {
-	Server string `json:"server"`
-	Name   string `json:"tool"`
-	Sent   []Sent `json:"sent"`
+	Server string
+	Name   string
+	Sent   []Sent
 	// ReadOnly says that the tool changes nothing.
-	ReadOnly bool `json:"-"`
+	ReadOnly bool
 }
 
 // A Sent is one thing that a tool is sent.
@@ -325,10 +322,10 @@ type Totals struct {
 
 // A Table counts the rows of one table, each once.
 type Table struct {
-	Table   string `json:"table"`
-	Added   int    `json:"added"`
-	Changed int    `json:"changed"`
-	Deleted int    `json:"deleted"`
+	Table   string
+	Added   int
+	Changed int
+	Deleted int
 }
 
 // Acts reports whether anything at all is done.
