@@ -61,8 +61,7 @@ type note struct {
 // enqueue adds jobs. Those that take no account of others are one statement. River's
 // scheduler makes available what is scheduled, every five seconds: what is due sooner is
 // available, as River has it of what is tried again, and is not fetched before its time.
-func (t *tx) enqueue(jobs []stores.Job) ([]op, error) {
-	var ops []op
+func (t *tx) enqueue(jobs []stores.Job) (also []part, ops []op, err error) {
 	soon := time.Now().Add(5 * time.Second)
 	if slices.ContainsFunc(jobs, func(j stores.Job) bool { return j.At.Before(soon) }) && t.s.tells() {
 		ops = append(ops, op{doing: "enqueue", sql: "SELECT pg_catalog.pg_notify('" + riverSchema + ".river_insert', '{\"queue\": \"" + riverQueue + "\"}')"})
@@ -76,11 +75,11 @@ func (t *tx) enqueue(jobs []stores.Job) ([]op, error) {
 		for i := range jobs[:n] {
 			j := &jobs[i]
 			if err := j.Check(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			meta, err := json.Marshal(tag{ID: j.ID, Unique: j.Unique, Principal: j.Principal, Origins: j.Origins})
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			var key any
 			if j.Unique != "" {
@@ -93,24 +92,28 @@ func (t *tx) enqueue(jobs []stores.Job) ([]op, error) {
 		if jobs[0].Again == stores.ReplaceOther {
 			ops = append(ops, op{doing: "enqueue", args: []any{cols[5][0]}, sql: "DELETE FROM " + riverJob + " WHERE unique_key = $1::bytea AND " + unfinishedSQL + " AND state <> 'running'"})
 		}
-		o := op{doing: "enqueue", sql: `INSERT INTO ` + riverJob + ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
-SELECT v.args, v.kind, v.tries, v.meta, '` + riverQueue + `', v.at, CASE WHEN v.at > now() + interval '5 seconds' THEN 'scheduled' ELSE 'available' END::` + riverSchema + `.river_job_state, v.key, CASE WHEN v.key IS NOT NULL THEN B'` + unfinished + `' END
-FROM unnest($1::jsonb[], $2::text[], $3::smallint[], $4::jsonb[], $5::timestamptz[], $6::bytea[]) WITH ORDINALITY v (args, kind, tries, meta, at, key, n) ORDER BY v.n
-ON CONFLICT (unique_key) WHERE ` + unfinishedSQL + ` DO NOTHING`}
-		for _, col := range cols {
-			o.args = append(o.args, arrayOf(col))
+		q := newText().add("INSERT INTO ", riverJob, ` (args, kind, max_attempts, metadata, queue, scheduled_at, state, unique_key, unique_states)
+SELECT v.args, v.kind, v.tries, v.meta, '`, riverQueue, `', v.at, CASE WHEN v.at > now() + interval '5 seconds' THEN 'scheduled' ELSE 'available' END::`, riverSchema, `.river_job_state, v.key, CASE WHEN v.key IS NOT NULL THEN B'`, unfinished, `' END
+FROM unnest(`)
+		for i, typ := range [...]string{"jsonb[]", "text[]", "smallint[]", "jsonb[]", "timestamptz[]", "bytea[]"} {
+			if i > 0 {
+				q.add(", ")
+			}
+			q.arg(arrayOf(cols[i]), typ)
 		}
+		q.add(`) WITH ORDINALITY v (args, kind, tries, meta, at, key, n) ORDER BY v.n
+ON CONFLICT (unique_key) WHERE `, unfinishedSQL, ` DO NOTHING`)
 		switch jobs[0].Again {
 		case stores.ReplaceOther: // the other is running
-			o.sql += " RETURNING 1"
-			o = o.counted(1, stores.ErrConflict)
+			ops = append(ops, q.add(" RETURNING 1").op("enqueue", nil).counted(1, stores.ErrConflict))
 		case stores.RefuseAnother:
-			o.sql += " RETURNING 1"
-			o = o.counted(1, stores.ErrDuplicate)
+			ops = append(ops, q.add(" RETURNING 1").op("enqueue", nil).counted(1, stores.ErrDuplicate))
+		default:
+			also = append(also, part{"enqueue", q, -1, nil})
 		}
-		ops, jobs = append(ops, o), jobs[n:]
+		jobs = jobs[n:]
 	}
-	return ops, nil
+	return also, ops, nil
 }
 
 // tells reports whether workers are to be told of a job, and notes that they are. Once

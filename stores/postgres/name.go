@@ -56,19 +56,21 @@ func rightVersion(ctx context.Context, c *conn) error {
 // Names implements stores.Reader.
 func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
 	var names []stores.Name
-	err := r.c.do(ctx, findNames(newText(), &q, &names))
+	err := r.c.do(ctx, namesText(newText(), &q).op("names", func(raw row) error {
+		names = append(names, raw.names(q.Entity)...)
+		return nil
+	}))
 	return names, err
 }
 
-// findNames makes the statement that finds names, behind what t has said already.
-func findNames(t *text, q *stores.NameQuery, into *[]stores.Name) op {
-	return namesText(t, q).op("names", func(raw row) error {
-		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, raw.str(0))
-		if ok { // a key of another kind was that of a row before the table changed
-			*into = append(*into, stores.Name{Entity: q.Entity, Key: key, Plain: raw.str(1), Suffix: raw.str(2), Owner: raw.str(3)})
-		}
+// names reads a name, unless its key is of another kind: it was that of a row before the
+// table changed.
+func (r row) names(e *stores.Entity) []stores.Name {
+	key, ok := stores.Parse(e.Fields[e.Key].Kind, r.str(0))
+	if !ok {
 		return nil
-	})
+	}
+	return []stores.Name{{Entity: e, Key: key, Plain: r.str(1), Suffix: r.str(2), Owner: r.str(3)}}
 }
 
 func namesText(t *text, q *stores.NameQuery) *text {
@@ -119,31 +121,9 @@ func textsOf(texts []string) string {
 	return arrayOf(items)
 }
 
-// callOps makes the statements that look for names and keep names of rows. Two writers
-// keep the same names in the same order, so that they wait for one another and not in
-// a circle.
-func callOps(names []stores.Name, asks []stores.NameAsk) []op {
-	ops := make([]op, len(asks), len(asks)+1)
-	for i := range asks {
-		t := newText()
-		if i == 0 && len(names) > 0 {
-			// It sees what there was before the statement that it is part of.
-			keepNames(t.add("WITH w AS ("), names)
-			t.add(") ")
-		}
-		ops[i] = findNames(t, &asks[i].NameQuery, asks[i].Into)
-	}
-	if len(names) > 0 && len(asks) == 0 {
-		t := newText()
-		keepNames(t, names)
-		ops = append(ops, t.op("name", nil))
-	}
-	// What is looked for is looked for before anything is kept.
-	slices.Reverse(ops)
-	return ops
-}
-
-func keepNames(t *text, names []stores.Name) {
+// keepNames makes the statement that keeps names of rows. Two writers keep the same
+// names in the same order, so that they wait for one another and not in a circle.
+func keepNames(names []stores.Name) *text {
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b stores.Name) int {
 		if c := strings.Compare(a.Entity.Table, b.Entity.Table); c != 0 {
@@ -164,7 +144,7 @@ func keepNames(t *text, names []stores.Name) {
 			columns[j][i] = s
 		}
 	}
-	t.add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) ")
+	t := newText().add("INSERT INTO public.verbatim_name (table_name, plain, owner, row_key, suffix) ")
 	if len(names) == 1 {
 		t.add("VALUES (")
 	} else {
@@ -180,5 +160,5 @@ func keepNames(t *text, names []stores.Name) {
 			t.arg(arrayOf(columns[i]), "text[]")
 		}
 	}
-	t.add(") ON CONFLICT DO NOTHING")
+	return t.add(") ON CONFLICT DO NOTHING")
 }

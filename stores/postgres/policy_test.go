@@ -96,7 +96,6 @@ func TestPoliciesHoldAlone(t *testing.T) {
 					if err := tx.c.ready(ctx, &tx.view, e); err != nil {
 						return err
 					}
-					var ops []op
 					for i := range changes {
 						p, err := changes[i].Prepare()
 						if err != nil {
@@ -104,11 +103,12 @@ func TestPoliciesHoldAlone(t *testing.T) {
 						}
 						changes[i] = p
 					}
-					ops, err := tx.change(changes)
-					if err != nil {
+					var j joiner
+					if err := tx.change(&j, changes); err != nil {
 						return err
 					}
-					err = tx.c.do(ctx, ops...)
+					j.flush(nil, nil)
+					err := tx.c.do(ctx, j.ops...)
 					if miss := (*missed)(nil); errors.As(err, &miss) {
 						err = tx.why(ctx, miss.change)
 					}

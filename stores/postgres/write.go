@@ -111,29 +111,32 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		}
 		changes = append(changes, c)
 	}
-	var ops []op
+	var j joiner
 	for i := 0; i < len(changes); {
 		n := alike(changes[i:], t.shapes)
-		more, err := t.change(changes[i : i+n])
-		if err != nil {
+		if err := t.change(&j, changes[i:i+n]); err != nil {
 			return err
 		}
-		ops = append(ops, more...)
 		i += n
-	}
-	jobs, err := t.enqueue(b.Jobs)
-	if err != nil {
-		return err
 	}
 	settled, err := t.settle(b.Settled)
 	if err != nil {
 		return err
 	}
+	j.ops = append(j.ops, settled...) // a run that ends makes room for one of the same key
+	also, jobs, err := t.enqueue(b.Jobs)
+	if err != nil {
+		return err
+	}
+	if len(b.Names) > 0 {
+		also = append(also, part{"name", keepNames(b.Names), -1, nil})
+	}
+	j.flush(also, b.Asked)
 	tended, err := t.tend(b.Tended)
 	if err != nil {
 		return err
 	}
-	ops = append(append(append(append(ops, settled...), jobs...), tended...), callOps(b.Names, b.Asked)...)
+	ops := append(append(j.ops, jobs...), tended...)
 	if b.Late {
 		t.c.last = append(t.c.last, ops...)
 	} else if len(ops) > 0 {
@@ -152,14 +155,14 @@ func (t *tx) finish() error {
 	if err != nil {
 		return err
 	}
+	var j joiner
 	for i := range t.numbers {
-		more, err := t.change(t.numbers[i : i+1])
-		if err != nil {
+		if err := t.change(&j, t.numbers[i:i+1]); err != nil {
 			return err
 		}
-		ops = append(ops, more...)
 	}
-	t.c.last = append(t.c.last, ops...)
+	j.flush(nil, nil)
+	t.c.last = append(append(t.c.last, ops...), j.ops...)
 	return nil
 }
 
@@ -209,30 +212,41 @@ func alike(changes []stores.Change, shapes map[*stores.Entity]*shape) int {
 }
 
 // change makes the statements of changes that are alike.
-func (t *tx) change(cs []stores.Change) ([]op, error) {
+func (t *tx) change(j *joiner, cs []stores.Change) error {
 	e := cs[0].Entity
 	rows, err := t.rows(cs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ops := claimTable(e)
+	j.ops = append(j.ops, claimTable(e)...) // ahead of what waits does no harm
 	switch cs[0].Op {
 	case stores.Insert:
-		ops = append(ops, t.insert(cs, rows))
+		j.change(&cs[0], t.insert(cs, rows), append(t.unique(cs), markOps(cs)...))
 	case stores.Update:
-		ops = append(ops, t.update(cs, rows))
+		var after []op
 		if !t.opens(e) && (len(e.Scope) > 0 && sets(cs[0], e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(cs[0])) {
 			// The row may not leave the scope either. Where the path begins with
 			// a reference that vouches for the row, refers has seen to it.
 			q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
 			t.among(q, cs, "t")
 			t.within(q, e, "t", false)
-			ops = append(ops, q.op("update", nil).counted(len(cs), stores.ErrNotFound))
+			after = append(after, q.op("update", nil).counted(len(cs), stores.ErrNotFound))
+		}
+		after = append(append(after, t.unique(cs)...), markOps(cs)...)
+		if p := t.update(cs, rows); len(cs) == 1 {
+			j.change(&cs[0], p, after)
+		} else {
+			j.alone(append([]op{telling(p, cs)}, after...)...)
 		}
 	case stores.Delete:
-		return append(append(ops, t.delete(cs, rows)), markOps(cs)...), nil
+		p := t.delete(cs, rows)
+		o := p.op()
+		if len(cs) > 1 {
+			o = telling(p, cs)
+		}
+		j.alone(append([]op{o}, markOps(cs)...)...)
 	}
-	return append(append(ops, t.unique(cs)...), markOps(cs)...), nil
+	return nil
 }
 
 // among writes that the row alias names is one of those changed.
@@ -329,7 +343,7 @@ func (r *rowsOf) from(q *text) {
 	q.add(") WITH ORDINALITY AS v(", names, "n)")
 }
 
-func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
+func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	e, c := cs[0].Entity, cs[0]
 	forms := t.shapes[e].columns
 	q := newText().add("INSERT INTO ", table(e), " (")
@@ -400,7 +414,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) op {
 		q.add(" AND ")
 		t.scopeOf(q, e, false, col)
 	}
-	return q.add(" RETURNING 1").op("insert", nil).counted(len(cs), stores.ErrNotFound)
+	return part{"insert", q.add(" RETURNING 1"), len(cs), func(int64) error { return stores.ErrNotFound }}
 }
 
 // refers adds that every row the changes refer to is there for the caller, but
@@ -441,7 +455,7 @@ func (t *tx) refers(q *text, cs []stores.Change, rows *rowsOf, skip int) {
 	}
 }
 
-func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
+func (t *tx) update(cs []stores.Change, rows *rowsOf) part {
 	e := cs[0].Entity
 	forms := t.shapes[e].columns
 	q := newText().add("UPDATE ", table(e), " AS t SET ")
@@ -461,10 +475,10 @@ func (t *tx) update(cs []stores.Change, rows *rowsOf) op {
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
 	t.refers(q, cs, rows, -1)
-	return t.telling(q, cs, "update")
+	return changing("update", q, cs)
 }
 
-func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
+func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
 	q := newText().add("DELETE FROM ", table(cs[0].Entity), " AS t")
 	if rows.many {
 		q.add(" USING ")
@@ -472,7 +486,7 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) op {
 	}
 	q.add(" WHERE ")
 	t.guarded(q, cs[0], rows)
-	return t.telling(q, cs, "delete")
+	return changing("delete", q, cs)
 }
 
 // guarded writes the condition on the row t that a change is carried out on: it
@@ -488,15 +502,20 @@ func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	}
 }
 
-// telling makes the statement of changes tell which of them it missed.
-func (t *tx) telling(q *text, cs []stores.Change, doing string) op {
-	if len(cs) == 1 {
-		return q.add(" RETURNING 1").op(doing, nil).counted(1, &missed{&cs[0]})
+// changing makes a part of changes of rows that are there: it tells which, where they
+// are several.
+func changing(doing string, q *text, cs []stores.Change) part {
+	if len(cs) > 1 {
+		return part{doing, q.add(" RETURNING v.n"), len(cs), nil}
 	}
-	q.add(" RETURNING v.n")
-	whole := newText().add("WITH u AS (").join(q).add(") SELECT ", orMiss("m IS NULL", "m"), " FROM (SELECT min(i) AS m FROM generate_series(1, ").
+	return part{doing, q.add(" RETURNING 1"), 1, func(int64) error { return &missed{&cs[0]} }}
+}
+
+// telling makes a statement of several changes that tells which of them it missed.
+func telling(p part, cs []stores.Change) op {
+	whole := newText().add("WITH u AS (").join(p.text).add(") SELECT ", orMiss("m IS NULL", "m"), " FROM (SELECT min(i) AS m FROM generate_series(1, ").
 		arg(strconv.Itoa(len(cs)), "bigint").add(") i WHERE i NOT IN (SELECT n FROM u)) x")
-	o := whole.op(doing, nil)
+	o := whole.op(p.doing, nil)
 	o.fails = func(n int64) error {
 		if n < 1 || n > int64(len(cs)) {
 			return stores.ErrNotFound

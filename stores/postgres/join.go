@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"strconv"
+
+	"verbatim/stores"
+)
+
+// What a batch changes is one statement where it can be: each statement costs the server
+// and us more than the row that it changes does. The changes are parts of it that
+// PostgreSQL carries out side by side, of which none sees what another did: so no two are
+// of one table, none speaks of a row that another adds, and none changes whose rows are,
+// or which of them are hidden. What the server judges of each part stands in the answer,
+// and so do the names that were asked for.
+//
+// Only tables of ours are changed together: what triggers of others do to rows that the
+// same statement changes is anybody's guess.
+
+// A part is a statement that changes rows.
+type part struct {
+	doing string
+	text  *text
+	rows  int                 // that it returns if it did what it was meant to; -1 where it does not matter
+	fails func(n int64) error // what it means that it returned n
+}
+
+// op makes a statement of a part alone.
+func (p part) op() op {
+	o := p.text.op(p.doing, nil)
+	if p.rows >= 0 {
+		o = o.counted(p.rows, nil)
+		o.fails = p.fails
+	}
+	return o
+}
+
+// A joiner makes statements of changes.
+type joiner struct {
+	ops   []op
+	parts []part
+	after []op                    // what comes after the parts
+	whose map[*stores.Entity]bool // that parts are about: true where they add rows
+}
+
+// alone adds statements that stand by themselves.
+func (j *joiner) alone(ops ...op) {
+	j.flush(nil, nil)
+	j.ops = append(j.ops, ops...)
+}
+
+// change adds changes that are alike. Where they may stand beside others, they wait.
+func (j *joiner) change(c *stores.Change, p part, after []op) {
+	if !c.Entity.Managed || c.Op == stores.Delete || moves(c) {
+		j.alone(append([]op{p.op()}, after...)...)
+		return
+	}
+	_, there := j.whose[c.Entity]
+	for _, a := range c.Set {
+		there = there || j.whose[c.Entity.Fields[a.Field].Ref]
+	}
+	if there {
+		j.flush(nil, nil)
+	}
+	if j.whose == nil {
+		j.whose = map[*stores.Entity]bool{}
+	}
+	j.whose[c.Entity] = c.Op == stores.Insert
+	j.parts, j.after = append(j.parts, p), append(j.after, after...)
+}
+
+// moves reports whether an update may change whose a row is, or whether it is hidden.
+func moves(c *stores.Change) bool {
+	return c.Op == stores.Update && (hides(*c) || len(c.Entity.Scope) > 0 && sets(*c, c.Entity.Scope[0].Field))
+}
+
+// flush makes one statement of the parts, of the jobs and names that are kept with them
+// and of the names that are asked for.
+func (j *joiner) flush(also []part, asks []stores.NameAsk) {
+	parts := append(j.parts, also...)
+	switch {
+	case len(parts) == 0 && len(asks) == 0:
+	case len(parts) == 1 && len(asks) == 0:
+		j.ops = append(j.ops, parts[0].op())
+	default:
+		j.ops = append(j.ops, join(parts, asks))
+	}
+	j.ops, j.parts, j.after, j.whose = append(j.ops, j.after...), nil, nil, nil
+}
+
+// missedOf numbers what parts missed: which part, and what it says itself.
+const missedOf = 1_000_000
+
+// join makes one statement of parts and questions for names.
+func join(parts []part, asks []stores.NameAsk) op {
+	t := newText()
+	verdict := t.part()
+	for i, p := range parts {
+		name := "u" + strconv.Itoa(i)
+		if i == 0 {
+			t.add("WITH ")
+		} else {
+			t.add(", ")
+		}
+		t.add(name, " AS (").join(p.text).add(")")
+		if p.rows >= 0 {
+			rows := "(SELECT count(*) FROM " + name + ")"
+			verdict.add(" + CASE WHEN ", rows, " = ").arg(strconv.Itoa(p.rows), "bigint")
+			verdict.add(" THEN 0 ELSE ('", missing, "' || (", strconv.Itoa(i*missedOf), " + ", rows, "))::int END")
+		}
+	}
+	t.add(" SELECT 0").join(verdict)
+	if len(asks) > 0 {
+		t.add(", n.ask, n.row_key, n.plain, n.suffix, n.owner FROM (VALUES (0)) v LEFT JOIN (")
+		for i := range asks {
+			if i > 0 {
+				t.add(" UNION ALL ")
+			}
+			t.add("(SELECT ", strconv.Itoa(i), " AS ask, x.* FROM (").join(namesText(t.part(), &asks[i].NameQuery)).add(") x)")
+		}
+		t.add(") n ON true")
+	}
+	o := t.op("change", func(raw row) error {
+		if len(asks) > 0 && raw.raw[1] != nil {
+			ask := &asks[raw.num(1)]
+			raw.raw, raw.fields = raw.raw[2:], raw.fields[2:]
+			*ask.Into = append(*ask.Into, raw.names(ask.Entity)...)
+		}
+		return nil
+	})
+	o.fails = func(n int64) error { return parts[n/missedOf].fails(n % missedOf) }
+	return o
+}
