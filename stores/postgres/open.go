@@ -351,8 +351,8 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 // policies of row-level security read, is never said for the connection itself,
 // which somebody else may use next; the others are there already on connections
 // that we opened.
-func (s *Store) settings(sc *scoped) op {
-	list := sc.settings
+func (s *Store) settings(sc *scoped, more ...any) op {
+	list := append(sc.settings, more...)
 	if !s.opened {
 		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
@@ -400,13 +400,18 @@ func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope
 	})
 }
 
+// byIndex is for the planner. What a transaction that writes asks for, it asks for by
+// keys and names; and a connection that did so first when a table had a few rows would
+// else go on reading all of it, sure that it has a few.
+var byIndex = []any{"enable_seqscan", "off"}
+
 // write lends a connection inside a transaction that is committed when fn
 // returns nil. Every statement sees what is committed when it begins: a chain of
 // commits cannot be appended to from an older snapshot.
 func (s *Store) write(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
-		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(c.scoped)}
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"}, s.settings(c.scoped, byIndex...)}
 		err := fn(c)
 		if err == nil {
 			err = c.broken
