@@ -278,12 +278,7 @@ func (b *Tab) Audit(name string) {
 	}
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
 		const r = await axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations","passes"]});
-		const moved = [];
-		const shift = await new Promise(done => {
-			let sum = 0;
-			new PerformanceObserver(l => { for (const e of l.getEntries()) { sum += e.value; for (const s of e.sources) moved.push([e.value, s.previousRect.y, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } }).observe({type: "layout-shift", buffered: true});
-			setTimeout(() => done(sum), 50);
-		});
+		const {shift, moved} = await `+shifts+`;
 		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, moved, inner: innerWidth, wide: document.documentElement.scrollWidth});
 	})()`, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -318,6 +313,29 @@ func (b *Tab) Audit(name string) {
 		b.t.Errorf("%s: axe did not look at the size of targets", at)
 	}
 	b.Shoot(name)
+}
+
+// shifts is what moved since the page was opened. It waits until what changed last is
+// painted, which a busy machine takes its time for.
+const shifts = `new Promise(done => {
+	let shift = 0;
+	const moved = [];
+	const note = all => { for (const e of all) { shift += e.value; for (const s of e.sources) moved.push([e.value, "at", e.startTime, e.hadRecentInput ? "after input" : "unasked", s.previousRect.x, s.previousRect.y, s.currentRect.x, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } };
+	const watch = new PerformanceObserver(l => note(l.getEntries()));
+	watch.observe({type: "layout-shift", buffered: true});
+	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => { note(watch.takeRecords()); done({shift, moved}); }, 50)));
+})`
+
+// Shift is by how much the layout of the page shifted since it was opened.
+func (b *Tab) Shift() float64 {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	shift, err := chromedp.Run(ctx, chromedp.Evaluate[float64](shifts+`.then(s => s.shift)`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return shift
 }
 
 // Fail fails the test, and goes on.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/runtime/serve/browsertest"
 	"verbatim/runtime/serve/pages"
@@ -106,6 +107,44 @@ func TestBrowserGallery(t *testing.T) {
 				tab.Go(server.URL + "/" + name)
 				tab.Audit("gallery-" + name)
 			}
+		}
+	}
+}
+
+// U26: a page whose second half comes late is painted when it is whole. Painted before, it
+// would move as the rest comes.
+func TestBrowserPaintsOnce(t *testing.T) {
+	all := gallery(words.English)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, pages.Assets) {
+			text, kind, _ := pages.Asset(strings.TrimPrefix(r.URL.Path, pages.Assets))
+			w.Header().Set("Content-Type", kind)
+			_, _ = w.Write(text)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		var b bytes.Buffer
+		if err := all[r.URL.Path[1:]].Render(&b); err != nil {
+			t.Error(err)
+		}
+		// The tools of the header are pushed aside by what follows in it.
+		first, rest, ok := bytes.Cut(b.Bytes(), []byte(`<form method="post" action="/sign-out">`))
+		if !ok {
+			t.Error("the page has no tools")
+		}
+		_, _ = w.Write(first)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(300 * time.Millisecond)
+		_, _ = w.Write(append([]byte(`<form method="post" action="/sign-out">`), rest...))
+	}))
+	defer server.Close()
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	for name := range all {
+		tab.Go(server.URL + "/" + name)
+		tab.Audit("in-parts-" + name)
+		if got := tab.Shift(); got != 0 {
+			t.Errorf("%s shifts by %g", name, got)
 		}
 	}
 }
