@@ -60,9 +60,11 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 				return f, f.called(item), nil
 			}
 			given, ok := d.settles(r, act)
-			if !ok {
+			if !ok && d.r.Method == http.MethodGet {
 				return nil, "", d.notFound()
 			}
+			// What is sent holds what was settled when the form was opened: it may be done
+			// by now, and is told again then.
 			for param, codes := range given {
 				if len(codes) == 1 {
 					f.fixed[param] = codes[0]
@@ -127,7 +129,11 @@ func (d *desk) showForm(status int, f *filled, about string) error {
 		}
 	}
 	for i := range f.verb.Params {
-		if p := &f.verb.Params[i]; p.Upload != nil && f.values.Get(p.Name) != "" {
+		p := &f.verb.Params[i]
+		switch settled := f.fixed[i]; {
+		case settled != "" && settled != f.values.Get("item"):
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: settled})
+		case p.Upload != nil && f.values.Get(p.Name) != "":
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: f.values.Get(p.Name)})
 		}
 	}
@@ -240,11 +246,14 @@ func (v *visit) do() error {
 	ctx := v.r.Context()
 	// What was done under the key already is told again, though it may have taken away
 	// what the call names.
-	if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
+	if d.did(script, key) {
 		return v.see(d.at(d.page) + "?done=again")
 	}
 	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
 	if ds.HasErrors() || program == nil {
+		if d.did(script, key) { // just now, by the same form
+			return v.see(d.at(d.page) + "?done=again")
+		}
 		f.misfits(script, ds)
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
@@ -252,6 +261,12 @@ func (v *visit) do() error {
 		return d.tries(f, program)
 	}
 	return d.does(f, about, script, program, key)
+}
+
+// did reports whether a form with a key did what a script says.
+func (d *desk) did(script *dsl.Script, key string) bool {
+	done, err := d.session.Repeat(d.r.Context(), script, "form "+key)
+	return err == nil && done != nil
 }
 
 // moreGiven reports whether what follows a choice was sent along with it.
@@ -278,7 +293,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 			return err
 		}
 		// It may be refused because it was just done: by the same form, sent twice.
-		if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
+		if d.did(script, key) {
 			return d.see(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, refusal.Diagnostics)
