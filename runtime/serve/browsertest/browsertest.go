@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -131,12 +132,15 @@ func (b *Tab) Go(url string) {
 	}
 }
 
-// Size makes the window so wide, and light or dark as the system would say it.
+// Size makes the window so wide, and "light" or "dark" as the system would say it; after
+// "forced ", the system chooses the colours.
 func (b *Tab) Size(width int64, look string) {
 	b.t.Helper()
 	b.wide, b.look = width, look
 	b.Do(chromedp.EmulateViewport(width, 900))
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+	scheme, forced := strings.CutPrefix(look, "forced ")
+	colors := map[bool]string{false: "none", true: "active"}[forced]
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, {Name: "forced-colors", Value: colors}}}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -183,6 +187,21 @@ func (b *Tab) Click(css string) { b.t.Helper(); b.Do(chromedp.Click(chromedp.CSS
 
 // Type types into a field.
 func (b *Tab) Type(css, text string) { b.t.Helper(); b.Do(chromedp.SendKeys(chromedp.CSS(css), text)) }
+
+// Paste puts a text from the clipboard in the place of what a field holds.
+func (b *Tab) Paste(css, text string) {
+	b.t.Helper()
+	b.Eval(fmt.Sprintf(`(() => { const from = document.body.appendChild(document.createElement("textarea")); from.id = "clipboard"; from.value = %q; from.select(); return "" })()`, text))
+	edit := func(command string) {
+		b.t.Helper()
+		if _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Commands: []string{command}}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	edit("copy")
+	b.Eval(fmt.Sprintf(`(() => { document.getElementById("clipboard").remove(); const to = document.querySelector(%q); to.focus(); to.select(); return "" })()`, css))
+	edit("paste")
+}
 
 // Press presses a key, wherever the focus is.
 func (b *Tab) Press(keys string) { b.t.Helper(); b.Do(chromedp.KeyEvent(keys)) }
