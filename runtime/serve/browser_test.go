@@ -746,6 +746,112 @@ func TestBrowserForms(t *testing.T) {
 	}
 }
 
+// U47: what somebody gave is there when a page comes again: after a mistake, from the
+// question before something is done, in a new login. Every field can be pasted into, and the
+// address to sign in with is known to browsers as one.
+func TestBrowserNothingTwice(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		letters := filepath.Join(h.dir, "letters.json")
+		if err := os.WriteFile(letters, []byte(`{"channels": {"post": {"kind": "smtp", "server": "127.0.0.1:9", "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`), 0o600); err != nil {
+			h.t.Fatal(err)
+		}
+		h.env = []string{"VERBATIM_NOTIFY=" + letters}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	holds := func(css, want string) {
+		t.Helper()
+		if got := tab.Eval(fmt.Sprintf(`document.querySelector(%q).value`, css)); got != want {
+			t.Errorf("%s holds %q, not %q", css, got, want)
+		}
+	}
+	tab.Go(h.url("/sign-in?to=%2Fwhy"))
+	tab.Wait("E-mail address")
+	if got := tab.Eval(`(e => e.type + " " + e.autocomplete)(document.querySelector("#email"))`); got != "email email" { // WCAG 1.3.5, 3.3.8
+		t.Errorf("the address to sign in with is an input of %s", got)
+	}
+	tab.Paste("#email", "Clara Weiss")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	holds("#email", "Clara Weiss")
+	fields := `main input:not([type=hidden]):not([type=radio]):not([type=checkbox]):not([type=file]), main textarea`
+	tab.Paste("#email", "clara@allianz.example")
+	tab.Click("main form .btn")
+	tab.Wait("a link is on its way")
+	holds("#email", "clara@allianz.example")
+	holds("main input[name=to]", "/why")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	// Each field of these pages takes what is pasted, whole.
+	for _, path := range []string{"/", "/do/client.add-note?item=pierre-dupont-source-of-wealth", "/do/client.provide-info?item=maria-schmidt-date-of-birth", "/do/client.name-repayment-account", "/do/client.escalate", "/verbs", "/questions/pierre-dupont-source-of-wealth"} {
+		tab.Go(h.url(path))
+		tab.Wait("Sign out")
+		n, _ := strconv.Atoi(tab.Eval(fmt.Sprintf(`(() => { let n = 0; document.querySelectorAll(%q).forEach(e => { e.id ||= "field"; e.dataset.nth = n++; delete e.dataset.draft }); return n })()`, fields)))
+		for i := range n {
+			field := fmt.Sprintf(`[data-nth="%d"]`, i)
+			tab.Paste(field, "15 March 1972")
+			holds(field, "15 March 1972")
+		}
+		if n == 0 && !strings.HasPrefix(path, "/questions") {
+			t.Errorf("%s has no field", path)
+		}
+	}
+	// A form that is wrong keeps what was chosen.
+	tab.Go(h.url("/do/client.submit-document?item=pierre-dupont-source-of-wealth"))
+	tab.Wait("What kind of document is it?")
+	tab.Eval(`(() => { const e = document.querySelector("#document-type"); e.tagName === "SELECT" ? e.selectedIndex = 1 : e.click(); return "" })()`)
+	chosen := tab.Eval(`new FormData(document.querySelector("main form")).get("document-type")`)
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	if got := tab.Eval(`new FormData(document.querySelector("main form")).get("document-type")`); got != chosen || chosen == "" {
+		t.Errorf("%q was chosen, and is %q now", chosen, got)
+	}
+	// Whoever is asked first goes back to the form as it was.
+	for _, scripts := range []bool{false, true} {
+		tab.Scripts(scripts)
+		tab.Go(h.url("/do/client.escalate"))
+		tab.Type("#reason", "I am stuck")
+		tab.Click("main form .btn")
+		tab.Wait("It sends a message that cannot be recalled")
+		follow(tab, "main", "Change")
+		tab.Wait("What is passed on")
+		holds("#reason", "I am stuck")
+	}
+	tab.Paste("#reason", "I am stuck at the tax return")
+	tab.Click("main form .btn")
+	tab.Wait("I am stuck at the tax return")
+	// The call that is tried is changed in its form.
+	tab.Go(h.url("/do/client.request-clarification?try=1"))
+	tab.Eval(`(() => { document.querySelector("select").selectedIndex = 1; return "" })()`)
+	tab.Type("#question", "Which year?")
+	tab.Click("main form .btn")
+	tab.Wait("Send this call")
+	follow(tab, "main", "Change")
+	tab.Wait("Show the call")
+	holds("#question", "Which year?")
+	// A whole day that is pasted is one; half of one that was typed is there in a new login.
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "The accountant is away")
+	tab.Type("#expected-date-m", "2")
+	tab.Type("#expected-date-y", "2099")
+	tab.Forget()
+	tab.Click("main form .btn")
+	tab.Wait("Sign in")
+	h.kill()
+	h.start()
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	holds("#note", "The accountant is away")
+	holds("#expected-date-m", "2")
+	holds("#expected-date-y", "2099")
+	tab.Go(h.url("/do/client.provide-info?item=maria-schmidt-date-of-birth"))
+	tab.Paste("#collected-data-date_of_birth", "15 March 1972")
+	tab.Click("main form .btn")
+	tab.Wait("28 of 31 steps done (90 %).")
+}
+
 // U37: the portal is painted within a second at 1.6 Mbit/s, from an empty cache, and
 // nothing on it comes from elsewhere.
 func TestBrowserFirstPaint(t *testing.T) {

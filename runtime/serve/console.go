@@ -179,7 +179,7 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
 		// Enter begins a line there, and agrees to nothing.
-		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
+		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Value: d.r.PostForm.Get("reason"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
 	}
 	if wrong != "" {
@@ -565,13 +565,13 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	p := d.frame(d.actTitle(f.verb))
 	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}
 	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []string{dsl.Format(program.Canonical())}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
-		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}}}
+		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}, {Name: "try", Value: "change", Text: d.tells("pages/change")}}}
 	r, err := d.session.Preview(ctx, program)
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		card.Notes = []pages.Banner{{Tone: "bad", Text: d.tell.Refused(refusal.Diagnostics)}}
-		card.URL = ""
+		card.Buttons = card.Buttons[1:]
 	case err != nil:
 		return err
 	default:

@@ -233,7 +233,7 @@ func (v *visit) do() error {
 	if values.Get("no") != "" {
 		return d.declines(f)
 	}
-	if values.Get("more") != "" && !f.moreGiven() {
+	if values.Get("change") != "" || values.Get("try") == "change" || values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about)
 	}
 	script, err := f.call()
@@ -415,7 +415,7 @@ func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) err
 			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/agrees-too"), Text: sentence(d.tell.Text(ask.By))})
 		}
 	}
-	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/do-it")}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}}
+	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/do-it")}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}, {Name: "change", Value: "1", Text: d.tells("pages/change")}}
 	if others {
 		card.Buttons[0].Text = d.tells("pages/ask-for-it")
 	}
