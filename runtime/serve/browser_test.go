@@ -1176,6 +1176,74 @@ func TestBrowserMasked(t *testing.T) {
 	}
 }
 
+// OB8: whoever must agree is shown, when they ask for it, what the person wrote that led to
+// the question. Until then it is not in the page, and the journal is told each time.
+func TestBrowserWords(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent")
+	const wrote = "Waive Pierre Dupont's source of wealth, since the register already holds all of it"
+	tab.Type("#said", wrote)
+	tab.Press("\r")
+	tab.Wait("Shall the bank do without Pierre Dupont")
+	follow(tab, "#talk", "Yes")
+	tab.Wait("has to agree as well")
+	tab.Go(h.url("/waiting"))
+	tab.Wait("What you asked others for")
+	card := tab.Eval(`document.querySelector("[data-row] a").getAttribute("href")`)
+	tab.Go(h.url(card))
+	tab.Wait("Waits for somebody with this role")
+	show := func() string {
+		return tab.Eval(fmt.Sprintf(`(() => { const x = new XMLHttpRequest(); x.open("POST", %q, false); x.setRequestHeader("Content-Type", "application/x-www-form-urlencoded"); x.send("decide=show"); return x.status + x.responseText })()`, card))
+	}
+	masked := func() {
+		t.Helper()
+		if text := tab.Eval("document.documentElement.outerHTML"); strings.Contains(text, "since the register") {
+			t.Errorf("what was written is in the page:\n%s", tab.Text())
+		}
+	}
+	opened := func() int {
+		t.Helper()
+		return strings.Count(h.run("log", "show", "--verb", "verbatim.read-words", "--outcome", "ok"), "verbatim.read-words ")
+	}
+	masked()
+	for _, who := range []string{"", "jonas", "d.lang"} { // the asker, a client, and who keeps the journal
+		if who != "" {
+			h.signIn(tab, who)
+			tab.Wait("Sign out")
+		}
+		if got := show(); !strings.HasPrefix(got, "404") || strings.Contains(got, "since the register") {
+			t.Errorf("%s is answered %s", who, got)
+		}
+	}
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	tab.Go(h.url(card))
+	tab.Wait("In their words")
+	tab.Wait("••••••")
+	masked()
+	everywhere(tab, "decision-words")
+	if n := opened(); n != 0 {
+		t.Errorf("it was read %d times before anybody asked", n)
+	}
+	tab.Scripts(false)
+	follow(tab, "main", "Show their words")
+	tab.Wait(wrote)
+	tab.Scripts(true)
+	tab.Audit("decision-words-shown")
+	if n := opened(); n != 1 {
+		t.Errorf("that it was read is told %d times", n)
+	}
+	follow(tab, "main", "Agree")
+	tab.Wait("You agreed, and it is done.")
+	if got := show(); !strings.HasPrefix(got, "404") {
+		t.Errorf("what was decided is still shown: %s", got)
+	}
+}
+
 // U40, U41: several that wait are selected and shown together, and each is decided by
 // itself; who else looks at one is told.
 func TestBrowserTogether(t *testing.T) {

@@ -34,7 +34,7 @@ func (v *visit) queue() error {
 		return err
 	}
 	if show := v.r.URL.Query()["show"]; len(show) > 0 {
-		return d.decisionPage(http.StatusOK, "", show[:min(len(show), mostTogether)]...)
+		return d.decisionPage(http.StatusOK, "", "", show[:min(len(show), mostTogether)]...)
 	}
 	all, err := d.session.Pending(v.r.Context())
 	if err != nil {
@@ -119,14 +119,15 @@ func (v *visit) decision() error {
 	if err != nil {
 		return err
 	}
-	return d.decisionPage(http.StatusOK, "", v.r.PathValue("id"))
+	return d.decisionPage(http.StatusOK, "", "", v.r.PathValue("id"))
 }
 
 // mostTogether is how many are shown on one page.
 const mostTogether = 20
 
-// decisionPage shows some, each with an answer of its own.
-func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
+// decisionPage shows some, each with an answer of its own; said is what the asker wrote,
+// once somebody asked for it.
+func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error {
 	p := d.frame(d.tells("pages/decide"))
 	p.Wrong, p.Wide = wrong != "", true
 	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
@@ -135,7 +136,7 @@ func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
 		if err != nil {
 			return err
 		}
-		card := d.decisionCard(c, wrong, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
+		card := d.decisionCard(c, wrong, said, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
 		if p.Title = card.Title; len(ids) > 1 {
 			p.Title, card.Title = p.Head, d.tells("pages/count", card.Title, strconv.Itoa(i+1))
 		}
@@ -145,7 +146,7 @@ func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
 }
 
 // decisionCard is one of them; nth tells it from others on the page.
-func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
+func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.Card {
 	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
@@ -153,6 +154,9 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
 		for _, ask := range c.Preview.Asks() {
 			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}
+	}
+	if c.Said {
+		fact("pages/in-words", cmp.Or(said, masked))
 	}
 	for _, r := range c.Roles {
 		if r.By != "" {
@@ -181,6 +185,9 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
 		// Enter begins a line there, and agrees to nothing.
 		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Value: d.r.PostForm.Get("reason"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
+		if c.Said && said == "" {
+			card.Buttons = append(card.Buttons, pages.Button{Name: "decide", Value: "show", Text: d.tells("pages/show-words")})
+		}
 	}
 	if wrong != "" {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "bad", Text: wrong})
@@ -220,7 +227,7 @@ func (v *visit) decide() error {
 		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
 			return v.see(signInAt(v.r.URL.Path))
 		case errors.As(err, &refusal):
-			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics), id)
+			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics), "", id)
 		case err != nil:
 			return err
 		}
@@ -232,6 +239,12 @@ func (v *visit) decide() error {
 			return err
 		}
 		told = d.tells("pages/declined")
+	case "show":
+		said, err := d.session.Words(ctx, id)
+		if err != nil {
+			return err
+		}
+		return d.decisionPage(http.StatusOK, "", said, id)
 	default:
 		return badBody("nothing was decided", "press one of the two buttons")
 	}
