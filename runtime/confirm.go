@@ -113,13 +113,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 
 // KeepWith is Keep with the options of PreviewWith, and their Source.
 func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
-	if err := s.ready(p); err != nil {
-		return nil, err
-	}
-	if all := s.permit(p); len(all) > 0 {
-		return nil, refuse(all)
-	}
-	r, err := s.attempts(ctx, p, rehearsal(o))
+	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +230,15 @@ func (r *run) footing() []string {
 }
 
 // sees reports whether every row of a footing lies within the session's scope.
-func (s *Session) sees(ctx context.Context, r stores.Reader, rows []string) (bool, error) {
+func (s *Session) sees(ctx context.Context, rows []string) (ok bool, err error) {
+	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		ok, err = s.finds(ctx, r, rows)
+		return err
+	})
+	return ok, err
+}
+
+func (s *Session) finds(ctx context.Context, r stores.Reader, rows []string) (bool, error) {
 	if s.scope.All {
 		return true, nil
 	}
@@ -284,12 +286,7 @@ func (s *Session) concerns(ctx context.Context, c *confirmations.Confirmation) (
 	if !slices.ContainsFunc(c.Roles, s.has) {
 		return false, nil
 	}
-	ok := false
-	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) (err error) {
-		ok, err = s.sees(ctx, r, c.Rows)
-		return err
-	})
-	return ok, err
+	return s.sees(ctx, c.Rows)
 }
 
 // Propose asks for the agreement that somebody else has to give: the program is
@@ -613,19 +610,7 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 // not for this session: it does not wait for them, the turn speaks of a row outside their
 // scope, or it may repeat a value that the confirmation withholds.
 func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pending) (*sessions.Turn, error) {
-	if c.Turn == "" || !p.Mine || s.only != nil || c.Palette != s.e.reg.Digest() {
-		return nil, nil
-	}
-	script, _ := dsl.Parse(dsl.NewSource(c.Source, c.Script))
-	withholds := false
-	for i := range script.Calls {
-		dsl.Replace(&script.Calls[i], func(of *dsl.Call, key string, _ *dsl.Value) (dsl.Value, bool) {
-			verb := s.e.reg.Verb(of.Verb)
-			withholds = withholds || verb == nil || isSensitive(verb, key)
-			return dsl.Value{}, false
-		})
-	}
-	if withholds {
+	if c.Turn == "" || !p.Mine || s.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
 		return nil, nil
 	}
 	var turn sessions.Turn
@@ -643,12 +628,7 @@ func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pe
 	for i, row := range turn.Rows {
 		rows[i] = row.Entity + " " + row.Key
 	}
-	ok := false
-	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) (err error) {
-		ok, err = s.sees(ctx, r, rows)
-		return err
-	})
-	if err != nil || !ok {
+	if ok, err := s.sees(ctx, rows); err != nil || !ok {
 		return nil, err
 	}
 	return &turn, nil

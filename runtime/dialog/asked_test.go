@@ -15,7 +15,6 @@ import (
 	"verbatim/runtime/dialog"
 	"verbatim/runtime/sessions"
 	"verbatim/stores"
-	"verbatim/stores/journal"
 	"verbatim/verbs"
 )
 
@@ -319,10 +318,11 @@ func TestWhoMustAgreeReadsWhatWasWritten(t *testing.T) {
 	}
 	told := func(h *house) (n int, turn string) {
 		t.Helper()
-		for e, err := range journal.Entries(ctx, h.store, 1, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		entries, err := h.store.Journal(ctx, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
 			if e.Verb == "verbatim.read-words" && e.Outcome == "ok" {
 				n, turn = n+1, e.Turn
 			}
