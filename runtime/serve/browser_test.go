@@ -329,11 +329,37 @@ func TestBrowserEveryPage(t *testing.T) {
 		`[...document.querySelectorAll("svg.plot")].every(s => s.getAttribute("role") === "img" && s.getAttribute("aria-labelledby").split(" ").every(id => document.getElementById(id).textContent.length > 3))`:                                                                                                                                                 "true",
 		`[...document.querySelectorAll("svg.plot")].every(s => s.closest("section").querySelectorAll("details tbody tr").length === s.querySelectorAll("rect.a").length)`:                                                                                                                                                                                         "true",
 		`(() => { const grey = css => { const m = getComputedStyle(document.querySelector(css)).fill.match(/[0-9]+/g).map(v => { v /= 255; return v > .03928 ? ((v + .055) / 1.055) ** 2.4 : v / 12.92; }); return .2126 * m[0] + .7152 * m[1] + .0722 * m[2] + .05; }, a = grey("rect.a"), c = grey("rect.c"); return Math.max(a, c) / Math.min(a, c) >= 3 })()`: "true",
-		`document.querySelectorAll("svg.plot").length`: "2",
+		`document.querySelectorAll("svg.plot").length`: "3",
 	} {
 		if got := tab.Eval(what); got != want {
 			t.Errorf("%s is %s", what, got)
 		}
+	}
+	// How long programs took is what this process counted.
+	counted := func() (n int) {
+		t.Helper()
+		r, err := http.Get(h.url("/metrics"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		text, _ := io.ReadAll(r.Body)
+		m := regexp.MustCompile(`verbatim_program_seconds_count{outcome="ok",stage="run"} ([0-9]+)`).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("nothing is counted:\n%s", text)
+		}
+		n, _ = strconv.Atoi(string(m[1]))
+		return n
+	}
+	least := counted()
+	tab.Go(h.url("/journal"))
+	tab.Wait("since this process started")
+	drawn, _ := strconv.Atoi(tab.Eval(`[...document.querySelectorAll("section[aria-labelledby=latency] tbody tr")].reduce((n, r) => n + Number(r.cells[1].textContent), 0)`))
+	if most := counted(); drawn < least || drawn > most || drawn == 0 {
+		t.Errorf("of %d to %d programs, %d are drawn", least, most, drawn)
+	}
+	if says := tab.Eval(`document.querySelector("#latency-says").textContent`); !regexp.MustCompile(fmt.Sprintf(`^%d programs were carried out. Half of them took at most [0-9.]+(µs|ms|s), and 95 of 100 at most [0-9.]+(µs|ms|s)\.$`, drawn)).MatchString(says) {
+		t.Errorf("the plot says %q", says)
 	}
 	h.opened(tab)
 	everywhere(tab, "entry-opened")
@@ -496,10 +522,19 @@ func TestBrowserStop(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		asked <- true
-		select {
-		case <-r.Context().Done():
-			left <- true
-		case <-time.After(20 * time.Second):
+		// It is at work as long as somebody listens, so that nobody gives up on it.
+		w.Header().Set("Content-Type", "text/event-stream")
+		for end := time.After(time.Minute); ; {
+			_, _ = io.WriteString(w, ":\n\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				left <- true
+				return
+			case <-end:
+				return
+			case <-time.After(time.Second):
+			}
 		}
 	}))
 	defer model.Close()
@@ -519,6 +554,9 @@ func TestBrowserStop(t *testing.T) {
 		tab.Until(`document.getElementById("live").getAttribute("aria-busy")`, "true")
 		<-asked
 		tab.Audit("home-writing")
+		if len(left) > 0 {
+			t.Fatal("the model was left before anybody pressed anything")
+		}
 		if way == "Esc" {
 			tab.Press("\x1b")
 		} else {

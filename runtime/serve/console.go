@@ -313,7 +313,7 @@ func (v *visit) journalPage() error {
 		if err != nil {
 			return err
 		}
-		p.Main = append(p.Main, plots...)
+		p.Main = append(append(p.Main, plots...), d.latency()...)
 	}
 	return d.render(http.StatusOK, p)
 }
@@ -356,6 +356,37 @@ func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 		all = append(all, d.plot("per-verb", "pages/per-verb", "pages/per-verb-says", verbs, counts, "pages/verb", "pages/accepted", "pages/left"))
 	}
 	return all, nil
+}
+
+// latency draws how long programs took in this process, since it began: nobody keeps that.
+func (d *desk) latency() (all []pages.Block) {
+	if d.Meter == nil {
+		return nil
+	}
+	bounds, counts := d.Meter.programs()
+	names, done := make([]string, len(counts)), 0
+	for i := range counts {
+		done += counts[i][0]
+		if names[i] = d.tells("pages/longer"); i < len(bounds) {
+			names[i] = time.Duration(bounds[i] * float64(time.Second)).String()
+		}
+	}
+	if done == 0 {
+		return nil
+	}
+	// within is the bound that so many of a hundred kept to.
+	within := func(percent int) string {
+		below := 0
+		for i := range counts {
+			if below += counts[i][0]; below*100 >= done*percent {
+				return names[i]
+			}
+		}
+		return ""
+	}
+	plot := d.plot("latency", "pages/latency", "pages/latency-says", names, counts, "pages/at-most", "pages/done", "pages/refused")
+	plot.Says = d.tells("pages/latency-says", strconv.Itoa(done), within(50), within(95))
+	return append(all, plot)
 }
 
 // plot draws pairs of counts, one above the other, with the table that they are of.

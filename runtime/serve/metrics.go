@@ -52,6 +52,36 @@ func (m *Meter) Observe(ctx context.Context, o runtime.Observed) {
 	}
 }
 
+// programs counts those that were carried out and those that were not, by how long they
+// took at most: the last count is of those that took longer than the last bound.
+func (m *Meter) programs() (bounds []float64, counts [][2]int) {
+	own := prometheus.NewRegistry()
+	own.MustRegister(m.took)
+	families, _ := own.Gather() // of one histogram, which is whole
+	for _, family := range families {
+		for _, of := range family.GetMetric() {
+			if label := of.GetLabel(); label[1].GetValue() != "run" { // outcome, stage
+				continue
+			}
+			h, no, below := of.GetHistogram(), 0, uint64(0)
+			if of.GetLabel()[0].GetValue() != "ok" {
+				no = 1
+			}
+			if counts == nil {
+				counts = make([][2]int, len(h.GetBucket())+1)
+			}
+			for i, b := range h.GetBucket() {
+				if len(bounds) < len(h.GetBucket()) {
+					bounds = append(bounds, b.GetUpperBound())
+				}
+				counts[i][no], below = int(b.GetCumulativeCount()-below), b.GetCumulativeCount()
+			}
+			counts[len(counts)-1][no] = int(h.GetSampleCount() - below)
+		}
+	}
+	return bounds, counts
+}
+
 // metrics are what an operator watches. No label holds anything that somebody said: a
 // route is a pattern of the table, a verb one of the palettes.
 type metrics struct {
