@@ -890,6 +890,84 @@ func TestBrowserNothingTwice(t *testing.T) {
 	tab.Wait("28 of 31 steps done (90 %).")
 }
 
+// U17, SAFE-C1: a card carries what was typed, and the preview that was shown stands for it
+// whole. Where somebody edits what the card carries, it is shown anew and nothing is done;
+// a preview of something else is no agreement either.
+func TestBrowserCardIsWhatRuns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	set := func(name, value string) {
+		t.Helper()
+		tab.Eval(fmt.Sprintf(`(() => { const e = document.querySelector("main form input[type=hidden][name=%s]"); const was = e.value; e.value = %q; return was })()`, name, value))
+	}
+	holds := func(name string) string {
+		return tab.Eval(fmt.Sprintf(`document.querySelector("main form input[type=hidden][name=%s]").value`, name))
+	}
+	none := func(verb, why string) {
+		t.Helper()
+		for _, outcome := range []string{"ok", "refused"} {
+			if text := h.run("log", "show", "--verb", verb, "--outcome", outcome); strings.Contains(text, verb) {
+				t.Errorf("%s, and the journal tells of\n%s", why, text)
+			}
+		}
+	}
+	asks := func(reason string) {
+		t.Helper()
+		tab.Go(h.url("/do/client.escalate"))
+		tab.Type("#reason", reason)
+		tab.Click("main form .btn")
+		tab.Wait("It sends a message that cannot be recalled")
+	}
+	asks("The first reason")
+	first := holds("agreed")
+	asks("The second reason")
+	for why, edit := range map[string]func(){
+		"the reason is another":  func() { set("reason", "A reason that nobody saw") },
+		"the preview is another": func() { set("agreed", first) },
+		"the preview is made up": func() { set("agreed", "0000-0000") },
+		"more is left out": func() {
+			tab.Eval(`(() => { document.querySelector("main form").append(Object.assign(document.createElement("input"), {type: "hidden", name: "shown", value: "1"})); return "" })()`)
+			set("reason", "x")
+		},
+	} {
+		asks("The second reason")
+		edit()
+		says := holds("reason")
+		follow(tab, "main", "Yes, do it")
+		tab.Wait("Something has changed since.")
+		tab.Wait(says)
+		none("client.escalate", why)
+	}
+	asks("The second reason")
+	follow(tab, "main", "Yes, do it")
+	tab.Wait("I have passed this conversation on")
+	if text := h.run("log", "show", "--verb", "client.escalate", "--outcome", "ok"); strings.Count(text, "client.escalate ") != 1 || !strings.Contains(text, "The second reason") {
+		t.Errorf("the journal tells of\n%s", text)
+	}
+	// What somebody else must agree to is asked for as it was shown, or not at all.
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent")
+	tab.Go(h.url("/do/review.waive"))
+	tab.Eval(`(() => { const s = document.querySelector("#request-id"); s.value = [...s.options].find(o => o.text.includes("Pierre")).value; return "" })()`)
+	other := tab.Eval(`[...document.querySelector("#request-id").options].find(o => o.text.includes("Thomas")).value`)
+	tab.Type("#reason", "The register already holds it")
+	tab.Click("main form .btn")
+	tab.Wait("Must agree too")
+	set("request-id", other)
+	follow(tab, "main", "Yes, ask for it")
+	tab.Wait("Something has changed since.")
+	tab.Go(h.url("/waiting"))
+	tab.Wait("Nothing waits for you.")
+	if text := tab.Text(); strings.Contains(text, "What you asked others for") {
+		t.Errorf("something else is asked for:\n%s", text)
+	}
+	none("review.waive", "the request is another")
+}
+
 // U37: the portal is painted within a second at 1.6 Mbit/s, from an empty cache, and
 // nothing on it comes from elsewhere.
 func TestBrowserFirstPaint(t *testing.T) {
