@@ -28,15 +28,11 @@ import (
 // reference. What they do with rows are verbs, whose forms are those of everybody.
 
 // queue lists what waits.
-func (v *visit) queue() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	if show := v.r.URL.Query()["show"]; len(show) > 0 {
+func (d *desk) queue() error {
+	if show := d.r.URL.Query()["show"]; len(show) > 0 {
 		return d.decisionPage(http.StatusOK, "", "", show[:min(len(show), mostTogether)]...)
 	}
-	all, err := d.session.Pending(v.r.Context())
+	all, err := d.session.Pending(d.r.Context())
 	if err != nil {
 		return err
 	}
@@ -114,12 +110,8 @@ func (d *desk) ago(at time.Time) string {
 }
 
 // decision shows one: the whole call, what would happen now, and why it is asked.
-func (v *visit) decision() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	return d.decisionPage(http.StatusOK, "", "", v.r.PathValue("id"))
+func (d *desk) decision() error {
+	return d.decisionPage(http.StatusOK, "", "", d.r.PathValue("id"))
 }
 
 // mostTogether is how many are shown on one page.
@@ -207,25 +199,18 @@ func (d *desk) present(at string, card pages.Card) pages.Card {
 var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
 // decide agrees or declines.
-func (v *visit) decide() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	if err := v.form(); err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	id := v.r.PathValue("id")
+func (d *desk) decide() error {
+	ctx := d.r.Context()
+	id := d.r.PathValue("id")
 	var told string
 	var entry int64
-	switch v.r.PostForm.Get("decide") {
+	switch d.r.PostForm.Get("decide") {
 	case "agree":
 		c, r, err := d.session.Agree(ctx, id)
 		var refusal *runtime.Refusal
 		switch {
 		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
-			return v.see(signInAt(v.r.URL.Path))
+			return d.see(signInAt(d.r.URL.Path))
 		case errors.As(err, &refusal):
 			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics), "", id)
 		case err != nil:
@@ -235,7 +220,7 @@ func (v *visit) decide() error {
 			told, entry = d.tells("pages/agreed")+"\n"+d.tell.Done(r), r.First
 		}
 	case "decline":
-		if err := d.session.Decline(ctx, id, strings.TrimSpace(v.r.PostForm.Get("reason"))); err != nil {
+		if err := d.session.Decline(ctx, id, strings.TrimSpace(d.r.PostForm.Get("reason"))); err != nil {
 			return err
 		}
 		told = d.tells("pages/declined")
@@ -262,27 +247,23 @@ func (v *visit) decide() error {
 // entriesPage is how many entries a page of it has.
 const entriesPage = 50
 
-func (v *visit) journalPage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
+func (d *desk) journalPage() error {
+	ctx := d.r.Context()
 	if err := d.session.ReadsJournal(ctx); err != nil {
 		return err
 	}
-	size, _, err := v.Store.Head(ctx)
+	size, _, err := d.Store.Head(ctx)
 	if err != nil {
 		return err
 	}
 	last := size
-	if n, err := strconv.ParseInt(v.r.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
+	if n, err := strconv.ParseInt(d.r.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
 		last = n
 	}
 	table := pages.Table{ID: "entries", Title: d.tells("pages/journal"), Head: []string{d.tells("pages/number"), d.tells("pages/when"), d.tells("pages/who"), d.tells("pages/call"), d.tells("pages/became")}, Empty: d.tells("pages/none")}
 	first := max(1, last-entriesPage+1)
 	if size > 0 {
-		for e, err := range journal.Entries(ctx, v.Store, first, last) {
+		for e, err := range journal.Entries(ctx, d.Store, first, last) {
 			if err != nil {
 				return err
 			}
@@ -437,22 +418,18 @@ func (d *desk) chain(ctx context.Context) (string, error) {
 // journalEntry shows one: what was called, what changed, and why, from what was recorded.
 // It is for roles that keep the journal, and for whom it was done for. What is personal
 // in it stands masked until somebody opens it, which the journal is told.
-func (v *visit) journalEntry() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	n, err := strconv.ParseInt(v.r.PathValue("entry"), 10, 64)
+func (d *desk) journalEntry() error {
+	ctx := d.r.Context()
+	n, err := strconv.ParseInt(d.r.PathValue("entry"), 10, 64)
 	if err != nil || n < 1 {
-		return v.notFound()
+		return d.notFound()
 	}
-	for l, err := range journal.Opened(ctx, v.Store, v.principal, n, n) {
+	for l, err := range journal.Opened(ctx, d.Store, d.principal, n, n) {
 		if err != nil {
 			return err
 		}
-		e, opened := &l.Entry, v.r.Method == http.MethodPost
-		if e.Principal != v.principal {
+		e, opened := &l.Entry, d.r.Method == http.MethodPost
+		if e.Principal != d.principal {
 			if err := d.session.ReadsJournal(ctx); err != nil {
 				return err
 			}
@@ -488,7 +465,7 @@ func (v *visit) journalEntry() error {
 	if err := d.session.ReadsJournal(ctx); err != nil {
 		return err // as one of somebody else
 	}
-	return v.notFound()
+	return d.notFound()
 }
 
 // facts are those of which something is said: keys and texts in turn.
@@ -529,15 +506,11 @@ func (d *desk) keeps() bool {
 
 // The reference.
 
-func (v *visit) referencePage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	said := strings.TrimSpace(v.r.URL.Query().Get("q"))
+func (d *desk) referencePage() error {
+	said := strings.TrimSpace(d.r.URL.Query().Get("q"))
 	table := pages.Table{ID: "verbs", Title: d.tells("pages/reference"), Head: []string{d.tells("pages/verb"), d.tells("pages/does")}, Empty: d.tells("pages/none"),
 		Find: &pages.Find{URL: "/verbs", Fields: []pages.Field{{ID: "q", Name: "q", Kind: "search", Label: d.tells("pages/search"), Value: said, Max: 100}}}}
-	page, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
+	page, _ := strconv.Atoi(d.r.URL.Query().Get("page"))
 	var found []*verbs.Verb
 	for _, verb := range d.session.Verbs() {
 		if matches(verb, said) {
@@ -581,17 +554,13 @@ func matches(v *verbs.Verb, said string) bool {
 	return true
 }
 
-func (v *visit) verbPage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	verb := v.Registry.Verb(v.r.PathValue("verb"))
+func (d *desk) verbPage() error {
+	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil || !d.session.May(verb) {
-		return v.notFound()
+		return d.notFound()
 	}
 	var text strings.Builder
-	if err := v.Registry.Explain(&text, verb); err != nil {
+	if err := d.Registry.Explain(&text, verb); err != nil {
 		return err
 	}
 	p := d.frame(verb.Name)
@@ -632,12 +601,8 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 }
 
 // why shows how the last answer of the conversation came about, from what was recorded.
-func (v *visit) why() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
+func (d *desk) why() error {
+	ctx := d.r.Context()
 	info, err := d.session.Info(ctx)
 	if err != nil {
 		return err

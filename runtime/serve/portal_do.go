@@ -95,17 +95,13 @@ func (d *desk) before(f *filled, r row) {
 	}
 }
 
-func (v *visit) formPage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	f, about, err := d.asked(v.r.URL.Query())
+func (d *desk) formPage() error {
+	f, about, err := d.asked(d.r.URL.Query())
 	if err != nil {
 		return err
 	}
 	if f.values.Get("key") == "" {
-		key, err := v.book.Secret()
+		key, err := d.book.Secret()
 		if err != nil {
 			return err
 		}
@@ -202,16 +198,12 @@ func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 }
 
 // do does what a form asks for, once; or shows what it would do, where a rule asks.
-func (v *visit) do() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	verb := v.Registry.Verb(v.r.PathValue("verb"))
+func (d *desk) do() error {
+	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil {
-		return v.notFound()
+		return d.notFound()
 	}
-	values, refused, err := v.multipart(d.session, verb)
+	values, refused, err := d.multipart(d.session, verb)
 	if err != nil {
 		return err
 	}
@@ -243,16 +235,16 @@ func (v *visit) do() error {
 	if script == nil {
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
-	ctx := v.r.Context()
+	ctx := d.r.Context()
 	// What was done under the key already is told again, though it may have taken away
 	// what the call names.
 	if d.did(script, key) {
-		return v.see(d.at(d.page) + "?done=again")
+		return d.see(d.at(d.page) + "?done=again")
 	}
 	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
 	if ds.HasErrors() || program == nil {
 		if d.did(script, key) { // just now, by the same form
-			return v.see(d.at(d.page) + "?done=again")
+			return d.see(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, ds)
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
@@ -540,25 +532,23 @@ type step struct {
 	call *receipt.Call
 }
 
-func (v *visit) step() (*step, error) {
-	d, err := v.desk()
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
-	if i < 0 {
-		return nil, v.notFound()
-	}
-	d.page = d.all[i]
-	s := &step{desk: d, item: v.r.PathValue("item")}
-	var ok bool
-	if s.row, ok, err = d.find(v.r.Context(), s.item); err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, v.notFound()
-	}
-	return s, nil
+// stepped answers where somebody is with the questions of an item.
+func stepped(answer func(*step) error) func(*visit) error {
+	return desked(func(d *desk) (err error) {
+		i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
+		if i < 0 {
+			return d.notFound()
+		}
+		d.page = d.all[i]
+		s, ok := &step{desk: d, item: d.r.PathValue("item")}, false
+		if s.row, ok, err = d.find(d.r.Context(), s.item); err != nil {
+			return err
+		}
+		if !ok {
+			return d.notFound()
+		}
+		return answer(s)
+	})
 }
 
 // starts is the program that begins with the questions, or goes on with them.
@@ -579,22 +569,8 @@ func (s *step) program(ctx context.Context, text string) (*verbs.Program, error)
 
 // question shows the question at hand. It is worked out and not done: to look changes
 // nothing.
-func (v *visit) question() error {
-	s, err := v.step()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	program, err := s.starts(ctx)
-	if err != nil {
-		return err
-	}
-	r, err := s.session.Preview(ctx, program)
-	if err != nil {
-		return err
-	}
-	s.call = &r.Calls[0]
-	return s.show(ctx, http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
+func (s *step) question() error {
+	return s.again(s.r.Context(), http.StatusOK, s.r.URL.Query().Get("field"), url.Values{}, "")
 }
 
 // text is a column of what is asked.
@@ -712,16 +688,9 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 }
 
 // answered takes an answer, or sends all of them.
-func (v *visit) answered() error {
-	s, err := v.step()
-	if err != nil {
-		return err
-	}
-	if err := v.form(); err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	values := v.r.PostForm
+func (s *step) answered() error {
+	ctx := s.r.Context()
+	values := s.r.PostForm
 	if values.Get("show") != "" {
 		return s.again(ctx, http.StatusOK, "", values, "")
 	}
@@ -790,10 +759,11 @@ func (v *visit) answered() error {
 	if s.text(0, "status") == q.Checking {
 		here += "?" + url.Values{"changed": {field}}.Encode()
 	}
-	return v.see(here)
+	return s.see(here)
 }
 
-// again shows a question once more, with why the answer does not count and what was typed.
+// again shows a question with why an answer does not count and what was typed, if it was
+// answered.
 func (s *step) again(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	program, err := s.starts(ctx)
 	if err != nil {
