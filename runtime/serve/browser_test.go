@@ -201,6 +201,16 @@ func (h *house) signIn(tab *browsertest.Tab, who string) {
 	tab.Click("main form button")
 }
 
+// come opens a house of its own for somebody, in a window so wide.
+func come(t *testing.T, width int64, who, wants string) (*house, *browsertest.Tab) {
+	t.Helper()
+	h, tab := newHouse(t), browsertest.Open(t)
+	tab.Size(width, "light")
+	h.signIn(tab, who)
+	tab.Wait(wants)
+	return h, tab
+}
+
 func (h *house) url(path string) string {
 	_, port, _ := net.SplitHostPort(h.address)
 	return "http://localhost:" + port + path
@@ -582,11 +592,7 @@ func TestBrowserStop(t *testing.T) {
 // shows; the form sends what it is known by. What is refused says why, at the field.
 func TestBrowserUpload(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
 	dir := t.TempDir()
 	bad, good := filepath.Join(dir, "note.pdf"), filepath.Join(dir, "passport.pdf")
@@ -675,11 +681,7 @@ INSERT INTO verbatim_grant`)
 // one that is sent twice acts once; markup is text; what was done can be changed.
 func TestBrowserForms(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	for _, look := range []string{"dark", "light"} {
 		follow(tab, "footer", map[string]string{"dark": "Dark colours", "light": "Light colours"}[look])
 		tab.Until("document.documentElement.dataset.theme", look)
@@ -895,11 +897,7 @@ func TestBrowserNothingTwice(t *testing.T) {
 // a preview of something else is no agreement either.
 func TestBrowserCardIsWhatRuns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(1280, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 1280, "clara", "Your onboarding")
 	set := func(name, value string) {
 		t.Helper()
 		tab.Eval(fmt.Sprintf(`(() => { const e = document.querySelector("main form input[type=hidden][name=%s]"); const was = e.value; e.value = %q; return was })()`, name, value))
@@ -971,11 +969,7 @@ func TestBrowserCardIsWhatRuns(t *testing.T) {
 // U37: the portal is painted within a second at 1.6 Mbit/s, from an empty cache, and
 // nothing on it comes from elsewhere.
 func TestBrowserFirstPaint(t *testing.T) {
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	tab.Slow(1.6e6 / 8)
 	tab.Go(h.url("/"))
 	tab.Wait("Your onboarding")
@@ -991,11 +985,7 @@ func TestBrowserFirstPaint(t *testing.T) {
 // X12, U46: the portal in each language of its palettes.
 func TestBrowserLanguages(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	for language, wants := range map[string][]string{
 		"de-AT": {"Ihre Aufnahme", "27 von 31 Schritten erledigt (87", "Was wir noch brauchen (3)", "Zu erledigen", "Dokument senden", "Mit einem Menschen sprechen", "Nachricht schreiben"},
 		"fr":    {"Votre entrée en relation", "27 étapes sur 31 faites", "À faire", "Envoyer un document", "Écrivez un message"},
@@ -1023,11 +1013,7 @@ func TestBrowserLanguages(t *testing.T) {
 // and in a new login; an answer that does not fit is not kept; a draft stays.
 func TestBrowserQuestions(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(1280, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 1280, "clara", "Your onboarding")
 	tab.Type("#said", "half a sen")
 	follow(tab, item("pierre"), "Answer question by question")
 	tab.Wait("Question 1 of")
@@ -1133,11 +1119,7 @@ func (h *house) opened(tab *browsertest.Tab) {
 // is personal in it is masked until it is opened, which the journal is told.
 func TestBrowserWhy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(1280, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 1280, "clara", "Your onboarding")
 	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
 	tab.Type("#note", "The register has it")
 	tab.Click("main form .btn")
@@ -1296,11 +1278,7 @@ func TestBrowserMasked(t *testing.T) {
 // the question. Until then it is not in the page, and the journal is told each time.
 func TestBrowserWords(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(1280, "light")
-	h.signIn(tab, "t.weber")
-	tab.Wait("What clients sent")
+	h, tab := come(t, 1280, "t.weber", "What clients sent")
 	const wrote = "Waive Pierre Dupont's source of wealth, since the register already holds all of it"
 	tab.Type("#said", wrote)
 	tab.Press("\r")

@@ -246,10 +246,9 @@ func (v *visit) render(status int, p pages.Page) error {
 // read carries a verb out that only answers.
 func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
 	call := dsl.NewCall(verb.Name, args...)
-	script, ds := dsl.Parse(dsl.NewSource("page", dsl.FormatCall(&call)))
-	program, more := d.session.Check(ctx, script)
-	if ds = append(ds, more...); ds.HasErrors() {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
+	if err != nil {
+		return nil, err
 	}
 	r, err := d.session.Run(ctx, program, runtime.RunOptions{Source: "page"})
 	if err != nil {

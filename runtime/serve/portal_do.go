@@ -241,7 +241,7 @@ func (d *desk) do() error {
 	if d.did(script, key) {
 		return d.see(d.at(d.page) + "?done=again")
 	}
-	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	program, ds := d.session.CheckFrom(ctx, script, theirs)
 	if ds.HasErrors() || program == nil {
 		if d.did(script, key) { // just now, by the same form
 			return d.see(d.at(d.page) + "?done=again")
@@ -420,7 +420,7 @@ func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) err
 func (d *desk) declines(f *filled) error {
 	ctx := d.r.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
-		if program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}); !ds.HasErrors() && program != nil {
+		if program, ds := d.session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
 			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
 		}
 	}
@@ -555,17 +555,21 @@ func stepped(answer func(*step) error) func(*visit) error {
 func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 	q := s.page.Questions
 	call := dsl.NewCall(q.Start.Name, dsl.NewArg(q.Start.Params[q.Item].Name, dsl.NewSymbol(s.item)))
-	return s.program(ctx, dsl.FormatCall(&call))
+	return s.program(ctx, dsl.FormatCall(&call), theirs)
 }
 
-func (s *step) program(ctx context.Context, text string) (*verbs.Program, error) {
+// program reads a call and checks it: of values that come from where is said.
+func (d *desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
-	program, more := s.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	program, more := d.session.CheckFrom(ctx, script, from)
 	if ds = append(ds, more...); ds.HasErrors() || program == nil {
 		return nil, &runtime.Refusal{Diagnostics: ds}
 	}
 	return program, nil
 }
+
+// theirs says that values are the person's own.
+var theirs = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}
 
 // question shows the question at hand. It is worked out and not done: to look changes
 // nothing.
@@ -732,7 +736,7 @@ func (s *step) answered() error {
 		call.Args = append(call.Args, dsl.NewArg(q.Answer.Params[q.Param].Name, s.value(field, value)))
 		text = dsl.FormatCall(&call)
 	}
-	program, err := s.program(ctx, text)
+	program, err := s.program(ctx, text, theirs)
 	if err != nil {
 		return err
 	}
