@@ -1282,7 +1282,7 @@ func TestBrowserWords(t *testing.T) {
 	const wrote = "Waive Pierre Dupont's source of wealth, since the register already holds all of it"
 	tab.Type("#said", wrote)
 	tab.Press("\r")
-	tab.Wait("Shall the bank do without Pierre Dupont")
+	tab.Until(`[...document.querySelectorAll("#talk button")].some(b => b.textContent.trim() === "Yes")`, "true")
 	follow(tab, "#talk", "Yes")
 	tab.Wait("has to agree as well")
 	tab.Go(h.url("/waiting"))
