@@ -323,12 +323,8 @@ func (s *Session) DeclinePreview(ctx context.Context, p *verbs.Program, id strin
 
 // own begins a journal entry about a confirmation.
 func (s *Session) own(verb, id string, c *confirmations.Confirmation) stores.Entry {
-	call := dsl.NewCall(verb, dsl.NewArg("id", dsl.NewString(id)))
-	e := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "confirm", Verb: verb,
-		Call: dsl.FormatCall(&call), Palette: s.e.reg.Digest()}
-	for _, role := range s.roles {
-		e.Roles = append(e.Roles, role.Name)
-	}
+	e := s.act(verb, dsl.NewArg("id", dsl.NewString(id)))
+	e.Source, e.Outcome = "confirm", ""
 	if c != nil {
 		e.Preview = c.Preview
 	}

@@ -473,7 +473,7 @@ func TestAVerbThatOnlyReadsChangesNothing(t *testing.T) {
 	look, st := joining(t)
 	look.snapshot, look.read = true, view.Open(nil, nil, nil)
 	r := &run{reading: look, steps: []*step{st}}
-	st.sealed = st.seal()
+	st.sealed = st.sealIn(new([]byte))
 	err := r.apply(t.Context(), st, []proposal{{op: stores.Insert, entity: note, set: []assigned{{field: noteText, value: str("new")}}}})
 	if codeOf(err) != "failure" || r.read.Waiting() {
 		t.Errorf("%v, changes wait: %t", err, r.read.Waiting())

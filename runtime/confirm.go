@@ -11,6 +11,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime/confirmations"
+	"verbatim/runtime/sessions"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
@@ -33,6 +34,9 @@ type Pending struct {
 	Reason  string // of a decline
 	// Mine says that it waits for the principal who looks at it.
 	Mine bool
+	// Said says that the asker wrote something that led to it, which whoever it waits
+	// for may be shown: see Words. It is given by Show.
+	Said bool
 	// Preview is what would happen now, done as the asker may at this moment. It
 	// is given by Propose and Show, and nil where the script could not run.
 	Preview *receipt.Receipt
@@ -54,6 +58,7 @@ const (
 	verbAgree   = "verbatim.agree"
 	verbDecline = "verbatim.decline"
 	verbExpire  = "verbatim.expire"
+	verbWords   = "verbatim.read-words"
 	verbSummon  = "verbatim.summon" // stands in no journal, only in what a worker reports
 )
 
@@ -108,13 +113,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 
 // KeepWith is Keep with the options of PreviewWith, and their Source.
 func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
-	if err := s.ready(p); err != nil {
-		return nil, err
-	}
-	if all := s.permit(p); len(all) > 0 {
-		return nil, refuse(all)
-	}
-	r, err := s.attempts(ctx, p, rehearsal(o))
+	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +173,7 @@ func (r *run) confirmation(id string, roles []string, o RunOptions) *confirmatio
 	return &confirmations.Confirmation{
 		Key: stores.NewString(r.e.newID()), ID: id, Asker: r.s.who.Name, Person: r.s.who.Whose(), Session: r.s.id, Source: source,
 		Script: dsl.Format(r.prog.Canonical()), Origins: r.prog.Literals().Encode(r.prog.Script()), Digest: fmt.Sprintf("%x", r.digest), Preview: r.id, Palette: r.e.reg.Digest(),
-		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.footing(), UnderKey: o.Key, Before: r.heardUntil(),
+		Roles: roles, Agreed: make([]string, len(roles)), Rows: r.footing(), UnderKey: o.Key, Before: r.heardUntil(), Turn: r.s.turnID(o),
 		Time: r.now, Expires: r.now.Add(r.lasts()), Status: confirmations.Waiting, Receipt: string(r.preview().AppendKept(nil)),
 	}
 }
@@ -231,7 +230,15 @@ func (r *run) footing() []string {
 }
 
 // sees reports whether every row of a footing lies within the session's scope.
-func (s *Session) sees(ctx context.Context, r stores.Reader, rows []string) (bool, error) {
+func (s *Session) sees(ctx context.Context, rows []string) (ok bool, err error) {
+	err = s.e.store.View(ctx, s.scope, func(r stores.Reader) error {
+		ok, err = s.finds(ctx, r, rows)
+		return err
+	})
+	return ok, err
+}
+
+func (s *Session) finds(ctx context.Context, r stores.Reader, rows []string) (bool, error) {
 	if s.scope.All {
 		return true, nil
 	}
@@ -279,12 +286,7 @@ func (s *Session) concerns(ctx context.Context, c *confirmations.Confirmation) (
 	if !slices.ContainsFunc(c.Roles, s.has) {
 		return false, nil
 	}
-	ok := false
-	err := s.e.store.View(ctx, s.scope, func(r stores.Reader) (err error) {
-		ok, err = s.sees(ctx, r, c.Rows)
-		return err
-	})
-	return ok, err
+	return s.sees(ctx, c.Rows)
 }
 
 // Propose asks for the agreement that somebody else has to give: the program is
@@ -585,6 +587,11 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 			if err := s.learns(ctx, asker, p.Preview); err != nil {
 				return nil, failure(err)
 			}
+			turn, err := s.said(ctx, c, p)
+			if err != nil {
+				return nil, failure(err)
+			}
+			p.Said = turn != nil
 			if p.Stale = fmt.Sprintf("%x", r.digest) != c.Digest; p.Stale {
 				p.Moved = c.Moved(p.Preview)
 			}
@@ -597,6 +604,56 @@ func (s *Session) Show(ctx context.Context, id string) (*Pending, error) {
 	}
 	p.Stale = true
 	return p, nil
+}
+
+// said is the turn in which the asker wrote what led to a confirmation, nil where it is
+// not for this session: it does not wait for them, the turn speaks of a row outside their
+// scope, or it may repeat a value that the confirmation withholds.
+func (s *Session) said(ctx context.Context, c *confirmations.Confirmation, p *Pending) (*sessions.Turn, error) {
+	if c.Turn == "" || !p.Mine || s.only != nil || strings.Contains(s.e.writtenScript(c), withheld) {
+		return nil, nil
+	}
+	var turn sessions.Turn
+	err := s.e.store.View(ctx, s.engineScope(), func(r stores.Reader) (err error) {
+		turn, err = sessions.TurnOf(ctx, r, c.Turn)
+		return err
+	})
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil, nil // the session is gone, and what was said in it
+	}
+	if err != nil || turn.Erased || turn.Role != sessions.Client {
+		return nil, err
+	}
+	rows := make([]string, len(turn.Rows))
+	for i, row := range turn.Rows {
+		rows[i] = row.Entity + " " + row.Key
+	}
+	if ok, err := s.sees(ctx, rows); err != nil || !ok {
+		return nil, err
+	}
+	return &turn, nil
+}
+
+// Words is what the asker wrote that led to a confirmation, for whoever it waits for. What
+// somebody says in a conversation is personal, so the journal is told that it was read.
+func (s *Session) Words(ctx context.Context, id string) (string, error) {
+	c, err := s.look(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	turn, err := s.said(ctx, c, s.pending(c))
+	switch {
+	case err != nil:
+		return "", failure(err)
+	case turn == nil || !s.e.clock().Before(c.Expires):
+		return "", refuse([]complaint{{-1, unknownConfirmation(id)}})
+	}
+	e := s.own(verbWords, c.ID, c)
+	e.Outcome, e.Turn = outcomeOK, c.Turn
+	if err := s.record(ctx, stores.Batch{Entries: []stores.Entry{e}}); err != nil {
+		return "", failure(err)
+	}
+	return turn.Content, nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

@@ -18,7 +18,7 @@ import (
 func TestArgumentsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	t.Parallel()
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}}
-	st.sealed = st.seal()
+	st.sealed = st.sealIn(new([]byte))
 	r := &run{reading: &reading{e: &Engine{}}, steps: []*step{st}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestOriginsThatChangeAfterTheGateStopTheRun(t *testing.T) {
 	t.Parallel()
 	person, letter := verbs.NewOrigin(verbs.FromPerson, ""), verbs.NewOrigin(verbs.FromDocument, "letter.pdf")
 	st := &step{verb: &verbs.Verb{Name: "a.b"}, args: []stores.Value{stores.NewString("x"), stores.NewInt(1)}, from: []verbs.Origin{letter, person}}
-	st.sealed = st.seal()
+	st.sealed = st.sealIn(new([]byte))
 	r := &run{reading: &reading{e: new(Engine)}, steps: []*step{st}}
 	if err := r.still(st); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestSealKeepsArgumentsApart(t *testing.T) {
 		for _, s := range texts {
 			st.args = append(st.args, stores.NewString(s))
 		}
-		return st.seal()
+		return st.sealIn(new([]byte))
 	}
 	if seal("ab", "c") == seal("a", "bc") || seal("ab") == seal("ab", "") || seal() == seal("") {
 		t.Error("two calls have one seal")

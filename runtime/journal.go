@@ -64,13 +64,7 @@ func (e *Engine) say(b *stores.Batch, entry stores.Entry, p *verbs.Program, v *v
 
 // entry fills what every entry of a session has.
 func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.Entry {
-	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest()}
-	if o.Turn > 0 && !s.kept.IsNull() {
-		e.Turn = sessions.TurnID(s.id, o.Turn)
-	}
-	for _, role := range s.roles {
-		e.Roles = append(e.Roles, role.Name)
-	}
+	e := stores.Entry{Principal: s.who.Name, Session: s.id, Source: o.Source, Palette: s.e.reg.Digest(), Turn: s.turnID(o), Roles: s.roleNames()}
 	if src := p.Script().Source; src != nil {
 		if e.Source == "" {
 			e.Source = src.Name
@@ -78,6 +72,22 @@ func (s *Session) entry(p *verbs.Program, o RunOptions, place dsl.Place) stores.
 		e.Source = fmt.Sprintf("%s:%d", e.Source, src.Position(place.Range.Start).Line)
 	}
 	return e
+}
+
+// roleNames are those of the principal, as entries have them.
+func (s *Session) roleNames() (names []string) {
+	for _, role := range s.roles {
+		names = append(names, role.Name)
+	}
+	return names
+}
+
+// turnID is the id of the turn that a run comes of, "" where there is none.
+func (s *Session) turnID(o RunOptions) string {
+	if o.Turn > 0 && !s.kept.IsNull() {
+		return sessions.TurnID(s.id, o.Turn)
+	}
+	return ""
 }
 
 // refusal writes refused calls into the journal, in a transaction of their own.

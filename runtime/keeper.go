@@ -78,12 +78,8 @@ func (s *Session) OpensEntry(ctx context.Context, e *stores.Entry) error {
 // act begins an entry about something that the engine does itself.
 func (s *Session) act(verb string, args ...dsl.Arg) stores.Entry {
 	call := dsl.NewCall(verb, args...)
-	e := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
-		Outcome: outcomeOK, Palette: s.e.reg.Digest()}
-	for _, role := range s.roles {
-		e.Roles = append(e.Roles, role.Name)
-	}
-	return e
+	return stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "log", Verb: verb, Call: dsl.FormatCall(&call),
+		Outcome: outcomeOK, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
 }
 
 // Redactable says what Redact would erase.

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"maps"
+
 	"verbatim/runtime/confirmations"
 	"verbatim/runtime/sessions"
 	"verbatim/runtime/uploads"
@@ -59,9 +61,9 @@ var deliveries = &stores.Entity{
 
 // holding adds rows of the engine's own to a scope.
 func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scope {
-	holds := make(map[string][]stores.Value, len(s.Holds)+1)
-	for name, held := range s.Holds {
-		holds[name] = held
+	holds := maps.Clone(s.Holds)
+	if holds == nil {
+		holds = map[string][]stores.Value{}
 	}
 	holds[e.Name] = append(holds[e.Name][:len(holds[e.Name]):len(holds[e.Name])], keys...)
 	s.Holds = holds
@@ -70,13 +72,11 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 
 // withoutOwn takes away what nobody may hold, whatever the grants say.
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
-	out := make(map[string][]stores.Value, len(holds))
-	for name, held := range holds {
-		if name != confirmations.Entity.Name && name != deliveries.Name && name != attempts.Name && name != uploads.Contents.Name && name != journal.Openings.Name {
-			out[name] = held
-		}
+	holds = maps.Clone(holds)
+	for _, own := range []*stores.Entity{confirmations.Entity, deliveries, attempts, uploads.Contents, journal.Openings} {
+		delete(holds, own.Name)
 	}
-	return out
+	return holds
 }
 
 // The fields of an attempt: what a tool of another server was asked, under a

@@ -83,18 +83,22 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*receipt.Recei
 // PreviewWith is Preview that tells its progress, and may be held to the version
 // of the session and to a turn of it. Other options do not matter to it.
 func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+	r, err := s.rehearse(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	s.remember(r.shown())
+	return r.preview(), nil
+}
+
+func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) (*run, error) {
 	if err := s.ready(p); err != nil {
 		return nil, err
 	}
 	if all := s.permit(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	r, err := s.attempts(ctx, p, rehearsal(o))
-	if err != nil {
-		return nil, err
-	}
-	s.remember(r.shown())
-	return r.preview(), nil
+	return s.attempts(ctx, p, rehearsal(o))
 }
 
 // Run carries a program out, whole or not at all, unless told otherwise by

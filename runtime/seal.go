@@ -13,10 +13,8 @@ import (
 // A digester writes down what a plan is, and what it stands on.
 type digester struct{ digest.Writer }
 
-// seal hashes what a call says: its verb and its resolved arguments.
-func (st *step) seal() [32]byte { return st.sealIn(new([]byte)) }
-
-// sealIn is seal with memory that is used again.
+// sealIn hashes what a call says, its verb and its resolved arguments, with memory that
+// is used again.
 func (st *step) sealIn(b *[]byte) [32]byte {
 	d := digester{digest.Writer{B: (*b)[:0]}}
 	d.Text(st.verb.Name)

@@ -39,23 +39,17 @@ func (e *Engine) summons(ctx context.Context, r stores.Reader, c *confirmations.
 }
 
 func (e *Engine) workSummon(ctx context.Context, run stores.Run) (Worked, error) {
-	done := Worked{Verb: verbSummon}
-	var p struct {
-		V            int
-		Confirmation string
-	}
-	if err := readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
-		return done, &Failure{Err: err}
-	} else if err != nil || p.Confirmation == "" {
-		return e.giveUp(ctx, run, verbSummon, reasonUnreadable)
+	id, done, err := e.confirmationOf(ctx, run, verbSummon)
+	if id == "" {
+		return done, err
 	}
 	now := stores.NewTime(e.clock()).Time()
 	b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
 	var c *confirmations.Confirmation
 	var names []string
 	var asker string
-	err := e.store.View(ctx, system(), func(r stores.Reader) (err error) {
-		if c, err = confirmations.Get(ctx, r, stores.NewString(p.Confirmation)); err != nil || c == nil {
+	err = e.store.View(ctx, system(), func(r stores.Reader) (err error) {
+		if c, err = confirmations.Get(ctx, r, stores.NewString(id)); err != nil || c == nil {
 			return err
 		}
 		asker = c.Asker

@@ -614,10 +614,7 @@ func (s *Session) askWork(ctx context.Context, w *work, done Worked, script *dsl
 // skip ends a work that has become pointless, and says so in the journal.
 func (s *Session) skip(ctx context.Context, w *work, done Worked, script *dsl.Script, reason string) (Worked, error) {
 	entry := stores.Entry{Time: s.e.clock(), Principal: s.who.Name, Session: s.id, Source: "job " + w.run.ID, Verb: done.Verb,
-		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest()}
-	for _, role := range s.roles {
-		entry.Roles = append(entry.Roles, role.Name)
-	}
+		Outcome: outcomeSkipped, Reason: reason, Palette: s.e.reg.Digest(), Roles: s.roleNames()}
 	var b stores.Batch
 	if v := s.e.reg.Verb(done.Verb); script != nil && v != nil {
 		if err := s.e.say(&b, entry, nil, v, &script.Calls[0]); err != nil {
@@ -674,25 +671,35 @@ func firstSeq(tx stores.Tx) int64 {
 	return 0
 }
 
-// workExpire ends a confirmation that nobody decided in time.
-func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error) {
-	done := Worked{Verb: verbExpire}
+// confirmationOf reads the key of the confirmation that a job is about. It is "" where
+// there is nothing to be read: the job has ended then, or cannot yet be done here.
+func (e *Engine) confirmationOf(ctx context.Context, run stores.Run, verb string) (id string, done Worked, err error) {
 	var p struct {
 		V            int
 		Confirmation string
 	}
-	if err := readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
-		return done, &Failure{Err: err}
+	if err = readJob(&run.Job, &p); errors.Is(err, stores.ErrVersion) {
+		return "", Worked{Verb: verb}, &Failure{Err: err}
 	} else if err != nil || p.Confirmation == "" {
-		return e.giveUp(ctx, run, verbExpire, reasonUnreadable)
+		done, err = e.giveUp(ctx, run, verb, reasonUnreadable)
+		return "", done, err
+	}
+	return p.Confirmation, Worked{Verb: verb}, nil
+}
+
+// workExpire ends a confirmation that nobody decided in time.
+func (e *Engine) workExpire(ctx context.Context, run stores.Run) (Worked, error) {
+	id, done, err := e.confirmationOf(ctx, run, verbExpire)
+	if id == "" {
+		return done, err
 	}
 	var last stores.Tx
-	err := e.write(ctx, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
+	err = e.write(ctx, stores.Scope{Principal: run.Principal, All: true}, func(tx stores.Tx) error {
 		last = tx
 		now := stores.NewTime(e.clock()).Time()
 		done.Outcome, done.Reason = WorkDone, ""
 		b := stores.Batch{Settled: []stores.Settlement{ends(run, stores.JobDone, now, "")}}
-		c, err := confirmations.Get(ctx, tx, stores.NewString(p.Confirmation))
+		c, err := confirmations.Get(ctx, tx, stores.NewString(id))
 		switch {
 		case err != nil:
 			return err

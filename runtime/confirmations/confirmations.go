@@ -60,6 +60,7 @@ const (
 	FieldReason
 	FieldReceipt // what was shown to the asker, in the kept form
 	FieldBefore  // how far the conversation had come: of the run
+	FieldTurn    // id of the turn in which the asker said what led to it
 )
 
 // Entity is what a confirmation is to a store.
@@ -94,6 +95,7 @@ var Entity = &stores.Entity{
 		FieldReason:    {Name: "reason", Column: "reason", Kind: stores.String},
 		FieldReceipt:   {Name: "receipt", Column: "receipt", Kind: stores.String, Sensitive: true},
 		FieldBefore:    {Name: "before", Column: "before_turn", Kind: stores.Int},
+		FieldTurn:      {Name: "turn", Column: "turn", Kind: stores.String},
 	},
 }
 
@@ -113,6 +115,7 @@ type Confirmation struct {
 	Rows           []string
 	UnderKey       string
 	Before         int64
+	Turn           string
 	Time, Expires  time.Time
 	Status         string
 	By, Reason     string
@@ -130,7 +133,7 @@ func Of(row stores.Row) *Confirmation {
 		return v[i].Time()
 	}
 	return &Confirmation{
-		Row: row, Before: v[FieldBefore].Int(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
+		Row: row, Before: v[FieldBefore].Int(), Turn: v[FieldTurn].Text(), Key: v[FieldKey], ID: v[FieldID].Text(), Asker: v[FieldAsker].Text(), Person: v[FieldPerson].Text(), Session: v[FieldSession].Text(),
 		Source: v[FieldSource].Text(), Script: v[FieldScript].Text(), Origins: v[FieldOrigins].Text(), Digest: v[FieldDigest].Text(), Preview: v[FieldPreview].Text(),
 		Palette: v[FieldPalette].Text(), Roles: Texts(v[FieldRoles]), Agreed: Texts(v[FieldAgreed]), Rows: Texts(v[FieldRows]),
 		UnderKey: v[FieldUnderKey].Text(), Time: when(FieldTime), Expires: when(FieldExpires), Status: v[FieldStatus].Text(),
@@ -235,7 +238,7 @@ func (c *Confirmation) Insert() stores.Change {
 		{Field: FieldDigest, Value: stores.NewString(c.Digest)}, {Field: FieldPreview, Value: stores.NewString(c.Preview)},
 		{Field: FieldPalette, Value: stores.NewString(c.Palette)}, {Field: FieldRoles, Value: List(c.Roles)}, {Field: FieldAgreed, Value: List(c.Agreed)},
 		{Field: FieldRows, Value: List(c.Rows)}, {Field: FieldUnderKey, Value: stores.NewString(c.UnderKey)}, {Field: FieldTime, Value: stores.NewTime(c.Time)},
-		{Field: FieldExpires, Value: stores.NewTime(c.Expires)}, {Field: FieldStatus, Value: stores.NewString(c.Status)}, {Field: FieldReceipt, Value: stores.NewString(c.Receipt)}, {Field: FieldBefore, Value: stores.NewInt(c.Before)},
+		{Field: FieldExpires, Value: stores.NewTime(c.Expires)}, {Field: FieldStatus, Value: stores.NewString(c.Status)}, {Field: FieldReceipt, Value: stores.NewString(c.Receipt)}, {Field: FieldBefore, Value: stores.NewInt(c.Before)}, {Field: FieldTurn, Value: stores.NewString(c.Turn)},
 	}}
 }
 

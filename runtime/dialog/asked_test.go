@@ -2,8 +2,10 @@ package dialog_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,9 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/dialog"
+	"verbatim/runtime/sessions"
+	"verbatim/stores"
+	"verbatim/verbs"
 )
 
 // A question that waits for a yes outlives the process that asked it, and every
@@ -252,6 +257,151 @@ func TestAQuestionElsewhereAsksOthers(t *testing.T) {
 		}
 		if h.count("payment") != 1 {
 			t.Error("not paid")
+		}
+	})
+}
+
+// OB8, SAFE-A1, SAFE-C7: whoever must agree may read what the person wrote that led to the
+// question, also where it was put again, and the journal is told each time. Nobody else may,
+// nor whoever agrees where the message speaks of rows that they do not see, where it may
+// hold what the call withholds, or once the person's words were forgotten.
+func TestWhoMustAgreeReadsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	text, err := os.ReadFile("testdata/house/house.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	variant := func(old, new string) *verbs.Registry {
+		t.Helper()
+		dir, changed := t.TempDir(), strings.Replace(string(text), old, new, 1)
+		if err := os.WriteFile(filepath.Join(dir, "house.yaml"), []byte(changed), 0o666); err != nil || changed == string(text) {
+			t.Fatalf("%q is not in the palette: %v", old, err)
+		}
+		return palettesAt(t, dir)
+	}
+	pays := calls(`house.pay :flat-id @garden-flat :iban "` + iban + `" :amount 2000`)
+	const wrote = "Pay 2000 for the garden flat to DE89370400440532013000, please"
+	asks := func(h *house, m *script, between ...func() *house) string {
+		t.Helper()
+		h.window("ann", m).say(wrote)
+		var a *dialog.Answer
+		for _, there := range append(between, func() *house { return h.another(h.reg) }) {
+			a = there().window("ann", nil).say("yes")
+		}
+		all, err := h.session("max").Pending(ctx)
+		if err != nil || len(all) == 0 {
+			t.Fatalf("nothing waits: %v; told %q", err, a.Text)
+		}
+		return all[len(all)-1].ID
+	}
+	reads := func(h *house, who, id string) (said bool, words, code string) {
+		t.Helper()
+		s := h.session(who)
+		if p, err := s.Show(ctx, id); err == nil {
+			said = p.Said
+		}
+		words, err := s.Words(ctx, id)
+		var refusal *runtime.Refusal
+		if errors.As(err, &refusal) {
+			code = refusal.Diagnostics[0].Code
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return said, words, code
+	}
+	nothing := func(h *house, name, who, id string) {
+		t.Helper()
+		if said, words, code := reads(h, who, id); said || words != "" || code != "unknown-confirmation" {
+			t.Errorf("%s: %s reads %q (%t, %s)", name, who, words, said, code)
+		}
+	}
+	told := func(h *house) (n int, turn string) {
+		t.Helper()
+		entries, err := h.store.Journal(ctx, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Verb == "verbatim.read-words" && e.Outcome == "ok" {
+				n, turn = n+1, e.Turn
+			}
+			if strings.Contains(e.Call+e.Changes, "for the garden flat to") {
+				t.Errorf("the journal holds the message: %s", e.Call)
+			}
+		}
+		return n, turn
+	}
+	onBoth(t, func(t *testing.T, h *house) {
+		id := asks(h, answers(pays))
+		for _, who := range []string{"ann", "ben", "eve"} {
+			nothing(h, "not asked", who, id)
+		}
+		nothing(h, "no such thing", "max", "1111-2222-3333-4444-5555-6666-7777-8888")
+		if n, _ := told(h); n != 0 {
+			t.Errorf("the journal tells of %d who read", n)
+		}
+		if said, words, code := reads(h, "max", id); !said || words != wrote {
+			t.Errorf("max reads %q (%t, %s)", words, said, code)
+		}
+		n, turn := told(h)
+		mine, err := h.engine.Visit(ctx, "ann", runtime.Visit{Name: "repairs"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turns, err := mine.Turns(ctx, 1, 0); n != 1 || err != nil || !slices.ContainsFunc(turns, func(s sessions.Turn) bool { return s.ID == turn && s.Content == wrote }) {
+			t.Errorf("the journal tells of %d who read turn %q: %v", n, turn, err)
+		}
+		if err := h.session("max").Decline(ctx, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		nothing(h, "declined", "max", id)
+
+		// Too old, the question is put again: it came of the same words, and not of the yes.
+		h.later(time.Minute)
+		id = asks(h, answers(strings.Replace(pays, "2000", "3000", 1)), func() *house { h.later(16 * time.Minute); return h.another(h.reg) })
+		if said, words, _ := reads(h, "max", id); !said || words != wrote {
+			t.Errorf("of a question that was put again, max reads %q", words)
+		}
+		// Whoever asked is forgotten, and with them what they wrote.
+		if err := h.store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			rows, err := tx.Find(ctx, sessions.SaidBy("ann", 0))
+			if err != nil {
+				return err
+			}
+			var b stores.Batch
+			for _, row := range rows {
+				b.Changes = append(b.Changes, sessions.Erase(row))
+			}
+			return tx.Apply(ctx, b)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		nothing(h, "forgotten", "max", id)
+	})
+	onBoth(t, func(t *testing.T, h *house) {
+		o := h.another(variant("- {name: iban, type: string, required: true,", "- {name: iban, type: string, required: true, sensitive: true,"))
+		nothing(o, "withheld", "max", asks(o, answers(pays)))
+	})
+	onBoth(t, func(t *testing.T, h *house) {
+		for _, p := range []stores.Principal{
+			{Name: "ann", Roles: []string{"tenant"}, Holds: map[string][]stores.Value{"flat": {id(1), id(2)}}},
+			{Name: "max", Roles: []string{"manager"}, Holds: map[string][]stores.Value{"flat": {id(1), id(2)}}},
+			{Name: "mia", Roles: []string{"manager"}, Holds: map[string][]stores.Value{"flat": {id(1)}}},
+		} {
+			if err := h.store.SetPrincipal(ctx, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := h.another(variant(", sees: all}", "}"))
+		// The message was about a repair in a flat that mia does not look after.
+		id := asks(o, answers(calls(`house.read-letters :repair-id @zinnia-skylight`), pays))
+		if p, err := o.session("mia").Show(ctx, id); err != nil || !p.Mine {
+			t.Fatal("mia is not asked", err)
+		}
+		nothing(o, "of another flat", "mia", id)
+		if said, words, _ := reads(o, "max", id); !said || words != wrote {
+			t.Errorf("max, who looks after both, reads %q", words)
 		}
 	})
 }

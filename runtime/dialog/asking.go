@@ -34,6 +34,7 @@ type Question struct {
 	more    []reason // the conversation's own, and no palette's
 	others  []string // roles that have to agree as well
 	before  int64    // the turn of the session at which it was worked out, see runtime.RunOptions
+	turn    int64    // the same when it was first put: what they wrote until then led to it
 	fresh   bool     // it was put to the person in the last answer
 
 	stored   bool               // in the session
@@ -242,6 +243,9 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	}
 	o := runtime.RunOptions{Agreed: q.ID, Source: c.o.Source, Before: q.before}
 	if len(q.others) > 0 {
+		if o.Turn, err = c.wrote(ctx, q.turn); err != nil {
+			return t.stopped(ctx, q, err)
+		}
 		pending, err := c.o.Session.Propose(ctx, p, o)
 		if err == nil && pending.ID != "" {
 			t.record.rule(ruled{needs: q.others})
@@ -261,6 +265,24 @@ func (t *turn) agree(ctx context.Context, q *Question) (string, error) {
 	c.unasked.forget(p.Script())
 	c.recount(ctx, p.Script(), t.now)
 	return t.facing(t.left(t.done)), nil
+}
+
+// wrote is the turn in which the person said last, up to another turn, what they wanted: 0
+// where that is not kept, or was not their own.
+func (c *Conversation) wrote(ctx context.Context, until int64) (int64, error) {
+	if !c.kept {
+		return 0, nil
+	}
+	const few = 3
+	turns, err := c.o.Session.Turns(ctx, max(1, until-few), until)
+	for _, said := range slices.Backward(turns) {
+		if said.Role == sessions.Client && said.Intent != foreignIntent {
+			return said.Number, err
+		} else if said.Role == sessions.Client {
+			break
+		}
+	}
+	return 0, err
 }
 
 // stopped tells why something that was agreed to was not done, and puts it again
@@ -310,6 +332,7 @@ func (t *turn) again(ctx context.Context, q *Question, why words.Key) (string, e
 		return t.c.wording.say(sayFailed), nil
 	}
 	fresh := t.question(program, p, before, q.more...)
+	fresh.turn = q.turn
 	return t.c.wording.say(why) + "\n" + t.c.wording.question(fresh), nil
 }
 
@@ -339,7 +362,7 @@ func (t *turn) preview(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 // question puts a program to the person.
 func (t *turn) question(p *verbs.Program, preview *receipt.Receipt, before int64, more ...reason) *Question {
 	w := t.c.wording
-	q := &Question{before: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
+	q := &Question{before: before, turn: before, ID: preview.ID, Asked: t.now, Until: t.now.Add(t.c.o.Limits.Question), program: p, fresh: true}
 	q.secret = t.c.confide(p, preview)
 	w.mark = q.markOf
 	var shows, titles []string

@@ -126,6 +126,7 @@ type aboutQuestion struct {
 	Calls  []string `json:"calls"`
 	Others []string `json:"others,omitempty"`
 	More   []reason `json:"reasons,omitempty"`
+	Turn   int64    `json:"turn,omitempty"`
 }
 
 // answerWords are how a question keeps the answer that chose none of several.
@@ -151,7 +152,7 @@ func (c *Conversation) recallQuestion(k *sessions.Question) (*Question, error) {
 		return nil, &runtime.Failure{Err: errors.New("a question that waits cannot be read")}
 	}
 	q := &Question{ID: k.Preview, Title: about.Title, secret: secret{mark: c.marks}, shows: shifted(about.Shows, c.marks), asks: shifted(about.Asks, c.marks), Why: about.Why, Because: about.Told, Calls: about.Calls, others: about.Others, more: about.More,
-		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, fresh: k.Last, stored: true, recalled: k}
+		Asked: k.Asked.In(c.o.Zone), Until: k.Until.In(c.o.Zone), before: k.Before, turn: about.Turn, fresh: k.Last, stored: true, recalled: k}
 	q.Shows, q.Asks = c.conceal(q.shows), c.conceal(q.asks)
 	c.marks = (c.marks + rune(q.marks())) % mostMarks
 	return q, nil
@@ -181,7 +182,7 @@ func (c *Conversation) puts() []sessions.Question {
 		if q.recalled != nil {
 			k = *q.recalled
 		}
-		about, err := json.Marshal(aboutQuestion{q.Title, shifted(q.shows, -q.mark), shifted(q.asks, -q.mark), q.Why, q.Because, q.Calls, q.others, q.more})
+		about, err := json.Marshal(aboutQuestion{q.Title, shifted(q.shows, -q.mark), shifted(q.asks, -q.mark), q.Why, q.Because, q.Calls, q.others, q.more, q.turn})
 		if err != nil {
 			continue // of strings: it does not happen
 		}

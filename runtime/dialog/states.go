@@ -2,9 +2,7 @@ package dialog
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // A State is what a conversation waits for when a turn is over.
@@ -69,25 +67,6 @@ func (r *Turn) Drawn() bool {
 		}
 	}
 	return false
-}
-
-// Moves is the table of them, as the package's documentation has it.
-func Moves() string {
-	var b strings.Builder
-	list := func(all []State) string {
-		if all == nil {
-			return "any"
-		}
-		text := make([]string, len(all))
-		for i, s := range all {
-			text[i] = string(s)
-		}
-		return strings.Join(text, ", ")
-	}
-	for _, m := range moves {
-		fmt.Fprintf(&b, "%-10s  from %-18s  to %s\n", m.taken, list(m.from), list(m.to))
-	}
-	return b.String()
 }
 
 // state is what the conversation waits for now.

@@ -201,6 +201,16 @@ func (h *house) signIn(tab *browsertest.Tab, who string) {
 	tab.Click("main form button")
 }
 
+// come opens a house of its own for somebody, in a window so wide.
+func come(t *testing.T, width int64, who, wants string) (*house, *browsertest.Tab) {
+	t.Helper()
+	h, tab := newHouse(t), browsertest.Open(t)
+	tab.Size(width, "light")
+	h.signIn(tab, who)
+	tab.Wait(wants)
+	return h, tab
+}
+
 func (h *house) url(path string) string {
 	_, port, _ := net.SplitHostPort(h.address)
 	return "http://localhost:" + port + path
@@ -329,11 +339,37 @@ func TestBrowserEveryPage(t *testing.T) {
 		`[...document.querySelectorAll("svg.plot")].every(s => s.getAttribute("role") === "img" && s.getAttribute("aria-labelledby").split(" ").every(id => document.getElementById(id).textContent.length > 3))`:                                                                                                                                                 "true",
 		`[...document.querySelectorAll("svg.plot")].every(s => s.closest("section").querySelectorAll("details tbody tr").length === s.querySelectorAll("rect.a").length)`:                                                                                                                                                                                         "true",
 		`(() => { const grey = css => { const m = getComputedStyle(document.querySelector(css)).fill.match(/[0-9]+/g).map(v => { v /= 255; return v > .03928 ? ((v + .055) / 1.055) ** 2.4 : v / 12.92; }); return .2126 * m[0] + .7152 * m[1] + .0722 * m[2] + .05; }, a = grey("rect.a"), c = grey("rect.c"); return Math.max(a, c) / Math.min(a, c) >= 3 })()`: "true",
-		`document.querySelectorAll("svg.plot").length`: "2",
+		`document.querySelectorAll("svg.plot").length`: "3",
 	} {
 		if got := tab.Eval(what); got != want {
 			t.Errorf("%s is %s", what, got)
 		}
+	}
+	// How long programs took is what this process counted.
+	counted := func() (n int) {
+		t.Helper()
+		r, err := http.Get(h.url("/metrics"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		text, _ := io.ReadAll(r.Body)
+		m := regexp.MustCompile(`verbatim_program_seconds_count{outcome="ok",stage="run"} ([0-9]+)`).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("nothing is counted:\n%s", text)
+		}
+		n, _ = strconv.Atoi(string(m[1]))
+		return n
+	}
+	least := counted()
+	tab.Go(h.url("/journal"))
+	tab.Wait("since this process started")
+	drawn, _ := strconv.Atoi(tab.Eval(`[...document.querySelectorAll("section[aria-labelledby=latency] tbody tr")].reduce((n, r) => n + Number(r.cells[1].textContent), 0)`))
+	if most := counted(); drawn < least || drawn > most || drawn == 0 {
+		t.Errorf("of %d to %d programs, %d are drawn", least, most, drawn)
+	}
+	if says := tab.Eval(`document.querySelector("#latency-says").textContent`); !regexp.MustCompile(fmt.Sprintf(`^%d programs were carried out. Half of them took at most [0-9.]+(µs|ms|s), and 95 of 100 at most [0-9.]+(µs|ms|s)\.$`, drawn)).MatchString(says) {
+		t.Errorf("the plot says %q", says)
 	}
 	h.opened(tab)
 	everywhere(tab, "entry-opened")
@@ -496,10 +532,19 @@ func TestBrowserStop(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		asked <- true
-		select {
-		case <-r.Context().Done():
-			left <- true
-		case <-time.After(20 * time.Second):
+		// It is at work as long as somebody listens, so that nobody gives up on it.
+		w.Header().Set("Content-Type", "text/event-stream")
+		for end := time.After(time.Minute); ; {
+			_, _ = io.WriteString(w, ":\n\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				left <- true
+				return
+			case <-end:
+				return
+			case <-time.After(time.Second):
+			}
 		}
 	}))
 	defer model.Close()
@@ -519,6 +564,9 @@ func TestBrowserStop(t *testing.T) {
 		tab.Until(`document.getElementById("live").getAttribute("aria-busy")`, "true")
 		<-asked
 		tab.Audit("home-writing")
+		if len(left) > 0 {
+			t.Fatal("the model was left before anybody pressed anything")
+		}
 		if way == "Esc" {
 			tab.Press("\x1b")
 		} else {
@@ -544,11 +592,7 @@ func TestBrowserStop(t *testing.T) {
 // shows; the form sends what it is known by. What is refused says why, at the field.
 func TestBrowserUpload(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	tab.Go(h.url("/do/client.submit-document?item=thomas-muller-identity"))
 	dir := t.TempDir()
 	bad, good := filepath.Join(dir, "note.pdf"), filepath.Join(dir, "passport.pdf")
@@ -637,11 +681,7 @@ INSERT INTO verbatim_grant`)
 // one that is sent twice acts once; markup is text; what was done can be changed.
 func TestBrowserForms(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	for _, look := range []string{"dark", "light"} {
 		follow(tab, "footer", map[string]string{"dark": "Dark colours", "light": "Light colours"}[look])
 		tab.Until("document.documentElement.dataset.theme", look)
@@ -668,16 +708,17 @@ func TestBrowserForms(t *testing.T) {
 	tab.Wait("must be after 1 January 1900")
 	tab.Audit("form-wrong")
 	tab.Eval(`(() => { document.querySelector("` + field + `-y").value = "1972"; return "" })()`)
-	// Sent twice, at once: it is done once, and told twice.
-	twice := tab.Eval(`(() => { const f = document.querySelector("main form"), b = () => new FormData(f); window.twice = Promise.all([1,2].map(() => fetch(f.action, {method: "POST", body: new URLSearchParams(b())}).then(r => r.text()))).then(a => { window.sent = a.map(t => t.includes("Done (2)")).join() }); return "ok" })()`)
+	// U47: sent twice at once, and again when it is done: it is done once, each is told so,
+	// and nothing is asked that the form had.
+	twice := tab.Eval(`(() => { const f = document.querySelector("main form"), b = () => new FormData(f); window.send = () => fetch(f.action, {method: "POST", body: new URLSearchParams(b())}).then(r => r.text()).then(t => t.includes("Done (2)")); window.twice = Promise.all([window.send(), window.send()]).then(async a => { window.sent = [...a, await window.send()].join() }); return "ok" })()`)
 	if twice != "ok" {
 		t.Fatal(twice)
 	}
 	for end := time.Now().Add(10 * time.Second); tab.Eval("window.sent ?? ''") == "" && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
-	if got := tab.Eval("window.sent"); got != "true,true" {
-		t.Errorf("of what was sent twice, both were not answered with what is done: %s", got)
+	if got := tab.Eval("window.sent"); got != "true,true,true" {
+		t.Errorf("of what was sent three times, not all were answered with what is done: %s", got)
 	}
 	tab.Go(h.url("/"))
 	tab.Wait("28 of 31 steps done (90 %).")
@@ -745,14 +786,190 @@ func TestBrowserForms(t *testing.T) {
 	}
 }
 
+// U47: what somebody gave is there when a page comes again: after a mistake, from the
+// question before something is done, in a new login. Every field can be pasted into, and the
+// address to sign in with is known to browsers as one.
+func TestBrowserNothingTwice(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(h *house) {
+		letters := filepath.Join(h.dir, "letters.json")
+		if err := os.WriteFile(letters, []byte(`{"channels": {"post": {"kind": "smtp", "server": "127.0.0.1:9", "from": "portal@bank.example", "tls": "none"}}, "routes": {"letters": {"channel": "post"}}}`), 0o600); err != nil {
+			h.t.Fatal(err)
+		}
+		h.env = []string{"VERBATIM_NOTIFY=" + letters}
+	})
+	tab := browsertest.Open(t)
+	tab.Size(360, "light")
+	holds := func(css, want string) {
+		t.Helper()
+		if got := tab.Eval(fmt.Sprintf(`document.querySelector(%q).value`, css)); got != want {
+			t.Errorf("%s holds %q, not %q", css, got, want)
+		}
+	}
+	tab.Go(h.url("/sign-in?to=%2Fwhy"))
+	tab.Wait("E-mail address")
+	if got := tab.Eval(`(e => e.type + " " + e.autocomplete)(document.querySelector("#email"))`); got != "email email" { // WCAG 1.3.5, 3.3.8
+		t.Errorf("the address to sign in with is an input of %s", got)
+	}
+	tab.Paste("#email", "Clara Weiss")
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	holds("#email", "Clara Weiss")
+	fields := `main input:not([type=hidden]):not([type=radio]):not([type=checkbox]):not([type=file]), main textarea`
+	tab.Paste("#email", "clara@allianz.example")
+	tab.Click("main form .btn")
+	tab.Wait("a link is on its way")
+	holds("#email", "clara@allianz.example")
+	holds("main input[name=to]", "/why")
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	// Each field of these pages takes what is pasted, whole.
+	for _, path := range []string{"/", "/do/client.add-note?item=pierre-dupont-source-of-wealth", "/do/client.provide-info?item=maria-schmidt-date-of-birth", "/do/client.name-repayment-account", "/do/client.escalate", "/verbs", "/questions/pierre-dupont-source-of-wealth"} {
+		tab.Go(h.url(path))
+		tab.Wait("Sign out")
+		n, _ := strconv.Atoi(tab.Eval(fmt.Sprintf(`(() => { let n = 0; document.querySelectorAll(%q).forEach(e => { e.id ||= "field"; e.dataset.nth = n++; delete e.dataset.draft }); return n })()`, fields)))
+		for i := range n {
+			field := fmt.Sprintf(`[data-nth="%d"]`, i)
+			tab.Paste(field, "15 March 1972")
+			holds(field, "15 March 1972")
+		}
+		if n == 0 && !strings.HasPrefix(path, "/questions") {
+			t.Errorf("%s has no field", path)
+		}
+	}
+	// A form that is wrong keeps what was chosen.
+	tab.Go(h.url("/do/client.submit-document?item=pierre-dupont-source-of-wealth"))
+	tab.Wait("What kind of document is it?")
+	tab.Eval(`(() => { const e = document.querySelector("#document-type"); e.tagName === "SELECT" ? e.selectedIndex = 1 : e.click(); return "" })()`)
+	chosen := tab.Eval(`new FormData(document.querySelector("main form")).get("document-type")`)
+	tab.Click("main form .btn")
+	tab.Wait("There is a problem")
+	if got := tab.Eval(`new FormData(document.querySelector("main form")).get("document-type")`); got != chosen || chosen == "" {
+		t.Errorf("%q was chosen, and is %q now", chosen, got)
+	}
+	// Whoever is asked first goes back to the form as it was.
+	for _, scripts := range []bool{false, true} {
+		tab.Scripts(scripts)
+		tab.Go(h.url("/do/client.escalate"))
+		tab.Type("#reason", "I am stuck")
+		tab.Click("main form .btn")
+		tab.Wait("It sends a message that cannot be recalled")
+		follow(tab, "main", "Change")
+		tab.Wait("What is passed on")
+		holds("#reason", "I am stuck")
+	}
+	tab.Paste("#reason", "I am stuck at the tax return")
+	tab.Click("main form .btn")
+	tab.Wait("I am stuck at the tax return")
+	// The call that is tried is changed in its form.
+	tab.Go(h.url("/do/client.request-clarification?try=1"))
+	tab.Eval(`(() => { document.querySelector("select").selectedIndex = 1; return "" })()`)
+	tab.Type("#question", "Which year?")
+	tab.Click("main form .btn")
+	tab.Wait("Send this call")
+	follow(tab, "main", "Change")
+	tab.Wait("Show the call")
+	holds("#question", "Which year?")
+	// A whole day that is pasted is one; half of one that was typed is there in a new login.
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	tab.Type("#note", "The accountant is away")
+	tab.Type("#expected-date-m", "2")
+	tab.Type("#expected-date-y", "2099")
+	tab.Forget()
+	tab.Click("main form .btn")
+	tab.Wait("Sign in")
+	h.kill()
+	h.start()
+	h.signIn(tab, "clara")
+	tab.Wait("Your onboarding")
+	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
+	holds("#note", "The accountant is away")
+	holds("#expected-date-m", "2")
+	holds("#expected-date-y", "2099")
+	tab.Go(h.url("/do/client.provide-info?item=maria-schmidt-date-of-birth"))
+	tab.Paste("#collected-data-date_of_birth", "15 March 1972")
+	tab.Click("main form .btn")
+	tab.Wait("28 of 31 steps done (90 %).")
+}
+
+// U17, SAFE-C1: a card carries what was typed, and the preview that was shown stands for it
+// whole. Where somebody edits what the card carries, it is shown anew and nothing is done;
+// a preview of something else is no agreement either.
+func TestBrowserCardIsWhatRuns(t *testing.T) {
+	t.Parallel()
+	h, tab := come(t, 1280, "clara", "Your onboarding")
+	set := func(name, value string) {
+		t.Helper()
+		tab.Eval(fmt.Sprintf(`(() => { const e = document.querySelector("main form input[type=hidden][name=%s]"); const was = e.value; e.value = %q; return was })()`, name, value))
+	}
+	holds := func(name string) string {
+		return tab.Eval(fmt.Sprintf(`document.querySelector("main form input[type=hidden][name=%s]").value`, name))
+	}
+	none := func(verb, why string) {
+		t.Helper()
+		for _, outcome := range []string{"ok", "refused"} {
+			if text := h.run("log", "show", "--verb", verb, "--outcome", outcome); strings.Contains(text, verb) {
+				t.Errorf("%s, and the journal tells of\n%s", why, text)
+			}
+		}
+	}
+	asks := func(reason string) {
+		t.Helper()
+		tab.Go(h.url("/do/client.escalate"))
+		tab.Type("#reason", reason)
+		tab.Click("main form .btn")
+		tab.Wait("It sends a message that cannot be recalled")
+	}
+	asks("The first reason")
+	first := holds("agreed")
+	asks("The second reason")
+	for why, edit := range map[string]func(){
+		"the reason is another":  func() { set("reason", "A reason that nobody saw") },
+		"the preview is another": func() { set("agreed", first) },
+		"the preview is made up": func() { set("agreed", "0000-0000") },
+		"more is left out": func() {
+			tab.Eval(`(() => { document.querySelector("main form").append(Object.assign(document.createElement("input"), {type: "hidden", name: "shown", value: "1"})); return "" })()`)
+			set("reason", "x")
+		},
+	} {
+		asks("The second reason")
+		edit()
+		says := holds("reason")
+		follow(tab, "main", "Yes, do it")
+		tab.Wait("Something has changed since.")
+		tab.Wait(says)
+		none("client.escalate", why)
+	}
+	asks("The second reason")
+	follow(tab, "main", "Yes, do it")
+	tab.Wait("I have passed this conversation on")
+	if text := h.run("log", "show", "--verb", "client.escalate", "--outcome", "ok"); strings.Count(text, "client.escalate ") != 1 || !strings.Contains(text, "The second reason") {
+		t.Errorf("the journal tells of\n%s", text)
+	}
+	// What somebody else must agree to is asked for as it was shown, or not at all.
+	h.signIn(tab, "t.weber")
+	tab.Wait("What clients sent")
+	tab.Go(h.url("/do/review.waive"))
+	tab.Eval(`(() => { const s = document.querySelector("#request-id"); s.value = [...s.options].find(o => o.text.includes("Pierre")).value; return "" })()`)
+	other := tab.Eval(`[...document.querySelector("#request-id").options].find(o => o.text.includes("Thomas")).value`)
+	tab.Type("#reason", "The register already holds it")
+	tab.Click("main form .btn")
+	tab.Wait("Must agree too")
+	set("request-id", other)
+	follow(tab, "main", "Yes, ask for it")
+	tab.Wait("Something has changed since.")
+	tab.Go(h.url("/waiting"))
+	tab.Wait("Nothing waits for you.")
+	if text := tab.Text(); strings.Contains(text, "What you asked others for") {
+		t.Errorf("something else is asked for:\n%s", text)
+	}
+	none("review.waive", "the request is another")
+}
+
 // U37: the portal is painted within a second at 1.6 Mbit/s, from an empty cache, and
 // nothing on it comes from elsewhere.
 func TestBrowserFirstPaint(t *testing.T) {
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	tab.Slow(1.6e6 / 8)
 	tab.Go(h.url("/"))
 	tab.Wait("Your onboarding")
@@ -768,11 +985,7 @@ func TestBrowserFirstPaint(t *testing.T) {
 // X12, U46: the portal in each language of its palettes.
 func TestBrowserLanguages(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(360, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 360, "clara", "Your onboarding")
 	for language, wants := range map[string][]string{
 		"de-AT": {"Ihre Aufnahme", "27 von 31 Schritten erledigt (87", "Was wir noch brauchen (3)", "Zu erledigen", "Dokument senden", "Mit einem Menschen sprechen", "Nachricht schreiben"},
 		"fr":    {"Votre entrée en relation", "27 étapes sur 31 faites", "À faire", "Envoyer un document", "Écrivez un message"},
@@ -800,11 +1013,7 @@ func TestBrowserLanguages(t *testing.T) {
 // and in a new login; an answer that does not fit is not kept; a draft stays.
 func TestBrowserQuestions(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(1280, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 1280, "clara", "Your onboarding")
 	tab.Type("#said", "half a sen")
 	follow(tab, item("pierre"), "Answer question by question")
 	tab.Wait("Question 1 of")
@@ -910,11 +1119,7 @@ func (h *house) opened(tab *browsertest.Tab) {
 // is personal in it is masked until it is opened, which the journal is told.
 func TestBrowserWhy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	tab := browsertest.Open(t)
-	tab.Size(1280, "light")
-	h.signIn(tab, "clara")
-	tab.Wait("Your onboarding")
+	h, tab := come(t, 1280, "clara", "Your onboarding")
 	tab.Go(h.url("/do/client.add-note?item=pierre-dupont-source-of-wealth"))
 	tab.Type("#note", "The register has it")
 	tab.Click("main form .btn")
@@ -1066,6 +1271,70 @@ func TestBrowserMasked(t *testing.T) {
 		if got := tab.Eval(fmt.Sprintf(`(() => { const x = new XMLHttpRequest(); x.open("POST", %q, false); x.setRequestHeader("Content-Type", "application/x-www-form-urlencoded"); x.send("show=tax_number&key=k"); return x.status + x.responseText })()`, path)); !strings.HasPrefix(got, "404") || strings.Contains(got, secret) {
 			t.Errorf("%s: %s", path, got)
 		}
+	}
+}
+
+// OB8: whoever must agree is shown, when they ask for it, what the person wrote that led to
+// the question. Until then it is not in the page, and the journal is told each time.
+func TestBrowserWords(t *testing.T) {
+	t.Parallel()
+	h, tab := come(t, 1280, "t.weber", "What clients sent")
+	const wrote = "Waive Pierre Dupont's source of wealth, since the register already holds all of it"
+	tab.Type("#said", wrote)
+	tab.Press("\r")
+	tab.Until(`[...document.querySelectorAll("#talk button")].some(b => b.textContent.trim() === "Yes")`, "true")
+	follow(tab, "#talk", "Yes")
+	tab.Wait("has to agree as well")
+	tab.Go(h.url("/waiting"))
+	tab.Wait("What you asked others for")
+	card := tab.Eval(`document.querySelector("[data-row] a").getAttribute("href")`)
+	tab.Go(h.url(card))
+	tab.Wait("Waits for somebody with this role")
+	show := func() string {
+		return tab.Eval(fmt.Sprintf(`(() => { const x = new XMLHttpRequest(); x.open("POST", %q, false); x.setRequestHeader("Content-Type", "application/x-www-form-urlencoded"); x.send("decide=show"); return x.status + x.responseText })()`, card))
+	}
+	masked := func() {
+		t.Helper()
+		if text := tab.Eval("document.documentElement.outerHTML"); strings.Contains(text, "since the register") {
+			t.Errorf("what was written is in the page:\n%s", tab.Text())
+		}
+	}
+	opened := func() int {
+		t.Helper()
+		return strings.Count(h.run("log", "show", "--verb", "verbatim.read-words", "--outcome", "ok"), "verbatim.read-words ")
+	}
+	masked()
+	for _, who := range []string{"", "jonas", "d.lang"} { // the asker, a client, and who keeps the journal
+		if who != "" {
+			h.signIn(tab, who)
+			tab.Wait("Sign out")
+		}
+		if got := show(); !strings.HasPrefix(got, "404") || strings.Contains(got, "since the register") {
+			t.Errorf("%s is answered %s", who, got)
+		}
+	}
+	h.signIn(tab, "a.nowak")
+	tab.Wait("What clients sent")
+	tab.Go(h.url(card))
+	tab.Wait("In their words")
+	tab.Wait("••••••")
+	masked()
+	everywhere(tab, "decision-words")
+	if n := opened(); n != 0 {
+		t.Errorf("it was read %d times before anybody asked", n)
+	}
+	tab.Scripts(false)
+	follow(tab, "main", "Show their words")
+	tab.Wait(wrote)
+	tab.Scripts(true)
+	tab.Audit("decision-words-shown")
+	if n := opened(); n != 1 {
+		t.Errorf("that it was read is told %d times", n)
+	}
+	follow(tab, "main", "Agree")
+	tab.Wait("You agreed, and it is done.")
+	if got := show(); !strings.HasPrefix(got, "404") {
+		t.Errorf("what was decided is still shown: %s", got)
 	}
 }
 

@@ -28,15 +28,11 @@ import (
 // reference. What they do with rows are verbs, whose forms are those of everybody.
 
 // queue lists what waits.
-func (v *visit) queue() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
+func (d *desk) queue() error {
+	if show := d.r.URL.Query()["show"]; len(show) > 0 {
+		return d.decisionPage(http.StatusOK, "", "", show[:min(len(show), mostTogether)]...)
 	}
-	if show := v.r.URL.Query()["show"]; len(show) > 0 {
-		return d.decisionPage(http.StatusOK, "", show[:min(len(show), mostTogether)]...)
-	}
-	all, err := d.session.Pending(v.r.Context())
+	all, err := d.session.Pending(d.r.Context())
 	if err != nil {
 		return err
 	}
@@ -114,19 +110,16 @@ func (d *desk) ago(at time.Time) string {
 }
 
 // decision shows one: the whole call, what would happen now, and why it is asked.
-func (v *visit) decision() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	return d.decisionPage(http.StatusOK, "", v.r.PathValue("id"))
+func (d *desk) decision() error {
+	return d.decisionPage(http.StatusOK, "", "", d.r.PathValue("id"))
 }
 
 // mostTogether is how many are shown on one page.
 const mostTogether = 20
 
-// decisionPage shows some, each with an answer of its own.
-func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
+// decisionPage shows some, each with an answer of its own; said is what the asker wrote,
+// once somebody asked for it.
+func (d *desk) decisionPage(status int, wrong, said string, ids ...string) error {
 	p := d.frame(d.tells("pages/decide"))
 	p.Wrong, p.Wide = wrong != "", true
 	p.Back = &pages.Link{URL: "/waiting", Text: d.tells("pages/waiting")}
@@ -135,7 +128,7 @@ func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
 		if err != nil {
 			return err
 		}
-		card := d.decisionCard(c, wrong, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
+		card := d.decisionCard(c, wrong, said, strings.Repeat("-"+strconv.Itoa(i), min(i, 1)))
 		if p.Title = card.Title; len(ids) > 1 {
 			p.Title, card.Title = p.Head, d.tells("pages/count", card.Title, strconv.Itoa(i+1))
 		}
@@ -145,7 +138,7 @@ func (d *desk) decisionPage(status int, wrong string, ids ...string) error {
 }
 
 // decisionCard is one of them; nth tells it from others on the page.
-func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
+func (d *desk) decisionCard(c *runtime.Pending, wrong, said, nth string) pages.Card {
 	card := pages.Card{ID: "decision" + nth, Title: d.calls(c), Aside: d.tells("pages/asked-by", d.who(c.Asker), d.ago(c.Asked)), Calls: c.Calls}
 	fact := func(key words.Key, text string) { card.Facts = append(card.Facts, d.facts(string(key), text)...) }
 	if c.Preview != nil {
@@ -153,6 +146,9 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
 		for _, ask := range c.Preview.Asks() {
 			fact("pages/why-asked", sentence(d.tell.Text(ask.Reason))+" ("+path.Base(ask.Rule.String())+")")
 		}
+	}
+	if c.Said {
+		fact("pages/in-words", cmp.Or(said, masked))
 	}
 	for _, r := range c.Roles {
 		if r.By != "" {
@@ -179,8 +175,11 @@ func (d *desk) decisionCard(c *runtime.Pending, wrong, nth string) pages.Card {
 		fact("pages/good-until", d.clock(c.Expires)+". "+d.tells("pages/while-same"))
 		card.URL = "/waiting/" + c.ID
 		// Enter begins a line there, and agrees to nothing.
-		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Optional: true, Max: 500}}
+		card.Fields = []pages.Field{{ID: "reason" + nth, Name: "reason", Kind: "area", Label: d.tells("pages/why-not"), Value: d.r.PostForm.Get("reason"), Optional: true, Max: 500}}
 		card.Buttons = []pages.Button{{Name: "decide", Value: "agree", Text: d.tells("pages/agree")}, {Name: "decide", Value: "decline", Text: d.tells("pages/decline")}}
+		if c.Said && said == "" {
+			card.Buttons = append(card.Buttons, pages.Button{Name: "decide", Value: "show", Text: d.tells("pages/show-words")})
+		}
 	}
 	if wrong != "" {
 		card.Notes = append(card.Notes, pages.Banner{Tone: "bad", Text: wrong})
@@ -200,27 +199,20 @@ func (d *desk) present(at string, card pages.Card) pages.Card {
 var settledWords = map[string]words.Key{confirmations.Used: "pages/settled-used", confirmations.Declined: "pages/settled-declined", confirmations.Expired: "pages/settled-expired", confirmations.Stale: "pages/settled-stale"}
 
 // decide agrees or declines.
-func (v *visit) decide() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	if err := v.form(); err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	id := v.r.PathValue("id")
+func (d *desk) decide() error {
+	ctx := d.r.Context()
+	id := d.r.PathValue("id")
 	var told string
 	var entry int64
-	switch v.r.PostForm.Get("decide") {
+	switch d.r.PostForm.Get("decide") {
 	case "agree":
 		c, r, err := d.session.Agree(ctx, id)
 		var refusal *runtime.Refusal
 		switch {
 		case errors.As(err, &refusal) && refusal.Diagnostics[0].Code == "sign-in-again":
-			return v.see(signInAt(v.r.URL.Path))
+			return d.see(signInAt(d.r.URL.Path))
 		case errors.As(err, &refusal):
-			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics), id)
+			return d.decisionPage(http.StatusConflict, d.tell.Refused(refusal.Diagnostics), "", id)
 		case err != nil:
 			return err
 		}
@@ -228,10 +220,16 @@ func (v *visit) decide() error {
 			told, entry = d.tells("pages/agreed")+"\n"+d.tell.Done(r), r.First
 		}
 	case "decline":
-		if err := d.session.Decline(ctx, id, strings.TrimSpace(v.r.PostForm.Get("reason"))); err != nil {
+		if err := d.session.Decline(ctx, id, strings.TrimSpace(d.r.PostForm.Get("reason"))); err != nil {
 			return err
 		}
 		told = d.tells("pages/declined")
+	case "show":
+		said, err := d.session.Words(ctx, id)
+		if err != nil {
+			return err
+		}
+		return d.decisionPage(http.StatusOK, "", said, id)
 	default:
 		return badBody("nothing was decided", "press one of the two buttons")
 	}
@@ -249,27 +247,23 @@ func (v *visit) decide() error {
 // entriesPage is how many entries a page of it has.
 const entriesPage = 50
 
-func (v *visit) journalPage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
+func (d *desk) journalPage() error {
+	ctx := d.r.Context()
 	if err := d.session.ReadsJournal(ctx); err != nil {
 		return err
 	}
-	size, _, err := v.Store.Head(ctx)
+	size, _, err := d.Store.Head(ctx)
 	if err != nil {
 		return err
 	}
 	last := size
-	if n, err := strconv.ParseInt(v.r.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
+	if n, err := strconv.ParseInt(d.r.URL.Query().Get("to"), 10, 64); err == nil && n >= 1 && n < size {
 		last = n
 	}
 	table := pages.Table{ID: "entries", Title: d.tells("pages/journal"), Head: []string{d.tells("pages/number"), d.tells("pages/when"), d.tells("pages/who"), d.tells("pages/call"), d.tells("pages/became")}, Empty: d.tells("pages/none")}
 	first := max(1, last-entriesPage+1)
 	if size > 0 {
-		for e, err := range journal.Entries(ctx, v.Store, first, last) {
+		for e, err := range journal.Entries(ctx, d.Store, first, last) {
 			if err != nil {
 				return err
 			}
@@ -300,7 +294,7 @@ func (v *visit) journalPage() error {
 		if err != nil {
 			return err
 		}
-		p.Main = append(p.Main, plots...)
+		p.Main = append(append(p.Main, plots...), d.latency()...)
 	}
 	return d.render(http.StatusOK, p)
 }
@@ -343,6 +337,37 @@ func (d *desk) plots(ctx context.Context, size int64) ([]pages.Block, error) {
 		all = append(all, d.plot("per-verb", "pages/per-verb", "pages/per-verb-says", verbs, counts, "pages/verb", "pages/accepted", "pages/left"))
 	}
 	return all, nil
+}
+
+// latency draws how long programs took in this process, since it began: nobody keeps that.
+func (d *desk) latency() (all []pages.Block) {
+	if d.Meter == nil {
+		return nil
+	}
+	bounds, counts := d.Meter.programs()
+	names, done := make([]string, len(counts)), 0
+	for i := range counts {
+		done += counts[i][0]
+		if names[i] = d.tells("pages/longer"); i < len(bounds) {
+			names[i] = time.Duration(bounds[i] * float64(time.Second)).String()
+		}
+	}
+	if done == 0 {
+		return nil
+	}
+	// within is the bound that so many of a hundred kept to.
+	within := func(percent int) string {
+		below := 0
+		for i := range counts {
+			if below += counts[i][0]; below*100 >= done*percent {
+				return names[i]
+			}
+		}
+		return ""
+	}
+	plot := d.plot("latency", "pages/latency", "pages/latency-says", names, counts, "pages/at-most", "pages/done", "pages/refused")
+	plot.Says = d.tells("pages/latency-says", strconv.Itoa(done), within(50), within(95))
+	return append(all, plot)
 }
 
 // plot draws pairs of counts, one above the other, with the table that they are of.
@@ -393,22 +418,18 @@ func (d *desk) chain(ctx context.Context) (string, error) {
 // journalEntry shows one: what was called, what changed, and why, from what was recorded.
 // It is for roles that keep the journal, and for whom it was done for. What is personal
 // in it stands masked until somebody opens it, which the journal is told.
-func (v *visit) journalEntry() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	n, err := strconv.ParseInt(v.r.PathValue("entry"), 10, 64)
+func (d *desk) journalEntry() error {
+	ctx := d.r.Context()
+	n, err := strconv.ParseInt(d.r.PathValue("entry"), 10, 64)
 	if err != nil || n < 1 {
-		return v.notFound()
+		return d.notFound()
 	}
-	for l, err := range journal.Opened(ctx, v.Store, v.principal, n, n) {
+	for l, err := range journal.Opened(ctx, d.Store, d.principal, n, n) {
 		if err != nil {
 			return err
 		}
-		e, opened := &l.Entry, v.r.Method == http.MethodPost
-		if e.Principal != v.principal {
+		e, opened := &l.Entry, d.r.Method == http.MethodPost
+		if e.Principal != d.principal {
 			if err := d.session.ReadsJournal(ctx); err != nil {
 				return err
 			}
@@ -444,7 +465,7 @@ func (v *visit) journalEntry() error {
 	if err := d.session.ReadsJournal(ctx); err != nil {
 		return err // as one of somebody else
 	}
-	return v.notFound()
+	return d.notFound()
 }
 
 // facts are those of which something is said: keys and texts in turn.
@@ -485,15 +506,11 @@ func (d *desk) keeps() bool {
 
 // The reference.
 
-func (v *visit) referencePage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	said := strings.TrimSpace(v.r.URL.Query().Get("q"))
+func (d *desk) referencePage() error {
+	said := strings.TrimSpace(d.r.URL.Query().Get("q"))
 	table := pages.Table{ID: "verbs", Title: d.tells("pages/reference"), Head: []string{d.tells("pages/verb"), d.tells("pages/does")}, Empty: d.tells("pages/none"),
 		Find: &pages.Find{URL: "/verbs", Fields: []pages.Field{{ID: "q", Name: "q", Kind: "search", Label: d.tells("pages/search"), Value: said, Max: 100}}}}
-	page, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
+	page, _ := strconv.Atoi(d.r.URL.Query().Get("page"))
 	var found []*verbs.Verb
 	for _, verb := range d.session.Verbs() {
 		if matches(verb, said) {
@@ -537,17 +554,13 @@ func matches(v *verbs.Verb, said string) bool {
 	return true
 }
 
-func (v *visit) verbPage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	verb := v.Registry.Verb(v.r.PathValue("verb"))
+func (d *desk) verbPage() error {
+	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil || !d.session.May(verb) {
-		return v.notFound()
+		return d.notFound()
 	}
 	var text strings.Builder
-	if err := v.Registry.Explain(&text, verb); err != nil {
+	if err := d.Registry.Explain(&text, verb); err != nil {
 		return err
 	}
 	p := d.frame(verb.Name)
@@ -565,13 +578,13 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 	p := d.frame(d.actTitle(f.verb))
 	p.Back = &pages.Link{URL: "/verbs/" + f.verb.Name, Text: f.verb.Name}
 	card := pages.Card{ID: "try", Title: d.tells("pages/call"), Calls: []string{dsl.Format(program.Canonical())}, URL: "/do/" + f.verb.Name, Hidden: f.hidden(),
-		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}}}
+		Buttons: []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/send-call")}, {Name: "try", Value: "change", Text: d.tells("pages/change")}}}
 	r, err := d.session.Preview(ctx, program)
 	var refusal *runtime.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		card.Notes = []pages.Banner{{Tone: "bad", Text: d.tell.Refused(refusal.Diagnostics)}}
-		card.URL = ""
+		card.Buttons = card.Buttons[1:]
 	case err != nil:
 		return err
 	default:
@@ -588,12 +601,8 @@ func (d *desk) tries(f *filled, program *verbs.Program) error {
 }
 
 // why shows how the last answer of the conversation came about, from what was recorded.
-func (v *visit) why() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
+func (d *desk) why() error {
+	ctx := d.r.Context()
 	info, err := d.session.Info(ctx)
 	if err != nil {
 		return err

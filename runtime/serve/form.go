@@ -305,6 +305,11 @@ func (f *filled) date(name string) (text string, ok bool) {
 	if d+m+y == "" {
 		return strings.TrimSpace(f.values.Get(name)), true
 	}
+	if m+y == "" && len(d) > 2 { // a whole date was pasted
+		if found, _ := words.Find(d, words.In{Now: f.now, Languages: []words.Language{f.lang}}); len(found) == 1 && found[0].Known() && found[0].Assumed == 0 && found[0].Value.Kind() == stores.Date {
+			return found[0].Value.Text(), true
+		}
+	}
 	if len(y) == 4 && len(d) <= 2 && len(m) <= 2 {
 		text = y + "-" + ("00" + m)[len(m):] + "-" + ("00" + d)[len(d):]
 		if _, ok := stores.ParseDate(text); ok {
@@ -528,7 +533,7 @@ func (f *filled) hidden() (all []pages.Hidden) {
 		}
 	}) {
 		for _, value := range f.values[name] {
-			if name != "agreed" && name != "no" && name != "try" && value != "" {
+			if !slices.Contains([]string{"agreed", "yes", "no", "change", "try"}, name) && value != "" {
 				all = append(all, pages.Hidden{Name: name, Value: value})
 			}
 		}

@@ -52,6 +52,36 @@ func (m *Meter) Observe(ctx context.Context, o runtime.Observed) {
 	}
 }
 
+// programs counts those that were carried out and those that were not, by how long they
+// took at most: the last count is of those that took longer than the last bound.
+func (m *Meter) programs() (bounds []float64, counts [][2]int) {
+	own := prometheus.NewRegistry()
+	own.MustRegister(m.took)
+	families, _ := own.Gather() // of one histogram, which is whole
+	for _, family := range families {
+		for _, of := range family.GetMetric() {
+			if label := of.GetLabel(); label[1].GetValue() != "run" { // outcome, stage
+				continue
+			}
+			h, no, below := of.GetHistogram(), 0, uint64(0)
+			if of.GetLabel()[0].GetValue() != "ok" {
+				no = 1
+			}
+			if counts == nil {
+				counts = make([][2]int, len(h.GetBucket())+1)
+			}
+			for i, b := range h.GetBucket() {
+				if len(bounds) < len(h.GetBucket()) {
+					bounds = append(bounds, b.GetUpperBound())
+				}
+				counts[i][no], below = int(b.GetCumulativeCount()-below), b.GetCumulativeCount()
+			}
+			counts[len(counts)-1][no] = int(h.GetSampleCount() - below)
+		}
+	}
+	return bounds, counts
+}
+
 // metrics are what an operator watches. No label holds anything that somebody said: a
 // route is a pattern of the table, a verb one of the palettes.
 type metrics struct {
@@ -68,15 +98,14 @@ func newMetrics(s *Server) *metrics {
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 120}}, []string{"route", "status"}),
 		sheds: prometheus.NewCounter(prometheus.CounterOpts{Name: "verbatim_requests_shed_total", Help: "Requests that were turned away because there was too much to do."}),
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.sheds, &jobsCollector{s,
-		prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
-		prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)})
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.sheds,
+		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_jobs", "Jobs, by state; those that are done are not counted.", []string{"state"}, nil),
+			prometheus.NewDesc("verbatim_oldest_job_seconds", "How late the job is that is due longest.", nil, nil)}, s.countJobs},
+		&gauges{s, []*prometheus.Desc{prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
+			prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)}, s.countWaiting})
 	if s.Meter != nil {
 		m.registry.MustRegister(s.Meter.calls, s.Meter.took, s.Meter.tokens)
 	}
-	m.registry.MustRegister(&waitingCollector{s,
-		prometheus.NewDesc("verbatim_waiting_agreements", "What waits for somebody's agreement.", nil, nil),
-		prometheus.NewDesc("verbatim_oldest_agreement_seconds", "For how long the oldest of them waits.", nil, nil)})
 	m.show = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }
@@ -97,58 +126,61 @@ func (s *Server) showMetrics(v *visit) error {
 	return nil
 }
 
-// A jobsCollector counts jobs when it is asked.
-type jobsCollector struct {
-	s            *Server
-	jobs, oldest *prometheus.Desc
+// Gauges are counted when somebody asks for them.
+type gauges struct {
+	s     *Server
+	descs []*prometheus.Desc
+	count func(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error
 }
 
-func (c *jobsCollector) Describe(to chan<- *prometheus.Desc) { to <- c.jobs; to <- c.oldest }
+func (c *gauges) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
+		to <- d
+	}
+}
 
-func (c *jobsCollector) Collect(to chan<- prometheus.Metric) {
+func (c *gauges) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(c.s.ctx, 2*time.Second)
 	defer cancel()
-	states := []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead}
-	now, err := c.s.Store.Clock(ctx)
+	_ = c.count(ctx, to, c.descs) // what cannot be counted is left out
+}
+
+func gauge(to chan<- prometheus.Metric, of *prometheus.Desc, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+}
+
+func (s *Server) countJobs(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error {
+	now, err := s.Store.Clock(ctx)
 	if err != nil {
-		return
+		return err
 	}
 	var late time.Duration
-	for _, state := range states {
-		all, err := c.s.Store.Jobs(ctx, stores.JobFilter{States: []stores.JobState{state}, Limit: 10_000})
+	for _, state := range []stores.JobState{stores.JobWaiting, stores.JobRunning, stores.JobDead} {
+		all, err := s.Store.Jobs(ctx, stores.JobFilter{States: []stores.JobState{state}, Limit: 10_000})
 		if err != nil {
-			return
+			return err
 		}
 		for i := range all {
 			if state == stores.JobWaiting {
 				late = max(late, now.Sub(all[i].At))
 			}
 		}
-		to <- prometheus.MustNewConstMetric(c.jobs, prometheus.GaugeValue, float64(len(all)), state.String())
+		gauge(to, descs[0], float64(len(all)), state.String())
 	}
-	to <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, late.Seconds())
+	gauge(to, descs[1], late.Seconds())
+	return nil
 }
 
-// A waitingCollector counts what waits for an agreement when it is asked.
-type waitingCollector struct {
-	s             *Server
-	count, oldest *prometheus.Desc
-}
-
-func (c *waitingCollector) Describe(to chan<- *prometheus.Desc) { to <- c.count; to <- c.oldest }
-
-func (c *waitingCollector) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(c.s.ctx, 2*time.Second)
-	defer cancel()
-	now := c.s.Clock()
-	n, oldest, err := c.s.Engine.Waiting(ctx)
+func (s *Server) countWaiting(ctx context.Context, to chan<- prometheus.Metric, descs []*prometheus.Desc) error {
+	n, oldest, err := s.Engine.Waiting(ctx)
 	if err != nil {
-		return
+		return err
 	}
 	age := time.Duration(0)
 	if n > 0 {
-		age = now.Sub(oldest)
+		age = s.Clock().Sub(oldest)
 	}
-	to <- prometheus.MustNewConstMetric(c.count, prometheus.GaugeValue, float64(n))
-	to <- prometheus.MustNewConstMetric(c.oldest, prometheus.GaugeValue, age.Seconds())
+	gauge(to, descs[0], float64(n))
+	gauge(to, descs[1], age.Seconds())
+	return nil
 }

@@ -41,7 +41,7 @@ func (v *visit) signInPage(status int, s signIn) error {
 	case s.Link != "" && !s.Over:
 		form = &pages.Form{URL: "/sign-in/link", Hidden: []pages.Hidden{to, {Name: "link", Value: s.Link}}, Lines: []string{v.tells("pages/press-to-sign-in")}, Buttons: []pages.Button{{Text: v.tells("pages/sign-in"), Tone: "main"}}}
 	case s.Mail:
-		email := pages.Field{ID: "email", Name: "email", Kind: "email", Label: v.tells("pages/email"), Hint: v.tells("pages/email-hint")}
+		email := pages.Field{ID: "email", Name: "email", Kind: "email", Label: v.tells("pages/email"), Hint: v.tells("pages/email-hint"), Value: s.Email}
 		form = &pages.Form{URL: "/sign-in/mail", Hidden: []pages.Hidden{to}, Buttons: []pages.Button{{Text: v.tells("pages/mail-link"), Tone: "main"}}}
 		if status == http.StatusUnprocessableEntity {
 			p.Wrong, email.Wrong = true, v.tells("pages/no-address")

@@ -44,24 +44,24 @@ func (s *Server) pageRoutes() []Route {
 	const form, file = 64 << 10, 26 << 20
 	return []Route{
 		{Pattern: "GET " + pages.Assets + "{name}", handle: (*visit).asset},
-		{Pattern: "GET /{$}", Name: "home", Door: Page, handle: (*visit).home},
-		{Pattern: "GET /p/{page}", Name: "page", Door: Page, handle: (*visit).home},
-		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: (*visit).item},
-		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Door: Page, Body: form, handle: (*visit).item},
-		{Pattern: "POST /say", Door: Page, Body: form, handle: (*visit).said},
-		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: (*visit).formPage},
-		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: (*visit).do},
-		{Pattern: "GET /questions/{item}", Name: "question", Door: Page, handle: (*visit).question},
-		{Pattern: "POST /questions/{item}", Name: "answered", Door: Page, Body: form, handle: (*visit).answered},
-		{Pattern: "GET /why", Name: "why", Door: Page, handle: (*visit).why},
-		{Pattern: "GET /waiting", Name: "queue", Door: Page, handle: (*visit).queue},
-		{Pattern: "GET /waiting/{id}", Name: "decision", Door: Page, handle: (*visit).decision},
-		{Pattern: "POST /waiting/{id}", Name: "decided", Door: Page, Body: form, handle: (*visit).decide},
-		{Pattern: "GET /journal", Name: "journal", Door: Page, handle: (*visit).journalPage},
-		{Pattern: "GET /journal/{entry}", Name: "entry", Door: Page, handle: (*visit).journalEntry},
-		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Door: Page, Body: form, handle: (*visit).journalEntry},
-		{Pattern: "GET /verbs", Name: "reference", Door: Page, handle: (*visit).referencePage},
-		{Pattern: "GET /verbs/{verb}", Name: "verb", Door: Page, handle: (*visit).verbPage},
+		{Pattern: "GET /{$}", Name: "home", Door: Page, handle: desked((*desk).home)},
+		{Pattern: "GET /p/{page}", Name: "page", Door: Page, handle: desked((*desk).home)},
+		{Pattern: "GET /p/{page}/item/{item}", Name: "item", Door: Page, handle: desked((*desk).item)},
+		{Pattern: "POST /p/{page}/item/{item}", Name: "item-opened", Door: Page, Body: form, handle: desked((*desk).item)},
+		{Pattern: "POST /say", Door: Page, Body: form, handle: desked((*desk).said)},
+		{Pattern: "GET /do/{verb}", Name: "form", Door: Page, handle: desked((*desk).formPage)},
+		{Pattern: "POST /do/{verb}", Name: "done", Door: Page, Body: file, Upload: true, handle: desked((*desk).do)},
+		{Pattern: "GET /questions/{item}", Name: "question", Door: Page, handle: stepped((*step).question)},
+		{Pattern: "POST /questions/{item}", Name: "answered", Door: Page, Body: form, handle: stepped((*step).answered)},
+		{Pattern: "GET /why", Name: "why", Door: Page, handle: desked((*desk).why)},
+		{Pattern: "GET /waiting", Name: "queue", Door: Page, handle: desked((*desk).queue)},
+		{Pattern: "GET /waiting/{id}", Name: "decision", Door: Page, handle: desked((*desk).decision)},
+		{Pattern: "POST /waiting/{id}", Name: "decided", Door: Page, Body: form, handle: desked((*desk).decide)},
+		{Pattern: "GET /journal", Name: "journal", Door: Page, handle: desked((*desk).journalPage)},
+		{Pattern: "GET /journal/{entry}", Name: "entry", Door: Page, handle: desked((*desk).journalEntry)},
+		{Pattern: "POST /journal/{entry}", Name: "entry-opened", Door: Page, Body: form, handle: desked((*desk).journalEntry)},
+		{Pattern: "GET /verbs", Name: "reference", Door: Page, handle: desked((*desk).referencePage)},
+		{Pattern: "GET /verbs/{verb}", Name: "verb", Door: Page, handle: desked((*desk).verbPage)},
 		{Pattern: "POST /look", Body: form, handle: (*visit).look},
 	}
 }
@@ -130,6 +130,20 @@ type desk struct {
 	all     []*verbs.Page     // theirs, the first is their home
 	page    *verbs.Page       // the one that is shown; nil where they have none
 	names   map[string]string // what people call principals
+}
+
+// desked answers at the desk of whoever asks, once the form that they sent is read.
+func desked(answer func(*desk) error) func(*visit) error {
+	return func(v *visit) error {
+		d, err := v.desk()
+		if err == nil && v.r.Method == http.MethodPost && !v.route.Upload {
+			err = v.form()
+		}
+		if err != nil {
+			return err
+		}
+		return answer(d)
+	}
 }
 
 func (v *visit) desk() (*desk, error) {
@@ -232,10 +246,9 @@ func (v *visit) render(status int, p pages.Page) error {
 // read carries a verb out that only answers.
 func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*receipt.Call, error) {
 	call := dsl.NewCall(verb.Name, args...)
-	script, ds := dsl.Parse(dsl.NewSource("page", dsl.FormatCall(&call)))
-	program, more := d.session.Check(ctx, script)
-	if ds = append(ds, more...); ds.HasErrors() {
-		return nil, &runtime.Refusal{Diagnostics: ds}
+	program, err := d.program(ctx, dsl.FormatCall(&call), verbs.Literals{})
+	if err != nil {
+		return nil, err
 	}
 	r, err := d.session.Run(ctx, program, runtime.RunOptions{Source: "page"})
 	if err != nil {
@@ -245,13 +258,9 @@ func (d *desk) read(ctx context.Context, verb *verbs.Verb, args ...dsl.Arg) (*re
 }
 
 // home shows what there is to do, and the conversation about it.
-func (v *visit) home() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
+func (d *desk) home() error {
 	if d.page == nil {
-		return v.see("/waiting")
+		return d.see("/waiting")
 	}
 	return d.homePage(http.StatusOK, "")
 }
@@ -711,20 +720,16 @@ func (d *desk) late(ctx context.Context) (all []pages.Banner, err error) {
 }
 
 // item shows all of one.
-func (v *visit) item() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	name := v.r.PathValue("item")
+func (d *desk) item() error {
+	ctx := d.r.Context()
+	name := d.r.PathValue("item")
 	if d.page == nil || d.page.Detail == nil {
-		return v.notFound()
+		return d.notFound()
 	}
 	call, err := d.about(ctx, d.page.Detail, name)
 	var refusal *runtime.Refusal
 	if errors.As(err, &refusal) {
-		return v.notFound()
+		return d.notFound()
 	}
 	if err != nil {
 		return err
@@ -749,8 +754,8 @@ func (v *visit) item() error {
 	p.Main = []pages.Block{block}
 	if d.page.Desk && d.page.Opens != nil && d.session.May(d.page.Opens) {
 		card := pages.Card{ID: "opened", Title: d.tell.Verb(d.page.Opens)}
-		if v.r.Method != http.MethodPost {
-			card.URL, card.Lines, card.Buttons = v.r.URL.Path, []string{masked}, []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show")}}
+		if d.r.Method != http.MethodPost {
+			card.URL, card.Lines, card.Buttons = d.r.URL.Path, []string{masked}, []pages.Button{{Name: "show", Value: "1", Text: d.tells("pages/show")}}
 		} else if card.Facts, err = d.opened(ctx, name); err != nil {
 			return err
 		} else if len(card.Facts) == 0 {
@@ -904,35 +909,28 @@ func (d *desk) clock(at time.Time) string {
 }
 
 // said takes a message: a turn of the conversation that the command holds too.
-func (v *visit) said() error {
-	if err := v.form(); err != nil {
-		return err
-	}
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	if n, err := strconv.Atoi(v.r.PostForm.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
+func (d *desk) said() error {
+	if n, err := strconv.Atoi(d.r.PostForm.Get("page")); err == nil && n >= 1 && n <= len(d.all) {
 		d.page = d.all[n-1]
 	}
-	text := strings.TrimSpace(v.r.PostForm.Get("said"))
+	text := strings.TrimSpace(d.r.PostForm.Get("said"))
 	if text == "" || d.page == nil || d.Talk == nil {
-		return v.see(d.at(d.page))
+		return d.see(d.at(d.page))
 	}
-	ctx := v.r.Context()
+	ctx := d.r.Context()
 	c, err := d.talk(d.session)
 	if err != nil {
 		return err
 	}
 	// A press of a button answers the question that it stood under, and no later one.
-	if id := v.r.PostForm.Get("asked"); id != "" {
+	if id := d.r.PostForm.Get("asked"); id != "" {
 		if open := c.Open(); len(open) == 0 || open[len(open)-1].ID != id {
-			return v.see(d.at(d.page) + "#talk")
+			return d.see(d.at(d.page) + "#talk")
 		}
 	}
 	here := d.at(d.page)
-	if v.wantsEvents() {
-		s := v.stream()
+	if d.wantsEvents() {
+		s := d.stream()
 		_, err := c.Follow(ctx, dialog.Message{Text: text}, func(e dialog.Event) {
 			if told := strings.TrimSpace(ids.ReplaceAllString(e.Text, "")); told != "" {
 				s.send("", object{"text": told})
@@ -941,7 +939,7 @@ func (v *visit) said() error {
 		if err != nil {
 			here = "failed"
 			if !errors.Is(err, context.Canceled) { // they stopped it
-				v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+				d.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
 			}
 		}
 		return s.end(object{"to": here})
@@ -950,8 +948,8 @@ func (v *visit) said() error {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
-		v.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
+		d.Log.Error("said", "id", requestOf(ctx).id, "error", err.Error())
 		return d.homePage(http.StatusServiceUnavailable, text)
 	}
-	return v.see(here + "#talk")
+	return d.see(here + "#talk")
 }

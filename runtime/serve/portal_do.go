@@ -60,9 +60,11 @@ func (d *desk) asked(values url.Values) (*filled, string, error) {
 				return f, f.called(item), nil
 			}
 			given, ok := d.settles(r, act)
-			if !ok {
+			if !ok && d.r.Method == http.MethodGet {
 				return nil, "", d.notFound()
 			}
+			// What is sent holds what was settled when the form was opened: it may be done
+			// by now, and is told again then.
 			for param, codes := range given {
 				if len(codes) == 1 {
 					f.fixed[param] = codes[0]
@@ -93,17 +95,13 @@ func (d *desk) before(f *filled, r row) {
 	}
 }
 
-func (v *visit) formPage() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	f, about, err := d.asked(v.r.URL.Query())
+func (d *desk) formPage() error {
+	f, about, err := d.asked(d.r.URL.Query())
 	if err != nil {
 		return err
 	}
 	if f.values.Get("key") == "" {
-		key, err := v.book.Secret()
+		key, err := d.book.Secret()
 		if err != nil {
 			return err
 		}
@@ -127,7 +125,11 @@ func (d *desk) showForm(status int, f *filled, about string) error {
 		}
 	}
 	for i := range f.verb.Params {
-		if p := &f.verb.Params[i]; p.Upload != nil && f.values.Get(p.Name) != "" {
+		p := &f.verb.Params[i]
+		switch settled := f.fixed[i]; {
+		case settled != "" && settled != f.values.Get("item"):
+			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: settled})
+		case p.Upload != nil && f.values.Get(p.Name) != "":
 			form.Hidden = append(form.Hidden, pages.Hidden{Name: p.Name, Value: f.values.Get(p.Name)})
 		}
 	}
@@ -196,16 +198,12 @@ func (d *desk) passedOn(ctx context.Context) (pages.Prose, error) {
 }
 
 // do does what a form asks for, once; or shows what it would do, where a rule asks.
-func (v *visit) do() error {
-	d, err := v.desk()
-	if err != nil {
-		return err
-	}
-	verb := v.Registry.Verb(v.r.PathValue("verb"))
+func (d *desk) do() error {
+	verb := d.Registry.Verb(d.r.PathValue("verb"))
 	if verb == nil {
-		return v.notFound()
+		return d.notFound()
 	}
-	values, refused, err := v.multipart(d.session, verb)
+	values, refused, err := d.multipart(d.session, verb)
 	if err != nil {
 		return err
 	}
@@ -227,7 +225,7 @@ func (v *visit) do() error {
 	if values.Get("no") != "" {
 		return d.declines(f)
 	}
-	if values.Get("more") != "" && !f.moreGiven() {
+	if values.Get("change") != "" || values.Get("try") == "change" || values.Get("more") != "" && !f.moreGiven() {
 		return d.showForm(http.StatusOK, f, about)
 	}
 	script, err := f.call()
@@ -237,14 +235,17 @@ func (v *visit) do() error {
 	if script == nil {
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
-	ctx := v.r.Context()
+	ctx := d.r.Context()
 	// What was done under the key already is told again, though it may have taken away
 	// what the call names.
-	if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
-		return v.see(d.at(d.page) + "?done=again")
+	if d.did(script, key) {
+		return d.see(d.at(d.page) + "?done=again")
 	}
-	program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	program, ds := d.session.CheckFrom(ctx, script, theirs)
 	if ds.HasErrors() || program == nil {
+		if d.did(script, key) { // just now, by the same form
+			return d.see(d.at(d.page) + "?done=again")
+		}
 		f.misfits(script, ds)
 		return d.showForm(http.StatusUnprocessableEntity, f, about)
 	}
@@ -252,6 +253,12 @@ func (v *visit) do() error {
 		return d.tries(f, program)
 	}
 	return d.does(f, about, script, program, key)
+}
+
+// did reports whether a form with a key did what a script says.
+func (d *desk) did(script *dsl.Script, key string) bool {
+	done, err := d.session.Repeat(d.r.Context(), script, "form "+key)
+	return err == nil && done != nil
 }
 
 // moreGiven reports whether what follows a choice was sent along with it.
@@ -278,7 +285,7 @@ func (d *desk) does(f *filled, about string, script *dsl.Script, program *verbs.
 			return err
 		}
 		// It may be refused because it was just done: by the same form, sent twice.
-		if done, err := d.session.Repeat(ctx, script, "form "+key); err == nil && done != nil {
+		if d.did(script, key) {
 			return d.see(d.at(d.page) + "?done=again")
 		}
 		f.misfits(script, refusal.Diagnostics)
@@ -400,7 +407,7 @@ func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) err
 			card.Facts = append(card.Facts, pages.Fact{Name: d.tells("pages/agrees-too"), Text: sentence(d.tell.Text(ask.By))})
 		}
 	}
-	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/do-it")}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}}
+	card.Buttons = []pages.Button{{Name: "yes", Value: "1", Text: d.tells("pages/do-it")}, {Name: "no", Value: "1", Text: d.tells("pages/do-not")}, {Name: "change", Value: "1", Text: d.tells("pages/change")}}
 	if others {
 		card.Buttons[0].Text = d.tells("pages/ask-for-it")
 	}
@@ -413,7 +420,7 @@ func (d *desk) asks(f *filled, preview *receipt.Receipt, stale, others bool) err
 func (d *desk) declines(f *filled) error {
 	ctx := d.r.Context()
 	if script, err := f.call(); err == nil && script != nil && f.values.Get("agreed") != "" {
-		if program, ds := d.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}); !ds.HasErrors() && program != nil {
+		if program, ds := d.session.CheckFrom(ctx, script, theirs); !ds.HasErrors() && program != nil {
 			_ = d.session.DeclinePreview(ctx, program, f.values.Get("agreed")) // what is not there any more is declined too
 		}
 	}
@@ -525,61 +532,49 @@ type step struct {
 	call *receipt.Call
 }
 
-func (v *visit) step() (*step, error) {
-	d, err := v.desk()
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
-	if i < 0 {
-		return nil, v.notFound()
-	}
-	d.page = d.all[i]
-	s := &step{desk: d, item: v.r.PathValue("item")}
-	var ok bool
-	if s.row, ok, err = d.find(v.r.Context(), s.item); err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, v.notFound()
-	}
-	return s, nil
+// stepped answers where somebody is with the questions of an item.
+func stepped(answer func(*step) error) func(*visit) error {
+	return desked(func(d *desk) (err error) {
+		i := slices.IndexFunc(d.all, func(p *verbs.Page) bool { return p.Questions != nil && d.session.May(p.Questions.Start) })
+		if i < 0 {
+			return d.notFound()
+		}
+		d.page = d.all[i]
+		s, ok := &step{desk: d, item: d.r.PathValue("item")}, false
+		if s.row, ok, err = d.find(d.r.Context(), s.item); err != nil {
+			return err
+		}
+		if !ok {
+			return d.notFound()
+		}
+		return answer(s)
+	})
 }
 
 // starts is the program that begins with the questions, or goes on with them.
 func (s *step) starts(ctx context.Context) (*verbs.Program, error) {
 	q := s.page.Questions
 	call := dsl.NewCall(q.Start.Name, dsl.NewArg(q.Start.Params[q.Item].Name, dsl.NewSymbol(s.item)))
-	return s.program(ctx, dsl.FormatCall(&call))
+	return s.program(ctx, dsl.FormatCall(&call), theirs)
 }
 
-func (s *step) program(ctx context.Context, text string) (*verbs.Program, error) {
+// program reads a call and checks it: of values that come from where is said.
+func (d *desk) program(ctx context.Context, text string, from verbs.Literals) (*verbs.Program, error) {
 	script, ds := dsl.Parse(dsl.NewSource("page", text))
-	program, more := s.session.CheckFrom(ctx, script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")})
+	program, more := d.session.CheckFrom(ctx, script, from)
 	if ds = append(ds, more...); ds.HasErrors() || program == nil {
 		return nil, &runtime.Refusal{Diagnostics: ds}
 	}
 	return program, nil
 }
 
+// theirs says that values are the person's own.
+var theirs = verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, "")}
+
 // question shows the question at hand. It is worked out and not done: to look changes
 // nothing.
-func (v *visit) question() error {
-	s, err := v.step()
-	if err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	program, err := s.starts(ctx)
-	if err != nil {
-		return err
-	}
-	r, err := s.session.Preview(ctx, program)
-	if err != nil {
-		return err
-	}
-	s.call = &r.Calls[0]
-	return s.show(ctx, http.StatusOK, v.r.URL.Query().Get("field"), url.Values{}, "")
+func (s *step) question() error {
+	return s.again(s.r.Context(), http.StatusOK, s.r.URL.Query().Get("field"), url.Values{}, "")
 }
 
 // text is a column of what is asked.
@@ -697,16 +692,9 @@ func (s *step) check(ctx context.Context, status int, show string) error {
 }
 
 // answered takes an answer, or sends all of them.
-func (v *visit) answered() error {
-	s, err := v.step()
-	if err != nil {
-		return err
-	}
-	if err := v.form(); err != nil {
-		return err
-	}
-	ctx := v.r.Context()
-	values := v.r.PostForm
+func (s *step) answered() error {
+	ctx := s.r.Context()
+	values := s.r.PostForm
 	if values.Get("show") != "" {
 		return s.again(ctx, http.StatusOK, "", values, "")
 	}
@@ -748,7 +736,7 @@ func (v *visit) answered() error {
 		call.Args = append(call.Args, dsl.NewArg(q.Answer.Params[q.Param].Name, s.value(field, value)))
 		text = dsl.FormatCall(&call)
 	}
-	program, err := s.program(ctx, text)
+	program, err := s.program(ctx, text, theirs)
 	if err != nil {
 		return err
 	}
@@ -775,10 +763,11 @@ func (v *visit) answered() error {
 	if s.text(0, "status") == q.Checking {
 		here += "?" + url.Values{"changed": {field}}.Encode()
 	}
-	return v.see(here)
+	return s.see(here)
 }
 
-// again shows a question once more, with why the answer does not count and what was typed.
+// again shows a question with why an answer does not count and what was typed, if it was
+// answered.
 func (s *step) again(ctx context.Context, status int, field string, values url.Values, wrong string) error {
 	program, err := s.starts(ctx)
 	if err != nil {

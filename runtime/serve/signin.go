@@ -51,6 +51,7 @@ func (v *visit) cookie(name string) string {
 type signIn struct {
 	To     string // where whoever signs in goes on
 	Mail   bool   // a link can be mailed
+	Email  string // the address that was typed
 	OpenID string // what the other system is called, "" where there is none
 	Sent   bool   // a link was mailed, if anybody is known by that address
 	Link   string // to be used by a press of a button
@@ -112,7 +113,8 @@ func (v *visit) mailLink() error {
 	}
 	ctx := v.r.Context()
 	p := v.signIn()
-	to, err := mail.ParseAddress(v.r.PostForm.Get("email"))
+	p.Email = v.r.PostForm.Get("email")
+	to, err := mail.ParseAddress(p.Email)
 	if err != nil || strings.ContainsAny(to.Address, "\r\n") {
 		return v.signInPage(http.StatusUnprocessableEntity, p)
 	}

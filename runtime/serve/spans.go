@@ -124,73 +124,42 @@ type exporter struct {
 	failed func(error)
 }
 
-type otlpValue struct {
-	Text *string `json:"stringValue,omitempty"`
-	Int  *string `json:"intValue,omitempty"`
-	List *struct {
-		Values []otlpValue `json:"values"`
-	} `json:"arrayValue,omitempty"`
-}
-
-type otlpPair struct {
-	Key   string    `json:"key"`
-	Value otlpValue `json:"value"`
-}
-
-type otlpSpan struct {
-	Trace      string     `json:"traceId"`
-	ID         string     `json:"spanId"`
-	Parent     string     `json:"parentSpanId,omitempty"`
-	Name       string     `json:"name"`
-	Kind       int        `json:"kind"`
-	Start      string     `json:"startTimeUnixNano"`
-	End        string     `json:"endTimeUnixNano"`
-	Attributes []otlpPair `json:"attributes,omitempty"`
-	Status     struct {
-		Code int `json:"code,omitempty"`
-	} `json:"status"`
-}
-
-func otlpPairs(all []attribute.KeyValue) (pairs []otlpPair) {
+func otlpPairs(all []attribute.KeyValue) []object {
+	pairs := []object{}
 	for _, a := range all {
-		p := otlpPair{Key: string(a.Key)}
+		value := object{"stringValue": a.Value.String()}
 		switch a.Value.Type() {
 		case attribute.INT64:
-			n := strconv.FormatInt(a.Value.AsInt64(), 10)
-			p.Value.Int = &n
+			value = object{"intValue": strconv.FormatInt(a.Value.AsInt64(), 10)}
 		case attribute.STRINGSLICE:
-			p.Value.List = &struct {
-				Values []otlpValue `json:"values"`
-			}{Values: []otlpValue{}}
+			list := []object{}
 			for _, text := range a.Value.AsStringSlice() {
-				p.Value.List.Values = append(p.Value.List.Values, otlpValue{Text: &text})
+				list = append(list, object{"stringValue": text})
 			}
-		default:
-			text := a.Value.String()
-			p.Value.Text = &text
+			value = object{"arrayValue": object{"values": list}}
 		}
-		pairs = append(pairs, p)
+		pairs = append(pairs, object{"key": string(a.Key), "value": value})
 	}
 	return pairs
 }
 
 // ExportSpans implements trace.SpanExporter.
 func (e *exporter) ExportSpans(ctx context.Context, spans []trace.ReadOnlySpan) error {
-	all := make([]otlpSpan, len(spans))
+	all := make([]object, len(spans))
 	for i, s := range spans {
-		c := s.SpanContext()
-		all[i] = otlpSpan{Trace: c.TraceID().String(), ID: c.SpanID().String(), Name: s.Name(), Kind: int(s.SpanKind()), Attributes: otlpPairs(s.Attributes()),
-			Start: strconv.FormatInt(s.StartTime().UnixNano(), 10), End: strconv.FormatInt(s.EndTime().UnixNano(), 10)}
-		if s.Parent().IsValid() {
-			all[i].Parent = s.Parent().SpanID().String()
-		}
+		c, status := s.SpanContext(), object{}
 		if s.Status().Code == codes.Error {
-			all[i].Status.Code = 2
+			status["code"] = 2
+		}
+		all[i] = object{"traceId": c.TraceID().String(), "spanId": c.SpanID().String(), "name": s.Name(), "kind": int(s.SpanKind()), "attributes": otlpPairs(s.Attributes()), "status": status,
+			"startTimeUnixNano": strconv.FormatInt(s.StartTime().UnixNano(), 10), "endTimeUnixNano": strconv.FormatInt(s.EndTime().UnixNano(), 10)}
+		if s.Parent().IsValid() {
+			all[i]["parentSpanId"] = s.Parent().SpanID().String()
 		}
 	}
-	body, err := json.Marshal(map[string]any{"resourceSpans": []any{map[string]any{
-		"resource":   map[string]any{"attributes": otlpPairs(spans[0].Resource().Attributes())},
-		"scopeSpans": []any{map[string]any{"scope": map[string]any{"name": "verbatim"}, "spans": all}}}}})
+	body, err := json.Marshal(object{"resourceSpans": []object{{
+		"resource":   object{"attributes": otlpPairs(spans[0].Resource().Attributes())},
+		"scopeSpans": []object{{"scope": object{"name": "verbatim"}, "spans": all}}}}})
 	if err != nil {
 		return err
 	}

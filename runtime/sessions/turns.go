@@ -211,7 +211,12 @@ func (s *Session) Latest(ctx context.Context, r stores.Reader) (Turn, error) {
 	if s.Turns == 0 {
 		return Turn{}, nil
 	}
-	row, err := r.Get(ctx, Turns, stores.NewString(TurnID(s.ID, s.Turns)))
+	return TurnOf(ctx, r, TurnID(s.ID, s.Turns))
+}
+
+// TurnOf is the turn with an id.
+func TurnOf(ctx context.Context, r stores.Reader, id string) (Turn, error) {
+	row, err := r.Get(ctx, Turns, stores.NewString(id))
 	if err != nil {
 		return Turn{}, err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -131,12 +132,15 @@ func (b *Tab) Go(url string) {
 	}
 }
 
-// Size makes the window so wide, and light or dark as the system would say it.
+// Size makes the window so wide, and "light" or "dark" as the system would say it; after
+// "forced ", the system chooses the colours.
 func (b *Tab) Size(width int64, look string) {
 	b.t.Helper()
 	b.wide, b.look = width, look
 	b.Do(chromedp.EmulateViewport(width, 900))
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+	scheme, forced := strings.CutPrefix(look, "forced ")
+	colors := map[bool]string{false: "none", true: "active"}[forced]
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}, {Name: "forced-colors", Value: colors}}}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -183,6 +187,21 @@ func (b *Tab) Click(css string) { b.t.Helper(); b.Do(chromedp.Click(chromedp.CSS
 
 // Type types into a field.
 func (b *Tab) Type(css, text string) { b.t.Helper(); b.Do(chromedp.SendKeys(chromedp.CSS(css), text)) }
+
+// Paste puts a text from the clipboard in the place of what a field holds.
+func (b *Tab) Paste(css, text string) {
+	b.t.Helper()
+	b.Eval(fmt.Sprintf(`(() => { const from = document.body.appendChild(document.createElement("textarea")); from.id = "clipboard"; from.value = %q; from.select(); return "" })()`, text))
+	edit := func(command string) {
+		b.t.Helper()
+		if _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Commands: []string{command}}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	edit("copy")
+	b.Eval(fmt.Sprintf(`(() => { document.getElementById("clipboard").remove(); const to = document.querySelector(%q); to.focus(); to.select(); return "" })()`, css))
+	edit("paste")
+}
 
 // Press presses a key, wherever the focus is.
 func (b *Tab) Press(keys string) { b.t.Helper(); b.Do(chromedp.KeyEvent(keys)) }
@@ -278,12 +297,7 @@ func (b *Tab) Audit(name string) {
 	}
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(async () => {
 		const r = await axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations","passes"]});
-		const moved = [];
-		const shift = await new Promise(done => {
-			let sum = 0;
-			new PerformanceObserver(l => { for (const e of l.getEntries()) { sum += e.value; for (const s of e.sources) moved.push([e.value, s.previousRect.y, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } }).observe({type: "layout-shift", buffered: true});
-			setTimeout(() => done(sum), 50);
-		});
+		const {shift, moved} = await `+shifts+`;
 		return JSON.stringify({violations: r.violations, passes: r.passes.map(p => p.id), shift, moved, inner: innerWidth, wide: document.documentElement.scrollWidth});
 	})()`, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -318,6 +332,29 @@ func (b *Tab) Audit(name string) {
 		b.t.Errorf("%s: axe did not look at the size of targets", at)
 	}
 	b.Shoot(name)
+}
+
+// shifts is what moved since the page was opened. It waits until what changed last is
+// painted, which a busy machine takes its time for.
+const shifts = `new Promise(done => {
+	let shift = 0;
+	const moved = [];
+	const note = all => { for (const e of all) { shift += e.value; for (const s of e.sources) moved.push([e.value, "at", e.startTime, e.hadRecentInput ? "after input" : "unasked", s.previousRect.x, s.previousRect.y, s.currentRect.x, s.currentRect.y, s.node?.outerHTML?.slice(0, 90) ?? ""].join(" ")); } };
+	const watch = new PerformanceObserver(l => note(l.getEntries()));
+	watch.observe({type: "layout-shift", buffered: true});
+	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => { note(watch.takeRecords()); done({shift, moved}); }, 50)));
+})`
+
+// Shift is by how much the layout of the page shifted since it was opened.
+func (b *Tab) Shift() float64 {
+	b.t.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, 20*time.Second)
+	defer stop()
+	shift, err := chromedp.Run(ctx, chromedp.Evaluate[float64](shifts+`.then(s => s.shift)`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return shift
 }
 
 // Fail fails the test, and goes on.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/runtime/serve/browsertest"
 	"verbatim/runtime/serve/pages"
@@ -81,10 +82,9 @@ func gallery(l words.Language) map[string]pages.Page {
 	return map[string]pages.Page{"portal": portal, "forms": forms, "question": asked, "receipt": receipt, "console": console, "empty": empty}
 }
 
-// U23, U24, U25, U26: every block, full and empty, light and dark, narrow and wide.
-func TestBrowserGallery(t *testing.T) {
-	all := gallery(words.English)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// serves serves pages and their assets, under the policy of the server.
+func serves(t *testing.T, all map[string]pages.Page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		if strings.HasPrefix(r.URL.Path, pages.Assets) {
 			text, kind, _ := pages.Asset(strings.TrimPrefix(r.URL.Path, pages.Assets))
@@ -96,7 +96,13 @@ func TestBrowserGallery(t *testing.T) {
 		if err := all[r.URL.Path[1:]].Render(w); err != nil {
 			t.Error(err)
 		}
-	}))
+	}
+}
+
+// U23, U24, U25, U26: every block, full and empty, light and dark, narrow and wide.
+func TestBrowserGallery(t *testing.T) {
+	all := gallery(words.English)
+	server := httptest.NewServer(serves(t, all))
 	defer server.Close()
 	tab := browsertest.Open(t)
 	for name := range all {
@@ -106,6 +112,101 @@ func TestBrowserGallery(t *testing.T) {
 				tab.Go(server.URL + "/" + name)
 				tab.Audit("gallery-" + name)
 			}
+		}
+	}
+}
+
+// U25: where the system chooses the colours, everything is there and is told apart: by
+// shape, or by a pair of the system's own colours.
+func TestBrowserForcedColours(t *testing.T) {
+	all := gallery(words.English)
+	server := httptest.NewServer(serves(t, all))
+	defer server.Close()
+	tab := browsertest.Open(t)
+	for name := range all {
+		for _, look := range []string{"forced light", "forced dark"} {
+			for _, width := range []int64{320, 1280} {
+				tab.Size(width, look)
+				tab.Go(server.URL + "/" + name)
+				tab.Audit("forced-" + strings.ReplaceAll(name+" "+look, " ", "-"))
+			}
+			if got := tab.Eval(`matchMedia("(forced-colors: active)").matches`); got != "true" {
+				t.Fatal("the system chooses no colours")
+			}
+			// What is wrong, as lines.
+			if wrong := tab.Eval(`(() => {
+				const wrong = [], css = e => getComputedStyle(e), all = (what, fn) => document.querySelectorAll(what).forEach(fn);
+				const say = (e, why) => wrong.push(why + ": " + e.outerHTML.slice(0, 90));
+				const behind = e => { for (; e; e = e.parentElement) { const c = css(e).backgroundColor; if (!c.endsWith(", 0)")) return c; } return css(document.documentElement).backgroundColor; };
+				const framed = e => ["Top", "Left"].some(s => css(e)["border" + s + "Style"] !== "none" && parseFloat(css(e)["border" + s + "Width"]) >= 1 && css(e)["border" + s + "Color"] !== behind(e.parentElement));
+				all(".btn:not(.bare), .tag, .banner, .card, .summary, input:not([type=radio]):not([type=checkbox]):not([type=hidden]), textarea, select, pre.call", e => framed(e) || say(e, "it has no edge"));
+				all(".btn:not(.plain):not(.bare)", e => css(e).backgroundColor !== behind(e.parentElement) || say(e, "it is no more than a plain button"));
+				all(".btn.bare", e => css(e).textDecorationLine === "underline" || say(e, "it does not look like a link"));
+				all(".from, .hint, .why, .tag, .quiet, dt", e => css(e).color !== behind(e) || say(e, "it cannot be read"));
+				all("del", e => css(e).textDecorationLine === "line-through" || say(e, "it is not struck out"));
+				all("ins", e => css(e).textDecorationLine === "underline" || say(e, "it is not marked as new"));
+				all(".field.wrong input:not([type=radio]):not([type=checkbox])", e => parseFloat(css(e).borderTopWidth) > 2 || say(e, "what is wrong looks like what is right"));
+				all(".nav a:not([aria-current])", e => css(e).borderBottomColor !== css(document.querySelector(".nav [aria-current]")).borderBottomColor || say(e, "it looks like where one is"));
+				all(".banner", e => all(".banner", o => e.className === o.className || css(e).borderLeftStyle !== css(o).borderLeftStyle || ![e, o].some(b => b.matches(".bad")) || say(e, "it looks like " + o.className)));
+				all(".plot, .far svg", e => { const fills = new Set([...e.querySelectorAll("rect:not(.frame)")].map(r => r.getAttribute("class") + css(r).fill)), kinds = new Set([...e.querySelectorAll("rect:not(.frame)")].map(r => r.getAttribute("class"))), colours = new Set([...e.querySelectorAll("rect:not(.frame)")].map(r => css(r).fill)); if (fills.size !== kinds.size || colours.size !== kinds.size) say(e, "its bars look alike"); });
+				return wrong.join("\n");
+			})()`); wrong != "" {
+				t.Errorf("%s, %s:\n%s", name, look, wrong)
+			}
+			// The focus is a ring wherever the keyboard takes it.
+			first := ""
+			for range 60 {
+				tab.Press("\t")
+				at := tab.Eval(`(() => { window.at ??= 0; const e = document.activeElement; e.dataset.at ??= window.at++; return e.dataset.at + " " + e.outerHTML.slice(0, 90) })()`)
+				if at == first {
+					break
+				}
+				if first == "" {
+					first = at
+				}
+				if ring := tab.Eval(`(e => { const c = getComputedStyle(e); return [c.outlineStyle, parseFloat(c.outlineWidth) >= 2, c.outlineColor !== getComputedStyle(document.documentElement).backgroundColor] })(document.activeElement)`); ring != "solid,true,true" && !strings.Contains(at, "<body") {
+					t.Errorf("%s, %s: the focus is not seen (%s) on %s", name, look, ring, at)
+				}
+			}
+			if first == "" || strings.HasPrefix(first, "0 <body") {
+				t.Errorf("%s, %s: Tab leads nowhere", name, look)
+			}
+		}
+	}
+}
+
+// U26: a page whose second half comes late is painted when it is whole. Painted before, it
+// would move as the rest comes.
+func TestBrowserPaintsOnce(t *testing.T) {
+	all := gallery(words.English)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, pages.Assets) {
+			serves(t, all)(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		var b bytes.Buffer
+		if err := all[r.URL.Path[1:]].Render(&b); err != nil {
+			t.Error(err)
+		}
+		// The tools of the header are pushed aside by what follows in it.
+		first, rest, ok := bytes.Cut(b.Bytes(), []byte(`<form method="post" action="/sign-out">`))
+		if !ok {
+			t.Error("the page has no tools")
+		}
+		_, _ = w.Write(first)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(300 * time.Millisecond)
+		_, _ = w.Write(append([]byte(`<form method="post" action="/sign-out">`), rest...))
+	}))
+	defer server.Close()
+	tab := browsertest.Open(t)
+	tab.Size(1280, "light")
+	for name := range all {
+		tab.Go(server.URL + "/" + name)
+		tab.Audit("in-parts-" + name)
+		if got := tab.Shift(); got != 0 {
+			t.Errorf("%s shifts by %g", name, got)
 		}
 	}
 }
