@@ -27,7 +27,7 @@ type wants struct {
 func (e *Engine) foreseen(v *verbs.Verb) []wants {
 	all := make([]wants, len(v.Params))
 	add := func(to *[]stores.Path, p stores.Path) {
-		if (len(p.Steps) > 0 || p.Count != nil) && !slices.ContainsFunc(*to, func(have stores.Path) bool { return view.SamePath(have, p) }) {
+		if (len(p.Steps) > 0 || p.Count != nil) && !slices.ContainsFunc(*to, func(have stores.Path) bool { return have.Is(p) }) {
 			*to = append(*to, p)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -268,6 +269,11 @@ type Path struct {
 	// Marks asks for the marks of the row reached instead, as ReadMarks reads
 	// them: null when it has none. It is for Select only.
 	Marks bool
+}
+
+// Is reports whether two paths are one.
+func (p Path) Is(q Path) bool {
+	return p.Field == q.Field && p.Count == q.Count && p.By == q.By && p.Marks == q.Marks && slices.Equal(p.Steps, q.Steps)
 }
 
 // A Find asks for rows of one entity.

@@ -336,18 +336,13 @@ func (b *buffered) Along(row RowKey, paths []stores.Path, held bool) ([]stores.V
 	}
 	values := make([]stores.Value, len(paths))
 	for i, p := range paths {
-		at := slices.IndexFunc(all, func(f reached) bool { return (f.held || !held) && SamePath(f.path, p) })
+		at := slices.IndexFunc(all, func(f reached) bool { return (f.held || !held) && f.path.Is(p) })
 		if at < 0 {
 			return nil, false
 		}
 		values[i] = all[at].value
 	}
 	return values, true
-}
-
-// SamePath reports whether two paths are one.
-func SamePath(a, b stores.Path) bool {
-	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && a.Marks == b.Marks && slices.Equal(a.Steps, b.Steps)
 }
 
 // forgets drops what was read ahead and may be something else after a change.

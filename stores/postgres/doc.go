@@ -54,6 +54,10 @@
 // besides. The application's role can add to the journal and change nothing in
 // it; triggers stop everybody else's slips.
 //
+// Statements. The text of a question is written once for all questions of its form, and
+// what differs between them is an argument: prepared.go. What a batch changes is one
+// statement where no part of it has to see another, with its jobs and its names: join.go.
+//
 // Round trips. The entries and notices of a batch go with the commit, and its
 // changes too where it is Late, so that a transaction that reads one row and
 // writes takes two: one for what it reads, one for the rest; what is read Together

@@ -111,7 +111,7 @@ func (d *digest) path(p *stores.Path) {
 // A question is a Find, and what its form is made of.
 type question struct {
 	digest
-	values []given1
+	values []operand
 	kinds  []byte // of the values, in the order in which conditions stand
 	odd    bool   // something is wrong with it, which writing it will tell
 }
@@ -146,14 +146,14 @@ func (q *question) cond(e *stores.Entity, c *stores.Cond) {
 			q.path(c.Other)
 			return
 		}
-		q.value(given1{value: c.Value}, byte(c.Value.Kind()))
+		q.value(operand{value: c.Value}, byte(c.Value.Kind()))
 	case stores.In:
 		q.path(&c.Path)
 		q.value(itemsOf(e, c, &q.odd))
 	}
 }
 
-func (q *question) value(v given1, kind byte) {
+func (q *question) value(v operand, kind byte) {
 	q.values, q.kinds = append(q.values, v), append(q.kinds, kind)
 	q.add(int(kind))
 }
@@ -165,7 +165,7 @@ const (
 )
 
 // itemsOf are the items of the list that a condition looks in.
-func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v given1, form byte) {
+func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v operand, form byte) {
 	kind := stores.Int
 	if c.Path.Count == nil {
 		at, field := reached(e, c.Path)
@@ -190,25 +190,21 @@ func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v given1, form byte) 
 
 // sameFind reports whether two Finds have one form, but for the kinds of their values.
 func sameFind(a, b *stores.Find) bool {
-	return a.Entity == b.Entity && a.Cut == b.Cut && (a.Select == nil) == (b.Select == nil) && slices.EqualFunc(a.Select, b.Select, samePath) &&
+	return a.Entity == b.Entity && a.Cut == b.Cut && (a.Select == nil) == (b.Select == nil) && slices.EqualFunc(a.Select, b.Select, stores.Path.Is) &&
 		slices.EqualFunc(a.Order, b.Order, sameOrder) && sameCond(a.Where, b.Where) &&
 		slices.EqualFunc(a.Lists, b.Lists, func(l, m stores.List) bool {
-			return l.Entity == m.Entity && samePath(l.By, m.By) && slices.EqualFunc(l.Select, m.Select, samePath) &&
+			return l.Entity == m.Entity && l.By.Is(m.By) && slices.EqualFunc(l.Select, m.Select, stores.Path.Is) &&
 				slices.EqualFunc(l.Order, m.Order, sameOrder) && sameCond(l.Where, m.Where)
 		})
 }
 
-func samePath(a, b stores.Path) bool {
-	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && a.Marks == b.Marks && slices.Equal(a.Steps, b.Steps)
-}
-
-func sameOrder(a, b stores.Order) bool { return a.Desc == b.Desc && samePath(a.Path, b.Path) }
+func sameOrder(a, b stores.Order) bool { return a.Desc == b.Desc && a.Path.Is(b.Path) }
 
 func sameCond(a, b *stores.Cond) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.Op != b.Op || len(a.Kids) != len(b.Kids) || !samePath(a.Path, b.Path) || (a.Other == nil) != (b.Other == nil) || a.Other != nil && !samePath(*a.Other, *b.Other) {
+	if a.Op != b.Op || len(a.Kids) != len(b.Kids) || !a.Path.Is(b.Path) || (a.Other == nil) != (b.Other == nil) || a.Other != nil && !a.Other.Is(*b.Other) {
 		return false
 	}
 	for i := range a.Kids {

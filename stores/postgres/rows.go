@@ -66,7 +66,7 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 		return nil, func(context.Context) error { return nil }, nil
 	}
 	r.c.learned(&r.view)
-	values := []given1{{items: fit}}
+	values := []operand{{items: fit}}
 	as := lockedAs{ajar: r.ajar, bare: r.marked == nil}
 	if r.writes {
 		as.hold = stores.Firm

@@ -46,12 +46,12 @@ const (
 // A given is what the slots of a statement are filled with.
 type given struct {
 	*scoped
-	values []given1
+	values []operand
 	most   int
 }
 
-// A given1 is one value, or a list of them.
-type given1 struct {
+// An operand is one value, or a list of them.
+type operand struct {
 	value stores.Value
 	items []stores.Value // without nulls
 }
