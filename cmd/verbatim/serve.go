@@ -120,9 +120,6 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := f.safely(); err != nil {
 		return err
 	}
-	if a.env("GOGC") == "" {
-		debug.SetGCPercent(50) // it goes on, and what it takes counts
-	}
 	tokens, err := readBudget(f.budget)
 	if err != nil {
 		return err
@@ -244,6 +241,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	if err := a.flush(); err != nil {
 		return err
+	}
+	if a.env("GOGC") == "" {
+		// What it took to begin goes back; from here on memory is spent for speed while
+		// there is work.
+		debug.SetGCPercent(150)
+		debug.FreeOSMemory()
 	}
 	working := make(chan error, 1)
 	go func() { working <- a.workBeside(ctx, f, engine, store, sending(reg, store, channels, o.URL)) }()
