@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -10,83 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
 
-// faulty is a connection whose nth use fails.
-type faulty struct {
-	driver.ConnPrepareContext
-	left *int
-}
-
 var errInjected = errors.New("injected")
 
-func (f faulty) use() error {
-	*f.left--
-	if *f.left == 0 {
-		return errInjected
-	}
-	return nil
-}
-
-func (f faulty) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	if err := f.use(); err != nil {
-		return nil, err
-	}
-	st, err := f.ConnPrepareContext.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return faultyStmt{st.(statement), f}, nil
-}
-
-func (f faulty) ColumnInfo(text string) ([]sqlite.ColumnInfo, error) {
-	if err := f.use(); err != nil {
-		return nil, err
-	}
-	return f.ConnPrepareContext.(interface {
-		ColumnInfo(string) ([]sqlite.ColumnInfo, error)
-	}).ColumnInfo(text)
-}
-
-type faultyStmt struct {
-	statement
-	f faulty
-}
-
-func (s faultyStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	if err := s.f.use(); err != nil {
-		return nil, err
-	}
-	return s.statement.ExecContext(ctx, args)
-}
-
-func (s faultyStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	if err := s.f.use(); err != nil {
-		return nil, err
-	}
-	rows, err := s.statement.QueryContext(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return faultyRows{rows, s.f}, nil
-}
-
-type faultyRows struct {
-	driver.Rows
-	f faulty
-}
-
-func (r faultyRows) Next(dest []driver.Value) error {
-	if err := r.f.use(); err != nil {
-		return err
-	}
-	return r.Rows.Next(dest)
-}
-
-// SAFE-R4, the store's part: whichever use of the driver fails, in a transaction
+// SAFE-R4, the store's part: whichever use of SQLite fails, in a transaction
 // that does everything, all or nothing is kept, and the store goes on.
 func TestNthFault(t *testing.T) {
 	t.Parallel()
@@ -142,20 +72,23 @@ func TestNthFault(t *testing.T) {
 		}
 		c.forget()
 		clear(c.checked)
-		sound := c.dc
-		c.dc = faulty{sound, &left}
+		c.use = func() error {
+			if left--; left == 0 {
+				return errInjected
+			}
+			return nil
+		}
 		s.writer <- c
 		err := write()
 		if c := <-s.writer; c == nil {
 			// The connection was given up; the next transaction opens another.
-			c, err := s.openWriter()
+			c, err := s.connect(toWrite)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.writer <- c
 		} else {
-			c.forget()
-			c.dc = sound
+			c.use = nil
 			s.writer <- c
 		}
 		if left > 0 {
@@ -253,9 +186,8 @@ func TestFindWalksIndexes(t *testing.T) {
 			t.Errorf("%d statements", len(texts))
 		}
 		for _, text := range texts {
-			args := make([]driver.Value, strings.Count(text, "?"))
-			err := c.query(ctx, "EXPLAIN QUERY PLAN "+text, args, func(row []driver.Value) error {
-				if step := row[3].(string); strings.HasPrefix(step, "SCAN") {
+			err := c.query(ctx, "EXPLAIN QUERY PLAN "+text, nil, func(row *sqlite.Stmt) error {
+				if step := row.ColumnText(3); strings.HasPrefix(step, "SCAN") {
 					t.Errorf("%s: %s", text, step)
 				}
 				return nil

@@ -2,9 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"strconv"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -44,17 +45,17 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	}
 	t.add(",")
 	marksOfRow(t, e, key)
-	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(encode(key))
+	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(key)
 	r.within(t, e, "t", false)
 	row := stores.Row{Entity: e}
-	err := r.c.query(context.Background(), t.String(), t.args, func(vals []driver.Value) (err error) {
+	err := r.c.query(context.Background(), t.String(), t.args, func(found *sqlite.Stmt) (err error) {
 		row.Values = make([]stores.Value, len(e.Fields))
 		for i := range row.Values {
-			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
+			if row.Values[i], err = decodeField(e, i, found); err != nil {
 				return err
 			}
 		}
-		row.Marks, err = readMarks(e, vals[len(e.Fields)])
+		row.Marks, err = readMarks(e, cellOf{found, len(e.Fields)})
 		return err
 	})
 	if err != nil {
@@ -142,7 +143,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) error {
+	err := r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
@@ -152,7 +153,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		row := block[:len(names):len(names)]
 		block = block[len(names):]
 		for i := range row {
-			v, err := decode(kinds[i], vals[i])
+			v, err := decode(kinds[i], cellOf{found, i})
 			if err != nil {
 				e, field := reached(f.Entity, names[i])
 				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
@@ -338,10 +339,9 @@ func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
 		return nil
 	}
 	if constant {
+		right.arg(c.Value)
 		if decimals {
-			right.arg(c.Value.Text())
-		} else {
-			right.arg(encode(c.Value))
+			right.args[0] = kept(stores.Decimal, c.Value)
 		}
 	}
 	if decimals {

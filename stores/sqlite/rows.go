@@ -2,7 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -33,14 +34,14 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 	r.within(t, e, "t", true)
 	t.add(" ORDER BY ", datum(e, "t", e.Key))
 	var rows []stores.Row
-	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) (err error) {
+	err := r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) (err error) {
 		row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
 		for i := range row.Values {
-			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
+			if row.Values[i], err = decodeField(e, i, found); err != nil {
 				return err
 			}
 		}
-		row.Marks, err = readMarks(e, vals[len(e.Fields)])
+		row.Marks, err = readMarks(e, cellOf{found, len(e.Fields)})
 		rows = append(rows, row)
 		return err
 	})
