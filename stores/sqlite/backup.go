@@ -52,11 +52,11 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 }
 
 func (c *conn) copyTo(ctx context.Context, path string) (err error) {
-	to, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate)
+	to, err := open(path)
 	if err != nil {
-		return raise(err)
+		return err
 	}
-	defer func() { err = errors.Join(err, raise(to.Close())) }()
+	defer func() { err = errors.Join(err, shut(to)) }()
 	copying, err := sqlite.NewBackup(to, "", c.db, "")
 	if err != nil {
 		return raise(err)

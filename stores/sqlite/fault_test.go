@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,6 +157,80 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	err := s.Update(ctx, scope, func(tx stores.Tx) error {
 		return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Delete, Entity: note, Key: stores.NewInt(3)}}})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Connections that are opened while others are closed may get their addresses, and
+// keep what is theirs all the same.
+func TestManyConnectionsComeAndGo(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(32))
+	s, _, _ := bank(t)
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			for range 60 {
+				c, err := s.connect(toRead)
+				if err == nil {
+					_, err = c.exec("SELECT decimal_sum(text COLLATE verbatim_decimal) FROM secrets WHERE id = 0")
+					err = errors.Join(err, c.close())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// What the store opens a file with is in force: no statement changes the text of
+// the schema, no reader writes, a misspelt column is no string, a reference refers
+// to something, and a commit is flushed.
+func TestSettingsAreInForce(t *testing.T) {
+	t.Parallel()
+	s, _, _ := bank(t)
+	ctx := context.Background()
+	refused := func(c *conn, statements ...string) {
+		for i, text := range statements {
+			if _, err := c.exec(text); (err == nil) != (i < len(statements)-1) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	say := func(c *conn, want string, settings ...string) {
+		got := ""
+		for _, name := range settings {
+			err := c.query(ctx, "PRAGMA "+name, nil, func(row *sqlite.Stmt) error {
+				got += " " + row.ColumnText(0)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if got != want {
+			t.Errorf("%s:%s, want%s", settings, got, want)
+		}
+	}
+	both := []string{"journal_mode", "synchronous", "foreign_keys", "trusted_schema", "query_only", "cache_size", "busy_timeout"}
+	err := s.read(ctx, func(c *conn) error {
+		say(c, " wal 2 1 0 1 -16384 5000", both...)
+		refused(c, "DELETE FROM secrets")
+		refused(c, `SELECT "misspelt" FROM secrets`)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	err = s.write(ctx, func(c *conn) error {
+		say(c, " wal 2 1 0 0 -16384 0", both...)
+		refused(c, "PRAGMA writable_schema=1", "UPDATE sqlite_schema SET sql = sql")
+		refused(c, "INSERT INTO kyc_replies (id, note) VALUES (9, 99)")
+		return nil
 	})
 	if err != nil {
 		t.Error(err)

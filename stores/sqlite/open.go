@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
 	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
@@ -157,9 +161,9 @@ var limits = map[sqlite.Limit]int32{
 // the file can make an ordinary statement change the schema's text or call our
 // functions.
 func (s *Store) connect(pragmas []string) (*conn, error) {
-	db, err := sqlite.OpenConn(s.path, sqlite.OpenReadWrite, sqlite.OpenCreate)
+	db, err := open(s.path)
 	if err != nil {
-		return nil, raise(err)
+		return nil, err
 	}
 	db.SetBusyTimeout(5 * time.Second)
 	for id, n := range limits {
@@ -167,7 +171,7 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	}
 	c := &conn{db: db, stmts: map[string]*sqlite.Stmt{}, checked: map[string][]string{}}
 	c.arm()
-	err = errors.Join(db.SetDefensive(true), register(db), db.SetAuthorizer(c))
+	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
 	// writes its pages out and reads them back while it runs.
 	for _, pragma := range append([]string{"cache_size=-16384", "foreign_keys=1", "trusted_schema=0"}, pragmas...) {
@@ -183,7 +187,37 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	return c, nil
 }
 
-func (c *conn) close() error { return raise(c.db.Close()) }
+// opening is held while a connection of any store is opened or closed. The library
+// knows what belongs to a connection by its address, and forgets that only after
+// the address may be another's.
+var opening sync.Mutex
+
+func open(path string) (*sqlite.Conn, error) {
+	opening.Lock()
+	defer opening.Unlock()
+	db, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate)
+	return db, raise(err)
+}
+
+func shut(db *sqlite.Conn) error {
+	opening.Lock()
+	defer opening.Unlock()
+	return raise(db.Close())
+}
+
+func (c *conn) close() error { return shut(c.db) }
+
+// defend sets SQLite's defensive mode. The library's SetDefensive passes one of the
+// two arguments that SQLite takes: what stands behind it in memory would be the
+// other, an address to write to.
+func defend(db *sqlite.Conn) error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	args := libc.NewVaList(int32(1), uintptr(0))
+	defer libc.Xfree(tls, args)
+	handle := uintptr(reflect.ValueOf(db).Elem().FieldByName("conn").Uint())
+	return raise(sqlite.ResultCode(lib.Xsqlite3_db_config(tls, handle, lib.SQLITE_DBCONFIG_DEFENSIVE, args)).ToError())
+}
 
 // kept is the connection, nil once it is lost.
 func (c *conn) kept() *conn {

@@ -141,16 +141,6 @@ func decode[C cell](kind stores.Kind, c C) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("something other than a %s", kind)
 }
 
-// decodeField is decode with the field's name in the error.
-func decodeField(e *stores.Entity, field int, row *sqlite.Stmt) (stores.Value, error) {
-	f := &e.Fields[field]
-	val, err := decode(f.Holds(), cellOf{row, field})
-	if err != nil {
-		return val, fmt.Errorf("%s.%s holds %w: %w", e.Name, f.Name, err, stores.ErrInvalid)
-	}
-	return val, nil
-}
-
 // readTime reads the spellings that tables of others hold: SQLite's own, with a
 // space and without an offset, which SQLite means as UTC, and RFC 3339.
 func readTime(s string) (stores.Value, bool) {
