@@ -129,13 +129,32 @@ var errClosed = errors.New("sqlite: the store is closed")
 // goroutine has it at a time.
 type conn struct {
 	db      *sqlite.Conn
-	stmts   map[string]*sqlite.Stmt
+	stmts   map[string]*statement
 	checked map[string][]string // statements of author's queries that were found harmless: their columns
 	guard   *guard              // while one of those is prepared
 	stop    chan struct{}       // closed to interrupt what runs
 	plans   func(string, []string)
 	use     func() error // asked before each use of SQLite: a test's, to have it fail
 	lost    bool         // nobody knows what state it is in: it is given up
+}
+
+// A statement is one that stays prepared, with the arguments that it has. Many are
+// what they were the last time.
+type statement struct {
+	*sqlite.Stmt
+	bound []stores.Value
+}
+
+func (st *statement) bind(args []stores.Value) {
+	for i := range min(len(args), st.BindParamCount()) {
+		if i == len(st.bound) {
+			st.bound = append(st.bound, args[i])
+		} else if st.bound[i] == args[i] {
+			continue
+		}
+		st.bound[i] = args[i]
+		bind(st.Stmt, i+1, args[i])
+	}
 }
 
 // How connections differ. synchronous=FULL: a commit that was answered survives
@@ -169,7 +188,7 @@ func (s *Store) connect(pragmas []string) (*conn, error) {
 	for id, n := range limits {
 		db.Limit(id, n)
 	}
-	c := &conn{db: db, stmts: map[string]*sqlite.Stmt{}, checked: map[string][]string{}}
+	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}}
 	c.arm()
 	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
 	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
@@ -239,17 +258,18 @@ func (c *conn) forget() {
 // maxStatements bounds what a connection keeps prepared.
 const maxStatements = 500
 
-func (c *conn) prepare(text string) (*sqlite.Stmt, error) {
+func (c *conn) prepare(text string) (*statement, error) {
 	if st, ok := c.stmts[text]; ok {
 		return st, nil
 	}
 	if err := c.used(); err != nil {
 		return nil, err
 	}
-	st, err := c.db.Prepare(text)
+	prepared, err := c.db.Prepare(text)
 	if err != nil {
 		return nil, raise(err)
 	}
+	st := &statement{Stmt: prepared}
 	if len(c.stmts) >= maxStatements {
 		c.forget()
 	}
@@ -311,17 +331,20 @@ func (c *conn) query(ctx context.Context, text string, args []stores.Value, fn f
 		}()
 	}
 	defer st.Reset() // what it says is what the last step said
-	for i := range min(len(args), st.BindParamCount()) {
-		bind(st, i+1, args[i])
-	}
+	st.bind(args)
 	for {
 		if err := c.used(); err != nil {
 			return err
 		}
-		if more, err := st.Step(); err != nil || !more {
+		more, err := st.Step()
+		if err != nil {
+			st.bound = nil // an argument may have been refused
 			return raise(err)
 		}
-		if err := fn(st); err != nil {
+		if !more {
+			return nil
+		}
+		if err := fn(st.Stmt); err != nil {
 			return err
 		}
 	}
