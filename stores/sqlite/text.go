@@ -15,7 +15,11 @@ type text struct {
 	seq   *int   // of aliases, shared by the parts of one statement
 }
 
-func newText() *text { return &text{seq: new(int)} }
+func newText() *text {
+	t := &text{seq: new(int)}
+	t.Grow(512)
+	return t
+}
 
 // part begins a piece that is written out of turn and joined later.
 func (t *text) part() *text { return &text{seq: t.seq} }
@@ -78,11 +82,14 @@ func table(e *stores.Entity) string { return "main." + quote(tableName(e)) }
 
 // column is a field of the row that alias names, as it is stored.
 func column(e *stores.Entity, alias string, field int) string {
-	name := quote(e.Fields[field].Column)
-	if alias == "" {
-		return name
+	name := e.Fields[field].Column
+	switch {
+	case alias == "":
+		return quote(name)
+	case strings.Contains(name, `"`):
+		return alias + "." + quote(name)
 	}
-	return alias + "." + name
+	return alias + `."` + name + `"` // as quote has it, in one allocation
 }
 
 // datum is a field of a row in the spelling that bind writes. In our own
