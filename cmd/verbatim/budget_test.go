@@ -26,7 +26,7 @@ var budgets = []struct {
 	{[]string{"runtime/dialog"}, 4500, 4150, "courtesies and quoted mail are known by patterns, pages are told things in its sentences, and corrections, unclear messages and questions each keep what they wait for in a way of their own"},
 	{[]string{"runtime/words", "runtime/phrase"}, 3500, 5410, "what stands beside an amount is still known by expressions of four languages in Go, corrections are read by a second reader, and phrases are held against each other here"},
 	{[]string{"stores", "stores/journal", "stores/receipt", "stores/files"}, 5500, 1900, "the receipt came here from other rooms"},
-	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 4140, "the guard over an author's SQL is kept twice, the loop of a worker on SQLite came here from runtime/work, and River's driver is put right where it reads the machine's clock"},
+	{[]string{"stores/sqlite", "stores/postgres"}, 7500, 3950, "the guard over an author's SQL is kept twice, the loop of a worker on SQLite came here from runtime/work, and River's driver is put right where it reads the machine's clock"},
 	{[]string{"runtime/serve", "runtime/serve/logins", "runtime/serve/pages"}, 6000, 1100, "each view of a page has a type, each of its states a place, and spans are written here as OTLP has them"},
 	{[]string{"cmd/verbatim", "runtime/wire"}, 5500, 3010, "what a person is told is rendered here and not by libraries, and each flag of the server and of a token is read here"},
 	{[]string{"runtime/llm", "runtime/mcp", "runtime/notify", "runtime/upload", "runtime/system", "runtime/collect", "runtime/client", "runtime/work"}, 6300, 300, "the questions of a collection know the client's palette, and whom to write to is read here"},
