@@ -12,8 +12,8 @@ import (
 )
 
 // A failure is what operators may know of an error of SQLite's: what was being
-// done, and SQLite's own name for what went wrong. It holds no statement and no
-// value.
+// done, and SQLite's own words and name for what went wrong. It holds no statement
+// and no value.
 type failure struct {
 	doing string
 	code  sqlite.ResultCode
@@ -21,7 +21,7 @@ type failure struct {
 }
 
 func (f *failure) Error() string {
-	return fmt.Sprintf("sqlite: %s: %s (code %d)", f.doing, f.text, f.code)
+	return fmt.Sprintf("sqlite: %s: %s (%v, code %d)", f.doing, f.text, f.code, int32(f.code))
 }
 
 // A raised is an error of SQLite's, as SQLite put it. Its text may hold values.
@@ -63,7 +63,7 @@ func fault(doing string, err error) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	f := &failure{doing: doing, code: r.code, text: r.code.String()}
+	f := &failure{doing: doing, code: r.code, text: r.code.Message()}
 	switch r.code {
 	case sqlite.ResultInterrupt:
 		return context.Canceled
@@ -95,7 +95,7 @@ func fault(doing string, err error) error {
 // after a restart.
 func commitFault(err error) error {
 	if code := resultCode(err); code.ToPrimary() == sqlite.ResultIOErr {
-		return because(stores.ErrUnknown, &failure{doing: "commit", code: code, text: code.String()})
+		return because(stores.ErrUnknown, &failure{doing: "commit", code: code, text: code.Message()})
 	}
 	return fault("commit", err)
 }
@@ -105,7 +105,7 @@ func constraint(r *raised) string {
 	if _, what, ok := strings.Cut(r.msg, " constraint failed: "); ok {
 		return "constraint on " + what
 	}
-	return r.code.String()
+	return r.code.Message()
 }
 
 // because gives an error the text and the identity of one of ours, and keeps the
