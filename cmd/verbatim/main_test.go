@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -23,6 +22,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v5"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"verbatim/stores/postgres/pgtest"
 )
@@ -209,11 +210,15 @@ func alter(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: alter FILE STATEMENT")
 	}
-	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
-	ts.Check(err)
-	_, err = db.Exec(args[1])
-	ts.Check(err)
-	ts.Check(db.Close())
+	ts.Check(alterFile(ts.MkAbs(args[0]), args[1]))
+}
+
+func alterFile(name, script string) error {
+	db, err := sqlite.OpenConn(name, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlitex.ExecuteScript(db, script, nil), db.Close())
 }
 
 // bank lays out the example: the palette, the scripts, and the store as the
@@ -310,17 +315,10 @@ var bankStore = sync.OnceValues(func() (fstest.MapFS, error) {
 		return nil, err
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(passport))
-	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	if _, err := db.Exec(`INSERT INTO verbatim_contents (sum, tag, size, state) VALUES (?1, '0123456789abcdef', ?2, 'HELD');
+	err = alterFile(name, fmt.Sprintf(`INSERT INTO verbatim_contents (sum, tag, size, state) VALUES ('%[1]s', '0123456789abcdef', %[2]d, 'HELD');
 		INSERT INTO verbatim_uploads (id, owner, name, media_type, size, sum, content, verdict, scanner, uploaded_at)
-		VALUES ('thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau', 'clara', 'passport.pdf', 'application/pdf', ?2, ?1, ?1, 'CLEAN', 'none', '2024-12-26T18:00:00Z')`, sum, len(passport)); err != nil {
-		return nil, err
-	}
-	if err := db.Close(); err != nil {
+		VALUES ('thm7qk2vx9dn4wz8rc5gy3pb6jfe0sau', 'clara', 'passport.pdf', 'application/pdf', %[2]d, '%[1]s', '%[1]s', 'CLEAN', 'none', '2024-12-26T18:00:00Z')`, sum, len(passport)))
+	if err != nil {
 		return nil, err
 	}
 	store, err := os.ReadFile(name)

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 
-	"modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 )
 
 // pagesAtOnce is how much a backup copies before it looks whether it is still
@@ -52,24 +51,24 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-func (c *conn) copyTo(ctx context.Context, path string) error {
-	from, ok := c.dc.(interface {
-		NewBackup(string) (*sqlite.Backup, error)
-	})
-	if !ok {
-		return errors.New("sqlite: the driver makes no backups")
-	}
-	to := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	b, err := from.NewBackup(to.String() + "?_error_rc=1&_synchronous=FULL")
+func (c *conn) copyTo(ctx context.Context, path string) (err error) {
+	to, err := open(path)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, shut(to)) }()
+	copying, err := sqlite.NewBackup(to, "", c.db, "")
+	if err != nil {
+		return raise(err)
+	}
+	defer copying.Close()
 	for more := true; more && err == nil; {
 		if err = ctx.Err(); err == nil {
-			more, err = b.Step(pagesAtOnce)
+			more, err = copying.Step(pagesAtOnce)
+			err = raise(err)
 		}
 	}
-	return errors.Join(err, b.Finish())
+	return err
 }
 
 // syncDir makes the names in a directory outlast a power cut.

@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 	"verbatim/stores/storetest"
@@ -190,8 +191,8 @@ func BenchmarkChain(b *testing.B) {
 		}
 		return storetest.Measured{Store: s, Size: func() (n int64) {
 			err := s.read(context.Background(), func(c *conn) error {
-				return c.query(context.Background(), "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, func(row []driver.Value) error {
-					n = row[0].(int64)
+				return c.query(context.Background(), "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", nil, func(row *sqlite.Stmt) error {
+					n = row.ColumnInt64(0)
 					return nil
 				})
 			})

@@ -28,8 +28,8 @@
 // another transaction: it does not see what the Update wrote. An Update within
 // an Update waits for itself.
 //
-// Cancellation. A context ends waiting, reading, and everything between two
-// changes of a batch. Nothing interrupts a commit.
+// Cancellation. A context ends waiting, reading at any row, and everything between
+// two changes of a batch. Nothing interrupts a commit.
 //
 // Errors. Those of package stores, to be told apart with errors.Is. Their text
 // may be shown to users: it names entities and fields, and holds neither SQL nor

@@ -4,67 +4,86 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
-	"modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
 
 // A failure is what operators may know of an error of SQLite's: what was being
-// done, and SQLite's own name for what went wrong. It holds no statement and no
-// value.
+// done, and SQLite's own words and name for what went wrong. It holds no statement
+// and no value.
 type failure struct {
 	doing string
-	code  int
+	code  sqlite.ResultCode
 	text  string
 }
 
 func (f *failure) Error() string {
-	return fmt.Sprintf("sqlite: %s: %s (code %d)", f.doing, f.text, f.code)
+	return fmt.Sprintf("sqlite: %s: %s (%v, code %d)", f.doing, f.text, f.code, int32(f.code))
 }
 
-func isEOF(err error) bool { return err == io.EOF }
+// A raised is an error of SQLite's, as SQLite put it. Its text may hold values.
+type raised struct {
+	code sqlite.ResultCode
+	msg  string
+	at   int // offset in the statement, -1 when SQLite knows of none
+}
 
-// resultCode returns SQLite's extended result code, zero when err is none of
-// SQLite's.
-func resultCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code()
+func (r *raised) Error() string { return r.msg }
+
+// raise takes an error from the library, whose own types stop here.
+func raise(err error) error {
+	if err == nil {
+		return nil
 	}
-	return 0
+	r := &raised{code: sqlite.ErrCode(err)}
+	r.at, _ = sqlite.ErrorOffset(err)
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner // the outer ones quote the statement
+	}
+	r.msg = strings.TrimPrefix(err.Error(), r.code.Message()+": ")
+	return r
 }
 
-// fault turns an error of the driver into one of ours. Errors that are ours
+// resultCode returns SQLite's extended result code, ResultOK when err is none of
+// SQLite's.
+func resultCode(err error) sqlite.ResultCode {
+	if r := (*raised)(nil); errors.As(err, &r) {
+		return r.code
+	}
+	return sqlite.ResultOK
+}
+
+// fault turns an error of SQLite's into one of ours. Errors that are ours
 // already, and those of a context, pass unchanged.
 func fault(doing string, err error) error {
-	var e *sqlite.Error
-	if err == nil || !errors.As(err, &e) {
+	var r *raised
+	if !errors.As(err, &r) {
 		return err
 	}
-	code := e.Code()
-	if code == lib.SQLITE_INTERRUPT {
+	f := &failure{doing: doing, code: r.code, text: r.code.Message()}
+	switch r.code {
+	case sqlite.ResultInterrupt:
 		return context.Canceled
-	}
-	f := &failure{doing: doing, code: code, text: plainText(e)}
-	switch code {
-	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_ROWID:
+	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
+		f.text = constraint(r)
 		return because(stores.ErrDuplicate, f)
 	}
-	switch code & 0xff {
-	case lib.SQLITE_CONSTRAINT, lib.SQLITE_MISMATCH, lib.SQLITE_TOOBIG:
+	switch r.code.ToPrimary() {
+	case sqlite.ResultConstraint:
+		f.text = constraint(r)
 		return because(stores.ErrInvalid, f)
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+	case sqlite.ResultMismatch, sqlite.ResultTooBig:
+		return because(stores.ErrInvalid, f)
+	case sqlite.ResultBusy, sqlite.ResultLocked:
 		return because(stores.ErrConflict, f)
-	case lib.SQLITE_ERROR:
-		if _, what, ok := strings.Cut(e.Error(), unreadable+" "); ok {
-			what, _, _ = strings.Cut(what, " (")
+	case sqlite.ResultError:
+		if what, ok := strings.CutPrefix(r.msg, unreadable); ok {
 			return fmt.Errorf("%s: %w", what, stores.ErrInvalid)
 		}
-		if strings.Contains(e.Error(), "no such table") || strings.Contains(e.Error(), "no such column") || strings.Contains(e.Error(), "has no column named") {
+		if strings.Contains(r.msg, "no such table") || strings.Contains(r.msg, "no such column") || strings.Contains(r.msg, "has no column named") {
 			return because(stores.ErrSchema, f)
 		}
 	}
@@ -75,27 +94,18 @@ func fault(doing string, err error) error {
 // input or output error leaves it open, for what was written may be found whole
 // after a restart.
 func commitFault(err error) error {
-	if resultCode(err)&0xff == lib.SQLITE_IOERR {
-		return because(stores.ErrUnknown, &failure{doing: "commit", code: resultCode(err), text: "input or output error"})
+	if code := resultCode(err); code.ToPrimary() == sqlite.ResultIOErr {
+		return because(stores.ErrUnknown, &failure{doing: "commit", code: code, text: code.Message()})
 	}
 	return fault("commit", err)
 }
 
-// plainText keeps of a message what names no value: SQLite's name for the code,
-// and of a broken constraint the table and columns.
-func plainText(e *sqlite.Error) string {
-	msg := e.Error()
-	if i := strings.Index(msg, " constraint failed: "); i >= 0 && e.Code()&0xff == lib.SQLITE_CONSTRAINT {
-		msg = msg[i+len(" constraint failed: "):]
-		if j := strings.LastIndex(msg, " ("); j >= 0 {
-			msg = msg[:j]
-		}
-		return "constraint on " + msg
+// constraint names the table and columns of a broken constraint, and no value.
+func constraint(r *raised) string {
+	if _, what, ok := strings.Cut(r.msg, " constraint failed: "); ok {
+		return "constraint on " + what
 	}
-	if s, ok := sqlite.ErrorCodeString[e.Code()]; ok {
-		return s
-	}
-	return sqlite.ErrorCodeString[e.Code()&0xff]
+	return r.code.Message()
 }
 
 // because gives an error the text and the identity of one of ours, and keeps the

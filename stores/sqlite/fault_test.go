@@ -2,91 +2,22 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
 
-// faulty is a connection whose nth use fails.
-type faulty struct {
-	driver.ConnPrepareContext
-	left *int
-}
-
 var errInjected = errors.New("injected")
 
-func (f faulty) use() error {
-	*f.left--
-	if *f.left == 0 {
-		return errInjected
-	}
-	return nil
-}
-
-func (f faulty) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	if err := f.use(); err != nil {
-		return nil, err
-	}
-	st, err := f.ConnPrepareContext.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return faultyStmt{st.(statement), f}, nil
-}
-
-func (f faulty) ColumnInfo(text string) ([]sqlite.ColumnInfo, error) {
-	if err := f.use(); err != nil {
-		return nil, err
-	}
-	return f.ConnPrepareContext.(interface {
-		ColumnInfo(string) ([]sqlite.ColumnInfo, error)
-	}).ColumnInfo(text)
-}
-
-type faultyStmt struct {
-	statement
-	f faulty
-}
-
-func (s faultyStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	if err := s.f.use(); err != nil {
-		return nil, err
-	}
-	return s.statement.ExecContext(ctx, args)
-}
-
-func (s faultyStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	if err := s.f.use(); err != nil {
-		return nil, err
-	}
-	rows, err := s.statement.QueryContext(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return faultyRows{rows, s.f}, nil
-}
-
-type faultyRows struct {
-	driver.Rows
-	f faulty
-}
-
-func (r faultyRows) Next(dest []driver.Value) error {
-	if err := r.f.use(); err != nil {
-		return err
-	}
-	return r.Rows.Next(dest)
-}
-
-// SAFE-R4, the store's part: whichever use of the driver fails, in a transaction
+// SAFE-R4, the store's part: whichever use of SQLite fails, in a transaction
 // that does everything, all or nothing is kept, and the store goes on.
 func TestNthFault(t *testing.T) {
 	t.Parallel()
@@ -142,20 +73,23 @@ func TestNthFault(t *testing.T) {
 		}
 		c.forget()
 		clear(c.checked)
-		sound := c.dc
-		c.dc = faulty{sound, &left}
+		c.use = func() error {
+			if left--; left == 0 {
+				return errInjected
+			}
+			return nil
+		}
 		s.writer <- c
 		err := write()
 		if c := <-s.writer; c == nil {
 			// The connection was given up; the next transaction opens another.
-			c, err := s.openWriter()
+			c, err := s.connect(toWrite)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.writer <- c
 		} else {
-			c.forget()
-			c.dc = sound
+			c.use = nil
 			s.writer <- c
 		}
 		if left > 0 {
@@ -229,6 +163,80 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
+// Connections that are opened while others are closed may get their addresses, and
+// keep what is theirs all the same.
+func TestManyConnectionsComeAndGo(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(32))
+	s, _, _ := bank(t)
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			for range 60 {
+				c, err := s.connect(toRead)
+				if err == nil {
+					_, err = c.exec("SELECT decimal_sum(text COLLATE verbatim_decimal) FROM secrets WHERE id = 0")
+					err = errors.Join(err, c.close())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// What the store opens a file with is in force: no statement changes the text of
+// the schema, no reader writes, a misspelt column is no string, a reference refers
+// to something, and a commit is flushed.
+func TestSettingsAreInForce(t *testing.T) {
+	t.Parallel()
+	s, _, _ := bank(t)
+	ctx := context.Background()
+	refused := func(c *conn, statements ...string) {
+		for i, text := range statements {
+			if _, err := c.exec(text); (err == nil) != (i < len(statements)-1) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	say := func(c *conn, want string, settings ...string) {
+		got := ""
+		for _, name := range settings {
+			err := c.query(ctx, "PRAGMA "+name, nil, func(row *sqlite.Stmt) error {
+				got += " " + row.ColumnText(0)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if got != want {
+			t.Errorf("%s:%s, want%s", settings, got, want)
+		}
+	}
+	both := []string{"journal_mode", "synchronous", "foreign_keys", "trusted_schema", "query_only", "cache_size", "busy_timeout"}
+	err := s.read(ctx, func(c *conn) error {
+		say(c, " wal 2 1 0 1 -16384 5000", both...)
+		refused(c, "DELETE FROM secrets")
+		refused(c, `SELECT "misspelt" FROM secrets`)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	err = s.write(ctx, func(c *conn) error {
+		say(c, " wal 2 1 0 0 -16384 0", both...)
+		refused(c, "PRAGMA writable_schema=1", "UPDATE sqlite_schema SET sql = sql")
+		refused(c, "INSERT INTO kyc_replies (id, note) VALUES (9, 99)")
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // PERF-X3: what a client reads is found along indexes, from the rows held: no
 // table is read whole.
 func TestFindWalksIndexes(t *testing.T) {
@@ -253,9 +261,8 @@ func TestFindWalksIndexes(t *testing.T) {
 			t.Errorf("%d statements", len(texts))
 		}
 		for _, text := range texts {
-			args := make([]driver.Value, strings.Count(text, "?"))
-			err := c.query(ctx, "EXPLAIN QUERY PLAN "+text, args, func(row []driver.Value) error {
-				if step := row[3].(string); strings.HasPrefix(step, "SCAN") {
+			err := c.query(ctx, "EXPLAIN QUERY PLAN "+text, nil, func(row *sqlite.Stmt) error {
+				if step := row.ColumnText(3); strings.HasPrefix(step, "SCAN") {
 					t.Errorf("%s: %s", text, step)
 				}
 				return nil

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -49,18 +50,18 @@ func (t *tx) enqueue(jobs []stores.Job) error {
 		if err := j.Check(); err != nil {
 			return err
 		}
-		var correlation driver.Value
+		var correlation stores.Value
 		if j.Unique != "" {
-			correlation = j.Unique
+			correlation = str(j.Unique)
 		}
 		if j.Again == stores.ReplaceOther {
-			if _, err := t.c.exec(context.Background(), "DELETE FROM main.verbatim_job WHERE kind = ? AND correlation = ? AND state = 'waiting'", j.Kind, j.Unique); err != nil {
+			if _, err := t.c.exec("DELETE FROM main.verbatim_job WHERE kind = ? AND correlation = ? AND state = 'waiting'", str(j.Kind), str(j.Unique)); err != nil {
 				return fault("enqueue", err)
 			}
 		}
-		n, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_job (id, kind, payload, at, attempts, correlation, principal, origins, created)
+		n, err := t.c.exec(`INSERT INTO main.verbatim_job (id, kind, payload, at, attempts, correlation, principal, origins, created)
 VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT (kind, correlation) WHERE correlation IS NOT NULL AND state IN ('waiting', 'running') DO NOTHING`,
-			j.ID, j.Kind, j.Payload, stamp(j.At), int64(j.Tries()), correlation, j.Principal, j.Origins, stamp(time.Now()))
+			str(j.ID), str(j.Kind), str(j.Payload), stores.NewTime(j.At), stores.NewInt(int64(j.Tries())), correlation, str(j.Principal), str(j.Origins), stores.NewTime(time.Now()))
 		switch {
 		case err != nil:
 			return fault("enqueue", err)
@@ -81,19 +82,13 @@ func (t *tx) settle(settled []stores.Settlement) error {
 		if err := s.Check(); err != nil {
 			return err
 		}
-		var ended driver.Value
-		at, free := driver.Value(nil), int64(0)
-		if s.State == stores.JobWaiting {
-			at = stamp(s.At)
-		} else {
-			ended = stamp(s.At)
+		at, ended := stores.NewTime(s.At), stores.Value{}
+		if s.State != stores.JobWaiting {
+			at, ended = ended, at
 		}
-		if s.Free {
-			free = 1
-		}
-		n, err := t.c.exec(context.Background(), `UPDATE main.verbatim_job SET state = ?, at = coalesce(?, at), ended = ?, attempts = attempts + ?,
+		n, err := t.c.exec(`UPDATE main.verbatim_job SET state = ?, at = coalesce(?, at), ended = ?, attempts = attempts + ?,
 note = CASE WHEN ? = '' THEN note ELSE ? END WHERE seq = ? AND attempt = ? AND state = 'running'`,
-			s.State.String(), at, ended, free, s.Note, s.Note, s.Run.Ref, int64(s.Run.Attempt))
+			str(s.State.String()), at, ended, stores.NewBool(s.Free), str(s.Note), str(s.Note), str(s.Run.Ref), stores.NewInt(int64(s.Run.Attempt)))
 		switch {
 		case err != nil:
 			return fault("settle", err)
@@ -103,8 +98,6 @@ note = CASE WHEN ? = '' THEN note ELSE ? END WHERE seq = ? AND attempt = ? AND s
 	}
 	return nil
 }
-
-func stamp(t time.Time) string { return t.UTC().Truncate(time.Microsecond).Format(timeLayout) }
 
 // moment is a time that was given, or that of the store's clock, which is this
 // machine's: a file is on one machine.
@@ -236,10 +229,7 @@ func (s *Store) take(ctx context.Context, now time.Time, worker string, n int, k
 		return nil, nil
 	}
 	due := " WHERE state = 'waiting' AND at <= ?" + among("kind", len(kinds))
-	args := []driver.Value{stamp(now)}
-	for _, k := range kinds {
-		args = append(args, k)
-	}
+	args := append([]stores.Value{stores.NewTime(now)}, strs(kinds)...)
 	// Looking first keeps an idle worker from taking the write lock.
 	some := false
 	err := s.read(ctx, func(c *conn) (err error) {
@@ -253,7 +243,7 @@ func (s *Store) take(ctx context.Context, now time.Time, worker string, n int, k
 	var refs []string
 	err = s.write(ctx, func(c *conn) error {
 		taken, refs, err = readJobs(c, ctx, "UPDATE main.verbatim_job SET state = 'running', attempt = attempt + 1, started = ?, worker = ? WHERE seq IN (SELECT seq FROM main.verbatim_job"+
-			due+" ORDER BY at, seq LIMIT ?) RETURNING "+jobColumns, slices.Concat([]driver.Value{stamp(now), worker}, args, []driver.Value{int64(n)}))
+			due+" ORDER BY at, seq LIMIT ?) RETURNING "+jobColumns, slices.Concat([]stores.Value{stores.NewTime(now), str(worker)}, args, []stores.Value{stores.NewInt(int64(n))}))
 		return fault("take", err)
 	})
 	if err != nil {
@@ -282,7 +272,7 @@ func runs(records []stores.JobRecord, refs []string) []stores.Run {
 
 // rescue ends the runs that began more than age ago.
 func (s *Store) rescue(ctx context.Context, now time.Time, age time.Duration) ([]stores.Run, error) {
-	stuck, args := "state = 'running' AND started < ?", []driver.Value{stamp(now.Add(-age))}
+	stuck, args := "state = 'running' AND started < ?", []stores.Value{stores.NewTime(now.Add(-age))}
 	some := false
 	err := s.read(ctx, func(c *conn) (err error) {
 		some, err = c.exists("SELECT 1 FROM main.verbatim_job WHERE "+stuck+" LIMIT 1", args)
@@ -296,7 +286,7 @@ func (s *Store) rescue(ctx context.Context, now time.Time, age time.Duration) ([
 	err = s.write(ctx, func(c *conn) error {
 		rescued, refs, err = readJobs(c, ctx, `UPDATE main.verbatim_job SET state = CASE WHEN attempt < attempts THEN 'waiting' ELSE 'dead' END,
 ended = CASE WHEN attempt < attempts THEN NULL ELSE ? END, note = ? WHERE `+stuck+" RETURNING "+jobColumns,
-			slices.Concat([]driver.Value{stamp(now), stores.NoteRescued}, args))
+			slices.Concat([]stores.Value{stores.NewTime(now), str(stores.NoteRescued)}, args))
 		return fault("rescue", err)
 	})
 	if err != nil {
@@ -317,31 +307,34 @@ func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.
 // Jobs implements stores.Reader.
 func (r *reader) Jobs(ctx context.Context, f stores.JobFilter) ([]stores.JobRecord, error) {
 	q := "SELECT " + jobColumns + " FROM main.verbatim_job WHERE 1"
-	var args []driver.Value
 	q += among("id", len(f.IDs))
-	for _, id := range f.IDs {
-		args = append(args, id)
-	}
+	args := strs(f.IDs)
 	q += among("state", len(f.States))
 	for _, state := range f.States {
-		args = append(args, state.String())
+		args = append(args, str(state.String()))
 	}
 	q += among("kind", len(f.Kinds))
-	for _, kind := range f.Kinds {
-		args = append(args, kind)
-	}
+	args = append(args, strs(f.Kinds)...)
 	if f.Tried {
 		q += " AND attempt > 0"
 	}
 	if f.Unique != "" {
-		q, args = q+" AND correlation = ? AND correlation IS NOT NULL AND state IN ('waiting', 'running')", append(args, f.Unique)
+		q, args = q+" AND correlation = ? AND correlation IS NOT NULL AND state IN ('waiting', 'running')", append(args, str(f.Unique))
 	}
 	limit := r.s.rowCap
 	if f.Limit > 0 {
 		limit = min(limit, f.Limit)
 	}
-	records, _, err := readJobs(r.c, ctx, q+" ORDER BY at, seq LIMIT ?", append(args, int64(limit)))
+	records, _, err := readJobs(r.c, ctx, q+" ORDER BY at, seq LIMIT ?", append(args, stores.NewInt(int64(limit))))
 	return records, fault("jobs", err)
+}
+
+func strs(texts []string) []stores.Value {
+	values := make([]stores.Value, len(texts))
+	for i, s := range texts {
+		values[i] = str(s)
+	}
+	return values
 }
 
 // among writes that a column is one of some arguments; of none, that it may be
@@ -353,19 +346,12 @@ func among(column string, n int) string {
 	return " AND " + column + " IN (?" + strings.Repeat(",?", n-1) + ")"
 }
 
-func readJobs(c *conn, ctx context.Context, q string, args []driver.Value) (records []stores.JobRecord, refs []string, err error) {
-	err = c.query(ctx, q, args, func(row []driver.Value) error {
-		text := func(i int) string {
-			s, _ := row[i].(string)
-			return s
-		}
-		number := func(i int) int {
-			n, _ := row[i].(int64)
-			return int(n)
-		}
+func readJobs(c *conn, ctx context.Context, q string, args []stores.Value) (records []stores.JobRecord, refs []string, err error) {
+	err = c.query(ctx, q, args, func(row *sqlite.Stmt) error {
+		text, number := row.ColumnText, row.ColumnInt
 		var bad error
 		when := func(i int) time.Time {
-			if row[i] == nil {
+			if row.ColumnIsNull(i) {
 				return time.Time{}
 			}
 			t, err := time.Parse(timeLayout, text(i))
@@ -393,11 +379,11 @@ func (t *tx) tend(tended []stores.JobChange) error {
 		if err := c.Check(); err != nil {
 			return err
 		}
-		q, args := "DELETE FROM main.verbatim_job", []driver.Value(nil)
+		q, args := "DELETE FROM main.verbatim_job", []stores.Value(nil)
 		if !c.Drop {
-			q, args = "UPDATE main.verbatim_job SET state = 'waiting', at = ?, ended = NULL, attempts = max(attempts, attempt + 1)", []driver.Value{stamp(c.At)}
+			q, args = "UPDATE main.verbatim_job SET state = 'waiting', at = ?, ended = NULL, attempts = max(attempts, attempt + 1)", []stores.Value{stores.NewTime(c.At)}
 		}
-		n, err := t.c.exec(context.Background(), q+" WHERE id = ? AND attempt = ? AND state IN ('waiting', 'dead')", append(args, c.ID, int64(c.Attempt))...)
+		n, err := t.c.exec(q+" WHERE id = ? AND attempt = ? AND state IN ('waiting', 'dead')", append(args, str(c.ID), stores.NewInt(int64(c.Attempt)))...)
 		switch {
 		case err != nil:
 			return fault("job", err)
@@ -414,7 +400,7 @@ func (s *Store) prune(ctx context.Context, before time.Time) error {
 	for {
 		some := false
 		err := s.read(ctx, func(c *conn) (err error) {
-			some, err = c.exists(old, []driver.Value{stamp(before)})
+			some, err = c.exists(old, []stores.Value{stores.NewTime(before)})
 			return fault("prune", err)
 		})
 		if err != nil || !some {
@@ -422,7 +408,7 @@ func (s *Store) prune(ctx context.Context, before time.Time) error {
 		}
 		// In portions, so that nobody who writes waits for long.
 		err = s.write(ctx, func(c *conn) error {
-			_, err := c.exec(context.Background(), "DELETE FROM main.verbatim_job WHERE seq IN ("+old+")", stamp(before))
+			_, err := c.exec("DELETE FROM main.verbatim_job WHERE seq IN ("+old+")", stores.NewTime(before))
 			return fault("prune", err)
 		})
 		if err != nil {

@@ -2,13 +2,14 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -24,35 +25,28 @@ func (t *tx) append() error {
 	}
 	var seq int64
 	var head [32]byte
-	err := t.c.query(context.Background(), "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row []driver.Value) error {
-		seq, _ = row[0].(int64)
-		return readHash(row[1], &head)
+	err := t.c.query(context.Background(), "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row *sqlite.Stmt) error {
+		seq = row.ColumnInt64(0)
+		return readHash(row, 1, &head)
 	})
 	if err != nil {
 		return fault("journal", err)
 	}
 	// The entries of one transaction have much in common, which is written out
 	// for the first of them only.
-	var args [19]driver.Value
-	text := func(i int, s string) {
-		if was, ok := args[i].(string); !ok || was != s {
-			args[i] = s
-		}
-	}
+	var args [19]stores.Value
 	var last *stores.Entry
 	for i := range t.entries {
 		e := &t.entries[i]
 		e.Seal(seq+1, head)
-		args[0] = e.Seq
-		if last == nil || !last.Time.Equal(e.Time) {
-			args[1] = e.Time.Format(timeLayout)
-		}
+		args[0] = stores.NewInt(e.Seq)
+		args[1] = stores.NewTime(e.Time)
 		if last == nil || !slices.Equal(last.Roles, e.Roles) {
 			roles, err := json.Marshal(append([]string{}, e.Roles...))
 			if err != nil {
 				return err
 			}
-			args[3] = string(roles)
+			args[3] = str(string(roles))
 		}
 		for _, s := range [...]struct {
 			at   int
@@ -61,13 +55,13 @@ func (t *tx) append() error {
 			{2, e.Principal}, {4, e.Session}, {5, e.Source}, {6, e.Verb}, {7, e.Call}, {8, e.Outcome}, {9, e.Reason},
 			{10, e.Changes}, {11, e.Preview}, {12, e.Agreed}, {13, e.Palette}, {14, e.Turn}, {15, e.Origins},
 		} {
-			text(s.at, s.text)
+			args[s.at] = str(s.text)
 		}
 		if args[16] = args[18]; last == nil {
-			args[16] = hex.EncodeToString(e.Prev[:])
+			args[16] = str(hex.EncodeToString(e.Prev[:]))
 		}
-		args[17], args[18] = hex.EncodeToString(e.Body[:]), hex.EncodeToString(e.Hash[:])
-		if _, err := t.c.exec(context.Background(), "INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", args[:]...); err != nil {
+		args[17], args[18] = str(hex.EncodeToString(e.Body[:])), str(hex.EncodeToString(e.Hash[:]))
+		if _, err := t.c.exec("INSERT INTO main.verbatim_journal ("+entryColumns+") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", args[:]...); err != nil {
 			return fault("journal", err)
 		}
 		seq, head, last = e.Seq, e.Hash, e
@@ -79,7 +73,7 @@ func (t *tx) append() error {
 func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, error) {
 	var entries []stores.Entry
 	err := s.read(ctx, func(c *conn) error {
-		return c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal WHERE seq >= ? AND (? = 0 OR seq <= ?) ORDER BY seq", []driver.Value{from, to, to}, func(row []driver.Value) error {
+		return c.query(ctx, "SELECT "+entryColumns+" FROM main.verbatim_journal WHERE seq >= ? AND (? = 0 OR seq <= ?) ORDER BY seq", []stores.Value{stores.NewInt(from), stores.NewInt(to), stores.NewInt(to)}, func(row *sqlite.Stmt) error {
 			e, err := readEntry(row)
 			if err != nil {
 				return err
@@ -94,37 +88,34 @@ func (s *Store) Journal(ctx context.Context, from, to int64) ([]stores.Entry, er
 	return entries, nil
 }
 
-func readEntry(row []driver.Value) (e stores.Entry, err error) {
-	e.Seq, _ = row[0].(int64)
+func readEntry(row *sqlite.Stmt) (e stores.Entry, err error) {
+	e.Seq = row.ColumnInt64(0)
 	bad := func(what string) (stores.Entry, error) {
 		return e, &stores.ChainError{Seq: e.Seq, Msg: "has " + what + " that cannot be read"}
 	}
-	when, _ := row[1].(string)
-	if e.Time, err = time.Parse(timeLayout, when); err != nil {
+	if e.Time, err = time.Parse(timeLayout, row.ColumnText(1)); err != nil {
 		return bad("a time")
 	}
-	roles, _ := row[3].(string)
-	if json.Unmarshal([]byte(roles), &e.Roles) != nil {
+	if json.Unmarshal([]byte(row.ColumnText(3)), &e.Roles) != nil {
 		return bad("roles")
 	}
 	for i, p := range map[int]*string{
 		2: &e.Principal, 4: &e.Session, 5: &e.Source, 6: &e.Verb, 7: &e.Call, 8: &e.Outcome, 9: &e.Reason,
 		10: &e.Changes, 11: &e.Preview, 12: &e.Agreed, 13: &e.Palette, 14: &e.Turn, 15: &e.Origins,
 	} {
-		text, ok := row[i].(string)
-		if !ok {
+		if row.ColumnType(i) != sqlite.TypeText {
 			return bad("a text")
 		}
-		*p = text
+		*p = row.ColumnText(i)
 	}
-	if readHash(row[16], &e.Prev) != nil || readHash(row[17], &e.Body) != nil || readHash(row[18], &e.Hash) != nil {
+	if readHash(row, 16, &e.Prev) != nil || readHash(row, 17, &e.Body) != nil || readHash(row, 18, &e.Hash) != nil {
 		return bad("a hash")
 	}
 	return e, nil
 }
 
-func readHash(v driver.Value, sum *[32]byte) error {
-	text, _ := v.(string)
+func readHash(row *sqlite.Stmt, at int, sum *[32]byte) error {
+	text := row.ColumnText(at)
 	if n, err := hex.Decode(sum[:], []byte(text)[:min(len(text), 2*len(sum))]); err != nil || n != len(sum) || len(text) != 2*len(sum) {
 		return errors.New("sqlite: the journal holds a hash that cannot be read")
 	}
@@ -134,9 +125,8 @@ func readHash(v driver.Value, sum *[32]byte) error {
 // Principals implements stores.Store.
 func (s *Store) Principals(ctx context.Context) (names []string, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(ctx, "SELECT name FROM main.verbatim_principal ORDER BY name", nil, func(row []driver.Value) error {
-			name, _ := row[0].(string)
-			names = append(names, name)
+		return c.query(ctx, "SELECT name FROM main.verbatim_principal ORDER BY name", nil, func(row *sqlite.Stmt) error {
+			names = append(names, row.ColumnText(0))
 			return nil
 		})
 	})
@@ -148,24 +138,23 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 	p := stores.Principal{Name: name}
 	known := false
 	err := s.read(ctx, func(c *conn) error {
-		err := c.query(ctx, "SELECT label, person FROM main.verbatim_principal WHERE name = ?", []driver.Value{name}, func(row []driver.Value) error {
+		err := c.query(ctx, "SELECT label, person FROM main.verbatim_principal WHERE name = ?", []stores.Value{str(name)}, func(row *sqlite.Stmt) error {
 			known = true
-			p.Label, _ = row[0].(string)
-			p.Person, _ = row[1].(string)
+			p.Label, p.Person = row.ColumnText(0), row.ColumnText(1)
 			return nil
 		})
 		if err != nil || !known {
 			return err
 		}
-		return c.query(ctx, "SELECT role, entity, key FROM main.verbatim_grant WHERE principal = ? ORDER BY role, entity, key", []driver.Value{name}, func(row []driver.Value) error {
-			if role, _ := row[0].(string); role != "" && !slices.Contains(p.Roles, role) {
+		return c.query(ctx, "SELECT role, entity, key FROM main.verbatim_grant WHERE principal = ? ORDER BY role, entity, key", []stores.Value{str(name)}, func(row *sqlite.Stmt) error {
+			if role := row.ColumnText(0); role != "" && !slices.Contains(p.Roles, role) {
 				p.Roles = append(p.Roles, role)
 			}
-			entity, _ := row[1].(string)
+			entity := row.ColumnText(1)
 			if entity == "" {
 				return nil
 			}
-			key, err := readKey(row[2])
+			key, err := readKey(cellOf{row, 2})
 			if err != nil {
 				return err
 			}
@@ -189,15 +178,16 @@ func (s *Store) Principal(ctx context.Context, name string) (stores.Principal, e
 
 // readKey takes a text that spells a uuid for one: as a key the two are found
 // alike.
-func readKey(v driver.Value) (stores.Value, error) {
-	switch x := v.(type) {
-	case int64:
-		return stores.NewInt(x), nil
-	case string:
-		if u, ok := stores.ParseUUID(x); ok && u.Text() == x {
+func readKey(c cellOf) (stores.Value, error) {
+	switch c.Type() {
+	case sqlite.TypeInteger:
+		return stores.NewInt(c.Int64()), nil
+	case sqlite.TypeText:
+		s := c.Text()
+		if u, ok := stores.ParseUUID(s); ok && u.Text() == s {
 			return u, nil
 		}
-		return stores.NewString(x), nil
+		return str(s), nil
 	}
 	return stores.Value{}, fmt.Errorf("a grant holds something other than a key: %w", stores.ErrInvalid)
 }
@@ -205,22 +195,22 @@ func readKey(v driver.Value) (stores.Value, error) {
 // SetPrincipal implements stores.Store.
 func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
 	return s.write(ctx, func(c *conn) error {
-		exec := func(text string, args ...driver.Value) error {
-			_, err := c.exec(context.Background(), text, args...)
+		exec := func(text string, args ...stores.Value) error {
+			_, err := c.exec(text, args...)
 			return fault("principal", err)
 		}
 		if p.Name == "" {
 			return fmt.Errorf("a principal without a name: %w", stores.ErrInvalid)
 		}
-		if err := exec("INSERT INTO main.verbatim_principal (name, label, person) VALUES (?,?,?) ON CONFLICT (name) DO UPDATE SET label = excluded.label, person = excluded.person", p.Name, p.Label, p.Person); err != nil {
+		if err := exec("INSERT INTO main.verbatim_principal (name, label, person) VALUES (?,?,?) ON CONFLICT (name) DO UPDATE SET label = excluded.label, person = excluded.person", str(p.Name), str(p.Label), str(p.Person)); err != nil {
 			return err
 		}
-		if err := exec("DELETE FROM main.verbatim_grant WHERE principal = ?", p.Name); err != nil {
+		if err := exec("DELETE FROM main.verbatim_grant WHERE principal = ?", str(p.Name)); err != nil {
 			return err
 		}
 		const grant = "INSERT INTO main.verbatim_grant (principal, role, entity, key) VALUES (?,?,?,?) ON CONFLICT DO NOTHING"
 		for _, role := range p.Roles {
-			if err := exec(grant, p.Name, role, "", ""); err != nil {
+			if err := exec(grant, str(p.Name), str(role), str(""), str("")); err != nil {
 				return err
 			}
 		}
@@ -229,7 +219,7 @@ func (s *Store) SetPrincipal(ctx context.Context, p stores.Principal) error {
 				if k.Kind() != stores.Int && k.Kind() != stores.String && k.Kind() != stores.UUID {
 					return fmt.Errorf("a grant on %s takes a key, not a %s: %w", entity, k.Kind(), stores.ErrInvalid)
 				}
-				if err := exec(grant, p.Name, "", entity, encode(k)); err != nil {
+				if err := exec(grant, str(p.Name), str(""), str(entity), k); err != nil {
 					return err
 				}
 			}

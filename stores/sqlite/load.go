@@ -2,9 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -20,8 +21,8 @@ func (s *Store) Load(ctx context.Context, script string) error {
 	return s.write(ctx, func(c *conn) error {
 		var tables []string
 		err := c.query(ctx, `SELECT "name" FROM sqlite_schema WHERE "type" = 'table' AND "name" NOT LIKE 'sqlite\_%' ESCAPE '\' AND "name" <> 'verbatim_schema'`, nil,
-			func(row []driver.Value) error {
-				tables = append(tables, row[0].(string))
+			func(row *sqlite.Stmt) error {
+				tables = append(tables, row.ColumnText(0))
 				return nil
 			})
 		if err != nil {
@@ -36,13 +37,28 @@ func (s *Store) Load(ctx context.Context, script string) error {
 				return fmt.Errorf("%w: table %s", ErrNotEmpty, name)
 			}
 		}
-		run, ok := c.dc.(driver.ExecerContext)
-		if !ok {
-			return errors.New("sqlite: the driver runs no scripts")
-		}
-		if _, err := run.ExecContext(ctx, script, nil); err != nil {
-			return fmt.Errorf("%w: %s", stores.ErrInvalid, err)
+		if err := c.script(script); err != nil {
+			return fmt.Errorf("%w: %w", stores.ErrInvalid, raise(err))
 		}
 		return nil
 	})
+}
+
+// script runs statements one after another.
+func (c *conn) script(text string) error {
+	// The last one is ours, so that no comment comes after it.
+	for text += "\n;SELECT 1"; text != ""; {
+		st, left, err := c.db.PrepareTransient(text)
+		if err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			more, err = st.Step()
+		}
+		if err = errors.Join(err, st.Finalize()); err != nil {
+			return err
+		}
+		text = text[len(text)-left:]
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ func legacy(t testing.TB, statements ...string) *Store {
 	t.Cleanup(func() { s.Close() })
 	err = s.write(context.Background(), func(c *conn) error {
 		for _, text := range statements {
-			if _, err := c.exec(context.Background(), text); err != nil {
+			if _, err := c.exec(text); err != nil {
 				return err
 			}
 		}
@@ -209,7 +209,7 @@ func TestJournalIsAppendOnly(t *testing.T) {
 	s, _, _ := bank(t)
 	for _, text := range []string{"UPDATE verbatim_journal SET call = ''", "DELETE FROM verbatim_journal"} {
 		err := s.write(context.Background(), func(c *conn) error {
-			_, err := c.exec(context.Background(), text)
+			_, err := c.exec(text)
 			return err
 		})
 		if err == nil {

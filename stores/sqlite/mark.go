@@ -2,8 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"slices"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -16,26 +17,23 @@ const marksObject = `(SELECT nullif(json_group_object(o.column_name, o.origin), 
 
 // marksOf writes the marks of the row that alias names.
 func marksOf(t *text, e *stores.Entity, alias string) {
-	t.add("CASE WHEN EXISTS (SELECT 1 FROM main.verbatim_origin) THEN ", marksObject).arg(tableName(e))
+	t.add("CASE WHEN EXISTS (SELECT 1 FROM main.verbatim_origin) THEN ", marksObject).arg(str(tableName(e)))
 	t.add(" AND o.row_key = CAST(", datum(e, alias, e.Key), " AS TEXT)) END")
 }
 
 // marksOfRow writes the marks of the row with a key.
 func marksOfRow(t *text, e *stores.Entity, key stores.Value) {
-	t.add(marksObject).arg(tableName(e))
+	t.add(marksObject).arg(str(tableName(e)))
 	t.add(" AND o.row_key = ").arg(markKey(key))
 	t.add(")")
 }
 
 // markKey is a key as marks know it: as a cast to text writes it.
-func markKey(key stores.Value) string { return key.Text() }
+func markKey(key stores.Value) stores.Value { return stores.NewString(key.Text()) }
 
-func readMarks(e *stores.Entity, v driver.Value) ([]stores.Mark, error) {
-	if v == nil {
-		return nil, nil
-	}
-	s, err := decode(stores.String, v)
-	if err != nil {
+func readMarks(e *stores.Entity, c cellOf) ([]stores.Mark, error) {
+	s, err := decode(stores.String, c)
+	if err != nil || s.IsNull() {
 		return nil, err
 	}
 	return stores.ReadMarks(e, s)
@@ -59,14 +57,13 @@ func (r *reader) origins(entities []*stores.Entity) ([]string, error) {
 			}
 			t.add(" JOIN ", table(e), " t ON ", datum(e, "t", e.Key), " = ", key)
 		}
-		t.add(" WHERE o.table_name = ").arg(tableName(e))
+		t.add(" WHERE o.table_name = ").arg(str(tableName(e)))
 		r.within(t, e, "t", false)
 	}
 	var found []string
-	err := r.c.query(context.Background(), t.String()+" ORDER BY 1", t.args, func(vals []driver.Value) error {
-		s, err := decode(stores.String, vals[0])
-		found = append(found, s.Text())
-		return err
+	err := r.c.query(context.Background(), t.String()+" ORDER BY 1", t.args, func(row *sqlite.Stmt) error {
+		found = append(found, row.ColumnText(0))
+		return nil
 	})
 	return slices.Compact(found), fault("marks", err)
 }
@@ -77,17 +74,17 @@ func (t *tx) mark(c *stores.Change) error {
 	if len(set) == 0 && len(clear) == 0 {
 		return nil
 	}
-	key, table := markKey(c.Key), tableName(c.Entity)
+	key, table := markKey(c.Key), str(tableName(c.Entity))
 	for _, m := range set {
-		_, err := t.c.exec(context.Background(), `INSERT INTO main.verbatim_origin (table_name, row_key, column_name, origin) VALUES (?,?,?,?)
-ON CONFLICT (table_name, row_key, column_name) DO UPDATE SET origin = excluded.origin`, table, key, c.Entity.Fields[m.Field].Column, m.Origin)
+		_, err := t.c.exec(`INSERT INTO main.verbatim_origin (table_name, row_key, column_name, origin) VALUES (?,?,?,?)
+ON CONFLICT (table_name, row_key, column_name) DO UPDATE SET origin = excluded.origin`, table, key, str(c.Entity.Fields[m.Field].Column), str(m.Origin))
 		if err != nil {
 			return fault("mark", err)
 		}
 	}
 	for _, f := range clear {
-		_, err := t.c.exec(context.Background(), "DELETE FROM main.verbatim_origin WHERE table_name = ? AND row_key = ? AND column_name = ?",
-			table, key, c.Entity.Fields[f].Column)
+		_, err := t.c.exec("DELETE FROM main.verbatim_origin WHERE table_name = ? AND row_key = ? AND column_name = ?",
+			table, key, str(c.Entity.Fields[f].Column))
 		if err != nil {
 			return fault("mark", err)
 		}

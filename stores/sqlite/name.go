@@ -2,9 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/hex"
 	"strconv"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -15,10 +16,9 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 		if err := rightVersion(ctx, c); err != nil {
 			return err
 		}
-		return c.query(ctx, "SELECT store, secret FROM main.verbatim_schema", nil, func(row []driver.Value) (err error) {
-			id.ID, _ = row[0].(string)
-			text, _ := row[1].(string)
-			id.Secret, err = hex.DecodeString(text)
+		return c.query(ctx, "SELECT store, secret FROM main.verbatim_schema", nil, func(row *sqlite.Stmt) (err error) {
+			id.ID = row.ColumnText(0)
+			id.Secret, err = hex.DecodeString(row.ColumnText(1))
 			return err
 		})
 	})
@@ -31,9 +31,9 @@ func (s *Store) Identity(ctx context.Context) (id stores.Identity, err error) {
 // Head implements stores.Store.
 func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(ctx, "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row []driver.Value) error {
-			seq, _ = row[0].(int64)
-			return readHash(row[1], &hash)
+		return c.query(ctx, "SELECT seq, hash FROM main.verbatim_journal ORDER BY seq DESC LIMIT 1", nil, func(row *sqlite.Stmt) error {
+			seq = row.ColumnInt64(0)
+			return readHash(row, 1, &hash)
 		})
 	})
 	return seq, hash, fault("journal", err)
@@ -42,8 +42,8 @@ func (s *Store) Head(ctx context.Context) (seq int64, hash [32]byte, err error) 
 // rightVersion refuses the file of another version.
 func rightVersion(ctx context.Context, c *conn) error {
 	version := int64(schemaVersion)
-	err := c.query(ctx, "SELECT max(version) FROM main.verbatim_schema", nil, func(row []driver.Value) error {
-		version, _ = row[0].(int64)
+	err := c.query(ctx, "SELECT max(version) FROM main.verbatim_schema", nil, func(row *sqlite.Stmt) error {
+		version = row.ColumnInt64(0)
 		return nil
 	})
 	if err == nil && version != schemaVersion {
@@ -56,8 +56,8 @@ func rightVersion(ctx context.Context, c *conn) error {
 func (r *reader) Names(ctx context.Context, q stores.NameQuery) ([]stores.Name, error) {
 	var names []stores.Name
 	t := namesText(&q)
-	err := r.c.query(ctx, t.String(), t.args, func(row []driver.Value) error {
-		text := func(i int) string { s, _ := row[i].(string); return s }
+	err := r.c.query(ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+		text := row.ColumnText
 		key, ok := stores.Parse(q.Entity.Fields[q.Entity.Key].Kind, text(0))
 		if ok { // a key of another kind was that of a row before the table changed
 			names = append(names, stores.Name{Entity: q.Entity, Key: key, Plain: text(1), Suffix: text(2), Owner: text(3)})
@@ -71,19 +71,19 @@ func namesText(q *stores.NameQuery) *text {
 	t := newText().add("SELECT n.row_key, n.plain, n.suffix, n.owner FROM ")
 	owned := func(alias string) {
 		if q.Owners != nil {
-			t.add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").arg(listOf(q.Owners)).add("))")
+			t.add(" AND ", alias, ".owner IN (SELECT value FROM json_each(").arg(str(listOf(q.Owners))).add("))")
 		}
 	}
 	switch {
 	case len(q.Plain) > 0:
 		// Of a name that a million rows have, no more are looked at than are wanted.
-		t.add("json_each(").arg(listOf(q.Plain)).add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").arg(q.Entity.Table)
+		t.add("json_each(").arg(str(listOf(q.Plain))).add(") p CROSS JOIN main.verbatim_name n WHERE n.rowid IN (SELECT m.rowid FROM main.verbatim_name m WHERE m.table_name = ").arg(str(q.Entity.Table))
 		t.add(" AND m.plain = p.value")
 		owned("m")
 		t.add(" LIMIT ", strconv.Itoa(q.Most), ") ORDER BY n.row_key")
 	case q.Suffix != "":
-		t.add("main.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table)
-		t.add(" AND n.suffix >= ").arg(q.Suffix).add(" AND n.suffix < ").arg(q.Suffix + "~")
+		t.add("main.verbatim_name n WHERE n.table_name = ").arg(str(q.Entity.Table))
+		t.add(" AND n.suffix >= ").arg(str(q.Suffix)).add(" AND n.suffix < ").arg(str(q.Suffix + "~"))
 		owned("n")
 		t.add(" ORDER BY n.row_key LIMIT ", strconv.Itoa(q.Most))
 	default:
@@ -91,7 +91,7 @@ func namesText(q *stores.NameQuery) *text {
 		for i, k := range q.Keys {
 			keys[i] = k.Text()
 		}
-		t.add("json_each(").arg(listOf(keys)).add(") p CROSS JOIN main.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table).add(" AND n.row_key = p.value")
+		t.add("json_each(").arg(str(listOf(keys))).add(") p CROSS JOIN main.verbatim_name n WHERE n.table_name = ").arg(str(q.Entity.Table)).add(" AND n.row_key = p.value")
 		owned("n")
 		t.add(" ORDER BY n.row_key")
 	}
@@ -114,8 +114,8 @@ func listOf(texts []string) string {
 func (t *tx) call(names []stores.Name) error {
 	for i := range names {
 		n := &names[i]
-		_, err := t.c.exec(context.Background(), "INSERT INTO main.verbatim_name (table_name, plain, owner, row_key, suffix) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
-			n.Entity.Table, n.Plain, n.Owner, n.Key.Text(), n.Suffix)
+		_, err := t.c.exec("INSERT INTO main.verbatim_name (table_name, plain, owner, row_key, suffix) VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
+			str(n.Entity.Table), str(n.Plain), str(n.Owner), str(n.Key.Text()), str(n.Suffix))
 		if err != nil {
 			return fault("name", err)
 		}

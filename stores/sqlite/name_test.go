@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -27,7 +28,7 @@ func TestANameIsOneLookUp(t *testing.T) {
 	}
 	// Half of all rows share one name, as rows without a label do.
 	err = s.write(ctx, func(c *conn) error {
-		_, err := c.exec(ctx, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		_, err := c.exec(fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 INSERT INTO verbatim_name SELECT 'kyc.requests', iif(i %% 2, 'same', 'row-' || i), i / 100, i, printf('%%016x', i * 40503) FROM n`, 1_000_000))
 		return err
 	})
@@ -45,8 +46,8 @@ INSERT INTO verbatim_name SELECT 'kyc.requests', iif(i %% 2, 'same', 'row-' || i
 			q := q
 			text := namesText(&q)
 			var plan []string
-			if err := c.query(ctx, "EXPLAIN QUERY PLAN "+text.String(), text.args, func(row []driver.Value) error {
-				plan = append(plan, row[3].(string))
+			if err := c.query(ctx, "EXPLAIN QUERY PLAN "+text.String(), text.args, func(row *sqlite.Stmt) error {
+				plan = append(plan, row.ColumnText(3))
 				return nil
 			}); err != nil {
 				return err

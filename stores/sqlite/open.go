@@ -2,20 +2,19 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite"
+	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -23,8 +22,7 @@ import (
 // A Store is one SQLite file. Make it with Open; it is safe for use by many
 // goroutines, and by many processes at a time.
 type Store struct {
-	writeDB   *sql.DB
-	readDB    *sql.DB
+	path      string
 	writer    chan *conn // holds the one connection that writes, when nobody does
 	readers   chan *conn // holds a place per reader; nil until its connection is needed
 	busy      time.Duration
@@ -83,21 +81,8 @@ func Open(path string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	drv, err := theDriver()
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: %w", err)
-	}
-	// synchronous=FULL: a commit that was answered survives a power cut.
-	// _dqs=0: "x" is a name, never a string, so that a misspelt column is an
-	// error. _defensive and trusted_schema=0: nothing in the file can make an
-	// ordinary statement change the schema's text or call our functions.
-	base := url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
-	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
-	// writes its pages out and reads them back while it runs.
-	common := "?_pragma=cache_size(-16384)&_foreign_keys=1&_dqs=0&_defensive=1&_error_rc=1&_pragma=trusted_schema(0)&_busy_timeout=5000"
 	s := &Store{
-		writeDB:   sql.OpenDB(connector{drv, base.String() + common + "&_journal_mode=WAL&_synchronous=FULL"}),
-		readDB:    sql.OpenDB(connector{drv, base.String() + common + "&_query_only=1"}),
+		path:      abs,
 		writer:    make(chan *conn, 1),
 		readers:   make(chan *conn, c.readers),
 		busy:      c.busy,
@@ -106,13 +91,8 @@ func Open(path string, opts ...Option) (*Store, error) {
 		plans:     c.plans,
 		done:      make(chan struct{}),
 	}
-	// A connection that is given up is closed, not kept for the next who asks.
-	s.writeDB.SetMaxIdleConns(0)
-	s.readDB.SetMaxIdleConns(0)
-	w, err := s.openWriter()
+	w, err := s.connect(toWrite)
 	if err != nil {
-		s.writeDB.Close()
-		s.readDB.Close()
 		return nil, fmt.Errorf("%s cannot be opened: %w", path, fault("open", err))
 	}
 	s.writer <- w
@@ -137,7 +117,6 @@ func (s *Store) Close() error {
 	if c := <-s.writer; c != nil {
 		errs = append(errs, c.close())
 	}
-	errs = append(errs, s.writeDB.Close(), s.readDB.Close())
 	if err := errors.Join(errs...); err != nil {
 		return fault("close", err)
 	}
@@ -146,248 +125,235 @@ func (s *Store) Close() error {
 
 var errClosed = errors.New("sqlite: the store is closed")
 
-// connector opens connections of a driver that is ours alone: the functions and
-// collations below exist on no other connection of the program.
-type connector struct {
-	drv *sqlite.Driver
-	dsn string
-}
-
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return c.drv.Open(c.dsn)
-}
-
-func (c connector) Driver() driver.Driver { return c.drv }
-
-// theDriver knows how to order decimals and how to read the spellings that
-// existing tables may hold. It is made once, because what is registered with it
-// is never freed.
-var theDriver = sync.OnceValues(func() (*sqlite.Driver, error) {
-	d := new(sqlite.Driver)
-	err := d.RegisterCollationUtf8(decimalCollation, compareDecimals)
-	if err == nil {
-		err = d.RegisterDeterministicScalarFunction(canonicalFunction, 3, canonicalSpelling)
-	}
-	if err == nil {
-		err = d.RegisterFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum})
-	}
-	return d, err
-})
-
-// conn is one connection with its prepared statements. One goroutine has it at a
-// time. It talks to the driver's connection, inside sql.Conn.Raw, rather than
-// through database/sql: the values arrive in one slice, statements stay prepared
-// for the life of the connection, and a transaction needs no goroutine.
+// conn is one connection with its prepared statements, which it keeps. One
+// goroutine has it at a time.
 type conn struct {
-	sc      *sql.Conn
-	dc      driver.ConnPrepareContext
-	stmts   map[string]statement
-	args    []driver.NamedValue
-	checked map[string]bool // author's queries that EXPLAIN has cleared here
+	db      *sqlite.Conn
+	stmts   map[string]*statement
+	checked map[string][]string // statements of author's queries that were found harmless: their columns
+	guard   *guard              // while one of those is prepared
+	stop    chan struct{}       // closed to interrupt what runs
 	plans   func(string, []string)
-	lost    bool // nobody knows what state it is in: it is given up
+	use     func() error // asked before each use of SQLite: a test's, to have it fail
+	lost    bool         // nobody knows what state it is in: it is given up
 }
 
-type statement interface {
-	driver.Stmt
-	driver.StmtExecContext
-	driver.StmtQueryContext
+// A statement is one that stays prepared, with the arguments that it has. Many are
+// what they were the last time.
+type statement struct {
+	*sqlite.Stmt
+	bound []stores.Value
 }
+
+func (st *statement) bind(args []stores.Value) {
+	for i := range min(len(args), st.BindParamCount()) {
+		if i == len(st.bound) {
+			st.bound = append(st.bound, args[i])
+		} else if st.bound[i] == args[i] {
+			continue
+		}
+		st.bound[i] = args[i]
+		bind(st.Stmt, i+1, args[i])
+	}
+}
+
+// How connections differ. synchronous=FULL: a commit that was answered survives
+// a power cut. From then on waiting for another writer is ours, because a wait
+// inside SQLite would keep its place until its end.
+var (
+	toWrite = []string{"journal_mode=WAL", "synchronous=FULL", "busy_timeout=0"}
+	toRead  = []string{"query_only=1"}
+)
 
 // Text and blobs longer than this are refused by SQLite itself, patterns longer
 // than the other too: an author's query cannot blow up memory, or hang in one
 // function call that nothing can interrupt.
-const (
-	maxLength  = 32 << 20
-	maxPattern = 512
-	maxProgram = 1 << 20 // instructions of a statement
-)
+var limits = map[sqlite.Limit]int32{
+	sqlite.LimitLength:            32 << 20,
+	sqlite.LimitLikePatternLength: 512,
+	sqlite.LimitVDBEOp:            1 << 20, // instructions of a statement
+	sqlite.LimitAttached:          0,
+}
 
-func (s *Store) connect(db *sql.DB) (*conn, error) {
-	sc, err := db.Conn(context.Background())
+// connect opens a connection. The library has "x" mean a name, never a string, so
+// that a misspelt column is an error. Defensive and trusted_schema=0: nothing in
+// the file can make an ordinary statement change the schema's text or call our
+// functions.
+func (s *Store) connect(pragmas []string) (*conn, error) {
+	db, err := open(s.path)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{sc: sc, stmts: map[string]statement{}, checked: map[string]bool{}, plans: s.plans}
-	for id, n := range map[int]int{
-		lib.SQLITE_LIMIT_LENGTH:              maxLength,
-		lib.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: maxPattern,
-		lib.SQLITE_LIMIT_VDBE_OP:             maxProgram,
-		lib.SQLITE_LIMIT_ATTACHED:            0,
-	} {
-		if _, err := sqlite.Limit(sc, id, n); err != nil {
-			sc.Close()
-			return nil, err
+	db.SetBusyTimeout(5 * time.Second)
+	for id, n := range limits {
+		db.Limit(id, n)
+	}
+	c := &conn{db: db, stmts: map[string]*statement{}, checked: map[string][]string{}}
+	c.arm()
+	err = errors.Join(defend(db), register(db), db.SetAuthorizer(c))
+	// cache_size, in KiB: with SQLite's own two MB, a script of a thousand calls
+	// writes its pages out and reads them back while it runs.
+	for _, pragma := range append([]string{"cache_size=-16384", "foreign_keys=1", "trusted_schema=0"}, pragmas...) {
+		if err == nil {
+			_, err = c.exec("PRAGMA " + pragma)
 		}
 	}
-	err = sc.Raw(func(dc any) error {
-		c.dc = dc.(driver.ConnPrepareContext)
-		return nil
-	})
 	if err != nil {
-		sc.Close()
-		return nil, err
+		return nil, errors.Join(err, c.close())
 	}
-	return c, nil
-}
-
-func (s *Store) openWriter() (*conn, error) {
-	c, err := s.connect(s.writeDB)
-	if err != nil {
-		return nil, err
-	}
-	// From here on waiting for another writer is ours, because a wait inside
-	// SQLite cannot be cancelled.
-	if _, err := c.exec(context.Background(), "PRAGMA busy_timeout=0"); err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func (c *conn) close() error {
 	c.forget()
-	return c.sc.Close()
+	c.plans = s.plans
+	return c, nil
+}
+
+// opening is held while a connection of any store is opened or closed. The library
+// knows what belongs to a connection by its address, and forgets that only after
+// the address may be another's.
+var opening sync.Mutex
+
+func open(path string) (*sqlite.Conn, error) {
+	opening.Lock()
+	defer opening.Unlock()
+	db, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate)
+	return db, raise(err)
+}
+
+func shut(db *sqlite.Conn) error {
+	opening.Lock()
+	defer opening.Unlock()
+	return raise(db.Close())
+}
+
+func (c *conn) close() error { return shut(c.db) }
+
+// defend sets SQLite's defensive mode. The library's SetDefensive passes one of the
+// two arguments that SQLite takes: what stands behind it in memory would be the
+// other, an address to write to.
+func defend(db *sqlite.Conn) error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	args := libc.NewVaList(int32(1), uintptr(0))
+	defer libc.Xfree(tls, args)
+	handle := uintptr(reflect.ValueOf(db).Elem().FieldByName("conn").Uint())
+	return raise(sqlite.ResultCode(lib.Xsqlite3_db_config(tls, handle, lib.SQLITE_DBCONFIG_DEFENSIVE, args)).ToError())
+}
+
+// kept is the connection, nil once it is lost.
+func (c *conn) kept() *conn {
+	if c == nil || !c.lost {
+		return c
+	}
+	c.close()
+	return nil
 }
 
 // forget closes the prepared statements.
 func (c *conn) forget() {
 	for text, st := range c.stmts {
-		st.Close()
+		st.Finalize()
 		delete(c.stmts, text)
 	}
-}
-
-// lend calls fn with the driver's connection locked. When fn panics, sql.Conn
-// closes that connection on the way out, and nothing may be left open on it.
-func (c *conn) lend(fn func() error) error {
-	c.lost = true
-	return c.sc.Raw(func(any) error {
-		defer func() {
-			if c.lost {
-				c.rollback()
-				c.forget()
-			}
-		}()
-		return fn()
-	})
 }
 
 // maxStatements bounds what a connection keeps prepared.
 const maxStatements = 500
 
-func (c *conn) prepare(ctx context.Context, text string) (statement, error) {
+func (c *conn) prepare(text string) (*statement, error) {
 	if st, ok := c.stmts[text]; ok {
 		return st, nil
 	}
-	ds, err := c.dc.PrepareContext(ctx, text)
-	if err != nil {
+	if err := c.used(); err != nil {
 		return nil, err
 	}
+	prepared, err := c.db.Prepare(text)
+	if err != nil {
+		return nil, raise(err)
+	}
+	st := &statement{Stmt: prepared}
 	if len(c.stmts) >= maxStatements {
 		c.forget()
 	}
-	st := ds.(statement)
 	c.stmts[text] = st
 	if c.plans != nil && !strings.HasPrefix(text, "EXPLAIN") {
-		if err := c.tellPlan(ctx, text); err != nil {
+		var steps []string
+		err := c.query(context.Background(), "EXPLAIN QUERY PLAN "+text, nil, func(row *sqlite.Stmt) error {
+			steps = append(steps, row.ColumnText(3))
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
+		c.plans(text, steps)
 	}
 	return st, nil
 }
 
-// tellPlan tells how SQLite goes about a statement.
-func (c *conn) tellPlan(ctx context.Context, text string) error {
-	ds, err := c.dc.PrepareContext(ctx, "EXPLAIN QUERY PLAN "+text)
-	if err != nil {
-		return err
+func (c *conn) used() error {
+	if c.use == nil {
+		return nil
 	}
-	defer ds.Close()
-	// The plan is one for any arguments. These are no fewer than there are.
-	args := make([]driver.Value, strings.Count(text, "?"))
-	rows, err := ds.(statement).QueryContext(ctx, c.bind(args))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var steps []string
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); {
-		case isEOF(err):
-			c.plans(text, steps)
-			return nil
-		case err != nil:
-			return err
-		}
-		step, _ := row[len(row)-1].(string)
-		steps = append(steps, step)
-	}
+	return c.use()
 }
 
-func (c *conn) bind(args []driver.Value) []driver.NamedValue {
-	c.args = c.args[:0]
-	for i, a := range args {
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: a})
-	}
-	return c.args
+// arm makes the connection ready to be interrupted, once.
+func (c *conn) arm() {
+	c.stop = make(chan struct{})
+	c.db.SetInterrupt(c.stop)
 }
 
 // exec runs a statement and says how many rows it changed.
-func (c *conn) exec(ctx context.Context, text string, args ...driver.Value) (int64, error) {
-	st, err := c.prepare(ctx, text)
-	if err != nil {
-		return 0, err
-	}
-	res, err := st.ExecContext(ctx, c.bind(args))
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+func (c *conn) exec(text string, args ...stores.Value) (int, error) {
+	err := c.query(context.Background(), text, args, func(*sqlite.Stmt) error { return nil })
+	return c.db.Changes(), err
 }
 
-// query runs a statement and calls fn with each row, whose slice is used again
-// for the next. fn runs no other statement on the connection.
-func (c *conn) query(ctx context.Context, text string, args []driver.Value, fn func(row []driver.Value) error) (err error) {
-	st, err := c.prepare(ctx, text)
+// query runs a statement and calls fn with each row, until the context ends. fn
+// runs no other statement on the connection.
+func (c *conn) query(ctx context.Context, text string, args []stores.Value, fn func(row *sqlite.Stmt) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	st, err := c.prepare(text)
 	if err != nil {
 		return err
 	}
-	rows, err := st.QueryContext(ctx, c.bind(args))
-	if err != nil {
-		return err
+	if ctx.Done() != nil {
+		stop := c.stop
+		forget := context.AfterFunc(ctx, func() { close(stop) })
+		defer func() {
+			if !forget() {
+				<-stop
+				c.arm()
+				if resultCode(err) == sqlite.ResultInterrupt {
+					err = ctx.Err()
+				}
+			}
+		}()
 	}
-	defer func() {
-		if e := rows.Close(); err == nil {
-			err = e
-		}
-	}()
-	row := make([]driver.Value, len(rows.Columns()))
+	defer st.Reset() // what it says is what the last step said
+	st.bind(args)
 	for {
-		// The driver watches the context until the first row only.
-		if err := ctx.Err(); err != nil {
+		if err := c.used(); err != nil {
 			return err
 		}
-		switch err := rows.Next(row); {
-		case isEOF(err):
+		more, err := st.Step()
+		if err != nil {
+			st.bound = nil // an argument may have been refused
+			return raise(err)
+		}
+		if !more {
 			return nil
-		case err != nil:
-			return err
 		}
-		if err := fn(row); err != nil {
+		if err := fn(st.Stmt); err != nil {
 			return err
 		}
 	}
 }
 
 // exists reports whether a statement returns a row.
-func (c *conn) exists(text string, args []driver.Value) (bool, error) {
+func (c *conn) exists(text string, args []stores.Value) (bool, error) {
 	found := false
-	err := c.query(context.Background(), text, args, func([]driver.Value) error {
+	err := c.query(context.Background(), text, args, func(*sqlite.Stmt) error {
 		found = true
 		return nil
 	})
@@ -407,37 +373,30 @@ func (s *Store) read(ctx context.Context, fn func(*conn) error) (err error) {
 	case <-s.done:
 		return errClosed
 	}
-	defer func() { s.readers <- c }()
+	defer func() { s.readers <- c.kept() }()
 	if s.closed.Load() {
 		return errClosed
 	}
 	if c == nil {
-		if c, err = s.connect(s.readDB); err != nil {
+		if c, err = s.connect(toRead); err != nil {
 			return fault("open", err)
 		}
 	}
-	defer func() {
-		if c.lost {
-			c.close()
-			c = nil
-		}
-	}()
-	return c.lend(func() error {
-		if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
-			return fault("begin", err)
-		}
-		err := fn(c)
-		c.lost = !c.rollback()
-		return err
-	})
+	c.lost = true
+	if _, err := c.exec("BEGIN"); err != nil {
+		return fault("begin", err)
+	}
+	err = fn(c)
+	c.lost = !c.rollback()
+	return err
 }
 
 // rollback ends a transaction. One that SQLite has already rolled back, as it
 // does on some errors, answers with an error that means nothing.
 // It reports whether the connection can be used again.
 func (c *conn) rollback() bool {
-	_, err := c.exec(context.Background(), "ROLLBACK")
-	return err == nil || resultCode(err) == lib.SQLITE_ERROR
+	_, err := c.exec("ROLLBACK")
+	return err == nil || resultCode(err) == sqlite.ResultError
 }
 
 // write lends the writing connection, inside a transaction that holds the
@@ -459,53 +418,44 @@ func (s *Store) write(ctx context.Context, fn func(*conn) error) (err error) {
 	case <-timer.C:
 		return errBusy
 	}
-	defer func() { s.writer <- c }()
+	defer func() { s.writer <- c.kept() }()
 	if s.closed.Load() {
 		return errClosed
 	}
 	if c == nil {
-		if c, err = s.openWriter(); err != nil {
+		if c, err = s.connect(toWrite); err != nil {
 			return fault("open", err)
 		}
 	}
-	defer func() {
-		if c.lost {
-			c.close()
-			c = nil
-		}
-	}()
-	return c.lend(func() error {
-		if err := c.beginImmediate(ctx, deadline); err != nil {
-			c.lost = false
-			return err
-		}
-		err := fn(c)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			// Nothing cancels a commit: it would be anybody's guess whether it
-			// happened.
-			if _, err = c.exec(context.Background(), "COMMIT"); err == nil {
-				c.lost = false
-				return nil
-			}
-			err = commitFault(err)
-		}
-		c.lost = !c.rollback()
+	if err := c.beginImmediate(ctx, deadline); err != nil {
 		return err
-	})
+	}
+	c.lost = true
+	if err = fn(c); err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		// Nothing cancels a commit: it would be anybody's guess whether it
+		// happened.
+		if _, err = c.exec("COMMIT"); err == nil {
+			c.lost = false
+			return nil
+		}
+		err = commitFault(err)
+	}
+	c.lost = !c.rollback()
+	return err
 }
 
 var errBusy = fmt.Errorf("sqlite: somebody else is writing: %w", stores.ErrConflict)
 
 func (c *conn) beginImmediate(ctx context.Context, deadline time.Time) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		_, err := c.exec(context.Background(), "BEGIN IMMEDIATE")
+		_, err := c.exec("BEGIN IMMEDIATE")
 		switch {
 		case err == nil:
 			return nil
-		case resultCode(err)&0xff != lib.SQLITE_BUSY:
+		case resultCode(err).ToPrimary() != sqlite.ResultBusy:
 			return fault("begin", err)
 		case time.Now().After(deadline):
 			return errBusy

@@ -2,9 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"strconv"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -36,25 +37,13 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 		return stores.Row{}, stores.ErrNotFound
 	}
 	t := newText().add("SELECT ")
-	for i := range e.Fields {
-		if i > 0 {
-			t.add(",")
-		}
-		t.add(datum(e, "t", i))
-	}
-	t.add(",")
+	fields(t, e)
 	marksOfRow(t, e, key)
-	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(encode(key))
+	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(key)
 	r.within(t, e, "t", false)
-	row := stores.Row{Entity: e}
-	err := r.c.query(context.Background(), t.String(), t.args, func(vals []driver.Value) (err error) {
-		row.Values = make([]stores.Value, len(e.Fields))
-		for i := range row.Values {
-			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
-				return err
-			}
-		}
-		row.Marks, err = readMarks(e, vals[len(e.Fields)])
+	var row stores.Row
+	err := r.c.query(context.Background(), t.String(), t.args, func(found *sqlite.Stmt) (err error) {
+		row, err = readRow(e, found)
 		return err
 	})
 	if err != nil {
@@ -64,6 +53,28 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 		return stores.Row{}, stores.ErrNotFound
 	}
 	return row, nil
+}
+
+// fields writes the fields of the row t, and a comma.
+func fields(t *text, e *stores.Entity) {
+	for i := range e.Fields {
+		t.add(datum(e, "t", i), ",")
+	}
+}
+
+// readRow reads the fields of a row, and its marks behind them.
+func readRow(e *stores.Entity, found *sqlite.Stmt) (stores.Row, error) {
+	row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		var err error
+		if row.Values[i], err = decode(f.Holds(), cellOf{found, i}); err != nil {
+			return stores.Row{}, fmt.Errorf("%s.%s holds %w: %w", e.Name, f.Name, err, stores.ErrInvalid)
+		}
+	}
+	marks, err := readMarks(e, cellOf{found, len(e.Fields)})
+	row.Marks = marks
+	return row, err
 }
 
 // within adds to a condition that the row alias names lies within the scope.
@@ -142,7 +153,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) error {
+	err := r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
@@ -152,7 +163,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		row := block[:len(names):len(names)]
 		block = block[len(names):]
 		for i := range row {
-			v, err := decode(kinds[i], vals[i])
+			v, err := decode(kinds[i], cellOf{found, i})
 			if err != nil {
 				e, field := reached(f.Entity, names[i])
 				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
@@ -338,10 +349,9 @@ func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
 		return nil
 	}
 	if constant {
+		right.arg(c.Value)
 		if decimals {
-			right.arg(c.Value.Text())
-		} else {
-			right.arg(encode(c.Value))
+			right.args[0] = kept(stores.Decimal, c.Value)
 		}
 	}
 	if decimals {

@@ -2,7 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -20,27 +21,15 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 		return nil, ctx.Err()
 	}
 	t := newText().add("SELECT ")
-	for i := range e.Fields {
-		if i > 0 {
-			t.add(",")
-		}
-		t.add(datum(e, "t", i))
-	}
-	t.add(",")
+	fields(t, e)
 	marksOf(t, e, "t")
 	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key))
 	in(t, kind, fit)
 	r.within(t, e, "t", true)
 	t.add(" ORDER BY ", datum(e, "t", e.Key))
 	var rows []stores.Row
-	err := r.c.query(ctx, t.String(), t.args, func(vals []driver.Value) (err error) {
-		row := stores.Row{Entity: e, Values: make([]stores.Value, len(e.Fields))}
-		for i := range row.Values {
-			if row.Values[i], err = decodeField(e, i, vals[i]); err != nil {
-				return err
-			}
-		}
-		row.Marks, err = readMarks(e, vals[len(e.Fields)])
+	err := r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
+		row, err := readRow(e, found)
 		rows = append(rows, row)
 		return err
 	})

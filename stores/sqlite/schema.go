@@ -2,10 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
+
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -102,7 +103,7 @@ func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bo
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if _, err := c.exec(context.Background(), step); err != nil {
+			if _, err := c.exec(step); err != nil {
 				return fault("migrate", err)
 			}
 		}
@@ -130,8 +131,8 @@ type migration struct {
 
 func (m *migration) plan() error {
 	m.objects = map[string]string{}
-	err := m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row []driver.Value) error {
-		m.objects[row[0].(string)] = row[1].(string)
+	err := m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row *sqlite.Stmt) error {
+		m.objects[row.ColumnText(0)] = row.ColumnText(1)
 		return nil
 	})
 	if err != nil {
@@ -187,8 +188,8 @@ func (m *migration) own() error {
 		m.Steps = append(m.Steps, jobTable...)
 	}
 	version := int64(0)
-	err := m.c.query(context.Background(), "SELECT max(version) FROM main.verbatim_schema", nil, func(row []driver.Value) error {
-		version, _ = row[0].(int64)
+	err := m.c.query(context.Background(), "SELECT max(version) FROM main.verbatim_schema", nil, func(row *sqlite.Stmt) error {
+		version = row.ColumnInt64(0)
 		return nil
 	})
 	if err == nil && version != schemaVersion {
@@ -249,18 +250,17 @@ type indexInfo struct {
 }
 
 func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
-	name := tableName(e)
-	kind := m.objects[strings.ToLower(name)]
+	name := []stores.Value{str(tableName(e))}
+	kind := m.objects[strings.ToLower(tableName(e))]
 	if kind != "table" && kind != "view" {
 		return nil, nil
 	}
 	t := &tableInfo{view: kind == "view", columns: map[string]columnInfo{}}
 	key := map[int64]string{}
 	bg := context.Background()
-	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk FROM pragma_table_xinfo(?)`, []driver.Value{name}, func(row []driver.Value) error {
-		column := row[0].(string)
-		pk := row[4].(int64)
-		t.columns[column] = columnInfo{declared: row[1].(string), notNull: row[2] == int64(1), fallback: row[3] == int64(1)}
+	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) error {
+		column, pk := row.ColumnText(0), row.ColumnInt64(4)
+		t.columns[column] = columnInfo{declared: row.ColumnText(1), notNull: row.ColumnBool(2), fallback: row.ColumnBool(3)}
 		if pk > 0 {
 			key[pk] = column
 		}
@@ -273,8 +273,8 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 		t.key = append(t.key, key[i])
 	}
 	err = m.c.query(bg, `SELECT l.name, l."unique" AND NOT l.partial, group_concat(coalesce(lower(i.name), ''), char(0) ORDER BY i.seqno)
-FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GROUP BY l.name`, []driver.Value{name}, func(row []driver.Value) error {
-		t.indexes = append(t.indexes, indexInfo{columns: strings.Split(row[2].(string), "\x00"), unique: row[1] == int64(1)})
+FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GROUP BY l.name`, name, func(row *sqlite.Stmt) error {
+		t.indexes = append(t.indexes, indexInfo{columns: strings.Split(row.ColumnText(2), "\x00"), unique: row.ColumnBool(1)})
 		return nil
 	})
 	if len(t.key) > 0 {
@@ -339,7 +339,7 @@ func (m *migration) define(e *stores.Entity, field int) string {
 		def += " PRIMARY KEY"
 	}
 	if !f.Default.IsNull() {
-		def += " DEFAULT " + literal(encodeAs(f.Holds(), f.Default))
+		def += " DEFAULT " + literal(kept(f.Holds(), f.Default))
 	}
 	if f.Holds() == stores.Bool {
 		def += " CHECK (" + quote(f.Column) + " IN (0, 1))"
@@ -350,11 +350,11 @@ func (m *migration) define(e *stores.Entity, field int) string {
 	return def
 }
 
-func literal(v driver.Value) string {
-	if s, ok := v.(string); ok {
-		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+func literal(v stores.Value) string {
+	if n, ok := number(v); ok {
+		return fmt.Sprint(n)
 	}
-	return fmt.Sprint(v)
+	return "'" + strings.ReplaceAll(spelling(v), "'", "''") + "'"
 }
 
 func (m *migration) create(e *stores.Entity) {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql/driver"
 	"strconv"
 	"strings"
 
@@ -11,12 +10,16 @@ import (
 // text is a statement in the making: its words and, in step, its arguments.
 type text struct {
 	strings.Builder
-	args  []driver.Value
+	args  []stores.Value
 	slots []slot // the arguments that are of a change, ascending
 	seq   *int   // of aliases, shared by the parts of one statement
 }
 
-func newText() *text { return &text{seq: new(int)} }
+func newText() *text {
+	t := &text{seq: new(int)}
+	t.Grow(512)
+	return t
+}
 
 // part begins a piece that is written out of turn and joined later.
 func (t *text) part() *text { return &text{seq: t.seq} }
@@ -30,7 +33,7 @@ func (t *text) add(words ...string) *text {
 }
 
 // arg writes a placeholder.
-func (t *text) arg(v driver.Value) *text {
+func (t *text) arg(v stores.Value) *text {
 	t.WriteByte('?')
 	t.args = append(t.args, v)
 	return t
@@ -46,8 +49,11 @@ func (t *text) of(c *stores.Change, kind slotKind, at int) *text {
 // fill is of, for a placeholder that is written elsewhere.
 func (t *text) fill(c *stores.Change, kind slotKind, at int) {
 	s := slot{arg: len(t.args), kind: kind, at: at}
-	t.slots, t.args = append(t.slots, s), append(t.args, s.encode(c))
+	t.slots, t.args = append(t.slots, s), append(t.args, s.of(c))
 }
+
+// str is a text as an argument.
+func str(s string) stores.Value { return stores.NewString(s) }
 
 // join appends a piece with its arguments, none of which is of a change.
 func (t *text) join(p *text) *text {
@@ -76,14 +82,17 @@ func table(e *stores.Entity) string { return "main." + quote(tableName(e)) }
 
 // column is a field of the row that alias names, as it is stored.
 func column(e *stores.Entity, alias string, field int) string {
-	name := quote(e.Fields[field].Column)
-	if alias == "" {
-		return name
+	name := e.Fields[field].Column
+	switch {
+	case alias == "":
+		return quote(name)
+	case strings.Contains(name, `"`):
+		return alias + "." + quote(name)
 	}
-	return alias + "." + name
+	return alias + `."` + name + `"` // as quote has it, in one allocation
 }
 
-// datum is a field of a row in the spelling that encode writes. In our own
+// datum is a field of a row in the spelling that bind writes. In our own
 // tables that is how it is stored; in those of others it may have to be made so.
 func datum(e *stores.Entity, alias string, field int) string {
 	col := column(e, alias, field)
@@ -94,10 +103,6 @@ func datum(e *stores.Entity, alias string, field int) string {
 	case stores.Time, stores.JSON, stores.Decimal:
 		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
 		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "')"
-	case stores.Date:
-		// The plus hides a column declared DATE from the driver, which would
-		// make a time of day of it.
-		return "+" + col
 	case stores.String:
 		// A table of others may ignore case. Keys and scopes must not.
 		return col + " COLLATE BINARY"
@@ -192,7 +197,7 @@ func (v *view) last(t *text, e, at *stores.Entity, col string) {
 			t.add("0")
 			return
 		}
-		t.add(col, " = ").arg(v.scope.Principal)
+		t.add(col, " = ").arg(str(v.scope.Principal))
 		return
 	}
 	v.holds(t, col, step.To, at.Fields[step.Field].Holds())
@@ -213,20 +218,19 @@ func (v *view) holds(t *text, col string, root *stores.Entity, kind stores.Kind)
 // few, so that statements stay prepared.
 func in(t *text, kind stores.Kind, keys []stores.Value) {
 	if len(keys) > 32 {
-		// encode and JSON agree on these kinds but for instants and durations.
+		// Columns and JSON keep these kinds alike but for instants and durations.
 		b := []byte{'['}
 		for i, k := range keys {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			switch x := encodeAs(kind, k).(type) {
-			case int64:
-				b = strconv.AppendInt(b, x, 10)
-			case string:
-				b = stores.AppendJSONString(b, x)
+			if n, ok := number(kept(kind, k)); ok {
+				b = strconv.AppendInt(b, n, 10)
+			} else {
+				b = stores.AppendJSONString(b, spelling(k))
 			}
 		}
-		t.add(" IN (SELECT value FROM json_each(").arg(string(append(b, ']'))).add("))")
+		t.add(" IN (SELECT value FROM json_each(").arg(str(string(append(b, ']')))).add("))")
 		return
 	}
 	size := 1
@@ -238,7 +242,7 @@ func in(t *text, kind stores.Kind, keys []stores.Value) {
 		if i > 0 {
 			t.add(",")
 		}
-		t.arg(encodeAs(kind, keys[min(i, len(keys)-1)]))
+		t.arg(kept(kind, keys[min(i, len(keys)-1)]))
 	}
 	t.add(")")
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql/driver"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,7 +16,7 @@ func TestColumnsOfOurOwnTablesAreNamedAsTheyAre(t *testing.T) {
 		e := &stores.Entity{Name: "e", Table: "t", Fields: []stores.Field{{Name: "f", Column: "c", Kind: kind}}}
 		wrapped := datum(e, "t", 0) != `t."c"`
 		switch kind {
-		case stores.Time, stores.JSON, stores.Decimal, stores.Date, stores.String:
+		case stores.Time, stores.JSON, stores.Decimal, stores.String:
 			if !wrapped {
 				t.Errorf("a %s of others is compared as it is spelled", kind)
 			}
@@ -38,12 +37,12 @@ func TestListsOfAnyLengthMakeFewStatements(t *testing.T) {
 	t.Parallel()
 	for n, places := range map[int]int{1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 16: 16, 17: 32, 32: 32} {
 		var keys []stores.Value
-		var args []driver.Value
+		var args []stores.Value
 		for i := range n {
-			keys, args = append(keys, stores.NewInt(int64(i))), append(args, int64(i))
+			keys, args = append(keys, stores.NewInt(int64(i))), append(args, stores.NewInt(int64(i)))
 		}
 		for len(args) < places {
-			args = append(args, int64(n-1))
+			args = append(args, stores.NewInt(int64(n-1)))
 		}
 		q := newText()
 		in(q, stores.Int, keys)
@@ -62,7 +61,7 @@ func TestListsOfAnyLengthMakeFewStatements(t *testing.T) {
 		}
 		q := newText()
 		in(q, c.kind, keys)
-		if want := "[" + c.want + strings.Repeat(","+c.want, 32) + "]"; q.String() != " IN (SELECT value FROM json_each(?))" || !reflect.DeepEqual(q.args, []driver.Value{want}) {
+		if want := "[" + c.want + strings.Repeat(","+c.want, 32) + "]"; q.String() != " IN (SELECT value FROM json_each(?))" || !reflect.DeepEqual(q.args, []stores.Value{str(want)}) {
 			t.Errorf("%s: %s %v", c.kind, q, q.args)
 		}
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 
 	"verbatim/stores"
 )
@@ -29,95 +28,117 @@ import (
 
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// encode gives the driver a value.
-func encode(v stores.Value) driver.Value {
+// number is a value as its column keeps it, if that is an integer.
+func number(v stores.Value) (n int64, ok bool) {
 	switch v.Kind() {
-	case stores.Null:
-		return nil
 	case stores.Bool:
 		if v.Bool() {
-			return int64(1)
+			n = 1
 		}
-		return int64(0)
+		return n, true
 	case stores.Int:
-		return v.Int()
+		return v.Int(), true
 	case stores.Duration:
-		return v.Duration().Microseconds()
-	case stores.Time:
+		return v.Duration().Microseconds(), true
+	}
+	return 0, false
+}
+
+// spelling is a value as its column keeps it, if that is text.
+func spelling(v stores.Value) string {
+	if v.Kind() == stores.Time {
 		return v.Time().Format(timeLayout)
 	}
 	return v.Text()
 }
 
-// encodeAs is encode for a column of a kind: an integer in a decimal column is
-// text like its neighbours.
-func encodeAs(kind stores.Kind, v stores.Value) driver.Value {
+// kept is a value for a column of a kind: an integer in a decimal column is text
+// like its neighbours.
+func kept(kind stores.Kind, v stores.Value) stores.Value {
 	if kind == stores.Decimal && v.Kind() == stores.Int {
-		return strconv.FormatInt(v.Int(), 10)
+		return stores.NewString(v.Text())
 	}
-	return encode(v)
+	return v
 }
 
-// decode reads what encode wrote. The error says what is wrong and not what is
+// bind gives a statement its nth argument.
+func bind(st *sqlite.Stmt, n int, v stores.Value) {
+	if v.IsNull() {
+		st.BindNull(n)
+	} else if i, ok := number(v); ok {
+		st.BindInt64(n, i)
+	} else {
+		st.BindText(n, spelling(v))
+	}
+}
+
+// A cell is what SQLite hands over, in a row or to a function of ours.
+type cell interface {
+	Type() sqlite.ColumnType
+	Int64() int64
+	Text() string
+}
+
+// cellOf is a cell of a row.
+type cellOf struct {
+	row *sqlite.Stmt
+	at  int
+}
+
+func (c cellOf) Type() sqlite.ColumnType { return c.row.ColumnType(c.at) }
+func (c cellOf) Int64() int64            { return c.row.ColumnInt64(c.at) }
+func (c cellOf) Text() string            { return c.row.ColumnText(c.at) }
+
+// decode reads what bind wrote. The error says what is wrong and not what is
 // there.
-func decode(kind stores.Kind, v driver.Value) (stores.Value, error) {
-	switch x := v.(type) {
-	case nil:
+func decode[C cell](kind stores.Kind, c C) (stores.Value, error) {
+	switch c.Type() {
+	case sqlite.TypeNull:
 		return stores.Value{}, nil
-	case int64:
-		switch kind {
+	case sqlite.TypeInteger:
+		switch n := c.Int64(); kind {
 		case stores.Bool:
-			if x == 0 || x == 1 {
-				return stores.NewBool(x == 1), nil
+			if n == 0 || n == 1 {
+				return stores.NewBool(n == 1), nil
 			}
 		case stores.Int:
-			return stores.NewInt(x), nil
+			return stores.NewInt(n), nil
 		case stores.Decimal:
-			d, _ := stores.ParseDecimal(strconv.FormatInt(x, 10))
+			d, _ := stores.ParseDecimal(strconv.FormatInt(n, 10))
 			return d, nil
 		case stores.Duration:
-			if x <= math.MaxInt64/1000 && x >= math.MinInt64/1000 {
-				return stores.NewDuration(time.Duration(x) * time.Microsecond), nil
+			if n <= math.MaxInt64/1000 && n >= math.MinInt64/1000 {
+				return stores.NewDuration(time.Duration(n) * time.Microsecond), nil
 			}
 		}
-	case float64:
+	case sqlite.TypeFloat:
 		if kind == stores.Decimal {
 			return stores.Value{}, errors.New("a binary fraction, which is not exact, instead of a decimal in text")
 		}
-	case string:
-		switch kind {
+	case sqlite.TypeText:
+		switch s := c.Text(); kind {
 		case stores.String:
-			return stores.NewString(x), nil
+			return stores.NewString(s), nil
 		case stores.Decimal, stores.Date:
-			if d, ok := stores.Parse(kind, x); ok {
+			if d, ok := stores.Parse(kind, s); ok {
 				return d, nil
 			}
 		case stores.Time:
-			if t, ok := readTime(x); ok {
+			if t, ok := readTime(s); ok {
 				return t, nil
 			}
 		case stores.UUID:
-			if u, ok := stores.ParseUUID(x); ok && u.Text() == x {
+			if u, ok := stores.ParseUUID(s); ok && u.Text() == s {
 				return u, nil
 			}
 			return stores.Value{}, errors.New("something other than a uuid in lower case")
 		case stores.JSON:
-			if j, err := stores.ParseJSON(x); err == nil {
+			if j, err := stores.ParseJSON(s); err == nil {
 				return j, nil
 			}
 		}
 	}
 	return stores.Value{}, fmt.Errorf("something other than a %s", kind)
-}
-
-// decodeField is decode with the field's name in the error.
-func decodeField(e *stores.Entity, field int, v driver.Value) (stores.Value, error) {
-	f := &e.Fields[field]
-	val, err := decode(f.Holds(), v)
-	if err != nil {
-		return val, fmt.Errorf("%s.%s holds %w: %w", e.Name, f.Name, err, stores.ErrInvalid)
-	}
-	return val, nil
 }
 
 // readTime reads the spellings that tables of others hold: SQLite's own, with a
@@ -158,21 +179,28 @@ func compareDecimals(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// canonicalFunction spells what a table of others holds the way encode does, so
+// canonicalFunction spells what a table of others holds the way bind does, so
 // that it can be compared: verbatim_canonical(kind, value, 'table.column').
 const canonicalFunction = "verbatim_canonical"
 
-func canonicalSpelling(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-	kind, _ := args[0].(int64)
-	v, err := decode(stores.Kind(kind), args[1])
+func canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	v, err := decode(stores.Kind(args[0].Int()), args[1])
 	if err != nil {
-		return nil, fmt.Errorf("%s %v holds %w", unreadable, args[2], err)
+		return sqlite.Value{}, fmt.Errorf("%s%s holds %w", unreadable, args[2].Text(), err)
 	}
-	return encode(v), nil
+	return textOrNull(v), nil
 }
 
-// unreadable begins the message by which canonicalSpelling is told from SQLite.
-const unreadable = "verbatim:"
+func textOrNull(v stores.Value) sqlite.Value {
+	if v.IsNull() {
+		return sqlite.Value{}
+	}
+	return sqlite.TextValue(spelling(v))
+}
+
+// unreadable begins the messages of our own functions, by which they are told
+// from SQLite's.
+const unreadable = "verbatim: "
 
 // sumFunction adds decimals exactly, where SQLite's own sum adds binary
 // fractions: decimal_sum(x), null when there is nothing to add.
@@ -180,12 +208,12 @@ const sumFunction = "decimal_sum"
 
 type decimalSum struct{ total stores.Value }
 
-func newSum(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return new(decimalSum), nil }
+func newSum(sqlite.Context) (sqlite.AggregateFunction, error) { return new(decimalSum), nil }
 
-func (s *decimalSum) add(op byte, v driver.Value) error {
+func (s *decimalSum) add(op byte, v sqlite.Value) error {
 	d, err := decode(stores.Decimal, v)
 	if err != nil {
-		return fmt.Errorf("%s %s was given %w", unreadable, sumFunction, err)
+		return fmt.Errorf("%s%s was given %w", unreadable, sumFunction, err)
 	}
 	switch {
 	case d.IsNull():
@@ -194,23 +222,30 @@ func (s *decimalSum) add(op byte, v driver.Value) error {
 	default:
 		total, ok := stores.Arith(op, s.total, d)
 		if !ok {
-			return fmt.Errorf("%s the result of %s is out of range", unreadable, sumFunction)
+			return fmt.Errorf("%sthe result of %s is out of range", unreadable, sumFunction)
 		}
 		s.total = total
 	}
 	return nil
 }
 
-func (s *decimalSum) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
-	return s.add('+', args[0])
-}
+func (s *decimalSum) Step(_ sqlite.Context, args []sqlite.Value) error { return s.add('+', args[0]) }
 
-func (s *decimalSum) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
+func (s *decimalSum) WindowInverse(_ sqlite.Context, args []sqlite.Value) error {
 	return s.add('-', args[0])
 }
 
-func (s *decimalSum) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
-	return encode(s.total), nil
+func (s *decimalSum) WindowValue(sqlite.Context) (sqlite.Value, error) {
+	return textOrNull(s.total), nil
 }
 
-func (s *decimalSum) Final(*sqlite.FunctionContext) {}
+func (s *decimalSum) Finalize(sqlite.Context) {}
+
+// register gives a connection the collation and the functions.
+func register(db *sqlite.Conn) error {
+	return errors.Join(
+		db.SetCollation(decimalCollation, compareDecimals),
+		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 3, Deterministic: true, Scalar: canonicalSpelling}),
+		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum}),
+	)
+}

@@ -1,10 +1,6 @@
 package sqlite
 
-import (
-	"database/sql/driver"
-
-	"verbatim/stores"
-)
+import "verbatim/stores"
 
 // A script makes many changes that differ in nothing but their values. A
 // transaction words the statement for such a change once, and for the next of
@@ -66,47 +62,34 @@ const (
 // of is the value of a change that goes into the slot.
 func (s *slot) of(c *stores.Change) stores.Value {
 	switch s.kind {
-	case aSet, aRef:
+	case aSet:
+		return kept(c.Entity.Fields[c.Set[s.at].Field].Holds(), c.Set[s.at].Value)
+	case aRef:
 		return c.Set[s.at].Value
 	case aBefore:
-		return c.Before[s.at]
+		return kept(c.Entity.Fields[s.at].Holds(), c.Before[s.at])
 	}
 	return c.Key
-}
-
-// encode is of as the driver takes it.
-func (s *slot) encode(c *stores.Change) driver.Value {
-	switch s.kind {
-	case aSet:
-		return encodeAs(c.Entity.Fields[c.Set[s.at].Field].Holds(), c.Set[s.at].Value)
-	case aBefore:
-		return encodeAs(c.Entity.Fields[s.at].Holds(), c.Before[s.at])
-	}
-	return encode(s.of(c))
 }
 
 // A wording is a statement with the arguments of the change that it was last
 // used for.
 type wording struct {
 	words string
-	args  []driver.Value
+	args  []stores.Value
 	slots []slot
-	last  []stores.Value // parallel to slots: what their arguments encode
 }
 
 // worded returns the statement that carries a change out, which write writes if
 // it is the first of its shape. The arguments are good until the next call.
-func (t *tx) worded(c *stores.Change, write func(q *text)) (string, []driver.Value) {
+func (t *tx) worded(c *stores.Change, write func(q *text)) (string, []stores.Value) {
 	s, ok := shapeOf(c)
 	w := t.wordings[s]
 	if !ok || w == nil {
 		q := newText()
 		write(q)
 		if ok {
-			w = &wording{words: q.String(), args: q.args, slots: q.slots, last: make([]stores.Value, len(q.slots))}
-			for i := range w.slots {
-				w.last[i] = w.slots[i].of(c)
-			}
+			w = &wording{words: q.String(), args: q.args, slots: q.slots}
 			if t.wordings == nil {
 				t.wordings = make(map[shape]*wording)
 			}
@@ -115,9 +98,7 @@ func (t *tx) worded(c *stores.Change, write func(q *text)) (string, []driver.Val
 		return q.String(), q.args
 	}
 	for i := range w.slots {
-		if v := w.slots[i].of(c); v != w.last[i] {
-			w.last[i], w.args[w.slots[i].arg] = v, w.slots[i].encode(c)
-		}
+		w.args[w.slots[i].arg] = w.slots[i].of(c)
 	}
 	return w.words, w.args
 }

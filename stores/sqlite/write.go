@@ -190,7 +190,7 @@ func (t *tx) insert(c stores.Change) error {
 			t.scopeOf(q, e, false, col)
 		}
 	})
-	n, err := t.c.exec(context.Background(), words, args...)
+	n, err := t.c.exec(words, args...)
 	if err != nil {
 		return fault("insert", err)
 	}
@@ -228,7 +228,7 @@ func (t *tx) update(c stores.Change) error {
 		t.guarded(q, &c)
 		t.refers(q, &c)
 	})
-	n, err := t.c.exec(context.Background(), words, args...)
+	n, err := t.c.exec(words, args...)
 	if err != nil {
 		return fault("update", err)
 	}
@@ -238,7 +238,7 @@ func (t *tx) update(c stores.Change) error {
 	if !t.opens(e) && (len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(c)) {
 		// The row may not leave the scope either. Where the path begins with a
 		// reference that vouches for the row, refers has seen to it.
-		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(encode(c.Key))
+		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(c.Key)
 		t.within(q, e, "t", false)
 		switch ok, err := t.c.exists(q.String(), q.args); {
 		case err != nil:
@@ -255,7 +255,7 @@ func (t *tx) delete(c stores.Change) error {
 		q.add("DELETE FROM ", table(c.Entity), " AS t WHERE ")
 		t.guarded(q, &c)
 	})
-	n, err := t.c.exec(context.Background(), words, args...)
+	n, err := t.c.exec(words, args...)
 	if err != nil {
 		return fault("delete", err)
 	}
@@ -335,7 +335,7 @@ func (t *tx) unique(c stores.Change) error {
 		for _, f := range set {
 			q.add(column(e, "b", f), " = ", column(e, "a", f), " AND ")
 		}
-		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ", column(e, "a", e.Key), " = ").arg(encode(c.Key))
+		q.add(column(e, "b", e.Key), " <> ", column(e, "a", e.Key), " WHERE ", column(e, "a", e.Key), " = ").arg(c.Key)
 		q.add(" AND ", root(q, e, "a"), " = ", root(q, e, "b"))
 		switch taken, err := t.c.exists(q.String(), q.args); {
 		case err != nil:
