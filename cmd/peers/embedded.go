@@ -10,6 +10,7 @@ import (
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the C library, where there is a compiler for it
+	_ "modernc.org/sqlite"          // the pure Go library behind database/sql
 
 	"verbatim/stores"
 	"verbatim/stores/sqlite"
