@@ -113,6 +113,7 @@ func (s *Session) Keep(ctx context.Context, p *verbs.Program) (*receipt.Receipt,
 
 // KeepWith is Keep with the options of PreviewWith, and their Source.
 func (s *Session) KeepWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"verbatim/dsl"
+	"verbatim/runtime/names"
 	"verbatim/runtime/view"
 	"verbatim/stores"
 )
@@ -41,4 +42,10 @@ func Knows(s *Session, script *dsl.Script) func(text string) bool {
 		panic(err)
 	}
 	return func(text string) bool { return names.Lookup(text) != nil }
+}
+
+// Remembered are the names that a session knows of rows of an entity.
+func (s *Session) Remembered(entity string) (all []string) {
+	s.names.Each(s.e.reg.Entity(entity).Store, func(_ stores.Value, row names.Row) { all = append(all, row.Name) })
+	return all
 }

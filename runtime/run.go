@@ -83,6 +83,7 @@ func (s *Session) Preview(ctx context.Context, p *verbs.Program) (*receipt.Recei
 // PreviewWith is Preview that tells its progress, and may be held to the version
 // of the session and to a turn of it. Other options do not matter to it.
 func (s *Session) PreviewWith(ctx context.Context, p *verbs.Program, o RunOptions) (*receipt.Receipt, error) {
+	defer s.begins()()
 	r, err := s.rehearse(ctx, p, o)
 	if err != nil {
 		return nil, err
@@ -114,6 +115,7 @@ func (s *Session) Run(ctx context.Context, p *verbs.Program, o RunOptions) (*rec
 	if all := s.permit(p); len(all) > 0 {
 		return nil, s.refusal(ctx, p, o, refuse(all))
 	}
+	defer s.begins()()
 	if o.Each {
 		return s.each(ctx, p, o)
 	}

@@ -29,6 +29,7 @@ type Session struct {
 	proven time.Time
 	scope  stores.Scope
 	names  names.Books
+	naming sync.RWMutex // held by whoever asks for names: see begins
 	from   provenance.Reader
 
 	kept   stores.Value // key of its row; null for a session that keeps nothing
@@ -70,6 +71,7 @@ func (s *Session) checkWork(ctx context.Context, script *dsl.Script, said verbs.
 }
 
 func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.Script, verbs.Names) (*verbs.Program, dsl.Diagnostics)) (*verbs.Program, dsl.Diagnostics) {
+	defer s.begins()()
 	names, err := s.mentionedNames(ctx, script)
 	p, ds := with(script, names)
 	if p != nil && p.Moves() {
@@ -86,6 +88,17 @@ func (s *Session) check(ctx context.Context, script *dsl.Script, with func(*dsl.
 		names.bind(p)
 	}
 	return p, ds
+}
+
+// begins notes that names are going to be asked for, until what it returns is called. Where
+// nobody else asks for any, those of which there are too many are forgotten first.
+func (s *Session) begins() (ends func()) {
+	if s.naming.TryLock() {
+		s.names.Trim()
+		s.naming.Unlock()
+	}
+	s.naming.RLock()
+	return s.naming.RUnlock
 }
 
 // today is the day that an instant belongs to, where the person is: midnight is

@@ -232,6 +232,28 @@ func (b *Books) SetExtent(e *stores.Entity, to Extent) {
 	b.book(e).extent = to
 }
 
+// Most is how many rows of an entity are remembered before Trim forgets them: what a
+// session may have read to know all names of an entity is kept for longer.
+const (
+	Most    = 1000
+	mostAll = 10_000
+)
+
+// Trim forgets the names of entities of which too many are known, so that a session that
+// goes on for long takes no more memory than others. The store has them.
+func (b *Books) Trim() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e, of := range b.books {
+		if n := len(of.rows); n > mostAll || n > Most && of.extent != All {
+			delete(b.books, e)
+			if of.extent == TooMany {
+				b.book(e).extent = TooMany
+			}
+		}
+	}
+}
+
 // Row is what a row is called, if it was named.
 func (b *Books) Row(e *stores.Entity, key stores.Value) (Row, bool) {
 	b.mu.Lock()

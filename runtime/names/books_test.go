@@ -198,3 +198,28 @@ func TestSuffixesDependOnTheStoreAndTheRow(t *testing.T) {
 		}
 	}
 }
+
+// Of many names those are forgotten that nothing hangs on: the names of all rows of an
+// entity are kept for longer than those of rows that came by.
+func TestManyNamesAreForgotten(t *testing.T) {
+	t.Parallel()
+	var b Books
+	for key := int64(1); key <= Most; key++ {
+		b.Add(people, given(key, "p"+stores.NewInt(key).Text(), "aaaaaa"))
+	}
+	b.Trim()
+	if known(&b, "p7") != 7 {
+		t.Error("a name is forgotten though there are not too many")
+	}
+	b.SetExtent(people, All)
+	b.Add(people, given(Most+1, "last", "bbbbbb"))
+	b.Trim()
+	if known(&b, "p7") != 7 || b.Extent(people) != All {
+		t.Error("a name of all there are is forgotten")
+	}
+	b.SetExtent(people, TooMany)
+	b.Trim()
+	if known(&b, "p7") != 0 || shown(&b, 7) != "" || b.Extent(people) != TooMany {
+		t.Errorf("@p7 is %d", known(&b, "p7"))
+	}
+}
