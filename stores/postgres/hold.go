@@ -45,7 +45,7 @@ func (q *finder) counts(alias string) {
 
 // locks writes the statements that lock what a question stands on. tail is what the
 // question says after its columns.
-func (q *finder) locks(r *reader, f *stores.Find, as lockedAs, tail *text) []lockOf {
+func (q *finder) locks(r *reader, f *stores.Find, as asked, tail *text) []lockOf {
 	var ways []lockOf
 	for i, w := range append([]way{{"t", q.root, q.counted}}, q.ways...) {
 		if i == 0 && as.has {
@@ -64,7 +64,7 @@ func (q *finder) locks(r *reader, f *stores.Find, as lockedAs, tail *text) []loc
 		if i == 0 {
 			t.add("SELECT ", key("t")).join(tail).add(" ORDER BY ", key("t"))
 			if !f.Cut {
-				t.limit()
+				t.limit(as.most)
 			}
 			t.add(strength, "t")
 		} else {

@@ -11,8 +11,8 @@ import (
 // each time it is used. The text of a statement is written once for all questions of
 // one form, and what differs between them is an argument, which a slot stands for.
 //
-// Two Finds have one form when they differ in nothing but their limits and the values
-// that conditions compare with, whose kinds are part of it. The text depends on more:
+// Two Finds have one form when they differ in nothing but the values that conditions
+// compare with, whose kinds are part of it. The text depends on more:
 // on how much the scope holds, on what is locked, and on what was found of tables. A
 // text is used while all of that is as it was when it was written.
 
@@ -31,11 +31,12 @@ type textKey struct {
 	entity *stores.Entity
 	scope  string // its shape
 	form   uint64 // a digest of the rest of the question
-	as     lockedAs
+	as     asked
 }
 
-// lockedAs is how a question holds what it finds.
-type lockedAs struct {
+// asked is how a question is asked.
+type asked struct {
+	most int // rows, of a Find
 	hold stores.Hold
 	has  bool // what it asks for is held already
 	ajar bool

@@ -522,7 +522,7 @@ func columnsNamed(q stores.SQL) error {
 // read before fn and again after it, in round trips that are made anyway.
 func (c *conn) aside(ctx context.Context, fn func() error, look ...op) error {
 	err := c.do(ctx, append([]op{{doing: "query", sql: "SAVEPOINT verbatim_aside"},
-		{doing: "query", sql: "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true)",
+		{doing: "query", sql: "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)",
 			args: []any{milliseconds(c.s.queryTime)}}}, look...)...)
 	if err != nil {
 		return err

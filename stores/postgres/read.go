@@ -80,18 +80,19 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
 	var q question
 	q.ask(&f)
-	st, err := r.found(ctx, &f, &q)
-	if err != nil {
-		return nil, nil, err
-	}
 	limit := f.Limit
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap
 	}
-	given := given{r.scoped, q.values, limit}
+	most := limit
 	if !f.Cut {
-		given.most++ // one more shows that there are too many
+		most++ // one more shows that there are too many
 	}
+	st, err := r.found(ctx, &f, &q, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	given := given{r.scoped, q.values}
 	width := len(st.columns)
 	lists := slices.Clone(st.lists)
 	for i := range lists {
@@ -165,8 +166,8 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 }
 
 // found is the statement of a Find: one that is kept, or a new one.
-func (r *reader) found(ctx context.Context, f *stores.Find, q *question) (*statementOf, error) {
-	as := lockedAs{ajar: r.ajar, bare: r.marked == nil}
+func (r *reader) found(ctx context.Context, f *stores.Find, q *question, most int) (*statementOf, error) {
+	as := asked{most: most, ajar: r.ajar, bare: r.marked == nil}
 	if r.writes && f.Hold != stores.Loose {
 		as.hold, as.has = f.Hold, r.has(*f)
 	}
@@ -191,7 +192,7 @@ func (r *reader) found(ctx context.Context, f *stores.Find, q *question) (*state
 }
 
 // write writes the statement of a Find.
-func (r *reader) write(f *stores.Find, as lockedAs) (*statementOf, error) {
+func (r *reader) write(f *stores.Find, as asked) (*statementOf, error) {
 	q := &finder{view: &r.view, from: newText(), root: f.Entity, at: "t", near: as.hold == stores.Loose}
 	sel := q.from.part()
 	names := f.Select
@@ -249,7 +250,7 @@ func (r *reader) write(f *stores.Find, as lockedAs) (*statementOf, error) {
 			}
 		}
 	}
-	t := sel.join(tail).join(order).limit()
+	t := sel.join(tail).join(order).limit(as.most)
 	st.sql, st.args, st.trusted = t.whole(), t.args, t.trusted
 	return st, nil
 }

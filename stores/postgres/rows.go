@@ -67,7 +67,7 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 	}
 	r.c.learned(&r.view)
 	values := []operand{{items: fit}}
-	as := lockedAs{ajar: r.ajar, bare: r.marked == nil}
+	as := asked{ajar: r.ajar, bare: r.marked == nil}
 	if r.writes {
 		as.hold = stores.Firm
 	}

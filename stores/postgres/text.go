@@ -37,7 +37,6 @@ const (
 	slotValue     slotOf = iota // the nth value
 	slotText                    // the same as a name
 	slotItems                   // the items of the nth value
-	slotLimit                   // how many rows
 	slotPrincipal               // who asks
 	slotKey                     // the one row of a root that the scope holds
 	slotKeys                    // all of them
@@ -47,7 +46,6 @@ const (
 type given struct {
 	*scoped
 	values []operand
-	most   int
 }
 
 // An operand is one value, or a list of them.
@@ -75,8 +73,6 @@ func (g given) fill(args []any) []any {
 			filled[i] = g.values[s.n].value.Text()
 		case slotItems:
 			filled[i] = array(g.values[s.n].items)
-		case slotLimit:
-			filled[i] = strconv.Itoa(g.most)
 		case slotPrincipal:
 			filled[i] = g.scope.Principal
 		case slotKey:
@@ -138,8 +134,9 @@ func (t *text) nth() int {
 	return t.values - 1
 }
 
-// limit writes how many rows are wanted.
-func (t *text) limit() *text { return t.add(" LIMIT ").arg(slot{of: slotLimit}, "bigint") }
+// limit writes how many rows are wanted, in so many words: the planner has to know, to
+// find that a plan is good for all that is asked in this form.
+func (t *text) limit(n int) *text { return t.add(" LIMIT ", strconv.Itoa(n)) }
 
 // op makes the statement one that can be run; read is called with each row.
 func (t *text) op(doing string, read func(row) error) op {
