@@ -27,6 +27,7 @@ type portal struct {
 	pool     *pgxpool.Pool
 	app      *pgxpool.Pool // as the application's role
 	sent     atomic.Int64  // documents: no two are the same
+	made     atomic.Int64  // those of the peers
 }
 
 // A portal's clients each hold a CBU of their own, far from one another.
@@ -166,6 +167,10 @@ func (p *portal) file(who int) string {
 	return fmt.Sprintf("upload://%s-%d", client(who), p.sent.Add(1)%portalFiles)
 }
 
+// another is a file that nobody sent: the peers ask for no proof that it was, and use more of
+// them than could be kept.
+func (p *portal) another() string { return fmt.Sprintf("peer-%d", p.made.Add(1)) }
+
 // portalFiles is how many files each client has sent: more than are used.
 const portalFiles = 20_000
 
@@ -243,7 +248,7 @@ func portalWriting() (*race, func(), error) {
 				return err
 			})},
 			{name: plainWrites, per: 1, sample: together(func(who, i int) error {
-				tag, err := p.pool.Exec(context.Background(), portalWrite, p.cbu(who), p.request(who, i), p.file(who))
+				tag, err := p.pool.Exec(context.Background(), portalWrite, p.cbu(who), p.request(who, i), p.another())
 				if err == nil && tag.RowsAffected() != 1 {
 					err = fmt.Errorf("%d rows were written", tag.RowsAffected())
 				}
