@@ -129,7 +129,7 @@ func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) 
 	if params["application_name"] == "" {
 		params["application_name"] = "verbatim"
 	}
-	params["search_path"], params["TimeZone"], params["DateStyle"], params["plan_cache_mode"] = "pg_catalog", "UTC", "ISO, YMD", planOnce
+	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
 	params["lock_timeout"] = milliseconds(s.busy)
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
@@ -347,12 +347,6 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 	return fn(&conn{s: s, pc: pc})
 }
 
-// planOnce has PostgreSQL plan a statement of ours once on a connection. It would else plan
-// most of them each time they are asked, as soon as some client has many more rows than
-// others: for longer than they then run, and to come to the same plan. An author's query
-// is planned as PostgreSQL sees fit.
-const planOnce = "force_generic_plan"
-
 // settings are those of every transaction, and end with it. The scope, which the
 // policies of row-level security read, is never said for the connection itself,
 // which somebody else may use next; the others are there already on connections
@@ -360,7 +354,7 @@ const planOnce = "force_generic_plan"
 func (s *Store) settings(sc *scoped, more ...any) op {
 	list := append(sc.settings, more...)
 	if !s.opened {
-		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD", "plan_cache_mode", planOnce)
+		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
 	n := len(list) / 2
 	if known := settingSQLs(); n < len(known) {
@@ -394,12 +388,18 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max(1, d.Milliseconds()), 10)
 }
 
+// planOnce has PostgreSQL plan what a snapshot is asked once on a connection. It would else
+// plan it each time, as soon as some client has many more rows than others: for longer than
+// it then runs, and to come to the same plan. An author's query is planned as PostgreSQL
+// sees fit, and so is what a transaction asks that writes: tables that it fills grow.
+var planOnce = []any{"plan_cache_mode", "force_generic_plan"}
+
 // read lends a connection inside a transaction that sees one snapshot, that of
 // the first statement, with which the transaction begins.
 func (s *Store) read(ctx context.Context, pool *pgxpool.Pool, scope stores.Scope, fn func(*conn) error) error {
 	return s.lend(ctx, pool, func(c *conn) error {
 		c.scoped = s.scopes.of(scope)
-		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(c.scoped)}
+		c.begin = []op{{doing: "begin", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.settings(c.scoped, planOnce...)}
 		err := fn(c)
 		c.rollback(ctx)
 		return err
