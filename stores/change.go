@@ -52,7 +52,8 @@ func (e *Entity) check(field int, v Value) error {
 
 // Prepare checks a change against its entity and returns it as backends carry
 // it out: of an Insert, Set names every field, the key and defaults included;
-// of an Update, none that is given twice. The error wraps ErrInvalid.
+// of an Update, none that is given twice. Its values are what columns hold. The error
+// wraps ErrInvalid.
 func (c Change) Prepare() (Change, error) {
 	e := c.Entity
 	if err := e.check(e.Key, c.Key); err != nil {
@@ -100,6 +101,9 @@ func (c Change) Prepare() (Change, error) {
 		}
 	}
 	if err := c.checkMarks(); err != nil {
+		return c, err
+	}
+	if err := c.stored(); err != nil {
 		return c, err
 	}
 	if n := c.Number; n != 0 && (c.Op != Insert || n < 0 || n >= len(e.Fields) || n == e.Key || e.Fields[n].Ref != nil || e.Fields[n].Kind != Int || !c.Set[n].Value.IsNull()) {

@@ -118,6 +118,8 @@ type Field struct {
 	Personal  bool     // of a person: erasable from the journal
 	Default   Value    // Null when there is none
 	Codes     []string // closed list, nil when open
+	// Spelling says in which form the column keeps the field; nil is as it is.
+	Spelling *Spelling
 }
 
 // FieldIndex returns the index of a field by its name, or -1.
@@ -368,8 +370,9 @@ type SQL struct {
 
 // A Column names and types one column of a SQL.
 type Column struct {
-	Name string
-	Kind Kind
+	Name     string
+	Kind     Kind      // of what comes back
+	Spelling *Spelling // by which that is turned into values; nil is as it is
 }
 
 // A Store keeps rows. It is safe for use by many goroutines.

@@ -96,6 +96,9 @@ func (l *loader) makeFields(en *entityNode) {
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
 			d.report(tell(e.Fields[i].Place, "bad-key", keyName, typeWords[t.Name]))
 			e.broken = true
+		case key.Spelling != nil:
+			d.report(tell(e.Fields[i].Place, "code-value/spelt-key", keyName))
+			e.broken = true
 		case key.Personal:
 			// The journal names rows by their keys, and keeps those.
 			d.report(tell(e.Fields[i].Place, "contradiction", keyName+" is the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
@@ -193,7 +196,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		switch t.Name {
 		case CodeType:
 			if t.Codes != nil {
-				kept.Codes = t.Codes.Names()
+				kept.Codes, kept.Spelling = t.Codes.Names(), t.Codes.Spelling
 			}
 		case RefType:
 			if t.Entity != nil {
@@ -201,6 +204,9 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 			}
 		case ListType:
 			kept.Elem = l.kindOf(t.Item)
+			if t.Item.Codes != nil && t.Item.Codes.Spelling != nil {
+				d.report(tell(field.Place, "code-value/spelt-list", k.Value))
+			}
 		case MoneyType:
 			d.report(tell(d.place(f.at("type").value), "money-field", k.Value))
 			field.Type = nil

@@ -399,7 +399,7 @@ func (p *query) write(v *view, limit int) *statement {
 			}
 			// JSON as it is declared, so that its operators work on it.
 			col := column(e, "t", i)
-			if e.Fields[i].Holds() != stores.JSON {
+			if e.Fields[i].Keeps() != stores.JSON {
 				col = v.datum(e, "t", i)
 			}
 			t.add(col, " AS ", quote(e.Fields[i].Column))
@@ -829,7 +829,10 @@ func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][
 		row := make([]stores.Value, len(at))
 		for k, i := range at {
 			c := p.sql.Columns[k]
-			if row[k], err = raw.decode(i, c.Kind); err != nil {
+			if row[k], err = raw.decode(i, c.Kind); err == nil {
+				row[k], err = c.Spelling.Loaded(row[k])
+			}
+			if err != nil {
 				return nil, &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
 			}
 		}

@@ -235,6 +235,9 @@ func (m *migration) plan() error {
 		default:
 			m.verify(e, t)
 		}
+		if err == nil && t != nil {
+			err = m.codes(e, t)
+		}
 		if err != nil {
 			return err
 		}
@@ -415,6 +418,17 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	err = m.ask("SELECT pg_catalog.pg_get_expr(k.conbin, k.conrelid)"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'c'", args, func(r row) error {
+		column, values, ok := stores.CheckedValues(r.str(0))
+		if d := t.columns[column]; ok && d.takes == nil && d.name != "" {
+			d.takes = values
+			t.columns[column] = d
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	err = m.ask(`SELECT i.indisunique AND i.indimmediate, i.indisprimary,
 	pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
 		LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
@@ -482,7 +496,7 @@ func (m *migration) walked(e *stores.Entity) []int {
 
 func (m *migration) define(e *stores.Entity, field int) string {
 	f := &e.Fields[field]
-	def := quote(f.Column) + " " + declaredAs(f.Holds())
+	def := quote(f.Column) + " " + declaredAs(f.Keeps())
 	if f.Required || field == e.Key {
 		def += " NOT NULL"
 	}
@@ -490,7 +504,8 @@ func (m *migration) define(e *stores.Entity, field int) string {
 		def += " PRIMARY KEY"
 	}
 	if !f.Default.IsNull() {
-		def += " DEFAULT " + literalText(encode(f.Default).(string))
+		v, _ := f.Stored(f.Default)
+		def += " DEFAULT " + literalText(encode(v).(string))
 	}
 	return def
 }
@@ -659,8 +674,8 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		case !ok:
 			m.step("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
 			m.added = append(m.added, addedField{e, i})
-		case c.full != fullType(f.Holds()):
-			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Holds(), fullType(f.Holds()))
+		case c.full != fullType(f.Keeps()):
+			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Keeps(), fullType(f.Keeps()))
 		case c.notNull && !f.Required && i != e.Key:
 			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, e.Table)
 		case !c.notNull && f.Required:
@@ -704,6 +719,36 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 	return nil
 }
 
+// codes finds what columns hold that is no code of their fields, and codes that they
+// do not take.
+func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		d, there := t.columns[f.Column]
+		form, err := d.form(f.Keeps(), e.Managed)
+		if f.Codes == nil || f.Ref != nil || !there || err != nil {
+			continue
+		}
+		if untaken := f.Untaken(d.takes); len(untaken) > 0 {
+			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, e.Table, strings.Join(d.takes, ", "), strings.Join(untaken, ", "), f.Name)
+			continue
+		}
+		datum := form.read(quote(f.Column))
+		var held []stores.Held
+		err = m.ask("SELECT ("+datum+")::text, count(*) FROM "+table(e)+" WHERE ("+datum+")::text <> ALL ($1::text[]) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7", []any{textsOf(f.StoredCodes())}, func(r row) error {
+			held = append(held, stores.Held{Value: r.str(0), Rows: r.num(1)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if held := f.Uncovered(held); held != "" {
+			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, e.Table, f.Name, held)
+		}
+	}
+	return nil
+}
+
 // verify finds why a table of others cannot carry an entity.
 func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 	for i := range e.Fields {
@@ -713,7 +758,7 @@ func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 			m.problem(e, "table %s has no column %s, which field %s needs", e.Table, f.Column, f.Name)
 			continue
 		}
-		if _, err := c.form(f.Holds(), false); err != nil {
+		if _, err := c.form(f.Keeps(), false); err != nil {
 			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, e.Table, c.full, err)
 		}
 	}

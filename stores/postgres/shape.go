@@ -79,15 +79,17 @@ type declaration struct {
 	category   string // pg_type.typcategory of the base: A is an array
 	element    string // typname of an array's element
 	notNull    bool
-	fallback   bool // has a default, or is generated
-	exact      bool // its collation tells apart what differs
+	fallback   bool     // has a default, or is generated
+	exact      bool     // its collation tells apart what differs
+	takes      []string // all that it takes, of an enumeration or a constraint that lists it; nil is not known
 }
 
 // theColumns asks the catalogue about the columns of a table; its arguments are
 // schema and name.
 const theColumns = `SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), pg_catalog.format_type(a.atttypid, a.atttypmod),
 	b.typname::text, bn.nspname::text, b.typtype::text, b.typcategory::text, COALESCE(e.typname::text, ''),
-	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true)
+	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true),
+	COALESCE((SELECT pg_catalog.string_agg(en.enumlabel::text, E'\x01' ORDER BY en.enumsortorder) FROM pg_catalog.pg_enum en WHERE en.enumtypid = b.oid), '')
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -99,8 +101,12 @@ LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
 WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`
 
 func readDeclaration(r row) declaration {
-	return declaration{name: r.str(0), typ: r.str(1), full: r.str(2), base: r.str(3), baseSchema: r.str(4), class: r.str(5),
+	d := declaration{name: r.str(0), typ: r.str(1), full: r.str(2), base: r.str(3), baseSchema: r.str(4), class: r.str(5),
 		category: r.str(6), element: r.str(7), notNull: r.yes(8), fallback: r.yes(9), exact: r.yes(10)}
+	if labels := r.str(11); labels != "" {
+		d.takes = strings.Split(labels, "\x01")
+	}
+	return d
 }
 
 // form says how a declared column holds values of a kind, or why it cannot.
@@ -293,7 +299,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
 		}
 		sh.quoted[i] = quote(f.Column)
-		if sh.columns[i], err = d.form(f.Holds(), e.Managed); err != nil {
+		if sh.columns[i], err = d.form(f.Keeps(), e.Managed); err != nil {
 			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
 		}
 	}

@@ -270,7 +270,7 @@ func (p *query) write(v *view, limit int) (t *text, at []int) {
 				t.add(",")
 			}
 			t.add(datum(e, "t", i))
-			if e.Fields[i].Holds() == stores.Decimal {
+			if e.Fields[i].Keeps() == stores.Decimal {
 				t.add(" COLLATE ", decimalCollation)
 			}
 			t.add(" AS ", quote(e.Fields[i].Column))
@@ -538,6 +538,9 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 					hint = " (" + sumFunction + " adds exactly)"
 				}
 				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v%s", c.Name, err, hint)}
+			}
+			if row[k], err = c.Spelling.Loaded(row[k]); err != nil {
+				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
 			}
 		}
 		rows = append(rows, row)

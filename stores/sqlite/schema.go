@@ -157,6 +157,9 @@ func (m *migration) plan() error {
 		default:
 			m.verify(e, t)
 		}
+		if err == nil && t != nil {
+			err = m.codes(e, t)
+		}
 		if err != nil {
 			return err
 		}
@@ -241,7 +244,8 @@ type tableInfo struct {
 type columnInfo struct {
 	declared string // upper case
 	notNull  bool
-	fallback bool // has a default, or is generated
+	fallback bool     // has a default, or is generated
+	takes    []string // all that it takes, where a constraint lists it; nil is not known
 }
 
 type indexInfo struct {
@@ -272,6 +276,19 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 	for i := int64(1); key[i] != ""; i++ {
 		t.key = append(t.key, key[i])
 	}
+	err = m.c.query(bg, "SELECT sql FROM sqlite_schema WHERE lower(name) = lower(?) AND type = 'table'", name, func(row *sqlite.Stmt) error {
+		for _, check := range stores.Checks(row.ColumnText(0)) {
+			column, values, ok := stores.CheckedValues(check)
+			if c, there := t.columns[strings.ToLower(column)]; ok && there {
+				c.takes = values
+				t.columns[strings.ToLower(column)] = c
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	err = m.c.query(bg, `SELECT l.name, l."unique" AND NOT l.partial, group_concat(coalesce(lower(i.name), ''), char(0) ORDER BY i.seqno)
 FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GROUP BY l.name`, name, func(row *sqlite.Stmt) error {
 		t.indexes = append(t.indexes, indexInfo{columns: strings.Split(row.ColumnText(2), "\x00"), unique: row.ColumnBool(1)})
@@ -293,6 +310,11 @@ func (t *tableInfo) has(columns []string, unique bool) bool {
 		}
 		return len(x.columns) >= len(columns) && slices.Equal(x.columns[:len(columns)], columns)
 	})
+}
+
+func (t *tableInfo) there(column string) bool {
+	_, ok := t.columns[column]
+	return ok
 }
 
 // lower returns the columns of fields as SQLite compares names.
@@ -331,7 +353,7 @@ func declared(kind stores.Kind) string {
 
 func (m *migration) define(e *stores.Entity, field int) string {
 	f := &e.Fields[field]
-	def := quote(f.Column) + " " + declared(f.Holds())
+	def := quote(f.Column) + " " + declared(f.Keeps())
 	if f.Required || field == e.Key {
 		def += " NOT NULL"
 	}
@@ -339,9 +361,10 @@ func (m *migration) define(e *stores.Entity, field int) string {
 		def += " PRIMARY KEY"
 	}
 	if !f.Default.IsNull() {
-		def += " DEFAULT " + literal(kept(f.Holds(), f.Default))
+		v, _ := f.Stored(f.Default)
+		def += " DEFAULT " + literal(kept(f.Keeps(), v))
 	}
-	if f.Holds() == stores.Bool {
+	if f.Keeps() == stores.Bool {
 		def += " CHECK (" + quote(f.Column) + " IN (0, 1))"
 	}
 	if f.Ref != nil && m.objects[strings.ToLower(tableName(f.Ref))] != "view" {
@@ -436,8 +459,8 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, tableName(e))
 		case !ok:
 			m.step("ALTER TABLE %s ADD COLUMN %s", quote(tableName(e)), m.define(e, i))
-		case c.declared != declared(f.Holds()):
-			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Holds(), declared(f.Holds()))
+		case c.declared != declared(f.Keeps()):
+			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Keeps(), declared(f.Keeps()))
 		case c.notNull && !f.Required && i != e.Key:
 			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, tableName(e))
 		case !c.notNull && f.Required:
@@ -487,6 +510,36 @@ func orNothing(s string) string {
 	return s
 }
 
+// codes finds what columns hold that is no code of their fields, and codes that they
+// do not take.
+func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		c, there := t.columns[strings.ToLower(f.Column)]
+		if f.Codes == nil || f.Ref != nil || !there {
+			continue
+		}
+		if untaken := f.Untaken(c.takes); len(untaken) > 0 {
+			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, tableName(e), strings.Join(c.takes, ", "), strings.Join(untaken, ", "), f.Name)
+			continue
+		}
+		column := quote(f.Column)
+		var held []stores.Held
+		err := m.c.query(context.Background(), "SELECT CAST("+column+" AS TEXT), count(*) FROM "+table(e)+" WHERE "+column+" IS NOT NULL AND (CAST("+column+" AS TEXT) NOT IN (SELECT value FROM json_each(?)) OR typeof("+column+") <> ?) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7",
+			[]stores.Value{str(listOf(f.StoredCodes())), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
+				held = append(held, stores.Held{Value: row.ColumnText(0), Rows: row.ColumnInt64(1)})
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		if held := f.Uncovered(held); held != "" {
+			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, tableName(e), f.Name, held)
+		}
+	}
+	return nil
+}
+
 // verify finds why a table of others cannot carry an entity.
 func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 	for i := range e.Fields {
@@ -496,18 +549,18 @@ func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 			m.problem(e, "table %s has no column %s, which field %s needs", tableName(e), f.Column, f.Name)
 			continue
 		}
-		if why := unfit(f.Holds(), c.declared); why != "" && !t.view {
+		if why := unfit(f.Keeps(), c.declared); why != "" && !t.view {
 			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, tableName(e), orNothing(c.declared), why)
 		}
 	}
 	if t.view {
 		return // a view has neither keys nor indexes of its own
 	}
-	if key := lower(e, []int{e.Key}); t.columns[key[0]] != (columnInfo{}) && !t.has(key, true) {
+	if key := lower(e, []int{e.Key}); t.there(key[0]) && !t.has(key, true) {
 		m.problem(e, "nothing makes column %s of table %s unique, and it is the key", key[0], tableName(e))
 	}
 	for _, f := range m.walked(e) {
-		if column := lower(e, []int{f}); t.columns[column[0]] != (columnInfo{}) && !t.has(column, false) {
+		if column := lower(e, []int{f}); t.there(column[0]) && !t.has(column, false) {
 			m.problem(e, "no index of table %s begins with column %s, by which rows are found for those who may see them", tableName(e), column[0])
 		}
 	}

@@ -99,7 +99,7 @@ func datum(e *stores.Entity, alias string, field int) string {
 	if e.Managed {
 		return col
 	}
-	switch kind := e.Fields[field].Holds(); kind {
+	switch kind := e.Fields[field].Keeps(); kind {
 	case stores.Time, stores.JSON, stores.Decimal:
 		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
 		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "')"

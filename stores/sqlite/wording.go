@@ -63,11 +63,11 @@ const (
 func (s *slot) of(c *stores.Change) stores.Value {
 	switch s.kind {
 	case aSet:
-		return kept(c.Entity.Fields[c.Set[s.at].Field].Holds(), c.Set[s.at].Value)
+		return kept(c.Entity.Fields[c.Set[s.at].Field].Keeps(), c.Set[s.at].Value)
 	case aRef:
 		return c.Set[s.at].Value
 	case aBefore:
-		return kept(c.Entity.Fields[s.at].Holds(), c.Before[s.at])
+		return kept(c.Entity.Fields[s.at].Keeps(), c.Before[s.at])
 	}
 	return c.Key
 }

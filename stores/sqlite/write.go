@@ -273,7 +273,7 @@ func (t *tx) guarded(q *text, c *stores.Change) {
 	t.within(q, e, "t", false)
 	for _, g := range c.Guard {
 		q.add(" AND ", datum(e, "t", g))
-		kind := e.Fields[g].Holds()
+		kind := e.Fields[g].Keeps()
 		if kind == stores.Decimal {
 			q.add(" COLLATE ", decimalCollation)
 		}
