@@ -99,22 +99,40 @@ func (o *old) begin() *old {
 	return o
 }
 
-// run says a script as ada and returns what came of it.
-func (o *old) run(text string) (*receipt.Receipt, error) {
+// check begins a session of ada's and checks a script in it.
+func (o *old) check(text string) (*runtime.Session, *verbs.Program, error) {
 	ctx := context.Background()
 	session, err := o.engine.Session(ctx, "ada")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	script, ds := dsl.Parse(dsl.NewSource("old.dsl", text))
 	if ds.HasErrors() {
-		return nil, errors.New(told(ds))
+		return nil, nil, errors.New(told(ds))
 	}
 	p, ds := session.Check(ctx, script)
 	if p == nil {
-		return nil, errors.New(told(ds))
+		return nil, nil, errors.New(told(ds))
 	}
-	return session.Run(ctx, p, runtime.RunOptions{})
+	return session, p, nil
+}
+
+func (o *old) checked(text string) (*runtime.Session, *verbs.Program) {
+	o.t.Helper()
+	session, p, err := o.check(text)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return session, p
+}
+
+// run says a script as ada and returns what came of it.
+func (o *old) run(text string) (*receipt.Receipt, error) {
+	session, p, err := o.check(text)
+	if err != nil {
+		return nil, err
+	}
+	return session.Run(context.Background(), p, runtime.RunOptions{})
 }
 
 // must says a script that has to be done.

@@ -191,6 +191,9 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 	if c.Op < Eq {
 		return c, nil
 	}
+	if whole := c.byParts(e); whole != nil {
+		return whole, nil
+	}
 	s := c.Path.spelling(e)
 	if c.Other != nil {
 		if s == c.Other.spelling(e) {
@@ -235,6 +238,32 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 		out.Value = w
 	}
 	return &out, nil
+}
+
+// byParts is a condition that a row has a key, or one of some, of several parts, as one
+// on the parts, for which there is an index. It is nil for every other condition.
+func (c *Cond) byParts(e *Entity) *Cond {
+	if len(e.Parts) == 0 || len(c.Path.Steps) > 0 || c.Path.Count != nil || c.Path.Marks || c.Path.Field != e.Key || c.Other != nil || c.Op != Eq && c.Op != In || c.Value.IsNull() {
+		return nil
+	}
+	keys := []Value{c.Value}
+	if c.Op == In {
+		var err error
+		if keys, err = c.Value.Items(String); err != nil {
+			return nil
+		}
+	}
+	some := &Cond{Op: Or}
+	for _, key := range keys {
+		if parts, ok := e.PartsOf(key); ok {
+			one := Cond{Op: And}
+			for i, v := range parts {
+				one.Kids = append(one.Kids, Cond{Op: Eq, Path: Path{Field: e.Parts[i]}, Value: v})
+			}
+			some.Kids = append(some.Kids, one)
+		}
+	}
+	return some
 }
 
 // apart compares two fields whose columns keep codes in different forms, code by code.

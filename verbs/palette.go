@@ -195,6 +195,8 @@ type Entity struct {
 	Fields      []Field // parallel to Store.Fields
 	Label       Template
 	Progress    *Progress // how far a row is; nil when the palette does not say
+	// ReadOnly says that no effect may change its rows.
+	ReadOnly bool
 	// Twice is what people are told who would add a row that agrees with another in
 	// what is unique; "" where the palette leaves that to the engine.
 	Twice string

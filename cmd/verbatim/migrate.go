@@ -155,7 +155,13 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 			Applied  bool     `json:"applied"`
 			Steps    []string `json:"steps"`
 			Problems []string `json:"problems"`
-		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems)})
+			Warnings []string `json:"warnings"`
+		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems), wire.Some(plan.Warnings)})
+	}
+	for _, w := range plan.Warnings {
+		if !a.json {
+			fmt.Fprintln(a.err, "warning[store-mismatch]: "+w)
+		}
 	}
 	if len(plan.Problems) > 0 {
 		if !a.json {

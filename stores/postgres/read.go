@@ -49,9 +49,26 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	return rows[0], nil
 }
 
-// is writes that a row has a key, which is an argument or a slot.
-func (v *view) is(t *text, e *stores.Entity, alias string, key any) {
-	t.add(v.datum(e, alias, e.Key), " = ").arg(key, v.shapes[e].columns[e.Key].arg)
+// hasKey writes that the row alias names has a key, by its parts if it has several;
+// write writes one of them, as an argument of a type.
+func (v *view) hasKey(t *text, e *stores.Entity, alias string, write func(part int, typ string)) {
+	for i, f := range e.KeyFields() {
+		if i > 0 {
+			t.add(" AND ")
+		}
+		t.add(v.datum(e, alias, f), " = ")
+		write(i, v.shapes[e].columns[f].arg)
+	}
+}
+
+// is writes that a row has a key; what is no key finds no row.
+func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
+	parts, ok := e.PartsOf(key)
+	if !ok {
+		t.add("false")
+		return
+	}
+	v.hasKey(t, e, alias, func(part int, typ string) { t.arg(encode(parts[part]), typ) })
 }
 
 // Find implements stores.Reader.

@@ -39,7 +39,8 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	t := newText().add("SELECT ")
 	fields(t, e)
 	marksOfRow(t, e, key)
-	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(key)
+	t.add(" FROM ", table(e), " t WHERE ")
+	hasKeyOf(t, e, "t", key)
 	r.within(t, e, "t", false)
 	var row stores.Row
 	err := r.c.query(context.Background(), t.String(), t.args, func(found *sqlite.Stmt) (err error) {

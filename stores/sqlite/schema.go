@@ -171,6 +171,10 @@ func (m *migration) problem(e *stores.Entity, format string, args ...any) {
 	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
 }
 
+func (m *migration) warn(e *stores.Entity, format string, args ...any) {
+	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
 func (m *migration) step(format string, args ...any) {
 	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
 }
@@ -214,7 +218,10 @@ func (m *migration) names() {
 		}
 		tables[name] = e
 		columns := map[string]string{}
-		for _, f := range e.Fields {
+		for i, f := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				continue
+			}
 			column := strings.ToLower(f.Column)
 			if other, ok := columns[column]; ok {
 				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
@@ -245,6 +252,8 @@ type columnInfo struct {
 	declared string // upper case
 	notNull  bool
 	fallback bool     // has a default, or is generated
+	gives    string   // the expression of its default, "" without one
+	computed bool     // generated of other columns
 	takes    []string // all that it takes, where a constraint lists it; nil is not known
 }
 
@@ -262,9 +271,9 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 	t := &tableInfo{view: kind == "view", columns: map[string]columnInfo{}}
 	key := map[int64]string{}
 	bg := context.Background()
-	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) error {
+	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk, coalesce(dflt_value, ''), hidden > 1 FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) error {
 		column, pk := row.ColumnText(0), row.ColumnInt64(4)
-		t.columns[column] = columnInfo{declared: row.ColumnText(1), notNull: row.ColumnBool(2), fallback: row.ColumnBool(3)}
+		t.columns[column] = columnInfo{declared: row.ColumnText(1), notNull: row.ColumnBool(2), fallback: row.ColumnBool(3), gives: row.ColumnText(5), computed: row.ColumnBool(6)}
 		if pk > 0 {
 			key[pk] = column
 		}
@@ -510,6 +519,18 @@ func orNothing(s string) string {
 	return s
 }
 
+// drawn finds fields for which the database has no value of its own, and those that it
+// alone gives a value.
+func (m *migration) drawn(e *stores.Entity, field int, t *tableInfo, c *columnInfo) {
+	f := &e.Fields[field]
+	switch {
+	case f.Drawn && c.gives == "" && !(c.declared == "INTEGER" && slices.Equal(t.key, lower(e, []int{field}))):
+		m.problem(e, "column %s of table %s has no default and is no INTEGER PRIMARY KEY, and the database is to give field %s its value", f.Column, tableName(e), f.Name)
+	case c.computed && !f.Computed:
+		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, tableName(e), f.Name)
+	}
+}
+
 // codes finds what columns hold that is no code of their fields, and codes that they
 // do not take.
 func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
@@ -544,7 +565,13 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 	for i := range e.Fields {
 		f := &e.Fields[i]
+		if i == e.Key && len(e.Parts) > 0 {
+			continue // it has no column
+		}
 		c, ok := t.columns[strings.ToLower(f.Column)]
+		if ok && !t.view {
+			m.drawn(e, i, t, &c)
+		}
 		if !ok {
 			m.problem(e, "table %s has no column %s, which field %s needs", tableName(e), f.Column, f.Name)
 			continue
@@ -556,12 +583,13 @@ func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 	if t.view {
 		return // a view has neither keys nor indexes of its own
 	}
-	if key := lower(e, []int{e.Key}); t.there(key[0]) && !t.has(key, true) {
-		m.problem(e, "nothing makes column %s of table %s unique, and it is the key", key[0], tableName(e))
+	key := lower(e, e.KeyFields())
+	if there := !slices.ContainsFunc(key, func(c string) bool { return !t.there(c) }); there && !t.has(key, true) {
+		m.problem(e, "nothing makes (%s) of table %s unique, and it is the key", strings.Join(key, ", "), tableName(e))
 	}
 	for _, f := range m.walked(e) {
 		if column := lower(e, []int{f}); t.there(column[0]) && !t.has(column, false) {
-			m.problem(e, "no index of table %s begins with column %s, by which rows are found for those who may see them", tableName(e), column[0])
+			m.warn(e, "no index of table %s begins with column %s, by which rows are found for those who may see them: CREATE INDEX %s ON %s (%s)", tableName(e), column[0], quote(tableName(e)+"_"+e.Fields[f].Column), quote(tableName(e)), quote(e.Fields[f].Column))
 		}
 	}
 }

@@ -69,6 +69,9 @@ func (s *slot) of(c *stores.Change) stores.Value {
 	case aBefore:
 		return kept(c.Entity.Fields[s.at].Keeps(), c.Before[s.at])
 	}
+	if parts, ok := c.Entity.PartsOf(c.Key); ok {
+		return parts[s.at]
+	}
 	return c.Key
 }
 

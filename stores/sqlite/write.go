@@ -44,6 +44,7 @@ type tx struct {
 	discarded bool
 
 	wordings map[shape]*wording
+	drawn    map[*stores.Entity]int64 // the last key that was drawn
 }
 
 // Apply implements stores.Tx.
@@ -164,7 +165,7 @@ func (t *tx) insert(c stores.Change) error {
 			if i > 0 {
 				q.add(",")
 			}
-			q.add(column(e, "", i))
+			q.add(column(e, "", c.Set[i].Field))
 		}
 		q.add(") SELECT ")
 		for i := range c.Set {
@@ -176,7 +177,7 @@ func (t *tx) insert(c stores.Change) error {
 		q.add(" WHERE 1")
 		t.refers(q, &c)
 		col := func(f int) string {
-			q.fill(&c, aSet, f)
+			q.fill(&c, aSet, c.At(f))
 			return "?"
 		}
 		switch {
@@ -238,7 +239,8 @@ func (t *tx) update(c stores.Change) error {
 	if !t.opens(e) && (len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(c)) {
 		// The row may not leave the scope either. Where the path begins with a
 		// reference that vouches for the row, refers has seen to it.
-		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(c.Key)
+		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
+		hasKeyOf(q, e, "t", c.Key)
 		t.within(q, e, "t", false)
 		switch ok, err := t.c.exists(q.String(), q.args); {
 		case err != nil:
@@ -269,7 +271,7 @@ func (t *tx) delete(c stores.Change) error {
 // is the one meant, within the scope, and as it was when the change was planned.
 func (t *tx) guarded(q *text, c *stores.Change) {
 	e := c.Entity
-	q.add(datum(e, "t", e.Key), " = ").of(c, theKey, 0)
+	hasKey(q, e, "t", func(part int) { q.of(c, theKey, part) })
 	t.within(q, e, "t", false)
 	for _, g := range c.Guard {
 		q.add(" AND ", datum(e, "t", g))
