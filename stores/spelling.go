@@ -16,6 +16,8 @@ type Spelling struct {
 	Kind Kind
 	// Ordered says that what columns hold stands in the order of the values.
 	Ordered bool
+	// Digits, of a decimal that is kept as an integer, is how many stand after the point.
+	Digits int
 	// Store gives what the column holds for a value that is not null, Load the value
 	// for what a column holds; ok is false where there is none.
 	Store, Load func(v Value) (w Value, ok bool)
@@ -232,6 +234,14 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 		out.Value = w
 	default:
 		w, ok := s.Store(c.Value)
+		if !ok && s.Digits > 0 {
+			// Between two numbers of units: what is less is at most the lower of them.
+			if w, ok = floorUnits(c.Value, s.Digits); out.Op == Lt || out.Op == Le {
+				out.Op = Le
+			} else {
+				out.Op = Gt
+			}
+		}
 		if !s.Ordered || !ok {
 			return c, fmt.Errorf("%s.%s is kept in a form that has another order: %w", e.Name, c.Path.field(e).Name, ErrInvalid)
 		}

@@ -123,6 +123,9 @@ type Field struct {
 	Codes     []string // closed list, nil when open
 	// Spelling says in which form the column keeps the field; nil is as it is.
 	Spelling *Spelling
+	// Places is how many digits after the point of a decimal its column keeps exactly,
+	// where it keeps binary fractions; 0 where that is not said.
+	Places int
 	// Drawn says that the database has a value of its own for a new row: see
 	// Tx.Draw. Computed says that it alone gives the column its value.
 	Drawn, Computed bool

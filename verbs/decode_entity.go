@@ -138,7 +138,7 @@ func (l *loader) makeParts(en *entityNode) {
 		default:
 			part := &s.Fields[i]
 			kind := l.partKind(e.Fields[i].Type)
-			if part.Spelling != nil || kind != stores.Int && kind != stores.String && kind != stores.UUID && kind != stores.Date {
+			if part.Spelling != nil && part.Kind != stores.Date || kind != stores.Int && kind != stores.String && kind != stores.UUID && kind != stores.Date {
 				d.report(tell(e.Fields[i].Place, "bad-key/part", c.Value))
 			}
 			if part.Required = true; part.Personal {
@@ -281,12 +281,44 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 			d.report(tell(d.place(f.at("type").value), "money-field", k.Value))
 			field.Type = nil
 		}
+		if !e.Store.Managed && t.Name == DecimalType {
+			kept.Places = max(0, t.Scale)
+		}
+		l.spelling(d, f, e, &kept, t)
 		if n := f.at("default").value; n != nil && field.Type != nil {
 			kept.Default, _ = l.value(d, field.Type, n, k.Value)
 		}
 	}
 	e.Store.Fields = append(e.Store.Fields, kept)
 	e.Fields = append(e.Fields, field)
+}
+
+// spelling reads in which form a column of an existing table keeps a field.
+func (l *loader) spelling(d *doc, f mapping, e *Entity, kept *stores.Field, t *Type) {
+	for _, key := range [...]string{"unit", "form"} {
+		n := f.at(key).value
+		switch {
+		case n == nil:
+		case e.Store.Managed:
+			d.report(tell(d.place(f.at(key).key), "bad-form/managed", key))
+		case key == "unit" && t.Name == DecimalType:
+			digits := len(n.Value) - len("0.")
+			if digits < 1 || digits > 9 || n.Value != "0."+strings.Repeat("0", digits-1)+"1" {
+				d.report(tell(d.place(n), "bad-form/unit", n.Value))
+				continue
+			}
+			kept.Spelling, kept.Places = stores.NewUnits(digits), 0
+		case key == "form" && (t.Name == DateType || t.Name == DateTimeType):
+			s, ok := stores.NewForm(kept.Kind, n.Value)
+			if !ok {
+				d.report(tell(d.place(n), "bad-form", n.Value, t))
+				continue
+			}
+			kept.Spelling = s
+		default:
+			d.report(tell(d.place(f.at(key).key), "limit-does-not-apply", key, typeWords[t.Name], map[string][]string{"unit": {"decimal"}, "form": {"date", "datetime"}}[key]))
+		}
+	}
 }
 
 // kindOf says how values of a type are kept. What a reference holds is the key

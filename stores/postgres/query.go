@@ -394,6 +394,9 @@ func (p *query) write(v *view, limit int) *statement {
 		}
 		t.add(quote(p.names[e]), hint, "SELECT ")
 		for i := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				break // it is the last, and has no column
+			}
 			if i > 0 {
 				t.add(",")
 			}
@@ -401,6 +404,9 @@ func (p *query) write(v *view, limit int) *statement {
 			col := column(e, "t", i)
 			if e.Fields[i].Keeps() != stores.JSON {
 				col = v.datum(e, "t", i)
+			}
+			if s := e.Fields[i].Spelling; s != nil && s.Digits > 0 {
+				col = "(" + col + " * 0." + strings.Repeat("0", s.Digits-1) + "1)"
 			}
 			t.add(col, " AS ", quote(e.Fields[i].Column))
 		}

@@ -266,8 +266,15 @@ func (p *query) write(v *view, limit int) (t *text, at []int) {
 		}
 		t.add(quote(p.names[e]), hint)
 		for i := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				break // it is the last, and has no column
+			}
 			if i > 0 {
 				t.add(",")
+			}
+			if s := e.Fields[i].Spelling; s != nil && s.Digits > 0 {
+				t.add(unitsFunction, "(", column(e, "t", i), ",", strconv.Itoa(s.Digits), ") COLLATE ", decimalCollation, " AS ", quote(e.Fields[i].Column))
+				continue
 			}
 			t.add(datum(e, "t", i))
 			if e.Fields[i].Keeps() == stores.Decimal {

@@ -576,7 +576,11 @@ func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 			m.problem(e, "table %s has no column %s, which field %s needs", tableName(e), f.Column, f.Name)
 			continue
 		}
-		if why := unfit(f.Keeps(), c.declared); why != "" && !t.view {
+		kind := f.Keeps()
+		if f.Spelling != nil && kind == stores.String {
+			kind = f.Holds() // a date as text stays text
+		}
+		if why := unfit(kind, c.declared, f.Places); why != "" && !t.view {
 			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, tableName(e), orNothing(c.declared), why)
 		}
 	}
@@ -597,7 +601,7 @@ func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 // unfit says why a column declared so cannot hold values of a kind. SQLite
 // derives from the declared type whether it turns text into numbers, or numbers
 // into text, behind one's back.
-func unfit(kind stores.Kind, declared string) string {
+func unfit(kind stores.Kind, declared string, places int) string {
 	affinity := "NUMERIC"
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(declared, p) })
@@ -617,7 +621,11 @@ func unfit(kind stores.Kind, declared string) string {
 		if affinity == "TEXT" || affinity == "REAL" {
 			return fmt.Sprintf("a %s is kept as an integer, and SQLite would make %s of it", kind, map[string]string{"TEXT": "text", "REAL": "a binary fraction"}[affinity])
 		}
-	case stores.Decimal, stores.String:
+	case stores.Decimal:
+		if affinity != "TEXT" && affinity != "" && places == 0 {
+			return "a decimal is kept as text, and SQLite would make a number of it, which is not exact; say with scale: how many digits after the point are, or with unit: what an integer counts"
+		}
+	case stores.String:
 		if affinity != "TEXT" && affinity != "" {
 			return fmt.Sprintf("a %s is kept as text, and SQLite would make a number of it, which is not exact; declare it TEXT", kind)
 		}

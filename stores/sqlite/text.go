@@ -105,7 +105,7 @@ func datum(e *stores.Entity, alias string, field int) string {
 	switch kind := e.Fields[field].Keeps(); kind {
 	case stores.Time, stores.JSON, stores.Decimal:
 		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
-		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "')"
+		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "'," + strconv.Itoa(e.Fields[field].Places) + ")"
 	case stores.String:
 		// A table of others may ignore case. Keys and scopes must not.
 		return col + " COLLATE BINARY"

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"verbatim/stores"
@@ -89,6 +90,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			err = t.delete(c)
 		}
 		if err == nil {
+			err = t.exact(&c)
+		}
+		if err == nil {
 			err = t.mark(&c)
 		}
 		if err != nil {
@@ -115,6 +119,28 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		return err
 	}
 	t.entries = append(t.entries, b.Entries...)
+	return nil
+}
+
+// exact refuses decimals that a column of others keeps as numbers and that are too long
+// to be exact there.
+func (t *tx) exact(c *stores.Change) error {
+	for _, a := range c.Set {
+		f := &c.Entity.Fields[a.Field]
+		if f.Places == 0 || a.Value.IsNull() || digits(a.Value.Text()) <= maxBinary {
+			continue
+		}
+		q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+		hasKeyOf(q, c.Entity, "t", c.Key)
+		q.add(" AND typeof(", column(c.Entity, "t", a.Field), ") = 'text'")
+		kept, err := t.c.exists(q.String(), q.args)
+		if err != nil {
+			return fault("update", err)
+		}
+		if !kept {
+			return fmt.Errorf("%s.%s keeps %d digits exactly: %w", c.Entity.Name, f.Name, maxBinary, stores.ErrInvalid)
+		}
+	}
 	return nil
 }
 
