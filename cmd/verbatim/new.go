@@ -24,9 +24,8 @@ func newCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new [NAME]",
 		Short: "Write a first palette, from an existing database or an empty one",
-		Example: `verbatim new notes
-verbatim new --from sqlite:shop.db
-verbatim new shop --from postgres://reader@db.example/shop`,
+		Example: `verbatim new --palettes fresh notes
+verbatim new --palettes over --from sqlite:verbatim.db`,
 		Long: `--from reads the tables of a database and changes nothing in it: entities with their
 keys, references from foreign keys, codes from CHECK constraints and enumeration types,
 a read of each table, and a verb that adds a row. What a person has to decide is marked
@@ -47,6 +46,12 @@ database's own name unless it is given.`,
 }
 
 var domainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,49}$`)
+
+// isDomain reports whether a domain may be called so: what begins with verbatim is the
+// engine's own.
+func isDomain(name string) bool {
+	return domainName.MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
+}
 
 func (a *app) begin(ctx context.Context, name, from, dir string) error {
 	var tables []stores.Table
@@ -74,12 +79,12 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 			base := strings.TrimRight(at.String(), "/")
 			base = strings.TrimSuffix(filepath.Base(base), filepath.Ext(base))
 			name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(base), "-"), "-")
-			if !domainName.MatchString(name) {
+			if !isDomain(name) {
 				name = "shop"
 			}
 		}
 	}
-	if !domainName.MatchString(name) {
+	if !isDomain(name) {
 		return usage(fmt.Sprintf("%q cannot be the name of a domain", name), "give a name in small letters, such as verbatim new notes")
 	}
 	source := ""
