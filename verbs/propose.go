@@ -125,6 +125,9 @@ type proposedField struct {
 
 // unique makes a name that nothing else has.
 func (p *proposer) unique(name string) string {
+	if strings.HasPrefix(name, "system-") { // so are those of the engine called
+		name = "the-" + name
+	}
 	for n, base := 2, name; p.taken[name]; n++ {
 		name = base + "-" + strconv.Itoa(n)
 	}

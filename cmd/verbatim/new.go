@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime/system"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
@@ -45,6 +47,18 @@ database's own name unless it is given.`,
 	return cmd
 }
 
+// notOurs leaves out the tables that say who may do what.
+func notOurs(tables []stores.Table) ([]stores.Table, error) {
+	reg, ds := verbs.LoadSources(system.Source())
+	if reg == nil {
+		return nil, broken("the palette of the program itself cannot be read", errors.New(ds[0].Summary), "it is a fault of the program")
+	}
+	flat := func(name string) string { return strings.ReplaceAll(name, ".", "_") }
+	return slices.DeleteFunc(tables, func(t stores.Table) bool {
+		return slices.ContainsFunc(reg.Entities(), func(e *verbs.Entity) bool { return flat(e.Store.Table) == flat(t.Name) })
+	}), nil
+}
+
 var domainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,49}$`)
 
 // isDomain reports whether a domain may be called so: what begins with verbatim is the
@@ -71,6 +85,9 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 		}
 		if err != nil {
 			return broken(fmt.Sprintf("the database %s cannot be read", at), err, "check the address, and that it is a database")
+		}
+		if tables, err = notOurs(tables); err != nil {
+			return err
 		}
 		if len(tables) == 0 {
 			return &stop{exitInput, "no-tables", fmt.Sprintf("the database %s has no tables that can be seen", at), "name another, or begin with verbatim new NAME"}
@@ -125,7 +142,7 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 	for _, path := range written {
 		fmt.Fprintf(a.out, "ok   %s: %s\n", path, what)
 	}
-	fmt.Fprintf(a.err, "%s for you to decide: they say DECIDE\nnext: verbatim lint, then verbatim migrate%s --administrator NAME\n", receipt.Counted(decide, "line"), storeHint(from))
+	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\nnext: verbatim lint, then verbatim migrate%s --administrator NAME\n", receipt.Counted(decide, "line"), storeHint(from))
 	return nil
 }
 
