@@ -60,10 +60,10 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		f := &v.Effects[i]
 		row := -1 // whose fields the effect's own expressions speak of
 		if f.Where != nil {
-			if f.Where.Filter != nil {
+			var one bool
+			if row, one = f.Where.One(); !one {
 				continue
 			}
-			row = f.Where.Param
 		}
 		reads(f.When, row)
 		if f.When != nil {

@@ -67,6 +67,9 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 	if i, alone := x.ArgOnly(); alone {
 		return ":" + st.verb.Params[i].Name, st.isDark(i)
 	}
+	if list, ok := x.ItemOf(); ok && st.isDark(list) {
+		return x.Text, true
+	}
 	for i := range x.Reads {
 		read := &x.Reads[i]
 		of := row

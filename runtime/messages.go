@@ -175,6 +175,7 @@ const (
 	codeUnknownPrincipal  = "unknown-principal"
 	codeNotPermitted      = "not-permitted"
 	codeUnknownName       = "unknown-name"
+	codeNothingMatched    = "nothing-matched"
 	codeNoResult          = "no-result"
 	codeWrongValue        = "wrong-value"
 	codeRequirementNotMet = "requirement-not-met"
@@ -302,6 +303,14 @@ func notReached(place dsl.Place, verb string) dsl.Diagnostic {
 
 func nothingThere(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeUnknownName, place, verb+" found nothing that you can see", "use a name that a reading verb showed you")
+}
+
+// nothingMatched is for an effect that has to change a row, and found none.
+func nothingMatched(place dsl.Place, verb string, of *verbs.Entity, e *verbs.Effect) dsl.Diagnostic {
+	d := complain(codeNothingMatched, place, fmt.Sprintf("%s is about at least one %s, and none fits what it was given", verb, of.Store.Name),
+		"look at what is there, and name that")
+	d.Related = append(d.Related, dsl.Related{Place: e.Place, Message: verb + " promises it"})
+	return d
 }
 
 // unknownUpload is one answer for an upload that is not there, that is somebody

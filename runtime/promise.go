@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -45,37 +46,100 @@ type assigned struct {
 
 // promises works out what each effect of a verb means for this call.
 func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
-	promises := make([]promise, len(st.verb.Effects))
-	for i := range promises {
-		p := &promises[i]
-		p.effect = &st.verb.Effects[i]
-		work := r.values
-		if onRows(p.effect) {
-			work = r.targets
+	promises := make([]promise, 0, len(st.verb.Effects))
+	for i := range st.verb.Effects {
+		effect := &st.verb.Effects[i]
+		var err error
+		if effect.Each != nil {
+			promises, err = r.each(ctx, st, effect, promises)
+		} else {
+			promises = append(promises, promise{effect: effect})
+			p := &promises[len(promises)-1]
+			if onRows(effect) {
+				err = r.targets(ctx, st, p)
+			} else {
+				err = r.values(ctx, st, p, nil)
+			}
 		}
-		if err := work(ctx, st, p); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	return promises, nil
 }
 
-// values works out an effect that picks no rows.
-func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) {
-	effect := p.effect
-	if p.due, err = r.holds(ctx, st, effect.When, nil); !p.due {
+// maxEach is for how many rows or items one effect may be there.
+const maxEach = 1000
+
+// each works out an effect that is there once for each row, or for each item.
+func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, promises []promise) ([]promise, error) {
+	first := len(promises)
+	one := func(row *stores.Row) error {
+		if len(promises)-first == maxEach {
+			return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+		}
+		p := promise{effect: effect}
+		err := r.values(ctx, st, &p, row)
+		promises = append(promises, p)
 		return err
 	}
-	if p.set, err = r.sets(ctx, st, effect, nil); err != nil {
+	if effect.Each.Entity == nil {
+		items, err := st.args[effect.Each.Param].Items(kindOf(st.verb.Params[effect.Each.Param].Type.Item.Name))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { st.item = stores.Value{} }()
+		for _, st.item = range items {
+			if err := one(nil); err != nil {
+				return nil, err
+			}
+		}
+		return promises, nil
+	}
+	rows, named, err := r.picked(ctx, st, effect.Each.Entity, effect.Each.Where)
+	if err == nil && named && len(rows) == 0 {
+		err = r.mustMatch(ctx, st, effect, effect.Each.Entity)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if err := one(&rows[i]); err != nil {
+			return nil, err
+		}
+	}
+	return promises, nil
+}
+
+// mustMatch refuses a call one of whose effects found no row, where its palette
+// promises that there is one.
+func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
+	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool { return ofTheRow(effect, &read) }) {
+		return nil // what the row decides need not be so of any
+	}
+	due, err := r.holds(ctx, st, effect.When, nil)
+	if err == nil && due {
+		err = &complaint{st.index, nothingMatched(st.place, st.verb.Name, of, effect)}
+	}
+	return err
+}
+
+// values works out an effect that changes no rows, for the row that it is there for.
+func (r *reading) values(ctx context.Context, st *step, p *promise, row *stores.Row) (err error) {
+	effect := p.effect
+	if p.due, err = r.holds(ctx, st, effect.When, row); !p.due {
+		return err
+	}
+	if p.set, err = r.sets(ctx, st, effect, row); err != nil {
 		return err
 	}
 	for _, w := range effect.With {
-		v, came, err := r.evalFrom(ctx, st, w.Value, nil)
+		v, came, err := r.evalFrom(ctx, st, w.Value, row)
 		if err != nil {
 			return err
 		}
 		p.values, p.came = append(p.values, v), append(p.came, came)
-		if _, dark := st.origin(w.Value, nil); dark {
+		if _, dark := st.origin(w.Value, row); dark {
 			p.dark = darkAt(p.dark, len(p.values)-1)
 		}
 	}
@@ -83,7 +147,7 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 		return r.given(ctx, st, p)
 	}
 	if effect.At != nil {
-		p.at, err = r.eval(ctx, st, effect.At, nil)
+		p.at, err = r.eval(ctx, st, effect.At, row)
 	}
 	return err
 }
@@ -91,31 +155,19 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 // targets finds the rows that an effect picks, and what it does to each.
 func (r *reading) targets(ctx context.Context, st *step, p *promise) error {
 	effect := p.effect
-	var rows []stores.Row
-	switch w := effect.Where; {
-	case w == nil:
+	if effect.Where == nil {
 		// A promise in so many words, for a handler to keep: any row within
 		// scope. Whether its condition holds is all there is to know.
 		var err error
 		p.due, err = r.holds(ctx, st, effect.When, nil)
 		return err
-	case w.Filter != nil:
-		where, err := r.cond(ctx, st, w.Filter)
-		if err != nil {
-			return err
-		}
-		if rows, err = r.rowsWhere(ctx, effect.Entity.Store, where); err != nil {
-			return err
-		}
-	default:
-		switch row := st.rows[w.Param]; row.Entity {
-		case effect.Entity.Store:
-			rows = append(rows, row)
-		case nil: // the argument was not given
-		default:
-			// The argument takes a row of any kind, the effect does not.
-			return &complaint{st.index, unknownName(st.place, st.verb.Params[w.Param].Name)}
-		}
+	}
+	rows, named, err := r.picked(ctx, st, effect.Entity, effect.Where)
+	if err == nil && named && len(rows) == 0 {
+		err = r.mustMatch(ctx, st, effect, effect.Entity)
+	}
+	if err != nil {
+		return err
 	}
 	for _, row := range rows {
 		t := target{row: row}
@@ -135,6 +187,48 @@ func (r *reading) targets(ctx context.Context, st *step, p *promise) error {
 	return nil
 }
 
+// picked finds the rows that a palette names: those that a filter picks, the one that
+// an argument refers to, or each of those that a list refers to. Where the argument was
+// left out, none are named.
+func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where) (rows []stores.Row, named bool, err error) {
+	if w.Filter != nil {
+		where, err := r.cond(ctx, st, w.Filter)
+		if err != nil {
+			return nil, true, err
+		}
+		rows, err = r.rowsWhere(ctx, e.Store, where)
+		return rows, true, err
+	}
+	p := &st.verb.Params[w.Param]
+	if !w.List {
+		switch row := st.rows[w.Param]; row.Entity {
+		case e.Store:
+			return []stores.Row{row}, true, nil
+		case nil:
+			return nil, false, nil
+		}
+		// The argument takes a row of any kind, the effect does not.
+		return nil, true, &complaint{st.index, unknownName(st.place, p.Name)}
+	}
+	if st.args[w.Param].IsNull() {
+		return nil, false, nil
+	}
+	keys, err := st.args[w.Param].Items(e.Store.Fields[e.Store.Key].Kind)
+	if err != nil {
+		return nil, true, &complaint{st.index, wrongValue(st.place, p.Name, "a list of references is wanted")}
+	}
+	rows = make([]stores.Row, len(keys))
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			return nil, true, &complaint{st.index, wrongValue(st.place, p.Name, "it names a row twice")}
+		}
+		if rows[i], err = r.get(ctx, e.Store, key); err != nil {
+			return nil, true, err
+		}
+	}
+	return rows, true, nil
+}
+
 // stoodOn lists the fields of a target itself that an effect reads.
 func stoodOn(e *verbs.Effect) []int {
 	var fields []int
@@ -143,8 +237,7 @@ func stoodOn(e *verbs.Effect) []int {
 			return
 		}
 		for _, read := range x.Reads {
-			own := read.Param < 0 || e.Where.Filter == nil && read.Param == e.Where.Param
-			if own && read.Path.Count == nil {
+			if ofTheRow(e, &read) && read.Path.Count == nil {
 				f := read.Path.Field
 				if len(read.Path.Steps) > 0 {
 					f = read.Path.Steps[0].Field
@@ -160,6 +253,15 @@ func stoodOn(e *verbs.Effect) []int {
 	return fields
 }
 
+// ofTheRow reports whether a field that an effect reads is of the row that it is about.
+func ofTheRow(e *verbs.Effect, read *verbs.ExprRead) bool {
+	if read.Param < 0 || e.Where == nil {
+		return read.Param < 0
+	}
+	param, one := e.Where.One()
+	return one && read.Param == param
+}
+
 func (r *reading) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
 	if when == nil {
 		return true, nil
@@ -172,6 +274,9 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 	set := make([]assigned, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value
+		if param, alone := x.ArgOnly(); alone && st.args[param].IsNull() && st.emptied&(1<<param) == 0 {
+			continue // an argument that is left out changes nothing
+		}
 		v, came, err := r.evalFrom(ctx, st, x, row)
 		if err != nil {
 			return nil, err

@@ -39,8 +39,9 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	}
 	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
 	e.Operand = l.operand(at.Value)
-	rows := e.Kind == Updates || e.Kind == Deletes
-	for key, ok := range map[string]bool{"where": rows, "set": e.Kind == Creates || e.Kind == Updates, "with": e.Kind == Triggers || e.Kind == Notifies,
+	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
+	each := f.at("for-each")
+	for key, ok := range map[string]bool{"where": rows || each.key != nil, "for-each": e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "with": sends,
 		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
@@ -52,13 +53,21 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		row = l.effectEntity(vn, &e, f, at)
 		sc.row = row
 	}
+	if each.value != nil && !rows {
+		if e.Each = l.each(vn, each.value, f.at("where")); e.Each == nil {
+			return
+		}
+		if sc.row = e.Each.Entity; sc.row == nil {
+			sc.item = &v.Params[e.Each.Param]
+		}
+	}
 	if w := f.at("when"); w.value != nil && (row != nil || !rows) {
 		e.When = l.compile(d, w.value, sc, wantBoolean, nil)
 	}
 	switch e.Kind {
 	case Creates:
 		if row = l.effectEntity(vn, &e, f, at); row != nil {
-			l.creates(vn, &e, f, row)
+			l.creates(vn, &e, f, row, sc)
 		}
 	case Updates, Deletes:
 		if row != nil {
@@ -246,14 +255,51 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 	return ent
 }
 
-func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity) {
+// each reads for what an effect is there once each.
+func (l *loader) each(vn *verbNode, n *yaml.Node, where pair) *Each {
+	d, v := vn.d, vn.v
+	e := &Each{Place: d.place(n)}
+	i := v.param(strings.TrimPrefix(n.Value, ":"))
+	if i < 0 {
+		switch e.Entity = l.entityNamed[n.Value]; {
+		case e.Entity == nil:
+			d.report(tell(e.Place, "unknown-entity", n.Value, l.entities))
+			return nil
+		case where.value == nil:
+			d.report(tell(e.Place, "missing-where/each", e.Entity))
+			return nil
+		}
+		e.Where = l.where(vn, where.value, e.Entity)
+		if e.Where == nil {
+			return nil
+		}
+		return e
+	}
+	t := v.Params[i].Type
+	switch {
+	case t == nil:
+		return nil
+	case t.Name != ListType || t.Item == nil:
+		d.report(tell(e.Place, "type-mismatch/each", &v.Params[i]))
+		return nil
+	case where.key != nil:
+		d.report(tell(d.place(where.key), "missing-where/items", &v.Params[i]))
+		return nil
+	case t.Item.Entity != nil:
+		e.Entity, e.Where = t.Item.Entity, &Where{Param: i, List: true}
+	}
+	e.Param = i
+	return e
+}
+
+func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc scope) {
 	d := vn.d
 	set := f.at("set")
 	if set.key == nil {
 		return // a promise about what a handler creates
 	}
 	e.Declared = true
-	l.set(vn, e, set, ent, scope{verb: vn.v})
+	l.set(vn, e, set, ent, sc)
 	if set.value == nil || ent.broken {
 		return
 	}
@@ -313,17 +359,21 @@ func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
 	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
 	if i := v.param(name); i >= 0 {
 		p := &v.Params[i]
+		t := p.Type
+		if t != nil && t.Name == ListType && t.Item != nil && t.Item.Entity != nil {
+			t = t.Item
+		}
 		switch {
-		case p.Type == nil:
+		case t == nil:
 			return nil
-		case p.Type.Name != RefType:
+		case t.Name != RefType:
 			d.report(tell(d.place(n), "type-mismatch/where-not-reference", p, ent))
 			return nil
-		case p.Type.Entity != nil && p.Type.Entity != ent:
-			d.report(tell(d.place(n), "type-mismatch/where-other-entity", p, ent, p.Type.Entity))
+		case t.Entity != nil && t.Entity != ent:
+			d.report(tell(d.place(n), "type-mismatch/where-other-entity", p, ent, t.Entity))
 			return nil
 		}
-		return &Where{Param: i}
+		return &Where{Param: i, List: t != p.Type}
 	}
 	filter := l.filter(d, n, scope{verb: v, row: ent})
 	if filter == nil {
@@ -363,7 +413,9 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		if ent.Fields[i].Type == nil {
 			return
 		}
-		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, wantField(ent, i), e.When), Place: d.place(val)})
+		want := wantField(ent, i)
+		want.kept = e.Kind == Updates
+		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, want, e.When), Place: d.place(val)})
 	})
 	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })
 }

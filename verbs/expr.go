@@ -69,10 +69,20 @@ func (e *Expr) ArgOnly() (param int, ok bool) {
 // index; not with one of which only fields of its row are read.
 func (e *Expr) Args(fn func(param int)) {
 	e.prog.Uses(func(from expr.Source, i int) {
-		if from == expr.Argument || from == expr.Content {
+		if from == expr.Argument || from == expr.Content || from == expr.Item {
 			fn(i)
 		}
 	})
+}
+
+// ItemOf returns the list argument whose item the expression uses, if it does.
+func (e *Expr) ItemOf() (param int, ok bool) {
+	e.prog.Uses(func(from expr.Source, i int) {
+		if from == expr.Item {
+			param, ok = i, true
+		}
+	})
+	return param, ok
 }
 
 // Constant reports whether the expression is a constant, and which.

@@ -15,6 +15,7 @@ import (
 type scope struct {
 	verb *Verb
 	row  *Entity // what `row` is, nil when there is none
+	item *Param  // the list that `item` is of, nil when there is none
 }
 
 // A want is what the result of an expression must be.
@@ -22,6 +23,7 @@ type want struct {
 	is       *Type // nil is anything
 	name     string
 	required bool
+	kept     bool      // what it is stays where an argument alone is left out
 	place    dsl.Place // where it was declared
 }
 

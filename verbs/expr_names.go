@@ -53,6 +53,11 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 
 func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 	name := n.Text
+	if list := c.sc.item; list != nil && name == "item" {
+		t := typeTerm(list.Type.Item)
+		t.prog = &expr.Program{From: expr.Item, Index: c.sc.verb.param(list.Name)}
+		return t
+	}
 	if i := c.sc.verb.param(name); i >= 0 {
 		if c.sc.verb.Params[i].Type == nil {
 			c.failed = true
@@ -71,7 +76,7 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		if c.sc.row == nil {
 			return c.fail(tell(c.place(n), "unknown-name/no-row"))
 		}
-		return c.fail(tell(c.place(n), "bad-expression/row", Some(c.sc.row.fieldNames(), 16)))
+		return c.fieldAt(-1, stores.Path{Field: c.sc.row.Store.Key}, term{name: RefType, entity: c.sc.row})
 	}
 	if isCode(name) {
 		t := constant(CodeType, stores.NewString(name), name)
@@ -115,6 +120,9 @@ func (c *exprChecker) names() []string {
 	names = append(names, "today", "now", "principal")
 	if c.sc.row != nil {
 		names = append(names, "row")
+	}
+	if c.sc.item != nil {
+		names = append(names, "item")
 	}
 	return names
 }
@@ -167,7 +175,11 @@ func (c *exprChecker) field(e *Entity, param, from, to int) term {
 		c.failed = true
 		return bad
 	}
-	t := typeTerm(f.Type)
+	return c.fieldAt(param, path, typeTerm(f.Type))
+}
+
+// fieldAt makes a term a field that a path leads to.
+func (c *exprChecker) fieldAt(param int, path stores.Path, t term) term {
 	if c.filter && param < 0 {
 		t.path = &path
 		return t

@@ -261,7 +261,10 @@ type Param struct {
 	Default     stores.Value // Null when there is none
 	// Active says that, left out, a reference is the row that the caller is at
 	// work on: see SessionActive. The engine finds it, or refuses the call.
-	Active    bool
+	Active bool
+	// Clear says that nil, said of it, empties the field that it is for. Without, nil
+	// is the same as leaving it out, which changes nothing.
+	Clear     bool
 	Sensitive bool
 	Personal  bool    // of a person: erasable from the journal
 	From      Origins // where a value may come from; zero is anywhere
@@ -385,6 +388,7 @@ type Effect struct {
 	Entity  *Entity // of creates, updates, deletes; nil when none is declared under that name
 	Fields  []int   // of updates: the fields that may change; nil with Entity set means any declared by Set, or any at all when there is no Set
 	Where   *Where  // which rows; nil for creates
+	Each    *Each   // for what it is there once each; nil is once
 	When    *Expr   // nil is always
 	Set     []Set
 	With    []With // of triggers and notifies: what goes along
@@ -444,11 +448,37 @@ type Operand struct {
 	Prose        bool     // it is a sentence: only a handler can keep it
 }
 
-// A Where picks rows: the row a reference argument names, or those for which
-// an expression over `row` holds.
+// A Where picks rows: the row a reference argument names, each of those that a list
+// of references names, or those for which an expression over `row` holds.
 type Where struct {
-	Param  int // index in Params, or -1
+	Param  int  // index in Params, or -1
+	List   bool // the argument is a list
 	Filter *Filter
+}
+
+// One returns the argument that names the one row there can be.
+func (w *Where) One() (param int, ok bool) {
+	return w.Param, w.Filter == nil && !w.List
+}
+
+// An Each says for what an effect is there once each: for each row that Where picks, which
+// its expressions call `row`, or for each item of a list argument, `item`.
+type Each struct {
+	Entity *Entity // nil for items
+	Where  *Where
+	Param  int // the list, of items
+	Place  dsl.Place
+}
+
+// Line says what they are, on one line.
+func (e *Each) Line(v *Verb) string {
+	switch {
+	case e.Entity == nil:
+		return "item of :" + v.Params[e.Param].Name
+	case e.Where.Filter != nil:
+		return e.Entity.Store.Name + " where " + e.Where.Filter.Line()
+	}
+	return e.Entity.Store.Name + " that :" + v.Params[e.Where.Param].Name + " names"
 }
 
 // A Set gives a field a value.

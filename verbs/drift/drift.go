@@ -6,6 +6,7 @@
 package drift
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"regexp"
@@ -498,6 +499,9 @@ func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) s
 	if w := whereText(was, o); w != "" && whereText(v, n) != w {
 		return "it reached only rows where " + w
 	}
+	if before, now := eachText(was, o), eachText(v, n); before != now && now != "" {
+		return "it was there " + cmp.Or(before, "once")
+	}
 	for _, set := range n.Set {
 		name := n.Entity.Store.Fields[set.Field].Name
 		for _, before := range o.Set {
@@ -698,6 +702,13 @@ func whereText(v *verbs.Verb, e *verbs.Effect) string {
 		return ":" + v.Params[e.Where.Param].Name + " names them"
 	}
 	return ""
+}
+
+func eachText(v *verbs.Verb, e *verbs.Effect) string {
+	if e.Each == nil {
+		return ""
+	}
+	return "once for each " + e.Each.Line(v)
 }
 
 func withText(e *verbs.Effect) string {

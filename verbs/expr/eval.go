@@ -12,6 +12,7 @@ import (
 // An Env is what a program is worked out on.
 type Env struct {
 	Args      []stores.Value // parallel to Verb.Params
+	Item      stores.Value   // of the list that is gone through
 	Contents  []stores.Value // parallel to Args: what the bytes of an upload are known by
 	Reads     []stores.Value // the fields of rows that the expression names
 	Principal string
@@ -52,6 +53,7 @@ const (
 	Constant Source = iota
 	Argument
 	Content
+	Item // of the list at Index
 	Read
 	Principal
 	Now
@@ -144,6 +146,8 @@ func (p *Program) eval(env *Env) (stores.Value, error) {
 		return valueAt(env.Args, p.Index), nil
 	case Content:
 		return valueAt(env.Contents, p.Index), nil
+	case Item:
+		return env.Item, nil
 	case Read:
 		return valueAt(env.Reads, p.Index), nil
 	case Principal:
