@@ -37,7 +37,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		}
 		for _, read := range x.Reads {
 			of := read.Param
-			if of < 0 {
+			if of == verbs.OfRow {
 				of = row
 			}
 			if of >= 0 {
@@ -49,7 +49,9 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		reads(v.Requires[i].That, -1)
 		if f := v.Requires[i].Filter; f != nil {
 			for _, read := range f.Reads {
-				add(&all[read.Param].held, read.Path)
+				if read.Param >= 0 {
+					add(&all[read.Param].held, read.Path)
+				}
 			}
 		}
 	}

@@ -48,22 +48,29 @@ type assigned struct {
 func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 	promises := make([]promise, 0, len(st.verb.Effects))
 	for i := range st.verb.Effects {
-		effect := &st.verb.Effects[i]
+		p := promise{effect: &st.verb.Effects[i]}
 		var err error
-		if effect.Each != nil {
-			promises, err = r.each(ctx, st, effect, promises)
-		} else {
-			promises = append(promises, promise{effect: effect})
-			p := &promises[len(promises)-1]
-			if onRows(effect) {
-				err = r.targets(ctx, st, p)
-			} else {
-				err = r.values(ctx, st, p, nil)
+		switch {
+		case onRows(p.effect):
+			err = r.targets(ctx, st, &p)
+		case p.effect.Each != nil:
+			err = r.each(ctx, st, p.effect, func() error {
+				one := promise{effect: p.effect}
+				err := r.values(ctx, st, &one)
+				promises = append(promises, one)
+				return err
+			})
+			if err != nil {
+				return nil, err
 			}
+			continue
+		default:
+			err = r.values(ctx, st, &p)
 		}
 		if err != nil {
 			return nil, err
 		}
+		promises = append(promises, p)
 	}
 	return promises, nil
 }
@@ -71,51 +78,52 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 // maxEach is for how many rows or items one effect may be there.
 const maxEach = 1000
 
-// each works out an effect that is there once for each row, or for each item.
-func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, promises []promise) ([]promise, error) {
-	first := len(promises)
-	one := func(row *stores.Row) error {
-		if len(promises)-first == maxEach {
-			return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+// An eachOf is what an effect with for-each is there for at the moment.
+type eachOf struct {
+	row  *stores.Row
+	item stores.Value // where it is no row
+}
+
+// each does something for each row, or for each item, that an effect is there for.
+func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do func() error) error {
+	var all []eachOf
+	if of := effect.Each; of.Entity != nil {
+		rows, named, err := r.picked(ctx, st, of.Entity, of.Where)
+		if err == nil && named && len(rows) == 0 {
+			err = r.mustMatch(ctx, st, effect, of.Entity)
 		}
-		p := promise{effect: effect}
-		err := r.values(ctx, st, &p, row)
-		promises = append(promises, p)
-		return err
-	}
-	if effect.Each.Entity == nil {
-		items, err := st.args[effect.Each.Param].Items(kindOf(st.verb.Params[effect.Each.Param].Type.Item.Name))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		defer func() { st.item = stores.Value{} }()
-		for _, st.item = range items {
-			if err := one(nil); err != nil {
-				return nil, err
-			}
+		for i := range rows {
+			all = append(all, eachOf{row: &rows[i]})
 		}
-		return promises, nil
-	}
-	rows, named, err := r.picked(ctx, st, effect.Each.Entity, effect.Each.Where)
-	if err == nil && named && len(rows) == 0 {
-		err = r.mustMatch(ctx, st, effect, effect.Each.Entity)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		if err := one(&rows[i]); err != nil {
-			return nil, err
+	} else {
+		items, err := st.args[of.Param].Items(kindOf(st.verb.Params[of.Param].Type.Item.Name))
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			all = append(all, eachOf{item: item})
 		}
 	}
-	return promises, nil
+	if len(all) > maxEach {
+		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+	}
+	defer func() { st.each = eachOf{} }()
+	for _, st.each = range all {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mustMatch refuses a call one of whose effects found no row, where its palette
 // promises that there is one.
 func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
-	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool { return ofTheRow(effect, &read) }) {
-		return nil // what the row decides need not be so of any
+	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool { return read.Param == verbs.OfEach || ofTheRow(effect, &read) }) {
+		return nil // what a row decides need not be so of any
 	}
 	due, err := r.holds(ctx, st, effect.When, nil)
 	if err == nil && due {
@@ -124,22 +132,22 @@ func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect,
 	return err
 }
 
-// values works out an effect that changes no rows, for the row that it is there for.
-func (r *reading) values(ctx context.Context, st *step, p *promise, row *stores.Row) (err error) {
+// values works out an effect that picks no rows.
+func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) {
 	effect := p.effect
-	if p.due, err = r.holds(ctx, st, effect.When, row); !p.due {
+	if p.due, err = r.holds(ctx, st, effect.When, nil); !p.due {
 		return err
 	}
-	if p.set, err = r.sets(ctx, st, effect, row); err != nil {
+	if p.set, err = r.sets(ctx, st, effect, nil); err != nil {
 		return err
 	}
 	for _, w := range effect.With {
-		v, came, err := r.evalFrom(ctx, st, w.Value, row)
+		v, came, err := r.evalFrom(ctx, st, w.Value, nil)
 		if err != nil {
 			return err
 		}
 		p.values, p.came = append(p.values, v), append(p.came, came)
-		if _, dark := st.origin(w.Value, row); dark {
+		if _, dark := st.origin(w.Value, nil); dark {
 			p.dark = darkAt(p.dark, len(p.values)-1)
 		}
 	}
@@ -147,21 +155,29 @@ func (r *reading) values(ctx context.Context, st *step, p *promise, row *stores.
 		return r.given(ctx, st, p)
 	}
 	if effect.At != nil {
-		p.at, err = r.eval(ctx, st, effect.At, row)
+		p.at, err = r.eval(ctx, st, effect.At, nil)
 	}
 	return err
 }
 
 // targets finds the rows that an effect picks, and what it does to each.
-func (r *reading) targets(ctx context.Context, st *step, p *promise) error {
-	effect := p.effect
-	if effect.Where == nil {
+func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error) {
+	switch effect := p.effect; {
+	case effect.Where == nil:
 		// A promise in so many words, for a handler to keep: any row within
 		// scope. Whether its condition holds is all there is to know.
-		var err error
 		p.due, err = r.holds(ctx, st, effect.When, nil)
 		return err
+	case effect.Each != nil:
+		return r.each(ctx, st, effect, func() error { return r.aim(ctx, st, p) })
 	}
+	return r.aim(ctx, st, p)
+}
+
+// aim adds the rows that an effect picks to its targets. One that it picks for several
+// things is one target: what it becomes is worked out from what it became before.
+func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
+	effect := p.effect
 	rows, named, err := r.picked(ctx, st, effect.Entity, effect.Where)
 	if err == nil && named && len(rows) == 0 {
 		err = r.mustMatch(ctx, st, effect, effect.Entity)
@@ -170,19 +186,38 @@ func (r *reading) targets(ctx context.Context, st *step, p *promise) error {
 		return err
 	}
 	for _, row := range rows {
-		t := target{row: row}
-		var err error
-		if t.due, err = r.holds(ctx, st, effect.When, &row); err != nil {
-			return err
+		t := &target{row: row, stood: stoodOn(effect)}
+		known := -1
+		if effect.Each != nil {
+			known = slices.IndexFunc(p.targets, func(t target) bool { return t.row.Key() == row.Key() })
 		}
-		if t.due {
-			if t.set, err = r.sets(ctx, st, effect, &row); err != nil {
-				return err
+		if known >= 0 {
+			t = &p.targets[known]
+			row.Values = slices.Clone(row.Values)
+			for _, a := range t.set {
+				row.Values[a.field] = a.value
 			}
 		}
-		t.stood = stoodOn(effect)
-		p.due = p.due || t.due
-		p.targets = append(p.targets, t)
+		due, err := r.holds(ctx, st, effect.When, &row)
+		if err != nil {
+			return err
+		}
+		if due {
+			set, err := r.sets(ctx, st, effect, &row)
+			if err != nil {
+				return err
+			}
+			for _, a := range t.set {
+				if !slices.ContainsFunc(set, func(b assigned) bool { return a.field == b.field }) {
+					set = append(set, a)
+				}
+			}
+			t.set = set
+		}
+		t.due, p.due = t.due || due, p.due || due
+		if known < 0 {
+			p.targets = append(p.targets, *t)
+		}
 	}
 	return nil
 }
@@ -256,7 +291,7 @@ func stoodOn(e *verbs.Effect) []int {
 // ofTheRow reports whether a field that an effect reads is of the row that it is about.
 func ofTheRow(e *verbs.Effect, read *verbs.ExprRead) bool {
 	if read.Param < 0 || e.Where == nil {
-		return read.Param < 0
+		return read.Param == verbs.OfRow
 	}
 	param, one := e.Where.One()
 	return one && read.Param == param

@@ -61,11 +61,11 @@ const promising = `
         set: {status: CLOSED}
       - creates: reminder
         for-each: loan-ids
-        set: {loan: row, remind_on: row.due + days(1), text: "'closed'"}
+        set: {loan: each, remind_on: each.due + days(1), text: "'closed'"}
       - notifies: member
         for-each: loan-ids
-        when: row.status == LATE
-        with: {loan: row, due: row.due}
+        when: each.status == LATE
+        with: {loan: each, due: each.due}
 
   - verb: chase
     description: A reminder for each loan of a member.
@@ -74,10 +74,31 @@ const promising = `
       - {name: member-id, type: ref, ref-type: member, required: true}
     effects:
       - creates: reminder
-        for-each: loan
-        where: row.member == member_id
-        when: row.status != CLOSED
-        set: {loan: row, remind_on: today + days(1), text: row.item.name}
+        for-each: {rows: loan, where: row.member == member_id}
+        when: each.status != CLOSED
+        set: {loan: each, remind_on: today + days(1), text: each.item.name}
+
+  - verb: worth
+    description: Note what the things are worth, and how late the loans of a member are.
+    roles: [keeper]
+    args:
+      - {name: member-id, type: ref, ref-type: member, required: true}
+      - {name: item-ids, type: list, of: {type: ref, ref-type: item}}
+      - {name: loan-id, type: ref, ref-type: loan, required: true}
+    totals:
+      - {name: worth, sum: item.worth, where: item-ids}
+      - {name: loans, count: loan, where: row.member == member_id and row.status != CLOSED}
+      - {name: first, min: loan.due, where: row.member == member_id}
+      - {name: last, max: loan.due, where: row.member == member_id}
+    requires:
+      - {that: loans < 3, else: that is more than two}
+      - {that: worth <= 500, else: that is worth too much}
+    effects:
+      - updates: loan
+        where: loan-id
+        set:
+          due: last ?? today
+          note: "first != nil ? 'some' : 'none'"
 
   - verb: remind-on
     description: A reminder on each of these days.
@@ -88,8 +109,23 @@ const promising = `
     effects:
       - creates: reminder
         for-each: days
-        when: item > today
-        set: {loan: loan-id, remind_on: item, text: "'again'"}
+        when: each > today
+        set: {loan: loan-id, remind_on: each, text: "'again'"}
+
+  - verb: mend
+    description: A thing is worth more, once for each of its loans and of these members.
+    roles: [keeper]
+    args:
+      - {name: loan-ids, type: list, of: {type: ref, ref-type: loan}, required: true}
+      - {name: item-id, type: ref, ref-type: item, required: true}
+    effects:
+      - updates: item.worth
+        for-each: loan-ids
+        where: row == item_id
+        set: {worth: row.worth + 10.00}
+      - may-delete: reminder
+        for-each: loan-ids
+        where: row.loan == each
 
   - verb: correct
     description: Say what is so of a loan. What is left out stays.
@@ -153,6 +189,7 @@ func TestAnEffectForEach(t *testing.T) {
 		`lending.close-all :loan-ids [@saw-bob @tent-ann]`:                             {"+ reminder loan=31 remind_on=2025-01-11 text=closed", "+ reminder loan=33 remind_on=2024-12-03 text=closed", "~ loan 31 status=CLOSED", "~ loan 33 status=CLOSED"},
 		`lending.chase :member-id @ann`:                                                {"+ reminder loan=32 remind_on=2025-01-04 text=Ladder", "+ reminder loan=33 remind_on=2025-01-04 text=Tent"},
 		`lending.remind-on :loan-id @saw-bob :days [2025-02-01 2025-02-08 2024-01-01]`: {"+ reminder loan=31 remind_on=2025-02-01 text=again", "+ reminder loan=31 remind_on=2025-02-08 text=again"},
+		`lending.mend :loan-ids [@saw-bob @tent-ann @ladder-ann] :item-id @drill`:      {"- reminder 41", "~ item 21 worth=110.00"},
 		`lending.remind-on :loan-id @saw-bob :days []`:                                 nil,
 	} {
 		w := promisingWorld(t)
@@ -171,6 +208,36 @@ func TestAnEffectForEach(t *testing.T) {
 	}
 	if told := r.Calls[0].Notices; len(told) != 1 || told[0].Target != "member" {
 		t.Errorf("told %+v", told)
+	}
+}
+
+// A total is worked out from the rows as they are, those that the script made
+// included, exactly, and of no rows it is nothing.
+func TestATotalOfRows(t *testing.T) {
+	t.Parallel()
+	w := promisingWorld(t)
+	for _, c := range []struct{ script, does, refused string }{
+		{`lending.worth :member-id @ann :item-ids [@drill @tent] :loan-id @ladder-ann`, "~ loan 32 due=2024-12-02 note=some", ""},
+		{`lending.worth :member-id @ann :loan-id @ladder-ann`, "", ""},
+		{`lending.worth :member-id @ann :item-ids [@saw @tent] :loan-id @ladder-ann`, "", ""},
+		{`lending.worth :member-id @ann :item-ids [@saw @tent @drill @ladder] :loan-id @ladder-ann`, "", ""},
+		{`lending.add-item :club-id @north :name "Boat" :worth 49.51 :as @boat lending.worth :member-id @ann :item-ids [@saw @tent @drill @boat] :loan-id @ladder-ann`, "", "that is worth too much"},
+		{`lending.lend :item-id @drill :member-id @ann lending.worth :member-id @ann :loan-id @ladder-ann`, "", "that is more than two"},
+		{`lending.worth :member-id @ann :item-ids [@saw @saw] :loan-id @ladder-ann`, "", "it names a row twice"},
+	} {
+		if c.refused != "" {
+			code := "requirement-not-met"
+			if strings.Contains(c.refused, "twice") {
+				code = "wrong-value"
+			}
+			if r := w.refused("kim", c.script, code); !strings.Contains(sentences(r), c.refused) {
+				t.Errorf("%s: %s", c.script, sentences(r))
+			}
+			continue
+		}
+		if got := keysOfRows.ReplaceAllString(strings.Join(w.done("kim", c.script), "; "), "$1"); got != c.does {
+			t.Errorf("%s: %q, want %q", c.script, got, c.does)
+		}
 	}
 }
 

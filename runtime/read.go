@@ -61,7 +61,7 @@ func (r *reading) fetch(ctx context.Context, st *step, of *verbs.Entity, fields 
 			g.row = make([]int, len(g.Expr.Reads))
 			for j, read := range g.Expr.Reads {
 				g.row[j] = -1
-				if read.Param < 0 {
+				if read.Param == verbs.OfRow {
 					g.row[j] = len(f.paths)
 					f.paths = append(f.paths, read.Path)
 				}

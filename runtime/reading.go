@@ -180,7 +180,7 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 // needs no query; all paths from one row are one query. It says, parallel to
 // reads, where they come from.
 func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
-	env := verbs.Env{Args: st.args, Item: st.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
+	env := verbs.Env{Args: st.args, Item: st.each.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
 	if len(reads) == 0 {
 		return env, nil, nil
 	}
@@ -191,9 +191,19 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 		if fetched[i] {
 			continue
 		}
+		if reads[i].Param == verbs.OfTotal {
+			var err error
+			if env.Reads[i], came[i], err = r.total(ctx, st, st.verb.Totals[reads[i].Path.Field]); err != nil {
+				return env, nil, err
+			}
+			continue
+		}
 		from := row
-		if p := reads[i].Param; p >= 0 {
+		switch p := reads[i].Param; {
+		case p >= 0:
 			from = &st.rows[p]
+		case p == verbs.OfEach:
+			from = st.each.row
 		}
 		if from == nil || from.Entity == nil {
 			continue // the argument was left out: its fields are absent

@@ -41,7 +41,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	e.Operand = l.operand(at.Value)
 	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
 	each := f.at("for-each")
-	for key, ok := range map[string]bool{"where": rows || each.key != nil, "for-each": e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "with": sends,
+	for key, ok := range map[string]bool{"where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "with": sends,
 		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
@@ -53,11 +53,11 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		row = l.effectEntity(vn, &e, f, at)
 		sc.row = row
 	}
-	if each.value != nil && !rows {
-		if e.Each = l.each(vn, each.value, f.at("where")); e.Each == nil {
+	if each.value != nil {
+		if e.Each = l.each(vn, each.value); e.Each == nil {
 			return
 		}
-		if sc.row = e.Each.Entity; sc.row == nil {
+		if sc.each = e.Each.Entity; sc.each == nil {
 			sc.item = &v.Params[e.Each.Param]
 		}
 	}
@@ -71,7 +71,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		}
 	case Updates, Deletes:
 		if row != nil {
-			l.changes(vn, &e, f, row)
+			l.changes(vn, &e, f, sc)
 		}
 	case Triggers, Notifies:
 		d.scalars(f.at("with"), func(k, val *yaml.Node) {
@@ -255,40 +255,40 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 	return ent
 }
 
-// each reads for what an effect is there once each.
-func (l *loader) each(vn *verbNode, n *yaml.Node, where pair) *Each {
+// each reads for what an effect is there once each: the rows or items of a list
+// argument, or rows that an expression picks.
+func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 	d, v := vn.d, vn.v
-	e := &Each{Place: d.place(n)}
-	i := v.param(strings.TrimPrefix(n.Value, ":"))
-	if i < 0 {
-		switch e.Entity = l.entityNamed[n.Value]; {
-		case e.Entity == nil:
-			d.report(tell(e.Place, "unknown-entity", n.Value, l.entities))
-			return nil
-		case where.value == nil:
-			d.report(tell(e.Place, "missing-where/each", e.Entity))
+	if n.Kind == yaml.ScalarNode {
+		e := &Each{Param: v.param(strings.TrimPrefix(n.Value, ":")), Place: d.place(n)}
+		if e.Param < 0 {
+			d.report(say.unknownArgument(e.Place, v, n.Value))
 			return nil
 		}
-		e.Where = l.where(vn, where.value, e.Entity)
-		if e.Where == nil {
+		switch t := v.Params[e.Param].Type; {
+		case t == nil:
 			return nil
+		case t.Name != ListType || t.Item == nil:
+			d.report(tell(e.Place, "type-mismatch/each", &v.Params[e.Param]))
+			return nil
+		case t.Item.Entity != nil:
+			e.Entity, e.Where = t.Item.Entity, &Where{Param: e.Param, List: true}
 		}
 		return e
 	}
-	t := v.Params[i].Type
-	switch {
-	case t == nil:
+	f, ok := d.fields(n, "each")
+	if !ok || f.at("rows").value == nil || f.at("where").value == nil {
 		return nil
-	case t.Name != ListType || t.Item == nil:
-		d.report(tell(e.Place, "type-mismatch/each", &v.Params[i]))
-		return nil
-	case where.key != nil:
-		d.report(tell(d.place(where.key), "missing-where/items", &v.Params[i]))
-		return nil
-	case t.Item.Entity != nil:
-		e.Entity, e.Where = t.Item.Entity, &Where{Param: i, List: true}
 	}
-	e.Param = i
+	name := f.at("rows").value
+	e := &Each{Entity: l.entityNamed[name.Value], Place: d.place(name)}
+	if e.Entity == nil {
+		d.report(tell(e.Place, "unknown-entity", name.Value, l.entities))
+		return nil
+	}
+	if e.Where = l.where(vn, f.at("where").value, scope{verb: v, row: e.Entity}); e.Where == nil {
+		return nil
+	}
 	return e
 }
 
@@ -327,11 +327,11 @@ func mentions(n *yaml.Node, name string) bool {
 	return false
 }
 
-func (l *loader) changes(vn *verbNode, e *Effect, f mapping, ent *Entity) {
-	d, v := vn.d, vn.v
+func (l *loader) changes(vn *verbNode, e *Effect, f mapping, sc scope) {
+	d, v, ent := vn.d, vn.v, sc.row
 	where, set := f.at("where"), f.at("set")
 	if where.value != nil {
-		e.Where = l.where(vn, where.value, ent)
+		e.Where = l.where(vn, where.value, sc)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
 			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
@@ -350,12 +350,12 @@ func (l *loader) changes(vn *verbNode, e *Effect, f mapping, ent *Entity) {
 		d.report(say.missingWhere(d.place(set.key), ent, v))
 	}
 	e.Declared = true
-	l.set(vn, e, set, ent, scope{verb: v, row: ent})
+	l.set(vn, e, set, ent, sc)
 }
 
 // where reads which rows an effect is about.
-func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
-	d, v := vn.d, vn.v
+func (l *loader) where(vn *verbNode, n *yaml.Node, sc scope) *Where {
+	d, v, ent := vn.d, vn.v, sc.row
 	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
 	if i := v.param(name); i >= 0 {
 		p := &v.Params[i]
@@ -375,7 +375,7 @@ func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
 		}
 		return &Where{Param: i, List: t != p.Type}
 	}
-	filter := l.filter(d, n, scope{verb: v, row: ent})
+	filter := l.filter(d, n, sc)
 	if filter == nil {
 		return nil
 	}

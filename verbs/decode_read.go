@@ -184,11 +184,15 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		f.Type = plainTypes[AnyType]
 	}
 	for _, read := range x.Reads {
-		of := ent
-		if read.Param >= 0 {
+		of, path := ent, read.Path
+		switch {
+		case read.Param >= 0:
 			of = vn.v.Params[read.Param].Type.Entity
+		case read.Param == OfTotal:
+			t := vn.v.Totals[read.Path.Field]
+			of, path = t.Entity, stores.Path{Field: t.Field}
 		}
-		f.Sensitive = f.Sensitive || sensitivePath(of, read.Path)
+		f.Sensitive = f.Sensitive || sensitivePath(of, path)
 	}
 	x.Args(func(i int) { f.Sensitive = f.Sensitive || vn.v.Params[i].Sensitive })
 	return f, true

@@ -15,7 +15,8 @@ import (
 type scope struct {
 	verb *Verb
 	row  *Entity // what `row` is, nil when there is none
-	item *Param  // the list that `item` is of, nil when there is none
+	each *Entity // what `each` is, nil where it is no row
+	item *Param  // the list of whose items `each` is one, nil where it is none
 }
 
 // A want is what the result of an expression must be.

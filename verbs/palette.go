@@ -228,6 +228,7 @@ type Verb struct {
 	Params      []Param
 	Returns     Returns
 	Effects     []Effect
+	Totals      []*Total
 	Requires    []Require
 	Confirm     []Confirm
 	Deprecated  *Deprecation
@@ -461,8 +462,8 @@ func (w *Where) One() (param int, ok bool) {
 	return w.Param, w.Filter == nil && !w.List
 }
 
-// An Each says for what an effect is there once each: for each row that Where picks, which
-// its expressions call `row`, or for each item of a list argument, `item`.
+// An Each says for what an effect is there once each, which its expressions call `each`:
+// for each row that Where picks, or for each item of a list argument.
 type Each struct {
 	Entity *Entity // nil for items
 	Where  *Where
@@ -472,13 +473,18 @@ type Each struct {
 
 // Line says what they are, on one line.
 func (e *Each) Line(v *Verb) string {
-	switch {
-	case e.Entity == nil:
+	if e.Entity == nil {
 		return "item of :" + v.Params[e.Param].Name
-	case e.Where.Filter != nil:
-		return e.Entity.Store.Name + " where " + e.Where.Filter.Line()
 	}
-	return e.Entity.Store.Name + " that :" + v.Params[e.Where.Param].Name + " names"
+	return e.Where.line(e.Entity.Store.Name, v)
+}
+
+// line says which of some things are meant, on one line.
+func (w *Where) line(what string, v *Verb) string {
+	if w.Filter != nil {
+		return what + " where " + w.Filter.Line()
+	}
+	return what + " that :" + v.Params[w.Param].Name + " names"
 }
 
 // A Set gives a field a value.
