@@ -88,7 +88,7 @@ type eachOf struct {
 func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do func() error) error {
 	var all []eachOf
 	if of := effect.Each; of.Entity != nil {
-		rows, named, err := r.picked(ctx, st, of.Entity, of.Where)
+		rows, named, err := r.picked(ctx, st, of.Entity, of.Where, of.Order...)
 		if err == nil && named && len(rows) == 0 {
 			err = r.mustMatch(ctx, st, effect, of.Entity)
 		}
@@ -225,13 +225,13 @@ func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
 // picked finds the rows that a palette names: those that a filter picks, the one that
 // an argument refers to, or each of those that a list refers to. Where the argument was
 // left out, none are named.
-func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where) (rows []stores.Row, named bool, err error) {
+func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where, order ...stores.Order) (rows []stores.Row, named bool, err error) {
 	if w.Filter != nil {
 		where, err := r.cond(ctx, st, w.Filter)
 		if err != nil {
 			return nil, true, err
 		}
-		rows, err = r.rowsWhere(ctx, e.Store, where)
+		rows, err = r.rowsWhere(ctx, e.Store, where, order...)
 		return rows, true, err
 	}
 	p := &st.verb.Params[w.Param]

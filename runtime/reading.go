@@ -108,14 +108,14 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 }
 
 // rowsWhere reads the rows that a condition picks, and remembers what they were.
-func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond) ([]stores.Row, error) {
+func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
 	n := len(e.Fields)
 	paths := make([]stores.Path, n+1)
 	for i := range n {
 		paths[i].Field = i
 	}
 	paths[n].Marks = true
-	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Hold: r.holdsAs(stores.Firm)})
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Order: order, Hold: r.holdsAs(stores.Firm)})
 	if err != nil {
 		return nil, err
 	}

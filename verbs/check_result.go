@@ -120,7 +120,7 @@ func changedRow(v *Verb) *Entity {
 // meaningOfField types a returned field.
 func (r *Registry) meaningOfField(read *Read, f *ReadField) meaning {
 	switch f.From {
-	case FromExpr:
+	case FromExpr, FromTotal:
 		return meaningOf(f.Type)
 	case FromCodes:
 		if f.Type.Name == ListType {

@@ -286,6 +286,7 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 		d.report(tell(e.Place, "unknown-entity", name.Value, l.entities))
 		return nil
 	}
+	e.Order = l.order(d, f.at("order"), e.Entity)
 	if e.Where = l.where(vn, f.at("where").value, scope{verb: v, row: e.Entity}); e.Where == nil {
 		return nil
 	}

@@ -39,6 +39,13 @@ const (
 
 var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max"}
 
+func (k TotalKind) String() string { return totalWords[k] }
+
+// fits reports whether values of a type can be added, or compared.
+func (k TotalKind) fits(t TypeName) bool {
+	return t == IntegerType || t == DecimalType || k > SumTotal && (t == DateType || t == DateTimeType)
+}
+
 // None is what the total of no rows is.
 func (t *Total) None() stores.Value {
 	switch {
@@ -150,10 +157,8 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	switch t.Type = t.Entity.Fields[t.Field].Type; {
 	case t.Type == nil:
 		return false
-	case t.Type.Name == IntegerType, t.Type.Name == DecimalType:
-	case t.Kind != SumTotal && (t.Type.Name == DateType || t.Type.Name == DateTimeType):
-	default:
-		d.report(tell(place, "type-mismatch/total", totalWords[t.Kind], t.Entity.Store.Fields[t.Field].Name, &t.Entity.Fields[t.Field]))
+	case !t.Kind.fits(t.Type.Name):
+		d.report(tell(place, "type-mismatch/total", totalWords[t.Kind], field))
 		return false
 	}
 	return true

@@ -467,7 +467,8 @@ func (w *Where) One() (param int, ok bool) {
 type Each struct {
 	Entity *Entity // nil for items
 	Where  *Where
-	Param  int // the list, of items
+	Order  []stores.Order // of rows that an expression picks; rows that are alike follow their keys
+	Param  int            // the list, of items
 	Place  dsl.Place
 }
 
@@ -592,7 +593,8 @@ type ReadField struct {
 	Type      *Type        // what it comes to; nil when it follows from From
 	Expr      *Expr        // of FromExpr
 	Codes     *CodeList    // of FromCodes
-	List      int          // of FromList and FromCount, in Read.Lists
+	List      int          // of FromList, FromCount and FromTotal, in Read.Lists
+	Total     *Total       // of FromTotal; Field is in the list's Fields
 	Part      ProgressPart // of FromProgress
 	Sensitive bool
 }
@@ -607,6 +609,7 @@ const (
 	FromCodes                      // what the palette says of the code, or the codes, at Path
 	FromList                       // rows that belong here, as a list of objects
 	FromCount                      // how many there are of those
+	FromTotal                      // what a field of those comes to
 	FromProgress                   // how far the row is
 )
 

@@ -652,8 +652,11 @@ func (d *drift) reads(was, v *verbs.Verb) {
 // text says where a returned field comes from, so that two can be compared.
 func readText(r *verbs.Read, f *verbs.ReadField) string {
 	switch f.From {
-	case verbs.FromList, verbs.FromCount:
+	case verbs.FromList, verbs.FromCount, verbs.FromTotal:
 		list := &r.Lists[f.List]
+		if f.From == verbs.FromTotal {
+			return f.Total.Kind.String() + " of " + fieldText(list.Entity, &list.Fields[f.Total.Field]) + " in " + listText(list)
+		}
 		if f.From == verbs.FromCount {
 			return "a count of " + listText(list)
 		}
