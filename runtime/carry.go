@@ -77,12 +77,5 @@ func queryRef(q *verbs.Query, i int) *verbs.Entity {
 
 func queryOf(v *verbs.Verb, args []stores.Value) stores.SQL {
 	q := v.Query
-	sql := stores.SQL{Text: q.Text, Params: q.Names, Kinds: q.Kinds, Columns: q.Columns}
-	sql.Args = make([]stores.Value, len(q.Params))
-	for i, p := range q.Params {
-		if args != nil {
-			sql.Args[i] = args[p]
-		}
-	}
-	return sql
+	return stores.SQL{Text: q.Text, Params: q.Names, Kinds: q.Kinds, Columns: q.Columns, Args: q.Arguments(v, args)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -14,6 +15,9 @@ import (
 // follow see them.
 func (r *run) apply(ctx context.Context, st *step, proposals []proposal) (err error) {
 	others := slices.ContainsFunc(r.steps, func(other *step) bool { return other != st && len(other.changes) > 0 })
+	if err := r.draw(ctx, proposals); err != nil {
+		return err
+	}
 	if st.changes, err = r.changes(st, proposals, others); err != nil || len(st.changes) == 0 {
 		return err
 	}
@@ -202,6 +206,9 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 			}
 			continue
 		}
+		if f.Computed {
+			continue
+		}
 		var err error
 		if a.value, err = r.accept(st, p.entity, a); err != nil {
 			return c, err
@@ -212,6 +219,17 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 		c.Set = append(c.Set, stores.Assign{Field: i, Value: a.value, Origin: a.came.Mark()})
 		c.row.Fields = append(c.row.Fields, c.field(a))
 	}
+	if len(e.Parts) > 0 {
+		parts := make([]stores.Value, len(e.Parts))
+		for i, f := range e.Parts {
+			at := c.At(f)
+			if at < 0 {
+				return c, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, e.Fields[f].Name)}
+			}
+			parts[i] = c.Set[at].Value
+		}
+		c.Key = stores.NewKey(parts...)
+	}
 	if c.Key.IsNull() {
 		var err error
 		if c.Key, err = r.newKey(e); err != nil {
@@ -219,7 +237,7 @@ func (r *reading) insert(st *step, p *proposal) (change, error) {
 		}
 	}
 	c.row.Key = c.Key
-	r.added[c.Key] = e.Name
+	r.isNew(e, c.Key)
 	return c, nil
 }
 
@@ -237,6 +255,49 @@ func (r *reading) accept(st *step, entity *verbs.Entity, a assigned) (stores.Val
 		return v, &complaint{st.index, notHeld(st.place, st.verb.Name, e.Name, f.Name, err.Error())}
 	}
 	return v, nil
+}
+
+// isNew takes down that the run adds a row. Its digest knows the key by that, and what
+// the database numbers by the row alone: elsewhere the number means what it says.
+func (r *reading) isNew(e *stores.Entity, key stores.Value) {
+	r.added[view.RowKey{Entity: e, Key: key}] = true
+	if key.Kind() != stores.UUID && (e.Fields[e.Key].Drawn || len(e.Parts) > 0) { // the parts stand in fields
+		r.alias[stores.NewRow(e.Name, key)] = fmt.Sprintf("new %d", r.made+len(r.added))
+	}
+}
+
+// drawnBy is what a value is told to come from that the database gives.
+const drawnBy = "database"
+
+// draw has the database give new rows what it alone can: their keys, and what it has
+// for fields that nobody sets.
+func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
+	for i := range proposals {
+		p := &proposals[i]
+		e := p.entity.Store
+		if p.op != stores.Insert {
+			continue
+		}
+		for f := range e.Fields {
+			if !e.Fields[f].Drawn || slices.ContainsFunc(p.set, func(a assigned) bool { return a.field == f && !a.value.IsNull() }) {
+				continue
+			}
+			if f == e.Key {
+				if p.key.IsNull() {
+					p.key, err = r.read.Draw(ctx, e, f)
+				}
+			} else {
+				a := assigned{field: f, from: drawnBy, came: ofRecord}
+				a.value, err = r.read.Draw(ctx, e, f)
+				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assigned) bool { return b.field == f })
+				p.set = append(p.set, a)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // newKey makes up the key of a new row.

@@ -102,7 +102,7 @@ func joining(t *testing.T) (*reading, *step) {
 		return fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 	}}
 	src := dsl.NewSource("a.dsl", "desk.note")
-	return &reading{e: e, added: map[stores.Value]string{}, alias: map[stores.Value]string{}},
+	return &reading{e: e, added: map[view.RowKey]bool{}, alias: map[stores.Value]string{}},
 		&step{verb: &verbs.Verb{Name: "desk.note"}, index: 3, place: dsl.Place{Source: src}}
 }
 
@@ -281,7 +281,7 @@ func TestARowIsAddedWithItsDefaults(t *testing.T) {
 		for _, a := range d.Set {
 			set += fmt.Sprintf(" %d=%s", a.Field, a.Value.Text())
 		}
-		if _, is := r.added[d.Key]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
+		if is := r.added[view.RowKey{Entity: d.Entity, Key: d.Key}]; d.Key.Text() != c.key || d.row.Key != d.Key || trimmed(set) != c.set || !is {
 			t.Errorf("%s: %s with%s", c.name, d.Key.Text(), set)
 		}
 	}
@@ -304,7 +304,7 @@ func TestKeysAreMadeUpWhereTheyCanBe(t *testing.T) {
 	}
 	r, _ := joining(t)
 	r.made = 4
-	r.added[keyOf(1)] = "thing"
+	r.added[view.RowKey{Key: keyOf(1)}] = true
 	key, err := r.newKey(&stores.Entity{Fields: []stores.Field{{Kind: stores.UUID}}})
 	if err != nil || r.alias[key] != "new 6" {
 		t.Errorf("%v %q", err, r.alias[key])

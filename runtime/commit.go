@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"verbatim/runtime/uploads"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 )
@@ -74,13 +75,13 @@ func (r *run) reply() *receipt.Receipt {
 	for _, n := range r.called {
 		compare(n.rows, n.found)
 		for _, g := range n.rows {
-			r.minted[g.Key] = g
+			r.minted[view.RowKey{Entity: n.entity, Key: g.Key}] = g
 		}
 	}
 	for _, st := range r.steps {
 		for i := range st.changes {
 			if c := &st.changes[i]; c.Op == stores.Insert {
-				r.s.adopt(c.Entity, r.minted[c.Key])
+				r.s.adopt(c.Entity, r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}])
 			}
 		}
 	}

@@ -222,7 +222,7 @@ func (r *run) footing() []string {
 			add(anything)
 			continue
 		}
-		if _, isNew := r.added[s.key]; !isNew {
+		if !r.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 			add(s.entity.Name + " " + s.key.Text())
 		}
 	}

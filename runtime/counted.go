@@ -94,7 +94,7 @@ func (r *reading) meet(ctx context.Context, c *stores.Change) error {
 	}
 	hold := func(field int, key stores.Value) error {
 		to := c.Entity.Fields[field].Ref
-		if _, isNew := r.added[key]; isNew || key.IsNull() || to == nil || r.met[view.RowKey{Entity: to, Key: key}] {
+		if r.added[view.RowKey{Entity: to, Key: key}] || key.IsNull() || to == nil || r.met[view.RowKey{Entity: to, Key: key}] {
 			return nil
 		}
 		// One that lies outside the scope is not counted for by this principal,

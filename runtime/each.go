@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -194,9 +195,7 @@ func (s *Session) each(ctx context.Context, p *verbs.Program, o RunOptions) (*re
 		for _, i := range unit {
 			whole.top[i] = r.top[i]
 		}
-		for key, entity := range r.added {
-			whole.added[key] = entity
-		}
+		maps.Copy(whole.added, r.added)
 		join(done, reply)
 		if o.Progress != nil {
 			o.Progress(Progress{Phase: Committing, Done: n + 1, Total: len(parts), Number: number, Call: &reply.Calls[len(reply.Calls)-1]})

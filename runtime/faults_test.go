@@ -138,6 +138,13 @@ func (t *faultyTx) Chained() []stores.Entry { return t.tx.Chained() }
 
 func (t *faultyTx) Discard() { t.tx.Discard() }
 
+func (t *faultyTx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
+	if err := t.s.count(); err != nil {
+		return stores.Value{}, err
+	}
+	return t.tx.Draw(ctx, e, field)
+}
+
 func (w *world) faulty(s *faultyStore) {
 	w.t.Helper()
 	s.Store = w.store

@@ -181,6 +181,7 @@ type Answer struct {
 
 // A Call is one call as its handler sees it.
 type Call struct {
+	ctx      context.Context // of the call, for what it asks without one
 	r        *reading
 	st       *step
 	promises []promise
@@ -206,7 +207,13 @@ func (c *Call) New(entity string) (Ref, error) {
 	if e == nil {
 		return Ref{}, fmt.Errorf("no entity is called %q", entity)
 	}
-	key, err := c.r.newKey(e.Store)
+	var key stores.Value
+	var err error
+	if e.Store.Fields[e.Store.Key].Drawn {
+		key, err = c.r.read.Draw(c.ctx, e.Store, e.Store.Key)
+	} else {
+		key, err = c.r.newKey(e.Store)
+	}
 	return Ref{entity, key}, err
 }
 
@@ -334,7 +341,7 @@ func (r *reading) handle(ctx context.Context, st *step, h *handler, promises []p
 	if err != nil {
 		return deed{}, &Failure{Err: err}
 	}
-	c := &Call{r: r, st: st, promises: promises}
+	c := &Call{ctx: ctx, r: r, st: st, promises: promises}
 	outcome, err := h.safely(ctx, c, args)
 	c.over = true
 	if err != nil {

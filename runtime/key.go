@@ -187,7 +187,7 @@ func (s *Session) nameNew(ctx context.Context, read stores.Reader, again *receip
 			if _, err := r.nameRow(ctx, e, row.Key); err != nil {
 				return err
 			}
-			names[row.Key] = r.shownName(e.Store, row.Key)
+			names[stores.NewRow(e.Store.Name, row.Key)] = r.shownName(e.Store, row.Key)
 		}
 	}
 	again.Rename(newRow, names)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"verbatim/runtime/names"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -283,7 +284,7 @@ func label(e *verbs.Entity, values []stores.Value) string {
 
 // read names every row of an entity within scope. Rows that a run has added and
 // not yet committed are left out: they may never be.
-func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[stores.Value]string) error {
+func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, uncommitted map[view.RowKey]bool) error {
 	rows, err := r.Find(ctx, stores.Find{Entity: e.Store, Select: s.e.naming[e], Limit: maxNamed})
 	if errors.Is(err, stores.ErrLimit) {
 		s.names.SetExtent(e.Store, names.TooMany)
@@ -294,7 +295,7 @@ func (s *Session) read(ctx context.Context, r stores.Reader, e *verbs.Entity, un
 	}
 	all := make([]names.Given, 0, len(rows))
 	for _, row := range rows {
-		if _, skip := uncommitted[row[0]]; !skip {
+		if !uncommitted[view.RowKey{Entity: e.Store, Key: row[0]}] {
 			all = append(all, toName(e, row))
 		}
 	}

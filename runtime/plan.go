@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"verbatim/dsl"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/stores/receipt"
 	"verbatim/verbs"
@@ -34,9 +35,9 @@ type run struct {
 	of    []*step // those that the journal tells of, parallel to its entries
 	rest  []int   // calls that were not looked at because one before them was refused
 
-	labels   map[stores.Value]string // of the rows that it adds
-	called   []*newNames             // their names, by entity
-	told     []receipt.Call          // parallel to written; nil before it was told
+	labels   map[view.RowKey]string // of the rows that it adds
+	called   []*newNames            // their names, by entity
+	told     []receipt.Call         // parallel to written; nil before it was told
 	digest   [32]byte
 	id       string
 	unsealed bool   // its digest is worked out when somebody asks for it

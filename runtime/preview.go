@@ -71,7 +71,7 @@ func (r *reading) nameRow(ctx context.Context, e *verbs.Entity, key stores.Value
 	if row, ok := r.s.names.Row(e.Store, key); ok {
 		return row, nil
 	}
-	if _, isNew := r.added[key]; isNew {
+	if r.added[view.RowKey{Entity: e.Store, Key: key}] {
 		return names.Row{}, nil
 	}
 	if r.s.names.Extent(e.Store) == names.Some {
@@ -126,7 +126,7 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 	for _, st := range r.steps {
 		for i := range st.changes {
 			c := &st.changes[i]
-			if n, ok := r.minted[c.Key]; ok && c.Op == stores.Insert {
+			if n, ok := r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}]; ok && c.Op == stores.Insert {
 				if all[c.entity] == nil {
 					order = append(order, c.entity)
 				}
@@ -139,13 +139,13 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 		if err != nil {
 			return err
 		}
-		n := &newNames{rows: all[e]}
+		n := &newNames{entity: e.Store, rows: all[e]}
 		r.called = append(r.called, n)
 		if ask != nil {
 			b.Asked = append(b.Asked, stores.NameAsk{NameQuery: *ask, Into: &n.found})
 		}
 		for _, g := range n.rows {
-			r.minted[g.Key] = g
+			r.minted[view.RowKey{Entity: e.Store, Key: g.Key}] = g
 			b.Names = append(b.Names, g.Name(e.Store))
 		}
 	}
@@ -155,8 +155,9 @@ func (r *run) nameAdded(ctx context.Context, b *stores.Batch) error {
 // newNames are the names of rows that a run adds, and the names that the store had
 // when it did.
 type newNames struct {
-	rows  []names.Given
-	found []stores.Name
+	entity *stores.Entity
+	rows   []names.Given
+	found  []stores.Name
 }
 
 func (r *reading) nameCells(ctx context.Context, t *table) error {
@@ -185,7 +186,7 @@ func (r *reading) shownName(e *stores.Entity, key stores.Value) string {
 	if row, ok := r.s.names.Row(e, key); ok {
 		return row.Shown()
 	}
-	if _, isNew := r.added[key]; isNew {
+	if r.added[view.RowKey{Entity: e, Key: key}] {
 		return newRow
 	}
 	return hidden
@@ -200,8 +201,8 @@ func (r *reading) shownValue(e *stores.Entity, key stores.Value) stores.Value {
 
 // nameReferences names what the changes of a run refer to, and gives the
 // labels of the rows that it adds. It is the last thing that reads.
-func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, error) {
-	found := make(map[stores.Value]string)
+func (r *run) nameReferences(ctx context.Context) (map[view.RowKey]string, error) {
+	found := make(map[view.RowKey]string)
 	fresh := make(map[*verbs.Entity][]stores.Value)
 	var order []*verbs.Entity
 	for _, st := range r.steps {
@@ -209,7 +210,8 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 			c := &st.changes[i]
 			if c.Op == stores.Insert {
 				if n, ok := r.namingKnown(c.entity, c.Key); ok {
-					found[c.Key], r.minted[c.Key] = n.Label, n
+					at := view.RowKey{Entity: c.Entity, Key: c.Key}
+					found[at], r.minted[at] = n.Label, n
 				} else {
 					if fresh[c.entity] == nil {
 						order = append(order, c.entity)
@@ -236,7 +238,8 @@ func (r *run) nameReferences(ctx context.Context) (map[stores.Value]string, erro
 		}
 		for _, row := range rows {
 			n := toName(e, row)
-			found[n.Key], r.minted[n.Key] = n.Label, n
+			at := view.RowKey{Entity: e.Store, Key: n.Key}
+			found[at], r.minted[at] = n.Label, n
 		}
 	}
 	if !r.owners {
@@ -260,7 +263,7 @@ func (r *reading) owner(c *change) string {
 	if row, ok := r.s.names.Row(c.Entity, c.Key); ok {
 		return row.Owner
 	}
-	return r.minted[c.Key].Owner
+	return r.minted[view.RowKey{Entity: c.Entity, Key: c.Key}].Owner
 }
 
 // Telling
@@ -304,7 +307,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 			row.Owner = r.s.ownerName(c.Entity, r.owner(c))
 		}
 		if c.Op == stores.Insert || row.Label == "" { // it was added by an earlier call
-			row.Label = r.labels[c.Key]
+			row.Label = r.labels[view.RowKey{Entity: c.Entity, Key: c.Key}]
 		}
 		for k := range row.Fields {
 			f := &row.Fields[k]
@@ -324,7 +327,7 @@ func (r *run) rowsOf(st *step) []receipt.Row {
 // nameValue gives the key of a row the name that it is shown by.
 func (r *reading) nameValue(v *receipt.Value, e *stores.Entity) {
 	if !v.IsNull() {
-		v.Name = r.shownName(e, v.Value)
+		v.Name, v.Entity = r.shownName(e, v.Value), e.Name
 	}
 }
 
@@ -470,7 +473,7 @@ func (r *run) shown() *shown {
 	}
 	for _, s := range r.seen {
 		if s.paths == nil && s.entity != nil {
-			if _, isNew := r.added[s.key]; !isNew {
+			if !r.added[view.RowKey{Entity: s.entity, Key: s.key}] {
 				p.rows = append(p.rows, s)
 			}
 		}

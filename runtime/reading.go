@@ -43,12 +43,12 @@ type reading struct {
 	// changed: keys that were made up, and instants counted from now. The
 	// digest names them by what they are.
 	alias map[stores.Value]string
-	// added holds the keys of rows that a run adds, and for which entity; made is how
+	// added holds the rows that a run adds; made is how
 	// many keys were made up before.
-	added  map[stores.Value]string
+	added  map[view.RowKey]bool
 	made   int
-	minted map[stores.Value]names.Given // the names that added rows get when they are committed
-	visit  *sessions.Session            // the session's row, once it was read
+	minted map[view.RowKey]names.Given // the names that added rows get when they are committed
+	visit  *sessions.Session           // the session's row, once it was read
 
 	uploads []usedUpload // files that nothing had used before
 	files   []knownFile  // that arguments name
@@ -63,7 +63,7 @@ func (s *Session) reads(r stores.Reader) *reading {
 
 func (s *Session) readsAt(r stores.Reader, now time.Time) *reading {
 	return &reading{e: s.e, s: s, read: view.Direct(r, nil, nil), now: now, snapshot: true,
-		alias: make(map[stores.Value]string), added: make(map[stores.Value]string), minted: make(map[stores.Value]names.Given)}
+		alias: make(map[stores.Value]string), added: make(map[view.RowKey]bool), minted: make(map[view.RowKey]names.Given)}
 }
 
 // A seen is something that was read of a row, and what it was then.

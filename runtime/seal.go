@@ -55,11 +55,25 @@ func (r *run) finish() {
 // step writes down what a call stands on and its receipt does not tell.
 func (d *digester) step(st *step) {
 	d.Text(st.text)
-	d.Values(st.args)
+	d.Number(len(st.args))
+	for i, v := range st.args {
+		d.of(st.verb.Params[i].Type, v)
+	}
 	d.origins(st.from)
 	d.Number(len(st.notices))
 	for _, n := range st.notices {
-		d.Values(n.values)
+		d.Number(len(n.values))
+		for i, v := range n.values {
+			var t *verbs.Type // of an argument that goes along as it is
+			if n.effect != nil && i < len(n.effect.With) {
+				for j := range st.verb.Params {
+					if st.verb.Params[j].Ident == n.effect.With[i].Value.Text {
+						t = st.verb.Params[j].Type
+					}
+				}
+			}
+			d.of(t, v)
+		}
 		d.origins(n.came)
 		d.instead(n.instead)
 	}
@@ -68,15 +82,51 @@ func (d *digester) step(st *step) {
 	}
 }
 
+// of writes down a value of a type, which says of which row a key is.
+func (d *digester) of(t *verbs.Type, v stores.Value) {
+	if t != nil && t.Name == verbs.RefType && t.Entity != nil {
+		d.Key(t.Entity.Store.Name, v)
+		return
+	}
+	d.Value(v)
+}
+
+// fieldOf writes down a value that was read along a path.
+func (d *digester) fieldOf(e *stores.Entity, p stores.Path, v stores.Value) {
+	for _, s := range p.Steps {
+		e = s.To
+	}
+	switch {
+	case e == nil || p.Count != nil || p.Marks || p.Field >= len(e.Fields):
+		d.Value(v)
+	case p.Field == e.Key:
+		d.Key(e.Name, v)
+	case e.Fields[p.Field].Ref != nil:
+		d.Key(e.Fields[p.Field].Ref.Name, v)
+	default:
+		d.Value(v)
+	}
+}
+
 // seen writes down the rows that a plan stands on.
 func (d *digester) seen(rows []seen) {
 	d.Number(len(rows))
 	for _, s := range rows {
-		if s.entity != nil {
+		if s.entity == nil {
+			d.Value(s.key)
+			d.Values(s.values)
+		} else {
 			d.Text(s.entity.Name)
+			d.Key(s.entity.Name, s.key)
+			d.Number(len(s.values))
+			for i, v := range s.values {
+				p := stores.Path{Field: i}
+				if i < len(s.paths) {
+					p = s.paths[i]
+				}
+				d.fieldOf(s.entity, p, v)
+			}
 		}
-		d.Value(s.key)
-		d.Values(s.values)
 		d.Number(len(s.marks))
 		for _, m := range s.marks {
 			d.Number(m.Field)

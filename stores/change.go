@@ -51,8 +51,10 @@ func (e *Entity) check(field int, v Value) error {
 }
 
 // Prepare checks a change against its entity and returns it as backends carry
-// it out: of an Insert, Set names every field, the key and defaults included;
-// of an Update, none that is given twice. The error wraps ErrInvalid.
+// it out: of an Insert, Set names every field that has a column of ours to set, the key
+// and defaults included;
+// of an Update, none that is given twice. Its values are what columns hold. The error
+// wraps ErrInvalid.
 func (c Change) Prepare() (Change, error) {
 	e := c.Entity
 	if err := e.check(e.Key, c.Key); err != nil {
@@ -78,15 +80,30 @@ func (c Change) Prepare() (Change, error) {
 			}
 			set[a.Field].Value, set[a.Field].Origin = a.Value, a.Origin
 		}
-		c.Set = set
+		if len(e.Parts) > 0 {
+			parts := make([]Value, len(e.Parts))
+			for i, f := range e.Parts {
+				parts[i] = set[f].Value
+			}
+			if NewKey(parts...) != c.Key {
+				return c, fmt.Errorf("%s: a key that is not made of its parts: %w", e.Name, ErrInvalid)
+			}
+		}
+		// What has no column, and what the database alone gives, is not set.
+		c.Set = slices.DeleteFunc(set, func(a Assign) bool {
+			return e.Fields[a.Field].Computed || a.Field == e.Key && len(e.Parts) > 0
+		})
 	case Update:
 		if len(c.Set) == 0 {
 			return c, fmt.Errorf("%s: an update that sets nothing: %w", e.Name, ErrInvalid)
 		}
 		for _, a := range c.Set {
 			// A key names the row in journals and in other rows; it stays.
-			if a.Field == e.Key {
+			if a.Field == e.Key || slices.Contains(e.Parts, a.Field) {
 				return c, fmt.Errorf("%s: a key cannot be changed: %w", e.Name, ErrInvalid)
+			}
+			if e.Fields[a.Field].Computed {
+				return c, fmt.Errorf("%s.%s is given by the database: %w", e.Name, e.Fields[a.Field].Name, ErrInvalid)
 			}
 		}
 	case Delete:
@@ -100,6 +117,9 @@ func (c Change) Prepare() (Change, error) {
 		}
 	}
 	if err := c.checkMarks(); err != nil {
+		return c, err
+	}
+	if err := c.stored(); err != nil {
 		return c, err
 	}
 	if n := c.Number; n != 0 && (c.Op != Insert || n < 0 || n >= len(e.Fields) || n == e.Key || e.Fields[n].Ref != nil || e.Fields[n].Kind != Int || !c.Set[n].Value.IsNull()) {

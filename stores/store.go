@@ -74,6 +74,9 @@ type Entity struct {
 	Table  string // "kyc.outstanding_requests"; a backend without schemas writes kyc_outstanding_requests. The schema verbatim is the engine's
 	Fields []Field
 	Key    int // index of the key in Fields
+	// Parts are the fields that make up the key where it has several: then the field
+	// at Key is the last, has no column, and holds what NewKey makes of them.
+	Parts []int
 	// Scope is the way to the row that owns this one: reference fields to
 	// follow, the last of which holds the key that a Scope must hold. An empty
 	// path with Access == ByPath means that the row owns itself.
@@ -118,6 +121,14 @@ type Field struct {
 	Personal  bool     // of a person: erasable from the journal
 	Default   Value    // Null when there is none
 	Codes     []string // closed list, nil when open
+	// Spelling says in which form the column keeps the field; nil is as it is.
+	Spelling *Spelling
+	// Places is how many digits after the point of a decimal its column keeps exactly,
+	// where it keeps binary fractions; 0 where that is not said.
+	Places int
+	// Drawn says that the database has a value of its own for a new row: see
+	// Tx.Draw. Computed says that it alone gives the column its value.
+	Drawn, Computed bool
 }
 
 // FieldIndex returns the index of a field by its name, or -1.
@@ -368,8 +379,9 @@ type SQL struct {
 
 // A Column names and types one column of a SQL.
 type Column struct {
-	Name string
-	Kind Kind
+	Name     string
+	Kind     Kind      // of what comes back
+	Spelling *Spelling // by which that is turned into values; nil is as it is
 }
 
 // A Store keeps rows. It is safe for use by many goroutines.
@@ -435,6 +447,9 @@ type Tx interface {
 	// transaction. Once it has failed, the transaction can no longer commit,
 	// whatever fn returns.
 	Apply(ctx context.Context, b Batch) error
+	// Draw returns what the database itself gives a drawn field of a new row: the
+	// next of a sequence, or its default. It is nobody else's from then on.
+	Draw(ctx context.Context, e *Entity, field int) (Value, error)
 	// Chained returns the entries of all batches as they were chained, in their
 	// order and standing together in the journal. Which place they have there is
 	// settled while the transaction commits, so that writers wait for one another
@@ -450,4 +465,5 @@ type Tx interface {
 type Plan struct {
 	Steps    []string // statements, in order
 	Problems []string // what stands in the way: nothing is done while there is one
+	Warnings []string // what makes it slow, or could not be looked at
 }

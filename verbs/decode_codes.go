@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"strings"
+
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
@@ -27,7 +29,8 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 		list.Codes = nil
 		return
 	}
-	var steps []*yaml.Node // the codes that others lead to
+	var steps []*yaml.Node  // the codes that others lead to
+	var valued []*yaml.Node // what columns hold for codes
 	seen := make(map[string]*yaml.Node)
 	d.each(f.at("values"), func(n *yaml.Node) {
 		c, at := Code{}, n
@@ -40,7 +43,17 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 				return
 			}
 			at = cf.at("code").value
-			c = Code{Name: at.Value, Description: cf.text("description"), Else: cf.text("else")}
+			c = Code{Name: at.Value, Description: cf.text("description"), Label: cf.text("label"), Else: cf.text("else")}
+			if n := cf.at("value").value; n != nil {
+				valued = append(valued, n)
+				if c.Value = stores.NewString(n.Value); n.Style == 0 && isNumber(n.Value) {
+					whole, ok := stores.ParseInt(n.Value)
+					if c.Value = whole; !ok {
+						d.report(tell(d.place(n), "code-value/whole", c.Name))
+						return
+					}
+				}
+			}
 			d.items(cf.at("to"), func(n *yaml.Node) {
 				c.To = append(c.To, n.Value)
 				steps = append(steps, n)
@@ -60,6 +73,9 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 		seen[c.Name] = at
 		list.Codes = append(list.Codes, c)
 	})
+	if len(valued) > 0 {
+		l.spell(d, list, valued)
+	}
 	for _, n := range steps {
 		if seen[n.Value] == nil {
 			d.report(tell(d.place(n), "code-step", list.Name, n.Value, list.Names()))
@@ -68,6 +84,43 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	if len(f.at("values").value.Content) == 0 {
 		d.report(tell(d.place(f.at("values").value), "nothing-written/list", "values"))
 	}
+}
+
+// spell works out how columns keep the codes of a list.
+func (l *loader) spell(d *doc, list *CodeList, valued []*yaml.Node) {
+	values := make([]stores.Value, len(list.Codes))
+	held := make(map[stores.Value]string)
+	for i := range list.Codes {
+		c := &list.Codes[i]
+		if values[i] = c.Value; c.Value.IsNull() {
+			values[i] = stores.NewString(c.Name)
+		}
+		switch other := held[values[i]]; {
+		case other != "":
+			d.report(tell(d.place(valued[0]), "code-value/twice", list, other, c.Name, values[i].Text()))
+			return
+		case values[i].Kind() != values[0].Kind():
+			d.report(tell(d.place(valued[0]), "code-value/mixed", list, list.Codes[0].Name, c.Name))
+			return
+		}
+		held[values[i]] = c.Name
+	}
+	if len(values) > 0 {
+		list.Spelling = stores.NewCodes(list.Name, list.Names(), values)
+	}
+}
+
+// called is the code that columns hold a word for, or that people call by it.
+func (l *CodeList) called(word string) string {
+	if l == nil {
+		return ""
+	}
+	for i := range l.Codes {
+		if c := &l.Codes[i]; word != "" && (!c.Value.IsNull() && c.Value.Text() == word || strings.EqualFold(c.Label, word)) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 func (l *loader) schema(d *doc, k, v *yaml.Node) {

@@ -230,6 +230,10 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		return nil
 	}
 	e.Entity = ent
+	if ent.ReadOnly {
+		d.report(tell(e.Place, "read-only", ent, e.Word()))
+		return nil
+	}
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
@@ -246,8 +250,11 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 				d.report(tell(place, "unknown-field", ent, field))
 			}
 			return nil
-		case i == ent.Store.Key:
+		case i == ent.Store.Key, slices.Contains(ent.Store.Parts, i):
 			d.report(tell(place, "key-changed", ent.Store.Fields[i].Name, ent))
+			return nil
+		case ent.Store.Fields[i].Computed:
+			d.report(tell(place, "read-only/field", ent.Store.Fields[i].Name, ent, ent.Fields[i].Place))
 			return nil
 		}
 		e.Fields = []int{i}
@@ -307,7 +314,8 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	var missing []string
 	for i := range ent.Store.Fields {
 		field := &ent.Store.Fields[i]
-		if i == ent.Store.Key && field.Kind == stores.UUID || !field.Required || !field.Default.IsNull() {
+		ours := i == ent.Store.Key && (field.Kind == stores.UUID || len(ent.Store.Parts) > 0) // or made of its parts
+		if ours || field.Drawn || field.Computed || !field.Required || !field.Default.IsNull() {
 			continue
 		}
 		if !slices.ContainsFunc(e.Set, func(s Set) bool { return s.Field == i }) && !mentions(set.value, field.Name) {
@@ -401,8 +409,11 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 				d.report(tell(d.place(k), "unknown-field", ent, k.Value))
 			}
 			return
-		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID):
+		case i == ent.Store.Key && (e.Kind == Updates || ent.Store.Fields[i].Kind == stores.UUID || ent.Store.Fields[i].Drawn), e.Kind == Updates && slices.Contains(ent.Store.Parts, i):
 			d.report(tell(d.place(k), "key-changed", k.Value, ent))
+			return
+		case ent.Store.Fields[i].Computed:
+			d.report(tell(d.place(k), "read-only/field", k.Value, ent, ent.Fields[i].Place))
 			return
 		case e.Kind == Updates && len(e.Fields) > 0 && i != e.Fields[0]:
 			d.report(tell(d.place(k), "outside-promise", ent, k.Value, ent.Store.Fields[e.Fields[0]].Name, e.Place))

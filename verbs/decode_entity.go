@@ -60,7 +60,12 @@ func (l *loader) makeFields(en *entityNode) {
 		}
 		d.report(tell(at, "reserved-word/ours", "table", s.Table))
 	}
+	e.ReadOnly = f.boolean("read-only")
 	keyNode := f.at("key").value
+	if keyNode != nil && keyNode.Kind == yaml.SequenceNode {
+		l.makeParts(en)
+		return
+	}
 	keyName := f.text("key")
 	if keyNode == nil || !d.name(keyNode, "key field") {
 		e.broken = true
@@ -91,10 +96,18 @@ func (l *loader) makeFields(en *entityNode) {
 		s.Key = i
 		key := &s.Fields[i]
 		key.Required = true
+		key.Drawn = f.text("key-by") == "database"
 		switch t := e.Fields[i].Type; {
 		case t == nil:
+		case f.text("key-by") == "us" && t.Name != UUIDType && t.Name != StringType, f.text("key-by") == "caller" && t.Name == UUIDType:
+			d.report(tell(d.place(f.at("key-by").value), "key-by/type", keyName, typeWords[t.Name], map[string]string{"us": "we", "caller": "the caller"}[f.text("key-by")]))
+		case key.Drawn && s.Managed:
+			d.report(tell(d.place(f.at("key-by").value), "key-by/managed", keyName))
 		case t.Name != UUIDType && t.Name != StringType && t.Name != IntegerType && t.Name != CodeType:
 			d.report(tell(e.Fields[i].Place, "bad-key", keyName, typeWords[t.Name]))
+			e.broken = true
+		case key.Spelling != nil:
+			d.report(tell(e.Fields[i].Place, "code-value/spelt-key", keyName))
 			e.broken = true
 		case key.Personal:
 			// The journal names rows by their keys, and keeps those.
@@ -102,6 +115,58 @@ func (l *loader) makeFields(en *entityNode) {
 			e.broken = true
 		}
 	}
+}
+
+// makeParts works out the fields of an entity whose key has several, and the one that
+// stands for all of it.
+func (l *loader) makeParts(en *entityNode) {
+	d, e, f := en.d, en.e, &en.f
+	s, n := e.Store, f.at("key").value
+	d.entries(f.at("fields").value, func(k, v *yaml.Node) { l.field(en, k, v) })
+	var names []string
+	for _, c := range n.Content {
+		i := e.field(c.Value)
+		switch {
+		case c.Kind == poisoned:
+		case i < 0:
+			if !e.broken {
+				d.report(tell(d.place(c), "unknown-field", e, c.Value))
+			}
+			e.broken = true
+		case slices.Contains(s.Parts, i):
+			d.report(tell(d.place(c), "duplicate-key", c.Value, d.place(n)))
+		default:
+			part := &s.Fields[i]
+			kind := l.partKind(e.Fields[i].Type)
+			if part.Spelling != nil && part.Kind != stores.Date || kind != stores.Int && kind != stores.String && kind != stores.UUID && kind != stores.Date {
+				d.report(tell(e.Fields[i].Place, "bad-key/part", c.Value))
+			}
+			if part.Required = true; part.Personal {
+				d.report(tell(e.Fields[i].Place, "contradiction", c.Value+" is part of the key and personal", "a key stands in the journal for ever: give rows a key that says nothing of anybody", dsl.Place{}, ""))
+			}
+			s.Parts, names = append(s.Parts, i), append(names, part.Name)
+		}
+	}
+	switch by := f.text("key-by"); {
+	case len(s.Parts) < 2 && !e.broken:
+		d.report(tell(d.place(n), "bad-key/few", n.Content))
+	case s.Managed:
+		d.report(tell(d.place(n), "bad-key/managed"))
+	case by != "" && by != "caller":
+		d.report(tell(d.place(f.at("key-by").value), "key-by/parts", by))
+	case f.at("scope").value != nil && f.at("scope").value.Value == "self":
+		d.report(tell(d.place(n), "bad-key/self"))
+	}
+	s.Key = len(s.Fields)
+	s.Fields = append(s.Fields, stores.Field{Name: strings.Join(names, "+"), Kind: stores.String, Required: true})
+	e.Fields = append(e.Fields, Field{Type: plainTypes[StringType], Description: "The key.", Place: d.place(n)})
+}
+
+func (l *loader) partKind(t *Type) stores.Kind {
+	if t == nil {
+		return stores.Int // complained about
+	}
+	return l.kindOf(t)
 }
 
 // isOurs reports whether a name is kept for what the engine keeps of its own.
@@ -164,6 +229,11 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		Required:  f.boolean("required"),
 		Sensitive: f.boolean("sensitive"),
 		Personal:  f.boolean("personal"),
+		Drawn:     f.text("default-by") == "database",
+		Computed:  f.boolean("read-only"),
+	}
+	if n := f.at("default-by").key; n != nil && (f.at("default").key != nil || kept.Computed) {
+		d.report(tell(d.place(n), "contradiction", k.Value+" is given a value by the database and by the palette", "one of them says what a new row holds", dsl.Place{}, ""))
 	}
 	d.items(f.at("written-by"), func(n *yaml.Node) {
 		switch r := l.roleNamed[n.Value]; {
@@ -193,24 +263,62 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		switch t.Name {
 		case CodeType:
 			if t.Codes != nil {
-				kept.Codes = t.Codes.Names()
+				kept.Codes, kept.Spelling = t.Codes.Names(), t.Codes.Spelling
 			}
 		case RefType:
 			if t.Entity != nil {
-				kept.Ref = t.Entity.Store
+				if kept.Ref = t.Entity.Store; l.keyNodeOf(t.Entity) == yaml.SequenceNode {
+					d.report(tell(field.Place, "bad-key/referred", t.Entity))
+					field.Type, kept.Ref = nil, nil
+				}
 			}
 		case ListType:
 			kept.Elem = l.kindOf(t.Item)
+			if t.Item.Codes != nil && t.Item.Codes.Spelling != nil {
+				d.report(tell(field.Place, "code-value/spelt-list", k.Value))
+			}
 		case MoneyType:
 			d.report(tell(d.place(f.at("type").value), "money-field", k.Value))
 			field.Type = nil
 		}
+		if !e.Store.Managed && t.Name == DecimalType {
+			kept.Places = max(0, t.Scale)
+		}
+		l.spelling(d, f, e, &kept, t)
 		if n := f.at("default").value; n != nil && field.Type != nil {
 			kept.Default, _ = l.value(d, field.Type, n, k.Value)
 		}
 	}
 	e.Store.Fields = append(e.Store.Fields, kept)
 	e.Fields = append(e.Fields, field)
+}
+
+// spelling reads in which form a column of an existing table keeps a field.
+func (l *loader) spelling(d *doc, f mapping, e *Entity, kept *stores.Field, t *Type) {
+	for _, key := range [...]string{"unit", "form"} {
+		n := f.at(key).value
+		switch {
+		case n == nil:
+		case e.Store.Managed:
+			d.report(tell(d.place(f.at(key).key), "bad-form/managed", key))
+		case key == "unit" && t.Name == DecimalType:
+			digits := len(n.Value) - len("0.")
+			if digits < 1 || digits > 9 || n.Value != "0."+strings.Repeat("0", digits-1)+"1" {
+				d.report(tell(d.place(n), "bad-form/unit", n.Value))
+				continue
+			}
+			kept.Spelling, kept.Places = stores.NewUnits(digits), 0
+		case key == "form" && (t.Name == DateType || t.Name == DateTimeType):
+			s, ok := stores.NewForm(kept.Kind, n.Value)
+			if !ok {
+				d.report(tell(d.place(n), "bad-form", n.Value, t))
+				continue
+			}
+			kept.Spelling = s
+		default:
+			d.report(tell(d.place(f.at(key).key), "limit-does-not-apply", key, typeWords[t.Name], map[string][]string{"unit": {"decimal"}, "form": {"date", "datetime"}}[key]))
+		}
+	}
 }
 
 // kindOf says how values of a type are kept. What a reference holds is the key
@@ -226,7 +334,20 @@ func (l *loader) kindOf(t *Type) stores.Kind {
 	return stores.JSON
 }
 
+// keyNodeOf says whether the key of an entity is one name or a list of them.
+func (l *loader) keyNodeOf(e *Entity) yaml.Kind {
+	for i := range l.entityNodes {
+		if en := &l.entityNodes[i]; en.e == e && en.f.at("key").value != nil {
+			return en.f.at("key").value.Kind
+		}
+	}
+	return yaml.ScalarNode
+}
+
 func (l *loader) keyKind(e *Entity) stores.Kind {
+	if l.keyNodeOf(e) == yaml.SequenceNode {
+		return stores.String
+	}
 	for i := range l.entityNodes {
 		en := &l.entityNodes[i]
 		if en.e != e || en.f.at("fields").value == nil {

@@ -48,7 +48,11 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			if !slices.Contains(q.Names, name) {
 				q.Names = append(q.Names, name)
 				q.Params = append(q.Params, i)
-				q.Kinds = append(q.Kinds, l.kindOf(v.Params[i].Type))
+				kind := l.kindOf(v.Params[i].Type)
+				if s := v.Params[i].Type.spelling(); s != nil {
+					kind = s.Kind
+				}
+				q.Kinds = append(q.Kinds, kind)
 			}
 		}
 	}
@@ -73,7 +77,11 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 		if q.Sensitive != nil {
 			q.Sensitive = append(q.Sensitive, sensitive)
 		}
-		q.Columns = append(q.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(t)})
+		c := stores.Column{Name: k.Value, Kind: l.kindOf(t), Spelling: t.spelling()}
+		if c.Spelling != nil {
+			c.Kind = c.Spelling.Kind
+		}
+		q.Columns = append(q.Columns, c)
 		q.Types = append(q.Types, t)
 	})
 	for _, name := range v.Returns.Includes {
@@ -81,6 +89,29 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "query", "columns"))
 		}
 	}
+}
+
+// spelling is how columns keep codes of the type; nil where they hold their names.
+func (t *Type) spelling() *stores.Spelling {
+	if t == nil || t.Codes == nil || t.Name != CodeType {
+		return nil
+	}
+	return t.Codes.Spelling
+}
+
+// Arguments are what the query is given of a call's: codes as columns keep them.
+func (q *Query) Arguments(v *Verb, args []stores.Value) []stores.Value {
+	given := make([]stores.Value, len(q.Params))
+	for i, p := range q.Params {
+		if args == nil {
+			continue
+		}
+		given[i] = args[p]
+		if s := v.Params[p].Type.spelling(); s != nil && !args[p].IsNull() {
+			given[i], _ = s.Store(args[p])
+		}
+	}
+	return given
 }
 
 // sqlParams finds the :name parameters of a query: outside strings, quoted

@@ -141,6 +141,8 @@ func (d definer) key(k *key) object {
 		named(true)
 	case "lists":
 		list(object{{"type", "array"}, {"items", object{{"type", "string"}}}})
+	case "text-or-texts":
+		o = append(o, property{"type", append([]string{"array"}, scalarTypes...)}, property{"items", object{{"type", scalarTypes}}})
 	case "text-or-map":
 		if k.of == nil { // the items of a list: a type again, one level down
 			or([]string{"string", "object"}, object{{"properties", d.itemKeys()}, {"additionalProperties", false}})

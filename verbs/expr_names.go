@@ -36,7 +36,7 @@ func (c *exprChecker) string(n *expr.Node, expect *term) term {
 	if expect != nil {
 		switch expect.name {
 		case CodeType:
-			return c.fail(say.codeInQuotes(c.place(n), n.Text))
+			return c.fail(say.codeInQuotes(c.place(n), n.Text, expect.codes))
 		case DateType, DateTimeType, DurationType, UUIDType, RefType, EmailType, PhoneType:
 			t := plainTypes[expect.name]
 			v, p := t.read(n.Text)

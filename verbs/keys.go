@@ -58,6 +58,7 @@ var forms = map[string]struct {
 	"maps":          {sequence, "a list of mappings, each begun by a dash"},
 	"named-maps":    {yamlMap, "a mapping from names to mappings"},
 	"named-texts":   {yamlMap, "a mapping from names to text"},
+	"text-or-texts": {append(scalar, yaml.SequenceNode), "text, or a list: [a, b]"},
 	"text-or-map":   {append(scalar, yamlMap...), "text or a mapping"},
 	"text-or-maps":  {append(scalar, sequence...), "a word or a list of rules"},
 	"texts-or-maps": {sequence, "a list: [A, B]"},

@@ -155,6 +155,9 @@ func (loaderMessages) badValue(at dsl.Place, name, word string, t *Type, p probl
 	switch {
 	case p == unknownCode && t.Codes != nil:
 		near := nearest(word, t.Codes.Names())
+		if code := t.Codes.called(word); code != "" {
+			near = []string{code}
+		}
 		d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
 		d.Notes = []string{"codes of " + t.Codes.Name + ": " + Some(t.Codes.Names(), 16)}
 	case t.Name == BooleanType:
@@ -290,9 +293,11 @@ func (loaderMessages) exprFault(at dsl.Place, e *expr.Error, word string) dsl.Di
 	return d
 }
 
-func (loaderMessages) codeInQuotes(at dsl.Place, word string) dsl.Diagnostic {
+func (loaderMessages) codeInQuotes(at dsl.Place, word string, list *CodeList) dsl.Diagnostic {
 	d := tell(at, "type-mismatch/code", word)
-	if isCode(word) {
+	if code := list.called(word); code != "" {
+		d.Label, d.Fixes = "say "+code, replacements(at, []string{code}, "")
+	} else if isCode(word) {
 		d.Fixes = replacements(at, []string{word}, "")
 	}
 	return d

@@ -80,6 +80,9 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		}
 		return d
 	case wrongType:
+		if t.Name == CodeType && t.Codes != nil && v.Kind == dsl.Integer {
+			return unknownCodeOf(at, what, t.Codes, v, sensitive)
+		}
 		d := tell(at, "wrong-type", what, t, kindPhrase(v.Kind))
 		if t.Name == RefType && v.Kind == dsl.String {
 			d.Label = "name it with @"
@@ -209,7 +212,14 @@ func unknownCodeOf(at dsl.Place, what string, list *CodeList, v *dsl.Value, sens
 	if sensitive {
 		d = tell(at, "unknown-code/sensitive", what, list)
 	}
-	d.Label, d.Fixes = didYouMean(near), replacements(at, near, "")
+	code := list.called(v.Text)
+	if code != "" && !sensitive {
+		near = []string{code}
+	}
+	if d.Label, d.Fixes = didYouMean(near), replacements(at, near, ""); code != "" && !sensitive {
+		d.Label = "say " + code
+		d.Notes = append(d.Notes, fmt.Sprintf("%s is what the table holds for it, or people call it; a script says %s", quoted(shorten(v.Text, 40)), code))
+	}
 	if len(names) <= 12 || len(near) == 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %s", list.Name, Some(names, 12)))
 	}

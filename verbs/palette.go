@@ -83,7 +83,9 @@ type CodeList struct {
 	Name        string
 	Description string
 	Codes       []Code
-	Place       dsl.Place
+	// Spelling is how columns keep the codes; nil where they hold their names.
+	Spelling *stores.Spelling
+	Place    dsl.Place
 
 	index map[string]int // made by newRegistry
 }
@@ -102,6 +104,8 @@ func (l *CodeList) covers(other *CodeList) bool {
 type Code struct {
 	Name        string
 	Description string
+	Value       stores.Value // what columns hold for it; null where they hold its name
+	Label       string       // what people call it; "" where the palette does not say
 	// To lists the codes that a field which holds this one may change to. It
 	// counts where any code of the list says so: see CodeList.Steps.
 	To []string
@@ -191,6 +195,8 @@ type Entity struct {
 	Fields      []Field // parallel to Store.Fields
 	Label       Template
 	Progress    *Progress // how far a row is; nil when the palette does not say
+	// ReadOnly says that no effect may change its rows.
+	ReadOnly bool
 	// Twice is what people are told who would add a row that agrees with another in
 	// what is unique; "" where the palette leaves that to the engine.
 	Twice string

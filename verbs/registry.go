@@ -48,6 +48,9 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 		l.index = make(map[string]int, len(l.Codes))
 		for i, c := range l.Codes {
 			put(l.index, c.Name, i)
+			if c.Label != "" && says != nil {
+				put(says, saying{"en", c.Name}, c.Label)
+			}
 		}
 		put(r.codes, l.Name, l)
 	}

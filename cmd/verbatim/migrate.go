@@ -12,9 +12,7 @@ import (
 	"verbatim/runtime"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
-	"verbatim/stores/postgres"
 	"verbatim/stores/receipt"
-	"verbatim/stores/sqlite"
 	"verbatim/verbs"
 )
 
@@ -29,7 +27,8 @@ func migrateCommand(a *app) *cobra.Command {
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
 verbatim migrate --plan`,
 		Long: `Tables that a palette maps are compared with it and never altered. --data is for
-examples and tests: an operator's SQL, run first, and on a store without rows only.
+examples and tests: an operator's SQL, run first and in one transaction. It adds to what
+is there, and is refused where it cannot stand beside it.
 On PostgreSQL, connect as the role that is to own the tables, and name with
 --grant-to the one that runs use.`,
 		Args: atMost(0),
@@ -51,7 +50,7 @@ On PostgreSQL, connect as the role that is to own the tables, and name with
 	cmd.Flags().StringVar(&grantTo, "grant-to", "", "on PostgreSQL, the `role` that runs use")
 	cmd.Flags().StringArrayVar(&administrators, "administrator", nil, "make `name` an administrator; the first are made so")
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
-	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` on a fresh store first")
+	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
 	return cmd
 }
 
@@ -137,8 +136,8 @@ func (a *app) fill(ctx context.Context, store preparer, names, scripts []string)
 	}
 	err := store.Load(ctx, strings.Join(scripts, "\n;\n"))
 	switch {
-	case errors.Is(err, sqlite.ErrNotEmpty) || errors.Is(err, postgres.ErrNotEmpty):
-		return &stop{exitRefused, "not-empty", err.Error(), "--data is for a fresh store: name a file that is not there yet, or an empty database"}
+	case errors.Is(err, stores.ErrDuplicate):
+		return &stop{exitRefused, "there-already", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed; take out of the SQL what is there already"}
 	case errors.Is(err, stores.ErrInvalid):
 		return &stop{exitInput, "bad-sql", fmt.Sprintf("%s: %s", strings.Join(names, ", "), err), "nothing was changed; correct the SQL and try again"}
 	case err != nil:
@@ -155,7 +154,13 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 			Applied  bool     `json:"applied"`
 			Steps    []string `json:"steps"`
 			Problems []string `json:"problems"`
-		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems)})
+			Warnings []string `json:"warnings"`
+		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems), wire.Some(plan.Warnings)})
+	}
+	for _, w := range plan.Warnings {
+		if !a.json {
+			fmt.Fprintln(a.err, "warning[store-mismatch]: "+w)
+		}
 	}
 	if len(plan.Problems) > 0 {
 		if !a.json {

@@ -104,6 +104,10 @@ func (t countingTx) Chained() []stores.Entry { return t.tx.Chained() }
 
 func (t countingTx) Discard() { t.tx.Discard() }
 
+func (t countingTx) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
+	return t.tx.Draw(ctx, e, field)
+}
+
 // SAFE-A2: what the engine does with a reference to somebody else's row is what
 // it does with one to no row: the same questions to the store, in the same order,
 // with as many rows and bytes of answer; on PostgreSQL the same statements, each

@@ -66,6 +66,19 @@ func (w *Writer) Value(v stores.Value) {
 	binary.BigEndian.PutUint64(w.B[at:], uint64(len(w.B)-at-8))
 }
 
+// Key writes the key of a row of an entity: one that a database made for a new row is
+// known by its row alone.
+func (w *Writer) Key(entity string, key stores.Value) {
+	if key.Kind() != stores.UUID && len(w.Alias) > 0 {
+		if name, ok := w.Alias[stores.NewRow(entity, key)]; ok {
+			w.Text("alias")
+			w.Text(name)
+			return
+		}
+	}
+	w.Value(key)
+}
+
 // Values writes values and how many they are.
 func (w *Writer) Values(vs []stores.Value) {
 	w.Number(len(vs))

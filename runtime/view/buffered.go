@@ -121,6 +121,10 @@ func (b *buffered) Change(_ context.Context, changes []stores.Change) error {
 	return nil
 }
 
+func (b *buffered) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
+	return draw(ctx, b.tx, e, field)
+}
+
 func (b *buffered) Waiting() bool { return len(b.waiting) > 0 }
 
 func (b *buffered) Flush(ctx context.Context) error {

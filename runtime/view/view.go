@@ -47,6 +47,8 @@ type View interface {
 	Change(ctx context.Context, changes []stores.Change) error
 	// Flush hands over the changes that wait.
 	Flush(ctx context.Context) error
+	// Draw is that of the transaction; changes go on waiting.
+	Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error)
 	// Apply hands over the changes that wait, and a batch behind them.
 	Apply(ctx context.Context, b stores.Batch) error
 	// Waiting reports whether changes wait.
@@ -136,6 +138,18 @@ func (d *direct) Change(ctx context.Context, changes []stores.Change) error {
 func (d *direct) Flush(context.Context) error { return nil }
 
 func (d *direct) Apply(ctx context.Context, b stores.Batch) error { return d.tx.Apply(ctx, b) }
+
+func (d *direct) Draw(ctx context.Context, e *stores.Entity, field int) (stores.Value, error) {
+	return draw(ctx, d.tx, e, field)
+}
+
+// draw asks a transaction; there is nothing to draw on a snapshot.
+func draw(ctx context.Context, tx stores.Tx, e *stores.Entity, field int) (stores.Value, error) {
+	if tx == nil {
+		return stores.Value{}, stores.ErrReadOnly
+	}
+	return tx.Draw(ctx, e, field)
+}
 
 func (d *direct) Waiting() bool { return false }
 

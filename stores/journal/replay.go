@@ -175,7 +175,9 @@ func (s *State) Apply(seq int64, r *Record) {
 			for f := range now.state {
 				// A field that is not told is null. Of a row that was found only the
 				// marks that are told are known: once, none were.
-				now.state[f], now.marks[f].known = known, c.Op == receipt.Inserted
+				if now.marks[f].known = c.Op == receipt.Inserted; !e.Fields[f].Computed { // what the database works out, no entry tells
+					now.state[f] = known
+				}
 			}
 			now.values[e.Key] = c.Key
 		case receipt.Updated, receipt.Deleted:
@@ -194,6 +196,9 @@ func (s *State) Apply(seq int64, r *Record) {
 			at := e.FieldIndex(f.Name)
 			if at < 0 {
 				s.foreign[c.Entity+"."+f.Name]++
+				continue
+			}
+			if e.Fields[at].Computed {
 				continue
 			}
 			if was != nil && !was.gone && was.state[at] == known && (c.Op == receipt.Updated || c.Op == receipt.Deleted) && !f.Before.Gone && !stores.Equal(f.Before.Value, was.values[at]) {
@@ -367,7 +372,7 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 		}
 		for f := range e.Fields {
 			at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return field.Name == e.Fields[f].Name })
-			if at < 0 || change.Op == stores.Delete || f == e.Key {
+			if at < 0 || change.Op == stores.Delete || f == e.Key || e.Fields[f].Computed {
 				continue
 			}
 			v := c.Fields[at].After.Value

@@ -24,11 +24,12 @@ type listed struct {
 	some  int // how many came
 	as    row // how its values are spelled
 	rows  [][][]stores.Value
+	forms []*stores.Spelling // parallel to kinds, or nil
 }
 
 // list writes the column of a list.
 func (q *finder) list(t *text, l *stores.List, most int) (listed, error) {
-	found := listed{List: l, most: most}
+	found := listed{List: l, most: most, forms: l.Spellings()}
 	if err := l.Check(q.root); err != nil {
 		return found, err
 	}
@@ -99,6 +100,10 @@ func (l *listed) read(raw row, at int) error {
 				e, field := reached(l.Entity, l.Select[j])
 				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 			}
+		}
+		if j, err := stores.Load(rows[i], l.forms); err != nil {
+			e, field := reached(l.Entity, l.Select[j])
+			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 		}
 	}
 	l.rows = append(l.rows, rows)

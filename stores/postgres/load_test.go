@@ -10,9 +10,9 @@ import (
 	"verbatim/stores/postgres/pgtest"
 )
 
-// A script fills a fresh database whole or not at all, and never one that is in
-// use.
-func TestLoadFillsAFreshDatabaseOnly(t *testing.T) {
+// F18: a script adds to what is there, whole or not at all, and is refused where its
+// rows are there already.
+func TestLoadAddsToWhatIsThere(t *testing.T) {
 	t.Parallel()
 	db := pgtest.Database(t)
 	ctx := context.Background()
@@ -32,8 +32,11 @@ func TestLoadFillsAFreshDatabaseOnly(t *testing.T) {
 	if err := s.Load(ctx, script); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Load(ctx, "INSERT INTO things VALUES ('b')"); !errors.Is(err, ErrNotEmpty) || !strings.Contains(err.Error(), "things") {
-		t.Errorf("a second time: %v", err)
+	if err := s.Load(ctx, "INSERT INTO things VALUES ('b')"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Load(ctx, "INSERT INTO things VALUES ('c'), ('b')"); !errors.Is(err, stores.ErrDuplicate) || !strings.Contains(err.Error(), "things") {
+		t.Errorf("a row that is there: %v", err)
 	}
 	app, err := Open(ctx, db.App)
 	if err != nil {
@@ -44,7 +47,7 @@ func TestLoadFillsAFreshDatabaseOnly(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	e := &stores.Entity{Name: "thing", Table: "things", Access: stores.ForAll, Fields: []stores.Field{{Name: "id", Column: "id", Kind: stores.String, Required: true}}}
-	if rows, err := find(app, stores.Find{Entity: e}); err != nil || len(rows) != 1 {
+	if rows, err := find(app, stores.Find{Entity: e}); err != nil || len(rows) != 2 {
 		t.Errorf("%v, %v", rows, err)
 	}
 }

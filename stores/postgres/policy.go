@@ -188,7 +188,7 @@ func (m *migration) read(e *stores.Entity, alias string, field int) string {
 	col := column(e, alias, field)
 	if t := m.tables[e]; t != nil {
 		if d, ok := t.columns[e.Fields[field].Column]; ok {
-			if f, err := d.form(e.Fields[field].Holds(), e.Managed); err == nil {
+			if f, err := d.form(e.Fields[field].Keeps(), e.Managed); err == nil {
 				return f.read(col)
 			}
 		}

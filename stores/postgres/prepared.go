@@ -174,7 +174,7 @@ func itemsOf(e *stores.Entity, c *stores.Cond, odd *bool) (v operand, form byte)
 			*odd = true
 			return v, 0
 		}
-		kind = at.Fields[field].Holds()
+		kind = at.Fields[field].Keeps()
 	}
 	items, err := c.Value.Items(kind)
 	*odd = *odd || err != nil

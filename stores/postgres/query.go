@@ -394,13 +394,19 @@ func (p *query) write(v *view, limit int) *statement {
 		}
 		t.add(quote(p.names[e]), hint, "SELECT ")
 		for i := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				break // it is the last, and has no column
+			}
 			if i > 0 {
 				t.add(",")
 			}
 			// JSON as it is declared, so that its operators work on it.
 			col := column(e, "t", i)
-			if e.Fields[i].Holds() != stores.JSON {
+			if e.Fields[i].Keeps() != stores.JSON {
 				col = v.datum(e, "t", i)
+			}
+			if s := e.Fields[i].Spelling; s != nil && s.Digits > 0 {
+				col = "(" + col + " * 0." + strings.Repeat("0", s.Digits-1) + "1)"
 			}
 			t.add(col, " AS ", quote(e.Fields[i].Column))
 		}
@@ -829,7 +835,10 @@ func (c *conn) run(ctx context.Context, p *query, st *statement, limit int) ([][
 		row := make([]stores.Value, len(at))
 		for k, i := range at {
 			c := p.sql.Columns[k]
-			if row[k], err = raw.decode(i, c.Kind); err != nil {
+			if row[k], err = raw.decode(i, c.Kind); err == nil {
+				row[k], err = c.Spelling.Loaded(row[k])
+			}
+			if err != nil {
 				return nil, &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
 			}
 		}

@@ -49,9 +49,26 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	return rows[0], nil
 }
 
-// is writes that a row has a key, which is an argument or a slot.
-func (v *view) is(t *text, e *stores.Entity, alias string, key any) {
-	t.add(v.datum(e, alias, e.Key), " = ").arg(key, v.shapes[e].columns[e.Key].arg)
+// hasKey writes that the row alias names has a key, by its parts if it has several;
+// write writes one of them, as an argument of a type.
+func (v *view) hasKey(t *text, e *stores.Entity, alias string, write func(part int, typ string)) {
+	for i, f := range e.KeyFields() {
+		if i > 0 {
+			t.add(" AND ")
+		}
+		t.add(v.datum(e, alias, f), " = ")
+		write(i, v.shapes[e].columns[f].arg)
+	}
+}
+
+// is writes that a row has a key; what is no key finds no row.
+func (v *view) is(t *text, e *stores.Entity, alias string, key stores.Value) {
+	parts, ok := e.PartsOf(key)
+	if !ok {
+		t.add("false")
+		return
+	}
+	v.hasKey(t, e, alias, func(part int, typ string) { t.arg(encode(parts[part]), typ) })
 }
 
 // Find implements stores.Reader.
@@ -77,7 +94,12 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 
 // finding makes the statements of a Find, and says what is to be done when they
 // have run.
-func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
+func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]stores.Value) ([]op, func(context.Context) error, error) {
+	f, err := whole.Stored()
+	if err != nil {
+		return nil, nil, err
+	}
+	spellings := f.Spellings()
 	var q question
 	q.ask(&f)
 	limit := f.Limit
@@ -142,6 +164,13 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 			}
 			row[i] = v
 		}
+		if i, err := stores.Load(row, spellings); err != nil {
+			e, field := f.Entity, i
+			if f.Select != nil {
+				e, field = reached(e, f.Select[i])
+			}
+			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+		}
 		for i := range lists {
 			if err := lists[i].read(raw, max(1, width)+i); err != nil {
 				return err
@@ -154,7 +183,7 @@ func (r *reader) finding(ctx context.Context, f stores.Find, into *[][]stores.Va
 	return ops, func(ctx context.Context) (err error) {
 		if doubt {
 			r.mistrust(st.trusted)
-			*into, err = r.Find(ctx, f)
+			*into, err = r.Find(ctx, whole)
 			return err
 		}
 		*into = rows
@@ -389,7 +418,7 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 			return 0, fmt.Errorf("a path from %s ends at no field of %s: %w", q.root.Name, e.Name, stores.ErrInvalid)
 		}
 		t.add(q.datum(e, alias, p.Field))
-		return e.Fields[p.Field].Holds(), nil
+		return e.Fields[p.Field].Keeps(), nil
 	}
 	if p.By < 0 || p.By >= len(p.Count.Fields) || p.Count.Fields[p.By].Ref != e {
 		return 0, fmt.Errorf("a count of %s by a field that does not refer to %s: %w", p.Count.Name, e.Name, stores.ErrInvalid)

@@ -57,9 +57,11 @@ func (r *reader) Together(ctx context.Context, asks []stores.Ask) error {
 func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Value, into *[]stores.Row) ([]op, func(context.Context) error, error) {
 	kind := e.Fields[e.Key].Kind
 	fit := make([]stores.Value, 0, len(keys))
+	var parts []stores.Value
 	for _, k := range keys {
-		if k.Kind() == kind {
-			fit = append(fit, k)
+		its, ok := e.PartsOf(k)
+		if k.Kind() == kind && ok {
+			fit, parts = append(fit, k), its
 		}
 	}
 	if len(fit) == 0 {
@@ -73,7 +75,7 @@ func (r *reader) getting(ctx context.Context, e *stores.Entity, keys []stores.Va
 	}
 	at := textKey{e, r.shape, manyRows, as}
 	if len(fit) == 1 {
-		values[0].value, at.form = fit[0], oneRow
+		values[0].value, values[0].parts, at.form = fit[0], parts, oneRow
 	}
 	same := func(*statementOf) bool { return true }
 	st := r.s.asked.find(at, &r.view, same)
@@ -165,7 +167,12 @@ func (r *reader) writeRows(e *stores.Entity, many bool) *statementOf {
 	}
 	t.add(" FROM ", table(e), " t WHERE ")
 	if !many {
-		r.is(t, e, "t", slot{of: slotValue})
+		r.hasKey(t, e, "t", func(part int, typ string) {
+			if len(e.Parts) == 0 {
+				part = -1
+			}
+			t.arg(slot{of: slotValue, part: part + 1}, typ)
+		})
 		r.within(t, e, "t", false)
 	} else {
 		key := r.datum(e, "t", e.Key)

@@ -233,7 +233,10 @@ func (m *migration) plan() error {
 		case e.Managed:
 			err = m.extend(e, t)
 		default:
-			m.verify(e, t)
+			err = m.verify(e, t)
+		}
+		if err == nil && t != nil {
+			err = m.codes(e, t)
 		}
 		if err != nil {
 			return err
@@ -277,6 +280,10 @@ func (m *migration) exists(sql string, args ...any) (bool, error) {
 
 func (m *migration) problem(e *stores.Entity, format string, args ...any) {
 	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
+func (m *migration) warn(e *stores.Entity, format string, args ...any) {
+	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
 }
 
 func (m *migration) step(format string, args ...any) {
@@ -363,7 +370,10 @@ func (m *migration) names() {
 		}
 		tables[schema+"."+name] = e
 		columns := map[string]string{}
-		for _, f := range e.Fields {
+		for i, f := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				continue
+			}
 			// A query without quotes could not tell names apart by their case.
 			column := strings.ToLower(f.Column)
 			if e.Managed && column == rootColumn {
@@ -387,6 +397,7 @@ type tableInfo struct {
 	policies   []string
 	roots      []string // foreign keys of ours that keep a root true
 	referrable bool     // the migrating role may refer to it
+	readable   bool     // and read it
 }
 
 type indexInfo struct {
@@ -400,8 +411,8 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	const is = " WHERE n.nspname = $1::text AND c.relname = $2::text "
 	args := []any{schema, name}
 	var t *tableInfo
-	err := m.ask("SELECT c.relkind IN ('v', 'm'), c.relrowsecurity AND c.relforcerowsecurity, pg_catalog.has_table_privilege(c.oid, 'REFERENCES')"+of+is+"AND c.relkind IN ('r', 'p', 'v', 'm', 'f')", args, func(r row) error {
-		t = &tableInfo{view: r.yes(0), secured: r.yes(1), referrable: r.yes(2), columns: map[string]declaration{}}
+	err := m.ask("SELECT c.relkind IN ('v', 'm'), c.relrowsecurity AND c.relforcerowsecurity, pg_catalog.has_table_privilege(c.oid, 'REFERENCES'), pg_catalog.has_table_privilege(c.oid, 'SELECT')"+of+is+"AND c.relkind IN ('r', 'p', 'v', 'm', 'f')", args, func(r row) error {
+		t = &tableInfo{view: r.yes(0), secured: r.yes(1), referrable: r.yes(2), readable: r.yes(3), columns: map[string]declaration{}}
 		return nil
 	})
 	if err != nil || t == nil {
@@ -410,6 +421,17 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	err = m.ask(theColumns, args, func(r row) error {
 		d := readDeclaration(r)
 		t.columns[d.name] = d
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = m.ask("SELECT pg_catalog.pg_get_expr(k.conbin, k.conrelid)"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'c'", args, func(r row) error {
+		column, values, ok := stores.CheckedValues(r.str(0))
+		if d := t.columns[column]; ok && d.takes == nil && d.name != "" {
+			d.takes = values
+			t.columns[column] = d
+		}
 		return nil
 	})
 	if err != nil {
@@ -482,7 +504,7 @@ func (m *migration) walked(e *stores.Entity) []int {
 
 func (m *migration) define(e *stores.Entity, field int) string {
 	f := &e.Fields[field]
-	def := quote(f.Column) + " " + declaredAs(f.Holds())
+	def := quote(f.Column) + " " + declaredAs(f.Keeps())
 	if f.Required || field == e.Key {
 		def += " NOT NULL"
 	}
@@ -490,7 +512,8 @@ func (m *migration) define(e *stores.Entity, field int) string {
 		def += " PRIMARY KEY"
 	}
 	if !f.Default.IsNull() {
-		def += " DEFAULT " + literalText(encode(f.Default).(string))
+		v, _ := f.Stored(f.Default)
+		def += " DEFAULT " + literalText(encode(v).(string))
 	}
 	return def
 }
@@ -659,8 +682,8 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		case !ok:
 			m.step("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
 			m.added = append(m.added, addedField{e, i})
-		case c.full != fullType(f.Holds()):
-			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Holds(), fullType(f.Holds()))
+		case c.full != fullType(f.Keeps()):
+			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Keeps(), fullType(f.Keeps()))
 		case c.notNull && !f.Required && i != e.Key:
 			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, e.Table)
 		case !c.notNull && f.Required:
@@ -704,28 +727,94 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 	return nil
 }
 
-// verify finds why a table of others cannot carry an entity.
-func (m *migration) verify(e *stores.Entity, t *tableInfo) {
+// drawn finds fields for which the database has no value of its own, and those that it
+// alone gives a value.
+func (m *migration) drawn(e *stores.Entity, f *stores.Field, d *declaration) error {
+	_, next, _ := strings.Cut(d.gives, "nextval(")
+	sequence, _, counts := strings.Cut(next, "::regclass")
+	switch {
+	case f.Drawn && d.gives == "":
+		m.problem(e, "column %s of table %s has no default and is no identity, and the database is to give field %s its value", f.Column, e.Table, f.Name)
+	case d.computed && !f.Computed:
+		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
+	case f.Drawn && counts && m.role != "":
+		may, err := m.exists("SELECT 1 WHERE pg_catalog.has_sequence_privilege($1::text, "+sequence+"::regclass, 'USAGE')", m.role)
+		if err != nil {
+			return err
+		}
+		if !may {
+			m.problem(e, "role %s may not take numbers for column %s of table %s: its owner runs GRANT USAGE ON SEQUENCE %s TO %s", m.role, f.Column, e.Table, strings.Trim(sequence, "'"), quote(m.role))
+		}
+	}
+	return nil
+}
+
+// codes finds what columns hold that is no code of their fields, and codes that they
+// do not take.
+func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 	for i := range e.Fields {
 		f := &e.Fields[i]
+		d, there := t.columns[f.Column]
+		form, err := d.form(f.Keeps(), e.Managed)
+		if f.Codes == nil || f.Ref != nil || !there || err != nil {
+			continue
+		}
+		if untaken := f.Untaken(d.takes); len(untaken) > 0 {
+			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, e.Table, strings.Join(d.takes, ", "), strings.Join(untaken, ", "), f.Name)
+			continue
+		}
+		if !t.readable {
+			m.warn(e, "the role that migrates may not read table %s, so that what column %s holds could not be compared with the codes of field %s", e.Table, f.Column, f.Name)
+			continue
+		}
+		datum := form.read(quote(f.Column))
+		var held []stores.Held
+		err = m.ask("SELECT ("+datum+")::text, count(*) FROM "+table(e)+" WHERE ("+datum+")::text <> ALL ($1::text[]) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7", []any{textsOf(f.StoredCodes())}, func(r row) error {
+			held = append(held, stores.Held{Value: r.str(0), Rows: r.num(1)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if held := f.Uncovered(held); held != "" {
+			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, e.Table, f.Name, held)
+		}
+	}
+	return nil
+}
+
+// verify finds why a table of others cannot carry an entity.
+func (m *migration) verify(e *stores.Entity, t *tableInfo) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		if i == e.Key && len(e.Parts) > 0 {
+			continue // it has no column
+		}
 		c, ok := t.columns[f.Column]
+		if ok && !t.view {
+			if err := m.drawn(e, f, &c); err != nil {
+				return err
+			}
+		}
 		if !ok {
 			m.problem(e, "table %s has no column %s, which field %s needs", e.Table, f.Column, f.Name)
 			continue
 		}
-		if _, err := c.form(f.Holds(), false); err != nil {
+		if _, err := c.form(f.Keeps(), false); err != nil {
 			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, e.Table, c.full, err)
 		}
 	}
 	if t.view {
-		return // a view has neither keys nor indexes of its own
+		return nil // a view has neither keys nor indexes of its own
 	}
-	if key := columnsOf(e, []int{e.Key}); t.columns[key[0]].name != "" && !t.has(key, true) {
-		m.problem(e, "nothing makes column %s of table %s unique, and it is the key", key[0], e.Table)
+	key := columnsOf(e, e.KeyFields())
+	if there := !slices.ContainsFunc(key, func(c string) bool { return t.columns[c].name == "" }); there && !t.has(key, true) {
+		m.problem(e, "nothing makes (%s) of table %s unique, and it is the key", strings.Join(key, ", "), e.Table)
 	}
 	for _, f := range m.walked(e) {
 		if column := columnsOf(e, []int{f}); t.columns[column[0]].name != "" && !t.has(column, false) {
-			m.problem(e, "no index of table %s begins with column %s, by which rows are found for those who may see them", e.Table, column[0])
+			m.warn(e, "no index of table %s begins with column %s, by which rows are found for those who may see them: CREATE INDEX ON %s (%s)", e.Table, column[0], table(e), quote(e.Fields[f].Column))
 		}
 	}
+	return nil
 }

@@ -17,7 +17,10 @@ type shape struct {
 	columns  []form // parallel to Entity.Fields
 	lockable bool   // rows may be locked by this role
 	view     bool
-	rooted   bool // its rows keep whose they are: see root.go
+	rooted   bool     // its rows keep whose they are: see root.go
+	always   bool     // the database makes keys, and takes no other unless it is told to
+	drawn    []string // parallel to columns: the expression that gives a new row its value, "" without one
+	parts    []int    // of the key, the last of the columns, where it has several
 	quoted   []string
 	aliased  sync.Map // alias -> []string: what datums gives
 }
@@ -39,6 +42,10 @@ func (sh *shape) datums(alias string) []string {
 	all := make([]string, len(sh.columns))
 	for i := range all {
 		name := sh.quoted[i]
+		if name == "" {
+			all[i] = sh.wholeKey(all)
+			continue
+		}
 		if alias != "" {
 			name = alias + "." + name
 		}
@@ -46,6 +53,17 @@ func (sh *shape) datums(alias string) []string {
 	}
 	sh.aliased.Store(alias, all)
 	return all
+}
+
+// wholeKey is a key of several parts, as stores.NewKey writes it.
+func (sh *shape) wholeKey(datums []string) string {
+	parts := make([]string, len(sh.parts))
+	for i, f := range sh.parts {
+		if parts[i] = "(" + datums[f] + ")::text"; sh.columns[f].text {
+			parts[i] = "replace(replace(" + parts[i] + ", '~', '~0'), '/', '~1')"
+		}
+	}
+	return "(" + strings.Join(parts, "||'/'||") + ")"
 }
 
 // A form is how one column holds its field.
@@ -79,15 +97,22 @@ type declaration struct {
 	category   string // pg_type.typcategory of the base: A is an array
 	element    string // typname of an array's element
 	notNull    bool
-	fallback   bool // has a default, or is generated
-	exact      bool // its collation tells apart what differs
+	fallback   bool     // has a default, or is generated
+	gives      string   // the expression that gives a new row its value, "" without one
+	always     bool     // an identity that takes no other value unless it is told to
+	computed   bool     // generated of other columns
+	exact      bool     // its collation tells apart what differs
+	takes      []string // all that it takes, of an enumeration or a constraint that lists it; nil is not known
 }
 
 // theColumns asks the catalogue about the columns of a table; its arguments are
 // schema and name.
 const theColumns = `SELECT a.attname::text, pg_catalog.format_type(a.atttypid, NULL), pg_catalog.format_type(a.atttypid, a.atttypmod),
 	b.typname::text, bn.nspname::text, b.typtype::text, b.typcategory::text, COALESCE(e.typname::text, ''),
-	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true)
+	a.attnotnull, a.atthasdef OR a.attidentity <> '' OR a.attgenerated <> '', COALESCE(co.collisdeterministic, true),
+	COALESCE((SELECT pg_catalog.string_agg(en.enumlabel::text, E'\x01' ORDER BY en.enumsortorder) FROM pg_catalog.pg_enum en WHERE en.enumtypid = b.oid), ''),
+	COALESCE(CASE WHEN a.attidentity <> '' THEN 'pg_catalog.nextval(' || pg_catalog.quote_literal(pg_catalog.pg_get_serial_sequence(pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), a.attname)) || '::regclass)'
+		WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(ad.adbin, ad.adrelid) END, ''), a.attidentity = 'a', a.attgenerated <> ''
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -96,11 +121,16 @@ JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN d.typtype = 'd' THEN d.typbasetyp
 JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
 LEFT JOIN pg_catalog.pg_type e ON e.oid = b.typelem AND b.typcategory = 'A'
 LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
+LEFT JOIN pg_catalog.pg_attrdef ad ON ad.adrelid = a.attrelid AND ad.adnum = a.attnum
 WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY a.attnum`
 
 func readDeclaration(r row) declaration {
-	return declaration{name: r.str(0), typ: r.str(1), full: r.str(2), base: r.str(3), baseSchema: r.str(4), class: r.str(5),
-		category: r.str(6), element: r.str(7), notNull: r.yes(8), fallback: r.yes(9), exact: r.yes(10)}
+	d := declaration{name: r.str(0), typ: r.str(1), full: r.str(2), base: r.str(3), baseSchema: r.str(4), class: r.str(5),
+		category: r.str(6), element: r.str(7), notNull: r.yes(8), fallback: r.yes(9), exact: r.yes(10), gives: r.str(12), always: r.yes(13), computed: r.yes(14)}
+	if labels := r.str(11); labels != "" {
+		d.takes = strings.Split(labels, "\x01")
+	}
+	return d
 }
 
 // form says how a declared column holds values of a kind, or why it cannot.
@@ -263,7 +293,7 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 	if sh != nil {
 		return sh, nil
 	}
-	sh = &shape{columns: make([]form, len(e.Fields)), quoted: make([]string, len(e.Fields))}
+	sh = &shape{columns: make([]form, len(e.Fields)), quoted: make([]string, len(e.Fields)), drawn: make([]string, len(e.Fields)), parts: e.Parts}
 	schema, name := schemaAndName(e.Table)
 	root := ""
 	if rooted(e) {
@@ -288,12 +318,17 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
+		if i == e.Key && len(e.Parts) > 0 {
+			sh.columns[i] = form{typ: "text", arg: "text", text: true}
+			continue
+		}
 		d, ok := found[f.Column]
+		sh.drawn[i], sh.always = d.gives, sh.always || d.always
 		if !ok {
 			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42703", about: "column " + e.Table + "." + f.Column})
 		}
 		sh.quoted[i] = quote(f.Column)
-		if sh.columns[i], err = d.form(f.Holds(), e.Managed); err != nil {
+		if sh.columns[i], err = d.form(f.Keeps(), e.Managed); err != nil {
 			return nil, because(stores.ErrSchema, &failure{doing: "schema", code: "42804", about: "column " + e.Table + "." + f.Column})
 		}
 	}

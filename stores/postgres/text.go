@@ -28,6 +28,7 @@ type shared struct {
 type slot struct {
 	of   slotOf
 	n    int  // which value
+	part int  // of a key that has several, counted from 1
 	root root // whose keys
 }
 
@@ -51,6 +52,7 @@ type given struct {
 // An operand is one value, or a list of them.
 type operand struct {
 	value stores.Value
+	parts []stores.Value // of a key that has several
 	items []stores.Value // without nulls
 }
 
@@ -68,7 +70,9 @@ func (g given) fill(args []any) []any {
 		}
 		switch s.of {
 		case slotValue:
-			filled[i] = encode(g.values[s.n].value)
+			if filled[i] = encode(g.values[s.n].value); s.part > 0 {
+				filled[i] = encode(g.values[s.n].parts[s.part-1])
+			}
 		case slotText:
 			filled[i] = g.values[s.n].value.Text()
 		case slotItems:

@@ -283,7 +283,10 @@ var arrays = pgtype.NewMap()
 
 // field is decode with the field's name in the error.
 func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {
-	v, err := r.decode(i, e.Fields[field].Holds())
+	v, err := r.decode(i, e.Fields[field].Keeps())
+	if err == nil {
+		v, err = e.Fields[field].Spelling.Loaded(v)
+	}
 	if err != nil {
 		return v, fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 	}

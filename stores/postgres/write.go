@@ -253,7 +253,7 @@ func (t *tx) change(j *joiner, cs []stores.Change) error {
 func (t *tx) among(q *text, cs []stores.Change, alias string) {
 	e := cs[0].Entity
 	if len(cs) == 1 {
-		t.is(q, e, alias, encode(cs[0].Key))
+		t.is(q, e, alias, cs[0].Key)
 		return
 	}
 	keys := make([]stores.Value, len(cs))
@@ -265,7 +265,7 @@ func (t *tx) among(q *text, cs []stores.Change, alias string) {
 
 // rowsOf is where the values of changes come from: a list of arguments for one
 // change, and for several a table v of arrays side by side. Its columns are k,
-// the key; s0, s1 … what is set; g0, g1 … what is guarded; and n, which row it
+// the key (k, k1 … its parts); s0, s1 … what is set; g0, g1 … what is guarded; and n, which row it
 // is.
 type rowsOf struct {
 	many bool
@@ -295,8 +295,17 @@ func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
 		r.args = append(r.args, col)
 		return nil
 	}
-	if err := add("k", forms[e.Key].arg, func(c *stores.Change) (any, error) { return encode(c.Key), nil }); err != nil {
-		return nil, err
+	for i, f := range e.KeyFields() {
+		err := add(keyPart(i), forms[f].arg, func(c *stores.Change) (any, error) {
+			parts, ok := e.PartsOf(c.Key)
+			if !ok {
+				return nil, fmt.Errorf("a key of %s that is none: %w", e.Name, stores.ErrInvalid)
+			}
+			return encode(parts[i]), nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	for i, a := range cs[0].Set {
 		f := &forms[a.Field]
@@ -317,6 +326,14 @@ func (t *tx) rows(cs []stores.Change) (*rowsOf, error) {
 		}
 	}
 	return r, nil
+}
+
+// keyPart is the name of one part of the key: k of the first.
+func keyPart(i int) string {
+	if i == 0 {
+		return "k"
+	}
+	return "k" + strconv.Itoa(i)
 }
 
 // val writes one column of the row at hand.
@@ -347,11 +364,11 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	e, c := cs[0].Entity, cs[0]
 	forms := t.shapes[e].columns
 	q := newText().add("INSERT INTO ", table(e), " (")
-	for i := range c.Set {
+	for i, a := range c.Set {
 		if i > 0 {
 			q.add(",")
 		}
-		q.add(t.shapes[e].quoted[i])
+		q.add(t.shapes[e].quoted[a.Field])
 	}
 	var parent *stores.Entity // from which the row has whose it is
 	above := ""
@@ -359,18 +376,22 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 		parent, above = e.Scope[0].To, q.alias()
 		q.add(",", rootColumn)
 	}
-	q.add(") SELECT ")
-	for i := range c.Set {
+	q.add(")")
+	if t.shapes[e].always {
+		q.add(" OVERRIDING SYSTEM VALUE")
+	}
+	q.add(" SELECT ")
+	for i, a := range c.Set {
 		if i > 0 {
 			q.add(",")
 		}
 		p := q.part()
-		if i == c.Number && len(t.entries) > 0 {
+		if a.Field == c.Number && len(t.entries) > 0 {
 			p.add("(SELECT seq - ").arg(strconv.Itoa(len(t.entries)-1), "bigint").add(" FROM public.verbatim_journal ORDER BY seq DESC LIMIT 1)")
 		} else {
 			rows.val(p, "s"+strconv.Itoa(i))
 		}
-		q.add(forms[i].write(p.String()))
+		q.add(forms[a.Field].write(p.String()))
 		q.args = append(q.args, p.args...)
 	}
 	if parent != nil {
@@ -392,7 +413,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	if parent != nil {
 		skip = e.Scope[0].Field
 		q.add(t.datum(parent, above, parent.Key), " = ")
-		rows.val(q, "s"+strconv.Itoa(skip))
+		rows.val(q, "s"+strconv.Itoa(c.At(skip)))
 		t.within(q, parent, above, false)
 	} else {
 		q.add("true")
@@ -400,7 +421,7 @@ func (t *tx) insert(cs []stores.Change, rows *rowsOf) part {
 	t.refers(q, cs, rows, skip)
 	col := func(f int) string {
 		p := q.part()
-		rows.val(p, "s"+strconv.Itoa(f))
+		rows.val(p, "s"+strconv.Itoa(c.At(f)))
 		q.args = append(q.args, p.args...)
 		return p.String()
 	}
@@ -493,8 +514,7 @@ func (t *tx) delete(cs []stores.Change, rows *rowsOf) part {
 // is the one meant, within the scope, and as it was when the change was planned.
 func (t *tx) guarded(q *text, c stores.Change, rows *rowsOf) {
 	e := c.Entity
-	q.add(t.datum(e, "t", e.Key), " = ")
-	rows.val(q, "k")
+	t.hasKey(q, e, "t", func(part int, _ string) { rows.val(q, keyPart(part)) })
 	t.within(q, e, "t", false)
 	for i, g := range c.Guard {
 		q.add(" AND ", t.datum(e, "t", g), " IS NOT DISTINCT FROM ")
@@ -543,7 +563,7 @@ func (t *tx) why(ctx context.Context, c *stores.Change) error {
 		t.c.begun, t.c.broken, t.c.last = false, nil, nil
 	}
 	q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
-	t.is(q, c.Entity, "t", encode(c.Key))
+	t.is(q, c.Entity, "t", c.Key)
 	t.within(q, c.Entity, "t", false)
 	rows, err := t.rows([]stores.Change{*c})
 	if err != nil {

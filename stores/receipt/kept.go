@@ -249,6 +249,33 @@ func items[T any](c *coder, all *[]T, item func(*T)) {
 
 func (c *coder) texts(name string, all *[]string) { list(c, name, all, c.word) }
 
+// key writes the key of a row as plain does. A number that the database made for a new
+// row is known by its row alone.
+func (c *coder) key(entity string, v *stores.Value) {
+	if name, ok := c.numbered(entity, v); ok {
+		c.b = stores.AppendJSONString(append(c.b, '!'), name)
+		return
+	}
+	c.plain(v, v.Kind())
+}
+
+func (c *coder) numbered(entity string, v *stores.Value) (name string, ok bool) {
+	if !c.digest || v.Kind() == stores.UUID || v.IsNull() {
+		return "", false
+	}
+	name, ok = c.alias[stores.NewRow(entity, *v)]
+	return name, ok
+}
+
+// keyed is value for the key of a row.
+func (c *coder) keyed(name, entity string, v *stores.Value) {
+	if _, ok := c.numbered(entity, v); !ok {
+		c.value(name, v)
+	} else if c.member(name, true) {
+		c.key(entity, v)
+	}
+}
+
 // plain writes or reads a value of a kind that is known.
 func (c *coder) plain(v *stores.Value, kind stores.Kind) {
 	if c.reading {
@@ -412,7 +439,7 @@ func (c *coder) row(r *Row) {
 			if c.reading {
 				raw = c.raw()
 			} else {
-				c.plain(&r.Key, r.Key.Kind())
+				c.key(r.Entity, &r.Key)
 			}
 		}
 		kind := r.Key.Kind()
@@ -476,7 +503,7 @@ func (c *coder) side(name string, v *Value, told bool) (raw string) {
 		if c.reading {
 			raw = c.raw()
 		} else {
-			c.plain(&v.Value, v.Value.Kind())
+			c.key(v.Entity, &v.Value)
 		}
 	}
 	c.commitment(name+"Is", &v.Is)
@@ -489,7 +516,7 @@ func (c *coder) side(name string, v *Value, told bool) (raw string) {
 // both writes a value that has its own kind, and its name.
 func (c *coder) both(name string, v *Value, told bool) {
 	if c.reading || told {
-		c.value(name, &v.Value)
+		c.keyed(name, v.Entity, &v.Value)
 		if !c.digest {
 			c.text(name+"Name", &v.Name)
 		}
@@ -592,7 +619,7 @@ func (c *coder) result(r *Result) {
 			c.object(func() {
 				c.number("Column", &f.Column)
 				c.text("Entity", &f.Entity)
-				c.value("Key", &f.Key)
+				c.keyed("Key", f.Entity, &f.Key)
 				c.number("Row", &f.Row)
 			})
 		})

@@ -123,6 +123,9 @@ type Field struct {
 type Value struct {
 	stores.Value
 	Name string // "@bob", "new", "(hidden)"; "" where the value is shown itself
+	// Entity is that of the row whose key it is, where it has a name and the receipt
+	// was not kept meanwhile.
+	Entity string
 	// Is stands in the journal for a value that may have to be erased, and Gone says
 	// that it was.
 	Is   Commitment
@@ -407,11 +410,24 @@ func (r *Receipt) Number(first int64) {
 	}
 }
 
-// Rename gives rows that were shown as old the names that they have now, by their
-// keys: what is being added has no name yet.
+// Rename gives rows that were shown as old the names that they have now, by
+// stores.NewRow: what is being added has no name yet. What a kept receipt does not tell
+// the entity of is found by its key alone, where that is one row's.
 func (r *Receipt) Rename(old string, names map[stores.Value]string) {
-	rename := func(name *string, key stores.Value) {
-		if now, ok := names[key]; ok && *name == old {
+	alone := make(map[string]string, len(names))
+	for row, name := range names {
+		_, key, _ := strings.Cut(strings.TrimPrefix(row.Text(), "row\x00"), "\x00")
+		if _, twice := alone[key]; twice {
+			name = old
+		}
+		alone[key] = name
+	}
+	rename := func(name *string, entity string, key stores.Value) {
+		now, ok := names[stores.NewRow(entity, key)]
+		if entity == "" {
+			now, ok = alone[key.Text()]
+		}
+		if ok && *name == old {
 			*name = now
 		}
 	}
@@ -419,22 +435,22 @@ func (r *Receipt) Rename(old string, names map[stores.Value]string) {
 		c := &r.Calls[i]
 		for j := range c.Rows {
 			row := &c.Rows[j]
-			rename(&row.Name, row.Key)
+			rename(&row.Name, row.Entity, row.Key)
 			for k := range row.Fields {
-				rename(&row.Fields[k].Before.Name, row.Fields[k].Before.Value)
-				rename(&row.Fields[k].After.Name, row.Fields[k].After.Value)
+				rename(&row.Fields[k].Before.Name, row.Fields[k].Before.Entity, row.Fields[k].Before.Value)
+				rename(&row.Fields[k].After.Name, row.Fields[k].After.Entity, row.Fields[k].After.Value)
 			}
 		}
 		for j := range c.Session {
-			rename(&c.Session[j].Before.Name, c.Session[j].Before.Value)
-			rename(&c.Session[j].After.Name, c.Session[j].After.Value)
+			rename(&c.Session[j].Before.Name, c.Session[j].Before.Entity, c.Session[j].Before.Value)
+			rename(&c.Session[j].After.Name, c.Session[j].After.Entity, c.Session[j].After.Value)
 		}
 		if c.Result == nil {
 			continue
 		}
 		for _, ref := range c.Result.Refs {
 			name := c.Result.Rows[ref.Row][ref.Column].Text()
-			rename(&name, ref.Key)
+			rename(&name, ref.Entity, ref.Key)
 			c.Result.Rows[ref.Row][ref.Column] = stores.NewString(name)
 		}
 	}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"verbatim/stores"
 )
 
-// Loading is for a fresh file: once a table holds a row, nothing is run, and a
-// script that fails leaves nothing behind.
-func TestLoadRunsOnAFreshFileOnly(t *testing.T) {
+// F18: a script adds to what is there, whole or not at all, and is refused where its
+// rows are there already.
+func TestLoadAddsToWhatIsThere(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s, err := Open(filepath.Join(t.TempDir(), "a.db"))
@@ -35,7 +38,16 @@ func TestLoadRunsOnAFreshFileOnly(t *testing.T) {
 	if err != nil || len(p.Roles) != 1 || p.Roles[0] != "client" {
 		t.Errorf("clara is %+v, %v", p, err)
 	}
-	if err := s.Load(ctx, `DELETE FROM half`); !errors.Is(err, ErrNotEmpty) {
-		t.Errorf("a second script: %v, ErrNotEmpty wanted", err)
+	if err := s.Load(ctx, `INSERT INTO half VALUES ('four')`); err != nil {
+		t.Error(err)
+	}
+	err = s.Load(ctx, `INSERT INTO half VALUES ('five'); INSERT INTO verbatim_principal (name) VALUES ('clara')`)
+	if !errors.Is(err, stores.ErrDuplicate) || !strings.Contains(err.Error(), "verbatim_principal.name") {
+		t.Errorf("a row that is there: %v", err)
+	}
+	e := mappedTo("half")
+	e.Fields[0].Column = "a"
+	if rows, err := find(s, stores.Find{Entity: e}); err != nil || len(rows) != 3 {
+		t.Errorf("%v, %v", rows, err)
 	}
 }

@@ -139,10 +139,10 @@ func TestDeclaredTypes(t *testing.T) {
 		stores.Time: "DOUBLE", stores.Duration: "CHAR(8)", stores.UUID: "INT", stores.JSON: "FLOAT",
 	}
 	for kind := range good {
-		if why := unfit(kind, good[kind]); why != "" {
+		if why := unfit(kind, good[kind], 0); why != "" {
 			t.Errorf("%s in %s: %s", kind, good[kind], why)
 		}
-		if unfit(kind, bad[kind]) == "" {
+		if unfit(kind, bad[kind], 0) == "" {
 			t.Errorf("%s in %s is accepted", kind, bad[kind])
 		}
 	}

@@ -266,11 +266,18 @@ func (p *query) write(v *view, limit int) (t *text, at []int) {
 		}
 		t.add(quote(p.names[e]), hint)
 		for i := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				break // it is the last, and has no column
+			}
 			if i > 0 {
 				t.add(",")
 			}
+			if s := e.Fields[i].Spelling; s != nil && s.Digits > 0 {
+				t.add(unitsFunction, "(", column(e, "t", i), ",", strconv.Itoa(s.Digits), ") COLLATE ", decimalCollation, " AS ", quote(e.Fields[i].Column))
+				continue
+			}
 			t.add(datum(e, "t", i))
-			if e.Fields[i].Holds() == stores.Decimal {
+			if e.Fields[i].Keeps() == stores.Decimal {
 				t.add(" COLLATE ", decimalCollation)
 			}
 			t.add(" AS ", quote(e.Fields[i].Column))
@@ -538,6 +545,9 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 					hint = " (" + sumFunction + " adds exactly)"
 				}
 				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v%s", c.Name, err, hint)}
+			}
+			if row[k], err = c.Spelling.Loaded(row[k]); err != nil {
+				return &stores.SQLError{Offset: 0, Msg: fmt.Sprintf("column %s holds %v", c.Name, err)}
 			}
 		}
 		rows = append(rows, row)

@@ -39,7 +39,8 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 	t := newText().add("SELECT ")
 	fields(t, e)
 	marksOfRow(t, e, key)
-	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(key)
+	t.add(" FROM ", table(e), " t WHERE ")
+	hasKeyOf(t, e, "t", key)
 	r.within(t, e, "t", false)
 	var row stores.Row
 	err := r.c.query(context.Background(), t.String(), t.args, func(found *sqlite.Stmt) (err error) {
@@ -68,7 +69,10 @@ func readRow(e *stores.Entity, found *sqlite.Stmt) (stores.Row, error) {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		var err error
-		if row.Values[i], err = decode(f.Holds(), cellOf{found, i}); err != nil {
+		if row.Values[i], err = decode(f.Keeps(), cellOf{found, i}); err == nil {
+			row.Values[i], err = f.Spelling.Loaded(row.Values[i])
+		}
+		if err != nil {
 			return stores.Row{}, fmt.Errorf("%s.%s holds %w: %w", e.Name, f.Name, err, stores.ErrInvalid)
 		}
 	}
@@ -91,6 +95,11 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	if len(f.Lists) > 0 {
 		return f.Apart(func(one stores.Find) ([][]stores.Value, error) { return r.Find(ctx, one) })
 	}
+	f, err := f.Stored()
+	if err != nil {
+		return nil, err
+	}
+	spellings := f.Spellings()
 	limit := f.Limit
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap
@@ -153,7 +162,7 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 
 	var rows [][]stores.Value
 	var block []stores.Value
-	err := r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
+	err = r.c.query(ctx, t.String(), t.args, func(found *sqlite.Stmt) error {
 		if len(rows) == limit {
 			return fmt.Errorf("more than %d rows: %w", limit, stores.ErrLimit)
 		}
@@ -169,6 +178,10 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 			}
 			row[i] = v
+		}
+		if i, err := stores.Load(row, spellings); err != nil {
+			e, field := reached(f.Entity, names[i])
+			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
 		}
 		rows = append(rows, row)
 		return nil
@@ -237,7 +250,7 @@ func (q *finder) path(t *text, p stores.Path) (stores.Kind, error) {
 			return 0, fmt.Errorf("a path from %s ends at no field of %s: %w", q.root.Name, e.Name, stores.ErrInvalid)
 		}
 		t.add(datum(e, alias, p.Field))
-		return e.Fields[p.Field].Holds(), nil
+		return e.Fields[p.Field].Keeps(), nil
 	}
 	if p.By < 0 || p.By >= len(p.Count.Fields) || p.Count.Fields[p.By].Ref != e {
 		return 0, fmt.Errorf("a count of %s by a field that does not refer to %s: %w", p.Count.Name, e.Name, stores.ErrInvalid)

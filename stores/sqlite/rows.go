@@ -23,8 +23,20 @@ func (r *reader) Rows(ctx context.Context, e *stores.Entity, keys []stores.Value
 	t := newText().add("SELECT ")
 	fields(t, e)
 	marksOf(t, e, "t")
-	t.add(" FROM ", table(e), " t WHERE ", datum(e, "t", e.Key))
-	in(t, kind, fit)
+	t.add(" FROM ", table(e), " t WHERE ")
+	if len(e.Parts) == 0 {
+		t.add(datum(e, "t", e.Key))
+		in(t, kind, fit)
+	} else {
+		t.add("(")
+		for i, key := range fit {
+			if i > 0 {
+				t.add(" OR ")
+			}
+			hasKeyOf(t, e, "t", key)
+		}
+		t.add(")")
+	}
 	r.within(t, e, "t", true)
 	t.add(" ORDER BY ", datum(e, "t", e.Key))
 	var rows []stores.Row

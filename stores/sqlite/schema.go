@@ -157,6 +157,9 @@ func (m *migration) plan() error {
 		default:
 			m.verify(e, t)
 		}
+		if err == nil && t != nil {
+			err = m.codes(e, t)
+		}
 		if err != nil {
 			return err
 		}
@@ -166,6 +169,10 @@ func (m *migration) plan() error {
 
 func (m *migration) problem(e *stores.Entity, format string, args ...any) {
 	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
+}
+
+func (m *migration) warn(e *stores.Entity, format string, args ...any) {
+	m.Warnings = append(m.Warnings, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
 }
 
 func (m *migration) step(format string, args ...any) {
@@ -211,7 +218,10 @@ func (m *migration) names() {
 		}
 		tables[name] = e
 		columns := map[string]string{}
-		for _, f := range e.Fields {
+		for i, f := range e.Fields {
+			if i == e.Key && len(e.Parts) > 0 {
+				continue
+			}
 			column := strings.ToLower(f.Column)
 			if other, ok := columns[column]; ok {
 				m.problem(e, "fields %s and %s share the column %s", other, f.Name, f.Column)
@@ -241,7 +251,10 @@ type tableInfo struct {
 type columnInfo struct {
 	declared string // upper case
 	notNull  bool
-	fallback bool // has a default, or is generated
+	fallback bool     // has a default, or is generated
+	gives    string   // the expression of its default, "" without one
+	computed bool     // generated of other columns
+	takes    []string // all that it takes, where a constraint lists it; nil is not known
 }
 
 type indexInfo struct {
@@ -258,9 +271,9 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 	t := &tableInfo{view: kind == "view", columns: map[string]columnInfo{}}
 	key := map[int64]string{}
 	bg := context.Background()
-	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) error {
+	err := m.c.query(bg, `SELECT lower(name), upper(type), "notnull", dflt_value IS NOT NULL OR hidden > 1, pk, coalesce(dflt_value, ''), hidden > 1 FROM pragma_table_xinfo(?)`, name, func(row *sqlite.Stmt) error {
 		column, pk := row.ColumnText(0), row.ColumnInt64(4)
-		t.columns[column] = columnInfo{declared: row.ColumnText(1), notNull: row.ColumnBool(2), fallback: row.ColumnBool(3)}
+		t.columns[column] = columnInfo{declared: row.ColumnText(1), notNull: row.ColumnBool(2), fallback: row.ColumnBool(3), gives: row.ColumnText(5), computed: row.ColumnBool(6)}
 		if pk > 0 {
 			key[pk] = column
 		}
@@ -271,6 +284,19 @@ func (m *migration) read(e *stores.Entity) (*tableInfo, error) {
 	}
 	for i := int64(1); key[i] != ""; i++ {
 		t.key = append(t.key, key[i])
+	}
+	err = m.c.query(bg, "SELECT sql FROM sqlite_schema WHERE lower(name) = lower(?) AND type = 'table'", name, func(row *sqlite.Stmt) error {
+		for _, check := range stores.Checks(row.ColumnText(0)) {
+			column, values, ok := stores.CheckedValues(check)
+			if c, there := t.columns[strings.ToLower(column)]; ok && there {
+				c.takes = values
+				t.columns[strings.ToLower(column)] = c
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	err = m.c.query(bg, `SELECT l.name, l."unique" AND NOT l.partial, group_concat(coalesce(lower(i.name), ''), char(0) ORDER BY i.seqno)
 FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE NOT l.partial GROUP BY l.name`, name, func(row *sqlite.Stmt) error {
@@ -293,6 +319,11 @@ func (t *tableInfo) has(columns []string, unique bool) bool {
 		}
 		return len(x.columns) >= len(columns) && slices.Equal(x.columns[:len(columns)], columns)
 	})
+}
+
+func (t *tableInfo) there(column string) bool {
+	_, ok := t.columns[column]
+	return ok
 }
 
 // lower returns the columns of fields as SQLite compares names.
@@ -331,7 +362,7 @@ func declared(kind stores.Kind) string {
 
 func (m *migration) define(e *stores.Entity, field int) string {
 	f := &e.Fields[field]
-	def := quote(f.Column) + " " + declared(f.Holds())
+	def := quote(f.Column) + " " + declared(f.Keeps())
 	if f.Required || field == e.Key {
 		def += " NOT NULL"
 	}
@@ -339,9 +370,10 @@ func (m *migration) define(e *stores.Entity, field int) string {
 		def += " PRIMARY KEY"
 	}
 	if !f.Default.IsNull() {
-		def += " DEFAULT " + literal(kept(f.Holds(), f.Default))
+		v, _ := f.Stored(f.Default)
+		def += " DEFAULT " + literal(kept(f.Keeps(), v))
 	}
-	if f.Holds() == stores.Bool {
+	if f.Keeps() == stores.Bool {
 		def += " CHECK (" + quote(f.Column) + " IN (0, 1))"
 	}
 	if f.Ref != nil && m.objects[strings.ToLower(tableName(f.Ref))] != "view" {
@@ -436,8 +468,8 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, tableName(e))
 		case !ok:
 			m.step("ALTER TABLE %s ADD COLUMN %s", quote(tableName(e)), m.define(e, i))
-		case c.declared != declared(f.Holds()):
-			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Holds(), declared(f.Holds()))
+		case c.declared != declared(f.Keeps()):
+			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Keeps(), declared(f.Keeps()))
 		case c.notNull && !f.Required && i != e.Key:
 			m.problem(e, "column %s of table %s takes no null, and the field is optional", f.Column, tableName(e))
 		case !c.notNull && f.Required:
@@ -487,28 +519,81 @@ func orNothing(s string) string {
 	return s
 }
 
+// drawn finds fields for which the database has no value of its own, and those that it
+// alone gives a value.
+func (m *migration) drawn(e *stores.Entity, field int, t *tableInfo, c *columnInfo) {
+	f := &e.Fields[field]
+	switch {
+	case f.Drawn && c.gives == "" && !(c.declared == "INTEGER" && slices.Equal(t.key, lower(e, []int{field}))):
+		m.problem(e, "column %s of table %s has no default and is no INTEGER PRIMARY KEY, and the database is to give field %s its value", f.Column, tableName(e), f.Name)
+	case c.computed && !f.Computed:
+		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, tableName(e), f.Name)
+	}
+}
+
+// codes finds what columns hold that is no code of their fields, and codes that they
+// do not take.
+func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		c, there := t.columns[strings.ToLower(f.Column)]
+		if f.Codes == nil || f.Ref != nil || !there {
+			continue
+		}
+		if untaken := f.Untaken(c.takes); len(untaken) > 0 {
+			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, tableName(e), strings.Join(c.takes, ", "), strings.Join(untaken, ", "), f.Name)
+			continue
+		}
+		column := quote(f.Column)
+		var held []stores.Held
+		err := m.c.query(context.Background(), "SELECT CAST("+column+" AS TEXT), count(*) FROM "+table(e)+" WHERE "+column+" IS NOT NULL AND (CAST("+column+" AS TEXT) NOT IN (SELECT value FROM json_each(?)) OR typeof("+column+") <> ?) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7",
+			[]stores.Value{str(listOf(f.StoredCodes())), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
+				held = append(held, stores.Held{Value: row.ColumnText(0), Rows: row.ColumnInt64(1)})
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		if held := f.Uncovered(held); held != "" {
+			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, tableName(e), f.Name, held)
+		}
+	}
+	return nil
+}
+
 // verify finds why a table of others cannot carry an entity.
 func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 	for i := range e.Fields {
 		f := &e.Fields[i]
+		if i == e.Key && len(e.Parts) > 0 {
+			continue // it has no column
+		}
 		c, ok := t.columns[strings.ToLower(f.Column)]
+		if ok && !t.view {
+			m.drawn(e, i, t, &c)
+		}
 		if !ok {
 			m.problem(e, "table %s has no column %s, which field %s needs", tableName(e), f.Column, f.Name)
 			continue
 		}
-		if why := unfit(f.Holds(), c.declared); why != "" && !t.view {
+		kind := f.Keeps()
+		if f.Spelling != nil && kind == stores.String {
+			kind = f.Holds() // a date as text stays text
+		}
+		if why := unfit(kind, c.declared, f.Places); why != "" && !t.view {
 			m.problem(e, "column %s of table %s is declared %s: %s", f.Column, tableName(e), orNothing(c.declared), why)
 		}
 	}
 	if t.view {
 		return // a view has neither keys nor indexes of its own
 	}
-	if key := lower(e, []int{e.Key}); t.columns[key[0]] != (columnInfo{}) && !t.has(key, true) {
-		m.problem(e, "nothing makes column %s of table %s unique, and it is the key", key[0], tableName(e))
+	key := lower(e, e.KeyFields())
+	if there := !slices.ContainsFunc(key, func(c string) bool { return !t.there(c) }); there && !t.has(key, true) {
+		m.problem(e, "nothing makes (%s) of table %s unique, and it is the key", strings.Join(key, ", "), tableName(e))
 	}
 	for _, f := range m.walked(e) {
-		if column := lower(e, []int{f}); t.columns[column[0]] != (columnInfo{}) && !t.has(column, false) {
-			m.problem(e, "no index of table %s begins with column %s, by which rows are found for those who may see them", tableName(e), column[0])
+		if column := lower(e, []int{f}); t.there(column[0]) && !t.has(column, false) {
+			m.warn(e, "no index of table %s begins with column %s, by which rows are found for those who may see them: CREATE INDEX %s ON %s (%s)", tableName(e), column[0], quote(tableName(e)+"_"+e.Fields[f].Column), quote(tableName(e)), quote(e.Fields[f].Column))
 		}
 	}
 }
@@ -516,7 +601,7 @@ func (m *migration) verify(e *stores.Entity, t *tableInfo) {
 // unfit says why a column declared so cannot hold values of a kind. SQLite
 // derives from the declared type whether it turns text into numbers, or numbers
 // into text, behind one's back.
-func unfit(kind stores.Kind, declared string) string {
+func unfit(kind stores.Kind, declared string, places int) string {
 	affinity := "NUMERIC"
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(declared, p) })
@@ -536,7 +621,11 @@ func unfit(kind stores.Kind, declared string) string {
 		if affinity == "TEXT" || affinity == "REAL" {
 			return fmt.Sprintf("a %s is kept as an integer, and SQLite would make %s of it", kind, map[string]string{"TEXT": "text", "REAL": "a binary fraction"}[affinity])
 		}
-	case stores.Decimal, stores.String:
+	case stores.Decimal:
+		if affinity != "TEXT" && affinity != "" && places == 0 {
+			return "a decimal is kept as text, and SQLite would make a number of it, which is not exact; say with scale: how many digits after the point are, or with unit: what an integer counts"
+		}
+	case stores.String:
 		if affinity != "TEXT" && affinity != "" {
 			return fmt.Sprintf("a %s is kept as text, and SQLite would make a number of it, which is not exact; declare it TEXT", kind)
 		}

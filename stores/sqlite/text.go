@@ -95,19 +95,54 @@ func column(e *stores.Entity, alias string, field int) string {
 // datum is a field of a row in the spelling that bind writes. In our own
 // tables that is how it is stored; in those of others it may have to be made so.
 func datum(e *stores.Entity, alias string, field int) string {
+	if field == e.Key && len(e.Parts) > 0 {
+		return wholeKey(e, alias)
+	}
 	col := column(e, alias, field)
 	if e.Managed {
 		return col
 	}
-	switch kind := e.Fields[field].Holds(); kind {
+	switch kind := e.Fields[field].Keeps(); kind {
 	case stores.Time, stores.JSON, stores.Decimal:
 		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
-		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "')"
+		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "'," + strconv.Itoa(e.Fields[field].Places) + ")"
 	case stores.String:
 		// A table of others may ignore case. Keys and scopes must not.
 		return col + " COLLATE BINARY"
 	}
 	return col
+}
+
+// wholeKey is a key of several parts, as stores.NewKey writes it.
+func wholeKey(e *stores.Entity, alias string) string {
+	parts := make([]string, len(e.Parts))
+	for i, f := range e.Parts {
+		if parts[i] = datum(e, alias, f); e.Fields[f].Keeps() == stores.String {
+			parts[i] = "replace(replace(" + column(e, alias, f) + ", '~', '~0'), '/', '~1')"
+		}
+	}
+	return "(" + strings.Join(parts, "||'/'||") + ")"
+}
+
+// hasKey writes that the row alias names has a key, by its parts if it has several.
+func hasKey(t *text, e *stores.Entity, alias string, write func(part int)) {
+	for i, f := range e.KeyFields() {
+		if i > 0 {
+			t.add(" AND ")
+		}
+		t.add(datum(e, alias, f), " = ")
+		write(i)
+	}
+}
+
+// hasKeyOf is hasKey for a key that is at hand; a key that is none finds no row.
+func hasKeyOf(t *text, e *stores.Entity, alias string, key stores.Value) {
+	parts, ok := e.PartsOf(key)
+	if !ok {
+		t.add("0")
+		return
+	}
+	hasKey(t, e, alias, func(part int) { t.arg(parts[part]) })
 }
 
 // view is the scope that a transaction reads and writes within.

@@ -76,6 +76,7 @@ func bind(st *sqlite.Stmt, n int, v stores.Value) {
 type cell interface {
 	Type() sqlite.ColumnType
 	Int64() int64
+	Float() float64
 	Text() string
 }
 
@@ -86,6 +87,7 @@ type cellOf struct {
 }
 
 func (c cellOf) Type() sqlite.ColumnType { return c.row.ColumnType(c.at) }
+func (c cellOf) Float() float64          { return c.row.ColumnFloat(c.at) }
 func (c cellOf) Int64() int64            { return c.row.ColumnInt64(c.at) }
 func (c cellOf) Text() string            { return c.row.ColumnText(c.at) }
 
@@ -141,6 +143,41 @@ func decode[C cell](kind stores.Kind, c C) (stores.Value, error) {
 	return stores.Value{}, fmt.Errorf("something other than a %s", kind)
 }
 
+// maxBinary is how many digits a binary fraction holds exactly.
+const maxBinary = 15
+
+// decodeNumeric is decode of a column that may keep decimals as numbers: with so many
+// digits after the point as are declared to be exact there.
+func decodeNumeric[C cell](kind stores.Kind, c C, places int) (stores.Value, error) {
+	if kind != stores.Decimal || places == 0 || c.Type() != sqlite.TypeInteger && c.Type() != sqlite.TypeFloat {
+		return decode(kind, c)
+	}
+	f, text := c.Float(), ""
+	if c.Type() == sqlite.TypeInteger {
+		text = strconv.FormatInt(c.Int64(), 10) + "." + strings.Repeat("0", places)
+	} else if text = strconv.FormatFloat(f, 'f', places, 64); true {
+		if back, err := strconv.ParseFloat(text, 64); err != nil || back != f || digits(text) > maxBinary {
+			return stores.Value{}, fmt.Errorf("a number that is not exact to %d digits after the point", places)
+		}
+	}
+	v, ok := stores.ParseDecimal(text)
+	if !ok {
+		return stores.Value{}, errors.New("something other than a decimal")
+	}
+	return v, nil
+}
+
+// digits counts those of a decimal, without zeros in front.
+func digits(text string) int {
+	n := 0
+	for _, c := range text {
+		if c >= '0' && c <= '9' && (c != '0' || n > 0) {
+			n++
+		}
+	}
+	return n
+}
+
 // readTime reads the spellings that tables of others hold: SQLite's own, with a
 // space and without an offset, which SQLite means as UTC, and RFC 3339.
 func readTime(s string) (stores.Value, bool) {
@@ -180,11 +217,11 @@ func compareDecimals(a, b string) int {
 }
 
 // canonicalFunction spells what a table of others holds the way bind does, so
-// that it can be compared: verbatim_canonical(kind, value, 'table.column').
+// that it can be compared: verbatim_canonical(kind, value, 'table.column', places).
 const canonicalFunction = "verbatim_canonical"
 
 func canonicalSpelling(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-	v, err := decode(stores.Kind(args[0].Int()), args[1])
+	v, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[3].Int())
 	if err != nil {
 		return sqlite.Value{}, fmt.Errorf("%s%s holds %w", unreadable, args[2].Text(), err)
 	}
@@ -241,11 +278,24 @@ func (s *decimalSum) WindowValue(sqlite.Context) (sqlite.Value, error) {
 
 func (s *decimalSum) Finalize(sqlite.Context) {}
 
+// unitsFunction writes an integer that counts units as the decimal that it is, for
+// queries: verbatim_units(n, digits).
+const unitsFunction = "verbatim_units"
+
+func units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	n, err := decode(stores.Int, args[0])
+	if err == nil {
+		n, err = stores.NewUnits(args[1].Int()).Loaded(n)
+	}
+	return textOrNull(n), err
+}
+
 // register gives a connection the collation and the functions.
 func register(db *sqlite.Conn) error {
 	return errors.Join(
 		db.SetCollation(decimalCollation, compareDecimals),
-		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 3, Deterministic: true, Scalar: canonicalSpelling}),
+		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: canonicalSpelling}),
+		db.CreateFunction(unitsFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, Scalar: units}),
 		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum}),
 	)
 }

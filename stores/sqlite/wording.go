@@ -63,11 +63,14 @@ const (
 func (s *slot) of(c *stores.Change) stores.Value {
 	switch s.kind {
 	case aSet:
-		return kept(c.Entity.Fields[c.Set[s.at].Field].Holds(), c.Set[s.at].Value)
+		return kept(c.Entity.Fields[c.Set[s.at].Field].Keeps(), c.Set[s.at].Value)
 	case aRef:
 		return c.Set[s.at].Value
 	case aBefore:
-		return kept(c.Entity.Fields[s.at].Holds(), c.Before[s.at])
+		return kept(c.Entity.Fields[s.at].Keeps(), c.Before[s.at])
+	}
+	if parts, ok := c.Entity.PartsOf(c.Key); ok {
+		return parts[s.at]
 	}
 	return c.Key
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"verbatim/stores"
@@ -44,6 +45,7 @@ type tx struct {
 	discarded bool
 
 	wordings map[shape]*wording
+	drawn    map[*stores.Entity]int64 // the last key that was drawn
 }
 
 // Apply implements stores.Tx.
@@ -88,6 +90,9 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 			err = t.delete(c)
 		}
 		if err == nil {
+			err = t.exact(&c)
+		}
+		if err == nil {
 			err = t.mark(&c)
 		}
 		if err != nil {
@@ -114,6 +119,28 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 		return err
 	}
 	t.entries = append(t.entries, b.Entries...)
+	return nil
+}
+
+// exact refuses decimals that a column of others keeps as numbers and that are too long
+// to be exact there.
+func (t *tx) exact(c *stores.Change) error {
+	for _, a := range c.Set {
+		f := &c.Entity.Fields[a.Field]
+		if f.Places == 0 || a.Value.IsNull() || digits(a.Value.Text()) <= maxBinary {
+			continue
+		}
+		q := newText().add("SELECT 1 FROM ", table(c.Entity), " t WHERE ")
+		hasKeyOf(q, c.Entity, "t", c.Key)
+		q.add(" AND typeof(", column(c.Entity, "t", a.Field), ") = 'text'")
+		kept, err := t.c.exists(q.String(), q.args)
+		if err != nil {
+			return fault("update", err)
+		}
+		if !kept {
+			return fmt.Errorf("%s.%s keeps %d digits exactly: %w", c.Entity.Name, f.Name, maxBinary, stores.ErrInvalid)
+		}
+	}
 	return nil
 }
 
@@ -164,7 +191,7 @@ func (t *tx) insert(c stores.Change) error {
 			if i > 0 {
 				q.add(",")
 			}
-			q.add(column(e, "", i))
+			q.add(column(e, "", c.Set[i].Field))
 		}
 		q.add(") SELECT ")
 		for i := range c.Set {
@@ -176,7 +203,7 @@ func (t *tx) insert(c stores.Change) error {
 		q.add(" WHERE 1")
 		t.refers(q, &c)
 		col := func(f int) string {
-			q.fill(&c, aSet, f)
+			q.fill(&c, aSet, c.At(f))
 			return "?"
 		}
 		switch {
@@ -238,7 +265,8 @@ func (t *tx) update(c stores.Change) error {
 	if !t.opens(e) && (len(e.Scope) > 0 && sets(c, e.Scope[0].Field) && !e.Vouches(e.Scope[0].Field) || hides(c)) {
 		// The row may not leave the scope either. Where the path begins with a
 		// reference that vouches for the row, refers has seen to it.
-		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ", datum(e, "t", e.Key), " = ").arg(c.Key)
+		q := newText().add("SELECT 1 FROM ", table(e), " t WHERE ")
+		hasKeyOf(q, e, "t", c.Key)
 		t.within(q, e, "t", false)
 		switch ok, err := t.c.exists(q.String(), q.args); {
 		case err != nil:
@@ -269,11 +297,11 @@ func (t *tx) delete(c stores.Change) error {
 // is the one meant, within the scope, and as it was when the change was planned.
 func (t *tx) guarded(q *text, c *stores.Change) {
 	e := c.Entity
-	q.add(datum(e, "t", e.Key), " = ").of(c, theKey, 0)
+	hasKey(q, e, "t", func(part int) { q.of(c, theKey, part) })
 	t.within(q, e, "t", false)
 	for _, g := range c.Guard {
 		q.add(" AND ", datum(e, "t", g))
-		kind := e.Fields[g].Holds()
+		kind := e.Fields[g].Keeps()
 		if kind == stores.Decimal {
 			q.add(" COLLATE ", decimalCollation)
 		}

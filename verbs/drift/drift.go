@@ -134,6 +134,9 @@ func (d *drift) codes(list *verbs.CodeList) {
 			if o.Name != c.Name {
 				continue
 			}
+			if o.Value != c.Value {
+				d.lower("table-changed", list.Place, was.Place, "other rows hold it", "%s of %s is kept in another form", c.Name, list.Name)
+			}
 			// A list that says nothing lets every code follow every other.
 			if stepped && (!steps || !subset(c.To, o.To)) {
 				d.lower("limit-loosened", list.Place, was.Place, "less could follow it", "%s of %s may be followed by other codes", c.Name, list.Name)

@@ -1,0 +1,108 @@
+package runtime_test
+
+import (
+	"fmt"
+	"testing"
+
+	"verbatim/stores"
+)
+
+const billsSQL = `CREATE TABLE bill (
+  id varchar(10) PRIMARY KEY,
+  total NUMERIC(10,2) NOT NULL,
+  fee integer NOT NULL DEFAULT 150,
+  day text,
+  "At" text NOT NULL DEFAULT '2009-02-01 00:00:00',
+  double_fee integer GENERATED ALWAYS AS (fee * 2) STORED,
+  made timestamp NOT NULL DEFAULT '2024-05-06 07:08:09'
+);
+INSERT INTO bill (id, total, fee, day, "At") VALUES ('a', 0.99, 5, '31.12.2009', '2009-01-01 00:00:00'), ('b', 5, 1250, '01.02.2010', '2009-03-01 10:30:00'), ('c', 1234567.89, -105, NULL, '2010-01-01 00:00:00');
+`
+
+const billsPalette = `
+domain: shop
+roles: [{name: clerk, sees: all}]
+entities:
+  bill:
+    key: id
+    key-by: caller
+    scope: everyone
+    label: "bill {id}"
+    fields:
+      id: {type: string}
+      total: {type: decimal, scale: 2, required: true}
+      fee: {type: decimal, unit: 0.01, default-by: database}
+      twice: {type: decimal, unit: 0.01, column: double_fee, read-only: true}
+      day: {type: date, form: DD.MM.YYYY}
+      at: {type: datetime, form: "YYYY-MM-DD hh:mm:ss", column: At, default-by: database}
+      made: {type: datetime, default-by: database}
+verbs:
+  - verb: list
+    roles: [clerk]
+    reads: {entity: bill, order: [total], fields: {id: id, total: total, fee: fee, twice: twice, day: day, at: at}}
+  - verb: above
+    roles: [clerk]
+    args: [{name: total, type: decimal, required: true}, {name: fee, type: decimal, required: true}]
+    reads: {entity: bill, where: row.total >= total and row.fee < fee, order: [id], fields: {id: id}}
+  - verb: since
+    roles: [clerk]
+    args: [{name: at, type: datetime, required: true}]
+    reads: {entity: bill, where: row.at >= at, order: [at desc], fields: {id: id, at: at}}
+  - verb: on
+    roles: [clerk]
+    args: [{name: day, type: date, required: true}]
+    reads: {entity: bill, where: row.day == day, fields: {id: id}}
+  - verb: add
+    roles: [clerk]
+    args: [{name: id, type: string, required: true}, {name: total, type: decimal, required: true}, {name: fee, type: decimal}, {name: day, type: date}]
+    effects: [{creates: bill, set: {id: id, total: total, fee: fee, day: day}}]
+  - verb: change
+    roles: [clerk]
+    args: [{name: bill, type: ref, ref-type: bill, required: true}, {name: total, type: decimal, required: true}, {name: at, type: datetime, required: true}]
+    effects: [{updates: bill, where: bill, set: {total: total, at: at, fee: bill.fee + 0.01}}]
+  - verb: sum
+    roles: [clerk]
+    query: {sql: "SELECT id, fee, total FROM bill ORDER BY id", columns: {id: string, fee: decimal, total: decimal}}
+`
+
+// F18: money in NUMERIC is exact on both stores to the digits that are declared, cents
+// in integers are money, dates in text are dates, and the database's own defaults and
+// columns are known.
+func TestColumnsAreKeptAsOtherProgramsKeepThem(t *testing.T) {
+	t.Parallel()
+	onExisting(t, billsSQL, func(t *testing.T, open func(string) *old) {
+		o := open(billsPalette).begin()
+		for text, want := range map[string]string{
+			"shop.list": "@bill-a 0.99 0.05 0.10 2009-12-31 2009-01-01T00:00:00Z\n@bill-b 5.00 12.50 25.00 2010-02-01 2009-03-01T10:30:00Z\n" +
+				"@bill-c 1234567.89 -1.05 -2.10  2010-01-01T00:00:00Z",
+			"shop.above :total 0.99 :fee 12.50":   "@bill-a\n@bill-c",
+			"shop.above :total 0.99 :fee 12.5001": "@bill-a\n@bill-b\n@bill-c",
+			"shop.above :total 0.99 :fee -1.045":  "@bill-c",
+			"shop.since :at 2009-03-01T10:30:00Z": "@bill-c 2010-01-01T00:00:00Z\n@bill-b 2009-03-01T10:30:00Z",
+			"shop.on :day 2010-02-01":             "@bill-b",
+			"shop.sum":                            "a 0.05 0.99\nb 12.50 5.00\nc -1.05 1234567.89",
+		} {
+			if got := o.answer(text); got != want {
+				t.Errorf("%s answers\n%s\nwant\n%s", text, got, want)
+			}
+		}
+		o.must(`shop.add :id "d" :total 0.10 :day 2024-02-29`)
+		o.must(`shop.change :bill @bill-b :total 7.07 :at 2024-06-01T12:00:00Z`)
+		o.refused(`shop.add :id "e" :total 0.105`, "not-accepted")
+		o.refused(`shop.add :id "e" :total 1 :fee 0.005`, "not-accepted")
+		for column, want := range map[string]string{
+			"day": "map[a:31.12.2009 b:01.02.2010 c: d:29.02.2024]",
+			"At":  "map[a:2009-01-01 00:00:00 b:2024-06-01 12:00:00 c:2010-01-01 00:00:00 d:2009-02-01 00:00:00]",
+		} {
+			if got := fmt.Sprint(o.column("bill", "id", column, stores.String)); got != want {
+				t.Errorf("%s holds %s, want %s", column, got, want)
+			}
+		}
+		if got, want := fmt.Sprint(o.column("bill", "id", "fee", stores.Int)), "map[a:5 b:1251 c:-105 d:150]"; got != want {
+			t.Errorf("fee holds %s, want %s", got, want)
+		}
+		if got, want := o.answer("shop.list"), "@bill-d 0.10 1.50 3.00 2024-02-29 2009-02-01T00:00:00Z\n@bill-a"; len(got) < len(want) || got[:len(want)] != want {
+			t.Errorf("the list is\n%s", got)
+		}
+	})
+}

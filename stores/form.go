@@ -1,0 +1,92 @@
+package stores
+
+import (
+	"strings"
+)
+
+// NewUnits is the spelling of decimals that a column counts as integers: digits is how
+// many stand after the point, 2 where it counts hundredths.
+func NewUnits(digits int) *Spelling {
+	one, _ := ParseDecimal("0." + strings.Repeat("0", digits-1) + "1")
+	many, _ := ParseInt("1" + strings.Repeat("0", digits))
+	return &Spelling{
+		Name: "a number of units of " + one.Text(), Kind: Int, Ordered: true, Digits: digits,
+		Store: func(v Value) (Value, bool) {
+			n, ok := Arith('*', v, many)
+			if !ok {
+				return Value{}, false
+			}
+			whole, point, _ := strings.Cut(n.Text(), ".")
+			if strings.Trim(point, "0") != "" {
+				return Value{}, false
+			}
+			return ParseInt(whole)
+		},
+		Load: func(v Value) (Value, bool) { return Arith('*', v, one) },
+	}
+}
+
+// floorUnits is the greatest number of units that is not above a decimal between two.
+func floorUnits(v Value, digits int) (Value, bool) {
+	many, _ := ParseInt("1" + strings.Repeat("0", digits))
+	n, ok := Arith('*', v, many)
+	if !ok {
+		return Value{}, false
+	}
+	whole, _, _ := strings.Cut(n.Text(), ".")
+	if floor, ok := ParseInt(whole); ok && strings.HasPrefix(whole, "-") {
+		return NewInt(floor.Int() - 1), true
+	} else {
+		return floor, ok
+	}
+}
+
+// NewForm is the spelling of dates or instants, by kind, as text: YYYY, MM, DD, hh, mm
+// and ss stand for the parts, and everything else for itself. Instants are in UTC. ok is
+// false where a part is missing or stands there twice.
+func NewForm(kind Kind, form string) (s *Spelling, ok bool) {
+	parts := []string{"YYYY", "MM", "DD"}
+	if kind == Time {
+		parts = append(parts, "hh", "mm", "ss")
+	}
+	at, ordered := make([]int, len(parts)), true
+	for i, p := range parts {
+		at[i] = strings.Index(form, p)
+		if at[i] < 0 || strings.Count(form, p) != 1 {
+			return nil, false
+		}
+		ordered = ordered && (i == 0 || at[i] > at[i-1])
+	}
+	full := "YYYY-MM-DD"
+	if kind == Time {
+		full = "YYYY-MM-DDThh:mm:ssZ"
+	}
+	return &Spelling{
+		Name: "a " + kind.String() + " written " + form, Kind: String, Ordered: ordered,
+		Store: func(v Value) (Value, bool) {
+			text := v.Text()
+			if v.Kind() != kind || len(text) != len(full) { // or it has parts of a second
+				return Value{}, false
+			}
+			out := form
+			for _, p := range parts {
+				from := strings.Index(full, p)
+				out = strings.Replace(out, p, text[from:from+len(p)], 1)
+			}
+			return NewString(out), true
+		},
+		Load: func(v Value) (Value, bool) {
+			text := v.Text()
+			if len(text) != len(form) {
+				return Value{}, false
+			}
+			out, rest := full, form
+			for i, p := range parts {
+				out = strings.Replace(out, p, text[at[i]:at[i]+len(p)], 1)
+				rest = rest[:at[i]] + text[at[i]:at[i]+len(p)] + rest[at[i]+len(p):]
+			}
+			w, ok := Parse(kind, out)
+			return w, ok && rest == text
+		},
+	}, true
+}
