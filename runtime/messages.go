@@ -583,6 +583,7 @@ func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {
 const (
 	noHandlerHere = "it is carried out by a program that is not part of this one"
 	noToolHere    = "it is carried out by a tool of another server, which is not connected"
+	noQueryHere   = "its query cannot be run on this store"
 )
 
 func valueNeeded(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
@@ -810,12 +811,7 @@ func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.D
 		"the palette's type is held by "+want)
 }
 
-func badQuery(v *verbs.Verb, err error) dsl.Diagnostic {
-	at := v.Query.Place
-	var wrong *stores.SQLError
-	if errors.As(err, &wrong) {
-		at = v.Query.PlaceOf(wrong.Offset)
-	}
-	return complain(codeBadQuery, at, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
+func badQuery(v *verbs.Verb, wrong *stores.SQLError) dsl.Diagnostic {
+	return complain(codeBadQuery, v.Query.PlaceOf(wrong.Offset), fmt.Sprintf("the query of %s cannot be run: %s", v.Name, wrong),
 		"a query is one SELECT over tables of declared entities")
 }
