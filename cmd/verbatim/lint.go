@@ -30,10 +30,9 @@ verbatim lint --schema`,
 		Long: `Queries are prepared, on an empty file of SQLite. What a palette says in another
 language stands beside it, in NAME.de.yaml for NAME.yaml; what that lacks is warned
 about, and printed by --missing.
---against names palettes as they were, and reports every change that lowers safety.
---servers compares verbs that tools carry out with the tools.
---phrases names verbs that take each other's phrases, with figures.
---schema prints the JSON Schema of palettes, or with =sidecar that of what is beside them.`,
+--against reports every change that lowers safety; --servers compares verbs with the tools
+that carry them out; --phrases names those that take each other's phrases.
+--schema prints the JSON Schema of palettes, --schema=sidecar that of what is beside.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch schema {
