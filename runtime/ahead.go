@@ -37,7 +37,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		}
 		for _, read := range x.Reads {
 			of := read.Param
-			if of < 0 {
+			if of == verbs.OfRow {
 				of = row
 			}
 			if of >= 0 {
@@ -49,7 +49,9 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		reads(v.Requires[i].That, -1)
 		if f := v.Requires[i].Filter; f != nil {
 			for _, read := range f.Reads {
-				add(&all[read.Param].held, read.Path)
+				if read.Param >= 0 {
+					add(&all[read.Param].held, read.Path)
+				}
 			}
 		}
 	}
@@ -60,10 +62,10 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		f := &v.Effects[i]
 		row := -1 // whose fields the effect's own expressions speak of
 		if f.Where != nil {
-			if f.Where.Filter != nil {
+			var one bool
+			if row, one = f.Where.One(); !one {
 				continue
 			}
-			row = f.Where.Param
 		}
 		reads(f.When, row)
 		if f.When != nil {

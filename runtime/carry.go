@@ -33,6 +33,9 @@ func carry(ctx context.Context, r *reading, st *step, promises []promise) (done 
 // query carries out a read in the palette author's own SQL.
 func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 	q := st.verb.Query
+	if _, unfit := r.e.unfit[st.verb]; unfit {
+		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noQueryHere)}
+	}
 	sql := queryOf(st.verb, st.args)
 	var marks []string
 	sql.Origins = &marks

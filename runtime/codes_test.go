@@ -231,12 +231,15 @@ func earnedByPalette(t *testing.T, text string) string {
 	runtime.Handle(h, "shop.price", func(context.Context, *runtime.Call, price) (runtime.Outcome, error) { return runtime.Outcome{}, nil })
 	store := &faultyStore{checkSQL: func(q stores.SQL) error {
 		if !strings.HasPrefix(q.Text, "SELECT") {
-			return fmt.Errorf("not a SELECT")
+			return &stores.SQLError{Offset: -1, Msg: "it is no SELECT"}
 		}
 		return nil
 	}}
-	_, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
+	engine, err := runtime.New(reg, store, runtime.Options{Handlers: h, Tools: deskTools{}})
 	if err == nil {
+		for _, d := range engine.Unfit() {
+			return d.Code
+		}
 		for _, d := range tools.Check(context.Background(), reg, deskTools{}) {
 			return d.Code
 		}

@@ -38,14 +38,19 @@ func (e *Engine) writes(p *verbs.Program) bool {
 }
 
 // countedBy lists the fields by which the reads of palettes count rows, and those
-// by which a requirement asks whether there are any: true where any change of a
-// row may be one that it asks for.
+// by which a requirement asks whether there are any and a total is worked out: true
+// where any change of a row may be one that it asks for.
 func countedBy(all []*verbs.Verb) map[view.Field]bool {
 	by := make(map[view.Field]bool)
 	for _, v := range all {
 		for i := range v.Requires {
 			if rule := &v.Requires[i]; rule.None != nil {
 				by[view.Field{Entity: rule.None.Store, Field: rule.By}] = true
+			}
+		}
+		for _, t := range v.Totals {
+			if t.Where.Filter != nil {
+				by[view.Field{Entity: t.Entity.Store, Field: t.By}] = true
 			}
 		}
 	}

@@ -67,11 +67,22 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 	if i, alone := x.ArgOnly(); alone {
 		return ":" + st.verb.Params[i].Name, st.isDark(i)
 	}
+	if list, ok := x.ItemOf(); ok && st.isDark(list) {
+		return x.Text, true
+	}
 	for i := range x.Reads {
 		read := &x.Reads[i]
 		of := row
-		if read.Param >= 0 {
+		switch {
+		case read.Param >= 0:
 			of = &st.rows[read.Param]
+		case read.Param == verbs.OfEach:
+			of = st.each.row
+		case read.Param == verbs.OfTotal:
+			if t := st.verb.Totals[read.Path.Field]; t.Kind != verbs.CountTotal && t.Entity.Store.Fields[t.Field].Sensitive {
+				return x.Text, true
+			}
+			continue
 		}
 		if of != nil && of.Entity != nil && sensitivePath(of.Entity, read.Path) {
 			return x.Text, true

@@ -129,10 +129,11 @@ type Engine struct {
 	writers   provenance.Written
 	handlers  map[*verbs.Verb]*handler
 	macros    map[*verbs.Verb]*verbs.Program
-	inside    map[*verbs.Verb][]*verbs.Verb // of a macro: every verb that it uses, however deep, once
-	dark      map[*verbs.Verb][]bool        // of a query: which columns are sensitive; none of a verb that has no such
-	entities  []*verbs.Entity               // every entity, sorted by name
-	tables    []*stores.Entity              // the same, as they are kept
+	inside    map[*verbs.Verb][]*verbs.Verb  // of a macro: every verb that it uses, however deep, once
+	unfit     map[*verbs.Verb]dsl.Diagnostic // queries that cannot be run
+	dark      map[*verbs.Verb][]bool         // of a query: which columns are sensitive; none of a verb that has no such
+	entities  []*verbs.Entity                // every entity, sorted by name
+	tables    []*stores.Entity               // the same, as they are kept
 	open      view.Opener
 	facts     *view.Facts
 	counted   map[view.Field]bool // fields by which a read counts rows
@@ -161,9 +162,10 @@ type ConfigError struct{ Diagnostics dsl.Diagnostics }
 func (e *ConfigError) Error() string { return tell(e.Diagnostics) }
 
 // New joins palettes, a store and handlers. Where they disagree it returns a
-// *ConfigError whose diagnostics point into the YAML.
-func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) {
-	e := &Engine{
+// *ConfigError whose diagnostics point into the YAML. A query that cannot be run is no
+// such thing: see Unfit.
+func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err error) {
+	e = &Engine{
 		reg:      reg,
 		store:    store,
 		clock:    opt.Clock,
@@ -211,6 +213,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	e.setters = settersOf(reg.Verbs())
 	var ds dsl.Diagnostics
 	ds = append(ds, e.join(opt.Handlers)...)
+	if e.unfit, err = unfitQueries(context.Background(), reg, store); err != nil {
+		return nil, err
+	}
 	for _, v := range reg.Verbs() {
 		ds = append(ds, e.prepare(v)...)
 		e.wants[v] = e.foreseen(v)
@@ -231,6 +236,47 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (*Engine, error) 
 	e.findPersonal()
 	e.writers = provenance.New(e.entities)
 	return e, nil
+}
+
+// CheckQueries says which queries of palettes cannot be run on a store that has their
+// tables. An engine refuses the verbs that they belong to, and no others.
+func CheckQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (dsl.Diagnostics, error) {
+	unfit, err := unfitQueries(ctx, reg, store)
+	return inOrder(reg, unfit), err
+}
+
+// Unfit says which queries of its palettes an engine cannot run.
+func (e *Engine) Unfit() dsl.Diagnostics { return inOrder(e.reg, e.unfit) }
+
+func inOrder(reg *verbs.Registry, of map[*verbs.Verb]dsl.Diagnostic) (ds dsl.Diagnostics) {
+	for _, v := range reg.Verbs() {
+		if d, ok := of[v]; ok {
+			ds = append(ds, d)
+		}
+	}
+	return ds
+}
+
+func unfitQueries(ctx context.Context, reg *verbs.Registry, store stores.Store) (map[*verbs.Verb]dsl.Diagnostic, error) {
+	var tables []*stores.Entity
+	for _, e := range reg.Entities() {
+		tables = append(tables, e.Store)
+	}
+	unfit := make(map[*verbs.Verb]dsl.Diagnostic)
+	for _, v := range reg.Verbs() {
+		if v.Query == nil {
+			continue
+		}
+		err := store.CheckSQL(ctx, tables, queryOf(v, nil))
+		var wrong *stores.SQLError
+		switch {
+		case errors.As(err, &wrong):
+			unfit[v] = badQuery(v, wrong)
+		case err != nil:
+			return nil, fmt.Errorf("the query of %s: %w", v.Name, err)
+		}
+	}
+	return unfit, nil
 }
 
 // look finds the verbs that a macro uses. Macros of macros multiply the calls
@@ -258,10 +304,6 @@ func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
 func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	if v.Query != nil {
-		err := e.store.CheckSQL(context.Background(), e.tables, queryOf(v, nil))
-		if err != nil {
-			ds = append(ds, badQuery(v, err))
-		}
 		if dark := e.darkColumns(v.Query); dark != nil {
 			e.dark[v] = dark
 		}

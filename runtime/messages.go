@@ -175,6 +175,7 @@ const (
 	codeUnknownPrincipal  = "unknown-principal"
 	codeNotPermitted      = "not-permitted"
 	codeUnknownName       = "unknown-name"
+	codeNothingMatched    = "nothing-matched"
 	codeNoResult          = "no-result"
 	codeWrongValue        = "wrong-value"
 	codeRequirementNotMet = "requirement-not-met"
@@ -302,6 +303,14 @@ func notReached(place dsl.Place, verb string) dsl.Diagnostic {
 
 func nothingThere(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeUnknownName, place, verb+" found nothing that you can see", "use a name that a reading verb showed you")
+}
+
+// nothingMatched is for an effect that has to change a row, and found none.
+func nothingMatched(place dsl.Place, verb string, of *verbs.Entity, e *verbs.Effect) dsl.Diagnostic {
+	d := complain(codeNothingMatched, place, fmt.Sprintf("%s is about at least one %s, and none fits what it was given", verb, of.Store.Name),
+		"look at what is there, and name that")
+	d.Related = append(d.Related, dsl.Related{Place: e.Place, Message: verb + " promises it"})
+	return d
 }
 
 // unknownUpload is one answer for an upload that is not there, that is somebody
@@ -574,6 +583,7 @@ func notCarriedOut(place dsl.Place, verb, why string) dsl.Diagnostic {
 const (
 	noHandlerHere = "it is carried out by a program that is not part of this one"
 	noToolHere    = "it is carried out by a tool of another server, which is not connected"
+	noQueryHere   = "its query cannot be run on this store"
 )
 
 func valueNeeded(place dsl.Place, verb, entity, field string) dsl.Diagnostic {
@@ -801,12 +811,7 @@ func handlerArgumentType(v *verbs.Verb, p *verbs.Param, have, want string) dsl.D
 		"the palette's type is held by "+want)
 }
 
-func badQuery(v *verbs.Verb, err error) dsl.Diagnostic {
-	at := v.Query.Place
-	var wrong *stores.SQLError
-	if errors.As(err, &wrong) {
-		at = v.Query.PlaceOf(wrong.Offset)
-	}
-	return complain(codeBadQuery, at, fmt.Sprintf("the query of %s cannot be run: %s", v.Name, err),
+func badQuery(v *verbs.Verb, wrong *stores.SQLError) dsl.Diagnostic {
+	return complain(codeBadQuery, v.Query.PlaceOf(wrong.Offset), fmt.Sprintf("the query of %s cannot be run: %s", v.Name, wrong),
 		"a query is one SELECT over tables of declared entities")
 }

@@ -31,7 +31,7 @@ func (e *Engine) readsAtOnce(v *verbs.Verb) bool {
 		len(v.Requires) > 0 || len(v.Confirm) > 0 || len(v.Effects) > 0 {
 		return false
 	}
-	ofArgument := func(read verbs.ExprRead) bool { return read.Param >= 0 }
+	ofArgument := func(read verbs.ExprRead) bool { return read.Param != verbs.OfRow }
 	asks := func(f *verbs.Filter, fields []verbs.ReadField) bool {
 		return f != nil && slices.ContainsFunc(f.Reads, ofArgument) ||
 			slices.ContainsFunc(fields, func(f verbs.ReadField) bool { return f.Expr != nil && slices.ContainsFunc(f.Expr.Reads, ofArgument) })

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"verbatim/stores"
 	"verbatim/verbs"
@@ -45,19 +46,90 @@ type assigned struct {
 
 // promises works out what each effect of a verb means for this call.
 func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
-	promises := make([]promise, len(st.verb.Effects))
-	for i := range promises {
-		p := &promises[i]
-		p.effect = &st.verb.Effects[i]
-		work := r.values
-		if onRows(p.effect) {
-			work = r.targets
+	promises := make([]promise, 0, len(st.verb.Effects))
+	for i := range st.verb.Effects {
+		p := promise{effect: &st.verb.Effects[i]}
+		var err error
+		switch {
+		case onRows(p.effect):
+			err = r.targets(ctx, st, &p)
+		case p.effect.Each != nil:
+			err = r.each(ctx, st, p.effect, func() error {
+				one := promise{effect: p.effect}
+				err := r.values(ctx, st, &one)
+				promises = append(promises, one)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			continue
+		default:
+			err = r.values(ctx, st, &p)
 		}
-		if err := work(ctx, st, p); err != nil {
+		if err != nil {
 			return nil, err
 		}
+		promises = append(promises, p)
 	}
 	return promises, nil
+}
+
+// maxEach is for how many rows or items one effect may be there.
+const maxEach = 1000
+
+// An eachOf is what an effect with for-each is there for at the moment.
+type eachOf struct {
+	row  *stores.Row
+	item stores.Value // where it is no row
+}
+
+// each does something for each row, or for each item, that an effect is there for.
+func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do func() error) error {
+	var all []eachOf
+	if of := effect.Each; of.Entity != nil {
+		rows, named, err := r.picked(ctx, st, of.Entity, of.Where, of.Order...)
+		if err == nil && named && len(rows) == 0 {
+			err = r.mustMatch(ctx, st, effect, of.Entity)
+		}
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			all = append(all, eachOf{row: &rows[i]})
+		}
+	} else {
+		items, err := st.args[of.Param].Items(kindOf(st.verb.Params[of.Param].Type.Item.Name))
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			all = append(all, eachOf{item: item})
+		}
+	}
+	if len(all) > maxEach {
+		return &complaint{st.index, tooMuch(st.place, st.verb.Name)}
+	}
+	defer func() { st.each = eachOf{} }()
+	for _, st.each = range all {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mustMatch refuses a call one of whose effects found no row, where its palette
+// promises that there is one.
+func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
+	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool { return read.Param == verbs.OfEach || ofTheRow(effect, &read) }) {
+		return nil // what a row decides need not be so of any
+	}
+	due, err := r.holds(ctx, st, effect.When, nil)
+	if err == nil && due {
+		err = &complaint{st.index, nothingMatched(st.place, st.verb.Name, of, effect)}
+	}
+	return err
 }
 
 // values works out an effect that picks no rows.
@@ -89,50 +161,107 @@ func (r *reading) values(ctx context.Context, st *step, p *promise) (err error) 
 }
 
 // targets finds the rows that an effect picks, and what it does to each.
-func (r *reading) targets(ctx context.Context, st *step, p *promise) error {
-	effect := p.effect
-	var rows []stores.Row
-	switch w := effect.Where; {
-	case w == nil:
+func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error) {
+	switch effect := p.effect; {
+	case effect.Where == nil:
 		// A promise in so many words, for a handler to keep: any row within
 		// scope. Whether its condition holds is all there is to know.
-		var err error
 		p.due, err = r.holds(ctx, st, effect.When, nil)
 		return err
-	case w.Filter != nil:
-		where, err := r.cond(ctx, st, w.Filter)
+	case effect.Each != nil:
+		return r.each(ctx, st, effect, func() error { return r.aim(ctx, st, p) })
+	}
+	return r.aim(ctx, st, p)
+}
+
+// aim adds the rows that an effect picks to its targets. One that it picks for several
+// things is one target: what it becomes is worked out from what it became before.
+func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
+	effect := p.effect
+	rows, named, err := r.picked(ctx, st, effect.Entity, effect.Where)
+	if err == nil && named && len(rows) == 0 {
+		err = r.mustMatch(ctx, st, effect, effect.Entity)
+	}
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		t := &target{row: row, stood: stoodOn(effect)}
+		known := -1
+		if effect.Each != nil {
+			known = slices.IndexFunc(p.targets, func(t target) bool { return t.row.Key() == row.Key() })
+		}
+		if known >= 0 {
+			t = &p.targets[known]
+			row.Values = slices.Clone(row.Values)
+			for _, a := range t.set {
+				row.Values[a.field] = a.value
+			}
+		}
+		due, err := r.holds(ctx, st, effect.When, &row)
 		if err != nil {
 			return err
 		}
-		if rows, err = r.rowsWhere(ctx, effect.Entity.Store, where); err != nil {
-			return err
-		}
-	default:
-		switch row := st.rows[w.Param]; row.Entity {
-		case effect.Entity.Store:
-			rows = append(rows, row)
-		case nil: // the argument was not given
-		default:
-			// The argument takes a row of any kind, the effect does not.
-			return &complaint{st.index, unknownName(st.place, st.verb.Params[w.Param].Name)}
-		}
-	}
-	for _, row := range rows {
-		t := target{row: row}
-		var err error
-		if t.due, err = r.holds(ctx, st, effect.When, &row); err != nil {
-			return err
-		}
-		if t.due {
-			if t.set, err = r.sets(ctx, st, effect, &row); err != nil {
+		if due {
+			set, err := r.sets(ctx, st, effect, &row)
+			if err != nil {
 				return err
 			}
+			for _, a := range t.set {
+				if !slices.ContainsFunc(set, func(b assigned) bool { return a.field == b.field }) {
+					set = append(set, a)
+				}
+			}
+			t.set = set
 		}
-		t.stood = stoodOn(effect)
-		p.due = p.due || t.due
-		p.targets = append(p.targets, t)
+		t.due, p.due = t.due || due, p.due || due
+		if known < 0 {
+			p.targets = append(p.targets, *t)
+		}
 	}
 	return nil
+}
+
+// picked finds the rows that a palette names: those that a filter picks, the one that
+// an argument refers to, or each of those that a list refers to. Where the argument was
+// left out, none are named.
+func (r *reading) picked(ctx context.Context, st *step, e *verbs.Entity, w *verbs.Where, order ...stores.Order) (rows []stores.Row, named bool, err error) {
+	if w.Filter != nil {
+		where, err := r.cond(ctx, st, w.Filter)
+		if err != nil {
+			return nil, true, err
+		}
+		rows, err = r.rowsWhere(ctx, e.Store, where, order...)
+		return rows, true, err
+	}
+	p := &st.verb.Params[w.Param]
+	if !w.List {
+		switch row := st.rows[w.Param]; row.Entity {
+		case e.Store:
+			return []stores.Row{row}, true, nil
+		case nil:
+			return nil, false, nil
+		}
+		// The argument takes a row of any kind, the effect does not.
+		return nil, true, &complaint{st.index, unknownName(st.place, p.Name)}
+	}
+	if st.args[w.Param].IsNull() {
+		return nil, false, nil
+	}
+	keys, err := st.args[w.Param].Items(e.Store.Fields[e.Store.Key].Kind)
+	if err != nil {
+		return nil, true, &complaint{st.index, wrongValue(st.place, p.Name, "a list of references is wanted")}
+	}
+	rows = make([]stores.Row, len(keys))
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			return nil, true, &complaint{st.index, wrongValue(st.place, p.Name, "it names a row twice")}
+		}
+		if rows[i], err = r.get(ctx, e.Store, key); err != nil {
+			return nil, true, err
+		}
+	}
+	return rows, true, nil
 }
 
 // stoodOn lists the fields of a target itself that an effect reads.
@@ -143,8 +272,7 @@ func stoodOn(e *verbs.Effect) []int {
 			return
 		}
 		for _, read := range x.Reads {
-			own := read.Param < 0 || e.Where.Filter == nil && read.Param == e.Where.Param
-			if own && read.Path.Count == nil {
+			if ofTheRow(e, &read) && read.Path.Count == nil {
 				f := read.Path.Field
 				if len(read.Path.Steps) > 0 {
 					f = read.Path.Steps[0].Field
@@ -160,6 +288,15 @@ func stoodOn(e *verbs.Effect) []int {
 	return fields
 }
 
+// ofTheRow reports whether a field that an effect reads is of the row that it is about.
+func ofTheRow(e *verbs.Effect, read *verbs.ExprRead) bool {
+	if read.Param < 0 || e.Where == nil {
+		return read.Param == verbs.OfRow
+	}
+	param, one := e.Where.One()
+	return one && read.Param == param
+}
+
 func (r *reading) holds(ctx context.Context, st *step, when *verbs.Expr, row *stores.Row) (bool, error) {
 	if when == nil {
 		return true, nil
@@ -172,6 +309,9 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 	set := make([]assigned, 0, len(effect.Set))
 	for i := range effect.Set {
 		x := effect.Set[i].Value
+		if param, alone := x.ArgOnly(); alone && st.args[param].IsNull() && st.emptied&(1<<param) == 0 {
+			continue // an argument that is left out changes nothing
+		}
 		v, came, err := r.evalFrom(ctx, st, x, row)
 		if err != nil {
 			return nil, err

@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,13 +95,12 @@ func TestMistakesInQueriesPointIntoThePalette(t *testing.T) {
 					t.Errorf("%s: %s", how, told(ds))
 					continue
 				}
-				_, err := runtime.New(reg, store, runtime.Options{})
-				var wrong *runtime.ConfigError
-				if !errors.As(err, &wrong) || len(wrong.Diagnostics) != 1 {
+				engine, err := runtime.New(reg, store, runtime.Options{})
+				if err != nil || len(engine.Unfit()) != 1 {
 					t.Errorf("%s: %v", how, err)
 					continue
 				}
-				d := wrong.Diagnostics[0]
+				d := engine.Unfit()[0]
 				at := d.Place.Range
 				if d.Code != "bad-query" || int(at.Start) != from || int(at.End) != to {
 					t.Errorf("%s: %s at %q, want %q (%s)", how, d.Code, text[at.Start:at.End], text[from:to], d.Summary)

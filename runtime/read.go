@@ -61,7 +61,7 @@ func (r *reading) fetch(ctx context.Context, st *step, of *verbs.Entity, fields 
 			g.row = make([]int, len(g.Expr.Reads))
 			for j, read := range g.Expr.Reads {
 				g.row[j] = -1
-				if read.Param < 0 {
+				if read.Param == verbs.OfRow {
 					g.row[j] = len(f.paths)
 					f.paths = append(f.paths, read.Path)
 				}
@@ -117,8 +117,10 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 			}
 			g := &f.fields[i]
 			switch g.From {
-			case verbs.FromList, verbs.FromCount:
-				cells[i] = beside.lists[g.List].cell(n, g.From)
+			case verbs.FromList, verbs.FromCount, verbs.FromTotal:
+				if cells[i], err = beside.lists[g.List].cell(n, g.ReadField); err != nil {
+					return nil, err
+				}
 			case verbs.FromProgress:
 				cells[i] = cell{value: beside.progress[n].part(read.Entity.Progress, g.Part), from: ofRecord}
 			}
@@ -220,14 +222,24 @@ type beside struct {
 // belongings are the rows of a list, by the row that they belong to.
 type belongings struct {
 	items [][]stores.Value
+	told  [][][]stores.Value // the fields of each
 	from  []verbs.Origin
 }
 
-func (b belongings) cell(n int, as verbs.ReadSource) cell {
-	if as == verbs.FromCount {
-		return cell{value: stores.NewInt(int64(len(b.items[n]))), from: ofRecord}
+func (b belongings) cell(n int, as *verbs.ReadField) (c cell, err error) {
+	switch as.From {
+	case verbs.FromCount:
+		return cell{value: stores.NewInt(int64(len(b.items[n]))), from: ofRecord}, nil
+	case verbs.FromTotal:
+		c = cell{value: as.Total.None(), from: ofRecord.Mix(b.from[n])}
+		for _, row := range b.told[n] {
+			if c.value, err = as.Total.With(c.value, row[as.Total.Field]); err != nil {
+				return c, err
+			}
+		}
+		return c, nil
 	}
-	return cell{value: stores.NewList(b.items[n]...), from: ofRecord.Mix(b.from[n])}
+	return cell{value: stores.NewList(b.items[n]...), from: ofRecord.Mix(b.from[n])}, nil
 }
 
 // beside works out what is to be asked of what belongs to rows. It is asked with
@@ -281,7 +293,7 @@ func (r *reading) list(st *step, list *verbs.ReadList, f *fetch, found [][][]sto
 	for i := range names {
 		names[i] = list.Fields[i].Name
 	}
-	b.items, b.from = make([][]stores.Value, len(found)), make([]verbs.Origin, len(found))
+	b.items, b.told, b.from = make([][]stores.Value, len(found)), make([][][]stores.Value, len(found)), make([]verbs.Origin, len(found))
 	for n, rows := range found {
 		r.seen = slices.Grow(r.seen, len(rows))
 		b.items[n] = make([]stores.Value, 0, len(rows))
@@ -295,7 +307,7 @@ func (r *reading) list(st *step, list *verbs.ReadList, f *fetch, found [][][]sto
 				}
 				values[i], b.from[n] = c.value, b.from[n].Mix(c.from)
 			}
-			b.items[n] = append(b.items[n], stores.NewObject(names, values))
+			b.items[n], b.told[n] = append(b.items[n], stores.NewObject(names, values)), append(b.told[n], values)
 		}
 	}
 	return b, nil

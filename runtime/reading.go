@@ -108,14 +108,14 @@ func (r *reading) fields(ctx context.Context, e *stores.Entity, key stores.Value
 }
 
 // rowsWhere reads the rows that a condition picks, and remembers what they were.
-func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond) ([]stores.Row, error) {
+func (r *reading) rowsWhere(ctx context.Context, e *stores.Entity, where *stores.Cond, order ...stores.Order) ([]stores.Row, error) {
 	n := len(e.Fields)
 	paths := make([]stores.Path, n+1)
 	for i := range n {
 		paths[i].Field = i
 	}
 	paths[n].Marks = true
-	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Hold: r.holdsAs(stores.Firm)})
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: paths, Where: where, Order: order, Hold: r.holdsAs(stores.Firm)})
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 // needs no query; all paths from one row are one query. It says, parallel to
 // reads, where they come from.
 func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
-	env := verbs.Env{Args: st.args, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
+	env := verbs.Env{Args: st.args, Item: st.each.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
 	if len(reads) == 0 {
 		return env, nil, nil
 	}
@@ -191,9 +191,19 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 		if fetched[i] {
 			continue
 		}
+		if reads[i].Param == verbs.OfTotal {
+			var err error
+			if env.Reads[i], came[i], err = r.total(ctx, st, st.verb.Totals[reads[i].Path.Field]); err != nil {
+				return env, nil, err
+			}
+			continue
+		}
 		from := row
-		if p := reads[i].Param; p >= 0 {
+		switch p := reads[i].Param; {
+		case p >= 0:
 			from = &st.rows[p]
+		case p == verbs.OfEach:
+			from = st.each.row
 		}
 		if from == nil || from.Entity == nil {
 			continue // the argument was left out: its fields are absent

@@ -27,6 +27,7 @@ type given struct {
 	entity *verbs.Entity // of a reference that is known to be one
 	row    stores.Row    // of a reference: the row itself, within scope
 	dark   bool          // it was taken from something sensitive
+	left   bool          // an argument of a macro that was left out
 	from   verbs.Origin
 }
 
@@ -52,6 +53,9 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 			return &complaint{st.index, gaveNothing(r.placeOfArg(f, st, &c.Args[i]), p.Name)}
 		}
 		st.args[i], st.rows[i], st.from[i] = g.value, g.row, g.from
+		if p.Clear && g.value.IsNull() && c.Args[i].Syntax != nil && !g.left {
+			st.emptied |= 1 << i
+		}
 		if g.dark || p.Sensitive {
 			st.darken(i)
 		}
@@ -244,7 +248,7 @@ func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg,
 		if !sameWord(p.Name, a.Name()) {
 			continue
 		}
-		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i), from: m.from[i]}
+		g := given{value: m.args[i], row: m.rows[i], dark: m.isDark(i), left: m.emptied&(1<<i) == 0, from: m.from[i]}
 		if m.rows[i].Entity != nil {
 			g.entity = r.e.reg.EntityOf(m.rows[i].Entity)
 		}

@@ -339,7 +339,7 @@ func (t *target) reached(effect *verbs.Effect, d *deed) bool {
 	switch {
 	case effect.Kind == verbs.Deletes:
 		return proposed(stores.Delete, func([]assigned) bool { return true })
-	case len(t.set) == 0:
+	case len(effect.Set) == 0:
 		return proposed(stores.Update, func(set []assigned) bool {
 			return slices.ContainsFunc(set, func(a assigned) bool { return allows(effect, t, a) })
 		})

@@ -480,7 +480,7 @@ func TestAChangeRestsOnTheFieldsItReads(t *testing.T) {
 			continue
 		}
 		c.effect.Entity = item
-		if err := new(run).targets(t.Context(), &step{verb: &verbs.Verb{}, rows: []stores.Row{row("a", "old")}}, &p); err != nil || len(p.targets) != 1 {
+		if err := new(run).targets(t.Context(), &step{verb: &verbs.Verb{Params: []verbs.Param{{Name: "item-id"}}}, rows: []stores.Row{row("a", "old")}}, &p); err != nil || len(p.targets) != 1 {
 			t.Errorf("%s: %v %v", name, p.targets, err)
 		}
 	}

@@ -22,6 +22,8 @@ type step struct {
 	// contents is parallel to args, nil where none is an upload: what the bytes of
 	// uploads are known by.
 	contents []stores.Value
+	each     eachOf         // what an effect is worked out for, while it is
+	emptied  uint64         // bits of the arguments that are said to be nothing, and not left out
 	rows     []stores.Row   // parallel to args: the rows that references name
 	from     []verbs.Origin // parallel to args: where they came from
 	accepts  verbs.Origins  // of the argument at hand: where it may come from
@@ -154,10 +156,12 @@ func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 	}
 	// A change that set what was there already is still about its row.
 	for i := range st.verb.Effects {
-		if e := &st.verb.Effects[i]; onRows(e) && e.Where != nil && e.Where.Filter == nil && fits(e.Entity) {
-			if row := st.rows[e.Where.Param]; row.Entity != nil {
-				return e.Entity, row.Key(), true
-			}
+		e := &st.verb.Effects[i]
+		if !onRows(e) || e.Where == nil || !fits(e.Entity) {
+			continue
+		}
+		if param, one := e.Where.One(); one && st.rows[param].Entity != nil {
+			return e.Entity, st.rows[param].Key(), true
 		}
 	}
 	return nil, stores.Value{}, false

@@ -32,7 +32,7 @@ func TestTwoInOneAnothersWayBothFinish(t *testing.T) {
 				// One of them takes a lock for each row when it comes to it.
 				runtime.AtOnce(two[1].engine)
 				scripts := [2]string{
-					"lending.note :loan-id @saw-bob :note \"%[1]s\"\nlending.close-late :member-id @ann\nlending.note :loan-id @tent-ann :note \"%[1]s\"\nlending.remind :loan-id @saw-bob :on 2025-04-01 :text \"%[1]s\"",
+					"lending.note :loan-id @saw-bob :note \"%[1]s\"\nlending.note :loan-id @ladder-ann :note \"%[1]s\"\nlending.note :loan-id @tent-ann :note \"%[1]s\"\nlending.remind :loan-id @saw-bob :on 2025-04-01 :text \"%[1]s\"",
 					"lending.note :loan-id @tent-ann :note \"%[1]s\"\nlending.note :loan-id @saw-bob :note \"%[1]s\"\nlending.remind :loan-id @tent-ann :on 2025-04-01 :text \"%[1]s\"",
 				}
 				var all sync.WaitGroup

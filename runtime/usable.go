@@ -114,7 +114,11 @@ func (r *reading) usable(ctx context.Context, st *step, param int) (bool, error)
 // movesOn reports whether an effect always changes the very row that an argument
 // names.
 func movesOn(f *verbs.Effect, param int) bool {
-	return f.Kind == verbs.Updates && !f.May && f.When == nil && f.Where != nil && f.Where.Filter == nil && f.Where.Param == param && f.Entity != nil
+	if f.Kind != verbs.Updates || f.May || f.When != nil || f.Where == nil || f.Entity == nil {
+		return false
+	}
+	at, one := f.Where.One()
+	return one && at == param
 }
 
 // hangs reports whether a call of a verb may be refused for the row that an

@@ -615,6 +615,15 @@ func Arith(op byte, a, b Value) (v Value, ok bool) {
 	return ParseDecimal(x.StringFixed(max(0, -x.Exponent())))
 }
 
+// Quotient is a divided by b, which is not 0, to so many digits after the point; half a digit
+// goes away from zero. It is false unless both are numbers.
+func Quotient(a, b Value, places int) (v Value, ok bool) {
+	if !a.isNumber() || !b.isNumber() {
+		return Value{}, false
+	}
+	return ParseDecimal(a.decimal().DivRound(b.decimal(), int32(places)).StringFixed(int32(places)))
+}
+
 // Scale returns how many digits a decimal has after its point.
 func (v Value) Scale() int {
 	if v.kind != Decimal {

@@ -290,7 +290,9 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 		param := &v.Params[k]
 		if a.Value.Kind == dsl.Nil {
 			// nil is "not given", and an argument that must be given is not.
-			out.Syntax = nil
+			if out.Syntax = nil; param.Clear {
+				out.Kind, out.Value, out.Syntax = Literal, stores.Value{}, &a.Value
+			}
 			if param.Required {
 				c.add(tell(c.place(a.Value.Range), "missing-argument/nil", v, param, param.example()))
 			}

@@ -108,8 +108,10 @@ func changedRow(v *Verb) *Entity {
 		}
 	}
 	for i := range v.Effects {
-		if e := &v.Effects[i]; e.Kind == Updates && e.Entity != nil && e.Where != nil && e.Where.Filter == nil && e.Where.Param >= 0 {
-			return e.Entity
+		if e := &v.Effects[i]; e.Kind == Updates && e.Entity != nil && e.Where != nil {
+			if _, one := e.Where.One(); one {
+				return e.Entity
+			}
 		}
 	}
 	return nil
@@ -118,7 +120,7 @@ func changedRow(v *Verb) *Entity {
 // meaningOfField types a returned field.
 func (r *Registry) meaningOfField(read *Read, f *ReadField) meaning {
 	switch f.From {
-	case FromExpr:
+	case FromExpr, FromTotal:
 		return meaningOf(f.Type)
 	case FromCodes:
 		if f.Type.Name == ListType {

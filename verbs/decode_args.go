@@ -36,6 +36,7 @@ func (l *loader) params(vn *verbNode) {
 			Ident:       underscored(k.Value),
 			Description: f.text("description"),
 			Required:    f.boolean("required"),
+			Clear:       f.boolean("clear"),
 			Sensitive:   f.boolean("sensitive"),
 			Personal:    f.boolean("personal"),
 			FollowUps:   f.boolean("follow-ups"),
@@ -60,6 +61,9 @@ func (l *loader) params(vn *verbNode) {
 			default:
 				p.Default, _ = l.value(d, p.Type, n, p.Name)
 			}
+		}
+		if n := f.at("clear").key; n != nil && p.Clear && (p.Required || f.at("default").value != nil) {
+			d.report(tell(d.place(n), "contradiction", "nil cannot empty what :"+p.Name+" is for", "clear is for arguments that may be left out and have no default", dsl.Place{}, ""))
 		}
 		if f.at("from").value != nil {
 			d.items(f.at("from"), func(n *yaml.Node) {

@@ -39,8 +39,9 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	}
 	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
 	e.Operand = l.operand(at.Value)
-	rows := e.Kind == Updates || e.Kind == Deletes
-	for key, ok := range map[string]bool{"where": rows, "set": e.Kind == Creates || e.Kind == Updates, "with": e.Kind == Triggers || e.Kind == Notifies,
+	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
+	each := f.at("for-each")
+	for key, ok := range map[string]bool{"where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "with": sends,
 		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
@@ -52,17 +53,25 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		row = l.effectEntity(vn, &e, f, at)
 		sc.row = row
 	}
+	if each.value != nil {
+		if e.Each = l.each(vn, each.value); e.Each == nil {
+			return
+		}
+		if sc.each = e.Each.Entity; sc.each == nil {
+			sc.item = &v.Params[e.Each.Param]
+		}
+	}
 	if w := f.at("when"); w.value != nil && (row != nil || !rows) {
 		e.When = l.compile(d, w.value, sc, wantBoolean, nil)
 	}
 	switch e.Kind {
 	case Creates:
 		if row = l.effectEntity(vn, &e, f, at); row != nil {
-			l.creates(vn, &e, f, row)
+			l.creates(vn, &e, f, row, sc)
 		}
 	case Updates, Deletes:
 		if row != nil {
-			l.changes(vn, &e, f, row)
+			l.changes(vn, &e, f, sc)
 		}
 	case Triggers, Notifies:
 		d.scalars(f.at("with"), func(k, val *yaml.Node) {
@@ -253,14 +262,52 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 	return ent
 }
 
-func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity) {
+// each reads for what an effect is there once each: the rows or items of a list
+// argument, or rows that an expression picks.
+func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
+	d, v := vn.d, vn.v
+	if n.Kind == yaml.ScalarNode {
+		e := &Each{Param: v.param(strings.TrimPrefix(n.Value, ":")), Place: d.place(n)}
+		if e.Param < 0 {
+			d.report(say.unknownArgument(e.Place, v, n.Value))
+			return nil
+		}
+		switch t := v.Params[e.Param].Type; {
+		case t == nil:
+			return nil
+		case t.Name != ListType || t.Item == nil:
+			d.report(tell(e.Place, "type-mismatch/each", &v.Params[e.Param]))
+			return nil
+		case t.Item.Entity != nil:
+			e.Entity, e.Where = t.Item.Entity, &Where{Param: e.Param, List: true}
+		}
+		return e
+	}
+	f, ok := d.fields(n, "each")
+	if !ok || f.at("rows").value == nil || f.at("where").value == nil {
+		return nil
+	}
+	name := f.at("rows").value
+	e := &Each{Entity: l.entityNamed[name.Value], Place: d.place(name)}
+	if e.Entity == nil {
+		d.report(tell(e.Place, "unknown-entity", name.Value, l.entities))
+		return nil
+	}
+	e.Order = l.order(d, f.at("order"), e.Entity)
+	if e.Where = l.where(vn, f.at("where").value, scope{verb: v, row: e.Entity}); e.Where == nil {
+		return nil
+	}
+	return e
+}
+
+func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc scope) {
 	d := vn.d
 	set := f.at("set")
 	if set.key == nil {
 		return // a promise about what a handler creates
 	}
 	e.Declared = true
-	l.set(vn, e, set, ent, scope{verb: vn.v})
+	l.set(vn, e, set, ent, sc)
 	if set.value == nil || ent.broken {
 		return
 	}
@@ -289,11 +336,11 @@ func mentions(n *yaml.Node, name string) bool {
 	return false
 }
 
-func (l *loader) changes(vn *verbNode, e *Effect, f mapping, ent *Entity) {
-	d, v := vn.d, vn.v
+func (l *loader) changes(vn *verbNode, e *Effect, f mapping, sc scope) {
+	d, v, ent := vn.d, vn.v, sc.row
 	where, set := f.at("where"), f.at("set")
 	if where.value != nil {
-		e.Where = l.where(vn, where.value, ent)
+		e.Where = l.where(vn, where.value, sc)
 		if e.Where != nil && e.Where.Param >= 0 {
 			p := &v.Params[e.Where.Param]
 			if !p.Sure() && v.there&(1<<e.Where.Param) == 0 && (e.When == nil || e.When.nonNil&(1<<e.Where.Param) == 0) {
@@ -312,28 +359,32 @@ func (l *loader) changes(vn *verbNode, e *Effect, f mapping, ent *Entity) {
 		d.report(say.missingWhere(d.place(set.key), ent, v))
 	}
 	e.Declared = true
-	l.set(vn, e, set, ent, scope{verb: v, row: ent})
+	l.set(vn, e, set, ent, sc)
 }
 
 // where reads which rows an effect is about.
-func (l *loader) where(vn *verbNode, n *yaml.Node, ent *Entity) *Where {
-	d, v := vn.d, vn.v
+func (l *loader) where(vn *verbNode, n *yaml.Node, sc scope) *Where {
+	d, v, ent := vn.d, vn.v, sc.row
 	name := strings.TrimPrefix(strings.TrimSpace(n.Value), ":")
 	if i := v.param(name); i >= 0 {
 		p := &v.Params[i]
+		t := p.Type
+		if t != nil && t.Name == ListType && t.Item != nil && t.Item.Entity != nil {
+			t = t.Item
+		}
 		switch {
-		case p.Type == nil:
+		case t == nil:
 			return nil
-		case p.Type.Name != RefType:
+		case t.Name != RefType:
 			d.report(tell(d.place(n), "type-mismatch/where-not-reference", p, ent))
 			return nil
-		case p.Type.Entity != nil && p.Type.Entity != ent:
-			d.report(tell(d.place(n), "type-mismatch/where-other-entity", p, ent, p.Type.Entity))
+		case t.Entity != nil && t.Entity != ent:
+			d.report(tell(d.place(n), "type-mismatch/where-other-entity", p, ent, t.Entity))
 			return nil
 		}
-		return &Where{Param: i}
+		return &Where{Param: i, List: t != p.Type}
 	}
-	filter := l.filter(d, n, scope{verb: v, row: ent})
+	filter := l.filter(d, n, sc)
 	if filter == nil {
 		return nil
 	}
@@ -374,7 +425,9 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 		if ent.Fields[i].Type == nil {
 			return
 		}
-		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, wantField(ent, i), e.When), Place: d.place(val)})
+		want := wantField(ent, i)
+		want.kept = e.Kind == Updates
+		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, want, e.When), Place: d.place(val)})
 	})
 	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })
 }

@@ -139,6 +139,11 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		p, ok := l.count(d, val, ent, inner)
 		return ReadField{Path: p}, ok
 	}
+	for kind, word := range totalWords {
+		if inner, ok := within(val.Value, word+"("); ok && r != nil {
+			return l.readTotal(d, r, val, TotalKind(kind), inner)
+		}
+	}
 	if inner, ok := within(val.Value, "describe("); ok {
 		p, last, ok := d.path(ent, val, len("describe("), inner)
 		if !ok || last.Type == nil {
@@ -184,14 +189,45 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		f.Type = plainTypes[AnyType]
 	}
 	for _, read := range x.Reads {
-		of := ent
-		if read.Param >= 0 {
+		of, path := ent, read.Path
+		switch {
+		case read.Param >= 0:
 			of = vn.v.Params[read.Param].Type.Entity
+		case read.Param == OfTotal:
+			t := vn.v.Totals[read.Path.Field]
+			of, path = t.Entity, stores.Path{Field: t.Field}
 		}
-		f.Sensitive = f.Sensitive || sensitivePath(of, read.Path)
+		f.Sensitive = f.Sensitive || sensitivePath(of, path)
 	}
 	x.Args(func(i int) { f.Sensitive = f.Sensitive || vn.v.Params[i].Sensitive })
 	return f, true
+}
+
+// readTotal reads LIST.FIELD: what a field of a list comes to.
+func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, kind TotalKind, inner string) (f ReadField, ok bool) {
+	from := len(totalWords[kind]) + 1
+	name, field, _ := strings.Cut(inner, ".")
+	list, i := r.list(name)
+	if i < 0 {
+		d.report(tell(d.within(val, from, from+len(name)), "unknown-list", name, r.Lists))
+		return f, false
+	}
+	place := d.within(val, min(from+len(name)+1, len(val.Value)-1), len(val.Value)-1)
+	j := slices.IndexFunc(list.Fields, func(f ReadField) bool { return sameName(f.Name, field) })
+	if j < 0 {
+		names := make([]string, len(list.Fields))
+		for k := range names {
+			names[k] = list.Fields[k].Name
+		}
+		d.report(tell(place, "unknown-name/told", field, names))
+		return f, false
+	}
+	of := &list.Fields[j]
+	if of.Type == nil || !kind.fits(of.Type.Name) {
+		d.report(tell(place, "type-mismatch/total", totalWords[kind], field))
+		return f, false
+	}
+	return ReadField{From: FromTotal, List: i, Total: &Total{Kind: kind, Field: j, Type: of.Type}, Type: of.Type, Sensitive: of.Sensitive}, true
 }
 
 // within takes what stands between an opening such as "count(" and the bracket

@@ -42,7 +42,7 @@ func (l *loader) declareVerbs(d *doc, p *Palette, list *yaml.Node) {
 // something in an expression, and `as`, which a call writes itself.
 func isReserved(name string) bool {
 	switch name {
-	case "row", "today", "now", "principal", "true", "false", "nil", "not", "and", "or", "in", "let", "if", "else",
+	case "row", "each", "today", "now", "principal", "true", "false", "nil", "not", "and", "or", "in", "let", "if", "else",
 		"matches", "contains", "as":
 		return true
 	}
@@ -75,6 +75,7 @@ func (l *loader) verb(vn *verbNode) {
 	if n := f.at("deprecated").value; n != nil {
 		l.deprecation(vn, n)
 	}
+	l.totals(vn)
 	l.requires(vn)
 	l.confirm(vn)
 	l.unheld(vn)

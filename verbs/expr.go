@@ -34,11 +34,19 @@ type Expr struct {
 }
 
 // An ExprRead is one field that an expression needs: of the row that argument
-// Param refers to, or of `row` when Param is -1.
+// Param refers to, or of `row` when Param is OfRow. When it is OfTotal, what it needs
+// is the total of the verb whose index is Path.Field.
 type ExprRead struct {
 	Param int
 	Path  stores.Path
 }
+
+// What an expression may need that is of no argument.
+const (
+	OfRow   = -1
+	OfTotal = -2
+	OfEach  = -3 // the row that an effect with for-each is there for
+)
 
 // An Env is what an expression is evaluated on; its Reads are parallel to
 // Expr.Reads, or Filter.Reads.
@@ -69,10 +77,20 @@ func (e *Expr) ArgOnly() (param int, ok bool) {
 // index; not with one of which only fields of its row are read.
 func (e *Expr) Args(fn func(param int)) {
 	e.prog.Uses(func(from expr.Source, i int) {
-		if from == expr.Argument || from == expr.Content {
+		if from == expr.Argument || from == expr.Content || from == expr.Item {
 			fn(i)
 		}
 	})
+}
+
+// ItemOf returns the list argument whose item the expression uses, if it does.
+func (e *Expr) ItemOf() (param int, ok bool) {
+	e.prog.Uses(func(from expr.Source, i int) {
+		if from == expr.Item {
+			param, ok = i, true
+		}
+	})
+	return param, ok
 }
 
 // Constant reports whether the expression is a constant, and which.

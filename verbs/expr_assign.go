@@ -84,7 +84,7 @@ func (c *exprChecker) listFits(t term, is *Type) bool {
 func (c *exprChecker) certain(n *expr.Node, t term, w want) term {
 	if i := t.param(); w.required && i >= 0 && w.place.Source != nil {
 		p := &c.sc.verb.Params[i]
-		if !p.Sure() && c.there&(1<<i) == 0 {
+		if !p.Sure() && c.there&(1<<i) == 0 && (p.Clear || !w.kept) {
 			d := tell(c.place(n), "may-be-absent", p)
 			d.Related = append(d.Related, dsl.Related{Place: w.place, Message: w.name + " is required"})
 			c.d.report(d)

@@ -15,6 +15,8 @@ import (
 type scope struct {
 	verb *Verb
 	row  *Entity // what `row` is, nil when there is none
+	each *Entity // what `each` is, nil where it is no row
+	item *Param  // the list of whose items `each` is one, nil where it is none
 }
 
 // A want is what the result of an expression must be.
@@ -22,6 +24,7 @@ type want struct {
 	is       *Type // nil is anything
 	name     string
 	required bool
+	kept     bool      // what it is stays where an argument alone is left out
 	place    dsl.Place // where it was declared
 }
 

@@ -6,12 +6,13 @@ import (
 )
 
 // functionNames are the functions that palettes may call.
-var functionNames = []string{"content", "date", "days", "hours", "len", "lower", "minutes", "missing", "trim", "upper", "weeks"}
+var functionNames = []string{"abs", "content", "date", "day", "days", "divide", "hours", "len", "lower", "max", "min", "minutes", "missing", "month", "round", "seconds",
+	"trim", "upper", "weekday", "weeks", "year"}
 
 // takes says what a function of one value wants, and what it gives. Any is a text
 // or a list.
 var takes = map[string]struct{ wants, gives TypeName }{
-	"days": {IntegerType, DurationType}, "weeks": {IntegerType, DurationType}, "hours": {IntegerType, DurationType}, "minutes": {IntegerType, DurationType},
+	"seconds": {IntegerType, DurationType}, "days": {IntegerType, DurationType}, "weeks": {IntegerType, DurationType}, "hours": {IntegerType, DurationType}, "minutes": {IntegerType, DurationType},
 	"lower": {StringType, StringType}, "upper": {StringType, StringType}, "trim": {StringType, StringType}, "date": {StringType, DateType},
 	"len": {AnyType, IntegerType},
 }
@@ -22,6 +23,9 @@ func (c *exprChecker) call(n *expr.Node) term {
 		return c.missing(n)
 	case "content":
 		return c.content(n)
+	}
+	if t, ok := c.numeric(n); ok {
+		return t
 	}
 	fn, known := takes[n.Text]
 	if !known {

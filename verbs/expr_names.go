@@ -60,6 +60,9 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		}
 		return paramTerm(&c.sc.verb.Params[i], i)
 	}
+	if t, ok := c.total(name); ok {
+		return t
+	}
 	switch name {
 	case "today":
 		return given(DateType, expr.Today)
@@ -67,11 +70,20 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		return given(DateTimeType, expr.Now)
 	case "principal":
 		return given(StringType, expr.Principal)
+	case "each":
+		switch list := c.sc.item; {
+		case list != nil:
+			t := typeTerm(list.Type.Item)
+			t.prog = &expr.Program{From: expr.Item, Index: c.sc.verb.param(list.Name)}
+			return t
+		case c.sc.each != nil:
+			return c.fieldAt(OfEach, stores.Path{Field: c.sc.each.Store.Key}, term{name: RefType, entity: c.sc.each})
+		}
 	case "row":
 		if c.sc.row == nil {
 			return c.fail(tell(c.place(n), "unknown-name/no-row"))
 		}
-		return c.fail(tell(c.place(n), "bad-expression/row", Some(c.sc.row.fieldNames(), 16)))
+		return c.fieldAt(OfRow, stores.Path{Field: c.sc.row.Store.Key}, term{name: RefType, entity: c.sc.row})
 	}
 	if isCode(name) {
 		t := constant(CodeType, stores.NewString(name), name)
@@ -112,9 +124,15 @@ func (c *exprChecker) names() []string {
 	for i := range c.sc.verb.Params {
 		names = append(names, c.sc.verb.Params[i].Ident)
 	}
+	for _, t := range c.sc.verb.Totals {
+		names = append(names, t.Name)
+	}
 	names = append(names, "today", "now", "principal")
 	if c.sc.row != nil {
 		names = append(names, "row")
+	}
+	if c.sc.item != nil || c.sc.each != nil {
+		names = append(names, "each")
 	}
 	return names
 }
@@ -133,7 +151,10 @@ func (c *exprChecker) member(n *expr.Node) term {
 		if c.sc.row == nil {
 			return c.fail(tell(c.place(id), "unknown-name/no-row"))
 		}
-		return c.field(c.sc.row, -1, from, to)
+		return c.field(c.sc.row, OfRow, from, to)
+	}
+	if id.Text == "each" && c.sc.each != nil {
+		return c.field(c.sc.each, OfEach, from, to)
 	}
 	i := c.sc.verb.param(id.Text)
 	if i < 0 {
@@ -167,18 +188,27 @@ func (c *exprChecker) field(e *Entity, param, from, to int) term {
 		c.failed = true
 		return bad
 	}
-	t := typeTerm(f.Type)
-	if c.filter && param < 0 {
+	return c.fieldAt(param, path, typeTerm(f.Type))
+}
+
+// fieldAt makes a term a field that a path leads to.
+func (c *exprChecker) fieldAt(param int, path stores.Path, t term) term {
+	if c.filter && param == OfRow {
 		t.path = &path
 		return t
 	}
-	i := slices.IndexFunc(c.reads, func(r ExprRead) bool { return r.Param == param && samePath(r.Path, path) })
+	t.prog = &expr.Program{From: expr.Read, Index: c.reading(ExprRead{Param: param, Path: path})}
+	return t
+}
+
+// reading is where what an expression reads stands among all that it does.
+func (c *exprChecker) reading(read ExprRead) int {
+	i := slices.IndexFunc(c.reads, func(r ExprRead) bool { return r.Param == read.Param && samePath(r.Path, read.Path) })
 	if i < 0 {
 		i = len(c.reads)
-		c.reads = append(c.reads, ExprRead{Param: param, Path: path})
+		c.reads = append(c.reads, read)
 	}
-	t.prog = &expr.Program{From: expr.Read, Index: i}
-	return t
+	return i
 }
 
 func samePath(a, b stores.Path) bool {

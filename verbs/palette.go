@@ -234,6 +234,7 @@ type Verb struct {
 	Params      []Param
 	Returns     Returns
 	Effects     []Effect
+	Totals      []*Total
 	Requires    []Require
 	Confirm     []Confirm
 	Deprecated  *Deprecation
@@ -267,7 +268,10 @@ type Param struct {
 	Default     stores.Value // Null when there is none
 	// Active says that, left out, a reference is the row that the caller is at
 	// work on: see SessionActive. The engine finds it, or refuses the call.
-	Active    bool
+	Active bool
+	// Clear says that nil, said of it, empties the field that it is for. Without, nil
+	// is the same as leaving it out, which changes nothing.
+	Clear     bool
 	Sensitive bool
 	Personal  bool    // of a person: erasable from the journal
 	From      Origins // where a value may come from; zero is anywhere
@@ -391,6 +395,7 @@ type Effect struct {
 	Entity  *Entity // of creates, updates, deletes; nil when none is declared under that name
 	Fields  []int   // of updates: the fields that may change; nil with Entity set means any declared by Set, or any at all when there is no Set
 	Where   *Where  // which rows; nil for creates
+	Each    *Each   // for what it is there once each; nil is once
 	When    *Expr   // nil is always
 	Set     []Set
 	With    []With // of triggers and notifies: what goes along
@@ -450,11 +455,43 @@ type Operand struct {
 	Prose        bool     // it is a sentence: only a handler can keep it
 }
 
-// A Where picks rows: the row a reference argument names, or those for which
-// an expression over `row` holds.
+// A Where picks rows: the row a reference argument names, each of those that a list
+// of references names, or those for which an expression over `row` holds.
 type Where struct {
-	Param  int // index in Params, or -1
+	Param  int  // index in Params, or -1
+	List   bool // the argument is a list
 	Filter *Filter
+}
+
+// One returns the argument that names the one row there can be.
+func (w *Where) One() (param int, ok bool) {
+	return w.Param, w.Filter == nil && !w.List
+}
+
+// An Each says for what an effect is there once each, which its expressions call `each`:
+// for each row that Where picks, or for each item of a list argument.
+type Each struct {
+	Entity *Entity // nil for items
+	Where  *Where
+	Order  []stores.Order // of rows that an expression picks; rows that are alike follow their keys
+	Param  int            // the list, of items
+	Place  dsl.Place
+}
+
+// Line says what they are, on one line.
+func (e *Each) Line(v *Verb) string {
+	if e.Entity == nil {
+		return "item of :" + v.Params[e.Param].Name
+	}
+	return e.Where.line(e.Entity.Store.Name, v)
+}
+
+// line says which of some things are meant, on one line.
+func (w *Where) line(what string, v *Verb) string {
+	if w.Filter != nil {
+		return what + " where " + w.Filter.Line()
+	}
+	return what + " that :" + v.Params[w.Param].Name + " names"
 }
 
 // A Set gives a field a value.
@@ -562,7 +599,8 @@ type ReadField struct {
 	Type      *Type        // what it comes to; nil when it follows from From
 	Expr      *Expr        // of FromExpr
 	Codes     *CodeList    // of FromCodes
-	List      int          // of FromList and FromCount, in Read.Lists
+	List      int          // of FromList, FromCount and FromTotal, in Read.Lists
+	Total     *Total       // of FromTotal; Field is in the list's Fields
 	Part      ProgressPart // of FromProgress
 	Sensitive bool
 }
@@ -577,6 +615,7 @@ const (
 	FromCodes                      // what the palette says of the code, or the codes, at Path
 	FromList                       // rows that belong here, as a list of objects
 	FromCount                      // how many there are of those
+	FromTotal                      // what a field of those comes to
 	FromProgress                   // how far the row is
 )
 

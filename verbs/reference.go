@@ -198,6 +198,9 @@ func changeLines(v *Verb) []string {
 		if e.Where != nil && e.Where.Filter != nil {
 			what += ", of rows where " + e.Where.Filter.Line()
 		}
+		if e.Each != nil {
+			what += ", for each " + e.Each.Line(v)
+		}
 		if e.May && e.When == nil {
 			what += ", at times"
 		}
@@ -224,6 +227,9 @@ func promiseLines(v *Verb) []string {
 			continue
 		}
 		line := e.Word() + " " + OneLine(e.Operand.Text)
+		if e.Each != nil {
+			line += ", for each " + e.Each.Line(v)
+		}
 		if e.When != nil {
 			line += ", when " + e.When.Line()
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 func lintCommand(a *app) *cobra.Command {
-	var format, against, servers, missing, schema string
+	var format, against, servers, missing, schema, on string
 	var accept, phrases bool
 	cmd := &cobra.Command{
 		Use:   "lint [DIR]",
@@ -27,13 +27,12 @@ func lintCommand(a *app) *cobra.Command {
 verbatim lint --against verbs verbs
 verbatim lint --missing client.it.yaml
 verbatim lint --schema`,
-		Long: `What a palette says in another language stands beside it, in NAME.de.yaml for NAME.yaml;
-what that lacks is warned about, and printed by --missing for a translator to fill in.
---against names palettes as they were, and reports every change that lowers safety.
---servers compares verbs that tools carry out with the tools, and names those that say
-something else than was accepted.
---phrases names verbs that take each other's phrases, with figures.
---schema prints the JSON Schema of palettes, or with =sidecar that of what is beside them.`,
+		Long: `Queries are prepared, on an empty file of SQLite. What a palette says in another
+language stands beside it, in NAME.de.yaml for NAME.yaml; what that lacks is warned
+about, and printed by --missing.
+--against reports every change that lowers safety; --servers compares verbs with the tools
+that carry them out; --phrases names those that take each other's phrases.
+--schema prints the JSON Schema of palettes, --schema=sidecar that of what is beside.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch schema {
@@ -64,11 +63,12 @@ something else than was accepted.
 			if accept && a.serversFile(servers) == "" {
 				return usage("--accept accepts tools of servers, and none are named", "verbatim lint --servers FILE --accept")
 			}
-			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), accept, phrases})
+			return a.lint(cmd.Context(), lintFlags{dir, against, format, a.serversFile(servers), on, accept, phrases})
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, json, or github for annotations of a pull request")
 	cmd.Flags().StringVar(&against, "against", "", "the `dir` of the palettes as they were")
+	cmd.Flags().StringVar(&on, "on", "", "prepare queries on this `store`, and not on an empty one")
 	a.serversFlag(cmd, &servers)
 	cmd.Flags().BoolVar(&accept, "accept", false, "accept the tools of the servers as they are now")
 	cmd.Flags().StringVar(&missing, "missing", "", "print what a `file` with another language lacks, such as client.de.yaml")
@@ -97,8 +97,8 @@ func newLint(l *loaded) lintJSON {
 
 // lintFlags are what `verbatim lint` is told.
 type lintFlags struct {
-	dir, against, format, servers string
-	accept, phrases               bool
+	dir, against, format, servers, store string
+	accept, phrases                      bool
 }
 
 func (a *app) lint(ctx context.Context, f lintFlags) error {
@@ -111,6 +111,11 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 	took := time.Since(started)
 	if l.reg != nil {
 		l.ds = append(l.ds, verbs.Unspoken(l.reg)...)
+		found, err := a.lintQueries(ctx, dir, f.store)
+		if err != nil {
+			return err
+		}
+		l.ds = append(l.ds, found...)
 	}
 	if against != "" && l.reg != nil {
 		old, err := loadPalettes(against)

@@ -102,6 +102,7 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
 		return err
 	}
+	fresh = false // it stands, whatever its queries are like
 	err = a.nameRows(ctx, reg, store, where, grantTo == "")
 	return err
 }
@@ -121,6 +122,10 @@ func (a *app) nameRows(ctx context.Context, reg *verbs.Registry, store stores.St
 	}
 	if err != nil {
 		return broken("the rows cannot be given names", err, "migrate again")
+	}
+	if ds := engine.Unfit(); len(ds) > 0 {
+		a.complain(ds)
+		return said(exitInput)
 	}
 	return nil
 }

@@ -48,9 +48,6 @@ CREATE TABLE retail.orders (
     customer_id uuid NOT NULL REFERENCES retail.customers,
     address_id  uuid NOT NULL REFERENCES retail.addresses,
     status      text NOT NULL DEFAULT 'OPEN',
-    total       numeric(12, 2) NOT NULL DEFAULT 0.00,
-    paid        numeric(12, 2) NOT NULL DEFAULT 0.00,
-    refunded    numeric(12, 2) NOT NULL DEFAULT 0.00,
     tracking    text,
     opened_at   timestamptz NOT NULL,
     shipped_at  timestamptz
@@ -70,20 +67,33 @@ CREATE TABLE retail.order_items (
 CREATE INDEX order_items_order ON retail.order_items (order_id);
 CREATE INDEX order_items_product ON retail.order_items (product_id);
 
+CREATE TABLE retail.gift_cards (
+    card_id uuid PRIMARY KEY,
+    shop_id uuid NOT NULL REFERENCES retail.shops,
+    number  text NOT NULL UNIQUE,
+    worth   numeric(12, 2) NOT NULL,
+    sold_at timestamptz NOT NULL
+);
+CREATE INDEX gift_cards_shop ON retail.gift_cards (shop_id);
+
 CREATE TABLE retail.payments (
-    payment_id uuid PRIMARY KEY,
-    order_id   uuid NOT NULL REFERENCES retail.orders,
-    amount     numeric(12, 2) NOT NULL,
-    method     text NOT NULL,
-    paid_at    timestamptz NOT NULL
+    payment_id   uuid PRIMARY KEY,
+    order_id     uuid NOT NULL REFERENCES retail.orders,
+    gift_card_id uuid REFERENCES retail.gift_cards,
+    amount       numeric(12, 2) NOT NULL,
+    method       text NOT NULL,
+    paid_at      timestamptz NOT NULL
 );
 CREATE INDEX payments_order ON retail.payments (order_id);
+CREATE INDEX payments_gift_card ON retail.payments (gift_card_id);
 
 CREATE TABLE retail.refunds (
-    refund_id   uuid PRIMARY KEY,
-    order_id    uuid NOT NULL REFERENCES retail.orders,
-    amount      numeric(12, 2) NOT NULL,
-    reason      text NOT NULL,
-    refunded_at timestamptz NOT NULL
+    refund_id    uuid PRIMARY KEY,
+    order_id     uuid NOT NULL REFERENCES retail.orders,
+    gift_card_id uuid REFERENCES retail.gift_cards,
+    amount       numeric(12, 2) NOT NULL,
+    reason       text NOT NULL,
+    refunded_at  timestamptz NOT NULL
 );
 CREATE INDEX refunds_order ON retail.refunds (order_id);
+CREATE INDEX refunds_gift_card ON retail.refunds (gift_card_id);

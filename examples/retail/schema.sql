@@ -45,9 +45,6 @@ CREATE TABLE retail_orders (
     customer_id TEXT NOT NULL REFERENCES retail_customers,
     address_id  TEXT NOT NULL REFERENCES retail_addresses,
     status      TEXT NOT NULL DEFAULT 'OPEN',
-    total       TEXT NOT NULL DEFAULT '0.00',
-    paid        TEXT NOT NULL DEFAULT '0.00',
-    refunded    TEXT NOT NULL DEFAULT '0.00',
     tracking    TEXT,
     opened_at   TEXT NOT NULL,
     shipped_at  TEXT
@@ -67,20 +64,33 @@ CREATE TABLE retail_order_items (
 CREATE INDEX order_items_order ON retail_order_items (order_id);
 CREATE INDEX order_items_product ON retail_order_items (product_id);
 
+CREATE TABLE retail_gift_cards (
+    card_id TEXT PRIMARY KEY,
+    shop_id TEXT NOT NULL REFERENCES retail_shops,
+    number  TEXT NOT NULL UNIQUE,
+    worth   TEXT NOT NULL,
+    sold_at TEXT NOT NULL
+);
+CREATE INDEX gift_cards_shop ON retail_gift_cards (shop_id);
+
 CREATE TABLE retail_payments (
-    payment_id TEXT PRIMARY KEY,
-    order_id   TEXT NOT NULL REFERENCES retail_orders,
-    amount     TEXT NOT NULL,
-    method     TEXT NOT NULL,
-    paid_at    TEXT NOT NULL
+    payment_id   TEXT PRIMARY KEY,
+    order_id     TEXT NOT NULL REFERENCES retail_orders,
+    gift_card_id TEXT REFERENCES retail_gift_cards,
+    amount       TEXT NOT NULL,
+    method       TEXT NOT NULL,
+    paid_at      TEXT NOT NULL
 );
 CREATE INDEX payments_order ON retail_payments (order_id);
+CREATE INDEX payments_gift_card ON retail_payments (gift_card_id);
 
 CREATE TABLE retail_refunds (
-    refund_id   TEXT PRIMARY KEY,
-    order_id    TEXT NOT NULL REFERENCES retail_orders,
-    amount      TEXT NOT NULL,
-    reason      TEXT NOT NULL,
-    refunded_at TEXT NOT NULL
+    refund_id    TEXT PRIMARY KEY,
+    order_id     TEXT NOT NULL REFERENCES retail_orders,
+    gift_card_id TEXT REFERENCES retail_gift_cards,
+    amount       TEXT NOT NULL,
+    reason       TEXT NOT NULL,
+    refunded_at  TEXT NOT NULL
 );
 CREATE INDEX refunds_order ON retail_refunds (order_id);
+CREATE INDEX refunds_gift_card ON retail_refunds (gift_card_id);

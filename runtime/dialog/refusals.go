@@ -30,7 +30,7 @@ var meanings = []struct {
 }{
 	{misspoken, sayTooHard},
 	{[]string{"missing-argument", "value-needed"}, "dialog/refused-missing-argument"},
-	{[]string{"unknown-name"}, "dialog/refused-unknown-name"},
+	{[]string{"unknown-name", "nothing-matched"}, "dialog/refused-unknown-name"},
 	{[]string{"unknown-code"}, "dialog/refused-unknown-code"},
 	{[]string{"out-of-range", "wrong-value", "too-precise"}, "dialog/refused-out-of-range"},
 	{[]string{"too-short"}, "dialog/refused-too-short"},

@@ -139,7 +139,7 @@ func TestADeedIsToldWhileTheModelIsAsked(t *testing.T) {
 			close(heard)
 		}
 	})
-	if want := "Done: leave a note on a repair, and say when something is expected.\n- Boiler: due nothing; notes \"tomorrow\".\nStatus of Kitchen Window: reported."; a.Text != want || len(pieces) != 2 {
+	if want := "Done: leave a note on a repair, and say when something is expected.\n- Boiler: notes \"tomorrow\".\nStatus of Kitchen Window: reported."; a.Text != want || len(pieces) != 2 {
 		t.Errorf("told %q, want %q", pieces, want)
 	}
 	if steps != "reading house.list-repairs\nasking \ndoing house.note\nasking \n" {

@@ -6,6 +6,7 @@
 package drift
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"regexp"
@@ -501,6 +502,9 @@ func exceeds(v *verbs.Verb, n *verbs.Effect, was *verbs.Verb, o *verbs.Effect) s
 	if w := whereText(was, o); w != "" && whereText(v, n) != w {
 		return "it reached only rows where " + w
 	}
+	if before, now := eachText(was, o), eachText(v, n); before != now && now != "" {
+		return "it was there " + cmp.Or(before, "once")
+	}
 	for _, set := range n.Set {
 		name := n.Entity.Store.Fields[set.Field].Name
 		for _, before := range o.Set {
@@ -651,8 +655,11 @@ func (d *drift) reads(was, v *verbs.Verb) {
 // text says where a returned field comes from, so that two can be compared.
 func readText(r *verbs.Read, f *verbs.ReadField) string {
 	switch f.From {
-	case verbs.FromList, verbs.FromCount:
+	case verbs.FromList, verbs.FromCount, verbs.FromTotal:
 		list := &r.Lists[f.List]
+		if f.From == verbs.FromTotal {
+			return f.Total.Kind.String() + " of " + fieldText(list.Entity, &list.Fields[f.Total.Field]) + " in " + listText(list)
+		}
 		if f.From == verbs.FromCount {
 			return "a count of " + listText(list)
 		}
@@ -701,6 +708,13 @@ func whereText(v *verbs.Verb, e *verbs.Effect) string {
 		return ":" + v.Params[e.Where.Param].Name + " names them"
 	}
 	return ""
+}
+
+func eachText(v *verbs.Verb, e *verbs.Effect) string {
+	if e.Each == nil {
+		return ""
+	}
+	return "once for each " + e.Each.Line(v)
 }
 
 func withText(e *verbs.Effect) string {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 // An Env is what a program is worked out on.
 type Env struct {
 	Args      []stores.Value // parallel to Verb.Params
+	Item      stores.Value   // of the list that is gone through
 	Contents  []stores.Value // parallel to Args: what the bytes of an upload are known by
 	Reads     []stores.Value // the fields of rows that the expression names
 	Principal string
@@ -52,6 +54,7 @@ const (
 	Constant Source = iota
 	Argument
 	Content
+	Item // of the list at Index
 	Read
 	Principal
 	Now
@@ -144,6 +147,8 @@ func (p *Program) eval(env *Env) (stores.Value, error) {
 		return valueAt(env.Args, p.Index), nil
 	case Content:
 		return valueAt(env.Contents, p.Index), nil
+	case Item:
+		return env.Item, nil
 	case Read:
 		return valueAt(env.Reads, p.Index), nil
 	case Principal:
@@ -267,10 +272,71 @@ var Functions = map[string]Func{
 	"weeks":      spanOf(7 * 24 * time.Hour),
 	"hours":      spanOf(time.Hour),
 	"minutes":    spanOf(time.Minute),
-	"amount":     moneyPart("amount", stores.Decimal),
-	"currency":   moneyPart("currency", stores.String),
-	"decimal":    toDecimal,
-	"json":       toJSON,
+	"seconds":    spanOf(time.Second),
+	"abs": func(a, _ stores.Value) (stores.Value, error) {
+		n, err := order(a, stores.NewInt(0))
+		if err != nil || n >= 0 {
+			return a, err
+		}
+		return reckon('*', a, stores.NewInt(-1))
+	},
+	"min":      nearest(-1),
+	"max":      nearest(1),
+	"year":     ofDay(func(d time.Time) int { return d.Year() }),
+	"month":    ofDay(func(d time.Time) int { return int(d.Month()) }),
+	"day":      ofDay(time.Time.Day),
+	"weekday":  ofDay(func(d time.Time) int { return (int(d.Weekday())+6)%7 + 1 }), // ISO 8601: Monday is 1
+	"amount":   moneyPart("amount", stores.Decimal),
+	"currency": moneyPart("currency", stores.String),
+	"decimal":  toDecimal,
+	"json":     toJSON,
+}
+
+// Rounds is a function that rounds to so many digits after the point, half away from zero
+// as invoices do.
+func Rounds(places int) Func {
+	return func(a, _ stores.Value) (stores.Value, error) {
+		return exactly(stores.Quotient(a, stores.NewInt(1), places))
+	}
+}
+
+// Divides is a function that divides, and rounds the quotient as Rounds does.
+func Divides(places int) Func {
+	return func(a, b stores.Value) (stores.Value, error) {
+		if n, err := order(b, stores.NewInt(0)); err != nil || n == 0 {
+			return stores.Value{}, cmp.Or(err, ErrZero)
+		}
+		return exactly(stores.Quotient(a, b, places))
+	}
+}
+
+// exactly is the value of what was reckoned, if there is one.
+func exactly(v stores.Value, ok bool) (stores.Value, error) {
+	if !ok {
+		return v, ErrAbsent
+	}
+	return v, nil
+}
+
+// nearest is the lesser of two values, or the greater.
+func nearest(sign int) Func {
+	return func(a, b stores.Value) (stores.Value, error) {
+		n, err := order(a, b)
+		if n*sign < 0 {
+			a = b
+		}
+		return a, err
+	}
+}
+
+// ofDay is a part of a date.
+func ofDay(part func(time.Time) int) Func {
+	return func(d, _ stores.Value) (stores.Value, error) {
+		if d.IsNull() {
+			return d, ErrAbsent
+		}
+		return stores.NewInt(int64(part(time.Unix(d.Days()*24*60*60, 0).UTC()))), nil
+	}
 }
 
 func order(x, y stores.Value) (int, error) {

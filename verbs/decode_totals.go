@@ -1,0 +1,194 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs/expr"
+)
+
+// A Total is one value worked out from several rows: how many there are, or the sum, the
+// least or the greatest of a field of theirs. The rows are those that a list of references
+// names, or those that a filter picks and that belong to the row of an argument: what is
+// counted cannot change before the call is committed.
+type Total struct {
+	Name   string
+	Kind   TotalKind
+	Entity *Entity
+	Field  int // of sums, minima and maxima
+	Where  *Where
+	By     int // of a filter: the field by which the rows belong to the row of an argument
+	Type   *Type
+	Place  dsl.Place
+}
+
+// A TotalKind says what a total is.
+type TotalKind uint8
+
+// The totals. Of no rows, a count and a sum are 0, and the others are absent.
+const (
+	CountTotal TotalKind = iota
+	SumTotal
+	MinTotal
+	MaxTotal
+)
+
+var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max"}
+
+func (k TotalKind) String() string { return totalWords[k] }
+
+// fits reports whether values of a type can be added, or compared.
+func (k TotalKind) fits(t TypeName) bool {
+	return t == IntegerType || t == DecimalType || k > SumTotal && (t == DateType || t == DateTimeType)
+}
+
+// None is what the total of no rows is.
+func (t *Total) None() stores.Value {
+	switch {
+	case t.Kind > SumTotal:
+		return stores.Value{}
+	case t.Type.Name == DecimalType:
+		zero, _ := stores.ParseDecimal("0")
+		return zero
+	}
+	return stores.NewInt(0)
+}
+
+// With is a sum, a least or a greatest with one value more. A value that is absent changes
+// nothing.
+func (t *Total) With(so, v stores.Value) (stores.Value, error) {
+	switch {
+	case v.IsNull():
+		return so, nil
+	case t.Kind == SumTotal:
+		return expr.Functions["+"](so, v)
+	case so.IsNull():
+		return v, nil
+	}
+	takes, err := expr.Functions[map[TotalKind]string{MinTotal: "<", MaxTotal: ">"}[t.Kind]](v, so)
+	if takes.Bool() {
+		so = v
+	}
+	return so, err
+}
+
+// Line is a total as the palette words it.
+func (t *Total) Line(v *Verb) string {
+	what := t.Entity.Store.Name
+	if t.Kind != CountTotal {
+		what += "." + t.Entity.Store.Fields[t.Field].Name
+	}
+	return totalWords[t.Kind] + " of " + t.Where.line(what, v)
+}
+
+// totals reads the values that a verb works out from several rows.
+func (l *loader) totals(vn *verbNode) {
+	d, v := vn.d, vn.v
+	d.each(vn.f.at("totals"), func(n *yaml.Node) {
+		f, ok := d.fields(n, "total")
+		if !ok || f.at("name").value == nil {
+			return
+		}
+		name := f.at("name").value
+		d.name(name, "total")
+		t := Total{Name: underscored(name.Value), Place: d.place(name)}
+		if isReserved(t.Name) {
+			d.report(tell(t.Place, "reserved-word", "total", name.Value))
+		}
+		if i := v.param(t.Name); i >= 0 {
+			d.report(tell(t.Place, "declared-twice", "argument", name.Value, v.Params[i].Place))
+			return
+		}
+		if i := slices.IndexFunc(v.Totals, func(o *Total) bool { return o.Name == t.Name }); i >= 0 {
+			d.report(tell(t.Place, "declared-twice", "total", name.Value, v.Totals[i].Place))
+			return
+		}
+		var of pair
+		for kind, word := range totalWords {
+			if p := f.at(word); p.value != nil {
+				if of.key != nil {
+					d.report(tell(d.place(p.key), "two-effects", word, of.key.Value))
+					return
+				}
+				of, t.Kind = p, TotalKind(kind)
+			}
+		}
+		if of.key == nil {
+			d.report(say.missingKey(d.place(n), "total", "count"))
+			return
+		}
+		if f.at("where").value == nil {
+			d.report(say.missingKey(d.place(n), "total", "where"))
+			return
+		}
+		if l.totalOf(vn, &t, of.value) && l.totalWhere(vn, &t, f.at("where").value) {
+			v.Totals = append(v.Totals, &t)
+		}
+	})
+}
+
+// totalOf reads what is counted or added: an entity, or a field of one.
+func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
+	d := vn.d
+	name, field, dotted := strings.Cut(n.Value, ".")
+	switch t.Entity = l.entityNamed[name]; {
+	case t.Entity == nil:
+		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, l.entities))
+		return false
+	case t.Entity.broken:
+		return false
+	case dotted == (t.Kind == CountTotal):
+		d.report(tell(d.place(n), "bad-operand/total", totalWords[t.Kind], t.Entity))
+		return false
+	case t.Kind == CountTotal:
+		t.Type = plainTypes[IntegerType]
+		return true
+	}
+	place := d.within(n, len(name)+1, len(n.Value))
+	t.Field = t.Entity.field(field)
+	if t.Field < 0 {
+		d.report(tell(place, "unknown-field", t.Entity, field))
+		return false
+	}
+	switch t.Type = t.Entity.Fields[t.Field].Type; {
+	case t.Type == nil:
+		return false
+	case !t.Kind.fits(t.Type.Name):
+		d.report(tell(place, "type-mismatch/total", totalWords[t.Kind], field))
+		return false
+	}
+	return true
+}
+
+func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
+	if t.Where = l.where(vn, n, scope{verb: vn.v, row: t.Entity}); t.Where == nil {
+		return false
+	}
+	if _, one := t.Where.One(); one {
+		vn.d.report(tell(vn.d.place(n), "type-mismatch/each", &vn.v.Params[t.Where.Param]))
+		return false
+	}
+	if t.Where.Filter == nil {
+		return true
+	}
+	if t.By, _, ok = t.Where.Filter.root.belongs(t.Entity, vn.v); !ok {
+		vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
+	}
+	return ok
+}
+
+// total makes a name a total, if it is one.
+func (c *exprChecker) total(name string) (term, bool) {
+	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return sameName(t.Name, name) })
+	if i < 0 {
+		return bad, false
+	}
+	read := ExprRead{Param: OfTotal, Path: stores.Path{Field: i}}
+	t := typeTerm(c.sc.verb.Totals[i].Type)
+	t.prog = &expr.Program{From: expr.Read, Index: c.reading(read)}
+	return t, true
+}
