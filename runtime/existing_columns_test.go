@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"verbatim/stores"
@@ -103,6 +104,73 @@ func TestColumnsAreKeptAsOtherProgramsKeepThem(t *testing.T) {
 		}
 		if got, want := o.answer("shop.list"), "@bill-d 0.10 1.50 3.00 2024-02-29 2009-02-01T00:00:00Z\n@bill-a"; len(got) < len(want) || got[:len(want)] != want {
 			t.Errorf("the list is\n%s", got)
+		}
+	})
+}
+
+const dirtySQL = `CREATE TABLE bill (id varchar(10) PRIMARY KEY, total NUMERIC, at TIMESTAMP, day text, state text);
+INSERT INTO bill VALUES ('a', 1.50, '2009-01-01 00:00:00', '31.12.2009', 'open'), ('b', 'cheap', '2009-01-02 00:00:00', '31.12.2009', 'open'), ('c', 2.25, 'soon', '31.12.2009', 'open'), ('d', 3, '2009-01-04 00:00:00', '2009', 'open'); -- sqlite
+INSERT INTO bill VALUES ('a', 1.50, '2009-01-01 00:00:00', '31.12.2009', 'open'), ('b', 'NaN', '2009-01-02 00:00:00', '31.12.2009', 'open'), ('c', 2.25, 'infinity', '31.12.2009', 'open'), ('d', 3, '2009-01-04 00:00:00', '2009', 'open'); -- postgres
+`
+
+const dirtyPalette = `
+domain: shop
+roles: [{name: clerk, sees: all}]
+entities:
+  bill:
+    key: id
+    key-by: caller
+    scope: everyone
+    label: "bill {id}"
+    fields: {id: {type: string}, total: {type: decimal, scale: 2}, at: {type: datetime}, day: {type: date, form: DD.MM.YYYY}, state: {type: string}}
+verbs:
+  - verb: list
+    roles: [clerk]
+    reads: {entity: bill, order: [id], fields: {id: id, total: total, at: at, day: day}}
+  - verb: dear
+    roles: [clerk]
+    reads: {entity: bill, where: row.total > 1, order: [total], fields: {id: id, at: at}}
+  - verb: states
+    roles: [clerk]
+    reads: {entity: bill, order: [id], fields: {id: id, state: state}}
+  - verb: show
+    roles: [clerk]
+    args: [{name: bill, type: ref, ref-type: bill, required: true}]
+    reads: {entity: bill, one: bill, fields: {total: total}}
+  - verb: close
+    roles: [clerk]
+    args: [{name: bill, type: ref, ref-type: bill, required: true}]
+    effects: [{updates: bill.state, where: bill, set: {state: '"closed"'}}]
+`
+
+// F18: a row that holds what its field cannot names itself and does not hide the
+// others; whoever needs it is told which it is, and nothing is changed.
+func TestARowThatCannotBeReadNamesItself(t *testing.T) {
+	t.Parallel()
+	onExisting(t, dirtySQL, func(t *testing.T, open func(string) *old) {
+		o := open(dirtyPalette).begin()
+		if got, want := o.answer("shop.list"), "@bill-a 1.50 2009-01-01T00:00:00Z 2009-12-31"; got != want {
+			t.Errorf("the list is\n%s\nwant\n%s", got, want)
+		}
+		left := strings.Join(o.must("shop.list").Calls[0].Result.Left, "\n")
+		for _, want := range []string{"bill @bill-b is left out: bill.total holds ", "bill @bill-c is left out: bill.at holds ", "bill @bill-d is left out: bill.day holds something other than a date written DD.MM.YYYY"} {
+			if !strings.Contains(left, want) {
+				t.Errorf("%s\nlacks %q", left, want)
+			}
+		}
+		if strings.Contains(left, "cheap") || strings.Contains(left, "soon") {
+			t.Errorf("what it holds is told: %s", left)
+		}
+		if got := o.answer("shop.dear"); !strings.HasPrefix(got, "@bill-a ") || strings.Contains(got, "@bill-c") {
+			t.Errorf("the dear ones are\n%s", got)
+		}
+		if got := o.answer("shop.states"); strings.Count(got, "open") != 4 {
+			t.Errorf("who does not look at it is told\n%s", got)
+		}
+		o.refused("shop.show :bill @bill-b", "unreadable-row", "bill.total holds")
+		o.refused("shop.close :bill @bill-c", "unreadable-row", "bill.at holds")
+		if got := o.column("bill", "id", "state", stores.String)["c"]; got != "open" {
+			t.Errorf("it is %s", got)
 		}
 	})
 }

@@ -27,6 +27,26 @@ type old struct {
 // onExisting runs a test on either backend, over tables that other programs made. What
 // follows -- sqlite or -- postgres in a line of the SQL is for that one alone.
 func onExisting(t *testing.T, sql string, test func(t *testing.T, open func(palette string) *old)) {
+	onTables(t, sql, func(t *testing.T, store stores.Store, _ func() []stores.Table) {
+		test(t, func(palette string) *old {
+			reg, ds := verbs.LoadSources(dsl.NewSource("old.yaml", palette))
+			if ds.HasErrors() {
+				t.Fatal(told(ds))
+			}
+			return &old{&shop{reg: reg, store: store}, t}
+		})
+	})
+}
+
+// onTables is onExisting without a palette: tables describes what is there.
+func onTables(t *testing.T, sql string, test func(t *testing.T, store stores.Store, tables func() []stores.Table)) {
+	described := func(t *testing.T, all []stores.Table, err error) []stores.Table {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
 	dialect := func(name string) string {
 		var b strings.Builder
 		for line := range strings.Lines(sql) {
@@ -37,18 +57,10 @@ func onExisting(t *testing.T, sql string, test func(t *testing.T, open func(pale
 		}
 		return b.String()
 	}
-	run := func(t *testing.T, store stores.Store) {
-		test(t, func(palette string) *old {
-			reg, ds := verbs.LoadSources(dsl.NewSource("old.yaml", palette))
-			if ds.HasErrors() {
-				t.Fatal(told(ds))
-			}
-			return &old{&shop{reg: reg, store: store}, t}
-		})
-	}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		store, err := sqlite.Open(filepath.Join(t.TempDir(), "old.db"))
+		path := filepath.Join(t.TempDir(), "old.db")
+		store, err := sqlite.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +68,10 @@ func onExisting(t *testing.T, sql string, test func(t *testing.T, open func(pale
 		if err := store.Load(context.Background(), dialect("sqlite")); err != nil {
 			t.Fatal(err)
 		}
-		run(t, store)
+		test(t, store, func() []stores.Table {
+			all, err := sqlite.Tables(context.Background(), path)
+			return described(t, all, err)
+		})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -69,27 +84,30 @@ func onExisting(t *testing.T, sql string, test func(t *testing.T, open func(pale
 		if err := store.Load(context.Background(), dialect("postgres")+"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO verbatim_app; GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO verbatim_app"); err != nil {
 			t.Fatal(err)
 		}
-		run(t, store)
+		test(t, store, func() []stores.Table {
+			all, err := postgres.Tables(context.Background(), db.Admin)
+			return described(t, all, err)
+		})
 	})
 }
 
 // migrate compares the palette with the tables, and returns what stands in the way.
 func (o *old) migrate() []string {
 	o.t.Helper()
-	plan, err := o.store.Migrate(context.Background(), o.tables(), true)
+	plan, err := o.store.Migrate(context.Background(), append(o.tables(), runtime.Own()...), true)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	return plan.Problems
 }
 
-// begin migrates and makes a principal, ada, whose role is clerk.
-func (o *old) begin() *old {
+// begin migrates and makes a principal, ada, whose role is clerk, or others.
+func (o *old) begin(roles ...string) *old {
 	o.t.Helper()
 	if problems := o.migrate(); len(problems) > 0 {
 		o.t.Fatal(strings.Join(problems, "\n"))
 	}
-	if err := o.store.SetPrincipal(context.Background(), stores.Principal{Name: "ada", Roles: []string{"clerk"}}); err != nil {
+	if err := o.store.SetPrincipal(context.Background(), stores.Principal{Name: "ada", Roles: append(roles, "clerk")}); err != nil {
 		o.t.Fatal(err)
 	}
 	var err error

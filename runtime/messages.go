@@ -185,6 +185,7 @@ const (
 	codeNotCarriedOut     = "not-carried-out"
 	codeValueNeeded       = "value-needed"
 	codeNotAccepted       = "not-accepted"
+	codeUnreadable        = "unreadable-row"
 	codeAlreadyExists     = "already-exists"
 	codeWorkWaits         = "already-waits"
 	codeSecretWaits       = "secret-would-wait"
@@ -600,6 +601,17 @@ func cannotWorkOut(place dsl.Place, verb string) dsl.Diagnostic {
 func notAccepted(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeNotAccepted, place, fmt.Sprintf("what %s would store was not accepted", verb),
 		"check the values, and that nothing else still needs what would be deleted")
+}
+
+// unreadable says that a row holds what cannot be read, and not what it is.
+func unreadable(place dsl.Place, verb, row, field, why string) dsl.Diagnostic {
+	return complain(codeUnreadable, place, fmt.Sprintf("%s cannot read %s: %s holds %s", verb, row, field, why),
+		"whoever looks after the table can correct the row")
+}
+
+// leftOut says why a row is not among those that were found.
+func leftOut(row, field, why string) string {
+	return fmt.Sprintf("%s is left out: %s holds %s", row, field, why)
 }
 
 // notHeld quotes nothing of the value: why is about what the field holds.

@@ -87,15 +87,34 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.withOwed(ctx, stores.Find{Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
+	var dirty []stores.Unreadable
+	rows, err := r.withOwed(ctx, stores.Find{Unreadable: &dirty, Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
 		Hold: r.holdsAs(stores.Shared), Last: r.last(st, f), Lists: beside.asked})
 	if err != nil {
 		return nil, err
 	}
+	var left []string
+	for i := range dirty {
+		u := &dirty[i]
+		row := "a row of " + u.Entity.Name
+		if e := r.e.reg.EntityOf(u.Entity); e != nil && !u.Key.IsNull() {
+			// What it is called may be what cannot be read.
+			_, err := r.nameRow(ctx, e, u.Key)
+			if err != nil && r.read.Misjudged(err) {
+				return nil, err
+			}
+			if err == nil && r.shownName(u.Entity, u.Key) != hidden {
+				row = u.Entity.Name + " " + r.shownName(u.Entity, u.Key)
+			}
+		}
+		if left = append(left, leftOut(row, u.Field, u.Why)); read.One {
+			return nil, &complaint{st.index, unreadable(st.place, st.verb.Name, row, u.Field, u.Why)}
+		}
+	}
 	if read.One && len(rows) == 0 {
 		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.By].Name)}
 	}
-	t := &table{entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
+	t := &table{left: left, entity: read.Entity, columns: make([]column, len(read.Fields)), keys: make([]stores.Value, len(rows)), rows: make([][]cell, len(rows))}
 	for i := range read.Fields {
 		t.columns[i] = column{read.Fields[i].Name, read.Fields[i].Sensitive}
 	}

@@ -84,6 +84,7 @@ type table struct {
 	entity  *verbs.Entity // of keys
 	keys    []stores.Value
 	from    verbs.Origins // where all of it comes from; zero is from rows within scope
+	left    []string      // why rows are left out that hold what cannot be read
 	// late says that it is known only once a tool has acted: no plan stands on
 	// it.
 	late bool
@@ -106,6 +107,7 @@ func told(st *step, err error) error {
 	var refusal *Refusal
 	var promise *BrokenPromise
 	var failed *Failure
+	var unread *stores.Unreadable
 	switch {
 	case errors.As(err, &c):
 		if c.call < 0 { // of a handler, which knows nothing of calls
@@ -128,6 +130,8 @@ func told(st *step, err error) error {
 		return &complaint{st.index, onlyForReading(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrDuplicate):
 		return &complaint{st.index, alreadyExists(st.place, st.verb.Name, twice(st))}
+	case errors.As(err, &unread):
+		return &complaint{st.index, unreadable(st.place, st.verb.Name, unread.Entity.Name, unread.Field, unread.Why)}
 	case errors.Is(err, stores.ErrInvalid):
 		return &complaint{st.index, notAccepted(st.place, st.verb.Name)}
 	case errors.Is(err, stores.ErrLimit):

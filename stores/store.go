@@ -311,6 +311,56 @@ type Find struct {
 	Last bool
 	// Lists are read with the rows, all of one moment.
 	Lists []List
+	// Unreadable, when it is set, is given the rows that hold what their entity cannot,
+	// and the others are returned. Without it, one such row is an error of that type.
+	Unreadable *[]Unreadable
+}
+
+// An Unreadable is a row that holds what its entity cannot: where, and why, without the
+// value.
+type Unreadable struct {
+	Entity *Entity
+	Key    Value
+	Field  string // "bill.total", or of a row that it refers to
+	Why    string
+}
+
+func (u *Unreadable) Error() string { return u.Field + " holds " + u.Why + ": " + ErrInvalid.Error() }
+
+// Unwrap gives ErrInvalid.
+func (u *Unreadable) Unwrap() error { return ErrInvalid }
+
+// unreadable makes one of what is wrong with the value at a place of a row that a Find
+// returns. key is that of the row, as far as it is known.
+func (f *Find) unreadable(at int, key Value, err error) *Unreadable {
+	e, field := f.Entity, at
+	if f.Select != nil {
+		for _, s := range f.Select[at].Steps {
+			e = s.To
+		}
+		field = f.Select[at].Field
+	}
+	return &Unreadable{f.Entity, key, e.Name + "." + e.Fields[field].Name, err.Error()}
+}
+
+// Leave says what becomes of a row with a value, at a place of what the Find returns,
+// that cannot be read: nil where the row is left out.
+func (f *Find) Leave(at int, key Value, err error) error {
+	u := f.unreadable(at, key, err)
+	if f.Unreadable == nil {
+		return u
+	}
+	*f.Unreadable = append(*f.Unreadable, *u)
+	return nil
+}
+
+// KeyAt is the place of the row's key among what the Find returns, -1 where it returns
+// none.
+func (f *Find) KeyAt() int {
+	if f.Select == nil {
+		return f.Entity.Key
+	}
+	return slices.IndexFunc(f.Select, func(p Path) bool { return p.Is(Path{Field: f.Entity.Key}) })
 }
 
 // A Hold says how firmly a Find within an Update holds what it finds: nobody

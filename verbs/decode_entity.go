@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gopkg.in/yaml.v3"
 
@@ -193,13 +194,12 @@ func isTable(s string) bool {
 // isColumn is generous, for tables that exist already, but leaves out what
 // would have to be escaped inside quotes.
 func isColumn(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '$') {
+	for _, r := range s {
+		if !unicode.IsPrint(r) || strings.ContainsRune("\"'`\\.%[]", r) {
 			return false
 		}
 	}
-	return s != "" && len(s) <= 63
+	return s != "" && len(s) <= 63 && strings.TrimSpace(s) == s
 }
 
 func (l *loader) field(en *entityNode, k, v *yaml.Node) {

@@ -15,6 +15,7 @@ type subcommand struct {
 // commands are all there are, in the order in which help lists them: what an
 // author needs, then what an operator needs, then the rest.
 var commands = []subcommand{
+	{"new", newCommand},
 	{"check", checkCommand},
 	{"fmt", fmtCommand},
 	{"lint", lintCommand},

@@ -87,7 +87,11 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	for line := range strings.Lines(cmd.Example) {
 		b.WriteString("  " + line)
 	}
-	fmt.Fprintf(&b, "\n\n%s.\n", strings.TrimSuffix(cmd.Short, "."))
+	b.WriteByte('\n')
+	if cmd.HasParent() {
+		b.WriteByte('\n') // the first screen has none to spare
+	}
+	fmt.Fprintf(&b, "%s.\n", strings.TrimSuffix(cmd.Short, "."))
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, "usage: %s\n", cmd.UseLine())
 		if cmd.Long != "" {
@@ -96,7 +100,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	}
 	if subs := a.listed(cmd); len(subs) > 0 {
 		if cmd.HasParent() {
-			b.WriteByte('\n') // the first screen has none to spare
+			b.WriteByte('\n')
 		}
 		for _, c := range subs {
 			fmt.Fprintf(&b, "  %-11s %s\n", c.Name(), c.Short)

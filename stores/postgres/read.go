@@ -136,6 +136,13 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 		holds = append(holds, h)
 	}
 	has, doubt := r.writes && r.has(f), false
+	keyAt := f.KeyAt()
+	keyOf := func(raw row) (key stores.Value) {
+		if keyAt >= 0 {
+			key, _ = raw.decode(keyAt, f.Entity.Fields[f.Entity.Key].Kind)
+		}
+		return key
+	}
 	var rows [][]stores.Value
 	var block []stores.Value
 	ops = append(ops, op{doing: "find", sql: st.sql, args: given.fill(st.args), read: func(raw row) error {
@@ -156,20 +163,12 @@ func (r *reader) finding(ctx context.Context, whole stores.Find, into *[][]store
 		for i := range row {
 			v, err := raw.decode(i, st.columns[i])
 			if err != nil {
-				e, field := f.Entity, i
-				if f.Select != nil {
-					e, field = reached(e, f.Select[i])
-				}
-				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+				return f.Leave(i, keyOf(raw), err)
 			}
 			row[i] = v
 		}
 		if i, err := stores.Load(row, spellings); err != nil {
-			e, field := f.Entity, i
-			if f.Select != nil {
-				e, field = reached(e, f.Select[i])
-			}
-			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+			return f.Leave(i, keyOf(raw), err)
 		}
 		for i := range lists {
 			if err := lists[i].read(raw, max(1, width)+i); err != nil {

@@ -288,7 +288,9 @@ func (r row) field(i int, e *stores.Entity, field int) (stores.Value, error) {
 		v, err = e.Fields[field].Spelling.Loaded(v)
 	}
 	if err != nil {
-		return v, fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+		u := &stores.Unreadable{Entity: e, Field: e.Name + "." + e.Fields[field].Name, Why: err.Error()}
+		u.Key, _ = r.decode(e.Key, e.Fields[e.Key].Kind)
+		return v, u
 	}
 	return v, nil
 }

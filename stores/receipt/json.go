@@ -200,6 +200,7 @@ func (o *outside) errand(e *Errand) {
 func (o *outside) result(r *Result) {
 	o.object(func() {
 		shown(o, "columns", r.Columns, o.word)
+		some(o, "left", r.Left, o.word)
 		some(o, "owners", r.Owners, o.word)
 		shown(o, "rows", r.Rows, func(row *[]stores.Value) {
 			j := -1

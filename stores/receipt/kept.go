@@ -610,6 +610,7 @@ func (c *coder) result(r *Result) {
 			list(c, "Keys", &r.Keys, c.any)
 		}
 		c.flag("Late", &r.Late)
+		c.texts("Left", &r.Left)
 		list(c, "Origins", &r.Origins, func(row *[]string) { items(c, row, c.word) })
 		if !c.digest {
 			list(c, "Own", &r.Own, c.yes)

@@ -531,6 +531,11 @@ func unescaped(name string) string {
 // result prints rows that a call gave back, a value a line: what people write
 // does not fit into columns.
 func (v *view) result(res *Result) {
+	defer func() {
+		for _, why := range res.Left {
+			fmt.Fprintf(v.w, "     ! %s\n", Safe(why))
+		}
+	}()
 	if len(res.Rows) == 0 {
 		fmt.Fprintln(v.w, "     = nothing")
 		return

@@ -81,7 +81,7 @@ func fault(doing string, err error) error {
 		return because(stores.ErrConflict, f)
 	case sqlite.ResultError:
 		if what, ok := strings.CutPrefix(r.msg, unreadable); ok {
-			return fmt.Errorf("%s: %w", what, stores.ErrInvalid)
+			return fmt.Errorf("%s: %w", what, errUnreadable)
 		}
 		if strings.Contains(r.msg, "no such table") || strings.Contains(r.msg, "no such column") || strings.Contains(r.msg, "has no column named") {
 			return because(stores.ErrSchema, f)
@@ -89,6 +89,9 @@ func fault(doing string, err error) error {
 	}
 	return f
 }
+
+// errUnreadable says that a statement ran into a value of others that it cannot compare.
+var errUnreadable = fmt.Errorf("%w", stores.ErrInvalid)
 
 // commitFault judges a failed commit. A write that did not fit left nothing; an
 // input or output error leaves it open, for what was written may be found whole

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -59,7 +61,7 @@ func (r *reader) Get(ctx context.Context, e *stores.Entity, key stores.Value) (s
 // fields writes the fields of the row t, and a comma.
 func fields(t *text, e *stores.Entity) {
 	for i := range e.Fields {
-		t.add(datum(e, "t", i), ",")
+		t.add(raw(e, "t", i), ",")
 	}
 }
 
@@ -69,11 +71,13 @@ func readRow(e *stores.Entity, found *sqlite.Stmt) (stores.Row, error) {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		var err error
-		if row.Values[i], err = decode(f.Keeps(), cellOf{found, i}); err == nil {
+		if row.Values[i], err = decodeNumeric(f.Keeps(), cellOf{found, i}, f.Places); err == nil {
 			row.Values[i], err = f.Spelling.Loaded(row.Values[i])
 		}
 		if err != nil {
-			return stores.Row{}, fmt.Errorf("%s.%s holds %w: %w", e.Name, f.Name, err, stores.ErrInvalid)
+			u := &stores.Unreadable{Entity: e, Field: e.Name + "." + f.Name, Why: err.Error()}
+			u.Key, _ = decode(e.Fields[e.Key].Kind, cellOf{found, e.Key})
+			return stores.Row{}, u
 		}
 	}
 	marks, err := readMarks(e, cellOf{found, len(e.Fields)})
@@ -95,11 +99,32 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 	if len(f.Lists) > 0 {
 		return f.Apart(func(one stores.Find) ([][]stores.Value, error) { return r.Find(ctx, one) })
 	}
+	rows, err := r.find(ctx, f, false)
+	if f.Unreadable == nil || !errors.Is(err, errUnreadable) {
+		return rows, err
+	}
+	*f.Unreadable = nil
+	if found, failed := r.unreadable(ctx, &f); failed != nil || !found {
+		return nil, cmp.Or(failed, err) // it is a row that these refer to
+	}
+	return r.find(ctx, f, true)
+}
+
+// find is Find without lists. With readable, it looks at no row that holds what cannot be
+// read.
+func (r *reader) find(ctx context.Context, f stores.Find, readable bool) ([][]stores.Value, error) {
 	f, err := f.Stored()
 	if err != nil {
 		return nil, err
 	}
 	spellings := f.Spellings()
+	at := f.KeyAt()
+	keyOf := func(found *sqlite.Stmt) (key stores.Value) {
+		if at >= 0 {
+			key, _ = decode(f.Entity.Fields[f.Entity.Key].Kind, cellOf{found, at})
+		}
+		return key
+	}
 	limit := f.Limit
 	if limit <= 0 || limit > r.s.rowCap {
 		limit = r.s.rowCap
@@ -113,12 +138,16 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 			names = append(names, stores.Path{Field: i})
 		}
 	}
+	places := make([]int, len(names))
 	sel.add("SELECT ")
 	for i, p := range names {
+		if e, field := reached(f.Entity, p); p.Count == nil && !p.Marks && e != nil && field >= 0 && field < len(e.Fields) {
+			places[i] = e.Fields[field].Places
+		}
 		if i > 0 {
 			sel.add(",")
 		}
-		kind, err := q.path(sel, p)
+		kind, err := q.selected(sel, p)
 		if err != nil {
 			return nil, err
 		}
@@ -134,6 +163,13 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		}
 	} else {
 		where.add("1")
+	}
+	if readable {
+		for i := range f.Entity.Fields {
+			if doubtful(f.Entity, i) {
+				where.add(" AND ", readableFunction(f.Entity, i))
+			}
+		}
 	}
 	r.within(where, f.Entity, "t", true)
 	order := q.from.part()
@@ -172,16 +208,14 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		row := block[:len(names):len(names)]
 		block = block[len(names):]
 		for i := range row {
-			v, err := decode(kinds[i], cellOf{found, i})
+			v, err := decodeNumeric(kinds[i], cellOf{found, i}, places[i])
 			if err != nil {
-				e, field := reached(f.Entity, names[i])
-				return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+				return f.Leave(i, keyOf(found), err)
 			}
 			row[i] = v
 		}
 		if i, err := stores.Load(row, spellings); err != nil {
-			e, field := reached(f.Entity, names[i])
-			return fmt.Errorf("%s.%s holds %w: %w", e.Name, e.Fields[field].Name, err, stores.ErrInvalid)
+			return f.Leave(i, keyOf(found), err)
 		}
 		rows = append(rows, row)
 		return nil
@@ -190,6 +224,33 @@ func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, err
 		return nil, fault("find", err)
 	}
 	return rows, nil
+}
+
+// unreadable finds the rows of an entity that hold what cannot be read, where a
+// condition or an order ran into one, and reports whether there are any.
+func (r *reader) unreadable(ctx context.Context, f *stores.Find) (found bool, err error) {
+	e := f.Entity
+	for i := range e.Fields {
+		if !doubtful(e, i) {
+			continue
+		}
+		t := newText().add("SELECT ", raw(e, "t", e.Key), ",", column(e, "t", i), " FROM ", table(e), " t WHERE NOT ", readableFunction(e, i))
+		r.within(t, e, "t", true)
+		err := r.c.query(ctx, t.String(), t.args, func(row *sqlite.Stmt) error {
+			found = true
+			u := stores.Unreadable{Entity: e, Field: e.Name + "." + e.Fields[i].Name}
+			u.Key, _ = decode(e.Fields[e.Key].Kind, cellOf{row, 0})
+			if _, err := decodeNumeric(e.Fields[i].Keeps(), cellOf{row, 1}, e.Fields[i].Places); err != nil {
+				u.Why = err.Error()
+			}
+			*f.Unreadable = append(*f.Unreadable, u)
+			return nil
+		})
+		if err != nil {
+			return found, fault("find", err)
+		}
+	}
+	return found, nil
 }
 
 // reached is the entity and field at the end of a path.
@@ -233,6 +294,21 @@ func (q *finder) row(steps []stores.Step) (string, *stores.Entity, error) {
 		alias, e = next, s.To
 	}
 	return alias, e, nil
+}
+
+// selected is path for what is returned, which may be as others spell it: it is read
+// and not compared.
+func (q *finder) selected(t *text, p stores.Path) (stores.Kind, error) {
+	e, field := reached(q.root, p)
+	if p.Count != nil || p.Marks || e == nil || field < 0 || field >= len(e.Fields) {
+		return q.path(t, p)
+	}
+	alias, e, err := q.row(p.Steps)
+	if err != nil {
+		return 0, err
+	}
+	t.add(raw(e, alias, field))
+	return e.Fields[field].Keeps(), nil
 }
 
 // path writes what a path leads to and returns its kind.

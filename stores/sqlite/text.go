@@ -92,6 +92,28 @@ func column(e *stores.Entity, alias string, field int) string {
 	return alias + `."` + name + `"` // as quote has it, in one allocation
 }
 
+// raw is a field of a row as it is stored, to be read and not compared.
+func raw(e *stores.Entity, alias string, field int) string {
+	if field == e.Key && len(e.Parts) > 0 {
+		return wholeKey(e, alias)
+	}
+	return column(e, alias, field)
+}
+
+// doubtful reports whether a column may hold what cannot be compared.
+func doubtful(e *stores.Entity, field int) bool {
+	if e.Managed || field == e.Key && len(e.Parts) > 0 {
+		return false
+	}
+	kind := e.Fields[field].Keeps()
+	return kind == stores.Time || kind == stores.JSON || kind == stores.Decimal
+}
+
+// readableFunction is a condition on the row t that a doubtful column can be compared.
+func readableFunction(e *stores.Entity, field int) string {
+	return "verbatim_readable(" + strconv.Itoa(int(e.Fields[field].Keeps())) + "," + column(e, "t", field) + "," + strconv.Itoa(e.Fields[field].Places) + ")"
+}
+
 // datum is a field of a row in the spelling that bind writes. In our own
 // tables that is how it is stored; in those of others it may have to be made so.
 func datum(e *stores.Entity, alias string, field int) string {
@@ -102,11 +124,12 @@ func datum(e *stores.Entity, alias string, field int) string {
 	if e.Managed {
 		return col
 	}
-	switch kind := e.Fields[field].Keeps(); kind {
-	case stores.Time, stores.JSON, stores.Decimal:
+	if doubtful(e, field) {
+		kind := e.Fields[field].Keeps()
 		place := strings.ReplaceAll(e.Name+"."+e.Fields[field].Name, "'", "''")
 		return canonicalFunction + "(" + strconv.Itoa(int(kind)) + "," + col + ",'" + place + "'," + strconv.Itoa(e.Fields[field].Places) + ")"
-	case stores.String:
+	}
+	if e.Fields[field].Keeps() == stores.String {
 		// A table of others may ignore case. Keys and scopes must not.
 		return col + " COLLATE BINARY"
 	}

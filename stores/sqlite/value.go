@@ -295,6 +295,12 @@ func register(db *sqlite.Conn) error {
 	return errors.Join(
 		db.SetCollation(decimalCollation, compareDecimals),
 		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: canonicalSpelling}),
+		db.CreateFunction("verbatim_readable", &sqlite.FunctionImpl{NArgs: 3, Deterministic: true, Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			if _, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[2].Int()); err != nil {
+				return sqlite.IntegerValue(0), nil
+			}
+			return sqlite.IntegerValue(1), nil
+		}}),
 		db.CreateFunction(unitsFunction, &sqlite.FunctionImpl{NArgs: 2, Deterministic: true, Scalar: units}),
 		db.CreateFunction(sumFunction, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true, MakeAggregate: newSum}),
 	)

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"jobs", jobCases},
 		{"marks", markCases},
 		{"names", nameCases},
+		{"existing", existingCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"verbatim/stores"
+)
+
+// Tables describes the tables and views of a database that a role may read. It only
+// reads, and the database need not be a store.
+func Tables(ctx context.Context, url string) ([]stores.Table, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	config.RuntimeParams["default_transaction_read_only"] = "on"
+	config.RuntimeParams["search_path"] = "public"
+	config.RuntimeParams["statement_timeout"] = "30000"
+	pc, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	defer pc.Close(context.WithoutCancel(ctx))
+	d := &describer{pc, ctx}
+	var tables []stores.Table
+	err = d.ask(`SELECT n.nspname::text, c.relname::text, c.relkind IN ('v', 'm') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('information_schema', '`+riverSchema+`', 'verbatim') AND NOT n.nspname ^@ 'pg_' AND NOT c.relname ^@ 'verbatim_'
+ORDER BY 1, 2`, nil, func(r row) {
+		tables = append(tables, stores.Table{Name: usual(r.str(0), r.str(1)), View: r.yes(2)})
+	})
+	if err != nil {
+		return nil, fault(ctx, "describe", err)
+	}
+	for i := range tables {
+		if err := d.describe(&tables[i]); err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			tables[i].Fault = plainCause(err).Error()
+		}
+	}
+	return tables, nil
+}
+
+// usual is the name of a table, without its schema where that is public.
+func usual(schema, name string) string {
+	if schema == "public" {
+		return name
+	}
+	return schema + "." + name
+}
+
+type describer struct {
+	pc  *pgx.Conn
+	ctx context.Context
+}
+
+func (d *describer) ask(sql string, args []any, fn func(r row)) error {
+	res, err := d.pc.Query(d.ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	for res.Next() {
+		fn(row{raw: res.RawValues(), fields: res.FieldDescriptions()})
+	}
+	return res.Err()
+}
+
+func (d *describer) describe(t *stores.Table) error {
+	schema, name := schemaAndName(t.Name)
+	args := []any{schema, name}
+	from := " FROM " + quote(schema) + "." + quote(name)
+	err := d.ask(theColumns, args, func(r row) { t.Columns = append(t.Columns, described(readDeclaration(r))) })
+	if err != nil {
+		return err
+	}
+	const of = " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+	const is = " WHERE n.nspname = $1::text AND c.relname = $2::text "
+	column := func(name string) *stores.TableColumn {
+		for i := range t.Columns {
+			if t.Columns[i].Name == name {
+				return &t.Columns[i]
+			}
+		}
+		return &stores.TableColumn{}
+	}
+	err = d.ask("SELECT pg_catalog.pg_get_expr(k.conbin, k.conrelid)"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'c'", args, func(r row) {
+		if name, values, ok := stores.CheckedValues(r.str(0)); ok && column(name).Takes == nil {
+			column(name).Takes = values
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = d.ask(`SELECT pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
+	LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
+		of+"JOIN pg_catalog.pg_index i ON i.indrelid = c.oid"+is+"AND i.indisunique AND i.indimmediate AND i.indpred IS NULL AND i.indisvalid ORDER BY i.indisprimary DESC, i.indexrelid", args, func(r row) {
+		set := strings.Split(r.str(0), "\x01")
+		if len(t.Key) == 0 && !slices.ContainsFunc(set, func(c string) bool { return !column(c).Required }) {
+			t.Key = set
+		}
+	})
+	if err != nil {
+		return err
+	}
+	names := func(key string) string {
+		return `pg_catalog.array_to_string(ARRAY(SELECT a.attname::text FROM pg_catalog.unnest(k.` + key + `) WITH ORDINALITY u(num, pos) JOIN pg_catalog.pg_attribute a ON a.attnum = u.num AND a.attrelid = k.` + map[string]string{"conkey": "conrelid", "confkey": "confrelid"}[key] + ` ORDER BY u.pos), E'\x01')`
+	}
+	err = d.ask("SELECT "+names("conkey")+", fn.nspname::text, f.relname::text, "+names("confkey")+of+
+		"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid JOIN pg_catalog.pg_class f ON f.oid = k.confrelid JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace"+is+"AND k.contype = 'f' ORDER BY k.conname", args, func(r row) {
+		t.Foreign = append(t.Foreign, stores.ForeignKey{Columns: strings.Split(r.str(0), "\x01"), Table: usual(r.str(1), r.str(2)), To: strings.Split(r.str(3), "\x01")})
+	})
+	if err != nil {
+		return err
+	}
+	for i := range t.Foreign {
+		f := &t.Foreign[i]
+		to, other := schemaAndName(f.Table)
+		if len(f.Columns) == 1 && len(f.To) == 1 {
+			// A constraint that is not validated lets such rows stand.
+			_ = d.ask("SELECT 1"+from+" a WHERE a."+quote(f.Columns[0])+" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "+quote(to)+"."+quote(other)+" b WHERE b."+quote(f.To[0])+" = a."+quote(f.Columns[0])+") LIMIT 1", nil, func(row) { f.Dangling = true })
+		}
+	}
+	if err := d.ask("SELECT 1"+from+" LIMIT 1 OFFSET 10000", nil, func(row) { t.Many = true }); err != nil {
+		return err
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Kind != stores.String || c.Takes != nil {
+			continue
+		}
+		err := d.ask("SELECT v::text, count(*) FROM (SELECT "+quote(c.Name)+" AS v"+from+" WHERE "+quote(c.Name)+" IS NOT NULL LIMIT 5000) s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT "+strconv.Itoa(stores.MaxFew+1), nil, func(r row) {
+			c.Few = append(c.Few, stores.Held{Value: r.str(0), Rows: r.num(1)})
+		})
+		if err != nil {
+			return err
+		}
+		if len(c.Few) > stores.MaxFew {
+			c.Few = nil
+		}
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if !t.View || len(t.Key) > 0 || c.Kind != stores.Int && c.Kind != stores.String && c.Kind != stores.UUID {
+			continue
+		}
+		err := d.ask("SELECT count(*) > 0 AND count(*) = count(DISTINCT v) FROM (SELECT "+quote(c.Name)+" AS v"+from+" LIMIT 10001) s", nil, func(r row) {
+			if r.yes(0) {
+				t.Key = []string{c.Name}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// described says what kind of field holds a column.
+func described(d declaration) stores.TableColumn {
+	c := stores.TableColumn{Name: d.name, Type: d.full, Required: d.notNull, Given: d.gives != "" && !d.computed, Numbered: strings.Contains(d.gives, "nextval("), Computed: d.computed, Takes: d.takes}
+	c.Kind = map[string]stores.Kind{
+		"int2": stores.Int, "int4": stores.Int, "int8": stores.Int, "bool": stores.Bool, "numeric": stores.Decimal, "date": stores.Date, "timestamp": stores.Time, "timestamptz": stores.Time,
+		"uuid": stores.UUID, "json": stores.JSON, "jsonb": stores.JSON, "interval": stores.Duration, "text": stores.String, "varchar": stores.String, "bpchar": stores.String, "name": stores.String, "citext": stores.String,
+	}[d.base]
+	switch {
+	case d.class == "e":
+		c.Kind = stores.String
+	case d.category == "A" && arrayElements[d.element]:
+		c.Kind = stores.JSON
+		c.Elem = map[string]stores.Kind{"uuid": stores.UUID, "int2": stores.Int, "int4": stores.Int, "int8": stores.Int, "numeric": stores.Decimal, "bool": stores.Bool, "date": stores.Date}[d.element]
+		if c.Elem == stores.Null {
+			c.Elem = stores.String
+		}
+	}
+	size := strings.Split(strings.TrimRight(d.full[strings.IndexByte(d.full, '(')+1:], ")"), ",")
+	if n, err := strconv.Atoi(size[0]); err == nil && c.Kind == stores.String {
+		c.Length = n
+	}
+	if len(size) == 2 && c.Kind == stores.Decimal {
+		c.Places, _ = strconv.Atoi(size[1])
+	}
+	if c.Kind == stores.Null {
+		c.Why = "its type " + d.full + " is not one that a field holds"
+		if d.base == "float4" || d.base == "float8" || d.base == "money" {
+			c.Why = "its type " + d.full + " is not exact"
+		}
+	} else if _, err := d.form(c.Kind, false); err != nil {
+		c.Kind, c.Why = stores.Null, err.Error()
+	}
+	return c
+}
