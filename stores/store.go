@@ -111,8 +111,12 @@ type Step struct {
 
 // A Field is one column.
 type Field struct {
-	Name      string // "client-notes"
-	Column    string // "client_notes"
+	Name   string // "client-notes"
+	Column string // "client_notes"
+	// Was is what it was called before, and WasColumn its column then, of a managed
+	// table; "" where it always had its name.
+	Was, WasColumn string
+
 	Kind      Kind
 	Elem      Kind    // of a JSON field that is a list of one kind; Null otherwise
 	Ref       *Entity // of a reference
@@ -131,14 +135,15 @@ type Field struct {
 	Drawn, Computed bool
 }
 
-// FieldIndex returns the index of a field by its name, or -1.
+// FieldIndex returns the index of a field by its name, or by the one that it had before,
+// or -1.
 func (e *Entity) FieldIndex(name string) int {
 	for i := range e.Fields {
 		if e.Fields[i].Name == name {
 			return i
 		}
 	}
-	return -1
+	return slices.IndexFunc(e.Fields, func(f Field) bool { return f.Was != "" && f.Was == name })
 }
 
 // A Scope says for whom data is read or written. Its zero value opens nothing

@@ -249,6 +249,17 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	if kept.Column == "" {
 		kept.Column = underscored(k.Value)
 	}
+	if i := slices.IndexFunc(e.Store.Fields, func(f stores.Field) bool { return f.Was == k.Value }); i >= 0 {
+		d.report(tell(d.place(k), "declared-twice", "field", k.Value, e.Fields[i].Place))
+	}
+	if n := f.at("renamed-from").value; n != nil {
+		switch kept.Was, kept.WasColumn = n.Value, underscored(n.Value); {
+		case n.Value == k.Value:
+			d.report(tell(d.place(n), "contradiction", k.Value+" was always called so", "say what it was called before", dsl.Place{}, ""))
+		case e.field(n.Value) >= 0:
+			d.report(tell(d.place(n), "declared-twice", "field", n.Value, e.Fields[e.field(n.Value)].Place))
+		}
+	}
 	if i, taken := en.columns[kept.Column]; taken {
 		at := k
 		if n := f.at("column").value; n != nil {

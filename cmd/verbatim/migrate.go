@@ -99,6 +99,13 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
 	}
+	if !planOnly && len(plan.Problems) == 0 {
+		left, leftErr := runtime.Left(ctx, reg, store)
+		if err = leftErr; err != nil {
+			return broken("what the store holds cannot be compared with the palettes", err, "migrate again")
+		}
+		plan.Warnings = append(plan.Warnings, left...)
+	}
 	if err = a.tellPlan(at.String(), plan, planOnly, declared(reg)); err != nil || planOnly {
 		return err
 	}

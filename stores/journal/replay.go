@@ -22,6 +22,7 @@ type State struct {
 }
 
 type row struct {
+	entity *stores.Entity
 	seq    int64 // of the entry that changed it last
 	whole  bool  // the journal knows it from its beginning, every field of it
 	gone   bool  // it was deleted
@@ -40,7 +41,7 @@ type mark struct {
 
 func newRow(e *stores.Entity) *row {
 	n := len(e.Fields)
-	return &row{values: make([]stores.Value, n), state: make([]knowledge, n), marks: make([]mark, n)}
+	return &row{entity: e, values: make([]stores.Value, n), state: make([]knowledge, n), marks: make([]mark, n)}
 }
 
 // marked lists the marks that are known of a row, as stores do.
@@ -63,7 +64,21 @@ const (
 	unknown knowledge = iota // no entry told of it
 	known
 	erased // an entry told of it, and the value was erased
+	// untold is a field with a default of which the entry of a new row says nothing: it
+	// was null, or there was no such field yet, and it has the default since there is.
+	untold
 )
+
+// may reports whether a field can hold a value, by what is known of it.
+func (r *row) may(field int, v stores.Value) bool {
+	switch r.state[field] {
+	case known:
+		return stores.Equal(v, r.values[field])
+	case untold:
+		return v.IsNull() || stores.Equal(v, r.entity.Fields[field].Default)
+	}
+	return true
+}
 
 // A Difference is one thing in which rows are not what the journal says.
 type Difference struct {
@@ -175,11 +190,16 @@ func (s *State) Apply(seq int64, r *Record) {
 			for f := range now.state {
 				// A field that is not told is null. Of a row that was found only the
 				// marks that are told are known: once, none were.
-				if now.marks[f].known = c.Op == receipt.Inserted; !e.Fields[f].Computed { // what the database works out, no entry tells
+				now.marks[f].known = c.Op == receipt.Inserted
+				switch {
+				case e.Fields[f].Computed: // what the database works out, no entry tells
+				case !e.Fields[f].Default.IsNull():
+					now.state[f] = untold
+				default:
 					now.state[f] = known
 				}
 			}
-			now.values[e.Key] = c.Key
+			now.values[e.Key], now.state[e.Key] = c.Key, known
 		case receipt.Updated, receipt.Deleted:
 			if was == nil || was.gone {
 				if was != nil {
@@ -201,10 +221,10 @@ func (s *State) Apply(seq int64, r *Record) {
 			if e.Fields[at].Computed {
 				continue
 			}
-			if was != nil && !was.gone && was.state[at] == known && (c.Op == receipt.Updated || c.Op == receipt.Deleted) && !f.Before.Gone && !stores.Equal(f.Before.Value, was.values[at]) {
+			if was != nil && !was.gone && (c.Op == receipt.Updated || c.Op == receipt.Deleted) && !f.Before.Gone && !was.may(at, f.Before.Value) {
 				differs(f.Name, "was changed before that, without the journal")
 			}
-			if c.Op == receipt.Found && was != nil && !was.gone && was.state[at] == known && !f.After.Gone && !stores.Equal(f.After.Value, was.values[at]) {
+			if c.Op == receipt.Found && was != nil && !was.gone && !f.After.Gone && !was.may(at, f.After.Value) {
 				differs(f.Name, "was changed before that, without the journal")
 			}
 			if f.Origin != "" || c.Op != receipt.Found {
@@ -252,7 +272,7 @@ func (s *State) Compare(ctx context.Context, live stores.Reader) (looked, strang
 			default:
 				r.seen = true
 				for f, v := range values {
-					if r.state[f] == known && !stores.Equal(v, r.values[f]) {
+					if !r.may(f, v) {
 						s.found = append(s.found, Difference{e, values[e.Key], r.seq, e.Fields[f].Name, differ(&e.Fields[f], v, r.values[f])})
 					}
 				}

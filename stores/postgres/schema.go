@@ -674,6 +674,15 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		f := &e.Fields[i]
 		known[f.Column] = true
 		c, ok := t.columns[f.Column]
+		if was, renamed := t.columns[f.WasColumn]; renamed && f.WasColumn != "" && !known[f.WasColumn] {
+			known[f.WasColumn] = true
+			if ok {
+				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, e.Table)
+				continue
+			}
+			m.rename(e, f)
+			c, ok = was, true
+		}
 		switch {
 		case !ok && f.Required && f.Default.IsNull():
 			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, e.Table)
@@ -725,6 +734,12 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 	}
 	m.index(e, t)
 	return nil
+}
+
+// rename gives a column the name that its field has now, and what is kept by that name.
+func (m *migration) rename(e *stores.Entity, f *stores.Field) {
+	m.step("ALTER TABLE %s RENAME COLUMN %s TO %s", table(e), quote(f.WasColumn), quote(f.Column))
+	m.step("UPDATE public.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literalText(f.Column), literalText(e.Table), literalText(f.WasColumn))
 }
 
 // drawn finds fields for which the database has no value of its own, and those that it

@@ -461,6 +461,15 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		f := &e.Fields[i]
 		known[strings.ToLower(f.Column)] = true
 		c, ok := t.columns[strings.ToLower(f.Column)]
+		if was, renamed := t.columns[strings.ToLower(f.WasColumn)]; renamed && f.WasColumn != "" && !known[strings.ToLower(f.WasColumn)] {
+			known[strings.ToLower(f.WasColumn)] = true
+			if ok {
+				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, tableName(e))
+				continue
+			}
+			m.rename(e, f)
+			c, ok = was, true
+		}
 		switch {
 		case !ok && f.Required && f.Default.IsNull():
 			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, tableName(e))
@@ -510,6 +519,12 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 	}
 	m.index(e, t)
 	return nil
+}
+
+// rename gives a column the name that its field has now, and what is kept by that name.
+func (m *migration) rename(e *stores.Entity, f *stores.Field) {
+	m.step("ALTER TABLE %s RENAME COLUMN %s TO %s", quote(tableName(e)), quote(f.WasColumn), quote(f.Column))
+	m.step("UPDATE main.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literal(str(f.Column)), literal(str(tableName(e))), literal(str(f.WasColumn)))
 }
 
 func orNothing(s string) string {
