@@ -49,10 +49,10 @@
 //
 // Tables of others may spell instants as SQLite does, with a space and without
 // an offset, which means UTC, and JSON in any way; both are read, and compared
-// by what they mean, at the price of a function call for each row. A date with a
-// time of day, a uuid in upper case or a decimal kept as a binary fraction is an
-// error that names the field: each would be found by one spelling and not by
-// another.
+// by what they mean, at the price of a function call for each row. Decimals may stand
+// in columns of numbers where the field says how many digits after the point are
+// exact, and what a stores.Spelling says of a column is turned at the door. A row that
+// holds something else names itself, its field and why: a read of many leaves it out.
 //
 // # Where the dialects differ
 //
