@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"verbatim/stores"
@@ -40,6 +41,11 @@ func (r *reading) query(ctx context.Context, st *step) (*table, error) {
 	var marks []string
 	sql.Origins = &marks
 	rows, err := r.read.SQL(ctx, r.e.tables, sql)
+	var wrong *stores.SQLError
+	if errors.As(err, &wrong) {
+		// What it comes to is not what its palette says: no caller can help it.
+		return nil, &complaint{st.index, notCarriedOut(st.place, st.verb.Name, "its query does not come to what its palette says: "+wrong.Msg)}
+	}
 	if err != nil {
 		return nil, err
 	}

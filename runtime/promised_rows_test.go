@@ -150,12 +150,16 @@ const promising = `
 
 func promisingWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + promising}), promisingHandlers())
+}
+
+func promisingHandlers() *runtime.Handlers {
 	h := runtime.NewHandlers()
 	type args struct {
 		Member runtime.Ref `verb:"member-id"`
 	}
 	runtime.Handle(h, "lending.tidy", func(_ context.Context, c *runtime.Call, _ args) (runtime.Outcome, error) { return c.Declared(), nil })
-	return newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + promising}), h)
+	return h
 }
 
 // F12: an effect without may- changes at least one row, each of those that a list
