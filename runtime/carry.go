@@ -86,5 +86,5 @@ func queryRef(q *verbs.Query, i int) *verbs.Entity {
 
 func queryOf(v *verbs.Verb, args []stores.Value) stores.SQL {
 	q := v.Query
-	return stores.SQL{Text: q.Text, Params: q.Names, Kinds: q.Kinds, Columns: q.Columns, Args: q.Arguments(v, args)}
+	return stores.SQL{Text: q.Text, Params: q.Names, Kinds: q.Kinds, Columns: q.Columns, Sensitive: q.IsSensitive(), Args: q.Arguments(v, args)}
 }

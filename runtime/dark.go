@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"verbatim/runtime/provenance"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -100,34 +99,6 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 		}
 	}
 	return x.Text, false
-}
-
-// darkColumns says which columns of a query are sensitive: those that the
-// palette marks; where it marks none, and the query reads a sensitive field,
-// every column that could hold it.
-func (e *Engine) darkColumns(q *verbs.Query) []bool {
-	dark := q.Sensitive
-	if dark == nil {
-		for _, t := range e.tables {
-			reads := provenance.Reads(q, t)
-			for i := range t.Fields {
-				if f := &t.Fields[i]; f.Sensitive && reads(i) {
-					for j, c := range q.Columns {
-						if c.Kind == f.Holds() {
-							if dark == nil {
-								dark = make([]bool, len(q.Columns))
-							}
-							dark[j] = true
-						}
-					}
-				}
-			}
-		}
-	}
-	if !slices.Contains(dark, true) {
-		return nil
-	}
-	return dark
 }
 
 // secrets calls fn for the sensitive values that a call was given, and those

@@ -304,8 +304,8 @@ func (e *Engine) look(v *verbs.Verb) []*verbs.Verb {
 func (e *Engine) prepare(v *verbs.Verb) dsl.Diagnostics {
 	var ds dsl.Diagnostics
 	if v.Query != nil {
-		if dark := e.darkColumns(v.Query); dark != nil {
-			e.dark[v] = dark
+		if v.Query.IsSensitive() {
+			e.dark[v] = v.Query.Sensitive
 		}
 	}
 	if v.Macro != nil {

@@ -425,11 +425,34 @@ type SQL struct {
 	Args    []Value
 	Kinds   []Kind   // of the parameters, so that one without a value has a type; may be nil
 	Columns []Column // what the palette says comes back
-	Limit   int
+	// Sensitive says that some of it is sensitive. Only then are there sensitive columns
+	// for the query to read: what is not there leaks in no form.
+	Sensitive bool
+	Limit     int
 	// Origins, when set, is given the origins that rows of the tables it reads
 	// are marked with, within the scope, each once. Which of them the query's
 	// own values have cannot be known.
 	Origins *[]string
+}
+
+// Reads reports whether a field has a column for the query.
+func (q *SQL) Reads(e *Entity, field int) bool {
+	if field == e.Key {
+		return len(e.Parts) == 0 // a key of several parts has no column
+	}
+	return q.Sensitive || !e.Fields[field].Sensitive
+}
+
+// Unread says why a column of the tables is not there for the query: it is sensitive.
+func (q *SQL) Unread(tables []*Entity, column string) (why string) {
+	for _, e := range tables {
+		for i := range e.Fields {
+			if strings.EqualFold(e.Fields[i].Column, column) && !q.Reads(e, i) && e.Fields[i].Sensitive {
+				return "; " + column + " is sensitive, and a query may read it that says which of its columns is: {NAME: sensitive TYPE}"
+			}
+		}
+	}
+	return ""
 }
 
 // A Column names and types one column of a SQL.

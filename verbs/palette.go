@@ -638,14 +638,17 @@ type Query struct {
 	Kinds   []stores.Kind // of the arguments, parallel to Names; Null where a type does not say
 	Columns []stores.Column
 	Types   []*Type // parallel to Columns: a ref says which entity
-	// Sensitive is parallel to Columns, and nil where the palette marks none:
-	// then those that could hold a sensitive field count as sensitive.
+	// Sensitive is parallel to Columns, and nil where the palette marks none: then
+	// there is nothing sensitive for the query to read.
 	Sensitive []bool
 	One       bool
 	Place     dsl.Place
 
 	place func(from, to int) dsl.Place // of a part of Text, in the file
 }
+
+// IsSensitive reports whether some of what the query comes to is sensitive.
+func (q *Query) IsSensitive() bool { return slices.Contains(q.Sensitive, true) }
 
 // PlaceOf is the place of the word that begins at a byte of Text, where it
 // stands in the palette, however YAML folds or quotes it. It is Place, where all

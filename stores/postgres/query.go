@@ -393,13 +393,15 @@ func (p *query) write(v *view, limit int) *statement {
 			hint = " AS MATERIALIZED ("
 		}
 		t.add(quote(p.names[e]), hint, "SELECT ")
+		bare := true
 		for i := range e.Fields {
-			if i == e.Key && len(e.Parts) > 0 {
-				break // it is the last, and has no column
+			if !p.sql.Reads(e, i) {
+				continue
 			}
-			if i > 0 {
+			if !bare {
 				t.add(",")
 			}
+			bare = false
 			// JSON as it is declared, so that its operators work on it.
 			col := column(e, "t", i)
 			if e.Fields[i].Keeps() != stores.JSON {
@@ -728,7 +730,7 @@ func (p *query) blame(ctx context.Context, st *statement, err error) error {
 			i += 2
 		}
 		if e.Code == "42703" {
-			return p.fail(i, "there is no column %s", p.toks[i].name)
+			return p.fail(i, "there is no column %s%s", p.toks[i].name, p.sql.Unread(p.tables, p.toks[i].name))
 		}
 		if e.Code == "42702" {
 			return p.fail(i, "the column %s could be that of several tables", p.toks[i].name)

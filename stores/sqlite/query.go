@@ -265,13 +265,15 @@ func (p *query) write(v *view, limit int) (t *text, at []int) {
 			hint = " AS NOT MATERIALIZED (SELECT "
 		}
 		t.add(quote(p.names[e]), hint)
+		first := true
 		for i := range e.Fields {
-			if i == e.Key && len(e.Parts) > 0 {
-				break // it is the last, and has no column
+			if !p.sql.Reads(e, i) {
+				continue
 			}
-			if i > 0 {
+			if !first {
 				t.add(",")
 			}
+			first = false
 			if s := e.Fields[i].Spelling; s != nil && s.Digits > 0 {
 				t.add(unitsFunction, "(", column(e, "t", i), ",", strconv.Itoa(s.Digits), ") COLLATE ", decimalCollation, " AS ", quote(e.Fields[i].Column))
 				continue
@@ -501,7 +503,7 @@ func (p *query) blame(err error, at []int) error {
 		{"misuse of window function ", "the function %s needs OVER"},
 	} {
 		if name, ok := strings.CutPrefix(r.msg, kind.prefix); ok {
-			return p.about(i, strings.TrimSuffix(name, "()"), kind.say)
+			return p.about(i, strings.TrimSuffix(name, "()"), kind.say+p.sql.Unread(p.tables, lastPart(name)))
 		}
 	}
 	return &stores.SQLError{Offset: -1, Msg: r.msg}
