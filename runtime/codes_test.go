@@ -113,6 +113,8 @@ func earned(t *testing.T, example string) string {
 		faulty(&faultyStore{update: func(int) error { return stores.ErrConflict }})
 	case "while there are very many rows":
 		faulty(&faultyStore{find: stores.ErrLimit})
+	case "while a row holds what cannot be read":
+		faulty(&faultyStore{find: &stores.Unreadable{Entity: w.reg.Entity("item").Store, Field: "item.title", Why: "something other than a string"}})
 	case "while the store does not answer":
 		faulty(&faultyStore{view: errors.New("no answer")})
 	}

@@ -59,6 +59,9 @@ verbs:
     roles: [clerk]
     args: [{name: name, type: string, required: true}]
     effects: [{creates: artist, set: {name: name}}]
+  - verb: add-two
+    roles: [clerk]
+    effects: [{creates: artist, set: {name: '"Left"'}}, {creates: artist, set: {name: '"Right"'}}]
   - verb: add-album
     roles: [clerk]
     args: [{name: title, type: string, required: true}, {name: artist, type: ref, ref-type: artist, required: true}]
@@ -106,6 +109,10 @@ func TestKeysAreTheDatabasesTheCallersOrOfSeveralParts(t *testing.T) {
 			music.add-shelf :code "c/d~e" :as @new
 			music.shelve :album @porgy :shelf @new :copies 3
 			music.shelve :album @porgy :shelf @b-2 :copies 1`)
+		o.must("music.add-two")
+		if got := len(o.column("artist", "name", "artist_id", stores.Int)); got != 5 {
+			t.Errorf("there are %d artists", got)
+		}
 		if got, want := o.answer("music.albums :artist @ella"), "Bess Ella 0\nPorgy Ella 2"; got != want {
 			t.Errorf("albums are\n%s\nwant\n%s", got, want)
 		}

@@ -93,8 +93,13 @@ func (c *Change) stored() error {
 	return nil
 }
 
-// field is the field where a path ends, nil where it ends at a number or at nothing.
-func (p *Path) field(e *Entity) *Field {
+// Same reports whether two columns keep the same values alike.
+func (s *Spelling) Same(o *Spelling) bool {
+	return s == o || s != nil && o != nil && s.Name == o.Name && s.Kind == o.Kind
+}
+
+// End is the field where a path ends, nil where it ends at a number or at nothing.
+func (p *Path) End(e *Entity) *Field {
 	for _, s := range p.Steps {
 		if e = s.To; e == nil {
 			return nil
@@ -108,7 +113,7 @@ func (p *Path) field(e *Entity) *Field {
 
 // spelling is that of the field where a path ends.
 func (p *Path) spelling(e *Entity) *Spelling {
-	if f := p.field(e); f != nil {
+	if f := p.End(e); f != nil {
 		return f.Spelling
 	}
 	return nil
@@ -198,7 +203,7 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 	}
 	s := c.Path.spelling(e)
 	if c.Other != nil {
-		if s == c.Other.spelling(e) {
+		if s.Same(c.Other.spelling(e)) {
 			return c, nil
 		}
 		return c.apart(e)
@@ -209,7 +214,7 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 	out := *c
 	switch c.Op {
 	case In:
-		items, err := c.Value.Items(c.Path.field(e).Holds())
+		items, err := c.Value.Items(c.Path.End(e).Holds())
 		if err != nil {
 			return c, fmt.Errorf("a list to look in: %w: %w", err, ErrInvalid)
 		}
@@ -243,7 +248,7 @@ func (c *Cond) stored(e *Entity) (*Cond, error) {
 			}
 		}
 		if !s.Ordered || !ok {
-			return c, fmt.Errorf("%s.%s is kept in a form that has another order: %w", e.Name, c.Path.field(e).Name, ErrInvalid)
+			return c, fmt.Errorf("%s.%s is kept in a form that has another order: %w", e.Name, c.Path.End(e).Name, ErrInvalid)
 		}
 		out.Value = w
 	}
@@ -278,7 +283,7 @@ func (c *Cond) byParts(e *Entity) *Cond {
 
 // apart compares two fields whose columns keep codes in different forms, code by code.
 func (c *Cond) apart(e *Entity) (*Cond, error) {
-	l, r := c.Path.field(e), c.Other.field(e)
+	l, r := c.Path.End(e), c.Other.End(e)
 	if l == nil || r == nil || l.Codes == nil || r.Codes == nil || c.Op != Eq && c.Op != Ne {
 		return c, fmt.Errorf("two fields that are kept in different forms cannot be compared: %w", ErrInvalid)
 	}

@@ -119,6 +119,10 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 			d.report(tell(d.place(n), "type-mismatch/not-ordered", path, typeWords[t.Name]))
 			return
 		}
+		if f := p.End(ent.Store); f != nil && f.Codes == nil && f.Spelling != nil && !f.Spelling.Ordered {
+			d.report(tell(d.place(n), "bad-form/order", f.Name, f.Spelling.Name))
+			return
+		}
 		o.Path = p
 		all = append(all, o)
 	})

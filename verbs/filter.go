@@ -54,6 +54,30 @@ var compareOps = map[string]stores.CondOp{"==": stores.Eq, "!=": stores.Ne, "<":
 // turned is the comparison with its sides exchanged.
 var turned = map[stores.CondOp]stores.CondOp{stores.Eq: stores.Eq, stores.Ne: stores.Ne, stores.Lt: stores.Gt, stores.Le: stores.Ge, stores.Gt: stores.Lt, stores.Ge: stores.Le}
 
+// keptAlike refuses comparisons that no store can make, because of the form in which a
+// column keeps what is compared.
+func (c *exprChecker) keptAlike(n *expr.Node, op stores.CondOp, l, r term) bool {
+	if c.sc.row == nil {
+		return true
+	}
+	f := l.path.End(c.sc.row.Store)
+	if f == nil || f.Name == "" {
+		return true
+	}
+	if f.Spelling != nil && !f.Spelling.Ordered && op >= stores.Lt && op <= stores.Ge {
+		c.fail(tell(c.place(n), "bad-form/order", f.Name, f.Spelling.Name))
+		return false
+	}
+	if r.path == nil {
+		return true
+	}
+	if o := r.path.End(c.sc.row.Store); o != nil && !f.Spelling.Same(o.Spelling) && (f.Codes == nil || o.Codes == nil) {
+		c.fail(tell(c.place(n), "bad-form/compared", f.Name, o.Name))
+		return false
+	}
+	return true
+}
+
 // compareRow compares a field of the row with something else, made the kind of
 // value that the field holds.
 func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
@@ -63,6 +87,9 @@ func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 	op := compareOps[n.Op]
 	if l.path == nil {
 		l, r, op = r, l, turned[op]
+	}
+	if !c.keptAlike(n, op, l, r) {
+		return bad
 	}
 	node := &filterNode{op: op, path: *l.path, other: r.path}
 	if r.path == nil {

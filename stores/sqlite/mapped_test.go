@@ -297,3 +297,52 @@ func TestMarksInTablesOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// F18: money in a column of numbers is exact to the digits that are declared, or an
+// error; what is too long to be exact there is not written.
+func TestNumbersThatAreNotExact(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := legacy(t, `CREATE TABLE things (id TEXT PRIMARY KEY, price NUMERIC(10,2))`,
+		`INSERT INTO things VALUES ('a', 0.1), ('b', 19.99), ('c', 5), ('d', 1234567890123.45), ('e', -0.07), ('x', 0.125), ('y', 0.1 + 0.2)`)
+	price := stores.Field{Name: "price", Column: "price", Kind: stores.Decimal}
+	if plan, err := s.Migrate(ctx, []*stores.Entity{mappedTo("things", price)}, false); err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "scale:") {
+		t.Errorf("without digits: %q, %v", plan.Problems, err)
+	}
+	price.Places = 2
+	e := mappedTo("things", price)
+	if plan, err := s.Migrate(ctx, []*stores.Entity{e}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan.Problems, err)
+	}
+	var dirty []stores.Unreadable
+	rows, err := find(s, stores.Find{Entity: e, Unreadable: &dirty, Order: []stores.Order{{Path: stores.Path{Field: 1}}}})
+	got := ""
+	for _, row := range rows {
+		got += row[0].Text() + " " + row[1].Text() + ", "
+	}
+	if want := "e -0.07, a 0.10, c 5.00, b 19.99, d 1234567890123.45, "; err != nil || got != want {
+		t.Errorf("read %s, %v", got, err)
+	}
+	if len(dirty) != 2 {
+		t.Errorf("left out are %v", dirty)
+	}
+	write := func(text string) error {
+		v, _ := stores.ParseDecimal(text)
+		return s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+			return tx.Apply(ctx, stores.Batch{Changes: []stores.Change{{Op: stores.Update, Entity: e, Key: stores.NewString("a"), Set: []stores.Assign{{Field: 1, Value: v}}}}})
+		})
+	}
+	for _, text := range []string{"0.30", "9999999999999.99", "-0.01", "100"} {
+		if err := write(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		v, _ := stores.ParseDecimal(text)
+		c := stores.Cond{Op: stores.Eq, Path: stores.Path{Field: 1}, Value: v}
+		if rows, err := find(s, stores.Find{Entity: e, Unreadable: &dirty, Where: &c}); err != nil || len(rows) != 1 || !stores.Equal(rows[0][1], v) {
+			t.Errorf("%s is read as %v, %v", text, rows, err)
+		}
+	}
+	if err := write("12345678901234567.89"); !errors.Is(err, stores.ErrInvalid) {
+		t.Errorf("a number that is too long: %v", err)
+	}
+}

@@ -1,0 +1,45 @@
+package verbs
+
+import (
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+// F17 F18: what no store can compare or sort, because of how a column keeps it, does not
+// load.
+func TestFormsThatCannotBeComparedDoNotLoad(t *testing.T) {
+	t.Parallel()
+	const palette = `domain: shop
+roles: [{name: clerk}]
+entities:
+  bill:
+    key: id
+    scope: everyone
+    fields:
+      day: {type: date, form: DD.MM.YYYY}
+      on: {type: date, form: YYYY/MM/DD}
+      also_on: {type: date, form: YYYY/MM/DD}
+      total: {type: decimal, scale: 2}
+      fee: {type: decimal, unit: 0.01}
+      tip: {type: decimal, unit: 0.01}
+verbs:
+  - verb: list
+    roles: [clerk]
+    args: [{name: since, type: date, required: true}]
+    reads: {entity: bill, where: WHERE, order: [ORDER], fields: {day: day}}
+`
+	for _, c := range []struct{ where, order, want string }{
+		{"row.on >= since and row.on < row.also_on and row.fee > row.tip and row.day == since and row.total > 1", "on", ""},
+		{"row.day >= since", "on", "not in the order of its values"},
+		{"row.on == since", "day desc", "not in the order of its values"},
+		{"row.fee < row.total", "fee", "kept in different forms"},
+		{"row.day == row.on", "on", "kept in different forms"},
+	} {
+		_, ds := LoadSources(dsl.NewSource("shop.yaml", strings.NewReplacer("WHERE", c.where, "ORDER", c.order).Replace(palette)))
+		if said := inWords(ds); (c.want == "") != (len(ds) == 0) || !strings.Contains(said, c.want) {
+			t.Errorf("%s, by %s: %s", c.where, c.order, said)
+		}
+	}
+}
