@@ -211,9 +211,10 @@ func recordOf(j *rivertype.JobRow) (stores.JobRecord, error) {
 	return r, nil
 }
 
-// Jobs implements stores.Queue.
+// Jobs implements stores.Queue. It lies in no scope, so that the owner of the tables
+// reads it too.
 func (s *Store) Jobs(ctx context.Context, f stores.JobFilter) (records []stores.JobRecord, err error) {
-	err = s.View(ctx, stores.Scope{}, func(r stores.Reader) error {
+	err = s.View(ctx, stores.Scope{All: true}, func(r stores.Reader) error {
 		records, err = r.Jobs(ctx, f)
 		return err
 	})
