@@ -197,6 +197,7 @@ func code(err error) string {
 
 const (
 	mug     = "00000004-0000-4000-8000-000000000001"
+	sticker = "00000004-0000-4000-8000-000000000004"
 	cup     = "00000004-0000-4000-8000-000000000002"
 	paidOne = "00000005-0000-4000-8000-000000000002" // V-1002, 37.50
 	openOne = "00000005-0000-4000-8000-000000000003" // V-1003, 12.50
@@ -343,9 +344,14 @@ func TestShopsKeepTheirBooks(t *testing.T) {
 		s := &shop{reg: reg, store: store, engine: engine}
 		b := s.books(t)
 		b.opening = b.pieces()
+		var calls []string
 		for i := range 8 {
-			call := b.draw(rt, i)
-			verb, _, _ := strings.Cut(call[strings.LastIndexByte(call, '\n')+1:], " ")
+			if len(calls) == 0 {
+				calls = strings.Split(b.draw(rt, i), "\n")
+			}
+			call := calls[0]
+			calls = calls[1:]
+			verb, _, _ := strings.Cut(call, " ")
 			err := s.say("otto", call)
 			var refusal *runtime.Refusal
 			switch {
@@ -630,6 +636,9 @@ func (b *books) draw(rt *rapid.T, i int) string {
 	case "retail.exchange":
 		item, i := pick("order-item", "item")
 		of := i["order"]
+		if sensible {
+			product = sticker // it costs least
+		}
 		return before(b.entities["order"][of], "SHIPPED", "retail.deliver", of.Text()) + fmt.Sprintf("%s :item-id %s :product-id %s", verb, item, product)
 	case "retail.remove-item", "retail.put-back":
 		if len(b.entities["order-item"]) == 0 {

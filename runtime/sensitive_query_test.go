@@ -125,4 +125,3 @@ func (o *old) again() *old {
 	}
 	return o
 }
-
