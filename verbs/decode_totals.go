@@ -180,15 +180,3 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 	}
 	return ok
 }
-
-// total makes a name a total, if it is one.
-func (c *exprChecker) total(name string) (term, bool) {
-	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return sameName(t.Name, name) })
-	if i < 0 {
-		return bad, false
-	}
-	read := ExprRead{Param: OfTotal, Path: stores.Path{Field: i}}
-	t := typeTerm(c.sc.verb.Totals[i].Type)
-	t.prog = &expr.Program{From: expr.Read, Index: c.reading(read)}
-	return t, true
-}

@@ -75,7 +75,9 @@ func (l *loader) verb(vn *verbNode) {
 	if n := f.at("deprecated").value; n != nil {
 		l.deprecation(vn, n)
 	}
-	l.totals(vn)
+	if f.at("totals").value != nil {
+		l.totals(vn)
+	}
 	l.requires(vn)
 	l.confirm(vn)
 	l.unheld(vn)

@@ -214,3 +214,15 @@ func (c *exprChecker) reading(read ExprRead) int {
 func samePath(a, b stores.Path) bool {
 	return a.Field == b.Field && a.Count == b.Count && a.By == b.By && slices.Equal(a.Steps, b.Steps)
 }
+
+// total makes a name a total, if it is one.
+func (c *exprChecker) total(name string) (term, bool) {
+	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return sameName(t.Name, name) })
+	if i < 0 {
+		return bad, false
+	}
+	read := ExprRead{Param: OfTotal, Path: stores.Path{Field: i}}
+	t := typeTerm(c.sc.verb.Totals[i].Type)
+	t.prog = &expr.Program{From: expr.Read, Index: c.reading(read)}
+	return t, true
+}
