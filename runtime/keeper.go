@@ -112,7 +112,7 @@ func (s *Session) Redact(ctx context.Context, w Redaction) (journal.Erased, erro
 	}
 	n, err := journal.Redact(ctx, s.e.store, s.who.Name, w.of(), func(n journal.Erased) stores.Entry {
 		var args []dsl.Arg
-		var record journal.Record
+		record := journal.Record{Erased: n.Of.String()}
 		if w.Principal != "" {
 			args = append(args, dsl.NewArg("principal", dsl.NewString(w.Principal)))
 		} else {

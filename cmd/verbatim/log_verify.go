@@ -96,21 +96,21 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 		known = append(known, c.Head)
 	}
 	var entries iter.Seq2[*stores.Entry, error]
-	openings, erasable := 0, 0
+	var losses journal.Losses
 	if file != "" {
 		f, err := a.openJournal(file)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		entries = counted2(journal.Read(f), &openings, &erasable)
+		entries = losses.Watch(journal.Read(f))
 	} else {
 		s, err := a.open(ctx, store)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		entries = counted2(journal.Opened(ctx, s, keeperName, 1, 0), &openings, &erasable)
+		entries = losses.Watch(journal.Opened(ctx, s, keeperName, 1, 0))
 	}
 	h, err := journal.Verify(entries, known...)
 	var chain *stores.ChainError
@@ -126,6 +126,13 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 		return a.journalFailed(err)
 	}
 	var unsure []string
+	switch gone := losses.Unordered(); {
+	case len(gone) == 0:
+	case file != "" && losses.Whole == 0:
+		unsure = append(unsure, "whether values were erased that no entry ordered: the file has none of them")
+	default:
+		return &stop{exitInput, "journal-erased", "values are missing that no entry of the journal ordered to be erased, of entries " + strings.ReplaceAll(gone.String(), " ", ", ") + ": somebody took them out of the store", "find out who can change the store, and take the values from a backup or an export"}
+	}
 	switch {
 	case since == "":
 		unsure = append(unsure, "whether its end was cut off, or all of it was written anew: only a checkpoint kept elsewhere can tell")
@@ -136,7 +143,7 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 		unsure = append(unsure, fmt.Sprintf("whether entries after %d were there before: the checkpoint does not reach them", c.Size))
 	}
 	if a.json {
-		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: erasable, Openings: openings, Unknown: wire.Some(unsure)}
+		out := verifyJSON{Schema: "verbatim/verify@1", Entries: h.Size, Hash: hex.EncodeToString(h.Hash[:]), Erasable: losses.Erasable, Openings: losses.Whole, Unknown: wire.Some(unsure)}
 		if since != "" {
 			out.Since, out.Signed = c.Size, signed
 		}
@@ -159,35 +166,13 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 		}
 		fmt.Fprintf(a.out, "extends the checkpoint of %s%s\n", receipt.Counted(int(c.Size), "entry"), by)
 	}
-	if gone := erasable - openings; gone > 0 {
+	if gone := losses.Erasable - losses.Whole; gone > 0 {
 		fmt.Fprintf(a.out, "erased from %s: what stood there cannot be told\n", receipt.Counted(gone, "entry"))
 	}
 	for _, u := range unsure {
 		fmt.Fprintf(a.out, "cannot know %s\n", u)
 	}
 	return nil
-}
-
-// counted2 counts entries that commit to values, and those whose values are all
-// still there.
-func counted2(lines iter.Seq2[*journal.Line, error], openings, erasable *int) iter.Seq2[*stores.Entry, error] {
-	return func(yield func(*stores.Entry, error) bool) {
-		for l, err := range lines {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if r, err := journal.Parse(l.Entry.Changes); err == nil && r.Opening != "" {
-				*erasable++
-				if l.Opening != nil && r.Whole(l.Opening) {
-					*openings++
-				}
-			}
-			if !yield(&l.Entry, nil) {
-				return
-			}
-		}
-	}
 }
 
 type verifyJSON struct {

@@ -174,6 +174,7 @@ type Erased struct {
 	Turns   int // of conversations, which whoever holds them keeps beside the journal
 	First   int64
 	Last    int64
+	Of      Numbers // the entries, as the entry about it lists them
 	// Elsewhere lists what holds texts that are erased, and is not.
 	Elsewhere []Repeat
 }
@@ -337,6 +338,7 @@ func (n *Erased) add(seq int64, values int) {
 		n.First = seq
 	}
 	n.Last, n.Entries, n.Values = seq, n.Entries+1, n.Values+values
+	n.Of.add(seq)
 }
 
 // Redact erases values that entries commit to, in one transaction with the

@@ -24,6 +24,8 @@ type Record struct {
 	// Rows are those that changed. Where a value is sensitive or personal, a
 	// commitment stands in its place until the record is opened.
 	Rows []receipt.Row
+	// Erased are the entries that a redaction took values from, as in "4 9-12".
+	Erased string
 	// Words is the text of the call, once it was opened.
 	Words string
 }
@@ -44,10 +46,14 @@ var bare = fmt.Sprintf(`[{"v":%d}`, version)
 // space, first the version and what is committed to, then the rows. A record of nothing
 // is the empty text.
 func (r *Record) AppendText(b []byte) []byte {
-	if r.Opening == "" && len(r.Rows) == 0 {
+	if r.Opening == "" && len(r.Rows) == 0 && r.Erased == "" {
 		return b
 	}
 	b = append(b, bare...)
+	if r.Erased != "" {
+		b = append(b[:len(b)-1], `,"Erased":`...)
+		b = append(stores.AppendJSONString(b, r.Erased), '}')
+	}
 	if r.Opening != "" {
 		b = append(b[:len(b)-1], ',')
 		if len(r.About) > 0 {
@@ -88,6 +94,7 @@ func Parse(text string) (Record, error) {
 		var is struct{ V int }
 		var head struct {
 			V             int
+			Erased        string
 			About         []json.RawMessage
 			Call, Opening string
 		}
@@ -104,7 +111,7 @@ func Parse(text string) (Record, error) {
 		if err != nil {
 			return r, fmt.Errorf("the changes of a journal entry cannot be read: %w", err)
 		}
-		r.Opening, r.Call = head.Opening, receipt.Commitment(head.Call)
+		r.Opening, r.Call, r.Erased = head.Opening, receipt.Commitment(head.Call), head.Erased
 		for _, a := range head.About {
 			row, _, err := receipt.ParseRow(string(a))
 			if err != nil {
