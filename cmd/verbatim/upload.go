@@ -165,6 +165,9 @@ func (a *app) body(file string) (io.ReadCloser, string, error) {
 		return nil, "", &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(file), nearFile(file)), "name a file that is there, or - for standard input"}
 	case err == nil && info.IsDir():
 		return nil, "", &stop{exitUsage, "is-a-directory", fmt.Sprintf("%s is a directory, and one file is sent at a time", quoted(file)), "name a file in it"}
+	case err == nil && !info.Mode().IsRegular():
+		// It may give nothing for ever, or begin to act when it is opened.
+		return nil, "", &stop{exitUsage, "unreadable", fmt.Sprintf("%s is a pipe, a device or a socket", quoted(file)), "name a regular file; what another program writes is read from standard input, with -"}
 	}
 	var f *os.File
 	if err == nil {

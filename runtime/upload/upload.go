@@ -36,6 +36,7 @@
 package upload
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
@@ -87,6 +88,7 @@ const (
 	CodeEmpty        = "upload-empty"
 	CodeTooLarge     = "upload-too-large"
 	CodeNotPermitted = "not-permitted"
+	CodeType         = "upload-type"
 )
 
 // Receive takes a file from the session's principal. name is what they call it.
@@ -111,6 +113,9 @@ func (s *Service) Receive(ctx context.Context, session *runtime.Session, name st
 		return uploads.Upload{}, err
 	}
 	defer taken.Drop()
+	if twoTypes(taken.Head) {
+		return uploads.Upload{}, &Refusal{CodeType, "the file is a PDF to some programs and something else to others", "save it again as what it is, with the program that made it"}
+	}
 	id, tag, err := s.random()
 	if err != nil {
 		return uploads.Upload{}, err
@@ -301,6 +306,14 @@ func (s *Service) Housekeep(ctx context.Context) (Tally, error) {
 		failed = append(failed, err)
 	}
 	return t, errors.Join(failed...)
+}
+
+// twoTypes reports whether a file would be read as a PDF, although it does not begin as
+// one: readers look for the beginning of a PDF in the first 1024 bytes, whatever stands
+// before it.
+func twoTypes(head []byte) bool {
+	at := bytes.Index(head[:min(len(head), 1024)], []byte("%PDF-"))
+	return at > 0 && len(bytes.Trim(head[:at], "\ufeff \t\r\n\x00")) > 0
 }
 
 // Sniff tells the type of a file by how it begins: a media type without
