@@ -343,7 +343,7 @@ vault.look :safe-id @red :as @l`,
 		}
 	}
 	c.both("work", "list", "--all")
-	c.both("work", "--once", "--at", "2030-01-01T00:00:00Z")
+	c.both("work", "--once", "--at", "2025-12-31T00:00:00Z")
 	c.both("work", "list", "--all")
 
 	// Refused: by a requirement, for want of a role, of a row, of a principal.

@@ -131,7 +131,7 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 	case file != "" && losses.Whole == 0:
 		unsure = append(unsure, "whether values were erased that no entry ordered: the file has none of them")
 	default:
-		return &stop{exitInput, "journal-erased", "values are missing that no entry of the journal ordered to be erased, of entries " + strings.ReplaceAll(gone.String(), " ", ", ") + ": somebody took them out of the store", "find out who can change the store, and take the values from a backup or an export"}
+		return &stop{exitInput, "journal-broken", "values are missing that no entry of the journal ordered to be erased, of entries " + strings.ReplaceAll(gone.String(), " ", ", ") + ": somebody took them out of the store", "find out who can change the store, and take the values from a backup or an export"}
 	}
 	switch {
 	case since == "":

@@ -49,7 +49,7 @@ they are left. $VERBATIM_ZONE is where the organisation's days begin (default UT
 	a.storeFlag(cmd, &f.store)
 	a.filesFlag(cmd, &f.files)
 	cmd.Flags().BoolVar(&f.once, "once", false, "do what is due now and end, as for cron")
-	cmd.Flags().StringVar(&f.at, "at", "", "with --once: take it to be this `time`, for a rehearsal")
+	cmd.Flags().StringVar(&f.at, "at", "", "with --once: do, for good, what was due at this `time`, which is past")
 	cmd.Flags().IntVar(&f.concurrency, "concurrency", 4, "do `n` things at once")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "how long one thing may take")
 	cmd.Flags().StringVar(&f.notify, "notify", "", "a `file` of channels and routes (default $VERBATIM_NOTIFY)")
@@ -86,8 +86,10 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	case f.timeout < time.Second:
 		return usage("--timeout is a second or more", "leave it out for a minute")
 	}
+	var at time.Time
 	if f.at != "" {
-		at, err := time.Parse(time.RFC3339, f.at)
+		var err error
+		at, err = time.Parse(time.RFC3339, f.at)
 		if err != nil {
 			return usage(fmt.Sprintf("--at takes an instant, not %q", f.at), "write it like 2025-01-04T00:00:00Z")
 		}
@@ -111,10 +113,15 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	}
 	defer store.Close()
 	w.Send = sending(reg, store, channels, a.env("VERBATIM_URL"))
-	if f.at == "" {
-		if clock, err = byStore(ctx, store, clock); err != nil {
-			return broken("the store does not tell the time", err, "check the store; nothing that waits is lost")
-		}
+	now, err := store.Clock(ctx)
+	switch {
+	case err != nil:
+		return broken("the store does not tell the time", err, "check the store; nothing that waits is lost")
+	case at.After(now):
+		// The journal would tell of an instant that nobody has seen.
+		return usage(fmt.Sprintf("--at %s is in the future", f.at), "the work of a time is done when it has come; verbatim work list --all lists what waits")
+	case f.at == "":
+		clock = setBy(now, clock)
 	}
 	tools, err := a.tools("")
 	if err != nil {
@@ -161,15 +168,14 @@ func (a *app) work(ctx context.Context, f workFlags) error {
 	return nil
 }
 
-// byStore sets a clock by the store's, which all machines share: what the work of a
+// setBy sets a clock by the store's, which all machines share: what the work of a
 // machine whose clock is off leads to falls due when it should.
-func byStore(ctx context.Context, q stores.Queue, clock func() time.Time) (func() time.Time, error) {
-	now, err := q.Clock(ctx)
+func setBy(now time.Time, clock func() time.Time) func() time.Time {
 	off := time.Until(now)
-	if err != nil || off.Abs() < time.Second {
-		return clock, err
+	if off.Abs() < time.Second {
+		return clock
 	}
-	return func() time.Time { return clock().Add(off) }, nil
+	return func() time.Time { return clock().Add(off) }
 }
 
 // channels reads where notices go; nil, without a file, is nowhere.
