@@ -639,7 +639,7 @@ func (b *books) draw(rt *rapid.T, i int) string {
 		if sensible {
 			product = sticker // it costs least
 		}
-		return before(b.entities["order"][of], "SHIPPED", "retail.deliver", of.Text()) + fmt.Sprintf("%s :item-id %s :product-id %s", verb, item, product)
+		return before(b.entities["order"][of], "SHIPPED", "retail.deliver", of.Text()) + fmt.Sprintf("%s :order-id %s :item-id %s :product-id %s", verb, of.Text(), item, product)
 	case "retail.remove-item", "retail.put-back":
 		if len(b.entities["order-item"]) == 0 {
 			return "retail.place-order :order-id " + order

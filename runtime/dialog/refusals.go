@@ -56,6 +56,6 @@ var meanings = []struct {
 	{[]string{"origin"}, "dialog/refused-origin"},
 	{[]string{"which-at-work", "nothing-at-work"}, "dialog/refused-which-at-work"},
 	{[]string{"no-session", "unknown-session", "session-too-large", "bad-session"}, "dialog/refused-no-session"},
-	{[]string{"tool-unfit", "tool-needs", "tool-silent", "tool-failed", "tool-answer", "tool-alone", "tool-otherwise", "tool-answers-later", "names-unread", "not-carried-out"}, "dialog/refused-tool-unfit"},
+	{[]string{"tool-unfit", "tool-needs", "tool-silent", "tool-failed", "tool-answer", "tool-alone", "tool-otherwise", "tool-answers-later", "names-unread", "unreadable-row", "not-carried-out"}, "dialog/refused-tool-unfit"},
 	{[]string{"tool-unknown"}, sayUnknownEnd},
 }
