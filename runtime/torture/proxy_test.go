@@ -32,13 +32,14 @@ type proxy struct {
 	cutAt   [2]int64              // -1 is never
 	tripped bool
 	held    [2]bool
+	holdAt  [2]int64 // -1 is never
 	refuse  bool
 	delay   time.Duration
 }
 
 func newProxy(t *testing.T, db pgtest.DB, options string) *proxy {
 	t.Helper()
-	p := &proxy{server: filepath.Join(db.Dir, ".s.PGSQL.5432"), conns: make(map[net.Conn]net.Conn), cutAt: [2]int64{-1, -1}}
+	p := &proxy{server: filepath.Join(db.Dir, ".s.PGSQL.5432"), conns: make(map[net.Conn]net.Conn), cutAt: [2]int64{-1, -1}, holdAt: [2]int64{-1, -1}}
 	p.moved = sync.NewCond(&p.mu)
 	var err error
 	if p.listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
@@ -121,6 +122,9 @@ func (p *proxy) pass(way int, client net.Conn, n int) (int, bool) {
 		time.Sleep(delay)
 		p.mu.Lock()
 	}
+	if at := p.holdAt[way]; at >= 0 && p.passed[way]+int64(n) > at {
+		p.held, p.holdAt = [2]bool{true, true}, [2]int64{-1, -1}
+	}
 	for p.held[way] && p.conns[client] != nil {
 		p.moved.Wait()
 	}
@@ -156,6 +160,15 @@ func (p *proxy) hold(server, client bool) {
 	defer p.mu.Unlock()
 	p.held = [2]bool{toServer: server, toClient: client}
 	p.moved.Broadcast()
+}
+
+// holdAfter keeps back everything, both ways, once so many bytes passed one way from
+// now on.
+func (p *proxy) holdAfter(way int, after int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passed = [2]int64{}
+	p.holdAt[way] = after
 }
 
 // slow keeps everything back for a while.

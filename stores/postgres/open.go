@@ -52,7 +52,8 @@ type config struct {
 }
 
 // BusyTimeout says how long to wait for a row or the journal while somebody else
-// writes, before ErrConflict. The default is five seconds.
+// writes, before ErrConflict. The default is five seconds. A transaction of ours whose
+// line is dead is ended by the server after twice that.
 func BusyTimeout(d time.Duration) Option { return func(c *config) { c.busy = d } }
 
 // RowCap says how many rows one read may return, before ErrLimit. The default is
@@ -130,13 +131,18 @@ func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) 
 		params["application_name"] = "verbatim"
 	}
 	params["search_path"], params["TimeZone"], params["DateStyle"] = "pg_catalog", "UTC", "ISO, YMD"
-	params["lock_timeout"] = milliseconds(s.busy)
+	params["lock_timeout"], params["idle_in_transaction_session_timeout"] = milliseconds(s.busy), milliseconds(s.idle())
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, &failure{doing: "open", cause: plainCause(err)}
 	}
 	return pool, nil
 }
+
+// idle is how long the server waits for the next statement of a transaction. When a
+// line dies in the middle of one, nothing else would tell the server, and the rows it
+// locked would stay so.
+func (s *Store) idle() time.Duration { return 2 * s.busy }
 
 func newStore(opts []Option) *Store {
 	s := &Store{
@@ -354,7 +360,7 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 func (s *Store) settings(sc *scoped, more ...any) op {
 	list := append(sc.settings, more...)
 	if !s.opened {
-		list = append(list, "lock_timeout", milliseconds(s.busy), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
+		list = append(list, "lock_timeout", milliseconds(s.busy), "idle_in_transaction_session_timeout", milliseconds(s.idle()), "search_path", "pg_catalog", "TimeZone", "UTC", "DateStyle", "ISO, YMD")
 	}
 	n := len(list) / 2
 	if known := settingSQLs(); n < len(known) {
