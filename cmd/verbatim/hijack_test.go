@@ -417,6 +417,9 @@ var everyPair = flag.Int("every-pair", 2, "play every nth pair of a task and wha
 // by a model that serves them.
 func TestAModelThatObeysStrangers(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	model := newPuppet(t)
 	type line struct{ pairs, refused, asked, through, clean, plainAsks, strangerTasks, strangerAsks, rules int }
 	var mu sync.Mutex

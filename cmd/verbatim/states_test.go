@@ -31,6 +31,9 @@ var sayings = []string{
 // table of its states has not, nothing is done but by a yes, and there is an answer.
 func TestAConversationKeepsToItsMoves(t *testing.T) {
 	t.Parallel()
+	if withoutRace(t) {
+		return
+	}
 	h := clientBank(t)
 	seen := map[string]bool{}
 	n := 0
