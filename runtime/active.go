@@ -32,11 +32,8 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 			return given{}, err
 		}
 		st.filled = append(st.filled, receipt.Filled{Param: p.Name, Entity: e.Store.Name, Key: g.value, Stand: how, Of: of})
-		// What is kept of the call says all that was done.
 		if row.Name != "" {
-			call := *st.syntax
-			call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: p.Name, Value: dsl.NewSymbol(row.Kept)})
-			st.syntax, st.text = &call, dsl.FormatCall(&call)
+			st.says(p.Name, dsl.NewSymbol(row.Kept))
 		}
 		return g, nil
 	}

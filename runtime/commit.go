@@ -21,6 +21,9 @@ func (r *run) commit(ctx context.Context, o RunOptions) error {
 	for i := range r.uploads {
 		r.own = append(r.own, uploads.Use(r.uploads[i].row, r.uploads[i].verb, r.now))
 	}
+	if len(r.uses) > 0 {
+		r.own = append(r.own, r.usedUp()...)
+	}
 	b := stores.Batch{Changes: r.own, Settled: r.settled, Late: true}
 	var err error
 	if err = r.nameAdded(ctx, &b); err != nil {

@@ -130,6 +130,7 @@ type Engine struct {
 	handlers  map[*verbs.Verb]*handler
 	macros    map[*verbs.Verb]*verbs.Program
 	inside    map[*verbs.Verb][]*verbs.Verb  // of a macro: every verb that it uses, however deep, once
+	limited   []*verbs.Verb                  // those that have limits
 	unfit     map[*verbs.Verb]dsl.Diagnostic // queries that cannot be run
 	dark      map[*verbs.Verb][]bool         // of a query: which columns are sensitive; none of a verb that has no such
 	entities  []*verbs.Entity                // every entity, sorted by name
@@ -177,6 +178,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
+		limited:  limitedVerbs(reg.Verbs()),
 		dark:     make(map[*verbs.Verb][]bool),
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),

@@ -35,6 +35,7 @@ func (e *Engine) Housekeep(ctx context.Context, before time.Time) (pruned int, e
 		}}},
 		{deliveries, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: dlvTime}, Value: stores.NewTime(before)}},
 		{sessions.Budgets, sessions.BudgetsBefore(before)},
+		{uses, stores.Cond{Op: stores.Lt, Path: stores.Path{Field: useUntil}, Value: stores.NewTime(before)}},
 		// A question that nobody answered in time needs its words no more.
 		{sessions.Questions, sessions.QuestionsBefore(before)},
 	} {

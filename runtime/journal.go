@@ -123,7 +123,7 @@ func (s *Session) refused(ctx context.Context, p *verbs.Program, o RunOptions, e
 		return err
 	}
 	b.Settled = settled
-	if failed := s.record(ctx, b); failed != nil {
+	if failed := s.record(ctx, b, s.countsRefused(p, r)...); failed != nil {
 		return &Failure{Err: fmt.Errorf("%w; and the journal could not be told: %w", err, failed)}
 	}
 	return err
@@ -142,12 +142,28 @@ func (s *Session) stands(p *verbs.Program) int {
 }
 
 // record writes what has to be kept even where the request was cancelled
-// meanwhile.
-func (s *Session) record(ctx context.Context, b stores.Batch) error {
+// meanwhile, and counts what was used.
+func (s *Session) record(ctx context.Context, b stores.Batch, used ...counted) error {
 	ctx, stop := firmly(ctx)
 	defer stop()
-	return s.e.write(ctx, s.scope, func(tx stores.Tx) error {
-		return tx.Apply(ctx, b)
+	scope := s.scope
+	for _, u := range used {
+		scope = holding(scope, uses, s.limitKey(u.verb, u.limit))
+	}
+	return s.e.write(ctx, scope, func(tx stores.Tx) error {
+		with := b
+		if len(used) > 0 {
+			more, err := s.counts(ctx, tx, used)
+			if err != nil {
+				return err
+			}
+			with.Changes = append(b.Changes[:len(b.Changes):len(b.Changes)], more...)
+		}
+		err := tx.Apply(ctx, with)
+		if len(used) > 0 && errors.Is(err, stores.ErrDuplicate) {
+			err = fmt.Errorf("two began to count at once: %w", stores.ErrConflict)
+		}
+		return err
 	})
 }
 

@@ -330,7 +330,7 @@ func TestRoleMatrix(t *testing.T) {
 	may := map[string]string{
 		"list-items": "member keeper auditor", "get-item": both, "get-phone": "keeper", "count-loans": "member keeper auditor",
 		"add-item": "keeper", "lend": "keeper", "note": both, "extend": both, "return": both, "close-late": "keeper", "remind": "keeper",
-		"forget": "keeper", "clean": "keeper", "set-phone": "keeper", "lose": "keeper", "relend": "keeper", "board-only": "board",
+		"forget": "keeper", "ring": "keeper", "clean": "keeper", "set-phone": "keeper", "lose": "keeper", "relend": "keeper", "board-only": "board",
 		"look": "keeper", "plan": "keeper", "rename-member": "keeper", "drop-loan": "keeper", "ask-later": "keeper", "note-later": "keeper", "note-soon": "keeper", "tell-board": "keeper", "repair": "keeper", "appraise": "keeper",
 	}
 	w := newWorldOf(t, load(t, "testdata/palettes"), handlers(honest, appraised))

@@ -179,6 +179,7 @@ const (
 	codeNoResult          = "no-result"
 	codeWrongValue        = "wrong-value"
 	codeRequirementNotMet = "requirement-not-met"
+	codeLimitReached      = "limit-reached"
 	codeNeedsAgreement    = "needs-agreement"
 	codeStalePreview      = "stale-preview"
 	codeSignInAgain       = "sign-in-again"
@@ -377,6 +378,27 @@ func requirementNotMet(place dsl.Place, verb string, rule *verbs.Require) dsl.Di
 func requirementUnclear(place dsl.Place, verb string, rule *verbs.Require) dsl.Diagnostic {
 	d := requirementNotMet(place, verb, rule)
 	d.Notes[0] = "it could not be worked out, because a value is missing or out of range; " + d.Notes[0]
+	return d
+}
+
+// limitReached says that a verb was used as often as it may be. How long somebody has to
+// wait for others is not said: it would tell when they were here.
+func limitReached(place dsl.Place, verb string, l *verbs.Limit, wait time.Duration) dsl.Diagnostic {
+	summary := l.Else
+	if summary == "" {
+		summary = verb + " may not be used again yet: " + l.Line()
+	}
+	next := "wait before you ask again"
+	if !l.Everyone {
+		// In minutes, or in seconds where it is less than one.
+		unit := time.Minute
+		if wait < unit {
+			unit = time.Second
+		}
+		next = "ask again in " + verbs.Lasting(int64((wait + unit - 1).Truncate(unit).Seconds()))
+	}
+	d := complain(codeLimitReached, place, summary, next)
+	d.Related = []dsl.Related{{Place: l.Place, Message: verb + " may be used so often"}}
 	return d
 }
 
@@ -612,6 +634,11 @@ func unreadable(place dsl.Place, verb, row, field, why string) dsl.Diagnostic {
 // leftOut says why a row is not among those that were found.
 func leftOut(row, field, why string) string {
 	return fmt.Sprintf("%s is left out: %s holds %s", row, field, why)
+}
+
+// morePage says that there are more rows than a page has.
+func morePage(verb, param, last string) string {
+	return fmt.Sprintf("there are more: %s with :%s %s tells the next", verb, param, last)
 }
 
 // notHeld quotes nothing of the value: why is about what the field holds.

@@ -11,14 +11,15 @@ import (
 )
 
 // The engine keeps rows of its own: what waits for somebody's agreement, what
-// was done under a key, what a tool of another server was asked under one,
+// was done under a key, what a tool of another server was asked under one, how often
+// verbs with limits were used,
 // sessions with what was said and asked in them, what is counted from process to
 // process, and what is known of files that were sent.
 // They are entities like those of palettes, so that every store keeps them in the
 // transaction of what they stand for, and no palette can speak of them: their
 // names and tables are refused there.
 //
-// Each row of the first three owns itself. Nobody holds one; the engine adds the
+// Each row of the first four owns itself. Nobody holds one; the engine adds the
 // rows that a transaction needs to its scope, and looks for others with a scope of
 // its own. Sessions are their principal's, see sessions.Entity, and so are uploads,
 // see upload.go.
@@ -26,7 +27,7 @@ import (
 // Own returns the entities that the engine needs besides those of palettes, to
 // be given to Migrate with them.
 func Own() []*stores.Entity {
-	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
+	return append([]*stores.Entity{confirmations.Entity, deliveries, attempts, uses, sessions.Entity, sessions.Turns, sessions.Questions, sessions.Budgets, uploads.Contents, uploads.Entity}, journal.Own()...)
 }
 
 // The fields of a delivery: what was done under a key, and what was answered.
@@ -73,7 +74,7 @@ func holding(s stores.Scope, e *stores.Entity, keys ...stores.Value) stores.Scop
 // withoutOwn takes away what nobody may hold, whatever the grants say.
 func withoutOwn(holds map[string][]stores.Value) map[string][]stores.Value {
 	holds = maps.Clone(holds)
-	for _, own := range []*stores.Entity{confirmations.Entity, deliveries, attempts, uploads.Contents, journal.Openings} {
+	for _, own := range []*stores.Entity{confirmations.Entity, deliveries, attempts, uses, uploads.Contents, journal.Openings} {
 		delete(holds, own.Name)
 	}
 	return holds

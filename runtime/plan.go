@@ -43,7 +43,8 @@ type run struct {
 	unsealed bool   // its digest is worked out when somebody asks for it
 	scratch  []byte // for seals
 
-	own      []stores.Change // of rows that the engine keeps about this run
+	own      []stores.Change          // of rows that the engine keeps about this run
+	uses     map[stores.Value]*useLog // of verbs that have limits
 	settled  []stores.Settlement
 	agreedBy string           // who else agreed, and as what
 	repeated *receipt.Receipt // of the run that had the same key
@@ -135,6 +136,9 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		// permit has asked this of every call before anything began; nothing is
 		// carried out on its word alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
+	}
+	if err := r.limit(ctx, st); err != nil {
+		return nil, err
 	}
 	r.e.enter(StageResolve)
 	if err := r.resolve(ctx, f, st, c); err != nil {

@@ -88,12 +88,26 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		return nil, err
 	}
 	var dirty []stores.Unreadable
-	rows, err := r.withOwed(ctx, stores.Find{Unreadable: &dirty, Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
-		Hold: r.holdsAs(stores.Shared), Last: r.last(st, f), Lists: beside.asked})
+	find := stores.Find{Unreadable: &dirty, Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
+		Hold: r.holdsAs(stores.Shared), Last: r.last(st, f), Lists: beside.asked}
+	if read.After >= 0 {
+		if err := r.behind(ctx, st, &find); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := r.withOwed(ctx, find)
 	if err != nil {
 		return nil, err
 	}
 	var left []string
+	if read.After >= 0 && len(rows) > read.Limit {
+		rows = rows[:read.Limit]
+		last := rows[read.Limit-1][0]
+		if _, err := r.nameRow(ctx, read.Entity, last); err != nil {
+			return nil, err
+		}
+		left = append(left, morePage(st.verb.Name, st.verb.Params[read.After].Name, r.shownName(read.Entity.Store, last)))
+	}
 	for i := range dirty {
 		u := &dirty[i]
 		row := "a row of " + u.Entity.Name
@@ -147,6 +161,30 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		t.rows[n] = cells
 	}
 	return t, r.nameCells(ctx, t)
+}
+
+// behind has a find give a page: one row more than it shows, so that it is known whether
+// there are more, of those behind the row that the caller named.
+func (r *reading) behind(ctx context.Context, st *step, f *stores.Find) error {
+	f.Cut, f.Limit = true, f.Limit+1
+	row := &st.rows[st.verb.Read.After]
+	if row.Entity == nil {
+		return nil
+	}
+	paths := make([]stores.Path, len(f.Order))
+	for i := range f.Order {
+		paths[i] = f.Order[i].Path
+	}
+	values, _, err := r.fields(ctx, row.Entity, row.Key(), append(paths, stores.Path{Field: row.Entity.Key}))
+	if err != nil {
+		return err
+	}
+	behind := f.Behind(values)
+	if f.Where != nil {
+		behind = stores.Cond{Op: stores.And, Kids: []stores.Cond{*f.Where, behind}}
+	}
+	f.Where = &behind
+	return nil
 }
 
 // last reports whether a read is the only thing that is left to ask the store, as

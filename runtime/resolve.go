@@ -46,6 +46,12 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 		if err == nil && p.Active && g.value.IsNull() {
 			g, err = r.atWork(ctx, st, p, st.place)
 		}
+		if err == nil && p.DefaultDay != nil && c.Args[i].Syntax == nil && g.value.IsNull() {
+			g = given{value: p.DefaultDay.On(r.s.today(r.now)), from: f.said(&c.Args[i])}
+			if !p.Sensitive {
+				st.says(p.Name, dsl.NewDate(g.value.Text()))
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -77,6 +83,14 @@ func (r *reading) resolve(ctx context.Context, f *frame, st *step, c *verbs.Call
 		return refuse(elsewhere)
 	}
 	return nil
+}
+
+// says adds to what is kept of a call an argument that was filled in: it says all that
+// was done.
+func (st *step) says(param string, v dsl.Value) {
+	call := *st.syntax
+	call.Args = append(call.Args[:len(call.Args):len(call.Args)], dsl.Arg{Key: param, Value: v})
+	st.syntax, st.text = &call, dsl.FormatCall(&call)
 }
 
 func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Type, a *verbs.Arg, param string) (given, error) {

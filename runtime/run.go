@@ -71,6 +71,8 @@ type terms struct {
 	tools     bool   // the program uses tools of other servers
 	attempted bool   // one of them was asked to do something
 	owners    bool   // whoever is told sees rows of several owners
+
+	counted []stores.Value // keys of what its limits count
 }
 
 // Preview works out what a program would do, and does none of it. It returns a
@@ -99,7 +101,11 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 	if all := s.permit(p); len(all) > 0 {
 		return nil, refuse(all)
 	}
-	return s.attempts(ctx, p, rehearsal(o))
+	r, err := s.attempts(ctx, p, rehearsal(o))
+	if len(s.e.limited) > 0 {
+		err = s.countPreview(ctx, p, r, err)
+	}
+	return r, err
 }
 
 // Run carries a program out, whole or not at all, unless told otherwise by
@@ -161,6 +167,9 @@ func (s *Session) tries(ctx context.Context, p *verbs.Program, o *terms) (*run, 
 		return nil, err
 	}
 	o.tools = tools
+	if len(s.e.limited) > 0 {
+		o.counted = s.limitKeys(p)
+	}
 	var asked errands
 	open := s.e.open
 	for attempt := 1; ; attempt++ {
@@ -213,7 +222,7 @@ func (s *Session) finalError(p *verbs.Program, err error) error {
 // attempt makes one run of a program. Where a tool has to be asked before it can go
 // on or be committed, it says so and nothing is committed.
 func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked *errands, open view.Opener) (*run, error) {
-	looks := s.e.onlyLooks(p) && (o.rehearsal || o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
+	looks := s.e.onlyLooks(p) && (o.rehearsal || len(o.counted) == 0 && o.Key == "" && o.Agreed == "" && o.pending == nil && o.job == nil && len(o.Said) == 0)
 	r := s.newRun(p, o, asked)
 	r.snapshot, r.locks = looks, !looks && !o.rehearsal && r.writes
 	if err := s.entitled(ctx, r.now); err != nil {
@@ -253,9 +262,9 @@ func (s *Session) attempt(ctx context.Context, p *verbs.Program, o *terms, asked
 			r.of[i].seq = e.Seq
 		}
 		s.keepNames(ctx)
-	case o.Key != "" && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
-		// Somebody did it under the same key at the same time: looking again
-		// finds what they did.
+	case (o.Key != "" || r.beginsUses()) && errors.Is(err, stores.ErrDuplicate) && !r.misjudged(err):
+		// Somebody did it under the same key, or a use that is counted with this one, at
+		// the same time: looking again finds what they did.
 		err = fmt.Errorf("a key was used twice at once: %w", stores.ErrConflict)
 	}
 	return r, err
@@ -385,6 +394,9 @@ func (o *terms) opens(s *Session) stores.Scope {
 	}
 	if len(keys) > 0 {
 		scope = holding(scope, confirmations.Entity, keys...)
+	}
+	if len(o.counted) > 0 {
+		scope = holding(scope, uses, o.counted...)
 	}
 	return scope
 }

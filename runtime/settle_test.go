@@ -30,6 +30,7 @@ var calls = map[string]string{
 	"lending.forget":        `lending.forget :reminder-id @saw-2025-01-11`,
 	"lending.clean":         `lending.clean :before 2030-01-01`,
 	"lending.set-phone":     `lending.set-phone :member-id @bob :phone "1"`,
+	"lending.ring":          `lending.ring :loan-id @saw-bob :note "x"`,
 	"lending.lose":          `lending.lose :item-id @tent`,
 	"lending.board-only":    `lending.board-only :item-id @saw`,
 	"lending.plan":          `lending.plan :loan-id @saw-bob :on 2025-02-01`,

@@ -300,8 +300,8 @@ type Find struct {
 	Order  []Order
 	Limit  int // 0 is the store's cap; more rows than the limit is ErrLimit, never a silent cut
 	// Cut asks for the first rows up to the limit, however many there are. It is
-	// for going through rows a page at a time: by the order of their keys, with a
-	// Where that begins behind the last of the page before.
+	// for going through rows a page at a time, with a Where that begins behind the last
+	// of the page before: see Behind.
 	Cut bool
 	// Hold says what of the answer stays true until the transaction ends.
 	Hold Hold
@@ -354,6 +354,29 @@ func (f *Find) Leave(at int, key Value, err error) error {
 	return nil
 }
 
+// Behind is the condition on the rows that a Find gives behind one, of which it is told
+// what it is ordered by, and the key.
+func (f *Find) Behind(values []Value) Cond {
+	any := Cond{Op: Or}
+	var alike []Cond
+	for i, v := range values {
+		o := Order{Path: Path{Field: f.Entity.Key}}
+		if i < len(f.Order) {
+			o = f.Order[i]
+		}
+		if !v.IsNull() { // behind nothing there is nothing, but what is alike
+			next := Cond{Op: Gt, Path: o.Path, Value: v}
+			if o.Desc {
+				next.Op = Lt
+			}
+			next = Cond{Op: Or, Kids: []Cond{next, {Op: Eq, Path: o.Path}}}
+			any.Kids = append(any.Kids, Cond{Op: And, Kids: append(alike[:len(alike):len(alike)], next)})
+		}
+		alike = append(alike, Cond{Op: Eq, Path: o.Path, Value: v})
+	}
+	return any
+}
+
 // KeyAt is the place of the row's key among what the Find returns, -1 where it returns
 // none.
 func (f *Find) KeyAt() int {
@@ -382,7 +405,8 @@ const (
 
 // A Cond is a condition on a row. And and Or have Kids; Not has one; True and
 // False have none; the rest compare Path with Value, where Null equals Null and
-// nothing else, and In takes a JSON list.
+// nothing else, and In takes a JSON list. Contains, Starts, Ends and Same look at a text
+// and hold of no other; Value is one too.
 type Cond struct {
 	Op    CondOp
 	Kids  []Cond
@@ -390,6 +414,9 @@ type Cond struct {
 	Value Value
 	// Other, when set, is compared instead of Value.
 	Other *Path
+	// Lower has Contains, Starts, Ends and Same look at the text in small letters, as
+	// strings.ToLower makes them. Value is taken as it is.
+	Lower bool
 }
 
 // CondOp is what a Cond says.
@@ -409,7 +436,28 @@ const (
 	Gt
 	Ge
 	In
+	Contains
+	Starts
+	Ends
+	Same
 )
+
+// OfText reports whether a condition on a text holds of one.
+func (c *Cond) OfText(text string) bool {
+	if c.Lower {
+		text = strings.ToLower(text)
+	}
+	part := c.Value.Text()
+	switch c.Op {
+	case Contains:
+		return strings.Contains(text, part)
+	case Starts:
+		return strings.HasPrefix(text, part)
+	case Ends:
+		return strings.HasSuffix(text, part)
+	}
+	return text == part
+}
 
 // Order sorts; nulls come last in either direction. Ties are broken by the key,
 // so that every order is total.

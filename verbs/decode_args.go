@@ -58,6 +58,7 @@ func (l *loader) params(vn *verbNode) {
 			case p.Type == nil:
 			case p.Type.Name == RefType:
 				p.Active = l.active(d, &p, n)
+			case p.Type.moving(n.Value, &p.DefaultDay):
 			default:
 				p.Default, _ = l.value(d, p.Type, n, p.Name)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"verbatim/dsl"
 	"verbatim/stores"
 )
 
@@ -16,7 +17,7 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if !ok {
 		return
 	}
-	r := &Read{By: -1}
+	r := &Read{By: -1, After: -1}
 	v.Read = r
 	r.Limit, _ = d.integer(f.at("limit"), 1)
 	en := f.at("entity").value
@@ -50,6 +51,19 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 		}
 	}
 	r.Order = l.order(d, f.at("order"), ent)
+	if after := f.at("after").value; after != nil {
+		switch i := v.param(strings.TrimPrefix(after.Value, ":")); {
+		case i < 0:
+			d.report(say.unknownArgument(d.place(after), v, after.Value))
+		case v.Params[i].Type == nil:
+		case v.Params[i].Type.Name != RefType || v.Params[i].Type.Entity != ent:
+			d.report(tell(d.place(after), "type-mismatch/where-not-reference", &v.Params[i], ent))
+		case r.Limit == 0 || r.Limit > maxPage || r.One || v.Params[i].Required:
+			d.report(tell(d.place(after), "contradiction", "no page can be made", "say limit, of 1000 at most, and no `one`; and let :"+v.Params[i].Name+" be left out", dsl.Place{}, ""))
+		default:
+			r.After = i
+		}
+	}
 	if lists := f.at("lists").value; lists != nil {
 		d.entries(lists, func(k, val *yaml.Node) {
 			if d.name(k, "list") && val.Kind != poisoned {
@@ -88,6 +102,9 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 		}
 	}
 }
+
+// maxPage is how many rows a page has at most.
+const maxPage = 1000
 
 // list finds a list by its name.
 func (r *Read) list(name string) (*ReadList, int) {

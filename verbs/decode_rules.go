@@ -99,6 +99,35 @@ func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
 	return 0, 0, false
 }
 
+// maxUses is how many uses a limit counts: their times are kept.
+const maxUses = 1000
+
+// usage reads how often a verb may be used.
+func (l *loader) usage(vn *verbNode) {
+	d, v := vn.d, vn.v
+	list := vn.f.at("limits")
+	if list.value != nil && len(list.value.Content) == 0 {
+		d.report(tell(d.place(list.key), "nothing-written/list", "limits"))
+	}
+	d.each(list, func(n *yaml.Node) {
+		f, ok := d.fields(n, "limit")
+		if !ok {
+			return
+		}
+		limit := Limit{Everyone: f.text("of") == "everyone", Refused: f.text("refused") == "counts", Else: f.text("else"), Place: d.place(n)}
+		if limit.AtMost, ok = d.integer(f.at("at-most"), 1); !ok {
+			return
+		}
+		if limit.AtMost > maxUses {
+			d.report(tell(d.place(f.at("at-most").value), "contradiction", "a limit counts 1000 uses at most", "say less within a shorter time", dsl.Place{}, ""))
+			return
+		}
+		if d.lasting(f.at("within").value, &limit.Within); limit.Within > 0 {
+			v.Limits = append(v.Limits, limit)
+		}
+	})
+}
+
 func (l *loader) confirm(vn *verbNode) {
 	d, v := vn.d, vn.v
 	n := vn.f.at("confirm").value
@@ -155,19 +184,21 @@ func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node)
 			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
 		}
 	}
-	lasting := func(n *yaml.Node, into *int64) {
-		if n == nil {
-			return
-		}
-		dur, ok := parseDuration(n.Value)
-		if !ok || dur.Duration().Seconds() < 1 {
-			d.report(tell(d.place(n), "bad-duration", n.Value))
-		} else {
-			*into = int64(dur.Duration().Seconds())
-		}
+	d.lasting(expires, &c.Expires)
+	d.lasting(signedIn, &c.SignedIn)
+}
+
+// lasting reads a length of time, of a second at least.
+func (d *doc) lasting(n *yaml.Node, into *int64) {
+	if n == nil {
+		return
 	}
-	lasting(expires, &c.Expires)
-	lasting(signedIn, &c.SignedIn)
+	dur, ok := parseDuration(n.Value)
+	if !ok || dur.Duration().Seconds() < 1 {
+		d.report(tell(d.place(n), "bad-duration", n.Value))
+		return
+	}
+	*into = int64(dur.Duration().Seconds())
 }
 
 // otherwise reads what happens to a value of another origin than the argument

@@ -79,6 +79,7 @@ func (l *loader) verb(vn *verbNode) {
 		l.totals(vn)
 	}
 	l.requires(vn)
+	l.usage(vn)
 	l.confirm(vn)
 	l.unheld(vn)
 	before := len(d.diags)

@@ -116,6 +116,7 @@ type filterNode struct {
 	kids  []filterNode
 	path  stores.Path
 	other *stores.Path
+	lower bool          // of a text: in small letters
 	value *expr.Program // what path is compared with
 	cond  *expr.Program // without a row in it: true or false once the arguments are known
 }
@@ -145,7 +146,7 @@ func (n *filterNode) resolve(env *Env) (stores.Cond, error) {
 		}
 		return stores.Cond{Op: stores.False}, nil
 	}
-	c := stores.Cond{Op: n.op, Path: n.path, Other: n.other}
+	c := stores.Cond{Op: n.op, Path: n.path, Other: n.other, Lower: n.lower}
 	switch n.op {
 	case stores.And, stores.Or:
 		// What is decided already is left out; `include_completed or …` reads
@@ -192,7 +193,7 @@ func (n *filterNode) resolve(env *Env) (stores.Cond, error) {
 				return stores.Cond{}, err
 			}
 			c.Value = v
-			if v.IsNull() && n.op == stores.In {
+			if v.IsNull() && n.op >= stores.In {
 				return stores.Cond{Op: stores.False}, nil
 			}
 		}

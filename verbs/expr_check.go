@@ -53,6 +53,7 @@ type term struct {
 	item   *Type
 	prog   *expr.Program // what works it out; in a filter perhaps one of the next two
 	path   *stores.Path  // exactly a field of `row`
+	lower  bool          // of path: in small letters
 	cond   *filterNode   // a condition over fields of `row`
 	list   []term        // of a list that is written out
 	text   string        // of a code or a string that is written out

@@ -45,6 +45,9 @@ func (c *exprChecker) call(n *expr.Node) term {
 			phrase = "a string or a list"
 		}
 		return c.fail(tell(c.place(of), "type-mismatch/wants", n.Text, phrase, t.Phrase(), phrase))
+	case t.path != nil && n.Text == "lower" && !t.lower:
+		t.lower = true
+		return t
 	case t.path != nil:
 		return c.fail(tell(c.place(n), "not-a-filter", "what a function makes of it"))
 	case n.Text == "date":

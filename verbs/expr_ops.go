@@ -81,6 +81,9 @@ func (c *exprChecker) binary(n *expr.Node, expect *term) term {
 				return c.fail(tell(c.place(n.Kids[i]), "type-mismatch/wants", n.Op, "text", t.Phrase(), "a string"))
 			}
 		}
+		if l.path != nil {
+			return c.textOfRow(n, textOps[n.Op], l, r)
+		}
 		return c.apply(BooleanType, n.Op, l, r)
 	case "matches":
 		return c.matches(n)

@@ -78,11 +78,32 @@ func (c *exprChecker) keptAlike(n *expr.Node, op stores.CondOp, l, r term) bool 
 	return true
 }
 
+var textOps = map[string]stores.CondOp{"contains": stores.Contains, "startsWith": stores.Starts, "endsWith": stores.Ends, "==": stores.Same}
+
+// textOfRow looks at a text of the row. What is secret is not looked at in part: whoever
+// asks often enough would have all of it.
+func (c *exprChecker) textOfRow(n *expr.Node, op stores.CondOp, l, r term) term {
+	f := l.path.End(c.sc.row.Store)
+	switch {
+	case op == stores.True, r.overRow(), r.name == nilType, !l.textual(), f == nil, f.Spelling != nil:
+		return c.fail(tell(c.place(n), "not-a-filter", "this"))
+	case sensitivePath(c.sc.row, *l.path):
+		return c.fail(tell(c.place(n), "not-a-filter", "a part of what is sensitive"))
+	}
+	return term{name: BooleanType, cond: &filterNode{op: op, path: *l.path, lower: l.lower, value: r.prog}}
+}
+
 // compareRow compares a field of the row with something else, made the kind of
 // value that the field holds.
 func (c *exprChecker) compareRow(n *expr.Node, l, r term) term {
 	if l.cond != nil || r.cond != nil {
 		return c.fail(tell(c.place(n), "not-a-filter", "this"))
+	}
+	if l.lower || r.lower {
+		if r.lower {
+			l, r = r, l
+		}
+		return c.textOfRow(n, textOps[n.Op], l, r)
 	}
 	op := compareOps[n.Op]
 	if l.path == nil {

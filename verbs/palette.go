@@ -236,6 +236,7 @@ type Verb struct {
 	Effects     []Effect
 	Totals      []*Total
 	Requires    []Require
+	Limits      []Limit
 	Confirm     []Confirm
 	Deprecated  *Deprecation
 	Place       dsl.Place
@@ -266,6 +267,7 @@ type Param struct {
 	Type        *Type
 	Required    bool
 	Default     stores.Value // Null when there is none
+	DefaultDay  *Day         // of dates: a default that moves with the calendar; then Default is null
 	// Active says that, left out, a reference is the row that the caller is at
 	// work on: see SessionActive. The engine finds it, or refuses the call.
 	Active bool
@@ -291,7 +293,7 @@ type Param struct {
 
 // Sure reports whether the argument has a value in every call that is carried
 // out: it must be given, or something stands for it.
-func (p *Param) Sure() bool { return p.Required || p.Active || !p.Default.IsNull() }
+func (p *Param) Sure() bool { return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil }
 
 // SchemaOf returns the index of the argument, a code, whose schema an object must
 // satisfy.
@@ -521,6 +523,29 @@ type Require struct {
 	Place  dsl.Place
 }
 
+// A Limit says how often a verb may be used: so many times within so many seconds.
+type Limit struct {
+	AtMost   int
+	Within   int64
+	Everyone bool // all uses count, and not only those of the person who calls
+	Refused  bool // a call that is refused counts too
+	Else     string
+	Place    dsl.Place
+}
+
+// Line says a limit on one line.
+func (l *Limit) Line() string {
+	whose := "for each caller"
+	if l.Everyone {
+		whose = "for all callers together"
+	}
+	line := Count(l.AtMost, "use") + " within " + Lasting(l.Within) + ", " + whose
+	if l.Refused {
+		line += "; a refused call counts"
+	}
+	return line
+}
+
 // A Confirm is one rule for asking first. Rules add up; none takes another
 // away.
 type Confirm struct {
@@ -583,6 +608,7 @@ type Read struct {
 	One    bool // exactly one row, the one that the reference argument By names
 	By     int  // index in Params, -1 without One; Filter holds the key against it already
 	Limit  int
+	After  int // index in Params of the row after which a page of Limit rows begins; -1 where more are too many
 }
 
 // Masked reports whether a verb gives nothing but what is sensitive: a page opens it on

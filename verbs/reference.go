@@ -89,6 +89,9 @@ func (r *Registry) facts(v *Verb) []fact {
 	if lines := needLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"needs", lines})
 	}
+	if lines := limitLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"limits", lines})
+	}
 	if lines := askLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"asks", lines})
 	}
@@ -259,6 +262,14 @@ func needLines(v *Verb) []string {
 	return lines
 }
 
+func limitLines(v *Verb) []string {
+	lines := make([]string, len(v.Limits))
+	for i := range v.Limits {
+		lines[i] = v.Limits[i].Line()
+	}
+	return lines
+}
+
 func askLines(v *Verb) []string {
 	var lines []string
 	for i := range v.Confirm {
@@ -302,6 +313,8 @@ func (p *Param) need() string {
 		return "required"
 	case p.Active:
 		return "default: the one at work"
+	case p.DefaultDay != nil:
+		return "default " + p.DefaultDay.String()
 	case p.Default.IsNull():
 		return "optional"
 	case p.Sensitive:

@@ -91,7 +91,7 @@ func (b *brief) digest(list []*verbs.Verb, t *turn) {
 				entities = append(entities, of.Entity)
 			}
 			arg := ":" + p.Name + " " + word
-			if !p.Required || !p.Default.IsNull() {
+			if !p.Required {
 				arg = "[" + arg + "]"
 			}
 			call += " " + arg

@@ -34,6 +34,7 @@ var meanings = []struct {
 	{[]string{"unknown-code"}, "dialog/refused-unknown-code"},
 	{[]string{"out-of-range", "wrong-value", "too-precise"}, "dialog/refused-out-of-range"},
 	{[]string{"too-short"}, "dialog/refused-too-short"},
+	{[]string{"limit-reached"}, "dialog/refused-limit-reached"},
 	{[]string{"too-long", "too-much"}, "dialog/refused-too-long"},
 	{[]string{"pattern-mismatch", "schema-mismatch", "invalid-duration"}, "dialog/refused-pattern-mismatch"},
 	{[]string{"invalid-email"}, "dialog/refused-invalid-email"},

@@ -148,6 +148,14 @@ func (q *question) cond(e *stores.Entity, c *stores.Cond) {
 			return
 		}
 		q.value(operand{value: c.Value}, byte(c.Value.Kind()))
+	case stores.Contains, stores.Starts, stores.Ends, stores.Same:
+		lower := 0
+		if c.Lower {
+			lower = 1
+		}
+		q.add(lower)
+		q.path(&c.Path)
+		q.value(operand{value: c.Value}, byte(c.Value.Kind()))
 	case stores.In:
 		q.path(&c.Path)
 		q.value(itemsOf(e, c, &q.odd))

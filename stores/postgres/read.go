@@ -475,6 +475,8 @@ func (q *finder) cond(t *text, c stores.Cond, exact bool) error {
 		return q.member(t, c, exact)
 	case stores.Eq, stores.Ne, stores.Lt, stores.Le, stores.Gt, stores.Ge:
 		return q.compare(t, c, exact)
+	case stores.Contains, stores.Starts, stores.Ends, stores.Same:
+		return q.ofText(t, c)
 	default:
 		return fmt.Errorf("an unknown condition: %w", stores.ErrInvalid)
 	}
@@ -569,6 +571,37 @@ func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
 			t.add(" IS TRUE")
 		}
 	}
+	return nil
+}
+
+// ofText writes what stores.Cond.OfText says. Two capitals become another small letter
+// for strings.ToLower than for PostgreSQL, which looks at their neighbours.
+func (q *finder) ofText(t *text, c stores.Cond) error {
+	left := t.part()
+	kind, err := q.path(left, c.Path)
+	if err != nil {
+		return err
+	}
+	value := slot{of: slotValue, n: t.nth()}
+	if kind != stores.String || c.Value.Kind() != stores.String || !q.form(c.Path).text {
+		t.add("false")
+		return nil
+	}
+	if c.Lower {
+		left = t.part().add("pg_catalog.lower(pg_catalog.translate(").join(left).add(`, 'İΣ', 'iσ') COLLATE pg_catalog."und-x-icu")`)
+	}
+	left.add(bytewise)
+	switch t.add("COALESCE("); c.Op {
+	case stores.Contains:
+		t.add("pg_catalog.strpos(").join(left).add(", ").arg(value, "text").add(") > 0")
+	case stores.Starts:
+		t.add("pg_catalog.strpos(").join(left).add(", ").arg(value, "text").add(") = 1")
+	case stores.Ends:
+		t.add("pg_catalog.right(").join(left).add(", pg_catalog.char_length(").arg(value, "text").add(")) = ").arg(value, "text")
+	default:
+		t.add("(").join(left).add(") = ").arg(value, "text")
+	}
+	t.add(", false)")
 	return nil
 }
 

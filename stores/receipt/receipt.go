@@ -266,7 +266,8 @@ type Result struct {
 	// Entity and Keys are those of the rows that a read gave, one a row.
 	Entity string
 	Keys   []stores.Value
-	// Left says of rows that are left out why: they hold what cannot be read.
+	// Left says of rows that are left out why: they hold what cannot be read, or come
+	// on the next page.
 	Left []string
 	// Late says that it is known only once a tool has acted: no agreement stands on
 	// it.

@@ -383,6 +383,21 @@ func (q *finder) cond(t *text, c stores.Cond, exact bool) error {
 		return q.member(t, c, exact)
 	case stores.Eq, stores.Ne, stores.Lt, stores.Le, stores.Gt, stores.Ge:
 		return q.compare(t, c, exact)
+	case stores.Contains, stores.Starts, stores.Ends, stores.Same:
+		left := t.part()
+		kind, err := q.path(left, c.Path)
+		if err != nil {
+			return err
+		}
+		if kind != stores.String || c.Value.Kind() != stores.String {
+			t.add("0")
+			return nil
+		}
+		lower := "0"
+		if c.Lower {
+			lower = "1"
+		}
+		t.add(ofTextFunction, "(", strconv.Itoa(int(c.Op)), ",", lower, ",").join(left).add(",").arg(c.Value).add(")")
 	default:
 		return fmt.Errorf("an unknown condition: %w", stores.ErrInvalid)
 	}

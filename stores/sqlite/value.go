@@ -290,6 +290,9 @@ func units(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 	return textOrNull(n), err
 }
 
+// ofTextFunction looks at a text: Cond.OfText.
+const ofTextFunction = "verbatim_of_text"
+
 // register gives a connection the collation and the functions.
 func register(db *sqlite.Conn) error {
 	return errors.Join(
@@ -297,6 +300,13 @@ func register(db *sqlite.Conn) error {
 		db.CreateFunction(canonicalFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: canonicalSpelling}),
 		db.CreateFunction("verbatim_readable", &sqlite.FunctionImpl{NArgs: 3, Deterministic: true, Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
 			if _, err := decodeNumeric(stores.Kind(args[0].Int()), args[1], args[2].Int()); err != nil {
+				return sqlite.IntegerValue(0), nil
+			}
+			return sqlite.IntegerValue(1), nil
+		}}),
+		db.CreateFunction(ofTextFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			c := stores.Cond{Op: stores.CondOp(args[0].Int()), Lower: args[1].Int() != 0, Value: stores.NewString(args[3].Text())}
+			if args[2].Type() != sqlite.TypeText || !c.OfText(args[2].Text()) {
 				return sqlite.IntegerValue(0), nil
 			}
 			return sqlite.IntegerValue(1), nil

@@ -298,7 +298,7 @@ func (m *model) path(r *rapid.T) stores.Path {
 }
 
 func (m *model) cond(r *rapid.T, depth int) stores.Cond {
-	op := stores.CondOp(rapid.IntRange(int(stores.True), int(stores.In)).Draw(r, "op"))
+	op := stores.CondOp(rapid.IntRange(int(stores.True), int(stores.Same)).Draw(r, "op"))
 	if depth == 0 && (op == stores.And || op == stores.Or || op == stores.Not) {
 		op = stores.Eq
 	}
@@ -316,6 +316,14 @@ func (m *model) cond(r *rapid.T, depth int) stores.Cond {
 		// Values that rows have, so that conditions are true now and then.
 		value := func() stores.Value { return m.of(rapid.SampledFrom(m.rows).Draw(r, "row"), c.Path) }
 		switch {
+		case op >= stores.Contains:
+			// A part of what a row has, in any letters.
+			text := []rune(value().Text())
+			from := rapid.IntRange(0, len(text)).Draw(r, "from")
+			c.Value = str(string(text[from:rapid.IntRange(from, len(text)).Draw(r, "to")]))
+			if c.Lower = rapid.Bool().Draw(r, "lower"); c.Lower && rapid.Bool().Draw(r, "small") {
+				c.Value = str(strings.ToLower(c.Value.Text()))
+			}
 		case op == stores.In:
 			var items []stores.Value
 			for range rapid.IntRange(0, 4).Draw(r, "items") {
@@ -362,6 +370,9 @@ func (m *model) holds(row []stores.Value, c stores.Cond) bool {
 			panic(err)
 		}
 		return slices.ContainsFunc(items, func(v stores.Value) bool { return stores.Equal(a, v) })
+	}
+	if c.Op >= stores.Contains {
+		return a.Kind() == stores.String && c.OfText(a.Text())
 	}
 	if c.Other != nil {
 		b = m.of(row, *c.Other)

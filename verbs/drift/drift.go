@@ -223,6 +223,7 @@ func (d *drift) verb(was, v *verbs.Verb) {
 	}
 	d.params(was, v)
 	d.requires(was, v)
+	d.limited(was, v)
 	d.confirms(was, v)
 	d.effects(was, v)
 	d.carrier(was, v)
@@ -255,7 +256,7 @@ func (d *drift) params(was, v *verbs.Verb) {
 		if o.Required && !p.Required {
 			d.lower("limit-loosened", p.Place, o.Place, "it was required", "%s may be left out", name)
 		}
-		if (o.Default != p.Default || o.Active != p.Active) && !o.Required {
+		if (defaultText(o) != defaultText(p) || o.Default != p.Default || o.Active != p.Active) && !o.Required {
 			d.lower("default-changed", p.Place, o.Place, "the same call now says something else", "%s has another default: %s, not %s", name, defaultText(p), defaultText(o))
 		}
 		d.typ(p.Place, o.Place, name, p.Type, o.Type)
@@ -382,6 +383,23 @@ func (d *drift) requires(was, v *verbs.Verb) {
 			at = v.Requires[i].Place
 		}
 		d.lower("requirement-dropped", at, o.Place, "it required "+o.Line(), "%s can be used where it could not", v.Name)
+	}
+}
+
+// limited holds each old limit against the new ones: one at least must be as strict.
+func (d *drift) limited(was, v *verbs.Verb) {
+	for i := range was.Limits {
+		o := &was.Limits[i]
+		kept := slices.ContainsFunc(v.Limits, func(n verbs.Limit) bool {
+			return n.AtMost <= o.AtMost && n.Within >= o.Within && (n.Everyone || !o.Everyone) && (n.Refused || !o.Refused)
+		})
+		if !kept {
+			at := v.Place
+			if i < len(v.Limits) {
+				at = v.Limits[i].Place
+			}
+			d.lower("limit-loosened", at, o.Place, "it was "+o.Line(), "%s can be used more often than it could", v.Name)
+		}
 	}
 }
 
@@ -881,6 +899,9 @@ func effectPhrase(e *verbs.Effect) string {
 func defaultText(p *verbs.Param) string {
 	if p.Active {
 		return "the row at work"
+	}
+	if p.DefaultDay != nil {
+		return p.DefaultDay.String()
 	}
 	if p.Default.IsNull() {
 		return "none"
