@@ -178,7 +178,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		handlers: make(map[*verbs.Verb]*handler),
 		macros:   make(map[*verbs.Verb]*verbs.Program),
 		inside:   make(map[*verbs.Verb][]*verbs.Verb),
-		limited:  limitedVerbs(reg.Verbs()),
+		limited:  slices.DeleteFunc(slices.Clone(reg.Verbs()), func(v *verbs.Verb) bool { return len(v.Limits) == 0 }),
 		dark:     make(map[*verbs.Verb][]bool),
 		entities: reg.Entities(),
 		labelled: make(map[*verbs.Entity][]stores.Path),

@@ -71,11 +71,6 @@ func (s *Session) limitKeys(p *verbs.Program) (keys []stores.Value) {
 	return keys
 }
 
-// limitedVerbs are those that have limits.
-func limitedVerbs(all []*verbs.Verb) []*verbs.Verb {
-	return slices.DeleteFunc(slices.Clone(all), func(v *verbs.Verb) bool { return len(v.Limits) == 0 })
-}
-
 // useLogOf reads the uses that count.
 func (s *Session) useLogOf(ctx context.Context, read func(context.Context, *stores.Entity, stores.Value) (stores.Row, error), v *verbs.Verb, l *verbs.Limit, now time.Time) (*useLog, error) {
 	log := &useLog{verb: v, limit: l}

@@ -137,8 +137,10 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 		// carried out on its word alone.
 		return nil, &complaint{st.index, notPermitted(st.place, st.verb.Name, "")}
 	}
-	if err := r.limit(ctx, st); err != nil {
-		return nil, err
+	if len(st.verb.Limits) > 0 {
+		if err := r.limit(ctx, st); err != nil {
+			return nil, err
+		}
 	}
 	r.e.enter(StageResolve)
 	if err := r.resolve(ctx, f, st, c); err != nil {

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"verbatim/runtime"
 	"verbatim/stores"
 	"verbatim/stores/postgres"
@@ -97,19 +95,14 @@ func TestADeadlineIsKept(t *testing.T) {
 		}
 		_, whole := p.disarm()
 		watching := opened(t, db.App)
-		judge, err := pgx.Connect(ctx, db.Admin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer judge.Close(ctx)
 		for way := range whole {
 			for part := range int64(8) {
 				what := fmt.Sprintf("way %d, part %d of 8", way, part)
 				p.holdAfter(way, whole[way]*part/8)
 				y.within(what, moment, move(teller, fmt.Sprintf("w%dp%d/1", way, part)))
 				for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-					var holding int
-					if err := judge.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'").Scan(&holding); err != nil {
+					holding, err := db.Open()
+					if err != nil {
 						t.Fatal(err)
 					}
 					if holding == 0 {
@@ -149,18 +142,11 @@ func TestADeadlineIsKept(t *testing.T) {
 	})
 	t.Run("lock", func(t *testing.T) {
 		t.Parallel()
-		y := begins(t, "a locked table, PostgreSQL")
+		y := begins(t, "locked tables, PostgreSQL")
 		db := newDatabase(t)
 		teller := teller(t, dial(t, db.App, postgres.BusyTimeout(time.Minute)))
-		locker, err := pgx.Connect(ctx, db.Owner)
-		if err == nil {
-			defer locker.Close(ctx)
-			_, err = locker.Exec(ctx, "BEGIN; LOCK TABLE bank.accounts IN ACCESS EXCLUSIVE MODE")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		y.within("somebody has locked the table", moment, move(teller, "lock/1"))
+		db.Hang(t)
+		y.within("somebody has locked the tables", moment, move(teller, "lock/1"))
 	})
 	t.Run("file", func(t *testing.T) {
 		t.Parallel()
