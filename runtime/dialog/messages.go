@@ -101,6 +101,7 @@ const (
 	sayDid       words.Key = "dialog/did"
 	sayNoneFound words.Key = "dialog/none-found"
 	sayAndMore   words.Key = "dialog/and-more"
+	sayNotAll    words.Key = "dialog/not-all"
 	sayNew       words.Key = "dialog/new"
 	sayDeletes   words.Key = "dialog/deletes"
 	sayDeleted   words.Key = "dialog/deleted"

@@ -37,10 +37,14 @@ func (w wording) told(done []*receipt.Receipt) string {
 
 // tellsCall tells one call: in the sentences of its palette, or field by field.
 func (w wording) tellsCall(c *receipt.Call) string {
-	if text := strings.TrimRight(w.call(c), "\n"); text != "" {
-		return text
+	text := strings.TrimRight(w.call(c), "\n")
+	if text == "" {
+		text = w.wholly(func(w wording) string { return w.plainly(c) })
 	}
-	return w.wholly(func(w wording) string { return w.plainly(c) })
+	if c.Result != nil && len(c.Result.Left) > 0 {
+		text = strings.TrimLeft(text+"\n"+w.say(sayNotAll), "\n")
+	}
+	return text
 }
 
 func (w wording) plainly(c *receipt.Call) string {

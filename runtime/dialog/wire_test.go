@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -293,4 +295,27 @@ func TestTheCapsOfATurnHold(t *testing.T) {
 			t.Errorf("the model was asked %d times for 250 tokens at 110 each", n)
 		}
 	})
+}
+
+// Where an answer leaves rows out, because they are on the next page or cannot be read,
+// the person is told that it is not all.
+func TestWhatIsLeftOutIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join("testdata", "house", "house.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paged := strings.Replace(string(text), "    reads:\n      entity: repair\n      where: row.status != CANCELLED\n",
+		"    args:\n      - {name: after-id, type: ref, ref-type: repair}\n    reads:\n      entity: repair\n      where: row.status != CANCELLED\n      limit: 1\n      after: after-id\n", 1)
+	for where, want := range map[string]bool{paged: true, strings.Replace(paged, "limit: 1", "limit: 90", 1): false} {
+		if err := os.WriteFile(filepath.Join(dir, "house.yaml"), []byte(where), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := newWire(t, answered("", "tool_calls", "house__list-repairs", `{"after-id": null}`), answered("", "stop"))
+		a := newHouseAt(t, dir).wired(s, nil).say("What is broken?")
+		if got := strings.Contains(a.Text, "That is not all there is."); got != want || !strings.Contains(a.Text, "oiler") {
+			t.Errorf("told %q", a.Text)
+		}
+	}
 }
