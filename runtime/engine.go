@@ -130,6 +130,7 @@ type Engine struct {
 	handlers  map[*verbs.Verb]*handler
 	macros    map[*verbs.Verb]*verbs.Program
 	inside    map[*verbs.Verb][]*verbs.Verb  // of a macro: every verb that it uses, however deep, once
+	excluded  map[*verbs.Verb][]excluded     // of verbs that do not go with others
 	limited   []*verbs.Verb                  // those that have limits
 	unfit     map[*verbs.Verb]dsl.Diagnostic // queries that cannot be run
 	dark      map[*verbs.Verb][]bool         // of a query: which columns are sensitive; none of a verb that has no such
@@ -190,6 +191,9 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 		profile:   opt.Profile,
 		deciders:  opt.Deciders,
 		scanner:   opt.Scanner,
+	}
+	if reg.Excludes() {
+		e.excluded = exclusions(reg.Verbs())
 	}
 	if e.clock == nil {
 		e.clock = time.Now

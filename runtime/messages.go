@@ -180,6 +180,7 @@ const (
 	codeWrongValue        = "wrong-value"
 	codeRequirementNotMet = "requirement-not-met"
 	codeLimitReached      = "limit-reached"
+	codeNotTogether       = "not-together"
 	codeNeedsAgreement    = "needs-agreement"
 	codeStalePreview      = "stale-preview"
 	codeSignInAgain       = "sign-in-again"
@@ -365,6 +366,12 @@ func gaveNothing(place dsl.Place, param string) dsl.Diagnostic {
 func leadsOutOfRange(place dsl.Place, verb string) dsl.Diagnostic {
 	return complain(codeWrongValue, place, fmt.Sprintf("%s would reckon with what it was given and come to no possible value", verb),
 		"give values that are less extreme")
+}
+
+func notTogether(place dsl.Place, v *verbs.Verb, x *verbs.Exclusion) dsl.Diagnostic {
+	d := complain(codeNotTogether, place, x.Else, "say them in scripts of their own, if both are meant")
+	d.Related = []dsl.Related{{Place: x.Place, Message: v.Name + " excludes " + x.Verb.Name}}
+	return d
 }
 
 // requirementNotMet says what the palette says, and where it says it.

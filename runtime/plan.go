@@ -43,6 +43,8 @@ type run struct {
 	unsealed bool   // its digest is worked out when somebody asks for it
 	scratch  []byte // for seals
 
+	metCalls map[metCall]bool // that exclude others
+
 	own      []stores.Change          // of rows that the engine keeps about this run
 	uses     map[stores.Value]*useLog // of verbs that have limits
 	settled  []stores.Settlement
@@ -145,6 +147,11 @@ func (r *run) step(ctx context.Context, f *frame, st *step, c *verbs.Call) (need
 	r.e.enter(StageResolve)
 	if err := r.resolve(ctx, f, st, c); err != nil {
 		return nil, err
+	}
+	if all := r.e.excluded[st.verb]; all != nil {
+		if err := r.together(st, all); err != nil {
+			return nil, err
+		}
 	}
 	r.e.enter(StageGate)
 	st.sealed = st.sealIn(&r.scratch)

@@ -121,6 +121,9 @@ func (c *checker) run() {
 		c.call(&c.s.Calls[i], false, 0)
 	}
 	c.arrange()
+	if c.r.excludes && !c.failed && !c.broken {
+		c.together()
+	}
 	if n > 1 && !c.broken && c.macro == nil {
 		c.unused()
 	}

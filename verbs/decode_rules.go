@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"strings"
+
 	"gopkg.in/yaml.v3"
 
 	"verbatim/dsl"
@@ -97,6 +99,47 @@ func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// settleExclusions reads which verbs do not go with one, once all verbs are known.
+func (l *loader) settleExclusions(vn *verbNode) {
+	d, v := vn.d, vn.v
+	d.each(vn.f.at("excludes"), func(n *yaml.Node) {
+		f, ok := d.fields(n, "exclusion")
+		if !ok || f.at("verb").value == nil || f.at("else").value == nil {
+			return
+		}
+		name := f.at("verb").value
+		x := Exclusion{Verb: l.verbNamed[name.Value], Param: -1, Other: -1, Before: f.text("when") == "before", Else: f.text("else"), Place: d.place(n)}
+		if domain, _, ok := cutLast(v.Name); ok && x.Verb == nil {
+			x.Verb = l.verbNamed[domain+"."+name.Value]
+		}
+		if x.Verb == nil {
+			d.report(tell(d.place(name), "unknown-verb", name.Value, l.verbNamed))
+			return
+		}
+		if same := f.at("same").value; same != nil {
+			for _, of := range []struct {
+				verb  *Verb
+				param *int
+			}{{v, &x.Param}, {x.Verb, &x.Other}} {
+				if *of.param = of.verb.param(strings.TrimPrefix(same.Value, ":")); *of.param < 0 {
+					d.report(say.unknownArgument(d.place(same), of.verb, same.Value))
+					return
+				}
+			}
+		}
+		v.Excludes = append(v.Excludes, x)
+	})
+}
+
+// cutLast divides a name at its last dot.
+func cutLast(name string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return "", name, false
+	}
+	return name[:i], name[i+1:], true
 }
 
 // maxUses is how many uses a limit counts: their times are kept.

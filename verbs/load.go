@@ -143,6 +143,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	}
 	for i := range l.verbNodes {
 		l.settleDeprecation(&l.verbNodes[i])
+		l.settleExclusions(&l.verbNodes[i])
 	}
 	for _, d := range sidecars {
 		if d.root != nil {

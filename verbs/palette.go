@@ -30,6 +30,7 @@ type Registry struct {
 	sensitive map[string]bool // names of sensitive arguments of any verb
 	open      map[string]bool // names of arguments of any verb that are not
 	digest    string          // of everything that was read
+	excludes  bool            // some verb does not go with another
 }
 
 // A Palette is one file.
@@ -237,6 +238,7 @@ type Verb struct {
 	Totals      []*Total
 	Requires    []Require
 	Limits      []Limit
+	Excludes    []Exclusion
 	Confirm     []Confirm
 	Deprecated  *Deprecation
 	Place       dsl.Place
@@ -293,7 +295,9 @@ type Param struct {
 
 // Sure reports whether the argument has a value in every call that is carried
 // out: it must be given, or something stands for it.
-func (p *Param) Sure() bool { return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil }
+func (p *Param) Sure() bool {
+	return p.Required || p.Active || !p.Default.IsNull() || p.DefaultDay != nil
+}
 
 // SchemaOf returns the index of the argument, a code, whose schema an object must
 // satisfy.
@@ -521,6 +525,29 @@ type Require struct {
 	By, Of int
 	Else   string // what the caller is told
 	Place  dsl.Place
+}
+
+// An Exclusion says that a verb does not go with another in one script.
+type Exclusion struct {
+	Verb *Verb
+	// Param, and Other of the other verb, are the arguments that must be the same for the
+	// two to exclude one another; -1 where they always do.
+	Param, Other int
+	Before       bool // only the other one before this one is excluded
+	Else         string
+	Place        dsl.Place
+}
+
+// Line says an exclusion on one line.
+func (x *Exclusion) Line(v *Verb) string {
+	line := x.Verb.Name
+	if x.Before {
+		line += " before it"
+	}
+	if x.Param >= 0 {
+		line += " of the same :" + v.Params[x.Param].Name
+	}
+	return line + " (otherwise: " + OneLine(x.Else) + ")"
 }
 
 // A Limit says how often a verb may be used: so many times within so many seconds.

@@ -92,6 +92,9 @@ func (r *Registry) facts(v *Verb) []fact {
 	if lines := limitLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"limits", lines})
 	}
+	if lines := excludeLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"not with", lines})
+	}
 	if lines := askLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"asks", lines})
 	}
@@ -266,6 +269,14 @@ func limitLines(v *Verb) []string {
 	lines := make([]string, len(v.Limits))
 	for i := range v.Limits {
 		lines[i] = v.Limits[i].Line()
+	}
+	return lines
+}
+
+func excludeLines(v *Verb) []string {
+	lines := make([]string, len(v.Excludes))
+	for i := range v.Excludes {
+		lines[i] = v.Excludes[i].Line(v)
 	}
 	return lines
 }

@@ -29,6 +29,9 @@ const maxParams = 64
 // newRegistry joins what was loaded into a Registry. Everything in it must
 // already agree; newRegistry only indexes. A name that occurs twice keeps its
 // first holder.
+// Excludes reports whether some verb does not go with another in one script.
+func (r *Registry) Excludes() bool { return r.excludes }
+
 func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, says map[saying]string, digest string) *Registry {
 	r := &Registry{
 		palettes: slices.Clone(palettes),
@@ -70,6 +73,7 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 	}
 	slices.SortFunc(r.sorted, func(a, b *Verb) int { return strings.Compare(a.Name, b.Name) })
 	for _, v := range r.sorted {
+		r.excludes = r.excludes || len(v.Excludes) > 0
 		v.plan = r.planOf(v)
 	}
 	return r

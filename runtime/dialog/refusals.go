@@ -41,7 +41,7 @@ var meanings = []struct {
 	{[]string{"invalid-phone"}, "dialog/refused-invalid-phone"},
 	{[]string{"not-permitted", "role-lost", "unknown-principal"}, "dialog/refused-not-permitted"},
 	{[]string{"sign-in-again"}, "dialog/refused-sign-in-again"},
-	{[]string{"requirement-not-met", "not-possible", "no-step", "not-accepted"}, "dialog/refused-requirement-not-met"},
+	{[]string{"requirement-not-met", "not-together", "not-possible", "no-step", "not-accepted"}, "dialog/refused-requirement-not-met"},
 	{[]string{"needs-agreement"}, "dialog/refused-needs-agreement"},
 	{[]string{"same-person"}, "dialog/refused-same-person"},
 	{[]string{"declined-before"}, "dialog/refused-declined-before"},

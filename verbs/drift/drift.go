@@ -223,6 +223,7 @@ func (d *drift) verb(was, v *verbs.Verb) {
 	}
 	d.params(was, v)
 	d.requires(was, v)
+	d.excludes(was, v)
 	d.limited(was, v)
 	d.confirms(was, v)
 	d.effects(was, v)
@@ -383,6 +384,20 @@ func (d *drift) requires(was, v *verbs.Verb) {
 			at = v.Requires[i].Place
 		}
 		d.lower("requirement-dropped", at, o.Place, "it required "+o.Line(), "%s can be used where it could not", v.Name)
+	}
+}
+
+// excludes holds each old exclusion against the new ones.
+func (d *drift) excludes(was, v *verbs.Verb) {
+	for i := range was.Excludes {
+		o := &was.Excludes[i]
+		line, _, _ := strings.Cut(o.Line(was), " (otherwise:")
+		kept := slices.ContainsFunc(v.Excludes, func(n verbs.Exclusion) bool {
+			return n.Verb.Name == o.Verb.Name && (!n.Before || o.Before) && (n.Param < 0 || o.Param >= 0 && v.Params[n.Param].Name == was.Params[o.Param].Name)
+		})
+		if !kept {
+			d.lower("requirement-dropped", v.Place, o.Place, "it excluded "+line, "%s can be used where it could not", v.Name)
+		}
 	}
 }
 
