@@ -7,7 +7,7 @@ type Table struct {
 	View    bool
 	Columns []TableColumn
 	// Key are the columns of the primary key, or of the first others that nothing is
-	// twice or null in; of a view, of one column in which that is so now.
+	// twice or null in; of a view, of some in which that is so now.
 	Key     []string
 	Foreign []ForeignKey
 	Many    bool   // more rows than one read returns

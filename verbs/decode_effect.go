@@ -234,6 +234,8 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		d.report(tell(e.Place, "read-only", ent, e.Word()))
 		return nil
 	}
+	s := ent.Store
+	s.Added, s.Changed, s.Removed = s.Added || e.Kind == Creates, s.Changed || e.Kind == Updates, s.Removed || e.Kind == Deletes
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":

@@ -33,8 +33,16 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 	}
 	p := &proposer{taken: map[string]bool{}, entity: map[string]*proposed{}}
 	var all []*proposed
+	plain := map[string]bool{}
 	for i := range tables {
-		e := &proposed{table: &tables[i], name: p.unique(slug(lastName(tables[i].Name), '-'))}
+		plain[slug(lastName(tables[i].Name), '-')] = true
+	}
+	for i := range tables {
+		name := slug(lastName(tables[i].Name), '-')
+		if one := singular(name); !plain[one] {
+			name = one
+		}
+		e := &proposed{table: &tables[i], name: p.unique(name)}
 		all = append(all, e)
 		p.entity[tables[i].Name] = e
 	}
@@ -164,6 +172,31 @@ func slug(name string, dash rune) string {
 	return s[:min(len(s), 60)]
 }
 
+// singular is what a row is called of a table that is named for many: an entity is one.
+func singular(name string) string {
+	for _, end := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(name, end[0]); ok && len(stem) > 1 {
+			return stem + end[1]
+		}
+	}
+	return name
+}
+
+// throughOthers finds what a column refers to that is one of several columns of a foreign
+// key: the other end of that may refer to it.
+func (p *proposer) throughOthers(fk stores.ForeignKey, column string) (stores.ForeignKey, bool) {
+	to, i := p.entity[fk.Table], slices.Index(fk.Columns, column)
+	if len(fk.Columns) < 2 || to == nil || i < 0 || i >= len(fk.To) {
+		return fk, false
+	}
+	for _, on := range to.table.Foreign {
+		if len(on.Columns) == 1 && on.Columns[0] == fk.To[i] {
+			return stores.ForeignKey{Columns: []string{column}, Table: on.Table, To: on.To}, true
+		}
+	}
+	return fk, false
+}
+
 // fields works out the fields of an entity.
 func (p *proposer) fields(e *proposed) {
 	t := e.table
@@ -184,6 +217,17 @@ func (p *proposer) fields(e *proposed) {
 	if e.why != "" {
 		return
 	}
+	foreign := slices.Clone(t.Foreign)
+	for _, fk := range t.Foreign {
+		for _, c := range fk.Columns {
+			if on, ok := p.throughOthers(fk, c); ok {
+				foreign = append(foreign, on)
+			}
+		}
+		if len(fk.Columns) > 1 {
+			e.decide = append(e.decide, fmt.Sprintf("(%s) together refer to a row of %s; a field refers by one column", strings.Join(fk.Columns, ", "), fk.Table))
+		}
+	}
 	names := map[string]bool{}
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -199,7 +243,7 @@ func (p *proposer) fields(e *proposed) {
 			e.fields = append(e.fields, f)
 			continue
 		}
-		for _, fk := range t.Foreign {
+		for _, fk := range foreign {
 			to := p.entity[fk.Table]
 			if len(fk.Columns) != 1 || fk.Columns[0] != c.Name || len(t.Key) == 1 && t.Key[0] == c.Name {
 				continue
@@ -377,10 +421,14 @@ func (e *proposed) writeEntity(w *writer) {
 	for i, f := range e.key {
 		keys[i] = yamlText(f.name)
 	}
+	guess := ""
+	if t.View {
+		guess = "  # DECIDE: it tells the rows apart that are there now; will it always?"
+	}
 	if len(keys) > 1 {
-		w.line("    key: [%s]", strings.Join(keys, ", "))
+		w.line("    key: [%s]%s", strings.Join(keys, ", "), guess)
 	} else {
-		w.line("    key: %s", keys[0])
+		w.line("    key: %s%s", keys[0], guess)
 		switch c := e.key[0].column; {
 		case t.View:
 		case c.Numbered, c.Given && c.Kind != stores.UUID:
@@ -392,12 +440,7 @@ func (e *proposed) writeEntity(w *writer) {
 	if t.View {
 		w.line("    read-only: true")
 	}
-	owner := ""
-	for i := range e.fields {
-		if f := &e.fields[i]; f.ref != nil && f.ref != e && f.column.Required && owner == "" {
-			owner = f.name
-		}
-	}
+	owner := e.owners()
 	if owner != "" {
 		w.line("    scope: everyone  # DECIDE: or, if a row belongs to whoever it refers to: scope: %s", owner)
 	} else {
@@ -411,6 +454,21 @@ func (e *proposed) writeEntity(w *writer) {
 	for i := range e.fields {
 		e.fields[i].write(w)
 	}
+}
+
+// owners is the path of references from a row to the one that it would belong to: the
+// first that must be there, and so on.
+func (e *proposed) owners() string {
+	var path []string
+	for at := e; len(path) < 5; {
+		i := slices.IndexFunc(at.fields, func(f proposedField) bool { return f.ref != nil && f.ref != at && f.column.Required })
+		if i < 0 {
+			break
+		}
+		path = append(path, at.fields[i].name)
+		at = at.fields[i].ref
+	}
+	return strings.Join(path, ".")
 }
 
 func (f *proposedField) write(w *writer) {

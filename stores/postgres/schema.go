@@ -173,6 +173,7 @@ type migration struct {
 	begun    map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
 	indexes  map[string]map[string]bool    // schema -> names of relations that are there, or planned
 	grants   []string                      // schemas that the role may use, or will
+	lacks    []string                      // statements that give it rights, for owners of tables to run
 	added    []addedField                  // to tables that are there
 }
 
@@ -241,6 +242,9 @@ func (m *migration) plan() error {
 		if err != nil {
 			return err
 		}
+	}
+	if len(m.lacks) > 0 {
+		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
 	}
 	// References and policies name other tables, which are there by now.
 	for _, a := range m.added {
@@ -752,14 +756,13 @@ func (m *migration) drawn(e *stores.Entity, f *stores.Field, d *declaration) err
 		m.problem(e, "column %s of table %s has no default and is no identity, and the database is to give field %s its value", f.Column, e.Table, f.Name)
 	case d.computed && !f.Computed:
 		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
-	case f.Drawn && counts && m.role != "":
-		may, err := m.exists("SELECT 1 WHERE pg_catalog.has_sequence_privilege($1::text, "+sequence+"::regclass, 'USAGE')", m.role)
-		if err != nil {
-			return err
-		}
-		if !may {
-			m.problem(e, "role %s may not take numbers for column %s of table %s: its owner runs GRANT USAGE ON SEQUENCE %s TO %s", m.role, f.Column, e.Table, strings.Trim(sequence, "'"), quote(m.role))
-		}
+	case f.Drawn && counts && m.role != "" && e.Added:
+		return m.ask("SELECT pg_catalog.has_sequence_privilege($1::text, c.oid, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE') FROM pg_catalog.pg_class c WHERE c.oid = "+sequence+"::regclass", []any{m.role}, func(r row) error {
+			if !r.yes(0) {
+				m.give(fmt.Sprintf("GRANT USAGE ON SEQUENCE %s TO %s", strings.Trim(sequence, "'"), quote(m.role)), r.yes(1))
+			}
+			return nil
+		})
 	}
 	return nil
 }
@@ -798,8 +801,49 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 	return nil
 }
 
+// give plans a right of the application's on what is not ours, or leaves it to the owner.
+func (m *migration) give(statement string, owned bool) {
+	switch {
+	case slices.Contains(m.lacks, statement), slices.Contains(m.Steps, statement):
+	case owned:
+		m.step("%s", statement)
+	default:
+		m.lacks = append(m.lacks, statement)
+	}
+}
+
+// rights grants what verbs need of a table of others, where the role that migrates may,
+// and otherwise says what its owner has to.
+func (m *migration) rights(e *stores.Entity) error {
+	if m.role == "" {
+		return nil
+	}
+	schema, name := schemaAndName(e.Table)
+	const of = " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text"
+	return m.ask(`SELECT pg_catalog.has_schema_privilege($3::text, n.oid, 'USAGE'), pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE'),
+	pg_catalog.has_any_column_privilege($3::text, c.oid, 'SELECT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'INSERT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'UPDATE'), pg_catalog.has_table_privilege($3::text, c.oid, 'DELETE')`+of,
+		[]any{schema, name, m.role}, func(r row) error {
+			if !r.yes(0) {
+				m.give(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), quote(m.role)), r.yes(1))
+			}
+			var rights []string
+			for i, needed := range [...]bool{true, e.Added, e.Changed, e.Removed} {
+				if needed && !r.yes(3+i) {
+					rights = append(rights, [...]string{"SELECT", "INSERT", "UPDATE", "DELETE"}[i])
+				}
+			}
+			if len(rights) > 0 {
+				m.give(fmt.Sprintf("GRANT %s ON %s TO %s", strings.Join(rights, ", "), table(e), quote(m.role)), r.yes(2))
+			}
+			return nil
+		})
+}
+
 // verify finds why a table of others cannot carry an entity.
 func (m *migration) verify(e *stores.Entity, t *tableInfo) error {
+	if err := m.rights(e); err != nil {
+		return err
+	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		if i == e.Key && len(e.Parts) > 0 {
