@@ -31,7 +31,7 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 	if from == "" {
 		return []Proposal{begun(domain)}
 	}
-	p := &proposer{taken: map[string]bool{}, entity: map[string]*proposed{}}
+	p := &proposer{taken: map[string]bool{}, entity: map[string]*proposed{}, enums: map[string]string{}}
 	var all []*proposed
 	plain := map[string]bool{}
 	for i := range tables {
@@ -48,6 +48,11 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 	}
 	for _, e := range all {
 		p.fields(e)
+	}
+	for _, e := range all {
+		if e.why == "" {
+			e.label = e.labelled()
+		}
 	}
 	var files []Proposal
 	for n := 0; n == 0 || n < len(all); n += maxProposed {
@@ -109,6 +114,7 @@ type proposer struct {
 	taken  map[string]bool
 	entity map[string]*proposed // by table
 	lists  []string             // of codes, written
+	enums  map[string]string    // the list of an enumeration type
 }
 
 // A proposed is an entity in the making.
@@ -249,6 +255,9 @@ func (p *proposer) fields(e *proposed) {
 				continue
 			}
 			short := strings.TrimSuffix(f.name, "_id")
+			if to != nil && len(fk.To) == 1 && f.name == slug(fk.To[0], '_') && strings.HasPrefix(f.name, underscored(to.name)+"_") {
+				short = underscored(to.name) // job_no is that of a job
+			}
 			switch {
 			case to == nil:
 				e.decide = append(e.decide, fmt.Sprintf("column %s refers to %s, which is not there", c.Name, fk.Table))
@@ -287,7 +296,6 @@ func (p *proposer) fields(e *proposed) {
 			}
 		}
 	}
-	e.label = e.labelled()
 }
 
 // keyFits reports whether a column is of the kind of a table's key.
@@ -297,10 +305,13 @@ func keyFits(to *stores.Table, c *stores.TableColumn) bool {
 	})
 }
 
-var labels = regexp.MustCompile(`^(name|title|label|subject|full_name|display_name|.*_name|.*_title)$`)
+var (
+	labels  = regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name|.*_name|.*_title)$`)
+	private = regexp.MustCompile(`mail|phone|mobile`)
+)
 
-// labelled proposes what people read for a row.
-func (e *proposed) labelled() string {
+// called are the fields that people know a row by, and nil where none is seen.
+func (e *proposed) called() []string {
 	text := func(f *proposedField) bool {
 		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret.MatchString(f.name)
 	}
@@ -308,19 +319,35 @@ func (e *proposed) labelled() string {
 		return slices.ContainsFunc(e.fields, func(f proposedField) bool { return f.name == name && text(&f) })
 	}
 	if find("first_name") && find("last_name") {
-		return "{first_name} {last_name}"
+		return []string{"first_name", "last_name"}
 	}
-	for i := range e.fields {
-		if f := &e.fields[i]; text(f) && labels.MatchString(f.name) {
-			return "{" + f.name + "}"
+	for _, fits := range []func(f *proposedField) bool{
+		func(f *proposedField) bool { return labels.MatchString(f.name) },
+		func(f *proposedField) bool { return f.column.Unique && !private.MatchString(f.name) },
+	} {
+		for i := range e.fields {
+			if f := &e.fields[i]; text(f) && fits(f) {
+				return []string{f.name}
+			}
 		}
+	}
+	return nil
+}
+
+// labelled proposes what people read for a row.
+func (e *proposed) labelled() string {
+	if all := e.called(); all != nil {
+		return "{" + strings.Join(all, "} {") + "}"
 	}
 	label := strings.ReplaceAll(e.name, "-", " ")
 	for _, f := range e.key {
-		if f.ref == nil {
+		switch {
+		case f.ref == nil:
 			label += " {" + f.name + "}"
-		} else if key := f.ref.table.Key; len(key) == 1 {
-			label += " {" + f.name + "." + slug(key[0], '_') + "}"
+		case len(f.ref.called()) == 1:
+			label += " {" + f.name + "." + f.ref.called()[0] + "}"
+		case len(f.ref.key) == 1:
+			label += " {" + f.name + "." + f.ref.key[0].name + "}"
 		}
 	}
 	return label
@@ -334,10 +361,20 @@ func (p *proposer) codes(e *proposed, f *proposedField) string {
 	if len(c.Takes) == 0 || c.Kind != stores.String && c.Kind != stores.Int {
 		return ""
 	}
-	name := p.unique(e.name + "-" + f.arg)
+	if name := p.enums[c.Enum]; name != "" {
+		return name
+	}
 	lines, ok := codeLines(c.Takes, c.Kind)
 	if !ok {
 		return ""
+	}
+	name := e.name + "-" + f.arg
+	if c.Enum != "" {
+		name = slug(lastName(c.Enum), '-')
+	}
+	name = p.unique(name)
+	if c.Enum != "" {
+		p.enums[c.Enum] = name
 	}
 	p.lists = append(p.lists, "  - name: "+yamlText(name)+"\n    values:\n"+lines)
 	return name
@@ -461,7 +498,7 @@ func (e *proposed) writeEntity(w *writer) {
 func (e *proposed) owners() string {
 	var path []string
 	for at := e; len(path) < 5; {
-		i := slices.IndexFunc(at.fields, func(f proposedField) bool { return f.ref != nil && f.ref != at && f.column.Required })
+		i := slices.IndexFunc(at.fields, func(f proposedField) bool { return f.ref != nil && f.ref != at && (f.column.Required || at.table.View) })
 		if i < 0 {
 			break
 		}
@@ -487,10 +524,11 @@ func (f *proposedField) write(w *writer) {
 	switch {
 	case c.Computed:
 		keys += ", read-only: true"
-	case c.Given && !c.Numbered:
-		keys += ", default-by: database"
 	case c.Required:
 		keys += ", required: true"
+	}
+	if c.Given && !c.Numbered && !c.Computed {
+		keys += ", default-by: database"
 	}
 	if secret.MatchString(f.name) {
 		keys += ", sensitive: true"
@@ -503,7 +541,7 @@ func (f *proposedField) write(w *writer) {
 			rows += h.Rows
 			values[i] = h.Value
 		}
-		if lines, ok := codeLines(values, stores.String); ok && rows >= 5*int64(len(values)) && !secret.MatchString(f.name) {
+		if lines, ok := codeLines(values, stores.String); ok && len(values) > 1 && rows >= 5*int64(len(values)) && !secret.MatchString(f.name) {
 			w.line("      # DECIDE: if %s takes only these, make it a code of a list with these values:", f.name)
 			for line := range strings.Lines(lines) {
 				w.WriteString("      # " + strings.TrimLeft(line, " "))
@@ -577,7 +615,11 @@ func (e *proposed) writeVerbs(w *writer) {
 	if len(where) > 0 {
 		w.line("      where: %s", strconv.Quote(strings.Join(where, " and ")))
 	}
-	w.line("      order: [%s]", yamlText(e.key[0].name))
+	order := make([]string, len(e.key))
+	for i, f := range e.key {
+		order[i] = yamlText(f.name)
+	}
+	w.line("      order: [%s]", strings.Join(order, ", "))
 	w.line("      fields: {%s}", strings.Join(shown, ", "))
 	w.line("  - verb: show-%s", e.name)
 	w.line("    description: %s", yamlText("One row of "+t.Name+"."))

@@ -142,7 +142,11 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 	for _, path := range written {
 		fmt.Fprintf(a.out, "ok   %s: %s\n", path, what)
 	}
-	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\nnext: verbatim lint, then verbatim migrate%s --administrator NAME\n", receipt.Counted(decide, "line"), storeHint(from))
+	lint, migrate := "", ""
+	if dir != "verbs" {
+		lint, migrate = " "+shell(dir), " --palettes "+shell(dir)
+	}
+	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\nnext: verbatim lint%s, then verbatim migrate%s%s --administrator NAME\n", receipt.Counted(decide, "line"), lint, migrate, storeHint(from))
 	return nil
 }
 
@@ -153,5 +157,5 @@ func storeHint(from string) string {
 	if strings.HasPrefix(from, "sqlite:") {
 		return " --store " + shell(from)
 	}
-	return " --store URL"
+	return " --store URL --grant-to ROLE"
 }

@@ -168,10 +168,7 @@ func (d *describer) describe(t *stores.Table) error {
 	err = d.ask(`SELECT pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
 	LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
 		of+"JOIN pg_catalog.pg_index i ON i.indrelid = c.oid"+is+"AND i.indisunique AND i.indimmediate AND i.indpred IS NULL AND i.indisvalid ORDER BY i.indisprimary DESC, i.indexrelid", args, func(r row) {
-		set := strings.Split(r.str(0), "\x01")
-		if len(t.Key) == 0 && !slices.ContainsFunc(set, func(c string) bool { return !column(c).Required }) {
-			t.Key = set
-		}
+		t.Tells(strings.Split(r.str(0), "\x01"))
 	})
 	if err != nil {
 		return err
@@ -224,7 +221,7 @@ func described(d declaration) stores.TableColumn {
 	}[d.base]
 	switch {
 	case d.class == "e":
-		c.Kind = stores.String
+		c.Kind, c.Enum = stores.String, d.typ
 	case d.category == "A" && arrayElements[d.element]:
 		c.Kind = stores.JSON
 		c.Elem = map[string]stores.Kind{"uuid": stores.UUID, "int2": stores.Int, "int4": stores.Int, "int8": stores.Int, "numeric": stores.Decimal, "bool": stores.Bool, "date": stores.Date}[d.element]
