@@ -74,7 +74,7 @@ verbs:
   - verb: shelve
     roles: [clerk]
     args: [{name: album, type: ref, ref-type: album, required: true}, {name: shelf, type: ref, ref-type: shelf, required: true}, {name: copies, type: integer, required: true}]
-    effects: [{creates: shelved, set: {album: album, shelf: shelf, copies: copies}}]
+    effects: [{creates: shelved, set: {album: album, shelf: shelf, copies: copies}}, {notifies: desk, with: {what: ':album', who: album.artist}}]
   - verb: recount
     roles: [clerk]
     args: [{name: shelved, type: ref, ref-type: shelved, required: true}, {name: copies, type: integer, required: true}]

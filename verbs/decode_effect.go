@@ -75,7 +75,8 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		}
 	case Triggers, Notifies:
 		d.scalars(f.at("with"), func(k, val *yaml.Node) {
-			e.With = append(e.With, With{Key: k.Value, Value: l.compile(d, val, sc, wantAnything, e.When)})
+			value, t := l.compileTerm(d, val, sc, wantAnything, e.When)
+			e.With = append(e.With, With{Key: k.Value, Value: value, Of: t.entity})
 		})
 		e.Declared = !e.Operand.Prose && (!e.May || e.When != nil)
 		if e.Kind == Triggers {
@@ -428,7 +429,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 			return
 		}
 		want := wantField(ent, i)
-		want.kept = e.Kind == Updates
+		want.kept = e.Kind == Updates || ent.Store.Fields[i].Drawn
 		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, want, e.When), Place: d.place(val)})
 	})
 	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })

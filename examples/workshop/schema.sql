@@ -140,7 +140,7 @@ CREATE TABLE billing."Invoice" (
     "Net"        numeric(12,2) NOT NULL,
     "VatRate"    numeric(4,3) NOT NULL DEFAULT 0.200,
     "Gross"      numeric(12,2) GENERATED ALWAYS AS (round("Net" * (1 + "VatRate"), 2)) STORED,
-    "State"      varchar(10) NOT NULL DEFAULT 'sent' CHECK ("State" IN ('sent', 'paid', 'disputed', 'written-off')),
+    "State"      varchar(12) NOT NULL DEFAULT 'sent' CHECK ("State" IN ('sent', 'paid', 'disputed', 'written-off')),
     CHECK ("DueOn" >= "IssuedOn")
 );
 CREATE INDEX ON billing."Invoice" ("CustomerId");

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -780,6 +781,13 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 		if untaken := f.Untaken(d.takes); len(untaken) > 0 {
 			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, e.Table, strings.Join(d.takes, ", "), strings.Join(untaken, ", "), f.Name)
 			continue
+		}
+		if n := lengthOf(d.full); n > 0 && form.arg == "text" {
+			for j, stored := range f.StoredCodes() {
+				if utf8.RuneCountInString(stored) > n {
+					m.warn(e, "column %s of table %s is declared %s, and is too short for code %s of field %s", f.Column, e.Table, d.full, f.Codes[j], f.Name)
+				}
+			}
 		}
 		if !t.readable {
 			m.warn(e, "the role that migrates may not read table %s, so that what column %s holds could not be compared with the codes of field %s", e.Table, f.Column, f.Name)

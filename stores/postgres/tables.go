@@ -212,6 +212,17 @@ func (d *describer) describe(t *stores.Table) error {
 	return nil
 }
 
+// sizeOf is what stands in brackets after a type.
+func sizeOf(full string) []string {
+	return strings.Split(strings.TrimRight(full[strings.IndexByte(full, '(')+1:], ")"), ",")
+}
+
+// lengthOf is how many characters a type of text takes, 0 where it does not say.
+func lengthOf(full string) int {
+	n, _ := strconv.Atoi(sizeOf(full)[0])
+	return n
+}
+
 // described says what kind of field holds a column.
 func described(d declaration) stores.TableColumn {
 	c := stores.TableColumn{Name: d.name, Type: d.full, Required: d.notNull, Given: d.gives != "" && !d.computed, Numbered: strings.Contains(d.gives, "nextval("), Computed: d.computed, Takes: d.takes}
@@ -229,11 +240,10 @@ func described(d declaration) stores.TableColumn {
 			c.Elem = stores.String
 		}
 	}
-	size := strings.Split(strings.TrimRight(d.full[strings.IndexByte(d.full, '(')+1:], ")"), ",")
-	if n, err := strconv.Atoi(size[0]); err == nil && c.Kind == stores.String {
-		c.Length = n
+	if c.Kind == stores.String {
+		c.Length = lengthOf(d.full)
 	}
-	if len(size) == 2 && c.Kind == stores.Decimal {
+	if size := sizeOf(d.full); len(size) == 2 && c.Kind == stores.Decimal {
 		c.Places, _ = strconv.Atoi(size[1])
 	}
 	if c.Kind == stores.Null {
