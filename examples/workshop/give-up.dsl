@@ -1,1 +1,1 @@
-workshop.write-off :invoice-id @invoice-70001
+workshop.write-off :invoice-id @invoice-70003
