@@ -106,7 +106,7 @@ func TestWorkshopsGiveOutWhatThereIsOnceOnly(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				err := s.agreed(c.who, c.script)
-				for code(err) == "changed-meanwhile" || code(err) == "preview-outdated" {
+				for code(err) == "changed-meanwhile" || code(err) == "stale-preview" {
 					err = s.agreed(c.who, c.script)
 				}
 				mu.Lock()
@@ -272,16 +272,22 @@ var workshopVerbs = []string{
 // draw writes a call, mostly about a row that it fits, and says who makes it.
 func (l ledger) draw(chance *rand.Rand) (who, call string) {
 	pick := func(entity string, fits func(map[string]stores.Value) bool) (stores.Value, map[string]stores.Value) {
-		var some []stores.Value
+		var some, others []stores.Value
 		for key, row := range l[entity] {
-			if fits(row) || chance.IntN(8) == 0 {
+			job := row // or that of a line
+			if entity == "job-line" {
+				job = l["job"][row["job"]]
+			}
+			switch {
+			case job["depot"] == stores.NewInt(2): // out of sight
+			case fits(row):
 				some = append(some, key)
+			default:
+				others = append(others, key)
 			}
 		}
-		if len(some) == 0 {
-			for key := range l[entity] {
-				some = append(some, key)
-			}
+		if len(some) == 0 || chance.IntN(8) == 0 {
+			some = append(some, others...)
 		}
 		if len(some) == 0 {
 			return stores.Value{}, nil
@@ -293,7 +299,7 @@ func (l ledger) draw(chance *rand.Rand) (who, call string) {
 	one := func(of ...string) string { return of[chance.IntN(len(of))] }
 	job := func(states string) (string, map[string]stores.Value) {
 		key, row := pick("job", func(row map[string]stores.Value) bool {
-			return row["depot"].Text() == "1" && slices.Contains(strings.Fields(states), row["state"].Text())
+			return slices.Contains(strings.Fields(states), row["state"].Text())
 		})
 		return "@job-" + key.Text(), row
 	}
@@ -313,7 +319,7 @@ func (l ledger) draw(chance *rand.Rand) (who, call string) {
 		return "holly", fmt.Sprintf("%s :job-id %s :part-id %s :quantity %s", verb, of, part, one("1", "2", "0.75", "9"))
 	case "workshop.strike":
 		key, row := pick("job-line", func(row map[string]stores.Value) bool {
-			return l["job"][row["job"]]["state"].Text() == "IN_PROGRESS" && l["job"][row["job"]]["depot"].Text() == "1"
+			return l["job"][row["job"]]["state"].Text() == "IN_PROGRESS"
 		})
 		if key.IsNull() {
 			return "holly", "workshop.board"
@@ -336,7 +342,11 @@ func (l ledger) draw(chance *rand.Rand) (who, call string) {
 		key, row := pick("invoice", func(row map[string]stores.Value) bool { return row["state"].Text() == "SENT" })
 		paid, _ := l.sum("payment", "amount", "invoice", key)
 		owed, _ := stores.Arith('-', row["gross"], paid)
-		return "bea", fmt.Sprintf("%s :invoice-id @invoice-%s :amount %s", verb, key.Text(), one(owed.Text(), "0.01", "50.00", "100000.00"))
+		all := owed.Text()
+		if row["state"].Text() == "PAID" {
+			all = "0.01"
+		}
+		return "bea", fmt.Sprintf("%s :invoice-id @invoice-%s :amount %s", verb, key.Text(), one(all, "0.01", "50.00", "100000.00"))
 	case "workshop.finish":
 		of, _ := job("IN_PROGRESS")
 		return "frank", verb + " :job-id " + of
