@@ -758,9 +758,11 @@ func (m *migration) drawn(e *stores.Entity, f *stores.Field, d *declaration) err
 	case d.computed && !f.Computed:
 		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
 	case f.Drawn && counts && m.role != "" && e.Added:
-		return m.ask("SELECT pg_catalog.has_sequence_privilege($1::text, c.oid, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE') FROM pg_catalog.pg_class c WHERE c.oid = "+sequence+"::regclass", []any{m.role}, func(r row) error {
+		sequence = strings.ReplaceAll(strings.Trim(sequence, "'"), "''", "'")
+		return m.ask(`SELECT pg_catalog.has_sequence_privilege($1::text, c.oid, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'S' AND $2::text IN (pg_catalog.format('%I.%I', n.nspname, c.relname), pg_catalog.format('%I', CASE WHEN n.nspname = 'public' THEN c.relname ELSE '' END))`, []any{m.role, sequence}, func(r row) error {
 			if !r.yes(0) {
-				m.give(fmt.Sprintf("GRANT USAGE ON SEQUENCE %s TO %s", strings.Trim(sequence, "'"), quote(m.role)), r.yes(1))
+				m.give(fmt.Sprintf("GRANT USAGE ON SEQUENCE %s TO %s", sequence, quote(m.role)), r.yes(1))
 			}
 			return nil
 		})
