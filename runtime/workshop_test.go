@@ -43,7 +43,7 @@ func openWorkshops(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	s := &shop{reg: load(t, workshops+"verbs"), store: store}
+	s := &shop{reg: load(t, workshops+"verbs"), store: store, url: db.Admin}
 	plan, err := store.Migrate(ctx, append(s.tables(), runtime.Own()...), true)
 	if err != nil || len(plan.Problems) > 0 {
 		t.Fatalf("migrate: %v %v", err, plan.Problems)
@@ -61,6 +61,50 @@ func openWorkshops(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// F17, F18: what another program's database says of itself stands in the first palette:
+// one list for an enumeration type wherever it is used, references that are half of a
+// foreign key of two columns and those of views, what tells the rows of a view apart, what
+// people call rows, and the whole path to whom they belong to. What a database gives is
+// asked of nobody, and all of it lints clean and is read.
+func TestAFirstPaletteOfTheWorkshops(t *testing.T) {
+	t.Parallel()
+	s := openWorkshops(t)
+	tables, err := postgres.Tables(t.Context(), s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, text := proposed(t, tables)
+	for _, want := range []string{
+		"  vehicle:\n", "  bay-day:\n", "  shelf:\n", `label: "{plate_no}"`, `label: "{company}"`, `label: "shelf {depot.name} {part.part_no}"`,
+		"  - name: job-state\n", "state: {type: code, ref-type: job-state, required: true, default-by: database}", "      state: {type: code, ref-type: job-state}\n",
+		"part: {type: ref, ref-type: part, column: part_no, required: true}", "(depot_id, part_no) together refer to a row of stock.shelf",
+		"key: job_no  # DECIDE: it tells the rows apart that are there now", "key: [depot, part]  # DECIDE: it tells", "scope: customer.home_depot", "scope: invoice.customer.home_depot",
+		"order: [depot, bay, day]", "column search is left out", "nothing is said of fleet.odometer_feed",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	for _, no := range []string{"board-state", "COUNTER", "nothing is said of fleet.board"} {
+		if strings.Contains(text, no) {
+			t.Errorf("it says %s", no)
+		}
+	}
+	o := (&old{&shop{reg: reg, store: s.store}, t}).begin("reader", "keeper")
+	for _, e := range reg.Entities() {
+		if name := e.Store.Name; !strings.HasPrefix(name, "system-") {
+			o.must("music.list-" + name)
+		}
+	}
+	o.must(`music.add-vehicle :customer @pudsey-bakers :plate-no "YC24 NEW" :kind TRUCK :make "MAN" :as @new
+		music.add-job :depot @leeds :vehicle @new :bill-to @pudsey-bakers :complaint "It leans" :as @job
+		music.add-job-line :job @job :line-no 1 :what "Look" :quantity 1.25 :unit-price 60.01
+		music.add-movement :depot @leeds :part @brk-0042 :change 0.5 :reason COUNT :job @job`)
+	if got := o.answer("music.list-job-line :job @job-5006"); !strings.Contains(got, "Look 1.25 60.01 75.01") {
+		t.Errorf("the line is %s", got)
+	}
 }
 
 // agreed runs a script of somebody's own words, and says yes where it asks them alone.
