@@ -54,3 +54,27 @@ func TestWorkshopsReadmeIsTrue(t *testing.T) {
 	}
 	p.play(t)
 }
+
+// F18: a role that may read none of the tables gets no empty palette, and is told why.
+func TestNewSaysWhenNothingCanBeRead(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	s := shellIn{t.TempDir(), t.TempDir()}
+	schema, err := os.ReadFile("../../examples/workshop/schema.sql")
+	if err == nil {
+		err = putProgram(s.bin)
+	}
+	if err == nil {
+		err = db.Load(string(schema))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said, code := s.run(t, "verbatim new --from '"+db.App+"'")
+	if code != exitInput || !strings.Contains(said, "none of the 16 tables of the database") || !strings.Contains(said, "permission denied for schema billing\nnext: connect as a role that may read them") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "verbs")); err == nil {
+		t.Error("a palette was written")
+	}
+}

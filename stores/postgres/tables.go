@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"verbatim/stores"
 )
@@ -40,7 +42,10 @@ ORDER BY 1, 2`, nil, func(r row) {
 		for i := range tables {
 			if t := &tables[i]; t.Fault == "" && ctx.Err() == nil {
 				if err := describe(t); err != nil {
-					t.Fault = plainCause(err).Error()
+					var said *pgconn.PgError
+					if t.Fault = plainCause(err).Error(); errors.As(err, &said) {
+						t.Fault = said.Message
+					}
 				}
 			}
 		}
