@@ -402,3 +402,16 @@ func TestRightsOnTablesOfOthers(t *testing.T) {
 		t.Errorf("%v: it is granted again: %s", err, strings.Join(granted(plan), "\n"))
 	}
 }
+
+// F15: a code that its column has no room for is warned about before somebody says it.
+func TestCodesThatAColumnHasNoRoomFor(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, state varchar(4) CHECK (state IN ('OPEN', 'CLOSED'))); GRANT SELECT ON things TO verbatim_owner`)
+	state := of("state", stores.String)
+	state.Codes = []string{"OPEN", "CLOSED"}
+	plan, err := s.Migrate(context.Background(), []*stores.Entity{mappedTo("things", state)}, false)
+	const want = "column state of table things is declared character varying(4), and is too short for code CLOSED of field state"
+	if err != nil || len(plan.Problems) > 0 || len(plan.Warnings) != 1 || !strings.HasSuffix(plan.Warnings[0], want) {
+		t.Errorf("%v %v %q", err, plan.Problems, plan.Warnings)
+	}
+}

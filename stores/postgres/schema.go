@@ -825,14 +825,14 @@ func (m *migration) give(statement string, owned bool) {
 // rights grants what verbs need of a table of others, where the role that migrates may,
 // and otherwise says what its owner has to. What a verb decides by is locked, also in a
 // table that none of them changes, and a row is locked only by who may update a column.
-func (m *migration) rights(e *stores.Entity, t *tableInfo) error {
+func (m *migration) rights(e *stores.Entity) error {
 	if m.role == "" {
 		return nil
 	}
 	schema, name := schemaAndName(e.Table)
-	locks := !t.view && slices.ContainsFunc(m.entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || e.Changed || e.Removed) })
+	decides := slices.ContainsFunc(m.entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || e.Changed || e.Removed) })
 	return m.ask(`SELECT pg_catalog.has_schema_privilege($3::text, n.oid, 'USAGE'), pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE'),
-	pg_catalog.has_any_column_privilege($3::text, c.oid, 'SELECT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'INSERT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'UPDATE'), pg_catalog.has_table_privilege($3::text, c.oid, 'DELETE')
+	pg_catalog.has_any_column_privilege($3::text, c.oid, 'SELECT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'INSERT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'UPDATE'), pg_catalog.has_table_privilege($3::text, c.oid, 'DELETE'), c.relkind IN ('r', 'p')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
 		[]any{schema, name, m.role}, func(r row) error {
 			if !r.yes(0) {
@@ -843,7 +843,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 				update = "UPDATE (" + quote(e.Fields[e.KeyFields()[0]].Column) + ")"
 			}
 			var rights []string
-			for i, needed := range [...]bool{true, e.Added, e.Changed || locks, e.Removed} {
+			for i, needed := range [...]bool{true, e.Added, e.Changed || decides && r.yes(7), e.Removed} {
 				if needed && !r.yes(3+i) {
 					rights = append(rights, [...]string{"SELECT", "INSERT", update, "DELETE"}[i])
 				}
@@ -857,7 +857,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 
 // verify finds why a table of others cannot carry an entity.
 func (m *migration) verify(e *stores.Entity, t *tableInfo) error {
-	if err := m.rights(e, t); err != nil {
+	if err := m.rights(e); err != nil {
 		return err
 	}
 	for i := range e.Fields {
