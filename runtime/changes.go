@@ -289,6 +289,9 @@ func (r *reading) draw(ctx context.Context, proposals []proposal) (err error) {
 			} else {
 				a := assigned{field: f, from: drawnBy, came: ofRecord}
 				a.value, err = r.read.Draw(ctx, e, f)
+				if k := a.value.Kind(); k == stores.Time || k == stores.UUID {
+					r.alias[a.value] = "drawn" // another each time: now(), gen_random_uuid()
+				}
 				p.set = slices.DeleteFunc(slices.Clone(p.set), func(b assigned) bool { return b.field == f })
 				p.set = append(p.set, a)
 			}

@@ -49,7 +49,7 @@ func countedBy(all []*verbs.Verb) map[view.Field]bool {
 			}
 		}
 		for _, t := range v.Totals {
-			if t.Where.Filter != nil {
+			if t.Where.Filter != nil && t.By >= 0 {
 				by[view.Field{Entity: t.Entity.Store, Field: t.By}] = true
 			}
 		}

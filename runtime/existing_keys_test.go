@@ -74,7 +74,7 @@ verbs:
   - verb: shelve
     roles: [clerk]
     args: [{name: album, type: ref, ref-type: album, required: true}, {name: shelf, type: ref, ref-type: shelf, required: true}, {name: copies, type: integer, required: true}]
-    effects: [{creates: shelved, set: {album: album, shelf: shelf, copies: copies}}]
+    effects: [{creates: shelved, set: {album: album, shelf: shelf, copies: copies}}, {notifies: desk, with: {what: ':album', who: album.artist}}]
   - verb: recount
     roles: [clerk]
     args: [{name: shelved, type: ref, ref-type: shelved, required: true}, {name: copies, type: integer, required: true}]
@@ -165,6 +165,49 @@ func TestAgreementsStandWhateverNumberTheDatabaseGives(t *testing.T) {
 		other, changed := o.checked(strings.NewReplacer("Bill", "Paul", ":copies 2", ":copies 3").Replace(ask))
 		if _, err := other.Run(t.Context(), changed, runtime.RunOptions{Agreed: preview.ID}); err == nil {
 			t.Error("another number of copies was taken for what was agreed to")
+		}
+	})
+}
+
+// F18: what a person agreed to is done although the database dates the new row, each time
+// it is asked, with another instant.
+func TestAgreementsStandWhateverInstantTheDatabaseGives(t *testing.T) {
+	t.Parallel()
+	onExisting(t, `CREATE TABLE note (id INTEGER PRIMARY KEY, line text NOT NULL, at timestamp NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))); -- sqlite
+CREATE TABLE note (id serial PRIMARY KEY, line text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp()); -- postgres
+`, func(t *testing.T, open func(string) *old) {
+		o := open(`
+domain: notes
+roles: [{name: clerk, sees: all}]
+entities:
+  note:
+    key: id
+    key-by: database
+    scope: everyone
+    label: "{line}"
+    fields: {id: {type: integer}, line: {type: string, required: true}, at: {type: datetime, required: true, default-by: database}}
+verbs:
+  - verb: add
+    roles: [clerk]
+    args: [{name: line, type: string, required: true}, {name: at, type: datetime}]
+    confirm: always
+    effects: [{creates: note, set: {line: line, at: at}}]
+`).begin()
+		session, program := o.checked(`notes.add :line "It rains"`)
+		preview, err := session.Preview(t.Context(), program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.Run(t.Context(), program, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+			t.Error(err)
+		}
+		session, program = o.checked(`notes.add :line "It pours" :at 2025-01-02T03:04:05Z`)
+		if preview, err = session.Preview(t.Context(), program); err != nil {
+			t.Fatal(err)
+		}
+		other, later := o.checked(`notes.add :line "It pours" :at 2025-01-02T03:04:06Z`)
+		if _, err := other.Run(t.Context(), later, runtime.RunOptions{Agreed: preview.ID}); err == nil {
+			t.Error("another instant was taken for the one that was agreed to")
 		}
 	})
 }

@@ -34,6 +34,7 @@ type shop struct {
 	reg    *verbs.Registry
 	store  stores.Store
 	engine *runtime.Engine
+	url    string // of a database that was there before, "" where it does not matter
 }
 
 // vienna is the key of the shop that mara and otto work in.

@@ -64,15 +64,11 @@ func (d *digester) step(st *step) {
 	for _, n := range st.notices {
 		d.Number(len(n.values))
 		for i, v := range n.values {
-			var t *verbs.Type // of an argument that goes along as it is
-			if n.effect != nil && i < len(n.effect.With) {
-				for j := range st.verb.Params {
-					if st.verb.Params[j].Ident == n.effect.With[i].Value.Text {
-						t = st.verb.Params[j].Type
-					}
-				}
+			if n.effect != nil && i < len(n.effect.With) && n.effect.With[i].Of != nil {
+				d.Key(n.effect.With[i].Of.Store.Name, v)
+			} else {
+				d.Value(v)
 			}
-			d.of(t, v)
 		}
 		d.origins(n.came)
 		d.instead(n.instead)

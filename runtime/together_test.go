@@ -83,3 +83,57 @@ func newTwoOnServer(t *testing.T) (*world, *world) {
 	}
 	return ws[0], ws[1]
 }
+
+// F17: a total of some of the rows of a list holds all of them, those that it leaves out
+// too: of two lamps, each of which is lit only while the other is dark, two people at once
+// light one.
+func TestATotalHoldsTheRowsThatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	onExisting(t, `CREATE TABLE lamp (id varchar(10) PRIMARY KEY, lit boolean NOT NULL DEFAULT false);
+INSERT INTO lamp (id) VALUES ('left'), ('right');
+`, func(t *testing.T, open func(string) *old) {
+		o := open(`
+domain: lamps
+roles: [{name: clerk, sees: all}]
+entities:
+  lamp:
+    key: id
+    key-by: caller
+    scope: everyone
+    label: "{id}"
+    fields: {id: {type: string, required: true}, lit: {type: boolean, required: true}}
+verbs:
+  - verb: light
+    roles: [clerk]
+    args: [{name: lamp, type: ref, ref-type: lamp, required: true}, {name: others, type: list, of: {type: ref, ref-type: lamp}, required: true}]
+    totals: [{name: lit, count: lamp, where: row in others and row.lit}]
+    requires: [{that: lit == 0, else: another is lit}]
+    effects: [{updates: lamp, where: lamp, set: {lit: "true"}}]
+  - verb: dark
+    roles: [clerk]
+    effects: [{may-update: lamp, where: row.lit, set: {lit: "false"}}]
+  - verb: lit
+    roles: [clerk]
+    reads: {entity: lamp, where: row.lit, order: [id], fields: {lamp: id}}
+`).begin()
+		for range 20 {
+			o.must("lamps.dark")
+			var both sync.WaitGroup
+			for _, call := range []string{"lamps.light :lamp @left :others [@right]", "lamps.light :lamp @right :others [@left]"} {
+				both.Go(func() {
+					_, err := o.run(call)
+					for code(err) == "changed-meanwhile" {
+						_, err = o.run(call)
+					}
+					if err != nil && code(err) != "requirement-not-met" {
+						t.Error(err)
+					}
+				})
+			}
+			both.Wait()
+			if got := o.answer("lamps.lit"); got != "@left" && got != "@right" {
+				t.Fatalf("lit is %q", got)
+			}
+		}
+	})
+}

@@ -89,8 +89,12 @@ type Entity struct {
 	// Managed tables are created and migrated by Migrate; others exist already
 	// and are verified, never altered.
 	Managed bool
-	Unique  [][]int // sets of fields unique together, always within the scope root
-	Place   string  // "client.yaml:12:5", for messages
+	// Added, Changed and Removed say that some verb does so with rows, and that the role
+	// that runs use needs the right.
+	Added, Changed, Removed bool
+
+	Unique [][]int // sets of fields unique together, always within the scope root
+	Place  string  // "client.yaml:12:5", for messages
 }
 
 // Access says which rows of an entity a scope opens.

@@ -1,5 +1,7 @@
 package stores
 
+import "slices"
+
 // A Table is what a database tells of a table or a view that is there, for a first
 // palette over it.
 type Table struct {
@@ -7,7 +9,7 @@ type Table struct {
 	View    bool
 	Columns []TableColumn
 	// Key are the columns of the primary key, or of the first others that nothing is
-	// twice or null in; of a view, of one column in which that is so now.
+	// twice or null in; of a view, of some in which that is so now.
 	Key     []string
 	Foreign []ForeignKey
 	Many    bool   // more rows than one read returns
@@ -25,12 +27,32 @@ type TableColumn struct {
 	Given    bool   // the database has a value for a new row
 	Numbered bool   // it counts: an identity, a sequence, an INTEGER PRIMARY KEY
 	Computed bool   // the database alone gives it a value
+	Unique   bool   // no two rows are alike in it, and it takes no null
+	Enum     string // the enumeration type that lists its values, "" without one
 	Length   int    // of text, at most; 0 is any
 	Places   int    // of a decimal
 	Form     string // of a date or instant that is kept as text
 	Takes    []string
 	// Few are the values of a column of text that has few different ones.
 	Few []Held
+}
+
+// Tells notes that no two rows are alike in a set of columns.
+func (t *Table) Tells(set []string) {
+	var columns []*TableColumn
+	for _, name := range set {
+		i := slices.IndexFunc(t.Columns, func(c TableColumn) bool { return c.Name == name && c.Required })
+		if i < 0 {
+			return
+		}
+		columns = append(columns, &t.Columns[i])
+	}
+	if len(columns) == 1 {
+		columns[0].Unique = true
+	}
+	if len(t.Key) == 0 {
+		t.Key = set
+	}
 }
 
 // A ForeignKey is a reference from columns of a table to those of another.

@@ -75,7 +75,8 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		}
 	case Triggers, Notifies:
 		d.scalars(f.at("with"), func(k, val *yaml.Node) {
-			e.With = append(e.With, With{Key: k.Value, Value: l.compile(d, val, sc, wantAnything, e.When)})
+			value, t := l.compileTerm(d, val, sc, wantAnything, e.When)
+			e.With = append(e.With, With{Key: k.Value, Value: value, Of: t.entity})
 		})
 		e.Declared = !e.Operand.Prose && (!e.May || e.When != nil)
 		if e.Kind == Triggers {
@@ -234,6 +235,8 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		d.report(tell(e.Place, "read-only", ent, e.Word()))
 		return nil
 	}
+	s := ent.Store
+	s.Added, s.Changed, s.Removed = s.Added || e.Kind == Creates, s.Changed || e.Kind == Updates, s.Removed || e.Kind == Deletes
 	switch {
 	case len(e.Operand.Path) == 1 && e.Operand.Value == "":
 	case e.Kind != Updates || len(e.Operand.Path) > 2 || e.Operand.Value != "":
@@ -426,7 +429,7 @@ func (l *loader) set(vn *verbNode, e *Effect, p pair, ent *Entity, sc scope) {
 			return
 		}
 		want := wantField(ent, i)
-		want.kept = e.Kind == Updates
+		want.kept = e.Kind == Updates || ent.Store.Fields[i].Drawn
 		e.Set = append(e.Set, Set{Field: i, Value: l.compile(d, val, sc, want, e.When), Place: d.place(val)})
 	})
 	slices.SortStableFunc(e.Set, func(a, b Set) int { return a.Field - b.Field })

@@ -13,15 +13,15 @@ import (
 
 // A Total is one value worked out from several rows: how many there are, or the sum, the
 // least or the greatest of a field of theirs. The rows are those that a list of references
-// names, or those that a filter picks and that belong to the row of an argument: what is
-// counted cannot change before the call is committed.
+// names, or those that a filter picks and that belong to the row of an argument or stand in
+// such a list: what is counted cannot change before the call is committed.
 type Total struct {
 	Name   string
 	Kind   TotalKind
 	Entity *Entity
 	Field  int // of sums, minima and maxima
 	Where  *Where
-	By     int // of a filter: the field by which the rows belong to the row of an argument
+	By     int // of a filter: the field by which the rows belong to the row of an argument; -1 where they stand in a list argument, all of whose rows are held
 	Type   *Type
 	Place  dsl.Place
 }
@@ -175,8 +175,24 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 	if t.Where.Filter == nil {
 		return true
 	}
-	if t.By, _, ok = t.Where.Filter.root.belongs(t.Entity, vn.v); !ok {
-		vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
+	root := t.Where.Filter.root
+	if t.By, _, ok = root.belongs(t.Entity, vn.v); !ok {
+		if t.By, ok = -1, root.among(t.Entity, vn.v); !ok {
+			vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
+		}
 	}
 	return ok
+}
+
+// among reports whether each row that a filter picks stands in a list of references that is
+// always given.
+func (n *filterNode) among(e *Entity, v *Verb) bool {
+	if n.op == stores.And {
+		return slices.ContainsFunc(n.kids, func(kid filterNode) bool { return kid.among(e, v) })
+	}
+	if n.cond != nil || n.op != stores.In || len(n.path.Steps) > 0 || n.path.Count != nil || n.path.Field != e.Store.Key || n.value == nil || n.value.From != expr.Argument {
+		return false
+	}
+	p := &v.Params[n.value.Index]
+	return p.Required && p.Type != nil && p.Type.Item != nil && p.Type.Item.Entity == e
 }

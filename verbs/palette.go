@@ -511,6 +511,7 @@ type Set struct {
 type With struct {
 	Key   string
 	Value *Expr
+	Of    *Entity // of which it names a row; nil where it names none
 }
 
 // A Require is one precondition. A call for which one does not hold, or cannot

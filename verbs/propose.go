@@ -31,15 +31,28 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 	if from == "" {
 		return []Proposal{begun(domain)}
 	}
-	p := &proposer{taken: map[string]bool{}, entity: map[string]*proposed{}}
+	p := &proposer{taken: map[string]bool{}, entity: map[string]*proposed{}, enums: map[string]string{}}
 	var all []*proposed
+	plain := map[string]bool{}
 	for i := range tables {
-		e := &proposed{table: &tables[i], name: p.unique(slug(lastName(tables[i].Name), '-'))}
+		plain[slug(lastName(tables[i].Name), '-')] = true
+	}
+	for i := range tables {
+		name := slug(lastName(tables[i].Name), '-')
+		if one := singular(name); !plain[one] {
+			name = one
+		}
+		e := &proposed{table: &tables[i], name: p.unique(name)}
 		all = append(all, e)
 		p.entity[tables[i].Name] = e
 	}
 	for _, e := range all {
 		p.fields(e)
+	}
+	for _, e := range all {
+		if e.why == "" {
+			e.label = e.labelled()
+		}
 	}
 	var files []Proposal
 	for n := 0; n == 0 || n < len(all); n += maxProposed {
@@ -101,6 +114,7 @@ type proposer struct {
 	taken  map[string]bool
 	entity map[string]*proposed // by table
 	lists  []string             // of codes, written
+	enums  map[string]string    // the list of an enumeration type
 }
 
 // A proposed is an entity in the making.
@@ -164,6 +178,31 @@ func slug(name string, dash rune) string {
 	return s[:min(len(s), 60)]
 }
 
+// singular is what a row is called of a table that is named for many: an entity is one.
+func singular(name string) string {
+	for _, end := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"shes", "sh"}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(name, end[0]); ok && len(stem) > 1 {
+			return stem + end[1]
+		}
+	}
+	return name
+}
+
+// throughOthers finds what a column refers to that is one of several columns of a foreign
+// key: the other end of that may refer to it.
+func (p *proposer) throughOthers(fk stores.ForeignKey, column string) (stores.ForeignKey, bool) {
+	to, i := p.entity[fk.Table], slices.Index(fk.Columns, column)
+	if len(fk.Columns) < 2 || to == nil || i < 0 || i >= len(fk.To) {
+		return fk, false
+	}
+	for _, on := range to.table.Foreign {
+		if len(on.Columns) == 1 && on.Columns[0] == fk.To[i] {
+			return stores.ForeignKey{Columns: []string{column}, Table: on.Table, To: on.To}, true
+		}
+	}
+	return fk, false
+}
+
 // fields works out the fields of an entity.
 func (p *proposer) fields(e *proposed) {
 	t := e.table
@@ -184,6 +223,17 @@ func (p *proposer) fields(e *proposed) {
 	if e.why != "" {
 		return
 	}
+	foreign := slices.Clone(t.Foreign)
+	for _, fk := range t.Foreign {
+		for _, c := range fk.Columns {
+			if on, ok := p.throughOthers(fk, c); ok {
+				foreign = append(foreign, on)
+			}
+		}
+		if len(fk.Columns) > 1 {
+			e.decide = append(e.decide, fmt.Sprintf("(%s) together refer to a row of %s; a field refers by one column", strings.Join(fk.Columns, ", "), fk.Table))
+		}
+	}
 	names := map[string]bool{}
 	for i := range t.Columns {
 		c := &t.Columns[i]
@@ -199,12 +249,15 @@ func (p *proposer) fields(e *proposed) {
 			e.fields = append(e.fields, f)
 			continue
 		}
-		for _, fk := range t.Foreign {
+		for _, fk := range foreign {
 			to := p.entity[fk.Table]
 			if len(fk.Columns) != 1 || fk.Columns[0] != c.Name || len(t.Key) == 1 && t.Key[0] == c.Name {
 				continue
 			}
 			short := strings.TrimSuffix(f.name, "_id")
+			if to != nil && len(fk.To) == 1 && f.name == slug(fk.To[0], '_') && strings.HasPrefix(f.name, underscored(to.name)+"_") {
+				short = underscored(to.name) // job_no is that of a job
+			}
 			switch {
 			case to == nil:
 				e.decide = append(e.decide, fmt.Sprintf("column %s refers to %s, which is not there", c.Name, fk.Table))
@@ -243,7 +296,6 @@ func (p *proposer) fields(e *proposed) {
 			}
 		}
 	}
-	e.label = e.labelled()
 }
 
 // keyFits reports whether a column is of the kind of a table's key.
@@ -253,10 +305,13 @@ func keyFits(to *stores.Table, c *stores.TableColumn) bool {
 	})
 }
 
-var labels = regexp.MustCompile(`^(name|title|label|subject|full_name|display_name|.*_name|.*_title)$`)
+var (
+	labels  = regexp.MustCompile(`^(name|title|label|subject|company|full_name|display_name|.*_name|.*_title)$`)
+	private = regexp.MustCompile(`mail|phone|mobile`)
+)
 
-// labelled proposes what people read for a row.
-func (e *proposed) labelled() string {
+// called are the fields that people know a row by, and nil where none is seen.
+func (e *proposed) called() []string {
 	text := func(f *proposedField) bool {
 		return f.kept && f.ref == nil && f.codes == "" && f.column.Kind == stores.String && !secret.MatchString(f.name)
 	}
@@ -264,19 +319,35 @@ func (e *proposed) labelled() string {
 		return slices.ContainsFunc(e.fields, func(f proposedField) bool { return f.name == name && text(&f) })
 	}
 	if find("first_name") && find("last_name") {
-		return "{first_name} {last_name}"
+		return []string{"first_name", "last_name"}
 	}
-	for i := range e.fields {
-		if f := &e.fields[i]; text(f) && labels.MatchString(f.name) {
-			return "{" + f.name + "}"
+	for _, fits := range []func(f *proposedField) bool{
+		func(f *proposedField) bool { return labels.MatchString(f.name) },
+		func(f *proposedField) bool { return f.column.Unique && !private.MatchString(f.name) },
+	} {
+		for i := range e.fields {
+			if f := &e.fields[i]; text(f) && fits(f) {
+				return []string{f.name}
+			}
 		}
+	}
+	return nil
+}
+
+// labelled proposes what people read for a row.
+func (e *proposed) labelled() string {
+	if all := e.called(); all != nil {
+		return "{" + strings.Join(all, "} {") + "}"
 	}
 	label := strings.ReplaceAll(e.name, "-", " ")
 	for _, f := range e.key {
-		if f.ref == nil {
+		switch {
+		case f.ref == nil:
 			label += " {" + f.name + "}"
-		} else if key := f.ref.table.Key; len(key) == 1 {
-			label += " {" + f.name + "." + slug(key[0], '_') + "}"
+		case len(f.ref.called()) == 1:
+			label += " {" + f.name + "." + f.ref.called()[0] + "}"
+		case len(f.ref.key) == 1:
+			label += " {" + f.name + "." + f.ref.key[0].name + "}"
 		}
 	}
 	return label
@@ -290,10 +361,20 @@ func (p *proposer) codes(e *proposed, f *proposedField) string {
 	if len(c.Takes) == 0 || c.Kind != stores.String && c.Kind != stores.Int {
 		return ""
 	}
-	name := p.unique(e.name + "-" + f.arg)
+	if name := p.enums[c.Enum]; name != "" {
+		return name
+	}
 	lines, ok := codeLines(c.Takes, c.Kind)
 	if !ok {
 		return ""
+	}
+	name := e.name + "-" + f.arg
+	if c.Enum != "" {
+		name = slug(lastName(c.Enum), '-')
+	}
+	name = p.unique(name)
+	if c.Enum != "" {
+		p.enums[c.Enum] = name
 	}
 	p.lists = append(p.lists, "  - name: "+yamlText(name)+"\n    values:\n"+lines)
 	return name
@@ -377,10 +458,14 @@ func (e *proposed) writeEntity(w *writer) {
 	for i, f := range e.key {
 		keys[i] = yamlText(f.name)
 	}
+	guess := ""
+	if t.View {
+		guess = "  # DECIDE: it tells the rows apart that are there now; will it always?"
+	}
 	if len(keys) > 1 {
-		w.line("    key: [%s]", strings.Join(keys, ", "))
+		w.line("    key: [%s]%s", strings.Join(keys, ", "), guess)
 	} else {
-		w.line("    key: %s", keys[0])
+		w.line("    key: %s%s", keys[0], guess)
 		switch c := e.key[0].column; {
 		case t.View:
 		case c.Numbered, c.Given && c.Kind != stores.UUID:
@@ -392,12 +477,7 @@ func (e *proposed) writeEntity(w *writer) {
 	if t.View {
 		w.line("    read-only: true")
 	}
-	owner := ""
-	for i := range e.fields {
-		if f := &e.fields[i]; f.ref != nil && f.ref != e && f.column.Required && owner == "" {
-			owner = f.name
-		}
-	}
+	owner := e.owners()
 	if owner != "" {
 		w.line("    scope: everyone  # DECIDE: or, if a row belongs to whoever it refers to: scope: %s", owner)
 	} else {
@@ -411,6 +491,21 @@ func (e *proposed) writeEntity(w *writer) {
 	for i := range e.fields {
 		e.fields[i].write(w)
 	}
+}
+
+// owners is the path of references from a row to the one that it would belong to: the
+// first that must be there, and so on.
+func (e *proposed) owners() string {
+	var path []string
+	for at := e; len(path) < 5; {
+		i := slices.IndexFunc(at.fields, func(f proposedField) bool { return f.ref != nil && f.ref != at && (f.column.Required || at.table.View) })
+		if i < 0 {
+			break
+		}
+		path = append(path, at.fields[i].name)
+		at = at.fields[i].ref
+	}
+	return strings.Join(path, ".")
 }
 
 func (f *proposedField) write(w *writer) {
@@ -429,10 +524,11 @@ func (f *proposedField) write(w *writer) {
 	switch {
 	case c.Computed:
 		keys += ", read-only: true"
-	case c.Given && !c.Numbered:
-		keys += ", default-by: database"
 	case c.Required:
 		keys += ", required: true"
+	}
+	if c.Given && !c.Numbered && !c.Computed {
+		keys += ", default-by: database"
 	}
 	if secret.MatchString(f.name) {
 		keys += ", sensitive: true"
@@ -445,7 +541,7 @@ func (f *proposedField) write(w *writer) {
 			rows += h.Rows
 			values[i] = h.Value
 		}
-		if lines, ok := codeLines(values, stores.String); ok && rows >= 5*int64(len(values)) && !secret.MatchString(f.name) {
+		if lines, ok := codeLines(values, stores.String); ok && len(values) > 1 && rows >= 5*int64(len(values)) && !secret.MatchString(f.name) {
 			w.line("      # DECIDE: if %s takes only these, make it a code of a list with these values:", f.name)
 			for line := range strings.Lines(lines) {
 				w.WriteString("      # " + strings.TrimLeft(line, " "))
@@ -519,7 +615,11 @@ func (e *proposed) writeVerbs(w *writer) {
 	if len(where) > 0 {
 		w.line("      where: %s", strconv.Quote(strings.Join(where, " and ")))
 	}
-	w.line("      order: [%s]", yamlText(e.key[0].name))
+	order := make([]string, len(e.key))
+	for i, f := range e.key {
+		order[i] = yamlText(f.name)
+	}
+	w.line("      order: [%s]", strings.Join(order, ", "))
 	w.line("      fields: {%s}", strings.Join(shown, ", "))
 	w.line("  - verb: show-%s", e.name)
 	w.line("    description: %s", yamlText("One row of "+t.Name+"."))

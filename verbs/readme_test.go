@@ -36,7 +36,7 @@ func snippets(t *testing.T, file string) []snippet {
 // Its commands are played by the tests of the command.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	var told, rooms, beside string
+	var told, rooms, diary, beside string
 	var scripts []snippet
 	for _, s := range snippets(t, "README.md") {
 		switch {
@@ -44,6 +44,8 @@ func TestGuide(t *testing.T) {
 			told += s.text + "\n"
 		case s.info == "file=verbs/rooms.yaml":
 			rooms = strings.Replace(s.text, "type: dat,", "type: date,", 1)
+		case s.info == "file=verbs/diary.yaml":
+			diary = s.text
 		case s.info == "file=pay.de.yaml":
 			beside = s.text
 		case s.info == "file=blank/blank.yaml", s.lang == "text", strings.HasPrefix(s.text, "shop."), strings.HasPrefix(s.text, "system."):
@@ -63,11 +65,14 @@ func TestGuide(t *testing.T) {
 			t.Errorf("%s: %s", d.Code, d.Summary)
 		}
 	}
-	small := loadText(t, "rooms.yaml", rooms)
+	small, ds := LoadSources(dsl.NewSource("rooms.yaml", rooms), dsl.NewSource("diary.yaml", diary))
+	if len(ds) > 0 {
+		t.Fatal(inWords(ds))
+	}
 	for _, s := range scripts {
 		script, ds := dsl.Parse(dsl.NewSource("README.md", s.text))
 		r := pay
-		if strings.HasPrefix(s.text, "rooms.") {
+		if strings.HasPrefix(s.text, "rooms.") || strings.HasPrefix(s.text, "diary.") {
 			r = small
 		}
 		_, more := r.Check(script, nil)

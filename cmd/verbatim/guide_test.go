@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -51,10 +52,7 @@ func TestGuide(t *testing.T) {
 			out.WriteString(said)
 			exit = code
 		}
-		want := 0
-		if info == "exit=1" {
-			want = 1
-		}
+		want, _ := strconv.Atoi(strings.TrimPrefix(info, "exit="))
 		if exit != want {
 			t.Errorf("%s\nexits with %d", out.String(), exit)
 		}

@@ -30,7 +30,7 @@ verbatim migrate --plan`,
 examples and tests: an operator's SQL, run first and in one transaction. It adds to what
 is there, and is refused where it cannot stand beside it.
 On PostgreSQL, connect as the role that is to own the tables, and name with
---grant-to the one that runs use.`,
+--grant-to the one that runs use: it is given what verbs need, also of mapped tables.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if planOnly && len(data) > 0 {

@@ -73,7 +73,8 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 	if from != "" {
 		var err error
 		if at, err = a.storeAddress(from); err != nil {
-			return err
+			kind, _, _ := strings.Cut(from, ":") // a password may follow
+			return usage(fmt.Sprintf("--from does not know %q", kind+":"), "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
 		}
 		if at.url != "" {
 			tables, err = postgres.Tables(ctx, at.url)
@@ -91,6 +92,9 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 		}
 		if len(tables) == 0 {
 			return &stop{exitInput, "no-tables", fmt.Sprintf("the database %s has no tables that can be seen", at), "name another, or begin with verbatim new NAME"}
+		}
+		if !slices.ContainsFunc(tables, func(t stores.Table) bool { return t.Fault == "" }) {
+			return &stop{exitInput, "no-tables", fmt.Sprintf("none of the %s of the database %s can be read: %s", receipt.Counted(len(tables), "table"), at, receipt.Safe(tables[0].Fault)), "connect as a role that may read them"}
 		}
 		if name == "" {
 			base := strings.TrimRight(at.String(), "/")
@@ -142,7 +146,11 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 	for _, path := range written {
 		fmt.Fprintf(a.out, "ok   %s: %s\n", path, what)
 	}
-	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\nnext: verbatim lint, then verbatim migrate%s --administrator NAME\n", receipt.Counted(decide, "line"), storeHint(from))
+	lint, migrate := "", ""
+	if dir != "verbs" {
+		lint, migrate = " "+shell(dir), " --palettes "+shell(dir)
+	}
+	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\nnext: verbatim lint%s, then verbatim migrate%s%s --administrator NAME\n", receipt.Counted(decide, "line"), lint, migrate, storeHint(from))
 	return nil
 }
 
@@ -153,5 +161,5 @@ func storeHint(from string) string {
 	if strings.HasPrefix(from, "sqlite:") {
 		return " --store " + shell(from)
 	}
-	return " --store URL"
+	return " --store URL --grant-to ROLE"
 }

@@ -34,7 +34,7 @@ type page struct {
 
 // pages are all that have a console block, in the order of the tests below.
 var pages = []string{
-	"README.md", "verbs/README.md", "cmd/verbatim/README.md", "examples/client/README.md", "examples/retail/README.md",
+	"README.md", "verbs/README.md", "cmd/verbatim/README.md", "examples/client/README.md", "examples/retail/README.md", "examples/workshop/README.md",
 	"runtime/system/README.md", "runtime/README.md", "stores/README.md", "stores/journal/README.md",
 	"stores/postgres/README.md", "examples/client/conversation/README.md",
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
 	"verbatim/stores"
@@ -333,5 +334,84 @@ func TestMarksInTablesOfOthers(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0][0].Text() != `{ "iban" : "document" }` {
 			t.Error(e.Table, rows, err)
 		}
+	}
+}
+
+// F19: what verbs need of tables of others is granted by who may, and said to who may not:
+// no more than that, the right to lock rows among it.
+func TestRightsOnTablesOfOthers(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	run(t, db.Admin, `CREATE SCHEMA theirs; CREATE TABLE theirs.books (id serial PRIMARY KEY, name text); CREATE TABLE theirs.readers (id text PRIMARY KEY); CREATE VIEW theirs.shown AS SELECT * FROM theirs.readers;
+		CREATE TABLE public.open (id text PRIMARY KEY); GRANT SELECT, UPDATE (id) ON public.open TO verbatim_app; INSERT INTO theirs.readers VALUES ('ada')`)
+	book := mappedTo("theirs.books", of("name", stores.String))
+	book.Fields[0].Kind, book.Fields[0].Drawn, book.Added, book.Removed = stores.Int, true, true, true
+	reader, shown, free := mappedTo("theirs.readers"), mappedTo("theirs.shown"), mappedTo("open")
+	reader.Access, shown.Name, free.Name, book.Name = stores.ByPath, "shown", "open", "book"
+	all := []*stores.Entity{book, reader, shown, free}
+	ctx := context.Background()
+	s, err := Open(ctx, db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	wants := []string{
+		`GRANT USAGE ON SCHEMA "theirs" TO "verbatim_app"`,
+		`GRANT SELECT, INSERT, UPDATE ("id"), DELETE ON "theirs"."books" TO "verbatim_app"`,
+		`GRANT USAGE ON SEQUENCE theirs.books_id_seq TO "verbatim_app"`,
+		`GRANT SELECT, UPDATE ("id") ON "theirs"."readers" TO "verbatim_app"`,
+		`GRANT SELECT ON "theirs"."shown" TO "verbatim_app"`,
+	}
+	granted := func(plan stores.Plan) (these []string) {
+		for _, step := range plan.Steps {
+			if strings.Contains(step, "theirs") || strings.Contains(step, `"open"`) {
+				these = append(these, step)
+			}
+		}
+		return these
+	}
+	plan, err := s.Migrate(ctx, all, true)
+	if err != nil || len(plan.Problems) != 1 || !strings.HasSuffix(plan.Problems[0], "whoever owns the tables runs "+strings.Join(wants, "; ")) || granted(plan) != nil {
+		t.Fatalf("%v\n%s\n%s", err, strings.Join(plan.Problems, "\n"), strings.Join(granted(plan), "\n"))
+	}
+	run(t, db.Admin, "ALTER SCHEMA theirs OWNER TO verbatim_owner; ALTER TABLE theirs.books OWNER TO verbatim_owner; ALTER TABLE theirs.readers OWNER TO verbatim_owner; ALTER VIEW theirs.shown OWNER TO verbatim_owner")
+	plan, err = s.Migrate(ctx, all, true)
+	if err != nil || len(plan.Problems) > 0 || strings.Join(granted(plan), "\n") != strings.Join(wants, "\n") {
+		t.Fatalf("%v %v\n%s", err, plan.Problems, strings.Join(granted(plan), "\n"))
+	}
+	// A row that a verb decides by is locked, although nobody may change it.
+	if err := s.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
+		if _, err := tx.Find(ctx, stores.Find{Entity: reader, Hold: stores.Firm}); err != nil {
+			return err
+		}
+		other, err := pgx.Connect(ctx, db.Admin)
+		if err != nil {
+			return err
+		}
+		defer other.Close(ctx)
+		free := 0
+		err = other.QueryRow(ctx, "SELECT count(*) FROM (SELECT id FROM theirs.readers FOR UPDATE SKIP LOCKED) r").Scan(&free)
+		if free > 0 {
+			t.Error("another may change a row that is decided by")
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if plan, err = s.Migrate(ctx, all, true); err != nil || granted(plan) != nil {
+		t.Errorf("%v: it is granted again: %s", err, strings.Join(granted(plan), "\n"))
+	}
+}
+
+// F15: a code that its column has no room for is warned about before somebody says it.
+func TestCodesThatAColumnHasNoRoomFor(t *testing.T) {
+	t.Parallel()
+	s := legacy(t, `CREATE TABLE things (id text PRIMARY KEY, state varchar(4) CHECK (state IN ('OPEN', 'CLOSED'))); GRANT SELECT ON things TO verbatim_owner`)
+	state := of("state", stores.String)
+	state.Codes = []string{"OPEN", "CLOSED"}
+	plan, err := s.Migrate(context.Background(), []*stores.Entity{mappedTo("things", state)}, false)
+	const want = "column state of table things is declared character varying(4), and is too short for code CLOSED of field state"
+	if err != nil || len(plan.Problems) > 0 || len(plan.Warnings) != 1 || !strings.HasSuffix(plan.Warnings[0], want) {
+		t.Errorf("%v %v %q", err, plan.Problems, plan.Warnings)
 	}
 }

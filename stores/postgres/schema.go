@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -173,6 +174,7 @@ type migration struct {
 	begun    map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
 	indexes  map[string]map[string]bool    // schema -> names of relations that are there, or planned
 	grants   []string                      // schemas that the role may use, or will
+	lacks    []string                      // statements that give it rights, for owners of tables to run
 	added    []addedField                  // to tables that are there
 }
 
@@ -241,6 +243,9 @@ func (m *migration) plan() error {
 		if err != nil {
 			return err
 		}
+	}
+	if len(m.lacks) > 0 {
+		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
 	}
 	// References and policies name other tables, which are there by now.
 	for _, a := range m.added {
@@ -752,14 +757,15 @@ func (m *migration) drawn(e *stores.Entity, f *stores.Field, d *declaration) err
 		m.problem(e, "column %s of table %s has no default and is no identity, and the database is to give field %s its value", f.Column, e.Table, f.Name)
 	case d.computed && !f.Computed:
 		m.problem(e, "column %s of table %s is generated, and nobody can set field %s: say read-only: true", f.Column, e.Table, f.Name)
-	case f.Drawn && counts && m.role != "":
-		may, err := m.exists("SELECT 1 WHERE pg_catalog.has_sequence_privilege($1::text, "+sequence+"::regclass, 'USAGE')", m.role)
-		if err != nil {
-			return err
-		}
-		if !may {
-			m.problem(e, "role %s may not take numbers for column %s of table %s: its owner runs GRANT USAGE ON SEQUENCE %s TO %s", m.role, f.Column, e.Table, strings.Trim(sequence, "'"), quote(m.role))
-		}
+	case f.Drawn && counts && m.role != "" && e.Added:
+		sequence = strings.ReplaceAll(strings.Trim(sequence, "'"), "''", "'")
+		return m.ask(`SELECT pg_catalog.has_sequence_privilege($1::text, c.oid, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'S' AND $2::text IN (pg_catalog.format('%I.%I', n.nspname, c.relname), pg_catalog.format('%I', CASE WHEN n.nspname = 'public' THEN c.relname ELSE '' END))`, []any{m.role, sequence}, func(r row) error {
+			if !r.yes(0) {
+				m.give(fmt.Sprintf("GRANT USAGE ON SEQUENCE %s TO %s", sequence, quote(m.role)), r.yes(1))
+			}
+			return nil
+		})
 	}
 	return nil
 }
@@ -777,6 +783,13 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 		if untaken := f.Untaken(d.takes); len(untaken) > 0 {
 			m.problem(e, "column %s of table %s takes only %s, and not %s of field %s: say with value: how the column spells each code", f.Column, e.Table, strings.Join(d.takes, ", "), strings.Join(untaken, ", "), f.Name)
 			continue
+		}
+		if n := lengthOf(d.full); n > 0 && form.arg == "text" {
+			for j, stored := range f.StoredCodes() {
+				if utf8.RuneCountInString(stored) > n {
+					m.warn(e, "column %s of table %s is declared %s, and is too short for code %s of field %s", f.Column, e.Table, d.full, f.Codes[j], f.Name)
+				}
+			}
 		}
 		if !t.readable {
 			m.warn(e, "the role that migrates may not read table %s, so that what column %s holds could not be compared with the codes of field %s", e.Table, f.Column, f.Name)
@@ -798,8 +811,55 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 	return nil
 }
 
+// give plans a right of the application's on what is not ours, or leaves it to the owner.
+func (m *migration) give(statement string, owned bool) {
+	switch {
+	case slices.Contains(m.lacks, statement), slices.Contains(m.Steps, statement):
+	case owned:
+		m.step("%s", statement)
+	default:
+		m.lacks = append(m.lacks, statement)
+	}
+}
+
+// rights grants what verbs need of a table of others, where the role that migrates may,
+// and otherwise says what its owner has to. What a verb decides by is locked, also in a
+// table that none of them changes, and a row is locked only by who may update a column.
+func (m *migration) rights(e *stores.Entity) error {
+	if m.role == "" {
+		return nil
+	}
+	schema, name := schemaAndName(e.Table)
+	decides := slices.ContainsFunc(m.entities, func(e *stores.Entity) bool { return !e.Managed && (e.Added || e.Changed || e.Removed) })
+	return m.ask(`SELECT pg_catalog.has_schema_privilege($3::text, n.oid, 'USAGE'), pg_catalog.pg_has_role(n.nspowner, 'USAGE'), pg_catalog.pg_has_role(c.relowner, 'USAGE'),
+	pg_catalog.has_any_column_privilege($3::text, c.oid, 'SELECT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'INSERT'), pg_catalog.has_any_column_privilege($3::text, c.oid, 'UPDATE'), pg_catalog.has_table_privilege($3::text, c.oid, 'DELETE'), c.relkind IN ('r', 'p')
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
+		[]any{schema, name, m.role}, func(r row) error {
+			if !r.yes(0) {
+				m.give(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), quote(m.role)), r.yes(1))
+			}
+			update := "UPDATE"
+			if !e.Changed {
+				update = "UPDATE (" + quote(e.Fields[e.KeyFields()[0]].Column) + ")"
+			}
+			var rights []string
+			for i, needed := range [...]bool{true, e.Added, e.Changed || decides && r.yes(7), e.Removed} {
+				if needed && !r.yes(3+i) {
+					rights = append(rights, [...]string{"SELECT", "INSERT", update, "DELETE"}[i])
+				}
+			}
+			if len(rights) > 0 {
+				m.give(fmt.Sprintf("GRANT %s ON %s TO %s", strings.Join(rights, ", "), table(e), quote(m.role)), r.yes(2))
+			}
+			return nil
+		})
+}
+
 // verify finds why a table of others cannot carry an entity.
 func (m *migration) verify(e *stores.Entity, t *tableInfo) error {
+	if err := m.rights(e); err != nil {
+		return err
+	}
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		if i == e.Key && len(e.Parts) > 0 {

@@ -306,7 +306,7 @@ func (c *conn) shape(ctx context.Context, e *stores.Entity) (*shape, error) {
 			found[d.name] = d
 			return nil
 		}},
-		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'UPDATE'),
+		op{doing: "schema", sql: `SELECT c.relkind = 'v', c.relkind IN ('r', 'p') AND pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
 	EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.convalidated AND k.conname = $3::text)
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text`,
 			args: []any{schema, name, root}, read: func(r row) error {

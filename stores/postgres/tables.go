@@ -2,11 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"verbatim/stores"
 )
@@ -36,15 +38,85 @@ ORDER BY 1, 2`, nil, func(r row) {
 	if err != nil {
 		return nil, fault(ctx, "describe", err)
 	}
-	for i := range tables {
-		if err := d.describe(&tables[i]); err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
+	each := func(describe func(t *stores.Table) error) {
+		for i := range tables {
+			if t := &tables[i]; t.Fault == "" && ctx.Err() == nil {
+				if err := describe(t); err != nil {
+					var said *pgconn.PgError
+					if t.Fault = plainCause(err).Error(); errors.As(err, &said) {
+						t.Fault = said.Message
+					}
+				}
 			}
-			tables[i].Fault = plainCause(err).Error()
 		}
 	}
-	return tables, nil
+	each(d.describe)
+	each(func(t *stores.Table) error { return d.view(t, tables) })
+	return tables, ctx.Err()
+}
+
+// view finds what the columns of a view refer to and which tell its rows apart, as those
+// of the tables do that they are taken from under their own names.
+func (d *describer) view(t *stores.Table, tables []stores.Table) error {
+	if !t.View {
+		return nil
+	}
+	schema, name := schemaAndName(t.Name)
+	taken := map[string][]string{} // table -> columns
+	err := d.ask(`SELECT DISTINCT sn.nspname::text, s.relname::text, a.attname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_rewrite w ON w.ev_class = c.oid JOIN pg_catalog.pg_depend p ON p.classid = 'pg_catalog.pg_rewrite'::regclass AND p.objid = w.oid AND p.refclassid = 'pg_catalog.pg_class'::regclass AND p.refobjid <> c.oid
+JOIN pg_catalog.pg_class s ON s.oid = p.refobjid JOIN pg_catalog.pg_namespace sn ON sn.oid = s.relnamespace
+JOIN pg_catalog.pg_attribute o ON o.attrelid = s.oid AND o.attnum = p.refobjsubid JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = o.attname AND a.atttypid = o.atttypid
+WHERE n.nspname = $1::text AND c.relname = $2::text ORDER BY 1, 2, 3`, []any{schema, name}, func(r row) {
+		from := usual(r.str(0), r.str(1))
+		taken[from] = append(taken[from], r.str(2))
+	})
+	if err != nil {
+		return err
+	}
+	var keys [][]string
+	for i := range tables {
+		from := &tables[i]
+		has := func(c string) bool { return slices.Contains(taken[from.Name], c) }
+		for _, fk := range from.Foreign {
+			if len(fk.Columns) == 1 && has(fk.Columns[0]) {
+				t.Foreign = append(t.Foreign, fk)
+			}
+		}
+		if len(from.Key) == 0 || slices.ContainsFunc(from.Key, func(c string) bool { return !has(c) }) {
+			continue
+		}
+		if keys = append(keys, from.Key); len(from.Key) == 1 {
+			t.Foreign = append(t.Foreign, stores.ForeignKey{Columns: from.Key, Table: from.Name, To: from.Key})
+		}
+	}
+	all := slices.Clone(t.Foreign)
+	t.Foreign = slices.DeleteFunc(t.Foreign, func(f stores.ForeignKey) bool { // of an id, either table may be meant
+		return slices.ContainsFunc(all, func(o stores.ForeignKey) bool { return o.Columns[0] == f.Columns[0] && o.Table != f.Table })
+	})
+	// The longer tells apart what the shorter does, and more.
+	slices.SortStableFunc(keys, func(a, b []string) int { return len(b) - len(a) })
+	for _, c := range t.Columns {
+		if c.Kind == stores.Int || c.Kind == stores.String || c.Kind == stores.UUID {
+			keys = append(keys, []string{c.Name})
+		}
+	}
+	for _, key := range keys {
+		var quoted []string
+		for _, c := range key {
+			quoted = append(quoted, quote(c))
+		}
+		of := strings.Join(quoted, ", ")
+		err := d.ask("SELECT count(*) > 0 AND count(*) = count(DISTINCT ("+of+")) AND count(*) = count(*) FILTER (WHERE ("+of+") IS NOT NULL) FROM (SELECT "+of+" FROM "+quote(schema)+"."+quote(name)+" LIMIT 10001) s", nil, func(r row) {
+			if r.yes(0) {
+				t.Key = key
+			}
+		})
+		if err != nil || len(t.Key) > 0 {
+			return err
+		}
+	}
+	return nil
 }
 
 // usual is the name of a table, without its schema where that is public.
@@ -101,10 +173,7 @@ func (d *describer) describe(t *stores.Table) error {
 	err = d.ask(`SELECT pg_catalog.array_to_string(ARRAY(SELECT COALESCE(a.attname::text, '') FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY k(num, pos)
 	LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num AND k.num > 0 WHERE k.pos <= i.indnkeyatts ORDER BY k.pos), E'\x01')`+
 		of+"JOIN pg_catalog.pg_index i ON i.indrelid = c.oid"+is+"AND i.indisunique AND i.indimmediate AND i.indpred IS NULL AND i.indisvalid ORDER BY i.indisprimary DESC, i.indexrelid", args, func(r row) {
-		set := strings.Split(r.str(0), "\x01")
-		if len(t.Key) == 0 && !slices.ContainsFunc(set, func(c string) bool { return !column(c).Required }) {
-			t.Key = set
-		}
+		t.Tells(strings.Split(r.str(0), "\x01"))
 	})
 	if err != nil {
 		return err
@@ -145,21 +214,18 @@ func (d *describer) describe(t *stores.Table) error {
 			c.Few = nil
 		}
 	}
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		if !t.View || len(t.Key) > 0 || c.Kind != stores.Int && c.Kind != stores.String && c.Kind != stores.UUID {
-			continue
-		}
-		err := d.ask("SELECT count(*) > 0 AND count(*) = count(DISTINCT v) FROM (SELECT "+quote(c.Name)+" AS v"+from+" LIMIT 10001) s", nil, func(r row) {
-			if r.yes(0) {
-				t.Key = []string{c.Name}
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
 	return nil
+}
+
+// sizeOf is what stands in brackets after a type.
+func sizeOf(full string) []string {
+	return strings.Split(strings.TrimRight(full[strings.IndexByte(full, '(')+1:], ")"), ",")
+}
+
+// lengthOf is how many characters a type of text takes, 0 where it does not say.
+func lengthOf(full string) int {
+	n, _ := strconv.Atoi(sizeOf(full)[0])
+	return n
 }
 
 // described says what kind of field holds a column.
@@ -171,7 +237,7 @@ func described(d declaration) stores.TableColumn {
 	}[d.base]
 	switch {
 	case d.class == "e":
-		c.Kind = stores.String
+		c.Kind, c.Enum = stores.String, d.typ
 	case d.category == "A" && arrayElements[d.element]:
 		c.Kind = stores.JSON
 		c.Elem = map[string]stores.Kind{"uuid": stores.UUID, "int2": stores.Int, "int4": stores.Int, "int8": stores.Int, "numeric": stores.Decimal, "bool": stores.Bool, "date": stores.Date}[d.element]
@@ -179,11 +245,10 @@ func described(d declaration) stores.TableColumn {
 			c.Elem = stores.String
 		}
 	}
-	size := strings.Split(strings.TrimRight(d.full[strings.IndexByte(d.full, '(')+1:], ")"), ",")
-	if n, err := strconv.Atoi(size[0]); err == nil && c.Kind == stores.String {
-		c.Length = n
+	if c.Kind == stores.String {
+		c.Length = lengthOf(d.full)
 	}
-	if len(size) == 2 && c.Kind == stores.Decimal {
+	if size := sizeOf(d.full); len(size) == 2 && c.Kind == stores.Decimal {
 		c.Places, _ = strconv.Atoi(size[1])
 	}
 	if c.Kind == stores.Null {

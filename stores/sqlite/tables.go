@@ -122,27 +122,19 @@ func (d *describer) describe(t *stores.Table) error {
 			return err
 		}
 	}
-	if len(t.Key) == 0 {
-		return d.unique(t)
-	}
-	return nil
+	return d.unique(t)
 }
 
-// unique looks for columns that tell rows apart where there is no primary key.
+// unique looks for columns that tell rows apart.
 func (d *describer) unique(t *stores.Table) error {
-	required := func(name string) bool {
-		return slices.ContainsFunc(t.Columns, func(c stores.TableColumn) bool { return c.Name == name && c.Required })
-	}
 	var sets [][]string
 	err := d.ask(`SELECT group_concat(i.name, char(0) ORDER BY i.seqno) FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE l."unique" AND NOT l.partial GROUP BY l.name ORDER BY l.seq`, []stores.Value{str(t.Name)}, func(row *sqlite.Stmt) {
 		sets = append(sets, strings.Split(row.ColumnText(0), "\x00"))
 	})
 	for _, set := range sets {
-		if len(t.Key) == 0 && !slices.ContainsFunc(set, func(c string) bool { return !required(c) }) {
-			t.Key = set
-		}
+		t.Tells(set)
 	}
-	if !t.View || err != nil {
+	if !t.View || len(t.Key) > 0 || err != nil {
 		return err
 	}
 	for i := range t.Columns {

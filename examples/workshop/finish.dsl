@@ -1,0 +1,1 @@
+workshop.finish :job-id @job-5003

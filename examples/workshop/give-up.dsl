@@ -1,0 +1,1 @@
+workshop.write-off :invoice-id @invoice-70003

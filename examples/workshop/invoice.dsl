@@ -1,0 +1,1 @@
+workshop.invoice :customer-id @aire-valley-couriers :job-ids [@job-5001 @job-5002]
