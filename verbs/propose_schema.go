@@ -30,10 +30,10 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 	if why != "" {
 		return w, why
 	}
-	whole := v
+	whole, ref := v, ""
 	if of, ok := v.(map[string]any); ok {
-		if ref, ok := of["$ref"].(string); ok {
-			name = ref[strings.LastIndexAny(ref, "/.")+1:]
+		if ref, _ = of["$ref"].(string); ref != "" {
+			name = refName(ref)
 			whole, _ = p.lookup(ref)
 		}
 	}
@@ -111,7 +111,7 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		say(ListType, ", of: "+of)
 		w.keys += p.lengths(&w.is, use("minItems"), use("maxItems"))
 	case "object":
-		keys, why := p.object(m, whole, name)
+		keys, why := p.object(m, whole, name, ref)
 		if why != "" {
 			return w, why
 		}
@@ -181,6 +181,9 @@ func (p *describer) flat(v any, depth int) (map[string]any, string) {
 	}
 	return nil, "its schema is none"
 }
+
+// refName is what a reference calls what it leads to.
+func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
 // lookup finds what a reference leads to, in this document.
 func (p *describer) lookup(ref any) (any, string) {
@@ -502,7 +505,7 @@ func (w *wording) sample(v any) (text string, ok bool) {
 }
 
 // object names the schema of an object, or says nothing of it where any will do.
-func (p *describer) object(m map[string]any, whole any, name string) (keys, why string) {
+func (p *describer) object(m map[string]any, whole any, name, ref string) (keys, why string) {
 	says := slices.ContainsFunc(sortedKeys(m), func(k string) bool {
 		empty, _ := m[k].(map[string]any)
 		return k != "type" && !annotations[k] && !strings.HasPrefix(k, "x-") && m[k] != true && (empty == nil || len(empty) > 0)
@@ -510,10 +513,13 @@ func (p *describer) object(m map[string]any, whole any, name string) (keys, why 
 	if !says {
 		return "", ""
 	}
-	x := exporter{p: p, names: map[string]string{}, defs: map[string]any{}, left: 3000}
-	made, why := x.copy(whole, 0, false)
+	x := exporter{p: p, names: map[string]string{}, defs: map[string]any{}, left: 1000}
+	made, why := x.copy(whole, 0)
 	if x.unspoken {
 		return "", why
+	}
+	if x.left < 0 && ref != "" {
+		p.long[ref] = true // nor need it be tried as a part of others
 	}
 	top, _ := made.(map[string]any)
 	if why == "" {
@@ -546,10 +552,12 @@ type exporter struct {
 	unspoken bool // a key that must be there cannot be written in a script
 }
 
+const sayTooLong = "its schema is too long to be copied"
+
 // mapKey is a key of a map as scripts write them.
 var mapKey = regexp.MustCompile(`^[a-z][A-Za-z0-9_-]{0,99}$`)
 
-func (x *exporter) copy(v any, depth int, optional bool) (any, string) {
+func (x *exporter) copy(v any, depth int) (any, string) {
 	from, ok := v.(map[string]any)
 	if is, ok := v.(bool); ok {
 		return is, ""
@@ -558,7 +566,7 @@ func (x *exporter) copy(v any, depth int, optional bool) (any, string) {
 	case !ok:
 		return nil, "its schema is none"
 	case x.left < 0:
-		return nil, "its schema is too long to be copied"
+		return nil, sayTooLong
 	case depth > mostNested:
 		return nil, "its schema is nested too deep"
 	}
@@ -590,7 +598,7 @@ func (x *exporter) copy(v any, depth int, optional bool) (any, string) {
 			case "allOf", "anyOf", "oneOf", "prefixItems", "items":
 				parts := make([]any, len(is))
 				for i := range is {
-					if parts[i], why = x.copy(is[i], depth+1, optional); why != "" {
+					if parts[i], why = x.copy(is[i], depth+1); why != "" {
 						return nil, why
 					}
 				}
@@ -609,7 +617,7 @@ func (x *exporter) copy(v any, depth int, optional bool) (any, string) {
 			case "properties", "patternProperties", "dependentSchemas":
 				out[key], why = x.properties(from, is, depth, key == "properties")
 			case "items", "additionalProperties", "not", "if", "then", "else", "propertyNames", "contains", "unevaluatedProperties":
-				out[key], why = x.copy(is, depth+1, optional)
+				out[key], why = x.copy(is, depth+1)
 			}
 		case bool:
 			if key == "additionalProperties" || key == "uniqueItems" || key == "items" || key == "unevaluatedProperties" || key == "const" {
@@ -654,7 +662,7 @@ func (x *exporter) properties(from, all map[string]any, depth int, names bool) (
 		if names && !mapKey.MatchString(name) {
 			continue // needs says which of them
 		}
-		made, why := x.copy(all[name], depth+1, true)
+		made, why := x.copy(all[name], depth+1)
 		if why != "" {
 			if !x.unspoken || slices.Contains(words(from["required"]), name) {
 				return nil, why
@@ -702,13 +710,16 @@ func (x *exporter) refer(ref string, depth int) (any, string) {
 		if why != "" {
 			return nil, why
 		}
-		name = slug(ref[strings.LastIndexByte(ref, '/')+1:], '_')
+		if x.p.long[ref] {
+			return nil, sayTooLong
+		}
+		name = slug(refName(ref), '_')
 		for x.defs[name] != nil {
 			name += "_"
 		}
 		x.names[ref], x.defs[name] = name, true // what it is, is known when it is copied
 		// What stands under a name of its own is nested no deeper than the names are.
-		if x.defs[name], why = x.copy(to, 2, false); why != "" {
+		if x.defs[name], why = x.copy(to, 2); why != "" {
 			return nil, why
 		}
 	}

@@ -21,6 +21,7 @@ type describer struct {
 	root   any  // of the document, or of the schema at hand
 	sends  bool // what is only answered is no part of what is sent
 
+	long   map[string]bool   // references to what is too long to be copied
 	lists  proposer          // names of code lists and schemas
 	verbs  proposer          // names of verbs
 	shares map[string]string // code lists and schemas by what they say
@@ -57,7 +58,7 @@ func ProposeDescribed(domain, server string, text []byte) (Described, error) {
 		return Described{}, err
 	}
 	p := &describer{
-		domain: domain, root: doc, shares: map[string]string{},
+		domain: domain, root: doc, shares: map[string]string{}, long: map[string]bool{},
 		lists: proposer{taken: map[string]bool{}}, verbs: proposer{taken: map[string]bool{}},
 	}
 	top, _ := doc.(map[string]any)
@@ -262,7 +263,7 @@ func (p *describer) verb(v describedVerb) {
 		if strings.ContainsFunc(a.wire, unicode.IsControl) || len(a.wire) > 200 || a.wire == "" {
 			a.why = "its name cannot be written in a palette"
 		} else {
-			a.typed, a.why = p.typed(a.schema, name+"-"+base)
+			a.typed, a.why = p.typed(a.schema, base)
 		}
 		a.lost = p.lost
 		if a.why == "" && len(said) == maxParams {
@@ -350,7 +351,7 @@ func (p *describer) argument(a *describedArg) {
 	}
 	var examples []string
 	for _, v := range slices.Concat(a.examples, []any{m["example"]}, listOf(m["examples"])) {
-		if text, ok := a.typed.sample(v); ok && !sensitive && len(examples) < 2 {
+		if text, ok := a.typed.sample(v); ok && text != "" && !sensitive && len(examples) < 2 {
 			if text = yamlText(text); !slices.Contains(examples, text) {
 				examples = append(examples, text)
 			}

@@ -138,9 +138,11 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 	if from != "" {
 		what = receipt.Counted(b.count, b.what) + " of " + receipt.Safe(b.source)
 	}
-	for _, path := range j.Files {
-		fmt.Fprintf(a.out, "ok   %s: %s\n", path, what)
+	files := j.Files[0]
+	if more := len(j.Files) - 1; more > 0 {
+		files += " and " + receipt.Counted(more, "more file")
 	}
+	fmt.Fprintf(a.out, "ok   %s: %s\n", files, what)
 	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\n", receipt.Counted(j.Decide, "line"))
 	if j.Unsaid > 0 {
 		fmt.Fprintf(a.out, "     %s could not be said: they say \"not said\"\n", receipt.Counted(j.Unsaid, "thing"))
