@@ -23,7 +23,7 @@ func (p *describer) api(doc map[string]any) (count int) {
 		fmt.Sprintf("description: %s  # DECIDE\n", yamlText(says)) + p.roles()
 	p.decide += 2
 	if hooks, ok := doc["webhooks"].(map[string]any); ok && len(hooks) > 0 {
-		p.notSaid(2, fmt.Sprintf("%d webhooks: those are requests that others make", len(hooks)))
+		p.notSaid(2, Count(len(hooks), "webhook")+": those are requests that others make")
 	}
 	paths, _ := doc["paths"].(map[string]any)
 	for _, path := range sortedKeys(paths) {
@@ -189,7 +189,7 @@ func (p *describer) requestBody(v *describedVerb, body any) string {
 		v.args = append(v.args, args...)
 		return why
 	}
-	whole := describedArg{wire: "body", place: "whole", required: b["required"] == true, schema: media["schema"]}
+	whole := describedArg{wire: "body", place: "the", required: b["required"] == true, schema: media["schema"]}
 	whole.description, _ = b["description"].(string)
 	switch {
 	case rank(types[0]) < 4:

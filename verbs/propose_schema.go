@@ -89,6 +89,11 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 				w.is.Scale, w.keys = scale, w.keys+", scale: "+strconv.Itoa(scale)
 			}
 		}
+		if values := listOf(m["enum"]); len(values) > 0 && m["minimum"] == nil && m["maximum"] == nil {
+			if m = betweenThem(m, values); kind == "integer" && m["all"] == true {
+				delete(rest, "enum")
+			}
+		}
 		w.keys += p.bounds(&w.is, m)
 		for _, key := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} {
 			use(key)
@@ -207,7 +212,8 @@ func (p *describer) join(m, more map[string]any) {
 		case !twice:
 			m[key] = add
 		case key == "properties" && both:
-			all := maps.Clone(was)
+			all := make(map[string]any, len(was))
+			maps.Copy(all, was)
 			named, _ := add.(map[string]any)
 			for name, s := range named {
 				if old, ok := was[name]; ok && jsonText(old) != jsonText(s) {
@@ -218,6 +224,12 @@ func (p *describer) join(m, more map[string]any) {
 			m[key] = all
 		case key == "required":
 			m[key] = slices.Concat(listOf(there), listOf(add))
+		case counted[key] && key != "multipleOf" && key != "const" && plainNumber(there) != "" && plainNumber(add) != "":
+			one, _ := strconv.ParseFloat(plainNumber(there), 64)
+			other, _ := strconv.ParseFloat(plainNumber(add), 64)
+			if least := strings.Contains(strings.ToLower(key), "min"); least == (one < other) {
+				m[key] = add // the narrower of the two
+			}
 		case !annotations[key] && jsonText(there) != jsonText(add):
 			p.lose("a second " + key + ", " + cutText(jsonText(add), 60))
 		}
@@ -272,6 +284,8 @@ func (p *describer) alternative(m map[string]any, whole any) (map[string]any, an
 			without["type"], without["enum"] = "string", values
 			return without, whole, ""
 		case len(kinds) == 1 && kinds["object"], jsonKindOf(without) == "object":
+			m = maps.Clone(m)
+			m["type"] = "object"
 			return m, whole, "" // its schema says it
 		case len(kinds) == 1 && !kinds["any"] && !kinds["array"]:
 			p.lose("which of " + strconv.Itoa(len(flat)) + " forms it may have")
@@ -421,6 +435,24 @@ func scaleOf(v any) (int, bool) {
 	return len(zeros) + 1, ok && one && strings.Trim(zeros, "0") == ""
 }
 
+// betweenThem adds to a number's schema the bounds of its enumeration, and whether that is
+// all whole numbers between them.
+func betweenThem(m map[string]any, enum []any) map[string]any {
+	m = maps.Clone(m)
+	least, most := math.Inf(1), math.Inf(-1)
+	seen := map[float64]bool{}
+	for _, v := range enum {
+		f, err := strconv.ParseFloat(plainNumber(v), 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return m
+		}
+		least, most, seen[f] = min(least, f), max(most, f), true
+	}
+	m["minimum"], m["maximum"] = json.Number(strconv.FormatFloat(least, 'f', -1, 64)), json.Number(strconv.FormatFloat(most, 'f', -1, 64))
+	m["all"] = most-least+1 == float64(len(seen))
+	return m
+}
+
 // bounds are the keys for how little and how much a number may be.
 func (p *describer) bounds(is *Type, m map[string]any) (keys string) {
 	for _, side := range []struct {
@@ -514,7 +546,10 @@ func (p *describer) object(m map[string]any, whole any, name, ref string) (keys,
 		return "", ""
 	}
 	x := exporter{p: p, names: map[string]string{}, defs: map[string]any{}, left: 1000}
-	made, why := x.copy(whole, 0)
+	made, why := any(nil), sayTooLong
+	if !p.long[ref] {
+		made, why = x.copy(whole, 0)
+	}
 	if x.unspoken {
 		return "", why
 	}
@@ -615,7 +650,10 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 		case map[string]any:
 			switch key {
 			case "properties", "patternProperties", "dependentSchemas":
-				out[key], why = x.properties(from, is, depth, key == "properties")
+				var made map[string]any
+				if made, why = x.properties(from, is, depth, key == "properties"); len(made) > 0 {
+					out[key] = made
+				}
 			case "items", "additionalProperties", "not", "if", "then", "else", "propertyNames", "contains", "unevaluatedProperties":
 				out[key], why = x.copy(is, depth+1)
 			}
@@ -652,7 +690,7 @@ var counted = map[string]bool{
 }
 
 // properties copies the schemas of keys, and leaves out those that nobody can write.
-func (x *exporter) properties(from, all map[string]any, depth int, names bool) (any, string) {
+func (x *exporter) properties(from, all map[string]any, depth int, names bool) (map[string]any, string) {
 	out := map[string]any{}
 	for _, name := range sortedKeys(all) {
 		part, _ := all[name].(map[string]any)

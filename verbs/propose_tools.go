@@ -37,7 +37,8 @@ type describer struct {
 // A Described is what was found in a document.
 type Described struct {
 	What  string // "tool" or "operation"
-	Count int
+	Count int    // of those
+	Verbs int    // that were made of them
 	Files []Proposal
 }
 
@@ -95,7 +96,7 @@ func ProposeDescribed(domain, server string, text []byte) (Described, error) {
 		return Described{}, fmt.Errorf("it is neither a list of tools nor an OpenAPI description%s", hasAtTop(top))
 	}
 	p.flush()
-	found.Files = p.files
+	found.Files, found.Verbs = p.files, len(p.verbs.taken)
 	return found, nil
 }
 

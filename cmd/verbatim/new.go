@@ -78,6 +78,7 @@ type beginning struct {
 	source string // where it is from, in few words
 	what   string // "table", "tool" or "operation"
 	count  int
+	verbs  int    // of tools and operations
 	next   string // what is typed next
 }
 
@@ -127,7 +128,7 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 	if b.what == "table" {
 		j.Tables = b.count
 	} else {
-		j.Verbs = b.count
+		j.Verbs = b.verbs
 	}
 	if a.json {
 		j.Files = wire.Some(j.Files)
@@ -137,6 +138,9 @@ func (a *app) begin(ctx context.Context, name, from, servers, dir string) error 
 	what := "a first palette"
 	if from != "" {
 		what = receipt.Counted(b.count, b.what) + " of " + receipt.Safe(b.source)
+	}
+	if b.verbs > 0 {
+		what = receipt.Counted(b.verbs, "verb") + " for " + what
 	}
 	files := j.Files[0]
 	if more := len(j.Files) - 1; more > 0 {
@@ -224,7 +228,7 @@ func described(name, server, source string, text []byte) (b beginning, err error
 	if err != nil {
 		return b, &stop{exitInput, "no-tools", fmt.Sprintf("%s is no description of tools: %s", quoted(source), err), `a list of tools is {"tools": [{"name": …, "inputSchema": …}]}; an API is described by OpenAPI 3`}
 	}
-	b = beginning{files: found.Files, source: source, what: found.What, count: found.Count, next: "verbatim lint; then write what carries them out"}
+	b = beginning{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: "verbatim lint; then write what carries them out"}
 	if found.What == "tool" {
 		b.next = fmt.Sprintf("say in servers.yaml what the server %s is, then verbatim lint --servers servers.yaml --accept", server)
 	}
