@@ -102,8 +102,9 @@ func answered(t *verbs.Type, c stores.Column, raw json.RawMessage) (stores.Value
 	if !ok {
 		return v, fmt.Errorf("a %s is wanted", c.Kind)
 	}
-	if named, err := c.Spelling.Loaded(v); err == nil { // else the type refuses it
-		v = named
+	v, err := c.Spelling.Loaded(v)
+	if err != nil {
+		return v, err
 	}
 	return t.Accept(v)
 }
