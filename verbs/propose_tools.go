@@ -598,14 +598,11 @@ func (p *describer) columns(schema any) {
 		p.lost = nil
 		is, why := p.typed(properties[name], column)
 		if why == "" && strings.ContainsAny(is.keys, ",:") {
-			is.keys = strings.Replace(is.keys, ", of: ", " ", 1) // as `list string`
+			is.keys = strings.NewReplacer(", of: ", " ", ", ref-type: ", " ").Replace(is.keys) // as `list string`
 			is.keys, _, _ = strings.Cut(is.keys, ",")
 			if strings.Contains(is.keys, "{") {
 				is.keys = "list"
 			}
-		}
-		if is.codes != nil {
-			is.keys = "string"
 		}
 		flat := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 		if why == "" && (taken[column] || strings.ReplaceAll(column, "_", "") != flat) {
