@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -17,11 +16,9 @@ func (p *describer) api(doc map[string]any) (count int) {
 	if says = cutText(says, 200); says == "" {
 		says = "What the API does."
 	}
-	p.head = "# Nothing carries these verbs out yet: each needs a handler in Go under its name, or a\n" +
-		"# tool of a server in place of `handler: true`. Behind an argument stands where the\n" +
-		"# request has it.\n" +
-		fmt.Sprintf("description: %s  # DECIDE\n", yamlText(says)) + p.roles()
-	p.decide += 2
+	p.begin(says, "# A first palette over an API, in its own words. Where a line says DECIDE, it is for you",
+		"# to say what is right. Nothing carries these verbs out yet: each needs a handler in Go", "# under its name, or a tool of a server in place of `handler: true`. Behind an argument",
+		"# stands where the request has it.")
 	if hooks, ok := doc["webhooks"].(map[string]any); ok && len(hooks) > 0 {
 		p.notSaid(2, Count(len(hooks), "webhook")+": those are requests that others make")
 	}

@@ -26,12 +26,11 @@ type describer struct {
 	verbs  proposer          // names of verbs
 	shares map[string]string // code lists and schemas by what they say
 
-	codes, schemas, body writer // of the file at hand
-	bodies               int    // how many verbs it has
-	decide, unsaid       int
-	lost                 []string // of the argument at hand
-	files                []Proposal
-	head                 string // of the first file
+	head, codes, schemas, body writer // of the file at hand
+	bodies                     int    // how many verbs it has
+	decide, unsaid             int
+	lost                       []string // of the argument at hand
+	files                      []Proposal
 }
 
 // A Described is what was found in a document.
@@ -78,8 +77,8 @@ func ProposeDescribed(domain, server string, text []byte) (Described, error) {
 	case listed && len(tools) == 0:
 		return Described{}, errors.New("it lists no tools")
 	case listed:
-		p.head = fmt.Sprintf("description: %s  # DECIDE\n", yamlText("What the tools of "+server+" do.")) + p.roles()
-		p.decide += 2
+		p.begin("What the tools of "+cutText(server, 100)+" do.", "# A first palette over the tools of "+cutText(server, 100)+". All that it says of them, descriptions",
+			"# too, are that server's own words. Where a line says DECIDE, it is for you to say what", "# is right.")
 		for _, t := range tools {
 			p.tool(server, t)
 		}
@@ -108,10 +107,19 @@ func hasAtTop(top map[string]any) string {
 	return ": at its top stands " + cutText(strings.Join(keys[:min(len(keys), 5)], ", "), 80)
 }
 
-// roles are who may look, and who may also act. They have the domain in their names,
-// for a folder may hold several palettes that were begun so.
-func (p *describer) roles() string {
-	return fmt.Sprintf("roles:  # DECIDE: who there is\n  - {name: %s-reader, description: Whoever may look.}\n  - {name: %s-user, description: Whoever may also act.}\n", p.domain, p.domain)
+// begin writes what stands at the top: who may look, and who may also act, among it.
+// They have the domain in their names, for a folder may hold several such palettes.
+func (p *describer) begin(description string, comments ...string) {
+	w := &p.head
+	for _, c := range comments {
+		w.line("%s", c)
+	}
+	w.line("domain: %s", yamlText(p.domain))
+	w.line("description: %s  # DECIDE", yamlText(description))
+	w.line("roles:  # DECIDE: who there is")
+	w.line("  - {name: %s-reader, description: Whoever may look.}", p.domain)
+	w.line("  - {name: %s-user, description: Whoever may also act.}", p.domain)
+	p.decide += 2
 }
 
 // readDocument reads JSON, or YAML, as JSON has it.
@@ -401,10 +409,10 @@ func (p *describer) flush() {
 	}
 	w := &writer{}
 	w.line("# yaml-language-server: $schema=palette.schema.json")
-	w.line("domain: %s", yamlText(p.domain))
-	if len(p.files) == 0 {
-		w.WriteString(p.head)
+	if w.Write(p.head.Bytes()); len(p.files) > 0 {
+		w.line("domain: %s", yamlText(p.domain))
 	}
+	p.head.Reset()
 	for _, part := range []struct {
 		key  string
 		text *writer
