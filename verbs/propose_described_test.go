@@ -83,23 +83,23 @@ func TestWhatDescribesNothing(t *testing.T) {
 		bombs += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat("*"+string(c-1)+", ", 10), ", "))
 	}
 	for text, want := range map[string]string{
-		"":                      "it is empty",
-		" \n ":                  "it is empty",
-		"\xff\xfe{\x00":         "it is no text in UTF-8",
-		"{\n\"tools\": [\n}":    "it is no JSON: line 3: invalid character '}'",
-		`{"tools": []} {}`:      "more follows after its end",
-		`{"tools": [`:           "it is no JSON: line 1: unexpected EOF",
-		deep:                    "it is no JSON",
-		"a: [":                  "it is neither JSON nor YAML",
-		"just words":            "it is neither a list of tools nor an OpenAPI description",
-		`{"name": 1, "x": 2}`:   "nor an OpenAPI description: at its top stands name, x",
-		`{"tools": {"a": 1}}`:   "its tools are no list",
-		`[]`:                    "it lists no tools",
-		`{"swagger": "2.0"}`:    "it is Swagger 2, and OpenAPI 3 is read",
-		`openapi: "4.0.0"`:      "it is OpenAPI 4.0.0, and OpenAPI 3 is read",
-		`openapi: 3.1.0`:        "it describes no operations",
-		"x: &x [*x]\n":          "anchors",
-		bombs:                   "its anchors and aliases make too much of it",
+		"":                       "it is empty",
+		" \n ":                   "it is empty",
+		"\xff\xfe{\x00":          "it is no text in UTF-8",
+		"{\n\"tools\": [\n}":     "it is no JSON: line 3: invalid character '}'",
+		`{"tools": []} {}`:       "more follows after its end",
+		`{"tools": [`:            "it is no JSON: line 1: unexpected EOF",
+		deep:                     "it is no JSON",
+		"a: [":                   "it is neither JSON nor YAML",
+		"just words":             "it is neither a list of tools nor an OpenAPI description",
+		`{"name": 1, "x": 2}`:    "nor an OpenAPI description: at its top stands name, x",
+		`{"tools": {"a": 1}}`:    "its tools are no list",
+		`[]`:                     "it lists no tools",
+		`{"swagger": "2.0"}`:     "it is Swagger 2, and OpenAPI 3 is read",
+		`openapi: "4.0.0"`:       "it is OpenAPI 4.0.0, and OpenAPI 3 is read",
+		`openapi: 3.1.0`:         "it describes no operations",
+		"x: &x [*x]\n":           "anchors",
+		bombs:                    "its anchors and aliases make too much of it",
 		"domain: a\nverbs: []\n": "at its top stands domain, verbs",
 	} {
 		_, err := ProposeDescribed("post", "post", []byte(text))
@@ -115,6 +115,17 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 	t.Parallel()
 	odd := []any{nil, true, json.Number("-1e400"), json.Number("1e9"), json.Number("0.5"), "", "\u0085\u0000#: x", "$ref", []any{}, []any{"string", "null"}, []any{nil},
 		map[string]any{}, map[string]any{"$ref": "#"}, map[string]any{"$ref": "#/"}, map[string]any{"type": "array"}, strings.Repeat("long ", 500), "yes", "2025-01-20"}
+	for _, a := range []string{ // that lead to themselves
+		`{"$ref": "#/$defs/a"}`,
+		`{"type": "array", "items": {"$ref": "#/$defs/a"}}`,
+		`{"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}`,
+		`{"anyOf": [{"oneOf": [{"$ref": "#/$defs/a"}]}]}`,
+		`{"allOf": [{"allOf": [{"$ref": "#/$defs/a"}]}]}`,
+		`{"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/a"}}}`,
+		`{"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#"}]}}}`,
+	} {
+		described(t, []byte(`[{"name": "x", "inputSchema": {"$defs": {"a": `+a+`}, "properties": {"a": {"$ref": "#/$defs/a"}, "all": {"$ref": "#"}}}}]`))
+	}
 	for _, name := range []string{"tools.json", "api.yaml"} {
 		text, err := os.ReadFile(filepath.Join("testdata/described", name))
 		if err != nil {

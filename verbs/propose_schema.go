@@ -1,7 +1,9 @@
 package verbs
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -26,6 +28,10 @@ type wording struct {
 // typed says in the words of a palette what a schema takes. What is lost on the way is
 // noted; why says why nothing can be said, and is "" where something can.
 func (p *describer) typed(v any, name string) (w wording, why string) {
+	if p.nested++; p.nested > mostNested {
+		return w, "its schema leads to itself"
+	}
+	defer func() { p.nested-- }()
 	m, why := p.flat(v, 0)
 	if why != "" {
 		return w, why
@@ -52,9 +58,8 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 		if format == "binary" || m["contentEncoding"] == "binary" {
 			return w, "it is a file"
 		}
-		if values, ok := enumTexts(use("enum"), m["const"]); ok {
-			use("const")
-			return p.coded(m, values, name), ""
+		if values, ok := enumTexts(m["enum"], m["const"]); ok {
+			return p.coded(values, name), ""
 		}
 		switch format {
 		case "date", "email", "uuid":
@@ -90,8 +95,9 @@ func (p *describer) typed(v any, name string) (w wording, why string) {
 			}
 		}
 		if values := listOf(m["enum"]); len(values) > 0 && m["minimum"] == nil && m["maximum"] == nil {
-			if m = betweenThem(m, values); kind == "integer" && m["all"] == true {
-				delete(rest, "enum")
+			all := false
+			if m, all = betweenThem(m, values); all && kind == "integer" {
+				use("enum")
 			}
 		}
 		w.keys += p.bounds(&w.is, m)
@@ -224,7 +230,7 @@ func (p *describer) join(m, more map[string]any) {
 			m[key] = all
 		case key == "required":
 			m[key] = slices.Concat(listOf(there), listOf(add))
-		case counted[key] && key != "multipleOf" && key != "const" && plainNumber(there) != "" && plainNumber(add) != "":
+		case keywords[key] == aNumber && key != "multipleOf" && plainNumber(there) != "" && plainNumber(add) != "":
 			one, _ := strconv.ParseFloat(plainNumber(there), 64)
 			other, _ := strconv.ParseFloat(plainNumber(add), 64)
 			if least := strings.Contains(strings.ToLower(key), "min"); least == (one < other) {
@@ -274,12 +280,12 @@ func (p *describer) alternative(m map[string]any, whole any) (map[string]any, an
 		without := maps.Clone(m)
 		delete(without, key)
 		switch {
-		case len(flat) == 1:
+		case len(flat) == 1 && flat[0]["oneOf"] == nil && flat[0]["anyOf"] == nil:
 			p.join(without, flat[0])
 			if len(without) == len(flat[0]) {
 				whole = from[0]
 			}
-			return p.alternative(without, whole)
+			m = without // it may have the other of the two
 		case closed && len(values) > 0:
 			without["type"], without["enum"] = "string", values
 			return without, whole, ""
@@ -347,7 +353,7 @@ func enumTexts(enum, constant any) (values []string, ok bool) {
 }
 
 // coded makes codes of an enumeration, or a pattern where its values make none.
-func (p *describer) coded(m map[string]any, values []string, name string) wording {
+func (p *describer) coded(values []string, name string) wording {
 	w := wording{is: Type{Name: CodeType, Scale: -1}, codes: map[string]string{}}
 	if lines, ok := codeLines(values, stores.String); ok && len(values) <= 1000 {
 		for _, v := range values {
@@ -435,22 +441,21 @@ func scaleOf(v any) (int, bool) {
 	return len(zeros) + 1, ok && one && strings.Trim(zeros, "0") == ""
 }
 
-// betweenThem adds to a number's schema the bounds of its enumeration, and whether that is
-// all whole numbers between them.
-func betweenThem(m map[string]any, enum []any) map[string]any {
-	m = maps.Clone(m)
+// betweenThem adds to a number's schema the bounds of its enumeration, and reports
+// whether that is all whole numbers between them.
+func betweenThem(m map[string]any, enum []any) (map[string]any, bool) {
 	least, most := math.Inf(1), math.Inf(-1)
 	seen := map[float64]bool{}
 	for _, v := range enum {
 		f, err := strconv.ParseFloat(plainNumber(v), 64)
 		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-			return m
+			return m, false
 		}
 		least, most, seen[f] = min(least, f), max(most, f), true
 	}
+	m = maps.Clone(m)
 	m["minimum"], m["maximum"] = json.Number(strconv.FormatFloat(least, 'f', -1, 64)), json.Number(strconv.FormatFloat(most, 'f', -1, 64))
-	m["all"] = most-least+1 == float64(len(seen))
-	return m
+	return m, most-least+1 == float64(len(seen))
 }
 
 // bounds are the keys for how little and how much a number may be.
@@ -607,63 +612,54 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 	}
 	out := map[string]any{}
 	for _, key := range sortedKeys(from) {
+		var part any
 		why := ""
-		switch is := from[key].(type) {
-		case string:
-			switch key {
-			case "$ref":
-				out[key], why = x.refer(is, depth)
-			case "pattern":
-				if patternFault(is) != "" {
-					x.p.lose("pattern " + cutText(is, 60))
-				} else {
-					out[key] = is
-				}
-			case "description", "title":
-				out[key] = cutText(is, 200)
-			case "type", "format", "const":
-				out[key] = is
+		list, _ := from[key].([]any)
+		switch keywords[key] {
+		case aRef:
+			ref, _ := from[key].(string)
+			part, why = x.refer(ref)
+		case aSchema:
+			if list == nil {
+				part, why = x.copy(from[key], depth+1)
+				break
 			}
-		case json.Number:
-			if n := plainNumber(is); n != "" && counted[key] {
-				out[key] = json.Number(n)
-			}
-		case []any:
-			switch key {
-			case "allOf", "anyOf", "oneOf", "prefixItems", "items":
-				parts := make([]any, len(is))
-				for i := range is {
-					if parts[i], why = x.copy(is[i], depth+1); why != "" {
-						return nil, why
-					}
+			key = "prefixItems" // as older drafts have it
+			fallthrough
+		case schemas:
+			parts := make([]any, len(list))
+			for i := range list {
+				if parts[i], why = x.copy(list[i], depth+1); why != "" {
+					break
 				}
-				out[strings.Replace(key, "items", "prefixItems", 1)] = parts // as older drafts have it
-			case "enum", "type":
-				list := slices.Clone(is)
-				for i := range list {
-					if n := plainNumber(list[i]); n != "" {
-						list[i] = json.Number(n)
-					}
-				}
-				out[key] = list
 			}
-		case map[string]any:
-			switch key {
-			case "properties", "patternProperties", "dependentSchemas":
-				var made map[string]any
-				if made, why = x.properties(from, is, depth, key == "properties"); len(made) > 0 {
-					out[key] = made
-				}
-			case "items", "additionalProperties", "not", "if", "then", "else", "propertyNames", "contains", "unevaluatedProperties":
-				out[key], why = x.copy(is, depth+1)
+			part = parts
+		case namedSchemas:
+			named, _ := from[key].(map[string]any)
+			part, why = x.properties(from, named, depth, key == "properties")
+		case aText:
+			text, _ := from[key].(string)
+			part = cutText(text, 200)
+		case aValue:
+			if part = plainValue(from[key]); key == "pattern" && patternFault(fmt.Sprint(part)) != "" {
+				x.p.lose("pattern " + cutText(jsonText(part), 60))
+				continue
 			}
-		case bool:
-			if key == "additionalProperties" || key == "uniqueItems" || key == "items" || key == "unevaluatedProperties" || key == "const" {
-				out[key] = is
+		case aNumber:
+			if n := plainNumber(from[key]); n != "" {
+				part = json.Number(n)
+			}
+		case needed: // below
+		default:
+			if !annotations[key] && !strings.HasPrefix(key, "x-") {
+				x.p.lose(key + " " + cutText(jsonText(from[key]), 60))
 			}
 		}
 		if why != "" {
 			return nil, why
+		}
+		if part != nil {
+			out[key] = part
 		}
 	}
 	for _, side := range [...][2]string{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
@@ -683,14 +679,52 @@ func (x *exporter) copy(v any, depth int) (any, string) {
 	return out, x.needs(from, out)
 }
 
-// counted are the keywords of numbers.
-var counted = map[string]bool{
-	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "minLength": true, "maxLength": true,
-	"minItems": true, "maxItems": true, "minProperties": true, "maxProperties": true, "minContains": true, "maxContains": true, "const": true,
+// What a keyword of JSON Schema holds.
+const (
+	aSchema = iota + 1
+	schemas
+	namedSchemas
+	aRef
+	aText
+	aNumber
+	aValue
+	needed
+)
+
+var keywords = map[string]int{
+	"$ref": aRef, "required": needed, "title": aText, "description": aText,
+	"items": aSchema, "additionalProperties": aSchema, "not": aSchema, "if": aSchema, "then": aSchema, "else": aSchema, "propertyNames": aSchema,
+	"contains": aSchema, "unevaluatedProperties": aSchema, "unevaluatedItems": aSchema,
+	"allOf": schemas, "anyOf": schemas, "oneOf": schemas, "prefixItems": schemas,
+	"properties": namedSchemas, "patternProperties": namedSchemas, "dependentSchemas": namedSchemas,
+	"type": aValue, "enum": aValue, "const": aValue, "format": aValue, "uniqueItems": aValue, "pattern": aValue, "dependentRequired": aValue,
+	"minimum": aNumber, "maximum": aNumber, "exclusiveMinimum": aNumber, "exclusiveMaximum": aNumber, "multipleOf": aNumber, "minLength": aNumber, "maxLength": aNumber,
+	"minItems": aNumber, "maxItems": aNumber, "minProperties": aNumber, "maxProperties": aNumber, "minContains": aNumber, "maxContains": aNumber,
+}
+
+// plainValue is a JSON value whose numbers have no exponents.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return json.Number(cmp.Or(plainNumber(v), "0"))
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = plainValue(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = plainValue(v[k])
+		}
+		return m
+	}
+	return v
 }
 
 // properties copies the schemas of keys, and leaves out those that nobody can write.
-func (x *exporter) properties(from, all map[string]any, depth int, names bool) (map[string]any, string) {
+func (x *exporter) properties(from, all map[string]any, depth int, names bool) (any, string) {
 	out := map[string]any{}
 	for _, name := range sortedKeys(all) {
 		part, _ := all[name].(map[string]any)
@@ -710,6 +744,9 @@ func (x *exporter) properties(from, all map[string]any, depth int, names bool) (
 			continue
 		}
 		out[name] = made
+	}
+	if len(out) == 0 {
+		return nil, ""
 	}
 	return out, ""
 }
@@ -741,7 +778,7 @@ func (x *exporter) needs(from, out map[string]any) string {
 }
 
 // refer copies what a reference leads to, once, and says under which name it stands.
-func (x *exporter) refer(ref string, depth int) (any, string) {
+func (x *exporter) refer(ref string) (any, string) {
 	name := x.names[ref]
 	if name == "" {
 		to, why := x.p.lookup(ref)
@@ -789,15 +826,9 @@ func flow(v any) string {
 
 func typeFirst(m map[string]any) []string {
 	keys := sortedKeys(m)
-	slices.SortStableFunc(keys, func(a, b string) int {
-		switch {
-		case a == "type" && b != "type":
-			return -1
-		case b == "type" && a != "type":
-			return 1
-		}
-		return 0
-	})
+	if i := slices.Index(keys, "type"); i > 0 {
+		keys = slices.Concat(keys[i:i+1], keys[:i], keys[i+1:])
+	}
 	return keys
 }
 

@@ -29,6 +29,7 @@ type describer struct {
 	head, codes, schemas, body writer // of the file at hand
 	bodies                     int    // how many verbs it has
 	decide, unsaid             int
+	nested                     int      // how deep typed is in parts of parts
 	lost                       []string // of the argument at hand
 	files                      []Proposal
 }
