@@ -321,9 +321,9 @@ func codeLines(values []string, kind stores.Kind) (string, bool) {
 			value = strconv.Quote(v)
 		}
 		if code == v {
-			fmt.Fprintf(&b, "      - %s\n", code)
+			fmt.Fprintf(&b, "      - %s\n", yamlText(code))
 		} else {
-			fmt.Fprintf(&b, "      - {code: %s, value: %s}%s\n", code, value, decide)
+			fmt.Fprintf(&b, "      - {code: %s, value: %s}%s\n", yamlText(code), value, decide)
 		}
 	}
 	return b.String(), true

@@ -372,7 +372,7 @@ func (p *describer) argument(a *describedArg) {
 	}
 	line += "}"
 	if a.place != "" {
-		line += "  # " + a.place + " " + a.wire
+		line += "  # " + cutText(a.place+" "+a.wire, 250)
 	}
 	p.body.line("%s", line)
 }
