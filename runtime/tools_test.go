@@ -256,7 +256,7 @@ func TestToolThatOnlyReads(t *testing.T) {
 	wantRefusal(t, err, "stale-preview")
 }
 
-// OB12: a tool is told a code as the palette's `value` spells it, and its answers are
+// F18: a tool is told a code as the palette's `value` spells it, and its answers are
 // read so; what it spells otherwise is no code.
 func TestToolSpellsCodesInItsOwnWay(t *testing.T) {
 	t.Parallel()

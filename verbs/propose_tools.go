@@ -156,7 +156,7 @@ func readDocument(text []byte) (doc any, err error) {
 	if err := decodeYAML(yaml.NewDecoder(bytes.NewReader(text)), &root); err != nil {
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	left := 10_000_000
+	left := 1_000_000 + len(text) // what is written out is no more than its text
 	return jsonOf(&root, &left)
 }
 
