@@ -177,6 +177,33 @@ func TestWhateverIsDescribedLoads(t *testing.T) {
 	}
 }
 
+// One tool that asks for more than a file of ours may hold is cut to what it may.
+func TestATallToolFitsIntoAFile(t *testing.T) {
+	t.Parallel()
+	type m = map[string]any
+	args, wide := m{}, m{}
+	for i := range 200 {
+		wide[fmt.Sprintf("key%d", i)] = m{"type": "string", "description": strings.Repeat("long ", 50)}
+	}
+	for i := range 200 {
+		var values []string
+		for j := range 500 {
+			values = append(values, fmt.Sprintf("value-%d-%d", i, j))
+		}
+		args[fmt.Sprintf("object%d", i)] = m{"type": "object", "properties": wide, "minProperties": i}
+		args[fmt.Sprintf("odd%d", i)] = m{"$ref": "elsewhere.json"}
+		args[fmt.Sprintf("a%d", i)] = m{"enum": values, "description": strings.Repeat("long ", 1000)}
+	}
+	text, err := json.Marshal([]any{m{"name": "tall", "description": strings.Repeat("so ", 1e6), "inputSchema": m{"properties": args}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, reg := described(t, text)
+	if v := reg.Verb("post.tall"); v == nil || len(v.Params) != maxParams || len(v.Description) > 1000 {
+		t.Errorf("%v", v)
+	}
+}
+
 // A server with thousands of tools makes several files of one domain.
 func TestFiveThousandToolsAreAFewFiles(t *testing.T) {
 	t.Parallel()

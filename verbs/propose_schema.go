@@ -355,7 +355,7 @@ func enumTexts(enum, constant any) (values []string, ok bool) {
 // coded makes codes of an enumeration, or a pattern where its values make none.
 func (p *describer) coded(values []string, name string) wording {
 	w := wording{is: Type{Name: CodeType, Scale: -1}, codes: map[string]string{}}
-	if lines, ok := codeLines(values, stores.String); ok && len(values) <= 1000 {
+	if lines, ok := codeLines(values, stores.String); ok && p.fits(len(lines)) {
 		for _, v := range values {
 			w.codes[v] = strings.ToUpper(slug(v, '_'))
 		}
@@ -571,12 +571,16 @@ func (p *describer) object(m map[string]any, whole any, name, ref string) (keys,
 			why = "its schema is wrong: " + err.Error()
 		}
 	}
+	w := &writer{}
+	if w.block(4, "schema", top); why == "" && !p.fits(w.Len()) {
+		why = sayTooLong
+	}
 	if why != "" {
 		p.lose(why)
 		return "", ""
 	}
 	return ", schema: " + p.shared(&p.schemas, jsonText(top), name, func(name string) string {
-		w := &writer{}
+		w.Reset()
 		w.block(2, name, top)
 		return w.String()
 	}), ""

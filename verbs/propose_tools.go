@@ -29,6 +29,7 @@ type describer struct {
 	head, codes, schemas, body writer // of the file at hand
 	bodies                     int    // how many verbs it has
 	decide, unsaid             int
+	before                     int      // how much of codes and schemas is of other verbs
 	nested                     int      // how deep typed is in parts of parts
 	lost                       []string // of the argument at hand
 	files                      []Proposal
@@ -240,6 +241,8 @@ type describedArg struct {
 	lost  []string
 }
 
+var tooMany = "a verb has at most " + strconv.Itoa(maxParams) + " arguments"
+
 // lose notes what of the argument at hand no palette says.
 func (p *describer) lose(what string) { p.lost = append(p.lost, what) }
 
@@ -261,6 +264,7 @@ func (p *describer) verb(v describedVerb) {
 		return 0
 	})
 	name := slug(v.name, '-')
+	p.before = p.codes.Len() + p.schemas.Len()
 	args := proposer{taken: map[string]bool{}}
 	var said []describedArg
 	for i := range v.args {
@@ -270,15 +274,15 @@ func (p *describer) verb(v describedVerb) {
 			base += "-value"
 		}
 		p.lost = nil
-		if strings.ContainsFunc(a.wire, unicode.IsControl) || len(a.wire) > 200 || a.wire == "" {
+		switch {
+		case len(said) == maxParams:
+			a.why = tooMany
+		case a.wire == "" || len(a.wire) > 200 || strings.ContainsFunc(a.wire, unicode.IsControl):
 			a.why = "its name cannot be written in a palette"
-		} else {
+		default:
 			a.typed, a.why = p.typed(a.schema, base)
 		}
 		a.lost = p.lost
-		if a.why == "" && len(said) == maxParams {
-			a.why = "a verb has at most " + strconv.Itoa(maxParams) + " arguments"
-		}
 		if a.why == "" {
 			a.name = args.unique(base)
 			said = append(said, *a)
@@ -316,24 +320,23 @@ func (p *describer) verb(v describedVerb) {
 }
 
 func (p *describer) args(args []describedArg) {
-	var many []string // past the most that a verb may have
+	var more []string
 	for i := range args {
 		a := &args[i]
-		if strings.HasPrefix(a.why, "a verb has at most") {
-			many = append(many, a.wire)
-			continue
-		}
-		if a.why != "" {
+		switch {
+		case a.why == "":
+			p.argument(a)
+			for _, what := range a.lost[:min(len(a.lost), 20)] {
+				p.notSaid(6, ":"+a.name+": "+what)
+			}
+		case i < 2*maxParams && a.why != tooMany:
 			p.notSaid(6, strings.TrimSpace(a.place+" "+a.wire)+": "+a.why)
-			continue
-		}
-		p.argument(a)
-		for _, what := range a.lost {
-			p.notSaid(6, ":"+a.name+": "+what)
+		default:
+			more = append(more, a.wire)
 		}
 	}
-	if len(many) > 0 {
-		p.notSaid(6, fmt.Sprintf("%d more, for a verb has at most %d arguments: %s", len(many), maxParams, strings.Join(many, ", ")))
+	if len(more) > 0 {
+		p.notSaid(6, fmt.Sprintf("%d more, for %s: %s", len(more), tooMany, strings.Join(more, ", ")))
 	}
 }
 
@@ -384,6 +387,12 @@ func (w *wording) written(text string) string {
 		return text
 	}
 	return yamlText(text)
+}
+
+// fits reports whether so much more may be written beside the verb at hand, so that no
+// file becomes longer than a palette may be.
+func (p *describer) fits(n int) bool {
+	return n+p.codes.Len()+p.schemas.Len()-p.before < maxBody/2
 }
 
 // shared writes a code list or a schema, once for all that have the same, and returns
@@ -605,7 +614,10 @@ func (p *describer) columns(schema any) {
 	for _, name := range sortedKeys(properties) {
 		column := slug(name, '_')
 		p.lost = nil
-		is, why := p.typed(properties[name], column)
+		is, why := wording{keys: "object"}, ""
+		if of, _ := p.flat(properties[name], 0); jsonKindOf(of) != "object" {
+			is, why = p.typed(properties[name], column)
+		}
 		if why == "" && strings.ContainsAny(is.keys, ",:") {
 			is.keys = strings.NewReplacer(", of: ", " ", ", ref-type: ", " ").Replace(is.keys) // as `list string`
 			is.keys, _, _ = strings.Cut(is.keys, ",")
