@@ -76,6 +76,8 @@ func (p *describer) operation(method, path string, doc, item, op map[string]any)
 		if !v.reads {
 			p.decide++
 			p.body.line("    confirm: always  # DECIDE: who agrees, and when")
+			// Whoever agrees is not told that nothing changes.
+			p.body.line("    effects: [{may-store: what the request changes outside of this system}]")
 		}
 		p.body.line("    handler: true")
 	}

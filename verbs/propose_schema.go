@@ -412,7 +412,7 @@ func ownPattern(s string) (string, bool) {
 	if ends && s[0] == '^' && s[len(s)-1] == '$' {
 		s = s[1 : len(s)-1]
 	} else {
-		s = "(?s:.*)(?:" + s + ")(?s:.*)"
+		s = `[\s\S]*(?:` + s + `)[\s\S]*` // as other readers of patterns know it, too
 	}
 	return s, patternFault(s) == ""
 }
