@@ -244,7 +244,8 @@ func (a *app) fromServer(ctx context.Context, name, server, file string) (b begi
 			return b, err
 		}
 	}
-	if all == nil || !all.Has(server) {
+	known := all != nil && all.Has(server)
+	if !known {
 		one := mcp.Server{Timeout: time.Minute, MaxAnswer: 64 << 20}
 		if one.Command = strings.Fields(server); len(one.Command) == 0 {
 			return b, usage("--from mcp: names no server", "mcp:NAME as a servers file has it, mcp:https://… or mcp:COMMAND")
@@ -264,15 +265,18 @@ func (a *app) fromServer(ctx context.Context, name, server, file string) (b begi
 	if err != nil {
 		return b, err
 	}
-	if name, err = named(name, strings.ReplaceAll(called, ".", "-")); err != nil {
-		return b, err
-	}
 	short, err := named("", strings.ReplaceAll(called, ".", "-"))
 	if err != nil {
 		return b, err
 	}
-	if file != "" {
-		short = called // as the file has it
+	if name, err = named(name, short); err != nil {
+		return b, err
 	}
-	return described(name, short, called, text)
+	if !known {
+		return described(name, short, called, text)
+	}
+	if b, err = described(name, called, called, text); err == nil {
+		b.next = "verbatim lint --servers " + shell(file) + " --accept"
+	}
+	return b, err
 }
