@@ -136,6 +136,7 @@ func (r *reading) pack(ctx context.Context, e *errand) error {
 		if sent.Value.IsNull() {
 			continue
 		}
+		sent.Value = s.Type.Spelled(sent.Value)
 		e.Sent = append(e.Sent, sent)
 		keys, values = append(keys, s.Key), append(values, sent.Value)
 	}

@@ -71,7 +71,7 @@ func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 				return nil, fmt.Errorf("its answer has no %s", c.Name)
 			}
 			var err error
-			if row[i].value, err = answered(v.Tool.Types[i], c.Kind, raw); err != nil {
+			if row[i].value, err = answered(v.Tool.Types[i], c, raw); err != nil {
 				return nil, fmt.Errorf("%s of its answer does not fit: %w", c.Name, err)
 			}
 		}
@@ -80,12 +80,12 @@ func answerTable(v *verbs.Verb, a tools.Answer) (*table, error) {
 	return t, nil
 }
 
-func answered(t *verbs.Type, kind stores.Kind, raw json.RawMessage) (stores.Value, error) {
+func answered(t *verbs.Type, c stores.Column, raw json.RawMessage) (stores.Value, error) {
 	if string(raw) == "null" {
 		return stores.Value{}, nil
 	}
 	v, ok := stores.Value{}, false
-	switch kind {
+	switch kind := c.Kind; kind {
 	case stores.Null, stores.JSON:
 		var err error
 		v, err = stores.ParseJSON(string(raw))
@@ -100,7 +100,11 @@ func answered(t *verbs.Type, kind stores.Kind, raw json.RawMessage) (stores.Valu
 		}
 	}
 	if !ok {
-		return v, fmt.Errorf("a %s is wanted", kind)
+		return v, fmt.Errorf("a %s is wanted", c.Kind)
+	}
+	v, err := c.Spelling.Loaded(v)
+	if err != nil {
+		return v, err
 	}
 	return t.Accept(v)
 }

@@ -37,6 +37,7 @@ func newWorkshop() *workshop {
 		"order":  {Input: json.RawMessage(orderInput), Output: json.RawMessage(orderOutput), Writes: true},
 		"prices": {Input: json.RawMessage(textInput)},
 		"say":    {Input: json.RawMessage(textInput)},
+		"queue":  {Input: json.RawMessage(`{"type":"object","properties":{"state":{"enum":["waiting","in-work"]},"speed":{"type":"integer"},"others":{"type":"array"}}}`)},
 		"value":  {Input: json.RawMessage(`{"type":"object","properties":{"worth":{"type":"number"}},"required":["worth"]}`)},
 	}}
 	for name, spec := range w.specs {
@@ -86,7 +87,7 @@ func (w *workshop) asked() []string {
 func toolPalettes(t testing.TB) *verbs.Registry {
 	t.Helper()
 	files := make(map[string]string)
-	for _, name := range []string{"palettes/lending.yaml", "palettes/crafted.yaml", "tools/desk.yaml"} {
+	for _, name := range []string{"palettes/lending.yaml", "palettes/crafted.yaml", "tools/desk.yaml", "tools/queue.yaml"} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -253,6 +254,31 @@ func TestToolThatOnlyReads(t *testing.T) {
 	}
 	_, err = s.Run(context.Background(), p, runtime.RunOptions{Agreed: preview.ID})
 	wantRefusal(t, err, "stale-preview")
+}
+
+// F18: a tool is told a code as the palette's `value` spells it, and its answers are
+// read so; what it spells otherwise is no code.
+func TestToolSpellsCodesInItsOwnWay(t *testing.T) {
+	t.Parallel()
+	w, shop := newToolWorld(t)
+	answer := `{"state":"in-work","speed":1}`
+	shop.answer = func(int, tools.Call) (tools.Answer, error) { return tools.Answer{Structured: answer}, nil }
+	ask := `desk.queue :state WAITING :others [IN_WORK, WAITING]`
+	s := w.session("kim")
+	preview, err := s.Preview(context.Background(), w.program(s, ask))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(preview.Calls[0].Result.Rows); got != `[["IN_WORK" "SLOW"]]` {
+		t.Error(got)
+	}
+	equal(t, shop.asked(), []string{`queue {"others":["in-work","waiting"],"speed":2,"state":"waiting"}`})
+	for _, answer = range []string{`{"state":"IN_WORK","speed":1}`, `{"state":"waiting","speed":3}`} {
+		_, err := w.run("kim", ask)
+		if got := codeOf(t, err); got != "tool-answer" {
+			t.Errorf("%s: %q, %v", answer, got, err)
+		}
+	}
 }
 
 var errCut = errors.New("cut off")

@@ -91,6 +91,28 @@ func (l *loader) query(vn *verbNode, n *yaml.Node) {
 	}
 }
 
+// Spelled is a value as columns and tools have it: codes as their list says, also those
+// in a list.
+func (t *Type) Spelled(v stores.Value) stores.Value {
+	switch {
+	case t == nil || v.IsNull():
+	case t.Name == ListType && t.Item.spelling() != nil:
+		items, err := v.Items(stores.String)
+		if err != nil {
+			return v
+		}
+		for i := range items {
+			items[i] = t.Item.Spelled(items[i])
+		}
+		return stores.NewList(items...)
+	case t.spelling() != nil:
+		if w, ok := t.spelling().Store(v); ok {
+			return w
+		}
+	}
+	return v
+}
+
 // spelling is how columns keep codes of the type; nil where they hold their names.
 func (t *Type) spelling() *stores.Spelling {
 	if t == nil || t.Codes == nil || t.Name != CodeType {

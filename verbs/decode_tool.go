@@ -86,7 +86,11 @@ func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {
 			d.report(tell(d.place(val), "tool-key/given", v))
 			return
 		}
-		t.Columns = append(t.Columns, stores.Column{Name: k.Value, Kind: l.kindOf(is)})
+		c := stores.Column{Name: k.Value, Kind: l.kindOf(is), Spelling: is.spelling()}
+		if c.Spelling != nil {
+			c.Kind = c.Spelling.Kind
+		}
+		t.Columns = append(t.Columns, c)
 		t.Types, t.Places = append(t.Types, is), append(t.Places, d.place(k))
 	})
 	if f.at("rows").key != nil && columns.key == nil {

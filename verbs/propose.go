@@ -12,12 +12,13 @@ import (
 	"verbatim/stores"
 )
 
-// A Proposal is one file of a first palette over tables that are there, and how many
-// lines of it a person has to decide on: those that say DECIDE.
+// A Proposal is one file of a first palette over what is there, how many lines of it a
+// person has to decide on, those that say DECIDE, and how many say what is not said.
 type Proposal struct {
 	Name   string
 	Text   []byte
 	Decide int
+	Unsaid int
 }
 
 // maxProposed is how many tables one file speaks of.
@@ -72,7 +73,7 @@ func Propose(domain, from string, tables []stores.Table) []Proposal {
 			w.line("  - {name: keeper, description: Whoever may also add to them., sees: all}")
 		}
 		p.write(w, all[n:min(n+maxProposed, len(all))])
-		files = append(files, Proposal{name + ".yaml", w.Bytes(), bytes.Count(w.Bytes(), []byte("DECIDE")) - 1})
+		files = append(files, Proposal{name + ".yaml", w.Bytes(), bytes.Count(w.Bytes(), []byte("DECIDE")) - 1, 0})
 	}
 	return files
 }
@@ -107,7 +108,7 @@ verbs:
     roles: [member]
     reads: {entity: note, order: [text], fields: {note: note_id, text: text}}
 `
-	return Proposal{domain + ".yaml", []byte(text), strings.Count(text, "DECIDE")}
+	return Proposal{domain + ".yaml", []byte(text), strings.Count(text, "DECIDE"), 0}
 }
 
 type proposer struct {
@@ -401,9 +402,9 @@ func codeLines(values []string, kind stores.Kind) (string, bool) {
 			value = strconv.Quote(v)
 		}
 		if code == v {
-			fmt.Fprintf(&b, "      - %s\n", code)
+			fmt.Fprintf(&b, "      - %s\n", yamlText(code))
 		} else {
-			fmt.Fprintf(&b, "      - {code: %s, value: %s}%s\n", code, value, decide)
+			fmt.Fprintf(&b, "      - {code: %s, value: %s}%s\n", yamlText(code), value, decide)
 		}
 	}
 	return b.String(), true
@@ -691,5 +692,5 @@ func yamlText(s string) string {
 	if plainYAML.MatchString(s) {
 		return s
 	}
-	return string(stores.AppendJSONString(nil, s))
+	return strconv.Quote(s) // YAML has all of its escapes
 }

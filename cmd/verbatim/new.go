@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"verbatim/runtime/mcp"
 	"verbatim/runtime/system"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
@@ -22,28 +25,30 @@ import (
 )
 
 func newCommand(a *app) *cobra.Command {
-	var from, palettes string
+	var from, palettes, servers string
 	cmd := &cobra.Command{
 		Use:   "new [NAME]",
-		Short: "Write a first palette, from an existing database or an empty one",
+		Short: "Write a first palette, from what exists or an empty one",
 		Example: `verbatim new --palettes fresh notes
 verbatim new --palettes over --from sqlite:verbatim.db`,
-		Long: `--from reads the tables of a database and changes nothing in it: entities with their
-keys, references from foreign keys, codes from CHECK constraints and enumeration types,
-a read of each table, and a verb that adds a row. What a person has to decide is marked
-DECIDE; what cannot be said is told where it would stand. NAME is the domain, the
-database's own name unless it is given.`,
+		Long: `--from reads what is there, and changes nothing of it. Of a database: entities with their
+keys, references, codes, a read of each table, and a verb that adds a row. Of tools, in a
+file as MCP lists them or mcp: and a server's name, address or command: a verb for each.
+Of an OpenAPI file: a verb for each operation, which a handler or a tool has to carry out.
+What a person has to decide is marked DECIDE; what cannot be said is told where it would
+stand. NAME is the domain, the source's own name unless it is given.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return a.begin(cmd.Context(), name, from, a.palettesDir(palettes))
+			return a.begin(cmd.Context(), name, from, servers, a.palettesDir(palettes))
 		},
 	}
 	a.palettesFlag(cmd, &palettes)
-	cmd.Flags().StringVar(&from, "from", "", "the database, sqlite:`PATH` or postgres://…")
+	cmd.Flags().StringVar(&from, "from", "", "`SOURCE`: sqlite:PATH, postgres://…, FILE.json, FILE.yaml or mcp:SERVER")
+	a.serversFlag(cmd, &servers)
 	return cmd
 }
 
@@ -67,53 +72,37 @@ func isDomain(name string) bool {
 	return domainName.MatchString(name) && !strings.HasPrefix(name, "verbatim") && name != "system"
 }
 
-func (a *app) begin(ctx context.Context, name, from, dir string) error {
-	var tables []stores.Table
-	at := address{}
-	if from != "" {
-		var err error
-		if at, err = a.storeAddress(from); err != nil {
-			kind, _, _ := strings.Cut(from, ":") // a password may follow
-			return usage(fmt.Sprintf("--from does not know %q", kind+":"), "give a path, sqlite:PATH or postgres://ROLE@HOST/DATABASE")
+// A beginning is a first palette that is yet to be written.
+type beginning struct {
+	files  []verbs.Proposal
+	source string // where it is from, in few words
+	what   string // "table", "tool" or "operation"
+	count  int
+	verbs  int    // of tools and operations
+	next   string // what is typed next
+}
+
+func (a *app) begin(ctx context.Context, name, from, servers, dir string) error {
+	var b beginning
+	var err error
+	file := strings.ToLower(filepath.Ext(from))
+	switch {
+	case from == "":
+		if !isDomain(name) {
+			return badDomain(name)
 		}
-		if at.url != "" {
-			tables, err = postgres.Tables(ctx, at.url)
-		} else {
-			tables, err = sqlite.Tables(ctx, at.file)
-		}
-		if errors.Is(err, os.ErrNotExist) {
-			return &stop{exitUsage, "no-store", fmt.Sprintf("there is no database %s", quoted(at.String())), "name a file that is there, or postgres://ROLE@HOST/DATABASE"}
-		}
-		if err != nil {
-			return broken(fmt.Sprintf("the database %s cannot be read", at), err, "check the address, and that it is a database")
-		}
-		if tables, err = notOurs(tables); err != nil {
-			return err
-		}
-		if len(tables) == 0 {
-			return &stop{exitInput, "no-tables", fmt.Sprintf("the database %s has no tables that can be seen", at), "name another, or begin with verbatim new NAME"}
-		}
-		if !slices.ContainsFunc(tables, func(t stores.Table) bool { return t.Fault == "" }) {
-			return &stop{exitInput, "no-tables", fmt.Sprintf("none of the %s of the database %s can be read: %s", receipt.Counted(len(tables), "table"), at, receipt.Safe(tables[0].Fault)), "connect as a role that may read them"}
-		}
-		if name == "" {
-			base := strings.TrimRight(at.String(), "/")
-			base = strings.TrimSuffix(filepath.Base(base), filepath.Ext(base))
-			name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(base), "-"), "-")
-			if !isDomain(name) {
-				name = "shop"
-			}
-		}
+		b = beginning{files: verbs.Propose(name, "", nil), what: "table", next: thenMigrate(dir, "")}
+	case strings.HasPrefix(from, "mcp:"):
+		b, err = a.fromServer(ctx, name, strings.TrimPrefix(from, "mcp:"), servers)
+	case !strings.Contains(from, ":") && (file == ".json" || file == ".yaml" || file == ".yml"):
+		b, err = fromFile(name, from)
+	default:
+		b, err = a.fromTables(ctx, name, from, dir)
 	}
-	if !isDomain(name) {
-		return usage(fmt.Sprintf("%q cannot be the name of a domain", name), "give a name in small letters, such as verbatim new notes")
+	if err != nil {
+		return err
 	}
-	source := ""
-	if from != "" {
-		source = filepath.Base(at.String())
-	}
-	files := verbs.Propose(name, source, tables)
-	for _, f := range files {
+	for _, f := range b.files {
 		if _, err := os.Lstat(filepath.Join(dir, f.Name)); err == nil {
 			return &stop{exitUsage, "exists", fmt.Sprintf("the file %s is there already", quoted(filepath.Join(dir, f.Name))), "a palette is never overwritten: give another NAME, or another folder with --palettes"}
 		}
@@ -121,45 +110,187 @@ func (a *app) begin(ctx context.Context, name, from, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return &stop{exitUsage, "unwritable", fmt.Sprintf("the folder %s cannot be made: %s", quoted(dir), reason(err)), "name another with --palettes DIR"}
 	}
-	var written []string
-	decide := 0
-	for _, f := range files {
+	j := struct {
+		Schema string   `json:"schema"`
+		Files  []string `json:"files"`
+		Tables int      `json:"tables"`
+		Decide int      `json:"decide"`
+		Verbs  int      `json:"verbs"`
+		Unsaid int      `json:"unsaid"`
+	}{Schema: "verbatim/new@1"}
+	for _, f := range b.files {
 		path := filepath.Join(dir, f.Name)
 		if err := os.WriteFile(path, f.Text, 0o666); err != nil {
 			return &stop{exitUsage, "unwritable", fmt.Sprintf("the file %s cannot be written: %s", quoted(path), reason(err)), "name another folder with --palettes DIR"}
 		}
-		written, decide = append(written, path), decide+f.Decide
+		j.Files, j.Decide, j.Unsaid = append(j.Files, path), j.Decide+f.Decide, j.Unsaid+f.Unsaid
+	}
+	if b.what == "table" {
+		j.Tables = b.count
+	} else {
+		j.Verbs = b.verbs
 	}
 	if a.json {
-		a.emit(struct {
-			Schema string   `json:"schema"`
-			Files  []string `json:"files"`
-			Tables int      `json:"tables"`
-			Decide int      `json:"decide"`
-		}{"verbatim/new@1", wire.Some(written), len(tables), decide})
+		j.Files = wire.Some(j.Files)
+		a.emit(j)
 		return nil
 	}
 	what := "a first palette"
 	if from != "" {
-		what = receipt.Counted(len(tables), "table") + " of " + receipt.Safe(source)
+		what = receipt.Counted(b.count, b.what) + " of " + receipt.Safe(b.source)
 	}
-	for _, path := range written {
-		fmt.Fprintf(a.out, "ok   %s: %s\n", path, what)
+	if b.verbs > 0 {
+		what = receipt.Counted(b.verbs, "verb") + " for " + what
 	}
-	lint, migrate := "", ""
-	if dir != "verbs" {
-		lint, migrate = " "+shell(dir), " --palettes "+shell(dir)
+	files := j.Files[0]
+	if more := len(j.Files) - 1; more > 0 {
+		files += " and " + receipt.Counted(more, "more file")
 	}
-	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\nnext: verbatim lint%s, then verbatim migrate%s%s --administrator NAME\n", receipt.Counted(decide, "line"), lint, migrate, storeHint(from))
+	fmt.Fprintf(a.out, "ok   %s: %s\n", files, what)
+	fmt.Fprintf(a.out, "     %s for you to decide: they say DECIDE\n", receipt.Counted(j.Decide, "line"))
+	if j.Unsaid > 0 {
+		fmt.Fprintf(a.out, "     %s could not be said: they say \"not said\"\n", receipt.Counted(j.Unsaid, "thing"))
+	}
+	fmt.Fprintf(a.out, "next: %s\n", b.next)
 	return nil
 }
 
-func storeHint(from string) string {
-	if from == "" {
-		return ""
+func badDomain(name string) error {
+	return usage(fmt.Sprintf("%q cannot be the name of a domain", name), "give a name in small letters, such as verbatim new notes")
+}
+
+// named is the name of a domain: the one that is given, or one made of what it is from.
+func named(given, source string) (string, error) {
+	if given == "" {
+		base := filepath.Base(strings.TrimRight(source, "/"))
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+		given = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(base), "-"), "-")
+		if !isDomain(given) {
+			given = "shop"
+		}
 	}
+	if !isDomain(given) {
+		return "", badDomain(given)
+	}
+	return given, nil
+}
+
+// fromTables begins with the tables of a database.
+func (a *app) fromTables(ctx context.Context, name, from, dir string) (b beginning, err error) {
+	at, err := a.storeAddress(from)
+	if err != nil {
+		kind, _, _ := strings.Cut(from, ":") // a password may follow
+		return b, usage(fmt.Sprintf("--from does not know %q", kind+":"), "give a path, sqlite:PATH, postgres://ROLE@HOST/DATABASE, mcp:SERVER, or a file of tools or of OpenAPI")
+	}
+	var tables []stores.Table
+	if at.url != "" {
+		tables, err = postgres.Tables(ctx, at.url)
+	} else {
+		tables, err = sqlite.Tables(ctx, at.file)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return b, &stop{exitUsage, "no-store", fmt.Sprintf("there is no database %s", quoted(at.String())), "name a file that is there, or postgres://ROLE@HOST/DATABASE"}
+	}
+	if err != nil {
+		return b, broken(fmt.Sprintf("the database %s cannot be read", at), err, "check the address, and that it is a database")
+	}
+	if tables, err = notOurs(tables); err != nil {
+		return b, err
+	}
+	if len(tables) == 0 {
+		return b, &stop{exitInput, "no-tables", fmt.Sprintf("the database %s has no tables that can be seen", at), "name another, or begin with verbatim new NAME"}
+	}
+	if !slices.ContainsFunc(tables, func(t stores.Table) bool { return t.Fault == "" }) {
+		return b, &stop{exitInput, "no-tables", fmt.Sprintf("none of the %s of the database %s can be read: %s", receipt.Counted(len(tables), "table"), at, receipt.Safe(tables[0].Fault)), "connect as a role that may read them"}
+	}
+	if name, err = named(name, at.String()); err != nil {
+		return b, err
+	}
+	b = beginning{source: filepath.Base(at.String()), what: "table", count: len(tables)}
+	b.files = verbs.Propose(name, b.source, tables)
+	store := " --store URL --grant-to ROLE"
 	if strings.HasPrefix(from, "sqlite:") {
-		return " --store " + shell(from)
+		store = " --store " + shell(from)
 	}
-	return " --store URL --grant-to ROLE"
+	b.next = thenMigrate(dir, store)
+	return b, nil
+}
+
+// thenMigrate is what is typed after a palette over tables.
+func thenMigrate(dir, store string) string {
+	lint, palettes := "", ""
+	if dir != "verbs" {
+		lint, palettes = " "+shell(dir), " --palettes "+shell(dir)
+	}
+	return "verbatim lint" + lint + ", then verbatim migrate" + palettes + store + " --administrator NAME"
+}
+
+// fromFile begins with a description of tools or of an API.
+func fromFile(name, file string) (b beginning, err error) {
+	if name, err = named(name, file); err != nil {
+		return b, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return b, usage(fmt.Sprintf("the file %s cannot be read: %s", quoted(file), reason(err)), "name a file with tools as MCP lists them, or an OpenAPI description")
+	}
+	return described(name, name, filepath.Base(file), text)
+}
+
+func described(name, server, source string, text []byte) (b beginning, err error) {
+	found, err := verbs.ProposeDescribed(name, server, text)
+	if err != nil {
+		return b, &stop{exitInput, "no-tools", fmt.Sprintf("%s is no description of tools: %s", quoted(source), err), `a list of tools is {"tools": [{"name": …, "inputSchema": …}]}; an API is described by OpenAPI 3`}
+	}
+	b = beginning{files: found.Files, source: source, what: found.What, count: found.Count, verbs: found.Verbs, next: "verbatim lint; then write what carries them out"}
+	if found.What == "tool" {
+		b.next = fmt.Sprintf("say in servers.yaml what the server %s is, then verbatim lint --servers servers.yaml --accept", server)
+	}
+	return b, nil
+}
+
+// fromServer begins with the tools of a server: one that the operator's file names, an
+// address, or a program with its arguments.
+func (a *app) fromServer(ctx context.Context, name, server, file string) (b beginning, err error) {
+	all, called := (*mcp.Servers)(nil), server
+	if file = a.serversFile(file); file != "" {
+		if all, _, err = a.servers(file); err != nil {
+			return b, err
+		}
+	}
+	known := all != nil && all.Has(server)
+	if !known {
+		one := mcp.Server{Timeout: time.Minute, MaxAnswer: 64 << 20}
+		if one.Command = strings.Fields(server); len(one.Command) == 0 {
+			return b, usage("--from mcp: names no server", "mcp:NAME as a servers file has it, mcp:https://… or mcp:COMMAND")
+		}
+		called = strings.TrimSuffix(filepath.Base(one.Command[0]), ".exe")
+		if at, err := url.Parse(server); err == nil && (at.Scheme == "https" || at.Scheme == "http") && at.Host != "" {
+			// Whoever types an address means it, also where it is on this machine.
+			one.URL, one.Local, one.Command, called = server, true, nil, at.Hostname()
+		}
+		all = mcp.New(mcp.Config{Servers: map[string]mcp.Server{called: one}}, mcp.Accepted{}, mcp.Options{Env: a.env, Version: version})
+	}
+	said, err := all.All(ctx, called)
+	if err != nil {
+		return b, broken(fmt.Sprintf("the server %s cannot be asked for its tools", quoted(called)), err, "see that it runs: mcp:NAME as a servers file has it, mcp:https://… or mcp:COMMAND")
+	}
+	text, err := mcp.List(said)
+	if err != nil {
+		return b, err
+	}
+	short, err := named("", strings.ReplaceAll(called, ".", "-"))
+	if err != nil {
+		return b, err
+	}
+	if name, err = named(name, short); err != nil {
+		return b, err
+	}
+	if !known {
+		return described(name, short, called, text)
+	}
+	if b, err = described(name, called, called, text); err == nil {
+		b.next = "verbatim lint --servers " + shell(file) + " --accept"
+	}
+	return b, err
 }

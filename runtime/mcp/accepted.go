@@ -28,6 +28,23 @@ type Said struct {
 	Meta        json.RawMessage `json:"meta,omitempty"`
 }
 
+// List is tools as tools/list answers them.
+func List(all []Said) ([]byte, error) {
+	type tool struct {
+		Name        string          `json:"name"`
+		Title       string          `json:"title,omitempty"`
+		Description string          `json:"description,omitempty"`
+		Input       json.RawMessage `json:"inputSchema,omitempty"`
+		Output      json.RawMessage `json:"outputSchema,omitempty"`
+		Hints       json.RawMessage `json:"annotations,omitempty"`
+	}
+	list := make([]tool, len(all))
+	for i, s := range all {
+		list[i] = tool{s.Name, s.Title, s.Description, s.Input, s.Output, s.Hints}
+	}
+	return json.Marshal(map[string]any{"tools": list})
+}
+
 // ReadAccepted reads what Text wrote.
 func ReadAccepted(text []byte) (Accepted, error) {
 	var a Accepted

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 
@@ -87,6 +88,26 @@ func (s *Servers) Said(ctx context.Context, server, name string) (Said, error) {
 		return err
 	})
 	return said, err
+}
+
+// Has reports whether the configuration names a server.
+func (s *Servers) Has(server string) bool {
+	_, ok := s.config.Servers[server]
+	return ok
+}
+
+// All asks a server what each tool of it says of itself now.
+func (s *Servers) All(ctx context.Context, server string) (all []Said, err error) {
+	err = s.with(ctx, server, func(ctx context.Context, c *conversation) error {
+		for said, err := range c.all(ctx, server) {
+			if err != nil {
+				return err
+			}
+			all = append(all, said)
+		}
+		return nil
+	})
+	return all, err
 }
 
 // Call implements tools.Servers.
@@ -166,25 +187,36 @@ type conversation struct {
 
 // said finds a tool among those that the server lists.
 func (c *conversation) said(ctx context.Context, server, name string) (Said, error) {
-	n := 0
-	for tool, err := range c.session.Tools(ctx, nil) {
-		if err != nil {
-			return Said{}, err
+	for said, err := range c.all(ctx, server) {
+		if err != nil || said.Name == name {
+			return said, err
 		}
-		if n++; n > maxTools {
-			return Said{}, fmt.Errorf("it lists more than %d tools", maxTools)
-		}
-		if tool.Name != name {
-			continue
-		}
-		said := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
-			Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
-		if tool.Annotations != nil {
-			said.Hints = raw(tool.Annotations)
-		}
-		return said, nil
 	}
 	return Said{}, fmt.Errorf("%s has no tool %q: %w", server, name, tools.ErrNone)
+}
+
+// all are the tools that the server lists, up to the first error.
+func (c *conversation) all(ctx context.Context, server string) iter.Seq2[Said, error] {
+	return func(yield func(Said, error) bool) {
+		n := 0
+		for tool, err := range c.session.Tools(ctx, nil) {
+			if n++; err == nil && n > maxTools {
+				err = fmt.Errorf("it lists more than %d tools", maxTools)
+			}
+			if err != nil {
+				yield(Said{}, err)
+				return
+			}
+			said := Said{Server: server, Name: tool.Name, Title: tool.Title, Description: tool.Description,
+				Input: raw(tool.InputSchema), Output: raw(tool.OutputSchema), Meta: raw(tool.Meta)}
+			if tool.Annotations != nil {
+				said.Hints = raw(tool.Annotations)
+			}
+			if !yield(said, nil) {
+				return
+			}
+		}
+	}
 }
 
 func raw(v any) json.RawMessage {

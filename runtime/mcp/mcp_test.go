@@ -343,3 +343,32 @@ func TestReadConfig(t *testing.T) {
 		}
 	}
 }
+
+// Whoever begins a palette is told everything that a server lists, over pipes and over
+// HTTP, as tools/list answers it; not at any length, and not without an end.
+func TestAllToolsAreListed(t *testing.T) {
+	t.Parallel()
+	program, notes := started(t, "well")
+	v := newVisited(t, "well", nil)
+	const want = `{"tools":[{"name":"create_ticket","description":"Opens a ticket.","inputSchema":{"additionalProperties":false,"properties":{"price":{"type":"number"},"title":{"type":"string"}},"required":["title"],"type":"object"},` +
+		`"outputSchema":{"properties":{"number":{"type":"string"},"price":{"type":"number"}},"type":"object"},"annotations":{"idempotentHint":false,"readOnlyHint":false}}]}`
+	for name, s := range map[string]*mcp.Servers{"program": program, "address": addressed(v.URL, mcp.Server{Local: true})} {
+		all, err := s.All(t.Context(), "desk")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if text, err := mcp.List(all); err != nil || string(text) != want {
+			t.Errorf("%s: %s %v", name, text, err)
+		}
+	}
+	if got := noted(t, notes); got != "" || !program.Has("desk") || program.Has("other") {
+		t.Errorf("a tool was called: %q", got)
+	}
+	for mood, want := range map[string]string{"mute": "no answer within 2s", "many": "it lists more than 2000 tools"} {
+		s, _ := started(t, mood)
+		if all, err := s.All(t.Context(), "desk"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %d tools, %v", mood, len(all), err)
+		}
+	}
+}

@@ -192,8 +192,8 @@ func (s schema) takes(t *verbs.Type) string {
 			return "takes only " + strings.Join(allowed, ", ") + "; this may be anything else"
 		}
 		for _, c := range t.Codes.Codes {
-			if !slices.Contains(allowed, c.Name) {
-				return "takes only " + strings.Join(allowed, ", ") + "; this may be " + c.Name
+			if sent := t.Spelled(stores.NewString(c.Name)).Text(); !slices.Contains(allowed, sent) {
+				return "takes only " + strings.Join(allowed, ", ") + "; this may be " + sent
 			}
 		}
 	}
@@ -229,6 +229,10 @@ func after(a, b stores.Value) bool {
 // jsonTypes are the JSON types that fit values of a type, what they are first.
 func jsonTypes(t *verbs.Type) []string {
 	switch t.Name {
+	case verbs.CodeType:
+		if t.Codes != nil && t.Codes.Spelling != nil && t.Codes.Spelling.Kind == stores.Int {
+			return []string{"integer", "number"}
+		}
 	case verbs.IntegerType:
 		return []string{"integer", "number"}
 	case verbs.DecimalType:

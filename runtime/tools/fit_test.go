@@ -13,7 +13,7 @@ import (
 
 const palette = `domain: desk
 roles: [{name: clerk, description: Who sits at the desk.}]
-codes: [{name: kind, values: [HIGH, LOW]}]
+codes: [{name: kind, values: [HIGH, {code: LOW, value: low}]}]
 verbs:
   - verb: open
     description: Open a ticket at another desk.
@@ -35,7 +35,7 @@ func spec(change func(in, out map[string]any)) Spec {
 		}
 		return m
 	}
-	in := read(`{"type":"object","additionalProperties":false,"required":["title"],"properties":{"title":{"type":"string","maxLength":80},"kind":{"enum":["HIGH","LOW"]},"count":{"type":"integer","minimum":0,"maximum":10}}}`)
+	in := read(`{"type":"object","additionalProperties":false,"required":["title"],"properties":{"title":{"type":"string","maxLength":80},"kind":{"enum":["HIGH","low"]},"count":{"type":"integer","minimum":0,"maximum":10}}}`)
 	out := read(`{"type":"object","additionalProperties":false,"properties":{"ticket":{"type":"string"},"size":{"type":["integer","null"]}}}`)
 	change(in, out)
 	write := func(m map[string]any) json.RawMessage { text, _ := json.Marshal(m); return text }
@@ -87,7 +87,7 @@ func TestAToolIsHeldAgainstItsVerb(t *testing.T) {
 		"it takes a longer text":       {func(in, _ map[string]any) { member(in, "title")["minLength"] = 2 }, "takes at least 2 characters; this may be shorter"},
 		"it takes a smaller number":    {func(in, _ map[string]any) { member(in, "count")["maximum"] = 9 }, "takes at most 9; this may be more"},
 		"it takes a larger number":     {func(in, _ map[string]any) { member(in, "count")["minimum"] = 2 }, "takes at least 2; this may be less"},
-		"it takes fewer codes":         {func(in, _ map[string]any) { member(in, "kind")["enum"] = []string{"HIGH"} }, "takes only HIGH; this may be LOW"},
+		"it takes fewer codes":         {func(in, _ map[string]any) { member(in, "kind")["enum"] = []string{"HIGH"} }, "takes only HIGH; this may be low"},
 		"it needs what may be missing": {func(in, _ map[string]any) { in["required"] = []string{"count"} }, `it needs "count", which may be left out`},
 		"it needs what is not sent":    {func(in, _ map[string]any) { in["required"] = []string{"owner"} }, `it needs "owner", which is not sent`},
 		"it takes no names":            {func(in, _ map[string]any) { in["type"] = "array" }, "it takes no named arguments"},
