@@ -97,3 +97,14 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// F23, SAFE-L1: what is written wrongly a hundred thousand times is told a hundred times,
+// and takes no longer than to read it.
+func TestAWrongArgumentManyTimes(t *testing.T) {
+	t.Parallel()
+	bank := newBank()
+	script, _ := dsl.Parse(dsl.NewSource("many.dsl", "client.add-note "+strings.Repeat(":nte 1 ", 100_000)))
+	if p, ds := bank.Check(script, bank.session()); p != nil || len(ds) != dsl.DefaultLimits.Diagnostics+1 {
+		t.Errorf("%d complaints", len(ds))
+	}
+}

@@ -69,6 +69,10 @@ func splitVerb(name string) (domain, verb string) {
 // the bits of those that were probably meant: to call them missing as well
 // would be a second complaint about the same slip.
 func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
+	if c.full() { // what is looked for here takes as long as the call is
+		c.add(dsl.Diagnostic{Severity: dsl.Error})
+		return 0
+	}
 	var free []string
 	for i := range v.Params {
 		name := v.Params[i].Name
@@ -95,6 +99,10 @@ func (c *checker) unknownArgument(call *dsl.Call, v *Verb, a *dsl.Arg) uint64 {
 }
 
 func (c *checker) duplicateArgument(call *dsl.Call, a *dsl.Arg) {
+	if c.full() {
+		c.add(dsl.Diagnostic{Severity: dsl.Error})
+		return
+	}
 	for i := range call.Args {
 		if first := &call.Args[i]; first.Key == a.Key {
 			c.add(tell(c.place(a.KeyRange), "duplicate-argument", a.Key, c.place(first.KeyRange)))

@@ -221,7 +221,17 @@ func TestFiveThousandToolsAreAFewFiles(t *testing.T) {
 	if len(reg.Verbs()) != 5000 || found.Verbs != 5000 || len(found.Files) != 20 {
 		t.Errorf("%d verbs in %d files", len(reg.Verbs()), len(found.Files))
 	}
-	for _, f := range found.Files {
+	for i := range tools {
+		tools[i] = m{"name": fmt.Sprintf("tool %d", i), "inputSchema": m{"$ref": strings.Repeat("elsewhere ", 50)}}
+	}
+	if text, err = json.Marshal(tools); err != nil {
+		t.Fatal(err)
+	}
+	none, _ := described(t, text)
+	if none.Verbs != 0 || none.Count != 5000 {
+		t.Errorf("%d verbs for %d tools", none.Verbs, none.Count)
+	}
+	for _, f := range append(found.Files, none.Files...) {
 		if len(f.Text) > DefaultMaxFile {
 			t.Errorf("%s has %d bytes", f.Name, len(f.Text))
 		}

@@ -33,6 +33,7 @@ func (p *describer) api(doc map[string]any) (count int) {
 			if op, ok := item[method].(map[string]any); ok {
 				count++
 				p.operation(method, path, doc, item, op)
+				p.turn()
 			}
 		}
 	}

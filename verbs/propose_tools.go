@@ -83,6 +83,7 @@ func ProposeDescribed(domain, server string, text []byte) (Described, error) {
 			"# too, are that server's own words. Where a line says DECIDE, it is for you to say what", "# is right.")
 		for _, t := range tools {
 			p.tool(server, t)
+			p.turn()
 		}
 	case strings.HasPrefix(version, "3."):
 		found.What = "operation"
@@ -188,15 +189,18 @@ func jsonOf(n *yaml.Node, left *int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if more, ok := v.(map[string]any); ok && n.Content[i].Tag == "!!merge" {
+			if n.Content[i].Tag != "!!merge" {
+				m[n.Content[i].Value] = v
+				continue
+			}
+			for _, part := range append(listOf(v), v) {
+				more, _ := part.(map[string]any)
 				for k, v := range more {
-					if m[k] == nil {
+					if _, there := m[k]; !there {
 						m[k] = v
 					}
 				}
-				continue
 			}
-			m[n.Content[i].Value] = v
 		}
 		return m, nil
 	}
@@ -204,7 +208,7 @@ func jsonOf(n *yaml.Node, left *int) (any, error) {
 	case "!!null":
 		return nil, nil
 	case "!!bool":
-		return n.Value == "true", nil
+		return strings.EqualFold(n.Value, "true"), nil
 	case "!!int", "!!float":
 		if _, err := strconv.ParseFloat(n.Value, 64); err == nil && strings.Trim(n.Value, "0123456789+-.eE") == "" {
 			return json.Number(strings.TrimPrefix(n.Value, "+")), nil
@@ -314,7 +318,12 @@ func (p *describer) verb(v describedVerb) {
 	}
 	p.args(v.args)
 	v.tail(said)
-	if p.bodies++; p.bodies >= maxVerbs || p.body.Len()+p.codes.Len()+p.schemas.Len() > maxBody {
+	p.bodies++
+}
+
+// turn ends a file that is long enough.
+func (p *describer) turn() {
+	if p.bodies >= maxVerbs || p.body.Len()+p.codes.Len()+p.schemas.Len() > maxBody {
 		p.flush()
 	}
 }

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
+	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -68,5 +73,27 @@ func helpdesk() {
 		})
 	if err := s.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, "helpdesk:", err)
+	}
+}
+
+// A palette begins with the tools of a server at an address, too.
+func TestAPaletteBeginsWithAnAddress(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "crm", Version: "1"}, nil)
+	s.AddTool(&sdk.Tool{Name: "findCustomer", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"maxResults":{"type":"integer"}}}`)}, nil)
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
+	t.Cleanup(web.Close)
+	dir := t.TempDir()
+	var out, said bytes.Buffer
+	code := run(t.Context(), world{args: []string{"new", "crm", "--from", "mcp:" + web.URL, "--palettes", dir}, out: &out, err: &said, env: func(string) string { return "" }})
+	text, err := os.ReadFile(filepath.Join(dir, "crm.yaml"))
+	if err != nil || code != exitDone || !strings.Contains(out.String(), "1 verb for 1 tool of 127.0.0.1") {
+		t.Fatalf("%d %v\n%s%s", code, err, &out, &said)
+	}
+	for _, want := range []string{"- verb: find-customer", "read-only: true", "with: {maxResults: max_results}"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("it does not say %q\n%s", want, text)
+		}
 	}
 }
