@@ -43,6 +43,9 @@ func shippedReads(t *testing.T) map[string]func(*testing.T) (*verbs.Registry, *r
 			return mustLoad(t)(verbs.Load(os.DirFS(dir))), nil
 		}
 		reg, _ := load(t)
+		if slices.ContainsFunc(reg.Entities(), func(e *verbs.Entity) bool { return len(e.Store.Parts) > 0 }) {
+			continue // a store makes no table with such a key, and the crowd lives in tables that it makes
+		}
 		if len(readsOf(reg)) > 0 {
 			all[reg.Verbs()[0].Name[:strings.IndexByte(reg.Verbs()[0].Name, '.')]] = load
 		}
