@@ -25,6 +25,16 @@ type Handlers struct {
 	list []*handler
 }
 
+// Lacks names the verbs that need a handler and have none here, in order.
+func (h *Handlers) Lacks(reg *verbs.Registry) (names []string) {
+	for _, v := range reg.Verbs() {
+		if v.Handler && !slices.ContainsFunc(h.list, func(one *handler) bool { return one.verb == v.Name }) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
 // NewHandlers returns an empty set, to be filled with Handle.
 func NewHandlers() *Handlers { return &Handlers{} }
 

@@ -78,15 +78,21 @@ func (a *app) wire(ctx context.Context, palettes, at string, tools tools.Servers
 	return reg, store, engine, nil
 }
 
+// handlers are those that the program has. Others may be missing.
+func handlers(reg *verbs.Registry) *runtime.Handlers {
+	h := &runtime.Handlers{Partial: true}
+	system.Register(h, reg)
+	client.Register(h, reg)
+	return h
+}
+
 // newEngineAt is newEngine with a clock.
 func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.Servers, clock func() time.Time) (*runtime.Engine, error) {
 	zone, err := a.zone()
 	if err != nil {
 		return nil, err
 	}
-	h := &runtime.Handlers{Partial: true}
-	system.Register(h, reg)
-	client.Register(h, reg)
+	h := handlers(reg)
 	scanner := ""
 	if a.env("VERBATIM_SCAN") != "" {
 		s, err := a.scanner("")

@@ -83,14 +83,15 @@ type lintJSON struct {
 	OK       bool         `json:"ok"`
 	Palettes int          `json:"palettes"`
 	Verbs    int          `json:"verbs"`
-	Held     *phrase.Held `json:"held,omitempty"` // with --phrases
+	Lacking  []string     `json:"lacking,omitempty"` // verbs that need a handler which this program does not have
+	Held     *phrase.Held `json:"held,omitempty"`    // with --phrases
 	wire.Report
 }
 
 func newLint(l *loaded) lintJSON {
 	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
 	if l.reg != nil {
-		j.Verbs = len(l.reg.Verbs())
+		j.Verbs, j.Lacking = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg)
 	}
 	return j
 }
@@ -166,6 +167,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		a.complain(l.ds)
 		line := fmt.Sprintf("ok   %s, %s, %s", receipt.Counted(j.Palettes, "palette"), receipt.Counted(j.Verbs, "verb"), j.Report)
 		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
+		if n := len(j.Lacking); n > 0 {
+			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.Lacking, 5)))
+		}
 		if held != nil {
 			fmt.Fprintf(a.out, "of %s, each left out, %d still come first for their verb, and %d would be taken for another\n", receipt.Counted(held.Phrases, "phrase"), held.First, held.Taken)
 		}
@@ -177,6 +181,14 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		return said(exitInput)
 	}
 	return nil
+}
+
+// shortened lists names, at most so many.
+func shortened(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + " and " + receipt.Counted(more, "other")
+	}
+	return strings.Join(names, ", ")
 }
 
 // missing prints what a sidecar lacks of its palette.
