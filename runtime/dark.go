@@ -77,6 +77,8 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 			of = &st.rows[read.Param]
 		case read.Param == verbs.OfEach:
 			of = st.each.row
+		case read.Param == verbs.OfNew:
+			continue
 		case read.Param == verbs.OfTotal:
 			if t := st.verb.Totals[read.Path.Field]; t.Kind != verbs.CountTotal && t.Entity.Store.Fields[t.Field].Sensitive {
 				return x.Text, true

@@ -67,6 +67,16 @@ verbs:
     args: [{name: title, type: string, required: true}, {name: artist, type: ref, ref-type: artist, required: true}]
     confirm: [{when: 'title == "Kind of Blue"', reason: it is dear}]
     effects: [{creates: album, set: {title: title, artist: artist}}]
+  - verb: add-works
+    roles: [clerk]
+    args: [{name: name, type: string, required: true}, {name: titles, type: list, of: string, required: true}, {name: code, type: string, required: true}]
+    confirm: always
+    effects:
+      - {creates: artist, as: artist, set: {name: name}}
+      - {creates: album, for-each: titles, set: {title: each, artist: artist}}
+      - {creates: album, as: best, set: {title: '"Best of"', artist: artist}}
+      - {creates: shelf, as: new-shelf, set: {code: code, place: '"anywhere"'}}
+      - {creates: shelved, set: {album: best, shelf: new_shelf, copies: 1}}
   - verb: add-shelf
     roles: [clerk]
     args: [{name: code, type: string, required: true}]
@@ -208,6 +218,30 @@ verbs:
 		other, later := o.checked(`notes.add :line "It pours" :at 2025-01-02T03:04:06Z`)
 		if _, err := other.Run(t.Context(), later, runtime.RunOptions{Agreed: preview.ID}); err == nil {
 			t.Error("another instant was taken for the one that was agreed to")
+		}
+	})
+}
+
+// Effects refer to rows whose keys the database, or the caller, gives; and an agreement
+// stands whatever the number comes to.
+func TestEffectsReferToRowsThatTheDatabaseNumbers(t *testing.T) {
+	t.Parallel()
+	onExisting(t, musicSQL, func(t *testing.T, open func(string) *old) {
+		o := open(musicPalette).begin()
+		s, p := o.checked(`music.add-works :name "Ella" :titles ["Porgy" "Bess"] :code "e/1"`)
+		preview, err := s.Preview(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.must(`music.add-artist :name "Between"`)
+		if _, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: preview.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.answer(`music.albums :artist @ella`); !strings.Contains(got, "Porgy") || !strings.Contains(got, "Bess") || !strings.Contains(got, "Best of") {
+			t.Errorf("of her there is %s", got)
+		}
+		if got := o.answer(`music.shelves`); !strings.Contains(got, "Best of") {
+			t.Errorf("shelved is %s", got)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"verbatim/stores"
@@ -16,8 +17,9 @@ type promise struct {
 	// due says that its condition holds, or that it has none. For effects on
 	// rows there is a condition for each target instead.
 	due     bool
-	set     []assigned // of a row to be added
-	targets []target   // of rows to be changed or deleted
+	key     stores.Value // of a row to be added that other effects refer to
+	set     []assigned   // of a row to be added
+	targets []target     // of rows to be changed or deleted
 	values  []stores.Value
 	came    []verbs.Origin // parallel to values
 	dark    []bool         // parallel to values; nil while none is sensitive
@@ -66,6 +68,9 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 			continue
 		default:
 			err = r.values(ctx, st, &p)
+			if err == nil && p.due && p.effect.As != "" {
+				err = r.called(ctx, st, i, &p)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -73,6 +78,27 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 		promises = append(promises, p)
 	}
 	return promises, nil
+}
+
+// called gives a row that is to be added its key, so that other effects can refer to it.
+func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) (err error) {
+	e := p.effect.Entity.Store
+	set := slices.IndexFunc(p.set, func(a assigned) bool { return a.field == e.Key })
+	switch {
+	case set >= 0:
+		p.key = p.set[set].value
+	case e.Fields[e.Key].Drawn:
+		p.key, err = r.read.Draw(ctx, e, e.Key)
+	default:
+		if p.key, err = r.newKey(e); err == nil {
+			r.alias[p.key] = fmt.Sprintf("%s of effect %d", r.alias[p.key], effect) // there may be several before one is added
+		}
+	}
+	if st.added == nil {
+		st.added = make([]stores.Value, len(st.verb.Effects))
+	}
+	st.added[effect] = p.key
+	return err
 }
 
 // maxEach is for how many rows or items one effect may be there.

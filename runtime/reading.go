@@ -191,6 +191,12 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 		if fetched[i] {
 			continue
 		}
+		if reads[i].Param == verbs.OfNew {
+			if st.added != nil {
+				env.Reads[i], came[i] = st.added[reads[i].Path.Field], ofRecord
+			}
+			continue
+		}
 		if reads[i].Param == verbs.OfTotal {
 			var err error
 			if env.Reads[i], came[i], err = r.total(ctx, st, st.verb.Totals[reads[i].Path.Field]); err != nil {

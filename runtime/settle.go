@@ -44,7 +44,7 @@ func declared(promises []promise) deed {
 		case !effect.Declared:
 		case addsRow(effect):
 			if p.due {
-				d.proposals = append(d.proposals, proposal{op: stores.Insert, entity: effect.Entity, set: p.set})
+				d.proposals = append(d.proposals, proposal{op: stores.Insert, entity: effect.Entity, key: p.key, set: p.set})
 			}
 		case onRows(effect):
 			op := stores.Update

@@ -22,6 +22,7 @@ type step struct {
 	// contents is parallel to args, nil where none is an upload: what the bytes of
 	// uploads are known by.
 	contents []stores.Value
+	added    []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
 	each     eachOf         // what an effect is worked out for, while it is
 	emptied  uint64         // bits of the arguments that are said to be nothing, and not left out
 	rows     []stores.Row   // parallel to args: the rows that references name

@@ -41,7 +41,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	e.Operand = l.operand(at.Value)
 	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
 	each := f.at("for-each")
-	for key, ok := range map[string]bool{"where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "with": sends,
+	for key, ok := range map[string]bool{"where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "as": e.Kind == Creates && each.key == nil, "with": sends,
 		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
@@ -68,6 +68,7 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	case Creates:
 		if row = l.effectEntity(vn, &e, f, at); row != nil {
 			l.creates(vn, &e, f, row, sc)
+			l.calls(vn, &e, f.at("as").value)
 		}
 	case Updates, Deletes:
 		if row != nil {
@@ -161,7 +162,7 @@ func (l *loader) work(vn *verbNode, e *Effect, f mapping) {
 		e.At = l.compile(d, at.value, scope{verb: vn.v}, wantMoment, e.When)
 	}
 	if u := f.at("unless"); u.value != nil {
-		e.Unless = l.compile(d, u.value, scope{verb: vn.v}, wantBoolean, nil)
+		e.Unless = l.compile(d, u.value, scope{verb: vn.v, later: true}, wantBoolean, nil)
 	}
 	l.workKey(vn, e, f)
 	e.Run = &Macro{Script: script, Place: d.place(run.value)}
@@ -327,6 +328,29 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	}
 	if len(missing) > 0 {
 		d.report(tell(d.place(set.key), "missing-field", ent, missing))
+	}
+}
+
+// calls reads what later effects call a new row.
+func (l *loader) calls(vn *verbNode, e *Effect, n *yaml.Node) {
+	d, v := vn.d, vn.v
+	if n == nil || !d.name(n, "row") {
+		return
+	}
+	name := underscored(strings.TrimPrefix(n.Value, "@"))
+	switch first := slices.IndexFunc(v.Effects, func(o Effect) bool { return o.As == name }); {
+	case isReserved(name):
+		d.report(tell(d.place(n), "reserved-word", "row", n.Value))
+	case v.param(name) >= 0:
+		d.report(tell(d.place(n), "declared-twice", "argument", n.Value, v.Params[v.param(name)].Place))
+	case slices.ContainsFunc(v.Totals, func(t *Total) bool { return t.Name == name }):
+		d.report(tell(d.place(n), "declared-twice", "total", n.Value, d.place(n)))
+	case first >= 0:
+		d.report(tell(d.place(n), "declared-twice", "row", n.Value, v.Effects[first].Place))
+	case len(e.Entity.Store.Parts) > 0 || !e.Declared || vn.f.boolean("handler"):
+		d.report(tell(d.place(n), "contradiction", "nothing can refer to this row", "a row can be named that the palette says how to make, and that has one key", dsl.Place{}, ""))
+	default:
+		e.As = name
 	}
 }
 

@@ -46,6 +46,7 @@ const (
 	OfRow   = -1
 	OfTotal = -2
 	OfEach  = -3 // the row that an effect with for-each is there for
+	OfNew   = -4 // the key of the row that the effect adds whose index is Path.Field
 )
 
 // An Env is what an expression is evaluated on; its Reads are parallel to

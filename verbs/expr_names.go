@@ -63,6 +63,9 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 	if t, ok := c.total(name); ok {
 		return t
 	}
+	if t, ok := c.added(name); ok {
+		return t
+	}
 	switch name {
 	case "today":
 		return given(DateType, expr.Today)
@@ -127,6 +130,11 @@ func (c *exprChecker) names() []string {
 	for _, t := range c.sc.verb.Totals {
 		names = append(names, t.Name)
 	}
+	for i := range c.sc.verb.Effects {
+		if as := c.sc.verb.Effects[i].As; as != "" {
+			names = append(names, as)
+		}
+	}
 	names = append(names, "today", "now", "principal")
 	if c.sc.row != nil {
 		names = append(names, "row")
@@ -158,7 +166,7 @@ func (c *exprChecker) member(n *expr.Node) term {
 	}
 	i := c.sc.verb.param(id.Text)
 	if i < 0 {
-		if id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
+		if _, added := c.added(id.Text); added || id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
 			return c.fail(tell(c.at(from, to), "bad-expression/no-fields", id.Text))
 		}
 		return c.unknown(id, id.Text)
@@ -224,5 +232,16 @@ func (c *exprChecker) total(name string) (term, bool) {
 	read := ExprRead{Param: OfTotal, Path: stores.Path{Field: i}}
 	t := typeTerm(c.sc.verb.Totals[i].Type)
 	t.prog = &expr.Program{From: expr.Read, Index: c.reading(read)}
+	return t, true
+}
+
+// added makes a name the row that an effect before this one adds, if it is one.
+func (c *exprChecker) added(name string) (term, bool) {
+	i := slices.IndexFunc(c.sc.verb.Effects, func(e Effect) bool { return e.As != "" && sameName(e.As, name) })
+	if i < 0 || c.sc.later {
+		return bad, false
+	}
+	t := term{name: RefType, entity: c.sc.verb.Effects[i].Entity}
+	t.prog = &expr.Program{From: expr.Read, Index: c.reading(ExprRead{Param: OfNew, Path: stores.Path{Field: i}})}
 	return t, true
 }

@@ -402,6 +402,7 @@ type Effect struct {
 	Fields  []int   // of updates: the fields that may change; nil with Entity set means any declared by Set, or any at all when there is no Set
 	Where   *Where  // which rows; nil for creates
 	Each    *Each   // for what it is there once each; nil is once
+	As      string  // of creates: what later effects call the new row
 	When    *Expr   // nil is always
 	Set     []Set
 	With    []With // of triggers and notifies: what goes along

@@ -191,6 +191,9 @@ func changeLines(v *Verb) []string {
 		switch e.Kind {
 		case Creates:
 			what = "a new " + target
+			if e.As != "" {
+				what += ", called " + e.As
+			}
 		case Deletes:
 			what = "removes " + Article(target)
 		case Updates:
