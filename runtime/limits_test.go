@@ -89,7 +89,7 @@ func worldsOf(t *testing.T, more string, fn func(t *testing.T, w *world)) {
 	})
 }
 
-// H16: a verb is used as often as its limits say, by one script or several, through macros
+// For H16, whose attempts are limited: a verb is used as often as its limits say, by one script or several, through macros
 // and other processes, and again when the first use counts no more.
 func TestALimitIsKept(t *testing.T) {
 	t.Parallel()
@@ -120,7 +120,7 @@ func TestALimitIsKept(t *testing.T) {
 	})
 }
 
-// H16: what is refused counts where the palette says so, though nothing else of it is kept;
+// For H16: what is refused counts where the palette says so, though nothing else of it is kept;
 // what is looked at counts in a preview too; and everyone's uses can count together.
 func TestWhatALimitCounts(t *testing.T) {
 	t.Parallel()
@@ -159,7 +159,7 @@ func TestWhatALimitCounts(t *testing.T) {
 	})
 }
 
-// H16: of 64 callers at once, on two processes, as many as may do it do it.
+// For H16: of 64 callers at once, on two processes, as many as may do it do it.
 func TestALimitIsRaced(t *testing.T) {
 	t.Parallel()
 	worldsOf(t, limited, func(t *testing.T, w *world) {
