@@ -62,6 +62,12 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			d.report(tell(d.place(after), "contradiction", "no page can be made", "say limit, of 1000 at most, and no `one`; and let :"+v.Params[i].Name+" be left out", dsl.Place{}, ""))
 		default:
 			r.After = i
+			// What follows a row is found by comparing with it.
+			for _, o := range r.Order {
+				if f := o.Path.End(ent.Store); f != nil && f.Spelling != nil && !f.Spelling.Ordered {
+					d.report(tell(d.place(after), "bad-form/pages", f.Name, f.Spelling.Name))
+				}
+			}
 		}
 	}
 	if lists := f.at("lists").value; lists != nil {

@@ -43,3 +43,31 @@ verbs:
 		}
 	}
 }
+
+// F17: pages go by fields that a store can compare; a code that its column spells otherwise
+// is none.
+func TestPagesThatCannotBeComparedDoNotLoad(t *testing.T) {
+	t.Parallel()
+	const palette = `domain: shop
+roles: [{name: clerk}]
+codes: [{name: state, values: [{code: LATE, value: open}, {code: EARLY, value: paid}]}]
+entities:
+  bill:
+    key: id
+    scope: everyone
+    fields:
+      on: {type: date, form: YYYY/MM/DD}
+      state: {type: code, ref-type: state}
+verbs:
+  - verb: list
+    roles: [clerk]
+    args: [{name: after-id, type: ref, ref-type: bill}]
+    reads: {entity: bill, order: [ORDER], limit: 2, after: after-id, fields: {on: on}}
+`
+	for order, want := range map[string]string{"on desc": "", "state": "a page is found by comparing"} {
+		_, ds := LoadSources(dsl.NewSource("shop.yaml", strings.Replace(palette, "ORDER", order, 1)))
+		if said := inWords(ds); (want == "") != (len(ds) == 0) || !strings.Contains(said, want) {
+			t.Errorf("by %s: %s", order, said)
+		}
+	}
+}

@@ -53,7 +53,7 @@ type config struct {
 
 // BusyTimeout says how long to wait for a row or the journal while somebody else
 // writes, before ErrConflict. The default is five seconds. A transaction of ours whose
-// line is dead is ended by the server after twice that.
+// line is dead is ended by the server after twice that, and not within a second.
 func BusyTimeout(d time.Duration) Option { return func(c *config) { c.busy = d } }
 
 // RowCap says how many rows one read may return, before ErrLimit. The default is
@@ -141,8 +141,9 @@ func (s *Store) connect(ctx context.Context, url string) (*pgxpool.Pool, error) 
 
 // idle is how long the server waits for the next statement of a transaction. When a
 // line dies in the middle of one, nothing else would tell the server, and the rows it
-// locked would stay so.
-func (s *Store) idle() time.Duration { return 2 * s.busy }
+// locked would stay so. A machine that is busy may well keep a program from its next
+// statement for a moment.
+func (s *Store) idle() time.Duration { return max(2*s.busy, time.Second) }
 
 func newStore(opts []Option) *Store {
 	s := &Store{
