@@ -574,8 +574,15 @@ func (q *finder) compare(t *text, c stores.Cond, exact bool) error {
 	return nil
 }
 
-// ofText writes what stores.Cond.OfText says. Two capitals become another small letter
-// for strings.ToLower than for PostgreSQL, which looks at their neighbours.
+// What stands before a text, and after it, to have it in the small letters of
+// strings.ToLower, whatever the locale of the database. PostgreSQL, built with ICU as it is
+// almost everywhere, makes something else of two capitals, by what stands beside them.
+const (
+	lowerBegins = "pg_catalog.lower(pg_catalog.translate("
+	lowerEnds   = `, 'İΣ', 'iσ') COLLATE pg_catalog."und-x-icu")`
+)
+
+// ofText writes what stores.Cond.OfText says.
 func (q *finder) ofText(t *text, c stores.Cond) error {
 	left := t.part()
 	kind, err := q.path(left, c.Path)
@@ -588,7 +595,7 @@ func (q *finder) ofText(t *text, c stores.Cond) error {
 		return nil
 	}
 	if c.Lower {
-		left = t.part().add("pg_catalog.lower(pg_catalog.translate(").join(left).add(`, 'İΣ', 'iσ') COLLATE pg_catalog."und-x-icu")`)
+		left = t.part().add(lowerBegins).join(left).add(lowerEnds)
 	}
 	left.add(bytewise)
 	switch t.add("COALESCE("); c.Op {
