@@ -38,12 +38,13 @@ var uses = &stores.Entity{
 	},
 }
 
-// A useLog is the row of a limit: as it was found, and with the uses since.
+// A useLog holds the times that one limit counts: those that its row keeps, and those of
+// this run.
 type useLog struct {
 	verb  *verbs.Verb
 	limit *verbs.Limit
-	found *stores.Row // nil where there was none
-	times []stores.Value
+	found *stores.Row    // nil where there was none
+	times []stores.Value // in order
 }
 
 // limitKey is the key of what a limit counts for the principal of a session.

@@ -405,7 +405,7 @@ func limitReached(place dsl.Place, verb string, l *verbs.Limit, wait time.Durati
 		next = "ask again in " + verbs.Lasting(int64((wait + unit - 1).Truncate(unit).Seconds()))
 	}
 	d := complain(codeLimitReached, place, summary, next)
-	d.Related = []dsl.Related{{Place: l.Place, Message: verb + " may be used so often"}}
+	d.Related = []dsl.Related{{Place: l.Place, Message: "the limit of " + verb}}
 	return d
 }
 
