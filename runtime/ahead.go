@@ -47,8 +47,8 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 	}
 	for i := range v.Requires {
 		reads(v.Requires[i].That, -1)
-		if f := v.Requires[i].Filter; f != nil {
-			for _, read := range f.Reads {
+		if rows := v.Requires[i].Rows; rows != nil && rows.Where.Filter != nil {
+			for _, read := range rows.Where.Filter.Reads {
 				if read.Param >= 0 {
 					add(&all[read.Param].held, read.Path)
 				}

@@ -56,7 +56,28 @@ func (r *reading) changes(st *step, proposals []proposal, others bool) (all []ch
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(all, func(c change) bool { return c.Op == stores.Update && len(c.Set) == 0 }), nil
+	all = slices.DeleteFunc(all, func(c change) bool { return c.Op == stores.Update && len(c.Set) == 0 })
+	for i := range all {
+		for j := range all[i].Entity.Given {
+			if c := &all[i]; c.Op != stores.Delete && !c.Entity.Given[j].Holds(c.after) {
+				return nil, &complaint{st.index, constraintBroken(st.place, c.Entity.Name, &c.entity.Given[j])}
+			}
+		}
+	}
+	return all, nil
+}
+
+// after is the value of a field once the change is made. What it leaves as it is must stay
+// so until then.
+func (c *change) after(field int) stores.Value {
+	if i := c.At(field); i >= 0 {
+		return c.Set[i].Value
+	}
+	if c.Before == nil {
+		return stores.Value{}
+	}
+	c.guard(field)
+	return c.Before[field]
 }
 
 // join adds a proposal to the changes of a call.

@@ -42,16 +42,17 @@ func (e *Engine) writes(p *verbs.Program) bool {
 // where any change of a row may be one that it asks for.
 func countedBy(all []*verbs.Verb) map[view.Field]bool {
 	by := make(map[view.Field]bool)
+	total := func(t *verbs.Total) {
+		if t != nil && t.Where.Filter != nil && t.By >= 0 {
+			by[view.Field{Entity: t.Entity.Store, Field: t.By}] = true
+		}
+	}
 	for _, v := range all {
 		for i := range v.Requires {
-			if rule := &v.Requires[i]; rule.None != nil {
-				by[view.Field{Entity: rule.None.Store, Field: rule.By}] = true
-			}
+			total(v.Requires[i].Rows)
 		}
 		for _, t := range v.Totals {
-			if t.Where.Filter != nil && t.By >= 0 {
-				by[view.Field{Entity: t.Entity.Store, Field: t.By}] = true
-			}
+			total(t)
 		}
 	}
 	add := func(l view.Field) {

@@ -80,7 +80,7 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 		case read.Param == verbs.OfNew:
 			continue
 		case read.Param == verbs.OfTotal:
-			if t := st.verb.Totals[read.Path.Field]; t.Kind != verbs.CountTotal && t.Entity.Store.Fields[t.Field].Sensitive {
+			if t := st.verb.Totals[read.Path.Field]; t.Kind.OfField() && t.Entity.Store.Fields[t.Field].Sensitive {
 				return x.Text, true
 			}
 			continue

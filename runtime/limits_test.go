@@ -67,10 +67,19 @@ const limited = `
 
 // worldsOf runs a test on both stores, with more verbs than the palette of lending has.
 func worldsOf(t *testing.T, more string, fn func(t *testing.T, w *world)) {
-	text := map[string]string{"lending.yaml": lendingText(t) + more}
+	worldsOfPalette(t, lendingText(t)+more, fn)
+}
+
+func worldsOfPalette(t *testing.T, palette string, fn func(t *testing.T, w *world)) {
+	text := map[string]string{"lending.yaml": palette}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		fn(t, newWorldOf(t, loadYAML(t, text), nil))
+		w := newWorldOf(t, loadYAML(t, text), nil)
+		if plan, err := w.store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+			t.Fatalf("migrate: %v %v", err, plan.Problems)
+		}
+		w.engine = w.another(nil)
+		fn(t, w)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()

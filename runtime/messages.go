@@ -388,6 +388,13 @@ func requirementUnclear(place dsl.Place, verb string, rule *verbs.Require) dsl.D
 	return d
 }
 
+// constraintBroken says what the palette says of a row that may not be so.
+func constraintBroken(place dsl.Place, entity string, rule *verbs.GivenRule) dsl.Diagnostic {
+	d := complain(codeRequirementNotMet, place, rule.Else, "no row of "+entity+" may be otherwise")
+	d.Related = []dsl.Related{{Place: rule.Place, Message: entity + " requires this"}}
+	return d
+}
+
 // limitReached says that a verb was used as often as it may be. How long somebody has to
 // wait for others is not said: it would tell when they were here.
 func limitReached(place dsl.Place, verb string, l *verbs.Limit, wait time.Duration) dsl.Diagnostic {

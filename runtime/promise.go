@@ -53,6 +53,15 @@ func (r *reading) promises(ctx context.Context, st *step) ([]promise, error) {
 		p := promise{effect: &st.verb.Effects[i]}
 		var err error
 		switch {
+		case p.effect.Upsert && p.effect.Kind == verbs.Creates:
+			continue // it was done with the effect before it
+		case p.effect.Upsert:
+			found, added, err := r.upsert(ctx, st, i)
+			if err != nil {
+				return nil, err
+			}
+			promises = append(append(promises, found), added...)
+			continue
 		case onRows(p.effect):
 			err = r.targets(ctx, st, &p)
 		case p.effect.Each != nil:
@@ -94,11 +103,16 @@ func (r *reading) called(ctx context.Context, st *step, effect int, p *promise) 
 			r.alias[p.key] = fmt.Sprintf("%s of effect %d", r.alias[p.key], effect) // there may be several before one is added
 		}
 	}
+	st.adds(effect, p.key)
+	return err
+}
+
+// adds takes down what the row is that effects after this one may refer to.
+func (st *step) adds(effect int, key stores.Value) {
 	if st.added == nil {
 		st.added = make([]stores.Value, len(st.verb.Effects))
 	}
-	st.added[effect] = p.key
-	return err
+	st.added[effect] = key
 }
 
 // maxEach is for how many rows or items one effect may be there.
@@ -203,14 +217,18 @@ func (r *reading) targets(ctx context.Context, st *step, p *promise) (err error)
 // aim adds the rows that an effect picks to its targets. One that it picks for several
 // things is one target: what it becomes is worked out from what it became before.
 func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
-	effect := p.effect
-	rows, named, err := r.picked(ctx, st, effect.Entity, effect.Where)
+	rows, named, err := r.picked(ctx, st, p.effect.Entity, p.effect.Where)
 	if err == nil && named && len(rows) == 0 {
-		err = r.mustMatch(ctx, st, effect, effect.Entity)
+		err = r.mustMatch(ctx, st, p.effect, p.effect.Entity)
 	}
 	if err != nil {
 		return err
 	}
+	return r.aimAt(ctx, st, p, rows)
+}
+
+func (r *reading) aimAt(ctx context.Context, st *step, p *promise, rows []stores.Row) error {
+	effect := p.effect
 	for _, row := range rows {
 		t := &target{row: row, stood: stoodOn(effect)}
 		known := -1
@@ -246,6 +264,80 @@ func (r *reading) aim(ctx context.Context, st *step, p *promise) error {
 		}
 	}
 	return nil
+}
+
+// upsert works out what becomes of the rows that an effect changes or, where there is
+// none, adds. What is said of one row twice is said of it the second time.
+func (r *reading) upsert(ctx context.Context, st *step, i int) (found promise, added []promise, err error) {
+	change, create := &st.verb.Effects[i], &st.verb.Effects[i+1]
+	found = promise{effect: change}
+	one := func() error {
+		row, err := r.alike(ctx, st, change)
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			if change.Each == nil {
+				st.adds(i+1, row.Key())
+			}
+			return r.aimAt(ctx, st, &found, []stores.Row{*row})
+		}
+		p := promise{effect: create}
+		if err := r.values(ctx, st, &p); err != nil || !p.due {
+			return err
+		}
+		if create.As != "" {
+			err = r.called(ctx, st, i+1, &p)
+		}
+		again := slices.IndexFunc(added, func(q promise) bool {
+			return !slices.ContainsFunc(change.Where.By, func(by verbs.Set) bool { return !stores.Equal(p.gives(by.Field), q.gives(by.Field)) })
+		})
+		if again >= 0 {
+			added[again] = p
+		} else {
+			added = append(added, p)
+		}
+		return err
+	}
+	if change.Each != nil {
+		err = r.each(ctx, st, change, one)
+	} else {
+		err = one()
+	}
+	return found, added, err
+}
+
+// alike finds the row that has the values by which an effect looks for one, nil where
+// there is none. Where somebody adds it before this run does, the store says so when it
+// commits, and the run is tried again.
+func (r *reading) alike(ctx context.Context, st *step, effect *verbs.Effect) (*stores.Row, error) {
+	e := effect.Entity.Store
+	where := stores.Cond{Op: stores.And}
+	for _, by := range effect.Where.By {
+		v, err := r.eval(ctx, st, by.Value, nil)
+		if err != nil {
+			return nil, err
+		}
+		if v.IsNull() {
+			return nil, &complaint{st.index, valueNeeded(st.place, st.verb.Name, e.Name, e.Fields[by.Field].Name)}
+		}
+		where.Kids = append(where.Kids, stores.Cond{Op: stores.Eq, Path: stores.Path{Field: by.Field}, Value: v})
+	}
+	rows, err := r.rowsWhere(ctx, e, &where)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// gives is what a promise sets a field to, null where it does not.
+func (p *promise) gives(field int) stores.Value {
+	for _, a := range p.set {
+		if a.field == field {
+			return a.value
+		}
+	}
+	return stores.Value{}
 }
 
 // picked finds the rows that a palette names: those that a filter picks, the one that

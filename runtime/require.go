@@ -21,17 +21,7 @@ func require(ctx context.Context, r *reading, st *step) error {
 	var unmet, unclear []complaint
 	for i := range st.verb.Requires {
 		rule := &st.verb.Requires[i]
-		if rule.None != nil {
-			found, err := r.anyOf(ctx, st, rule)
-			if err != nil {
-				return err
-			}
-			if found {
-				unmet = append(unmet, complaint{st.index, requirementNotMet(st.place, st.verb.Name, rule)})
-			}
-			continue
-		}
-		holds, err := r.eval(ctx, st, rule.That, nil)
+		holds, err := r.required(ctx, st, rule)
 		switch {
 		case err != nil && (ctx.Err() != nil || isStoreError(err)):
 			return err
@@ -50,18 +40,12 @@ func require(ctx context.Context, r *reading, st *step) error {
 	return nil
 }
 
-// anyOf reports whether there is a row of which there must be none. The row that
-// it would belong to is one that the call names, and is held since: whoever adds
-// one, or changes one so that it counts, holds that first, so that what is not
-// found here is not there until this run has ended. See meet.
-func (r *reading) anyOf(ctx context.Context, st *step, rule *verbs.Require) (bool, error) {
-	where, err := r.cond(ctx, st, rule.Filter)
-	if err != nil {
-		return false, err
+func (r *reading) required(ctx context.Context, st *step, rule *verbs.Require) (holds stores.Value, err error) {
+	if rule.Rows != nil {
+		holds, _, err = r.total(ctx, st, rule.Rows)
+		return holds, err
 	}
-	e := rule.None.Store
-	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}}, Where: where, Limit: 1, Cut: true})
-	return len(found) > 0, err
+	return r.eval(ctx, st, rule.That, nil)
 }
 
 // schematic holds objects against the schemas of the codes beside them. The

@@ -165,6 +165,9 @@ func (st *step) row(want *verbs.Entity) (*verbs.Entity, stores.Value, bool) {
 		if !onRows(e) || e.Where == nil || !fits(e.Entity) {
 			continue
 		}
+		if e.Upsert && i+1 < len(st.added) && !st.added[i+1].IsNull() {
+			return e.Entity, st.added[i+1], true
+		}
 		if param, one := e.Where.One(); one && st.rows[param].Entity != nil {
 			return e.Entity, st.rows[param].Key(), true
 		}

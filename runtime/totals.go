@@ -7,10 +7,15 @@ import (
 	"verbatim/verbs"
 )
 
-// total works out one value from several rows, and says where it comes from. The rows are read here and not added by the store, so that
-// both stores come to the same sum, and so that what was read is held until the end: the
-// rows themselves, and by the row that they belong to those that are not there.
+// total works out one value from several rows, and says where it comes from. The rows
+// are read here and not added by the store, so that both stores come to the same sum, and
+// so that what was read is held until the end: the rows themselves, and by the row that
+// they belong to those that are not there.
 func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stores.Value, came verbs.Origin, err error) {
+	if t.Kind.Asks() {
+		found, err := r.anyOf(ctx, st, t)
+		return stores.NewBool(found == (t.Kind == verbs.SomeTotal)), st.chosen(), err
+	}
 	rows, _, err := r.picked(ctx, st, t.Entity, t.Where)
 	if err != nil {
 		return sum, came, err
@@ -28,4 +33,39 @@ func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stor
 		}
 	}
 	return sum, came, nil
+}
+
+// anyOf reports whether there is a row that a total asks for: one for which `that` does
+// not hold, where it is to hold for all. The row that they belong to is one that the call
+// names, and is held since: whoever adds one, or changes one so that it counts, holds that
+// first, so that the answer stands until this run has ended. See meet.
+func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, error) {
+	e := t.Entity.Store
+	var where []stores.Cond
+	if t.Where.Filter == nil {
+		rows, _, err := r.picked(ctx, st, t.Entity, t.Where)
+		if err != nil || t.That == nil {
+			return len(rows) > 0, err
+		}
+		keys := make([]stores.Value, len(rows))
+		for i := range rows {
+			keys[i] = rows[i].Key()
+		}
+		where = append(where, stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Key}, Value: stores.NewList(keys...)})
+	} else {
+		c, err := r.cond(ctx, st, t.Where.Filter)
+		if err != nil {
+			return false, err
+		}
+		where = append(where, *c)
+	}
+	if t.That != nil {
+		c, err := r.cond(ctx, st, t.That)
+		if err != nil {
+			return false, err
+		}
+		where = append(where, stores.Cond{Op: stores.Not, Kids: []stores.Cond{*c}})
+	}
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}}, Where: &stores.Cond{Op: stores.And, Kids: where}, Limit: 1, Cut: true})
+	return len(found) > 0, err
 }

@@ -94,7 +94,36 @@ type Entity struct {
 	Added, Changed, Removed bool
 
 	Unique [][]int // sets of fields unique together, always within the scope root
+	Given  []Given // of how many of some fields each row has values
 	Place  string  // "client.yaml:12:5", for messages
+}
+
+// A Given says of how many of some fields a row has values: of Least to Most, or of none
+// at all where OrNone says so.
+type Given struct {
+	Fields      []int
+	Least, Most int
+	OrNone      bool
+}
+
+// Holds reports whether a row with these values is as it says.
+func (g *Given) Holds(value func(field int) Value) bool {
+	n := 0
+	for _, f := range g.Fields {
+		if !value(f).IsNull() {
+			n++
+		}
+	}
+	return n >= g.Least && n <= g.Most || g.OrNone && n == 0
+}
+
+// SQL is the condition, of an expression that counts the values.
+func (g *Given) SQL(count string) string {
+	sql := fmt.Sprintf("%s BETWEEN %d AND %d", count, g.Least, g.Most)
+	if g.OrNone {
+		sql = fmt.Sprintf("%s IN (0, %d)", count, g.Most)
+	}
+	return sql
 }
 
 // Access says which rows of an entity a scope opens.

@@ -37,11 +37,11 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	if at == nil {
 		return
 	}
-	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Place: d.place(at)}
+	e := Effect{Kind: effectWords[kind].kind, May: effectWords[kind].may, Upsert: effectWords[kind].name == "upserts", Place: d.place(at)}
 	e.Operand = l.operand(at.Value)
 	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
 	each := f.at("for-each")
-	for key, ok := range map[string]bool{"where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "as": e.Kind == Creates && each.key == nil, "with": sends,
+	for key, ok := range map[string]bool{"by": e.Upsert, "where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "as": e.Kind == Creates && each.key == nil, "with": sends,
 		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
@@ -69,6 +69,9 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 		if row = l.effectEntity(vn, &e, f, at); row != nil {
 			l.creates(vn, &e, f, row, sc)
 			l.calls(vn, &e, f.at("as").value)
+		}
+		if e.Upsert && row != nil {
+			l.upserts(vn, &e, n, f, row)
 		}
 	case Updates, Deletes:
 		if row != nil {
@@ -214,7 +217,7 @@ func unknownIn(n *yaml.Node, name string) bool {
 func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node) *Entity {
 	d := vn.d
 	if e.Operand.Prose || len(e.Operand.Path) == 0 {
-		for _, k := range [...]string{"where", "set"} {
+		for _, k := range [...]string{"where", "by", "set"} {
 			if f.at(k).key != nil {
 				d.report(tell(e.Place, "prose-promise", at.Value, f.at(k).key.Value))
 				break
@@ -225,7 +228,7 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 	name := e.Operand.Path[0]
 	ent := l.entityNamed[name]
 	if ent == nil {
-		detailed := f.at("where").key != nil || f.at("set").key != nil || f.at("when").key != nil
+		detailed := e.Upsert || f.at("where").key != nil || f.at("set").key != nil || f.at("when").key != nil
 		if detailed || l.misspelt(name) {
 			d.report(tell(d.within(at, 0, len(name)), "unknown-entity", name, l.entities))
 		}
@@ -329,6 +332,57 @@ func (l *loader) creates(vn *verbNode, e *Effect, f mapping, ent *Entity, sc sco
 	if len(missing) > 0 {
 		d.report(tell(d.place(set.key), "missing-field", ent, missing))
 	}
+}
+
+// upserts makes two effects of one: the row that is alike in some fields is changed, and
+// where there is none, the effect after that creates it. The store sees to it that there
+// are never two such rows.
+func (l *loader) upserts(vn *verbNode, e *Effect, n *yaml.Node, f mapping, ent *Entity) {
+	d, s := vn.d, ent.Store
+	for _, key := range [...]string{"by", "set"} {
+		if f.at(key).value == nil {
+			d.report(say.missingKey(d.place(n), "effect", key))
+			return
+		}
+	}
+	if !e.Declared || ent.broken {
+		return
+	}
+	change := *e
+	change.Kind, change.As, change.Set, change.Where, s.Changed = Updates, "", nil, &Where{Param: -1}, true
+	by := f.at("by")
+	var fields []int
+	d.items(by, func(n *yaml.Node) {
+		i := ent.field(n.Value)
+		at := slices.IndexFunc(e.Set, func(set Set) bool { return set.Field == i })
+		switch {
+		case i < 0:
+			d.report(tell(d.place(n), "unknown-field", ent, n.Value))
+		case at < 0:
+			d.report(tell(d.place(n), "missing-field", ent, []string{n.Value}))
+		default:
+			fields, change.Where.By = append(fields, i), append(change.Where.By, e.Set[at])
+		}
+	})
+	slices.Sort(fields)
+	alike := func(set []int) bool { return slices.Equal(fields, slices.Sorted(slices.Values(set))) }
+	switch {
+	case len(fields) < len(by.value.Content):
+		return
+	case !alike([]int{s.Key}) && !alike(s.Parts) && !slices.ContainsFunc(s.Unique, alike):
+		d.report(tell(d.place(by.value), "contradiction", "there may be several rows of "+s.Name+" that are alike in these fields", "name the key, or fields that stand together under unique", ent.Place, s.Name+" is declared here"))
+		return
+	}
+	for _, set := range e.Set {
+		switch own := set.Field == s.Key || slices.Contains(s.Parts, set.Field); {
+		case slices.Contains(fields, set.Field):
+		case own:
+			d.report(tell(set.Place, "key-changed", s.Fields[set.Field].Name, ent))
+		default:
+			change.Set = append(change.Set, set)
+		}
+	}
+	vn.v.Effects = append(vn.v.Effects, change)
 }
 
 // calls reads what later effects call a new row.

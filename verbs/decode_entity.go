@@ -437,6 +437,61 @@ func (l *loader) relate(en *entityNode) {
 			e.Store.Unique = append(e.Store.Unique, set)
 		}
 	})
+	d.each(f.at("constraints"), func(n *yaml.Node) { l.constraint(d, e, n) })
+}
+
+// givenKinds are the constraints over several fields.
+var givenKinds = [...]struct {
+	word string
+	of   func(n int) stores.Given
+}{
+	{"exactly-one", func(int) stores.Given { return stores.Given{Least: 1, Most: 1} }},
+	{"at-most-one", func(int) stores.Given { return stores.Given{Most: 1} }},
+	{"at-least-one", func(n int) stores.Given { return stores.Given{Least: 1, Most: n} }},
+	{"all-or-none", func(n int) stores.Given { return stores.Given{Least: n, Most: n, OrNone: true} }},
+}
+
+// constraint reads of how many of some fields each row has values.
+func (l *loader) constraint(d *doc, e *Entity, n *yaml.Node) {
+	f, ok := d.fields(n, "constraint")
+	if !ok {
+		return
+	}
+	var of pair
+	var g stores.Given
+	for _, kind := range givenKinds {
+		if p := f.at(kind.word); p.value != nil {
+			if of.key != nil {
+				d.report(tell(d.place(p.key), "two-effects", kind.word, of.key.Value))
+				return
+			}
+			of, g = p, kind.of(len(p.value.Content))
+		}
+	}
+	if of.key == nil {
+		d.report(say.missingKey(d.place(n), "constraint", givenKinds[0].word))
+		return
+	}
+	d.items(of, func(n *yaml.Node) {
+		switch i := e.field(n.Value); {
+		case i < 0:
+			if !e.broken {
+				d.report(tell(d.place(n), "unknown-field", e, n.Value))
+			}
+		case e.Store.Fields[i].Required || i == e.Store.Key:
+			d.report(tell(d.place(n), "contradiction", "every row has "+n.Value, "name fields that may be left out", e.Fields[i].Place, "it is declared here"))
+		case slices.Contains(g.Fields, i):
+			d.report(tell(d.place(n), "declared-twice", "field", n.Value, d.place(of.value)))
+		default:
+			g.Fields = append(g.Fields, i)
+		}
+	})
+	switch {
+	case len(of.value.Content) < 2:
+		d.report(tell(d.place(of.value), "nothing-written/list", of.key.Value))
+	case len(g.Fields) == len(of.value.Content):
+		e.Store.Given, e.Given = append(e.Store.Given, g), append(e.Given, GivenRule{f.text("else"), d.place(n)})
+	}
 }
 
 func (l *loader) scope(d *doc, e *Entity, n *yaml.Node) {

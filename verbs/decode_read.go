@@ -167,7 +167,7 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		return ReadField{Path: p}, ok
 	}
 	for kind, word := range totalWords {
-		if inner, ok := within(val.Value, word+"("); ok && r != nil {
+		if inner, ok := within(val.Value, word+"("); ok && r != nil && TotalKind(kind).OfField() {
 			return l.readTotal(d, r, val, TotalKind(kind), inner)
 		}
 	}

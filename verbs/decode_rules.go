@@ -24,8 +24,8 @@ func (l *loader) requires(vn *verbNode) {
 			return
 		}
 		switch {
-		case f.at("none").value != nil:
-			l.none(vn, n, f)
+		case f.at("none").key != nil, f.at("some").key != nil, f.at("all").key != nil:
+			l.ofRows(vn, n, f)
 			return
 		case f.at("where").value != nil:
 			d.report(say.missingKey(d.place(n), "requirement", "none"))
@@ -49,56 +49,37 @@ func (l *loader) requires(vn *verbNode) {
 	})
 }
 
-// none reads a requirement that there be no row of some kind. What is not there
-// cannot be held, so it says to which row those would belong, and that is.
-func (l *loader) none(vn *verbNode, n *yaml.Node, f mapping) {
-	d, v := vn.d, vn.v
-	at := d.place(f.at("none").value)
-	if f.at("that").value != nil {
-		d.report(tell(d.place(f.at("that").key), "contradiction", "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
+// ofRows reads a requirement that there be none of some rows, or some, or that something
+// hold for all of them.
+func (l *loader) ofRows(vn *verbNode, n *yaml.Node, f mapping) {
+	d := vn.d
+	if that := f.at("that"); that.value != nil && f.at("all").key == nil {
+		d.report(tell(d.place(that.key), "contradiction", "a requirement is a condition, or that there is none of some rows", "make it two requirements", dsl.Place{}, ""))
 		return
 	}
-	if f.at("where").value == nil {
-		d.report(say.missingKey(d.place(n), "requirement", "where"))
-		return
+	t := &Total{Place: d.place(n)}
+	if l.total(vn, t, n, f) {
+		vn.v.Requires = append(vn.v.Requires, Require{Rows: t, Else: f.text("else"), Place: d.place(f.at("where").value)})
 	}
-	e := l.entityNamed[f.at("none").value.Value]
-	if e == nil {
-		d.report(tell(at, "unknown-entity", f.at("none").value.Value, l.entities))
-		return
-	}
-	if e.broken {
-		return
-	}
-	rule := Require{None: e, Else: f.text("else"), Place: d.place(f.at("where").value)}
-	if rule.Filter = l.filter(d, f.at("where").value, scope{verb: v, row: e}); rule.Filter == nil {
-		return
-	}
-	var ok bool
-	if rule.By, rule.Of, ok = rule.Filter.root.belongs(e, v); !ok {
-		d.report(say.heldByNobody(rule.Place, v, e))
-		return
-	}
-	v.Requires = append(v.Requires, rule)
 }
 
 // belongs finds what says whose the rows are that a filter picks: that a
 // reference of theirs is the row of an argument that is always given.
-func (n *filterNode) belongs(e *Entity, v *Verb) (by, of int, ok bool) {
+func (n *filterNode) belongs(e *Entity, v *Verb) (by int, ok bool) {
 	switch {
 	case n.op == stores.And:
 		for i := range n.kids {
-			if by, of, ok = n.kids[i].belongs(e, v); ok {
-				return by, of, true
+			if by, ok = n.kids[i].belongs(e, v); ok {
+				return by, true
 			}
 		}
 	case n.cond == nil && n.op == stores.Eq && len(n.path.Steps) == 0 && n.path.Count == nil && n.value != nil && n.value.From == expr.Argument:
 		p, to := &v.Params[n.value.Index], e.Store.Fields[n.path.Field].Ref
 		if to != nil && (p.Required || p.Active) && p.Type != nil && p.Type.Name == RefType && p.Type.Entity != nil && p.Type.Entity.Store == to {
-			return n.path.Field, n.value.Index, true
+			return n.path.Field, true
 		}
 	}
-	return 0, 0, false
+	return 0, false
 }
 
 // settleExclusions reads which verbs do not go with one, once all verbs are known.

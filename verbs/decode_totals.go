@@ -11,8 +11,9 @@ import (
 	"verbatim/verbs/expr"
 )
 
-// A Total is one value worked out from several rows: how many there are, or the sum, the
-// least or the greatest of a field of theirs. The rows are those that a list of references
+// A Total is one value worked out from several rows: how many there are, the sum, the
+// least or the greatest of a field of theirs, or whether there are some, or none, or That
+// holds for all. The rows are those that a list of references
 // names, or those that a filter picks and that belong to the row of an argument or stand in
 // such a list: what is counted cannot change before the call is committed.
 type Total struct {
@@ -21,7 +22,8 @@ type Total struct {
 	Entity *Entity
 	Field  int // of sums, minima and maxima
 	Where  *Where
-	By     int // of a filter: the field by which the rows belong to the row of an argument; -1 where they stand in a list argument, all of whose rows are held
+	That   *Filter // of AllTotal
+	By     int     // of a filter: the field by which the rows belong to the row of an argument; -1 where they stand in a list argument, all of whose rows are held
 	Type   *Type
 	Place  dsl.Place
 }
@@ -35,15 +37,25 @@ const (
 	SumTotal
 	MinTotal
 	MaxTotal
+	SomeTotal // there is one
+	NoneTotal // there is none
+	AllTotal  // there is none for which That does not hold
 )
 
-var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max"}
+var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all"}
+
+// OfField reports whether a total is worked out from a field of the rows, and not from
+// the rows alone.
+func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal }
+
+// Asks reports whether a total is true or false.
+func (k TotalKind) Asks() bool { return k >= SomeTotal }
 
 func (k TotalKind) String() string { return totalWords[k] }
 
 // fits reports whether values of a type can be added, or compared.
 func (k TotalKind) fits(t TypeName) bool {
-	return t == IntegerType || t == DecimalType || k > SumTotal && (t == DateType || t == DateTimeType)
+	return k.OfField() && (t == IntegerType || t == DecimalType) || (k == MinTotal || k == MaxTotal) && (t == DateType || t == DateTimeType)
 }
 
 // None is what the total of no rows is.
@@ -79,8 +91,16 @@ func (t *Total) With(so, v stores.Value) (stores.Value, error) {
 // Line is a total as the palette words it.
 func (t *Total) Line(v *Verb) string {
 	what := t.Entity.Store.Name
-	if t.Kind != CountTotal {
+	if t.Kind.OfField() {
 		what += "." + t.Entity.Store.Fields[t.Field].Name
+	}
+	switch t.Kind {
+	case SomeTotal:
+		return "some " + t.Where.line(what, v)
+	case NoneTotal:
+		return "no " + t.Where.line(what, v)
+	case AllTotal:
+		return "each " + t.Where.line(what, v) + ": " + t.That.Line()
 	}
 	return totalWords[t.Kind] + " of " + t.Where.line(what, v)
 }
@@ -107,28 +127,49 @@ func (l *loader) totals(vn *verbNode) {
 			d.report(tell(t.Place, "declared-twice", "total", name.Value, v.Totals[i].Place))
 			return
 		}
-		var of pair
-		for kind, word := range totalWords {
-			if p := f.at(word); p.value != nil {
-				if of.key != nil {
-					d.report(tell(d.place(p.key), "two-effects", word, of.key.Value))
-					return
-				}
-				of, t.Kind = p, TotalKind(kind)
-			}
-		}
-		if of.key == nil {
-			d.report(say.missingKey(d.place(n), "total", "count"))
-			return
-		}
-		if f.at("where").value == nil {
-			d.report(say.missingKey(d.place(n), "total", "where"))
-			return
-		}
-		if l.totalOf(vn, &t, of.value) && l.totalWhere(vn, &t, f.at("where").value) {
+		if l.total(vn, &t, n, f) {
 			v.Totals = append(v.Totals, &t)
 		}
 	})
+}
+
+// total reads what a total is of: exactly one key says its kind.
+func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
+	d := vn.d
+	var of pair
+	for kind, word := range totalWords {
+		if p := f.at(word); p.value != nil {
+			if of.key != nil {
+				d.report(tell(d.place(p.key), "two-effects", word, of.key.Value))
+				return false
+			}
+			of, t.Kind = p, TotalKind(kind)
+		}
+	}
+	if of.key == nil {
+		d.report(say.missingKey(d.place(n), "total", "count"))
+		return false
+	}
+	if f.at("where").value == nil {
+		d.report(say.missingKey(d.place(n), "total", "where"))
+		return false
+	}
+	if !l.totalOf(vn, t, of.value) || !l.totalWhere(vn, t, f.at("where").value) {
+		return false
+	}
+	that := f.at("that")
+	switch {
+	case t.Kind != AllTotal && that.key != nil:
+		d.report(say.operandDoesNotApply(d.place(that.key), "that", totalWords[t.Kind]))
+		return false
+	case t.Kind == AllTotal && that.value == nil:
+		d.report(say.missingKey(d.place(n), "total", "that"))
+		return false
+	case t.Kind == AllTotal:
+		t.That = l.filter(d, that.value, scope{verb: vn.v, row: t.Entity})
+		return t.That != nil
+	}
+	return true
 }
 
 // totalOf reads what is counted or added: an entity, or a field of one.
@@ -141,11 +182,14 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 		return false
 	case t.Entity.broken:
 		return false
-	case dotted == (t.Kind == CountTotal):
+	case dotted != t.Kind.OfField():
 		d.report(tell(d.place(n), "bad-operand/total", totalWords[t.Kind], t.Entity))
 		return false
 	case t.Kind == CountTotal:
 		t.Type = plainTypes[IntegerType]
+		return true
+	case t.Kind.Asks():
+		t.Type = plainTypes[BooleanType]
 		return true
 	}
 	place := d.within(n, len(name)+1, len(n.Value))
@@ -176,7 +220,7 @@ func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
 		return true
 	}
 	root := t.Where.Filter.root
-	if t.By, _, ok = root.belongs(t.Entity, vn.v); !ok {
+	if t.By, ok = root.belongs(t.Entity, vn.v); !ok {
 		if t.By, ok = -1, root.among(t.Entity, vn.v); !ok {
 			vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
 		}

@@ -124,14 +124,17 @@ func readShapes(text string) map[string]*shape {
 // wordLists are the lists of words that keys.txt calls by name.
 var wordLists = map[string][]string{"types": typeWords, "origins": originWords, "again": againWords}
 
-// effectWords are the keys that say what an effect does.
-var effectWords = []struct {
+// An effectWord is a key that says what an effect does.
+type effectWord struct {
 	name string
 	kind EffectKind
 	may  bool
-}{
+}
+
+var effectWords = []effectWord{
 	{"creates", Creates, false},
 	{"updates", Updates, false},
+	{"upserts", Creates, false}, // and Updates
 	{"deletes", Deletes, false},
 	{"triggers", Triggers, false},
 	{"notifies", Notifies, false},

@@ -31,9 +31,9 @@ func (f *Filter) Line() string {
 }
 
 // Line is a requirement as the palette words it.
-func (r *Require) Line() string {
-	if r.None != nil {
-		return "no " + r.None.Store.Name + " where " + r.Filter.Line()
+func (r *Require) Line(v *Verb) string {
+	if r.Rows != nil {
+		return r.Rows.Line(v)
 	}
 	return r.That.Line()
 }

@@ -290,6 +290,7 @@ func TestEveryKindOfEffectIsRead(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("domain: a\nroles: [{name: r}]\nverbs:\n  - verb: v\n    roles: [r]\n    handler: true\n    effects:\n")
+	effectWords := slices.DeleteFunc(slices.Clone(effectWords), func(w effectWord) bool { return w.name == "upserts" }) // is two of them
 	for _, w := range effectWords {
 		b.WriteString("      - " + w.name + ": something\n")
 	}

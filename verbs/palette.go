@@ -198,6 +198,9 @@ type Entity struct {
 	Progress    *Progress // how far a row is; nil when the palette does not say
 	// ReadOnly says that no effect may change its rows.
 	ReadOnly bool
+	// Given says, parallel to those of Store, what people are told whose change would break
+	// one of its constraints.
+	Given []GivenRule
 	// Twice is what people are told who would add a row that agrees with another in
 	// what is unique; "" where the palette leaves that to the engine.
 	Twice string
@@ -403,9 +406,12 @@ type Effect struct {
 	Where   *Where  // which rows; nil for creates
 	Each    *Each   // for what it is there once each; nil is once
 	As      string  // of creates: what later effects call the new row
-	When    *Expr   // nil is always
-	Set     []Set
-	With    []With // of triggers and notifies: what goes along
+	// Upsert, of updates: it is done to the row that Where looks for by its fields, and
+	// where there is none, the next effect is done instead; that is a Creates, and says so too.
+	Upsert bool
+	When   *Expr // nil is always
+	Set    []Set
+	With   []With // of triggers and notifies: what goes along
 	// Of triggers: the one call of another verb that is the work, with arguments
 	// of this one; nil where another system does the work. At is when it begins: a
 	// date, which means the start of that day, or an instant; nil is at once.
@@ -463,16 +469,18 @@ type Operand struct {
 }
 
 // A Where picks rows: the row a reference argument names, each of those that a list
-// of references names, or those for which an expression over `row` holds.
+// of references names, those for which an expression over `row` holds, or the one that
+// has some values.
 type Where struct {
 	Param  int  // index in Params, or -1
 	List   bool // the argument is a list
 	Filter *Filter
+	By     []Set
 }
 
 // One returns the argument that names the one row there can be.
 func (w *Where) One() (param int, ok bool) {
-	return w.Param, w.Filter == nil && !w.List
+	return w.Param, w.Filter == nil && !w.List && w.By == nil
 }
 
 // An Each says for what an effect is there once each, which its expressions call `each`:
@@ -495,10 +503,19 @@ func (e *Each) Line(v *Verb) string {
 
 // line says which of some things are meant, on one line.
 func (w *Where) line(what string, v *Verb) string {
-	if w.Filter != nil {
+	switch {
+	case w.Filter != nil:
 		return what + " where " + w.Filter.Line()
+	case w.By != nil:
+		return what + " found by its values"
 	}
 	return what + " that :" + v.Params[w.Param].Name + " names"
+}
+
+// A GivenRule is what goes with a constraint of an entity.
+type GivenRule struct {
+	Else  string
+	Place dsl.Place
 }
 
 // A Set gives a field a value.
@@ -518,15 +535,10 @@ type With struct {
 // A Require is one precondition. A call for which one does not hold, or cannot
 // be worked out, is refused.
 type Require struct {
-	That *Expr // over arguments and the rows that they name; nil where it is about rows that must not be there
-	// None is the entity of which no row may be there for which Filter holds. Such
-	// a row belongs to the one that argument Of names, by its field By. Both a
-	// call that asks whether there is one and a call that adds one lock that row.
-	None   *Entity
-	Filter *Filter
-	By, Of int
-	Else   string // what the caller is told
-	Place  dsl.Place
+	That  *Expr  // over arguments and the rows that they name; nil where Rows says
+	Rows  *Total // true or false
+	Else  string // what the caller is told
+	Place dsl.Place
 }
 
 // An Exclusion says that a verb does not go with another in one script.

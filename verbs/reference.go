@@ -191,6 +191,9 @@ func changeLines(v *Verb) []string {
 		switch e.Kind {
 		case Creates:
 			what = "a new " + target
+			if e.Upsert {
+				what += ", where there is none"
+			}
 			if e.As != "" {
 				what += ", called " + e.As
 			}
@@ -204,8 +207,12 @@ func changeLines(v *Verb) []string {
 		default:
 			continue
 		}
-		if e.Where != nil && e.Where.Filter != nil {
+		switch {
+		case e.Where == nil:
+		case e.Where.Filter != nil:
 			what += ", of rows where " + e.Where.Filter.Line()
+		case e.Where.By != nil:
+			what += ", of the row with the same " + Joined(FieldNames(e.Entity.Store, fieldsOf(e.Where.By)), "and")
 		}
 		if e.Each != nil {
 			what += ", for each " + e.Each.Line(v)
@@ -225,6 +232,14 @@ func changeLines(v *Verb) []string {
 		return []string{lines[0] + ". Nothing else can change."}
 	}
 	return append(lines, "Nothing else can change.")
+}
+
+func fieldsOf(set []Set) []int {
+	fields := make([]int, len(set))
+	for i := range set {
+		fields[i] = set[i].Field
+	}
+	return fields
 }
 
 // promiseLines are the promises that are not about rows.
@@ -263,7 +278,7 @@ func promiseLines(v *Verb) []string {
 func needLines(v *Verb) []string {
 	lines := make([]string, len(v.Requires))
 	for i, rule := range v.Requires {
-		lines[i] = rule.Line() + " (otherwise: " + OneLine(rule.Else) + ")"
+		lines[i] = rule.Line(v) + " (otherwise: " + OneLine(rule.Else) + ")"
 	}
 	return lines
 }

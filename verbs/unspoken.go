@@ -134,6 +134,9 @@ func lacking(r *Registry, p *Palette, language string) (all []lack) {
 	schemaTexts(keyed(d.root, "schemas"), text)
 	for _, e := range keyed(d.root, "entities").Content {
 		text(keyed(e, "unique-else"))
+		for _, c := range keyed(e, "constraints").Content {
+			text(keyed(c, "else"))
+		}
 	}
 	elsewhere := map[string]bool{} // what one other language says is for all of them
 	for s := range r.says {

@@ -509,12 +509,15 @@ type mapping struct {
 	pairs []pair // by the keys of the shape
 }
 
-// at is what stands under a key.
+// at is what stands under a key, nothing where the shape has no such key.
 func (m mapping) at(name string) pair {
 	if m.of == nil {
 		return pair{}
 	}
-	return m.pairs[m.of.index[name]]
+	if i, ok := m.of.index[name]; ok {
+		return m.pairs[i]
+	}
+	return pair{}
 }
 
 // text is a text under a key, "" when there is none.

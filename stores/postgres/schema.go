@@ -401,6 +401,7 @@ type tableInfo struct {
 	secured    bool // row-level security is enabled and forced
 	policies   []string
 	roots      []string // foreign keys of ours that keep a root true
+	given      []string // constraints of ours that say how many fields have values
 	referrable bool     // the migrating role may refer to it
 	readable   bool     // and read it
 }
@@ -463,8 +464,12 @@ func (m *migration) look(e *stores.Entity) (*tableInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = m.ask("SELECT k.conname::text"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND k.contype = 'f' AND k.conname ^@ 'verbatim_root_' ORDER BY 1", args, func(r row) error {
-		t.roots = append(t.roots, r.str(0))
+	err = m.ask("SELECT k.conname::text, k.contype = 'f'"+of+"JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid"+is+"AND (k.contype = 'f' AND k.conname ^@ 'verbatim_root_' OR k.contype = 'c' AND k.conname ^@ 'verbatim_given_') ORDER BY 1", args, func(r row) error {
+		if r.yes(1) {
+			t.roots = append(t.roots, r.str(0))
+		} else {
+			t.given = append(t.given, r.str(0))
+		}
 		return nil
 	})
 	return t, err
@@ -546,6 +551,7 @@ func (m *migration) create(e *stores.Entity) {
 	m.indexes[schema][name] = true
 	m.begun[e] = &tableInfo{indexes: []indexInfo{{columns: columnsOf(e, []int{e.Key}), unique: true}}}
 	m.index(e, m.begun[e])
+	_ = m.given(e, m.begun[e]) // there is no row that could break it
 }
 
 // reference plans the constraint that a field refers to a row, where the table
@@ -738,6 +744,46 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		}
 	}
 	m.index(e, t)
+	return m.given(e, t)
+}
+
+// given plans the constraints that keep what an entity says of how many fields have values.
+func (m *migration) given(e *stores.Entity, t *tableInfo) error {
+	var kept []string
+	for i := range e.Given {
+		g := &e.Given[i]
+		columns, before := columnsOf(e, g.Fields), make([]string, len(g.Fields))
+		for j, f := range g.Fields {
+			columns[j], before[j] = quote(e.Fields[f].Column), "NULL"
+			for _, name := range [...]string{e.Fields[f].Column, e.Fields[f].WasColumn} {
+				if _, there := t.columns[name]; there {
+					before[j] = quote(name)
+					break
+				}
+			}
+		}
+		holds := g.SQL("num_nonnulls(" + strings.Join(columns, ", ") + ")")
+		name := fmt.Sprintf("verbatim_given_%.8x", sha256.Sum256([]byte(holds)))
+		if kept = append(kept, name); slices.Contains(t.given, name) {
+			continue
+		}
+		if len(t.columns) > 0 {
+			found, err := m.exists("SELECT 1 FROM " + table(e) + " WHERE NOT " + g.SQL("num_nonnulls("+strings.Join(before, ", ")+")") + " LIMIT 1")
+			if err != nil {
+				return err
+			}
+			if found {
+				m.problem(e, "table %s has rows that its constraint over %s does not allow", e.Table, strings.Join(columns, ", "))
+				continue
+			}
+		}
+		m.step("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s)", table(e), quote(name), holds)
+	}
+	for _, name := range t.given {
+		if !slices.Contains(kept, name) {
+			m.step("ALTER TABLE %s DROP CONSTRAINT %s", table(e), quote(name))
+		}
+	}
 	return nil
 }
 

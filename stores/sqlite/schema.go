@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -397,6 +399,61 @@ func (m *migration) create(e *stores.Entity) {
 	m.step("CREATE TABLE %s (\n%s\n) STRICT", quote(tableName(e)), strings.Join(defs, ",\n"))
 	m.objects[strings.ToLower(tableName(e))] = "table"
 	m.index(e, &tableInfo{indexes: []indexInfo{{columns: lower(e, []int{e.Key}), unique: true}}})
+	_ = m.given(e, nil) // there is no row that could break it
+}
+
+// given plans the triggers that keep what an entity says of how many fields have values.
+// SQLite adds no constraint to a table that is there.
+func (m *migration) given(e *stores.Entity, t *tableInfo) error {
+	kept := map[string]bool{}
+	for i := range e.Given {
+		g := &e.Given[i]
+		terms, before := make([]string, len(g.Fields)), make([]string, len(g.Fields))
+		for j, f := range g.Fields {
+			column := e.Fields[f].Column
+			terms[j], before[j] = "(NEW."+quote(column)+" IS NOT NULL)", "0"
+			if t == nil {
+				continue
+			}
+			for _, name := range [...]string{column, e.Fields[f].WasColumn} {
+				if _, there := t.columns[strings.ToLower(name)]; there {
+					before[j] = "(" + quote(name) + " IS NOT NULL)"
+					break
+				}
+			}
+		}
+		holds := g.SQL("(" + strings.Join(terms, " + ") + ")")
+		name := fmt.Sprintf("%s%.8x", givenPrefix(e), sha256.Sum256([]byte(holds)))
+		kept[name+"_insert"], kept[name+"_update"] = true, true
+		if m.objects[name+"_insert"] != "" && m.objects[name+"_update"] != "" {
+			continue
+		}
+		if t != nil {
+			found, err := m.c.exists("SELECT 1 FROM "+table(e)+" WHERE NOT "+g.SQL("("+strings.Join(before, " + ")+")")+" LIMIT 1", nil)
+			if err != nil {
+				return err
+			}
+			if found {
+				m.problem(e, "table %s has rows that its constraint over %s does not allow", tableName(e), strings.Join(lower(e, g.Fields), ", "))
+				continue
+			}
+		}
+		for _, op := range [...]string{"INSERT", "UPDATE"} {
+			m.step("CREATE TRIGGER %s BEFORE %s ON %s WHEN NOT %s BEGIN SELECT RAISE(ABORT, 'constraint over %s'); END",
+				quote(name+"_"+strings.ToLower(op)), op, quote(tableName(e)), holds, strings.ReplaceAll(strings.Join(lower(e, g.Fields), ", "), "'", "''"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
+		if strings.HasPrefix(name, givenPrefix(e)) && m.objects[name] == "trigger" && !kept[name] {
+			m.step("DROP TRIGGER %s", quote(name))
+		}
+	}
+	return nil
+}
+
+// givenPrefix is how the names of an entity's triggers begin.
+func givenPrefix(e *stores.Entity) string {
+	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(strings.ToLower(tableName(e)))))
 }
 
 // index plans the indexes that are not there: for unique sets, and for
@@ -518,7 +575,7 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		}
 	}
 	m.index(e, t)
-	return nil
+	return m.given(e, t)
 }
 
 // rename gives a column the name that its field has now, and what is kept by that name.

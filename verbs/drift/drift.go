@@ -375,15 +375,15 @@ func isSpelt(t verbs.TypeName) bool {
 func (d *drift) requires(was, v *verbs.Verb) {
 	for i := range was.Requires {
 		o := &was.Requires[i]
-		if slices.ContainsFunc(v.Requires, func(n verbs.Require) bool { return sameRequire(&n, o) }) {
+		if requires(v, o.Line(was)) {
 			continue
 		}
 		// One that stands alone in the same place was probably rewritten.
 		at := v.Place
-		if i < len(v.Requires) && !slices.ContainsFunc(was.Requires, func(o verbs.Require) bool { return sameRequire(&v.Requires[i], &o) }) {
+		if i < len(v.Requires) && !requires(was, v.Requires[i].Line(v)) {
 			at = v.Requires[i].Place
 		}
-		d.lower("requirement-dropped", at, o.Place, "it required "+o.Line(), "%s can be used where it could not", v.Name)
+		d.lower("requirement-dropped", at, o.Place, "it required "+o.Line(was), "%s can be used where it could not", v.Name)
 	}
 }
 
@@ -725,8 +725,9 @@ func listText(l *verbs.ReadList) string {
 	return s
 }
 
-func sameRequire(a, b *verbs.Require) bool {
-	return (a.None == nil) == (b.None == nil) && a.Line() == b.Line()
+// requires reports whether a verb has a requirement, as a line.
+func requires(v *verbs.Verb, line string) bool {
+	return slices.ContainsFunc(v.Requires, func(r verbs.Require) bool { return r.Line(v) == line })
 }
 
 func sameExpr(a, b *verbs.Expr) bool { return (a == nil) == (b == nil) && a.Line() == b.Line() }
