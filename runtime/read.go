@@ -90,6 +90,9 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	var dirty []stores.Unreadable
 	find := stores.Find{Unreadable: &dirty, Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
 		Hold: r.holdsAs(stores.Shared), Last: r.last(st, f), Lists: beside.asked}
+	if read.Groups() {
+		find.Limit, find.Order = 0, nil // what they come to is bounded, and ordered
+	}
 	if read.After >= 0 {
 		if err := r.behind(ctx, st, &find); err != nil {
 			return nil, err
@@ -159,6 +162,11 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 			}
 		}
 		t.rows[n] = cells
+	}
+	if read.Groups() {
+		if err := r.group(st, t); err != nil {
+			return nil, err
+		}
 	}
 	return t, r.nameCells(ctx, t)
 }
@@ -288,13 +296,15 @@ func (b belongings) cell(n int, as *verbs.ReadField) (c cell, err error) {
 	case verbs.FromCount:
 		return cell{value: stores.NewInt(int64(len(b.items[n]))), from: ofRecord}, nil
 	case verbs.FromTotal:
-		c = cell{value: as.Total.None(), from: ofRecord.Mix(b.from[n])}
+		so := as.Total.Begin()
 		for _, row := range b.told[n] {
-			if c.value, err = as.Total.With(c.value, row[as.Total.Field]); err != nil {
+			if err := so.Add(row[as.Total.Field]); err != nil {
 				return c, err
 			}
 		}
-		return c, nil
+		c.from = ofRecord.Mix(b.from[n])
+		c.value, err = so.Value()
+		return c, err
 	}
 	return cell{value: stores.NewList(b.items[n]...), from: ofRecord.Mix(b.from[n])}, nil
 }

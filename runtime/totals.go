@@ -23,16 +23,17 @@ func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stor
 	if t.Kind == verbs.CountTotal {
 		return stores.NewInt(int64(len(rows))), st.chosen(), nil
 	}
-	sum = t.None()
+	so := t.Begin()
 	for i := range rows {
-		if sum, err = t.With(sum, rows[i].Values[t.Field]); err != nil {
+		if err := so.Add(rows[i].Values[t.Field]); err != nil {
 			return sum, came, &evalError{t.Place, t.Name, err}
 		}
 		if !rows[i].Values[t.Field].IsNull() {
 			came = came.Mix(r.s.from.Field(&rows[i], t.Field))
 		}
 	}
-	return sum, came, nil
+	sum, err = so.Value()
+	return sum, came, err
 }
 
 // anyOf reports whether there is a row that a total asks for: one for which `that` does

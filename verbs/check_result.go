@@ -119,6 +119,9 @@ func changedRow(v *Verb) *Entity {
 
 // meaningOfField types a returned field.
 func (r *Registry) meaningOfField(read *Read, f *ReadField) meaning {
+	if f.Over != nil {
+		return meaningOf(f.Type)
+	}
 	switch f.From {
 	case FromExpr, FromTotal:
 		return meaningOf(f.Type)

@@ -50,26 +50,6 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			r.Filter = r.Filter.andKey(ent, i, d.place(one))
 		}
 	}
-	r.Order = l.order(d, f.at("order"), ent)
-	if after := f.at("after").value; after != nil {
-		switch i := v.param(strings.TrimPrefix(after.Value, ":")); {
-		case i < 0:
-			d.report(say.unknownArgument(d.place(after), v, after.Value))
-		case v.Params[i].Type == nil:
-		case v.Params[i].Type.Name != RefType || v.Params[i].Type.Entity != ent:
-			d.report(tell(d.place(after), "type-mismatch/where-not-reference", &v.Params[i], ent))
-		case r.Limit == 0 || r.Limit > maxPage || r.One || v.Params[i].Required:
-			d.report(tell(d.place(after), "contradiction", "no page can be made", "say limit, of 1000 at most, and no `one`; and let :"+v.Params[i].Name+" be left out", dsl.Place{}, ""))
-		default:
-			r.After = i
-			// What follows a row is found by comparing with it.
-			for _, o := range r.Order {
-				if f := o.Path.End(ent.Store); f != nil && f.Spelling != nil && !f.Spelling.Ordered {
-					d.report(tell(d.place(after), "bad-form/pages", f.Name, f.Spelling.Name))
-				}
-			}
-		}
-	}
 	if lists := f.at("lists").value; lists != nil {
 		d.entries(lists, func(k, val *yaml.Node) {
 			if d.name(k, "list") && val.Kind != poisoned {
@@ -102,6 +82,11 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 			r.Fields = append(r.Fields, ReadField{Name: list.Name, From: FromList, List: i, Sensitive: sensitive})
 		}
 	}
+	if r.Groups() {
+		l.grouped(d, r, f)
+	} else {
+		l.rowsOf(vn, r, f)
+	}
 	for _, name := range v.Returns.Includes {
 		if len(r.Fields) > 0 && !slices.ContainsFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) }) {
 			d.report(tell(d.includePlace(vn, name), "not-returned", name, "reads", "fields"))
@@ -109,8 +94,65 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	}
 }
 
+// grouped reads how a read is ordered that tells several rows as one.
+func (l *loader) grouped(d *doc, r *Read, f mapping) {
+	for _, key := range [...]string{"one", "after", "lists"} {
+		if p := f.at(key); p.key != nil {
+			d.report(tell(d.place(p.key), "contradiction", "what several rows come to is no one row's", "leave "+key+" out, or count() and the like", r.Entity.Place, r.Entity.Store.Name+" is declared here"))
+		}
+	}
+	for i := range r.Fields {
+		if r.Fields[i].From == FromProgress {
+			d.report(tell(d.place(f.at("fields").key), "contradiction", "what several rows come to is no one row's", "leave progress out, or count() and the like", r.Entity.Place, r.Entity.Store.Name+" is declared here"))
+		}
+	}
+	d.items(f.at("order"), func(n *yaml.Node) {
+		name, dir, _ := strings.Cut(strings.TrimSpace(n.Value), " ")
+		i := slices.IndexFunc(r.Fields, func(f ReadField) bool { return sameName(f.Name, name) })
+		switch dir = strings.TrimSpace(dir); {
+		case i < 0:
+			names := make([]string, len(r.Fields))
+			for j := range names {
+				names[j] = r.Fields[j].Name
+			}
+			d.report(tell(d.within(n, 0, len(name)), "unknown-name/told", name, names))
+		case dir != "" && dir != "asc" && dir != "desc":
+			d.report(tell(d.within(n, len(n.Value)-len(dir), len(n.Value)), "unknown-word", "order", dir, []string{"asc", "desc"}))
+		default:
+			r.Sort = append(r.Sort, Sort{i, dir == "desc"})
+		}
+	})
+}
+
+// rowsOf reads in which order rows come, and in what pages.
+func (l *loader) rowsOf(vn *verbNode, r *Read, f mapping) {
+	d, v, ent := vn.d, vn.v, r.Entity
+	r.Order = l.order(d, f.at("order"), ent)
+	if after := f.at("after").value; after != nil {
+		switch i := v.param(strings.TrimPrefix(after.Value, ":")); {
+		case i < 0:
+			d.report(say.unknownArgument(d.place(after), v, after.Value))
+		case v.Params[i].Type == nil:
+		case v.Params[i].Type.Name != RefType || v.Params[i].Type.Entity != ent:
+			d.report(tell(d.place(after), "type-mismatch/where-not-reference", &v.Params[i], ent))
+		case r.Limit == 0 || r.Limit > maxPage || r.One || v.Params[i].Required:
+			d.report(tell(d.place(after), "contradiction", "no page can be made", "say limit, of 1000 at most, and no `one`; and let :"+v.Params[i].Name+" be left out", dsl.Place{}, ""))
+		default:
+			r.After = i
+			// What follows a row is found by comparing with it.
+			for _, o := range r.Order {
+				if f := o.Path.End(ent.Store); f != nil && f.Spelling != nil && !f.Spelling.Ordered {
+					d.report(tell(d.place(after), "bad-form/pages", f.Name, f.Spelling.Name))
+				}
+			}
+		}
+	}
+}
+
 // maxPage is how many rows a page has at most.
 const maxPage = 1000
+
+func (r *Read) has(list string) bool { _, i := r.list(list); return i >= 0 || len(r.Lists) > 0 && r.Entity.field(list) < 0 }
 
 // list finds a list by its name.
 func (r *Read) list(name string) (*ReadList, int) {
@@ -156,6 +198,10 @@ func (l *loader) order(d *doc, p pair, ent *Entity) []stores.Order {
 func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (f ReadField, ok bool) {
 	d := vn.d
 	if inner, ok := within(val.Value, "count("); ok {
+		if r != nil && inner == "" {
+			t := plainTypes[IntegerType]
+			return ReadField{Path: stores.Path{Field: ent.Store.Key}, Type: t, Over: &Total{Kind: CountTotal, Type: t, Place: d.place(val)}}, true
+		}
 		if r != nil && len(r.Lists) > 0 && !strings.Contains(inner, ".") {
 			_, i := r.list(inner)
 			if i < 0 {
@@ -167,8 +213,22 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		return ReadField{Path: p}, ok
 	}
 	for kind, word := range totalWords {
-		if inner, ok := within(val.Value, word+"("); ok && r != nil && TotalKind(kind).OfField() {
-			return l.readTotal(d, r, val, TotalKind(kind), inner)
+		inner, ok := strings.CutPrefix(val.Value, word+"(")
+		if t := (&Total{Kind: TotalKind(kind), Place: d.place(val)}); ok && r != nil && t.Kind.OfField() {
+			name, places, several := strings.Cut(strings.TrimSuffix(inner, ")"), ",")
+			if n, ok := stores.ParseInt(strings.TrimSpace(places)); ok && n.Int() >= 0 && n.Int() <= maxPlaces {
+				t.Scale = int(n.Int())
+			} else if t.Kind == AverageTotal {
+				d.report(tell(d.place(val), "bad-expression/places", word, maxPlaces))
+				return f, false
+			}
+			if several != (t.Kind == AverageTotal) || !isPath(name) {
+				break
+			}
+			if first, _, _ := strings.Cut(name, "."); r.has(first) {
+				return l.readTotal(d, r, val, t, name)
+			}
+			return l.readOver(d, ent, val, t, name)
 		}
 	}
 	if inner, ok := within(val.Value, "describe("); ok {
@@ -231,7 +291,8 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 }
 
 // readTotal reads LIST.FIELD: what a field of a list comes to.
-func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, kind TotalKind, inner string) (f ReadField, ok bool) {
+func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, t *Total, inner string) (f ReadField, ok bool) {
+	kind := t.Kind
 	from := len(totalWords[kind]) + 1
 	name, field, _ := strings.Cut(inner, ".")
 	list, i := r.list(name)
@@ -254,7 +315,30 @@ func (l *loader) readTotal(d *doc, r *Read, val *yaml.Node, kind TotalKind, inne
 		d.report(tell(place, "type-mismatch/total", totalWords[kind], field))
 		return f, false
 	}
-	return ReadField{From: FromTotal, List: i, Total: &Total{Kind: kind, Field: j, Type: of.Type}, Type: of.Type, Sensitive: of.Sensitive}, true
+	t.Field, t.Type = j, of.Type
+	return ReadField{From: FromTotal, List: i, Total: t, Type: t.comesTo(), Sensitive: of.Sensitive}, true
+}
+
+// readOver reads what a field comes to over rows that are alike.
+func (l *loader) readOver(d *doc, ent *Entity, val *yaml.Node, t *Total, name string) (f ReadField, ok bool) {
+	from := len(totalWords[t.Kind]) + 1
+	p, last, ok := d.path(ent, val, from, name)
+	if !ok || last.Type == nil {
+		return f, false
+	}
+	if t.Type = last.Type; !t.Kind.fits(t.Type.Name) {
+		d.report(tell(d.within(val, from, from+len(name)), "type-mismatch/total", totalWords[t.Kind], name))
+		return f, false
+	}
+	return ReadField{Path: p, Type: t.comesTo(), Over: t, Sensitive: sensitivePath(ent, p)}, true
+}
+
+// comesTo is the type of a total of a field.
+func (t *Total) comesTo() *Type {
+	if t.Kind == AverageTotal {
+		return &Type{Name: DecimalType, Scale: t.Scale}
+	}
+	return t.Type
 }
 
 // within takes what stands between an opening such as "count(" and the bracket

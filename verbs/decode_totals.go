@@ -25,6 +25,7 @@ type Total struct {
 	That   *Filter // of AllTotal
 	By     int     // of a filter: the field by which the rows belong to the row of an argument; -1 where they stand in a list argument, all of whose rows are held
 	Type   *Type
+	Scale  int // of AverageTotal: to so many digits after the point
 	Place  dsl.Place
 }
 
@@ -37,19 +38,20 @@ const (
 	SumTotal
 	MinTotal
 	MaxTotal
-	SomeTotal // there is one
-	NoneTotal // there is none
-	AllTotal  // there is none for which That does not hold
+	SomeTotal    // there is one
+	NoneTotal    // there is none
+	AllTotal     // there is none for which That does not hold
+	AverageTotal // of what is not absent; in reads
 )
 
-var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all"}
+var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all", AverageTotal: "average"}
 
 // OfField reports whether a total is worked out from a field of the rows, and not from
 // the rows alone.
-func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal }
+func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal || k == AverageTotal }
 
 // Asks reports whether a total is true or false.
-func (k TotalKind) Asks() bool { return k >= SomeTotal }
+func (k TotalKind) Asks() bool { return k >= SomeTotal && k <= AllTotal }
 
 func (k TotalKind) String() string { return totalWords[k] }
 
@@ -58,34 +60,55 @@ func (k TotalKind) fits(t TypeName) bool {
 	return k.OfField() && (t == IntegerType || t == DecimalType) || (k == MinTotal || k == MaxTotal) && (t == DateType || t == DateTimeType)
 }
 
-// None is what the total of no rows is.
-func (t *Total) None() stores.Value {
-	switch {
-	case t.Kind > SumTotal:
-		return stores.Value{}
-	case t.Type.Name == DecimalType:
-		zero, _ := stores.ParseDecimal("0")
-		return zero
-	}
-	return stores.NewInt(0)
+// A Reckoning is a total on its way: what it comes to so far, and of how many values.
+type Reckoning struct {
+	of *Total
+	so stores.Value
+	n  int64
 }
 
-// With is a sum, a least or a greatest with one value more. A value that is absent changes
-// nothing.
-func (t *Total) With(so, v stores.Value) (stores.Value, error) {
+// Begin begins a total, of no rows.
+func (t *Total) Begin() Reckoning {
+	r := Reckoning{of: t}
 	switch {
-	case v.IsNull():
-		return so, nil
-	case t.Kind == SumTotal:
-		return expr.Functions["+"](so, v)
-	case so.IsNull():
-		return v, nil
+	case t.Kind == MinTotal || t.Kind == MaxTotal:
+	case t.Type.Name == DecimalType:
+		r.so, _ = stores.ParseDecimal("0")
+	default:
+		r.so = stores.NewInt(0)
 	}
-	takes, err := expr.Functions[map[TotalKind]string{MinTotal: "<", MaxTotal: ">"}[t.Kind]](v, so)
-	if takes.Bool() {
-		so = v
+	return r
+}
+
+// Add takes in one row more, by the value of its field. One that is absent changes nothing.
+func (r *Reckoning) Add(v stores.Value) (err error) {
+	if v.IsNull() && r.of.Kind != CountTotal {
+		return nil
 	}
-	return so, err
+	switch r.n++; r.of.Kind {
+	case CountTotal:
+	case SumTotal, AverageTotal:
+		r.so, err = expr.Functions["+"](r.so, v)
+	default:
+		order, _ := stores.Compare(v, r.so)
+		if r.so.IsNull() || order < 0 && r.of.Kind == MinTotal || order > 0 && r.of.Kind == MaxTotal {
+			r.so = v
+		}
+	}
+	return err
+}
+
+// Value is what it comes to.
+func (r *Reckoning) Value() (stores.Value, error) {
+	switch {
+	case r.of.Kind == CountTotal:
+		return stores.NewInt(r.n), nil
+	case r.of.Kind != AverageTotal:
+		return r.so, nil
+	case r.n == 0:
+		return stores.Value{}, nil
+	}
+	return expr.Divides(r.of.Scale)(r.so, stores.NewInt(r.n))
 }
 
 // Line is a total as the palette words it.

@@ -225,7 +225,7 @@ func (loaderMessages) macroCircle(at dsl.Place, circle []*Verb) dsl.Diagnostic {
 // Effects and reads
 
 func (loaderMessages) operandDoesNotApply(at dsl.Place, key, kind string) dsl.Diagnostic {
-	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies", "as": "one row that is created"}[key]
+	to := map[string]string{"where": "updates and deletes", "set": "creates and updates", "with": "triggers and notifies", "as": "one row that is created", "by": "upserts", "that": "all"}[key]
 	return tell(at, "limit-does-not-apply/operand", key, kind, cmp.Or(to, "triggers"))
 }
 

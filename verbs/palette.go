@@ -646,10 +646,23 @@ type Read struct {
 	Order  []stores.Order
 	Fields []ReadField
 	Lists  []ReadList
-	One    bool // exactly one row, the one that the reference argument By names
-	By     int  // index in Params, -1 without One; Filter holds the key against it already
+	One    bool   // exactly one row, the one that the reference argument By names
+	By     int    // index in Params, -1 without One; Filter holds the key against it already
+	Sort   []Sort // of rows that are grouped
 	Limit  int
 	After  int // index in Params of the row after which a page of Limit rows begins; -1 where more are too many
+}
+
+// A Sort orders rows by a returned field.
+type Sort struct {
+	Field int
+	Desc  bool
+}
+
+// Groups reports whether rows that are alike in what is returned are told as one, with
+// what they come to.
+func (r *Read) Groups() bool {
+	return slices.ContainsFunc(r.Fields, func(f ReadField) bool { return f.Over != nil })
 }
 
 // Masked reports whether a verb gives nothing but what is sensitive: a page opens it on
@@ -668,6 +681,7 @@ type ReadField struct {
 	Codes     *CodeList    // of FromCodes
 	List      int          // of FromList, FromCount and FromTotal, in Read.Lists
 	Total     *Total       // of FromTotal; Field is in the list's Fields
+	Over      *Total       // what this comes to over rows that are alike; nil where it is one row's
 	Part      ProgressPart // of FromProgress
 	Sensitive bool
 }

@@ -687,6 +687,11 @@ func (d *drift) reads(was, v *verbs.Verb) {
 
 // text says where a returned field comes from, so that two can be compared.
 func readText(r *verbs.Read, f *verbs.ReadField) string {
+	if f.Over != nil {
+		of := *f
+		of.Over = nil
+		return f.Over.Kind.String() + " over " + readText(r, &of)
+	}
 	switch f.From {
 	case verbs.FromList, verbs.FromCount, verbs.FromTotal:
 		list := &r.Lists[f.List]

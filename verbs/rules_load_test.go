@@ -1,0 +1,89 @@
+package verbs
+
+import (
+	"strings"
+	"testing"
+
+	"verbatim/dsl"
+)
+
+const rulesPalette = `domain: shop
+roles: [{name: clerk}]
+entities:
+  shop: {key: shop_id, managed: true, scope: self, label: "{name}", fields: {name: {type: string, required: true}}}
+  basket: {key: basket_id, managed: true, scope: shop, label: "{name}", fields: {shop: {type: ref, ref-type: shop, required: true}, name: {type: string, required: true}}}
+  line:
+    key: line_id
+    managed: true
+    scope: basket.shop
+    label: "{sku}"
+    unique: [[basket, sku]]
+    CONSTRAINTS
+    fields:
+      basket: {type: ref, ref-type: basket, required: true}
+      sku: {type: string, required: true}
+      count: {type: integer}
+      price: {type: decimal}
+      gift: {type: boolean}
+verbs:
+  - verb: put
+    roles: [clerk]
+    args:
+      - {name: basket-id, type: ref, ref-type: basket, required: true}
+      - {name: line-ids, type: list, of: {type: ref, ref-type: line}, required: true}
+      - {name: sku, type: string, required: true}
+    VERB
+`
+
+// What is said of several fields, several rows, or rows that may be there, and cannot be
+// meant, is told at its place.
+func TestRulesThatCannotBeMeant(t *testing.T) {
+	t.Parallel()
+	const effects = "effects: [{notifies: x}]"
+	for _, c := range []struct{ constraints, verb, code, says string }{
+		{"constraints: [{exactly-one: [price], else: x}]", effects, "nothing-written", ""},
+		{"constraints: [{else: x}]", effects, "missing-key", "exactly-one"},
+		{"constraints: [{exactly-one: [price, count], at-most-one: [price, count], else: x}]", effects, "two-effects", ""},
+		{"constraints: [{exactly-one: [price, sku], else: x}]", effects, "contradiction", "every row has sku"},
+		{"constraints: [{exactly-one: [price, prise], else: x}]", effects, "unknown-field", ""},
+		{"constraints: [{exactly-one: [price, price], else: x}]", effects, "declared-twice", ""},
+		{"constraints: [{exactly-one: [price, count]}]", effects, "missing-key", "else"},
+		{"", "effects: [{upserts: line, set: {basket: basket-id, sku: sku}}]", "missing-key", "by"},
+		{"", "effects: [{upserts: line, by: [basket, sku]}]", "missing-key", "set"},
+		{"", "effects: [{upserts: line, by: [sku], set: {basket: basket-id, sku: sku}}]", "contradiction", "several rows of line"},
+		{"", "effects: [{upserts: line, by: [basket, skew], set: {basket: basket-id, sku: sku}}]", "unknown-field", ""},
+		{"", "effects: [{upserts: line, by: [basket, count], set: {basket: basket-id, sku: sku}}]", "missing-field", ""},
+		{"", "effects: [{upserts: lines, by: [basket, sku], set: {basket: basket-id, sku: sku}}]", "unknown-entity", ""},
+		{"", "effects: [{upserts: line.count, by: [basket, sku], set: {basket: basket-id, sku: sku}}]", "bad-operand", ""},
+		{"", "effects: [{upserts: line, where: basket-id, by: [basket, sku], set: {basket: basket-id, sku: sku}}]", "limit-does-not-apply", "updates and deletes"},
+		{"", "effects: [{creates: line, by: [basket, sku], set: {basket: basket-id, sku: sku}}]", "limit-does-not-apply", "by goes with upserts"},
+		{"", effects + "\n    requires: [{all: line, where: row.basket == basket_id, else: x}]", "missing-key", "that"},
+		{"", effects + "\n    requires: [{some: line, where: row.basket == basket_id, that: row.gift, else: x}]", "contradiction", ""},
+		{"", effects + "\n    requires: [{some: line, else: x}]", "missing-key", "where"},
+		{"", effects + "\n    requires: [{some: line, none: line, where: row.basket == basket_id, else: x}]", "two-effects", ""},
+		{"", effects + "\n    requires: [{all: line, where: row.gift, that: row.price > 0, else: x}]", "held-by-nobody", ""},
+		{"", effects + "\n    totals: [{name: n, sum: line.price, where: line-ids, that: row.gift}]", "limit-does-not-apply", "that goes with all"},
+		{"", effects + "\n    totals: [{name: n, all: line.price, where: line-ids, that: row.gift}]", "bad-operand", ""},
+		{"", effects + "\n    totals: [{name: n, all: line, where: line-ids, that: row.price}]", "type-mismatch", ""},
+		{"", "reads: {entity: line, order: [price], fields: {sku: sku, n: count()}}", "unknown-name", "price"},
+		{"", "reads: {entity: line, order: [n down], fields: {sku: sku, n: count()}}", "unknown-word", ""},
+		{"", "reads: {entity: basket, one: basket-id, fields: {n: count()}}", "contradiction", "one"},
+		{"", "reads: {entity: basket, lists: {l: {of: line.basket}}, fields: {n: count()}}", "contradiction", "lists"},
+		{"", "reads: {entity: line, fields: {n: sum(sku)}}", "type-mismatch", ""},
+		{"", "reads: {entity: line, fields: {n: sum(skew)}}", "unknown-field", ""},
+		{"", "reads: {entity: line, fields: {n: average(price)}}", "bad-expression", ""},
+		{"", `reads: {entity: line, fields: {n: "average(price, 99)"}}`, "bad-expression", ""},
+	} {
+		text := strings.NewReplacer("CONSTRAINTS", c.constraints, "VERB", c.verb).Replace(rulesPalette)
+		_, diags := LoadSources(dsl.NewSource("shop.yaml", text))
+		var errs []string
+		for _, d := range diags {
+			if d.Severity == dsl.Error {
+				errs = append(errs, d.Code+": "+d.Summary+"|"+d.Label+"|"+strings.Join(d.Notes, "; "))
+			}
+		}
+		if len(errs) == 0 || !strings.HasPrefix(errs[0], c.code) || !strings.Contains(errs[0], c.says) {
+			t.Errorf("%s %s\n  want %s with %q, got %q", c.constraints, c.verb, c.code, c.says, errs)
+		}
+	}
+}
