@@ -80,6 +80,7 @@ func TestRowsAreGrouped(t *testing.T) {
 			}
 			equal(t, got, want)
 		}
+		reads("kim", `lending.all-items`, `4 450.50 150.17 80`)
 		w.set("item", 23, "worth", decimal("79.49"))
 		reads("kim", `lending.by-status`,
 			`"LATE" "@ann" 2 2024-12-01 2024-12-02 199.99 99.995`,
