@@ -78,9 +78,9 @@ func TestSomeNoneAndAll(t *testing.T) {
 			}
 		}
 		for script, says := range map[string]string{
-			`lending.fit :member-id @ann :loan-id @tent-ann`:                                                  "something is late, or lost",
+			`lending.fit :member-id @ann :loan-id @tent-ann`:                                                                 "something is late, or lost",
 			"lending.remind :loan-id @saw-bob :on 2025-01-20 :text \"never\"\nlending.fit :member-id @bob :loan-id @saw-bob": "this one stays",
-			"lending.hasten :loan-id @saw-bob\nlending.fit :member-id @bob :loan-id @saw-bob":                 "something is late, or lost",
+			"lending.hasten :loan-id @saw-bob\nlending.fit :member-id @bob :loan-id @saw-bob":                                "something is late, or lost",
 		} {
 			if got := sentences(w.refused("kim", script, "requirement-not-met")); got != says {
 				t.Errorf("%s: it says %s", script, got)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +23,28 @@ type Handlers struct {
 	// are used.
 	Partial bool
 
-	list []*handler
+	list      []*handler
+	functions map[string]verbs.Outside
+}
+
+// Function brings a function that palettes declare, by the name that they give it. It is
+// given values of the types that its palette says, none of them absent, and what it gives
+// must depend on them alone: it may be called any number of times, by several at once.
+func (h *Handlers) Function(name string, fn func(args []stores.Value) (stores.Value, error)) {
+	if h.functions == nil {
+		h.functions = make(map[string]verbs.Outside)
+	}
+	h.functions[name] = fn
+}
+
+// LacksFunctions names the functions that palettes declare and that are not here, in order.
+func (h *Handlers) LacksFunctions(reg *verbs.Registry) (names []string) {
+	for _, f := range reg.Functions() {
+		if h == nil || h.functions[f.Name] == nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // Lacks names the verbs that need a handler and have none here, in order.
@@ -614,7 +636,39 @@ func (e *Engine) join(h *Handlers) dsl.Diagnostics {
 			ds = append(ds, handlerMissing(v))
 		}
 	}
+	for _, f := range e.reg.Functions() {
+		if h.functions[f.Name] == nil && !h.Partial {
+			ds = append(ds, functionMissing(f))
+		}
+		e.outside = append(e.outside, outside(f, h.functions[f.Name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.functions)) {
+		if !slices.ContainsFunc(e.reg.Functions(), func(f *verbs.Function) bool { return f.Name == name }) {
+			ds = append(ds, functionUnknown(name))
+		}
+	}
 	return ds
+}
+
+// outside holds a function to what its palette says of it. One that panics has only failed.
+func outside(f *verbs.Function, fn verbs.Outside) verbs.Outside {
+	if fn == nil {
+		return nil
+	}
+	return func(args []stores.Value) (v stores.Value, err error) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				v, err = stores.Value{}, fmt.Errorf("%s panicked: %v", f.Name, fault)
+			}
+		}()
+		if v, err = fn(args); err != nil {
+			return stores.Value{}, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if v, err = f.Gives.Accept(v); err != nil {
+			return stores.Value{}, fmt.Errorf("%s gives what its palette does not say: %w", f.Name, err)
+		}
+		return v, nil
+	}
 }
 
 func nearVerbs(reg *verbs.Registry, name string) []string {

@@ -840,6 +840,16 @@ func handlerMissing(v *verbs.Verb) dsl.Diagnostic {
 		"register one, or say in the palette what it does")
 }
 
+func functionMissing(f *verbs.Function) dsl.Diagnostic {
+	return complain(codeHandlerMissing, f.Place, fmt.Sprintf("no function %s is registered, which expressions call", f.Name),
+		"register one, or take it out of the palette")
+}
+
+func functionUnknown(name string) dsl.Diagnostic {
+	return complain(codeHandlerUnknownVerb, dsl.Place{}, fmt.Sprintf("a function %s is registered, which no palette declares", name),
+		"declare it under functions, or take it away")
+}
+
 func handlerNotWanted(v *verbs.Verb) dsl.Diagnostic {
 	return complain(codeHandlerNotWanted, v.Place, fmt.Sprintf("%s has a handler, but its palette says all of what it does", v.Name),
 		"take the handler away, or say `handler: true`")

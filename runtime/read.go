@@ -414,7 +414,7 @@ func (r *reading) progressOf(p *verbs.Progress, found [][][]stores.Value) ([]*ta
 				all[n] = t
 			}
 			// A step of which that cannot be told is not done.
-			done, err := p.Done.Eval(verbs.Env{Reads: row[reads:], Principal: r.s.who.Name, Now: r.now})
+			done, err := p.Done.Eval(verbs.Env{Reads: row[reads:], Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside})
 			if err != nil && !errors.Is(err, verbs.ErrAbsent) {
 				return nil, &evalError{p.Done.Place, p.Done.Text, err}
 			}

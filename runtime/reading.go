@@ -180,7 +180,7 @@ func (r *reading) evalFrom(ctx context.Context, st *step, x *verbs.Expr, row *st
 // needs no query; all paths from one row are one query. It says, parallel to
 // reads, where they come from.
 func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row *stores.Row) (verbs.Env, []verbs.Origin, error) {
-	env := verbs.Env{Args: st.args, Item: st.each.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now}
+	env := verbs.Env{Args: st.args, Item: st.each.item, Contents: st.contents, Principal: r.s.who.Name, Now: r.now, Outside: r.e.outside}
 	if len(reads) == 0 {
 		return env, nil, nil
 	}

@@ -32,6 +32,7 @@ type loader struct {
 	entityNodes []entityNode
 	verbNodes   []verbNode
 
+	functions     []functionNode
 	conversations []conversationNode
 	pages         []pageNode
 
@@ -132,6 +133,7 @@ func (l *loader) declare(d *doc) {
 	}
 	d.each(f.at("roles"), func(n *yaml.Node) { l.role(d, n) })
 	d.each(f.at("codes"), func(n *yaml.Node) { l.codeList(d, n) })
+	d.each(f.at("functions"), func(n *yaml.Node) { l.declareFunction(d, n) })
 	d.entries(f.at("schemas").value, func(k, v *yaml.Node) { l.schema(d, k, v) })
 	d.entries(f.at("entities").value, func(k, v *yaml.Node) { l.declareEntity(d, k, v) })
 	if f.at("verbs").value != nil {

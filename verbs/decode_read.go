@@ -152,7 +152,10 @@ func (l *loader) rowsOf(vn *verbNode, r *Read, f mapping) {
 // maxPage is how many rows a page has at most.
 const maxPage = 1000
 
-func (r *Read) has(list string) bool { _, i := r.list(list); return i >= 0 || len(r.Lists) > 0 && r.Entity.field(list) < 0 }
+func (r *Read) has(list string) bool {
+	_, i := r.list(list)
+	return i >= 0 || len(r.Lists) > 0 && r.Entity.field(list) < 0
+}
 
 // list finds a list by its name.
 func (r *Read) list(name string) (*ReadList, int) {

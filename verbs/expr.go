@@ -53,11 +53,17 @@ const (
 // Expr.Reads, or Filter.Reads.
 type Env = expr.Env
 
+// An Outside is a function that a program in Go brings with it, parallel to the
+// Functions of a Registry.
+type Outside = expr.Outside
+
 // Errors of Eval.
 var (
 	ErrAbsent = expr.ErrAbsent
 	ErrRange  = expr.ErrRange
 	ErrZero   = expr.ErrZero
+	// ErrLacking says that nothing carries out a function that a palette declares.
+	ErrLacking = expr.ErrLacking
 )
 
 // Eval works out the value. The result of a condition is a boolean.

@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"slices"
+
 	"verbatim/stores"
 	"verbatim/verbs/expr"
 )
@@ -29,7 +31,14 @@ func (c *exprChecker) call(n *expr.Node) term {
 	}
 	fn, known := takes[n.Text]
 	if !known {
-		return c.fail(tell(c.at(n.At, n.At+len(n.Text)), "unknown-function", n.Text, functionNames))
+		if t, ok := c.outside(n); ok {
+			return t
+		}
+		names := slices.Clone(functionNames)
+		for _, o := range c.l.functions {
+			names = append(names, underscored(o.fn.Name))
+		}
+		return c.fail(tell(c.at(n.At, n.At+len(n.Text)), "unknown-function", n.Text, names))
 	}
 	if len(n.Kids) != 1 {
 		return c.fail(tell(c.place(n), "bad-expression/one", n.Text, len(n.Kids)))

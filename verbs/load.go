@@ -123,6 +123,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		}
 	}
 	l.schemasOfCodes()
+	l.signatures()
 	for i := range l.entityNodes {
 		l.makeFields(&l.entityNodes[i])
 	}
@@ -166,6 +167,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		l.fillIn()
 	}
 	r := newRegistry(l.palettes, l.entities, l.codes, l.roles, l.schemas, l.says, digestOf(srcs))
+	for _, n := range l.functions {
+		r.functions = append(r.functions, n.fn)
+	}
 	for i := range l.verbNodes {
 		// What the calls of a macro mean can be asked only now.
 		if vn := &l.verbNodes[i]; vn.v.Macro != nil {

@@ -27,6 +27,7 @@ type Registry struct {
 	codes     map[string]*CodeList
 	roles     map[string]*Role
 	schemas   map[string]*Schema
+	functions []*Function     // by name
 	sensitive map[string]bool // names of sensitive arguments of any verb
 	open      map[string]bool // names of arguments of any verb that are not
 	digest    string          // of everything that was read

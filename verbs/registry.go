@@ -26,12 +26,12 @@ const scanBelow = 12
 // maxParams is how many arguments a verb may declare: the bits of a plan.
 const maxParams = 64
 
-// newRegistry joins what was loaded into a Registry. Everything in it must
-// already agree; newRegistry only indexes. A name that occurs twice keeps its
-// first holder.
 // Excludes reports whether some verb does not go with another in one script.
 func (r *Registry) Excludes() bool { return r.excludes }
 
+// newRegistry joins what was loaded into a Registry. Everything in it must
+// already agree; newRegistry only indexes. A name that occurs twice keeps its
+// first holder.
 func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, roles []*Role, schemas []*Schema, says map[saying]string, digest string) *Registry {
 	r := &Registry{
 		palettes: slices.Clone(palettes),

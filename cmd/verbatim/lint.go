@@ -84,6 +84,7 @@ type lintJSON struct {
 	Palettes int          `json:"palettes"`
 	Verbs    int          `json:"verbs"`
 	Lacking  []string     `json:"lacking,omitempty"` // verbs that need a handler which this program does not have
+	Without  []string     `json:"without,omitempty"` // functions that this program does not have
 	Held     *phrase.Held `json:"held,omitempty"`    // with --phrases
 	wire.Report
 }
@@ -91,7 +92,7 @@ type lintJSON struct {
 func newLint(l *loaded) lintJSON {
 	j := lintJSON{Schema: "verbatim/lint@1", OK: !l.ds.HasErrors(), Palettes: l.files, Report: wire.NewReport(l.ds)}
 	if l.reg != nil {
-		j.Verbs, j.Lacking = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg)
+		j.Verbs, j.Lacking, j.Without = len(l.reg.Verbs()), handlers(l.reg).Lacks(l.reg), handlers(l.reg).LacksFunctions(l.reg)
 	}
 	return j
 }
@@ -169,6 +170,9 @@ func (a *app) lint(ctx context.Context, f lintFlags) error {
 		fmt.Fprintf(a.out, "%-72s %d ms\n", line, took.Milliseconds())
 		if n := len(j.Lacking); n > 0 {
 			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "verb"), receipt.Safe(shortened(j.Lacking, 5)))
+		}
+		if n := len(j.Without); n > 0 {
+			fmt.Fprintf(a.out, "     nothing in this program carries out %s: %s\n", receipt.Counted(n, "function"), receipt.Safe(shortened(j.Without, 5)))
 		}
 		if held != nil {
 			fmt.Fprintf(a.out, "of %s, each left out, %d still come first for their verb, and %d would be taken for another\n", receipt.Counted(held.Phrases, "phrase"), held.First, held.Taken)

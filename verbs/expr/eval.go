@@ -18,7 +18,12 @@ type Env struct {
 	Reads     []stores.Value // the fields of rows that the expression names
 	Principal string
 	Now       time.Time
+	Outside   []Outside // the functions that are written elsewhere
 }
+
+// An Outside is a function that is written elsewhere. What it gives depends on what it is
+// given alone.
+type Outside func(args []stores.Value) (stores.Value, error)
 
 // Errors of Eval. A condition that cannot be decided must be taken for the
 // worse: ask, or refuse.
@@ -29,6 +34,8 @@ var (
 	// ErrRange says that a result does not fit: an integer of more than 64
 	// bits, a date after the year 9999.
 	ErrRange = errors.New("the result is out of range")
+	// ErrLacking says that a function is declared and not there.
+	ErrLacking = errors.New("nothing carries this function out")
 	// ErrZero says that something was divided by zero.
 	ErrZero = errors.New("division by zero")
 )
@@ -39,7 +46,7 @@ var (
 // escapes to the heap each time, which cost a third more.
 type Program struct {
 	From    Source
-	Index   int          // into Args, Contents or Reads
+	Index   int          // into Args, Contents, Reads or Outside
 	Value   stores.Value // of a constant
 	fn      Func         // of a and b
 	a, b, c *Program
@@ -67,6 +74,7 @@ const (
 	fallback
 	chain
 	list
+	outside
 )
 
 // A Func makes a value of one or two others.
@@ -112,6 +120,12 @@ func Compare(ops []string, operands []*Program) *Program {
 
 // Items is the list of what programs give.
 func Items(items []*Program) *Program { return &Program{From: list, list: items} }
+
+// CallOutside is what the function at an index of Outside makes of programs, none of which may be
+// absent.
+func CallOutside(index int, of []*Program) *Program {
+	return &Program{From: outside, Index: index, list: of}
+}
 
 // Uses calls see with each value that a program takes from its Env.
 func (p *Program) Uses(see func(Source, int)) {
@@ -168,6 +182,8 @@ func (p *Program) eval(env *Env) (stores.Value, error) {
 		return stores.NewList(items...), nil
 	case chain:
 		return p.compare(env)
+	case outside:
+		return p.call(env)
 	}
 	a, err := p.a.eval(env)
 	if err != nil {
@@ -204,6 +220,23 @@ func (p *Program) eval(env *Env) (stores.Value, error) {
 		return stores.Value{}, err
 	}
 	return p.fn(a, b)
+}
+
+func (p *Program) call(env *Env) (stores.Value, error) {
+	args := make([]stores.Value, len(p.list))
+	for i, of := range p.list {
+		var err error
+		if args[i], err = of.eval(env); err != nil {
+			return stores.Value{}, err
+		}
+		if args[i].IsNull() {
+			return stores.Value{}, ErrAbsent
+		}
+	}
+	if p.Index >= len(env.Outside) || env.Outside[p.Index] == nil {
+		return stores.Value{}, ErrLacking
+	}
+	return env.Outside[p.Index](args)
 }
 
 func (p *Program) compare(env *Env) (v stores.Value, err error) {
