@@ -27,6 +27,8 @@ func carry(ctx context.Context, r *reading, st *step, promises []promise) (done 
 		done.answer, err = r.find(ctx, st)
 	case v.Query != nil:
 		done.answer, err = r.query(ctx, st)
+	case len(v.Discloses) > 0:
+		done.answer, err = r.disclosure(ctx, st)
 	}
 	return done, err
 }

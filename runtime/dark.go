@@ -77,7 +77,7 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 			of = &st.rows[read.Param]
 		case read.Param == verbs.OfEach:
 			of = st.each.row
-		case read.Param == verbs.OfNew:
+		case read.Param == verbs.OfNew, read.Param == verbs.OfDisclosed:
 			continue
 		case read.Param == verbs.OfTotal:
 			if t := st.verb.Totals[read.Path.Field]; t.Kind.OfField() && t.Entity.Store.Fields[t.Field].Sensitive {

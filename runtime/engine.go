@@ -132,6 +132,7 @@ type Engine struct {
 	inside    map[*verbs.Verb][]*verbs.Verb  // of a macro: every verb that it uses, however deep, once
 	excluded  map[*verbs.Verb][]excluded     // of verbs that do not go with others
 	limited   []*verbs.Verb                  // those that have limits
+	heeds     bool                           // some verb counts or tells even in a preview
 	unfit     map[*verbs.Verb]dsl.Diagnostic // queries that cannot be run
 	dark      map[*verbs.Verb][]bool         // of a query: which columns are sensitive; none of a verb that has no such
 	entities  []*verbs.Entity                // every entity, sorted by name
@@ -217,6 +218,7 @@ func New(reg *verbs.Registry, store stores.Store, opt Options) (e *Engine, err e
 	}
 	e.open, e.facts = view.Open, view.NewFacts(e.tables)
 	e.counted = countedBy(reg.Verbs())
+	e.heeds = slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return len(v.Limits)+len(v.Discloses) > 0 })
 	e.setters = settersOf(reg.Verbs())
 	var ds dsl.Diagnostics
 	ds = append(ds, e.join(opt.Handlers)...)

@@ -33,7 +33,7 @@ func (r *run) entries(b *stores.Batch, o RunOptions) ([]*step, error) {
 	var of []*step
 	b.Entries = slices.Grow(b.Entries, len(r.steps))
 	for _, st := range r.steps {
-		if r.e.onlyReads(st.verb) && !gaveSensitive(st) {
+		if r.e.onlyReads(st.verb) && !gaveSensitive(st) && len(st.verb.Discloses) == 0 {
 			continue
 		}
 		e := r.s.entry(r.prog, o, st.place)
@@ -193,15 +193,17 @@ func (e *Engine) onlyLooks(p *verbs.Program) bool {
 	calls := p.Calls()
 	for i := range calls {
 		v := calls[i].Verb
-		if !e.onlyReads(v) || e.givesSensitive(v) || slices.ContainsFunc(e.inside[v], e.givesSensitive) {
+		if !e.onlyReads(v) || e.onRecord(v) || slices.ContainsFunc(e.inside[v], e.onRecord) {
 			return false
 		}
 	}
 	return true
 }
 
-func (e *Engine) givesSensitive(v *verbs.Verb) bool {
-	return e.dark[v] != nil || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
+// onRecord reports whether a verb is journalled even where it only answers: with what is
+// sensitive, or with what it may tell of rows that its caller does not see.
+func (e *Engine) onRecord(v *verbs.Verb) bool {
+	return e.dark[v] != nil || len(v.Discloses) > 0 || v.Read != nil && slices.ContainsFunc(v.Read.Fields, func(f verbs.ReadField) bool { return f.Sensitive })
 }
 
 // withheld stands in a text for the value of a sensitive argument. It is a

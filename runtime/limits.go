@@ -160,8 +160,10 @@ func (r *run) beginsUses() bool {
 }
 
 // countPreview counts what a preview gave away: what verbs that answer told, and that
-// something is refused, where that counts. It was no use of anything else.
-func (s *Session) countPreview(ctx context.Context, p *verbs.Program, r *run, err error) error {
+// something is refused, where that counts. It was no use of anything else. What it
+// disclosed of rows that the caller does not see is journalled.
+func (s *Session) countPreview(ctx context.Context, p *verbs.Program, o RunOptions, r *run, err error) error {
+	var b stores.Batch
 	var used []counted
 	var refusal *Refusal
 	switch {
@@ -172,10 +174,17 @@ func (s *Session) countPreview(ctx context.Context, p *verbs.Program, r *run, er
 			if st.verb.Answers() {
 				used = append(used, counting(st.verb, func(*verbs.Limit) bool { return true })...)
 			}
+			if st.disclosures != nil {
+				e := s.entry(p, o, st.place)
+				e.Time, e.Verb, e.Outcome, e.Preview = r.now, st.verb.Name, outcomeOK, r.id
+				if err := s.e.tell(&b, e, st.verb, st.syntax, st.text, nil); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	if len(used) > 0 {
-		if failed := s.record(ctx, stores.Batch{}, used...); failed != nil {
+	if len(used)+len(b.Entries) > 0 {
+		if failed := s.record(ctx, b, used...); failed != nil {
 			return failure(failed)
 		}
 	}

@@ -197,6 +197,14 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 			}
 			continue
 		}
+		if reads[i].Param == verbs.OfDisclosed {
+			var err error
+			if env.Reads[i], err = r.disclosed(ctx, st, reads[i].Path.Field); err != nil {
+				return env, nil, err
+			}
+			came[i] = ofRecord
+			continue
+		}
 		if reads[i].Param == verbs.OfTotal {
 			var err error
 			if env.Reads[i], came[i], err = r.total(ctx, st, st.verb.Totals[reads[i].Path.Field]); err != nil {

@@ -102,8 +102,8 @@ func (s *Session) rehearse(ctx context.Context, p *verbs.Program, o RunOptions) 
 		return nil, refuse(all)
 	}
 	r, err := s.attempts(ctx, p, rehearsal(o))
-	if len(s.e.limited) > 0 {
-		err = s.countPreview(ctx, p, r, err)
+	if s.e.heeds {
+		err = s.countPreview(ctx, p, o, r, err)
 	}
 	return r, err
 }

@@ -21,16 +21,17 @@ type step struct {
 	args   []stores.Value
 	// contents is parallel to args, nil where none is an upload: what the bytes of
 	// uploads are known by.
-	contents []stores.Value
-	added    []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
-	each     eachOf         // what an effect is worked out for, while it is
-	emptied  uint64         // bits of the arguments that are said to be nothing, and not left out
-	rows     []stores.Row   // parallel to args: the rows that references name
-	from     []verbs.Origin // parallel to args: where they came from
-	accepts  verbs.Origins  // of the argument at hand: where it may come from
-	trail    []string       // and on which way it came, where that is not so
-	dark     []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
-	sealed   [32]byte       // of verb and arguments, as they passed the gate
+	contents    []stores.Value
+	added       []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
+	disclosures []disclosure   // parallel to what the verb discloses; nil where nothing was asked for
+	each        eachOf         // what an effect is worked out for, while it is
+	emptied     uint64         // bits of the arguments that are said to be nothing, and not left out
+	rows        []stores.Row   // parallel to args: the rows that references name
+	from        []verbs.Origin // parallel to args: where they came from
+	accepts     verbs.Origins  // of the argument at hand: where it may come from
+	trail       []string       // and on which way it came, where that is not so
+	dark        []bool         // parallel to args: what was taken from something sensitive; nil when nothing was
+	sealed      [32]byte       // of verb and arguments, as they passed the gate
 
 	asks    []ask
 	changes []change

@@ -12,6 +12,10 @@ import (
 // so that what was read is held until the end: the rows themselves, and by the row that
 // they belong to those that are not there.
 func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stores.Value, came verbs.Origin, err error) {
+	if t.Beyond {
+		sum, err = r.beyond(ctx, st, t)
+		return sum, ofRecord, err
+	}
 	if t.Kind.Asks() {
 		found, err := r.anyOf(ctx, st, t)
 		return stores.NewBool(found == (t.Kind == verbs.SomeTotal)), st.chosen(), err
@@ -42,7 +46,7 @@ func (r *reading) total(ctx context.Context, st *step, t *verbs.Total) (sum stor
 // first, so that the answer stands until this run has ended. See meet.
 func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, error) {
 	e := t.Entity.Store
-	var where []stores.Cond
+	var among stores.Cond
 	if t.Where.Filter == nil {
 		rows, _, err := r.picked(ctx, st, t.Entity, t.Where)
 		if err != nil || t.That == nil {
@@ -52,21 +56,30 @@ func (r *reading) anyOf(ctx context.Context, st *step, t *verbs.Total) (bool, er
 		for i := range rows {
 			keys[i] = rows[i].Key()
 		}
-		where = append(where, stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Key}, Value: stores.NewList(keys...)})
+		among = stores.Cond{Op: stores.In, Path: stores.Path{Field: e.Key}, Value: stores.NewList(keys...)}
 	} else {
 		c, err := r.cond(ctx, st, t.Where.Filter)
 		if err != nil {
 			return false, err
 		}
-		where = append(where, *c)
+		among = *c
 	}
-	if t.That != nil {
-		c, err := r.cond(ctx, st, t.That)
-		if err != nil {
-			return false, err
-		}
-		where = append(where, stores.Cond{Op: stores.Not, Kids: []stores.Cond{*c}})
+	where, err := r.counterexample(ctx, st, t, among)
+	if err != nil {
+		return false, err
 	}
-	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}}, Where: &stores.Cond{Op: stores.And, Kids: where}, Limit: 1, Cut: true})
+	found, err := r.read.Find(ctx, stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}}, Where: &where, Limit: 1, Cut: true})
 	return len(found) > 0, err
+}
+
+// counterexample adds that a row is one for which `that` of a total does not hold.
+func (r *reading) counterexample(ctx context.Context, st *step, t *verbs.Total, among stores.Cond) (stores.Cond, error) {
+	if t.That == nil {
+		return among, nil
+	}
+	c, err := r.cond(ctx, st, t.That)
+	if err != nil {
+		return among, err
+	}
+	return stores.Cond{Op: stores.And, Kids: []stores.Cond{among, {Op: stores.Not, Kids: []stores.Cond{*c}}}}, nil
 }

@@ -336,6 +336,9 @@ type Find struct {
 	// for going through rows a page at a time, with a Where that begins behind the last
 	// of the page before: see Behind.
 	Cut bool
+	// Beyond reads whatever the scope: what comes of it must not reach whoever asks. It
+	// is for one Find alone, without Lists, and holds nothing.
+	Beyond bool
 	// Hold says what of the answer stays true until the transaction ends.
 	Hold Hold
 	// Last says that nothing else will be read in this View: the store may end its

@@ -84,6 +84,12 @@ func (r *Registry) resultOf(v *Verb) result {
 		}
 		res.open = len(res.fields) == 0
 		return res
+	case len(v.Discloses) > 0 && !v.Handler:
+		res := result{row: changedRow(v)}
+		for i := range v.Discloses {
+			res.fields = append(res.fields, resultField{v.Discloses[i].Name, meaningOf(v.Discloses[i].Type)})
+		}
+		return res
 	case v.Tool != nil && len(v.Tool.Columns) > 0:
 		res := result{row: changedRow(v)}
 		for i, col := range v.Tool.Columns {

@@ -283,6 +283,8 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		switch {
 		case read.Param >= 0:
 			of = vn.v.Params[read.Param].Type.Entity
+		case read.Param == OfDisclosed:
+			continue
 		case read.Param == OfTotal:
 			t := vn.v.Totals[read.Path.Field]
 			of, path = t.Entity, stores.Path{Field: t.Field}

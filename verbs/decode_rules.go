@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -80,6 +81,192 @@ func (n *filterNode) belongs(e *Entity, v *Verb) (by int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// totals reads the values that a verb works out from several rows.
+func (l *loader) totals(vn *verbNode) {
+	d, v := vn.d, vn.v
+	d.each(vn.f.at("totals"), func(n *yaml.Node) {
+		f, ok := d.fields(n, "total")
+		if !ok || f.at("name").value == nil {
+			return
+		}
+		name := f.at("name").value
+		d.name(name, "total")
+		t := Total{Name: underscored(name.Value), Place: d.place(name)}
+		if isReserved(t.Name) {
+			d.report(tell(t.Place, "reserved-word", "total", name.Value))
+		}
+		if i := v.param(t.Name); i >= 0 {
+			d.report(tell(t.Place, "declared-twice", "argument", name.Value, v.Params[i].Place))
+			return
+		}
+		if i := slices.IndexFunc(v.Totals, func(o *Total) bool { return o.Name == t.Name }); i >= 0 {
+			d.report(tell(t.Place, "declared-twice", "total", name.Value, v.Totals[i].Place))
+			return
+		}
+		if l.total(vn, &t, n, f) {
+			v.Totals = append(v.Totals, &t)
+		}
+	})
+}
+
+// total reads what a total is of: exactly one key says its kind.
+func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
+	d := vn.d
+	var of pair
+	for kind, word := range totalWords {
+		if p := f.at(word); p.value != nil {
+			if of.key != nil {
+				d.report(tell(d.place(p.key), "two-effects", word, of.key.Value))
+				return false
+			}
+			of, t.Kind = p, TotalKind(kind)
+		}
+	}
+	if of.key == nil {
+		d.report(say.missingKey(d.place(n), "total", "count"))
+		return false
+	}
+	if f.at("where").value == nil {
+		d.report(say.missingKey(d.place(n), "total", "where"))
+		return false
+	}
+	t.Beyond = f.boolean("beyond")
+	if !l.totalOf(vn, t, of.value) || !l.totalWhere(vn, t, f.at("where").value) {
+		return false
+	}
+	if t.Beyond && len(vn.v.Discloses) == 0 && vn.f.at("discloses").value == nil {
+		d.report(tell(d.place(f.at("beyond").key), "beyond-its-caller/nothing", t.Name))
+		return false
+	}
+	that := f.at("that")
+	switch {
+	case t.Kind != AllTotal && that.key != nil:
+		d.report(say.operandDoesNotApply(d.place(that.key), "that", totalWords[t.Kind]))
+		return false
+	case t.Kind == AllTotal && that.value == nil:
+		d.report(say.missingKey(d.place(n), "total", "that"))
+		return false
+	case t.Kind == AllTotal:
+		t.That = l.filter(d, that.value, scope{verb: vn.v, row: t.Entity})
+		return t.That != nil
+	}
+	return true
+}
+
+// totalOf reads what is counted or added: an entity, or a field of one.
+func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
+	d := vn.d
+	name, field, dotted := strings.Cut(n.Value, ".")
+	switch t.Entity = l.entityNamed[name]; {
+	case t.Entity == nil:
+		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, l.entities))
+		return false
+	case t.Entity.broken:
+		return false
+	case dotted != t.Kind.OfField():
+		d.report(tell(d.place(n), "bad-operand/total", totalWords[t.Kind], t.Entity))
+		return false
+	case t.Kind == CountTotal:
+		t.Type = plainTypes[IntegerType]
+		return true
+	case t.Kind.Asks():
+		t.Type = plainTypes[BooleanType]
+		return true
+	}
+	place := d.within(n, len(name)+1, len(n.Value))
+	t.Field = t.Entity.field(field)
+	if t.Field < 0 {
+		d.report(tell(place, "unknown-field", t.Entity, field))
+		return false
+	}
+	switch t.Type = t.Entity.Fields[t.Field].Type; {
+	case t.Type == nil:
+		return false
+	case !t.Kind.fits(t.Type.Name):
+		d.report(tell(place, "type-mismatch/total", totalWords[t.Kind], field))
+		return false
+	}
+	return true
+}
+
+func (l *loader) totalWhere(vn *verbNode, t *Total, n *yaml.Node) (ok bool) {
+	if t.Where = l.where(vn, n, scope{verb: vn.v, row: t.Entity}); t.Where == nil {
+		return false
+	}
+	if _, one := t.Where.One(); one {
+		vn.d.report(tell(vn.d.place(n), "type-mismatch/each", &vn.v.Params[t.Where.Param]))
+		return false
+	}
+	if t.Where.Filter == nil {
+		if t.Beyond {
+			vn.d.report(tell(vn.d.place(n), "beyond-its-caller/list", t.Name))
+		}
+		return !t.Beyond
+	}
+	root := t.Where.Filter.root
+	if t.Beyond {
+		t.By = -1 // it is not held
+		if p := root.mayLackFor(vn.v, 0); p != nil {
+			vn.d.report(tell(vn.d.place(n), "beyond-its-caller/absent", p))
+			return false
+		}
+		return true
+	}
+	if t.By, ok = root.belongs(t.Entity, vn.v); !ok {
+		if t.By, ok = -1, root.among(t.Entity, vn.v); !ok {
+			vn.d.report(say.heldByNobody(vn.d.place(n), vn.v, t.Entity))
+		}
+	}
+	return ok
+}
+
+// mayLackFor finds an argument that may be absent and that a field is compared with all
+// the same: one that holds nothing would be like it.
+func (n *filterNode) mayLackFor(v *Verb, asked uint64) (lacks *Param) {
+	if n.value != nil && n.value.From == expr.Argument && asked&(1<<n.value.Index) == 0 {
+		if p := &v.Params[n.value.Index]; !p.Sure() {
+			return p
+		}
+	}
+	if n.op == stores.And {
+		asked |= n.asks()
+	}
+	for i := range n.kids {
+		if p := n.kids[i].mayLackFor(v, asked); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// asks has the bits of the arguments that conditions joined by `and` look at, without a row.
+func (n *filterNode) asks() (bits uint64) {
+	n.cond.Uses(func(from expr.Source, i int) {
+		if from == expr.Argument {
+			bits |= 1 << i
+		}
+	})
+	for i := range n.kids {
+		if n.op == stores.And {
+			bits |= n.kids[i].asks()
+		}
+	}
+	return bits
+}
+
+// among reports whether each row that a filter picks stands in a list of references that is
+// always given.
+func (n *filterNode) among(e *Entity, v *Verb) bool {
+	if n.op == stores.And {
+		return slices.ContainsFunc(n.kids, func(kid filterNode) bool { return kid.among(e, v) })
+	}
+	if n.cond != nil || n.op != stores.In || len(n.path.Steps) > 0 || n.path.Count != nil || n.path.Field != e.Store.Key || n.value == nil || n.value.From != expr.Argument {
+		return false
+	}
+	p := &v.Params[n.value.Index]
+	return p.Required && p.Type != nil && p.Type.Item != nil && p.Type.Item.Entity == e
 }
 
 // settleExclusions reads which verbs do not go with one, once all verbs are known.

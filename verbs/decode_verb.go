@@ -78,6 +78,9 @@ func (l *loader) verb(vn *verbNode) {
 	if f.at("totals").value != nil {
 		l.totals(vn)
 	}
+	if f.at("discloses").key != nil {
+		l.discloses(vn)
+	}
 	l.requires(vn)
 	l.usage(vn)
 	l.confirm(vn)
@@ -146,6 +149,9 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 	d, v, f := vn.d, vn.v, &vn.f
 	var first *yaml.Node
 	for _, k := range [...]string{"reads", "query", "script", "tool"} {
+		if f.at(k).key != nil && len(v.Discloses) > 0 {
+			d.report(tell(d.place(f.at("discloses").key), "two-ways", "discloses", f.at(k).key.Value, d.place(f.at(k).key)))
+		}
 		if f.at(k).key == nil {
 			continue
 		}
@@ -188,6 +194,7 @@ func (l *loader) carriedOut(vn *verbNode, wrong bool) {
 			}
 		}
 		d.report(*said)
+	case f.at("discloses").key != nil:
 	case len(v.Effects) > 0 || f.at("effects").key != nil && f.at("effects").value == nil:
 	case v.Returns.Type != "":
 		v.Handler = true

@@ -47,6 +47,8 @@ const (
 	OfTotal = -2
 	OfEach  = -3 // the row that an effect with for-each is there for
 	OfNew   = -4 // the key of the row that the effect adds whose index is Path.Field
+
+	OfDisclosed = -5 // the value of Discloses whose index is Path.Field
 )
 
 // An Env is what an expression is evaluated on; its Reads are parallel to

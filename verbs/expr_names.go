@@ -60,8 +60,13 @@ func (c *exprChecker) identifier(n *expr.Node, expect *term) term {
 		}
 		return paramTerm(&c.sc.verb.Params[i], i)
 	}
-	if t, ok := c.total(name); ok {
+	if t, ok := c.total(n, name); ok {
 		return t
+	}
+	if len(c.sc.verb.Discloses) > 0 {
+		if t, ok := c.disclosed(name); ok {
+			return t
+		}
 	}
 	if t, ok := c.added(name); ok {
 		return t
@@ -128,7 +133,12 @@ func (c *exprChecker) names() []string {
 		names = append(names, c.sc.verb.Params[i].Ident)
 	}
 	for _, t := range c.sc.verb.Totals {
-		names = append(names, t.Name)
+		if !t.Beyond || c.sc.beyond {
+			names = append(names, t.Name)
+		}
+	}
+	for i := range c.sc.verb.Discloses {
+		names = append(names, c.sc.verb.Discloses[i].Name)
 	}
 	for i := range c.sc.verb.Effects {
 		if as := c.sc.verb.Effects[i].As; as != "" {
@@ -224,10 +234,13 @@ func samePath(a, b stores.Path) bool {
 }
 
 // total makes a name a total, if it is one.
-func (c *exprChecker) total(name string) (term, bool) {
+func (c *exprChecker) total(n *expr.Node, name string) (term, bool) {
 	i := slices.IndexFunc(c.sc.verb.Totals, func(t *Total) bool { return sameName(t.Name, name) })
 	if i < 0 {
 		return bad, false
+	}
+	if c.sc.verb.Totals[i].Beyond && !c.sc.beyond {
+		return c.fail(tell(c.place(n), "beyond-its-caller", name)), true
 	}
 	read := ExprRead{Param: OfTotal, Path: stores.Path{Field: i}}
 	t := typeTerm(c.sc.verb.Totals[i].Type)

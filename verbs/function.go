@@ -21,9 +21,6 @@ type Function struct {
 	Place       dsl.Place
 }
 
-// Functions are those that the palettes declare, in order of their names.
-func (r *Registry) Functions() []*Function { return r.functions }
-
 type functionNode struct {
 	d  *doc
 	f  mapping

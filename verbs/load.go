@@ -123,7 +123,9 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 		}
 	}
 	l.schemasOfCodes()
-	l.signatures()
+	if len(l.functions) > 0 {
+		l.signatures()
+	}
 	for i := range l.entityNodes {
 		l.makeFields(&l.entityNodes[i])
 	}

@@ -240,6 +240,7 @@ type Verb struct {
 	Returns     Returns
 	Effects     []Effect
 	Totals      []*Total
+	Discloses   []Disclosed // what callers are told of rows that they do not see
 	Requires    []Require
 	Limits      []Limit
 	Excludes    []Exclusion
@@ -541,6 +542,90 @@ type Require struct {
 	Else  string // what the caller is told
 	Place dsl.Place
 }
+
+// A Total is one value worked out from several rows: how many there are, the sum, the
+// least or the greatest of a field of theirs, or whether there are some, or none, or That
+// holds for all. The rows are those that a list of references
+// names, or those that a filter picks and that belong to the row of an argument or stand in
+// such a list: what is counted cannot change before the call is committed.
+type Total struct {
+	Name   string
+	Kind   TotalKind
+	Entity *Entity
+	Field  int // of sums, minima and maxima
+	Where  *Where
+	That   *Filter // of AllTotal
+	By     int     // of a filter: the field by which the rows belong to the row of an argument; -1 where they stand in a list argument, all of whose rows are held
+	Type   *Type
+	Beyond bool // it looks at rows that the caller does not see, and only Discloses says what comes of it
+	Scale  int  // of AverageTotal: to so many digits after the point
+	Place  dsl.Place
+}
+
+// A TotalKind says what a total is.
+type TotalKind uint8
+
+// The totals. Of no rows, a count and a sum are 0, and the others are absent.
+const (
+	CountTotal TotalKind = iota
+	SumTotal
+	MinTotal
+	MaxTotal
+	SomeTotal    // there is one
+	NoneTotal    // there is none
+	AllTotal     // there is none for which That does not hold
+	AverageTotal // of what is not absent; in reads
+)
+
+var totalWords = [...]string{CountTotal: "count", SumTotal: "sum", MinTotal: "min", MaxTotal: "max", SomeTotal: "some", NoneTotal: "none", AllTotal: "all", AverageTotal: "average"}
+
+// OfField reports whether a total is worked out from a field of the rows, and not from
+// the rows alone.
+func (k TotalKind) OfField() bool { return k >= SumTotal && k <= MaxTotal || k == AverageTotal }
+
+// Asks reports whether a total is true or false.
+func (k TotalKind) Asks() bool { return k >= SomeTotal && k <= AllTotal }
+
+func (k TotalKind) String() string { return totalWords[k] }
+
+// fits reports whether values of a type can be added, or compared.
+func (k TotalKind) fits(t TypeName) bool {
+	return k.OfField() && (t == IntegerType || t == DecimalType) || (k == MinTotal || k == MaxTotal) && (t == DateType || t == DateTimeType)
+}
+
+// Line is a total as the palette words it.
+func (t *Total) Line(v *Verb) string {
+	what := t.Entity.Store.Name
+	if t.Kind.OfField() {
+		what += "." + t.Entity.Store.Fields[t.Field].Name
+	}
+	line := totalWords[t.Kind] + " of " + t.Where.line(what, v)
+	switch t.Kind {
+	case SomeTotal:
+		line = "some " + t.Where.line(what, v)
+	case NoneTotal:
+		line = "no " + t.Where.line(what, v)
+	case AllTotal:
+		line = "each " + t.Where.line(what, v) + ": " + t.That.Line()
+	}
+	if t.Beyond {
+		line += ", also where the caller does not see it"
+	}
+	return line
+}
+
+// A Disclosed is a value that is worked out from what the caller may not see, and that
+// the palette lets them know: true or false, a code of a list, or a number between limits.
+// It is the only way out for what totals that look Beyond come to.
+type Disclosed struct {
+	Name  string
+	Type  *Type
+	Is    *Expr
+	Place dsl.Place
+}
+
+// Line says on one line what may be known.
+func (x *Disclosed) Line() string { return x.Name + ", " + x.Type.Phrase() + ": " + x.Is.Line() }
 
 // An Exclusion says that a verb does not go with another in one script.
 type Exclusion struct {

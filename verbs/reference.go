@@ -86,6 +86,12 @@ func (r *Registry) facts(v *Verb) []fact {
 	if lines := promiseLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"promises", lines})
 	}
+	if lines := totalLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"reckons", lines})
+	}
+	if lines := disclosedLines(v); len(lines) > 0 {
+		facts = append(facts, fact{"discloses", lines})
+	}
 	if lines := needLines(v); len(lines) > 0 {
 		facts = append(facts, fact{"needs", lines})
 	}
@@ -270,6 +276,22 @@ func promiseLines(v *Verb) []string {
 			}
 		}
 		lines = append(lines, line)
+	}
+	return lines
+}
+
+func totalLines(v *Verb) []string {
+	lines := make([]string, len(v.Totals))
+	for i, t := range v.Totals {
+		lines[i] = t.Name + ": " + t.Line(v)
+	}
+	return lines
+}
+
+func disclosedLines(v *Verb) []string {
+	lines := make([]string, len(v.Discloses))
+	for i := range v.Discloses {
+		lines[i] = v.Discloses[i].Line()
 	}
 	return lines
 }

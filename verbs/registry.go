@@ -26,6 +26,9 @@ const scanBelow = 12
 // maxParams is how many arguments a verb may declare: the bits of a plan.
 const maxParams = 64
 
+// Functions are those that the palettes declare, in order of their names.
+func (r *Registry) Functions() []*Function { return r.functions }
+
 // Excludes reports whether some verb does not go with another in one script.
 func (r *Registry) Excludes() bool { return r.excludes }
 

@@ -32,6 +32,7 @@ verbs:
       - {name: basket-id, type: ref, ref-type: basket, required: true}
       - {name: line-ids, type: list, of: {type: ref, ref-type: line}, required: true}
       - {name: sku, type: string, required: true}
+      - {name: many, type: integer}
     VERB
 `
 
@@ -73,6 +74,16 @@ func TestRulesThatCannotBeMeant(t *testing.T) {
 		{"", "reads: {entity: line, fields: {n: sum(skew)}}", "unknown-field", ""},
 		{"", "reads: {entity: line, fields: {n: average(price)}}", "bad-expression", ""},
 		{"", `reads: {entity: line, fields: {n: "average(price, 99)"}}`, "bad-expression", ""},
+		{"", effects + "\n    totals: [{name: n, count: line, where: row.sku == sku, beyond: true}]", "beyond-its-caller", "nothing says"},
+		{"", effects + "\n    totals: [{name: n, count: line, where: line-ids, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n > 0}]", "beyond-its-caller", "a list names only"},
+		{"", effects + "\n    totals: [{name: n, count: line, where: row.count == many, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n > 0}]", "beyond-its-caller", "may be left out"},
+		{"", "discloses: [{name: k, type: string, is: sku}]", "open-disclosure", ""},
+		{"", "discloses: [{name: k, type: decimal, min: 0, max: 1, is: 0.5}]", "open-disclosure", ""},
+		{"", "discloses: [{name: k, type: code, is: A}]", "open-disclosure", ""},
+		{"", "discloses: [{name: sku, type: boolean, is: true}]", "declared-twice", ""},
+		{"", "discloses: []", "nothing-written", ""},
+		{"", "discloses: [{name: k, type: boolean, is: true}]\n    reads: {entity: line, fields: {sku: sku}}", "two-ways", ""},
+		{"", "discloses: [{name: k, type: boolean, is: kk}, {name: kk, type: boolean, is: true}]", "unknown-name", "kk"},
 	} {
 		text := strings.NewReplacer("CONSTRAINTS", c.constraints, "VERB", c.verb).Replace(rulesPalette)
 		_, diags := LoadSources(dsl.NewSource("shop.yaml", text))

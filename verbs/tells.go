@@ -179,6 +179,9 @@ func (v *Verb) toldNames() []string {
 			names = append(names, v.Tool.Columns[i].Name)
 		}
 	}
+	for i := range v.Discloses {
+		names = append(names, v.Discloses[i].Name)
+	}
 	for _, more := range [][]string{v.Returns.Includes, v.paramNames()} {
 		for _, name := range more {
 			if !slices.Contains(names, name) {

@@ -96,6 +96,11 @@ func (v *view) within(t *text, e *stores.Entity, alias string, many bool) {
 
 // Find implements stores.Reader.
 func (r *reader) Find(ctx context.Context, f stores.Find) ([][]stores.Value, error) {
+	if f.Beyond {
+		wide := *r
+		wide.view = view{stores.Scope{All: true}}
+		r = &wide
+	}
 	if len(f.Lists) > 0 {
 		return f.Apart(func(one stores.Find) ([][]stores.Value, error) { return r.Find(ctx, one) })
 	}

@@ -268,6 +268,46 @@ var hiddenCases = []testCase{
 			}
 		}
 	}},
+	{"a read beyond the scope is one read, and opens nothing else", func(t *testing.T, open Open) {
+		w := hiddenWorld(t, open)
+		all, own := w.keys(everything, stores.Find{Entity: w.request}), w.keys(holding(1), stores.Find{Entity: w.request})
+		if len(all) <= len(own) {
+			t.Fatalf("%d of %d rows are hidden", len(all)-len(own), len(all))
+		}
+		looks := func(r stores.Reader) error {
+			for range 2 {
+				for _, c := range []struct {
+					beyond bool
+					want   int
+				}{{true, len(all)}, {false, len(own)}} {
+					rows, err := r.Find(context.Background(), stores.Find{Entity: w.request, Select: []stores.Path{{Field: 0}}, Beyond: c.beyond})
+					if err != nil || len(rows) != c.want {
+						t.Errorf("beyond %v: %d rows, want %d, %v", c.beyond, len(rows), c.want, err)
+					}
+				}
+				// A query is held to the scope by nothing but what the transaction says it is.
+				rows, err := r.SQL(context.Background(), w.all(), stores.SQL{Text: "SELECT subtype FROM kyc.requests", Columns: columns("subtype", stores.String)})
+				if err != nil || len(rows) != len(own) {
+					t.Errorf("a query after it: %d rows, want %d, %v", len(rows), len(own), err)
+				}
+			}
+			_, err := r.Find(context.Background(), stores.Find{Entity: w.request, Limit: 1, Beyond: true})
+			if !errors.Is(err, stores.ErrLimit) {
+				t.Errorf("too many: %v", err)
+			}
+			return err
+		}
+		if err := w.View(context.Background(), holding(1), looks); !errors.Is(err, stores.ErrLimit) {
+			t.Error(err)
+		}
+		if err := w.Update(context.Background(), holding(1), func(tx stores.Tx) error { return looks(tx) }); !errors.Is(err, stores.ErrLimit) {
+			t.Error(err)
+		}
+		// Whatever became of it, the next transaction is within its scope.
+		for range 8 {
+			w.wantKeys(holding(1), stores.Find{Entity: w.request}, "request", rowsOf(own)...)
+		}
+	}},
 	{"no path, count, filter or query leads to a hidden row", func(t *testing.T, open Open) {
 		w := hiddenWorld(t, open)
 		first := func(scope stores.Scope, f stores.Find) stores.Value {
@@ -361,4 +401,16 @@ func hiddenWorld(t *testing.T, open Open) *world {
 		insert(w.submission, id("submission", 5), stores.Assign{Field: 1, Value: id("request", 2)}, stores.Assign{Field: 3, Value: id("submission", 1)}),
 	))
 	return w
+}
+
+// rowsOf are the numbers of rows by their keys.
+func rowsOf(keys []stores.Value) (all []int) {
+	for _, key := range keys {
+		for n := range 100 {
+			if key == id("request", n) {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
 }

@@ -222,6 +222,8 @@ func (d *drift) verb(was, v *verbs.Verb) {
 		d.lower("role-added", v.Place, was.Place, "only work could call it before", "%s may be called by role %s", v.Name, verbs.Joined(roleNames(v.Roles), "or"))
 	}
 	d.params(was, v)
+	d.totals(was, v)
+	d.discloses(was, v)
 	d.requires(was, v)
 	d.excludes(was, v)
 	d.limited(was, v)
@@ -384,6 +386,28 @@ func (d *drift) requires(was, v *verbs.Verb) {
 			at = v.Requires[i].Place
 		}
 		d.lower("requirement-dropped", at, o.Place, "it required "+o.Line(was), "%s can be used where it could not", v.Name)
+	}
+}
+
+// totals tells of values that are reckoned otherwise, by which whatever names them may
+// hold where it did not.
+func (d *drift) totals(was, v *verbs.Verb) {
+	for _, o := range was.Totals {
+		for _, n := range v.Totals {
+			if n.Name == o.Name && n.Line(v) != o.Line(was) {
+				d.lower("requirement-dropped", n.Place, o.Place, "it was "+o.Line(was), "%s reckons %s otherwise", v.Name, n.Name)
+			}
+		}
+	}
+}
+
+// discloses tells of what callers are told of rows that they do not see, and were not.
+func (d *drift) discloses(was, v *verbs.Verb) {
+	for i := range v.Discloses {
+		n := &v.Discloses[i]
+		if !slices.ContainsFunc(was.Discloses, func(o verbs.Disclosed) bool { return o.Line() == n.Line() }) {
+			d.lower("read-widened", n.Place, was.Place, "it did not before", "%s discloses %s", v.Name, n.Line())
+		}
 	}
 }
 

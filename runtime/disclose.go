@@ -1,0 +1,95 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// What a verb tells of rows that its caller does not see. Totals that look beyond the
+// caller come to values that only the palette's `discloses` can name; what those come to
+// is held to a type of few values. Nothing else is kept of what was looked at: no row,
+// no name, no number of rows that were gone through.
+
+// A disclosure is a value that was worked out once for a call.
+type disclosure struct {
+	known bool
+	value stores.Value
+}
+
+// disclosed is one value that a verb discloses.
+func (r *reading) disclosed(ctx context.Context, st *step, i int) (stores.Value, error) {
+	if st.disclosures == nil {
+		st.disclosures = make([]disclosure, len(st.verb.Discloses))
+	}
+	if d := st.disclosures[i]; d.known {
+		return d.value, nil
+	}
+	x := &st.verb.Discloses[i]
+	v, err := r.eval(ctx, st, x.Is, nil)
+	switch {
+	case errors.Is(err, verbs.ErrAbsent):
+		v = stores.Value{}
+	case err != nil && (ctx.Err() != nil || errors.Is(err, stores.ErrConflict)):
+		return v, err
+	case err != nil:
+		// What is wrong may say what was looked at, and is no caller's to know.
+		return v, &Failure{Err: fmt.Errorf("%s: %s cannot be told: %w", at(x.Place), x.Name, err)}
+	}
+	if v, err = x.Type.Accept(v); err != nil {
+		return stores.Value{}, &Failure{Err: fmt.Errorf("%s: %s is outside what may be told", at(x.Place), x.Name)}
+	}
+	st.disclosures[i] = disclosure{true, v}
+	return v, nil
+}
+
+// disclosure answers with all that a verb discloses.
+func (r *reading) disclosure(ctx context.Context, st *step) (*table, error) {
+	t := &table{rows: [][]cell{make([]cell, len(st.verb.Discloses))}}
+	for i := range st.verb.Discloses {
+		v, err := r.disclosed(ctx, st, i)
+		if err != nil {
+			return nil, err
+		}
+		t.columns = append(t.columns, column{name: st.verb.Discloses[i].Name})
+		t.rows[0][i] = cell{value: v, from: ofRecord}
+	}
+	return t, nil
+}
+
+// beyond works out a total over rows that the caller may not see.
+func (r *reading) beyond(ctx context.Context, st *step, t *verbs.Total) (v stores.Value, err error) {
+	e := t.Entity.Store
+	among, err := r.cond(ctx, st, t.Where.Filter)
+	if err != nil {
+		return v, err
+	}
+	where, err := r.counterexample(ctx, st, t, *among)
+	if err != nil {
+		return v, err
+	}
+	find := stores.Find{Entity: e, Select: []stores.Path{{Field: e.Key}}, Where: &where, Beyond: true}
+	switch {
+	case t.Kind.Asks():
+		find.Limit, find.Cut = 1, true
+	case t.Kind.OfField():
+		find.Select[0].Field = t.Field
+	}
+	rows, err := r.read.Find(ctx, find)
+	if err != nil {
+		return v, err
+	}
+	if t.Kind.Asks() {
+		return stores.NewBool((len(rows) > 0) == (t.Kind == verbs.SomeTotal)), nil
+	}
+	so := t.Begin()
+	for _, row := range rows {
+		if err := so.Add(row[0]); err != nil {
+			return v, err
+		}
+	}
+	return so.Value()
+}
