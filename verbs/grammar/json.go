@@ -37,11 +37,15 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%q:", m.key)
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
 		value, err := json.Marshal(m.value)
 		if err != nil {
 			return nil, err
 		}
+		b.Write(append(key, ':'))
 		b.Write(value)
 	}
 	b.WriteByte('}')

@@ -188,13 +188,13 @@ func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	for _, key := range slices.Sorted(maps.Keys(props)) {
 		required := slices.Contains(needed, any(key))
 		n, ok := s.of(props[key], depth+1)
-		if !isKey(key) || !ok {
+		if key == "" || !ok { // the language has no key of no text
 			if required {
 				return nil, false
 			}
 			continue
 		}
-		all = append(all, entry{seq{text(":" + key + " "), n}, required})
+		all = append(all, entry{seq{text(dsl.FormatKey(key) + " "), n}, required})
 	}
 	for _, key := range needed {
 		if name, ok := key.(string); ok && props[name] == nil {
@@ -246,12 +246,6 @@ func (s *schema) at(ref string) any {
 	return doc
 }
 
-// isKey reports whether a name can be written as a key.
-func isKey(s string) bool {
-	call := dsl.NewCall("a.b", dsl.NewArg(s, dsl.NewNil()))
-	return call.Err() == nil && s != "as"
-}
-
 func number(v any, otherwise int) int {
 	if n, ok := v.(json.Number); ok {
 		if i, err := n.Int64(); err == nil && i >= 0 && i < 1e6 {
@@ -290,7 +284,7 @@ func literal(v any) string {
 	case map[string]any:
 		var parts []string
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, ":"+k+" "+literal(v[k]))
+			parts = append(parts, dsl.FormatKey(k)+" "+literal(v[k]))
 		}
 		return "{" + strings.Join(parts, " ") + "}"
 	}
