@@ -426,6 +426,9 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 			case p.Type.Name == RefType && p.Type.Entity != nil:
 				m, no := p.Type.Entity.at(path)
 				return m, c.found(no, v)
+			case p.Type.Name == RecordType:
+				m, no := p.Type.at("@"+name, path)
+				return m, c.found(no, v)
 			case p.Type.Name == RefType || p.Type.Name == ObjectType || p.Type.Name == AnyType || p.Type.Name == MoneyType:
 				return meaning{}, true
 			}
@@ -546,6 +549,9 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	switch {
 	case depth > maxNesting:
 		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
+		return
+	case t.Name == RecordType:
+		c.record(at, t, v, out, depth)
 		return
 	case t.Name != ObjectType && t.Name != MoneyType && t.Name != AnyType:
 		c.add(c.refuse(at, t, v, wrongType))

@@ -27,7 +27,17 @@ func (p *Param) blank() string {
 	if len(p.Examples) > 0 {
 		return p.example()
 	}
-	return "<" + p.Type.short() + ">"
+	return p.Type.blank()
+}
+
+func (t *Type) blank() string {
+	switch {
+	case t.Name == RecordType:
+		return t.blankRecord()
+	case t.Name == ListType && t.Item != nil && t.Item.Name == RecordType:
+		return "[" + t.Item.blankRecord() + "]"
+	}
+	return "<" + t.short() + ">"
 }
 
 // spelt says how values of the type are written, where that needs to be said.
@@ -115,6 +125,8 @@ func (t *Type) example(name string) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	case ObjectType:
 		return t.Schema.example()
+	case RecordType:
+		return t.exampleRecord()
 	}
 	return `"value"`
 }

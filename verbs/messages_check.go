@@ -59,6 +59,30 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 	return d
 }
 
+// missingParts is about fields that a record must have.
+func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
+	names := make([]string, len(fields))
+	var notes []string
+	for i, f := range fields {
+		names[i] = ":" + f.Name
+		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", f.Name, f.blank(), f.Type.Phrase(), f.Description), " "))
+	}
+	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, Count(len(fields), "field")+" are")
+	if len(fields) == 1 {
+		d.Label = names[0] + " is missing"
+	}
+	d.Notes = notes
+	return d
+}
+
+func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagnostic {
+	d := tell(at, "unknown-argument/field", s.part+":"+s.param.Name, dsl.FormatKey(key))
+	if d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":"); len(near) == 0 {
+		d.Notes = append(d.Notes, "its fields are "+Joined(colons(all), "and"))
+	}
+	return d
+}
+
 // refusal is a literal that its type does not accept. When sensitive, the value is
 // sensitive and is not quoted.
 func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive bool) dsl.Diagnostic {
@@ -177,6 +201,8 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		fix("make it a list", "["+written+"]", false)
 	case t.Name == MoneyType:
 		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency EUR}")
+	case t.Name == RecordType:
+		d.Notes = append(d.Notes, "a record is written "+t.blankRecord())
 	case t.Name == ObjectType:
 		d.Notes = append(d.Notes, `an object is written {:key "value"}`)
 	case t.Name == RefType:

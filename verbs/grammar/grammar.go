@@ -109,6 +109,8 @@ func (b *builder) value(t *verbs.Type, site string) (node, bool) {
 		return b.list(t, site)
 	case verbs.ObjectType:
 		return b.object(t, site)
+	case verbs.RecordType:
+		return b.record(t, site)
 	case verbs.MoneyType:
 		amount, ok := b.value(t.Amount(), site)
 		if !ok {

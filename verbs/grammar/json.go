@@ -155,13 +155,42 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 		if p.Active {
 			says = strings.TrimPrefix(says+"; null is the one that they are at work on", "; ")
 		}
-		if says != "" {
-			s = append(object{{"description", says}}, s...)
-		}
-		props = append(props, member{p.Name, s})
-		required = append(required, p.Name)
+		props, required = append(props, member{p.Name, described(says, s)}), append(required, p.Name)
 	}
-	return object{{"type", "object"}, {"properties", props}, {"required", required}, {"additionalProperties", false}}, true
+	return closed(props, required), true
+}
+
+// described puts what a value is for before its schema.
+func described(says string, s object) object {
+	if says == "" {
+		return s
+	}
+	return append(object{{"description", says}}, s...)
+}
+
+// closed is the schema of an object that has these keys, and no others.
+func closed(props object, required []string) object {
+	return object{{"type", "object"}, {"properties", props}, {"required", required}, {"additionalProperties", false}}
+}
+
+// record is the schema of a record: a field that may be left out may be null.
+func (b *jsonBuilder) record(t *verbs.Type) (object, bool) {
+	props, required := object{}, []string{}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		s, ok := b.of(f.Type)
+		if !ok {
+			if f.Required {
+				return nil, false
+			}
+			continue
+		}
+		if !f.Required {
+			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
+		}
+		props, required = append(props, member{f.Name, described(f.Description, s)}), append(required, f.Name)
+	}
+	return closed(props, required), true
 }
 
 func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
@@ -251,6 +280,8 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		return append(s, member{"items", item}), true
 	case verbs.ObjectType:
 		return b.schema(t)
+	case verbs.RecordType:
+		return b.record(t)
 	}
 	return object{{"type", []string{"string", "number", "boolean"}}}, true
 }
@@ -414,6 +445,10 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 			}
 			return dsl.NewList(items...)
 		}
+	case t.Name == verbs.RecordType:
+		if m, ok := v.(map[string]any); ok {
+			return recordOf(t, m)
+		}
 	case t.Name == verbs.MoneyType:
 		if m, ok := v.(map[string]any); ok && m["amount"] != nil && m["currency"] != nil && len(m) == 2 {
 			currency, _ := m["currency"].(string)
@@ -436,6 +471,26 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 		return fits(dsl.NewSymbol(word[1:]))
 	}
 	return plainValue(v)
+}
+
+// recordOf spells a record, its fields in the order of the palette and what it does not
+// know behind them. A field that is null was left out.
+func recordOf(t *verbs.Type, m map[string]any) dsl.Value {
+	var entries []dsl.Arg
+	left := maps.Clone(m)
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if v := left[f.Name]; v != nil {
+			entries = append(entries, dsl.NewArg(f.Name, valueOf(f.Type, v)))
+		}
+		delete(left, f.Name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(left)) {
+		if left[key] != nil {
+			entries = append(entries, dsl.NewArg(key, plainValue(left[key])))
+		}
+	}
+	return dsl.NewMap(entries...)
 }
 
 // plainValue spells a JSON value without knowing what it is for.

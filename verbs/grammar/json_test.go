@@ -160,9 +160,14 @@ func inJSON(t *verbs.Type, v *dsl.Value) any {
 		return items
 	case dsl.Map:
 		m := map[string]any{}
+		if t != nil && t.Name == verbs.RecordType {
+			for i := range t.Fields {
+				m[t.Fields[i].Name] = nil // what is left out is null
+			}
+		}
 		for i := range v.Entries() {
 			e := &v.Entries()[i]
-			var part *verbs.Type
+			part := t.Field(e.Key)
 			if t != nil && t.Name == verbs.MoneyType && e.Key == "amount" {
 				part = t.Amount()
 			}

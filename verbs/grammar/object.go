@@ -180,10 +180,6 @@ func (s *schema) text(m map[string]any) node {
 func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	props, _ := m["properties"].(map[string]any)
 	needed, _ := m["required"].([]any)
-	type entry struct {
-		n        node
-		required bool
-	}
 	var all []entry
 	for _, key := range slices.Sorted(maps.Keys(props)) {
 		required := slices.Contains(needed, any(key))
@@ -201,6 +197,33 @@ func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 			return nil, false // nothing is said of what it is
 		}
 	}
+	return braced(all), true
+}
+
+// record is a map with the fields of a record, in the order in which they are declared.
+func (b *builder) record(t *verbs.Type, site string) (node, bool) {
+	var all []entry
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		n, ok := b.value(f.Type, site)
+		if !ok && f.Required {
+			return nil, false
+		}
+		if ok {
+			all = append(all, entry{seq{text(":" + f.Name + " "), n}, f.Required})
+		}
+	}
+	return braced(all), true
+}
+
+// An entry is one of a map.
+type entry struct {
+	n        node
+	required bool
+}
+
+// braced is a map of these entries, in this order.
+func braced(all []entry) node {
 	// One way for each entry that can come first, the rest behind it.
 	var ways alt
 	optional := true
@@ -222,11 +245,11 @@ func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	}
 	switch {
 	case len(ways) == 0:
-		return text("{}"), true
+		return text("{}")
 	case optional:
-		return seq{text("{"), maybe(simple(ways)), text("}")}, true
+		return seq{text("{"), maybe(simple(ways)), text("}")}
 	}
-	return seq{text("{"), simple(ways), text("}")}, true
+	return seq{text("{"), simple(ways), text("}")}
 }
 
 func (s *schema) free() node {
