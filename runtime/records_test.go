@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -180,5 +181,102 @@ func TestARecordThatCannotBe(t *testing.T) {
 		if got := told(ds); !strings.Contains(got, "["+c.code) {
 			t.Errorf("%s: told %q, want %s", c.to, got, c.code)
 		}
+	}
+}
+
+const recordOrigins = `
+  - verb: pay-out
+    description: Money for several people, whom only a person names.
+    roles: [keeper]
+    args:
+      - name: payments
+        type: list
+        required: true
+        from: [person, script]
+        of:
+          type: record
+          fields:
+            member: {type: ref, ref-type: member, required: true}
+            amount: {type: decimal, scale: 2, required: true}
+            note: {type: string}
+    confirm: always
+    effects:
+      - creates: loan
+        for-each: payments
+        set: {member: each.member, item: "first", due: today, note: each.note}
+  - verb: write-cards
+    description: Cards, of which nobody reads the number.
+    roles: [keeper]
+    args:
+      - name: cards
+        type: list
+        required: true
+        of: {type: record, fields: {member: {type: ref, ref-type: member, required: true}, number: {type: string, sensitive: true}}}
+    confirm: always
+    effects:
+      - updates: member
+        for-each: cards
+        where: row == each.member
+        set: {phone: each.number}
+  - verb: later
+    description: Asked about tomorrow.
+    roles: [keeper]
+    args:
+      - name: what
+        type: record
+        required: true
+        fields: {item: {type: ref, ref-type: item, required: true}, worth: {type: decimal, scale: 2}, seen: {type: date}}
+    effects:
+      - triggers: verbatim
+        at: now + hours(1)
+        run: lending.value :of @what
+`
+
+// A record comes from where the least trusted of its values does; what is sensitive in it
+// is in no text; and work that waits names the rows in it.
+func TestRecordsAreAsTrustedAndAsOpenAsTheirParts(t *testing.T) {
+	t.Parallel()
+	more := recording + strings.Replace(strings.Replace(recordOrigins, `item: "first", `, "item: first, ", 1), "            note: {type: string}\n", "            note: {type: string}\n      - {name: first, type: ref, ref-type: item, required: true}\n", 1)
+	w := newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + more}), nil)
+
+	text := `lending.pay-out :payments [{:member @ann :amount 3} {:member @bob :amount 5 :note "from a letter"}] :first @drill`
+	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
+	s := w.session("kim")
+	letter := int32(strings.Index(text, `"from`))
+	p, ds := s.CheckFrom(t.Context(), script, verbs.Literals{Origin: verbs.NewOrigin(verbs.FromPerson, ""), Of: func(at dsl.Range) (verbs.Origin, bool) {
+		return verbs.NewOrigin(verbs.FromDocument, "letter.pdf"), at.Start == letter
+	}})
+	if p == nil {
+		t.Fatal(told(ds))
+	}
+	_, err := s.Preview(t.Context(), p)
+	if r := wantRefusal(t, err, "origin"); !strings.Contains(r.Error(), "letter.pdf") {
+		t.Error(r)
+	}
+
+	secret := "+41 44 668 18 00"
+	s = w.session("kim")
+	p = w.program(s, `lending.write-cards :cards [{:member @ann :number "`+secret+`"}]`)
+	shown, err := s.Preview(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := s.Run(t.Context(), p, runtime.RunOptions{Agreed: shown.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := reply.Calls[0].Rows[0].Fields[0]; !f.Sensitive || strings.Contains(shown.Calls[0].Text+reply.Calls[0].Text+fmt.Sprintf("%+v", w.last()), secret) {
+		t.Errorf("the number is told: %+v, %+v", f, w.last())
+	}
+	if got := w.get("member", id(11), "phone").Text(); got != secret {
+		t.Errorf("the number is %q", got)
+	}
+
+	reply, err = w.run("kim", `lending.later :what {:worth 80.50 :seen 2025-01-02 :item @drill}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := reply.Calls[0].Notices[0].Calls; got != "lending.value :of {:item @drill :worth 80.50 :seen 2025-01-02}" {
+		t.Errorf("what waits is %s", got)
 	}
 }
