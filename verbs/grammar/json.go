@@ -78,13 +78,13 @@ func JSONSchema(v Vocabulary) ([]byte, error) {
 	if v.Calls > 0 && len(calls) > 0 {
 		list = append(list, member{"maxItems", v.Calls})
 	}
-	return b.finish(object{
+	return json.Marshal(b.finish(object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"type", "object"},
 		{"properties", object{{"calls", list}}},
 		{"required", []string{"calls"}},
 		{"additionalProperties", false},
-	})
+	}))
 }
 
 // A Tool is a verb as something that a model may ask to have called.
@@ -93,6 +93,7 @@ type Tool struct {
 	Name        string // as endpoints allow names: no dots
 	Description string
 	Parameters  json.RawMessage // a JSON Schema of its arguments
+	doc         object          // the same
 }
 
 // Tools makes a tool of every verb that can be said. Call makes a call of what
@@ -105,11 +106,12 @@ func Tools(v Vocabulary) ([]Tool, error) {
 		if !ok {
 			continue
 		}
-		text, err := b.finish(args)
+		doc := b.finish(args)
+		text, err := json.Marshal(doc)
 		if err != nil {
 			return nil, err
 		}
-		tools = append(tools, Tool{Verb: verb, Name: toolName(verb.Name), Description: verb.Description, Parameters: text})
+		tools = append(tools, Tool{Verb: verb, Name: toolName(verb.Name), Description: verb.Description, Parameters: text, doc: doc})
 	}
 	return tools, nil
 }
@@ -119,18 +121,19 @@ func toolName(verb string) string { return strings.ReplaceAll(verb, ".", "__") }
 
 type jsonBuilder struct {
 	b    *builder
-	defs object // schemas of palettes, whose own references lead into them
+	defs object            // schemas of palettes, whose own references lead into them, and names of rows
+	rows map[string]string // where the names of rows stand in defs, by what they are
 }
 
 func newJSONBuilder(v Vocabulary) *jsonBuilder {
 	return &jsonBuilder{b: &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}}
 }
 
-func (b *jsonBuilder) finish(doc object) ([]byte, error) {
+func (b *jsonBuilder) finish(doc object) object {
 	if len(b.defs) > 0 {
 		doc = append(doc, member{"$defs", b.defs})
 	}
-	return json.Marshal(doc)
+	return doc
 }
 
 func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
@@ -152,18 +155,79 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
 		}
 		says := p.Description
-		if p.Active {
+		switch {
+		case p.Active:
 			says = strings.TrimPrefix(says+"; null is the one that they are at work on", "; ")
+		case p.DefaultDay != nil:
+			says = strings.TrimPrefix(says+"; null is "+p.DefaultDay.String(), "; ")
+		case !p.Default.IsNull() && !p.Sensitive:
+			says = strings.TrimPrefix(says+"; null is "+p.Default.Text(), "; ")
 		}
 		props, required = append(props, member{p.Name, described(says, s)}), append(required, p.Name)
 	}
 	return closed(props, required), true
 }
 
+// maxEnum is how many names of rows of one kind are listed. Of more, any name may be
+// said, and a read finds it.
+const maxEnum = 250
+
+// rowsOf is the schema of a name, which stands once for all who use it.
+func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
+	all := strings.Join(names, " ")
+	at, known := b.rows[all]
+	if !known {
+		of := "row"
+		if t.Entity != nil {
+			of = t.Entity.Store.Name
+		}
+		at = "names-of-" + of
+		for n := 2; b.defs.get(at) != nil; n++ {
+			at = fmt.Sprintf("names-of-%s-%d", of, n)
+		}
+		s := object{{"type", "string"}, {"enum", names}}
+		if len(names) > maxEnum {
+			says := fmt.Sprintf("the name of %s, such as %s", verbs.Article(of), names[0])
+			if read := b.finds(t.Entity); read != "" {
+				says += "; " + read + " finds others"
+			}
+			s = described(says, object{{"type", "string"}, {"pattern", "^(?:" + ecma(regexpOf(anyName())) + ")$"}})
+		}
+		if b.rows == nil {
+			b.rows = map[string]string{}
+		}
+		b.rows[all], b.defs = at, append(b.defs, member{at, s})
+	}
+	return object{{"$ref", "#/$defs/" + at}}
+}
+
+// finds is the read that lists rows of an entity, of several the one that needs least.
+func (b *jsonBuilder) finds(e *verbs.Entity) string {
+	name, least := "", -1
+	for _, v := range b.b.v.Verbs {
+		if e == nil || v.Read == nil || v.Read.One || v.Read.Entity != e || v.Internal {
+			continue
+		}
+		needs := 0
+		for i := range v.Params {
+			if v.Params[i].Required {
+				needs++
+			}
+		}
+		if least < 0 || needs < least {
+			name, least = v.Name, needs
+		}
+	}
+	return name
+}
+
 // described puts what a value is for before its schema.
 func described(says string, s object) object {
 	if says == "" {
 		return s
+	}
+	if s.get("$ref") != nil { // beside which some readers take nothing else
+		s = object{{"anyOf", []any{s}}}
 	}
 	return append(object{{"description", says}}, s...)
 }
@@ -253,7 +317,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 			return pattern(regexpOf(anyName())), true
 		}
 		names := b.b.names(t)
-		return append(text, member{"enum", names}), len(names) > 0
+		return b.rowsOf(t, names), len(names) > 0
 	case verbs.MoneyType:
 		amount, ok := b.of(t.Amount())
 		return object{
