@@ -3,7 +3,9 @@ package grammar
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +22,11 @@ func (b *builder) object(t *verbs.Type, site string) (node, bool) {
 		b.loosen(site)
 		return text("{}"), true
 	}
-	dec := json.NewDecoder(bytes.NewReader(t.Schema.Text()))
+	return b.objectOf(t.Schema, site)
+}
+
+func (b *builder) objectOf(of *verbs.Schema, site string) (node, bool) {
+	dec := json.NewDecoder(bytes.NewReader(of.Text()))
 	dec.UseNumber()
 	s := &schema{b: b, site: site}
 	if err := dec.Decode(&s.doc); err != nil {
@@ -42,7 +48,7 @@ const maxDepth = 6
 // understood are the keywords that of reads; the rest makes the grammar loose.
 var understood = []string{
 	"$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated",
-	"$ref", "const", "enum", "anyOf", "type", "properties", "required", "additionalProperties", "items", "minItems",
+	"$ref", "const", "enum", "anyOf", "oneOf", "type", "properties", "required", "additionalProperties", "items", "minItems",
 	"maxItems", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
 }
 
@@ -72,7 +78,13 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 		}
 		return oneOf(words), len(words) > 0
 	}
-	if list, ok := m["anyOf"].([]any); ok {
+	list, several := m["anyOf"].([]any)
+	if one, ok := m["oneOf"].([]any); ok && !several && allConstants(one) {
+		list, several = one, true // of which no two are the same
+	} else if ok {
+		s.b.loosen(s.site)
+	}
+	if several {
 		if m["type"] != nil || m["properties"] != nil {
 			s.b.loosen(s.site) // both at once
 		}
@@ -104,6 +116,21 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 		}
 	}
 	return simple(all), len(all) > 0
+}
+
+// allConstants reports whether each of several schemas is for one value of its own.
+func allConstants(list []any) bool {
+	seen := map[string]bool{}
+	for _, part := range list {
+		m, _ := part.(map[string]any)
+		c, ok := m["const"]
+		if text := literal(c); !ok || seen[text] {
+			return false
+		} else {
+			seen[text] = true
+		}
+	}
+	return len(list) > 0
 }
 
 func (s *schema) kind(m map[string]any, kind any, depth int) (node, bool) {
@@ -149,11 +176,18 @@ func (s *schema) kind(m map[string]any, kind any, depth int) (node, bool) {
 }
 
 func (s *schema) text(m map[string]any) node {
-	day := dates(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
+	first, last := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	day := dates(first, last)
 	least, most := number(m["minLength"], 0), number(m["maxLength"], 0)
 	switch format, _ := m["format"].(string); format {
 	case "":
 	case "date":
+		if p, ok := m["pattern"].(string); ok {
+			if day, ok = s.b.daysOf(p); !ok {
+				s.b.loosen(s.site)
+				day = dates(first, last)
+			}
+		}
 		return s.b.leaf("quoted-date", seq{text(`"`), day, text(`"`)})
 	case "email":
 		return s.b.leaf("email", email())
@@ -163,8 +197,8 @@ func (s *schema) text(m map[string]any) node {
 	if p, ok := m["pattern"].(string); ok {
 		// A pattern of a schema may match anywhere; only an anchored one is said.
 		if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") {
-			if n, ok := pattern(p); ok {
-				if least > 0 || most > 0 {
+			if n, ok, exact := patternOf(p, least, most); ok {
+				if !exact {
 					s.b.loosen(s.site)
 				}
 				return s.b.leaf("string", n)
@@ -173,6 +207,36 @@ func (s *schema) text(m map[string]any) node {
 		s.b.loosen(s.site)
 	}
 	return s.b.leaf("string", quoted(least, most))
+}
+
+// daysOf are the days of the years that a pattern for dates allows. It is only asked of
+// a year: a pattern that looks at months as well allows none.
+func (b *builder) daysOf(pattern string) (node, bool) {
+	if known := b.days[pattern]; known != nil {
+		return known, true
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil || !strings.HasPrefix(pattern, "^") {
+		return nil, false
+	}
+	var ways alt
+	for year, from := 1, 0; year <= 10000; year++ {
+		switch matches := year < 10000 && re.MatchString(fmt.Sprintf("%04d-", year)); {
+		case matches && from == 0:
+			from = year
+		case !matches && from > 0:
+			ways = append(ways, dates(time.Date(from, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year-1, 12, 31, 0, 0, 0, 0, time.UTC)))
+			from = 0
+		}
+	}
+	if len(ways) == 0 {
+		return nil, false
+	}
+	if b.days == nil {
+		b.days = map[string]node{}
+	}
+	b.days[pattern] = simple(ways)
+	return b.days[pattern], true
 }
 
 // entries are the keys of a map in the order of the alphabet; those that are not
