@@ -126,8 +126,12 @@ func (a *Arg) err() error {
 	if !isKey(a.Key) {
 		return fmt.Errorf("%q is not a key: a key is a lower-case letter, then letters, digits, - and _", a.Key)
 	}
+	return a.valueErr()
+}
+
+func (a *Arg) valueErr() error {
 	if err := a.Value.Err(); err != nil {
-		return fmt.Errorf(":%s: %w", a.Key, err)
+		return fmt.Errorf("%s: %w", FormatKey(a.Key), err)
 	}
 	return nil
 }
@@ -146,11 +150,14 @@ func (v Value) Err() error {
 		seen := make(map[string]bool, v.n)
 		for i := range v.Entries() {
 			entry := &v.Entries()[i]
-			if err := entry.err(); err != nil {
+			if !isMapKey(entry.Key) {
+				return fmt.Errorf("%q is not a key of a map: one is text of one character at least", entry.Key)
+			}
+			if err := entry.valueErr(); err != nil {
 				return err
 			}
 			if seen[entry.Key] {
-				return fmt.Errorf("the map holds :%s twice", entry.Key)
+				return fmt.Errorf("the map holds %s twice", FormatKey(entry.Key))
 			}
 			seen[entry.Key] = true
 		}

@@ -58,6 +58,18 @@ func appendKey(dst []byte, key string) []byte {
 	return append(append(dst, ':'), key...)
 }
 
+// appendMapKey quotes a key that cannot be written plain.
+func appendMapKey(dst []byte, key string) []byte {
+	if isKey(key) || !isMapKey(key) {
+		return appendKey(dst, key)
+	}
+	return appendString(append(dst, ':'), key)
+}
+
+// FormatKey is the canonical spelling of a key of a map, with its colon: plain where
+// that can be, quoted elsewhere.
+func FormatKey(key string) string { return string(appendMapKey(nil, key)) }
+
 func appendInvalid(dst []byte, text string) []byte {
 	dst = append(dst, "<invalid "...)
 	dst = appendString(dst, text)
@@ -95,7 +107,7 @@ func appendValue(dst []byte, v *Value) []byte {
 			if i > 0 {
 				dst = append(dst, ' ')
 			}
-			dst = appendKey(dst, entries[i].Key)
+			dst = appendMapKey(dst, entries[i].Key)
 			dst = append(dst, ' ')
 			dst = appendValue(dst, &entries[i].Value)
 		}

@@ -55,7 +55,7 @@ type (
 		Entries []*entryRule `parser:"'{' ( @@ ','? )* '}'"`
 	}
 	entryRule struct {
-		Key   []lexer.Token `parser:"@Key"`
+		Key   []lexer.Token `parser:"@( Key | QuotedKey )"`
 		Value *valueRule    `parser:"@@"`
 	}
 )
@@ -75,6 +75,7 @@ var tokenRules = []lexer.SimpleRule{
 	{Name: "Comment", Pattern: `[;#][^\x00-\x08\x0A-\x1F\x7F\x{80}-\x{9F}]*`},
 	{Name: "String", Pattern: `"([^"\\\x00-\x1F\x7F\x{80}-\x{9F}]|\\(["\\nrt]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}))*"`},
 	{Name: "Verb", Pattern: `[a-z][A-Za-z0-9_-]*(\.[a-z][A-Za-z0-9_-]*)+`},
+	{Name: "QuotedKey", Pattern: `:"([^"\\\x00-\x1F\x7F\x{80}-\x{9F}]|\\(["\\nrt]|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}))+"`},
 	{Name: "Key", Pattern: `:[a-z][A-Za-z0-9_-]*`},
 	{Name: "Path", Pattern: `@[A-Za-z][A-Za-z0-9_-]*(~[a-z0-9]+)?(\.[A-Za-z][A-Za-z0-9_-]*)+`},
 	{Name: "Row", Pattern: `@[A-Za-z][A-Za-z0-9_-]*~[a-z0-9]+`},
@@ -242,7 +243,11 @@ func (c *converter) call(body *bodyRule) Call {
 
 func (c *converter) arg(key lexer.Token, v *valueRule) Arg {
 	c.counted()
-	return Arg{Key: key.Value[1:], KeyRange: c.tokenRange(key, key.Value), Value: c.value(v)}
+	name := key.Value[1:]
+	if c.g.names[key.Type] == "QuotedKey" {
+		name = c.unquote(name)
+	}
+	return Arg{Key: name, KeyRange: c.tokenRange(key, key.Value), Value: c.value(v)}
 }
 
 func (c *converter) counted() {

@@ -272,7 +272,7 @@ func anyCall(t *rapid.T, depth int) Call {
 }
 
 func anyArg(t *rapid.T, depth int) Arg {
-	return NewArg(rapid.SampledFrom([]string{"note", "k", "a1", "aB", "x-y", "x-y", "Key", "as", "no te"}).Draw(t, "key"), anyValue(t, depth))
+	return NewArg(rapid.SampledFrom([]string{"note", "k", "a1", "aB", "x-y", "x-y", "Key", "as", "no te", "größe", "1st", "a\"\\\n", "", "\xff"}).Draw(t, "key"), anyValue(t, depth))
 }
 
 func anyValue(t *rapid.T, depth int) Value {
@@ -324,13 +324,14 @@ func FuzzParse(f *testing.F) {
 func FuzzFormat(f *testing.F) {
 	f.Add("client.add-note", "note", "later", "x")
 	f.Add("a.b", "k", "\x00\"\\\u202e\xff", "")
+	f.Add("a.b", "k", "Content-Type", "")
 	f.Fuzz(func(t *testing.T, verb, key, text, as string) {
 		c := NewCall(verb,
 			NewArg(key, NewString(text)),
 			NewArg("l", NewList(NewNumber(text), NewDate(text), NewDateTime(text), NewCode(text), NewSymbol(text), NewUUID(text))),
-			NewArg("m", NewMap(NewArg(key, NewString(text)))))
+			NewArg("m", NewMap(NewArg(key, NewString(text)), NewArg(text, NewNil()))))
 		c.As = as
-		for _, c := range []Call{c, NewCall("a.b", NewArg("k", NewString(text))), NewCall("a.b", NewArg("k", c.Args[1].Value.Items()[len(text)%6]))} {
+		for _, c := range []Call{c, NewCall("a.b", NewArg("k", NewString(text))), NewCall("a.b", NewArg("k", c.Args[2].Value)), NewCall("a.b", NewArg("k", c.Args[1].Value.Items()[len(text)%6]))} {
 			s, ds := Parse(NewSource("", FormatCall(&c)))
 			if (c.Err() != nil) != ds.HasErrors() {
 				t.Fatalf("%q: %v, but %v", FormatCall(&c), c.Err(), ds)

@@ -173,7 +173,8 @@ func (f *formatter) afterCall(end int32, after []Comment) {
 // A part is an element of something that is written over several lines: an
 // argument, an entry, an item, or the :as of a call.
 type part struct {
-	key   string // with its colon; "" for an item
+	key   string // "" for an item
+	ofMap bool   // the key may be quoted
 	value *Value
 	as    *Call // whose symbol the part is, instead of a value
 	start int32 // where it begins; 0 when it was never in the text
@@ -185,7 +186,7 @@ type part struct {
 }
 
 func (f *formatter) callParts(c *Call, cs []Comment) (parts []part, head, rest []Comment) {
-	parts = argParts(c.Args)
+	parts = argParts(c.Args, false)
 	if c.As != "" {
 		parts = append(parts, part{as: c, start: c.AsRange.Start, body: c.AsRange.Start, end: c.AsRange.End})
 	}
@@ -193,12 +194,12 @@ func (f *formatter) callParts(c *Call, cs []Comment) (parts []part, head, rest [
 	return parts, head, rest
 }
 
-func argParts(args []Arg) []part {
+func argParts(args []Arg, ofMap bool) []part {
 	parts := make([]part, 0, len(args)+1)
 	for i := range args {
 		a := &args[i]
 		pt := valuePart(&a.Value)
-		pt.key = a.Key
+		pt.key, pt.ofMap = a.Key, ofMap
 		pt.start = a.KeyRange.Start
 		parts = append(parts, pt)
 	}
@@ -251,7 +252,11 @@ func (f *formatter) parts(parts []part, depth int) {
 		case pt.as != nil:
 			f.out = appendAs(f.out, pt.as.As)
 		case pt.key != "":
-			f.out = appendKey(f.out, pt.key)
+			if pt.ofMap {
+				f.out = appendMapKey(f.out, pt.key)
+			} else {
+				f.out = appendKey(f.out, pt.key)
+			}
 			f.out = append(f.out, ' ')
 			f.value(pt, line, depth)
 		default:
@@ -286,7 +291,7 @@ func (f *formatter) value(pt *part, line, depth int) {
 	case Map:
 		f.out = append(f.out, '{')
 		closer = '}'
-		parts = argParts(v.Entries())
+		parts = argParts(v.Entries(), true)
 		head, rest = f.distribute(parts, pt.inner, v.Range.Start+1)
 	case Nested:
 		f.out = append(f.out, '(')

@@ -82,6 +82,9 @@ func isNameText(s string, first uint16) bool {
 
 func isKey(s string) bool { return isNameText(s, isLower) }
 
+// isMapKey says whether a text can be a key of a map, quoted if need be.
+func isMapKey(s string) bool { return s != "" && utf8.ValidString(s) }
+
 // isDotted says whether s is at least least names joined by dots, each
 // beginning with a letter of class first.
 func isDotted(s string, first uint16, least int) bool {

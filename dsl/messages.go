@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -220,15 +221,42 @@ func parenthesisAfterVerb(at Place, verb string) Diagnostic {
 
 // Keys.
 
-func keyCase(at Place, got, fixed string) Diagnostic {
-	d := mistake("key-case", at, fmt.Sprintf("the key %q does not begin with a lower-case letter", ":"+shown(got)),
-		fmt.Sprintf("did you mean %q?", ":"+fixed))
-	return d.fix(true, "write :"+fixed, at.Range, ":"+fixed)
+// keyWord is a key inside a sentence, where one that stands in quotes has no need
+// of others.
+func keyWord(key string) string {
+	if strings.HasPrefix(key, `:"`) {
+		return shown(key)
+	}
+	return strconv.Quote(key)
 }
 
-func invalidKey(at Place, got string) Diagnostic {
-	return mistake("invalid-key", at, fmt.Sprintf("%q is not a key", shown(got)), "").
+func keyCase(at Place, got, fixed string) Diagnostic {
+	d := mistake("key-case", at, fmt.Sprintf("the key %q does not begin with a lower-case letter", ":"+shown(got)),
+		"did you mean "+keyWord(fixed)+"?")
+	return d.fix(true, "write "+fixed, at.Range, fixed)
+}
+
+func invalidKey(at Place, got string, ofMap bool) Diagnostic {
+	d := mistake("invalid-key", at, fmt.Sprintf("%q is not a key", shown(got)), "").
 		note("a key is a colon and a lower-case letter, then letters, digits, - and _")
+	if name := strings.TrimPrefix(got, ":"); ofMap && name != "" {
+		fixed := FormatKey(name)
+		d.Label = "any other key of a map stands in quotes"
+		return d.fix(false, "write "+shown(fixed), at.Range, fixed)
+	}
+	return d
+}
+
+func quotedKey(at Place, key string, ofMap bool) Diagnostic {
+	if ofMap { // and nothing stands between the quotes
+		return mistake("invalid-key", at, "a key of a map is one character at least", "a name is wanted between the quotes")
+	}
+	d := mistake("invalid-key", at, fmt.Sprintf("the argument %s stands in quotes", shown(FormatKey(key))), "only the keys of a map may")
+	if isKey(key) {
+		d.Summary = fmt.Sprintf("the argument :%s stands in quotes", shown(key))
+		return d.fix(true, "write :"+key, at.Range, ":"+key)
+	}
+	return d.note("a key is a colon and a lower-case letter, then letters, digits, - and _")
 }
 
 func spaceInKey(at Place, gap Range, key string) Diagnostic {
@@ -248,12 +276,12 @@ func missingColon(at Place, got, key string) Diagnostic {
 
 func equalsSign(at Place, key string) Diagnostic {
 	return mistake("equals-sign", at, "no equals sign stands between a key and its value",
-		fmt.Sprintf("write :%s value", shown(key))).fix(true, "write a space", at.Range, " ")
+		fmt.Sprintf("write %s value", shown(FormatKey(key)))).fix(true, "write a space", at.Range, " ")
 }
 
 func colonAfterKey(at Place, key string) Diagnostic {
-	return mistake("colon-after-key", at, "a key has one colon, before its name", fmt.Sprintf("write :%s", shown(key))).
-		fix(true, "remove the second colon", at.Range, ":"+key)
+	return mistake("colon-after-key", at, "a key has one colon, before its name", "write "+shown(key)).
+		fix(true, "remove the second colon", at.Range, key)
 }
 
 func missingSpace(at Place, where int32) Diagnostic {
@@ -277,15 +305,18 @@ func commaBetween(at Place) Diagnostic {
 }
 
 func duplicateKey(at Place, key string, first Place) Diagnostic {
-	d := mistake("duplicate-key", at, fmt.Sprintf("the map holds %q twice", ":"+key), "a second time")
+	d := mistake("duplicate-key", at, "the map holds "+keyWord(FormatKey(key))+" twice", "a second time")
 	d.Related = []Related{{first, "first here"}}
 	return d
 }
 
 func jsonMap(at Place, edits []Edit) Diagnostic {
 	d := mistake("map-key", at, "a key of a map is written :key", "no quotes, and the colon first")
+	if strings.HasPrefix(edits[0].Text, `:"`) {
+		d.Label = "the colon stands first"
+	}
 	for _, e := range edits {
-		if strings.HasPrefix(e.Text, ":key") {
+		if e.Text == "" { // a key without a character
 			return d
 		}
 	}

@@ -213,7 +213,7 @@ func (p *parser) findVerb() bool {
 
 // arg reads `:key value`, or `:as @symbol`, from its colon.
 func (p *parser) arg(c *Call) {
-	key, at, ok := p.key()
+	key, at, ok := p.key(false)
 	if !ok {
 		return
 	}
@@ -243,9 +243,10 @@ func (p *parser) pushArg(key string, at Range, v Value) bool {
 	return true
 }
 
-// key reads a key with its colon. When it is spoilt the mistake has been told;
-// it says false when not even a value can be expected after it.
-func (p *parser) key() (key string, at Range, ok bool) {
+// key reads a key with its colon, of a map or of a call. When it is spoilt the
+// mistake has been told; it says false when not even a value can be expected after
+// it.
+func (p *parser) key(ofMap bool) (key string, at Range, ok bool) {
 	start := p.pos
 	end := start + 1
 	if end < len(p.text) && class[p.text[end]]&isLower != 0 {
@@ -256,8 +257,39 @@ func (p *parser) key() (key string, at Range, ok bool) {
 			p.pos, p.lastEnd = end, end
 			return p.text[start+1 : end], Range{int32(start), int32(end)}, true
 		}
+	} else if end < len(p.text) && p.text[end] == '"' {
+		return p.quotedKey(ofMap)
 	}
-	return p.badKey()
+	return p.badKey(ofMap)
+}
+
+// quotedKey reads :"Content-Type". Only a map has such keys: what they may be called
+// is up to others, and the arguments of a verb are named by its palette.
+func (p *parser) quotedKey(ofMap bool) (key string, at Range, ok bool) {
+	start, errors := p.pos, p.errors
+	p.pos++
+	if end := p.colonBehind(); end > 0 {
+		key = p.text[start+2 : end-2]
+		p.tell(func() Diagnostic {
+			if key == "" {
+				return quotedKey(p.place(start, end), key, ofMap)
+			}
+			return colonAfterKey(p.place(start, end), FormatKey(key))
+		})
+		p.pos, p.lastEnd = end, end
+		return key, Range{int32(start), int32(end)}, true
+	}
+	v := p.str(false)
+	at = Range{int32(start), v.Range.End}
+	switch {
+	case v.Kind != String:
+		return "", at, false
+	case p.errors > errors:
+		return "", at, true
+	case !ofMap || v.Text == "":
+		p.tell(func() Diagnostic { return quotedKey(p.placeOf(at), v.Text, ofMap) })
+	}
+	return v.Text, at, true
 }
 
 // valueOf reads the value that follows a key.
@@ -474,7 +506,7 @@ func (p *parser) entries(start int, closer byte) Value {
 		var at Range
 		ok := false
 		if b == ':' {
-			key, at, ok = p.key()
+			key, at, ok = p.key(true)
 			if !ok {
 				comma = false
 				continue

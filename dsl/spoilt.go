@@ -126,8 +126,9 @@ func (p *parser) parenthesisAfterVerb(c *Call, paren bool) bool {
 	return false
 }
 
-// badKey deals with a key that is not one.
-func (p *parser) badKey() (key string, at Range, ok bool) {
+// badKey deals with a key that is not one. That of a map may have been meant as it
+// is, since any text is a key of a map.
+func (p *parser) badKey(ofMap bool) (key string, at Range, ok bool) {
 	start := p.pos
 	take := func(key string, to int) (string, Range, bool) {
 		p.pos, p.lastEnd = to, to
@@ -148,6 +149,10 @@ func (p *parser) badKey() (key string, at Range, ok bool) {
 	name := w[1:]
 	head, rest := name[:n], name[n:]
 	fixed := kebab(head)
+	meant := fixed
+	if ofMap || isKey(head) {
+		meant = head
+	}
 	switch {
 	case name == "":
 		next := p.pastBlanks(end)
@@ -161,27 +166,27 @@ func (p *parser) badKey() (key string, at Range, ok bool) {
 		}
 	case !isKey(fixed):
 	case rest == "":
-		if head == fixed { // what follows it is a quote, or an unusual space
+		if isKey(head) { // what follows it is a quote, or an unusual space
 			if p.touchesQuote(end) {
 				p.tell(func() Diagnostic { return missingSpace(p.place(start, end+1), int32(end)) })
 			}
 		} else {
-			p.tell(func() Diagnostic { return keyCase(p.place(start, end), head, fixed) })
+			p.tell(func() Diagnostic { return keyCase(p.place(start, end), head, FormatKey(meant)) })
 		}
-		return take(fixed, end)
+		return take(meant, end)
 	case rest[0] == '=':
 		to := start + 1 + n
-		p.tell(func() Diagnostic { return equalsSign(p.place(to, to+1), head) })
-		take(fixed, to)
+		p.tell(func() Diagnostic { return equalsSign(p.place(to, to+1), meant) })
+		take(meant, to)
 		p.pos = to + 1
-		return fixed, Range{int32(start), int32(to)}, true
+		return meant, Range{int32(start), int32(to)}, true
 	case rest == ":":
-		p.tell(func() Diagnostic { return colonAfterKey(p.place(start, end), fixed) })
-		return take(fixed, end)
+		p.tell(func() Diagnostic { return colonAfterKey(p.place(start, end), FormatKey(meant)) })
+		return take(meant, end)
 	case rest[0] == '@' || rest[0] == '\'' || rest[0] == '`':
 		to := start + 1 + n
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, to+1), int32(to)) })
-		return take(fixed, to)
+		return take(meant, to)
 	}
 	end = wordEnd(p.text, start)
 	w = p.text[start:end]
@@ -194,13 +199,28 @@ func (p *parser) badKey() (key string, at Range, ok bool) {
 		p.tell(func() Diagnostic { return missingSpace(p.place(start, end), int32(to)) })
 		return take(name[:n], to)
 	}
-	p.tell(func() Diagnostic { return invalidKey(p.place(start, end), w) })
+	p.tell(func() Diagnostic { return invalidKey(p.place(start, end), w, ofMap) })
 	p.pos, p.lastEnd = end, end
 	if next := p.pastBlanks(end); next < len(p.text) && strings.IndexByte(":)]},;#\r\n", p.text[next]) < 0 && (class[p.text[next]]&isWord != 0 || p.text[next] == '"') {
 		p.pos = next
 		p.quietly(func() { p.value(true) })
 	}
 	return "", Range{}, false
+}
+
+// colonBehind is where a colon ends that stands behind the quoted key here, as JSON
+// has it; 0 where there is none.
+func (p *parser) colonBehind() int {
+	from := p.pos + 1
+	n := strings.IndexAny(p.text[from:min(len(p.text), from+longWord)], "\"\\\n\r")
+	if n < 0 || p.text[from+n] != '"' || !utf8.ValidString(p.text[from:from+n]) || strings.IndexFunc(p.text[from:from+n], hidden) >= 0 {
+		return 0
+	}
+	end := from + n + 2
+	if end > len(p.text) || p.text[end-1] != ':' || end < len(p.text) && class[p.text[end]]&isSpace == 0 {
+		return 0
+	}
+	return end
 }
 
 // badAs deals with an :as that is not followed by a symbol.
@@ -584,16 +604,16 @@ func (p *parser) foreignKey(edits *[]Edit) (key string, at Range, ok bool) {
 	case p.text[start] == '"' || next == end || wordKind(name) != Invalid || !(b == '"' || b == '@' || b == '[' || b == '{' || b == '(' || class[b]&isDigit != 0):
 		return "", Range{}, false
 	}
-	key = kebab(name)
-	if !isKey(key) {
-		key = ""
+	if !utf8.ValidString(name) {
+		return "", Range{}, false
 	}
-	spelt := ":" + key
-	if key == "" {
-		spelt = ":key"
-	}
-	if after < len(p.text) && class[p.text[after]]&isSpace == 0 {
-		spelt += " "
+	key = name
+	var spelt string
+	if key != "" {
+		spelt = FormatKey(key)
+		if after < len(p.text) && class[p.text[after]]&isSpace == 0 {
+			spelt += " "
+		}
 	}
 	*edits = append(*edits, Edit{Range{int32(start), int32(after)}, spelt})
 	p.pos, p.lastEnd = after, after

@@ -40,7 +40,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 			if of == verbs.OfRow {
 				of = row
 			}
-			if of >= 0 {
+			if of >= 0 && read.Part == 0 {
 				add(&all[of].held, read.Path)
 			}
 		}
@@ -49,7 +49,7 @@ func (e *Engine) foreseen(v *verbs.Verb) []wants {
 		reads(v.Requires[i].That, -1)
 		if rows := v.Requires[i].Rows; rows != nil && rows.Where.Filter != nil {
 			for _, read := range rows.Where.Filter.Reads {
-				if read.Param >= 0 {
+				if read.Param >= 0 && read.Part == 0 {
 					add(&all[read.Param].held, read.Path)
 				}
 			}

@@ -73,6 +73,11 @@ func (st *step) origin(x *verbs.Expr, row *stores.Row) (from string, dark bool) 
 		read := &x.Reads[i]
 		of := row
 		switch {
+		case read.Part > 0:
+			if st.isDark(read.Param) || sensitivePath(read.Entity(st.verb).Store, read.Path) {
+				return x.Text, true
+			}
+			continue
 		case read.Param >= 0:
 			of = &st.rows[read.Param]
 		case read.Param == verbs.OfEach:

@@ -51,6 +51,8 @@ func (e *Engine) namesPersonal(t *verbs.Type) bool {
 		t = t.Item
 	}
 	switch {
+	case t != nil && t.Name == verbs.RecordType:
+		return slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return e.namesPersonal(f.Type) })
 	case t == nil || t.Name == verbs.AnyType || t.Name == verbs.RefType && t.Entity == nil:
 		return slices.ContainsFunc(e.entities, personalLabel)
 	case t.Name == verbs.RefType:

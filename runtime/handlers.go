@@ -745,6 +745,7 @@ var goTypes = map[verbs.TypeName]struct {
 	verbs.UUIDType:   {"a string", isString},
 	verbs.ObjectType: {"a map[string]any", isObject},
 	verbs.MoneyType:  {"a map[string]any", isObject},
+	verbs.RecordType: {"a map[string]any", isObject},
 	verbs.IntegerType: {"an int64", func(g reflect.Type) bool {
 		return g.Kind() == reflect.Int64 && g != durationType || g.Kind() == reflect.Int
 	}},

@@ -166,18 +166,12 @@ func (r *reading) shownArgument(st *step, i int, v stores.Value) dsl.Value {
 		return dsl.NewString("(not shown)")
 	case st.rows[i].Entity != nil:
 		return name(st.rows[i].Entity, v)
-	case t != nil && t.Name == verbs.RefType && t.Entity != nil:
-		return name(t.Entity.Store, v)
-	case t != nil && t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType && t.Item.Entity != nil:
-		e := t.Item.Entity.Store
-		keys, _ := v.Items(e.Fields[e.Key].Kind)
-		items := make([]dsl.Value, len(keys))
-		for j, key := range keys {
-			items[j] = name(e, key)
-		}
-		return dsl.NewList(items...)
 	}
-	return wholeLiteral(v)
+	said, err := asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return name(e.Store, key), nil })
+	if err != nil {
+		said = wholeLiteral(v)
+	}
+	return said
 }
 
 // Jobs that failed are looked after by verbs like any others: a handler looks at

@@ -128,24 +128,49 @@ func (s *Session) mentioned(script *dsl.Script) *scriptNames {
 		return true
 	})
 	var call func(c *dsl.Call)
+	var value func(v *dsl.Value, t *verbs.Type)
 	call = func(c *dsl.Call) {
 		verb := s.e.reg.Verb(c.Verb)
 		for i := range c.Args {
-			var want *verbs.Entity
+			var t *verbs.Type
 			if verb != nil {
-				want = wanted(verb, c.Args[i].Key)
+				if k := slices.IndexFunc(verb.Params, func(p verbs.Param) bool { return p.Name == c.Args[i].Key }); k >= 0 {
+					t = verb.Params[k].Type
+				}
 			}
-			dsl.WalkValue(&c.Args[i].Value, func(at dsl.Node) bool {
-				if at.Call != nil {
-					call(at.Call)
-					return false
-				}
-				if at.Value != nil {
-					n.mention(at.Value, want, bound)
-				}
-				return true
-			})
+			value(&c.Args[i].Value, t)
 		}
+	}
+	value = func(v *dsl.Value, t *verbs.Type) {
+		if v.Kind == dsl.List && t != nil && t.Name == verbs.ListType {
+			for items, i := v.Items(), 0; i < len(items); i++ {
+				value(&items[i], t.Item)
+			}
+			return
+		}
+		for t != nil && t.Name == verbs.ListType {
+			t = t.Item
+		}
+		if v.Kind == dsl.Map && t != nil && t.Name == verbs.RecordType {
+			for entries, i := v.Entries(), 0; i < len(entries); i++ {
+				value(&entries[i].Value, t.Field(entries[i].Key))
+			}
+			return
+		}
+		var want *verbs.Entity
+		if t != nil && t.Name == verbs.RefType {
+			want = t.Entity
+		}
+		dsl.WalkValue(v, func(at dsl.Node) bool {
+			if at.Call != nil {
+				call(at.Call)
+				return false
+			}
+			if at.Value != nil {
+				n.mention(at.Value, want, bound)
+			}
+			return true
+		})
 	}
 	for i := range script.Calls {
 		call(&script.Calls[i])
@@ -182,24 +207,6 @@ func (n *scriptNames) want(name string, e *verbs.Entity) {
 	if !slices.Contains(n.among, e) {
 		n.among = append(n.among, e)
 	}
-}
-
-// wanted returns the entity that an argument refers to, nil when it is none or
-// any.
-func wanted(verb *verbs.Verb, key string) *verbs.Entity {
-	for i := range verb.Params {
-		if verb.Params[i].Name != key {
-			continue
-		}
-		t := verb.Params[i].Type
-		for t != nil && t.Name == verbs.ListType {
-			t = t.Item
-		}
-		if t != nil && t.Name == verbs.RefType {
-			return t.Entity
-		}
-	}
-	return nil
 }
 
 // find looks for what the names of a script stand for: in the store's table of

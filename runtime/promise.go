@@ -162,7 +162,9 @@ func (r *reading) each(ctx context.Context, st *step, effect *verbs.Effect, do f
 // mustMatch refuses a call one of whose effects found no row, where its palette
 // promises that there is one.
 func (r *reading) mustMatch(ctx context.Context, st *step, effect *verbs.Effect, of *verbs.Entity) error {
-	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool { return read.Param == verbs.OfEach || ofTheRow(effect, &read) }) {
+	if effect.May || effect.When != nil && slices.ContainsFunc(effect.When.Reads, func(read verbs.ExprRead) bool {
+		return read.Param == verbs.OfEach || read.Each || ofTheRow(effect, &read)
+	}) {
 		return nil // what a row decides need not be so of any
 	}
 	due, err := r.holds(ctx, st, effect.When, nil)
@@ -433,6 +435,9 @@ func (r *reading) sets(ctx context.Context, st *step, effect *verbs.Effect, row 
 		v, came, err := r.evalFrom(ctx, st, x, row)
 		if err != nil {
 			return nil, err
+		}
+		if v.IsNull() && x.PartOnly() {
+			continue // nor does a part of a record
 		}
 		from, secret := st.origin(x, row)
 		set = append(set, assigned{effect.Set[i].Field, v, from, secret, came})

@@ -214,6 +214,11 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 		}
 		from := row
 		switch p := reads[i].Param; {
+		case reads[i].Part > 0:
+			var err error
+			if from, err = r.rowOfPart(ctx, st, &reads[i]); err != nil {
+				return env, nil, err
+			}
 		case p >= 0:
 			from = &st.rows[p]
 		case p == verbs.OfEach:
@@ -229,7 +234,7 @@ func (r *reading) env(ctx context.Context, st *step, reads []verbs.ExprRead, row
 		var paths []stores.Path
 		var into []int
 		for j := i; j < len(reads); j++ {
-			if p := reads[j].Path; reads[j].Param == reads[i].Param && (len(p.Steps) > 0 || p.Count != nil) {
+			if p := reads[j].Path; reads[j].Param == reads[i].Param && reads[j].Part == reads[i].Part && reads[j].Each == reads[i].Each && (len(p.Steps) > 0 || p.Count != nil) {
 				paths, into = append(paths, p), append(into, j)
 				fetched[j] = true
 			}

@@ -116,15 +116,11 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		return r.settleType(ctx, st, t, g, place, param)
 
 	case verbs.Listed, verbs.Mapped:
-		var item *verbs.Type
-		if t != nil && t.Name == verbs.ListType {
-			item = t.Item
-		}
 		values := make([]stores.Value, len(a.Items()))
 		dark := false
 		var came verbs.Origin
 		for i := range a.Items() {
-			g, err := r.argument(ctx, f, st, item, &a.Items()[i], param)
+			g, err := r.argument(ctx, f, st, t.PartOf(a, i), &a.Items()[i], param)
 			if err != nil {
 				return given{}, err
 			}
@@ -135,7 +131,7 @@ func (r *reading) argument(ctx context.Context, f *frame, st *step, t *verbs.Typ
 		if a.Kind == verbs.Mapped {
 			g.value = stores.NewObject(a.Keys(), values)
 		}
-		if item != nil && item.Name == verbs.RefType {
+		if t != nil && t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType {
 			return g, nil // each item was, and a key need not be a uuid
 		}
 		return accept(st, t, g, place, param)
@@ -196,6 +192,8 @@ func (r *reading) referred(ctx context.Context, st *step, t *verbs.Type, g given
 				return given{}, err
 			}
 		}
+	case t.Name == verbs.RecordType, t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RecordType:
+		return g, r.referredInside(ctx, st, t, g.value, place, param)
 	}
 	return g, nil
 }
@@ -268,6 +266,9 @@ func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg,
 		}
 		if a.Path() == "" || g.value.IsNull() {
 			return g, nil
+		}
+		if p.Type.Name == verbs.RecordType {
+			return r.ofRecord(ctx, st, p.Type, g, a, place)
 		}
 		if g.entity == nil {
 			break
@@ -437,7 +438,7 @@ func kindOf(t verbs.TypeName) stores.Kind {
 		return stores.Duration
 	case verbs.UUIDType:
 		return stores.UUID
-	case verbs.MoneyType, verbs.ObjectType, verbs.ListType:
+	case verbs.MoneyType, verbs.ObjectType, verbs.ListType, verbs.RecordType:
 		return stores.JSON
 	}
 	return stores.Null

@@ -309,7 +309,7 @@ func namesOne(v *verbs.Verb, e *verbs.Entity) bool {
 		for t != nil && t.Item != nil {
 			t = t.Item
 		}
-		return t != nil && t.Entity == e
+		return t != nil && (t.Entity == e || slices.ContainsFunc(t.Fields, func(f verbs.Param) bool { return f.Type.Entity == e || f.Type.Item != nil && f.Type.Item.Entity == e }))
 	})
 }
 

@@ -376,21 +376,8 @@ func (s *Session) workScript(ctx context.Context, w *work, source string) (*dsl.
 				values[i] = dsl.NewNil()
 			case w.refs[i] != nil:
 				values[i], err = s.workName(ctx, r, s.e.reg.Entity(w.refs[i].Name), v)
-			case t != nil && t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.RefType && t.Item.Entity != nil:
-				e := t.Item.Entity
-				var keys []stores.Value
-				if keys, err = v.Items(e.Store.Fields[e.Store.Key].Kind); err != nil {
-					return err
-				}
-				items := make([]dsl.Value, len(keys))
-				for j, key := range keys {
-					if items[j], err = s.workName(ctx, r, e, key); err != nil {
-						return err
-					}
-				}
-				values[i] = dsl.NewList(items...)
 			default:
-				values[i] = wholeLiteral(v)
+				values[i], err = asSaid(t, v, func(e *verbs.Entity, key stores.Value) (dsl.Value, error) { return s.workName(ctx, r, e, key) })
 			}
 			if err != nil {
 				return err

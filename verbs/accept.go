@@ -26,6 +26,8 @@ func (t *Type) Accept(v stores.Value) (stores.Value, error) {
 		return t.acceptList(v)
 	case ObjectType, MoneyType:
 		return t.acceptObject(v)
+	case RecordType:
+		return t.acceptRecord(v)
 	}
 	want := t.kind()
 	if want == stores.Decimal && v.Kind() == stores.Int {
@@ -59,7 +61,7 @@ func (t *Type) kind() stores.Kind {
 		return stores.Duration
 	case UUIDType, RefType:
 		return stores.UUID
-	case ObjectType, ListType, MoneyType:
+	case ObjectType, ListType, MoneyType, RecordType:
 		return stores.JSON
 	}
 	return stores.Null

@@ -297,7 +297,7 @@ func (c *checker) arguments(call *dsl.Call, v *Verb, args []Arg, depth int) {
 				out.Kind, out.Value, out.Syntax = Literal, stores.Value{}, &a.Value
 			}
 			if param.Required {
-				c.add(tell(c.place(a.Value.Range), "missing-argument/nil", v, param, param.example()))
+				c.add(tell(c.place(a.Value.Range), "missing-argument/nil", v, param, param.blank()))
 			}
 			continue
 		}
@@ -326,6 +326,15 @@ type site struct {
 	verb  *Verb
 	param *Param
 	part  string
+	field *Param // of a record, in which the value stands; nil outside of one
+}
+
+// about is what a value is declared by.
+func (at site) about() *Param {
+	if at.field != nil {
+		return at.field
+	}
+	return at.param
 }
 
 // value checks a value against a type and sets out to what it means.
@@ -416,6 +425,9 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 				return meaningOf(p.Type), true
 			case p.Type.Name == RefType && p.Type.Entity != nil:
 				m, no := p.Type.Entity.at(path)
+				return m, c.found(no, v)
+			case p.Type.Name == RecordType:
+				m, no := p.Type.at("@"+name, path)
 				return m, c.found(no, v)
 			case p.Type.Name == RefType || p.Type.Name == ObjectType || p.Type.Name == AnyType || p.Type.Name == MoneyType:
 				return meaning{}, true
@@ -538,6 +550,9 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	case depth > maxNesting:
 		c.add(tell(c.place(v.Range), "too-deep/calls", maxNesting))
 		return
+	case t.Name == RecordType:
+		c.record(at, t, v, out, depth)
+		return
 	case t.Name != ObjectType && t.Name != MoneyType && t.Name != AnyType:
 		c.add(c.refuse(at, t, v, wrongType))
 		c.stray(v, depth)
@@ -554,7 +569,7 @@ func (c *checker) object(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 		keys[i] = e.Key
 		if first, twice := seen[e.Key]; twice {
 			if !c.mending { // the parser has said it
-				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", e.Key, c.place(entries[first].KeyRange)))
+				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", dsl.FormatKey(e.Key), c.place(entries[first].KeyRange)))
 			}
 		} else {
 			seen[e.Key] = i

@@ -283,6 +283,8 @@ func (m meaning) fits(t *Type) bool {
 		return m.name == t.Name || m.name == StringType
 	case ObjectType:
 		return m.name == ObjectType || m.name == MoneyType
+	case RecordType: // an object may have its fields
+		return m.name == ObjectType || m.name == RecordType
 	}
 	return m.name == t.Name
 }

@@ -92,7 +92,7 @@ func (t *Type) Moves() bool { return t.byDay() || t != nil && (t.Item.Moves() ||
 // byDay reports whether the type itself says so, and not the schema of objects
 // that it takes.
 func (t *Type) byDay() bool {
-	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.byDay())
+	return t != nil && (t.MinDay != nil || t.MaxDay != nil || t.Item.byDay() || t.anyField(func(f *Param) bool { return f.Type.byDay() }))
 }
 
 // Moves reports whether what the verb takes depends on the day.
@@ -149,6 +149,13 @@ func (t *Type) OnDay(today, v stores.Value) error {
 		for i := range items {
 			if err := t.Item.OnDay(today, items[i]); err != nil {
 				return fmt.Errorf("item %d: %w", i+1, err)
+			}
+		}
+	case RecordType:
+		parts, _ := t.Parts(v)
+		for i := range parts {
+			if err := t.Fields[i].Type.OnDay(today, parts[i]); err != nil {
+				return fmt.Errorf(":%s: %w", t.Fields[i].Name, err)
 			}
 		}
 	case ObjectType:
@@ -222,7 +229,7 @@ func (p *Program) Days(today stores.Value) dsl.Diagnostics {
 		}
 		for j := range c.Args {
 			param := &c.Verb.Params[j]
-			ds = append(ds, p.day(today, param, param.Type, &c.Args[j])...)
+			ds = append(ds, p.day(today, param, ":"+param.Name, param.Type, &c.Args[j])...)
 			if by, ok := param.SchemaOf(); ok && c.Args[by].Kind == Literal && c.Args[by].Value.Kind() == stores.String {
 				if s := c.Verb.Params[by].Type.Codes.Schema(c.Args[by].Value.Text()); s.Moves() {
 					ds = append(ds, p.daysOf(today, param, s, &c.Args[j])...)
@@ -233,14 +240,40 @@ func (p *Program) Days(today stores.Value) dsl.Diagnostics {
 	return ds
 }
 
-func (p *Program) day(today stores.Value, param *Param, t *Type, a *Arg) dsl.Diagnostics {
+func (p *Program) day(today stores.Value, param *Param, name string, t *Type, a *Arg) (ds dsl.Diagnostics) {
 	if a.Syntax == nil || !t.Moves() {
 		return nil
 	}
-	if a.Kind == Listed {
-		var ds dsl.Diagnostics
+	rec := t.Record()
+	switch {
+	case t == rec:
+		parts, _ := t.Parts(a.Value) // of one that is written out whole
+		for i, entries := 0, a.Syntax.Entries(); i < len(entries); i++ {
+			k := t.field(entries[i].Key)
+			part := &Arg{Kind: Literal, Syntax: &entries[i].Value}
+			if a.Kind == Mapped {
+				part = &a.Items()[i]
+			} else if parts != nil && k >= 0 {
+				part.Value = parts[k]
+			}
+			if k >= 0 {
+				ds = append(ds, p.day(today, param, ":"+t.Fields[k].Name+" in "+name, t.Fields[k].Type, part)...)
+			}
+		}
+		return ds
+	case a.Kind == Literal && rec != nil:
+		items, _ := a.Value.Items(stores.JSON)
+		for i := range items {
+			ds = append(ds, p.day(today, param, "item "+itoa(i+1)+" of "+name, t.Item, &Arg{Kind: Literal, Value: items[i], Syntax: &a.Syntax.Items()[i]})...)
+		}
+		return ds
+	case a.Kind == Listed:
 		for i := range a.Items() {
-			ds = append(ds, p.day(today, param, t.Item, &a.Items()[i])...)
+			within := name
+			if rec != nil {
+				within = "item " + itoa(i+1) + " of " + name
+			}
+			ds = append(ds, p.day(today, param, within, t.Item, &a.Items()[i])...)
 		}
 		return ds
 	}
@@ -251,7 +284,7 @@ func (p *Program) day(today stores.Value, param *Param, t *Type, a *Arg) dsl.Dia
 		return p.daysOf(today, param, t.Schema, a)
 	}
 	if err := t.OnDay(today, a.Value); err != nil {
-		return dsl.Diagnostics{offToday(dsl.Place{Source: p.script.Source, Range: a.Syntax.Range}, ":"+param.Name, "is out of range: "+err.Error())}
+		return dsl.Diagnostics{offToday(dsl.Place{Source: p.script.Source, Range: a.Syntax.Range}, name, "is out of range: "+err.Error())}
 	}
 	return nil
 }

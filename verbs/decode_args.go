@@ -49,6 +49,8 @@ func (l *loader) params(vn *verbNode) {
 			}
 		}
 		p.Type = l.typeOf(d, f, k, "argument")
+		p.Sensitive = p.Sensitive || p.Type.anyField(func(f *Param) bool { return f.Sensitive })
+		p.Personal = p.Personal || p.Type.anyField(func(f *Param) bool { return f.Personal })
 		l.upload(d, &p, f)
 		if n := f.at("default").value; n != nil {
 			if p.Required {
@@ -138,7 +140,7 @@ func (l *loader) schemaOfCode(d *doc, v *Verb, p *Param, f pair) {
 // example checks that a value held up as an example would be accepted.
 func (l *loader) example(d *doc, t *Type, n *yaml.Node, name string) {
 	switch t.Name {
-	case AnyType, RefType, MoneyType, ObjectType, ListType:
+	case AnyType, RefType, MoneyType, ObjectType, ListType, RecordType:
 		return
 	case BooleanType, IntegerType, DecimalType:
 		bare := *n // in quotes or not, an example is text

@@ -220,6 +220,10 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 	}
 	field := Field{Description: f.text("description"), Place: d.place(k)}
 	field.Type = l.typeOf(d, f, k, "field")
+	if field.Type.Record() != nil {
+		d.report(tell(d.place(f.at("type").value), "contradiction", k.Value+" would keep a record", "records are for arguments: keep what is in them in rows of an entity", dsl.Place{}, ""))
+		field.Type = nil
+	}
 	if field.Type.byDay() {
 		d.report(tell(field.Place, "contradiction", k.Value+" is bounded by today, and is kept", "bound the argument that it is set from: what is right today stays kept when today has passed", dsl.Place{}, ""))
 	}

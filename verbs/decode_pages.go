@@ -125,6 +125,7 @@ func (l *loader) page(pn *pageNode) {
 	d.each(f.at("acts"), func(n *yaml.Node) { l.pageAct(d, page, n) })
 	d.items(f.at("also"), func(n *yaml.Node) {
 		if v := l.pageVerb(d, page, n); v != nil {
+			d.noRecord(v, n, nil)
 			page.Also = append(page.Also, v)
 		}
 	})
@@ -252,7 +253,19 @@ func (l *loader) pageAct(d *doc, page *Page, n *yaml.Node) {
 		}
 		act.With = append(act.With, PageWith{i, d.column(page.Items.Verb, pair{k, n})})
 	})
+	d.noRecord(v, f.at("verb").value, act.With)
 	page.Acts = append(page.Acts, act)
+}
+
+// noRecord refuses a verb on a page for which a form would have to ask for a record: a
+// form has a field for each argument. with are those that are known without it.
+func (d *doc) noRecord(v *Verb, at *yaml.Node, with []PageWith) {
+	for i := range v.Params {
+		p := &v.Params[i]
+		if p.Required && p.Type.Record() != nil && !slices.ContainsFunc(with, func(w PageWith) bool { return w.Param == i }) {
+			d.report(tell(d.place(at), "contradiction", v.Name+" takes records, and no form asks for them", "name a verb that takes the parts one by one", p.Place, "the argument"))
+		}
+	}
 }
 
 func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions {

@@ -275,14 +275,14 @@ func (l *loader) readField(vn *verbNode, r *Read, ent *Entity, val *yaml.Node) (
 		return f, false
 	}
 	f = ReadField{From: FromExpr, Expr: x, Type: &Type{Name: t.name, Scale: -1, Codes: t.codes, Entity: t.entity, Item: t.item}}
-	if t.name > ListType { // nothing but nil
+	if t.name >= nilType || t.name == RecordType { // nothing but nil, or what no column holds
 		f.Type = plainTypes[AnyType]
 	}
 	for _, read := range x.Reads {
 		of, path := ent, read.Path
 		switch {
 		case read.Param >= 0:
-			of = vn.v.Params[read.Param].Type.Entity
+			of = read.Entity(vn.v)
 		case read.Param == OfDisclosed:
 			continue
 		case read.Param == OfTotal:

@@ -13,7 +13,7 @@ import (
 
 // plainTypes are the types that need nothing said about them, shared by all
 // who use them.
-var plainTypes = func() (types [ListType + 1]*Type) {
+var plainTypes = func() (types [RecordType + 1]*Type) {
 	for i := range types {
 		types[i] = &Type{Name: TypeName(i), Scale: -1}
 	}
@@ -46,7 +46,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 		if k != nil && !limitApplies(key.name, name) {
 			d.report(tell(d.place(k), "limit-does-not-apply", k.Value, n.Value, limitTypes(key.name)))
 		}
-		plain = plain && (k == nil || key.name == "ref-type" || key.name == "of" || key.name == "schema")
+		plain = plain && (k == nil || key.name == "ref-type" || key.name == "of" || key.name == "schema" || key.name == "fields")
 	}
 	switch name {
 	case RefType:
@@ -107,6 +107,8 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 			return nil
 		}
 		return &Type{Name: ObjectType, Scale: -1, Schema: s}
+	case RecordType:
+		return l.record(d, f, n)
 	}
 	if plain {
 		return plainTypes[name]
@@ -138,6 +140,10 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	name, known := typeNamed[word]
 	if !known {
 		d.report(tell(d.within(n, 0, len(word)), "unknown-type", word, sortedTypes))
+		return nil
+	}
+	if name == RecordType || of == typeWords[RecordType] {
+		d.report(tell(d.place(n), "missing-key", "a record", "fields", shapes["item"].key("fields").example))
 		return nil
 	}
 	if !more {
@@ -235,6 +241,8 @@ func limitApplies(key string, name TypeName) bool {
 		return name == ListType
 	case "schema":
 		return name == ObjectType
+	case "fields":
+		return name == RecordType
 	case "min-length", "max-length":
 		return name == StringType || name == EmailType || name == ListType
 	case "pattern":
@@ -374,7 +382,7 @@ func (l *loader) value(d *doc, t *Type, n *yaml.Node, name string) (stores.Value
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		d.report(tell(d.place(n), "nothing-written/value", name))
 		return stores.Value{}, false
-	case t.Name == RefType || t.Name == MoneyType:
+	case t.Name == RefType || t.Name == MoneyType || t.Name == RecordType:
 		d.report(tell(d.place(n), "bad-value/no-default", name, typeWords[t.Name]))
 		return stores.Value{}, false
 	case t.Name == ListType:

@@ -40,7 +40,9 @@ func schemaOf(name string) []byte {
 
 // A definer prints shapes as JSON Schema, each in full where it is used: editors
 // show the description of a place rather than of what it refers to.
-type definer struct{}
+type definer struct {
+	inRecord bool // whose fields are no records
+}
 
 // An object keeps its members in order, so that the schema reads like the
 // table and its text is always the same.
@@ -76,10 +78,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 // shape describes a mapping of known keys.
 func (d definer) shape(sh *shape) object {
 	var required []string
-	properties := make(object, len(sh.keys))
+	properties := make(object, 0, len(sh.keys))
 	for i := range sh.keys {
 		k := &sh.keys[i]
-		properties[i] = property{k.name, d.key(k)}
+		if d.inRecord && k.of == shapes["record-field"] {
+			continue
+		}
+		properties = append(properties, property{k.name, d.key(k)})
 		if k.required {
 			required = append(required, k.name)
 		}
@@ -134,6 +139,7 @@ func (d definer) key(k *key) object {
 	case "maps":
 		list(d.shape(k.of))
 	case "named-maps":
+		d.inRecord = d.inRecord || k.of == shapes["record-field"]
 		named(d.shape(k.of))
 	case "named-texts":
 		named(object{{"type", scalarTypes}})
@@ -183,6 +189,9 @@ func (d definer) itemKeys() object {
 				{"title", title(k.name)}, {"description", k.doc},
 				{"examples", []json.RawMessage{json.RawMessage(k.example)}}, {"type", []string{"string", "object"}},
 			}})
+			continue
+		}
+		if d.inRecord && k.of == shapes["record-field"] {
 			continue
 		}
 		keys = append(keys, property{k.name, d.key(&k)})

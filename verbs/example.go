@@ -20,6 +20,45 @@ func (p *Param) example() string {
 	return p.Type.example(p.Name)
 }
 
+// blank is what a repair shows for the argument: an example of the palette, and
+// otherwise only what is wanted, since a value that was made up here may be taken over
+// as it is.
+func (p *Param) blank() string {
+	if len(p.Examples) > 0 {
+		return p.example()
+	}
+	return p.Type.blank()
+}
+
+func (t *Type) blank() string {
+	switch {
+	case t.Name == RecordType:
+		return t.blankRecord()
+	case t.Name == ListType && t.Item != nil && t.Item.Name == RecordType:
+		return "[" + t.Item.blankRecord() + "]"
+	}
+	return "<" + t.short() + ">"
+}
+
+// spelt says how values of the type are written, where that needs to be said.
+func (t *Type) spelt() string {
+	switch t.Name {
+	case DateType:
+		return "a date is written YYYY-MM-DD"
+	case DateTimeType:
+		return "a date and time is written YYYY-MM-DDThh:mm:ssZ"
+	case DurationType:
+		return "a duration is numbers with their units, in quotes: w, d, h, m, s"
+	case CodeType:
+		return "a code is written in capitals, without quotes"
+	case BooleanType:
+		return "true and false have no quotes"
+	case IntegerType, DecimalType:
+		return "a number has no quotes"
+	}
+	return ""
+}
+
 // write spells an example of the palette as a script would.
 func (t *Type) write(text string) string {
 	switch t.Name {
@@ -86,6 +125,8 @@ func (t *Type) example(name string) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	case ObjectType:
 		return t.Schema.example()
+	case RecordType:
+		return t.exampleRecord()
 	}
 	return `"value"`
 }

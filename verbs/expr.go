@@ -28,6 +28,7 @@ type Expr struct {
 	Reads []ExprRead
 
 	prog *expr.Program
+	part bool // it is exactly a field of a record
 	// nonNil has the bits of the arguments that are there whenever the
 	// expression holds.
 	nonNil uint64
@@ -38,7 +39,12 @@ type Expr struct {
 // is the total of the verb whose index is Path.Field.
 type ExprRead struct {
 	Param int
-	Path  stores.Path
+	// Part, where it is not 0, says that the row is the one that a field of a record
+	// refers to, with the number of the field from 1. Then Param is the argument that
+	// holds the record or, with Each, the list that the record is one of.
+	Part int
+	Each bool
+	Path stores.Path
 }
 
 // What an expression may need that is of no argument.
@@ -81,6 +87,10 @@ func (e *Expr) Eval(env Env) (stores.Value, error) {
 func (e *Expr) ArgOnly() (param int, ok bool) {
 	return e.prog.Index, e.prog.From == expr.Argument
 }
+
+// PartOnly reports whether the expression is exactly a field of a record, which may
+// have been left out.
+func (e *Expr) PartOnly() bool { return e.part }
 
 // Args calls fn with each argument that the value is worked out from, by its
 // index; not with one of which only fields of its row are read.

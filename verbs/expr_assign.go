@@ -82,6 +82,11 @@ func (c *exprChecker) listFits(t term, is *Type) bool {
 // certain warns when a field that every row has is set from an argument that
 // may be left out.
 func (c *exprChecker) certain(n *expr.Node, t term, w want) term {
+	if t.part != nil && w.required && w.place.Source != nil && !t.part.Required && !w.kept {
+		d := tell(c.place(n), "may-be-absent/field", t.part)
+		d.Related = append(d.Related, dsl.Related{Place: w.place, Message: w.name + " is required"})
+		c.d.report(d)
+	}
 	if i := t.param(); w.required && i >= 0 && w.place.Source != nil {
 		p := &c.sc.verb.Params[i]
 		if !p.Sure() && c.there&(1<<i) == 0 && (p.Clear || !w.kept) {

@@ -59,6 +59,7 @@ type term struct {
 	cond   *filterNode   // a condition over fields of `row`
 	list   []term        // of a list that is written out
 	text   string        // of a code or a string that is written out
+	part   *Param        // exactly this field of a record
 }
 
 var bad = term{name: badType}
@@ -128,7 +129,7 @@ func (l *loader) compileTerm(d *doc, n *yaml.Node, sc scope, w want, when *Expr)
 	if t = c.assign(root, t, w); c.failed || t.name == badType {
 		return nil, bad
 	}
-	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads, prog: t.prog}
+	e := &Expr{Text: c.text, Place: d.place(n), Reads: c.reads, prog: t.prog, part: t.part != nil}
 	switch {
 	case w.is == nil || w.is.Name != BooleanType:
 	case root == nil:

@@ -174,6 +174,10 @@ func (c *exprChecker) member(n *expr.Node) term {
 	if id.Text == "each" && c.sc.each != nil {
 		return c.field(c.sc.each, OfEach, from, to)
 	}
+	if list := c.sc.item; id.Text == "each" && list != nil && list.Type.Item.Name == RecordType {
+		i := c.sc.verb.param(list.Name)
+		return c.recordMember(list.Type.Item, &expr.Program{From: expr.Item, Index: i}, i, true, n, steps(n))
+	}
 	i := c.sc.verb.param(id.Text)
 	if i < 0 {
 		if _, added := c.added(id.Text); added || id.Text == "today" || id.Text == "now" || id.Text == "principal" || isCode(id.Text) {
@@ -188,6 +192,8 @@ func (c *exprChecker) member(n *expr.Node) term {
 		return bad
 	case p.Type.Name == RefType && p.Type.Entity != nil:
 		return c.field(p.Type.Entity, i, from, to)
+	case p.Type.Name == RecordType:
+		return c.recordMember(p.Type, &expr.Program{From: expr.Argument, Index: i}, i, false, n, steps(n))
 	case p.Type.Name == MoneyType && first == n:
 		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[n.Text]; ok {
 			return c.apply(is, n.Text, paramTerm(p, i))
@@ -198,6 +204,16 @@ func (c *exprChecker) member(n *expr.Node) term {
 		return c.fail(tell(c.at(from, to), "type-mismatch/any-entity", p))
 	}
 	return c.fail(tell(c.at(from, to), "type-mismatch/no-fields", p))
+}
+
+// steps are the steps of a path, the first one first.
+func steps(n *expr.Node) []*expr.Node {
+	var all []*expr.Node
+	for ; n.Kind == expr.Field; n = n.Kids[0] {
+		all = append(all, n)
+	}
+	slices.Reverse(all)
+	return all
 }
 
 func (c *exprChecker) field(e *Entity, param, from, to int) term {
@@ -221,7 +237,9 @@ func (c *exprChecker) fieldAt(param int, path stores.Path, t term) term {
 
 // reading is where what an expression reads stands among all that it does.
 func (c *exprChecker) reading(read ExprRead) int {
-	i := slices.IndexFunc(c.reads, func(r ExprRead) bool { return r.Param == read.Param && samePath(r.Path, read.Path) })
+	i := slices.IndexFunc(c.reads, func(r ExprRead) bool {
+		return r.Param == read.Param && r.Part == read.Part && r.Each == read.Each && samePath(r.Path, read.Path)
+	})
 	if i < 0 {
 		i = len(c.reads)
 		c.reads = append(c.reads, read)

@@ -235,7 +235,7 @@ func (c *exprChecker) alike(l, r term) bool {
 	case l.name == AnyType || r.name == AnyType:
 		return true
 	}
-	return l.name == r.name && l.name != ListType && l.name != ObjectType && l.name != MoneyType
+	return l.name == r.name && l.name != ListType && l.name != ObjectType && l.name != MoneyType && l.name != RecordType
 }
 
 // comparable reports whether two terms can be compared: terms that are alike, and

@@ -49,13 +49,37 @@ func missingArguments(at dsl.Place, v *Verb, params []*Param) dsl.Diagnostic {
 	var notes []string
 	for i, p := range params {
 		names[i] = ":" + p.Name
-		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.example(), p.Type.Phrase(), p.Description), " "))
+		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", p.Name, p.blank(), p.Type.Phrase(), p.Description), " "))
 	}
 	d := tell(at, "missing-argument", v, names, Count(len(params), "argument")+" are")
 	if len(params) == 1 {
 		d.Label = names[0] + " is missing"
 	}
 	d.Notes = notes
+	return d
+}
+
+// missingParts is about fields that a record must have.
+func missingParts(at dsl.Place, s site, fields []*Param) dsl.Diagnostic {
+	names := make([]string, len(fields))
+	var notes []string
+	for i, f := range fields {
+		names[i] = ":" + f.Name
+		notes = append(notes, strings.TrimSuffix(fmt.Sprintf("add :%s %s    (%s) %s", f.Name, f.blank(), f.Type.Phrase(), f.Description), " "))
+	}
+	d := tell(at, "missing-argument", s.part+":"+s.param.Name, names, Count(len(fields), "field")+" are")
+	if len(fields) == 1 {
+		d.Label = names[0] + " is missing"
+	}
+	d.Notes = notes
+	return d
+}
+
+func unknownPart(at dsl.Place, s site, key string, near, all []string) dsl.Diagnostic {
+	d := tell(at, "unknown-argument/field", s.part+":"+s.param.Name, dsl.FormatKey(key))
+	if d.Label, d.Fixes = didYouMean(colons(near)), replacements(at, near, ":"); len(near) == 0 {
+		d.Notes = append(d.Notes, "its fields are "+Joined(colons(all), "and"))
+	}
 	return d
 }
 
@@ -101,8 +125,8 @@ func refusal(at dsl.Place, s site, t *Type, v *dsl.Value, p problem, sensitive b
 		return unknownCodeOf(at, what, t.Codes, v, sensitive)
 	case noMatch:
 		d := tell(at, name, what, quoted, patternOf(t))
-		if len(s.param.Examples) > 0 {
-			d.Notes = append(d.Notes, "for example "+s.param.example())
+		if p := s.about(); len(p.Examples) > 0 {
+			d.Notes = append(d.Notes, "for example "+p.example())
 		}
 		return d
 	case tooSmall, tooLarge:
@@ -177,12 +201,16 @@ func wrongTypeHelp(d *dsl.Diagnostic, s site, t *Type, v *dsl.Value, sensitive b
 		fix("make it a list", "["+written+"]", false)
 	case t.Name == MoneyType:
 		d.Notes = append(d.Notes, "money is written {:amount 12.50 :currency EUR}")
+	case t.Name == RecordType:
+		d.Notes = append(d.Notes, "a record is written "+t.blankRecord())
 	case t.Name == ObjectType:
 		d.Notes = append(d.Notes, `an object is written {:key "value"}`)
 	case t.Name == RefType:
 		d.Notes = append(d.Notes, "a row is written as the name you were given for it, such as @"+exampleName(t))
-	default:
-		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.param.Name, s.param.example()))
+	case len(s.about().Examples) > 0:
+		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.about().Name, s.about().example()))
+	case t.spelt() != "":
+		d.Notes = append(d.Notes, t.spelt())
 	}
 }
 
@@ -273,8 +301,8 @@ func misfit(at dsl.Place, s site, t *Type, m meaning, what string) dsl.Diagnosti
 			d.Notes = append(d.Notes, "a field of it may be meant: "+Some(fit, 5))
 		}
 	}
-	if len(d.Notes) == 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", s.param.Name, s.param.example()))
+	if p := s.about(); len(d.Notes) == 0 && len(p.Examples) > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("for example :%s %s", p.Name, p.example()))
 	}
 	return d
 }
@@ -363,7 +391,9 @@ func didYouMean(near []string) string {
 	}
 	quoted := make([]string, len(near))
 	for i, n := range near {
-		quoted[i] = strconv.Quote(n)
+		if quoted[i] = strconv.Quote(n); strings.HasPrefix(n, `:"`) {
+			quoted[i] = n // which has quotes of its own
+		}
 	}
 	return "did you mean " + Joined(quoted, "or") + "?"
 }
@@ -382,7 +412,14 @@ func replacements(at dsl.Place, near []string, mark string) []dsl.Fix {
 	return fixes
 }
 
-func colons(names []string) []string { return prefixed(":", names) }
+// colons spells names as keys of a map.
+func colons(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = dsl.FormatKey(n)
+	}
+	return out
+}
 
 func prefixed(mark string, names []string) []string {
 	out := make([]string, len(names))
@@ -489,17 +526,18 @@ func badSchema(at dsl.Place, s site, schema *Schema, err error) dsl.Diagnostic {
 func schemaBreach(at dsl.Place, name string, s *Schema, b breach, kind dsl.Kind, sensitive bool) dsl.Diagnostic {
 	d := tell(at, "schema-mismatch", name, b.says, b.want)
 	if len(b.near) > 0 && !sensitive {
-		near, mark := b.near, ""
+		near, said := b.near, b.near
 		if b.key != "" {
-			mark = ":"
+			near = colons(near)
+			said = near
 		} else if kind == dsl.String {
 			near = make([]string, len(b.near))
 			for i, n := range b.near {
 				near[i] = dsl.FormatValue(dsl.NewString(n))
 			}
 		}
-		d.Label = didYouMean(prefixed(mark, b.near))
-		d.Fixes = replacements(at, near, mark)
+		d.Label = didYouMean(said)
+		d.Fixes = replacements(at, near, "")
 	}
 	if sensitive && !b.safe {
 		d.Summary, d.Label = name+" does not satisfy its schema", ""

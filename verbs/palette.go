@@ -342,6 +342,7 @@ const (
 	MoneyType
 	ObjectType
 	ListType
+	RecordType
 )
 
 // A Type is a type with its limits. Nil pointers and zero values mean that a
@@ -358,6 +359,7 @@ type Type struct {
 	Codes      *CodeList      // of a code; nil is any code
 	Entity     *Entity        // of a ref; nil is any entity
 	Item       *Type          // of a list
+	Fields     []Param        // of a record; a name, a type and what goes with them
 	Schema     *Schema        // of an object; nil is any object
 	Currencies []string       // of money; nil is any ISO 4217 code
 }

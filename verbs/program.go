@@ -107,13 +107,9 @@ func (p *Program) Names(fn func(a *Arg, t *Type)) {
 		if a.Kind == Name {
 			fn(a, t)
 		}
-		var item *Type
-		if t != nil && t.Name == ListType {
-			item = t.Item
-		}
 		items := a.Items()
 		for i := range items {
-			arg(&items[i], item)
+			arg(&items[i], t.PartOf(a, i))
 		}
 	}
 	for i := range p.calls {

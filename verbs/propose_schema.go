@@ -598,8 +598,9 @@ type exporter struct {
 
 const sayTooLong = "its schema is too long to be copied"
 
-// mapKey is a key of a map as scripts write them.
-var mapKey = regexp.MustCompile(`^[a-z][A-Za-z0-9_-]{0,99}$`)
+// isMapKey says whether a name can be a key of a map in a script, and is short
+// enough to be read.
+func isMapKey(name string) bool { return name != "" && len(name) <= 100 }
 
 func (x *exporter) copy(v any, depth int) (any, string) {
 	from, ok := v.(map[string]any)
@@ -735,7 +736,7 @@ func (x *exporter) properties(from, all map[string]any, depth int, names bool) (
 		if names && x.p.sends && part["readOnly"] == true {
 			continue // it is only answered
 		}
-		if names && !mapKey.MatchString(name) {
+		if names && !isMapKey(name) {
 			continue // needs says which of them
 		}
 		made, why := x.copy(all[name], depth+1)
@@ -764,7 +765,7 @@ func (x *exporter) needs(from, out map[string]any) string {
 		if x.p.sends && part["readOnly"] == true {
 			continue
 		}
-		if !mapKey.MatchString(name) {
+		if !isMapKey(name) {
 			x.unspoken = true
 			return "a script cannot write its key " + strconv.Quote(cutText(name, 60))
 		}
@@ -774,7 +775,7 @@ func (x *exporter) needs(from, out map[string]any) string {
 		out["required"] = required
 	}
 	for _, name := range sortedKeys(all) {
-		if !mapKey.MatchString(name) {
+		if !isMapKey(name) {
 			x.p.lose("key " + strconv.Quote(cutText(name, 60)) + ", which a script cannot write")
 		}
 	}

@@ -453,6 +453,9 @@ func (t *Type) limits() string {
 	if len(t.Currencies) > 0 {
 		add("in %s", Joined(t.Currencies, "or"))
 	}
+	if t.Name == RecordType {
+		add("with %s", t.fieldWords())
+	}
 	if t.Item != nil {
 		if inner := t.Item.limits(); inner != "" {
 			add("each %s", inner)

@@ -180,7 +180,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 				continue
 			}
 			m := b
-			m.says, m.want = "is missing :"+name, ":"+name+" is missing"
+			m.says, m.want = "is missing "+dsl.FormatKey(name), dsl.FormatKey(name)+" is missing"
 			m.missing = name
 			*found = append(*found, m)
 		}
@@ -202,7 +202,7 @@ func (s *Schema) leaves(e *jsonschema.ValidationError, instance any, found *[]br
 				continue
 			}
 			m := b
-			m.key, m.says, m.near, m.list = name, "has no key :"+name, dsl.Nearest(name, slices.Values(free)), colons(names)
+			m.key, m.says, m.near, m.list = name, "has no key "+dsl.FormatKey(name), dsl.Nearest(name, slices.Values(free)), colons(names)
 			*found = append(*found, m)
 		}
 		return
@@ -506,7 +506,7 @@ func (s *Schema) Check(v stores.Value) ([]Breach, error) {
 func into(v *dsl.Value, step string) (*dsl.Value, string) {
 	for i, entries := 0, v.Entries(); i < len(entries); i++ {
 		if entries[i].Key == step {
-			return &entries[i].Value, ":" + step
+			return &entries[i].Value, dsl.FormatKey(step)
 		}
 	}
 	if items := v.Items(); items != nil {
@@ -565,7 +565,7 @@ func (s *Schema) exampleOf(doc any, depth int) string {
 		}
 		parts := make([]string, 0, len(names))
 		for _, name := range names {
-			parts = append(parts, ":"+name+" "+s.exampleOf(props[name], depth+1))
+			parts = append(parts, dsl.FormatKey(name)+" "+s.exampleOf(props[name], depth+1))
 		}
 		return "{" + strings.Join(parts, " ") + "}"
 	case "array":
@@ -615,7 +615,7 @@ func literalOf(v any) string {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
 		for _, k := range sortedKeys(v) {
-			parts = append(parts, ":"+k+" "+literalOf(v[k]))
+			parts = append(parts, dsl.FormatKey(k)+" "+literalOf(v[k]))
 		}
 		return "{" + strings.Join(parts, " ") + "}"
 	}

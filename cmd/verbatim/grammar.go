@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,6 +121,9 @@ func (a *app) printGrammar(v grammar.Vocabulary, format string) error {
 			text = append(text, '\n')
 		}
 	}
+	if s := (*stop)(nil); errors.As(err, &s) {
+		return s
+	}
 	if err != nil {
 		return broken("the grammar cannot be written", err, "verbatim lint says whether the palettes are in order")
 	}
@@ -155,9 +159,17 @@ func openaiTools(v grammar.Vocabulary) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := grammar.Hosted(tools); err != nil {
+		return nil, &stop{exitInput, "tools", "hosted endpoints refuse these tools: " + err.Error(), "--as NAME leaves those that one principal may use; json-schema is one schema of all"}
+	}
 	all := make([]tool, len(tools))
-	for i, t := range tools {
-		all[i] = tool{"function", function{t.Name, t.Description, t.Parameters, true}}
+	for i := range tools {
+		t := &tools[i]
+		parameters, strict := t.Strict()
+		if !strict {
+			parameters = t.Parameters
+		}
+		all[i] = tool{"function", function{t.Name, t.Description, parameters, strict}}
 	}
 	return json.MarshalIndent(all, "", "  ")
 }

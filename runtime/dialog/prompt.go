@@ -75,21 +75,27 @@ func (b *brief) system() (string, error) {
 func (b *brief) digest(list []*verbs.Verb, t *turn) {
 	var codes []*verbs.CodeList
 	var entities []*verbs.Entity
+	var note func(of *verbs.Type)
+	note = func(of *verbs.Type) {
+		for of.Name == verbs.ListType && of.Item != nil {
+			of = of.Item
+		}
+		switch {
+		case of.Name == verbs.CodeType && of.Codes != nil && !slices.Contains(codes, of.Codes):
+			codes = append(codes, of.Codes)
+		case of.Name == verbs.RefType && of.Entity != nil && !slices.Contains(entities, of.Entity):
+			entities = append(entities, of.Entity)
+		}
+		for i := range of.Fields {
+			note(of.Fields[i].Type)
+		}
+	}
 	for _, v := range list {
 		call := v.Name
 		for i := range v.Params {
 			p := &v.Params[i]
 			word := typeWord(p.Type)
-			of := p.Type
-			for of.Name == verbs.ListType && of.Item != nil {
-				of = of.Item
-			}
-			switch {
-			case of.Name == verbs.CodeType && of.Codes != nil && !slices.Contains(codes, of.Codes):
-				codes = append(codes, of.Codes)
-			case of.Name == verbs.RefType && of.Entity != nil && !slices.Contains(entities, of.Entity):
-				entities = append(entities, of.Entity)
-			}
+			note(p.Type)
 			arg := ":" + p.Name + " " + word
 			if !p.Required {
 				arg = "[" + arg + "]"
@@ -170,6 +176,16 @@ func typeWord(t *verbs.Type) string {
 			return "[" + typeWord(t.Item) + " …]"
 		}
 		return "[…]"
+	case verbs.RecordType:
+		var parts []string
+		for i := range t.Fields {
+			part := ":" + t.Fields[i].Name + " " + typeWord(t.Fields[i].Type)
+			if !t.Fields[i].Required {
+				part = "[" + part + "]"
+			}
+			parts = append(parts, part)
+		}
+		return "{" + strings.Join(parts, " ") + "}"
 	case verbs.ObjectType:
 		return "{:key value …}"
 	case verbs.MoneyType:

@@ -125,6 +125,8 @@ func (w wording) given(c *receipt.Call, fn func(name, text string)) {
 			switch {
 			case slices.ContainsFunc(w.reg.Verb(c.Verb).Params, func(p verbs.Param) bool { return p.Name == a.Key && p.Sensitive }):
 				fn(a.Key, w.secret(c, a.Key))
+			case a.Value.Kind != dsl.Nil && w.isRecord(c, a.Key):
+				fn(a.Key, w.record(c, &a.Value))
 			case a.Value.Kind == dsl.Nil:
 				fn(a.Key, w.say(sayNone))
 			case a.Value.Kind == dsl.Bool:

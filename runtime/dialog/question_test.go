@@ -19,14 +19,15 @@ verbs:
     description: Pay somebody.
     roles: [clerk]
     handler: true
-    args: [{name: payee, type: string, required: true}, {name: amount, type: integer}, {name: note, type: string}, {name: fast, type: boolean}, {name: pin, type: string, sensitive: true}, {name: tags, type: list, of: string}]
+    args: [{name: payee, type: string, required: true}, {name: amount, type: integer}, {name: note, type: string}, {name: fast, type: boolean}, {name: pin, type: string, sensitive: true}, {name: tags, type: list, of: string},
+      {name: lines, type: list, of: {type: record, fields: {what: {type: string}, count: {type: integer}, gift: {type: boolean}}}}]
     tells:
-      asks: "May I pay {payee}[, noting {note}, {amount}][, fast: {fast}][, pin {pin}][, {tags}]?"
+      asks: "May I pay {payee}[, noting {note}, {amount}][, fast: {fast}][, pin {pin}][, {tags}][, {lines}]?"
     effects: [creates: payment]
 `
 
 const askingInGerman = `
-verbs: {pay: {tells: {asks: "Darf ich an {payee} zahlen[, Notiz {note}, {amount}][, eilig: {fast}][, PIN {pin}][, {tags}]?"}}}
+verbs: {pay: {tells: {asks: "Darf ich an {payee} zahlen[, Notiz {note}, {amount}][, eilig: {fast}][, PIN {pin}][, {tags}][, {lines}]?"}}}
 says: {amount: Betrag}
 `
 
@@ -54,6 +55,7 @@ func TestAWordedQuestionSaysEveryArgument(t *testing.T) {
 		{"de", `x.pay :payee "Ann" :fast true`, "Darf ich an Ann zahlen, eilig: ja?"},
 		{"en", `x.pay :payee "Ann" :pin "1234"`, "May I pay Ann, pin (not shown)?"},
 		{"en", `x.pay :payee "Ann" :tags ["a", "b"]`, `May I pay Ann, ["a" "b"]?`},
+		{"en", `x.pay :payee "Ann" :lines [{:what "Lamp" :count 2} {:gift false}]`, "May I pay Ann, (what: Lamp; count: 2), (gift: no)?"},
 		// Signs that nobody sees are written out, and stand for nothing.
 		{"en", "x.pay :payee \"\ue000\ue101Ann\" :amount 900", `May I pay \ue000\ue101Ann? That goes with it: amount: 900.`},
 	} {

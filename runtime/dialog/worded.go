@@ -278,7 +278,9 @@ func (w wording) args(c *receipt.Call) map[string]string {
 		return said
 	}
 	for _, a := range script.Calls[0].Args {
-		said[a.Key] = w.arg(c, a.Value)
+		if said[a.Key] = w.arg(c, a.Value); w.isRecord(c, a.Key) {
+			said[a.Key] = w.record(c, &a.Value)
+		}
 	}
 	if v := w.reg.Verb(c.Verb); v != nil {
 		for i := range v.Params {
@@ -324,6 +326,36 @@ func (w wording) arg(c *receipt.Call, v dsl.Value) string {
 		return ""
 	}
 	return v.Text
+}
+
+// isRecord reports whether an argument is a record, or a list of them.
+func (w wording) isRecord(c *receipt.Call, param string) bool {
+	v := w.reg.Verb(c.Verb)
+	return v != nil && slices.ContainsFunc(v.Params, func(p verbs.Param) bool { return p.Name == param && p.Type.Record() != nil })
+}
+
+// record says a record, or a list of them, with what each of its fields is.
+func (w wording) record(c *receipt.Call, v *dsl.Value) string {
+	var parts []string
+	switch v.Kind {
+	case dsl.List:
+		for i, items := 0, v.Items(); i < len(items); i++ {
+			parts = append(parts, w.record(c, &items[i]))
+		}
+		return strings.Join(parts, ", ")
+	case dsl.Map:
+		for i, entries := 0, v.Entries(); i < len(entries); i++ {
+			if e := &entries[i]; e.Value.Kind != dsl.Nil {
+				parts = append(parts, w.say(sayIs, w.label(e.Key), w.record(c, &e.Value)))
+			}
+		}
+		return "(" + strings.Join(parts, w.say(sayAlso)) + ")"
+	case dsl.Bool:
+		return w.value(stores.NewBool(v.Text == "true"))
+	case dsl.Nested:
+		return w.asWords(escaped(dsl.FormatValue(*v)))
+	}
+	return w.arg(c, *v)
 }
 
 // secret is what a sensitive argument is in a question.

@@ -97,6 +97,9 @@ func (f *filled) fields(ctx context.Context) (all []pages.Field, files, more boo
 		if _, ok := f.fixed[i]; ok || p.Active {
 			continue // it is the row that they are at work on
 		}
+		if p.Type.Record() != nil {
+			continue // what a form does not ask for need not be given: the palette was held to that
+		}
 		if f.waits(i) {
 			return all, files, true, nil
 		}

@@ -239,7 +239,7 @@ func jsonTypes(t *verbs.Type) []string {
 		return []string{"number"}
 	case verbs.BooleanType:
 		return []string{"boolean"}
-	case verbs.ObjectType, verbs.MoneyType:
+	case verbs.ObjectType, verbs.MoneyType, verbs.RecordType:
 		return []string{"object"}
 	case verbs.ListType:
 		return []string{"array"}

@@ -56,6 +56,23 @@ verbs:
     effects:
       - creates: promise
         set: {name: name}
+  - verb: keep-these
+    roles: [clerk]
+    args:
+      - {name: these, type: list, required: true, of: {type: record, fields: {promise: {type: ref, ref-type: promise, required: true}, due: {type: date, required: true}}}}
+    effects:
+      - updates: promise
+        for-each: these
+        where: row == each.promise
+        set: {kept: true, due: each.due}
+  - verb: keep-these-later
+    roles: [clerk]
+    args:
+      - {name: these, type: list, required: true, of: {type: record, fields: {promise: {type: ref, ref-type: promise, required: true}, due: {type: date, required: true}}}}
+    effects:
+      - triggers: verbatim
+        at: now + hours(1)
+        run: desk.keep-these :these @these
   - verb: expect
     roles: [clerk]
     args:

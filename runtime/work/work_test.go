@@ -160,6 +160,19 @@ func TestWorkIsToldApartByItsKey(t *testing.T) {
 
 // OB15: work may lead to the next piece of the same key, and what was said to make
 // it pointless ends that: it is not done, and no dead letter either.
+func TestWorkIsDoneWithItsRecords(t *testing.T) {
+	t.Parallel()
+	bothStores(t, nil, func(w *world) {
+		w.run("ada", `desk.promise :name "First" desk.promise :name "Second"`)
+		w.run("ada", `desk.keep-these-later :these [{:due 2024-03-05 :promise @first} {:promise @second :due 2024-03-06}]`)
+		w.set(start.Add(time.Hour))
+		w.wantWork("done desk.keep-these")
+		if got := plain(w.last().Call); got != `desk.keep-these :these [{:promise @first :due 2024-03-05} {:promise @second :due 2024-03-06}]` {
+			w.t.Errorf("it was done as %s", got)
+		}
+	})
+}
+
 func TestWorkLeadsToTheNextUntilItIsPointless(t *testing.T) {
 	t.Parallel()
 	bothStores(t, nil, func(w *world) {

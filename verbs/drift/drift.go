@@ -354,6 +354,23 @@ func (d *drift) typ(at, before dsl.Place, name string, n, o *verbs.Type) {
 	if len(o.Currencies) > 0 && (len(n.Currencies) == 0 || !subset(n.Currencies, o.Currencies)) {
 		loosened("it took "+verbs.Joined(o.Currencies, "and"), "takes other currencies")
 	}
+	for i := range o.Fields {
+		f := &o.Fields[i]
+		k := slices.IndexFunc(n.Fields, func(p verbs.Param) bool { return p.Ident == f.Ident })
+		if k < 0 {
+			continue // nobody can say it any more
+		}
+		called := ":" + f.Name + " of " + name
+		if f.Required && !n.Fields[k].Required {
+			d.lower("limit-loosened", n.Fields[k].Place, f.Place, "it had to be given", "%s may be left out", called)
+		}
+		d.typ(n.Fields[k].Place, f.Place, called, n.Fields[k].Type, f.Type)
+	}
+	for i := range n.Fields {
+		if f := &n.Fields[i]; !slices.ContainsFunc(o.Fields, func(p verbs.Param) bool { return p.Ident == f.Ident }) {
+			d.lower("limit-loosened", f.Place, before, "it did not have it", "%s takes :%s too", name, f.Name)
+		}
+	}
 	if o.Item != nil {
 		item := n.Item
 		if item == nil {

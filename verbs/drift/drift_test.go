@@ -74,6 +74,9 @@ var lowering = []mutation{
 	{"any origin is allowed", ", from: [person, record]", "", "origin-widened"},
 	{"an argument may be left out", "{name: reason, type: code, ref-type: reason, required: true}", "{name: reason, type: code, ref-type: reason}", "limit-loosened"},
 	{"an argument is gone", "      - {name: reason, type: code, ref-type: reason, required: true}\n", "", "limit-loosened"},
+	{"a field of a record may be left out", "max: 1, required: true}", "max: 1}", "limit-loosened"},
+	{"a field of a record may be more", "max: 1, required: true}", "max: 2, required: true}", "limit-loosened"},
+	{"a record has another field", "to: {type: ref, ref-type: payee}}", "to: {type: ref, ref-type: payee}, note: {type: string}}", "limit-loosened"},
 	{"a text may be longer", "max-length: 34", "max-length: 340", "limit-loosened"},
 	{"a text has no end", ", max-length: 34", "", "limit-loosened"},
 	{"a text may be shorter", "min-length: 15, ", "", "limit-loosened"},
@@ -132,6 +135,8 @@ var lowering = []mutation{
 
 // Changes that make a palette stricter, or change only words.
 var harmless = []mutation{
+	{"a field of a record is gone", ", to: {type: ref, ref-type: payee}}", "}", ""},
+	{"a field of a record takes less", "max: 1, required: true}", "max: 0.5, required: true}", ""},
 	{"another description", "description: Pay somebody else.", "description: Pay another person.", ""},
 	{"another phrase", `phrases: ["pay {payee-id}"]`, `phrases: ["send money to {payee-id}", "pay {payee-id}"]`, ""},
 	{"a comment", "    confirm:\n", "    # ask first\n    confirm:\n", ""},

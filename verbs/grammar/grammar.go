@@ -62,9 +62,10 @@ func several(call node, most int) node {
 func (g *Grammar) Loose() []string { return slices.Clone(g.loose) }
 
 type builder struct {
-	v  Vocabulary
-	g  *Grammar
-	of map[string]string // rule of a value by what it accepts
+	v    Vocabulary
+	g    *Grammar
+	of   map[string]string // rule of a value by what it accepts
+	days map[string]node   // of patterns for dates
 	// param is the argument that is written now; nil inside of none.
 	param *verbs.Param
 }
@@ -76,22 +77,21 @@ func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
 		return "", false
 	}
 	parts := seq{text(v.Name)}
-	for i := range v.Params {
-		p := &v.Params[i]
-		b.param = p
-		value, ok := b.value(p.Type, v.Name+" :"+p.Name)
-		if !ok {
-			if p.Required {
+	object, code := b.beside(v)
+	for i := 0; i < len(v.Params); i++ {
+		if object >= 0 && i == min(object, code) {
+			both, ok := b.codeAndObject(v, object, code)
+			if !ok {
 				return "", false
 			}
+			parts, i = append(parts, both), max(object, code)
 			continue
 		}
-		part := seq{text(" :" + p.Name + " "), value}
-		if p.Required {
-			parts = append(parts, part...)
-		} else {
-			parts = append(parts, maybe(part))
+		part, ok := b.argument(v, i)
+		if !ok {
+			return "", false
 		}
+		parts = append(parts, part...)
 	}
 	name = "call-" + strings.NewReplacer(".", "-", "_", "-").Replace(strings.ToLower(v.Name))
 	for n := 2; b.g.rules[name] != nil; n++ {
@@ -99,6 +99,84 @@ func (b *builder) verb(v *verbs.Verb) (name string, ok bool) {
 	}
 	b.g.add(name, parts, false)
 	return name, true
+}
+
+// argument returns what stands for an argument, nothing for one that cannot be said
+// and need not be.
+func (b *builder) argument(v *verbs.Verb, i int) (part seq, ok bool) {
+	p := &v.Params[i]
+	b.param = p
+	value, ok := b.value(p.Type, v.Name+" :"+p.Name)
+	switch {
+	case !ok:
+		return nil, !p.Required
+	case p.Required:
+		return seq{text(" :" + p.Name + " "), value}, true
+	}
+	return seq{maybe(seq{text(" :" + p.Name + " "), value})}, true
+}
+
+// beside returns the first object of a verb whose schema is that of a code, and the code;
+// -1 where there is none.
+func (b *builder) beside(v *verbs.Verb) (object, code int) {
+	for i := range v.Params {
+		if by, ok := v.Params[i].SchemaOf(); ok && v.Params[by].Type.Name == verbs.CodeType && v.Params[by].Type.Codes != nil {
+			return i, by
+		}
+	}
+	return -1, -1
+}
+
+// codeAndObject says a code with an object that goes with it, and what stands between the
+// two. One without the other is only said where the other need not be, and of an object
+// alone nothing is known.
+func (b *builder) codeAndObject(v *verbs.Verb, object, code int) (node, bool) {
+	list, site := v.Params[code].Type.Codes, v.Name+" :"+v.Params[object].Name
+	way := func(one string, s *verbs.Schema) (seq, bool) {
+		var parts seq
+		for i := min(object, code); i <= max(object, code); i++ {
+			switch {
+			case i == code && one == "", i == object && s == nil:
+			case i == code:
+				parts = append(parts, text(" :"+v.Params[i].Name+" "+spelt(one)))
+			case i == object:
+				n, ok := b.objectOf(s, site)
+				if !ok {
+					return nil, false
+				}
+				parts = append(parts, text(" :"+v.Params[i].Name+" "), n)
+			default:
+				part, ok := b.argument(v, i)
+				if !ok {
+					return nil, false
+				}
+				parts = append(parts, part...)
+			}
+		}
+		return parts, true
+	}
+	var ways alt
+	for _, c := range list.Codes {
+		if n, ok := way(c.Name, list.Schema(c.Name)); ok {
+			ways = append(ways, n)
+		}
+		if n, ok := way(c.Name, nil); ok && !v.Params[object].Required {
+			ways = append(ways, n)
+		}
+	}
+	if n, ok := way("", nil); ok && !v.Params[object].Required && !v.Params[code].Required {
+		ways = append(ways, n)
+	}
+	return simple(ways), len(ways) > 0
+}
+
+// spelt is a code as a script has it: in quotes where it is no plain word.
+func spelt(code string) string {
+	word := dsl.NewCode(code)
+	if word.Kind != dsl.Code {
+		word = dsl.NewString(code)
+	}
+	return dsl.FormatValue(word)
 }
 
 // value returns what stands for a value of a type, adding a rule for it unless
@@ -109,6 +187,8 @@ func (b *builder) value(t *verbs.Type, site string) (node, bool) {
 		return b.list(t, site)
 	case verbs.ObjectType:
 		return b.object(t, site)
+	case verbs.RecordType:
+		return b.record(t, site)
 	case verbs.MoneyType:
 		amount, ok := b.value(t.Amount(), site)
 		if !ok {
@@ -207,11 +287,7 @@ func (b *builder) scalar(t *verbs.Type, site string) (node, bool) {
 		}
 		words := make([]string, len(t.Codes.Codes))
 		for i, c := range t.Codes.Codes {
-			word := dsl.NewCode(c.Name)
-			if word.Kind != dsl.Code { // it cannot be written bare
-				word = dsl.NewString(c.Name)
-			}
-			words[i] = dsl.FormatValue(word)
+			words[i] = spelt(c.Name)
 		}
 		return oneOf(words), len(words) > 0
 	case verbs.RefType:
@@ -261,13 +337,12 @@ func (b *builder) text(t *verbs.Type, site string) node {
 		}
 		return quoted(t.MinLength, t.MaxLength)
 	}
-	n, ok := pattern(t.Pattern.String())
-	if !ok {
+	n, ok, exact := patternOf(t.Pattern.String(), t.MinLength, t.MaxLength)
+	if !exact {
 		b.loosen(site)
-		return quoted(t.MinLength, t.MaxLength)
 	}
-	if t.MinLength > 0 || t.MaxLength > 0 {
-		b.loosen(site)
+	if !ok {
+		return quoted(t.MinLength, t.MaxLength)
 	}
 	return n
 }

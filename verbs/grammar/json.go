@@ -37,11 +37,15 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%q:", m.key)
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
 		value, err := json.Marshal(m.value)
 		if err != nil {
 			return nil, err
 		}
+		b.Write(append(key, ':'))
 		b.Write(value)
 	}
 	b.WriteByte('}')
@@ -74,13 +78,13 @@ func JSONSchema(v Vocabulary) ([]byte, error) {
 	if v.Calls > 0 && len(calls) > 0 {
 		list = append(list, member{"maxItems", v.Calls})
 	}
-	return b.finish(object{
+	return json.Marshal(b.finish(object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"type", "object"},
 		{"properties", object{{"calls", list}}},
 		{"required", []string{"calls"}},
 		{"additionalProperties", false},
-	})
+	}))
 }
 
 // A Tool is a verb as something that a model may ask to have called.
@@ -89,6 +93,7 @@ type Tool struct {
 	Name        string // as endpoints allow names: no dots
 	Description string
 	Parameters  json.RawMessage // a JSON Schema of its arguments
+	doc         object          // the same
 }
 
 // Tools makes a tool of every verb that can be said. Call makes a call of what
@@ -101,11 +106,12 @@ func Tools(v Vocabulary) ([]Tool, error) {
 		if !ok {
 			continue
 		}
-		text, err := b.finish(args)
+		doc := b.finish(args)
+		text, err := json.Marshal(doc)
 		if err != nil {
 			return nil, err
 		}
-		tools = append(tools, Tool{Verb: verb, Name: toolName(verb.Name), Description: verb.Description, Parameters: text})
+		tools = append(tools, Tool{Verb: verb, Name: toolName(verb.Name), Description: verb.Description, Parameters: text, doc: doc})
 	}
 	return tools, nil
 }
@@ -115,18 +121,19 @@ func toolName(verb string) string { return strings.ReplaceAll(verb, ".", "__") }
 
 type jsonBuilder struct {
 	b    *builder
-	defs object // schemas of palettes, whose own references lead into them
+	defs object            // schemas of palettes, whose own references lead into them, and names of rows
+	rows map[string]string // where the names of rows stand in defs, by what they are
 }
 
 func newJSONBuilder(v Vocabulary) *jsonBuilder {
 	return &jsonBuilder{b: &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}}
 }
 
-func (b *jsonBuilder) finish(doc object) ([]byte, error) {
+func (b *jsonBuilder) finish(doc object) object {
 	if len(b.defs) > 0 {
 		doc = append(doc, member{"$defs", b.defs})
 	}
-	return json.Marshal(doc)
+	return doc
 }
 
 func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
@@ -148,16 +155,106 @@ func (b *jsonBuilder) arguments(v *verbs.Verb) (object, bool) {
 			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
 		}
 		says := p.Description
-		if p.Active {
+		switch {
+		case p.Active:
 			says = strings.TrimPrefix(says+"; null is the one that they are at work on", "; ")
+		case p.DefaultDay != nil:
+			says = strings.TrimPrefix(says+"; null is "+p.DefaultDay.String(), "; ")
+		case !p.Default.IsNull() && !p.Sensitive:
+			says = strings.TrimPrefix(says+"; null is "+p.Default.Text(), "; ")
 		}
-		if says != "" {
-			s = append(object{{"description", says}}, s...)
-		}
-		props = append(props, member{p.Name, s})
-		required = append(required, p.Name)
+		props, required = append(props, member{p.Name, described(says, s)}), append(required, p.Name)
 	}
-	return object{{"type", "object"}, {"properties", props}, {"required", required}, {"additionalProperties", false}}, true
+	return closed(props, required), true
+}
+
+// maxEnum is how many names of rows of one kind are listed. Of more, any name may be
+// said, and a read finds it.
+const maxEnum = 250
+
+// rowsOf is the schema of a name, which stands once for all who use it.
+func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
+	all := strings.Join(names, " ")
+	at, known := b.rows[all]
+	if !known {
+		of := "row"
+		if t.Entity != nil {
+			of = t.Entity.Store.Name
+		}
+		at = "names-of-" + of
+		for n := 2; b.defs.get(at) != nil; n++ {
+			at = fmt.Sprintf("names-of-%s-%d", of, n)
+		}
+		s := object{{"type", "string"}, {"enum", names}}
+		if len(names) > maxEnum {
+			says := fmt.Sprintf("the name of %s, such as %s", verbs.Article(of), names[0])
+			if read := b.finds(t.Entity); read != "" {
+				says += "; " + read + " finds others"
+			}
+			s = described(says, object{{"type", "string"}, {"pattern", "^(?:" + ecma(regexpOf(anyName())) + ")$"}})
+		}
+		if b.rows == nil {
+			b.rows = map[string]string{}
+		}
+		b.rows[all], b.defs = at, append(b.defs, member{at, s})
+	}
+	return object{{"$ref", "#/$defs/" + at}}
+}
+
+// finds is the read that lists rows of an entity, of several the one that needs least.
+func (b *jsonBuilder) finds(e *verbs.Entity) string {
+	name, least := "", -1
+	for _, v := range b.b.v.Verbs {
+		if e == nil || v.Read == nil || v.Read.One || v.Read.Entity != e || v.Internal {
+			continue
+		}
+		needs := 0
+		for i := range v.Params {
+			if v.Params[i].Required {
+				needs++
+			}
+		}
+		if least < 0 || needs < least {
+			name, least = v.Name, needs
+		}
+	}
+	return name
+}
+
+// described puts what a value is for before its schema.
+func described(says string, s object) object {
+	if says == "" {
+		return s
+	}
+	if s.get("$ref") != nil { // beside which some readers take nothing else
+		s = object{{"anyOf", []any{s}}}
+	}
+	return append(object{{"description", says}}, s...)
+}
+
+// closed is the schema of an object that has these keys, and no others.
+func closed(props object, required []string) object {
+	return object{{"type", "object"}, {"properties", props}, {"required", required}, {"additionalProperties", false}}
+}
+
+// record is the schema of a record: a field that may be left out may be null.
+func (b *jsonBuilder) record(t *verbs.Type) (object, bool) {
+	props, required := object{}, []string{}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		s, ok := b.of(f.Type)
+		if !ok {
+			if f.Required {
+				return nil, false
+			}
+			continue
+		}
+		if !f.Required {
+			s = object{{"anyOf", []any{s, object{{"type", "null"}}}}}
+		}
+		props, required = append(props, member{f.Name, described(f.Description, s)}), append(required, f.Name)
+	}
+	return closed(props, required), true
 }
 
 func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
@@ -220,7 +317,7 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 			return pattern(regexpOf(anyName())), true
 		}
 		names := b.b.names(t)
-		return append(text, member{"enum", names}), len(names) > 0
+		return b.rowsOf(t, names), len(names) > 0
 	case verbs.MoneyType:
 		amount, ok := b.of(t.Amount())
 		return object{
@@ -247,6 +344,8 @@ func (b *jsonBuilder) of(t *verbs.Type) (object, bool) {
 		return append(s, member{"items", item}), true
 	case verbs.ObjectType:
 		return b.schema(t)
+	case verbs.RecordType:
+		return b.record(t)
 	}
 	return object{{"type", []string{"string", "number", "boolean"}}}, true
 }
@@ -410,6 +509,10 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 			}
 			return dsl.NewList(items...)
 		}
+	case t.Name == verbs.RecordType:
+		if m, ok := v.(map[string]any); ok {
+			return recordOf(t, m)
+		}
 	case t.Name == verbs.MoneyType:
 		if m, ok := v.(map[string]any); ok && m["amount"] != nil && m["currency"] != nil && len(m) == 2 {
 			currency, _ := m["currency"].(string)
@@ -432,6 +535,26 @@ func valueOf(t *verbs.Type, v any) dsl.Value {
 		return fits(dsl.NewSymbol(word[1:]))
 	}
 	return plainValue(v)
+}
+
+// recordOf spells a record, its fields in the order of the palette and what it does not
+// know behind them. A field that is null was left out.
+func recordOf(t *verbs.Type, m map[string]any) dsl.Value {
+	var entries []dsl.Arg
+	left := maps.Clone(m)
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if v := left[f.Name]; v != nil {
+			entries = append(entries, dsl.NewArg(f.Name, valueOf(f.Type, v)))
+		}
+		delete(left, f.Name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(left)) {
+		if left[key] != nil {
+			entries = append(entries, dsl.NewArg(key, plainValue(left[key])))
+		}
+	}
+	return dsl.NewMap(entries...)
 }
 
 // plainValue spells a JSON value without knowing what it is for.

@@ -160,9 +160,14 @@ func inJSON(t *verbs.Type, v *dsl.Value) any {
 		return items
 	case dsl.Map:
 		m := map[string]any{}
+		if t != nil && t.Name == verbs.RecordType {
+			for i := range t.Fields {
+				m[t.Fields[i].Name] = nil // what is left out is null
+			}
+		}
 		for i := range v.Entries() {
 			e := &v.Entries()[i]
-			var part *verbs.Type
+			part := t.Field(e.Key)
 			if t != nil && t.Name == verbs.MoneyType && e.Key == "amount" {
 				part = t.Amount()
 			}
@@ -192,7 +197,7 @@ func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
 			if err := decode(string(tool.Parameters), &doc); err != nil {
 				t.Fatal(err)
 			}
-			args := asText(t, sampleSchema(t, r, doc))
+			args := asText(t, sampleSchema(t, r, doc, doc))
 			var instance any
 			if err := decode(args, &instance); err != nil {
 				t.Fatal(err)
@@ -216,15 +221,20 @@ func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
 	}
 }
 
-func sampleSchema(t *testing.T, r *rand.Rand, doc any) any {
+// sampleSchema makes up what a schema accepts; whole is all of it, for its references.
+// What a palette's own schema accepts is not made up: null is, in its place.
+func sampleSchema(t *testing.T, r *rand.Rand, whole, doc any) any {
 	t.Helper()
 	m := doc.(map[string]any)
 	if list, ok := m["anyOf"].([]any); ok {
-		part := list[r.IntN(len(list))].(map[string]any)
-		if part["$ref"] != nil {
+		return sampleSchema(t, r, whole, list[r.IntN(len(list))])
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		name := strings.TrimPrefix(ref, "#/$defs/")
+		if !strings.HasPrefix(name, "names-of-") {
 			return nil
 		}
-		return sampleSchema(t, r, part)
+		return sampleSchema(t, r, whole, whole.(map[string]any)["$defs"].(map[string]any)[name])
 	}
 	if list, ok := m["enum"].([]any); ok {
 		return list[r.IntN(len(list))]
@@ -250,13 +260,13 @@ func sampleSchema(t *testing.T, r *rand.Rand, doc any) any {
 	case "array":
 		items := []any{}
 		for range n("minItems", 0) + r.IntN(2) {
-			items = append(items, sampleSchema(t, r, m["items"]))
+			items = append(items, sampleSchema(t, r, whole, m["items"]))
 		}
 		return items
 	case "object":
 		o := map[string]any{}
 		for key, part := range m["properties"].(map[string]any) {
-			o[key] = sampleSchema(t, r, part)
+			o[key] = sampleSchema(t, r, whole, part)
 		}
 		return o
 	}

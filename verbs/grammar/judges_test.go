@@ -275,6 +275,9 @@ func TestAjvCompilesEverySchema(t *testing.T) {
 			}
 			for _, tool := range tools {
 				schemas[tool.Name+", "+names] = tool.Parameters
+				if strict, ok := tool.Strict(); ok {
+					schemas[tool.Name+", strict, "+names] = strict
+				}
 			}
 		}
 	}

@@ -3,7 +3,9 @@ package grammar
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +22,11 @@ func (b *builder) object(t *verbs.Type, site string) (node, bool) {
 		b.loosen(site)
 		return text("{}"), true
 	}
-	dec := json.NewDecoder(bytes.NewReader(t.Schema.Text()))
+	return b.objectOf(t.Schema, site)
+}
+
+func (b *builder) objectOf(of *verbs.Schema, site string) (node, bool) {
+	dec := json.NewDecoder(bytes.NewReader(of.Text()))
 	dec.UseNumber()
 	s := &schema{b: b, site: site}
 	if err := dec.Decode(&s.doc); err != nil {
@@ -42,7 +48,7 @@ const maxDepth = 6
 // understood are the keywords that of reads; the rest makes the grammar loose.
 var understood = []string{
 	"$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated",
-	"$ref", "const", "enum", "anyOf", "type", "properties", "required", "additionalProperties", "items", "minItems",
+	"$ref", "const", "enum", "anyOf", "oneOf", "type", "properties", "required", "additionalProperties", "items", "minItems",
 	"maxItems", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
 }
 
@@ -72,7 +78,13 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 		}
 		return oneOf(words), len(words) > 0
 	}
-	if list, ok := m["anyOf"].([]any); ok {
+	list, several := m["anyOf"].([]any)
+	if one, ok := m["oneOf"].([]any); ok && !several && allConstants(one) {
+		list, several = one, true // of which no two are the same
+	} else if ok {
+		s.b.loosen(s.site)
+	}
+	if several {
 		if m["type"] != nil || m["properties"] != nil {
 			s.b.loosen(s.site) // both at once
 		}
@@ -104,6 +116,21 @@ func (s *schema) of(doc any, depth int) (node, bool) {
 		}
 	}
 	return simple(all), len(all) > 0
+}
+
+// allConstants reports whether each of several schemas is for one value of its own.
+func allConstants(list []any) bool {
+	seen := map[string]bool{}
+	for _, part := range list {
+		m, _ := part.(map[string]any)
+		c, ok := m["const"]
+		if text := literal(c); !ok || seen[text] {
+			return false
+		} else {
+			seen[text] = true
+		}
+	}
+	return len(list) > 0
 }
 
 func (s *schema) kind(m map[string]any, kind any, depth int) (node, bool) {
@@ -149,11 +176,18 @@ func (s *schema) kind(m map[string]any, kind any, depth int) (node, bool) {
 }
 
 func (s *schema) text(m map[string]any) node {
-	day := dates(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
+	first, last := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	day := dates(first, last)
 	least, most := number(m["minLength"], 0), number(m["maxLength"], 0)
 	switch format, _ := m["format"].(string); format {
 	case "":
 	case "date":
+		if p, ok := m["pattern"].(string); ok {
+			if day, ok = s.b.daysOf(p); !ok {
+				s.b.loosen(s.site)
+				day = dates(first, last)
+			}
+		}
 		return s.b.leaf("quoted-date", seq{text(`"`), day, text(`"`)})
 	case "email":
 		return s.b.leaf("email", email())
@@ -163,8 +197,8 @@ func (s *schema) text(m map[string]any) node {
 	if p, ok := m["pattern"].(string); ok {
 		// A pattern of a schema may match anywhere; only an anchored one is said.
 		if strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$") {
-			if n, ok := pattern(p); ok {
-				if least > 0 || most > 0 {
+			if n, ok, exact := patternOf(p, least, most); ok {
+				if !exact {
 					s.b.loosen(s.site)
 				}
 				return s.b.leaf("string", n)
@@ -175,32 +209,85 @@ func (s *schema) text(m map[string]any) node {
 	return s.b.leaf("string", quoted(least, most))
 }
 
+// daysOf are the days of the years that a pattern for dates allows. It is only asked of
+// a year: a pattern that looks at months as well allows none.
+func (b *builder) daysOf(pattern string) (node, bool) {
+	if known := b.days[pattern]; known != nil {
+		return known, true
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil || !strings.HasPrefix(pattern, "^") {
+		return nil, false
+	}
+	var ways alt
+	for year, from := 1, 0; year <= 10000; year++ {
+		switch matches := year < 10000 && re.MatchString(fmt.Sprintf("%04d-", year)); {
+		case matches && from == 0:
+			from = year
+		case !matches && from > 0:
+			ways = append(ways, dates(time.Date(from, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year-1, 12, 31, 0, 0, 0, 0, time.UTC)))
+			from = 0
+		}
+	}
+	if len(ways) == 0 {
+		return nil, false
+	}
+	if b.days == nil {
+		b.days = map[string]node{}
+	}
+	b.days[pattern] = simple(ways)
+	return b.days[pattern], true
+}
+
 // entries are the keys of a map in the order of the alphabet; those that are not
 // required may be left out.
 func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	props, _ := m["properties"].(map[string]any)
 	needed, _ := m["required"].([]any)
-	type entry struct {
-		n        node
-		required bool
-	}
 	var all []entry
 	for _, key := range slices.Sorted(maps.Keys(props)) {
 		required := slices.Contains(needed, any(key))
 		n, ok := s.of(props[key], depth+1)
-		if !isKey(key) || !ok {
+		if key == "" || !ok { // the language has no key of no text
 			if required {
 				return nil, false
 			}
 			continue
 		}
-		all = append(all, entry{seq{text(":" + key + " "), n}, required})
+		all = append(all, entry{seq{text(dsl.FormatKey(key) + " "), n}, required})
 	}
 	for _, key := range needed {
 		if name, ok := key.(string); ok && props[name] == nil {
 			return nil, false // nothing is said of what it is
 		}
 	}
+	return braced(all), true
+}
+
+// record is a map with the fields of a record, in the order in which they are declared.
+func (b *builder) record(t *verbs.Type, site string) (node, bool) {
+	var all []entry
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		n, ok := b.value(f.Type, site)
+		if !ok && f.Required {
+			return nil, false
+		}
+		if ok {
+			all = append(all, entry{seq{text(":" + f.Name + " "), n}, f.Required})
+		}
+	}
+	return braced(all), true
+}
+
+// An entry is one of a map.
+type entry struct {
+	n        node
+	required bool
+}
+
+// braced is a map of these entries, in this order.
+func braced(all []entry) node {
 	// One way for each entry that can come first, the rest behind it.
 	var ways alt
 	optional := true
@@ -222,11 +309,11 @@ func (s *schema) entries(m map[string]any, depth int) (node, bool) {
 	}
 	switch {
 	case len(ways) == 0:
-		return text("{}"), true
+		return text("{}")
 	case optional:
-		return seq{text("{"), maybe(simple(ways)), text("}")}, true
+		return seq{text("{"), maybe(simple(ways)), text("}")}
 	}
-	return seq{text("{"), simple(ways), text("}")}, true
+	return seq{text("{"), simple(ways), text("}")}
 }
 
 func (s *schema) free() node {
@@ -244,12 +331,6 @@ func (s *schema) at(ref string) any {
 		doc = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
 	}
 	return doc
-}
-
-// isKey reports whether a name can be written as a key.
-func isKey(s string) bool {
-	call := dsl.NewCall("a.b", dsl.NewArg(s, dsl.NewNil()))
-	return call.Err() == nil && s != "as"
 }
 
 func number(v any, otherwise int) int {
@@ -290,7 +371,7 @@ func literal(v any) string {
 	case map[string]any:
 		var parts []string
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, ":"+k+" "+literal(v[k]))
+			parts = append(parts, dsl.FormatKey(k)+" "+literal(v[k]))
 		}
 		return "{" + strings.Join(parts, " ") + "}"
 	}

@@ -64,6 +64,138 @@ func pattern(expression string) (n node, ok bool) {
 	return seq{text(`"`), n, text(`"`)}, true
 }
 
+// patternOf is pattern for texts of some number of characters; max 0 bounds nothing. It
+// is not exact where the two cannot be said together: then the number is left out.
+func patternOf(expression string, least, most int) (n node, ok, exact bool) {
+	re, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil, false, false
+	}
+	if n, ok = pattern(expression); !ok || least == 0 && most == 0 {
+		return n, ok, ok
+	}
+	lo, hi := lengths(re)
+	if lo >= least && (most == 0 || hi >= 0 && hi <= most) {
+		return n, true, true
+	}
+	// One character, or one of several, over and over, among parts of known length.
+	parts := inner(re)
+	whole := seq{text(`"`)}
+	found, rest := -1, 0
+	for i, part := range parts {
+		switch a, b := lengths(part); {
+		case a == b:
+			rest += a
+		case found < 0 && repeats(part):
+			found = i
+		default:
+			return n, true, false
+		}
+	}
+	if found < 0 {
+		return n, true, false
+	}
+	for i, part := range parts {
+		of, _ := matched(part)
+		if i == found {
+			lo, hi := lengths(part)
+			lo = max(lo, least-rest)
+			if most > 0 && (hi < 0 || hi > most-rest) {
+				hi = most - rest
+			}
+			if hi >= 0 && lo > hi {
+				return n, true, false // no text is both
+			}
+			one, _ := matched(part.Sub[0])
+			if of = (times{one, lo, hi}); hi >= 0 {
+				of = repeatUpTo(one, lo, hi)
+			}
+		}
+		whole = append(whole, of)
+	}
+	return append(whole, text(`"`)), true, true
+}
+
+// repeats reports whether an expression is one character over and over.
+func repeats(re *syntax.Regexp) bool {
+	if re.Op != syntax.OpStar && re.Op != syntax.OpPlus && re.Op != syntax.OpRepeat {
+		return false
+	}
+	lo, hi := lengths(re.Sub[0])
+	return lo == 1 && hi == 1
+}
+
+// inner are the parts of an expression one after the other.
+func inner(re *syntax.Regexp) []*syntax.Regexp {
+	switch re.Op {
+	case syntax.OpCapture:
+		return inner(re.Sub[0])
+	case syntax.OpConcat:
+		var parts []*syntax.Regexp
+		for _, sub := range re.Sub {
+			parts = append(parts, inner(sub)...)
+		}
+		return parts
+	}
+	return []*syntax.Regexp{re}
+}
+
+// lengths are the least and the greatest number of characters that an expression
+// matches; -1 is any number.
+func lengths(re *syntax.Regexp) (least, most int) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune), len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1, 1
+	case syntax.OpCapture:
+		return lengths(re.Sub[0])
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		lo, hi := lengths(re.Sub[0])
+		from, to := map[syntax.Op]int{syntax.OpPlus: 1, syntax.OpRepeat: re.Min}[re.Op], -1
+		switch re.Op {
+		case syntax.OpQuest:
+			to = 1
+		case syntax.OpRepeat:
+			to = re.Max
+		}
+		if hi == 0 {
+			return 0, 0
+		}
+		if hi < 0 || to < 0 {
+			return lo * from, -1
+		}
+		return lo * from, hi * to
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			lo, hi := lengths(sub)
+			least += lo
+			if most < 0 || hi < 0 {
+				most = -1
+			} else {
+				most += hi
+			}
+		}
+		return least, most
+	case syntax.OpAlternate:
+		for i, sub := range re.Sub {
+			lo, hi := lengths(sub)
+			if i == 0 {
+				least, most = lo, hi
+				continue
+			}
+			least = min(least, lo)
+			if hi < 0 || most < 0 {
+				most = -1
+			} else {
+				most = max(most, hi)
+			}
+		}
+		return least, most
+	}
+	return 0, 0
+}
+
 func matched(re *syntax.Regexp) (node, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:

@@ -12,7 +12,7 @@ import (
 // the forms; what can still be done, such as reading about it, can.
 func TestWhatIsSettledCannotBeSaid(t *testing.T) {
 	t.Parallel()
-	s := session{reg: load(t, "client")}
+	s := session{reg: load(t, "bank")}
 	v := vocabulary(s)
 	note, read := s.reg.Verb("client.add-note"), s.reg.Verb("client.get-request-detail")
 	v.Verbs = []*verbs.Verb{note, read}

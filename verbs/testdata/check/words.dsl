@@ -22,10 +22,11 @@ client.add-noet :request-id @pierre-sow :note "x" :as @note  ;! unknown-verb
 client.drop-reminder :reminder-id @note
 client.drop-reminder :reminder-id @note.anything
 ---
-; What is missing is named all at once, with its type and an example.
+; What is missing is named all at once, with its type, and with an example where the
+; palette gives one: nothing is made up that could be taken over as it is (F16).
 
 client.add-note :request-id @pierre-sow  ;! missing-argument `:note is missing` `add :note "Accountant on leave"`
-client.submit-document :notes "x"  ;! missing-argument `client.submit-document needs :request-id, :document-type and :file-reference` `3 arguments are missing` `add :document-type PASSPORT`
+client.submit-document :notes "x"  ;! missing-argument `client.submit-document needs :request-id, :document-type and :file-reference` `3 arguments are missing` `add :document-type <code document-type>`
 client.add-note :request-id @pierre-sow :note nil  ;! missing-argument `nil gives nothing`
 client.add-note :request-id @pierre-sow :note "x" :expected-date nil
 ---

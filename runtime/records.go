@@ -1,0 +1,131 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs"
+)
+
+// A record is one argument, and the references in it are references like any other:
+// each is looked up within scope, held as the rows that are read are, and what is read
+// along it belongs to what was shown.
+
+// referredInside fetches the rows that a record, or a list of them, refers to.
+func (r *reading) referredInside(ctx context.Context, st *step, t *verbs.Type, v stores.Value, place dsl.Place, param string) error {
+	if t.Name == verbs.ListType {
+		items, err := v.Items(stores.JSON)
+		if err != nil {
+			return &complaint{st.index, wrongValue(place, param, "a list of records is wanted")}
+		}
+		for _, item := range items {
+			if err := r.referredInside(ctx, st, t.Item, item, place, param); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	parts, ok := t.Parts(v)
+	if !ok {
+		return &complaint{st.index, wrongValue(place, param, t.Phrase()+" is wanted")}
+	}
+	for i := range parts {
+		if _, err := r.referred(ctx, st, t.Fields[i].Type, given{value: parts[i]}, place, param); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowOfPart is the row that a field of a record refers to; nil where it refers to none.
+func (r *reading) rowOfPart(ctx context.Context, st *step, read *verbs.ExprRead) (*stores.Row, error) {
+	t, v := st.verb.Params[read.Param].Type, st.args[read.Param]
+	if read.Each {
+		t, v = t.Item, st.each.item
+	}
+	parts, ok := t.Parts(v)
+	if !ok || parts[read.Part-1].IsNull() {
+		return nil, nil
+	}
+	row, err := r.get(ctx, t.Fields[read.Part-1].Type.Entity.Store, parts[read.Part-1])
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil, &complaint{st.index, unknownName(st.place, st.verb.Params[read.Param].Name)}
+	}
+	return &row, err
+}
+
+// ofRecord follows a path into a record that a macro was given.
+func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g given, a *verbs.Arg, place dsl.Place) (given, error) {
+	part, rest, _ := strings.Cut(a.Path(), ".")
+	parts, ok := t.Parts(g.value)
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if !ok || !sameWord(f.Name, part) {
+			continue
+		}
+		out := given{value: parts[i], dark: g.dark, from: g.from}
+		if f.Type.Name == verbs.RefType {
+			out.entity = f.Type.Entity
+		}
+		if rest == "" || out.value.IsNull() {
+			return out, nil
+		}
+		if out.entity == nil {
+			break
+		}
+		row, err := r.get(ctx, out.entity.Store, out.value)
+		if err != nil {
+			return given{}, err
+		}
+		return r.follow(ctx, st, out.entity, row, a.Name(), rest, place)
+	}
+	return given{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
+}
+
+// asSaid writes a value as a script says it, where name gives what a row is called.
+func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores.Value) (dsl.Value, error)) (dsl.Value, error) {
+	var items []stores.Value
+	var err error
+	switch {
+	case t == nil || v.IsNull():
+		return wholeLiteral(v), nil
+	case t.Name == verbs.RefType && t.Entity != nil:
+		return name(t.Entity, v)
+	case t.Name == verbs.RecordType:
+		parts, ok := t.Parts(v)
+		if !ok {
+			return wholeLiteral(v), nil
+		}
+		var entries []dsl.Arg
+		for i := range parts {
+			if parts[i].IsNull() {
+				continue
+			}
+			part, err := asSaid(t.Fields[i].Type, parts[i], name)
+			if err != nil {
+				return part, err
+			}
+			entries = append(entries, dsl.NewArg(t.Fields[i].Name, part))
+		}
+		return dsl.NewMap(entries...), nil
+	case t.Name != verbs.ListType || t.Item == nil:
+		return wholeLiteral(v), nil
+	case t.Item.Name == verbs.RefType && t.Item.Entity != nil:
+		e := t.Item.Entity.Store
+		items, err = v.Items(e.Fields[e.Key].Kind)
+	case t.Item.Name == verbs.RecordType:
+		items, err = v.Items(stores.JSON)
+	default:
+		return wholeLiteral(v), nil
+	}
+	all := make([]dsl.Value, len(items))
+	for i := range items {
+		if err == nil {
+			all[i], err = asSaid(t.Item, items[i], name)
+		}
+	}
+	return dsl.NewList(all...), err
+}

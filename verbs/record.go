@@ -1,0 +1,444 @@
+package verbs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/verbs/expr"
+)
+
+// A record is a value with named, typed parts: what a table would have columns for.
+// A script writes it as a map. Its fields are declared as arguments are, and all that
+// holds of an argument holds of a field: its type, its limits, and that a reference
+// leads to a row in scope. A record holds no other record, since a part of a part is
+// better kept as a row, or as an object with a schema.
+
+// maxFields is how many fields a record may have: the bits that say which are given.
+const maxFields = 64
+
+// record reads the fields of a record. typ is where its type stands.
+func (l *loader) record(d *doc, f mapping, typ *yaml.Node) *Type {
+	fields := f.at("fields")
+	switch {
+	case fields.key == nil:
+		d.report(tell(d.place(typ), "missing-key", "a record", "fields", shapes["item"].key("fields").example))
+		return nil
+	case fields.value == nil:
+		return nil
+	case len(fields.value.Content) == 0:
+		d.report(tell(d.place(fields.key), "nothing-written/list", "fields"))
+		return nil
+	case len(fields.value.Content) > 2*maxFields:
+		d.report(tell(d.place(fields.value.Content[2*maxFields]), "contradiction", fmt.Sprintf("a record has at most %d fields", maxFields), "make an entity of it", dsl.Place{}, ""))
+		return nil
+	}
+	t := &Type{Name: RecordType, Scale: -1}
+	whole := true
+	d.entries(fields.value, func(k, v *yaml.Node) {
+		p, ok := l.recordField(d, k, v)
+		whole = whole && ok
+		t.Fields = append(t.Fields, p)
+	})
+	if !whole {
+		return nil
+	}
+	return t
+}
+
+func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, ok bool) {
+	if !d.name(k, "field") || v.Kind == poisoned {
+		return p, false
+	}
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!null" {
+		d.report(say.nothingWritten(d.place(k), shapes["item"].key("fields")))
+		return p, false
+	}
+	f, ok := d.fields(v, "record-field")
+	if !ok {
+		return p, false
+	}
+	p = Param{
+		Name: k.Value, Ident: underscored(k.Value), Description: f.text("description"), Place: d.place(k),
+		Required: f.boolean("required"), Sensitive: f.boolean("sensitive"), Personal: f.boolean("personal"),
+	}
+	p.Type = l.typeOf(d, f, k, "field")
+	switch {
+	case p.Type == nil:
+		return p, false
+	case p.Type.Record() != nil:
+		d.report(tell(p.Place, "contradiction", k.Value+" is a record inside a record", "keep it in rows of an entity, or make it an object with a schema", dsl.Place{}, ""))
+		return p, false
+	case p.Type.refersTo(nil):
+		d.report(tell(p.Place, "contradiction", k.Value+" refers to anything", "say with ref-type which rows it may refer to", dsl.Place{}, ""))
+		return p, false
+	}
+	d.items(f.at("examples"), func(n *yaml.Node) {
+		p.Examples = append(p.Examples, n.Value)
+		if p.Type.Name != RefType {
+			l.example(d, p.Type, n, p.Name)
+		}
+	})
+	return p, true
+}
+
+// Record is the type of a record, or of those in a list; nil where t is neither.
+func (t *Type) Record() *Type {
+	for t != nil && t.Name == ListType {
+		t = t.Item
+	}
+	if t == nil || t.Name != RecordType {
+		return nil
+	}
+	return t
+}
+
+// refersTo reports whether t is a reference to an entity, or a list of those; nil is
+// a reference to any.
+func (t *Type) refersTo(e *Entity) bool {
+	if t.Name == ListType && t.Item != nil {
+		t = t.Item
+	}
+	return t.Name == RefType && t.Entity == e
+}
+
+// anyField reports whether something holds of a field of the record, or of those in a list.
+func (t *Type) anyField(holds func(p *Param) bool) bool {
+	rec := t.Record()
+	if rec == nil {
+		return false
+	}
+	for i := range rec.Fields {
+		if holds(&rec.Fields[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// field is the index of the field of a record with this name, -1 where there is none.
+func (t *Type) field(name string) int {
+	return slices.IndexFunc(t.Fields, func(p Param) bool { return sameName(p.Name, name) })
+}
+
+// Field is the type of the field of a record with this name; nil where there is none,
+// or t is no record.
+func (t *Type) Field(name string) *Type {
+	if t == nil || t.Name != RecordType {
+		return nil
+	}
+	if i := t.field(name); i >= 0 {
+		return t.Fields[i].Type
+	}
+	return nil
+}
+
+// PartOf is the type of part i of an argument of kind Listed or Mapped, as far as t
+// says so.
+func (t *Type) PartOf(a *Arg, i int) *Type {
+	switch {
+	case t == nil:
+	case t.Name == ListType:
+		return t.Item
+	case t.Name == RecordType && a.Kind == Mapped:
+		return t.Field(a.Syntax.Entries()[i].Key)
+	}
+	return nil
+}
+
+// kept is the kind in which the JSON of a list or a record holds a value of the type.
+func (t *Type) kept() stores.Kind {
+	if t.Name == RefType && t.Entity != nil {
+		return t.Entity.Store.Fields[t.Entity.Store.Key].Kind
+	}
+	return t.kind()
+}
+
+// Parts takes a record apart into the values of its fields, null for those that were
+// left out. It is not ok where the value is no such record.
+func (t *Type) Parts(v stores.Value) (parts []stores.Value, ok bool) {
+	var raw map[string]json.RawMessage
+	if v.Kind() != stores.JSON || json.Unmarshal([]byte(v.Text()), &raw) != nil || raw == nil {
+		return nil, false
+	}
+	parts = make([]stores.Value, len(t.Fields))
+	for key, text := range raw {
+		i := t.field(key)
+		if i < 0 || !parts[i].IsNull() {
+			return nil, false
+		}
+		if parts[i], ok = stores.FromJSON(t.Fields[i].Type.kept(), text); !ok {
+			return nil, false
+		}
+	}
+	return parts, true
+}
+
+// Whole puts a record together of the values of its fields.
+func (t *Type) Whole(parts []stores.Value) stores.Value {
+	keys := make([]string, 0, len(parts))
+	values := make([]stores.Value, 0, len(parts))
+	for i := range parts {
+		if !parts[i].IsNull() {
+			keys, values = append(keys, t.Fields[i].Name), append(values, parts[i])
+		}
+	}
+	return stores.NewObject(keys, values)
+}
+
+func (t *Type) acceptRecord(v stores.Value) (stores.Value, error) {
+	parts, ok := t.Parts(v)
+	if !ok {
+		return v, fmt.Errorf("%s is wanted", t.Phrase())
+	}
+	for i := range parts {
+		f := &t.Fields[i]
+		if parts[i].IsNull() && f.Required {
+			return v, fmt.Errorf(":%s is missing", f.Name)
+		}
+		if f.Type.refersTo(f.Type.entity()) {
+			continue // whether it leads to a row, the store says
+		}
+		part, err := f.Type.Accept(parts[i])
+		if err != nil {
+			return v, fmt.Errorf(":%s: %w", f.Name, err)
+		}
+		parts[i] = part
+	}
+	return t.Whole(parts), nil
+}
+
+// entity is what a reference, or each of a list of them, refers to.
+func (t *Type) entity() *Entity {
+	if t.Name == ListType && t.Item != nil {
+		return t.Item.Entity
+	}
+	return t.Entity
+}
+
+// record checks a map against the fields of a record.
+func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
+	entries := v.Entries()
+	args := make([]Arg, len(entries))
+	before, whole := len(c.ds), true
+	var given uint64
+	var first [maxFields]dsl.Range
+	for i := range entries {
+		e := &entries[i]
+		k := t.field(e.Key)
+		if k < 0 {
+			given |= c.unknownField(at, t, e, entries)
+			c.stray(&e.Value, depth+1)
+			continue
+		}
+		if given&(1<<k) != 0 {
+			if !c.mending { // the parser has said it, unless the two are spelt apart
+				c.add(tell(c.place(e.KeyRange), "duplicate-key/map", dsl.FormatKey(e.Key), c.place(first[k])))
+			}
+			c.stray(&e.Value, depth+1)
+			continue
+		}
+		given |= 1 << k
+		first[k] = e.KeyRange
+		f := &t.Fields[k]
+		if e.Value.Kind == dsl.Nil {
+			if args[i] = (Arg{Kind: Literal, Syntax: &e.Value}); f.Required {
+				given &^= 1 << k
+			}
+			continue
+		}
+		in := at
+		in.part, in.field = ":"+f.Name+" in "+at.part, f
+		c.value(in, f.Type, &e.Value, &args[i], depth+1)
+		whole = whole && args[i].Kind == Literal
+	}
+	var missing []*Param
+	for k := range t.Fields {
+		if f := &t.Fields[k]; f.Required && given&(1<<k) == 0 {
+			missing = append(missing, f)
+		}
+	}
+	if len(missing) > 0 && !c.mending {
+		c.add(missingParts(c.place(v.Range), at, missing))
+	}
+	switch {
+	case len(c.ds) > before && c.failed, c.full():
+	case !whole:
+		out.Kind, out.items = Mapped, &args
+	default:
+		parts := make([]stores.Value, len(t.Fields))
+		for i := range entries {
+			parts[t.field(entries[i].Key)] = args[i].Value
+		}
+		out.Kind, out.Value = Literal, t.Whole(parts)
+	}
+}
+
+// unknownField returns the fields that may have been meant, of which it is not said as
+// well that they are missing.
+func (c *checker) unknownField(at site, t *Type, e *dsl.Arg, entries []dsl.Arg) (meant uint64) {
+	var all, free []string
+	for i := range t.Fields {
+		name := t.Fields[i].Name
+		all = append(all, name)
+		if !slices.ContainsFunc(entries, func(o dsl.Arg) bool { return sameName(o.Key, name) }) {
+			free = append(free, name)
+		}
+	}
+	near := dsl.Nearest(e.Key, slices.Values(free))
+	if len(near) == 0 {
+		for _, name := range free {
+			if strings.EqualFold(name, e.Key) || sameName(strings.ToLower(e.Key), name) {
+				near = []string{name}
+			}
+		}
+	}
+	c.add(unknownPart(c.place(e.KeyRange), at, e.Key, near, all))
+	for _, name := range near {
+		meant |= 1 << t.field(name)
+	}
+	return meant
+}
+
+// recordMember follows a path into a record, of which base is the value: to a part of
+// it, or along the reference that a part is. param is the argument that holds it, and
+// each says that the record is an item of that list.
+func (c *exprChecker) recordMember(rec *Type, base *expr.Program, param int, each bool, n *expr.Node, path []*expr.Node) term {
+	first := path[0]
+	k := rec.field(first.Text)
+	if k < 0 {
+		names := make([]string, len(rec.Fields))
+		for i := range rec.Fields {
+			names[i] = rec.Fields[i].Ident
+		}
+		return c.fail(tell(c.at(first.At, first.To), "unknown-field/record", first.Text, names))
+	}
+	f := &rec.Fields[k]
+	switch {
+	case len(path) == 1:
+		t := typeTerm(f.Type)
+		t.prog, t.part = expr.Apply(rec.part(k), base), f
+		return t
+	case f.Type.Name == RefType:
+		path, last, ok := c.d.path(f.Type.Entity, c.n, path[1].At, c.text[path[1].At:n.To])
+		if !ok || last.Type == nil {
+			c.failed = true
+			return bad
+		}
+		t := typeTerm(last.Type)
+		t.prog = &expr.Program{From: expr.Read, Index: c.reading(ExprRead{Param: param, Part: k + 1, Each: each, Path: path})}
+		return t
+	case f.Type.Name == MoneyType && len(path) == 2:
+		if is, ok := map[string]TypeName{"amount": DecimalType, "currency": CodeType}[path[1].Text]; ok {
+			return c.apply(is, path[1].Text, term{name: MoneyType, prog: expr.Apply(rec.part(k), base)})
+		}
+		return c.fail(tell(c.at(path[1].At, path[1].To), "unknown-field/money", path[1].Text, []string{"amount", "currency"}))
+	}
+	return c.fail(tell(c.at(path[1].At, n.To), "type-mismatch/no-fields", f))
+}
+
+// part takes one part of a record.
+func (t *Type) part(k int) expr.Func {
+	return func(v, _ stores.Value) (stores.Value, error) {
+		if v.IsNull() {
+			return v, nil
+		}
+		parts, ok := t.Parts(v)
+		if !ok {
+			return stores.Value{}, errNoRecord
+		}
+		return parts[k], nil
+	}
+}
+
+var errNoRecord = errors.New("a value is no record of its kind")
+
+// Entity is the entity of the row that the read begins at, nil where that is not of an
+// argument.
+func (r *ExprRead) Entity(v *Verb) *Entity {
+	if r.Param < 0 {
+		return nil
+	}
+	t := v.Params[r.Param].Type
+	if r.Part > 0 {
+		t = t.Record().Fields[r.Part-1].Type
+	}
+	return t.Entity
+}
+
+// blankRecord is a record as a script has it, with what is wanted in place of values.
+func (t *Type) blankRecord() string {
+	var parts []string
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Required {
+			parts = append(parts, ":"+f.Name+" "+f.blank())
+		}
+	}
+	if parts == nil {
+		for i := range t.Fields {
+			parts = append(parts, ":"+t.Fields[i].Name+" "+t.Fields[i].blank())
+		}
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
+// exampleRecord is a record that the type accepts.
+func (t *Type) exampleRecord() string {
+	some := t.anyField(func(p *Param) bool { return p.Required })
+	var parts []string
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Required || !some {
+			parts = append(parts, ":"+f.Name+" "+f.example())
+		}
+	}
+	return "{" + strings.Join(parts, " ") + "}"
+}
+
+// fieldWords says what the fields of a record are, for a reference.
+func (t *Type) fieldWords() string {
+	words := make([]string, len(t.Fields))
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		says := []string{f.Type.short()}
+		if !f.Required {
+			says = append(says, "optional")
+		}
+		if f.Description != "" {
+			says = append(says, f.Description)
+		}
+		if limits := f.Type.limits(); limits != "" {
+			says = append(says, limits)
+		}
+		words[i] = ":" + f.Name + " (" + strings.Join(says, ", ") + ")"
+	}
+	return Joined(words, "and")
+}
+
+// at follows a path into a record.
+func (t *Type) at(name, path string) (meaning, *lost) {
+	step, rest, more := strings.Cut(path, ".")
+	i := t.field(step)
+	if i < 0 {
+		no := &lost{step: step, of: name}
+		for j := range t.Fields {
+			no.among = append(no.among, t.Fields[j].Name)
+		}
+		return meaning{}, no
+	}
+	switch is := t.Fields[i].Type; {
+	case !more:
+		return meaningOf(is), nil
+	case is.Name == RefType:
+		return is.Entity.at(rest)
+	case is.Name == ObjectType || is.Name == AnyType || is.Name == MoneyType:
+		return meaning{}, nil
+	}
+	next, _, _ := strings.Cut(rest, ".")
+	return meaning{}, &lost{step: next, of: name + "." + step}
+}
