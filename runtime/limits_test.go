@@ -71,7 +71,10 @@ func worldsOf(t *testing.T, more string, fn func(t *testing.T, w *world)) {
 }
 
 func worldsOfPalette(t *testing.T, palette string, fn func(t *testing.T, w *world)) {
-	text := map[string]string{"lending.yaml": palette}
+	worldsOfPalettes(t, map[string]string{"lending.yaml": palette}, fn)
+}
+
+func worldsOfPalettes(t *testing.T, text map[string]string, fn func(t *testing.T, w *world)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		w := newWorldOf(t, loadYAML(t, text), nil)

@@ -106,7 +106,7 @@ func inNames(lines []string) []string {
 				lines[i] = strings.ReplaceAll(lines[i], id(row.key).Text(), strings.ToLower(name.Text()))
 			}
 		}
-		if change, rest, _ := strings.Cut(lines[i], " wish "); change != "+" {
+		if change, rest, is := strings.Cut(lines[i], " wish "); is && change != "+" {
 			_, rest, _ = strings.Cut(rest, " ")
 			lines[i] = strings.TrimSpace(change + " wish " + rest)
 		}

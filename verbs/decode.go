@@ -62,7 +62,7 @@ type codeSchemaNode struct {
 // schemasOfCodes gives codes their schemas.
 func (l *loader) schemasOfCodes() {
 	for _, c := range l.codeSchemas {
-		s := l.schemaNamed[c.n.Value]
+		s := l.schemaNamed[c.d.full(c.n.Value)]
 		if s == nil {
 			c.d.report(tell(c.d.place(c.n), "unknown-schema", c.n.Value, l.schemaNamed))
 			continue
@@ -131,6 +131,7 @@ func (l *loader) declare(d *doc) {
 	} else if isOurs(p.Domain) {
 		d.report(tell(d.place(n), "reserved-word/ours", "domain", n.Value))
 	}
+	d.names(f)
 	d.each(f.at("roles"), func(n *yaml.Node) { l.role(d, n) })
 	d.each(f.at("codes"), func(n *yaml.Node) { l.codeList(d, n) })
 	d.each(f.at("functions"), func(n *yaml.Node) { l.declareFunction(d, n) })
@@ -190,7 +191,7 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 	}
 	k := f.at("name").value
 	d.name(k, "role")
-	r := &Role{Name: k.Value, Description: f.text("description"), Place: d.place(k), SeesAll: f.text("sees") == "all", Keeps: f.text("keeps") == "journal"}
+	r := &Role{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k), SeesAll: f.text("sees") == "all", Keeps: f.text("keeps") == "journal"}
 	if first := l.roleNamed[r.Name]; first != nil {
 		d.report(tell(r.Place, "declared-twice", "role", r.Name, first.Place))
 		return
@@ -235,4 +236,76 @@ func isDottedName(s string) bool {
 		}
 	}
 	return true
+}
+
+// Namespaces
+
+// What a palette declares is known to all palettes of its directory by one name, unless
+// it says a namespace: then its roles, codes, schemas and entities are its own, and those
+// of the palettes that say the same one. Names under `shares` mean there what they mean in
+// palettes without a namespace.
+
+// names reads the namespace of a palette.
+func (d *doc) names(f mapping) {
+	n := f.at("namespace").value
+	if n == nil {
+		if p := f.at("shares"); p.key != nil {
+			d.report(tell(d.place(p.key), "shares-nothing"))
+		}
+		return
+	}
+	if !d.name(n, "namespace") {
+		return
+	}
+	d.namespace, d.shared = n.Value, map[string]bool{}
+	d.sharing = f.at("shares")
+	d.items(d.sharing, func(n *yaml.Node) { d.shared[n.Value] = true })
+}
+
+// full is the name by which what a palette calls so is known.
+func (d *doc) full(name string) string {
+	if d.namespace == "" || d.shared[name] {
+		return name
+	}
+	return d.namespace + "." + name
+}
+
+// short is what a palette calls what is known by a name, "" where it does not know it.
+func (d *doc) short(full string) string {
+	name := full[strings.LastIndexByte(full, '.')+1:]
+	if d.full(name) != full {
+		return ""
+	}
+	return name
+}
+
+// visible are the names that a palette may say of some things.
+func visible[T interface{ known() string }](d *doc, all []T) []string {
+	names := make([]string, 0, len(all))
+	for _, one := range all {
+		if name := d.short(one.known()); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (e *Entity) known() string   { return e.Store.Name }
+func (c *CodeList) known() string { return c.Name }
+func (r *Role) known() string     { return r.Name }
+
+// sharesKnown reports names that are shared and that no palette without a namespace, or
+// sharing them too, declares.
+func (l *loader) sharesKnown() {
+	for _, d := range l.docs {
+		if d.root == nil || len(d.shared) == 0 {
+			continue
+		}
+		d.items(d.sharing, func(n *yaml.Node) {
+			name := n.Value
+			if l.entityNamed[name] == nil && l.roleNamed[name] == nil && l.codesNamed[name] == nil && l.schemaNamed[name] == nil {
+				d.report(tell(d.place(n), "shares-nothing/unknown", name))
+			}
+		})
+	}
 }

@@ -17,7 +17,7 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 	}
 	k := f.at("name").value
 	d.name(k, "code list")
-	list := &CodeList{Name: k.Value, Description: f.text("description"), Place: d.place(k)}
+	list := &CodeList{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k)}
 	first := l.codesNamed[list.Name]
 	if first != nil {
 		d.report(tell(list.Place, "declared-twice", "code list", list.Name, first.Place))
@@ -126,17 +126,17 @@ func (l *CodeList) called(word string) string {
 func (l *loader) schema(d *doc, k, v *yaml.Node) {
 	d.name(k, "schema")
 	place := d.place(k)
-	if first := l.schemaNamed[k.Value]; first != nil {
+	if first := l.schemaNamed[d.full(k.Value)]; first != nil {
 		d.report(tell(place, "declared-twice", "schema", k.Value, first.Place))
 		return
 	}
-	s := l.compileSchema(d, k.Value, place, v)
+	s := l.compileSchema(d, d.full(k.Value), place, v)
 	if s == nil {
-		s = &Schema{Name: k.Value, Place: place} // declared, though wrongly
+		s = &Schema{Name: d.full(k.Value), Place: place} // declared, though wrongly
 	} else {
 		l.schemas = append(l.schemas, s)
 	}
-	l.schemaNamed[k.Value] = s
+	l.schemaNamed[d.full(k.Value)] = s
 }
 
 // compileSchema makes a JSON Schema of YAML, and tries it: a schema that is

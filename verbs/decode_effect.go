@@ -226,11 +226,11 @@ func (l *loader) effectEntity(vn *verbNode, e *Effect, f mapping, at *yaml.Node)
 		return nil
 	}
 	name := e.Operand.Path[0]
-	ent := l.entityNamed[name]
+	ent := l.entityNamed[d.full(name)]
 	if ent == nil {
 		detailed := e.Upsert || f.at("where").key != nil || f.at("set").key != nil || f.at("when").key != nil
-		if detailed || l.misspelt(name) {
-			d.report(tell(d.within(at, 0, len(name)), "unknown-entity", name, l.entities))
+		if detailed || l.misspelt(d, name) {
+			d.report(tell(d.within(at, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
 		}
 		return nil
 	}
@@ -295,9 +295,9 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 		return nil
 	}
 	name := f.at("rows").value
-	e := &Each{Entity: l.entityNamed[name.Value], Place: d.place(name)}
+	e := &Each{Entity: l.entityNamed[d.full(name.Value)], Place: d.place(name)}
 	if e.Entity == nil {
-		d.report(tell(e.Place, "unknown-entity", name.Value, l.entities))
+		d.report(tell(e.Place, "unknown-entity", name.Value, visible(d, l.entities)))
 		return nil
 	}
 	e.Order = l.order(d, f.at("order"), e.Entity)

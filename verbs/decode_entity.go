@@ -13,13 +13,13 @@ import (
 )
 
 func (l *loader) declareEntity(d *doc, k, v *yaml.Node) {
-	e := &Entity{Store: &stores.Entity{Name: k.Value}, Place: d.place(k)}
+	e := &Entity{Store: &stores.Entity{Name: d.full(k.Value)}, Place: d.place(k)}
 	d.name(k, "entity")
-	first := l.entityNamed[k.Value]
+	first := l.entityNamed[d.full(k.Value)]
 	if first != nil {
 		d.report(tell(e.Place, "declared-twice", "entity", k.Value, first.Place))
 	} else {
-		l.entityNamed[k.Value] = e
+		l.entityNamed[d.full(k.Value)] = e
 		l.entities = append(l.entities, e)
 	}
 	e.Store.Place = d.src.Name + ":" + strconv.Itoa(k.Line) + ":" + strconv.Itoa(k.Column)
@@ -240,7 +240,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		d.report(tell(d.place(n), "contradiction", k.Value+" is given a value by the database and by the palette", "one of them says what a new row holds", dsl.Place{}, ""))
 	}
 	d.items(f.at("written-by"), func(n *yaml.Node) {
-		switch r := l.roleNamed[n.Value]; {
+		switch r := l.roleNamed[d.full(n.Value)]; {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, "as it stands, these would be everybody's words"))
 		case !slices.Contains(field.WrittenBy, r):

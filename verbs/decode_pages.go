@@ -93,7 +93,7 @@ func (l *loader) page(pn *pageNode) {
 	if !ok || f.at("role").value == nil || f.at("items").value == nil {
 		return
 	}
-	page := &Page{Role: l.roleNamed[f.text("role")], Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
+	page := &Page{Role: l.roleNamed[d.full(f.text("role"))], Title: f.text("title"), Desk: f.boolean("desk"), Place: d.place(pn.n)}
 	if page.Role == nil {
 		d.report(say.unknownRole(d.place(f.at("role").value), f.text("role"), l.roles, "as it stands, nobody would see the page"))
 		return
@@ -108,8 +108,8 @@ func (l *loader) page(pn *pageNode) {
 	}
 	page.Person = l.pageVerb(d, page, f.at("person").value)
 	if n := f.at("about").value; n != nil {
-		if page.About = l.entityNamed[n.Value]; page.About == nil {
-			d.report(tell(d.place(n), "unknown-entity", n.Value, l.entities))
+		if page.About = l.entityNamed[d.full(n.Value)]; page.About == nil {
+			d.report(tell(d.place(n), "unknown-entity", n.Value, visible(d, l.entities)))
 		}
 	}
 	if n := f.at("progress").value; n != nil {
@@ -293,8 +293,8 @@ func (l *loader) pageQuestions(d *doc, page *Page, n *yaml.Node) *PageQuestions 
 	q.Param = q.Answer.param(f.text("argument"))
 	q.Kind = d.column(page.Items.Verb, f.at("kind"))
 	if n := f.at("codes").value; n != nil {
-		if q.Codes = l.codesNamed[n.Value]; q.Codes == nil {
-			d.report(tell(d.place(n), "unknown-code-list", n.Value, l.codes))
+		if q.Codes = l.codesNamed[d.full(n.Value)]; q.Codes == nil {
+			d.report(tell(d.place(n), "unknown-code-list", n.Value, visible(d, l.codes)))
 		}
 	}
 	if n := f.at("send").value; n != nil {

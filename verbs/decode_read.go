@@ -24,9 +24,9 @@ func (l *loader) read(vn *verbNode, n *yaml.Node) {
 	if en == nil {
 		return
 	}
-	ent := l.entityNamed[en.Value]
+	ent := l.entityNamed[d.full(en.Value)]
 	if ent == nil {
-		d.report(tell(d.place(en), "unknown-entity", en.Value, l.entities))
+		d.report(tell(d.place(en), "unknown-entity", en.Value, visible(d, l.entities)))
 		return
 	}
 	r.Entity = ent
@@ -430,9 +430,9 @@ func (l *loader) belonging(d *doc, n *yaml.Node, to *Entity) (*Entity, stores.Pa
 		d.report(tell(d.place(n), "bad-operand/list", n.Value))
 		return nil, stores.Path{}, false
 	}
-	other := l.entityNamed[name]
+	other := l.entityNamed[d.full(name)]
 	if other == nil {
-		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, l.entities))
+		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return nil, stores.Path{}, false
 	}
 	p, last, ok := d.path(other, n, len(name)+1, dotted)
@@ -495,9 +495,9 @@ func (l *loader) count(d *doc, n *yaml.Node, row *Entity, inner string) (stores.
 		d.report(tell(d.place(n), "bad-operand/count", n.Value))
 		return stores.Path{}, false
 	}
-	other := l.entityNamed[name]
+	other := l.entityNamed[d.full(name)]
 	if other == nil {
-		d.report(tell(d.within(n, base, base+len(name)), "unknown-entity", name, l.entities))
+		d.report(tell(d.within(n, base, base+len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return stores.Path{}, false
 	}
 	from := base + len(name) + 1

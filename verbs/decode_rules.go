@@ -159,9 +159,9 @@ func (l *loader) total(vn *verbNode, t *Total, n *yaml.Node, f mapping) bool {
 func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 	d := vn.d
 	name, field, dotted := strings.Cut(n.Value, ".")
-	switch t.Entity = l.entityNamed[name]; {
+	switch t.Entity = l.entityNamed[d.full(name)]; {
 	case t.Entity == nil:
-		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, l.entities))
+		d.report(tell(d.within(n, 0, len(name)), "unknown-entity", name, visible(d, l.entities)))
 		return false
 	case t.Entity.broken:
 		return false
@@ -391,7 +391,7 @@ func (l *loader) confirm(vn *verbNode) {
 // agreement reads who must agree, and for how long the question stands.
 func (l *loader) agreement(d *doc, c *Confirm, by, expires, signedIn *yaml.Node) {
 	if by != nil {
-		if c.By = l.roleNamed[by.Value]; c.By == nil {
+		if c.By = l.roleNamed[d.full(by.Value)]; c.By == nil {
 			d.report(say.unknownRole(d.place(by), by.Value, l.roles, "as it stands, nobody could ever agree to this verb"))
 		}
 	}

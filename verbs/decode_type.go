@@ -72,7 +72,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 		if ref.value == nil {
 			return nil
 		}
-		list := l.codesNamed[ref.value.Value]
+		list := l.codesNamed[d.full(ref.value.Value)]
 		if list == nil && len(l.codes) == 0 {
 			// A palette that declares no lists at all is one whose codes are
 			// kept elsewhere, not one with a misspelt name.
@@ -80,7 +80,7 @@ func (l *loader) typeOf(d *doc, f mapping, owner *yaml.Node, what string) *Type 
 			return plainTypes[CodeType]
 		}
 		if list == nil {
-			d.report(tell(d.place(ref.value), "unknown-code-list", ref.value.Value, l.codes))
+			d.report(tell(d.place(ref.value), "unknown-code-list", ref.value.Value, visible(d, l.codes)))
 			return nil
 		}
 		t := l.coded[list]
@@ -152,16 +152,16 @@ func (l *loader) typeText(d *doc, n *yaml.Node) *Type {
 	place := d.within(n, len(word)+1, len(n.Value))
 	switch name {
 	case RefType:
-		e := l.entityNamed[of]
+		e := l.entityNamed[d.full(of)]
 		if e == nil {
-			d.report(tell(place, "unknown-entity", of, l.entities))
+			d.report(tell(place, "unknown-entity", of, visible(d, l.entities)))
 			return nil
 		}
 		return &Type{Name: RefType, Entity: e, Scale: -1}
 	case CodeType:
-		list := l.codesNamed[of]
+		list := l.codesNamed[d.full(of)]
 		if list == nil {
-			d.report(tell(place, "unknown-code-list", of, l.codes))
+			d.report(tell(place, "unknown-code-list", of, visible(d, l.codes)))
 			return nil
 		}
 		return &Type{Name: CodeType, Codes: list, Scale: -1}
@@ -185,23 +185,23 @@ func (l *loader) entityOf(d *doc, ref pair, typ, owner *yaml.Node, what string) 
 		if ref.value == nil {
 			return nil, false
 		}
-		e := l.entityNamed[ref.value.Value]
+		e := l.entityNamed[d.full(ref.value.Value)]
 		if e == nil {
-			d.report(tell(d.place(ref.value), "unknown-entity", ref.value.Value, l.entities))
+			d.report(tell(d.place(ref.value), "unknown-entity", ref.value.Value, visible(d, l.entities)))
 			return nil, false
 		}
 		return e, true
 	}
 	if base, ok := strings.CutSuffix(underscored(owner.Value), "_id"); ok {
 		for _, e := range l.entities {
-			if sameName(e.Store.Name, base) {
+			if sameName(d.short(e.Store.Name), base) {
 				return e, true
 			}
 		}
 	}
 	var byKey *Entity
 	for i := range l.entityNodes {
-		if sameName(l.entityNodes[i].f.text("key"), owner.Value) {
+		if en := &l.entityNodes[i]; sameName(en.f.text("key"), owner.Value) && d.short(en.e.Store.Name) != "" {
 			if byKey != nil {
 				byKey = nil
 				break
@@ -221,7 +221,7 @@ func (l *loader) schemaOf(d *doc, p pair, owner *yaml.Node) (*Schema, bool) {
 		return nil, false
 	}
 	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
-		s := l.schemaNamed[n.Value]
+		s := l.schemaNamed[d.full(n.Value)]
 		if s == nil {
 			d.report(tell(d.place(n), "unknown-schema", n.Value, l.schemaNamed))
 			return nil, false

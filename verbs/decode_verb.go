@@ -131,7 +131,7 @@ func (l *loader) verbRoles(vn *verbNode) {
 		v.Roles = make([]*Role, 0, len(roles.value.Content))
 	}
 	d.items(roles, func(n *yaml.Node) {
-		r := l.roleNamed[n.Value]
+		r := l.roleNamed[d.full(n.Value)]
 		switch {
 		case r == nil:
 			d.report(say.unknownRole(d.place(n), n.Value, l.roles, ""))

@@ -122,6 +122,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 			l.miss(d, false, mapping{})
 		}
 	}
+	l.sharesKnown()
 	l.schemasOfCodes()
 	if len(l.functions) > 0 {
 		l.signatures()

@@ -20,8 +20,8 @@ var say loaderMessages
 
 // misspelt reports whether a word can only have been meant as the name of an
 // entity: one edit away, or two in a long name.
-func (l *loader) misspelt(name string) bool {
-	for _, n := range nearest(name, namesOf(l.entities)) {
+func (l *loader) misspelt(d *doc, name string) bool {
+	for _, n := range nearest(name, visible(d, l.entities)) {
 		most := 1
 		if len(name) > 8 {
 			most = 2

@@ -36,7 +36,7 @@ func snippets(t *testing.T, file string) []snippet {
 // Its commands are played by the tests of the command.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	var told, rooms, diary, beside string
+	var told, rooms, diary, beside, apart string
 	var scripts []snippet
 	for _, s := range snippets(t, "README.md") {
 		switch {
@@ -48,6 +48,8 @@ func TestGuide(t *testing.T) {
 			diary = s.text
 		case s.info == "file=pay.de.yaml":
 			beside = s.text
+		case s.info == "file=kyc.yaml":
+			apart = s.text
 		case s.info == "file=blank/blank.yaml", s.lang == "text", s.lang == "json", strings.HasPrefix(s.text, "shop."), strings.HasPrefix(s.text, "system."):
 			// the commands play them over tables of their own
 		case s.lang == "verbatim":
@@ -56,7 +58,7 @@ func TestGuide(t *testing.T) {
 			t.Errorf("README.md:%d: nothing runs this block", s.line)
 		}
 	}
-	pay, ds := LoadSources(dsl.NewSource("pay.yaml", told), dsl.NewSource("pay.de.yaml", beside))
+	pay, ds := LoadSources(dsl.NewSource("pay.yaml", told), dsl.NewSource("pay.de.yaml", beside), dsl.NewSource("kyc.yaml", apart))
 	if pay == nil {
 		t.Fatal(inWords(ds))
 	}

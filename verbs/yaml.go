@@ -25,6 +25,10 @@ type doc struct {
 	diags dsl.Diagnostics
 	root  *yaml.Node // nil when the file is not to be read further
 
+	namespace string          // "" is that of all palettes which say none
+	shared    map[string]bool // names that mean there what they mean everywhere
+	sharing   pair
+
 	failed bool // there is an error among diags
 	more   int  // complaints that are not among diags
 }

@@ -24,6 +24,7 @@ var palettes = map[string]string{
 	"wide": "testdata/wide.yaml", "bank": "../client.yaml ../onboarding.yaml ../review.yaml",
 	"retail": "../../examples/retail/verbs/retail.yaml", "helpdesk": "../../examples/helpdesk/verbs/desk.yaml",
 	"workshop": "../../examples/workshop/verbs/workshop.yaml", "system": "../../runtime/system/system.yaml",
+	"apart": "../../runtime/testdata/apart/bank.yaml ../../runtime/testdata/apart/club.yaml",
 }
 
 // What these palettes leave open: values of any type, and objects that a condition of
@@ -60,7 +61,8 @@ type session struct {
 func (s session) names(e *verbs.Entity) (out []string) {
 	for _, known := range s.reg.Entities() {
 		if (e == nil || e == known) && known.Store.Name != s.lacks {
-			out = append(out, known.Store.Name+"-1", known.Store.Name+"-zweite")
+			name := strings.ReplaceAll(known.Store.Name, ".", "-")
+			out = append(out, name+"-1", name+"-zweite")
 		}
 	}
 	return out
