@@ -230,6 +230,17 @@ func (e *Engine) written(p *verbs.Program, c *dsl.Call, macro *step) *dsl.Call {
 // given is the value that an argument of a macro stands for in its script.
 func (st *step) given(symbol string) (dsl.Value, bool) {
 	name, path, _ := strings.Cut(symbol, ".")
+	if of, ok := st.verb.Macro.ForEach(); ok && name == "each" {
+		outer, given := st.syntax.Get(st.verb.Params[of].Name)
+		switch items := outer.Items(); {
+		case st.isDark(of):
+			return dsl.NewString(withheld), true
+		case !given || st.each.at >= len(items):
+			return wholeLiteral(st.each.item), true
+		default:
+			return inMap(items[st.each.at], path), true
+		}
+	}
 	for i := range st.verb.Params {
 		p := &st.verb.Params[i]
 		if !sameWord(p.Name, name) {
@@ -241,12 +252,26 @@ func (st *step) given(symbol string) (dsl.Value, bool) {
 			outer = dsl.NewString(withheld)
 		case !given:
 			outer = literal(st.args[i])
-		case path != "" && outer.Kind == dsl.Symbol:
-			outer = dsl.NewSymbol(outer.Text + "." + path)
+		default:
+			outer = inMap(outer, path)
 		}
 		return outer, true
 	}
 	return dsl.Value{}, false
+}
+
+// inMap is a value as it is written, with a path into it.
+func inMap(v dsl.Value, path string) dsl.Value {
+	switch {
+	case path == "":
+	case v.Kind == dsl.Symbol:
+		return dsl.NewSymbol(v.Text + "." + path)
+	case v.Kind == dsl.Map:
+		if part, ok := partOf(v, path); ok {
+			return part
+		}
+	}
+	return v
 }
 
 func isSensitive(v *verbs.Verb, key string) bool {

@@ -66,7 +66,7 @@ func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
 		copy(f.steps, r.share.before)
 	}
 	for at, i := range order {
-		st, needs, err := r.call(ctx, f, i)
+		st, needs, err := r.callOften(ctx, f, i)
 		if err != nil || needs != nil {
 			if f.macro == nil {
 				r.rest = order[at+1:]
@@ -79,6 +79,47 @@ func (r *run) program(ctx context.Context, f *frame) (*errand, error) {
 		}
 	}
 	return nil, nil
+}
+
+// callOften makes a call, or the call of a macro that is made for each item of a list. The
+// step is the last; nil for a list of none.
+func (r *run) callOften(ctx context.Context, f *frame, i int) (st *step, needs *errand, err error) {
+	if !f.prog.Calls()[i].Each {
+		return r.call(ctx, f, i)
+	}
+	of, _ := f.macro.verb.Macro.ForEach()
+	items, err := r.items(f.macro, of)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.top[f.macro.index].made+len(items) > maxMacroCalls { // known before the first is made
+		return nil, nil, &complaint{f.macro.index, tooDeep(f.macro.place, f.macro.verb.Name)}
+	}
+	defer func() { f.macro.each = eachOf{} }()
+	for at, item := range items {
+		f.macro.each = eachOf{item: item, at: at}
+		if st, needs, err = r.call(ctx, f, i); err != nil || needs != nil {
+			break
+		}
+	}
+	return st, needs, err
+}
+
+// items are those of a list that a call was given; none where it was left out.
+func (r *run) items(st *step, param int) ([]stores.Value, error) {
+	if st.args[param].IsNull() {
+		return nil, nil
+	}
+	t := st.verb.Params[param].Type.Item
+	kind := kindOf(t.Name)
+	if t.Name == verbs.RefType && t.Entity != nil {
+		kind = t.Entity.Store.Fields[t.Entity.Store.Key].Kind
+	}
+	items, err := st.args[param].Items(kind)
+	if err != nil {
+		return nil, &complaint{st.index, wrongValue(st.place, st.verb.Params[param].Name, "a list is wanted")}
+	}
+	return items, nil
 }
 
 // beginCall makes the step of a call.
@@ -214,9 +255,10 @@ func (r *run) macro(ctx context.Context, st *step) (*errand, error) {
 	if needs, err := r.program(ctx, inner); err != nil || needs != nil {
 		return needs, err
 	}
-	if len(inner.steps) > 0 {
-		order := inner.prog.Order()
-		st.cells = inner.steps[order[len(order)-1]].cells
+	if order := inner.prog.Order(); len(order) > 0 {
+		if last := inner.steps[order[len(order)-1]]; last != nil {
+			st.cells = last.cells
+		}
 	}
 	return nil, settleMacro(st.verb, st.gather())
 }

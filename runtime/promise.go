@@ -122,6 +122,7 @@ const maxEach = 1000
 type eachOf struct {
 	row  *stores.Row
 	item stores.Value // where it is no row
+	at   int          // in a macro, its place in the list
 }
 
 // each does something for each row, or for each item, that an effect is there for.

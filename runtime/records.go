@@ -85,6 +85,42 @@ func (r *reading) ofRecord(ctx context.Context, st *step, t *verbs.Type, g given
 	return given{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
 }
 
+// ofItem finds what @each, or a part of it, is in a call of a macro.
+func (r *reading) ofItem(ctx context.Context, st *step, t *verbs.Type, g given, a *verbs.Arg, place dsl.Place) (given, error) {
+	if t.Name == verbs.RefType {
+		g.entity = t.Entity
+	}
+	switch {
+	case a.Path() == "":
+		return g, nil
+	case t.Name == verbs.RecordType:
+		return r.ofRecord(ctx, st, t, g, a, place)
+	case g.entity == nil:
+		return given{}, &complaint{st.index, noResult(place, a.Name(), "it has no "+a.Path())}
+	}
+	row, err := r.get(ctx, g.entity.Store, g.value)
+	if err != nil {
+		return given{}, err
+	}
+	return r.follow(ctx, st, g.entity, row, a.Name(), a.Path(), place)
+}
+
+// partOf is a part of a record as it is written, which path leads to; not ok where it
+// is not written there.
+func partOf(v dsl.Value, path string) (dsl.Value, bool) {
+	part, rest, _ := strings.Cut(path, ".")
+	for _, e := range v.Entries() {
+		switch {
+		case !sameWord(e.Key, part):
+		case rest == "":
+			return e.Value, true
+		case e.Value.Kind == dsl.Symbol:
+			return dsl.NewSymbol(e.Value.Text + "." + rest), true
+		}
+	}
+	return dsl.NewNil(), rest == ""
+}
+
 // asSaid writes a value as a script says it, where name gives what a row is called.
 func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores.Value) (dsl.Value, error)) (dsl.Value, error) {
 	var items []stores.Value

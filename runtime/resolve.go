@@ -255,6 +255,9 @@ func (r *reading) named(ctx context.Context, f *frame, st *step, t *verbs.Type, 
 // ofMacro finds an argument of the macro whose script is being run.
 func (r *reading) ofMacro(ctx context.Context, f *frame, st *step, a *verbs.Arg, place dsl.Place) (given, error) {
 	m := f.macro
+	if of, ok := m.verb.Macro.ForEach(); ok && a.Name() == "each" {
+		return r.ofItem(ctx, st, m.verb.Params[of].Type.Item, given{value: m.each.item, dark: m.isDark(of), from: m.from[of]}, a, place)
+	}
 	for i := range m.verb.Params {
 		p := &m.verb.Params[i]
 		if !sameWord(p.Name, a.Name()) {

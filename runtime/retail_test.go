@@ -559,11 +559,13 @@ var drawn = []string{
 	"retail.add-item", "retail.remove-item", "retail.place-order", "retail.pay", "retail.ship", "retail.deliver",
 	"retail.refund", "retail.cancel", "retail.put-back", "retail.restock", "retail.open-order", "retail.sell",
 	"retail.pay", "retail.pay", "retail.pay-by-card", "retail.return-items", "retail.exchange", "retail.deliver", "retail.ship",
+	"retail.fill-order",
 }
 
 // wanted says in which state a row has to be, for a verb that looks at it.
 var wanted = map[string]string{
 	"retail.add-item order":      "OPEN",
+	"retail.fill-order order":    "OPEN",
 	"retail.place-order order":   "OPEN",
 	"retail.pay order":           "PLACED",
 	"retail.ship order":          "PAID",
@@ -653,6 +655,9 @@ func (b *books) draw(rt *rapid.T, i int) string {
 		return fmt.Sprintf("%s :order-id %s :amount {:amount %s :currency EUR} :reason LATE", verb, order, cents(minus(b.sum("payment", id), b.sum("refund", id))))
 	case "retail.ship":
 		return fmt.Sprintf("%s :order-id %s :tracking \"AT0000\"", verb, order)
+	case "retail.fill-order":
+		line := fmt.Sprintf("{:product %s :quantity %d}", product, quantity)
+		return fmt.Sprintf("%s :order-id %s :lines [%s {:quantity 1 :product %s} %s]", verb, order, line, sticker, line)
 	case "retail.restock":
 		return fmt.Sprintf("%s :product-id %s :quantity %d", verb, product, quantity)
 	case "retail.open-order":

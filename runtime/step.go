@@ -24,7 +24,7 @@ type step struct {
 	contents    []stores.Value
 	added       []stores.Value // parallel to the effects of the verb, nil where none is named: the keys of the rows that they add
 	disclosures []disclosure   // parallel to what the verb discloses; nil where nothing was asked for
-	each        eachOf         // what an effect is worked out for, while it is
+	each        eachOf         // what an effect is worked out for, or a call of a macro is made for, while it is
 	emptied     uint64         // bits of the arguments that are said to be nothing, and not left out
 	rows        []stores.Row   // parallel to args: the rows that references name
 	from        []verbs.Origin // parallel to args: where they came from

@@ -82,6 +82,7 @@ type checker struct {
 	broken    bool // a call is not whole: no program, and no guesses about what is unused
 	failed    bool
 	sensitive bool                // inside a sensitive argument: nothing of it may be quoted
+	each      bool                // the call names @each
 	mending   bool                // inside a broken call: the parser has complained already
 	near      map[string][]string // verbs near an unknown one
 
@@ -228,6 +229,8 @@ func (c *checker) binding(name string) int {
 func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 	p := c.p
 	mine := len(p.edges)
+	outer := c.each
+	c.each = false
 	v := c.r.verbs[call.Verb]
 	if v != nil && v.Internal && !c.work {
 		v = nil // the author of the script may not call it
@@ -253,8 +256,21 @@ func (c *checker) call(call *dsl.Call, nested bool, depth int) int {
 			p.edges[i].from = index
 		}
 	}
-	p.calls = append(p.calls, Call{Verb: v, Syntax: call, Args: args, Nested: nested})
+	if c.each && (nested || call.As != "") {
+		c.oneOfMany(call, nested)
+	}
+	p.calls = append(p.calls, Call{Verb: v, Syntax: call, Args: args, Nested: nested, Each: c.each})
+	c.each = outer
 	return index
+}
+
+// oneOfMany refuses a call that is made several times where one result is wanted.
+func (c *checker) oneOfMany(call *dsl.Call, nested bool) {
+	place := c.place(call.AsRange)
+	if nested {
+		place = c.place(call.VerbRange)
+	}
+	c.add(tell(place, "contradiction", "a call that names @each is made for each item, and here one result is wanted", "let it stand on a line of its own, without :as", dsl.Place{}, ""))
 }
 
 // take cuts n arguments from the slab, with whatever they held before. When the
@@ -434,6 +450,10 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 			}
 			return meaning{}, c.found(&lost{step: firstStep(path), of: "@" + name}, v)
 		}
+		if i, ok := c.macro.Macro.ForEach(); ok && name == "each" {
+			c.each = true
+			return c.item(c.macro.Params[i].Type.Item, path, v)
+		}
 		c.unknownName(name, v)
 		return meaning{}, false
 	}
@@ -450,6 +470,23 @@ func (c *checker) resolve(name, path string, v *dsl.Value, out *Arg) (meaning, b
 	}
 	m, no := e.at(path)
 	return m, c.found(no, v)
+}
+
+// item is what @each, or a part of it, stands for in the script of a macro.
+func (c *checker) item(t *Type, path string, v *dsl.Value) (meaning, bool) {
+	switch {
+	case path == "":
+		return meaningOf(t), true
+	case t.Name == RecordType:
+		m, no := t.at("@each", path)
+		return m, c.found(no, v)
+	case t.Name == RefType && t.Entity != nil:
+		m, no := t.Entity.at(path)
+		return m, c.found(no, v)
+	case t.Name == RefType || t.Name == ObjectType || t.Name == AnyType || t.Name == MoneyType:
+		return meaning{}, true
+	}
+	return meaning{}, c.found(&lost{step: firstStep(path), of: "@each"}, v)
 }
 
 // found reports a path that leads nowhere.

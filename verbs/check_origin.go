@@ -42,9 +42,10 @@ func (p *Program) unattained(macro *Verb, c *Call, param *Param, a *Arg, ds *dsl
 		if a.Path() != "" {
 			return // a field of a row may always be a record's
 		}
+		of, each := macro.Macro.ForEach()
 		for i := range macro.Params {
 			outer := &macro.Params[i]
-			if sameName(outer.Ident, a.Name()) && outer.From != 0 && outer.From&param.From == 0 {
+			if (sameName(outer.Ident, a.Name()) || each && i == of && a.Name() == "each") && outer.From != 0 && outer.From&param.From == 0 {
 				add(fmt.Sprintf(":%s of %s comes from %s", outer.Name, macro.Name, outer.From.Wanted()), "let both come from the same")
 			}
 		}

@@ -98,6 +98,8 @@ func (l *loader) verb(vn *verbNode) {
 	}
 	if n := f.at("script").value; n != nil {
 		l.macro(vn, n)
+	} else if k := f.at("for-each").key; k != nil && f.at("script").key == nil {
+		d.report(tell(d.place(k), "contradiction", "for-each stands beside no script", "of an effect, it stands in the effect", dsl.Place{}, ""))
 	}
 	if n := f.at("tool").value; n != nil {
 		l.tool(vn, n)

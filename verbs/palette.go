@@ -850,6 +850,17 @@ func (q *Query) PlaceOf(offset int) dsl.Place {
 type Macro struct {
 	Script *dsl.Script
 	Place  dsl.Place
+
+	each int // one more than the index of the argument for whose items calls are made
+}
+
+// ForEach returns the list argument for each of whose items the calls are made that
+// name @each.
+func (m *Macro) ForEach() (param int, ok bool) {
+	if m == nil || m.each == 0 {
+		return -1, false
+	}
+	return m.each - 1, true
 }
 
 // A Tool is a tool of an MCP server.

@@ -145,6 +145,7 @@ type Call struct {
 	Args   []Arg // parallel to Verb.Params
 	Needs  []int // calls whose results it uses, ascending
 	Nested bool  // it stands inside another call
+	Each   bool  // of a macro: it is made for each item of the list
 }
 
 // ArgKind says what a checked argument is.

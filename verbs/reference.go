@@ -183,6 +183,9 @@ func changeLines(v *Verb) []string {
 		verbs := make([]string, len(v.Macro.Script.Calls))
 		for i := range v.Macro.Script.Calls {
 			verbs[i] = v.Macro.Script.Calls[i].Verb
+			if of, ok := v.Macro.ForEach(); ok && namesEach(&v.Macro.Script.Calls[i]) {
+				verbs[i] += " for each of :" + v.Params[of].Name
+			}
 		}
 		return []string{"what these change, in this order: " + strings.Join(verbs, ", ") + ". Nothing else can change."}
 	}

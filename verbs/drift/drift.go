@@ -638,6 +638,9 @@ func carrierText(v *verbs.Verb) string {
 		return "query " + verbs.OneLine(v.Query.Text)
 	case v.Macro != nil:
 		var b strings.Builder
+		if of, ok := v.Macro.ForEach(); ok {
+			b.WriteString("for each of :" + v.Params[of].Name + "\n")
+		}
 		for i := range v.Macro.Script.Calls {
 			b.WriteString(dsl.FormatCall(&v.Macro.Script.Calls[i]))
 			b.WriteByte('\n')

@@ -55,6 +55,10 @@ func (o object) MarshalJSON() ([]byte, error) {
 // JSONSchema is the schema of {"calls": [{"verb": …, "args": {…}}, …]}.
 func JSONSchema(v Vocabulary) ([]byte, error) {
 	b := newJSONBuilder(v)
+	for _, verb := range v.Verbs {
+		b.arguments(verb)
+	}
+	b = b.again()
 	calls := []any{}
 	for _, verb := range v.Verbs {
 		args, ok := b.arguments(verb)
@@ -106,6 +110,10 @@ func Tools(v Vocabulary) ([]Tool, error) {
 		if !ok {
 			continue
 		}
+		if len(b.rows) > 0 {
+			b = b.again()
+			args, _ = b.arguments(verb)
+		}
 		doc := b.finish(args)
 		text, err := json.Marshal(doc)
 		if err != nil {
@@ -123,10 +131,19 @@ type jsonBuilder struct {
 	b    *builder
 	defs object            // schemas of palettes, whose own references lead into them, and names of rows
 	rows map[string]string // where the names of rows stand in defs, by what they are
+	uses map[string]int    // how often each of those is used
+	last bool              // uses are known: what is used once stands where it is used
 }
 
 func newJSONBuilder(v Vocabulary) *jsonBuilder {
 	return &jsonBuilder{b: &builder{v: v, g: &Grammar{rules: map[string]node{}, leaf: map[string]bool{}}, of: map[string]string{}}}
+}
+
+// again is a builder that knows how often the one before it used what.
+func (b *jsonBuilder) again() *jsonBuilder {
+	next := newJSONBuilder(b.b.v)
+	next.uses, next.last = b.uses, true
+	return next
 }
 
 func (b *jsonBuilder) finish(doc object) object {
@@ -176,6 +193,12 @@ const maxEnum = 250
 func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 	all := strings.Join(names, " ")
 	at, known := b.rows[all]
+	if !b.last {
+		if b.uses == nil {
+			b.uses = map[string]int{}
+		}
+		b.uses[all]++
+	}
 	if !known {
 		of := "row"
 		if t.Entity != nil {
@@ -192,6 +215,9 @@ func (b *jsonBuilder) rowsOf(t *verbs.Type, names []string) object {
 				says += "; " + read + " finds others"
 			}
 			s = described(says, object{{"type", "string"}, {"pattern", "^(?:" + ecma(regexpOf(anyName())) + ")$"}})
+		}
+		if b.last && b.uses[all] == 1 {
+			return s
 		}
 		if b.rows == nil {
 			b.rows = map[string]string{}
@@ -228,6 +254,9 @@ func described(says string, s object) object {
 	}
 	if s.get("$ref") != nil { // beside which some readers take nothing else
 		s = object{{"anyOf", []any{s}}}
+	}
+	if of, ok := s.get("description").(string); ok { // names of which there are too many
+		s, says = s[1:], says+": "+of
 	}
 	return append(object{{"description", says}}, s...)
 }
