@@ -332,6 +332,9 @@ func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 			return nil, reasonUnreadable, nil
 		}
 		v, ok := stores.Parse(kind, a.Text)
+		if i >= 0 && ok {
+			v = codesNow(w.verb.Params[i].Type, v)
+		}
 		switch {
 		case !ok:
 			return nil, reasonUnreadable, nil
@@ -353,6 +356,20 @@ func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 		}
 	}
 	return w, "", nil
+}
+
+// codesNow is a value by the names that its codes have now.
+func codesNow(t *verbs.Type, v stores.Value) stores.Value {
+	switch {
+	case t == nil:
+	case t.Name == verbs.CodeType && t.Codes != nil:
+		f := stores.Field{Kind: stores.String, WasCodes: t.Codes.Was()}
+		return f.Now(v)
+	case t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.CodeType && t.Item.Codes != nil:
+		f := stores.Field{Kind: stores.JSON, Elem: stores.String, WasCodes: t.Item.Codes.Was()}
+		return f.Now(v)
+	}
+	return v
 }
 
 // gone reports whether a value is a code that its list does not have any more.

@@ -191,7 +191,7 @@ func (e *Entity) FieldIndex(name string) int {
 func (f *Field) Now(v Value) Value {
 	switch {
 	case f.WasCodes == nil:
-	case v.Kind() == String && f.Codes != nil:
+	case v.Kind() == String && f.Kind == String:
 		if now, ok := f.WasCodes[v.Text()]; ok {
 			return NewString(now)
 		}
@@ -207,7 +207,7 @@ func (f *Field) Now(v Value) Value {
 func (f *Field) Former() (pairs [][2]string) {
 	for _, was := range slices.Sorted(maps.Keys(f.WasCodes)) {
 		now := f.WasCodes[was]
-		if v, ok := f.Stored(NewString(now)); f.Codes == nil || ok && v.Text() == now {
+		if v, ok := f.Stored(NewString(now)); f.Kind == JSON || ok && v.Text() == now {
 			pairs = append(pairs, [2]string{was, now})
 		}
 	}

@@ -1092,7 +1092,7 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 // recode plans that a column spells a code as it is called now.
 func (m *migration) recode(e *stores.Entity, f *stores.Field, was, now string) error {
 	holds, becomes := quote(f.Column)+" = "+literalText(was), literalText(now)
-	if f.Codes == nil { // a list of them
+	if f.Kind == stores.JSON { // a list of them
 		text := quote(f.Column) + "::text"
 		holds = "pg_catalog.strpos(" + text + ", " + literalText(`"`+was+`"`) + ") > 0"
 		becomes = "pg_catalog.replace(" + text + ", " + literalText(`"`+was+`"`) + ", " + literalText(`"`+now+`"`) + ")::" + declaredAs(f.Keeps())

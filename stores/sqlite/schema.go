@@ -819,7 +819,7 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 // recode plans that a column spells a code as it is called now.
 func (m *migration) recode(e *stores.Entity, f *stores.Field, was, now string) error {
 	column, holds, becomes := quote(f.Column), " = "+literal(str(was)), literal(str(now))
-	if f.Codes == nil { // a list of them
+	if f.Kind == stores.JSON { // a list of them
 		column, holds, becomes = "instr("+column+", "+literal(str(`"`+was+`"`))+")", " > 0", "replace("+quote(f.Column)+", "+literal(str(`"`+was+`"`))+", "+literal(str(`"`+now+`"`))+")"
 	}
 	rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + column + holds)
