@@ -45,7 +45,7 @@ func (r *reading) atWork(ctx context.Context, st *step, p *verbs.Param, place ds
 	if kept != nil {
 		v = kept.Values[verbs.SessionActive]
 	}
-	if v.Entity == e.Store.Name {
+	if r.e.reg.Entity(v.Entity) == e {
 		g, there, err := r.standing(ctx, st, given{value: v.Value(), entity: e, from: ofRecord.Mix(verbs.Stored(v.Origin)), dark: v.Sensitive}, place, p.Name)
 		if err != nil {
 			return given{}, err

@@ -380,7 +380,17 @@ func (e *Engine) principal(ctx context.Context, name string) (who stores.Princip
 			return who, err
 		}
 	}
-	return e.store.Principal(ctx, name)
+	if who, err = e.store.Principal(ctx, name); err == nil && e.reg.Formerly() {
+		holds := make(map[string][]stores.Value, len(who.Holds))
+		for name, keys := range who.Holds {
+			if entity := e.reg.Entity(name); entity != nil {
+				name = entity.Store.Name
+			}
+			holds[name] = append(holds[name], keys...)
+		}
+		who.Holds = holds
+	}
+	return who, err
 }
 
 // Label is what people call a principal: their name where nothing else is known.

@@ -37,7 +37,7 @@ func (w Redaction) of() journal.Redaction {
 	if w.Principal != "" {
 		return journal.Redaction{Principal: w.Principal}
 	}
-	return journal.Redaction{Row: &journal.Row{Entity: w.Entity.Name, Key: w.Key}, Everywhere: w.Everywhere}
+	return journal.Redaction{Row: journal.RowOf(w.Entity, w.Key), Everywhere: w.Everywhere}
 }
 
 // keeper refuses whoever has no role that keeps the journal, and tells the

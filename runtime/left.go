@@ -3,12 +3,48 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
+	"verbatim/dsl"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
+
+// Rehearse says what a store has to become for palettes, and what would be wrong then:
+// queries that cannot be run, and what is left of palettes as they were. Nothing changes.
+func Rehearse(ctx context.Context, reg *verbs.Registry, store stores.Store, more ...*stores.Entity) (plan stores.Plan, unfit dsl.Diagnostics, left []string, err error) {
+	var asked []*verbs.Verb
+	var queries []stores.SQL
+	for _, v := range reg.Verbs() {
+		if v.Query != nil {
+			asked, queries = append(asked, v), append(queries, queryOf(v, nil))
+		}
+	}
+	var tables []*stores.Entity
+	for _, e := range reg.Entities() {
+		tables = append(tables, e.Store)
+	}
+	plan, found, err := store.Rehearse(ctx, append(tables, more...), queries)
+	if err != nil {
+		return plan, nil, nil, err
+	}
+	for i, err := range found {
+		var wrong *stores.SQLError
+		switch {
+		case errors.As(err, &wrong):
+			unfit = append(unfit, badQuery(asked[i], wrong))
+		case err != nil && len(plan.Problems) == 0:
+			return plan, nil, nil, fmt.Errorf("the query of %s: %w", asked[i].Name, err)
+		}
+	}
+	left, err = Left(ctx, reg, store)
+	if errors.Is(err, stores.ErrSchema) {
+		err = nil // nothing was kept yet
+	}
+	return plan, unfit, left, err
+}
 
 // Left says what a store still holds of palettes as they were, and what comes of it:
 // roles that somebody has and no palette declares any more, and work that waits for
@@ -39,8 +75,7 @@ func Left(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines [
 		if json.Unmarshal([]byte(jobs[i].Payload), &w) != nil {
 			continue // whoever runs it says so
 		}
-		v := reg.Verb(w.Verb)
-		if v == nil || !slices.ContainsFunc(v.Effects, func(e verbs.Effect) bool { return e.Run != nil && noticeTarget(&e) == w.Trigger }) {
+		if _, why, err := readWork(reg, stores.Run{Job: jobs[i].Job}); err == nil && why == reasonOther {
 			work[w.Trigger+" of "+w.Verb]++
 		}
 	}
@@ -48,7 +83,7 @@ func Left(ctx context.Context, reg *verbs.Registry, store stores.Store) (lines [
 		lines = append(lines, fmt.Sprintf("the role %s, which no palette declares, is that of %s; it gives no rights", role, verbs.Count(n, "principal")))
 	}
 	for trigger, n := range work {
-		lines = append(lines, fmt.Sprintf("%s for %s, which no palette declares; it cannot be done when its time has come", verbs.Count(n, "job"), trigger))
+		lines = append(lines, fmt.Sprintf("%s for %s, which no palette declares as it was asked for; it cannot be done when its time has come", verbs.Count(n, "job"), trigger))
 	}
 	slices.Sort(lines)
 	return lines, nil

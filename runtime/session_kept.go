@@ -360,7 +360,7 @@ func (r *reading) active(ctx context.Context, e *verbs.Entity) (stores.Value, er
 	if kept != nil {
 		v := kept.Values[verbs.SessionActive]
 		r.sessionSaw(verbs.SessionActive, v)
-		if v.Entity == e.Store.Name {
+		if r.e.reg.Entity(v.Entity) == e {
 			// What was at work on may be out of scope by now.
 			_, err := r.get(ctx, e.Store, v.Value())
 			if err == nil || !errors.Is(err, stores.ErrNotFound) {

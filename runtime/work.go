@@ -219,7 +219,7 @@ func ends(run stores.Run, state stores.JobState, at time.Time, note string) stor
 }
 
 func (e *Engine) workCall(ctx context.Context, run stores.Run) (Worked, error) {
-	w, why, err := e.readWork(run)
+	w, why, err := readWork(e.reg, run)
 	if err != nil {
 		return Worked{}, &Failure{Err: err}
 	}
@@ -289,7 +289,7 @@ func (s *Session) worked(ctx context.Context, w *work, done Worked, p *verbs.Pro
 
 // readWork makes sense of a payload, with the palettes of today, or says why not. The
 // error is stores.ErrVersion.
-func (e *Engine) readWork(run stores.Run) (*work, string, error) {
+func readWork(reg *verbs.Registry, run stores.Run) (*work, string, error) {
 	var p struct {
 		V             int
 		Verb, Trigger string
@@ -301,7 +301,7 @@ func (e *Engine) readWork(run stores.Run) (*work, string, error) {
 	} else if err != nil {
 		return nil, reasonUnreadable, nil
 	}
-	w := &work{run: run, verb: e.reg.Verb(p.Verb)}
+	w := &work{run: run, verb: reg.Verb(p.Verb)}
 	if w.verb == nil {
 		return nil, reasonOther, nil
 	}
@@ -316,7 +316,7 @@ func (e *Engine) readWork(run stores.Run) (*work, string, error) {
 	w.args, w.refs = make([]stores.Value, len(w.verb.Params)), make([]*stores.Entity, len(w.verb.Params))
 	w.from = slices.Repeat([]verbs.Origin{verbs.NewOrigin(verbs.FromScript, "")}, len(w.verb.Params))
 	if a := p.Active; a != nil {
-		if e.reg.Entity(a.Entity) == nil {
+		if reg.Entity(a.Entity) == nil {
 			return nil, reasonOther, nil
 		}
 		var ok bool
@@ -332,10 +332,13 @@ func (e *Engine) readWork(run stores.Run) (*work, string, error) {
 			return nil, reasonUnreadable, nil
 		}
 		v, ok := stores.Parse(kind, a.Text)
+		if i >= 0 && ok {
+			v = codesNow(w.verb.Params[i].Type, v)
+		}
 		switch {
 		case !ok:
 			return nil, reasonUnreadable, nil
-		case i < 0:
+		case i < 0, gone(w.verb.Params[i].Type, v):
 			return nil, reasonOther, nil
 		}
 		w.args[i], w.from[i] = v, ofDocument // the worst there is, where it cannot be read
@@ -345,7 +348,7 @@ func (e *Engine) readWork(run stores.Run) (*work, string, error) {
 			}
 		}
 		if a.Entity != "" {
-			entity := e.reg.Entity(a.Entity)
+			entity := reg.Entity(a.Entity)
 			if entity == nil {
 				return nil, reasonOther, nil
 			}
@@ -353,6 +356,25 @@ func (e *Engine) readWork(run stores.Run) (*work, string, error) {
 		}
 	}
 	return w, "", nil
+}
+
+// codesNow is a value by the names that its codes have now.
+func codesNow(t *verbs.Type, v stores.Value) stores.Value {
+	switch {
+	case t == nil:
+	case t.Name == verbs.CodeType && t.Codes != nil:
+		f := stores.Field{Kind: stores.String, WasCodes: t.Codes.Was()}
+		return f.Now(v)
+	case t.Name == verbs.ListType && t.Item != nil && t.Item.Name == verbs.CodeType && t.Item.Codes != nil:
+		f := stores.Field{Kind: stores.JSON, Elem: stores.String, WasCodes: t.Item.Codes.Was()}
+		return f.Now(v)
+	}
+	return v
+}
+
+// gone reports whether a value is a code that its list does not have any more.
+func gone(t *verbs.Type, v stores.Value) bool {
+	return t != nil && t.Name == verbs.CodeType && t.Codes != nil && !slices.Contains(t.Codes.Names(), v.Text())
 }
 
 func kindNamed(name string) (stores.Kind, bool) {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -96,6 +97,10 @@ type Entity struct {
 	Unique [][]int // sets of fields unique together, always within the scope root
 	Given  []Given // of how many of some fields each row has values
 	Place  string  // "client.yaml:12:5", for messages
+
+	// Was is what it was called before, and WasTable its table then, of a managed table;
+	// "" where it always had its name.
+	Was, WasTable string
 }
 
 // A Given says of how many of some fields a row has values: of Least to Most, or of none
@@ -158,6 +163,8 @@ type Field struct {
 	Personal  bool     // of a person: erasable from the journal
 	Default   Value    // Null when there is none
 	Codes     []string // closed list, nil when open
+	// WasCodes are the codes, or those of a list's items, by what they were called before.
+	WasCodes map[string]string
 	// Spelling says in which form the column keeps the field; nil is as it is.
 	Spelling *Spelling
 	// Places is how many digits after the point of a decimal its column keeps exactly,
@@ -177,6 +184,34 @@ func (e *Entity) FieldIndex(name string) int {
 		}
 	}
 	return slices.IndexFunc(e.Fields, func(f Field) bool { return f.Was != "" && f.Was == name })
+}
+
+// Now is a value of the field by the name that it has now, where it is a code that was
+// called otherwise.
+func (f *Field) Now(v Value) Value {
+	switch {
+	case f.WasCodes == nil:
+	case v.Kind() == String && f.Kind == String:
+		if now, ok := f.WasCodes[v.Text()]; ok {
+			return NewString(now)
+		}
+	case v.Kind() == JSON && f.Elem == String:
+		for was, now := range f.WasCodes {
+			v, _ = ParseJSON(strings.ReplaceAll(v.Text(), `"`+was+`"`, `"`+now+`"`))
+		}
+	}
+	return v
+}
+
+// Former are codes that a column of ours still spells as they were called: was, and now.
+func (f *Field) Former() (pairs [][2]string) {
+	for _, was := range slices.Sorted(maps.Keys(f.WasCodes)) {
+		now := f.WasCodes[was]
+		if v, ok := f.Stored(NewString(now)); f.Kind == JSON || ok && v.Text() == now {
+			pairs = append(pairs, [2]string{was, now})
+		}
+	}
+	return pairs
 }
 
 // A Scope says for whom data is read or written. Its zero value opens nothing
@@ -550,8 +585,14 @@ type Column struct {
 type Store interface {
 	// Migrate plans what the entities need, and with apply does it, in one
 	// transaction. Managed tables are created and only ever extended; mapped
-	// tables are verified. Every problem is reported at once.
-	Migrate(ctx context.Context, entities []*Entity, apply bool) (Plan, error)
+	// tables are verified. Every problem is reported at once. What tell makes of the plan,
+	// before it is carried out, goes into the journal with it; its error undoes all.
+	Migrate(ctx context.Context, entities []*Entity, apply bool, tell ...func(*Plan) ([]Entry, error)) (Plan, error)
+	// Rehearse says what Migrate would do, and what would be wrong after it: with each of
+	// some queries, as CheckSQL says it or nil, and with the rights of the role that the
+	// store is opened with, if that is not the one that migrates. It changes nothing:
+	// statements that shape tables are run and rolled back.
+	Rehearse(ctx context.Context, entities []*Entity, queries []SQL) (Plan, []error, error)
 	// CheckSQL refuses a query that could do anything but read the declared
 	// entities' rows inside a scope, without running it.
 	CheckSQL(ctx context.Context, entities []*Entity, q SQL) error
@@ -628,4 +669,56 @@ type Plan struct {
 	Steps    []string // statements, in order
 	Problems []string // what stands in the way: nothing is done while there is one
 	Warnings []string // what makes it slow, or could not be looked at
+	// Deeds are what Steps do to rows that are there. They are agreed to, and told in the
+	// journal.
+	Deeds []Deed
+	// Undeclared are columns of tables that no field of their entities has. Only Rehearse
+	// lists them.
+	Undeclared []string
 }
+
+// Spoken are the entities that queries may speak of: those of palettes, and not the
+// engine's own.
+func Spoken(entities []*Entity) []*Entity {
+	return slices.DeleteFunc(slices.Clone(entities), func(e *Entity) bool { return strings.HasPrefix(e.Table, "verbatim.") })
+}
+
+// OfNoField says that an entity has no field for a column; must says that a new row needs
+// a value in it.
+func OfNoField(e *Entity, column, table string, must bool) string {
+	s := fmt.Sprintf("%s: entity %s: column %s of table %s is that of no field", e.Place, e.Name, column, table)
+	if must && e.Added {
+		s += ", and it takes no null: verbs can add rows only where a trigger fills it"
+	}
+	return s
+}
+
+// A Deed is one thing that a Plan does to rows that are there.
+type Deed struct {
+	Kind   DeedKind
+	Entity string
+	Field  string // "" of an entity
+	From   string // what it was called, or the code that was
+	To     string // what it is called, or the value that rows get
+	Rows   int64
+}
+
+// Filled is that rows get the default of a new field.
+func Filled(e *Entity, f *Field, rows int64) Deed {
+	d := Deed{Kind: Backfill, Entity: e.Name, Field: f.Name, Rows: rows}
+	if !f.Sensitive && !f.Personal {
+		d.To = f.Default.Text()
+	}
+	return d
+}
+
+// A DeedKind says what a Deed does.
+type DeedKind string
+
+// The kinds of deed.
+const (
+	RenameEntity DeedKind = "rename-entity" // its table, where that is ours
+	RenameField  DeedKind = "rename-field"  // its column
+	RenameCode   DeedKind = "rename-code"   // in a column
+	Backfill     DeedKind = "backfill"      // the default of a new field
+)

@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"verbatim/dsl"
 	"verbatim/verbs/expr"
 )
 
@@ -29,6 +30,7 @@ type loader struct {
 	verbNamed   map[string]*Verb
 
 	codeSchemas []codeSchemaNode
+	formers     []formerNode
 	entityNodes []entityNode
 	verbNodes   []verbNode
 
@@ -72,6 +74,32 @@ func (l *loader) schemasOfCodes() {
 				c.list.Codes[i].Schema = s
 			}
 		}
+	}
+}
+
+// A formerNode is what something was called before: it has to be nothing's name now.
+type formerNode struct {
+	d      *doc
+	n      *yaml.Node
+	what   string
+	within string // the list of a code
+	name   string // now
+	taken  func(name string) (dsl.Place, bool)
+}
+
+// former checks what things were called before, once all are known.
+func (l *loader) former() {
+	seen := make(map[[3]string]dsl.Place)
+	for _, f := range l.formers {
+		at, key := f.d.place(f.n), [3]string{f.what, f.within, f.n.Value}
+		if place, taken := f.taken(f.n.Value); f.n.Value == f.name {
+			f.d.report(tell(at, "contradiction", f.name+" was always called so", "say what it was called before", dsl.Place{}, ""))
+		} else if taken {
+			f.d.report(tell(at, "declared-twice", f.what, f.n.Value, place))
+		} else if first, twice := seen[key]; twice {
+			f.d.report(tell(at, "declared-twice", f.what, f.n.Value, first))
+		}
+		seen[key] = at
 	}
 }
 
@@ -191,7 +219,15 @@ func (l *loader) role(d *doc, n *yaml.Node) {
 	}
 	k := f.at("name").value
 	d.name(k, "role")
-	r := &Role{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k), SeesAll: f.text("sees") == "all", Keeps: f.text("keeps") == "journal"}
+	r := &Role{Name: d.full(k.Value), Description: f.text("description"), Place: d.place(k), SeesAll: f.text("sees") == "all", Keeps: f.text("keeps") == "journal", Was: f.text("renamed-from")}
+	if n := f.at("renamed-from").value; n != nil {
+		l.formers = append(l.formers, formerNode{d, n, "role", "", r.Name, func(name string) (dsl.Place, bool) {
+			if r := l.roleNamed[name]; r != nil {
+				return r.Place, true
+			}
+			return dsl.Place{}, false
+		}})
+	}
 	if first := l.roleNamed[r.Name]; first != nil {
 		d.report(tell(r.Place, "declared-twice", "role", r.Name, first.Place))
 		return

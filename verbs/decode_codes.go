@@ -43,7 +43,15 @@ func (l *loader) codeList(d *doc, n *yaml.Node) {
 				return
 			}
 			at = cf.at("code").value
-			c = Code{Name: at.Value, Description: cf.text("description"), Label: cf.text("label"), Else: cf.text("else")}
+			c = Code{Name: at.Value, Description: cf.text("description"), Label: cf.text("label"), Else: cf.text("else"), Was: cf.text("renamed-from")}
+			if n := cf.at("renamed-from").value; n != nil {
+				l.formers = append(l.formers, formerNode{d, n, "code", list.Name, c.Name, func(name string) (dsl.Place, bool) {
+					if at := seen[name]; at != nil {
+						return d.place(at), true
+					}
+					return dsl.Place{}, false
+				}})
+			}
 			if n := cf.at("value").value; n != nil {
 				valued = append(valued, n)
 				if c.Value = stores.NewString(n.Value); n.Style == 0 && isNumber(n.Value) {

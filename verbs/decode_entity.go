@@ -48,6 +48,17 @@ func (l *loader) makeFields(en *entityNode) {
 	e.Description = f.text("description")
 	s.Managed = f.boolean("managed")
 	s.Table = f.text("table")
+	if n := f.at("renamed-from").value; n != nil {
+		if s.Was = n.Value; s.Managed && s.Table == "" {
+			s.WasTable = underscored(s.Was)
+		}
+		l.formers = append(l.formers, formerNode{d, n, "entity", "", s.Name, func(name string) (dsl.Place, bool) {
+			if e := l.entityNamed[name]; e != nil {
+				return e.Place, true
+			}
+			return dsl.Place{}, false
+		}})
+	}
 	if n := f.at("table").value; n != nil && !isTable(n.Value) {
 		d.report(tell(d.place(n), "bad-name/table", n.Value))
 	}
@@ -278,7 +289,7 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 		switch t.Name {
 		case CodeType:
 			if t.Codes != nil {
-				kept.Codes, kept.Spelling = t.Codes.Names(), t.Codes.Spelling
+				kept.Codes, kept.Spelling, kept.WasCodes = t.Codes.Names(), t.Codes.Spelling, t.Codes.Was()
 			}
 		case RefType:
 			if t.Entity != nil {
@@ -289,6 +300,9 @@ func (l *loader) field(en *entityNode, k, v *yaml.Node) {
 			}
 		case ListType:
 			kept.Elem = l.kindOf(t.Item)
+			if t.Item.Codes != nil {
+				kept.WasCodes = t.Item.Codes.Was()
+			}
 			if t.Item.Codes != nil && t.Item.Codes.Spelling != nil {
 				d.report(tell(field.Place, "code-value/spelt-list", k.Value))
 			}

@@ -130,6 +130,7 @@ func load(srcs []*dsl.Source, o options) (*Registry, dsl.Diagnostics) {
 	for i := range l.entityNodes {
 		l.makeFields(&l.entityNodes[i])
 	}
+	l.former()
 	for i := range l.entityNodes {
 		l.relate(&l.entityNodes[i])
 	}

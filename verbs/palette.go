@@ -32,6 +32,10 @@ type Registry struct {
 	open      map[string]bool // names of arguments of any verb that are not
 	digest    string          // of everything that was read
 	excludes  bool            // some verb does not go with another
+
+	// By what they were called before.
+	wasEntities map[string]*Entity
+	wasRoles    map[string]*Role
 }
 
 // A Palette is one file.
@@ -75,8 +79,9 @@ type Answering struct {
 type Role struct {
 	Name        string
 	Description string
-	SeesAll     bool // rows of every scope
-	Keeps       bool // looks after the journal, and may erase from it
+	SeesAll     bool   // rows of every scope
+	Keeps       bool   // looks after the journal, and may erase from it
+	Was         string // what it was called before, "" where it always had its name
 	Place       dsl.Place
 }
 
@@ -90,6 +95,21 @@ type CodeList struct {
 	Place    dsl.Place
 
 	index map[string]int // made by newRegistry
+}
+
+// Was gives the codes by what they were called before; nil where all always had their
+// names.
+func (l *CodeList) Was() map[string]string {
+	var was map[string]string
+	for i := range l.Codes {
+		if c := &l.Codes[i]; c.Was != "" {
+			if was == nil {
+				was = make(map[string]string)
+			}
+			was[c.Was] = c.Name
+		}
+	}
+	return was
 }
 
 // covers reports whether a list holds every code of another.
@@ -108,6 +128,7 @@ type Code struct {
 	Description string
 	Value       stores.Value // what columns hold for it; null where they hold its name
 	Label       string       // what people call it; "" where the palette does not say
+	Was         string       // what it was called before, "" where it always had its name
 	// To lists the codes that a field which holds this one may change to. It
 	// counts where any code of the list says so: see CodeList.Steps.
 	To []string

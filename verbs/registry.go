@@ -43,12 +43,18 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 		codes:    make(map[string]*CodeList, len(codes)),
 		roles:    make(map[string]*Role, len(roles)),
 		schemas:  make(map[string]*Schema, len(schemas)),
-		says:     says,
-		digest:   digest,
+
+		wasEntities: make(map[string]*Entity),
+		wasRoles:    make(map[string]*Role),
+		says:        says,
+		digest:      digest,
 	}
 	slices.SortStableFunc(r.palettes, func(a, b *Palette) int { return strings.Compare(a.Domain, b.Domain) })
 	for _, e := range entities {
 		put(r.entities, e.Store.Name, e)
+		if e.Store.Was != "" {
+			put(r.wasEntities, e.Store.Was, e)
+		}
 	}
 	for _, l := range codes {
 		l.index = make(map[string]int, len(l.Codes))
@@ -62,6 +68,9 @@ func newRegistry(palettes []*Palette, entities []*Entity, codes []*CodeList, rol
 	}
 	for _, role := range roles {
 		put(r.roles, role.Name, role)
+		if role.Was != "" {
+			put(r.wasRoles, role.Was, role)
+		}
 	}
 	for _, s := range schemas {
 		s.says = says
@@ -161,8 +170,13 @@ func (r *Registry) Palette(domain string) *Palette {
 	return nil
 }
 
-// Entity returns the entity of that name, or nil.
-func (r *Registry) Entity(name string) *Entity { return r.entities[name] }
+// Entity returns the entity of that name, or that had it before, or nil.
+func (r *Registry) Entity(name string) *Entity {
+	if e := r.entities[name]; e != nil {
+		return e
+	}
+	return r.wasEntities[name]
+}
 
 // Entities returns every entity, sorted by name.
 func (r *Registry) Entities() []*Entity { return sortedByName(r.entities) }
@@ -173,8 +187,16 @@ func (r *Registry) CodeList(name string) *CodeList { return r.codes[name] }
 // CodeLists returns every code list, sorted by name.
 func (r *Registry) CodeLists() []*CodeList { return sortedByName(r.codes) }
 
-// Role returns the role of that name, or nil.
-func (r *Registry) Role(name string) *Role { return r.roles[name] }
+// Role returns the role of that name, or that had it before, or nil.
+func (r *Registry) Role(name string) *Role {
+	if role := r.roles[name]; role != nil {
+		return role
+	}
+	return r.wasRoles[name]
+}
+
+// Formerly reports whether an entity has been renamed.
+func (r *Registry) Formerly() bool { return len(r.wasEntities) > 0 }
 
 // Roles returns every role, sorted by name.
 func (r *Registry) Roles() []*Role { return sortedByName(r.roles) }

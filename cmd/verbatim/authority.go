@@ -26,7 +26,11 @@ import (
 
 // wholePalettes loads the palettes of the directory and that of the program.
 func (a *app) wholePalettes(flag string) (*verbs.Registry, error) {
-	return a.palettesBeside(flag, system.Source())
+	reg, err := a.palettesBeside(flag, system.Source())
+	if err == nil {
+		system.Follow(reg)
+	}
+	return reg, err
 }
 
 // palettesFor loads the palette of the program only where one of its verbs is

@@ -177,7 +177,7 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 	if err != nil {
 		return a.noRow(err, q.row)
 	}
-	q.of = &journal.Row{Entity: e.Name, Key: key}
+	q.of = journal.RowOf(e, key)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,27 +20,39 @@ import (
 func migrateCommand(a *app) *cobra.Command {
 	var store, palettes, grantTo string
 	var administrators []string
-	var planOnly bool
+	var planOnly, check, yes bool
 	var data []string
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Create the tables that palettes declare, and verify those that exist",
 		Example: `verbatim migrate --store fresh.db --data bank.sql --data people.sql
-verbatim migrate --plan`,
+verbatim migrate --plan
+verbatim migrate --check`,
 		Long: `Tables that a palette maps are compared with it and never altered. --data is for
 examples and tests: an operator's SQL, run first and in one transaction. It adds to what
 is there, and is refused where it cannot stand beside it.
 On PostgreSQL, connect as the role that is to own the tables, and name with
---grant-to the one that runs use: it is given what verbs need, also of mapped tables.`,
+--grant-to the one that runs use: it is given what verbs need, also of mapped tables.
+--check says what would be done and what would stop verbs: statements of queries, rights,
+codes, roles and waiting work. It changes nothing and exits 1 where something stops.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if check {
+				switch {
+				case planOnly:
+					return usage("--check says what --plan does", "give one of them")
+				case len(data)+len(administrators) > 0:
+					return usage("--check changes nothing, and --data and --administrator do", "give one of them")
+				}
+				return a.checkStore(cmd.Context(), store, palettes, grantTo)
+			}
 			if planOnly && len(data) > 0 {
 				return usage("--plan changes nothing and --data does", "give one of them")
 			}
 			if planOnly && len(administrators) > 0 {
 				return usage("--plan changes nothing and --administrator does", "give one of them")
 			}
-			if err := a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, data); err != nil {
+			if err := a.migrate(cmd.Context(), store, palettes, grantTo, planOnly, yes, data); err != nil {
 				return err
 			}
 			return a.found(cmd.Context(), store, palettes, administrators)
@@ -50,11 +63,13 @@ On PostgreSQL, connect as the role that is to own the tables, and name with
 	cmd.Flags().StringVar(&grantTo, "grant-to", "", "on PostgreSQL, the `role` that runs use")
 	cmd.Flags().StringArrayVar(&administrators, "administrator", nil, "make `name` an administrator; the first are made so")
 	cmd.Flags().BoolVar(&planOnly, "plan", false, "print the statements and change nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "rename and fill rows that are there, and do not ask")
+	cmd.Flags().BoolVar(&check, "check", false, "say what would be done and what would stop verbs, and change nothing")
 	cmd.Flags().StringArrayVar(&data, "data", nil, "run the SQL of a `file` first")
 	return cmd
 }
 
-func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, planOnly bool, data []string) error {
+func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, planOnly, yes bool, data []string) error {
 	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
@@ -94,7 +109,26 @@ func (a *app) migrate(ctx context.Context, where, palettes, grantTo string, plan
 		return err
 	}
 	var plan stores.Plan
-	plan, err = store.Migrate(ctx, append(tables(reg), ownTables()...), !planOnly)
+	all := append(tables(reg), ownTables()...)
+	var agreed []stores.Deed
+	tell := func(p *stores.Plan) ([]stores.Entry, error) {
+		if !yes && !slices.EqualFunc(p.Deeds, agreed, sameDeed) {
+			return nil, &unagreed{p.Deeds}
+		}
+		return a.deeds(reg, p.Deeds), nil
+	}
+	plan, err = store.Migrate(ctx, all, !planOnly, tell)
+	var ask *unagreed
+	if errors.As(err, &ask) {
+		if err = a.agreeTo(ctx, ask.deeds); err != nil {
+			return err
+		}
+		agreed = ask.deeds
+		plan, err = store.Migrate(ctx, all, true, tell)
+	}
+	if errors.As(err, &ask) {
+		return &stop{exitRefused, "changed-meanwhile", "the store is not as it was when you were asked. Nothing was changed", "verbatim migrate asks again"}
+	}
 	if err != nil {
 		err = broken("the store cannot be migrated", err, "nothing was changed; try again")
 		return err
@@ -167,7 +201,8 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 			Steps    []string `json:"steps"`
 			Problems []string `json:"problems"`
 			Warnings []string `json:"warnings"`
-		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems), wire.Some(plan.Warnings)})
+			Deeds    []string `json:"deeds"` // what is done to rows that are there
+		}{"verbatim/migrate@1", path, !planOnly && len(plan.Problems) == 0, wire.Some(plan.Steps), wire.Some(plan.Problems), wire.Some(plan.Warnings), deedsOf(plan)})
 	}
 	for _, w := range plan.Warnings {
 		if !a.json {
@@ -189,6 +224,9 @@ func (a *app) tellPlan(path string, plan stores.Plan, planOnly bool, entities in
 	if planOnly {
 		for _, s := range plan.Steps {
 			fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
+		}
+		for _, d := range plan.Deeds {
+			fmt.Fprintln(a.err, "asks  "+deed(d))
 		}
 		fmt.Fprintf(a.err, "%s would be run; nothing was changed\n", receipt.Counted(len(plan.Steps), "statement"))
 		return nil

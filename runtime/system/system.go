@@ -53,6 +53,32 @@ const (
 // A high role is one that whoever has it needs nothing else to do harm with.
 func high(role *verbs.Role) bool { return role.SeesAll || role.Name == Administrator }
 
+// Follow has the rows of the palette read and migrated by the names that roles and
+// entities had before.
+func Follow(reg *verbs.Registry) {
+	t, err := tablesOf(reg)
+	if err != nil {
+		return
+	}
+	roles, entities := map[string]string{}, map[string]string{}
+	for _, r := range reg.Roles() {
+		if r.Was != "" {
+			roles[r.Was] = r.Name
+		}
+	}
+	for _, e := range reg.Entities() {
+		if e.Store.Was != "" {
+			entities[e.Store.Was] = e.Store.Name
+		}
+	}
+	if len(roles) > 0 {
+		t.roles.Fields[t.roles.FieldIndex("role")].WasCodes = roles
+	}
+	if len(entities) > 0 {
+		t.holds.Fields[t.holds.FieldIndex("entity")].WasCodes = entities
+	}
+}
+
 // Register adds what carries the verbs out.
 func Register(h *runtime.Handlers, reg *verbs.Registry) {
 	type person struct {
@@ -168,7 +194,7 @@ func Register(h *runtime.Handlers, reg *verbs.Registry) {
 		if !ok {
 			return runtime.Outcome{}, runtime.Refuse("this is no key of such a row", "give the key as the database has it")
 		}
-		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(holds, runtime.Fields{"principal": a.Principal, "entity": a.Entity, "held": key.Text()})}}, nil
+		return runtime.Outcome{Changes: []runtime.Edit{runtime.Create(holds, runtime.Fields{"principal": a.Principal, "entity": e.Store.Name, "held": key.Text()})}}, nil
 	})
 
 	runtime.Handle(h, "system.revoke-scope", func(ctx context.Context, c *runtime.Call, a rowOf) (runtime.Outcome, error) {

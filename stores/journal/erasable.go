@@ -267,10 +267,10 @@ func (r *Record) commitments(row *Row) []receipt.Commitment {
 			all = append(all, c)
 		}
 	}
-	touched := row == nil || slices.Contains(r.About, *row)
+	touched := row == nil || slices.ContainsFunc(r.About, func(a Row) bool { return row.is(a.Entity, a.Key) })
 	for i := range r.Rows {
 		c := &r.Rows[i]
-		if row != nil && (c.Entity != row.Entity || c.Key != row.Key) {
+		if row != nil && !row.is(c.Entity, c.Key) {
 			continue
 		}
 		touched = true
@@ -289,7 +289,7 @@ func (r *Record) commitments(row *Row) []receipt.Commitment {
 // Touches reports whether the record tells of a row: that it changed it, or that
 // the call named it.
 func (r *Record) Touches(row Row) bool {
-	return slices.Contains(r.About, row) || slices.ContainsFunc(r.Rows, func(c receipt.Row) bool { return c.Entity == row.Entity && c.Key == row.Key })
+	return slices.ContainsFunc(r.About, func(a Row) bool { return row.is(a.Entity, a.Key) }) || slices.ContainsFunc(r.Rows, func(c receipt.Row) bool { return row.is(c.Entity, c.Key) })
 }
 
 // Called reports whether the record tells of a row under a name that it had in

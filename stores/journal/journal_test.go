@@ -146,7 +146,7 @@ func TestRecordsComeBackExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := NewOpening("id", "p")
 		random := chance(rapid.Uint64().Draw(t, "seed"))
-		r := Record{Opening: "id", About: []Row{{"note", stores.NewInt(7)}}}
+		r := Record{Opening: "id", About: []Row{{Entity: "note", Key: stores.NewInt(7)}}}
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			c := receipt.Row{Op: rapid.SampledFrom([]string{receipt.Inserted, receipt.Updated, receipt.Deleted, receipt.Found}).Draw(t, "op"), Entity: "note", Table: "desk.notes", Key: key(1),
 				Name: rapid.SampledFrom([]string{"", "@pierre-sow"}).Draw(t, "name")}
@@ -595,7 +595,7 @@ func first() []*Line {
 		r.Rows = []receipt.Row{{Op: receipt.Found, Entity: "note", Table: "desk.notes", Key: key(2), Fields: []receipt.Field{{Name: "count", Kind: stores.Int, After: receipt.Of(stores.NewInt(1))}}}}
 	})
 	add(stores.Entry{Source: "a.dsl:3", Verb: "desk.drop", Call: `desk.drop :id "(personal)"`, Outcome: "ok"}, func(r *Record, o *Opening) {
-		r.Call, r.About = text(o, `desk.drop :id @old`), []Row{{"note", key(2)}}
+		r.Call, r.About = text(o, `desk.drop :id @old`), []Row{{Entity: "note", Key: key(2)}}
 		r.Rows = []receipt.Row{{Op: receipt.Deleted, Entity: "note", Table: "desk.notes", Key: key(2), NameIs: text(o, "@old"), Fields: []receipt.Field{{Name: "count", Kind: stores.Int, Before: receipt.Of(stores.NewInt(1))}}}}
 	})
 	add(stores.Entry{Source: "a.dsl:4", Verb: "desk.drop", Call: `desk.drop :id @zoe`, Outcome: "refused", Reason: "not-permitted"}, func(*Record, *Opening) {})

@@ -196,7 +196,7 @@ func (w Redaction) texts(r *Record, o *Opening, found map[stores.Value]bool) {
 	}
 	for i := range r.Rows {
 		c := &r.Rows[i]
-		if c.Entity != w.Row.Entity || c.Key != w.Row.Key {
+		if !w.Row.is(c.Entity, c.Key) {
 			continue
 		}
 		for j := range c.Fields {
@@ -224,14 +224,14 @@ func (w Redaction) repeats(seq int64, r *Record, o *Opening, texts map[stores.Va
 	}
 	for i := range r.Rows {
 		c := &r.Rows[i]
-		if c.Entity == covered.Entity && c.Key == covered.Key {
+		if covered.is(c.Entity, c.Key) {
 			continue
 		}
 		for j := range c.Fields {
 			f := &c.Fields[j]
 			for _, is := range [...]receipt.Commitment{f.Before.Is, f.After.Is} {
 				if v, ok := o.Open(is); ok && is != "" && texts[v] {
-					all = append(all, repeated{Repeat{Seq: seq, Row: Row{c.Entity, c.Key}, Field: f.Name}, is})
+					all = append(all, repeated{Repeat{Seq: seq, Row: Row{Entity: c.Entity, Key: c.Key}, Field: f.Name}, is})
 				}
 			}
 		}

@@ -34,6 +34,18 @@ type Record struct {
 type Row struct {
 	Entity string
 	Key    stores.Value
+	// Was is what its entity was called before, where entries are looked for.
+	Was string
+}
+
+// RowOf names a row of an entity, by both names where it had another.
+func RowOf(e *stores.Entity, key stores.Value) *Row {
+	return &Row{Entity: e.Name, Key: key, Was: e.Was}
+}
+
+// is reports whether it is the row of an entity with a key.
+func (r *Row) is(entity string, key stores.Value) bool {
+	return r.Key == key && (r.Entity == entity || r.Was != "" && r.Was == entity)
 }
 
 // version is that of the text of a record. Another one is not read.
@@ -117,7 +129,7 @@ func Parse(text string) (Record, error) {
 			if err != nil {
 				return r, fmt.Errorf("a journal entry names a row that cannot be read: %w", err)
 			}
-			r.About = append(r.About, Row{row.Entity, row.Key})
+			r.About = append(r.About, Row{Entity: row.Entity, Key: row.Key})
 		}
 		rest = rest[d.InputOffset():]
 	}

@@ -94,6 +94,9 @@ func NewState(entities []*stores.Entity) *State {
 	s := &State{entities: map[string]*stores.Entity{}, rows: map[*stores.Entity]map[stores.Value]*row{}, foreign: map[string]int{}, order: entities}
 	for _, e := range entities {
 		s.entities[e.Name] = e
+		if e.Was != "" {
+			s.entities[e.Was] = e
+		}
 		s.rows[e] = map[stores.Value]*row{}
 	}
 	return s
@@ -212,12 +215,13 @@ func (s *State) Apply(seq int64, r *Record) {
 		now.seq = seq
 		s.rows[e][c.Key] = now
 		for j := range c.Fields {
-			f := &c.Fields[j]
+			f := c.Fields[j]
 			at := e.FieldIndex(f.Name)
 			if at < 0 {
 				s.foreign[c.Entity+"."+f.Name]++
 				continue
 			}
+			f.Before.Value, f.After.Value = e.Fields[at].Now(f.Before.Value), e.Fields[at].Now(f.After.Value)
 			if e.Fields[at].Computed {
 				continue
 			}
@@ -391,11 +395,11 @@ func (s *State) Rebuild(ctx context.Context, tx stores.Tx, seq int64, r *Record)
 			continue
 		}
 		for f := range e.Fields {
-			at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return field.Name == e.Fields[f].Name })
+			at := slices.IndexFunc(c.Fields, func(field receipt.Field) bool { return e.FieldIndex(field.Name) == f })
 			if at < 0 || change.Op == stores.Delete || f == e.Key || e.Fields[f].Computed {
 				continue
 			}
-			v := c.Fields[at].After.Value
+			v := e.Fields[f].Now(c.Fields[at].After.Value)
 			if c.Fields[at].After.Gone && e.Fields[f].Required && e.Fields[f].Holds() == stores.String && e.Fields[f].Codes == nil {
 				v = stores.NewString(erasedText)
 			}

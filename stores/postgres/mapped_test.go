@@ -403,6 +403,45 @@ func TestRightsOnTablesOfOthers(t *testing.T) {
 	}
 }
 
+// F19: the role that runs use sees by a rehearsal what it lacks, and that it may not
+// change tables.
+func TestTheApplicationRehearses(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	ctx := context.Background()
+	owner, err := Open(ctx, db.App, MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { owner.Close() })
+	run(t, db.Admin, "CREATE TABLE public.theirs (id text PRIMARY KEY); GRANT SELECT ON public.theirs TO verbatim_owner")
+	ours, theirs := mappedTo("ours", of("name", stores.String)), mappedTo("theirs")
+	ours.Managed, theirs.Name = true, "theirs"
+	if plan, err := owner.Migrate(ctx, []*stores.Entity{ours}, true); err != nil || len(plan.Problems) > 0 {
+		t.Fatal(plan.Problems, err)
+	}
+	run(t, db.Admin, "REVOKE DELETE ON public.ours FROM verbatim_app")
+	s, err := Open(ctx, db.App, AsOwner(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	all := []*stores.Entity{ours, theirs}
+	plan, _, err := s.Rehearse(ctx, all, nil)
+	const want = `role verbatim_app lacks rights that verbs of these palettes need: whoever owns the tables runs GRANT SELECT ON "public"."theirs" TO "verbatim_app"; GRANT SELECT, INSERT, UPDATE, DELETE ON "public"."ours" TO "verbatim_app"`
+	if err != nil || len(plan.Problems) != 1 || plan.Problems[0] != want {
+		t.Errorf("%v %q", err, plan.Problems)
+	}
+	run(t, db.Admin, "GRANT SELECT ON public.theirs TO verbatim_app; GRANT DELETE ON public.ours TO verbatim_app")
+	if plan, _, err = s.Rehearse(ctx, all, nil); err != nil || len(plan.Problems)+len(plan.Steps) > 0 {
+		t.Errorf("%v %+v", err, plan)
+	}
+	ours.Fields = append(ours.Fields, of("more", stores.String))
+	if plan, _, err = s.Rehearse(ctx, all, nil); err != nil || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0], "which role verbatim_app may not") {
+		t.Errorf("%v %+v", err, plan)
+	}
+}
+
 // F15: a code that its column has no room for is warned about before somebody says it.
 func TestCodesThatAColumnHasNoRoomFor(t *testing.T) {
 	t.Parallel()

@@ -476,6 +476,10 @@ func (p *query) argument(k, first int) string {
 
 // CheckSQL implements stores.Store.
 func (s *Store) CheckSQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) error {
+	return s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error { return c.checkSQL(ctx, entities, q) })
+}
+
+func (c *conn) checkSQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) error {
 	p, err := parse(entities, q)
 	if err != nil {
 		return err
@@ -483,27 +487,25 @@ func (s *Store) CheckSQL(ctx context.Context, entities []*stores.Entity, q store
 	if err := columnsNamed(q); err != nil {
 		return err
 	}
-	return s.read(ctx, s.pool, stores.Scope{}, func(c *conn) error {
-		scope := stores.Scope{Principal: "x", Holds: map[string][]stores.Value{}}
-		for _, e := range p.tables {
-			if n := len(e.Scope); n > 0 && e.Access == stores.ByPath {
-				root := e.Scope[n-1].To
-				scope.Holds[root.Name] = []stores.Value{sample(root)}
-			}
-			scope.Holds[e.Name] = []stores.Value{sample(e)}
+	scope := stores.Scope{Principal: "x", Holds: map[string][]stores.Value{}}
+	for _, e := range p.tables {
+		if n := len(e.Scope); n > 0 && e.Access == stores.ByPath {
+			root := e.Scope[n-1].To
+			scope.Holds[root.Name] = []stores.Value{sample(root)}
 		}
-		for _, sc := range []stores.Scope{scope, {All: true}} {
-			v := &view{scoped: newScoped(sc)}
-			if err := c.ready(ctx, v, p.tables...); err != nil {
-				return err
-			}
-			err := c.aside(ctx, func() error { return c.check(ctx, p, v, p.write(v, 1)) })
-			if err != nil {
-				return err
-			}
+		scope.Holds[e.Name] = []stores.Value{sample(e)}
+	}
+	for _, sc := range []stores.Scope{scope, {All: true}} {
+		v := &view{scoped: newScoped(sc)}
+		if err := c.ready(ctx, v, p.tables...); err != nil {
+			return err
 		}
-		return nil
-	})
+		err := c.aside(ctx, func() error { return c.check(ctx, p, v, p.write(v, 1)) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sample is some key of an entity.

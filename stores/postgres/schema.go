@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -116,49 +118,131 @@ func (s *Store) migrator() *pgxpool.Pool {
 // Migrate implements stores.Store. It works as the role of MigrateAs, when there
 // is one. What it makes is granted to the role of the application; what it needs
 // of tables of others, their owners grant.
-func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool) (stores.Plan, error) {
-	var plan stores.Plan
-	run := func(c *conn) error {
-		m := &migration{c: c, ctx: ctx, entities: entities, role: s.grantTo}
-		if apply {
-			if err := c.do(ctx, op{doing: "migrate", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + migrateLock + ")"}); err != nil {
+func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool, tell ...func(*stores.Plan) ([]stores.Entry, error)) (stores.Plan, error) {
+	defer s.forget()
+	return s.migrate(ctx, entities, migration{writes: apply}, func(m *migration) error {
+		if !apply || len(m.Problems) > 0 {
+			return errPlanned
+		}
+		t := &tx{reader: reader{s: s, c: m.c, view: view{scoped: m.c.scoped}, writes: true}, migrates: true}
+		m.c.judge = func(ctx context.Context, err error) error { return t.told(ctx, err) }
+		for _, tell := range tell {
+			entries, err := tell(&m.Plan)
+			if err == nil {
+				err = t.Apply(ctx, stores.Batch{Entries: entries})
+			}
+			if err != nil {
 				return err
 			}
 		}
-		if err := m.plan(); err != nil {
-			return err
-		}
-		plan = m.Plan
-		if !apply || len(plan.Problems) > 0 {
-			return nil
-		}
-		for _, step := range plan.Steps {
+		for _, step := range m.Steps[m.moved:] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := c.plain(ctx, "migrate", step); err != nil {
+			if err := m.c.plain(ctx, "migrate", step); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
-	// Row-level security holds for owners too, and a plan has to see every row.
-	all := stores.Scope{All: true}
-	var err error
-	if apply {
-		err = s.write(ctx, s.migrator(), all, run)
-	} else {
-		err = s.read(ctx, s.migrator(), all, run)
-	}
-	if err != nil {
-		return stores.Plan{}, err
-	}
+		return t.finish()
+	})
+}
+
+// forget has the store learn the shapes of tables anew.
+func (s *Store) forget() {
 	s.mu.Lock()
 	clear(s.shapes)
 	s.learned.Store(nil)
 	s.epoch++
 	clear(s.sound)
 	s.mu.Unlock()
+}
+
+// Rehearse implements stores.Store.
+func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries []stores.SQL) (stores.Plan, []error, error) {
+	defer s.forget()
+	var wrong []error
+	plan, err := s.migrate(ctx, entities, migration{rehearses: true}, func(m *migration) error {
+		wrong = nil
+		m.undeclared()
+		switch {
+		case len(m.shapes) > 0 && len(m.Problems) > 0:
+			return errPlanned
+		case len(m.shapes) > 0 && m.itself:
+			m.notOwner()
+			return errPlanned
+		case len(m.shapes) > 0 && !m.writes:
+			return errWrites
+		}
+		for _, step := range m.shapes {
+			if err := m.c.plain(ctx, "migrate", step); err != nil {
+				return err
+			}
+		}
+		s.forget()
+		r := &reader{s: s, c: m.c, view: view{scoped: m.c.scoped}}
+		for _, e := range entities {
+			if len(m.Problems) > 0 {
+				break // which may be why
+			}
+			err := m.c.aside(ctx, func() error {
+				_, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}})
+				return err
+			})
+			if m.c.broken = nil; err != nil {
+				m.problem(e, "its rows cannot be read: %v", err)
+			}
+		}
+		for _, q := range queries {
+			wrong = append(wrong, m.c.checkSQL(ctx, stores.Spoken(entities), q))
+			m.c.broken = nil
+		}
+		return errPlanned
+	})
+	return plan, wrong, err
+}
+
+var (
+	// errPlanned rolls back what was only tried.
+	errPlanned = errors.New("only planned")
+	// errWrites says that a plan cannot be made without writing.
+	errWrites = errors.New("the plan writes")
+	// errNotOwner says that the role may not change tables.
+	errNotOwner = errors.New("not the owner")
+)
+
+// migrate makes a plan, and hands it to fn in the same transaction. What is called
+// otherwise is renamed before the rest is planned. So a plan that renames is made in a
+// transaction that writes, and errPlanned from fn rolls that back.
+func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, how migration, fn func(*migration) error) (stores.Plan, error) {
+	var plan stores.Plan
+	run := func(c *conn) error {
+		m := &migration{c: c, ctx: ctx, entities: entities, role: s.grantTo, writes: how.writes, rehearses: how.rehearses}
+		if m.writes {
+			if err := c.do(ctx, op{doing: "migrate", sql: "SELECT pg_catalog.pg_advisory_xact_lock(" + migrateLock + ")"}); err != nil {
+				return err
+			}
+		}
+		err := m.plan()
+		if err == nil {
+			err = fn(m)
+		}
+		plan = m.Plan
+		return err
+	}
+	lend := s.read
+	if how.writes {
+		lend = s.write
+	}
+	// Row-level security holds for owners too, and a plan has to see every row.
+	all := stores.Scope{All: true}
+	err := lend(ctx, s.migrator(), all, run)
+	if errors.Is(err, errWrites) {
+		how.writes = true
+		err = s.write(ctx, s.migrator(), all, run)
+	}
+	if err != nil && !errors.Is(err, errPlanned) {
+		return stores.Plan{}, err
+	}
 	return plan, nil
 }
 
@@ -169,13 +253,19 @@ type migration struct {
 	ctx      context.Context
 	entities []*stores.Entity
 	role     string // of the application; "" when nothing is to be granted
-	tables   map[*stores.Entity]*tableInfo
-	schemas  map[string]bool               // that are there, or planned
-	begun    map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
-	indexes  map[string]map[string]bool    // schema -> names of relations that are there, or planned
-	grants   []string                      // schemas that the role may use, or will
-	lacks    []string                      // statements that give it rights, for owners of tables to run
-	added    []addedField                  // to tables that are there
+	writes   bool   // the transaction does
+	// rehearses says that nothing stays; itself, that the role that asks is the
+	// application's, which cannot grant itself anything.
+	rehearses, itself bool
+	moved             int      // how many of Steps were run already: those that rename
+	shapes            []string // of Steps, what queries depend on
+	tables            map[*stores.Entity]*tableInfo
+	schemas           map[string]bool               // that are there, or planned
+	begun             map[*stores.Entity]*tableInfo // what is planned of tables that are not there yet
+	indexes           map[string]map[string]bool    // schema -> names of relations that are there, or planned
+	grants            []string                      // schemas that the role may use, or will
+	lacks             []string                      // statements that give it rights, for owners of tables to run
+	added             []addedField                  // to tables that are there
 }
 
 // An addedField is a field that its table lacks so far.
@@ -185,18 +275,23 @@ type addedField struct {
 }
 
 func (m *migration) plan() error {
-	m.tables, m.schemas, m.indexes = map[*stores.Entity]*tableInfo{}, map[string]bool{}, map[string]map[string]bool{}
-	m.begun = map[*stores.Entity]*tableInfo{}
-	err := m.ask("SELECT n.nspname::text, COALESCE(c.relname::text, '') FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid WHERE n.nspname <> 'pg_catalog'",
-		nil, func(r row) error {
-			m.schemas[r.str(0)] = true
-			if m.indexes[r.str(0)] == nil {
-				m.indexes[r.str(0)] = map[string]bool{}
-			}
-			m.indexes[r.str(0)][r.str(1)] = true
+	m.tables, m.begun = map[*stores.Entity]*tableInfo{}, map[*stores.Entity]*tableInfo{}
+	if err := m.known(); err != nil {
+		return err
+	}
+	if m.rehearses && m.role == "" && m.indexes["public"]["verbatim_schema"] {
+		err := m.ask("SELECT current_user::text FROM pg_catalog.pg_class WHERE oid = 'public.verbatim_schema'::pg_catalog.regclass AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')", nil, func(r row) error {
+			m.role, m.itself = r.str(0), true
 			return nil
 		})
-	if err != nil {
+		if err != nil {
+			return err
+		}
+	}
+	if err := m.move(); errors.Is(err, errNotOwner) {
+		m.notOwner()
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if err := m.own(); err != nil {
@@ -206,6 +301,7 @@ func (m *migration) plan() error {
 		return err
 	}
 	m.names()
+	var err error
 	all := slices.Clone(m.entities)
 	for _, e := range m.entities { // what references lead to, declared here or not
 		for i := range e.Fields {
@@ -244,9 +340,6 @@ func (m *migration) plan() error {
 			return err
 		}
 	}
-	if len(m.lacks) > 0 {
-		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
-	}
 	// References and policies name other tables, which are there by now.
 	for _, a := range m.added {
 		m.reference(a.entity, a.field)
@@ -266,7 +359,139 @@ func (m *migration) plan() error {
 			}
 		}
 	}
+	if len(m.lacks) > 0 {
+		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))
+	}
 	return nil
+}
+
+// known learns which schemas there are, and what is in them.
+func (m *migration) known() error {
+	m.schemas, m.indexes = map[string]bool{}, map[string]map[string]bool{}
+	return m.ask("SELECT n.nspname::text, COALESCE(c.relname::text, '') FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid WHERE n.nspname <> 'pg_catalog'",
+		nil, func(r row) error {
+			m.schemas[r.str(0)] = true
+			if m.indexes[r.str(0)] == nil {
+				m.indexes[r.str(0)] = map[string]bool{}
+			}
+			m.indexes[r.str(0)][r.str(1)] = true
+			return nil
+		})
+}
+
+// move gives tables and columns of ours the names that they have now, and what is kept
+// by those.
+func (m *migration) move() error {
+	if !m.indexes["public"]["verbatim_schema"] {
+		return nil
+	}
+	do := func(format string, args ...any) error {
+		switch {
+		case m.itself:
+			return errNotOwner
+		case !m.writes:
+			return errWrites
+		}
+		m.step(format, args...)
+		m.moved = len(m.Steps)
+		return m.c.plain(m.ctx, "migrate", m.Steps[m.moved-1])
+	}
+	for _, e := range m.entities {
+		schema, name := schemaAndName(e.Table)
+		oldSchema, was := schemaAndName(e.WasTable)
+		if e.Managed && e.WasTable != "" && m.indexes[oldSchema][was] && !slices.ContainsFunc(m.entities, func(o *stores.Entity) bool { return o.Table == e.WasTable }) {
+			if m.indexes[schema][name] {
+				m.problem(e, "tables %s and %s are both there, and one was to become the other: see what each holds, and drop one", e.WasTable, e.Table)
+				continue
+			}
+			old := quote(oldSchema) + "." + quote(was)
+			rows, err := m.count("SELECT count(*) FROM " + old)
+			if err == nil && schema != oldSchema {
+				if !m.schemas[schema] {
+					err = do("CREATE SCHEMA %s", quote(schema))
+				}
+				if err == nil {
+					err = do("ALTER TABLE %s SET SCHEMA %s", old, quote(schema))
+				}
+			}
+			if err == nil && name != was {
+				err = do("ALTER TABLE %s.%s RENAME TO %s", quote(schema), quote(was), quote(name))
+			}
+			for _, of := range [...]string{"origin", "name"} {
+				if err == nil {
+					err = do("UPDATE public.verbatim_%s SET table_name = %s WHERE table_name = %s", of, literalText(e.Table), literalText(e.WasTable))
+				}
+			}
+			if err == nil {
+				err = m.known()
+			}
+			if err != nil {
+				return err
+			}
+			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
+		}
+		if !e.Managed || !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.WasColumn != "" }) {
+			continue
+		}
+		t, err := m.look(e)
+		if err != nil || t == nil || t.view {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for i := range e.Fields {
+			f := &e.Fields[i]
+			_, there := t.columns[f.WasColumn]
+			if f.WasColumn == "" || !there || slices.ContainsFunc(e.Fields, func(o stores.Field) bool { return o.Column == f.WasColumn }) {
+				continue
+			}
+			if _, both := t.columns[f.Column]; both {
+				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, e.Table)
+				continue
+			}
+			rows, err := m.count("SELECT count(*) FROM " + table(e))
+			if err == nil {
+				err = do("ALTER TABLE %s RENAME COLUMN %s TO %s", table(e), quote(f.WasColumn), quote(f.Column))
+			}
+			if err == nil {
+				err = do("UPDATE public.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literalText(f.Column), literalText(e.Table), literalText(f.WasColumn))
+			}
+			if err != nil {
+				return err
+			}
+			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
+		}
+	}
+	return nil
+}
+
+func (m *migration) count(sql string, args ...any) (n int64, err error) {
+	err = m.ask(sql, args, func(r row) error {
+		n = r.num(0)
+		return nil
+	})
+	return n, err
+}
+
+// notOwner notes that tables are yet to be changed by somebody else.
+func (m *migration) notOwner() {
+	m.Problems = append(m.Problems, fmt.Sprintf("tables have to be changed first, which role %s may not: migrate as the role that owns them", m.role))
+}
+
+// undeclared lists the columns that no field has.
+func (m *migration) undeclared() {
+	for _, e := range m.entities {
+		t := m.tables[e]
+		if t == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
+			if name != rootColumn && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Column == name }) {
+				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, e.Table, t.columns[name].notNull && !t.columns[name].fallback))
+			}
+		}
+	}
 }
 
 func (m *migration) ask(sql string, args []any, read func(row) error) error {
@@ -293,6 +518,12 @@ func (m *migration) warn(e *stores.Entity, format string, args ...any) {
 
 func (m *migration) step(format string, args ...any) {
 	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
+}
+
+// shape is step, of a statement that queries depend on.
+func (m *migration) shape(format string, args ...any) {
+	m.step(format, args...)
+	m.shapes = append(m.shapes, m.Steps[len(m.Steps)-1])
 }
 
 // own plans the store's own tables.
@@ -341,7 +572,7 @@ func (m *migration) grant(schema, name, rights string) error {
 			return err
 		}
 		if !may {
-			m.step("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), role)
+			m.give(fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s", quote(schema), role), !m.itself)
 		}
 	}
 	has := 0
@@ -357,7 +588,7 @@ func (m *migration) grant(schema, name, rights string) error {
 		}
 	}
 	if has < len(wants) {
-		m.step("GRANT %s ON %s.%s TO %s", rights, quote(schema), quote(name), role)
+		m.give(fmt.Sprintf("GRANT %s ON %s.%s TO %s", rights, quote(schema), quote(name), role), !m.itself)
 	}
 	return nil
 }
@@ -540,14 +771,14 @@ func literalText(s string) string {
 func (m *migration) create(e *stores.Entity) {
 	schema, name := schemaAndName(e.Table)
 	if !m.schemas[schema] {
-		m.step("CREATE SCHEMA %s", quote(schema))
+		m.shape("CREATE SCHEMA %s", quote(schema))
 		m.schemas[schema], m.indexes[schema] = true, map[string]bool{}
 	}
 	defs := make([]string, len(e.Fields))
 	for i := range e.Fields {
 		defs[i] = "  " + m.define(e, i)
 	}
-	m.step("CREATE TABLE %s (\n%s\n)", table(e), strings.Join(defs, ",\n"))
+	m.shape("CREATE TABLE %s (\n%s\n)", table(e), strings.Join(defs, ",\n"))
 	m.indexes[schema][name] = true
 	m.begun[e] = &tableInfo{indexes: []indexInfo{{columns: columnsOf(e, []int{e.Key}), unique: true}}}
 	m.index(e, m.begun[e])
@@ -685,23 +916,24 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		f := &e.Fields[i]
 		known[f.Column] = true
 		c, ok := t.columns[f.Column]
-		if was, renamed := t.columns[f.WasColumn]; renamed && f.WasColumn != "" && !known[f.WasColumn] {
-			known[f.WasColumn] = true
-			if ok {
-				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, e.Table)
-				continue
-			}
-			m.rename(e, f)
-			c, ok = was, true
-		}
 		switch {
 		case !ok && f.Required && f.Default.IsNull():
 			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, e.Table)
 		case !ok && f.Ref != nil && !f.Default.IsNull():
 			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, e.Table)
 		case !ok:
-			m.step("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
+			m.shape("ALTER TABLE %s ADD COLUMN %s", table(e), m.define(e, i))
 			m.added = append(m.added, addedField{e, i})
+			if f.Default.IsNull() {
+				break
+			}
+			rows, err := m.count("SELECT count(*) FROM " + table(e))
+			if err != nil {
+				return err
+			}
+			if rows > 0 {
+				m.Deeds = append(m.Deeds, stores.Filled(e, f, rows))
+			}
 		case c.full != fullType(f.Keeps()):
 			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, e.Table, c.full, f.Keeps(), fullType(f.Keeps()))
 		case c.notNull && !f.Required && i != e.Key:
@@ -755,11 +987,8 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 		columns, before := columnsOf(e, g.Fields), make([]string, len(g.Fields))
 		for j, f := range g.Fields {
 			columns[j], before[j] = quote(e.Fields[f].Column), "NULL"
-			for _, name := range [...]string{e.Fields[f].Column, e.Fields[f].WasColumn} {
-				if _, there := t.columns[name]; there {
-					before[j] = quote(name)
-					break
-				}
+			if _, there := t.columns[e.Fields[f].Column]; there {
+				before[j] = columns[j]
 			}
 		}
 		holds := g.SQL("num_nonnulls(" + strings.Join(columns, ", ") + ")")
@@ -785,12 +1014,6 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 		}
 	}
 	return nil
-}
-
-// rename gives a column the name that its field has now, and what is kept by that name.
-func (m *migration) rename(e *stores.Entity, f *stores.Field) {
-	m.step("ALTER TABLE %s RENAME COLUMN %s TO %s", table(e), quote(f.WasColumn), quote(f.Column))
-	m.step("UPDATE public.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literalText(f.Column), literalText(e.Table), literalText(f.WasColumn))
 }
 
 // drawn finds fields for which the database has no value of its own, and those that it
@@ -823,6 +1046,15 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 		f := &e.Fields[i]
 		d, there := t.columns[f.Column]
 		form, err := d.form(f.Keeps(), e.Managed)
+		known := f.StoredCodes()
+		if there && err == nil && e.Managed {
+			for _, pair := range f.Former() {
+				if err := m.recode(e, f, pair[0], pair[1]); err != nil {
+					return err
+				}
+				known = append(known, pair[0])
+			}
+		}
 		if f.Codes == nil || f.Ref != nil || !there || err != nil {
 			continue
 		}
@@ -843,7 +1075,7 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 		}
 		datum := form.read(quote(f.Column))
 		var held []stores.Held
-		err = m.ask("SELECT ("+datum+")::text, count(*) FROM "+table(e)+" WHERE ("+datum+")::text <> ALL ($1::text[]) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7", []any{textsOf(f.StoredCodes())}, func(r row) error {
+		err = m.ask("SELECT ("+datum+")::text, count(*) FROM "+table(e)+" WHERE ("+datum+")::text <> ALL ($1::text[]) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7", []any{textsOf(known)}, func(r row) error {
 			held = append(held, stores.Held{Value: r.str(0), Rows: r.num(1)})
 			return nil
 		})
@@ -854,6 +1086,23 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, e.Table, f.Name, held)
 		}
 	}
+	return nil
+}
+
+// recode plans that a column spells a code as it is called now.
+func (m *migration) recode(e *stores.Entity, f *stores.Field, was, now string) error {
+	holds, becomes := quote(f.Column)+" = "+literalText(was), literalText(now)
+	if f.Kind == stores.JSON { // a list of them
+		text := quote(f.Column) + "::text"
+		holds = "pg_catalog.strpos(" + text + ", " + literalText(`"`+was+`"`) + ") > 0"
+		becomes = "pg_catalog.replace(" + text + ", " + literalText(`"`+was+`"`) + ", " + literalText(`"`+now+`"`) + ")::" + declaredAs(f.Keeps())
+	}
+	rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + holds)
+	if err != nil || rows == 0 {
+		return err
+	}
+	m.step("UPDATE %s SET %s = %s WHERE %s", table(e), quote(f.Column), becomes, holds)
+	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
 	return nil
 }
 

@@ -51,6 +51,7 @@ type tx struct {
 	numbers   []stores.Change // that wait for the journal's numbers
 	done      bool            // it was committed
 	discarded bool
+	migrates  bool // it tells of a migration
 }
 
 // Discard implements stores.Tx.
@@ -88,7 +89,7 @@ func (t *tx) apply(ctx context.Context, b stores.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if t.s.asOwner && len(b.Changes)+len(b.Entries)+len(b.Jobs)+len(b.Settled)+len(b.Tended) > 0 {
+	if t.s.asOwner && !t.migrates && len(b.Changes)+len(b.Entries)+len(b.Jobs)+len(b.Settled)+len(b.Tended) > 0 {
 		return errOwner
 	}
 	changes := make([]stores.Change, 0, len(b.Changes))

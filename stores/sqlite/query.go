@@ -306,6 +306,10 @@ func (p *query) write(v *view, limit int) (t *text, at []int) {
 
 // CheckSQL implements stores.Store.
 func (s *Store) CheckSQL(ctx context.Context, entities []*stores.Entity, q stores.SQL) error {
+	return s.read(ctx, func(c *conn) error { return c.checkSQL(entities, q) })
+}
+
+func (c *conn) checkSQL(entities []*stores.Entity, q stores.SQL) error {
 	p, err := parse(entities, q)
 	if err != nil {
 		return err
@@ -320,14 +324,12 @@ func (s *Store) CheckSQL(ctx context.Context, entities []*stores.Entity, q store
 		}
 		scope.Holds[e.Name] = []stores.Value{sample(e)}
 	}
-	return s.read(ctx, func(c *conn) error {
-		for _, v := range []*view{{scope}, {stores.Scope{All: true}}} {
-			if _, _, err := c.check(p, v, 1); err != nil {
-				return err
-			}
+	for _, v := range []*view{{scope}, {stores.Scope{All: true}}} {
+		if _, _, err := c.check(p, v, 1); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // sample is some key of an entity.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,34 +91,101 @@ BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END`,
 }
 
 // Migrate implements stores.Store.
-func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool) (stores.Plan, error) {
-	var plan stores.Plan
-	run := func(c *conn) error {
-		m := &migration{c: c, entities: entities}
-		if err := m.plan(); err != nil {
-			return fault("migrate", err)
+func (s *Store) Migrate(ctx context.Context, entities []*stores.Entity, apply bool, tell ...func(*stores.Plan) ([]stores.Entry, error)) (stores.Plan, error) {
+	return s.migrate(ctx, entities, apply, func(m *migration) error {
+		if !apply || len(m.Problems) > 0 {
+			return errPlanned
 		}
-		plan = m.Plan
-		if !apply || len(plan.Problems) > 0 {
-			return nil
+		t := &tx{reader: reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}}
+		for _, tell := range tell {
+			entries, err := tell(&m.Plan)
+			if err == nil {
+				err = t.Apply(ctx, stores.Batch{Entries: entries})
+			}
+			if err != nil {
+				return err
+			}
 		}
-		for _, step := range plan.Steps {
+		for _, step := range m.Steps[m.moved:] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if _, err := c.exec(step); err != nil {
+			if _, err := m.c.exec(step); err != nil {
 				return fault("migrate", err)
 			}
 		}
-		return nil
+		return t.finish(ctx)
+	})
+}
+
+// Rehearse implements stores.Store.
+func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries []stores.SQL) (stores.Plan, []error, error) {
+	var wrong []error
+	rehearse := func(m *migration) error {
+		wrong = nil
+		m.undeclared()
+		switch {
+		case len(m.shapes) > 0 && len(m.Problems) > 0:
+			return errPlanned
+		case len(m.shapes) > 0 && !m.writes:
+			return errWrites
+		}
+		for _, step := range m.shapes {
+			if _, err := m.c.exec(step); err != nil {
+				return fault("migrate", err)
+			}
+		}
+		r := &reader{s: s, c: m.c, view: view{stores.Scope{All: true}}}
+		for _, e := range entities {
+			if len(m.Problems) > 0 {
+				break // which may be why
+			}
+			if _, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}}); err != nil {
+				m.problem(e, "its rows cannot be read: %v", err)
+			}
+		}
+		for _, q := range queries {
+			wrong = append(wrong, m.c.checkSQL(stores.Spoken(entities), q))
+		}
+		return errPlanned
 	}
-	var err error
-	if apply {
+	plan, err := s.migrate(ctx, entities, false, rehearse)
+	return plan, wrong, err
+}
+
+var (
+	// errPlanned rolls back what was only tried.
+	errPlanned = errors.New("only planned")
+	// errWrites says that a plan cannot be made without writing.
+	errWrites = errors.New("the plan writes")
+)
+
+// migrate makes a plan, and hands it to fn in the same transaction. What is called
+// otherwise is renamed before the rest is planned. So a plan that renames is made in a
+// transaction that writes, and errPlanned from fn rolls that back.
+func (s *Store) migrate(ctx context.Context, entities []*stores.Entity, writes bool, fn func(*migration) error) (stores.Plan, error) {
+	var plan stores.Plan
+	run := func(c *conn) error {
+		m := &migration{c: c, entities: entities, writes: writes}
+		err := m.plan()
+		if err == nil {
+			err = fn(m)
+		} else if !errors.Is(err, errWrites) {
+			err = fault("migrate", err)
+		}
+		plan = m.Plan
+		return err
+	}
+	lend := s.read
+	if writes {
+		lend = s.write
+	}
+	err := lend(ctx, run)
+	if errors.Is(err, errWrites) {
+		writes = true
 		err = s.write(ctx, run)
-	} else {
-		err = s.read(ctx, run)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errPlanned) {
 		return stores.Plan{}, err
 	}
 	return plan, nil
@@ -128,16 +196,17 @@ type migration struct {
 	stores.Plan
 	c        *conn
 	entities []*stores.Entity
+	writes   bool              // the transaction does
+	moved    int               // how many of Steps were run already: those that rename
+	shapes   []string          // of Steps, what queries depend on
 	objects  map[string]string // lower-case name of a table, view, index or trigger -> its type
 }
 
 func (m *migration) plan() error {
-	m.objects = map[string]string{}
-	err := m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row *sqlite.Stmt) error {
-		m.objects[row.ColumnText(0)] = row.ColumnText(1)
-		return nil
-	})
-	if err != nil {
+	if err := m.look(); err != nil {
+		return err
+	}
+	if err := m.move(); err != nil {
 		return err
 	}
 	if err := m.own(); err != nil {
@@ -169,6 +238,113 @@ func (m *migration) plan() error {
 	return nil
 }
 
+// look learns what there is.
+func (m *migration) look() error {
+	m.objects = map[string]string{}
+	return m.c.query(context.Background(), "SELECT lower(name), type FROM sqlite_schema", nil, func(row *sqlite.Stmt) error {
+		m.objects[row.ColumnText(0)] = row.ColumnText(1)
+		return nil
+	})
+}
+
+// move gives tables and columns of ours the names that they have now, and what is kept
+// by those.
+func (m *migration) move() error {
+	if m.objects["verbatim_schema"] == "" {
+		return nil
+	}
+	do := func(format string, args ...any) error {
+		if !m.writes {
+			return errWrites
+		}
+		m.step(format, args...)
+		_, err := m.c.exec(m.Steps[len(m.Steps)-1])
+		m.moved = len(m.Steps)
+		return err
+	}
+	for _, e := range m.entities {
+		was := strings.ReplaceAll(e.WasTable, ".", "_")
+		if e.Managed && was != "" && m.objects[strings.ToLower(was)] == "table" && !slices.ContainsFunc(m.entities, func(o *stores.Entity) bool { return strings.EqualFold(tableName(o), was) }) {
+			if m.objects[strings.ToLower(tableName(e))] != "" {
+				m.problem(e, "tables %s and %s are both there, and one was to become the other: see what each holds, and drop one", was, tableName(e))
+				continue
+			}
+			rows, err := m.count("SELECT count(*) FROM " + quote(was))
+			if err == nil {
+				err = do("ALTER TABLE %s RENAME TO %s", quote(was), quote(tableName(e)))
+			}
+			if err == nil {
+				err = do("UPDATE main.verbatim_origin SET table_name = %s WHERE table_name = %s", literal(str(tableName(e))), literal(str(was)))
+			}
+			if err == nil {
+				err = do("UPDATE main.verbatim_name SET table_name = %s WHERE table_name = %s", literal(str(e.Table)), literal(str(e.WasTable)))
+			}
+			if err == nil {
+				err = m.look()
+			}
+			if err != nil {
+				return err
+			}
+			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameEntity, Entity: e.Name, From: e.Was, To: e.Name, Rows: rows})
+		}
+		if !e.Managed || !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.WasColumn != "" }) {
+			continue
+		}
+		t, err := m.read(e)
+		if err != nil || t == nil || t.view {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for i := range e.Fields {
+			f := &e.Fields[i]
+			if f.WasColumn == "" || !t.there(strings.ToLower(f.WasColumn)) || slices.ContainsFunc(e.Fields, func(o stores.Field) bool { return strings.EqualFold(o.Column, f.WasColumn) }) {
+				continue
+			}
+			if t.there(strings.ToLower(f.Column)) {
+				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, tableName(e))
+				continue
+			}
+			rows, err := m.count("SELECT count(*) FROM " + table(e))
+			if err == nil {
+				err = do("ALTER TABLE %s RENAME COLUMN %s TO %s", quote(tableName(e)), quote(f.WasColumn), quote(f.Column))
+			}
+			if err == nil {
+				err = do("UPDATE main.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literal(str(f.Column)), literal(str(tableName(e))), literal(str(f.WasColumn)))
+			}
+			if err != nil {
+				return err
+			}
+			m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameField, Entity: e.Name, Field: f.Name, From: f.Was, To: f.Name, Rows: rows})
+		}
+	}
+	return nil
+}
+
+func (m *migration) count(sql string) (n int64, err error) {
+	err = m.c.query(context.Background(), sql, nil, func(row *sqlite.Stmt) error {
+		n = row.ColumnInt64(0)
+		return nil
+	})
+	return n, err
+}
+
+// undeclared lists the columns that no field has.
+func (m *migration) undeclared() {
+	for _, e := range m.entities {
+		t, err := m.read(e)
+		if err != nil || t == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
+			if !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return strings.EqualFold(f.Column, name) }) {
+				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, tableName(e), t.columns[name].notNull && !t.columns[name].fallback))
+			}
+		}
+	}
+}
+
 func (m *migration) problem(e *stores.Entity, format string, args ...any) {
 	m.Problems = append(m.Problems, fmt.Sprintf("%s: entity %s: %s", e.Place, e.Name, fmt.Sprintf(format, args...)))
 }
@@ -179,6 +355,12 @@ func (m *migration) warn(e *stores.Entity, format string, args ...any) {
 
 func (m *migration) step(format string, args ...any) {
 	m.Steps = append(m.Steps, fmt.Sprintf(format, args...))
+}
+
+// shape is step, of a statement that queries depend on.
+func (m *migration) shape(format string, args ...any) {
+	m.step(format, args...)
+	m.shapes = append(m.shapes, m.Steps[len(m.Steps)-1])
 }
 
 // own plans the store's own tables.
@@ -396,7 +578,7 @@ func (m *migration) create(e *stores.Entity) {
 	for i := range e.Fields {
 		defs[i] = "  " + m.define(e, i)
 	}
-	m.step("CREATE TABLE %s (\n%s\n) STRICT", quote(tableName(e)), strings.Join(defs, ",\n"))
+	m.shape("CREATE TABLE %s (\n%s\n) STRICT", quote(tableName(e)), strings.Join(defs, ",\n"))
 	m.objects[strings.ToLower(tableName(e))] = "table"
 	m.index(e, &tableInfo{indexes: []indexInfo{{columns: lower(e, []int{e.Key}), unique: true}}})
 	_ = m.given(e, nil) // there is no row that could break it
@@ -415,15 +597,12 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 			if t == nil {
 				continue
 			}
-			for _, name := range [...]string{column, e.Fields[f].WasColumn} {
-				if _, there := t.columns[strings.ToLower(name)]; there {
-					before[j] = "(" + quote(name) + " IS NOT NULL)"
-					break
-				}
+			if t.there(strings.ToLower(column)) {
+				before[j] = "(" + quote(column) + " IS NOT NULL)"
 			}
 		}
 		holds := g.SQL("(" + strings.Join(terms, " + ") + ")")
-		name := fmt.Sprintf("%s%.8x", givenPrefix(e), sha256.Sum256([]byte(holds)))
+		name := fmt.Sprintf("%s%.8x", givenPrefix(tableName(e)), sha256.Sum256([]byte(holds)))
 		kept[name+"_insert"], kept[name+"_update"] = true, true
 		if m.objects[name+"_insert"] != "" && m.objects[name+"_update"] != "" {
 			continue
@@ -444,16 +623,16 @@ func (m *migration) given(e *stores.Entity, t *tableInfo) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.objects)) {
-		if strings.HasPrefix(name, givenPrefix(e)) && m.objects[name] == "trigger" && !kept[name] {
+		if (strings.HasPrefix(name, givenPrefix(tableName(e))) || e.WasTable != "" && strings.HasPrefix(name, givenPrefix(strings.ReplaceAll(e.WasTable, ".", "_")))) && m.objects[name] == "trigger" && !kept[name] {
 			m.step("DROP TRIGGER %s", quote(name))
 		}
 	}
 	return nil
 }
 
-// givenPrefix is how the names of an entity's triggers begin.
-func givenPrefix(e *stores.Entity) string {
-	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(strings.ToLower(tableName(e)))))
+// givenPrefix is how the names of a table's triggers begin.
+func givenPrefix(table string) string {
+	return fmt.Sprintf("verbatim_given_%.8x_", sha256.Sum256([]byte(strings.ToLower(table))))
 }
 
 // index plans the indexes that are not there: for unique sets, and for
@@ -518,22 +697,23 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 		f := &e.Fields[i]
 		known[strings.ToLower(f.Column)] = true
 		c, ok := t.columns[strings.ToLower(f.Column)]
-		if was, renamed := t.columns[strings.ToLower(f.WasColumn)]; renamed && f.WasColumn != "" && !known[strings.ToLower(f.WasColumn)] {
-			known[strings.ToLower(f.WasColumn)] = true
-			if ok {
-				m.problem(e, "columns %s and %s of table %s are both there, and one was to become the other: see what each holds, and drop one", f.WasColumn, f.Column, tableName(e))
-				continue
-			}
-			m.rename(e, f)
-			c, ok = was, true
-		}
 		switch {
 		case !ok && f.Required && f.Default.IsNull():
 			m.problem(e, "column %s of table %s is new and required: rows that are there need a default", f.Column, tableName(e))
 		case !ok && f.Ref != nil && !f.Default.IsNull():
 			m.problem(e, "column %s of table %s is a new reference, which cannot have a default", f.Column, tableName(e))
 		case !ok:
-			m.step("ALTER TABLE %s ADD COLUMN %s", quote(tableName(e)), m.define(e, i))
+			m.shape("ALTER TABLE %s ADD COLUMN %s", quote(tableName(e)), m.define(e, i))
+			if f.Default.IsNull() {
+				break
+			}
+			rows, err := m.count("SELECT count(*) FROM " + table(e))
+			if err != nil {
+				return err
+			}
+			if rows > 0 {
+				m.Deeds = append(m.Deeds, stores.Filled(e, f, rows))
+			}
 		case c.declared != declared(f.Keeps()):
 			m.problem(e, "column %s of table %s is declared %s, and a %s is kept as %s", f.Column, tableName(e), orNothing(c.declared), f.Keeps(), declared(f.Keeps()))
 		case c.notNull && !f.Required && i != e.Key:
@@ -578,12 +758,6 @@ func (m *migration) extend(e *stores.Entity, t *tableInfo) error {
 	return m.given(e, t)
 }
 
-// rename gives a column the name that its field has now, and what is kept by that name.
-func (m *migration) rename(e *stores.Entity, f *stores.Field) {
-	m.step("ALTER TABLE %s RENAME COLUMN %s TO %s", quote(tableName(e)), quote(f.WasColumn), quote(f.Column))
-	m.step("UPDATE main.verbatim_origin SET column_name = %s WHERE table_name = %s AND column_name = %s", literal(str(f.Column)), literal(str(tableName(e))), literal(str(f.WasColumn)))
-}
-
 func orNothing(s string) string {
 	if s == "" {
 		return "without a type"
@@ -609,6 +783,15 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		c, there := t.columns[strings.ToLower(f.Column)]
+		known := f.StoredCodes()
+		if there && e.Managed {
+			for _, pair := range f.Former() {
+				if err := m.recode(e, f, pair[0], pair[1]); err != nil {
+					return err
+				}
+				known = append(known, pair[0])
+			}
+		}
 		if f.Codes == nil || f.Ref != nil || !there {
 			continue
 		}
@@ -619,7 +802,7 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 		column := quote(f.Column)
 		var held []stores.Held
 		err := m.c.query(context.Background(), "SELECT CAST("+column+" AS TEXT), count(*) FROM "+table(e)+" WHERE "+column+" IS NOT NULL AND (CAST("+column+" AS TEXT) NOT IN (SELECT value FROM json_each(?)) OR typeof("+column+") <> ?) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 7",
-			[]stores.Value{str(listOf(f.StoredCodes())), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
+			[]stores.Value{str(listOf(known)), str(strings.ToLower(declared(f.Keeps())))}, func(row *sqlite.Stmt) error {
 				held = append(held, stores.Held{Value: row.ColumnText(0), Rows: row.ColumnInt64(1)})
 				return nil
 			})
@@ -630,6 +813,21 @@ func (m *migration) codes(e *stores.Entity, t *tableInfo) error {
 			m.problem(e, "column %s of table %s holds what is no code of field %s: %s; say with value: how the column spells each code", f.Column, tableName(e), f.Name, held)
 		}
 	}
+	return nil
+}
+
+// recode plans that a column spells a code as it is called now.
+func (m *migration) recode(e *stores.Entity, f *stores.Field, was, now string) error {
+	column, holds, becomes := quote(f.Column), " = "+literal(str(was)), literal(str(now))
+	if f.Kind == stores.JSON { // a list of them
+		column, holds, becomes = "instr("+column+", "+literal(str(`"`+was+`"`))+")", " > 0", "replace("+quote(f.Column)+", "+literal(str(`"`+was+`"`))+", "+literal(str(`"`+now+`"`))+")"
+	}
+	rows, err := m.count("SELECT count(*) FROM " + table(e) + " WHERE " + column + holds)
+	if err != nil || rows == 0 {
+		return err
+	}
+	m.step("UPDATE %s SET %s = %s WHERE %s%s", table(e), quote(f.Column), becomes, column, holds)
+	m.Deeds = append(m.Deeds, stores.Deed{Kind: stores.RenameCode, Entity: e.Name, Field: f.Name, From: was, To: now, Rows: rows})
 	return nil
 }
 

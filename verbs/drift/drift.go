@@ -89,6 +89,9 @@ func (d *drift) lower(code string, at, was dsl.Place, label, format string, args
 
 func (d *drift) role(role *verbs.Role) {
 	was := d.old.Role(role.Name)
+	if was == nil && role.Was != "" {
+		was = d.old.Role(role.Was)
+	}
 	if was != nil && role.SeesAll && !was.SeesAll {
 		d.lower("role-widened", role.Place, was.Place, "it saw only what it was granted", "role %s sees every row", role.Name)
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"verbatim/dsl"
+	"verbatim/stores"
+	"verbatim/stores/receipt"
+	"verbatim/verbs"
+)
+
+// What a migration does to rows that are there is shown first, agreed to, and told in the
+// journal in the transaction that does it.
+
+// An unagreed ends a migration that nobody agreed to.
+type unagreed struct{ deeds []stores.Deed }
+
+func (*unagreed) Error() string { return "not agreed to" }
+
+// sameDeed compares what was agreed to. Rows may be added meanwhile.
+func sameDeed(a, b stores.Deed) bool {
+	a.Rows = b.Rows
+	return a == b
+}
+
+// deed says what is done, in words.
+func deed(d stores.Deed) string {
+	rows := receipt.Counted(int(d.Rows), "row")
+	var s string
+	switch d.Kind {
+	case stores.RenameEntity:
+		s = fmt.Sprintf("entity %s is called %s (%s)", d.From, d.To, rows)
+	case stores.RenameField:
+		s = fmt.Sprintf("field %s of %s is called %s (%s)", d.From, d.Entity, d.To, rows)
+	case stores.RenameCode:
+		s = fmt.Sprintf("%s in %s of %s is called %s (%s)", d.From, d.Field, d.Entity, d.To, rows)
+	case stores.Backfill:
+		if s = fmt.Sprintf("%s of %s is its default (%s)", d.Field, d.Entity, rows); d.To != "" {
+			s = fmt.Sprintf("%s of %s is %s (%s)", d.Field, d.Entity, d.To, rows)
+		}
+	}
+	return receipt.Safe(s)
+}
+
+func deedsOf(p stores.Plan) []string {
+	all := []string{}
+	for _, d := range p.Deeds {
+		all = append(all, deed(d))
+	}
+	return all
+}
+
+// deeds are the journal's entries about them.
+func (a *app) deeds(reg *verbs.Registry, all []stores.Deed) (entries []stores.Entry) {
+	for _, d := range all {
+		args := []dsl.Arg{dsl.NewArg("entity", dsl.NewString(d.Entity))}
+		for _, arg := range [...][2]string{{"field", d.Field}, {"from", d.From}, {"to", d.To}} {
+			if arg[1] != "" && !(d.Kind == stores.RenameField && arg[0] == "field") {
+				args = append(args, dsl.NewArg(arg[0], dsl.NewString(arg[1])))
+			}
+		}
+		call := dsl.NewCall("migrate."+string(d.Kind), append(args, dsl.NewArg("rows", dsl.NewInteger(d.Rows)))...)
+		entries = append(entries, stores.Entry{Time: a.now(), Principal: keeperName, Source: "migrate", Verb: call.Verb, Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest()})
+	}
+	return entries
+}
+
+// agreeTo asks whoever migrates.
+func (a *app) agreeTo(ctx context.Context, all []stores.Deed) error {
+	terminal, ok := a.terminal(a.world)
+	if !ok {
+		var said []string
+		for _, d := range all {
+			said = append(said, deed(d))
+		}
+		return &stop{exitRefused, "needs-agreement", fmt.Sprintf("rows that are there would change, and there is no terminal to ask on: %s", strings.Join(said, "; ")), "verbatim migrate --plan shows the statements; pass --yes to run them"}
+	}
+	defer terminal.Close()
+	for _, d := range all {
+		fmt.Fprintln(a.out, deed(d))
+	}
+	if err := a.flush(); err != nil {
+		return err
+	}
+	yes, err := a.ask(ctx, terminal, "Change what rows hold, or are called by?")
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return &stop{exitRefused, "declined", "not agreed to; nothing was changed", "to do it after all, run it again and type yes"}
+	}
+	return nil
+}
