@@ -75,30 +75,40 @@ func worldsOfPalette(t *testing.T, palette string, fn func(t *testing.T, w *worl
 }
 
 func worldsOfPalettes(t *testing.T, text map[string]string, fn func(t *testing.T, w *world)) {
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		w := newWorldOf(t, loadYAML(t, text), nil)
-		if plan, err := w.store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
-			t.Fatalf("migrate: %v %v", err, plan.Problems)
-		}
-		w.engine = w.another(nil)
-		fn(t, w)
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		db := pgtest.Database(t)
-		store, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { store.Close() })
-		w := &world{t: t, reg: loadYAML(t, text), store: store, clock: newWorldClock}
-		if err := w.furnish(store); err != nil {
-			t.Fatal(err)
-		}
-		w.engine = w.another(nil)
-		fn(t, w)
-	})
+	for name, open := range map[string]func(*testing.T, map[string]string) *world{"sqlite": fileWorld, "postgres": serverWorld} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fn(t, open(t, text))
+		})
+	}
+}
+
+// fileWorld is a world of these palettes on SQLite.
+func fileWorld(t *testing.T, text map[string]string) *world {
+	t.Helper()
+	w := newWorldOf(t, loadYAML(t, text), nil)
+	if plan, err := w.store.Migrate(context.Background(), append(w.tables(), runtime.Own()...), true); err != nil || len(plan.Problems) > 0 {
+		t.Fatalf("migrate: %v %v", err, plan.Problems)
+	}
+	w.engine = w.another(nil)
+	return w
+}
+
+// serverWorld is a world of these palettes on PostgreSQL.
+func serverWorld(t *testing.T, text map[string]string) *world {
+	t.Helper()
+	db := pgtest.Database(t)
+	store, err := postgres.Open(context.Background(), db.App, postgres.MigrateAs(db.Owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	w := &world{t: t, reg: loadYAML(t, text), store: store, clock: newWorldClock}
+	if err := w.furnish(store); err != nil {
+		t.Fatal(err)
+	}
+	w.engine = w.another(nil)
+	return w
 }
 
 // For H16, whose attempts are limited: a verb is used as often as its limits say, by one script or several, through macros

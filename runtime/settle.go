@@ -155,12 +155,15 @@ type settlement struct {
 	used     []int // parallel to promises
 }
 
-// claim uses the first promise that is due and fits, nil when none does.
+// claim uses the first promise that is due and fits, nil when none does. One that has to
+// be kept comes before one that may be.
 func (s *settlement) claim(fits func(p *promise, used int) bool) *promise {
-	for i := range s.promises {
-		if p := &s.promises[i]; p.due && fits(p, s.used[i]) {
-			s.used[i]++
-			return p
+	for _, may := range [...]bool{false, true} {
+		for i := range s.promises {
+			if p := &s.promises[i]; p.due && p.effect.May == may && fits(p, s.used[i]) {
+				s.used[i]++
+				return p
+			}
 		}
 	}
 	return nil
