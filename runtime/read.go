@@ -7,6 +7,7 @@ import (
 
 	"verbatim/runtime/names"
 	"verbatim/runtime/provenance"
+	"verbatim/runtime/view"
 	"verbatim/stores"
 	"verbatim/verbs"
 )
@@ -89,7 +90,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 	}
 	var dirty []stores.Unreadable
 	find := stores.Find{Unreadable: &dirty, Entity: read.Entity.Store, Select: f.all, Where: where, Order: read.Order, Limit: read.Limit,
-		Hold: r.holdsAs(stores.Shared), Last: r.last(st, f), Lists: beside.asked}
+		Hold: r.holdsAs(stores.Shared), Last: r.last(st, append(beside.fetches, f)), Lists: beside.asked}
 	if read.Groups() {
 		find.Limit, find.Order = 0, nil // what they come to is bounded, and ordered
 	}
@@ -140,7 +141,7 @@ func (r *reading) find(ctx context.Context, st *step) (*table, error) {
 		r.seen = append(r.seen, seen{entity: read.Entity.Store, key: row[0], paths: f.all, values: row})
 		t.keys[n] = row[0]
 	}
-	if err := r.belonging(st, beside); err != nil {
+	if err := r.belonging(ctx, st, beside); err != nil {
 		return nil, err
 	}
 	all := make([]cell, len(rows)*len(f.fields))
@@ -198,18 +199,20 @@ func (r *reading) behind(ctx context.Context, st *step, f *stores.Find) error {
 // last reports whether a read is the only thing that is left to ask the store, as
 // far as can be known: the program ends with it, nothing is read beside it, and
 // the rows that it tells of have names, unless they are new.
-func (r *reading) last(st *step, f *fetch) bool {
+func (r *reading) last(st *step, all []*fetch) bool {
 	if r.owners || !r.snapshot || st.outer != nil || r.begun < r.calls {
 		return false
 	}
-	for i := range f.fields {
-		g := &f.fields[i]
-		to := g.to
-		if g.From == verbs.FromExpr && g.Type.Name == verbs.RefType {
-			to = g.Type.Entity
-		}
-		if to != nil && r.s.names.Extent(to.Store) != names.All {
-			return false
+	for _, f := range all {
+		for i := range f.fields {
+			g := &f.fields[i]
+			to := g.to
+			if g.From == verbs.FromExpr && g.Type.Name == verbs.RefType {
+				to = g.Type.Entity
+			}
+			if to != nil && r.s.names.Extent(to.Store) != names.All {
+				return false
+			}
 		}
 	}
 	return true
@@ -341,11 +344,11 @@ func (r *reading) beside(ctx context.Context, st *step) (*beside, error) {
 }
 
 // belonging makes something of what was found.
-func (r *reading) belonging(st *step, b *beside) (err error) {
+func (r *reading) belonging(ctx context.Context, st *step, b *beside) (err error) {
 	read := st.verb.Read
 	b.lists = make([]belongings, len(read.Lists))
 	for i := range b.lists {
-		if b.lists[i], err = r.list(st, &read.Lists[i], b.fetches[i], b.found[i]); err != nil {
+		if b.lists[i], err = r.list(ctx, st, &read.Lists[i], b.fetches[i], b.found[i]); err != nil {
 			return err
 		}
 	}
@@ -355,12 +358,54 @@ func (r *reading) belonging(st *step, b *beside) (err error) {
 	return err
 }
 
-func (r *reading) list(st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b belongings, err error) {
+// nameListed names the rows that fields of a list refer to.
+func (r *reading) nameListed(ctx context.Context, f *fetch, found [][][]stores.Value) error {
+	for i := range f.fields {
+		g := &f.fields[i]
+		if g.to == nil {
+			continue
+		}
+		var keys []stores.Value
+		known := make(map[stores.Value]bool)
+		for _, rows := range found {
+			for _, row := range rows {
+				if key := row[g.at]; !key.IsNull() && !known[key] && !r.added[view.RowKey{Entity: g.to.Store, Key: key}] {
+					keys, known[key] = append(keys, key), true
+				}
+			}
+		}
+		if len(keys) > 0 {
+			if err := r.s.nameKeys(ctx, r.read, g.to, keys); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inNames puts names in place of the keys among the values of a row.
+func (r *reading) inNames(f *fetch, values []stores.Value) []stores.Value {
+	told := values
+	for i := range values {
+		if to := f.fields[i].to; to != nil {
+			if &told[0] == &values[0] {
+				told = slices.Clone(values)
+			}
+			told[i] = r.shownValue(to.Store, values[i])
+		}
+	}
+	return told
+}
+
+func (r *reading) list(ctx context.Context, st *step, list *verbs.ReadList, f *fetch, found [][][]stores.Value) (b belongings, err error) {
 	names := make([]string, len(list.Fields))
 	for i := range names {
 		names[i] = list.Fields[i].Name
 	}
 	b.items, b.told, b.from = make([][]stores.Value, len(found)), make([][][]stores.Value, len(found)), make([]verbs.Origin, len(found))
+	if err := r.nameListed(ctx, f, found); err != nil {
+		return b, err
+	}
 	for n, rows := range found {
 		r.seen = slices.Grow(r.seen, len(rows))
 		b.items[n] = make([]stores.Value, 0, len(rows))
@@ -374,7 +419,8 @@ func (r *reading) list(st *step, list *verbs.ReadList, f *fetch, found [][][]sto
 				}
 				values[i], b.from[n] = c.value, b.from[n].Mix(c.from)
 			}
-			b.items[n], b.told[n] = append(b.items[n], stores.NewObject(names, values)), append(b.told[n], values)
+			b.told[n] = append(b.told[n], values)
+			b.items[n] = append(b.items[n], stores.NewObject(names, r.inNames(f, values)))
 		}
 	}
 	return b, nil

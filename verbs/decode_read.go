@@ -404,8 +404,8 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 		if !ok {
 			return
 		}
-		// What is in a list is told as it is, and a key is told to nobody.
-		if t := rf.Type; t != nil && (t.Name == RefType || t.Name == ListType && t.Item != nil && t.Item.Name == RefType) || rf.From == FromPath && rf.Path.Count == nil && endsAtKey(list.Entity.Store, rf.Path) {
+		// What is in a list within a list is told as it is, and a key is told to nobody.
+		if t := rf.Type; t != nil && (t.Name == ListType && t.Item != nil && t.Item.Name == RefType || t.Name == RefType && rf.From == FromExpr) {
 			d.report(tell(d.place(val), "key-in-list", name, k.Value))
 			return
 		}
@@ -413,13 +413,6 @@ func (l *loader) readList(vn *verbNode, r *Read, name string, n *yaml.Node) {
 		list.Fields = append(list.Fields, rf)
 	})
 	r.Lists = append(r.Lists, list)
-}
-
-func endsAtKey(e *stores.Entity, p stores.Path) bool {
-	for _, step := range p.Steps {
-		e = step.To
-	}
-	return p.Field == e.Key
 }
 
 // belonging reads ENTITY.PATH: the rows of an entity that lead, along
