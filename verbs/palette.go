@@ -414,6 +414,17 @@ func (t *Type) PartOf(a *Arg, i int) *Type {
 	return nil
 }
 
+// NeedsRecord reports whether a verb must be given a record, which a script or a model
+// writes: no form asks for one, and none is read out of a sentence.
+func (v *Verb) NeedsRecord() bool {
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required && p.Type.Record() != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Returns is what a verb gives back.
 type Returns struct {
 	Type     string
