@@ -243,3 +243,48 @@ func (r *run) tend(b *stores.Batch, st *step) {
 		b.Tended = append(b.Tended, stores.JobChange{ID: t.ID, Attempt: t.Attempt, Drop: t.Drop, At: r.now})
 	}
 }
+
+// asSaid writes a value as a script says it, where name gives what a row is called.
+func asSaid(t *verbs.Type, v stores.Value, name func(e *verbs.Entity, key stores.Value) (dsl.Value, error)) (dsl.Value, error) {
+	var items []stores.Value
+	var err error
+	switch {
+	case t == nil || v.IsNull():
+		return wholeLiteral(v), nil
+	case t.Name == verbs.RefType && t.Entity != nil:
+		return name(t.Entity, v)
+	case t.Name == verbs.RecordType:
+		parts, ok := t.Parts(v)
+		if !ok {
+			return wholeLiteral(v), nil
+		}
+		var entries []dsl.Arg
+		for i := range parts {
+			if parts[i].IsNull() {
+				continue
+			}
+			part, err := asSaid(t.Fields[i].Type, parts[i], name)
+			if err != nil {
+				return part, err
+			}
+			entries = append(entries, dsl.NewArg(t.Fields[i].Name, part))
+		}
+		return dsl.NewMap(entries...), nil
+	case t.Name != verbs.ListType || t.Item == nil:
+		return wholeLiteral(v), nil
+	case t.Item.Name == verbs.RefType && t.Item.Entity != nil:
+		e := t.Item.Entity.Store
+		items, err = v.Items(e.Fields[e.Key].Kind)
+	case t.Item.Name == verbs.RecordType:
+		items, err = v.Items(stores.JSON)
+	default:
+		return wholeLiteral(v), nil
+	}
+	all := make([]dsl.Value, len(items))
+	for i := range items {
+		if err == nil {
+			all[i], err = asSaid(t.Item, items[i], name)
+		}
+	}
+	return dsl.NewList(all...), err
+}

@@ -239,7 +239,7 @@ func TestRecordsAreAsTrustedAndAsOpenAsTheirParts(t *testing.T) {
 	more := recording + strings.Replace(strings.Replace(recordOrigins, `item: "first", `, "item: first, ", 1), "            note: {type: string}\n", "            note: {type: string}\n      - {name: first, type: ref, ref-type: item, required: true}\n", 1)
 	w := newWorldOf(t, loadYAML(t, map[string]string{"lending.yaml": lendingText(t) + more}), nil)
 
-	text := `lending.pay-out :payments [{:member @ann :amount 3} {:member @bob :amount 5 :note "from a letter"}] :first @drill`
+	text := `lending.pay-out :payments [{:member @ann :note "from a letter" :amount 3} {:member @bob :amount 5}] :first @drill`
 	script, _ := dsl.Parse(dsl.NewSource("test.dsl", text))
 	s := w.session("kim")
 	letter := int32(strings.Index(text, `"from`))

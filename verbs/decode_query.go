@@ -105,6 +105,24 @@ func (t *Type) Spelled(v stores.Value) stores.Value {
 			items[i] = t.Item.Spelled(items[i])
 		}
 		return stores.NewList(items...)
+	case t.Name == ListType && t.Record() != nil:
+		items, err := v.Items(stores.JSON)
+		if err != nil {
+			return v
+		}
+		for i := range items {
+			items[i] = t.Item.Spelled(items[i])
+		}
+		return stores.NewList(items...)
+	case t.Name == RecordType:
+		parts, ok := t.Parts(v)
+		if !ok {
+			return v
+		}
+		for i := range parts {
+			parts[i] = t.Fields[i].Type.Spelled(parts[i])
+		}
+		return t.Whole(parts)
 	case t.spelling() != nil:
 		if w, ok := t.spelling().Store(v); ok {
 			return w

@@ -67,7 +67,7 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 
 // holdsKey reports whether values of a type are keys of rows.
 func holdsKey(t *Type) bool {
-	return t != nil && (t.Name == RefType || t.Name == ListType && holdsKey(t.Item))
+	return t != nil && (t.Name == RefType || t.Name == ListType && holdsKey(t.Item) || t.anyField(func(f *Param) bool { return holdsKey(f.Type) }))
 }
 
 func (l *loader) toolColumns(vn *verbNode, t *Tool, f mapping) {

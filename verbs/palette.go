@@ -385,6 +385,72 @@ type Type struct {
 	Currencies []string       // of money; nil is any ISO 4217 code
 }
 
+// Record is the type of a record, or of those in a list; nil where t is neither.
+func (t *Type) Record() *Type {
+	for t != nil && t.Name == ListType {
+		t = t.Item
+	}
+	if t == nil || t.Name != RecordType {
+		return nil
+	}
+	return t
+}
+
+// anyField reports whether something holds of a field of the record, or of those in a list.
+func (t *Type) anyField(holds func(p *Param) bool) bool {
+	rec := t.Record()
+	if rec == nil {
+		return false
+	}
+	for i := range rec.Fields {
+		if holds(&rec.Fields[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// field is the index of the field of a record with this name, -1 where there is none.
+func (t *Type) field(name string) int {
+	return slices.IndexFunc(t.Fields, func(p Param) bool { return sameName(p.Name, name) })
+}
+
+// Field is the type of the field of a record with this name; nil where there is none,
+// or t is no record.
+func (t *Type) Field(name string) *Type {
+	if t == nil || t.Name != RecordType {
+		return nil
+	}
+	if i := t.field(name); i >= 0 {
+		return t.Fields[i].Type
+	}
+	return nil
+}
+
+// PartOf is the type of part i of an argument of kind Listed or Mapped, as far as t
+// says so.
+func (t *Type) PartOf(a *Arg, i int) *Type {
+	switch {
+	case t == nil:
+	case t.Name == ListType:
+		return t.Item
+	case t.Name == RecordType && a.Kind == Mapped:
+		return t.Field(a.Syntax.Entries()[i].Key)
+	}
+	return nil
+}
+
+// NeedsRecord reports whether a verb must be given a record, which a script or a model
+// writes: no form asks for one, and none is read out of a sentence.
+func (v *Verb) NeedsRecord() bool {
+	for i := range v.Params {
+		if p := &v.Params[i]; p.Required && p.Type.Record() != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Returns is what a verb gives back.
 type Returns struct {
 	Type     string

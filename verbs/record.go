@@ -88,17 +88,6 @@ func (l *loader) recordField(d *doc, k, v *yaml.Node) (p Param, ok bool) {
 	return p, true
 }
 
-// Record is the type of a record, or of those in a list; nil where t is neither.
-func (t *Type) Record() *Type {
-	for t != nil && t.Name == ListType {
-		t = t.Item
-	}
-	if t == nil || t.Name != RecordType {
-		return nil
-	}
-	return t
-}
-
 // refersTo reports whether t is a reference to an entity, or a list of those; nil is
 // a reference to any.
 func (t *Type) refersTo(e *Entity) bool {
@@ -106,50 +95,6 @@ func (t *Type) refersTo(e *Entity) bool {
 		t = t.Item
 	}
 	return t.Name == RefType && t.Entity == e
-}
-
-// anyField reports whether something holds of a field of the record, or of those in a list.
-func (t *Type) anyField(holds func(p *Param) bool) bool {
-	rec := t.Record()
-	if rec == nil {
-		return false
-	}
-	for i := range rec.Fields {
-		if holds(&rec.Fields[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// field is the index of the field of a record with this name, -1 where there is none.
-func (t *Type) field(name string) int {
-	return slices.IndexFunc(t.Fields, func(p Param) bool { return sameName(p.Name, name) })
-}
-
-// Field is the type of the field of a record with this name; nil where there is none,
-// or t is no record.
-func (t *Type) Field(name string) *Type {
-	if t == nil || t.Name != RecordType {
-		return nil
-	}
-	if i := t.field(name); i >= 0 {
-		return t.Fields[i].Type
-	}
-	return nil
-}
-
-// PartOf is the type of part i of an argument of kind Listed or Mapped, as far as t
-// says so.
-func (t *Type) PartOf(a *Arg, i int) *Type {
-	switch {
-	case t == nil:
-	case t.Name == ListType:
-		return t.Item
-	case t.Name == RecordType && a.Kind == Mapped:
-		return t.Field(a.Syntax.Entries()[i].Key)
-	}
-	return nil
 }
 
 // kept is the kind in which the JSON of a list or a record holds a value of the type.
@@ -232,6 +177,10 @@ func (c *checker) record(at site, t *Type, v *dsl.Value, out *Arg, depth int) {
 	for i := range entries {
 		e := &entries[i]
 		k := t.field(e.Key)
+		if k < 0 && c.mending && c.text(e.KeyRange) != dsl.FormatKey(e.Key) { // the parser has said it
+			c.stray(&e.Value, depth+1)
+			continue
+		}
 		if k < 0 {
 			given |= c.unknownField(at, t, e, entries)
 			c.stray(&e.Value, depth+1)

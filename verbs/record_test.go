@@ -152,3 +152,40 @@ func TestWhatARecordBecomes(t *testing.T) {
 		}
 	}
 }
+
+// A tool of others is sent no key of a row inside of a record, and codes as the palette
+// spells them for others.
+func TestRecordsThatAToolIsSent(t *testing.T) {
+	t.Parallel()
+	const palette = `domain: shop
+roles: [{name: clerk, description: sells}]
+codes: [{name: size, description: sizes, values: [{code: SMALL, value: s}, {code: LARGE, value: l}]}]
+entities:
+  item: {key: item_id, scope: everyone, label: "{name}", fields: {name: {type: string}}}
+verbs:
+  - verb: send
+    description: Send it.
+    roles: [clerk]
+    confirm: always
+    args:
+      - {name: lines, type: list, required: true, of: {type: record, fields: {what: {type: string, required: true}, size: {type: code, ref-type: size}}}}
+    tool: {server: post, name: send}
+`
+	reg, ds := LoadSources(dsl.NewSource("shop.yaml", palette))
+	if ds.HasErrors() {
+		t.Fatal(inWords(ds))
+	}
+	script, _ := dsl.Parse(dsl.NewSource("", `shop.send :lines [{:size LARGE :what "lamp"} {:what "cup"}]`))
+	p, ds := reg.Check(script, nil)
+	if p == nil {
+		t.Fatal(inWords(ds))
+	}
+	sent := reg.Verb("shop.send").Params[0].Type.Spelled(p.Calls()[0].Args[0].Value)
+	if want := `[{"size":"l","what":"lamp"},{"what":"cup"}]`; sent.Text() != want {
+		t.Errorf("it is sent %s", sent.Text())
+	}
+	_, ds = LoadSources(dsl.NewSource("shop.yaml", strings.Replace(palette, "what: {type: string, required: true}", "what: {type: ref, ref-type: item}", 1)))
+	if len(ds) != 1 || ds[0].Code != "tool-key" {
+		t.Errorf("a key that is sent: %s", inWords(ds))
+	}
+}

@@ -110,7 +110,7 @@ func (t *turn) cannot() string {
 
 // phrases are what may be said for a verb, as they stand, in the language.
 func (w wording) phrases(v *verbs.Verb, most int) (said []string) {
-	if v == nil {
+	if v == nil || v.NeedsRecord() { // not every conversation has a model to write one
 		return nil
 	}
 	all := v.PhrasesIn[w.tongue.String()]

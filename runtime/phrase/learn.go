@@ -35,7 +35,7 @@ func (ix *Index) examples(most int) (all []example) {
 	m := ix.matcher
 	r := &Reader{ix: ix, may: make([]bool, len(ix.verbs))}
 	for i, v := range ix.verbs {
-		r.may[i] = v.Deprecated == nil && !v.Internal
+		r.may[i] = v.Deprecated == nil && !v.Internal && !v.NeedsRecord()
 	}
 	seed := uint32(1)
 	random := func(n int) int {

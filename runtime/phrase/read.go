@@ -26,7 +26,7 @@ func (ix *Index) Reader(v Vocabulary) *Reader {
 	}
 	for _, may := range v.Verbs {
 		if i, ok := r.order[may]; ok {
-			r.may[i] = may.Deprecated == nil && !may.Internal
+			r.may[i] = may.Deprecated == nil && !may.Internal && !may.NeedsRecord()
 		}
 	}
 	for e, all := range v.Names {

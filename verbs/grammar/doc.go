@@ -8,6 +8,11 @@
 // names that a session knows, in the one spelling of the language. It is no
 // permission: what was said is parsed and checked like anything else.
 //
+// Endpoints that take no grammar take Tools. Of those, the ones are called strict whose
+// schema keeps to the part of JSON Schema that such endpoints hold a model to: see Strict.
+// How long a text may be is said there in words. Names of rows stand once; of more than
+// 250 of a kind any name may be said, and the read that finds them is told.
+//
 // # Who reads it
 //
 // What is written for others is read by others in the tests. A batch of sentences

@@ -209,6 +209,7 @@ verbs:
   - {verb: open, description: Open., roles: [r], handler: true, args: [{name: o, type: object, schema: {type: object, required: [x], properties: {x: {type: string}, y: {type: string}}, additionalProperties: false}}]}
   - {verb: shut, description: Shut., roles: [r], handler: true, args: [{name: o, type: object, schema: {type: object, title: T, required: [x], properties: {x: {type: string, format: uri}}, additionalProperties: false}}]}
   - {verb: sound, description: Sound., roles: [r], handler: true, args: [{name: o, type: object, schema: {type: object, title: T, required: [x], properties: {x: {type: [string, "null"], maxLength: 3, x-wrong: no}}, additionalProperties: false}}]}
+  - {verb: alone, description: Each once., roles: [r], handler: true, args: [{name: o, type: object, schema: {type: object, required: [x], properties: {x: {type: array, items: {type: string}, uniqueItems: true}}, additionalProperties: false}}]}
   - {verb: whole, description: Any object., roles: [r], handler: true, args: [{name: o, type: object}]}
   - {verb: record, description: Records., roles: [r], handler: true, args: [{name: o, type: list, of: {type: record, fields: {a: {type: ref, ref-type: item, required: true}, b: {type: date}}}}]}
 `
@@ -244,7 +245,7 @@ func TestNamesStandOnce(t *testing.T) {
 		return all
 	}
 	few := tools()
-	for name, want := range map[string]bool{"two": true, "text": true, "codes": false, "open": false, "shut": false, "sound": true, "whole": false, "record": true, "items": true} {
+	for name, want := range map[string]bool{"two": true, "text": true, "codes": false, "open": false, "shut": false, "sound": true, "alone": false, "whole": false, "record": true, "items": true} {
 		tool := few[name]
 		text, strict := tool.Strict()
 		if strict != want {
