@@ -191,7 +191,7 @@ func (a *app) openJournal(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), "verbatim log export > FILE writes one"}
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), "verbatim log export --as d.lang > FILE writes one"}
 	case err != nil:
 		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the file %s cannot be read: %s", quoted(name), reason(err)), "check the path, and who may read it"}
 	}

@@ -51,7 +51,7 @@ const (
 )
 
 // A high role is one that whoever has it needs nothing else to do harm with.
-func high(role *verbs.Role) bool { return role.SeesAll || role.Name == Administrator }
+func high(role *verbs.Role) bool { return role.SeesAll || role.Keeps || role.Name == Administrator }
 
 // Follow has the rows of the palette read and migrated by the names that roles and
 // entities had before.
