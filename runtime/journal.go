@@ -10,6 +10,8 @@ import (
 	"verbatim/dsl"
 	"verbatim/runtime/sessions"
 	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
 	"verbatim/verbs"
 )
 
@@ -179,6 +181,22 @@ func (e *Engine) write(ctx context.Context, scope stores.Scope, fn func(stores.T
 		}
 	}
 	return err
+}
+
+// AddedRows tells, as entries do, of rows that are added outside of any call and hold
+// nothing sensitive or personal.
+func AddedRows(changes []stores.Change) string {
+	var told journal.Record
+	for i := range changes {
+		c := &changes[i]
+		row := receipt.Row{Op: receipt.Inserted, Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
+		for _, set := range c.Set {
+			f := &c.Entity.Fields[set.Field]
+			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: receipt.Value{Value: set.Value}})
+		}
+		told.Rows = append(told.Rows, row)
+	}
+	return string(told.AppendText(nil))
 }
 
 // onlyReads reports whether a verb cannot change anything: it promises nothing

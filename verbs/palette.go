@@ -97,21 +97,6 @@ type CodeList struct {
 	index map[string]int // made by newRegistry
 }
 
-// Was gives the codes by what they were called before; nil where all always had their
-// names.
-func (l *CodeList) Was() map[string]string {
-	var was map[string]string
-	for i := range l.Codes {
-		if c := &l.Codes[i]; c.Was != "" {
-			if was == nil {
-				was = make(map[string]string)
-			}
-			was[c.Was] = c.Name
-		}
-	}
-	return was
-}
-
 // covers reports whether a list holds every code of another.
 func (l *CodeList) covers(other *CodeList) bool {
 	for i := range other.Codes {

@@ -36,7 +36,7 @@ func snippets(t *testing.T, file string) []snippet {
 // Its commands are played by the tests of the command.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	var told, rooms, diary, beside, apart string
+	var told, rooms, diary, search, beside, apart string
 	var scripts []snippet
 	for _, s := range snippets(t, "README.md") {
 		switch {
@@ -46,11 +46,13 @@ func TestGuide(t *testing.T) {
 			rooms = strings.Replace(s.text, "type: dat,", "type: date,", 1)
 		case s.info == "file=verbs/diary.yaml":
 			diary = s.text
+		case s.info == "file=verbs/search.yaml":
+			search = s.text
 		case s.info == "file=pay.de.yaml":
 			beside = s.text
 		case s.info == "file=kyc.yaml":
 			apart = s.text
-		case s.info == "file=blank/blank.yaml", s.lang == "text", s.lang == "json", strings.HasPrefix(s.text, "shop."), strings.HasPrefix(s.text, "system."):
+		case s.info == "file=blank/blank.yaml", s.info == "file=asks.yaml", s.lang == "text", s.lang == "json", strings.HasPrefix(s.text, "shop."), strings.HasPrefix(s.text, "system."):
 			// the commands play them over tables of their own
 		case s.lang == "verbatim":
 			scripts = append(scripts, s)
@@ -67,14 +69,14 @@ func TestGuide(t *testing.T) {
 			t.Errorf("%s: %s", d.Code, d.Summary)
 		}
 	}
-	small, ds := LoadSources(dsl.NewSource("rooms.yaml", rooms), dsl.NewSource("diary.yaml", diary))
+	small, ds := LoadSources(dsl.NewSource("rooms.yaml", rooms), dsl.NewSource("diary.yaml", diary), dsl.NewSource("search.yaml", search))
 	if len(ds) > 0 {
 		t.Fatal(inWords(ds))
 	}
 	for _, s := range scripts {
 		script, ds := dsl.Parse(dsl.NewSource("README.md", s.text))
 		r := pay
-		if strings.HasPrefix(s.text, "rooms.") || strings.HasPrefix(s.text, "diary.") {
+		if strings.HasPrefix(s.text, "rooms.") || strings.HasPrefix(s.text, "diary.") || strings.HasPrefix(s.text, "search.") {
 			r = small
 		}
 		_, more := r.Check(script, nil)

@@ -238,6 +238,21 @@ func (l *CodeList) Has(code string) bool {
 	return slices.ContainsFunc(l.Codes, func(c Code) bool { return c.Name == code })
 }
 
+// Was gives the codes by what they were called before; nil where all always had their
+// names.
+func (l *CodeList) Was() map[string]string {
+	var was map[string]string
+	for i := range l.Codes {
+		if c := &l.Codes[i]; c.Was != "" {
+			if was == nil {
+				was = make(map[string]string)
+			}
+			was[c.Was] = c.Name
+		}
+	}
+	return was
+}
+
 func (l *CodeList) Names() []string {
 	return namesBy(l.Codes, func(c Code) string { return c.Name })
 }

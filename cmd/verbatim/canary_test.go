@@ -342,9 +342,9 @@ vault.look :safe-id @red :as @l`,
 			t.Errorf("script %d, exit %d: %s", i, code, text)
 		}
 	}
-	c.both("work", "list", "--all")
+	c.both("work", "list", "--as", "d.lang", "--all")
 	c.both("work", "--once", "--at", "2025-12-31T00:00:00Z")
-	c.both("work", "list", "--all")
+	c.both("work", "list", "--as", "d.lang", "--all")
 
 	// Refused: by a requirement, for want of a role, of a row, of a principal.
 	claim := c.script(`vault.claim :safe-id @red :word "canaryWord3zq"`)
@@ -447,10 +447,10 @@ vault.look :safe-id @red :as @l`,
 	c.both("lint", filepath.Join(c.dir, "verbs"))
 	c.both("migrate")
 	c.both("migrate", "--plan")
-	c.play("", "log", "show", "--json")
-	list, _ := c.play("", "log", "show")
+	c.play("", "log", "show", "--as", "d.lang", "--json")
+	list, _ := c.play("", "log", "show", "--as", "d.lang")
 	for i := range strings.Count(list, "\n") {
-		c.play("", "log", "show", fmt.Sprint(i+1))
+		c.play("", "log", "show", "--as", "d.lang", fmt.Sprint(i+1))
 	}
 	c.kept(waiting)
 	t.Logf("%d outputs of %d characters", c.said, c.characters)

@@ -226,7 +226,8 @@ func TestAChatAsks(t *testing.T) {
 	rows := filepath.Join(dir, "rows.sql")
 	if err := os.WriteFile(rows, []byte(`INSERT INTO flat (flat_id, name) VALUES ('00000000-0000-4000-8000-000000000001', 'Garden Flat');
 INSERT INTO repair (repair_id, flat, title, status) VALUES ('00000000-0000-4000-8000-000000000011', '00000000-0000-4000-8000-000000000001', 'Boiler', 'ORDERED');
-INSERT INTO verbatim_principal (name, label) VALUES ('ann', 'Ann');
+INSERT INTO verbatim_principal (name, label) VALUES ('ann', 'Ann'), ('keeper', 'Keeper');
+INSERT INTO verbatim_grant (principal, role) VALUES ('keeper', 'journal-keeper');
 INSERT INTO verbatim_grant (principal, role) VALUES ('ann', 'tenant');
 INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '00000000-0000-4000-8000-000000000001');
 `), 0o666); err != nil {
@@ -278,7 +279,7 @@ INSERT INTO verbatim_grant (principal, entity, key) VALUES ('ann', 'flat', '0000
 	if strings.Contains(strings.Join(s.asked, ""), "yes, do it") {
 		t.Error("a model was asked about an agreement")
 	}
-	log, _, _ := command("", "log", "show")
+	log, _, _ := command("", "log", "show", "--as", "keeper")
 	if !strings.Contains(log, "declined\thouse.cancel") || !strings.Contains(log, "ok\thouse.cancel") {
 		t.Error(log)
 	}

@@ -65,7 +65,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 		{name: "for a program", args: []string{"run", "--json", "note.dsl"}, writes: 1},
 		{name: "in a session", args: []string{"run", "--session", "s", "note.dsl"}, writes: 1},
 		{name: "what it means", args: []string{"say", "what is outstanding?"}},
-		{name: "what was said", args: []string{"log", "show"}},
+		{name: "what was said", args: []string{"log", "show", "--as", "d.lang"}},
 		{name: "whether it is whole", args: []string{"log", "verify"}},
 		{name: "a talk", args: []string{"chat"}, in: "what is outstanding?\n"},
 		{name: "work", args: []string{"work", "--once"}},

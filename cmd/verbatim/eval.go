@@ -216,10 +216,16 @@ func (a *app) evalCase(ctx context.Context, set *dialog.Dataset, c *dialog.Case,
 		return out, err
 	}
 	defer store.Close()
+	all := append(tables(reg), ownTables()...)
+	// Where all tables are ours, they are there before the data. Where some are not, this
+	// makes none, and the data brings those.
+	if _, err := store.Migrate(ctx, all, true); err != nil {
+		return out, broken("there is no store for the case", err, "try again")
+	}
 	if err := a.fill(ctx, store, set.Data, data); err != nil {
 		return out, err
 	}
-	if plan, err := store.Migrate(ctx, append(tables(reg), ownTables()...), true); err != nil || len(plan.Problems) > 0 {
+	if plan, err := store.Migrate(ctx, all, true); err != nil || len(plan.Problems) > 0 {
 		return out, &stop{exitInput, "dataset", "the data of the dataset and the palettes do not fit together: " + strings.Join(plan.Problems, "; "), "correct one of them"}
 	}
 	clock := a.now

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,10 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"verbatim/runtime"
+	"verbatim/runtime/system"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
 	"verbatim/stores/receipt"
+	"verbatim/verbs"
 )
 
 func logCommand(a *app) *cobra.Command {
@@ -28,7 +31,7 @@ func logCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "log",
 		Short:   "The journal: who said what, what it changed, and whether it is whole",
-		Example: "verbatim log show\nverbatim log verify\nverbatim log show --since 1h --principal clara",
+		Example: "verbatim log show --as d.lang\nverbatim log verify\nverbatim log show --since 1h --principal clara --as d.lang",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				var names []string
@@ -55,9 +58,10 @@ func logShowCommand(a *app) *cobra.Command {
 	show := &cobra.Command{
 		Use:     "show [N|A..B]",
 		Short:   "Print entries, one a line, or one entry in full",
-		Example: "verbatim log show\nverbatim log show 1..2 --json\nverbatim log show --since 1h --principal clara",
+		Example: "verbatim log show --as d.lang\nverbatim log show 1..2 --as d.lang --json\nverbatim log show --since 1h --principal clara --as d.lang",
 		Long: `Columns are number, time, who, outcome and call, with tabs between them when piped.
-A row is one that whoever --as names may see; without that, one by the name that it had.`,
+It is read by somebody whose role keeps the journal, such as journal-keeper, and by anybody while
+the store knows nobody. A row is one that they may see, or one by the name that it had.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -73,6 +77,9 @@ A row is one that whoever --as names may see; without that, one by the name that
 				return err
 			}
 			defer s.Close()
+			if err := a.readsJournal(cmd.Context(), s, q.palettes, q.as, "log show"); err != nil {
+				return err
+			}
 			if err := a.findRow(cmd.Context(), s, &q); err != nil {
 				return err
 			}
@@ -87,7 +94,7 @@ A row is one that whoever --as names may see; without that, one by the name that
 	f.StringVar(&q.principal, "principal", "", "only of this `name`")
 	f.StringVar(&q.verb, "verb", "", "only of this `verb`")
 	f.StringVar(&q.row, "row", "", "only about the row of this `name` or label")
-	f.StringVar(&q.as, "as", "", "who knows the row by that `name`")
+	f.StringVar(&q.as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
 	f.StringVar(&q.turn, "turn", "", "only of this turn of a conversation, an `id`")
 	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`, such as ok, refused or refused:CODE")
 	return show
@@ -166,7 +173,7 @@ func when(flag, text string, now time.Time) (time.Time, error) {
 
 // findRow finds the row that --row means, within the scope of --as.
 func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) error {
-	if q.as == "" || q.row == "" {
+	if q.row == "" || cmp.Or(q.as, a.env("VERBATIM_AS")) == "" {
 		return nil
 	}
 	session, err := a.journalSession(ctx, s, q.palettes, q.as)
@@ -174,6 +181,9 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 		return err
 	}
 	e, key, err := session.FindRow(ctx, q.row)
+	if errors.Is(err, stores.ErrNotFound) {
+		return nil // it may be gone, and had that name
+	}
 	if err != nil {
 		return a.noRow(err, q.row)
 	}
@@ -183,19 +193,55 @@ func (a *app) findRow(ctx context.Context, s stores.Store, q *journalQuery) erro
 
 // journalSession begins a session of whoever looks into the journal, or after it.
 func (a *app) journalSession(ctx context.Context, s stores.Store, palettes, as string) (*runtime.Session, error) {
-	reg, err := a.palettes(palettes)
+	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := runtime.New(reg, s, runtime.Options{Clock: a.now})
+	engine, err := a.newEngine(reg, s, nil)
 	if err != nil {
 		return nil, a.runFailed(err)
 	}
-	session, err := engine.Session(ctx, as)
+	session, err := engine.Session(ctx, cmp.Or(as, a.env("VERBATIM_AS")))
 	if err != nil {
 		return nil, a.runFailed(err)
 	}
 	return session, nil
+}
+
+// readsJournal refuses whoever has no role that keeps the journal, or another of some.
+// Where the store knows nobody yet, there is nobody to ask.
+func (a *app) readsJournal(ctx context.Context, s stores.Store, palettes, as, command string, also ...string) error {
+	if cmp.Or(as, a.env("VERBATIM_AS")) == "" {
+		names, err := s.Principals(ctx)
+		if err != nil {
+			return a.journalFailed(err)
+		}
+		if len(names) == 0 {
+			reg, _ := verbs.LoadSources(system.Source())
+			more, err := system.Names(ctx, reg, s)
+			if err != nil {
+				return a.journalFailed(err)
+			}
+			names = more
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		return &stop{exitRefused, "not-permitted", "this is read by who keeps the journal, and it was not said who reads it", "verbatim " + command + " --as NAME, or VERBATIM_AS=NAME"}
+	}
+	session, err := a.journalSession(ctx, s, palettes, as)
+	if err != nil {
+		return err
+	}
+	for _, r := range session.Roles() {
+		if slices.Contains(also, r.Name) {
+			return nil
+		}
+	}
+	if err := session.ReadsJournal(ctx); err != nil {
+		return a.runFailed(err)
+	}
+	return nil
 }
 
 func (a *app) noRow(err error, row string) error {
@@ -252,8 +298,11 @@ func (a *app) logShow(ctx context.Context, s stores.Store, q journalQuery) error
 			fmt.Fprintf(a.out, "%6s  %s  %-10s  %-10s  %s\n", line[0], line[1], line[2], line[3], line[4])
 		}
 	}
-	if q.single && shown == 0 {
+	switch {
+	case q.single && shown == 0:
 		return noEntry(q.first)
+	case q.row != "" && q.of == nil && shown == 0:
+		return a.noRow(stores.ErrNotFound, q.row)
 	}
 	return nil
 }

@@ -37,30 +37,36 @@ type elsewhereJSON struct {
 }
 
 func logExportCommand(a *app) *cobra.Command {
-	var store string
+	var store, palettes, as string
 	var bare bool
 	cmd := &cobra.Command{
 		Use:     "export",
 		Short:   "Write the journal as lines of JSON, for log verify and log import",
-		Example: "verbatim log export > journal.jsonl\nverbatim log verify journal.jsonl",
+		Example: "verbatim log export --as d.lang > journal.jsonl\nverbatim log verify journal.jsonl",
 		Long: `Personal and sensitive values are written beside the entries that commit to them; with
---bare they are left out, and the journal can be verified all the same.`,
+--bare they are left out, and the journal can be verified all the same. It takes a role
+with keeps: journal, such as journal-keeper.`,
 		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.logExport(cmd.Context(), store, bare)
+			return a.logExport(cmd.Context(), store, palettes, as, bare)
 		},
 	}
 	a.storeFlag(cmd, &store)
+	a.palettesFlag(cmd, &palettes)
+	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
 	cmd.Flags().BoolVar(&bare, "bare", false, "leave out what could be erased")
 	return cmd
 }
 
-func (a *app) logExport(ctx context.Context, store string, bare bool) error {
+func (a *app) logExport(ctx context.Context, store, palettes, as string, bare bool) error {
 	s, err := a.open(ctx, store)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if err := a.readsJournal(ctx, s, palettes, as, "log export"); err != nil {
+		return err
+	}
 	w := journal.NewWriter(a.out)
 	var h journal.Head
 	for l, err := range journal.Opened(ctx, s, keeperName, 1, 0) {
@@ -90,7 +96,7 @@ func logImportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "import FILE",
 		Short:   "Read an exported journal into a store whose journal is empty",
-		Example: "verbatim log export > move.jsonl\nverbatim migrate --store moved.db --data bank.sql\nverbatim log import move.jsonl --store moved.db",
+		Example: "verbatim log export --as d.lang > move.jsonl\nverbatim migrate --store moved.db --data bank.sql\nverbatim log import move.jsonl --store moved.db",
 		Long: `The file is verified first. Its entries keep their numbers and hashes, so that checkpoints
 of before hold. Rows are not made: verbatim log replay FILE --into STORE does that.`,
 		Args: exactly(1, "the file to read"),

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"verbatim/runtime"
 	"verbatim/runtime/wire"
 	"verbatim/stores"
 	"verbatim/stores/journal"
@@ -64,7 +63,7 @@ type differenceJSON struct {
 }
 
 func (a *app) logReplay(ctx context.Context, store, palettes, file, into string) error {
-	reg, err := a.palettes(palettes)
+	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
 	}
@@ -244,7 +243,7 @@ func (a *app) logBaseline(ctx context.Context, store, palettes, as string) error
 	if as == "" {
 		return usage("who keeps the journal?", "verbatim log baseline --as NAME")
 	}
-	reg, err := a.palettes(palettes)
+	reg, err := a.wholePalettes(palettes)
 	if err != nil {
 		return err
 	}
@@ -253,13 +252,9 @@ func (a *app) logBaseline(ctx context.Context, store, palettes, as string) error
 		return err
 	}
 	defer s.Close()
-	engine, err := runtime.New(reg, s, runtime.Options{Clock: a.now})
+	session, err := a.journalSession(ctx, s, palettes, as)
 	if err != nil {
-		return a.runFailed(err)
-	}
-	session, err := engine.Session(ctx, as)
-	if err != nil {
-		return a.runFailed(err)
+		return err
 	}
 	state := journal.NewState(tables(reg))
 	for l, err := range journal.Opened(ctx, s, keeperName, 1, 0) {

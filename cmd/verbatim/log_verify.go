@@ -18,14 +18,15 @@ import (
 )
 
 func logVerifyCommand(a *app) *cobra.Command {
-	var store, since, key string
+	var store, palettes, since, key string
 	cmd := &cobra.Command{
 		Use:     "verify [FILE]",
 		Short:   "Check that the journal is whole and extends a checkpoint",
 		Example: "verbatim log verify",
 		Long: `FILE is a journal that log export wrote; without one it is that of the store. With
 --since it must begin with exactly the entries that the checkpoint knows. --key is the
-public key that must have signed the checkpoint, or a file with it.`,
+public key that must have signed the checkpoint, or a file with it. Rights that verbs gave
+are worked out from the journal and must be those that there are.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key != "" && since == "" {
@@ -35,10 +36,11 @@ public key that must have signed the checkpoint, or a file with it.`,
 			if len(args) == 1 {
 				file = args[0]
 			}
-			return a.logVerify(cmd.Context(), store, file, since, key)
+			return a.logVerify(cmd.Context(), store, palettes, file, since, key)
 		},
 	}
 	a.storeFlag(cmd, &store)
+	a.palettesFlag(cmd, &palettes)
 	cmd.Flags().StringVar(&since, "since", "", "a `file` with a checkpoint that was kept elsewhere")
 	cmd.Flags().StringVar(&key, "key", "", "the public `key` of whoever signed it")
 	return cmd
@@ -84,7 +86,7 @@ func (a *app) checkpoint(file, key string) (c journal.Checkpoint, signed bool, e
 	return c, len(keys) > 0, nil
 }
 
-func (a *app) logVerify(ctx context.Context, store, file, since, key string) error {
+func (a *app) logVerify(ctx context.Context, store, palettes, file, since, key string) error {
 	var known []journal.Head
 	var c journal.Checkpoint
 	var signed bool
@@ -97,6 +99,7 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 	}
 	var entries iter.Seq2[*stores.Entry, error]
 	var losses journal.Losses
+	var given *rights
 	if file != "" {
 		f, err := a.openJournal(file)
 		if err != nil {
@@ -110,7 +113,8 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 			return err
 		}
 		defer s.Close()
-		entries = losses.Watch(journal.Opened(ctx, s, keeperName, 1, 0))
+		given = a.rights(s, palettes)
+		entries = losses.Watch(given.watch(journal.Opened(ctx, s, keeperName, 1, 0)))
 	}
 	h, err := journal.Verify(entries, known...)
 	var chain *stores.ChainError
@@ -132,6 +136,17 @@ func (a *app) logVerify(ctx context.Context, store, file, since, key string) err
 		unsure = append(unsure, "whether values were erased that no entry ordered: the file has none of them")
 	default:
 		return &stop{exitInput, "journal-broken", "values are missing that no entry of the journal ordered to be erased, of entries " + strings.ReplaceAll(gone.String(), " ", ", ") + ": somebody took them out of the store", "find out who can change the store, and take the values from a backup or an export"}
+	}
+	if given != nil {
+		more, err := given.compare(ctx)
+		var differ *stop
+		switch {
+		case errors.As(err, &differ):
+			return differ
+		case err != nil:
+			return a.journalFailed(err)
+		}
+		unsure = append(unsure, more...)
 	}
 	switch {
 	case since == "":
@@ -191,7 +206,7 @@ func (a *app) openJournal(name string) (*os.File, error) {
 	f, err := os.Open(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), "verbatim log export > FILE writes one"}
+		return nil, &stop{exitUsage, "no-such-file", fmt.Sprintf("there is no file %s%s", quoted(name), nearFile(name)), "verbatim log export --as d.lang > FILE writes one"}
 	case err != nil:
 		return nil, &stop{exitUsage, "unreadable", fmt.Sprintf("the file %s cannot be read: %s", quoted(name), reason(err)), "check the path, and who may read it"}
 	}

@@ -74,6 +74,7 @@ func (a *app) toldChecked(c *checkedStore, entities int) {
 	for _, s := range c.Steps {
 		fmt.Fprintln(a.out, strings.TrimSuffix(s, ";")+";")
 	}
+	_ = a.flush() // that it failed is told at the end
 	for _, d := range c.Deeds {
 		fmt.Fprintln(a.err, "asks  "+d)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"verbatim/dsl"
@@ -78,8 +79,12 @@ func (a *app) agreeTo(ctx context.Context, all []stores.Deed) error {
 		return &stop{exitRefused, "needs-agreement", fmt.Sprintf("rows that are there would change, and there is no terminal to ask on: %s", strings.Join(said, "; ")), "verbatim migrate --plan shows the statements; pass --yes to run them"}
 	}
 	defer terminal.Close()
+	w := io.Writer(a.out)
+	if a.json {
+		w = a.err // standard output is for JSON
+	}
 	for _, d := range all {
-		fmt.Fprintln(a.out, deed(d))
+		fmt.Fprintln(w, deed(d))
 	}
 	if err := a.flush(); err != nil {
 		return err

@@ -261,7 +261,7 @@ func TestInterruptedProcess(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != exitRefused || last.Event != "reply" || r.Outcome != "stopped" || r.Code != "stopped" || r.Done < 12 || r.Done >= calls || r.Next != r.Done+1 || r.Last != r.Done {
 		t.Fatalf("%v: %+v\n%s", err, last, said)
 	}
-	if out, _, _ := s.run(t, "verbatim log show"); strings.Count(out, "\n") != r.Done {
+	if out, _, _ := s.run(t, "verbatim log show --as d.lang"); strings.Count(out, "\n") != r.Done {
 		t.Errorf("%d calls are committed, and %d are in the journal", r.Done, strings.Count(out, "\n"))
 	}
 
@@ -298,7 +298,7 @@ func TestInterruptedProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, _, _ := s.run(t, "verbatim log show"); strings.Count(out, "\n") != r.Done {
+	if out, _, _ := s.run(t, "verbatim log show --as d.lang"); strings.Count(out, "\n") != r.Done {
 		t.Error("the journal is longer than it was")
 	}
 }

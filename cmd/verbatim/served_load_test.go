@@ -61,7 +61,7 @@ func TestServeWriterHeld(t *testing.T) {
 			t.Error(status, body, err)
 		}
 	}
-	if got := strings.Count(h.do("log", "show"), "\tok\t"); got != 4 {
+	if got := strings.Count(h.do("log", "show", "--as", "d.lang"), "\tok\t"); got != 4 {
 		t.Errorf("%d were done, 4 were asked for", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestServeFinishesWhatWasBegun(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Count(h.do("log", "show"), "\tok\t"); got != 1 {
+	if got := strings.Count(h.do("log", "show", "--as", "d.lang"), "\tok\t"); got != 1 {
 		t.Errorf("%d were done", got)
 	}
 }
@@ -148,7 +148,7 @@ func TestServeOverload(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := int64(strings.Count(h.do("log", "show"), "\tok\t")); got < done.Load() || done.Load() == 0 {
+		if got := int64(strings.Count(h.do("log", "show", "--as", "d.lang"), "\tok\t")); got < done.Load() || done.Load() == 0 {
 			t.Errorf("%d were acknowledged, %d are there", done.Load(), got)
 		}
 		if status, body := clara.get(s.url + "/readyz"); status != http.StatusOK {

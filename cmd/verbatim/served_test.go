@@ -235,8 +235,8 @@ func TestAServerIsKilledBeforeItAnswers(t *testing.T) {
 				t.Fatalf("cut %d: %d %s %v", i, status, body, err)
 			}
 		}
-		if got := strings.Count(h.do("log", "show"), "\tok\t"); got != cuts {
-			t.Errorf("%d notes were written, %d were asked for\n%s", got, cuts, h.do("log", "show"))
+		if got := strings.Count(h.do("log", "show", "--as", "d.lang"), "\tok\t"); got != cuts {
+			t.Errorf("%d notes were written, %d were asked for\n%s", got, cuts, h.do("log", "show", "--as", "d.lang"))
 		}
 		t.Logf("%d of %d were answered before the server was killed", answered, cuts)
 	})
@@ -282,7 +282,7 @@ func TestAServerDrains(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("it took %s to end", took)
 		}
-		if got := strings.Count(h.do("log", "show"), "\tok\t"); got < acknowledged {
+		if got := strings.Count(h.do("log", "show", "--as", "d.lang"), "\tok\t"); got < acknowledged {
 			t.Errorf("%d were acknowledged, %d are there", acknowledged, got)
 		}
 	})

@@ -188,7 +188,7 @@ func certificate(t *testing.T) (cert, key string, pool *x509.CertPool) {
 }
 
 // done counts what a store's journal says was done.
-func (h *house) done() int { return strings.Count(h.do("log", "show"), "\tok\t") }
+func (h *house) done() int { return strings.Count(h.do("log", "show", "--as", "d.lang"), "\tok\t") }
 
 // asks sends n notes at once, each under a key of its own, and returns those that were
 // acknowledged. What is not is told to come back; nothing else is answered.

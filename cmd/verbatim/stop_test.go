@@ -69,7 +69,7 @@ func TestStoppingAtTheQuestionChangesNothing(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", c.name, code, said)
 		}
 	}
-	if said, _ := verbatim(t.Context(), nil, "log", "show"); strings.Contains(said, "\tok\t") {
+	if said, _ := verbatim(t.Context(), nil, "log", "show", "--as", "d.lang"); strings.Contains(said, "\tok\t") {
 		t.Errorf("something was done: %s", said)
 	}
 }

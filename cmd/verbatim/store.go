@@ -81,6 +81,9 @@ func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
 	if err := ofThisVersion(ctx, at, store); err != nil {
 		return nil, err
 	}
+	for _, why := range store.Unlocked() {
+		fmt.Fprintln(a.err, "warning[row-security]: "+why+"; verbatim migrate puts it back")
+	}
 	return store, nil
 }
 

@@ -274,10 +274,11 @@ func workListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [ID]",
 		Short:   "List what failed or runs late; try it again, or drop it",
-		Example: "verbatim work list\nverbatim work list --all --json",
+		Example: "verbatim work list --as d.lang\nverbatim work list --as d.lang --all --json",
 		Long: `A line holds the id, the state, what it is, how old it is, how often it was tried, when
-it is due, and what the last problem was. --retry and --drop run system.retry-job and
-system.drop-job, as somebody with the role operator; the journal says so.`,
+it is due, and what the last problem was. It is read by an operator, or by who keeps the
+journal. --retry and --drop run system.retry-job and system.drop-job, as somebody with
+the role operator; the journal says so.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.listWork(cmd.Context(), args, f) },
 	}
@@ -310,6 +311,9 @@ func (a *app) listWork(ctx context.Context, ids []string, f workListFlags) error
 		return err
 	}
 	defer store.Close()
+	if err := a.readsJournal(ctx, store, f.palettes, f.as, "work list", "operator"); err != nil {
+		return err
+	}
 	now, err := store.Clock(ctx)
 	var all []stores.JobRecord
 	if err == nil {

@@ -46,7 +46,7 @@ say "verbatim run answer.dsl | grep '^applied'"
 cd - >/dev/null
 echo 'A letter of hers names an account, and a model has read it to letter.dsl:'
 say "verbatim run --origin document=letter.pdf letter.dsl 2>&1 | grep -E '^(refused|next)'"
-say "verbatim log show 3..4 | cut -f 1,3-5"
+say "verbatim log show 3..4 --as d.lang | cut -f 1,3-5"
 export VERBATIM_STORE=$folder/talk.db VERBATIM_SCAN=none
 verbatim migrate --data bank.sql --data people.sql >/dev/null
 echo 'The same morning again as a play, in which a model speaks lines written by hand:'

@@ -11,3 +11,6 @@ INSERT INTO verbatim_grant (principal, role, entity, key) VALUES
     ('otto', 'manager', 'shop', '00000001-0000-4000-8000-000000000001'),
     ('jana', 'clerk', 'shop', '00000001-0000-4000-8000-000000000002'),
     ('erik', 'accountant', '', '');
+
+-- Erik also keeps the journal.
+INSERT INTO verbatim_grant (principal, role) VALUES ('erik', 'journal-keeper');

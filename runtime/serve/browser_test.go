@@ -471,7 +471,7 @@ func TestBrowserConversation(t *testing.T) {
 			// U42: the turn has one id, which the journal has too.
 			tab.Go(h.url("/why"))
 			turn := tab.Eval(`[...document.querySelectorAll("dt")].find(e => e.textContent === "Turn, as the journal has it")?.nextElementSibling.textContent ?? ""`)
-			if turn == "" || !strings.Contains(h.run("log", "show", "--turn", turn), "client.provide-info") {
+			if turn == "" || !strings.Contains(h.run("log", "show", "--as", "d.lang", "--turn", turn), "client.provide-info") {
 				t.Errorf("the journal knows nothing of turn %q", turn)
 			}
 			tab.Go(h.url("/"))
@@ -672,7 +672,7 @@ INSERT INTO verbatim_grant`)
 	tab.Audit("card-person")
 	follow(tab, "main", "Yes, do it")
 	tab.Wait("I have passed this conversation on")
-	if text := h.run("log", "show", "--verb", "client.escalate", "--json"); !strings.Contains(text, "How far are we?") || strings.Contains(text, "My brother") {
+	if text := h.run("log", "show", "--as", "d.lang", "--verb", "client.escalate", "--json"); !strings.Contains(text, "How far are we?") || strings.Contains(text, "My brother") {
 		t.Errorf("what was left out went along, or more was left out:\n%s", text)
 	}
 }
@@ -722,7 +722,7 @@ func TestBrowserForms(t *testing.T) {
 	}
 	tab.Go(h.url("/"))
 	tab.Wait("28 of 31 steps done (90 %).")
-	if n := strings.Count(h.run("log", "show", "--verb", "client.provide-info", "--outcome", "ok"), "client.provide-info"); n != 1 {
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "client.provide-info", "--outcome", "ok"), "client.provide-info"); n != 1 {
 		t.Errorf("it was done %d times", n)
 	}
 	// What somebody writes is text wherever it comes out.
@@ -908,7 +908,7 @@ func TestBrowserCardIsWhatRuns(t *testing.T) {
 	none := func(verb, why string) {
 		t.Helper()
 		for _, outcome := range []string{"ok", "refused"} {
-			if text := h.run("log", "show", "--verb", verb, "--outcome", outcome); strings.Contains(text, verb) {
+			if text := h.run("log", "show", "--as", "d.lang", "--verb", verb, "--outcome", outcome); strings.Contains(text, verb) {
 				t.Errorf("%s, and the journal tells of\n%s", why, text)
 			}
 		}
@@ -943,7 +943,7 @@ func TestBrowserCardIsWhatRuns(t *testing.T) {
 	asks("The second reason")
 	follow(tab, "main", "Yes, do it")
 	tab.Wait("I have passed this conversation on")
-	if text := h.run("log", "show", "--verb", "client.escalate", "--outcome", "ok"); strings.Count(text, "client.escalate ") != 1 || !strings.Contains(text, "The second reason") {
+	if text := h.run("log", "show", "--as", "d.lang", "--verb", "client.escalate", "--outcome", "ok"); strings.Count(text, "client.escalate ") != 1 || !strings.Contains(text, "The second reason") {
 		t.Errorf("the journal tells of\n%s", text)
 	}
 	// What somebody else must agree to is asked for as it was shown, or not at all.
@@ -1056,7 +1056,7 @@ func TestBrowserQuestions(t *testing.T) {
 	follow(tab, "main", "Send these answers")
 	tab.Wait("steps done")
 	tab.Wait("Source of wealth: Pierre Dupont")
-	if n := strings.Count(h.run("log", "show", "--verb", "client.provide-info", "--outcome", "ok"), "client.provide-info"); n != 1 {
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "client.provide-info", "--outcome", "ok"), "client.provide-info"); n != 1 {
 		t.Errorf("the answers were sent %d times", n)
 	}
 }
@@ -1094,7 +1094,7 @@ func answer(t *testing.T, tab *browsertest.Tab) {
 // keeps it.
 func (h *house) entry(verb string) string {
 	h.t.Helper()
-	lines := strings.Split(strings.TrimSpace(h.run("log", "show", "--verb", verb)), "\n")
+	lines := strings.Split(strings.TrimSpace(h.run("log", "show", "--as", "d.lang", "--verb", verb)), "\n")
 	number, _, _ := strings.Cut(lines[len(lines)-1], "\t")
 	if number == "" {
 		h.t.Fatalf("the journal tells of no %s", verb)
@@ -1138,7 +1138,7 @@ func TestBrowserWhy(t *testing.T) {
 	}
 	follow(tab, "main", "Show what is masked")
 	tab.Wait("The register has it")
-	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal"), "verbatim.read-journal :entry "+entry); n != 1 {
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "verbatim.read-journal"), "verbatim.read-journal :entry "+entry); n != 1 {
 		t.Errorf("that it was opened is told %d times", n)
 	}
 	// Two agree; the page names who asked and who agreed.
@@ -1164,7 +1164,7 @@ func TestBrowserWhy(t *testing.T) {
 	tab.Go(h.url("/journal"))
 	tab.Wait("verbatim.read-journal")
 	tab.Wait("Clara Weiss")
-	if n := strings.Count(h.run("log", "show", "--verb", "verbatim.read-journal", "--outcome", "ok"), "d.lang"); n == 0 {
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "verbatim.read-journal", "--outcome", "ok"), "d.lang"); n == 0 {
 		t.Error("d.lang opened an entry, and the journal tells nothing of it")
 	}
 }
@@ -1187,7 +1187,7 @@ func TestBrowserMasked(t *testing.T) {
 	}
 	opened := func(verb string) int {
 		t.Helper()
-		return strings.Count(h.run("log", "show", "--verb", verb, "--outcome", "ok"), verb+" ")
+		return strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", verb, "--outcome", "ok"), verb+" ")
 	}
 	h.signIn(tab, "kim")
 	tab.Wait("Your onboarding")
@@ -1246,7 +1246,7 @@ func TestBrowserMasked(t *testing.T) {
 	if n := opened("review.open"); n != 1 {
 		t.Errorf("that it was opened is told %d times", n)
 	}
-	if text := h.run("log", "show"); strings.Contains(text, secret) {
+	if text := h.run("log", "show", "--as", "d.lang"); strings.Contains(text, secret) {
 		t.Error("the journal holds what is sensitive")
 	}
 	// The number of a card is masked before it is kept or shown, in a message and in a form.
@@ -1261,7 +1261,7 @@ func TestBrowserMasked(t *testing.T) {
 	tab.Click("main form .btn")
 	tab.Wait("Paid with ••••••")
 	// Eight digits: four would be found in a digest of the journal now and then.
-	if text := tab.Eval("document.documentElement.outerHTML") + h.run("log", "show", "--json"); regexp.MustCompile(`1111[ -]?1111`).MatchString(text) {
+	if text := tab.Eval("document.documentElement.outerHTML") + h.run("log", "show", "--as", "d.lang", "--json"); regexp.MustCompile(`1111[ -]?1111`).MatchString(text) {
 		t.Error("the number of a card is kept")
 	}
 	// Who may not see it gets what whoever asks for nothing gets.
@@ -1301,7 +1301,7 @@ func TestBrowserWords(t *testing.T) {
 	}
 	opened := func() int {
 		t.Helper()
-		return strings.Count(h.run("log", "show", "--verb", "verbatim.read-words", "--outcome", "ok"), "verbatim.read-words ")
+		return strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "verbatim.read-words", "--outcome", "ok"), "verbatim.read-words ")
 	}
 	masked()
 	for _, who := range []string{"", "jonas", "d.lang"} { // the asker, a client, and who keeps the journal
@@ -1374,7 +1374,7 @@ func TestBrowserTogether(t *testing.T) {
 	asks.Wait("Agreed to and done: A. Nowak")
 	asks.Wait("A. Nowak is also looking at this.")
 	asks.Audit("decision-present")
-	if n := strings.Count(h.run("log", "show", "--verb", "review.waive", "--outcome", "ok"), "review.waive"); n != 1 {
+	if n := strings.Count(h.run("log", "show", "--as", "d.lang", "--verb", "review.waive", "--outcome", "ok"), "review.waive"); n != 1 {
 		t.Errorf("%d were done, one was agreed to", n)
 	}
 	// What is another's is nobody's to see, one by one or together.

@@ -51,7 +51,7 @@ const (
 )
 
 // A high role is one that whoever has it needs nothing else to do harm with.
-func high(role *verbs.Role) bool { return role.SeesAll || role.Name == Administrator }
+func high(role *verbs.Role) bool { return role.SeesAll || role.Keeps || role.Name == Administrator }
 
 // Follow has the rows of the palette read and migrated by the names that roles and
 // entities had before.
@@ -309,6 +309,16 @@ func Profile(reg *verbs.Registry) func(context.Context, stores.Reader, string) (
 	}
 }
 
+// Rights are the entities whose rows say who may do what, and who speaks as whom.
+func Rights(reg *verbs.Registry) (all []*stores.Entity) {
+	for _, name := range [...]string{roles, holds, "system-identity", "system-token"} {
+		if e := reg.Entity(name); e != nil {
+			all = append(all, e.Store)
+		}
+	}
+	return all
+}
+
 // Names lists everybody whom the palette's rows know, for completion.
 func Names(ctx context.Context, reg *verbs.Registry, store stores.Store) ([]string, error) {
 	t, err := tablesOf(reg)
@@ -339,6 +349,7 @@ func Found(ctx context.Context, reg *verbs.Registry, store stores.Store, names [
 		return err
 	}
 	var b stores.Batch
+	told := 0 // how many changes entries tell of
 	insert := func(e *stores.Entity, key stores.Value, f map[string]stores.Value) stores.Value {
 		c := stores.Change{Op: stores.Insert, Entity: e, Key: key}
 		for i := range e.Fields {
@@ -359,7 +370,8 @@ func Found(ctx context.Context, reg *verbs.Registry, store stores.Store, names [
 		insert(t.roles, uuid(), map[string]stores.Value{"principal": who, "role": stores.NewString(Administrator)})
 		call := dsl.NewCall("system.found", dsl.NewArg("administrator", dsl.NewString(name)))
 		b.Entries = append(b.Entries, stores.Entry{Time: now, Principal: name, Source: "migrate", Verb: "system.found",
-			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest()})
+			Call: dsl.FormatCall(&call), Outcome: "ok", Palette: reg.Digest(), Changes: runtime.AddedRows(b.Changes[told:])})
+		told = len(b.Changes)
 	}
 	err = store.Update(ctx, stores.Scope{All: true}, func(tx stores.Tx) error {
 		there, err := tx.Find(ctx, stores.Find{Entity: t.realms, Limit: 1})

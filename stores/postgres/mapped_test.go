@@ -442,6 +442,46 @@ func TestTheApplicationRehearses(t *testing.T) {
 	}
 }
 
+// F10: that row-level security was switched off, or lost its policies, is told when a
+// store is opened, until migrating puts it back.
+func TestPoliciesThatAreOffAreTold(t *testing.T) {
+	t.Parallel()
+	db := pgtest.Database(t)
+	ctx := context.Background()
+	ours := mappedTo("ours", of("name", stores.String))
+	ours.Managed = true
+	open := func() *Store {
+		t.Helper()
+		s, err := Open(ctx, db.App, MigrateAs(db.Owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	migrate := func() {
+		t.Helper()
+		if plan, err := open().Migrate(ctx, []*stores.Entity{ours}, true); err != nil || len(plan.Problems) > 0 {
+			t.Fatal(plan.Problems, err)
+		}
+		if told := open().Unlocked(); len(told) > 0 {
+			t.Error(told)
+		}
+	}
+	for sql, want := range map[string]string{
+		"ALTER TABLE public.ours DISABLE ROW LEVEL SECURITY":  "row-level security of table public.ours is switched off",
+		"ALTER TABLE public.ours NO FORCE ROW LEVEL SECURITY": "row-level security of table public.ours is switched off",
+		"DO $$ DECLARE p text; BEGIN FOR p IN SELECT polname FROM pg_policy WHERE polrelid = 'public.ours'::regclass AND NOT polpermissive LOOP EXECUTE format('DROP POLICY %I ON public.ours', p); END LOOP; END $$": "table public.ours has lost the policies that keep its rows apart",
+	} {
+		migrate()
+		run(t, db.Admin, sql)
+		if told := open().Unlocked(); len(told) != 1 || told[0] != want {
+			t.Errorf("%s: %q", sql, told)
+		}
+	}
+	migrate()
+}
+
 // F15: a code that its column has no room for is warned about before somebody says it.
 func TestCodesThatAColumnHasNoRoomFor(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,8 @@ type Store struct {
 	asked   prepared     // see prepared.go
 	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
 
+	unlocked []string // see Unlocked
+
 	ajar bool // a test's: see view
 }
 
@@ -178,7 +180,20 @@ func (s *Store) start(ctx context.Context) error {
 				role, super, bypass, owns = r.str(0), r.yes(1), r.yes(2), r.yes(4)
 				s.late = r.yes(3)
 				return nil
-			}})
+			}},
+			// A table of ours has a policy that opens it, and at least one that restricts that.
+			op{doing: "open", sql: `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relrowsecurity AND c.relforcerowsecurity
+	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_policy p ON p.polrelid = c.oid
+	WHERE p.polname ^@ 'verbatim_' GROUP BY n.nspname, c.relname, c.relrowsecurity, c.relforcerowsecurity
+	HAVING NOT (c.relrowsecurity AND c.relforcerowsecurity) OR pg_catalog.bool_and(p.polpermissive) ORDER BY 1`,
+				read: func(r row) error {
+					why := "row-level security of table " + r.str(0) + " is switched off"
+					if r.yes(1) {
+						why = "table " + r.str(0) + " has lost the policies that keep its rows apart"
+					}
+					s.unlocked = append(s.unlocked, why)
+					return nil
+				}})
 	})
 	if err != nil || s.asOwner {
 		return err
@@ -194,6 +209,10 @@ func (s *Store) start(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Unlocked says of which tables of ours row-level security did not keep rows apart when
+// the store was opened: then only the engine's own conditions do.
+func (s *Store) Unlocked() []string { return s.unlocked }
 
 // Close waits for running transactions, and closes the connections that Open
 // made.

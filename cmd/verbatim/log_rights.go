@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"verbatim/runtime/system"
+	"verbatim/stores"
+	"verbatim/stores/journal"
+	"verbatim/stores/receipt"
+)
+
+// rights are what the journal tells of who may do what, to be compared with what the
+// store says: whoever can write into it could else give themselves any right unseen.
+type rights struct {
+	store stores.Store
+	state *journal.State // nil where the palettes do not load
+}
+
+func (a *app) rights(s stores.Store, palettes string) *rights {
+	l, err := loadPalettes(a.palettesDir(palettes), system.Source())
+	if err != nil || l.reg == nil {
+		return &rights{store: s}
+	}
+	system.Follow(l.reg)
+	return &rights{s, journal.NewState(system.Rights(l.reg))}
+}
+
+// watch passes entries on and looks at them.
+func (r *rights) watch(lines iter.Seq2[*journal.Line, error]) iter.Seq2[*journal.Line, error] {
+	if r.state == nil {
+		return lines
+	}
+	return func(yield func(*journal.Line, error) bool) {
+		for l, err := range lines {
+			if err == nil {
+				// A record that cannot be read is for the chain to judge.
+				if record, err := l.Record(); err == nil {
+					r.state.Apply(l.Entry.Seq, &record)
+				}
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
+// compare says what the journal cannot know of the rights that there are. It is a *stop
+// where they are not those that the journal tells.
+func (r *rights) compare(ctx context.Context) (unsure []string, err error) {
+	names, err := r.store.Principals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) > 0 {
+		unsure = append(unsure, "who gave "+receipt.Counted(len(names), "person")+" their rights: they were written with SQL, and no entry tells of them")
+	}
+	if r.state == nil {
+		return append(unsure, "whether other rights are those that entries tell of: no palettes were found, which --palettes names"), nil
+	}
+	strange := 0
+	err = r.store.View(ctx, stores.Scope{Principal: keeperName, All: true}, func(read stores.Reader) (err error) {
+		_, strange, err = r.state.Compare(ctx, read)
+		return err
+	})
+	if errors.Is(err, stores.ErrSchema) {
+		return unsure, nil // it was never migrated with them
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, d := range r.state.Differences() {
+		found = append(found, strings.TrimSuffix(receipt.LastName(d.Entity.Table)+"."+d.Field, ".")+" "+receipt.Safe(d.Msg))
+	}
+	if strange > 0 {
+		found = append(found, "no entry gave "+receipt.Counted(strange, "right"))
+	}
+	if len(found) > 0 {
+		return nil, &stop{exitInput, "journal-broken", "rights are not those that the journal tells of: " + strings.Join(found, "; "),
+			"find out who changed them; system.list-roles and system.list-scopes list them, and verbatim log baseline tells the journal of them once they are right"}
+	}
+	return unsure, nil
+}
