@@ -213,7 +213,9 @@ var ruleNames = map[verbs.TypeName]string{
 }
 
 // leaf names a value's rule. Two that accept the same are one.
-func (b *builder) leaf(name string, n node) node {
+func (b *builder) leaf(name string, n node) node { return b.named(name, n, true) }
+
+func (b *builder) named(name string, n node, leaf bool) node {
 	key := fmt.Sprintf("%#v", n)
 	if known, ok := b.of[key]; ok {
 		return rule(known)
@@ -223,7 +225,7 @@ func (b *builder) leaf(name string, n node) node {
 		unique = fmt.Sprintf("%s-%d", name, i)
 	}
 	b.of[key] = unique
-	b.g.add(unique, n, true)
+	b.g.add(unique, n, leaf)
 	return rule(unique)
 }
 

@@ -277,7 +277,9 @@ func (b *builder) record(t *verbs.Type, site string) (node, bool) {
 			all = append(all, entry{seq{text(":" + f.Name + " "), n}, f.Required})
 		}
 	}
-	return braced(all), true
+	// A rule of its own: what repeats it would else repeat all of it, which readers that
+	// write repetitions out take seconds for.
+	return b.named("record", braced(all), false), true
 }
 
 // An entry is one of a map.
