@@ -95,6 +95,7 @@ the store knows nobody. A row is one that they may see, or one by the name that 
 	f.StringVar(&q.verb, "verb", "", "only of this `verb`")
 	f.StringVar(&q.row, "row", "", "only about the row of this `name` or label")
 	f.StringVar(&q.as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	_ = show.RegisterFlagCompletionFunc("as", a.completeNames(&store, &q.palettes))
 	f.StringVar(&q.turn, "turn", "", "only of this turn of a conversation, an `id`")
 	f.StringVar(&q.outcome, "outcome", "", "only with this `outcome`, such as ok, refused or refused:CODE")
 	return show

@@ -54,6 +54,7 @@ with keeps: journal, such as journal-keeper.`,
 	a.storeFlag(cmd, &store)
 	a.palettesFlag(cmd, &palettes)
 	cmd.Flags().StringVar(&as, "as", "", "the `name` of whoever keeps the journal (default $VERBATIM_AS)")
+	_ = cmd.RegisterFlagCompletionFunc("as", a.completeNames(&store, &palettes))
 	cmd.Flags().BoolVar(&bare, "bare", false, "leave out what could be erased")
 	return cmd
 }
