@@ -192,7 +192,11 @@ func AddedRows(changes []stores.Change) string {
 		row := receipt.Row{Op: receipt.Inserted, Entity: c.Entity.Name, Table: c.Entity.Table, Key: c.Key}
 		for _, set := range c.Set {
 			f := &c.Entity.Fields[set.Field]
-			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: receipt.Value{Value: set.Value}})
+			after := receipt.Value{Value: set.Value}
+			if f.Ref != nil {
+				after.Name = newRow // added with it, as all that these rows refer to
+			}
+			row.Fields = append(row.Fields, receipt.Field{Name: f.Name, Kind: f.Holds(), After: after})
 		}
 		told.Rows = append(told.Rows, row)
 	}
