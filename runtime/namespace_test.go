@@ -32,7 +32,7 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("%v %v", r.Calls[0].Result, err)
 		}
 		w.done("kim", `lending.lose :item-id @drill`)
-		// A right of one system is none in the other, though it has the same name.
+		// keeper and bank.keeper are two roles: neither may do what the other may.
 		for who, script := range map[string]string{"bea": `lending.lose :item-id @drill`, "kim": `bank.pay :item-id @drill`} {
 			_, err := w.run(who, script)
 			if err == nil || !strings.Contains(err.Error(), "may not") && !strings.Contains(err.Error(), "not permitted") && !strings.Contains(err.Error(), "role") {

@@ -57,7 +57,7 @@ func (l *loader) discloses(vn *verbNode) {
 	}
 }
 
-// closed reports whether there are few values of a type, which say little.
+// closed reports whether there are few values of a type.
 func (t *Type) closed() bool {
 	switch t.Name {
 	case BooleanType:
@@ -65,10 +65,20 @@ func (t *Type) closed() bool {
 	case CodeType:
 		return t.Codes != nil
 	case IntegerType, DecimalType:
-		return !t.Min.IsNull() && !t.Max.IsNull() && (t.Name == IntegerType || t.Scale >= 0)
+		steps, ok := stores.Arith('-', t.Max, t.Min)
+		for range max(t.Scale, 0) {
+			if ok {
+				steps, ok = stores.Arith('*', steps, stores.NewInt(10))
+			}
+		}
+		order, _ := stores.Compare(steps, stores.NewInt(mostDisclosed))
+		return ok && order < 0 && (t.Name == IntegerType || t.Scale >= 0)
 	}
 	return false
 }
+
+// mostDisclosed is how many values a number that is disclosed may have.
+const mostDisclosed = 10_000
 
 // disclosed makes a name a value that is disclosed, if it is one.
 func (c *exprChecker) disclosed(name string) (term, bool) {

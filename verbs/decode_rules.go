@@ -181,6 +181,10 @@ func (l *loader) totalOf(vn *verbNode, t *Total, n *yaml.Node) bool {
 		d.report(tell(place, "unknown-field", t.Entity, field))
 		return false
 	}
+	if t.Beyond && t.Entity.Store.Fields[t.Field].Sensitive {
+		d.report(tell(place, "beyond-its-caller/sensitive", field))
+		return false
+	}
 	switch t.Type = t.Entity.Fields[t.Field].Type; {
 	case t.Type == nil:
 		return false

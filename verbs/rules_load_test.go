@@ -25,6 +25,7 @@ entities:
       count: {type: integer}
       price: {type: decimal}
       gift: {type: boolean}
+      secret: {type: integer, sensitive: true}
 verbs:
   - verb: put
     roles: [clerk]
@@ -79,6 +80,10 @@ func TestRulesThatCannotBeMeant(t *testing.T) {
 		{"", effects + "\n    totals: [{name: n, count: line, where: row.count == many, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n > 0}]", "beyond-its-caller", "may be left out"},
 		{"", "discloses: [{name: k, type: string, is: sku}]", "open-disclosure", ""},
 		{"", "discloses: [{name: k, type: decimal, min: 0, max: 1, is: 0.5}]", "open-disclosure", ""},
+		{"", "discloses: [{name: k, type: integer, min: 0, max: 10000, is: 1}]", "open-disclosure", "10000 values"},
+		{"", "discloses: [{name: k, type: integer, min: -9223372036854775808, max: 9223372036854775807, is: 1}]", "open-disclosure", ""},
+		{"", "discloses: [{name: k, type: decimal, scale: 2, min: 0, max: 100, is: 1.00}]", "open-disclosure", ""},
+		{"", effects + "\n    totals: [{name: n, max: line.secret, where: row.sku == sku, beyond: true}]\n    discloses: [{name: k, type: boolean, is: n > 0}]", "beyond-its-caller", "secret is sensitive"},
 		{"", "discloses: [{name: k, type: code, is: A}]", "open-disclosure", ""},
 		{"", "discloses: [{name: sku, type: boolean, is: true}]", "declared-twice", ""},
 		{"", "discloses: []", "nothing-written", ""},
