@@ -287,7 +287,7 @@ func start(durable bool) (*cluster, error) {
 	mu.Lock()
 	running = append(running, c)
 	mu.Unlock()
-	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN")
+	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app")
 }
 
 func (c *cluster) command(name string, args ...string) *exec.Cmd {
