@@ -541,12 +541,11 @@ func (c *conn) asks(q stores.SQL) string {
 // unless that is "", and leaves the transaction as it was before, even when fn fails. What
 // look reads is read before fn and again after it, in round trips that are made anyway.
 func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op) error {
-	ops := append(look[:len(look):len(look)], op{doing: "query", sql: "SAVEPOINT verbatim_aside"},
-		op{doing: "query", sql: "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)",
-			args: []any{milliseconds(c.s.queryTime)}})
+	set := op{doing: "query", sql: setAside, args: []any{milliseconds(c.s.queryTime)}}
 	if as != "" {
-		ops = append(ops, op{doing: "query", sql: "SELECT pg_catalog.set_config('role', $1::text, true)", args: []any{as}})
+		set.sql, set.args = setAside+", pg_catalog.set_config('role', $2::text, true)", append(set.args, as)
 	}
+	ops := append(look[:len(look):len(look)], op{doing: "query", sql: "SAVEPOINT verbatim_aside"}, set)
 	err := c.do(ctx, ops...)
 	if err != nil {
 		return err
@@ -572,6 +571,8 @@ func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op
 	}
 	return err
 }
+
+const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)"
 
 // check asks PostgreSQL about a statement.
 func (c *conn) check(ctx context.Context, p *query, v *view, st *statement) error {
