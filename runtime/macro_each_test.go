@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"verbatim/runtime"
+	"verbatim/stores"
 	"verbatim/verbs"
 )
 
@@ -56,6 +58,14 @@ const macroEach = recording + `
       - {name: what, type: list, of: {type: ref, ref-type: item}, required: true}
     script: |
       lending.lend-these :member-id @who :item-ids @what
+  - verb: ask-all
+    description: Each of these loans is asked for on its day.
+    roles: [keeper]
+    args:
+      - {name: loan-ids, type: list, of: {type: ref, ref-type: loan}, required: true}
+    for-each: loan-ids
+    script: |
+      lending.ask-later :loan-id @each :on @each.due
 `
 
 // The calls of a macro that name @each are made for each item of its list, in its order,
@@ -100,6 +110,44 @@ func TestAMacroMakesACallForEach(t *testing.T) {
 		})
 		w.refused("kim", fmt.Sprintf(`lending.lend-these :member-id @ann :item-ids [%s]`, strings.Repeat("@ladder ", 1001)), "too-much")
 	})
+}
+
+// A macro with for-each is how a trigger comes to several pieces of work, each at its own
+// time and under its own key.
+func TestAMacroBeginsWorkForEach(t *testing.T) {
+	t.Parallel()
+	worldsOf(t, macroEach, func(t *testing.T, w *world) {
+		for _, loan := range []int{31, 33} {
+			due, _ := stores.NewDate(2030, 1, loan-30)
+			w.set("loan", loan, "due", due)
+		}
+		w.done("kim", `lending.ask-all :loan-ids [@saw-bob @tent-ann]`)
+		jobs, err := w.store.Jobs(t.Context(), stores.JobFilter{Kinds: []string{runtime.JobCall}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []string
+		for _, j := range jobs {
+			at = append(at, j.At.UTC().Format(time.DateOnly))
+		}
+		equal(t, at, []string{"2030-01-01", "2030-01-03"})
+		w.refused("kim", `lending.ask-all :loan-ids [@tent-ann]`, "already-waits")
+	})
+	alone := macroEach + `
+  - verb: ask-these
+    description: Each of these loans is asked for.
+    roles: [keeper]
+    args:
+      - {name: loan-ids, type: list, of: {type: ref, ref-type: loan}, required: true}
+    effects:
+      - triggers: asking-these
+        for-each: loan-ids
+        run: lending.note :loan-id @each :note "asked for"
+`
+	_, ds := verbs.Load(fstest.MapFS{"lending.yaml": {Data: []byte(lendingText(t) + alone)}})
+	if got := told(ds); !strings.Contains(got, "[contradiction") || !strings.Contains(got, "a macro that calls this verb") {
+		t.Error(got)
+	}
 }
 
 func TestAMacroThatCannotBeThereForEach(t *testing.T) {

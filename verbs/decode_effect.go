@@ -41,11 +41,15 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 	e.Operand = l.operand(at.Value)
 	rows, sends := e.Kind == Updates || e.Kind == Deletes, e.Kind == Triggers || e.Kind == Notifies
 	each := f.at("for-each")
-	for key, ok := range map[string]bool{"by": e.Upsert, "where": rows, "for-each": rows || e.Kind == Creates || sends && f.at("run").key == nil, "set": e.Kind == Creates || e.Kind == Updates, "as": e.Kind == Creates && each.key == nil, "with": sends,
+	for key, ok := range map[string]bool{"by": e.Upsert, "where": rows, "for-each": rows || sends || e.Kind == Creates, "set": e.Kind == Creates || e.Kind == Updates, "as": e.Kind == Creates && each.key == nil, "with": sends,
 		"at": e.Kind == Triggers, "run": e.Kind == Triggers, "unless": e.Kind == Triggers, "key": e.Kind == Triggers, "again": e.Kind == Triggers} {
 		if k := f.at(key).key; k != nil && !ok {
 			d.report(say.operandDoesNotApply(d.place(k), key, effectWords[kind].name))
 		}
+	}
+	if run := f.at("run").key; run != nil && sends && each.key != nil {
+		d.report(tell(d.place(each.key), "contradiction", "a trigger with run is one piece of work", "write for-each in a macro that calls this verb once for each", d.place(run), "this would be run once"))
+		return
 	}
 	sc := scope{verb: v}
 	var row *Entity

@@ -211,6 +211,10 @@ func TestPostgresGuideIsTrue(t *testing.T) {
 	const owner, app = "postgres://verbatim_owner@localhost/bank", "postgres://verbatim_app@localhost/bank"
 	printed := regexp.MustCompile(`postgres://[^\s:]*`)
 	p.run = func(command string) string {
+		if strings.HasPrefix(command, "psql -q -d bank") {
+			db.Run(t, sqlOf(command)...)
+			return ""
+		}
 		if strings.HasPrefix(command, "psql") || strings.HasPrefix(command, "createdb") {
 			return "" // the roles and the database of the test are there
 		}
@@ -218,6 +222,14 @@ func TestPostgresGuideIsTrue(t *testing.T) {
 		return printed.ReplaceAllString(out, printed.FindString(command))
 	}
 	p.play(t)
+}
+
+// sqlOf are the statements that a command of psql runs.
+func sqlOf(command string) (all []string) {
+	for _, m := range regexp.MustCompile(`-c '([^']*)'`).FindAllStringSubmatch(command, -1) {
+		all = append(all, m[1])
+	}
+	return all
 }
 
 // page is a page that is played in this shell.

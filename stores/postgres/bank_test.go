@@ -33,8 +33,9 @@ func bankOn(t testing.TB, db pgtest.DB, opts ...Option) (*Store, []*stores.Entit
 		return stores.Field{Name: name, Column: name, Kind: kind}
 	}
 	root := &stores.Entity{Name: "cbu", Table: "kyc.cbus", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("name", stores.String)}}
-	note := &stores.Entity{Name: "note", Table: "kyc.notes", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("cbu", stores.Int), field("text", stores.String)}}
+	note := &stores.Entity{Name: "note", Table: "kyc.notes", Managed: true, Fields: []stores.Field{field("id", stores.Int), field("cbu", stores.Int), field("text", stores.String), field("secret", stores.String)}}
 	note.Fields[1].Ref, note.Fields[1].Required = root, true
+	note.Fields[3].Sensitive = true
 	note.Scope = []stores.Step{{Field: 1, To: root}}
 	reply := &stores.Entity{Name: "reply", Table: "kyc.replies", Fields: []stores.Field{field("id", stores.Int), field("note", stores.Int), field("text", stores.String)}}
 	reply.Fields[1].Ref = note

@@ -20,6 +20,8 @@
 // role that policies do not bind: a superuser, one with BYPASSRLS, or one that is
 // or can become the owner of tables of ours. Whoever can run SQL of their own as
 // the application's role can set the setting: keep that role to the application.
+// Queries that palettes write run as a role of their own where the server has one;
+// see asker.go.
 //
 // A row of ours keeps whose it is, in a column verbatim_root, where its scope
 // path leads through tables of ours by references that are never empty: both

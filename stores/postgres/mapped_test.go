@@ -18,7 +18,7 @@ import (
 func legacy(t testing.TB, sql string) *Store {
 	t.Helper()
 	db := pgtest.Database(t)
-	run(t, db.Admin, sql+"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO verbatim_app")
+	run(t, db.Admin, sql+"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO verbatim_app; GRANT SELECT ON ALL TABLES IN SCHEMA public TO verbatim_app_queries")
 	s, err := Open(context.Background(), db.App, MigrateAs(db.Owner))
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func TestRightsOnTablesOfOthers(t *testing.T) {
 	t.Parallel()
 	db := pgtest.Database(t)
 	run(t, db.Admin, `CREATE SCHEMA theirs; CREATE TABLE theirs.books (id serial PRIMARY KEY, name text); CREATE TABLE theirs.readers (id text PRIMARY KEY); CREATE VIEW theirs.shown AS SELECT * FROM theirs.readers;
-		CREATE TABLE public.open (id text PRIMARY KEY); GRANT SELECT, UPDATE (id) ON public.open TO verbatim_app; INSERT INTO theirs.readers VALUES ('ada')`)
+		CREATE TABLE public.open (id text PRIMARY KEY); GRANT SELECT, UPDATE (id) ON public.open TO verbatim_app; GRANT SELECT ON public.open TO verbatim_app_queries; INSERT INTO theirs.readers VALUES ('ada')`)
 	book := mappedTo("theirs.books", of("name", stores.String))
 	book.Fields[0].Kind, book.Fields[0].Drawn, book.Added, book.Removed = stores.Int, true, true, true
 	reader, shown, free := mappedTo("theirs.readers"), mappedTo("theirs.shown"), mappedTo("open")
@@ -361,6 +361,10 @@ func TestRightsOnTablesOfOthers(t *testing.T) {
 		`GRANT USAGE ON SEQUENCE theirs.books_id_seq TO "verbatim_app"`,
 		`GRANT SELECT, UPDATE ("id") ON "theirs"."readers" TO "verbatim_app"`,
 		`GRANT SELECT ON "theirs"."shown" TO "verbatim_app"`,
+		`GRANT USAGE ON SCHEMA "theirs" TO "verbatim_app_queries"`,
+		`GRANT SELECT ("id", "name") ON "theirs"."books" TO "verbatim_app_queries"`,
+		`GRANT SELECT ("id") ON "theirs"."readers" TO "verbatim_app_queries"`,
+		`GRANT SELECT ("id") ON "theirs"."shown" TO "verbatim_app_queries"`,
 	}
 	granted := func(plan stores.Plan) (these []string) {
 		for _, step := range plan.Steps {
@@ -428,11 +432,11 @@ func TestTheApplicationRehearses(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	all := []*stores.Entity{ours, theirs}
 	plan, _, err := s.Rehearse(ctx, all, nil)
-	const want = `role verbatim_app lacks rights that verbs of these palettes need: whoever owns the tables runs GRANT SELECT ON "public"."theirs" TO "verbatim_app"; GRANT SELECT, INSERT, UPDATE, DELETE ON "public"."ours" TO "verbatim_app"`
+	const want = `role verbatim_app lacks rights that verbs of these palettes need: whoever owns the tables runs GRANT SELECT ON "public"."theirs" TO "verbatim_app"; GRANT SELECT, INSERT, UPDATE, DELETE ON "public"."ours" TO "verbatim_app"; GRANT SELECT ("id") ON "public"."theirs" TO "verbatim_app_queries"`
 	if err != nil || len(plan.Problems) != 1 || plan.Problems[0] != want {
 		t.Errorf("%v %q", err, plan.Problems)
 	}
-	run(t, db.Admin, "GRANT SELECT ON public.theirs TO verbatim_app; GRANT DELETE ON public.ours TO verbatim_app")
+	run(t, db.Admin, "GRANT SELECT ON public.theirs TO verbatim_app; GRANT SELECT ON public.theirs TO verbatim_app_queries; GRANT DELETE ON public.ours TO verbatim_app")
 	if plan, _, err = s.Rehearse(ctx, all, nil); err != nil || len(plan.Problems)+len(plan.Steps) > 0 {
 		t.Errorf("%v %+v", err, plan)
 	}

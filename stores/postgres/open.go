@@ -36,6 +36,7 @@ type Store struct {
 	told    atomic.Int64 // when workers were last told of a job, in Unix milliseconds
 
 	unlocked []string // see Unlocked
+	asker    string   // the role that queries run as; "" for the application's own
 
 	ajar bool // a test's: see view
 }
@@ -166,7 +167,7 @@ func (s *Store) start(ctx context.Context) error {
 		return errors.New("postgres: the simple protocol is not supported: it cannot keep arguments and statements apart")
 	}
 	var role string
-	var super, bypass, owns bool
+	var super, bypass, owns, unbound bool
 	err := s.lend(ctx, s.pool, func(c *conn) error {
 		c.begin = nil
 		return c.do(ctx, op{doing: "open", sql: `SELECT current_user::text, bool_or(r.rolsuper), bool_or(r.rolbypassrls), pg_catalog.current_setting('synchronous_commit') <> 'off'
@@ -181,6 +182,12 @@ func (s *Store) start(ctx context.Context) error {
 				s.late = r.yes(3)
 				return nil
 			}},
+			op{doing: "open", sql: "SELECT rolname::text, rolsuper OR rolbypassrls FROM pg_catalog.pg_roles WHERE rolname = current_user::text || $1::text AND pg_catalog.pg_has_role(oid, 'MEMBER')", args: []any{queriesAs},
+				read: func(r row) error {
+					s.asker = r.str(0)
+					unbound = r.yes(1)
+					return nil
+				}},
 			// A table of ours has a policy that opens it, and at least one that restricts that.
 			op{doing: "open", sql: `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), c.relrowsecurity AND c.relforcerowsecurity
 	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_policy p ON p.polrelid = c.oid
@@ -204,6 +211,8 @@ func (s *Store) start(ctx context.Context) error {
 		return fmt.Errorf("postgres: role %s is a superuser: %w", role, ErrRole)
 	case bypass:
 		return fmt.Errorf("postgres: role %s has BYPASSRLS: %w", role, ErrRole)
+	case unbound:
+		return fmt.Errorf("postgres: role %s, which queries run as, is a superuser or has BYPASSRLS: %w", s.asker, ErrRole)
 	case owns:
 		return fmt.Errorf("postgres: role %s is, or can become, the owner of tables of ours: %w", role, ErrRole)
 	}
@@ -249,11 +258,12 @@ type conn struct {
 	s      *Store
 	pc     *pgxpool.Conn
 	scoped *scoped
-	begin  []op  // goes ahead of the first statement, in the same round trip
-	begun  bool  // the transaction is open
-	last   []op  // goes with the commit, or ahead of the next statement
-	broken error // the first error of a statement: the transaction is lost
-	chains bool  // it adds to the journal, so that what it commits is flushed late
+	begin  []op   // goes ahead of the first statement, in the same round trip
+	begun  bool   // the transaction is open
+	last   []op   // goes with the commit, or ahead of the next statement
+	broken error  // the first error of a statement: the transaction is lost
+	chains bool   // it adds to the journal, so that what it commits is flushed late
+	asker  string // the role that it may run queries as; "" for its own
 	// judge says what an error of a statement in last means.
 	judge func(context.Context, error) error
 }
@@ -370,7 +380,11 @@ func (s *Store) lend(ctx context.Context, pool *pgxpool.Pool, fn func(*conn) err
 		return fault(ctx, "open", err)
 	}
 	defer pc.Release()
-	return fn(&conn{s: s, pc: pc})
+	c := &conn{s: s, pc: pc}
+	if pool == s.pool {
+		c.asker = s.asker
+	}
+	return fn(c)
 }
 
 // settings are those of every transaction, and end with it. The scope, which the

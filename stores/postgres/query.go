@@ -16,7 +16,7 @@ import (
 )
 
 // A palette's author may write a query of their own, and must be able to do
-// nothing with it but read rows that the caller may see. Six things see to that,
+// nothing with it but read rows that the caller may see. Seven things see to that,
 // each of which would be enough for what we know of:
 //
 //  1. The text is split as PostgreSQL splits it and walked: one statement, a
@@ -32,8 +32,9 @@ import (
 //  4. PostgreSQL is asked, with EXPLAIN, which relations the plan that it made
 //     reads: they must be those that reading the declared entities reads.
 //  5. It runs in a transaction that is read-only for as long as it runs, for a
-//     limited time, to a limited number of rows, as a role without other rights.
+//     limited time, to a limited number of rows.
 //  6. On tables of ours, row-level security.
+//  7. Where the server has a role for it, that role runs it: asker.go.
 
 // PostgreSQL's functions that only compute, and cost no more than they are given.
 // Those that make text of any length from a number, that read files, settings or
@@ -500,7 +501,7 @@ func (c *conn) checkSQL(ctx context.Context, entities []*stores.Entity, q stores
 		if err := c.ready(ctx, v, p.tables...); err != nil {
 			return err
 		}
-		err := c.aside(ctx, func() error { return c.check(ctx, p, v, p.write(v, 1)) })
+		err := c.aside(ctx, c.asks(q), func() error { return c.check(ctx, p, v, p.write(v, 1)) })
 		if err != nil {
 			return err
 		}
@@ -527,13 +528,25 @@ func columnsNamed(q stores.SQL) error {
 	return nil
 }
 
-// aside runs fn where nothing can be written, for so long and no longer, and
-// leaves the transaction as it was before, even when fn fails. What look reads is
-// read before fn and again after it, in round trips that are made anyway.
-func (c *conn) aside(ctx context.Context, fn func() error, look ...op) error {
-	err := c.do(ctx, append([]op{{doing: "query", sql: "SAVEPOINT verbatim_aside"},
-		{doing: "query", sql: "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)",
-			args: []any{milliseconds(c.s.queryTime)}}}, look...)...)
+// asks is the role that runs a query. One that says which of its columns are sensitive
+// reads what only the application's own may.
+func (c *conn) asks(q stores.SQL) string {
+	if q.Sensitive {
+		return ""
+	}
+	return c.asker
+}
+
+// aside runs fn where nothing can be written, for so long and no longer, as another role
+// unless that is "", and leaves the transaction as it was before, even when fn fails. What
+// look reads is read before fn and again after it, in round trips that are made anyway.
+func (c *conn) aside(ctx context.Context, as string, fn func() error, look ...op) error {
+	set := op{doing: "query", sql: setAside, args: []any{milliseconds(c.s.queryTime)}}
+	if as != "" {
+		set.sql, set.args = setAside+", pg_catalog.set_config('role', $2::text, true)", append(set.args, as)
+	}
+	ops := append(look[:len(look):len(look)], op{doing: "query", sql: "SAVEPOINT verbatim_aside"}, set)
+	err := c.do(ctx, ops...)
 	if err != nil {
 		return err
 	}
@@ -548,7 +561,7 @@ func (c *conn) aside(ctx context.Context, fn func() error, look ...op) error {
 	firm, cancel := firmly(ctx)
 	defer cancel()
 	if err == nil && len(look) > 0 {
-		return c.do(firm, append(look[:len(look):len(look)], op{doing: "query", sql: "ROLLBACK TO SAVEPOINT verbatim_aside"}, op{doing: "query", sql: "RELEASE SAVEPOINT verbatim_aside"})...)
+		return c.do(firm, append([]op{{doing: "query", sql: "ROLLBACK TO SAVEPOINT verbatim_aside"}, {doing: "query", sql: "RELEASE SAVEPOINT verbatim_aside"}}, look...)...)
 	}
 	if e := c.plain(firm, "query", "ROLLBACK TO SAVEPOINT verbatim_aside; RELEASE SAVEPOINT verbatim_aside"); e != nil {
 		c.broken = e
@@ -558,6 +571,8 @@ func (c *conn) aside(ctx context.Context, fn func() error, look ...op) error {
 	}
 	return err
 }
+
+const setAside = "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), pg_catalog.set_config('statement_timeout', $1::text, true), pg_catalog.set_config('plan_cache_mode', 'auto', true)"
 
 // check asks PostgreSQL about a statement.
 func (c *conn) check(ctx context.Context, p *query, v *view, st *statement) error {
@@ -607,7 +622,11 @@ func (c *conn) explain(ctx context.Context, p *query, name string, args int) err
 				continue
 			}
 			known[at] = true
-			plan, err := c.planOf(ctx, "SELECT * FROM "+table(at))
+			columns := "*"
+			if c.asks(p.sql) != "" {
+				columns = columnList(asks(at, slices.Contains(p.tables, at), p.tables))
+			}
+			plan, err := c.planOf(ctx, "SELECT "+columns+" FROM "+table(at))
 			if err != nil {
 				return err
 			}
@@ -796,7 +815,7 @@ func (r *reader) SQL(ctx context.Context, entities []*stores.Entity, q stores.SQ
 		*q.Origins = nil
 		look = []op{r.origins(p.tables, q.Origins)}
 	}
-	err = r.c.aside(ctx, func() error {
+	err = r.c.aside(ctx, r.c.asks(q), func() error {
 		st := p.write(&r.view, limit+1)
 		if err := r.c.check(ctx, p, &r.view, st); err != nil {
 			return err

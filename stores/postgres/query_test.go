@@ -170,7 +170,7 @@ func TestExplainHoldsAlone(t *testing.T) {
 				return err
 			}
 			var judged error
-			err = c.aside(ctx, func() error {
+			err = c.aside(ctx, c.asker, func() error {
 				if _, err := c.pc.Exec(ctx, "SET LOCAL search_path = public"); err != nil {
 					return err
 				}
@@ -204,7 +204,7 @@ func TestAsideWritesNothing(t *testing.T) {
 	s, _, scope, _ := bank(t)
 	ctx := context.Background()
 	err := s.write(ctx, s.pool, scope, func(c *conn) error {
-		err := c.aside(ctx, func() error {
+		err := c.aside(ctx, c.asker, func() error {
 			_, err := c.send(ctx, []op{{doing: "test", sql: "UPDATE kyc.notes SET text = 'x'"}})
 			return err
 		})

@@ -184,7 +184,7 @@ func (s *Store) Rehearse(ctx context.Context, entities []*stores.Entity, queries
 			if len(m.Problems) > 0 {
 				break // which may be why
 			}
-			err := m.c.aside(ctx, func() error {
+			err := m.c.aside(ctx, "", func() error {
 				_, err := r.Find(ctx, stores.Find{Entity: e, Where: &stores.Cond{Op: stores.False}})
 				return err
 			})
@@ -358,6 +358,9 @@ func (m *migration) plan() error {
 				return err
 			}
 		}
+	}
+	if err := m.askers(); err != nil {
+		return err
 	}
 	if len(m.lacks) > 0 {
 		m.Problems = append(m.Problems, fmt.Sprintf("role %s lacks rights that verbs of these palettes need: whoever owns the tables runs %s", m.role, strings.Join(m.lacks, "; ")))

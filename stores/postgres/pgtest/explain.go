@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -56,7 +55,7 @@ func Explain(t testing.TB, db DB) *Explained {
 	x := &Explained{t: t, db: db}
 	// The settings of auto_explain are a superuser's to make, and known once it is
 	// loaded.
-	x.admin("LOAD 'auto_explain'", `DO $$BEGIN
+	db.Run(t, "LOAD 'auto_explain'", `DO $$BEGIN
 		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET session_preload_libraries = ''auto_explain''', current_database());
 		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_min_duration = 0', current_database());
 		EXECUTE format('ALTER ROLE verbatim_app IN DATABASE %I SET auto_explain.log_level = notice', current_database());
@@ -108,20 +107,5 @@ func (x *Explained) Plans() []Plan {
 // plans are what they would be in a database that has been used for a while.
 func (x *Explained) Analyze() {
 	x.t.Helper()
-	x.admin("VACUUM ANALYZE")
-}
-
-func (x *Explained) admin(statements ...string) {
-	x.t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, x.db.Admin)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	for _, sql := range statements {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			x.t.Fatal(err)
-		}
-	}
+	x.db.Run(x.t, "VACUUM ANALYZE")
 }

@@ -158,6 +158,23 @@ func (d DB) Load(dump string) error {
 	return err
 }
 
+// Run runs statements as the superuser.
+func (d DB) Run(t testing.TB, statements ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, d.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func (d DB) count(where string) (int, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -287,7 +304,7 @@ func start(durable bool) (*cluster, error) {
 	mu.Lock()
 	running = append(running, c)
 	mu.Unlock()
-	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN")
+	return c, c.wait("CREATE ROLE verbatim_owner LOGIN; CREATE ROLE verbatim_app LOGIN; CREATE ROLE verbatim_app_queries; GRANT verbatim_app_queries TO verbatim_app")
 }
 
 func (c *cluster) command(name string, args ...string) *exec.Cmd {
