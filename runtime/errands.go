@@ -189,6 +189,9 @@ func (s *Session) halfway(ctx context.Context, o *terms, a *errands, err error) 
 	entry.Outcome, entry.Reason = outcomeFailed, codeToolAlone
 	answer := a.answers[e.id()]
 	d := toolAlone(e.st.place, e.st.verb, why, o.Key != "")
+	if said := e.said(answer); said != "" {
+		d.Notes = append(d.Notes, said)
+	}
 	return s.afterwards(ctx, o, a.sent, entry, AttemptDone, &answer, &Failure{Err: err, Unknown: errors.Is(err, stores.ErrUnknown), Told: &d})
 }
 

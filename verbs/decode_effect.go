@@ -62,7 +62,9 @@ func (l *loader) effect(vn *verbNode, n *yaml.Node) {
 			return
 		}
 		if sc.each = e.Each.Entity; sc.each == nil {
-			sc.item = &v.Params[e.Each.Param]
+			if sc.item = v.Tool.given(); !e.Each.Answer {
+				sc.item = &v.Params[e.Each.Param]
+			}
 		}
 	}
 	if w := f.at("when"); w.value != nil && (row != nil || !rows) {
@@ -279,6 +281,13 @@ func (l *loader) each(vn *verbNode, n *yaml.Node) *Each {
 	d, v := vn.d, vn.v
 	if n.Kind == yaml.ScalarNode {
 		e := &Each{Param: v.param(strings.TrimPrefix(n.Value, ":")), Place: d.place(n)}
+		if e.Param < 0 && n.Value == answerWord && v.Tool != nil {
+			if e.Answer = v.Tool.answer != nil; !e.Answer {
+				d.report(tell(d.place(n), "tool-columns"))
+				return nil
+			}
+			return e
+		}
 		if e.Param < 0 {
 			d.report(say.unknownArgument(e.Place, v, n.Value))
 			return nil

@@ -119,6 +119,7 @@ const (
 	sayCardTaken words.Key = "dialog/card-taken"
 	sayAsksTool  words.Key = "dialog/asks-tool"
 	sayAndSends  words.Key = "dialog/and-sends"
+	sayThenKeeps words.Key = "dialog/then-keeps"
 	sayNotShown  words.Key = "dialog/not-shown"
 	sayNotHere   words.Key = "dialog/not-here"
 	sayNone      words.Key = "dialog/none"

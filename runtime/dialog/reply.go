@@ -190,6 +190,13 @@ func (w wording) changes(c *receipt.Call, ahead bool) string {
 		if len(sent) > 0 {
 			b.WriteString(w.say(sayAndSends, strings.Join(sent, w.say(sayAlso))))
 		}
+		for _, f := range e.Then {
+			what := []string{w.label(f.What)}
+			for _, field := range f.Fields {
+				what = append(what, w.label(field))
+			}
+			b.WriteString(w.say(sayThenKeeps, strings.Join(what, w.say(sayAlso))))
+		}
 		b.WriteString(".\n")
 	}
 	return b.String()

@@ -598,6 +598,13 @@ func (c *coder) errand(e *Errand) {
 			})
 		})
 		c.text("Server", &e.Server)
+		list(c, "Then", &e.Then, func(f *Follow) {
+			c.object(func() {
+				c.texts("Fields", &f.Fields)
+				c.text("Op", &f.Op)
+				c.text("What", &f.What)
+			})
+		})
 	})
 }
 

@@ -427,6 +427,13 @@ func (v *view) errand(e *Errand) {
 		}
 		fmt.Fprintf(v.w, "         %-*s  %s%s\n", width, Safe(s.Key), what, from(s.From, "", "", what))
 	}
+	for _, f := range e.Then {
+		line := cmp.Or(opMark[f.Op], ">") + " " + Safe(f.What)
+		if len(f.Fields) > 0 {
+			line += ": " + Safe(strings.Join(f.Fields, ", "))
+		}
+		fmt.Fprintf(v.w, "       then, from its answer, %s\n", line)
+	}
 }
 
 func (v *view) row(r *Row, width int) {
