@@ -1,11 +1,13 @@
 package runtime_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"verbatim/runtime"
 	"verbatim/runtime/tools"
@@ -157,5 +159,39 @@ func TestRowsOfATool(t *testing.T) {
 			return tools.Answer{Structured: `{"prices":[{"service_id":null,"price":3.10,"since":null}]}`}, nil
 		}
 		w.refused("kim", script, "value-needed")
+	})
+}
+
+// A palette says how long a tool may take, how often it is asked and how long to wait in
+// between. No wait outlives whoever asked.
+func TestAToolIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	answering(t, func(t *testing.T, w *world, shop *workshop) {
+		var waits []time.Duration
+		var err error
+		if w.engine, err = runtime.New(w.reg, w.store, runtime.Options{Clock: w.now, NewID: w.newID, Tools: shop, Sleep: func(_ context.Context, d time.Duration) { waits = append(waits, d) }}); err != nil {
+			t.Fatal(err)
+		}
+		answer := shop.answer
+		shop.answer = func(n int, c tools.Call) (tools.Answer, error) {
+			if n < 4 {
+				return tools.Answer{}, errCut
+			}
+			return answer(n, c)
+		}
+		w.done("kim", `kept.ask-often :text "x"`)
+		if !slices.Equal(waits, []time.Duration{time.Second, 3 * time.Second, 5 * time.Second}) || len(shop.calls) != 5 {
+			t.Errorf("waited %v, asked %d times", waits, len(shop.calls))
+		}
+		shop.answer = func(int, tools.Call) (tools.Answer, error) { return tools.Answer{}, errCut }
+		w.refused("kim", `kept.ask-often :text "y"`, "tool-silent")
+		if len(shop.calls) != 9 {
+			t.Errorf("asked %d times", len(shop.calls))
+		}
+		for _, left := range shop.left {
+			if left <= 0 || left > time.Second {
+				t.Errorf("it has %s", left)
+			}
+		}
 	})
 }

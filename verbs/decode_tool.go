@@ -3,6 +3,7 @@ package verbs
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -21,6 +22,9 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 	t := &Tool{Server: f.text("server"), Name: f.text("name"), Rows: f.text("rows"), Place: d.place(n),
 		ReadOnly: f.boolean("read-only"), Idempotent: f.boolean("idempotent")}
 	v.Tool = t
+	var timeout int64
+	d.lasting(f.at("timeout").value, &timeout)
+	t.Timeout, t.Retry = time.Duration(timeout)*time.Second, d.retry(f.at("retry"))
 	if name := f.at("name").value; name != nil {
 		t.Place = d.place(name)
 	}
@@ -63,9 +67,6 @@ func (l *loader) tool(vn *verbNode, n *yaml.Node) {
 func (l *loader) toolRows(vn *verbNode) {
 	d, v := vn.d, vn.v
 	for i := range v.Effects {
-		if v.Tool == nil {
-			return
-		}
 		if e := &v.Effects[i]; e.Entity != nil && !e.Declared {
 			d.report(tell(e.Place, "tool-rows", v, e.Entity))
 		}

@@ -104,7 +104,9 @@ func (l *loader) verb(vn *verbNode) {
 	} else if k := f.at("for-each").key; k != nil && f.at("script").key == nil {
 		d.report(tell(d.place(k), "contradiction", "for-each stands beside no script", "of an effect, it stands in the effect", dsl.Place{}, ""))
 	}
-	l.toolRows(vn)
+	if v.Tool != nil {
+		l.toolRows(vn)
+	}
 	v.Handler = f.boolean("handler")
 	if v.Internal = f.boolean("internal"); v.Internal {
 		for _, k := range [...]string{"phrases", "tells"} {

@@ -507,6 +507,8 @@ type Effect struct {
 	// a further one while one waits.
 	Key   []int
 	Again Again
+	// Retry is how often the work of a trigger is tried; nil is as other jobs are.
+	Retry *stores.Retry
 	// Declared reports that the engine can perform it; otherwise a handler
 	// must.
 	Declared bool
@@ -954,6 +956,9 @@ type Tool struct {
 	Types      []*Type         // parallel to Columns
 	Places     []dsl.Place     // parallel to Columns
 	Place      dsl.Place
+
+	Timeout time.Duration // of one try; 0 is as long as the operator lets it
+	Retry   *stores.Retry // nil is three tries at once
 
 	answer *Param // what it answers with, as a list of records; nil without Columns
 }
