@@ -86,10 +86,10 @@ verbs:
   - verb: mark
     description: Mark it.
     roles: [clerk]
-    args: [{name: as, type: code, ref-type: state, required: true}]
+    args: [{name: to, type: code, ref-type: state, required: true}]
     effects: [{notifies: desk}]
 `)
-	script, _ := dsl.Parse(dsl.NewSource("-", "shop.mark :as DONE"))
+	script, _ := dsl.Parse(dsl.NewSource("-", "shop.mark :to DONE"))
 	_, ds := r.Check(script, nil)
 	if len(ds) != 1 || ds[0].Label != "say SETTLED" || len(ds[0].Fixes) != 1 || ds[0].Fixes[0].Edits[0].Text != "SETTLED" {
 		t.Fatal(inWords(ds))
