@@ -1,7 +1,9 @@
 package documents
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,9 +15,38 @@ import (
 
 var update = flag.Bool("update", false, "write what is read as the expected text")
 
+// misbehaving is a word in the environment of a child that does not read.
+const misbehaving = "DOCUMENTS_TEST"
+
 func TestMain(m *testing.M) {
+	if work := misbehaviours[os.Getenv(misbehaving)]; work != nil {
+		os.Exit(serve(os.Stdin, os.Stdout, work))
+	}
 	Child()
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := leftover(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// here reads a file in this process, as a child does.
+func here(name string, data []byte, l Limits) (Document, error) {
+	var out bytes.Buffer
+	x := &extractor{limits: l.orDefault(), out: bufio.NewWriter(&out)}
+	x.end(safely(func() error { return x.read(name, data) }))
+	d, _, err := receive(&out, x.limits)
+	return d, err
+}
+
+// reasonOf is why a file was not read.
+func reasonOf(err error) Reason {
+	var f *Failure
+	if errors.As(err, &f) {
+		return f.Reason
+	}
+	return ""
 }
 
 // show writes a document as the expected texts have it: a line for each piece,

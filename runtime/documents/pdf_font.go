@@ -179,10 +179,10 @@ var puts = regexp.MustCompile(`dup\s+(\d{1,3})\s*/([A-Za-z0-9._]+)\s+put`)
 
 // names reads which letters the codes are, as the font says for copying.
 func (f *font) names(cmap []byte) {
-	lex := lexer{data: cmap}
+	lex, named := lexer{data: cmap}, 0
 	for {
 		op, args, ok := lex.next()
-		if !ok {
+		if !ok || named > 1<<20 {
 			return
 		}
 		code := func(i int) (n int) {
@@ -208,6 +208,7 @@ func (f *font) names(cmap []byte) {
 		case "endbfrange":
 			for i := 0; i+2 < len(args); i += 3 {
 				first, last := code(i), min(code(i+1), 1<<16-1)
+				named += max(0, last-first)
 				switch to := args[i+2].(type) {
 				case []byte:
 					for c := first; c <= last; c++ {

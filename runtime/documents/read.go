@@ -94,13 +94,13 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 	waited := cmd.Wait()
 	var failure *Failure
 	switch {
-	case answered && !errors.As(broken, &failure):
-		return doc, nil
-	case failure != nil:
+	case errors.As(broken, &failure):
 		return doc, failure
+	case answered:
+		return doc, nil
 	case ctx.Err() != nil:
 		return Document{}, context.Cause(ctx)
-	case timed.Err() != nil && broken == nil, spent(cmd) >= limits.CPU:
+	case timed.Err() != nil && broken == nil, spent(cmd) > limits.CPU/10*9:
 		return Document{}, fail(TimedOut, "%v", limits.Wall)
 	case cmd.ProcessState.ExitCode() == exitMemory, strings.Contains(said.String(), "out of memory"):
 		return Document{}, fail(Memory, "%d MiB", limits.Memory>>20)
