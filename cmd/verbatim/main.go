@@ -33,6 +33,7 @@ import (
 
 	"verbatim/dsl"
 	"verbatim/runtime"
+	"verbatim/runtime/documents"
 	"verbatim/runtime/wire"
 )
 
@@ -49,6 +50,7 @@ const (
 var version = ""
 
 func main() {
+	documents.Child() // reads a file, where this process was started to read one
 	// Most runs are over before there is much to collect: at its default the
 	// collector takes a third of the time of a check, to save a few megabytes.
 	if os.Getenv("GOGC") == "" {
