@@ -117,7 +117,7 @@ func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer,
 		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
 		switch {
 		case err == nil && answer.Failed:
-			return answer, &complaint{e.st.index, toolFailed(e.st.place, v, answer.Text)}
+			return answer, &complaint{e.st.index, toolFailed(e, answer.Text)}
 		case err == nil:
 			if _, err = answerTable(v, answer); err == nil {
 				return answer, nil

@@ -82,8 +82,12 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 		return &complaint{st.index, notCarriedOut(st.place, st.verb.Name, noToolHere)}
 	}
 	// A tool may answer with what it was told.
-	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly}, st: st, spec: spec,
-		came: st.told().Mix(verbs.NewOrigin(verbs.FromTool, t.Server+"."+t.Name))}
+	from := verbs.FromTool
+	if spec.Document {
+		from = verbs.FromDocument
+	}
+	e := &errand{Errand: receipt.Errand{Server: t.Server, Name: t.Name, ReadOnly: t.ReadOnly, Here: spec.Here}, st: st, spec: spec,
+		came: st.told().Mix(verbs.NewOrigin(from, t.Server+"."+t.Name))}
 	if err := r.pack(ctx, e); err != nil {
 		return err
 	}
@@ -101,7 +105,7 @@ func (r *reading) asks(ctx context.Context, st *step) error {
 	} else {
 		e.answer = &table{columns: toolColumns(st.verb)}
 	}
-	e.answer.from, e.answer.late = verbs.FromTool, !t.ReadOnly
+	e.answer.from, e.answer.late = from, !t.ReadOnly
 	for _, row := range e.answer.rows {
 		for i := range row {
 			row[i].from = e.came

@@ -63,6 +63,7 @@ func (a *app) storeAddress(flag string) (address, error) {
 
 // open opens the store for those who use it.
 func (a *app) open(ctx context.Context, flag string) (stores.Store, error) {
+	a.stands = flag
 	at, err := a.storeAddress(flag)
 	if err != nil {
 		return nil, err

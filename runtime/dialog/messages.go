@@ -118,6 +118,7 @@ const (
 	saySecret    words.Key = "dialog/secret"
 	sayCardTaken words.Key = "dialog/card-taken"
 	sayAsksTool  words.Key = "dialog/asks-tool"
+	sayAsksHere  words.Key = "dialog/asks-here"
 	sayAndSends  words.Key = "dialog/and-sends"
 	sayThenKeeps words.Key = "dialog/then-keeps"
 	sayNotShown  words.Key = "dialog/not-shown"

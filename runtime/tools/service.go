@@ -18,6 +18,8 @@ type Service struct {
 	Input  json.RawMessage // JSON Schema of what it takes
 	Output json.RawMessage // JSON Schema of what it answers; nil when it does not say
 	Writes bool            // it changes something outside of this system
+	// Document says that it answers with what it reads out of a document.
+	Document bool
 	// Do does it. Its errors are those of Servers.Call.
 	Do func(ctx context.Context, c Call) (Answer, error)
 }
@@ -26,7 +28,7 @@ type Service struct {
 func (s *Service) spec() Spec {
 	sum := sha256.Sum256(fmt.Appendf(nil, "verbatim service 1\x00%s\x00%s\x00%s\x00%t", s.Says, s.Input, s.Output, s.Writes))
 	digest := fmt.Sprintf("%x", sum)
-	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest}
+	return Spec{Input: s.Input, Output: s.Output, Writes: s.Writes, Says: s.Says, Digest: digest, Accepted: digest, Here: true, Document: s.Document}
 }
 
 // Services are functions of this program, by the server and the name that palettes call

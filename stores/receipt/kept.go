@@ -585,6 +585,7 @@ func (c *coder) setting(s *Setting) {
 
 func (c *coder) errand(e *Errand) {
 	c.object(func() {
+		c.flag("Here", &e.Here)
 		c.text("Name", &e.Name)
 		c.flag("ReadOnly", &e.ReadOnly)
 		list(c, "Sent", &e.Sent, func(s *Sent) {

@@ -234,6 +234,7 @@ type Errand struct {
 	Sent   []Sent
 	// ReadOnly says that the tool changes nothing.
 	ReadOnly bool
+	Here     bool // it is a function of this program
 	// Then is what is done with its answer, where nothing of that is known before it is
 	// there.
 	Then []Follow
