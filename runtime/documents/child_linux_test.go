@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -147,7 +148,13 @@ func TestAChildDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := 0
-	for end := time.Now().Add(20 * time.Second); child == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	// A child that still waits for its file ends when nobody sends one; this
+	// one has its file, and its limits.
+	confined := func() bool {
+		limits, _ := os.ReadFile(fmt.Sprintf("/proc/%d/limits", child))
+		return regexp.MustCompile(`Max open files +0 `).Match(limits)
+	}
+	for end := time.Now().Add(20 * time.Second); !confined() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", parent.Process.Pid))
 		for _, task := range tasks {
 			list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", parent.Process.Pid, task.Name()))
