@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -91,6 +93,10 @@ func TestBadFilesHaveTheirReason(t *testing.T) {
 	for i := range 100_000 {
 		entries = append(entries, fmt.Sprint("word/", i), "")
 	}
+	memory := int64(0)
+	if raced {
+		memory = 8 << 30
+	}
 	seed := rand.New(rand.NewPCG(1, 2))
 	garbage := make([]byte, 4096)
 	for i := range garbage {
@@ -124,6 +130,10 @@ func TestBadFilesHaveTheirReason(t *testing.T) {
 		"a name that leads out":         {"a.docx", zipOf("word/document.xml", "<a/>", "../../etc/passwd", ""), Damaged},
 		"entities":                      {"a.docx", zipOf("word/document.xml", laughs+"<w:document><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:document>"), Damaged},
 		"elements without end":          {"a.docx", docxOf(deep), Loop},
+		"a workbook without sheets":     {"a.xlsx", zipOf("xl/workbook.xml", "<workbook/>"), Damaged},
+		"a workbook without its sheet":  {"a.xlsx", zipOf("xl/workbook.xml", `<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>`, "xl/_rels/workbook.xml.rels", `<Relationships><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`), Damaged},
+		"slides without slides":         {"a.pptx", zipOf("ppt/presentation.xml", "<p/>"), Damaged},
+		"a packed text":                 {"a.gz", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"), Unsupported},
 		"XML that breaks off":           {"a.xlsx", xlsxOf("<row><c r='A1'><v>1"), Damaged},
 		"too many cells":                {"a.xlsx", xlsxOf(strings.Repeat("<row><c><v>1</v></c><c><v>2</v></c></row>", 130_000)), TooMany},
 		"too many cells in a table":     {"a.csv", []byte(strings.Repeat("1;2;3\n", 90_000)), TooMany},
@@ -140,11 +150,11 @@ func TestBadFilesHaveTheirReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
-			d, err := Read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 32 << 20, Wall: 30 * time.Second})
+			d, err := Read(t.Context(), bad.file, bytes.NewReader(bad.data), Limits{Unpacked: 32 << 20, Wall: time.Minute, Memory: memory})
 			if reasonOf(err) != bad.want {
 				t.Errorf("it says %v (%q), not %q; %d pieces", err, reasonOf(err), bad.want, len(d.Pieces))
 			}
-			if took := time.Since(began); took > 25*time.Second {
+			if took := time.Since(began); took > 25*time.Second && !raced {
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -199,11 +209,14 @@ func TestBrokenFilesDoNoHarm(t *testing.T) {
 				}
 			}
 			step := max(1, len(data)/3000)
+			if raced {
+				step *= 50
+			}
 			for n := 0; n < len(data); n += step {
 				try(fmt.Sprintf("cut at %d", n), data[:n])
 			}
 			seed := rand.New(rand.NewPCG(3, 4))
-			for range 500 {
+			for range 500 / step {
 				broken := bytes.Clone(data)
 				at := seed.IntN(len(broken))
 				broken[at] = byte(seed.Uint32())
@@ -216,7 +229,7 @@ func TestBrokenFilesDoNoHarm(t *testing.T) {
 // A workbook of a million cells is read within the memory that a child has,
 // where the caller allows for as many.
 func TestAMillionCells(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raced {
 		t.Skip("takes seconds")
 	}
 	t.Parallel()
@@ -234,6 +247,35 @@ func TestAMillionCells(t *testing.T) {
 	}
 	if last := d.Pieces[len(d.Pieces)-1]; len(d.Pieces) != 1_000_000 || last.At.String() != "A!AX20000" || last.Text != "999999.25" {
 		t.Errorf("%d cells, the last is %s %s", len(d.Pieces), last.At, last.Text)
+	}
+}
+
+// A file that is too large by a byte, or has no end, starts no child.
+func TestTooLargeIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, r := range []io.Reader{strings.NewReader(strings.Repeat("a", 1001)), endless{}} {
+		began := time.Now()
+		if _, err := Read(t.Context(), "a.txt", r, Limits{Input: 1000}); !errors.Is(err, TooLarge) {
+			t.Errorf("it says %v", err)
+		}
+		if took := time.Since(began); took > 100*time.Millisecond && !raced {
+			t.Errorf("it took %v", took)
+		}
+	}
+	if _, err := Read(t.Context(), "a.txt", strings.NewReader(strings.Repeat("a", 1000)), Limits{Input: 1000}); err != nil {
+		t.Error(err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A program whose main forgets to call Child does not start itself without end.
+func TestAChildStartsNoChild(t *testing.T) {
+	t.Setenv(childMark, "1")
+	if _, err := Read(t.Context(), "a.txt", strings.NewReader("text"), Limits{}); err == nil || reasonOf(err) != "" {
+		t.Errorf("it says %v", err)
 	}
 }
 

@@ -161,3 +161,29 @@ func TestGoldenFolder(t *testing.T) {
 		t.Errorf("the folder has %d files and should have 40", read)
 	}
 }
+
+// What a child does with a file, and what it costs to have it done in one.
+func BenchmarkRead(b *testing.B) {
+	for _, name := range []string{"discussion.pdf", "pnl-libreoffice.xlsx", "due-diligence.docx"} {
+		data, err := os.ReadFile("testdata/golden/" + name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := here(name, data, Limits{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/in a child", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(b.Context(), name, bytes.NewReader(data), Limits{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -127,9 +127,7 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 			}
 			switch t.Name.Local {
 			case "p":
-				if t.Name.Space == "w" {
-					texts, level = append(texts, &strings.Builder{}), 0
-				}
+				texts, level = append(texts, &strings.Builder{}), 0
 			case "pStyle":
 				level = levels[attr(t, "val")]
 			case "outlineLvl":
@@ -137,11 +135,11 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 					level = n
 				}
 			case "t":
-				inText = t.Name.Space == "w"
+				inText = true
 			case "del", "moveFrom":
-				deleted = t.Name.Space == "w"
+				deleted = true
 			case "tab", "br", "cr":
-				if len(texts) > 0 && t.Name.Space == "w" {
+				if len(texts) > 0 {
 					texts[len(texts)-1].WriteByte(' ')
 				}
 			case "noBreakHyphen":
@@ -171,7 +169,7 @@ func (a *archive) words(part, called string, levels map[string]int) error {
 			}
 			switch t.Name.Local {
 			case "p":
-				if t.Name.Space == "w" && len(texts) > 0 {
+				if len(texts) > 0 {
 					return end()
 				}
 			case "t":

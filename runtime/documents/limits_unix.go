@@ -8,7 +8,9 @@ import "syscall"
 // be opened that is not open by now, and so no other program be started.
 func setLimits(l Limits) {
 	setData(l.Memory)
-	limit(syscall.RLIMIT_CPU, uint64(l.CPU.Seconds()))
+	// A signal says that the time is over, and a second later another ends it.
+	cpu := uint64(l.CPU.Seconds())
+	_ = syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: cpu, Max: cpu + 1})
 	limit(syscall.RLIMIT_FSIZE, 0)
 	limit(syscall.RLIMIT_CORE, 0)
 	limit(syscall.RLIMIT_NOFILE, 0)

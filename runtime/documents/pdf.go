@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
@@ -246,6 +247,54 @@ func (p *pdf) glyphs(page types.Dict) ([]glyph, bool, error) {
 	resources, _ := p.dict(page["Resources"])
 	turn, _ := p.number(page["Rotate"])
 	d := &drawing{pdf: p}
-	err := d.draw(content, resources, state{ctm: rotation(int(turn)), scale: 1}, 0)
+	upright := state{ctm: rotation(int(turn)), scale: 1}
+	err := d.draw(content, resources, upright, 0)
+	notes, _ := p.get(page["Annots"]).(types.Array)
+	for _, o := range notes {
+		if err == nil {
+			err = d.note(o, upright)
+		}
+	}
 	return d.glyphs, d.pictures, err
+}
+
+// note draws what is laid over a page: a field of a form that was filled in, a
+// remark.
+func (d *drawing) note(o types.Object, s state) error {
+	note, _ := d.dict(o)
+	flags, _ := d.number(note["F"])
+	box := d.numbers(note["Rect"])
+	if kind := d.name(note["Subtype"]); kind == "Popup" || kind == "Link" || int(flags)&(2|32) != 0 || len(box) != 4 {
+		return nil
+	}
+	x, y := min(box[0], box[2]), min(box[1], box[3])
+	looks, _ := d.dict(note["AP"])
+	form := looks["N"]
+	if _, drawn := d.get(form).(types.StreamDict); !drawn {
+		states, _ := d.dict(form)
+		form = states[d.name(note["AS"])]
+	}
+	if drawn, ok := d.get(form).(types.StreamDict); ok {
+		m := matrix{1, 0, 0, 1, 0, 0}
+		if own := d.numbers(drawn.Dict["Matrix"]); len(own) == 6 {
+			m = matrix(own)
+		}
+		if b := d.numbers(drawn.Dict["BBox"]); len(b) == 4 {
+			x1, y1 := m.apply(b[0], b[1])
+			x2, y2 := m.apply(b[2], b[3])
+			s.ctm = matrix{1, 0, 0, 1, x - min(x1, x2), y - min(y1, y2)}.times(s.ctm)
+		}
+		return d.form(form, nil, s, 0)
+	}
+	// How it looks is left to the viewer: it stands in its box.
+	for _, key := range []string{"V", "Contents"} {
+		if text, err := model.Text(d.get(note[key])); err == nil && strings.TrimSpace(text) != "" {
+			size := min(10, math.Abs(box[3]-box[1]))
+			x1, y1 := s.ctm.apply(x, y)
+			x2, y2 := s.ctm.apply(max(box[0], box[2]), y)
+			d.glyphs = append(d.glyphs, glyph{strings.Join(strings.Fields(text), " "), x1, y1, x2 - x1, y2 - y1, size})
+			return nil
+		}
+	}
+	return nil
 }

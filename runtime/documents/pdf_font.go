@@ -126,6 +126,12 @@ func (p *pdf) simple(f *font, d types.Dict) error {
 	if name != "WinAnsiEncoding" && name != "MacRomanEncoding" {
 		f.letters['\''], f.letters['`'] = "’", "‘"
 	}
+	if strings.Contains(p.name(d["BaseFont"]), "ZapfDingbats") { // the ticks and bullets of forms
+		for code := range 0x5f {
+			f.letters[code+0x20] = string(rune(0x2700 + code))
+		}
+		f.letters['l'], f.letters['n'], f.letters['u'] = "●", "■", "◆"
+	}
 	about, _ := p.dict(d["FontDescriptor"])
 	if name == "" && about["FontFile"] != nil {
 		program, err := p.stream(about["FontFile"])

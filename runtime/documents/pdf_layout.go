@@ -2,6 +2,7 @@ package documents
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 
 // A span is text that stands together on a line: a word, or a cell.
 type span struct {
-	text         string
-	x0, x1, size float64
+	text            string
+	x0, x1, y, size float64
 }
 
 // A row is the words that stand at one height, from left to right.
@@ -44,22 +45,21 @@ const (
 )
 
 // layOut adds the lines of a page in the order in which they are read. Text
-// that runs up or down the page comes after the rest.
+// that runs up or down the page, or across it as a stamp does, comes after the
+// rest.
 func (x *extractor) layOut(page int, glyphs []glyph) error {
-	var turned [4][]glyph
+	turned := map[int][]glyph{} // by how many times fifteen degrees
 	for _, g := range glyphs {
-		quarter := 0
-		if g.dx != 0 || g.dy != 0 {
-			quarter = (int(math.Round(math.Atan2(g.dy, g.dx)/(math.Pi/2))) + 4) % 4
-		}
-		m := rotation(quarter * 90)
-		g.x, g.y = m.apply(g.x, g.y)
-		g.dx, g.dy = m.apply(g.dx, g.dy)
-		turned[quarter] = append(turned[quarter], g)
+		steps := (int(math.Round(math.Atan2(g.dy, g.dx)/(math.Pi/12))) + 24) % 24
+		sin, cos := math.Sincos(float64(steps) * math.Pi / 12)
+		upright := matrix{cos, -sin, sin, cos, 0, 0}
+		g.x, g.y = upright.apply(g.x, g.y)
+		g.dx, g.dy = upright.apply(g.dx, g.dy)
+		turned[steps] = append(turned[steps], g)
 	}
 	x.line = 0
-	for _, glyphs := range turned {
-		for _, block := range blocksOf(rowsOf(glyphs), 0) {
+	for _, steps := range slices.Sorted(maps.Keys(turned)) {
+		for _, block := range blocksOf(rowsOf(wordsOf(turned[steps])), 0) {
 			if err := x.block(page, block); err != nil {
 				return err
 			}
@@ -68,31 +68,9 @@ func (x *extractor) layOut(page int, glyphs []glyph) error {
 	return nil
 }
 
-// rowsOf puts letters that stand at one height into rows, from the top down.
-func rowsOf(glyphs []glyph) []row {
-	slices.SortStableFunc(glyphs, func(a, b glyph) int { return cmp.Compare(b.y, a.y) })
-	var rows []row
-	for len(glyphs) > 0 {
-		n, y, size := 0, glyphs[0].y, glyphs[0].size
-		for n < len(glyphs) && y-glyphs[n].y < 0.4*max(size, glyphs[n].size) {
-			// A row follows its larger letters, not a raised one.
-			if glyphs[n].size > size*1.2 {
-				y, size = glyphs[n].y, glyphs[n].size
-			}
-			n++
-		}
-		if r := (row{y: y, size: size, words: wordsOf(glyphs[:n])}); len(r.words) > 0 {
-			rows = append(rows, r)
-		}
-		glyphs = glyphs[n:]
-	}
-	return rows
-}
-
-// wordsOf puts the letters of a row into words.
+// wordsOf puts letters into words, as they are drawn: one begins where there is
+// a space, or where the next letter does not follow on the last.
 func wordsOf(glyphs []glyph) (list []span) {
-	slices.SortStableFunc(glyphs, func(a, b glyph) int { return cmp.Compare(a.x, b.x) })
-	var last glyph
 	spaced := true
 	for _, g := range glyphs {
 		if strings.TrimSpace(g.text) == "" {
@@ -101,17 +79,55 @@ func wordsOf(glyphs []glyph) (list []span) {
 		}
 		if n := len(list); n > 0 {
 			gap := g.x - list[n-1].x1
-			if g.text == last.text && math.Abs(g.x-last.x) < 0.1*g.size && math.Abs(g.y-last.y) < 0.1*g.size {
-				continue // drawn twice, to look bold
-			}
-			spaced = spaced && gap > 0.05*g.size || gap > 0.17*g.size
+			spaced = spaced && gap > 0.05*g.size || gap > 0.17*g.size || gap < -0.3*g.size || math.Abs(g.y-list[n-1].y) > 0.4*g.size
 		}
 		if spaced {
-			list = append(list, span{x0: g.x, x1: g.x})
+			list = append(list, span{x0: g.x, x1: g.x, y: g.y})
 		}
 		w := &list[len(list)-1]
 		w.text += g.text
-		w.x1, w.size, last, spaced = max(w.x1, g.x+g.dx), max(w.size, g.size), g, false
+		w.x1, w.size, spaced = max(w.x1, g.x+g.dx), max(w.size, g.size), false
+	}
+	return list
+}
+
+// rowsOf puts words that stand at one height into rows, from the top down.
+func rowsOf(words []span) []row {
+	slices.SortStableFunc(words, func(a, b span) int { return cmp.Compare(b.y, a.y) })
+	var rows []row
+	for len(words) > 0 {
+		n, y, size := 0, words[0].y, words[0].size
+		for n < len(words) && y-words[n].y < 0.4*max(size, words[n].size) {
+			// A row follows its larger letters, not a raised one.
+			if words[n].size > size*1.2 {
+				y, size = words[n].y, words[n].size
+			}
+			n++
+		}
+		rows = append(rows, row{y: y, size: size, words: joined(words[:n])})
+		words = words[n:]
+	}
+	return rows
+}
+
+// joined are the words of a row from left to right. What was drawn in parts is
+// put together, and what was drawn twice, to look bold, is there once.
+func joined(words []span) (list []span) {
+	slices.SortStableFunc(words, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
+	for _, w := range words {
+		n := len(list)
+		if n == 0 {
+			list = append(list, w)
+			continue
+		}
+		last := &list[n-1]
+		switch gap := w.x0 - last.x1; {
+		case w.text == last.text && w.x0-last.x0 < 0.1*w.size && math.Abs(w.y-last.y) < 0.1*w.size:
+		case gap > -0.3*w.size && gap < 0.05*w.size:
+			last.text, last.x1, last.size = last.text+w.text, max(last.x1, w.x1), max(last.size, w.size)
+		default:
+			list = append(list, w)
+		}
 	}
 	return list
 }

@@ -36,7 +36,13 @@ func (x *extractor) pptx(data []byte) error {
 	if err != nil {
 		return err
 	}
+	if len(slides) == 0 {
+		return fail(Damaged, "it has no slides")
+	}
 	for i, slide := range slides {
+		if a.files[strings.ToLower(slide)] == nil {
+			return fail(Damaged, "a slide of it is missing")
+		}
 		if err := x.page(); err != nil {
 			return err
 		}

@@ -70,7 +70,6 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 	cmd.Args = []string{"verbatim-documents"}
 	// The child gets nothing of our environment, which may hold secrets.
 	cmd.Env = append([]string{childMark + "=1", "GOMAXPROCS=2", "GOTRACEBACK=none"}, env...)
-	cmd.Dir = os.TempDir()
 	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data))
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = time.Second
@@ -100,7 +99,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 		return doc, nil
 	case ctx.Err() != nil:
 		return Document{}, context.Cause(ctx)
-	case timed.Err() != nil && broken == nil, spent(cmd) > limits.CPU/10*9:
+	case timed.Err() != nil && broken == nil, spent(cmd) > limits.CPU/10*9, strings.Contains(said.String(), "cpu limit"):
 		return Document{}, fail(TimedOut, "%v", limits.Wall)
 	case cmd.ProcessState.ExitCode() == exitMemory, strings.Contains(said.String(), "out of memory"):
 		return Document{}, fail(Memory, "%d MiB", limits.Memory>>20)

@@ -31,7 +31,9 @@ func (x *extractor) xlsx(data []byte) error {
 	w := &workbook{archive: a, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
 	targets := map[string]string{}
 	for _, r := range rels {
-		switch targets[r.id] = r.target; r.kind {
+		switch r.kind {
+		case "worksheet":
+			targets[r.id] = r.target
 		case "sharedStrings":
 			err = w.shared(r.target)
 		case "styles":
@@ -63,9 +65,15 @@ func (x *extractor) xlsx(data []byte) error {
 		return err
 	}
 	for _, s := range sheets {
+		if s.target == "" {
+			continue // a sheet that is a chart
+		}
 		if err := w.sheet(s.name, s.target, s.hidden); err != nil {
 			return err
 		}
+	}
+	if len(sheets) == 0 {
+		return fail(Damaged, "it has no sheets")
 	}
 	if x.inside == "" {
 		x.doc.Pages = len(sheets)
@@ -164,7 +172,10 @@ var merges = regexp.MustCompile(`mergeCell [^>]*ref="([A-Z]+[0-9]+):([A-Z]+[0-9]
 func (w *workbook) sheet(name, part string, hidden bool) error {
 	x := w.x
 	data, err := w.part(part)
-	if err != nil || data == nil {
+	if err == nil && data == nil {
+		err = fail(Damaged, "a sheet of it is missing")
+	}
+	if err != nil {
 		return err
 	}
 	covers := map[string][2]int{}
