@@ -46,10 +46,9 @@ const (
 const (
 	// maxErrands is how many answers of tools one run may need.
 	maxErrands = 50
+	// toolTries is how often a tool is asked whose palette does not say.
+	toolTries = 3
 )
-
-// toolRetry is how often a tool is asked whose palette does not say.
-var toolRetry = stores.Retry{Attempts: 3}
 
 // errands are what the tools answered that one run asked, over all attempts at
 // its transaction.
@@ -109,9 +108,9 @@ func (s *Session) fetch(ctx context.Context, o *terms, a *errands, r *run) error
 // only asked again where that does nothing twice.
 func (s *Session) ask(ctx context.Context, e *errand, key string) (tools.Answer, error) {
 	v := e.st.verb
-	retry := &toolRetry
+	retry := stores.Retry{Attempts: toolTries}
 	if v.Tool.Retry != nil {
-		retry = v.Tool.Retry
+		retry = *v.Tool.Retry
 	}
 	for try := 1; ; try++ {
 		answer, err := s.once(ctx, v.Tool.Timeout, tools.Call{Server: e.Server, Name: e.Name, Digest: e.spec.Digest, Args: e.args.Text(), Key: key})
