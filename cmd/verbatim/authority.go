@@ -113,11 +113,13 @@ func (a *app) newEngineAt(reg *verbs.Registry, store stores.Store, tools tools.S
 	return engine, err
 }
 
+// documentsServer is what palettes call the functions of this program that read files.
+const documentsServer = "documents"
+
 // services puts the functions of this program that palettes use in front of the tools of
 // other servers.
 func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() *runtime.Engine) tools.Servers {
-	const documents = "documents"
-	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && v.Tool.Server == documents }) {
+	if !slices.ContainsFunc(reg.Verbs(), func(v *verbs.Verb) bool { return v.Tool != nil && v.Tool.Server == documentsServer }) {
 		return others
 	}
 	open := func(ctx context.Context, reference string) (string, io.ReadCloser, error) {
@@ -136,7 +138,7 @@ func (a *app) services(reg *verbs.Registry, others tools.Servers, engine func() 
 		}
 		return name, both{content, kept}, nil
 	}
-	return tools.Services{Own: map[string]map[string]tools.Service{documents: services.Documents(open)}, Others: others}
+	return tools.Services{Own: map[string]map[string]tools.Service{documentsServer: services.Documents(open)}, Others: others}
 }
 
 // both closes what a reader reads from with it.
