@@ -15,6 +15,7 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/client"
+	"verbatim/runtime/manda"
 	"verbatim/runtime/services"
 	"verbatim/runtime/system"
 	"verbatim/runtime/tools"
@@ -90,6 +91,7 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
+	manda.Register(h)
 	return h
 }
 

@@ -91,7 +91,7 @@ type app struct {
 	color   string        // --color
 	order   []string      // subcommands, as help lists them
 	sent    *sink
-	stands  string // the store that was opened, as it was named
+	stands  string                                  // the store that was opened, as it was named
 	observe func(context.Context, runtime.Observed) // told of what the engine does; nil but for a server
 }
 

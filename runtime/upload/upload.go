@@ -48,7 +48,6 @@ import (
 
 	"verbatim/runtime"
 	"verbatim/runtime/uploads"
-	"verbatim/stores"
 	"verbatim/stores/files"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -207,9 +206,9 @@ func nameOf(u uploads.Upload) (files.Name, error) {
 // Open opens a file by the reference that the engine handed to a service of this program;
 // files.ErrNotFound where it is not there, not yet found harmless, or gone.
 func (s *Service) Open(ctx context.Context, reference string) (name string, content io.ReadCloser, err error) {
-	u, err := s.Engine.Uploads().Named(ctx, reference)
-	if errors.Is(err, stores.ErrNotFound) {
-		return "", nil, files.ErrNotFound
+	u, found, err := s.Engine.Uploads().Named(ctx, reference)
+	if err == nil && !found {
+		err = files.ErrNotFound
 	}
 	if err != nil {
 		return "", nil, err

@@ -218,12 +218,12 @@ func Await(row stores.Row, until time.Time) (stores.Change, bool) {
 		Set: []stores.Assign{{Field: fieldExpires, Value: stores.NewTime(until)}}}, !e.IsNull() && e.Time().Before(until)
 }
 
-// Named is an upload by its reference, whoever's it is: stores.ErrNotFound where there is
-// none, or its bytes are not kept. It is for who was handed the reference by the engine.
-func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, err error) {
+// Named finds an upload by its reference, whoever's it is; not one whose bytes are not kept.
+// It is for who was handed the reference by the engine.
+func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, found bool, err error) {
 	id, ok := strings.CutPrefix(reference, verbs.UploadScheme)
 	if !ok {
-		return u, stores.ErrNotFound
+		return u, false, nil
 	}
 	err = s.View(ctx, func(r stores.Reader) error {
 		row, err := r.Get(ctx, Entity, stores.NewString(id))
@@ -239,10 +239,10 @@ func (s *Shelf) Named(ctx context.Context, reference string) (u Upload, err erro
 		}
 		return err
 	})
-	if err == nil && (u.Gone(s.Clock()) || u.Verdict != Clean) {
-		return Upload{}, stores.ErrNotFound
+	if errors.Is(err, stores.ErrNotFound) {
+		return Upload{}, false, nil
 	}
-	return u, err
+	return u, err == nil && !u.Gone(s.Clock()) && u.Verdict == Clean, err
 }
 
 // Judge notes what a scanner said of an upload. What is harmful is let go
