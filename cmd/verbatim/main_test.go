@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "write what the program printed into the
 // under its name, is it. Only the clock differs, so that dates can be written
 // down.
 func TestMain(m *testing.M) {
-	documents.Child()
+	documents.Child() // as main does
 	testscript.Main(servers{m}, map[string]func(){"verbatim": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		code := run(ctx, world{

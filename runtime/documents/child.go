@@ -39,7 +39,7 @@ func serve(in io.Reader, out io.Writer, work func(*extractor, request, []byte) e
 		return 2
 	}
 	confine(req.Limits)
-	x := &extractor{limits: req.Limits, out: bufio.NewWriterSize(out, 1<<16)}
+	x := &extractor{limits: req.Limits, out: bufio.NewWriterSize(out, 1<<16), names: make(map[string]int)}
 	err = safely(func() error { return work(x, req, data) })
 	return x.end(err)
 }
@@ -89,6 +89,7 @@ type extractor struct {
 	cells, entries, pages    int
 	tables, paragraphs, line int
 	section                  string
+	names                    map[string]int // how many attachments have a name
 }
 
 // add hands on a piece.

@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +19,9 @@ import (
 var misbehaviours = map[string]func(*extractor, request, []byte) error{
 	"hang": func(*extractor, request, []byte) error { select {} },
 	"spin": func(*extractor, request, []byte) error {
-		for {
+		for n := 1; n != 0; n += 2 {
 		}
+		return nil
 	},
 	"crash": func(*extractor, request, []byte) error { syscall.Kill(os.Getpid(), syscall.SIGSEGV); select {} },
 	"quit":  func(*extractor, request, []byte) error { os.Exit(0); return nil },
@@ -32,10 +32,11 @@ var misbehaviours = map[string]func(*extractor, request, []byte) error{
 	},
 	"panic": func(*extractor, request, []byte) error { panic("a secret of the file") },
 	"grow": func(*extractor, request, []byte) error {
-		var all [][]byte
-		for {
-			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+		all := []byte{1}
+		for len(all) > 0 {
+			all = append(all, all...)
 		}
+		return nil
 	},
 	"grab": func(*extractor, request, []byte) error {
 		b := make([]byte, 8<<30)

@@ -29,11 +29,11 @@ type Document struct {
 	Encoding  string    `json:"encoding,omitempty"`  // of a text, a csv or an HTML file: what it was taken for
 	Separator string    `json:"separator,omitempty"` // of a csv file: what it was taken for
 	Scans     []int     `json:"scans,omitempty"`     // the pages that are pictures without text
-	Skipped   []Skipped `json:"skipped,omitempty"`   // attachments that were not read
+	Skipped   []Skipped `json:"skipped,omitempty"`   // attachments that were not read, or not to their end
 	Pieces    []Piece   `json:"-"`
 }
 
-// A Skipped is an attachment that was not read, and why.
+// A Skipped is an attachment that was not read, or not to its end, and why.
 type Skipped struct {
 	Name   string `json:"name"`
 	Reason Reason `json:"reason"`

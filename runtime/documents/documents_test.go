@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // here reads a file in this process, as a child does.
 func here(name string, data []byte, l Limits) (Document, error) {
 	var out bytes.Buffer
-	x := &extractor{limits: l.orDefault(), out: bufio.NewWriter(&out)}
+	x := &extractor{limits: l.orDefault(), out: bufio.NewWriter(&out), names: make(map[string]int)}
 	x.end(safely(func() error { return x.read(name, data) }))
 	d, _, err := receive(&out, x.limits)
 	return d, err

@@ -51,7 +51,7 @@ func (x *extractor) read(name string, data []byte) error {
 func (x *extractor) format(name string, data []byte) (string, error) {
 	ext := strings.ToLower(path.Ext(name))
 	says := formats[ext]
-	is, called := x.sniff(data)
+	is, called := x.sniff(data, says)
 	textual := says == "csv" || says == "mail" || says == "html" || says == "text"
 	switch {
 	case len(data) == 0:
@@ -76,10 +76,10 @@ func (x *extractor) format(name string, data []byte) (string, error) {
 	return "", fail(WrongType, "the name says %s, the bytes are %s", says, called)
 }
 
-// sniff tells what bytes are, and what to call it.
-func (x *extractor) sniff(data []byte) (is, called string) {
+// sniff tells what bytes are, and what to call it; says is what their name says.
+func (x *extractor) sniff(data []byte, says string) (is, called string) {
 	switch head := data[:min(len(data), 1024)]; {
-	case bytes.Contains(head, []byte("%PDF-")):
+	case bytes.HasPrefix(head, []byte("%PDF-")), says == "pdf" && bytes.Contains(head, []byte("%PDF-")): // some have a few bytes before
 		return "pdf", "pdf"
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -87,14 +87,20 @@ func (x *extractor) sniff(data []byte) (is, called string) {
 			return "archive", ""
 		}
 		for _, f := range archive.File[:min(len(archive.File), x.limits.Entries)] {
-			switch f.Name {
-			case "word/document.xml":
-				return "docx", "docx"
-			case "xl/workbook.xml":
-				return "xlsx", "xlsx"
-			case "ppt/presentation.xml":
-				return "pptx", "pptx"
+			if f.Name == "xl/workbook.bin" {
+				return "", "a binary workbook"
 			}
+			switch dir, _, _ := strings.Cut(f.Name, "/"); dir {
+			case "word":
+				is = "docx"
+			case "xl":
+				is = "xlsx"
+			case "ppt":
+				is = "pptx"
+			}
+		}
+		if is != "" {
+			return is, is
 		}
 		return "archive", "an archive of files"
 	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):

@@ -216,15 +216,24 @@ func isHidden(n *html.Node) bool {
 	return strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
 }
 
-// flat is the text of an element.
+// flat is the text of an element that is shown.
 func flat(n *html.Node) string {
 	var b strings.Builder
-	for c := range n.Descendants() {
-		if c.Type == html.TextNode && c.Parent.DataAtom != atom.Script && c.Parent.DataAtom != atom.Style {
-			b.WriteString(c.Data)
-		} else if c.DataAtom == atom.Br || blocks[c.DataAtom] || c.DataAtom == atom.Td {
-			b.WriteByte(' ')
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch {
+			case c.Type == html.TextNode:
+				b.WriteString(c.Data)
+			case c.DataAtom == atom.Script || c.DataAtom == atom.Style || isHidden(c):
+			default:
+				if c.DataAtom == atom.Br || blocks[c.DataAtom] || c.DataAtom == atom.Td {
+					b.WriteByte(' ')
+				}
+				walk(c)
+			}
 		}
 	}
+	walk(n)
 	return strings.Join(strings.Fields(b.String()), " ")
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -80,29 +81,19 @@ func (x *extractor) part(e *message.Entity, line *int, depth int) error {
 	}
 	switch body := disposition != "attachment" && name == ""; {
 	case body && (kind == "text/plain" || kind == ""):
-		s, _, ok := decode(data)
-		if !ok {
-			return nil
-		}
-		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-		for text := range strings.Lines(s) {
-			*line++
-			if text = strings.TrimSpace(text); text == "" {
-				continue
-			}
-			if err := x.add(Piece{Kind: Text, At: Location{Line: *line}, Text: text}); err != nil {
-				return err
-			}
-		}
-		return nil
+		s, _, _ := decode(data)
+		*line, err = x.lines(s, *line)
+		return err
 	case body && kind == "text/html" && params["charset"] != "":
 		return x.markup(data) // the library has made it UTF-8
 	case body && kind == "text/html":
 		return x.html(data)
 	case kind == "message/rfc822" && name == "":
 		name = "message.eml"
+	case name == "" && strings.HasPrefix(kind, "image/"):
+		return nil // a picture in the text
 	case name == "":
-		return nil // a picture in the text, a signature
+		name = "attachment"
 	}
 	return x.attachment(name, data)
 }
@@ -137,10 +128,13 @@ func (x *extractor) attachment(name string, data []byte) error {
 	inside, section := x.inside, x.section
 	shown := path.Base(strings.ReplaceAll(name, "\\", "/"))
 	x.inside = strings.TrimPrefix(inside+" > "+shown, " > ")
+	if x.names[x.inside]++; x.names[x.inside] > 1 {
+		x.inside += fmt.Sprintf(" (%d)", x.names[x.inside])
+	}
 	defer func() { x.inside, x.section = inside, section }()
-	err := x.read(shown, data)
-	var failure *Failure
-	if !errors.As(err, &failure) || failure.Reason == TooMany || failure.Reason == TooLarge {
+	err := safely(func() error { return x.read(shown, data) })
+	failure := &Failure{Reason: Damaged}
+	if errors.As(err, &failure); err == nil || failure.Reason == TooMany || failure.Reason == TooLarge {
 		return err
 	}
 	x.doc.Skipped = append(x.doc.Skipped, Skipped{x.inside, failure.Reason, failure.Detail})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -22,13 +23,16 @@ type pdf struct {
 	forms int // how many were drawn, on all pages
 }
 
+// noSettings keeps the library from making a folder of settings.
+var noSettings = sync.OnceFunc(func() { model.ConfigPath = "disable" })
+
 // mostForms is how many pictures of text may be drawn, however they call one
 // another.
 const mostForms = 100_000
 
 // pdf reads a PDF page by page.
 func (x *extractor) pdf(data []byte) error {
-	model.ConfigPath = "disable" // the library would keep settings in the home of the user
+	noSettings()
 	conf := model.NewDefaultConfiguration()
 	conf.ValidationMode, conf.Offline = model.ValidationRelaxed, true
 	conf.Limits.MaxStreamBytes, conf.Limits.MaxDecodeBytes = x.limits.Unpacked, x.limits.Unpacked

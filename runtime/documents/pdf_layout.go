@@ -202,20 +202,35 @@ func divided(rows []row, at float64) (left, right []row) {
 // gutter finds where a page of two columns is divided: a strip that no word
 // crosses, with running text on both sides.
 func gutter(rows []row) (at float64, ok bool) {
-	var words []span
+	const strips = 1024
+	low, high, size := math.Inf(1), math.Inf(-1), 0.0
 	for _, r := range rows {
-		words = append(words, r.words...)
+		low, high, size = min(low, r.words[0].x0), max(high, r.words[len(r.words)-1].x1), max(size, r.size)
 	}
-	slices.SortFunc(words, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
-	reach := words[0].x1
-	for _, w := range words {
-		if w.x0 > reach+0.8*w.size {
-			at := (reach + w.x0) / 2
+	width := (high - low) / strips
+	if !(width > 0) {
+		return 0, false
+	}
+	var taken [strips]bool
+	for _, r := range rows {
+		for _, w := range r.words {
+			from, to := int((w.x0-low)/width), int((w.x1-low)/width)
+			for i := max(from, 0); i <= min(to, strips-1); i++ {
+				taken[i] = true
+			}
+		}
+	}
+	for i, free := 0, 0; i < strips; i++ {
+		if !taken[i] {
+			free++
+			continue
+		}
+		if at := low + (float64(i)-float64(free)/2)*width; float64(free)*width > 0.6*size {
 			if left, right := divided(rows, at); isProse(left) && isProse(right) {
 				return at, true
 			}
 		}
-		reach = max(reach, w.x1)
+		free = 0
 	}
 	return 0, false
 }

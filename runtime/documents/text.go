@@ -20,21 +20,24 @@ func (x *extractor) text(data []byte) error {
 	if err != nil {
 		return err
 	}
-	return x.lines(s, Location{})
+	_, err = x.lines(s, 0)
+	return err
 }
 
-func (x *extractor) lines(s string, at Location) error {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	for line := range strings.Lines(s) {
-		at.Line++
-		if line = strings.TrimSpace(line); line == "" {
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// lines adds the lines of a text and returns the number of the last.
+func (x *extractor) lines(s string, line int) (int, error) {
+	for text := range strings.Lines(newlines.Replace(s)) {
+		line++
+		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		if err := x.add(Piece{Kind: Text, At: at, Text: line}); err != nil {
-			return err
+		if err := x.add(Piece{Kind: Text, At: Location{Line: line}, Text: text}); err != nil {
+			return line, err
 		}
 	}
-	return nil
+	return line, nil
 }
 
 func (x *extractor) decoded(data []byte) (string, error) {
@@ -54,6 +57,7 @@ func (x *extractor) csv(data []byte) error {
 	if err != nil {
 		return err
 	}
+	s = newlines.Replace(s)
 	skipped := 0
 	sep := separator(s)
 	if first, rest, ok := strings.Cut(s, "\n"); ok && strings.HasPrefix(first, "sep=") && len(strings.TrimSpace(first)) == 5 {
@@ -65,7 +69,7 @@ func (x *extractor) csv(data []byte) error {
 	x.tables++
 	r := csv.NewReader(strings.NewReader(s))
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = sep, true, -1, true
-	for row := 1; ; row++ {
+	for row, next := 1, 1; ; row++ {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -73,6 +77,9 @@ func (x *extractor) csv(data []byte) error {
 		if err != nil {
 			return fail(Damaged, "row %d cannot be taken apart", row)
 		}
+		first, _ := r.FieldPos(0)
+		row += first - next // lines without anything are rows too
+		next = first + strings.Count(strings.Join(record, ""), "\n") + 1
 		for i, value := range record {
 			if value = strings.TrimSpace(value); value == "" {
 				continue
@@ -86,7 +93,7 @@ func (x *extractor) csv(data []byte) error {
 	}
 }
 
-// separator finds what stands equally often in each of the first rows, outside
+// separator finds what stands equally often in most of the first rows, outside
 // quotes.
 func separator(s string) rune {
 	best, most := ',', 0
@@ -106,14 +113,12 @@ func separator(s string) rune {
 		if counts = append(counts, n); len(counts) > 1 && n == 0 {
 			counts = counts[:len(counts)-1]
 		}
-		alike := 0
+		rows := map[int]int{} // by how many separators they have
 		for _, c := range counts {
-			if c == counts[0] && c > 0 {
-				alike++
+			rows[c]++
+			if score := rows[c]*1000/len(counts)*100 + min(c, 99); c > 0 && score > most {
+				best, most = sep, score
 			}
-		}
-		if score := alike*1000/len(counts)*100 + min(counts[0], 99); alike > 0 && score > most {
-			best, most = sep, score
 		}
 	}
 	return best
@@ -126,10 +131,11 @@ func decode(data []byte) (text, name string, ok bool) {
 		s, err := e.NewDecoder().String(string(data))
 		return strings.TrimPrefix(s, "\ufeff"), name, err == nil
 	}
-	switch even, odd := nuls(data); {
-	case bytes.HasPrefix(data, []byte("\xff\xfe")), odd > len(data)/6 && even == 0:
+	head := data[:min(len(data), 4096)]
+	switch even, odd := nuls(head); {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), odd > len(head)/6 && even == 0:
 		return as(textunicode.UTF16(textunicode.LittleEndian, textunicode.IgnoreBOM), "UTF-16LE")
-	case bytes.HasPrefix(data, []byte("\xfe\xff")), even > len(data)/6 && odd == 0:
+	case bytes.HasPrefix(data, []byte("\xfe\xff")), even > len(head)/6 && odd == 0:
 		return as(textunicode.UTF16(textunicode.BigEndian, textunicode.IgnoreBOM), "UTF-16BE")
 	case even+odd > 0, controls(data):
 		return "", "", false
@@ -146,7 +152,7 @@ func decode(data []byte) (text, name string, ok bool) {
 }
 
 func nuls(data []byte) (even, odd int) {
-	for i, b := range data[:min(len(data), 4096)] {
+	for i, b := range data {
 		if b == 0 && i%2 == 0 {
 			even++
 		} else if b == 0 {

@@ -193,7 +193,7 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 	var unseen []columns
 	var row, column, style int
 	var rowHidden bool
-	var kind, id, reach string
+	var kind, id string
 	var value, formula, text strings.Builder
 	var in *strings.Builder
 	return w.parse(part, data, func(t xml.Token) error {
@@ -210,7 +210,7 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 					row = n
 				}
 			case "c":
-				column, kind, style, id, reach = column+1, "", 0, "", ""
+				column, kind, style, id = column+1, "", 0, ""
 				for _, a := range t.Attr {
 					switch a.Name.Local {
 					case "r":
@@ -229,7 +229,7 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 			case "f":
 				in = &formula
 				if attr(t, "t") == "shared" {
-					id, reach = attr(t, "si"), attr(t, "ref")
+					id = attr(t, "si")
 				}
 			case "v":
 				in = &value
@@ -244,9 +244,9 @@ func (w *workbook) sheet(name, part string, hidden bool) error {
 				in = nil
 			case "c":
 				f := formula.String()
-				if id != "" && reach != "" {
+				if of, ok := formulas[id]; id != "" && f != "" {
 					formulas[id] = shared{f, column, row}
-				} else if of, ok := formulas[id]; ok && id != "" && f == "" {
+				} else if id != "" && ok {
 					f = moved(of.formula, column-of.column, row-of.row)
 				}
 				v := value.String()
