@@ -91,7 +91,7 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
-	manda.Register(h)
+	manda.Register(h, reg)
 	return h
 }
 

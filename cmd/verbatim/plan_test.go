@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"runtime/serve":         {"dsl", "verbs", "verbs/grammar", "stores", "stores/journal", "stores/receipt", "runtime", "runtime/confirmations", "runtime/dialog", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/collect", "runtime/words", "runtime/wire", "runtime/serve/logins", "runtime/serve/pages"},
 	"runtime/torture":       nil,
 	"runtime/documents":     nil,
-	"runtime/manda":         {"runtime", "stores"},
+	"runtime/manda":         {"runtime", "stores", "verbs"},
 	"runtime/services":      {"runtime/documents", "runtime/tools", "stores/files"},
 	"cmd/verbatim":          {"dsl", "verbs", "verbs/drift", "verbs/grammar", "stores", "stores/sqlite", "stores/postgres", "stores/receipt", "stores/journal", "stores/files", "runtime", "runtime/names", "runtime/tools", "runtime/confirmations", "runtime/notify", "runtime/work", "runtime/llm", "runtime/dialog", "runtime/mcp", "runtime/system", "runtime/client", "runtime/words", "runtime/phrase", "runtime/upload", "runtime/uploads", "runtime/sessions", "runtime/wire", "runtime/serve", "runtime/serve/logins", "runtime/documents", "runtime/services", "runtime/manda"},
 	"cmd/teeth":             nil,

@@ -4,15 +4,20 @@ package manda
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"verbatim/runtime"
 	"verbatim/stores"
+	"verbatim/verbs"
 )
 
-// Register brings the functions that palettes may declare.
-func Register(h *runtime.Handlers) {
+// Register brings the functions that palettes declare.
+func Register(h *runtime.Handlers, reg *verbs.Registry) {
+	if !slices.ContainsFunc(reg.Functions(), func(f *verbs.Function) bool { return f.Name == "corrects" }) {
+		return
+	}
 	h.Function("corrects", func(args []stores.Value) (stores.Value, error) {
 		return stores.NewBool(Corrects(args[0].Text(), args[1].Text())), nil
 	})
