@@ -86,6 +86,10 @@ func namesText(t *text, q *stores.NameQuery) *text {
 	}
 	limit := " LIMIT " + strconv.Itoa(q.Most)
 	switch {
+	case q.Behind != nil:
+		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND (n.plain, n.owner, n.row_key) > (")
+		t.arg(q.Behind.Plain, "text").add(", ").arg(q.Behind.Owner, "text").add(", ").arg(q.Behind.Key.Text(), "text")
+		t.add(") ORDER BY n.plain, n.owner, n.row_key", limit)
 	case len(q.Plain) == 1:
 		t.add("public.verbatim_name n WHERE n.table_name = ").arg(q.Entity.Table, "text").add(" AND n.plain = ").arg(q.Plain[0], "text")
 		owned("n")
