@@ -63,6 +63,7 @@ type Move struct {
 	// Partly says of entities which columns of their tables are those of no field. The
 	// rows of such a table are compared and not moved.
 	Partly map[*Entity]string
+	Views  []*Entity // whose rows come of other tables
 
 	done  map[*Entity]bool // their rows are there
 	after []Change         // once all rows are there
@@ -188,6 +189,8 @@ func (m *Move) rows(ctx context.Context, e *Entity) (MovedRows, error) {
 	if err != nil {
 		return moved, err
 	}
+	view := slices.Contains(m.Views, e)
+	there = there || view
 	moved.There = there
 	in := map[Value]bool{}
 	var page []Row
@@ -211,7 +214,7 @@ func (m *Move) rows(ctx context.Context, e *Entity) (MovedRows, error) {
 		}
 		moved.Rows++
 		if there {
-			if c := (Change{Op: Update, Entity: e, Key: row.Key()}); len(row.Marks) > 0 {
+			if c := (Change{Op: Update, Entity: e, Key: row.Key()}); len(row.Marks) > 0 && !view {
 				for _, k := range row.Marks {
 					c.Set = append(c.Set, Assign{k.Field, row.Values[k.Field], k.Origin})
 				}

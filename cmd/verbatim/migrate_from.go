@@ -21,6 +21,7 @@ type leaving struct {
 	at       address
 	entities []*stores.Entity
 	partly   map[*stores.Entity]string // columns that are those of no field
+	views    []*stores.Entity
 }
 
 // leave opens a store that nobody uses and that is as the palettes say.
@@ -51,6 +52,7 @@ func (a *app) leave(ctx context.Context, reg *verbs.Registry, from string, to ad
 		_ = l.store.Close()
 		return nil, err
 	}
+	l.views = plan.Views
 	for _, u := range plan.Undeclared {
 		for _, e := range l.entities {
 			switch {
@@ -76,7 +78,7 @@ func (a *app) moveIn(ctx context.Context, l *leaving, to stores.Store) error {
 	err := l.store.Update(ctx, stores.Scope{All: true}, func(read stores.Tx) error {
 		read.Discard()
 		return target.Fill(ctx, func(fill stores.Filler) (err error) {
-			m := stores.Move{From: l.store, To: target, Read: read, Fill: fill, Entities: l.entities, Partly: l.partly}
+			m := stores.Move{From: l.store, To: target, Read: read, Fill: fill, Entities: l.entities, Partly: l.partly, Views: l.views}
 			moved, err = m.Run(ctx)
 			return err
 		})

@@ -486,6 +486,9 @@ func (m *migration) undeclared() {
 		if t == nil {
 			continue
 		}
+		if t.view {
+			m.Views = append(m.Views, e)
+		}
 		for _, name := range slices.Sorted(maps.Keys(t.columns)) {
 			if name != rootColumn && !slices.ContainsFunc(e.Fields, func(f stores.Field) bool { return f.Column == name }) {
 				m.Undeclared = append(m.Undeclared, stores.OfNoField(e, name, e.Table, t.columns[name].notNull && !t.columns[name].fallback))
