@@ -142,8 +142,8 @@ func TestSessions(t *testing.T) {
 // The same program keeps rows on a PostgreSQL server.
 func TestSessionsOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	db, bank := pgtest.Database(t), pgtest.Database(t)
-	scripts(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App)
+	db, bank, moved := pgtest.Database(t), pgtest.Database(t), pgtest.Database(t)
+	scripts(t, "testdata/postgres", "ADMIN="+db.Admin, "OWNER="+db.Owner, "APP="+db.App, "BANK_OWNER="+bank.Owner, "BANK_APP="+bank.App, "MOVED_OWNER="+moved.Owner, "MOVED_APP="+moved.App)
 }
 
 func scripts(t *testing.T, dir string, vars ...string) {
