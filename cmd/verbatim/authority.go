@@ -91,7 +91,9 @@ func handlers(reg *verbs.Registry) *runtime.Handlers {
 	h := &runtime.Handlers{Partial: true}
 	system.Register(h, reg)
 	client.Register(h, reg)
-	manda.Register(h, reg)
+	if len(reg.Functions()) > 0 {
+		manda.Register(h, reg)
+	}
 	return h
 }
 

@@ -50,7 +50,9 @@ const (
 var version = ""
 
 func main() {
-	documents.Child() // reads a file, where this process was started to read one
+	if os.Getenv(documents.ChildMark) != "" {
+		documents.Child() // reads a file, which this process was started for
+	}
 	// Most runs are over before there is much to collect: at its default the
 	// collector takes a third of the time of a check, to save a few megabytes.
 	if os.Getenv("GOGC") == "" {

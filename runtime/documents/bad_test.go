@@ -279,7 +279,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // A program whose main forgets to call Child does not start itself without end.
 func TestAChildStartsNoChild(t *testing.T) {
-	t.Setenv(childMark, "1")
+	t.Setenv(ChildMark, "1")
 	if _, err := Read(t.Context(), "a.txt", strings.NewReader("text"), Limits{}); err == nil || reasonOf(err) != "" {
 		t.Errorf("it says %v", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// childMark is in the environment of a child, and of nothing else.
-const childMark = "VERBATIM_DOCUMENTS_CHILD"
+// ChildMark is in the environment of a child, and of nothing else.
+const ChildMark = "VERBATIM_DOCUMENTS_CHILD"
 
 // exitMemory is how a child ends that took more memory than it may.
 const exitMemory = 97
@@ -21,7 +21,7 @@ const exitMemory = 97
 // does nothing. A program that calls Read calls Child first in its main, and
 // in TestMain where its tests call Read.
 func Child() {
-	if os.Getenv(childMark) != "" {
+	if os.Getenv(ChildMark) != "" {
 		os.Exit(serve(os.Stdin, os.Stdout, extract))
 	}
 }

@@ -48,7 +48,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 	case len(data) == 0:
 		return Document{}, &Failure{Reason: Empty}
 	}
-	if os.Getenv(childMark) != "" {
+	if os.Getenv(ChildMark) != "" {
 		// Without this, a program that forgets to call Child starts itself
 		// without end.
 		return Document{}, errors.New("documents: a child cannot start another; main has to call documents.Child first")
@@ -69,7 +69,7 @@ func read(ctx context.Context, name string, r io.Reader, limits Limits, env ...s
 	cmd := exec.CommandContext(timed, self)
 	cmd.Args = []string{"verbatim-documents"}
 	// The child gets nothing of our environment, which may hold secrets.
-	cmd.Env = append([]string{childMark + "=1", "GOMAXPROCS=2", "GOTRACEBACK=none"}, env...)
+	cmd.Env = append([]string{ChildMark + "=1", "GOMAXPROCS=2", "GOTRACEBACK=none"}, env...)
 	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data))
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = time.Second
