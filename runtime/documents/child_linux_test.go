@@ -66,6 +66,12 @@ var misbehaviours = map[string]func(*extractor, request, []byte) error{
 				x.add(Piece{Text: fmt.Sprintf("it can %s: %v", what, err)})
 			}
 		}
+		for what, most := range map[int]uint64{syscall.RLIMIT_DATA: 2 << 30, syscall.RLIMIT_CPU: 6, syscall.RLIMIT_FSIZE: 0, syscall.RLIMIT_CORE: 0} {
+			var is syscall.Rlimit
+			if err := syscall.Getrlimit(what, &is); err != nil || is.Max > most {
+				x.add(Piece{Text: fmt.Sprintf("limit %d is %d", what, is.Max)})
+			}
+		}
 		if env := os.Environ(); len(env) > 4 {
 			x.add(Piece{Text: strings.Join(env, " ")})
 		}
@@ -113,8 +119,8 @@ func TestAChildCannotHarmItsParent(t *testing.T) {
 	}
 }
 
-// SAFE-H7: a child can open no file and no connection, start no program, and
-// knows nothing of our environment.
+// SAFE-H7: a child can open no file and no connection, start no program, has
+// little memory and time, and knows nothing of our environment.
 func TestAChildReachesNothing(t *testing.T) {
 	t.Parallel()
 	d, err := read(t.Context(), "a.txt", strings.NewReader("text"), Limits{}, misbehaving+"=probe")
