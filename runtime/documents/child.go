@@ -82,9 +82,9 @@ type extractor struct {
 	out    *bufio.Writer
 	doc    Document
 
-	batch                    []Piece
-	inside                   string // the attachments that we are in
-	mails                    int    // how many mails those are
+	batch  []Piece
+	inside string // the attachments that we are in
+	mails  int    // how many mails those are
 	counts
 	tables, paragraphs, line int
 	section                  string
