@@ -82,14 +82,19 @@ type extractor struct {
 	out    *bufio.Writer
 	doc    Document
 
-	batch                    []Piece
-	inside                   string // the attachments that we are in
-	mails                    int    // how many mails those are
-	unpacked                 int64
-	cells, entries, pages    int
+	batch  []Piece
+	inside string // the attachments that we are in
+	mails  int    // how many mails those are
+	counts
 	tables, paragraphs, line int
 	section                  string
 	names                    map[string]int // how many attachments have a name
+}
+
+// counts are what has been used of the limits.
+type counts struct {
+	unpacked              int64
+	cells, entries, pages int
 }
 
 // add hands on a piece.

@@ -131,12 +131,15 @@ func (x *extractor) attachment(name string, data []byte) error {
 	if x.names[x.inside]++; x.names[x.inside] > 1 {
 		x.inside += fmt.Sprintf(" (%d)", x.names[x.inside])
 	}
+	before := x.counts
 	defer func() { x.inside, x.section = inside, section }()
 	err := safely(func() error { return x.read(shown, data) })
-	failure := &Failure{Reason: Damaged}
-	if errors.As(err, &failure); err == nil || failure.Reason == TooMany || failure.Reason == TooLarge {
-		return err
+	if err == nil {
+		return nil
 	}
+	failure := &Failure{Reason: Damaged}
+	errors.As(err, &failure)
+	x.counts = before // what it used up is not missing for the rest
 	x.doc.Skipped = append(x.doc.Skipped, Skipped{x.inside, failure.Reason, failure.Detail})
 	return nil
 }
