@@ -186,7 +186,7 @@ func Chunks(doc *documents.Document, size int) []Chunk {
 			if p.Cell != nil {
 				c.Kind = "table"
 			}
-			all, now, length, sameRow, row = append(all, c), at, 0, false, p.At.Row
+			all, now, length, sameRow = append(all, c), at, 0, false
 		}
 		c := &all[len(all)-1]
 		switch {
